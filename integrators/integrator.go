@@ -1,0 +1,143 @@
+// Package integrators holds the numerical schemes for the Hamiltonian
+// stochastic differential equation
+//
+//	dr = −∇U(θ) dt − C M⁻¹ r dt + √(2C) dW,   dθ = M⁻¹ r dt,
+//
+// whose stationary density is exp(−U(θ) − ½ rᵀM⁻¹r), one scheme a file.
+//
+// A scheme knows neither the time loop, nor the data, nor where its noise
+// comes from: the force and the noise are inputs of a step, so that the same
+// code runs under a generator, under replayed noise, and under the
+// quadrature nodes of package certify. A step allocates nothing.
+package integrators
+
+import "hambench/internal/vec"
+
+// State is a point of phase space: the position θ and the momentum r, of
+// equal length.
+type State struct {
+	Theta, R []float64
+}
+
+// NewState returns the origin of a phase space with dim positions.
+func NewState(dim int) *State {
+	return &State{Theta: make([]float64, dim), R: make([]float64, dim)}
+}
+
+// Force gives the gradient of the potential, or of the scaled potential of
+// one mini-batch.
+type Force interface {
+	// Gradient stores ∇U(θ) in g. It must not keep or change theta.
+	Gradient(g, theta []float64)
+}
+
+// HessianForce is a Force that also gives Hessian-vector products.
+type HessianForce interface {
+	Force
+	// HessianVector stores ∇²U(θ)v in hv.
+	HessianVector(hv, theta, v []float64)
+}
+
+// AffineForce is a Force whose gradient is P θ − s. The exact flow needs it.
+type AffineForce interface {
+	Force
+	// Affine returns the matrix P (row-major, dim × dim, symmetric positive
+	// definite) and the shift s. The same pointer stands for the same
+	// force, so what is derived from it may be kept.
+	Affine() *Affine
+}
+
+// Affine is a linear-Gaussian force, ∇U(θ) = Pθ − s.
+type Affine struct {
+	Precision []float64 // row-major dim × dim
+	Shift     []float64
+}
+
+// Noise hands out independent standard-normal vectors, one after another.
+type Noise interface {
+	// Normal fills dst with the next vector.
+	Normal(dst []float64)
+	// Update carries out u with the next vector, of length len(u.R), as ξ.
+	Update(u *Update)
+}
+
+// Update and Coef are the fused vector update that Noise offers.
+type (
+	Update = vec.Update
+	Coef   = vec.Coef
+)
+
+// Stepper advances a state by one step, in place.
+type Stepper interface {
+	Step(z *State, f Force, n Noise)
+}
+
+// Adapter is a Stepper that estimates something (a gradient variance, a
+// preconditioner) while it runs. It adapts from the first step until Freeze.
+type Adapter interface {
+	Stepper
+	// Freeze ends the adaptation: from then on the chain is Markov.
+	Freeze()
+}
+
+// Integrator is a scheme with its parameters fixed, ready to run in a given
+// dimension. One outer step is Batches runs of Kernel, each under a force of
+// its own (the next mini-batch), then Refresh, if there is one, once. For
+// most schemes Batches is 1 and Refresh nil. It covers Step × Batches units
+// of time. It holds scratch space: an Integrator serves one chain.
+type Integrator struct {
+	Method  Method
+	Params  Params
+	Batches int
+	Kernel  Stepper
+	Refresh Stepper // needs no force: it is called with nil
+}
+
+// OuterStep runs one outer step. next is called before each kernel and
+// returns the force of the next mini-batch.
+func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) {
+	for range in.Batches {
+		in.Kernel.Step(z, next(), n)
+	}
+	if in.Refresh != nil {
+		in.Refresh.Step(z, nil, n)
+	}
+}
+
+// Freeze ends the adaptation of an adaptive scheme and does nothing for the
+// others.
+func (in *Integrator) Freeze() {
+	if a, ok := in.Kernel.(Adapter); ok {
+		a.Freeze()
+	}
+}
+
+// Params are the parameters of a scheme. Step must be positive; Friction is
+// C > 0, and +Inf means full momentum refreshment where a scheme allows it.
+type Params struct {
+	Step     float64   // h = η, in units of simulation time
+	Friction float64   // C
+	Inner    int       // N_l, kernels per refreshment (lietrotter); 0 means 1
+	InvMass  []float64 // diagonal of M⁻¹; nil means the identity
+}
+
+// Claims are what a scheme states of itself; tests and package certify hold
+// it to them.
+type Claims struct {
+	WeakOrder       float64 // of one step
+	ErgodicOrder    float64 // of the stationary law, full batch; +Inf means exact
+	Gradients       int     // per kernel
+	HessianVectors  int     // per kernel
+	Normals         int     // normal vectors per outer step
+	QuasiSymplectic bool    // Milstein & Tretyakov 2003, both conditions
+	Source          string  // reference with equation number
+}
+
+// Method describes a scheme and makes integrators of it.
+type Method struct {
+	Name   string
+	About  string // one line for lists
+	Claims Claims
+	// New checks the parameters and returns the scheme for a dimension.
+	New func(dim int, p Params) (*Integrator, error)
+}

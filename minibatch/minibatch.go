@@ -1,0 +1,28 @@
+// Package minibatch decides which mini-batch drives which step of a chain.
+package minibatch
+
+// Batch is one mini-batch: the rows [Lo, Hi) of the stream's current
+// arrangement of the data.
+type Batch struct {
+	// Index is the number of the batch in its partition, 0 … K−1.
+	Index int
+	// Lo and Hi bound the rows; batches are contiguous, so that a gradient
+	// needs no gather.
+	Lo, Hi int
+	// Scale multiplies the rows' negative log-likelihood: K for a
+	// partition, N/B for a window, so that the gradient is unbiased.
+	Scale float64
+	// Rearranged says that the arrangement changed before this batch (also
+	// true of the first batch of a stream); see Stream.Arrangement.
+	Rearranged bool
+}
+
+// Stream is an endless sequence of batches.
+type Stream interface {
+	// Next returns the batch of the next step.
+	Next() Batch
+	// Arrangement returns the order of the data's rows now in force: row i
+	// of the arrangement is row Arrangement()[i] of the data. The caller
+	// must not change it; it is valid until a batch says Rearranged.
+	Arrangement() []int
+}
