@@ -130,6 +130,7 @@ type Claims struct {
 	HessianVectors  int     // per kernel
 	Normals         int     // normal vectors per outer step
 	QuasiSymplectic bool    // Milstein & Tretyakov 2003, both conditions
+	Affine          bool    // needs an AffineForce
 	Source          string  // reference with equation number
 }
 
