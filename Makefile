@@ -1,0 +1,38 @@
+# hambench: `make help` lists the targets.
+
+GO   ?= go
+OUT  ?= out
+BIN  := bin/hambench
+
+.DEFAULT_GOAL := help
+.PHONY: help build test bench bench-kernels reproduce figures certify gate lint clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
+
+build: ## build bin/hambench
+	$(GO) build -o $(BIN) ./cmd/hambench
+
+test: ## run every test
+	$(GO) vet ./...
+	$(GO) test ./...
+
+bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
+	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench
+
+bench-kernels: ## gradients, Hessian-vector products, normals and steps as fractions of the multiply-add peak
+	$(GO) test -run xxx -bench . ./internal/kernel ./internal/mlp ./internal/random
+
+reproduce: ## every figure and table, quick profile, under $(OUT)
+	./reproduce.sh --out $(OUT)
+
+figures: build ## draw figures and tables again from what $(OUT) holds, running nothing
+	$(BIN) reproduce --figures-only --out $(OUT)
+
+lint: ## formatting and vet; both must say nothing
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
+	$(GO) vet ./...
+
+clean: ## remove what the build made; results in $(OUT) stay
+	rm -rf bin
+	$(GO) clean ./...
