@@ -1,0 +1,154 @@
+// Package chain runs the time loop of a sampler: it feeds the mini-batches of
+// a stream to an integrator as forces, watches for numbers that stop being
+// finite, counts the work, and stops when its context is cancelled.
+package chain
+
+import (
+	"context"
+	"fmt"
+
+	"hambench/integrators"
+	"hambench/internal/usage"
+	"hambench/minibatch"
+	"hambench/models"
+)
+
+const (
+	// pollKernels is how many kernels run between two looks at the context:
+	// about 10 ms of the dearest step (mt3, full batch, 1000 rows), and a
+	// tenth of a nanosecond on the cheapest.
+	pollKernels = 8
+	// checkKernels is how many kernels run between two looks for numbers
+	// that are not finite. One look at 8 401 parameters takes less than a
+	// step of the smallest batch.
+	checkKernels = 64
+)
+
+// Counts is the work that a Sampler has done.
+type Counts struct {
+	Steps          int64 // kernels run
+	Gradients      int64 // gradients over a batch
+	HessianVectors int64 // Hessian-vector products over a batch
+}
+
+// DivergedError says that the state holds numbers that are not finite.
+type DivergedError struct {
+	// Step is the number of kernels that had run when it was noticed; the
+	// numbers were finite at most 64 kernels (or one outer step) earlier.
+	Step int64
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("chain diverged: not finite at step %d", e.Step)
+}
+
+// Sampler is one chain in the making: a target, an integrator, a stream of
+// batches and a source of noise, all of them its own. It is not safe for
+// concurrent use.
+type Sampler struct {
+	in      *integrators.Integrator
+	stream  minibatch.Stream
+	noise   integrators.Noise
+	batch   *batch
+	next    func() integrators.Force // s.nextForce, bound once: binding allocates
+	poll    int                      // outer steps between two looks at the context
+	steps   int64                    // kernels run
+	checkAt int64                    // kernels at which to look for non-finite numbers
+}
+
+// New joins the parts of a chain. It refuses, with a usage error that names
+// both, an integrator that needs more of its force than the model has.
+func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
+	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
+		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), modelName(t), t.Rows())
+	}
+	b, f, err := newForce(t, in.Method)
+	if err != nil {
+		return nil, err
+	}
+	c := &Sampler{in: in, stream: s, noise: n, batch: b, poll: max(1, pollKernels/in.Batches), checkAt: checkKernels}
+	c.next = func() integrators.Force { c.advanceBatch(); return f }
+	return c, nil
+}
+
+// Counts returns the work done so far.
+func (s *Sampler) Counts() Counts {
+	return Counts{Steps: s.steps, Gradients: s.batch.gradients, HessianVectors: s.batch.products}
+}
+
+// Advance runs outer steps of the integrator on z. It returns a
+// *DivergedError when numbers in z are not finite, at the latest after the
+// last of the steps, and the context's error when that is cancelled; then z
+// is valid and the chain may go on. It allocates nothing.
+func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) error {
+	for left := outerSteps; left > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(left, s.poll)
+		for range n {
+			s.in.OuterStep(z, s.next, s.noise)
+		}
+		left -= n
+		if s.steps >= s.checkAt || left == 0 {
+			s.checkAt = s.steps + checkKernels
+			if !finite(z.Theta) || !finite(z.R) {
+				return &DivergedError{Step: s.steps}
+			}
+		}
+	}
+	return nil
+}
+
+// Plan is the length of a run, in outer steps.
+type Plan struct {
+	BurnIn  int // outer steps before the first sample, adaptation included
+	Samples int
+	Thin    int // outer steps per sample
+}
+
+// Run burns in, ends the integrator's adaptation, and then calls observe
+// with the state after each Thin outer steps, Samples times. An error of
+// observe ends the run.
+func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe func(sample int, z *integrators.State) error) error {
+	if err := s.Advance(ctx, z, p.BurnIn); err != nil {
+		return err
+	}
+	s.in.Freeze()
+	for i := range p.Samples {
+		if err := s.Advance(ctx, z, p.Thin); err != nil {
+			return err
+		}
+		if err := observe(i, z); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advanceBatch makes the stream's next batch the one under the force.
+func (s *Sampler) advanceBatch() {
+	b := s.stream.Next()
+	if b.Rearranged {
+		s.batch.arrange(s.stream.Arrangement())
+	}
+	s.batch.rows = models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale}
+	s.steps++
+}
+
+// finite reports whether all of x are finite. x−x is 0 for a finite x and
+// NaN otherwise; four sums break the chain of dependent additions.
+func finite(x []float64) bool {
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		a += x[0] - x[0]
+		b += x[1] - x[1]
+		c += x[2] - x[2]
+		d += x[3] - x[3]
+		x = x[4:]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
+}

@@ -1,0 +1,96 @@
+package chain
+
+import (
+	"fmt"
+
+	"hambench/integrators"
+	"hambench/internal/usage"
+	"hambench/models"
+)
+
+// batch is the force of the current mini-batch. The types below add what
+// the target can give beyond a gradient, so that an integrator's question
+// "is this force a HessianForce?" is answered as truly for the force as for
+// the target.
+type batch struct {
+	target    models.Target
+	rows      models.Rows
+	gradients int64
+	products  int64
+	affine    map[models.Rows]*integrators.Affine // of the current arrangement
+}
+
+func (b *batch) Gradient(g, theta []float64) {
+	b.gradients++
+	b.target.Gradient(g, theta, b.rows)
+}
+
+// arrange puts the target's rows in a new order, after which a batch holds
+// other rows than before.
+func (b *batch) arrange(order []int) {
+	b.target.Arrange(order)
+	clear(b.affine)
+}
+
+// hessianBatch is the force of a target with Hessian-vector products.
+type hessianBatch struct {
+	*batch
+	hessian models.Hessian
+}
+
+func (b hessianBatch) HessianVector(hv, theta, v []float64) {
+	b.products++
+	b.hessian.HessianVector(hv, theta, v, b.rows)
+}
+
+// linearGaussian is a target whose scaled batch gradient is Pθ − s.
+type linearGaussian interface {
+	models.Target
+	Affine(rows models.Rows) (precision, shift []float64)
+}
+
+// affineBatch is the force of a linear-Gaussian target.
+type affineBatch struct {
+	*batch
+	gaussian linearGaussian
+}
+
+// Affine returns one pointer per batch of an arrangement: integrators keep
+// what they derive from it.
+func (b affineBatch) Affine() *integrators.Affine {
+	a := b.affine[b.rows]
+	if a == nil {
+		precision, shift := b.gaussian.Affine(b.rows)
+		a = &integrators.Affine{Precision: precision, Shift: shift}
+		b.affine[b.rows] = a
+	}
+	return a
+}
+
+// newForce returns the force that the method needs of the target. No method
+// needs both Hessian-vector products and an affine force.
+func newForce(t models.Target, m integrators.Method) (*batch, integrators.Force, error) {
+	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
+	hessian, hasHessian := t.(models.Hessian)
+	gaussian, hasAffine := t.(linearGaussian)
+	switch {
+	case m.Claims.HessianVectors > 0 && !hasHessian:
+		return nil, nil, usage.Errorf("integrator %q needs Hessian-vector products, which model %q does not have", m.Name, modelName(t))
+	case m.Claims.Affine && !hasAffine:
+		return nil, nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, modelName(t))
+	case m.Claims.Affine:
+		return b, affineBatch{b, gaussian}, nil
+	case hasHessian:
+		return b, hessianBatch{b, hessian}, nil
+	}
+	return b, b, nil
+}
+
+// modelName is the target's own name where it tells it, its Go type
+// otherwise.
+func modelName(t models.Target) string {
+	if n, ok := t.(interface{ Name() string }); ok {
+		return n.Name()
+	}
+	return fmt.Sprintf("%T", t)
+}
