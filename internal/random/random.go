@@ -1,0 +1,93 @@
+// Package random holds the random streams of a chain.
+//
+// A stream is named by a key (of the cell that runs) and a stream number,
+// and is counter-based: its values depend on nothing else, so neither the
+// order of cells, nor the number of workers, nor a restart changes them.
+package random
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"hambench/internal/kernel"
+	"hambench/internal/vec"
+)
+
+// The streams of a cell.
+const (
+	StreamNoise   uint32 = iota + 1 // the integrator's normals
+	StreamBatches                   // the choice of mini-batches
+	StreamStart                     // where the chain starts
+	StreamData                      // synthetic data
+)
+
+// discrete marks the counters of Rand; stream numbers stay below it.
+const discrete = 1 << 31
+
+// Stream is an endless sequence of independent standard-normal vectors. It
+// implements integrators.Noise. A Stream serves one goroutine.
+type Stream struct {
+	noise  *kernel.Noise
+	key    uint64
+	stream uint32
+	xi     []float64 // for updates whose coefficients differ by coordinate
+}
+
+// New returns the stream with the given number, below 2³¹, of a key.
+func New(key uint64, stream uint32) *Stream {
+	if stream >= discrete {
+		panic(fmt.Sprintf("random: stream %d: want less than 2^31", stream))
+	}
+	return &Stream{noise: kernel.NewNoise(key, stream), key: key, stream: stream}
+}
+
+// KeyOf returns the key that a hexadecimal digest stands for: its first 16
+// digits. It panics if they are not hexadecimal.
+func KeyOf(digest string) uint64 {
+	if len(digest) < 16 {
+		panic(fmt.Sprintf("random: key %q: want at least 16 hexadecimal digits", digest))
+	}
+	k, err := strconv.ParseUint(digest[:16], 16, 64)
+	if err != nil {
+		panic(fmt.Sprintf("random: key %q: want hexadecimal digits", digest))
+	}
+	return k
+}
+
+// Normal fills dst with the next vector.
+func (s *Stream) Normal(dst []float64) { s.noise.Normal(dst) }
+
+// Update carries out u with the next vector as ξ.
+func (s *Stream) Update(u *vec.Update) {
+	if len(s.xi) < len(u.R) {
+		s.xi = make([]float64, len(u.R))
+	}
+	xi := s.xi[:len(u.R)]
+	s.noise.Normal(xi)
+	u.Apply(xi)
+}
+
+// Rand returns a generator for discrete choices, at its start. It shares no
+// random bits with the stream's vectors.
+func (s *Stream) Rand() *rand.Rand {
+	return rand.New(&source{key: [2]uint32{uint32(s.key), uint32(s.key >> 32)}, stream: s.stream | discrete})
+}
+
+// source is a math/rand/v2 source on Philox: two values a block.
+type source struct {
+	key    [2]uint32
+	stream uint32
+	next   uint64 // number of the next value
+	block  [4]uint32
+}
+
+func (s *source) Uint64() uint64 {
+	w := 2 * (s.next & 1)
+	if w == 0 {
+		b := s.next / 2
+		s.block = kernel.Philox([4]uint32{uint32(b), uint32(b >> 32), 0, s.stream}, s.key)
+	}
+	s.next++
+	return uint64(s.block[w]) | uint64(s.block[w+1])<<32
+}
