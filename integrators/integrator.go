@@ -112,25 +112,26 @@ func (in *Integrator) Freeze() {
 	}
 }
 
-// Params are the parameters of a scheme. Step must be positive; Friction is
-// C > 0, and +Inf means full momentum refreshment where a scheme allows it.
+// Params are the parameters of a scheme. New refuses any that are out of
+// range with a usage error.
 type Params struct {
-	Step     float64   // h = η, in units of simulation time
-	Friction float64   // C
-	Inner    int       // N_l, kernels per refreshment (lietrotter); 0 means 1
-	InvMass  []float64 // diagonal of M⁻¹; nil means the identity
+	Step     float64   // h = η > 0, in units of simulation time
+	Friction float64   // C > 0; +Inf means full momentum refreshment (lietrotter, splitting words)
+	Inner    int       // N_l ≥ 1, kernels per refreshment (only lietrotter takes more than 1); 0 means 1
+	InvMass  []float64 // diagonal of M⁻¹, positive; nil means the identity
 }
 
 // Claims are what a scheme states of itself; tests and package certify hold
 // it to them.
 type Claims struct {
 	WeakOrder       float64 // of one step
-	ErgodicOrder    float64 // of the stationary law, full batch; +Inf means exact
+	ErgodicOrder    float64 // of the stationary law of (θ, r), full batch; +Inf means exact
+	PositionOrder   float64 // of the stationary law of θ alone; never below ErgodicOrder
 	Gradients       int     // per kernel
-	HessianVectors  int     // per kernel
+	HessianVectors  int     // per kernel; if not 0 the force must be a HessianForce
+	Affine          bool    // the force must be an AffineForce
 	Normals         int     // normal vectors per outer step
 	QuasiSymplectic bool    // Milstein & Tretyakov 2003, both conditions
-	Affine          bool    // needs an AffineForce
 	Source          string  // reference with equation number
 }
 

@@ -1,0 +1,51 @@
+package integrators
+
+import (
+	"math"
+
+	"hambench/internal/vec"
+)
+
+func eulerMethod() Method {
+	return define(Method{
+		Name:  "euler",
+		About: "Euler–Maruyama, explicit, not quasi-symplectic",
+		Claims: Claims{
+			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
+			Gradients: 1, Normals: 1,
+			Source: "Kloeden & Platen 1992, eq. 10.2.4",
+		},
+	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newEuler(dim, p), nil })
+}
+
+// euler is the Euler–Maruyama scheme,
+//
+//	θ⁺ = θ + h M⁻¹ r,   r⁺ = r − h∇U(θ) − hC M⁻¹ r + √(2Ch) ξ.
+type euler struct {
+	g     []float64
+	drift Coef
+	kick  Update
+}
+
+func newEuler(dim int, p Params) *euler {
+	h, C := p.Step, p.Friction
+	g := make([]float64, dim)
+	return &euler{
+		g:     g,
+		drift: p.drift(h),
+		kick: Update{
+			G: g,
+			P: p.coef(func(m float64) float64 { return 1 - h*C*m }),
+			A: Coef{All: -h},
+			Q: one,
+			S: Coef{All: math.Sqrt(2 * C * h)},
+		},
+	}
+}
+
+func (s *euler) Step(z *State, f Force, n Noise) {
+	f.Gradient(s.g, z.Theta)
+	vec.AddScaled(z.Theta, s.drift, z.R)
+	s.kick.R = z.R
+	n.Update(&s.kick)
+}

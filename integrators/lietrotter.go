@@ -1,0 +1,59 @@
+package integrators
+
+import "hambench/internal/vec"
+
+func lieTrotterMethod() Method {
+	return define(Method{
+		Name:  "lietrotter",
+		About: "N_l leapfrog steps without friction, then one exact refreshment; C = +Inf is HMC without rejection",
+		Claims: Claims{
+			// exp(hH)exp(hD) is of weak order 1 only; but exp(hD) keeps the
+			// target, so that it is conjugate to a symmetric splitting by a
+			// map that does no harm, and its stationary law is of order 2.
+			WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2,
+			Gradients: 1, Normals: 1, QuasiSymplectic: true,
+			Source: "Franzese et al. 2022, eq. 8–10 and App. B.5.3; Abdulle, Vilmart & Zygalakis 2015",
+		},
+	}, limits{inner: true, infiniteDamp: true}, func(dim int, p Params) (Stepper, Stepper) {
+		return newVerlet(dim, p), newRefresh(p, p.Step*float64(p.Inner))
+	})
+}
+
+// verlet is the leapfrog step of the Hamiltonian flow alone: θ += (h/2)M⁻¹r,
+// r −= h∇U(θ), θ += (h/2)M⁻¹r. It uses no noise.
+type verlet struct {
+	g    []float64
+	half Coef
+	kick Update
+}
+
+func newVerlet(dim int, p Params) *verlet {
+	g := make([]float64, dim)
+	half := p.drift(p.Step / 2)
+	return &verlet{
+		g:    g,
+		half: half,
+		kick: Update{G: g, P: one, A: Coef{All: -p.Step}, B: half, Q: one},
+	}
+}
+
+func (s *verlet) Step(z *State, f Force, n Noise) {
+	vec.AddScaled(z.Theta, s.half, z.R)
+	f.Gradient(s.g, z.Theta)
+	s.kick.Theta, s.kick.R = z.Theta, z.R
+	s.kick.Apply(nil)
+}
+
+// refresh is exact friction and noise over a time t,
+// r ← e^{−C M⁻¹ t} r + √(M(1 − e^{−2C M⁻¹ t})) ξ; with C = +Inf, r ← √M ξ.
+type refresh struct{ u Update }
+
+func newRefresh(p Params, t float64) *refresh {
+	decay, noise := p.friction(t)
+	return &refresh{Update{P: one, Q: decay, S: noise}}
+}
+
+func (s *refresh) Step(z *State, _ Force, n Noise) {
+	s.u.R = z.R
+	n.Update(&s.u)
+}
