@@ -1,0 +1,159 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+)
+
+// Diagnostics summarises, over the predictive outputs, how well the chains
+// mixed and agree.
+type Diagnostics struct {
+	Lag1      Summary `json:"lag1"`       // lag-1 autocorrelation, mean over the chains
+	ESS       Summary `json:"ess"`        // effective sample size of all chains together
+	SplitRHat Summary `json:"split_rhat"` // split-R̂
+}
+
+// Summary is the spread of a number over the outputs.
+type Summary struct {
+	Min    float64 `json:"min"`
+	P05    float64 `json:"p05"`
+	Median float64 `json:"median"`
+	Mean   float64 `json:"mean"`
+	P95    float64 `json:"p95"`
+	Max    float64 `json:"max"`
+}
+
+func summarise(x []float64) Summary {
+	slices.Sort(x)
+	return Summary{
+		Min: x[0], P05: quantile(x, 0.05), Median: quantile(x, 0.5),
+		Mean: mean(x), P95: quantile(x, 0.95), Max: x[len(x)-1],
+	}
+}
+
+// diagnose computes the diagnostics of draws[chain][sample][output].
+func diagnose(draws [][][]float32) Diagnostics {
+	outputs := len(draws[0][0])
+	lag1, ess, rhat := make([]float64, outputs), make([]float64, outputs), make([]float64, outputs)
+	series := make([][]float64, len(draws))
+	for c := range series {
+		series[c] = make([]float64, len(draws[c]))
+	}
+	for o := range outputs {
+		for c, chain := range draws {
+			for s, d := range chain {
+				series[c][s] = float64(d[o])
+			}
+			lag1[o] += Autocorrelation(series[c], 1) / float64(len(draws))
+		}
+		ess[o], rhat[o] = EffectiveSampleSize(series), SplitRHat(series)
+	}
+	return Diagnostics{Lag1: summarise(lag1), ESS: summarise(ess), SplitRHat: summarise(rhat)}
+}
+
+// Autocorrelation returns the estimate Σ (x_i − x̄)(x_{i+lag} − x̄) / Σ (x_i −
+// x̄)² of one chain; 0 if the chain is constant.
+func Autocorrelation(x []float64, lag int) float64 {
+	v := autocovariance(x, mean(x), 0)
+	if v == 0 {
+		return 0
+	}
+	return autocovariance(x, mean(x), lag) / v
+}
+
+// autocovariance is the estimate with divisor n, whose sequence is positive
+// definite.
+func autocovariance(x []float64, m float64, lag int) float64 {
+	var s float64
+	for i, v := range x[lag:] {
+		s += (x[i] - m) * (v - m)
+	}
+	return s / float64(len(x))
+}
+
+// maxRHat stands for an infinite split-R̂ (constant, differing half chains),
+// which JSON cannot say.
+const maxRHat = 1e6
+
+// SplitRHat returns split-R̂ of chains of equal length (Gelman et al., BDA3,
+// 2013, equations 11.3–11.4): each chain is cut in two halves, and
+// the pooled variance is compared with the mean variance within a half.
+// Chains that are all constant and equal have 1.
+func SplitRHat(chains [][]float64) float64 {
+	within, pooled := variances(halves(chains))
+	switch {
+	case pooled == 0:
+		return 1
+	case within == 0:
+		return maxRHat
+	}
+	return min(math.Sqrt(pooled/within), maxRHat)
+}
+
+// EffectiveSampleSize returns the effective sample size of chains of equal
+// length, by Geyer's initial monotone sequence over split chains (Vehtari et
+// al. 2021, equations 10–13, as computed in Stan). For antithetic chains it
+// may exceed the number of draws N, up to N log₁₀ N. Constant chains
+// have N.
+func EffectiveSampleSize(chains [][]float64) float64 {
+	parts := halves(chains)
+	n := len(parts[0])
+	total := float64(len(parts) * n)
+	within, pooled := variances(parts)
+	if pooled == 0 {
+		return total
+	}
+	means := make([]float64, len(parts))
+	for c, x := range parts {
+		means[c] = mean(x)
+	}
+	rho := func(lag int) float64 {
+		var s float64
+		for c, x := range parts {
+			s += autocovariance(x, means[c], lag)
+		}
+		return 1 - (within-s/float64(len(parts)))/pooled
+	}
+	// Pairs ρ̂(2k) + ρ̂(2k+1) are positive and decreasing for a reversible
+	// chain: the sum stops at the first that is not positive, and each is
+	// cut down to the one before it.
+	sum, last := 0.0, math.Inf(1)
+	for t := 0; t+1 < n; t += 2 {
+		even := 1.0
+		if t > 0 {
+			even = rho(t)
+		}
+		pair := min(even+rho(t+1), last)
+		if pair <= 0 {
+			break
+		}
+		sum, last = sum+pair, pair
+	}
+	tau := max(2*sum-1, 1/math.Log10(total))
+	return total / tau
+}
+
+// halves cuts each chain in two; of an odd chain the middle draw is left
+// out.
+func halves(chains [][]float64) [][]float64 {
+	parts := make([][]float64, 0, 2*len(chains))
+	for _, x := range chains {
+		n := len(x) / 2
+		parts = append(parts, x[:n], x[len(x)-n:])
+	}
+	return parts
+}
+
+// variances returns the mean variance W within the chains, and the pooled
+// estimate (n−1)/n W + B/n.
+func variances(chains [][]float64) (within, pooled float64) {
+	n := float64(len(chains[0]))
+	means := make([]float64, len(chains))
+	for c, x := range chains {
+		means[c] = mean(x)
+		within += autocovariance(x, means[c], 0) * n / (n - 1) / float64(len(chains))
+	}
+	m := float64(len(chains))
+	between := autocovariance(means, mean(means), 0) * m / (m - 1) // B/n
+	return within, (n-1)/n*within + between
+}

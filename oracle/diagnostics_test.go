@@ -1,0 +1,119 @@
+package oracle
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// ar1 returns stationary chains x' = φx + √(1−φ²) ξ.
+func ar1(rng *rand.Rand, phi float64, chains, n int) [][]float64 {
+	out := make([][]float64, chains)
+	for c := range out {
+		x := rng.NormFloat64()
+		out[c] = make([]float64, n)
+		for i := range out[c] {
+			out[c][i] = x
+			x = phi*x + math.Sqrt(1-phi*phi)*rng.NormFloat64()
+		}
+	}
+	return out
+}
+
+// AR(1) has lag-k autocorrelation φᵏ and effective sample size N(1−φ)/(1+φ).
+// The standard error of the autocorrelation is at most 1/√n = 0.01, of the
+// effective sample size about 5 %: four of each, seed pinned.
+func TestDiagnosticsOfAR1(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 0))
+	const chains, n = 4, 10_000
+	for _, phi := range []float64{-0.5, 0, 0.3, 0.9} {
+		x := ar1(rng, phi, chains, n)
+		for lag, want := range []float64{1, phi, phi * phi} {
+			if got := Autocorrelation(x[0], lag); math.Abs(got-want) > 0.04 {
+				t.Errorf("φ = %v: lag-%d autocorrelation %v, want %v", phi, lag, got, want)
+			}
+		}
+		want := chains * n * (1 - phi) / (1 + phi)
+		if got := EffectiveSampleSize(x); math.Abs(got/want-1) > 0.2 {
+			t.Errorf("φ = %v: effective sample size %v, want %v", phi, got, want)
+		}
+		if got := SplitRHat(x); got > 1.01 {
+			t.Errorf("φ = %v: split-R̂ %v of stationary chains", phi, got)
+		}
+	}
+}
+
+// Halves {1,2},{3,4},{1,2},{3,4}: W = 1/2, means 1.5, 3.5, 1.5, 3.5, B/n =
+// 4/3, pooled W/2 + 4/3 = 19/12, R̂ = √(19/6).
+func TestSplitRHatByHand(t *testing.T) {
+	x := []float64{1, 2, 3, 4}
+	if got, want := SplitRHat([][]float64{x, x}), math.Sqrt(19.0/6); math.Abs(got-want) > 1e-15 {
+		t.Errorf("split-R̂ %v, want %v", got, want)
+	}
+	// The middle draw of an odd chain belongs to neither half.
+	odd := []float64{1, 2, 99, 3, 4}
+	if got, want := SplitRHat([][]float64{odd, odd}), math.Sqrt(19.0/6); math.Abs(got-want) > 1e-15 {
+		t.Errorf("split-R̂ of an odd chain %v, want %v", got, want)
+	}
+}
+
+// What split-R̂ is for: a chain elsewhere, and a trend within all chains.
+func TestSplitRHatSeesWhatIsWrong(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 0))
+	shifted, trended := ar1(rng, 0, 5, 200), ar1(rng, 0, 5, 200)
+	for i := range shifted[0] {
+		shifted[0][i]++
+	}
+	for _, x := range trended {
+		for i := range x {
+			x[i] += 2 * float64(i) / 200
+		}
+	}
+	if got := SplitRHat(shifted); got < 1.05 {
+		t.Errorf("one chain shifted by a deviation: %v", got)
+	}
+	if got := SplitRHat(trended); got < 1.05 {
+		t.Errorf("a common trend of two deviations: %v", got)
+	}
+}
+
+// Saturated class probabilities give constant draws: no NaN may come out.
+func TestDiagnosticsOfConstants(t *testing.T) {
+	same := [][]float64{{1, 1, 1, 1}, {1, 1, 1, 1}}
+	apart := [][]float64{{1, 1, 1, 1}, {2, 2, 2, 2}}
+	if got := Autocorrelation(same[0], 1); got != 0 {
+		t.Errorf("autocorrelation %v", got)
+	}
+	if got := SplitRHat(same); got != 1 {
+		t.Errorf("split-R̂ %v of equal constants", got)
+	}
+	if got := SplitRHat(apart); got != maxRHat {
+		t.Errorf("split-R̂ %v of differing constants", got)
+	}
+	if got := EffectiveSampleSize(same); got != 8 {
+		t.Errorf("effective sample size %v of 8 equal draws", got)
+	}
+}
+
+func TestDiagnoseSummarisesOutputs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	r := normalReference(rng, 5, 200, 40)
+	for c := range r.Draws { // output 7 is a walk
+		for s := 1; s < 200; s++ {
+			r.Draws[c][s][7] += r.Draws[c][s-1][7]
+		}
+	}
+	d := diagnose(r.Draws)
+	// Independent draws: lag-1 autocorrelation −1/n with standard error
+	// 1/√1000 over five chains; effective sample size 1000 give or take
+	// a third; the walk stands out at the ends.
+	if math.Abs(d.Lag1.Median) > 0.04 || d.Lag1.Max < 0.8 {
+		t.Errorf("lag-1 autocorrelation %+v", d.Lag1)
+	}
+	if d.ESS.Median < 700 || d.ESS.Median > 1400 || d.ESS.Min > 100 {
+		t.Errorf("effective sample size %+v", d.ESS)
+	}
+	if d.SplitRHat.Median > 1.01 || d.SplitRHat.Max < 1.1 {
+		t.Errorf("split-R̂ %+v", d.SplitRHat)
+	}
+}

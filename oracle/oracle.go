@@ -1,0 +1,61 @@
+// Package oracle holds the truth that a chain's predictive draws are judged
+// by: exact posteriors where there are some, and reference chains with their
+// diagnostics and checks where there are none.
+package oracle
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Truth is the law of a target's predictive outputs, known exactly or by
+// reference chains.
+type Truth interface {
+	// Key names the truth and all that it depends on.
+	Key() string
+	// Distance returns the Kolmogorov distance between the draws
+	// (draws[sample][output]) and the truth, averaged over the outputs (and
+	// over the reference's chains): 0 … 1. An output with a NaN is at
+	// distance 1.
+	Distance(draws [][]float64) float64
+	// SelfDistance is what Distance gives for independent draws of the
+	// truth itself, as many as the reference has.
+	SelfDistance() Band
+	// DrawStart stores a start point for a chain, drawn from the truth, in
+	// theta.
+	DrawStart(theta []float64, rng *rand.Rand)
+}
+
+// Band is a mean with its 5 and 95 % quantiles.
+type Band struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Contains reports whether x lies in the band, its ends included.
+func (b Band) Contains(x float64) bool { return b.Low <= x && x <= b.High }
+
+// bandOf returns the mean and the 5 and 95 % quantiles of x, which it sorts.
+func bandOf(x []float64) Band {
+	slices.Sort(x)
+	return Band{Mean: mean(x), Low: quantile(x, 0.05), High: quantile(x, 0.95)}
+}
+
+// quantile interpolates linearly between the order statistics of sorted
+// (type 7 of Hyndman and Fan, 1996).
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := min(int(at), len(sorted)-1)
+	j := min(i+1, len(sorted)-1)
+	return sorted[i] + (at-math.Floor(at))*(sorted[j]-sorted[i])
+}
+
+func mean(x []float64) float64 {
+	var s float64
+	for _, v := range x {
+		s += v
+	}
+	return s / float64(len(x))
+}

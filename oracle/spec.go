@@ -1,0 +1,74 @@
+package oracle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"hambench/internal/usage"
+)
+
+// revision numbers the procedure behind a Spec (warm-up, second opinion):
+// a change that alters draws raises it, so that stored references of the old
+// procedure are no longer found.
+const revision = 1
+
+// Spec says how a reference is made: everything that its numbers depend on.
+type Spec struct {
+	Dataset   string  `json:"dataset"`
+	Split     int     `json:"split"`
+	Model     string  `json:"model"`
+	Precision string  `json:"precision"` // float32 or float64, of the network's gradient
+	Seed      uint64  `json:"seed"`
+	Step      float64 `json:"h"`
+	Friction  float64 `json:"friction"`
+	Chains    int     `json:"chains"`
+	Samples   int     `json:"samples"` // per chain
+	Thin      int     `json:"thin"`    // steps per sample
+	BurnIn    int     `json:"burn_in"` // steps at h, after the warm-up
+}
+
+// NewSpec returns the paper's settings (appendix "Comparison framework and
+// convergence to posterior"): h = 0.005, C = 5, five chains of 200 samples,
+// 500 steps per sample, 2000 steps of burn-in.
+func NewSpec(dataset string, split int, model string) Spec {
+	return Spec{
+		Dataset: dataset, Split: split, Model: model, Precision: "float32", Seed: 1,
+		Step: 0.005, Friction: 5, Chains: 5, Samples: 200, Thin: 500, BurnIn: 2000,
+	}
+}
+
+// Key is the content address of the reference: the hex SHA-256 of the spec's
+// canonical JSON and the procedure's revision.
+func (s Spec) Key() string {
+	b, err := json.Marshal(struct {
+		Oracle int `json:"oracle"`
+		Spec
+	}{revision, s})
+	if err != nil {
+		panic(fmt.Sprintf("oracle: spec is not JSON: %v", err)) // only NaN or Inf fields
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// check refuses settings that no reference can be made with.
+func (s Spec) check() error {
+	switch {
+	case !(s.Step > 0) || math.IsInf(s.Step, 1):
+		return usage.Errorf("oracle: step size %v: want a positive number", s.Step)
+	case !(s.Friction > 0) || math.IsInf(s.Friction, 1):
+		return usage.Errorf("oracle: friction %v: want a positive number", s.Friction)
+	case s.Chains < 2:
+		return usage.Errorf("oracle: %d chains: want at least 2, for the self-distance", s.Chains)
+	case s.Samples < 4:
+		return usage.Errorf("oracle: %d samples per chain: want at least 4, for split-R̂", s.Samples)
+	case s.Thin < 1:
+		return usage.Errorf("oracle: %d steps per sample: want at least 1", s.Thin)
+	case s.BurnIn < 0:
+		return usage.Errorf("oracle: burn-in of %d steps: want 0 or more", s.BurnIn)
+	}
+	return nil
+}
