@@ -11,7 +11,11 @@
 // quadrature nodes of package certify. A step allocates nothing.
 package integrators
 
-import "hambench/internal/vec"
+import (
+	"slices"
+
+	"hambench/internal/vec"
+)
 
 // State is a point of phase space: the position θ and the momentum r, of
 // equal length.
@@ -110,6 +114,15 @@ func (in *Integrator) Freeze() {
 	if a, ok := in.Kernel.(Adapter); ok {
 		a.Freeze()
 	}
+}
+
+// InvMass returns a copy of the diagonal of M⁻¹ in use, which an adaptive
+// scheme has changed since New; nil means the identity.
+func (in *Integrator) InvMass() []float64 {
+	if p, ok := in.Kernel.(interface{ invMass() []float64 }); ok {
+		return p.invMass()
+	}
+	return slices.Clone(in.Params.InvMass)
 }
 
 // Params are the parameters of a scheme. New refuses any that are out of

@@ -11,17 +11,26 @@ import (
 // Methods returns every scheme that has a name of its own. The splitting
 // words beyond them are made by Lookup.
 func Methods() []Method {
-	return []Method{
+	return append([]Method{
 		eulerMethod(),
+		rk2Method(),
 		leapfrogMethod(),
 		symmetricMethod(),
 		lieTrotterMethod(),
-	}
+		mt3Method(),
+		sghmcMethod(),
+		sghmcAdaptiveMethod(),
+		exactMethod(),
+		ubuMethod(),
+	}, splittings()...)
 }
 
-// Lookup returns the scheme of a name. An unknown name is a usage error that
-// lists what there is.
+// Lookup returns the scheme of a name, which may be split:WORD. An unknown
+// name is a usage error that lists what there is.
 func Lookup(name string) (Method, error) {
+	if strings.HasPrefix(name, splitPrefix) {
+		return parseSplit(name)
+	}
 	var names []string
 	for _, m := range Methods() {
 		if m.Name == name {
@@ -29,7 +38,7 @@ func Lookup(name string) (Method, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Method{}, usage.Errorf("unknown integrator %q: want one of %s", name, strings.Join(names, ", "))
+	return Method{}, usage.Errorf("unknown integrator %q: want one of %s, or split:WORD with a word of A, B and O", name, strings.Join(names, ", "))
 }
 
 // limits say which parameters a scheme takes beyond those that all take.

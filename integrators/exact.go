@@ -1,0 +1,186 @@
+package integrators
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func exactMethod() Method {
+	return define(Method{
+		Name:  "exact",
+		About: "exact flow of a linear-Gaussian batch",
+		Claims: Claims{
+			WeakOrder: math.Inf(1), ErgodicOrder: math.Inf(1), PositionOrder: math.Inf(1),
+			Affine: true, Normals: 2, QuasiSymplectic: true,
+			Source: "Franzese et al. 2022, App. D.2",
+		},
+	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
+}
+
+// exact moves by the exact law of the linear stochastic equation over a step,
+//
+//	z ← e^{hA}(z − z̄) + z̄ + n,   n ~ N(0, Σ(h)),
+//
+// for z = (θ, r) and a force ∇U(θ) = Pθ − s, z̄ = (P⁻¹s, 0). What depends on the
+// force is worked out once per *Affine and kept.
+//
+// With M a multiple of I, the eigenvectors of P decouple the equation into one
+// of two variables per mode. With any other M, friction CM⁻¹ and stiffness
+// need not have eigenvectors in common, and the whole flow is used.
+type exact struct {
+	dim   int
+	p     Params
+	flows map[*Affine]affineFlow
+
+	xi1, xi2, x, y, u, v []float64
+}
+
+// affineFlow advances a deviation from the mean, in place, with two normal
+// vectors, and scratch of its own size.
+type affineFlow struct {
+	mean []float64
+	// A flow of modes has vectors (row-major, an eigenvector per column) and
+	// diagonals in flow; a dense flow has no vectors and square matrices.
+	vectors []float64
+	flow    linearFlow
+}
+
+func newExact(dim int, p Params) *exact {
+	v := vectors(6, dim)
+	return &exact{
+		dim: dim, p: p, flows: make(map[*Affine]affineFlow),
+		xi1: v[0], xi2: v[1], x: v[2], y: v[3], u: v[4], v: v[5],
+	}
+}
+
+func (s *exact) Step(z *State, f Force, n Noise) {
+	a := f.(AffineForce).Affine()
+	flow, ok := s.flows[a]
+	if !ok {
+		flow = s.derive(a)
+		s.flows[a] = flow
+	}
+	n.Normal(s.xi1)
+	n.Normal(s.xi2)
+	for i, mean := range flow.mean {
+		s.x[i] = z.Theta[i] - mean
+	}
+	if flow.vectors != nil {
+		s.stepModes(z, &flow)
+	} else {
+		s.stepDense(z, &flow)
+	}
+	for i, mean := range flow.mean {
+		z.Theta[i] += mean
+	}
+}
+
+// stepModes goes to the eigenvectors and back; the normals are made there.
+func (s *exact) stepModes(z *State, a *affineFlow) {
+	clear(s.u)
+	clear(s.v)
+	addTransposed(s.u, a.vectors, s.x)
+	addTransposed(s.v, a.vectors, z.R)
+	l := &a.flow
+	for i, u := range s.u {
+		v := s.v[i]
+		s.u[i] = l.tt[i]*u + l.tr[i]*v + l.ntr[i]*s.xi1[i] + l.ntt[i]*s.xi2[i]
+		s.v[i] = l.rt[i]*u + l.rr[i]*v + l.nrr[i]*s.xi1[i]
+	}
+	clear(z.Theta)
+	clear(z.R)
+	addProduct(z.Theta, a.vectors, s.u)
+	addProduct(z.R, a.vectors, s.v)
+}
+
+func (s *exact) stepDense(z *State, a *affineFlow) {
+	copy(s.y, z.R)
+	clear(z.Theta)
+	clear(z.R)
+	l := &a.flow
+	addProduct(z.Theta, l.tt, s.x)
+	addProduct(z.Theta, l.tr, s.y)
+	addProduct(z.Theta, l.ntr, s.xi1)
+	addProduct(z.Theta, l.ntt, s.xi2)
+	addProduct(z.R, l.rt, s.x)
+	addProduct(z.R, l.rr, s.y)
+	addProduct(z.R, l.nrr, s.xi1)
+}
+
+// derive works out the flow of a force. It panics when the precision is not
+// symmetric positive definite, which AffineForce promises.
+func (s *exact) derive(a *Affine) affineFlow {
+	d := s.dim
+	if len(a.Precision) != d*d || len(a.Shift) != d {
+		panic(fmt.Sprintf("integrators: affine force of sizes %d and %d in %d dimensions", len(a.Precision), len(a.Shift), d))
+	}
+	precision := mat.NewSymDense(d, append([]float64(nil), a.Precision...))
+	var chol mat.Cholesky
+	if !chol.Factorize(precision) {
+		panic("integrators: affine force: its precision is not positive definite")
+	}
+	mean := mat.NewVecDense(d, nil)
+	if err := chol.SolveVecTo(mean, mat.NewVecDense(d, a.Shift)); err != nil {
+		panic("integrators: affine force: " + err.Error())
+	}
+	out := affineFlow{mean: mean.RawVector().Data}
+	if m, ok := s.uniformMass(); ok {
+		out.vectors, out.flow = modeFlows(precision, m, s.p.Friction, s.p.Step)
+	} else {
+		out.flow = newLinearFlow(precision, s.p.InvMass, s.p.Friction, s.p.Step)
+	}
+	return out
+}
+
+// uniformMass returns the inverse mass if it is one number.
+func (s *exact) uniformMass() (float64, bool) {
+	if s.p.InvMass == nil {
+		return 1, true
+	}
+	for _, m := range s.p.InvMass {
+		if m != s.p.InvMass[0] {
+			return 0, false
+		}
+	}
+	return s.p.InvMass[0], true
+}
+
+// modeFlows returns the eigenvectors of a precision and the flows of its
+// modes, whose elements are diagonals.
+func modeFlows(precision *mat.SymDense, m, friction, h float64) ([]float64, linearFlow) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(precision, true) {
+		panic("integrators: affine force: no eigenvalues of its precision")
+	}
+	var all linearFlow
+	for _, k := range eigen.Values(nil) {
+		all.append(newLinearFlow(mat.NewSymDense(1, []float64{k}), []float64{m}, friction, h))
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	return v.RawMatrix().Data, all
+}
+
+// addProduct adds the product of a square row-major matrix with x to dst.
+func addProduct(dst, a, x []float64) {
+	n := len(x)
+	for i := range dst {
+		sum := 0.0
+		for j, v := range a[i*n : (i+1)*n] {
+			sum += v * x[j]
+		}
+		dst[i] += sum
+	}
+}
+
+// addTransposed adds the product of the transpose of a with x to dst.
+func addTransposed(dst, a, x []float64) {
+	n := len(x)
+	for i, xi := range x {
+		for j, v := range a[i*n : (i+1)*n] {
+			dst[j] += v * xi
+		}
+	}
+}

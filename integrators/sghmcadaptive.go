@@ -1,0 +1,97 @@
+package integrators
+
+import (
+	"math"
+	"slices"
+
+	"hambench/internal/vec"
+)
+
+func sghmcAdaptiveMethod() Method {
+	return define(Method{
+		Name:  "sghmc-adaptive",
+		About: "leapfrog with M⁻¹ = V̂^{−1/2}, V̂ estimated during burn-in from the squared gradients",
+		Claims: Claims{
+			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
+			Gradients: 1, Normals: 1, QuasiSymplectic: true,
+			Source: "Springenberg et al. 2016, sec. 4.1, eq. 7–9; frozen after burn-in",
+		},
+	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMCAdaptive(dim, p), nil })
+}
+
+// leastSquare keeps V̂ of a coordinate that never feels a force off zero, as
+// the authors' code does.
+const leastSquare = 1e-16
+
+// sghmcAdaptive is leapfrog with a preconditioner that it learns until
+// Freeze. With τ' = τ + 1 and old values on the right-hand sides, each
+// gradient ∇ changes
+//
+//	τ ← τ + 1 − g²τ/V̂,   g ← (1 − 1/τ')g + ∇/τ',   V̂ ← (1 − 1/τ')V̂ + ∇²/τ',
+//
+// and M⁻¹ = V̂^{−1/2}. V̂ starts from Params.InvMass (from 1 without it), g
+// from √V̂, so that g² ≤ V̂ always, and τ from 1. Frozen, it is leapfrog for
+// the stationary density exp(−U(θ) − ½ rᵀM⁻¹r): the authors' term for the
+// noise of the gradient is left out, since V̂, not being centred, is no
+// estimate of it.
+//
+// A momentum belongs to its mass: whenever M changes to M', the momentum is
+// rescaled to r√(M'/M), which takes N(0, M) to N(0, M'). So at Freeze, which
+// leaves M as the last step made it, the momentum needs neither a new draw
+// nor a rescaling. (The authors keep the velocity M⁻¹r instead. That takes
+// N(0, M) to a law of variance M'²/M.)
+type sghmcAdaptive struct {
+	leapfrog
+	h, C           float64
+	m, v, avg, tau []float64 // M⁻¹, V̂, g, τ
+	frozen         bool
+}
+
+func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
+	v := vectors(4, dim)
+	s := &sghmcAdaptive{h: p.Step, C: p.Friction, m: v[0], v: v[1], avg: v[2], tau: v[3]}
+	for i := range dim {
+		s.m[i] = 1
+		if p.InvMass != nil {
+			s.m[i] = p.InvMass[i]
+		}
+		s.avg[i] = 1 / s.m[i]
+		s.v[i] = s.avg[i] * s.avg[i]
+		s.tau[i] = 1
+	}
+	p.InvMass = s.m
+	s.leapfrog = *newLeapfrog(dim, p)
+	return s
+}
+
+func (s *sghmcAdaptive) Step(z *State, f Force, n Noise) {
+	vec.AddScaled(z.Theta, s.half, z.R)
+	f.Gradient(s.g, z.Theta)
+	if !s.frozen {
+		s.observe(z.R)
+	}
+	s.kick.Theta, s.kick.R = z.Theta, z.R
+	n.Update(&s.kick)
+}
+
+// observe takes the gradient in s.g into V̂, M and the coefficients, and
+// rescales the momentum r to the new mass.
+func (s *sghmcAdaptive) observe(r []float64) {
+	for i, g := range s.g {
+		rate := 1 / (s.tau[i] + 1)
+		s.tau[i] += 1 - s.avg[i]*s.avg[i]*s.tau[i]/s.v[i]
+		s.avg[i] += rate * (g - s.avg[i])
+		s.v[i] = max(leastSquare, s.v[i]+rate*(g*g-s.v[i]))
+
+		m := 1 / math.Sqrt(s.v[i])
+		r[i] *= math.Sqrt(s.m[i] / m)
+		s.m[i] = m
+		s.half.Each[i] = s.h / 2 * m
+		s.kick.P.Each[i] = 1 - s.h*s.C*m
+	}
+}
+
+// Freeze keeps the mass as it is: from then on the chain is Markov.
+func (s *sghmcAdaptive) Freeze() { s.frozen = true }
+
+func (s *sghmcAdaptive) invMass() []float64 { return slices.Clone(s.m) }

@@ -1,0 +1,241 @@
+package integrators
+
+import (
+	"math"
+	"strings"
+
+	"hambench/internal/usage"
+)
+
+// maxWord is the longest splitting word.
+const maxWord = 64
+
+// splitPrefix marks a word that the user types.
+const splitPrefix = "split:"
+
+// splittings returns the splittings that have a name.
+func splittings() []Method {
+	return []Method{
+		splitMethod("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013, sec. 3"),
+		splitMethod("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013, sec. 3"),
+		splitMethod("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007, eq. 19; Leimkuhler, Matthews & Stoltz 2016"),
+		splitMethod("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016, sec. 2.2"),
+	}
+}
+
+// parseSplit makes the scheme of the name split:WORD.
+func parseSplit(name string) (Method, error) {
+	typed := strings.TrimPrefix(name, splitPrefix)
+	word := strings.ToUpper(typed)
+	const want = "want letters A (drift), B (kick), O (friction and noise), each at least once"
+	if len(word) > maxWord {
+		return Method{}, usage.Errorf("splitting word of %d letters: want at most %d", len(word), maxWord)
+	}
+	if i := strings.IndexFunc(typed, func(c rune) bool { return !strings.ContainsRune("ABOabo", c) }); i >= 0 {
+		return Method{}, usage.Errorf("splitting word %q: unknown letter %q: %s", typed, []rune(typed[i:])[0], want)
+	}
+	for _, letter := range []string{"A", "B", "O"} {
+		if !strings.Contains(word, letter) {
+			return Method{}, usage.Errorf("splitting word %q: %s is missing: %s", typed, letter, want)
+		}
+	}
+	return splitMethod(splitPrefix+word, word, "splitting "+word, "orders derived from the word"), nil
+}
+
+// splitMethod describes the splitting of a valid word in capitals.
+func splitMethod(name, word, about, source string) Method {
+	segs := segments(word)
+	claims := wordOrders(word)
+	claims.QuasiSymplectic = true // A and B are symplectic; O scales volume by a constant, which tends to 1 with C
+	claims.Source = source
+	for _, s := range segs {
+		if s.kicks() {
+			claims.Gradients++
+		}
+		if s.noisy() {
+			claims.Normals++
+		}
+	}
+	return define(Method{Name: name, About: about, Claims: claims}, limits{infiniteDamp: true},
+		func(dim int, p Params) (Stepper, Stepper) { return newSplitting(dim, p, word, segs), nil })
+}
+
+// wordOrders derives the orders of a splitting from its word.
+//
+// One step is exp(x₁X₁)exp(x₂X₂)…, X_i ∈ {hA, hB, hO}, whose logarithm is, by
+// Baker, Campbell and Hausdorff, h(A+B+O) + h²Σ α_XY [X, Y] + O(h³) over the
+// pairs AB, AO, BO, with α_XY = (the shares of X before Y − those of Y before
+// X)/2. Weak order 2 needs all α = 0. For the stationary density
+// π(1 + hρ + O(h²)), inserting O†π = 0, (A+B)†π = 0 and
+// O†(r·∇U π) = −C r·∇U π (M = I; M changes no sign) gives
+//
+//	ρ = −α_AB r·∇U + C(α_AB + α_BO + α_OA)(U − E U).
+//
+// So the law of (θ, r) is of order 2 when α_AB = 0 and α_BO = −α_OA, and the
+// law of θ already when α_AB + α_BO + α_OA = 0. This sum is the same for all
+// rotations of a word: a word conjugate to a palindrome, as BAOA is to BAOAB,
+// has order 2 in θ.
+func wordOrders(word string) Claims {
+	a, b, o := strings.Count(word, "A"), strings.Count(word, "B"), strings.Count(word, "O")
+	// Multiplied by 2·a·b·o all is integer.
+	ab, bo, oa := o*ahead(word, 'A', 'B'), a*ahead(word, 'B', 'O'), b*ahead(word, 'O', 'A')
+	pick := func(second bool) float64 {
+		if second {
+			return 2
+		}
+		return 1
+	}
+	return Claims{
+		WeakOrder:     pick(ab == 0 && bo == 0 && oa == 0),
+		ErgodicOrder:  pick(ab == 0 && bo+oa == 0),
+		PositionOrder: pick(ab+bo+oa == 0),
+	}
+}
+
+// ahead counts the pairs of letters in which x comes before y, less those in
+// which it comes after.
+func ahead(word string, x, y rune) int {
+	sum, xs, ys := 0, 0, 0
+	for _, c := range word {
+		switch c {
+		case x:
+			xs++
+			sum -= ys
+		case y:
+			ys++
+			sum += xs
+		}
+	}
+	return sum
+}
+
+// segment is a run of B and O, at one position θ, and the A that follow it.
+type segment struct {
+	run    string
+	drifts int
+}
+
+func (s segment) kicks() bool { return strings.Contains(s.run, "B") }
+func (s segment) noisy() bool { return strings.Contains(s.run, "O") }
+
+// segments cuts a word after its runs of A.
+func segments(word string) []segment {
+	var segs []segment
+	for len(word) > 0 {
+		run := strings.IndexByte(word, 'A')
+		if run < 0 {
+			run = len(word)
+		}
+		rest := strings.TrimLeft(word[run:], "A")
+		segs = append(segs, segment{word[:run], len(word) - run - len(rest)})
+		word = rest
+	}
+	return segs
+}
+
+// splitting is a composition of drifts A, kicks B, and exact friction and
+// noise O, in the order of its word. Letters that repeat share the step
+// evenly. The kicks at one position use one gradient, and the noises between
+// two drifts, which are Gaussian, one normal vector of their joint variance.
+type splitting struct {
+	g      []float64
+	passes []pass
+}
+
+// pass is as much of a word as one Update can do.
+type pass struct {
+	u                    Update
+	kicks, drifts, noisy bool
+}
+
+func newSplitting(dim int, p Params, word string, segs []segment) *splitting {
+	w := wordStep{p,
+		p.Step / float64(strings.Count(word, "A")),
+		p.Step / float64(strings.Count(word, "B")),
+		p.Step / float64(strings.Count(word, "O"))}
+	s := &splitting{g: make([]float64, dim)}
+	for len(segs) > 0 {
+		var next pass
+		next, segs = w.pack(segs)
+		if next.kicks {
+			next.u.G = s.g
+		}
+		s.passes = append(s.passes, next)
+	}
+	return s
+}
+
+func (s *splitting) Step(z *State, f Force, n Noise) {
+	for i := range s.passes {
+		pass := &s.passes[i]
+		if pass.kicks {
+			f.Gradient(s.g, z.Theta)
+		}
+		pass.u.R = z.R
+		if pass.drifts {
+			pass.u.Theta = z.Theta
+		}
+		if pass.noisy {
+			n.Update(&pass.u)
+		} else {
+			pass.u.Apply(nil)
+		}
+	}
+}
+
+// wordStep holds the shares of the step that one letter of a word has.
+type wordStep struct {
+	p                     Params
+	drift, kick, friction float64
+}
+
+// pack makes one pass of the first segments and returns the others. A noisy
+// segment takes the pass for itself, unless it has no kick and follows one
+// without noise: then it is the second half of that pass.
+func (w wordStep) pack(segs []segment) (pass, []segment) {
+	first := segs[0]
+	u := Update{P: w.coef(first, decayOf), A: w.coef(first, kickOf), Q: one}
+	drift := w.p.drift(float64(first.drifts) * w.drift)
+	out := pass{kicks: first.kicks(), drifts: first.drifts > 0, noisy: first.noisy()}
+	if first.noisy() {
+		u.S, u.D = w.coef(first, noiseOf), drift
+	} else {
+		u.B = drift
+	}
+	segs = segs[1:]
+	if !first.noisy() && len(segs) > 0 && !segs[0].kicks() {
+		second := segs[0]
+		u.Q, u.S = w.coef(second, decayOf), w.coef(second, noiseOf)
+		u.D = w.p.drift(float64(second.drifts) * w.drift)
+		out.noisy = true
+		out.drifts = out.drifts || second.drifts > 0
+		segs = segs[1:]
+	}
+	out.u = u
+	return out, segs
+}
+
+// runMap is the law of a run at one position: r ← decay r + kick ∇U + noise ξ.
+type runMap struct{ decay, kick, noise float64 }
+
+func decayOf(r runMap) float64 { return r.decay }
+func kickOf(r runMap) float64  { return r.kick }
+func noiseOf(r runMap) float64 { return r.noise }
+
+func (w wordStep) coef(s segment, part func(runMap) float64) Coef {
+	return w.p.coef(func(m float64) float64 { return part(w.runMap(s.run, m)) })
+}
+
+func (w wordStep) runMap(run string, m float64) runMap {
+	x := w.p.Friction * m * w.friction
+	e, variance := math.Exp(-x), -math.Expm1(-2*x)/m
+	decay, kick, v := 1.0, 0.0, 0.0
+	for _, letter := range run {
+		if letter == 'B' {
+			kick -= w.kick
+			continue
+		}
+		decay, kick, v = decay*e, kick*e, e*e*v+variance
+	}
+	return runMap{decay, kick, math.Sqrt(v)}
+}
