@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"os"
+	"strings"
+
+	"hambench/internal/usage"
+)
+
+// Set is one set of kernels: an instruction set, or plain Go.
+type Set struct {
+	name  string
+	level level
+}
+
+// level orders the sets; a machine that has one has those below it.
+type level int
+
+const (
+	generic level = iota
+	avx2
+	avx512
+)
+
+var names = [...]string{generic: "generic", avx2: "avx2", avx512: "avx512"}
+
+// Name is "avx512", "avx2" or "generic".
+func (s *Set) Name() string { return s.name }
+
+// Sets returns the sets that this machine can run, the fastest first.
+func Sets() []*Set {
+	var s []*Set
+	for l := machineLevel(); l >= generic; l-- {
+		s = append(s, &Set{names[l], l})
+	}
+	return s
+}
+
+// chosen is the set in force and what was wrong with the environment's wish.
+var chosen, chosenErr = choose(os.Getenv("HAMBENCH_ISA"), Sets())
+
+// Default returns the set in force: the fastest that the machine has, or the
+// one that the environment variable HAMBENCH_ISA names.
+func Default() *Set { return chosen }
+
+// ISA names the set in force.
+func ISA() string { return chosen.name }
+
+// Err reports a HAMBENCH_ISA that is unknown, or that this machine lacks; the
+// set in force is then plain Go.
+func Err() error { return chosenErr }
+
+func choose(want string, have []*Set) (*Set, error) {
+	if want == "" {
+		return have[0], nil
+	}
+	var list []string
+	for _, s := range have {
+		if s.name == want {
+			return s, nil
+		}
+		list = append(list, s.name)
+	}
+	plain := have[len(have)-1]
+	for _, n := range names {
+		if n == want {
+			return plain, usage.Errorf("HAMBENCH_ISA=%s: this machine lacks it: want one of %s", want, strings.Join(list, ", "))
+		}
+	}
+	return plain, usage.Errorf("HAMBENCH_ISA: unknown instruction set %q: want one of %s", want, strings.Join(list, ", "))
+}

@@ -1,0 +1,162 @@
+package mlp
+
+import (
+	"math"
+
+	"hambench/internal/kernel"
+)
+
+// engine computes a network's derivatives in one number format.
+//
+// Activations are feature-major: a row a feature, a column a data row, so
+// that data rows lie in the lanes of a vector and the weights can stay flat.
+// One more row of constants √D stands for the bias's input, so that a bias
+// is one more row of weights. Data pass through in chunks of columns.
+type engine[T kernel.Float] struct {
+	set    *kernel.Set
+	layers []layer
+	dim    int
+	loss   loss
+
+	rows, rowLen int // data rows; length of a row of inputs
+	given        data
+	inputs       []T // (D_0 + 1) × rowLen, in the order in force
+	targets      []T
+	labels       []int
+
+	chunk     int       // columns at a time, and the length of a row of activations
+	frame     [][]T     // what the programs work on, by slot
+	narrow    bool      // T is float32: parameters are converted, results widened
+	gradients []pass[T] // by the number of columns, as the next two
+	hessians  []pass[T]
+	forwards  []*kernel.Program[T]
+}
+
+// data are the rows as they were given.
+type data struct {
+	inputs, targets []float64
+	labels          []int
+}
+
+// layer is a layer's shape and its place in the flat parameters.
+type layer struct {
+	in, out, offset int
+	scale           float64 // 1/√in
+}
+
+// Slots of the frame. The activations of layer l's inputs, 1 ≤ l, are in
+// slot firstHidden + l − 1; their tangents follow all of them.
+const (
+	slotInputs = iota
+	slotTheta
+	slotVector // v of a Hessian-vector product
+	slotResult // gradient or product
+	slotOutput
+	slotTangentOutput
+	slotDelta         // derivative of the loss by a layer's outputs; two, in turn
+	slotTangentDelta  = slotDelta + 2
+	slotTransposed    = slotTangentDelta + 2
+	slotTangentTransp = slotTransposed + 1
+	firstHidden       = slotTangentTransp + 1
+)
+
+// cacheBytes is the length of a row of a chunk, in bytes: long enough to
+// amortise the products' edges, short enough for a layer's activations to
+// stay near the core. 128 columns of float32 were best or equal best of 64,
+// 128, 256 and 455.
+const cacheBytes = 512
+
+func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T] {
+	e := &engine[T]{set: set, rows: rows, loss: newLoss(p)}
+	_, e.narrow = any(e).(*engine[float32])
+	for l, in := range p.Widths[:len(p.Widths)-1] {
+		y := layer{in, p.Widths[l+1], e.dim, 1 / math.Sqrt(float64(in))}
+		e.layers = append(e.layers, y)
+		e.dim += (in + 1) * y.out
+	}
+	e.given = data{append([]float64(nil), p.Inputs...), append([]float64(nil), p.Targets...), append([]int(nil), p.Labels...)}
+	lanes := kernel.Lanes[T]()
+	e.chunk = min(cacheBytes*lanes/64, (rows+lanes-1)/lanes*lanes)
+	e.allocate()
+	e.arrange(nil)
+	return e
+}
+
+// allocate makes the buffers. Vectors at a row's end may reach a vector
+// beyond the data: the values there are never used.
+func (e *engine[T]) allocate() {
+	lanes := kernel.Lanes[T]()
+	widest := 0
+	for _, y := range e.layers {
+		widest = max(widest, y.out)
+	}
+	pad := func(n int) int { return (n + lanes - 1) / lanes * lanes }
+	e.rowLen = pad(e.rows) + lanes
+	first := e.layers[0].in
+	e.inputs = kernel.Aligned[T]((first + 1) * e.rowLen)
+	for i := range e.rowLen {
+		e.inputs[first*e.rowLen+i] = T(math.Sqrt(float64(first)))
+	}
+	e.targets, e.labels = make([]T, len(e.given.targets)), make([]int, len(e.given.labels))
+
+	e.frame = make([][]T, firstHidden+2*len(e.layers)-2)
+	for s := slotOutput; s < slotTransposed; s++ {
+		e.frame[s] = kernel.Aligned[T](pad(widest) * e.chunk)
+	}
+	for s := slotTransposed; s <= slotTangentTransp; s++ {
+		e.frame[s] = kernel.Aligned[T](e.chunk * pad(widest))
+	}
+	for l, y := range e.layers[1:] {
+		a := kernel.Aligned[T]((y.in + 1) * e.chunk)
+		for i := range e.chunk {
+			a[y.in*e.chunk+i] = T(math.Sqrt(float64(y.in)))
+		}
+		e.frame[e.activation(l+1)] = a
+		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.chunk) // its bias row stays 0
+	}
+	if e.narrow {
+		for s := slotTheta; s <= slotResult; s++ {
+			e.frame[s] = kernel.Aligned[T](e.dim)
+		}
+	}
+	n := e.chunk + 1
+	e.gradients, e.hessians, e.forwards = make([]pass[T], n), make([]pass[T], n), make([]*kernel.Program[T], n)
+}
+
+// activation and tangent are the slots of layer l's inputs and of their
+// derivative along v (which is 0 for l = 0).
+func (e *engine[T]) activation(l int) int {
+	if l == 0 {
+		return slotInputs
+	}
+	return firstHidden + l - 1
+}
+
+func (e *engine[T]) tangent(l int) int { return firstHidden + len(e.layers) - 1 + l - 1 }
+
+// stride is the length of a row of layer l's inputs.
+func (e *engine[T]) stride(l int) int {
+	if l == 0 {
+		return e.rowLen
+	}
+	return e.chunk
+}
+
+// arrange copies the data in a new order.
+func (e *engine[T]) arrange(order []int) {
+	d := e.layers[0].in
+	for i := range e.rows {
+		j := i
+		if order != nil {
+			j = order[i]
+		}
+		for f, x := range e.given.inputs[j*d : (j+1)*d] {
+			e.inputs[f*e.rowLen+i] = T(x)
+		}
+		if len(e.labels) > 0 {
+			e.labels[i] = e.given.labels[j]
+		} else {
+			e.targets[i] = T(e.given.targets[j])
+		}
+	}
+}

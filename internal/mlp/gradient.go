@@ -1,0 +1,198 @@
+package mlp
+
+import "hambench/internal/kernel"
+
+// pass is what computes a derivative over one chunk: a program before the
+// loss, and one after it. The first chunk of a call starts the result, the
+// others add to it.
+type pass[T kernel.Float] struct {
+	before, first, others *kernel.Program[T]
+}
+
+func (e *engine[T]) gradient(g, theta []float64, lo, hi int, scale float64) {
+	if lo == hi {
+		copy(g, theta)
+		return
+	}
+	e.frame[slotTheta] = e.load(slotTheta, theta)
+	e.bindResult(g)
+	for c := lo; c < hi; c += e.chunk {
+		n := min(e.chunk, hi-c)
+		p := &e.gradients[n]
+		if p.before == nil {
+			*p = pass[T]{e.forward(n), e.backward(n, true), e.backward(n, false)}
+		}
+		e.frame[slotInputs] = e.inputs[c:]
+		p.before.Run(e.frame)
+		e.lossDelta(c, n, scale)
+		if c == lo {
+			p.first.Run(e.frame)
+		} else {
+			p.others.Run(e.frame)
+		}
+	}
+	e.storeResult(g, theta)
+}
+
+// load returns a vector of parameters in the engine's format, in the slot's
+// own buffer if it must be converted.
+func (e *engine[T]) load(slot int, x []float64) []T {
+	if !e.narrow {
+		return any(x).([]T)
+	}
+	kernel.Narrow(any(e.frame[slot]).([]float32), x)
+	return e.frame[slot]
+}
+
+// bindResult makes the programs write to dst itself where they can.
+func (e *engine[T]) bindResult(dst []float64) {
+	if !e.narrow {
+		e.frame[slotResult] = any(dst).([]T)
+	}
+}
+
+// storeResult completes dst: a float64 program has added the prior's part
+// already, a float32 one has not, as that would round the parameters.
+func (e *engine[T]) storeResult(dst, prior []float64) {
+	if e.narrow {
+		kernel.WidenAdd(dst, any(e.frame[slotResult]).([]float32), prior)
+	}
+}
+
+// forward returns the program that computes the activations and outputs of n
+// columns.
+func (e *engine[T]) forward(n int) *kernel.Program[T] {
+	if e.forwards[n] != nil {
+		return e.forwards[n]
+	}
+	p := kernel.NewProgram[T](e.set)
+	for l, y := range e.layers {
+		q := kernel.Product{
+			M: y.out, N: columns[T](n), Scale: y.scale,
+			Terms: []kernel.Term{e.weigh(slotTheta, l, y.in+1, e.activation(l))},
+		}
+		q.C, q.CRow, q.Epilogue = at(slotOutput), e.chunk, kernel.Store
+		if l < len(e.layers)-1 {
+			q.C, q.Epilogue = at(e.activation(l+1)), kernel.ReLU
+		}
+		p.Product(q)
+	}
+	e.forwards[n] = p
+	return p
+}
+
+// backward returns the program that computes the gradient from the loss's
+// derivative by the outputs, in slotDelta.
+func (e *engine[T]) backward(n int, first bool) *kernel.Program[T] {
+	p := kernel.NewProgram[T](e.set)
+	sum := e.accumulation(first, slotTheta)
+	for l := len(e.layers) - 1; l >= 0; l-- {
+		delta := e.deltaSlot(slotDelta, l)
+		e.outer(p, l, n, sum, pair{e.activation(l), delta, slotTransposed})
+		if l > 0 {
+			e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
+		}
+	}
+	return p
+}
+
+// deltaSlot is where the derivative by layer l's outputs stands.
+func (e *engine[T]) deltaSlot(base, l int) int { return base + (len(e.layers)-1-l)%2 }
+
+// accumulation is how a chunk's part of the result is stored: the first
+// chunk's starts it, in float64 with the prior's part, another one's adds.
+func (e *engine[T]) accumulation(first bool, prior int) accumulation {
+	switch {
+	case !first:
+		return accumulation{kernel.Add, slotResult}
+	case e.narrow:
+		return accumulation{kernel.Store, slotResult}
+	}
+	return accumulation{kernel.Add, prior}
+}
+
+type accumulation struct {
+	epilogue kernel.Epilogue
+	slot     int
+}
+
+// weigh is the product of the first k rows of layer l's weights, transposed,
+// with its inputs.
+func (e *engine[T]) weigh(weights, l, k, inputs int) kernel.Term {
+	y := e.layers[l]
+	return kernel.Term{
+		K: k,
+		A: kernel.Operand{Slice: weights, Offset: y.offset}, ARow: 1, ACol: y.out,
+		B: at(inputs), BRow: e.stride(l),
+	}
+}
+
+// weighBack is the product of layer l's weights with a derivative by its
+// outputs.
+func (e *engine[T]) weighBack(weights, l, delta int) kernel.Term {
+	y := e.layers[l]
+	return kernel.Term{
+		K: y.out,
+		A: kernel.Operand{Slice: weights, Offset: y.offset}, ARow: y.out, ACol: 1,
+		B: at(delta), BRow: e.chunk,
+	}
+}
+
+// back appends the product that takes a derivative through layer l, and
+// through the ReLU that made its inputs, to slot dst.
+func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Term) {
+	y := e.layers[l]
+	p.Product(kernel.Product{
+		M: y.in, N: columns[T](n), Scale: y.scale, Terms: terms,
+		C: at(dst), CRow: e.chunk, Epilogue: kernel.Mask, H: at(e.activation(l)),
+	})
+}
+
+// pair is one product of activations with a derivative by outputs, and the
+// slot for the latter's transpose.
+type pair struct{ inputs, delta, transposed int }
+
+// outer appends what adds, over the chunk's n columns, the outer products of
+// pairs to the result at layer l's weights.
+func (e *engine[T]) outer(p *kernel.Program[T], l, n int, sum accumulation, pairs ...pair) {
+	y := e.layers[l]
+	result := func(column int) kernel.Operand { return kernel.Operand{Slice: slotResult, Offset: y.offset + column} }
+	h := func(column int) kernel.Operand { return kernel.Operand{Slice: sum.slot, Offset: y.offset + column} }
+	main := y.out - e.dotColumns(y.out, n)
+	for o := main; o < y.out; o++ {
+		q := kernel.Dots{M: y.in + 1, Scale: y.scale, C: result(o), CRow: y.out, Epilogue: sum.epilogue, H: h(o)}
+		for _, x := range pairs {
+			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.chunk}})
+		}
+		p.Dots(q)
+	}
+	if main == 0 {
+		return
+	}
+	lanes := kernel.Lanes[T]()
+	row := (y.out + lanes - 1) / lanes * lanes
+	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: sum.epilogue, H: h(0)}
+	for _, x := range pairs {
+		p.Transpose(kernel.Transpose{M: main, N: n, S: at(x.delta), SRow: e.chunk, D: at(x.transposed), DRow: row})
+		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: row})
+	}
+	p.Product(q)
+}
+
+// dotColumns is how many of a layer's outputs have their weights' gradient
+// made of inner products along the data, not of a vector across outputs that
+// they would leave nearly empty.
+func (e *engine[T]) dotColumns(out, n int) int {
+	if out == 1 {
+		return 1
+	}
+	return 0
+}
+
+// columns is the number of columns computed for n: whole granules.
+func columns[T kernel.Float](n int) int {
+	g := kernel.Granule[T]()
+	return (n + g - 1) / g * g
+}
+
+func at(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }

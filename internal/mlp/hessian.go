@@ -1,0 +1,83 @@
+package mlp
+
+import "hambench/internal/kernel"
+
+// hessianVector differentiates the gradient along v, forward over reverse:
+// every quantity of the gradient has a tangent, its derivative along v.
+//
+// Source: Pearlmutter, "Fast exact multiplication by the Hessian", Neural
+// Computation 6 (1994), section 3, his R-operator.
+func (e *engine[T]) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
+	if lo == hi {
+		copy(hv, v)
+		return
+	}
+	e.frame[slotTheta] = e.load(slotTheta, theta)
+	e.frame[slotVector] = e.load(slotVector, v)
+	e.bindResult(hv)
+	for c := lo; c < hi; c += e.chunk {
+		n := min(e.chunk, hi-c)
+		p := &e.hessians[n]
+		if p.before == nil {
+			*p = pass[T]{e.forwardTangent(n), e.backwardTangent(n, true), e.backwardTangent(n, false)}
+		}
+		e.frame[slotInputs] = e.inputs[c:]
+		p.before.Run(e.frame)
+		e.lossTangent(c, n, scale)
+		if c == lo {
+			p.first.Run(e.frame)
+		} else {
+			p.others.Run(e.frame)
+		}
+	}
+	e.storeResult(hv, v)
+}
+
+// forwardTangent returns the program that computes the activations of n
+// columns and their tangents. For a layer's outputs before the ReLU that is
+// V·inputs + W·(tangent of inputs), and the ReLU lets through what it lets
+// through of the outputs.
+func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
+	p := kernel.NewProgram[T](e.set)
+	last := len(e.layers) - 1
+	for l, y := range e.layers {
+		q := kernel.Product{
+			M: y.out, N: columns[T](n), Scale: y.scale,
+			Terms: []kernel.Term{e.weigh(slotTheta, l, y.in+1, e.activation(l))},
+			C:     at(slotOutput), CRow: e.chunk, Epilogue: kernel.Store,
+		}
+		r := q
+		r.C = at(slotTangentOutput)
+		r.Terms = []kernel.Term{e.weigh(slotVector, l, y.in+1, e.activation(l))}
+		if l > 0 {
+			r.Terms = append(r.Terms, e.weigh(slotTheta, l, y.in, e.tangent(l)))
+		}
+		if l < last {
+			q.C, q.Epilogue = at(e.activation(l+1)), kernel.ReLU
+			r.C, r.Epilogue, r.H = at(e.tangent(l+1)), kernel.Mask, q.C
+		}
+		p.Product(q)
+		p.Product(r)
+	}
+	return p
+}
+
+// backwardTangent returns the program that computes the tangent of the
+// gradient from slotDelta and slotTangentDelta.
+func (e *engine[T]) backwardTangent(n int, first bool) *kernel.Program[T] {
+	p := kernel.NewProgram[T](e.set)
+	sum := e.accumulation(first, slotVector)
+	for l := len(e.layers) - 1; l >= 0; l-- {
+		delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
+		pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
+		if l > 0 {
+			pairs = append(pairs, pair{e.tangent(l), delta, slotTransposed})
+		}
+		e.outer(p, l, n, sum, pairs...)
+		if l > 0 {
+			e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
+			e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))
+		}
+	}
+	return p
+}

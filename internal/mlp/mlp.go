@@ -1,0 +1,188 @@
+// Package mlp holds dense ReLU networks with the scaling of the neural
+// tangent kernel, and their derivatives over contiguous rows of data.
+//
+// A network with widths D_0 … D_{L+1} maps the inputs f_0 to
+//
+//	f_l = W_l φ(f_{l−1}) / √D_{l−1} + b_l,   φ the ReLU, none on the inputs.
+//
+// Its parameters are one flat vector: for each layer W_l, stored row-major
+// as [in][out], then b_l. All of them have the prior N(0, 1).
+package mlp
+
+import (
+	"fmt"
+
+	"hambench/internal/kernel"
+	"hambench/internal/usage"
+)
+
+// Precision is the number format of a network's gradients and
+// Hessian-vector products. Parameters and results are float64 in any case.
+type Precision int
+
+const (
+	Float32 Precision = iota
+	Float64
+)
+
+func (p Precision) String() string { return [...]string{Float32: "float32", Float64: "float64"}[p] }
+
+// ParsePrecision returns the precision with the given name.
+func ParsePrecision(name string) (Precision, error) {
+	for _, p := range []Precision{Float32, Float64} {
+		if p.String() == name {
+			return p, nil
+		}
+	}
+	return 0, usage.Errorf("unknown precision %q: want float32 or float64", name)
+}
+
+// Problem is a network with its data. Labels make it a classification, with
+// the softmax of D_{L+1} outputs; else Targets are the means' observations
+// under Gaussian noise, and there is one output.
+type Problem struct {
+	Widths        []int     // D_0 … D_{L+1}
+	Inputs        []float64 // row-major, rows × D_0
+	Targets       []float64 // one a row
+	Labels        []int     // one a row, 0 … D_{L+1} − 1
+	NoiseVariance float64   // σ² of the targets
+	Precision     Precision
+}
+
+// Net computes the derivatives of a problem's negative log-likelihood. It
+// holds scratch space: a Net serves one goroutine.
+type Net struct {
+	dim, rows int
+	order     []int // of the rows; nil is the given order
+	fast      backend
+	exact     *engine[float64] // may still hold an older order
+	stale     bool
+}
+
+// backend is an engine of either precision.
+type backend interface {
+	arrange(order []int)
+	gradient(g, theta []float64, lo, hi int, scale float64)
+	hessianVector(hv, theta, v []float64, lo, hi int, scale float64)
+}
+
+// New returns the network of a problem. It copies the data.
+func New(p Problem) (*Net, error) { return newNet(kernel.Default(), p) }
+
+func newNet(set *kernel.Set, p Problem) (*Net, error) {
+	rows, err := p.check()
+	if err != nil {
+		return nil, err
+	}
+	exact := newEngine[float64](set, &p, rows)
+	n := &Net{dim: exact.dim, rows: rows, exact: exact, fast: exact}
+	if p.Precision == Float32 {
+		n.fast = newEngine[float32](set, &p, rows)
+	}
+	return n, nil
+}
+
+// check returns the number of rows.
+func (p *Problem) check() (rows int, err error) {
+	if len(p.Widths) < 2 {
+		return 0, fmt.Errorf("mlp: %d widths: want at least inputs and outputs", len(p.Widths))
+	}
+	for i, d := range p.Widths {
+		if d < 1 {
+			return 0, fmt.Errorf("mlp: width %d is %d: want at least 1", i, d)
+		}
+	}
+	in, out := p.Widths[0], p.Widths[len(p.Widths)-1]
+	rows = len(p.Targets)
+	if p.Labels != nil {
+		rows = len(p.Labels)
+	}
+	switch {
+	case rows == 0:
+		return 0, fmt.Errorf("mlp: no rows: want targets or labels")
+	case p.Labels != nil && p.Targets != nil:
+		return 0, fmt.Errorf("mlp: targets and labels: want one of them")
+	case len(p.Inputs) != rows*in:
+		return 0, fmt.Errorf("mlp: %d inputs: want %d rows of %d", len(p.Inputs), rows, in)
+	case p.Labels == nil && out != 1:
+		return 0, fmt.Errorf("mlp: %d outputs for targets: want 1", out)
+	case p.Labels == nil && !(p.NoiseVariance > 0):
+		return 0, fmt.Errorf("mlp: noise variance %g: want a positive number", p.NoiseVariance)
+	case p.Precision != Float32 && p.Precision != Float64:
+		return 0, fmt.Errorf("mlp: precision %d: want Float32 or Float64", int(p.Precision))
+	}
+	for i, c := range p.Labels {
+		if c < 0 || c >= out {
+			return 0, fmt.Errorf("mlp: label of row %d is %d: want 0 … %d", i, c, out-1)
+		}
+	}
+	return rows, nil
+}
+
+// Dim is the number of parameters, Rows the number of data rows.
+func (n *Net) Dim() int  { return n.dim }
+func (n *Net) Rows() int { return n.rows }
+
+// Arrange puts the rows into a new order: row i becomes row order[i] of the
+// data as they were given. nil restores that order.
+func (n *Net) Arrange(order []int) {
+	if order != nil && len(order) != n.rows {
+		panic(fmt.Sprintf("mlp: order of %d rows: want %d", len(order), n.rows))
+	}
+	n.fast.arrange(order)
+	if n.stale = n.fast != backend(n.exact); n.stale {
+		n.order = append(n.order[:0], order...)
+	}
+}
+
+// arranged returns the float64 engine in the order in force.
+func (n *Net) arranged() *engine[float64] {
+	if n.stale {
+		var order []int
+		if len(n.order) > 0 {
+			order = n.order
+		}
+		n.exact.arrange(order)
+		n.stale = false
+	}
+	return n.exact
+}
+
+// Gradient stores scale × the gradient of the negative log-likelihood of the
+// rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
+func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
+	n.check(lo, hi, g, theta)
+	n.fast.gradient(g, theta, lo, hi, scale)
+}
+
+// HessianVector stores the product of the Hessian of what Gradient
+// differentiates with v in hv. The ReLU's second derivative is taken as 0.
+func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
+	n.check(lo, hi, hv, theta, v)
+	n.fast.hessianVector(hv, theta, v, lo, hi, scale)
+}
+
+// NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants
+// included, in float64 arithmetic.
+func (n *Net) NegLogLikelihood(theta []float64, lo, hi int) float64 {
+	n.check(lo, hi, theta)
+	return n.arranged().negLogLikelihood(theta, lo, hi)
+}
+
+// Outputs stores the network's raw outputs at all rows in dst, row-major, in
+// the rows' order in force, in float64 arithmetic.
+func (n *Net) Outputs(dst, theta []float64) {
+	n.check(0, n.rows, theta)
+	n.arranged().outputs(dst, theta)
+}
+
+func (n *Net) check(lo, hi int, vectors ...[]float64) {
+	if lo < 0 || hi < lo || hi > n.rows {
+		panic(fmt.Sprintf("mlp: rows [%d, %d): want a range within [0, %d)", lo, hi, n.rows))
+	}
+	for _, v := range vectors {
+		if len(v) != n.dim {
+			panic(fmt.Sprintf("mlp: vector of %d numbers: want %d", len(v), n.dim))
+		}
+	}
+}
