@@ -4,7 +4,8 @@ package minibatch
 // Batch is one mini-batch: the rows [Lo, Hi) of the stream's current
 // arrangement of the data.
 type Batch struct {
-	// Index is the number of the batch in its partition, 0 … K−1.
+	// Index is the number of the batch in its partition, 0 … K−1; −1 for a
+	// window, which is of no partition.
 	Index int
 	// Lo and Hi bound the rows; batches are contiguous, so that a gradient
 	// needs no gather.

@@ -1,21 +1,56 @@
 package minibatch
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/internal/usage"
 )
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
+func mustStream(t *testing.T, name string, rows, k int, seed uint64) Stream {
+	t.Helper()
+	s, err := New(name, rows, k, source(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mustIndex(t *testing.T, name string, k int, seed uint64) Index {
+	t.Helper()
+	s, err := NewIndex(name, k, source(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// batches returns a number of batches that a scheme accepts.
+func batches(m Method) int {
+	if m.Order == Single {
+		return 1
+	}
+	return 7
+}
+
 func TestEveryEpochCoversEveryRowOnce(t *testing.T) {
-	const rows, k = 455, 57
-	for _, name := range []string{"reshuffle"} {
-		s, err := New(name, rows, k, source(1))
+	const rows = 455
+	for _, name := range []string{"full", "reshuffle", "cyclic", "symmetric", "repartition"} {
+		m, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for epoch := range 5 {
+		k := batches(m)
+		s := mustStream(t, name, rows, k, 1)
+		for epoch := range 6 {
 			seen := make([]int, rows)
 			for range k {
 				b := s.Next()
@@ -26,6 +61,285 @@ func TestEveryEpochCoversEveryRowOnce(t *testing.T) {
 			if slices.Min(seen) != 1 || slices.Max(seen) != 1 {
 				t.Errorf("%s: epoch %d covers rows %d to %d times, want once", name, epoch, slices.Min(seen), slices.Max(seen))
 			}
+		}
+	}
+}
+
+func TestArrangementIsAPermutation(t *testing.T) {
+	for _, m := range Methods() {
+		s := mustStream(t, m.Name, 31, batches(m), 3)
+		s.Next()
+		if got := slices.Sorted(slices.Values(s.Arrangement())); !slices.Equal(got, identity(31)) {
+			t.Errorf("%s: arrangement holds rows %v", m.Name, got)
+		}
+	}
+}
+
+// Batches of a partition differ by at most one row and are disjoint; the mean
+// of the scaled gradients over the K batches is the gradient of all rows, here
+// checked exactly for the gradient Σ 2^row, whose value shows every row.
+func TestPartitionIsEvenAndUnbiased(t *testing.T) {
+	const rows = 20
+	for k := 1; k <= rows; k++ {
+		sum, sizes := 0.0, []int{}
+		for i := range k {
+			b := cut(rows, k, i)
+			for row := b.Lo; row < b.Hi; row++ {
+				sum += b.Scale * math.Ldexp(1, row)
+			}
+			sizes = append(sizes, b.Hi-b.Lo)
+		}
+		if slices.Max(sizes)-slices.Min(sizes) > 1 {
+			t.Errorf("K = %d: sizes %v differ by more than one row", k, sizes)
+		}
+		// Sums of 2^row·K below 2^53 are exact.
+		if want := float64(k) * (math.Ldexp(1, rows) - 1); sum != want {
+			t.Errorf("K = %d: K × mean gradient is %v, want %v", k, sum, want)
+		}
+	}
+}
+
+func TestWindowOffsetsAreUniform(t *testing.T) {
+	const rows, k = 10, 3 // B = round(10/3) = 3
+	s := mustStream(t, "window", rows, k, 5)
+	offsets := make([]int, rows)
+	for range 2000 {
+		b := s.Next()
+		if b.Hi-b.Lo != 3 || b.Scale != 10./3 || b.Hi > rows || b.Index != -1 {
+			t.Fatalf("window %+v, want 3 rows of 10 with scale 10/3", b)
+		}
+		offsets[b.Lo]++
+	}
+	// A false alarm has the probability 1e-6.
+	checkUniform(t, "window offsets", offsets[:8])
+	if offsets[8]+offsets[9] != 0 {
+		t.Errorf("windows beyond the last row: %v", offsets)
+	}
+}
+
+// checkUniform is a chi-square test of equal frequencies that fails by chance
+// once in a million; seeds are fixed, so a pass stays a pass.
+func checkUniform(t *testing.T, what string, counts []int) {
+	t.Helper()
+	total := 0
+	for _, c := range counts {
+		total += c
+	}
+	expected, chi2 := float64(total)/float64(len(counts)), 0.0
+	for _, c := range counts {
+		chi2 += (float64(c) - expected) * (float64(c) - expected) / expected
+	}
+	if p := (distuv.ChiSquared{K: float64(len(counts) - 1)}).Survival(chi2); p < 1e-6 {
+		t.Errorf("%s: counts %v are not uniform, p = %.2g", what, counts, p)
+	}
+}
+
+// permutationNumber numbers the 24 orders of 0 … 3.
+func permutationNumber(order []int) int {
+	n := 0
+	for i, a := range order {
+		smaller := 0
+		for _, b := range order[i+1:] {
+			if b < a {
+				smaller++
+			}
+		}
+		n = n*(len(order)-i) + smaller
+	}
+	return n
+}
+
+func TestOrdersAreUniform(t *testing.T) {
+	const k, epochs = 4, 24 * 400
+	for _, name := range []string{"reshuffle", "symmetric"} {
+		m, _ := Lookup(name)
+		s, counts, pairs := mustIndex(t, name, k, 7), make([]int, 24), make([]int, 24*24)
+		epoch := func() int { return permutationNumber(take(s, m.Order.Period(k))[:k]) }
+		for range epochs / 2 { // disjoint pairs, so that their counts are independent draws
+			a, b := epoch(), epoch()
+			counts[a]++
+			counts[b]++
+			pairs[a*24+b]++
+		}
+		checkUniform(t, name+": orders", counts)
+		checkUniform(t, name+": pairs of successive orders", pairs)
+	}
+}
+
+func TestCyclicOrderIsUniformOverSeeds(t *testing.T) {
+	counts := make([]int, 24)
+	for seed := range uint64(24 * 200) {
+		counts[permutationNumber(take(mustIndex(t, "cyclic", 4, seed), 4))]++
+	}
+	checkUniform(t, "cyclic orders", counts)
+}
+
+func TestReplacementIsUniformAndIndependent(t *testing.T) {
+	const k = 5
+	s, pairs := mustIndex(t, "replacement", k, 11), make([]int, k*k)
+	for range 25 * 400 {
+		pairs[s.Next()*k+s.Next()]++
+	}
+	checkUniform(t, "pairs of successive batches", pairs)
+}
+
+// Under repartition a row falls into each batch equally often.
+func TestRepartitionMovesRows(t *testing.T) {
+	const rows, k = 12, 4
+	s, counts := mustStream(t, "repartition", rows, k, 13), make([]int, k)
+	for range 4000 * k {
+		b := s.Next()
+		if b.Rearranged != (b.Index == 0) {
+			t.Fatalf("batch %d says rearranged = %v", b.Index, b.Rearranged)
+		}
+		if slices.Contains(s.Arrangement()[b.Lo:b.Hi], 0) {
+			counts[b.Index]++
+		}
+	}
+	checkUniform(t, "batch of row 0", counts)
+}
+
+func take(s Index, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = s.Next()
+	}
+	return out
+}
+
+func TestSymmetricIsPalindromic(t *testing.T) {
+	for _, k := range []int{1, 2, 5} {
+		s := mustIndex(t, "symmetric", k, 17)
+		for range 10 {
+			forward, backward := take(s, k), take(s, k)
+			slices.Reverse(backward)
+			if !slices.Equal(forward, backward) {
+				t.Errorf("K = %d: forwards %v, backwards (reversed) %v", k, forward, backward)
+			}
+		}
+	}
+}
+
+func TestCyclicRepeats(t *testing.T) {
+	s := mustIndex(t, "cyclic", 6, 19)
+	first := take(s, 6)
+	for range 3 {
+		if got := take(s, 6); !slices.Equal(got, first) {
+			t.Errorf("order %v after %v", got, first)
+		}
+	}
+}
+
+// A row stream and the bare index of its scheme are one code: after the draws
+// of the arrangement they give the same numbers.
+func TestIndexIsTheStreamsOwn(t *testing.T) {
+	const rows = 40
+	for _, m := range Methods() {
+		if m.Order == Unfixed {
+			continue
+		}
+		k := batches(m)
+		s, rng := mustStream(t, m.Name, rows, k, 23), source(23)
+		if m.Order != Single {
+			shuffle(identity(rows), rng)
+		}
+		index, err := NewIndex(m.Name, k, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 * k {
+			if a, b := s.Next().Index, index.Next(); a != b {
+				t.Fatalf("%s: step %d: stream gives batch %d, index %d", m.Name, i, a, b)
+			}
+		}
+	}
+}
+
+func TestSeedsReproduce(t *testing.T) {
+	for _, m := range Methods() {
+		k := batches(m)
+		a, b, c := mustStream(t, m.Name, 40, k, 1), mustStream(t, m.Name, 40, k, 1), mustStream(t, m.Name, 40, k, 2)
+		same, differs := true, false
+		for range 50 {
+			x, y, z := a.Next(), b.Next(), c.Next()
+			same = same && x == y && slices.Equal(a.Arrangement(), b.Arrangement())
+			differs = differs || x != z || !slices.Equal(a.Arrangement(), c.Arrangement())
+		}
+		if !same {
+			t.Errorf("%s: one seed gave two streams", m.Name)
+		}
+		if !differs && m.Order != Single {
+			t.Errorf("%s: two seeds gave one stream", m.Name)
+		}
+	}
+}
+
+func TestRearrangedOnlyAtTheStart(t *testing.T) {
+	for _, m := range Methods() {
+		if m.Name == "repartition" {
+			continue
+		}
+		s := mustStream(t, m.Name, 40, batches(m), 29)
+		for i := range 30 {
+			if got := s.Next().Rearranged; got != (i == 0) {
+				t.Errorf("%s: step %d: rearranged = %v", m.Name, i, got)
+			}
+		}
+	}
+}
+
+func TestNextDoesNotAllocate(t *testing.T) {
+	for _, m := range Methods() {
+		s := mustStream(t, m.Name, 455, batches(m), 31)
+		if n := testing.AllocsPerRun(200, func() { s.Next(); s.Arrangement() }); n != 0 {
+			t.Errorf("%s: %v allocations a step", m.Name, n)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	tests := []struct {
+		name    string
+		rows, k int
+		want    string
+	}{
+		{"reshufle", 10, 2, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window`},
+		{"reshuffle", 455, 600, "reshuffle: K = 600 exceeds the 455 rows"},
+		{"window", 455, 0, "window: K = 0 batches: want at least 1"},
+		{"full", 455, 2, "full: K = 2 batches: want 1"},
+		{"full", 0, 1, "full: 0 rows: want at least 1"},
+	}
+	for _, tt := range tests {
+		_, err := New(tt.name, tt.rows, tt.k, source(1))
+		checkUsage(t, err, tt.want)
+	}
+	_, err := NewIndex("window", 3, source(1))
+	checkUsage(t, err, "window: its batches are not numbered: want one of full, reshuffle, replacement, cyclic, symmetric")
+	_, err = NewIndex("cyclic", 0, source(1))
+	checkUsage(t, err, "cyclic: K = 0 batches: want at least 1")
+}
+
+func checkUsage(t *testing.T, err error, want string) {
+	t.Helper()
+	var mistake *usage.Error
+	if !errors.As(err, &mistake) {
+		t.Errorf("error %v is not a usage error", err)
+		return
+	}
+	if err.Error() != want || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q, want %q", err, want)
+	}
+}
+
+func TestPeriod(t *testing.T) {
+	want := map[string]int{"full": 1, "reshuffle": 7, "replacement": 1, "cyclic": 7, "symmetric": 14}
+	for name, period := range want {
+		m, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Order.Period(batches(m)); got != period {
+			t.Errorf("%s: period %d, want %d", name, got, period)
 		}
 	}
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // Period is the number of steps after which the law of the sequence for k
-// batches starts anew.
+// batches starts anew; K, an epoch, when the batches are not fixed.
 func (o Order) Period(k int) int {
 	switch o {
 	case Single, Independent:
@@ -56,6 +56,10 @@ func Methods() []Method {
 		fullMethod,
 		reshuffleMethod,
 		replacementMethod,
+		cyclicMethod,
+		symmetricMethod,
+		repartitionMethod,
+		windowMethod,
 	}
 }
 
@@ -82,6 +86,9 @@ func New(name string, rows, k int, rng *rand.Rand) (Stream, error) {
 	if err := m.check(k); err != nil {
 		return nil, err
 	}
+	if rows < 1 {
+		return nil, usage.Errorf("%s: %d rows: want at least 1", name, rows)
+	}
 	if k > rows {
 		return nil, usage.Errorf("%s: K = %d exceeds the %d rows", name, k, rows)
 	}
@@ -97,7 +104,7 @@ func NewIndex(name string, k int, rng *rand.Rand) (Index, error) {
 		return nil, err
 	}
 	if m.index == nil {
-		return nil, usage.Errorf("%s: its batches are not numbered: want a scheme with a partition", name)
+		return nil, usage.Errorf("%s: its batches are not numbered: want one of full, reshuffle, replacement, cyclic, symmetric", name)
 	}
 	if err := m.check(k); err != nil {
 		return nil, err
