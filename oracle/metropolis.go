@@ -1,12 +1,226 @@
 package oracle
 
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"hambench/internal/random"
+	"hambench/models"
+)
+
 // Opinion is what a Metropolis-corrected sampler, which has no step-size
 // bias, said of a reference.
 type Opinion struct {
 	Distance   float64 `json:"distance"`   // of its draws to the reference
-	Acceptance float64 `json:"acceptance"` // rate over its samples
+	Acceptance float64 `json:"acceptance"` // mean acceptance probability
 	Step       float64 `json:"h"`          // leapfrog step, tuned in its burn-in
-	Leapfrogs  float64 `json:"leapfrogs"`  // mean number of steps per trajectory
-	Samples    int     `json:"samples"`
-	ESS        Summary `json:"ess"` // over the outputs
+	Leapfrogs  int     `json:"leapfrogs"`  // mean number of steps per trajectory
+	ESS        Summary `json:"ess"`        // effective sample size, over the outputs
+}
+
+const (
+	targetAcceptance = 0.8  // Betancourt, Byrne, Girolami 2014: 0.6–0.9 is near the optimum
+	tuneTrajectories = 100  // in the burn-in
+	tuneLeapfrogs    = 50   // per trajectory of the burn-in: beyond a period of the stiffest directions the energy error no longer grows
+	trajectoryTime   = 1.6  // a quarter period at unit curvature and mass: independent draws of what only the prior constrains
+	trajectoryJitter = 0.25 // trajectories are up to this fraction longer or shorter, against resonance
+)
+
+// metropolis is Hamiltonian Monte Carlo with full momentum refreshment and a
+// Metropolis decision (Neal 2011, figure 2), full batch, diagonal mass. A
+// gradient that is rounded to float32 is still a function of θ alone, so the
+// leapfrog map stays reversible and keeps volume; with the energies in
+// float64 the sampler is exact.
+type metropolis struct {
+	target  models.Target
+	rows    models.Rows
+	noise   *random.Stream
+	rng     *rand.Rand
+	h       float64
+	invMass []float64
+	theta   []float64
+	u       float64 // potential at theta
+	q, r, g []float64
+}
+
+func newMetropolis(t models.Target, theta, invMass []float64, h float64, key uint64) *metropolis {
+	n := t.Dim()
+	m := &metropolis{
+		target: t, rows: models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1}, h: h, invMass: invMass,
+		noise: random.New(key, random.StreamNoise), rng: random.New(key, random.StreamStart).Rand(),
+		theta: make([]float64, n), q: make([]float64, n), r: make([]float64, n), g: make([]float64, n),
+	}
+	t.Arrange(nil)
+	copy(m.theta, theta)
+	m.u = t.Potential(m.theta)
+	return m
+}
+
+// trajectory proposes the end of a leapfrog trajectory, and goes there or
+// stays. It returns the acceptance probability.
+func (m *metropolis) trajectory(ctx context.Context, leapfrogs int) (float64, error) {
+	m.noise.Normal(m.r)
+	for i, w := range m.invMass {
+		m.r[i] /= math.Sqrt(w)
+	}
+	before := m.u + m.kinetic()
+	copy(m.q, m.theta)
+	if err := m.leapfrog(ctx, leapfrogs); err != nil {
+		return 0, err
+	}
+	u := m.target.Potential(m.q)
+	p := min(1, math.Exp(before-u-m.kinetic()))
+	if math.IsNaN(p) {
+		p = 0
+	}
+	if m.rng.Float64() < p {
+		m.theta, m.q, m.u = m.q, m.theta, u
+	}
+	return p, nil
+}
+
+// leapfrog runs kick-drift-kick steps on (q, r); the inner half kicks are
+// joined.
+func (m *metropolis) leapfrog(ctx context.Context, steps int) error {
+	m.kick(m.h / 2)
+	for s := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i, w := range m.invMass {
+			m.q[i] += m.h * w * m.r[i]
+		}
+		if s < steps-1 {
+			m.kick(m.h)
+		}
+	}
+	m.kick(m.h / 2)
+	return nil
+}
+
+func (m *metropolis) kick(t float64) {
+	m.target.Gradient(m.g, m.q, m.rows)
+	for i, g := range m.g {
+		m.r[i] -= t * g
+	}
+}
+
+func (m *metropolis) kinetic() float64 {
+	var k float64
+	for i, r := range m.r {
+		k += m.invMass[i] * r * r / 2
+	}
+	return k
+}
+
+// tune sets h for the target acceptance: a stochastic approximation on log
+// h with steps 1/√k, whose second half is averaged. It should start too
+// large: it comes down four times as fast as it goes up.
+func (m *metropolis) tune(ctx context.Context, trajectories, leapfrogs int) error {
+	logH, sum, n := math.Log(m.h), 0.0, 0.0
+	for k := 1; k <= trajectories; k++ {
+		m.h = math.Exp(logH)
+		p, err := m.trajectory(ctx, leapfrogs)
+		if err != nil {
+			return err
+		}
+		logH += (p - targetAcceptance) / math.Sqrt(float64(k))
+		if k > trajectories/2 {
+			sum, n = sum+logH, n+1
+		}
+	}
+	m.h = math.Exp(sum / n)
+	return nil
+}
+
+// leapfrogs is the number of steps per trajectory: trajectoryTime, but no
+// more than the reference takes per sample.
+func (m *metropolis) leapfrogs(s Spec) int {
+	return min(max(int(trajectoryTime/m.h), 1), s.Thin)
+}
+
+// jitter varies a number of steps.
+func (m *metropolis) jitter(steps int) int {
+	f := 1 + trajectoryJitter*(2*m.rng.Float64()-1)
+	return max(1, int(math.Round(f*float64(steps))))
+}
+
+// runOpinion samples with the Metropolis-corrected sampler, from the end of
+// the first chain, at about the cost of one chain.
+func (b *builder) runOpinion(ctx context.Context, r *Reference, chains []*part) (*part, error) {
+	return b.kept("opinion", b.opinionSteps(), func() (*part, error) {
+		started := time.Now()
+		t, err := b.newTarget()
+		if err != nil {
+			return nil, err
+		}
+		m := newMetropolis(t, r.Start[0], massFrom(chains), 4*b.spec.Step, b.streamKey("opinion"))
+		if err := m.tune(ctx, tuneTrajectories, tuneLeapfrogs); err != nil {
+			return nil, err
+		}
+		p, err := b.sampleOpinion(ctx, m, r)
+		if err != nil {
+			return nil, err
+		}
+		p.Seconds = time.Since(started).Seconds()
+		return p, nil
+	})
+}
+
+// sampleOpinion takes as many samples as a chain of the reference has.
+func (b *builder) sampleOpinion(ctx context.Context, m *metropolis, r *Reference) (*part, error) {
+	o := newObserver(m.target, b.spec.Samples)
+	leapfrogs, accepted := m.leapfrogs(b.spec), 0.0
+	for range b.spec.Samples {
+		p, err := m.trajectory(ctx, m.jitter(leapfrogs))
+		if err != nil {
+			return nil, err
+		}
+		accepted += p
+		o.observe(m.theta)
+		b.progress(b.opinionSteps()/int64(b.spec.Samples), 0)
+	}
+	p := o.part()
+	p.Opinion = &Opinion{
+		Distance:   r.Distance(widen(p.draws)),
+		Acceptance: accepted / float64(b.spec.Samples),
+		Step:       m.h,
+		Leapfrogs:  leapfrogs,
+		ESS:        diagnose([][][]float32{p.draws}).ESS,
+	}
+	return p, nil
+}
+
+// opinionSteps is what the second opinion counts in the progress.
+func (b *builder) opinionSteps() int64 {
+	return int64(b.spec.Samples) * int64(b.spec.Thin)
+}
+
+// massFrom returns the diagonal of M⁻¹ = V^{−1/2}, V the mean square of the
+// gradient over all samples: what the reference's adaptive integrator uses
+// too.
+func massFrom(chains []*part) []float64 {
+	invMass := make([]float64, len(chains[0].curvature))
+	for i := range invMass {
+		var v float64
+		for _, p := range chains {
+			v += p.curvature[i] / float64(len(chains))
+		}
+		invMass[i] = 1 / math.Sqrt(v)
+	}
+	return invMass
+}
+
+// widen returns float32 draws as float64.
+func widen(draws [][]float32) [][]float64 {
+	out := make([][]float64, len(draws))
+	for s, d := range draws {
+		out[s] = make([]float64, len(d))
+		for o, v := range d {
+			out[s][o] = float64(v)
+		}
+	}
+	return out
 }

@@ -17,17 +17,18 @@ const revision = 1
 
 // Spec says how a reference is made: everything that its numbers depend on.
 type Spec struct {
-	Dataset   string  `json:"dataset"`
-	Split     int     `json:"split"`
-	Model     string  `json:"model"`
-	Precision string  `json:"precision"` // float32 or float64, of the network's gradient
-	Seed      uint64  `json:"seed"`
-	Step      float64 `json:"h"`
-	Friction  float64 `json:"friction"`
-	Chains    int     `json:"chains"`
-	Samples   int     `json:"samples"` // per chain
-	Thin      int     `json:"thin"`    // steps per sample
-	BurnIn    int     `json:"burn_in"` // steps at h, after the warm-up
+	Dataset    string  `json:"dataset"`
+	Split      int     `json:"split"`
+	Model      string  `json:"model"`
+	Precision  string  `json:"precision"` // float32 or float64, of the network's gradient
+	Seed       uint64  `json:"seed"`
+	Integrator string  `json:"integrator"`
+	Step       float64 `json:"h"`
+	Friction   float64 `json:"friction"`
+	Chains     int     `json:"chains"`
+	Samples    int     `json:"samples"` // per chain
+	Thin       int     `json:"thin"`    // steps per sample
+	BurnIn     int     `json:"burn_in"` // steps at h after the warm-up, in which the integrator adapts
 }
 
 // NewSpec returns the paper's settings (appendix "Comparison framework and
@@ -36,7 +37,7 @@ type Spec struct {
 func NewSpec(dataset string, split int, model string) Spec {
 	return Spec{
 		Dataset: dataset, Split: split, Model: model, Precision: "float32", Seed: 1,
-		Step: 0.005, Friction: 5, Chains: 5, Samples: 200, Thin: 500, BurnIn: 2000,
+		Integrator: "sghmc-adaptive", Step: 0.005, Friction: 5, Chains: 5, Samples: 200, Thin: 500, BurnIn: 2000,
 	}
 }
 

@@ -1,0 +1,106 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"hambench/internal/usage"
+	"hambench/models"
+)
+
+// Analytic is a truth known in closed form: each predictive output is
+// normal. It is read-only, and safe for concurrent use.
+type Analytic struct {
+	key      string
+	mean, sd []float64 // per output
+	self     Band
+	mu       sync.Mutex // the target under draw has scratch space
+	draw     func(theta []float64)
+}
+
+// selfReplicates is how many samples the self-distance is taken over; its
+// mean then has a relative standard error of 1 %.
+const selfReplicates = 1000
+
+// NewAnalytic returns the truth of a target whose posterior is known, for
+// the comparison with chains of the given number of samples. The target must
+// give its predictive marginals and draw from its posterior; it serves the
+// truth from then on.
+func NewAnalytic(name string, t models.Target, samples int) (*Analytic, error) {
+	if samples < 1 {
+		return nil, usage.Errorf("oracle: %d samples: want at least 1", samples)
+	}
+	law, hasLaw := t.(interface {
+		PredictiveMarginals() (mean, sd []float64)
+	})
+	posterior, draws := t.(interface{ DrawPosterior(dst []float64) })
+	if !hasLaw || !draws {
+		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
+	}
+	a := &Analytic{key: fmt.Sprintf("analytic:%s:%d", name, samples), self: uniformSelfDistance(samples)}
+	a.mean, a.sd = law.PredictiveMarginals()
+	a.draw = posterior.DrawPosterior
+	return a, nil
+}
+
+// Key names the truth.
+func (a *Analytic) Key() string { return a.key }
+
+// Distance returns the one-sample Kolmogorov distance between the draws
+// (draws[sample][output]) and the exact marginals, averaged over the
+// outputs.
+func (a *Analytic) Distance(draws [][]float64) float64 {
+	var sum float64
+	column := make([]float64, len(draws))
+	for o := range a.mean {
+		for s, d := range draws {
+			column[s] = d[o]
+		}
+		sum += a.distance(column, o)
+	}
+	return sum / float64(len(a.mean))
+}
+
+// distance is that of one output; it sorts the draws.
+func (a *Analytic) distance(x []float64, output int) float64 {
+	if slices.ContainsFunc(x, math.IsNaN) {
+		return 1
+	}
+	slices.Sort(x)
+	return KolmogorovCDF(x, func(v float64) float64 {
+		return 0.5 * math.Erfc((a.mean[output]-v)/(a.sd[output]*math.Sqrt2))
+	})
+}
+
+// SelfDistance returns the distances of independent exact draws, one
+// sample and output at a time.
+func (a *Analytic) SelfDistance() Band { return a.self }
+
+// DrawStart stores an exact draw from the posterior in theta.
+func (a *Analytic) DrawStart(theta []float64, rng *rand.Rand) {
+	for i := range theta {
+		theta[i] = rng.NormFloat64()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.draw(theta)
+}
+
+// uniformSelfDistance returns the one-sample Kolmogorov distances of n
+// independent draws to their own law. They do not depend on that law, as
+// long as it is continuous, so uniform draws do for all.
+func uniformSelfDistance(n int) Band {
+	rng := rand.New(rand.NewPCG(uint64(n), 0)) // pinned: the band is part of no cell's key
+	d, x := make([]float64, selfReplicates), make([]float64, n)
+	for k := range d {
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		slices.Sort(x)
+		d[k] = KolmogorovCDF(x, func(v float64) float64 { return v })
+	}
+	return bandOf(d)
+}

@@ -1,0 +1,210 @@
+package oracle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"hambench/chain"
+	"hambench/internal/random"
+	"hambench/models"
+)
+
+// Options say how a reference is computed; its numbers do not depend on
+// them.
+type Options struct {
+	// Workers is how many chains run at once; 0 means 1.
+	Workers int
+	// Parts is a folder in which each chain is kept when it is finished, so
+	// that an interrupted Build continues there; RemoveParts clears it once
+	// the reference is saved. "" keeps nothing.
+	Parts string
+	// Progress is told the integrator steps done and to do. The total
+	// grows when a chain must be started again.
+	Progress func(done, total int64)
+}
+
+// maxAttempts is how often a chain is started, each time with half the step,
+// before it is given up.
+const maxAttempts = 6
+
+// Build runs the chains of a reference, each from a prior draw of its own,
+// and a Metropolis-corrected chain that checks them. Each chain's random
+// streams come from the spec's key and the chain's number alone. A cancelled
+// context ends it within milliseconds.
+func Build(ctx context.Context, newTarget func() (models.Target, error), spec Spec, o Options) (*Reference, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	b := &builder{spec: spec, key: spec.Key(), newTarget: newTarget, options: o}
+	chains, err := b.runChains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := assemble(spec, chains)
+	second, err := b.runOpinion(ctx, r, chains)
+	if err != nil {
+		return nil, err
+	}
+	r.Opinion = *second.Opinion
+	r.Seconds += second.Seconds
+	r.Checks = checksOf(r, chains)
+	return r, nil
+}
+
+// RemoveParts removes what Build kept of a spec's chains in a folder.
+func RemoveParts(folder string, spec Spec) error {
+	paths, err := filepath.Glob(filepath.Join(folder, spec.Key()+"-*.part"))
+	for _, p := range paths {
+		err = errors.Join(err, os.Remove(p))
+	}
+	return err
+}
+
+type builder struct {
+	spec      Spec
+	key       string
+	newTarget func() (models.Target, error)
+	options   Options
+
+	mu          sync.Mutex
+	done, total int64
+}
+
+// progress adds to the steps done and to do, and tells the caller.
+func (b *builder) progress(done, more int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done += done
+	b.total += more
+	if b.options.Progress != nil {
+		b.options.Progress(b.done, b.total)
+	}
+}
+
+// runChains runs all chains, Workers at a time. The first error stops all.
+func (b *builder) runChains(ctx context.Context) ([]*part, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	parts := make([]*part, b.spec.Chains)
+	b.progress(0, int64(b.spec.Chains)*b.chainSteps(0)+b.opinionSteps())
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(max(b.options.Workers, 1), b.spec.Chains) {
+		workers.Go(func() {
+			t, err := b.newTarget()
+			for err == nil {
+				c := int(next.Add(1)) - 1
+				if c >= b.spec.Chains {
+					return
+				}
+				parts[c], err = b.kept(fmt.Sprintf("chain-%d", c), b.chainSteps(0), func() (*part, error) { return b.runChain(ctx, t, c) })
+			}
+			stop(err)
+		})
+	}
+	workers.Wait()
+	return parts, context.Cause(ctx)
+}
+
+// kept returns the part of a name from the folder of parts, or runs it and
+// keeps it there. A damaged part is run again.
+func (b *builder) kept(name string, steps int64, run func() (*part, error)) (*part, error) {
+	if b.options.Parts == "" {
+		return run()
+	}
+	path := filepath.Join(b.options.Parts, b.key+"-"+name+".part")
+	if p, err := loadPart(path); err == nil && p.Key == b.key && p.Name == name {
+		b.progress(steps, 0)
+		return p, nil
+	}
+	p, err := run()
+	if err != nil {
+		return nil, err
+	}
+	p.Key, p.Name = b.key, name
+	return p, p.save(path)
+}
+
+// runChain runs one chain of the reference. A chain that diverges, in
+// whatever phase, is started anew from another prior draw with half the
+// step and the same simulation time.
+func (b *builder) runChain(ctx context.Context, t models.Target, c int) (*part, error) {
+	for attempt := range maxAttempts {
+		w := newWalk(b, t, c, attempt)
+		p, err := w.run(ctx)
+		var diverged *chain.DivergedError
+		if !errors.As(err, &diverged) {
+			return p, err
+		}
+		b.progress(0, b.chainSteps(attempt+1)-(b.chainSteps(attempt)-w.done))
+	}
+	return nil, fmt.Errorf("oracle of %s, split %d: chain %d diverged %d times, the last with h = %v", b.spec.Dataset, b.spec.Split, c, maxAttempts, b.spec.Step/math.Exp2(maxAttempts-1))
+}
+
+// chainSteps is the number of steps that an attempt at a chain takes.
+func (b *builder) chainSteps(attempt int) int64 {
+	s := b.spec
+	return int64(rampRungs)*rampSteps + int64(s.BurnIn+s.Samples*s.Thin)<<attempt
+}
+
+// streamKey is the key of the random streams of a part of the build.
+func (b *builder) streamKey(name string) uint64 {
+	h := sha256.Sum256([]byte(b.key + "/" + name))
+	return random.KeyOf(hex.EncodeToString(h[:]))
+}
+
+// assemble joins the chains.
+func assemble(spec Spec, chains []*part) *Reference {
+	r := &Reference{Spec: spec, Versions: versions()}
+	for _, p := range chains {
+		r.Draws = append(r.Draws, p.draws)
+		r.Start = append(r.Start, p.end)
+		r.Potential = append(r.Potential, p.potential)
+		r.Seconds += p.Seconds
+	}
+	r.Diagnostics = diagnose(r.Draws)
+	return r
+}
+
+// checksOf verifies a reference against the limits of docs/decisions.md.
+func checksOf(r *Reference, chains []*part) []Check {
+	restarts := 0
+	for _, p := range chains {
+		restarts += p.Restarts
+	}
+	// The Kolmogorov distance of independent samples falls as 1/√n; for 200
+	// it is 0.085.
+	scale := math.Sqrt(200 / float64(r.Samples))
+	self := r.SelfDistance()
+	return []Check{
+		newCheck("restarts after divergence", float64(restarts), 0, 0),
+		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
+		newCheck("split-R̂ of the potential", SplitRHat(r.Potential), 0, 1.1),
+		newCheck("self-distance, mean", self.Mean, 0.075*scale, 0.10*scale),
+		newCheck("second opinion, acceptance", r.Opinion.Acceptance, 0.6, 0.95),
+		newCheck("second opinion, distance", r.Opinion.Distance, self.Low, self.High),
+	}
+}
+
+// versions tells what this program is.
+func versions() Versions {
+	v := Versions{Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Commit = s.Value
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,171 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"hambench/chain"
+	"hambench/integrators"
+	"hambench/internal/random"
+	"hambench/minibatch"
+	"hambench/models"
+)
+
+// The warm-up: from a prior draw the stiffest directions of a posterior hold
+// so much energy that the reference's step overflows at once. So the step
+// grows on a ladder, and on each rung the friction is so high that what the
+// rung can follow is damped to thermal energy before the next rung: with hC =
+// rampDamping, a direction of curvature λ relaxes at the rate λ/C, so over the
+// rung's n steps by exp(−nλh²/rampDamping): by e⁻²⁰ at λh² = 0.01, while
+// the next rungs stay stable up to λh² < 4.
+const (
+	rampStart   = 0.01 // first step, as a fraction of the reference's
+	rampRungs   = 13   // from rampStart to 1 by factors of 10^(2/13) = 1.43
+	rampSteps   = 200  // per rung
+	rampDamping = 0.1  // hC
+)
+
+// progressSteps is how many steps run between two reports of progress:
+// about a tenth of a second.
+const progressSteps = 500
+
+// walk is one attempt at one chain of a reference.
+type walk struct {
+	b       *builder
+	target  models.Target
+	noise   *random.Stream
+	z       *integrators.State
+	step    float64
+	attempt int
+	done    int64 // steps
+}
+
+func newWalk(b *builder, t models.Target, c, attempt int) *walk {
+	key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
+	w := &walk{
+		b: b, target: t, noise: random.New(key, random.StreamNoise), attempt: attempt,
+		z: integrators.NewState(t.Dim()), step: b.spec.Step / math.Exp2(float64(attempt)),
+	}
+	random.New(key, random.StreamStart).Normal(w.z.Theta)
+	t.DrawPrior(w.z.Theta)
+	return w
+}
+
+// run warms up, burns in with the integrator adapting, and samples.
+func (w *walk) run(ctx context.Context) (*part, error) {
+	started := time.Now()
+	if err := w.ramp(ctx); err != nil {
+		return nil, err
+	}
+	in, s, err := w.sampler(w.b.spec.Integrator, w.step, w.b.spec.Friction)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.advance(ctx, s, w.b.spec.BurnIn<<w.attempt); err != nil {
+		return nil, err
+	}
+	in.Freeze()
+	o := newObserver(w.target, w.b.spec.Samples)
+	for range w.b.spec.Samples {
+		if err := w.advance(ctx, s, w.b.spec.Thin<<w.attempt); err != nil {
+			return nil, err
+		}
+		o.observe(w.z.Theta)
+	}
+	p := o.part()
+	p.Step, p.Restarts, p.Seconds = w.step, w.attempt, time.Since(started).Seconds()
+	return p, nil
+}
+
+// ramp climbs the ladder of steps.
+func (w *walk) ramp(ctx context.Context) error {
+	for rung := range rampRungs {
+		h := w.step * math.Pow(rampStart, 1-float64(rung)/rampRungs)
+		_, s, err := w.sampler("leapfrog", h, rampDamping/h)
+		if err != nil {
+			return err
+		}
+		if err := w.advance(ctx, s, rampSteps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sampler returns a full-batch sampler of the walk's target.
+func (w *walk) sampler(name string, h, friction float64) (*integrators.Integrator, *chain.Sampler, error) {
+	method, err := integrators.Lookup(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := method.New(w.target.Dim(), integrators.Params{Step: h, Friction: friction})
+	if err != nil {
+		return nil, nil, err
+	}
+	full, err := minibatch.New("full", w.target.Rows(), 1, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := chain.New(w.target, in, full, w.noise)
+	return in, s, err
+}
+
+// advance runs steps, with reports of progress.
+func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
+	for steps > 0 {
+		n := min(steps, progressSteps)
+		if err := s.Advance(ctx, w.z, n); err != nil {
+			return err
+		}
+		steps -= n
+		w.done += int64(n)
+		w.b.progress(int64(n), 0)
+	}
+	return nil
+}
+
+// observer collects what a chain shows at its samples.
+type observer struct {
+	target     models.Target
+	rows       models.Rows
+	outputs, g []float64
+	p          part
+	theta      []float64
+}
+
+func newObserver(t models.Target, samples int) *observer {
+	return &observer{
+		target: t, rows: models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1},
+		outputs: make([]float64, t.Outputs()), g: make([]float64, t.Dim()),
+		p: part{curvature: make([]float64, t.Dim()), draws: make([][]float32, 0, samples)},
+	}
+}
+
+// observe records the predictive outputs, the potential, and the squares of
+// the gradient at theta.
+func (o *observer) observe(theta []float64) {
+	o.target.Predict(o.outputs, theta)
+	row := make([]float32, len(o.outputs))
+	for i, v := range o.outputs {
+		row[i] = float32(v)
+	}
+	o.p.draws = append(o.p.draws, row)
+	o.p.potential = append(o.p.potential, o.target.Potential(theta))
+	o.target.Gradient(o.g, theta, o.rows)
+	for i, g := range o.g {
+		o.p.curvature[i] += g * g
+	}
+	o.theta = theta
+}
+
+// part returns the record. The mean square of the gradient is, at
+// stationarity, the mean diagonal of the Hessian (by partial integration).
+func (o *observer) part() *part {
+	for i := range o.p.curvature {
+		o.p.curvature[i] /= float64(len(o.p.draws))
+	}
+	o.p.end = append(o.p.end, o.theta...)
+	return &o.p
+}
