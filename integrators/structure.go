@@ -1,0 +1,168 @@
+package integrators
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Structure probes the two conditions of a quasi-symplectic scheme (Milstein
+// & Tretyakov 2003; Franzese et al. 2022, App. B.4): the determinant of the
+// step's Jacobian does not depend on the state, and the step becomes
+// symplectic as C → 0. Jacobians are taken at several states and noises of a
+// non-linear potential in one and in two dimensions with unequal masses (of a
+// quadratic one for a scheme that needs an AffineForce), by differences whose
+// error is far below the tolerance.
+func Structure(m Method) (detConstant, symplecticLimit bool) {
+	detConstant, symplecticLimit = true, true
+	for _, invMass := range [][]float64{{0.8}, {0.8, 1.3}} {
+		damped, free := structureProbe(m, invMass, 1.5), structureProbe(m, invMass, vanishing)
+		want := mat.Det(damped.jacobian(0))
+		for point := range structurePoints {
+			det := mat.Det(damped.jacobian(point))
+			detConstant = detConstant && math.Abs(det-want) < structureTolerance
+			symplecticLimit = symplecticLimit && symplecticDefect(free.jacobian(point)) < structureTolerance
+		}
+	}
+	return detConstant, symplecticLimit
+}
+
+const (
+	structurePoints = 4
+	// vanishing is a friction so small that √C is below the tolerance, too.
+	vanishing = 1e-20
+	// structureTolerance lies between the error of the differences, 1e-11, and
+	// the h²U'' of a scheme that fails, 1e-2.
+	structureTolerance = 1e-8
+)
+
+// stepProbe is one outer step of a scheme under a fixed force and noise.
+type stepProbe struct {
+	in    *Integrator
+	force Force
+	dim   int
+}
+
+func structureProbe(m Method, invMass []float64, friction float64) stepProbe {
+	dim := len(invMass)
+	in, err := m.New(dim, Params{Step: 0.1, Friction: friction, InvMass: invMass})
+	if err != nil {
+		panic("integrators: probing the structure: " + err.Error())
+	}
+	in.Freeze()
+	p := stepProbe{in: in, dim: dim, force: quartic{}}
+	if m.Claims.Affine {
+		p.force = newWell(dim)
+	}
+	return p
+}
+
+// jacobian returns ∂z⁺/∂z at a numbered point, z = (θ, r), by central
+// differences of order 4.
+func (p stepProbe) jacobian(point int) *mat.Dense {
+	const delta = 1e-3
+	n := 2 * p.dim
+	z, at := make([]float64, n), func(i int) float64 { return math.Sin(float64(1 + i + 7*point)) }
+	for i := range z {
+		z[i] = 1.5 * at(i)
+	}
+	xi := make([]float64, p.in.Method.Claims.Normals*p.dim)
+	for i := range xi {
+		xi[i] = at(n + i)
+	}
+	jac := mat.NewDense(n, n, nil)
+	for j := range z {
+		moved := func(by float64) *mat.VecDense {
+			old := z[j]
+			defer func() { z[j] = old }()
+			z[j] += by
+			return p.step(z, xi)
+		}
+		column := moved(delta)
+		column.SubVec(column, moved(-delta))
+		column.ScaleVec(8, column)
+		column.SubVec(column, moved(2*delta))
+		column.AddVec(column, moved(-2*delta))
+		column.ScaleVec(1/(12*delta), column)
+		jac.SetCol(j, column.RawVector().Data)
+	}
+	return jac
+}
+
+// step returns the state after one outer step from z = (θ, r) with noise xi.
+func (p stepProbe) step(z, xi []float64) *mat.VecDense {
+	s := NewState(p.dim)
+	copy(s.Theta, z)
+	copy(s.R, z[p.dim:])
+	p.in.OuterStep(s, func() Force { return p.force }, &replay{xi: xi})
+	return mat.NewVecDense(len(z), append(s.Theta, s.R...))
+}
+
+// symplecticDefect is the largest element of ΩᵀJΩ − J.
+func symplecticDefect(omega *mat.Dense) float64 {
+	n, _ := omega.Dims()
+	d := n / 2
+	j := mat.NewDense(n, n, nil)
+	for i := range d {
+		j.Set(i, d+i, 1)
+		j.Set(d+i, i, -1)
+	}
+	var half, full mat.Dense
+	half.Mul(omega.T(), j)
+	full.Mul(&half, omega)
+	full.Sub(&full, j)
+	return mat.Norm(&full, math.Inf(1))
+}
+
+// quartic is the force of U = Σ θ_i⁴/4 + cos(θ_i + i) + Σ_{i<j} (θ_iθ_j)²/2.
+type quartic struct{}
+
+func (quartic) Gradient(g, theta []float64) {
+	sum := sumSquares(theta)
+	for i, x := range theta {
+		// x³ + x Σ_{j≠i} θ_j² is x Σ θ_j².
+		g[i] = x*sum - math.Sin(x+float64(i))
+	}
+}
+
+func (quartic) HessianVector(hv, theta, v []float64) {
+	sum, dot := sumSquares(theta), 0.0
+	for i, x := range theta {
+		dot += x * v[i]
+	}
+	for i, x := range theta {
+		hv[i] = v[i]*(sum-math.Cos(x+float64(i))) + 2*x*dot
+	}
+}
+
+func sumSquares(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
+
+// well is a coupled quadratic potential.
+type well struct{ affine *Affine }
+
+func newWell(dim int) well {
+	a := &Affine{Precision: make([]float64, dim*dim), Shift: make([]float64, dim)}
+	for i := range a.Precision {
+		a.Precision[i] = 0.3
+	}
+	for i := range dim {
+		a.Precision[i*(dim+1)] = 1 + float64(i)
+		a.Shift[i] = 0.5
+	}
+	return well{a}
+}
+
+func (w well) Affine() *Affine { return w.affine }
+
+func (w well) Gradient(g, theta []float64) {
+	for i := range g {
+		g[i] = -w.affine.Shift[i]
+	}
+	addProduct(g, w.affine.Precision, theta)
+}
