@@ -1,0 +1,83 @@
+package certify
+
+import (
+	"math"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+)
+
+// Verdict is the outcome for one claim.
+type Verdict string
+
+const (
+	// Confirmed: the fitted order is at least the claimed one.
+	Confirmed Verdict = "confirmed"
+	// Refuted: the fitted order is below the claimed one.
+	Refuted Verdict = "refuted"
+	// Exact: the errors are at round-off at every step.
+	Exact Verdict = "exact"
+	// Unstable: at some step the chain has no stationary law, and too few
+	// steps are left for a fit.
+	Unstable Verdict = "unstable"
+	// Inconclusive: too few errors are resolved, or they are not asymptotic.
+	Inconclusive Verdict = "inconclusive"
+)
+
+// claim is the order that is claimed of an integrator under a scheme, for an
+// observable: +Inf if the stationary law is exact.
+//
+// With the full batch it is the scheme's own: the order of the joint law, or
+// of the position alone, which may be higher. Random orders of a partition
+// and forward-backward sweeps cost what is above order 2 (Franzese et al.
+// 2022, Theorem 2; Paulin et al. 2024); a batch drawn anew at every step
+// leaves order 1. One order for ever is a non-symmetric splitting: conjugate
+// to one of order 2 by a map that moves θ by O(h²) but mixes O(h) of the
+// gradients' differences into r, so that the joint law is of order 1.
+func claim(m integrators.Method, s minibatch.Method, k int, observable string) float64 {
+	own := m.Claims.ErgodicOrder
+	position := observable != "joint.cov" && observable != "r^2"
+	if position {
+		own = max(own, m.Claims.PositionOrder)
+	}
+	if k == 1 {
+		return own
+	}
+	switch s.Order {
+	case minibatch.Single:
+		return own
+	case minibatch.Independent:
+		return math.Min(own, 1)
+	case minibatch.Cycle:
+		if observable == "joint.cov" {
+			return math.Min(own, 1)
+		}
+	}
+	return math.Min(own, 2)
+}
+
+const (
+	// claimTolerance is how far below its claim a fitted order may be. The
+	// built-in grids come within 0.05; a user's may be coarser.
+	claimTolerance = 0.1
+	// mostUncertain is the uncertainty up to which an order is decided at
+	// all: half the distance between two whole orders would be a guess.
+	mostUncertain = 0.4
+	// fewestPoints are two slopes, which show whether they settle.
+	fewestPoints = 3
+)
+
+// verdict judges a fit against a claim.
+func (f fit) verdict(claimed float64, unstable bool) Verdict {
+	switch {
+	case f.exact:
+		return Exact
+	case f.resolved < fewestPoints && unstable:
+		return Unstable
+	case f.resolved < fewestPoints || !(f.uncertainty <= mostUncertain):
+		return Inconclusive
+	case f.order < claimed-max(claimTolerance, f.uncertainty):
+		return Refuted
+	}
+	return Confirmed
+}

@@ -1,0 +1,34 @@
+package certify
+
+import "math"
+
+// Oscillator is the scalar potential ½k(θ−c)² + a·cos(fθ + p).
+type Oscillator struct {
+	Stiffness float64 `json:"stiffness"` // k > 0
+	Center    float64 `json:"center"`    // c
+	Amplitude float64 `json:"amplitude"` // a
+	Frequency float64 `json:"frequency"` // f
+	Phase     float64 `json:"phase"`     // p
+}
+
+// Value returns the potential.
+func (o Oscillator) Value(theta float64) float64 {
+	x := theta - o.Center
+	return o.Stiffness*x*x/2 + o.Amplitude*math.Cos(o.Frequency*theta+o.Phase)
+}
+
+// Gradient returns the first derivative.
+func (o Oscillator) Gradient(theta float64) float64 {
+	return o.Stiffness*(theta-o.Center) - o.Amplitude*o.Frequency*math.Sin(o.Frequency*theta+o.Phase)
+}
+
+// Curvature returns the second derivative.
+func (o Oscillator) Curvature(theta float64) float64 {
+	return o.Stiffness - o.Amplitude*o.Frequency*o.Frequency*math.Cos(o.Frequency*theta+o.Phase)
+}
+
+// tail is the force far out, where the bounded oscillation does not count:
+// it alone decides whether a chain has a stationary law with second moments.
+func (o Oscillator) tail() *affineForce {
+	return newAffineForce([]float64{o.Stiffness}, []float64{o.Stiffness * o.Center})
+}

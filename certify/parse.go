@@ -1,0 +1,142 @@
+package certify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hambench/internal/usage"
+)
+
+// problemFile is the JSON form of a problem.
+type problemFile struct {
+	Kind     Kind              `json:"kind"`
+	Friction *float64          `json:"friction"`
+	Batches  []json.RawMessage `json:"batches"`
+}
+
+// gaussianBatch is one batch of a Gaussian problem: the gradient Pθ − s.
+type gaussianBatch struct {
+	Precision [][]float64 `json:"precision"`
+	Shift     []float64   `json:"shift"`
+}
+
+// LoadProblem reads a problem from a JSON file.
+func LoadProblem(path string) (*Problem, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage.Errorf("problem: %w", err)
+	}
+	return ParseProblem(path, data)
+}
+
+// ParseProblem reads a problem from JSON, strictly: what is unknown, missing
+// or out of range is a usage error that names the file (by the given path)
+// and the batch.
+func ParseProblem(path string, data []byte) (*Problem, error) {
+	p, err := parseProblem(data)
+	if err != nil {
+		return nil, usage.Errorf("problem %s: %w", path, err)
+	}
+	p.Name = strings.TrimSuffix(filepath.Base(path), ".json")
+	return p, nil
+}
+
+func parseProblem(data []byte) (*Problem, error) {
+	var f problemFile
+	if err := decodeStrict(data, &f); err != nil {
+		return nil, err
+	}
+	if f.Kind != Gaussian && f.Kind != Scalar {
+		return nil, usage.Errorf("unknown kind %q: want one of gaussian, scalar", f.Kind)
+	}
+	if f.Friction == nil {
+		return nil, usage.Errorf("friction is missing: want a finite number > 0")
+	}
+	if err := checkProblem(*f.Friction, len(f.Batches)); err != nil {
+		return nil, err
+	}
+	p := &Problem{Kind: f.Kind, Friction: *f.Friction}
+	for i, raw := range f.Batches {
+		var err error
+		if f.Kind == Gaussian {
+			err = p.addGaussian(raw)
+		} else {
+			err = p.addScalar(raw)
+		}
+		if err != nil {
+			return nil, usage.Errorf("batch %d: %w", i+1, err)
+		}
+	}
+	return p, nil
+}
+
+// decodeStrict decodes one JSON value with no unknown fields and nothing
+// after it.
+func decodeStrict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return oneLine(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return usage.Errorf("data after the JSON value: want one object")
+	}
+	return nil
+}
+
+func oneLine(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return usage.Errorf("JSON ends too early: want one object")
+	}
+	return usage.Errorf("not a problem in JSON: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+}
+
+func (p *Problem) addGaussian(raw json.RawMessage) error {
+	var b gaussianBatch
+	if err := decodeStrict(raw, &b); err != nil {
+		return err
+	}
+	dim := len(b.Precision)
+	if dim == 0 {
+		return usage.Errorf("precision is missing or empty: want a symmetric positive definite matrix")
+	}
+	if len(p.gaussian) > 0 && dim != p.Dim() {
+		return usage.Errorf("precision has %d rows: want %d, as in the first batch", dim, p.Dim())
+	}
+	if len(b.Shift) != dim {
+		return usage.Errorf("shift has %d elements: want %d, as the precision has rows", len(b.Shift), dim)
+	}
+	var flat []float64
+	for i, row := range b.Precision {
+		if len(row) != dim {
+			return usage.Errorf("row %d of precision has %d elements: want %d", i+1, len(row), dim)
+		}
+		flat = append(flat, row...)
+	}
+	if err := checkSPD(flat, dim); err != nil {
+		return err
+	}
+	p.gaussian = append(p.gaussian, newAffineForce(flat, b.Shift))
+	return nil
+}
+
+func (p *Problem) addScalar(raw json.RawMessage) error {
+	var o Oscillator
+	if err := decodeStrict(raw, &o); err != nil {
+		return err
+	}
+	if !(o.Stiffness > 0) {
+		return usage.Errorf("stiffness %v: want a number > 0", o.Stiffness)
+	}
+	if math.IsInf(o.Amplitude*o.Frequency*o.Frequency, 0) || math.IsInf(o.Stiffness*o.Center*o.Center, 0) {
+		return usage.Errorf("amplitude × frequency² or stiffness × center² overflows: want finite derivatives")
+	}
+	p.scalar = append(p.scalar, o)
+	return nil
+}

@@ -1,0 +1,176 @@
+package certify
+
+import (
+	"math/bits"
+
+	"hambench/internal/usage"
+	"hambench/minibatch"
+)
+
+const (
+	// maxReshuffle bounds K where laws are kept for all 2^K subsets.
+	maxReshuffle = 14
+	// maxPalindrome bounds K where the prefixes of an order, e·K! of them,
+	// are walked through.
+	maxPalindrome = 9
+)
+
+// period advances laws by one period of a mini-batch scheme, averaged over
+// the scheme's choices. A period ends where an outer step ends and the
+// scheme starts anew.
+type period struct {
+	evolution
+	order minibatch.Order
+	inner int // N_l: kernels per outer step
+	sweep int // batches in one run of the scheme: 1, K, or 2K
+	runs  int // runs of the scheme in a period
+}
+
+// newPeriod returns the period of a scheme. N_l must divide K or be a
+// multiple of it, for otherwise an outer step straddles the scheme's orders.
+func newPeriod(e evolution, m minibatch.Method, inner int) (*period, error) {
+	k := e.batches()
+	p := &period{evolution: e, order: m.Order, inner: inner, sweep: m.Order.Period(k), runs: 1}
+	switch m.Order {
+	case minibatch.Unfixed:
+		return nil, usage.Errorf("scheme %q has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric", m.Name)
+	case minibatch.Single, minibatch.Independent:
+		p.runs = inner
+		return p, nil
+	case minibatch.Permutation:
+		if k > maxReshuffle {
+			return nil, usage.Errorf("scheme %q with K = %d batches: want at most %d (2^K subsets)", m.Name, k, maxReshuffle)
+		}
+	case minibatch.Palindrome:
+		if k > maxPalindrome {
+			return nil, usage.Errorf("scheme %q with K = %d batches: want at most %d (K! orders)", m.Name, k, maxPalindrome)
+		}
+	}
+	if k%inner != 0 && inner%k != 0 {
+		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a divisor or a multiple of K", inner, k, m.Name)
+	}
+	kernels := p.sweep
+	for kernels%inner != 0 {
+		kernels += p.sweep
+	}
+	p.runs = kernels / p.sweep
+	return p, nil
+}
+
+// kernels is the number of kernels in a period.
+func (p *period) kernels() int { return p.sweep * p.runs }
+
+// visitor is shown laws at the ends of outer steps: their weights over one
+// position in the period add up to 1.
+type visitor func(w float64, law []float64)
+
+// advance returns the law a period after src. visit may be nil.
+func (p *period) advance(src []float64, visit visitor) []float64 {
+	law := append([]float64(nil), src...)
+	for run := range p.runs {
+		at := run * p.sweep
+		switch p.order {
+		case minibatch.Permutation:
+			law = p.permutation(law, at, visit)
+		case minibatch.Palindrome:
+			law = p.palindrome(law, at, 0, 1, visit)
+		case minibatch.Cycle:
+			for i := range p.batches() {
+				law = p.step(law, i, at+i+1, 1, visit)
+			}
+		default: // a batch of one, or any batch
+			law = p.any(law, at+1, visit)
+		}
+	}
+	return law
+}
+
+// occupation returns the average, over the ends of outer steps in a period,
+// of the law there, when the period starts from src.
+func (p *period) occupation(src []float64) []float64 {
+	sum := make([]float64, p.size())
+	p.advance(src, func(w float64, law []float64) { addScaled(sum, w, law) })
+	scale(sum, float64(p.inner)/float64(p.kernels()))
+	return sum
+}
+
+// finish ends kernel number n of the period: after every N_l of them comes
+// the refreshment, and an outer step ends.
+func (p *period) finish(law []float64, n int, w float64, visit visitor) {
+	if n%p.inner != 0 {
+		return
+	}
+	p.refresh(law)
+	if visit != nil {
+		visit(w, law)
+	}
+}
+
+// step returns the law after kernel number n, under batch i.
+func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float64 {
+	dst := make([]float64, p.size())
+	p.kernel(dst, 1, src, i)
+	p.finish(dst, n, w, visit)
+	return dst
+}
+
+// any returns the law after kernel number n, under a uniform batch.
+func (p *period) any(src []float64, n int, visit visitor) []float64 {
+	dst, k := make([]float64, p.size()), p.batches()
+	for i := range k {
+		p.kernel(dst, 1/float64(k), src, i)
+	}
+	p.finish(dst, n, 1, visit)
+	return dst
+}
+
+// permutation averages over the K! orders by a recursion over the 2^K
+// subsets: given that the batches S have been used, in any order, the last
+// one was uniform in S, so V_S = (1/|S|) Σ_{i∈S} A_i V_{S∖i}.
+func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
+	k, n := p.batches(), p.size()
+	laws := make([]float64, n<<k)
+	law := func(set int) []float64 { return laws[set*n : (set+1)*n] }
+	copy(law(0), src)
+	for set := 1; set < 1<<k; set++ {
+		used := bits.OnesCount(uint(set))
+		for i := range k {
+			if set&(1<<i) != 0 {
+				p.kernel(law(set), 1/float64(used), law(set&^(1<<i)), i)
+			}
+		}
+		p.finish(law(set), at+used, 1/binomial(k, used), visit)
+	}
+	return law(1<<k - 1)
+}
+
+// palindrome averages over the orders w of w·reverse(w), given the set of
+// batches already used going forwards. From the outside in, each batch not
+// yet used comes first and last of what remains:
+// T_S = (1/|S|) Σ_{i∈S} A_i T_{S∖i} A_i. w is the chance of this prefix.
+func (p *period) palindrome(src []float64, at, used int, w float64, visit visitor) []float64 {
+	k := p.batches()
+	depth := bits.OnesCount(uint(used))
+	if depth == k {
+		return src
+	}
+	dst, share := make([]float64, p.size()), 1/float64(k-depth)
+	for i := range k {
+		if used&(1<<i) != 0 {
+			continue
+		}
+		middle := p.step(src, i, at+depth+1, w*share, visit)
+		middle = p.palindrome(middle, at, used|1<<i, w*share, visit)
+		last := p.step(middle, i, at+2*k-depth, w*share, visit)
+		addScaled(dst, share, last)
+	}
+	return dst
+}
+
+func binomial(n, k int) float64 {
+	b := 1.0
+	for i := range k {
+		b *= float64(n-i) / float64(i+1)
+	}
+	return b
+}

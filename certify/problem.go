@@ -1,0 +1,208 @@
+package certify
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/integrators"
+	"hambench/internal/usage"
+)
+
+// Kind says which engine takes a problem.
+type Kind string
+
+const (
+	// Gaussian problems have affine batch gradients P_i θ − s_i.
+	Gaussian Kind = "gaussian"
+	// Scalar problems have one position and any smooth potential.
+	Scalar Kind = "scalar"
+)
+
+// Problem is a target cut into batches, with the friction of the dynamics. U
+// is the mean over the batches, whose gradients are the scaled ones.
+type Problem struct {
+	Name     string
+	Kind     Kind
+	Friction float64 // C > 0
+
+	gaussian []*affineForce    // Gaussian: one a batch
+	scalar   []ScalarPotential // Scalar: one a batch
+}
+
+// Batches is the number K of batches.
+func (p *Problem) Batches() int { return max(len(p.gaussian), len(p.scalar)) }
+
+// Dim is the number of positions.
+func (p *Problem) Dim() int {
+	if p.Kind == Scalar {
+		return 1
+	}
+	return len(p.gaussian[0].affine.Shift)
+}
+
+// ScalarPotential is the scaled potential U_i of one batch of a scalar
+// problem. The mean of the batches must confine: it grows at least linearly
+// in both directions.
+type ScalarPotential interface {
+	Value(theta float64) float64     // U_i(θ), up to a constant
+	Gradient(theta float64) float64  // U_i′(θ)
+	Curvature(theta float64) float64 // U_i″(θ), bounded
+}
+
+// NewScalar returns a scalar problem with a potential for each batch.
+func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Problem, error) {
+	if err := checkProblem(friction, len(batches)); err != nil {
+		return nil, err
+	}
+	return &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}, nil
+}
+
+// NewGaussian returns a Gaussian problem in dim positions with a force for
+// each batch. The forces are probed, and refused if they are not affine or
+// their matrix is not symmetric positive definite.
+func NewGaussian(name string, friction float64, dim int, batches ...integrators.Force) (*Problem, error) {
+	if err := checkProblem(friction, len(batches)); err != nil {
+		return nil, err
+	}
+	p := &Problem{Name: name, Kind: Gaussian, Friction: friction}
+	for i, f := range batches {
+		a, err := probeForce(f, dim)
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w", i, err)
+		}
+		p.gaussian = append(p.gaussian, a)
+	}
+	return p, nil
+}
+
+func checkProblem(friction float64, batches int) error {
+	if !(friction > 0) || math.IsInf(friction, 0) {
+		return usage.Errorf("friction %v: want a finite number > 0", friction)
+	}
+	if batches == 0 {
+		return usage.Errorf("batches: none given: want at least 1")
+	}
+	return nil
+}
+
+// affineForce is the force Pθ − s with all that an integrator may ask for.
+type affineForce struct{ affine *integrators.Affine }
+
+func newAffineForce(precision, shift []float64) *affineForce {
+	return &affineForce{&integrators.Affine{Precision: precision, Shift: shift}}
+}
+
+// Gradient stores Pθ − s in g.
+func (f *affineForce) Gradient(g, theta []float64) {
+	f.HessianVector(g, theta, theta)
+	for i := range g {
+		g[i] -= f.affine.Shift[i]
+	}
+}
+
+// HessianVector stores Pv in hv.
+func (f *affineForce) HessianVector(hv, _, v []float64) {
+	d := len(v)
+	for i := range hv {
+		hv[i] = dot(f.affine.Precision[i*d:(i+1)*d], v)
+	}
+}
+
+// Affine returns P and s.
+func (f *affineForce) Affine() *integrators.Affine { return f.affine }
+
+// meanAffine is the force of the full data: the mean over the batches.
+func meanAffine(batches []*affineForce) *affineForce {
+	d := len(batches[0].affine.Shift)
+	precision, shift := make([]float64, d*d), make([]float64, d)
+	w := 1 / float64(len(batches))
+	for _, b := range batches {
+		addScaled(precision, w, b.affine.Precision)
+		addScaled(shift, w, b.affine.Shift)
+	}
+	return newAffineForce(precision, shift)
+}
+
+// affineTolerance bounds the relative defect of an affine map at random
+// points: round-off of a few hundred operations.
+const affineTolerance = 1e-9
+
+// probeForce finds P and s of an affine force by unit vectors, and checks it
+// at random points.
+func probeForce(f integrators.Force, dim int) (*affineForce, error) {
+	zero, unit, g := make([]float64, dim), make([]float64, dim), make([]float64, dim)
+	f.Gradient(zero, unit)
+	a := newAffineForce(make([]float64, dim*dim), make([]float64, dim))
+	for j := range dim {
+		unit[j] = 1
+		f.Gradient(g, unit)
+		unit[j] = 0
+		for i := range dim {
+			a.affine.Precision[i*dim+j] = g[i] - zero[i]
+		}
+	}
+	for i := range dim {
+		a.affine.Shift[i] = -zero[i]
+	}
+	if err := checkSPD(a.affine.Precision, dim); err != nil {
+		return nil, err
+	}
+	return a, checkAffineForce(f, a, dim)
+}
+
+func checkAffineForce(f integrators.Force, a *affineForce, dim int) error {
+	rng := rand.New(rand.NewPCG(1, 2)) // any points do
+	theta, got, want := make([]float64, dim), make([]float64, dim), make([]float64, dim)
+	for range probePoints {
+		for i := range theta {
+			theta[i] = 3 * rng.NormFloat64()
+		}
+		f.Gradient(got, theta)
+		a.Gradient(want, theta)
+		if d := relativeDefect(got, want); !(d <= affineTolerance) {
+			return usage.Errorf("force is not affine: off by %.2g (relative) at a random point; want a gradient Pθ − s", d)
+		}
+	}
+	return nil
+}
+
+// relativeDefect is max|a − b| / max(1, |b|).
+func relativeDefect(a, b []float64) float64 {
+	defect, scale := 0.0, 1.0
+	for i := range a {
+		d := math.Abs(a[i] - b[i])
+		if math.IsNaN(d) {
+			return d
+		}
+		defect, scale = max(defect, d), max(scale, math.Abs(b[i]))
+	}
+	return defect / scale
+}
+
+// checkSPD refuses a matrix (row-major, dim × dim) that is not symmetric
+// positive definite.
+func checkSPD(p []float64, dim int) error {
+	scale := 0.0
+	for _, v := range p {
+		scale = max(scale, math.Abs(v))
+	}
+	sym := mat.NewSymDense(dim, nil)
+	for i := range dim {
+		for j := i; j < dim; j++ {
+			// Probing and decimal input leave the last bits free.
+			if d := math.Abs(p[i*dim+j] - p[j*dim+i]); !(d <= 1e-12*scale) {
+				return usage.Errorf("precision is not symmetric: elements (%d,%d) = %v and (%d,%d) = %v: want a symmetric positive definite matrix",
+					i+1, j+1, p[i*dim+j], j+1, i+1, p[j*dim+i])
+			}
+			sym.SetSym(i, j, p[i*dim+j])
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(sym) {
+		return usage.Errorf("precision is not positive definite: want a symmetric positive definite matrix")
+	}
+	return nil
+}

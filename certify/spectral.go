@@ -1,0 +1,524 @@
+package certify
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/integrators"
+	"hambench/internal/usage"
+	"hambench/minibatch"
+)
+
+// degrees is the ladder of total degrees of the Galerkin basis. A result is
+// what a rung gives, its resolution how far the rung below was off; the
+// ladder is climbed until the resolution is good enough or it ends.
+var degrees = []int{12, 17, 23, 30, 38}
+
+const (
+	// spectralFloor is what round-off leaves of an error: matrix elements at
+	// about 10⁻¹⁴, amplified by 1/(hλ).
+	spectralFloor = 1e-12
+	// fineEnough is the relative resolution at which the ladder ends: a
+	// slope between two steps a factor of 2 apart is then good to 0.003.
+	fineEnough = 1e-3
+	// absoluteGoal is an absolute resolution at which the ladder may end,
+	// together with relativeGoal.
+	absoluteGoal = 1e-8
+	// maxNoiseNodes bounds the nodes over all normals of a step.
+	maxNoiseNodes = 4096
+)
+
+// scalarForce is the force of a potential with its curvature.
+type scalarForce struct{ ScalarPotential }
+
+// Gradient stores U′(θ) in g.
+func (f scalarForce) Gradient(g, theta []float64) { g[0] = f.ScalarPotential.Gradient(theta[0]) }
+
+// HessianVector stores U″(θ)v in hv.
+func (f scalarForce) HessianVector(hv, theta, v []float64) { hv[0] = f.Curvature(theta[0]) * v[0] }
+
+// scalarMean is the potential of the full data: the mean over the batches.
+type scalarMean []ScalarPotential
+
+func (m scalarMean) average(f func(ScalarPotential) float64) float64 {
+	sum := 0.0
+	for _, u := range m {
+		sum += f(u)
+	}
+	return sum / float64(len(m))
+}
+
+// Value returns U(θ).
+func (m scalarMean) Value(theta float64) float64 {
+	return m.average(func(u ScalarPotential) float64 { return u.Value(theta) })
+}
+
+// Gradient returns U′(θ).
+func (m scalarMean) Gradient(theta float64) float64 {
+	return m.average(func(u ScalarPotential) float64 { return u.Gradient(theta) })
+}
+
+// Curvature returns U″(θ).
+func (m scalarMean) Curvature(theta float64) float64 {
+	return m.average(func(u ScalarPotential) float64 { return u.Curvature(theta) })
+}
+
+// scalarObservable is a function of position or of momentum.
+type scalarObservable struct {
+	name  string
+	theta func(theta float64) float64 // or nil
+	r     func(r float64) float64
+}
+
+var scalarObservables = []scalarObservable{
+	{name: "theta^1", theta: func(x float64) float64 { return x }},
+	{name: "theta^2", theta: func(x float64) float64 { return x * x }},
+	{name: "cos(theta)", theta: math.Cos},
+	{name: "tanh(theta)", theta: math.Tanh},
+	{name: "r^2", r: func(r float64) float64 { return r * r }},
+}
+
+// spectralEngine solves a scalar problem.
+type spectralEngine struct {
+	forces []integrators.Force
+	full   integrators.Force
+	target *density
+	tail   *gaussianEngine // the problem far out, or nil
+	bases  []*basis        // one a rung of the ladder, made when needed
+}
+
+func newSpectralEngine(p *Problem) (*spectralEngine, error) {
+	mean := scalarMean(p.scalar)
+	target, err := newDensity(mean.Value)
+	if err != nil {
+		return nil, err
+	}
+	e := &spectralEngine{full: scalarForce{mean}, target: target, bases: make([]*basis, len(degrees))}
+	var far []*affineForce
+	linear := true
+	for _, u := range p.scalar {
+		o, ok := u.(Oscillator)
+		if ok {
+			far = append(far, o.tail())
+		}
+		linear = linear && ok && o.Amplitude*o.Frequency == 0
+		e.forces = append(e.forces, scalarForce{u})
+	}
+	if len(far) == len(p.scalar) {
+		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, gaussian: far}, nil)
+	}
+	if linear {
+		e.full = e.tail.mean
+		for i, f := range far {
+			e.forces[i] = f
+		}
+	}
+	return e, err
+}
+
+func (e *spectralEngine) observables() []string {
+	var names []string
+	for _, o := range scalarObservables {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+func (e *spectralEngine) compatible(m integrators.Method) error {
+	if _, ok := e.full.(integrators.AffineForce); m.Claims.Affine && !ok {
+		return usage.Errorf("integrator %q needs a linear-Gaussian force, which a scalar problem with an amplitude does not have", m.Name)
+	}
+	return nil
+}
+
+// basis is the products p_a(θ) q_b(r), a + b ≤ degree, p orthonormal under
+// exp(−U) and q under N(0, 1), with quadrature rules for both.
+type basis struct {
+	degree int
+	pairs  [][2]int
+	theta  jacobi
+	r      jacobi
+
+	thetaNodes, thetaWeights []float64
+	rNodes, rWeights         []float64
+
+	observed [][]float64 // coefficients of each observable
+}
+
+// basis returns the basis of a rung.
+func (e *spectralEngine) basis(rung int) *basis {
+	if e.bases[rung] == nil {
+		e.bases[rung] = newBasis(e.target, degrees[rung])
+	}
+	return e.bases[rung]
+}
+
+func newBasis(target *density, degree int) *basis {
+	// A product of two polynomials of the basis has degree 2·degree: degree+1
+	// nodes do for an affine force. The others are for curved ones.
+	nodes := degree + degree/3 + 6
+	b := &basis{degree: degree, theta: target.orthogonal(nodes), r: hermite(nodes)}
+	b.thetaNodes, b.thetaWeights = b.theta.gauss(nodes)
+	b.rNodes, b.rWeights = b.r.gauss(degree + 2)
+	for total := range degree + 1 {
+		for a := range total + 1 {
+			b.pairs = append(b.pairs, [2]int{a, total - a})
+		}
+	}
+	for _, o := range scalarObservables {
+		b.observed = append(b.observed, b.coefficients(target, o))
+	}
+	return b
+}
+
+// coefficients expands an observable in the basis.
+func (b *basis) coefficients(target *density, o scalarObservable) []float64 {
+	c := make([]float64, len(b.pairs))
+	p := make([]float64, b.degree+1)
+	project := func(x, f, w float64, rule jacobi, degree func(pair [2]int) (int, bool)) {
+		rule.values(p, x)
+		for i, pair := range b.pairs {
+			if k, ok := degree(pair); ok {
+				c[i] += w * f * p[k]
+			}
+		}
+	}
+	if o.theta != nil {
+		for i, x := range target.x {
+			if w := target.w[i]; w > 1e-40 { // below, p² w is round-off
+				project(x, o.theta(x), w, b.theta, func(q [2]int) (int, bool) { return q[0], q[1] == 0 })
+			}
+		}
+		return c
+	}
+	for i, r := range b.rNodes {
+		project(r, o.r(r), b.rWeights[i], b.r, func(q [2]int) (int, bool) { return q[1], q[0] == 0 })
+	}
+	return c
+}
+
+// noiseRule is a product Gauss–Hermite rule for a number of normals.
+type noiseRule struct {
+	xi      [][]float64
+	weights []float64
+}
+
+// newNoiseRule takes (degree+3)/2 + 1 nodes a normal, exact for a step that is
+// affine in the noise, or as many as the bound on all nodes allows.
+func newNoiseRule(normals, degree int) noiseRule {
+	q := (degree+3)/2 + 1
+	for q > 3 && math.Pow(float64(q), float64(normals)) > maxNoiseNodes {
+		q--
+	}
+	nodes, weights := hermite(q).gauss(q)
+	rule := noiseRule{xi: [][]float64{nil}, weights: []float64{1}}
+	for range normals {
+		var next noiseRule
+		for i, xi := range rule.xi {
+			for j, x := range nodes {
+				next.xi = append(next.xi, append(append([]float64(nil), xi...), x))
+				next.weights = append(next.weights, rule.weights[i]*weights[j])
+			}
+		}
+		rule = next
+	}
+	return rule
+}
+
+// replayPoint is a Noise in one dimension that hands out given numbers.
+type replayPoint struct {
+	xi []float64
+	at int
+}
+
+// Normal fills dst with the next number.
+func (n *replayPoint) Normal(dst []float64) {
+	dst[0] = n.xi[n.at]
+	n.at++
+}
+
+// Update carries out u with the next number as ξ.
+func (n *replayPoint) Update(u *integrators.Update) {
+	n.at++
+	u.Apply(n.xi[n.at-1 : n.at])
+}
+
+// matrix is the Galerkin matrix of a step, ⟨φ_a, E φ_b(step)⟩, by which laws,
+// as rows of coefficients relative to the target, are multiplied.
+func (b *basis) matrix(s integrators.Stepper, f integrators.Force) blas64.General {
+	normals := countNormals(s, f)
+	rule := newNoiseRule(normals, b.degree)
+	n, nr := len(b.pairs), len(b.rNodes)
+	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	image := make([]float64, nr*n) // E φ(step) at the nodes (θ_i, r_j), all j
+	inner := make([]float64, (b.degree+1)*n)
+	p := make([]float64, b.degree+1)
+	for i, theta := range b.thetaNodes {
+		clear(image)
+		for j, r := range b.rNodes {
+			b.average(image[j*n:(j+1)*n], s, f, theta, r, rule)
+		}
+		// Project on q_b' first, then on p_a': a factor of the degree cheaper
+		// than on their products.
+		clear(inner)
+		for j, r := range b.rNodes {
+			b.r.values(p, r)
+			for k, q := range p {
+				addScaled(inner[k*n:(k+1)*n], b.rWeights[j]*q, image[j*n:(j+1)*n])
+			}
+		}
+		b.theta.values(p, theta)
+		for row, pair := range b.pairs {
+			addScaled(m.Data[row*n:(row+1)*n], b.thetaWeights[i]*p[pair[0]], inner[pair[1]*n:(pair[1]+1)*n])
+		}
+	}
+	return m
+}
+
+// average adds E φ(step(θ, r)) over the noise to dst.
+func (b *basis) average(dst []float64, s integrators.Stepper, f integrators.Force, theta, r float64, rule noiseRule) {
+	var zt, zr [1]float64
+	z := integrators.State{Theta: zt[:], R: zr[:]}
+	noise := replayPoint{}
+	p, q := make([]float64, b.degree+1), make([]float64, b.degree+1)
+	for l, xi := range rule.xi {
+		zt[0], zr[0] = theta, r
+		noise.xi, noise.at = xi, 0
+		s.Step(&z, f, &noise)
+		b.theta.values(p, zt[0])
+		b.r.values(q, zr[0])
+		scale(p, rule.weights[l])
+		i := 0
+		for total := range b.degree + 1 {
+			for a := range total + 1 {
+				dst[i] += p[a] * q[total-a]
+				i++
+			}
+		}
+	}
+}
+
+func countNormals(s integrators.Stepper, f integrators.Force) int {
+	n := &replay{}
+	s.Step(integrators.NewState(1), f, n)
+	return n.at
+}
+
+// coefficients is how laws evolve as rows of coefficients: ν is the density
+// relative to the target in the basis, so that the target is (1, 0, …, 0).
+type coefficients struct {
+	kernels []blas64.General
+	after   *blas64.General // refreshment, or nil
+}
+
+func (e *coefficients) size() int    { return e.kernels[0].Rows }
+func (e *coefficients) batches() int { return len(e.kernels) }
+
+func (e *coefficients) kernel(dst []float64, w float64, src []float64, i int) {
+	multiplyRow(dst, w, src, e.kernels[i])
+}
+
+func (e *coefficients) refresh(law []float64) {
+	if e.after == nil {
+		return
+	}
+	src := append([]float64(nil), law...)
+	clear(law)
+	multiplyRow(law, 1, src, *e.after)
+}
+
+// multiplyRow adds w·x·m to dst.
+func multiplyRow(dst []float64, w float64, x []float64, m blas64.General) {
+	blas64.Gemv(blas.Trans, w, m, blas64.Vector{N: len(x), Inc: 1, Data: x}, 1, blas64.Vector{N: len(dst), Inc: 1, Data: dst})
+}
+
+// prepare keeps the integrator; matrices are made for as many rungs of the
+// ladder as a scheme asks for.
+func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
+	p := &preparedSpectral{engine: e, in: in, rungs: make([]*rung, len(degrees))}
+	if e.tail == nil {
+		return p, nil
+	}
+	tail, err := e.tail.prepare(in)
+	p.tail = tail
+	return p, err
+}
+
+// preparedSpectral is an integrator at one step size.
+type preparedSpectral struct {
+	engine *spectralEngine
+	in     *integrators.Integrator
+	tail   prepared // the chain far out, or nil if it is not known
+	rungs  []*rung
+}
+
+// rung is an integrator's matrices in one basis.
+type rung struct {
+	basis *basis
+	parts *coefficients
+	full  *coefficients
+	lu    mat.LU // of I − the mean outer step, without the constant function
+}
+
+func (p *preparedSpectral) rung(i int) *rung {
+	if p.rungs[i] != nil {
+		return p.rungs[i]
+	}
+	r := &rung{basis: p.engine.basis(i), parts: &coefficients{}, full: &coefficients{}}
+	if p.in.Refresh != nil {
+		m := r.basis.matrix(p.in.Refresh, nil)
+		r.parts.after, r.full.after = &m, &m
+	}
+	for _, f := range p.engine.forces {
+		r.parts.kernels = append(r.parts.kernels, r.basis.matrix(p.in.Kernel, f))
+	}
+	r.full.kernels = append(r.full.kernels, r.basis.matrix(p.in.Kernel, p.engine.full))
+	r.factorise(p.in.Batches)
+	p.rungs[i] = r
+	return r
+}
+
+// factorise prepares the preconditioner: I minus an outer step under the
+// mean of the batches. A period of few outer steps differs from its power by
+// a higher order in h, and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well
+// conditioned as k is small.
+func (r *rung) factorise(inner int) {
+	n := r.parts.size()
+	mean := mat.NewDense(n, n, nil)
+	for _, k := range r.parts.kernels {
+		var m mat.Dense
+		m.Scale(1/float64(len(r.parts.kernels)), mat.NewDense(n, n, k.Data))
+		mean.Add(mean, &m)
+	}
+	step := mean
+	if inner > 1 {
+		step = mat.NewDense(n, n, nil)
+		step.Pow(mean, inner)
+	}
+	if r.parts.after != nil {
+		var m mat.Dense
+		m.Mul(step, mat.NewDense(n, n, r.parts.after.Data))
+		step = &m
+	}
+	a := mat.NewDense(n-1, n-1, nil)
+	a.Scale(-1, step.Slice(1, n, 1, n))
+	for i := range n - 1 {
+		a.Set(i, i, 1+a.At(i, i))
+	}
+	r.lu.Factorize(a)
+}
+
+// solve returns the errors of the stationary law under a scheme.
+func (p *preparedSpectral) solve(m minibatch.Method, everyStep bool) (point, error) {
+	if p.tail != nil {
+		if far, err := p.tail.solve(m, false); err != nil || far.unstable() {
+			return far, err
+		}
+	}
+	var best point
+	for i := range degrees {
+		now, radius, err := p.rung(i).solve(m, p.in.Batches, everyStep)
+		if err != nil {
+			return point{}, err
+		}
+		best = point{errors: now, resolution: resolution(best.errors, now), radius: radius}
+		if now != nil && good(now, best.resolution) {
+			break
+		}
+	}
+	return best, nil
+}
+
+// resolution is how far the errors of one rung are from those of the rung
+// before; where that has none, nothing is known.
+func resolution(before, now []float64) []float64 {
+	res := make([]float64, len(now))
+	for o := range now {
+		res[o] = math.Inf(1)
+		if before != nil {
+			res[o] = max(spectralFloor, math.Abs(now[o]-before[o]))
+		}
+	}
+	return res
+}
+
+func good(errors, resolution []float64) bool {
+	for o, e := range errors {
+		if resolution[o] > absoluteGoal || resolution[o] > max(10*spectralFloor, fineEnough*math.Abs(e)) {
+			return false
+		}
+	}
+	return true
+}
+
+// solve returns the observables' absolute errors in this basis, or the
+// spectral radius of a period that has no stationary law in it.
+func (r *rung) solve(m minibatch.Method, inner int, everyStep bool) (errors []float64, radius float64, err error) {
+	e := r.parts
+	if m.Order == minibatch.Single {
+		e = r.full
+	}
+	cycle, err := newPeriod(e, m, inner)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := e.size()
+	truth := make([]float64, n)
+	truth[0] = 1
+	b := cycle.advance(truth, nil)
+	b[0] = 0
+	apply := func(x []float64) []float64 {
+		y := append([]float64(nil), x...)
+		addScaled(y, -1, cycle.advance(x, nil))
+		y[0] = 0 // mass is kept
+		return y
+	}
+	delta, ok := gmres(apply, r.precondition, b)
+	if !ok || !finite(delta) {
+		return nil, growth(cycle), nil
+	}
+	if everyStep {
+		truth := append([]float64(nil), delta...)
+		truth[0] = 1
+		delta = cycle.occupation(truth)
+		delta[0] = 0
+	}
+	for _, f := range r.basis.observed {
+		errors = append(errors, math.Abs(dot(delta, f)))
+	}
+	return errors, 0, nil
+}
+
+// precondition solves x(I − P) = y for the rows x.
+func (r *rung) precondition(y []float64) []float64 {
+	x := make([]float64, len(y))
+	// A condition number above 1/ε is the business of gmres, which judges
+	// the residual.
+	_ = r.lu.SolveVecTo(mat.NewVecDense(len(y)-1, x[1:]), true, mat.NewVecDense(len(y)-1, append([]float64(nil), y[1:]...)))
+	return x
+}
+
+func finite(x []float64) bool { return dot(x, x)-dot(x, x) == 0 }
+
+// growth estimates the spectral radius of a period on laws of mass 0.
+func growth(p *period) float64 {
+	const warm, steps = 50, 50
+	law := fill(p.size(), 1)
+	total := 0.0
+	for s := range warm + steps {
+		law[0] = 0
+		law = p.advance(law, nil)
+		size := norm(law)
+		if !(size > 0) || math.IsInf(size, 0) {
+			return math.Inf(1)
+		}
+		scale(law, 1/size)
+		if s >= warm {
+			total += math.Log(size)
+		}
+	}
+	return math.Exp(total / steps)
+}
