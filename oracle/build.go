@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"hambench/chain"
+	"hambench/internal/kernel"
 	"hambench/internal/random"
 	"hambench/models"
 )
@@ -198,7 +199,7 @@ func checksOf(r *Reference, chains []*part) []Check {
 
 // versions tells what this program is.
 func versions() Versions {
-	v := Versions{Go: runtime.Version()}
+	v := Versions{Go: runtime.Version(), ISA: kernel.ISA()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

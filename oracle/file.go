@@ -90,14 +90,14 @@ func Decode(data []byte) (*Reference, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := rd.check(h.Shape, 1); err != nil {
+		return nil, err
+	}
 	r := &Reference{Spec: h.Spec, Versions: h.Versions, Seconds: h.Seconds, Diagnostics: h.Diagnostics, Opinion: h.Opinion, Checks: h.Checks}
 	for range h.Shape.Chains {
 		r.Draws = append(r.Draws, rd.draws(h.Shape))
 		r.Start = append(r.Start, rd.float64s(h.Shape.Dim))
 		r.Potential = append(r.Potential, rd.float64s(h.Shape.Samples))
-	}
-	if err := rd.end(); err != nil {
-		return nil, err
 	}
 	if h.Key != r.Key() {
 		return nil, fmt.Errorf("%w: made by another procedure: its key is %.16s, its settings give %.16s", ErrCorrupt, h.Key, r.Key())
@@ -152,9 +152,12 @@ func loadPart(path string) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := rd.check(p.Shape, 2); err != nil {
+		return nil, err
+	}
 	p.draws, p.end, p.potential = rd.draws(p.Shape), rd.float64s(p.Shape.Dim), rd.float64s(p.Shape.Samples)
 	p.curvature = rd.float64s(p.Shape.Dim)
-	return p, rd.end()
+	return p, nil
 }
 
 // writer builds a file.
@@ -186,11 +189,8 @@ func (w *writer) sum() []byte {
 	return append(w.data, h[:]...)
 }
 
-// reader takes a file apart. It fails at its end, not at each number.
-type reader struct {
-	rest  []byte
-	short bool
-}
+// reader takes a file apart.
+type reader struct{ rest []byte }
 
 // newReader verifies the checksum and reads the header into head.
 func newReader(data []byte, magic string, head any) (*reader, error) {
@@ -205,7 +205,20 @@ func newReader(data []byte, magic string, head any) (*reader, error) {
 	if err := json.Unmarshal(line, head); err != nil {
 		return nil, fmt.Errorf("%w: header: %v", ErrCorrupt, err)
 	}
-	return &reader{rest: rest}, nil
+	return &reader{rest}, nil
+}
+
+// check verifies that arrays of the header's sizes, with the given number of
+// vectors over the parameters per chain, fill the file. It counts in floating
+// point, where absurd sizes do not wrap around.
+func (r *reader) check(s shape, vectors int) error {
+	if min(s.Chains, s.Samples, s.Outputs, s.Dim) >= 1 {
+		perChain := float64(s.Samples)*(4*float64(s.Outputs)+8) + 8*float64(vectors)*float64(s.Dim)
+		if float64(s.Chains)*perChain == float64(len(r.rest)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: its arrays do not have the sizes of its header, %+v", ErrCorrupt, s)
 }
 
 func (r *reader) draws(s shape) [][]float32 {
@@ -223,20 +236,11 @@ func (r *reader) float64s(n int) []float64 {
 	return out
 }
 
-// take fills a slice of floats.
+// take fills a slice of floats; check has made sure that they are there.
 func (r *reader) take(x any) {
 	n, err := binary.Decode(r.rest, binary.LittleEndian, x)
 	if err != nil {
-		r.short = true
-		return
+		panic(fmt.Sprintf("oracle: %v", err))
 	}
 	r.rest = r.rest[n:]
-}
-
-// end reports whether the arrays ended where the file did.
-func (r *reader) end() error {
-	if r.short || len(r.rest) != 0 {
-		return fmt.Errorf("%w: its arrays do not have the sizes of its header", ErrCorrupt)
-	}
-	return nil
 }

@@ -1,0 +1,251 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hambench/internal/usage"
+	"hambench/models"
+)
+
+// quickSpec samples a few normal coordinates with steps that suit them:
+// 1.5 time units per sample.
+func quickSpec() Spec {
+	s := NewSpec("test", 0, "normals")
+	s.Step, s.Friction, s.Chains, s.Samples, s.Thin, s.BurnIn = 0.05, 1, 3, 100, 30, 300
+	return s
+}
+
+func newNormals() (models.Target, error) { return normals(1, 4, 100), nil }
+
+// same compares what depends on the spec alone.
+func same(t *testing.T, reason string, a, b *Reference) {
+	t.Helper()
+	for _, pair := range [][2]any{
+		{a.Spec, b.Spec}, {a.Draws, b.Draws}, {a.Start, b.Start}, {a.Potential, b.Potential},
+		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.Opinion, b.Opinion}, {a.Versions, b.Versions},
+	} {
+		if !reflect.DeepEqual(pair[0], pair[1]) {
+			t.Errorf("%s: %T differs", reason, pair[0])
+		}
+	}
+}
+
+func TestBuildDependsOnTheSpecAlone(t *testing.T) {
+	one, err := Build(t.Context(), newNormals, quickSpec(), Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Build(t.Context(), newNormals, quickSpec(), Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "one and two workers", one, two)
+	other := quickSpec()
+	other.Seed++
+	three, err := Build(t.Context(), newNormals, other, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reflect.DeepEqual(one.Draws[0], three.Draws[0]) {
+		t.Error("another seed gives the same draws")
+	}
+	if reflect.DeepEqual(one.Draws[0], one.Draws[1]) {
+		t.Error("two chains are the same")
+	}
+}
+
+// The draws follow the exact law: one-sample distances like those of exact
+// draws, and every check passes.
+func TestBuildSamplesThePosterior(t *testing.T) {
+	spec := quickSpec()
+	spec.Chains, spec.Samples, spec.Thin = 5, 200, 60
+	r, err := Build(t.Context(), newNormals, spec, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad := r.Failed(); len(bad) != 0 {
+		t.Errorf("failed checks: %+v", bad)
+	}
+	exact := &Analytic{mean: []float64{0, 0, 0}, sd: []float64{1, 0.5, 0.1}}
+	band := uniformSelfDistance(spec.Samples)
+	for c, draws := range r.Draws {
+		// The mean over three independent outputs leaves the 5–95 % band of
+		// one output less than once in 100; seeds are pinned.
+		if d := exact.Distance(widen(draws)); !band.Contains(d) {
+			t.Errorf("chain %d: distance %v to the exact law, want one in %+v", c, d, band)
+		}
+		for i, sd := range exact.sd {
+			if got := r.Start[c][i]; float32(got) != draws[spec.Samples-1][i] {
+				t.Errorf("chain %d does not end at its last draw", c)
+			} else if math.Abs(got) > 5*sd {
+				t.Errorf("chain %d ends at %v, %v deviations out", c, got, got/sd)
+			}
+		}
+		for s, u := range r.Potential[c] {
+			var want float64
+			for i, x := range draws[s] {
+				want += float64(x) * float64(x) / 2 / (exact.sd[i] * exact.sd[i])
+			}
+			if math.Abs(u-want) > 1e-5*(1+want) { // draws are float32
+				t.Fatalf("chain %d, sample %d: potential %v, want %v", c, s, u, want)
+			}
+		}
+	}
+	if r.Seconds <= 0 || r.Versions.Go == "" {
+		t.Errorf("versions %+v, %v s", r.Versions, r.Seconds)
+	}
+}
+
+// A start that is too hot for the reference's step: from 1000 prior
+// deviations in a quartic well, plain steps of 0.05 overflow at once.
+func TestWarmUpSurvivesAHotStart(t *testing.T) {
+	hot := func() (models.Target, error) {
+		w := softWell()
+		w.prior = 1000
+		return w, nil
+	}
+	r, err := Build(t.Context(), hot, quickSpec(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w1, _ := moments(softWell(), 0)
+	var m float64
+	for _, c := range r.Draws {
+		for _, d := range c {
+			m += float64(d[0]) / 300
+		}
+	}
+	if math.Abs(m-w1) > 0.3 { // five standard errors of about 0.06
+		t.Errorf("mean %v, want %v; checks %+v", m, w1, r.Checks)
+	}
+}
+
+// One NaN restarts a chain with half the step; the check says so.
+func TestBuildRestartsDivergedChains(t *testing.T) {
+	poisoned := func() (models.Target, error) {
+		n := normals(1, 4)
+		n.poison = 4000 // in the first chain's sampling
+		return n, nil
+	}
+	var total int64
+	r, err := Build(t.Context(), poisoned, quickSpec(), Options{Progress: func(done, all int64) {
+		if done > all {
+			t.Errorf("%d of %d steps done", done, all)
+		}
+		total = done - all
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Checks[0]; c.Pass || c.Value != 1 {
+		t.Errorf("check %+v, want one restart, not passed", c)
+	}
+	if total != 0 {
+		t.Errorf("progress ends %d steps off its total", total)
+	}
+}
+
+func TestBuildGivesUpOnAHopelessTarget(t *testing.T) {
+	steep := func() (models.Target, error) { return normals(1e12), nil }
+	_, err := Build(t.Context(), steep, quickSpec(), Options{})
+	if err == nil || !strings.Contains(err.Error(), "diverged 6 times") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestBuildStopsAndContinues(t *testing.T) {
+	whole, err := Build(t.Context(), newNormals, quickSpec(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "parts")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	spec := quickSpec()
+	perChain := (&builder{spec: spec}).chainSteps(0)
+	_, err = Build(ctx, newNormals, spec, Options{Parts: dir, Progress: func(done, _ int64) {
+		if done > 2*perChain {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+	parts, _ := filepath.Glob(filepath.Join(dir, "*.part"))
+	if len(parts) != 2 {
+		t.Fatalf("kept %v, want two chains", parts)
+	}
+	damage(t, parts[1])
+	// The first chain is kept, the second is damaged and runs again.
+	first := int64(-1)
+	resumed, err := Build(t.Context(), newNormals, spec, Options{Parts: dir, Progress: func(done, _ int64) {
+		if first < 0 && done > 0 {
+			first = done
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != perChain {
+		t.Errorf("the first progress is of %d steps, want %d: a chain that was kept was run again", first, perChain)
+	}
+	same(t, "interrupted and continued", whole, resumed)
+	if err := RemoveParts(dir, spec); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// damage flips a bit in the middle of a file.
+func damage(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBuildRefusesBadSpecs(t *testing.T) {
+	for _, tc := range []struct {
+		change func(*Spec)
+		want   string
+	}{
+		{func(s *Spec) { s.Step = 0 }, "step size 0"},
+		{func(s *Spec) { s.Step = math.NaN() }, "step size NaN"},
+		{func(s *Spec) { s.Friction = math.Inf(1) }, "friction +Inf"},
+		{func(s *Spec) { s.Chains = 1 }, "1 chains"},
+		{func(s *Spec) { s.Samples = 3 }, "3 samples"},
+		{func(s *Spec) { s.Thin = 0 }, "0 steps per sample"},
+		{func(s *Spec) { s.BurnIn = -1 }, "burn-in of -1"},
+		{func(s *Spec) { s.Integrator = "leapfrg" }, `unknown integrator "leapfrg"`},
+	} {
+		spec := quickSpec()
+		tc.change(&spec)
+		_, err := Build(t.Context(), newNormals, spec, Options{})
+		var mistake *usage.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want a usage error with %q", err, tc.want)
+		}
+	}
+}
+
+func TestBuildPassesOnTheTargetsError(t *testing.T) {
+	broken := errors.New("no such data set")
+	_, err := Build(t.Context(), func() (models.Target, error) { return nil, broken }, quickSpec(), Options{Workers: 2})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
