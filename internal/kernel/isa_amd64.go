@@ -1,19 +1,206 @@
-//go:build amd64
-
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
 
-// Other machines run plain Go only: no program of theirs has instructions.
+	"golang.org/x/sys/cpu"
+)
 
-type instruction struct{}
+// machineLevel asks the processor. Each level needs what its instructions
+// belong to, fused multiply-add included.
+func machineLevel() level {
+	switch {
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+		return avx512
+	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+		return avx2
+	}
+	return generic
+}
 
-func machineLevel() level { return generic }
+// instruction is an operation as the assembly reads it: internal/gen/products
+// has its byte offsets. Lengths are in bytes.
+type instruction struct {
+	kernel   int // index in the table of run_amd64.s
+	m        int
+	c        place
+	cRow     int
+	h        place
+	epilogue Epilogue
+	mask     uint64 // of the last vector
+	scale    uint64 // the number's bits
+	terms    [2]term
+}
 
-func run([]instruction, unsafe.Pointer) {}
+// place is an operand: the position of a slice's header in the frame, and an
+// offset in the slice.
+type place struct{ header, offset int }
 
-func compileProduct[T Float](code []instruction, _ *Set, _ *Product) []instruction { return code }
+type term struct {
+	k          int
+	a          place
+	aRow, aCol int
+	b          place
+	bRow       int
+	more       int // 1 if a term follows
+}
 
-func compileTranspose[T Float](code []instruction, _ *Set, _ *Transpose) []instruction { return code }
+// Kernels of run_amd64.s: for AVX-512 a row of them for each number format,
+// then the same for AVX2.
+const (
+	panel512     = iota // of one vector; the wider ones follow
+	narrow512    = 3 + iota
+	dots512      = 3 + iota
+	transpose512 = 3 + iota
+	transposeNarrow512
+	kernels512
 
-func compileDots[T Float](code []instruction, _ *Set, _ *Dots) []instruction { return code }
+	panel2     = 0
+	dots2      = 2
+	transpose2 = 3
+	kernels2   = 4
+)
+
+// run carries out instructions on a frame of slice headers.
+func run(code []instruction, frame unsafe.Pointer) {
+	runInstructions(&code[0], len(code), frame)
+}
+
+// runInstructions flushes denormal numbers to zero while it runs: they slow a
+// product 200-fold.
+//
+//go:noescape
+func runInstructions(code *instruction, n int, frame unsafe.Pointer)
+
+// kernelIndex returns the table's index of a kernel of a format and a set.
+func kernelIndex[T Float](l level, kernel int) int {
+	double := size[T]()/4 - 1
+	if l == avx512 {
+		return double*kernels512 + kernel
+	}
+	return 2*kernels512 + double*kernels2 + kernel
+}
+
+func placeOf[T Float](o Operand) place {
+	return place{o.Slice * int(unsafe.Sizeof([]T{})), o.Offset * size[T]()}
+}
+
+func scaleBits[T Float](s float64) uint64 {
+	if size[T]() == 4 {
+		return uint64(math.Float32bits(float32(s)))
+	}
+	return math.Float64bits(s)
+}
+
+// termsOf converts terms; columns are skipped in every B.
+func termsOf[T Float](terms []Term, columns int) (t [2]term) {
+	for i, x := range terms {
+		x.B.Offset += columns
+		t[i] = term{
+			k: x.K, a: placeOf[T](x.A), aRow: x.ARow * size[T](), aCol: x.ACol * size[T](),
+			b: placeOf[T](x.B), bRow: x.BRow * size[T](),
+		}
+	}
+	if len(terms) == 2 {
+		t[0].more = 1
+	}
+	return t
+}
+
+// laneWords has 32 bytes of ones and then of zeros: the mask of the first n
+// bytes of an AVX2 vector starts n bytes before the zeros.
+var laneWords = func() (w [64]byte) {
+	for i := range 32 {
+		w[i] = 0xff
+	}
+	return w
+}()
+
+// maskOf is the mask of a vector's first n numbers.
+func maskOf[T Float](l level, n int) uint64 {
+	if l == avx512 {
+		return 1<<n - 1
+	}
+	return uint64(uintptr(unsafe.Pointer(&laneWords[32-n*size[T]()])))
+}
+
+// compileProduct cuts a product into panels of whole vectors, the last vector
+// under a mask.
+func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
+	for n := 0; n < q.N; {
+		kernel, vectors, lanes := panel[T](s.level, q.N-n)
+		columns := min(vectors*lanes, q.N-n)
+		c, h := q.C, q.H
+		c.Offset += n
+		h.Offset += n
+		code = append(code, instruction{
+			kernel: kernelIndex[T](s.level, kernel), m: q.M,
+			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
+			mask: maskOf[T](s.level, columns-(vectors-1)*lanes), scale: scaleBits[T](q.Scale),
+			terms: termsOf[T](q.Terms, n),
+		})
+		n += columns
+	}
+	return code
+}
+
+// panel chooses the kernel for the first of so many columns, and tells its
+// width and its vectors' length.
+func panel[T Float](l level, columns int) (kernel, vectors, lanes int) {
+	if l == avx2 {
+		lanes = Granule[T]()
+		vectors = min(2, (columns+lanes-1)/lanes)
+		return panel2 + vectors - 1, vectors, lanes
+	}
+	lanes = Lanes[T]()
+	if columns <= lanes/2 {
+		return narrow512, 1, lanes / 2
+	}
+	vectors = (columns + lanes - 1) / lanes
+	if vectors == 5 { // three and two use the registers better than four and one
+		vectors = 3
+	}
+	vectors = min(vectors, 4)
+	return panel512 + vectors - 1, vectors, lanes
+}
+
+// compileTranspose cuts a transposition into bands of one vector's rows.
+func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instruction {
+	kernel, lanes := transpose512, Lanes[T]()
+	switch {
+	case s.level == avx2:
+		kernel, lanes = transpose2, Granule[T]()
+	case q.N <= lanes/2:
+		kernel, lanes = transposeNarrow512, lanes/2
+	}
+	for m := 0; m < q.M; m += lanes {
+		from, to := q.S, q.D
+		from.Offset += m * q.SRow
+		to.Offset += m
+		x := instruction{
+			kernel: kernelIndex[T](s.level, kernel), m: min(lanes, q.M-m),
+			c: placeOf[T](to), cRow: q.DRow * size[T](),
+		}
+		x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](from), aRow: q.SRow * size[T]()}
+		code = append(code, x)
+	}
+	return code
+}
+
+func compileDots[T Float](code []instruction, s *Set, q *Dots) []instruction {
+	kernel, lanes := dots512, Lanes[T]()
+	if s.level == avx2 {
+		kernel, lanes = dots2, Granule[T]()
+	}
+	x := instruction{
+		kernel: kernelIndex[T](s.level, kernel), m: q.M,
+		c: placeOf[T](q.C), cRow: q.CRow * size[T](), h: placeOf[T](q.H), epilogue: q.Epilogue,
+		mask: maskOf[T](s.level, q.Terms[0].K%lanes), scale: scaleBits[T](q.Scale),
+		terms: termsOf[T](q.Terms, 0),
+	}
+	for i := range q.Terms {
+		x.terms[i].k /= lanes
+	}
+	return append(code, x)
+}

@@ -1,0 +1,494 @@
+// Products generates the assembly of the matrix products, transpositions and
+// inner products that a kernel.Program is made of.
+//
+// Each function carries out one instruction, whose layout is that of
+// kernel.instruction, on a frame, an array of slice headers.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hambench/internal/gen/simd"
+)
+
+// Byte offsets in an instruction: see kernel.instruction.
+const (
+	oM        = 8
+	oC        = 16 // place
+	oCRow     = 32
+	oH        = 40 // place
+	oEpilogue = 56
+	oMask     = 64
+	oScale    = 72
+	oTerms    = 80
+)
+
+// Byte offsets in a term: see kernel.term.
+const (
+	tK    = 0
+	tA    = 8 // place
+	tARow = 24
+	tACol = 32
+	tB    = 40 // place
+	tBRow = 56
+	tMore = 64 // not 0 if a term follows
+	tSize = 72
+)
+
+// Epilogues: see kernel.Epilogue.
+const (
+	store = iota
+	relu
+	mask
+	add
+)
+
+// tiles gives, for panels of each width in vectors, the most rows of C that
+// are held in registers: accumulators, the vectors of B and a broadcast must
+// fit.
+func tiles(s simd.Set) map[int]int {
+	switch {
+	case s.Narrow():
+		return map[int]int{1: 10} // small batches only
+	case s.Masks:
+		return map[int]int{1: 10, 2: 10, 3: 8, 4: 6}
+	}
+	return map[int]int{1: 10, 2: 6}
+}
+
+// rest are the heights of the tiles for what full ones leave. Every height
+// has its own code, so there are few.
+var rest = []int{3, 2, 1}
+
+func main() {
+	for _, s := range simd.Sets {
+		for width := 1; width <= 4; width++ {
+			if rows := tiles(s)[width]; rows > 0 {
+				panel(s, width, rows)
+			}
+		}
+		if !s.Narrow() {
+			dots(s)
+		}
+		if s.Float64() {
+			transpose64(s)
+		} else {
+			transpose32(s)
+		}
+	}
+	Generate()
+}
+
+// instruction and frame are the arguments, loaded anew where they are needed,
+// as registers are scarce.
+func instruction() reg.GPVirtual { return Load(Param("i"), GP64()).(reg.GPVirtual) }
+
+func frame() reg.GPVirtual { return Load(Param("frame"), GP64()).(reg.GPVirtual) }
+
+func field(base reg.Register, o int) Mem { return Mem{Base: base, Disp: o} }
+
+// place loads the address that the place at offset o of an instruction or
+// term stands for: the base of a slice of the frame, and an offset.
+func place(base reg.Register, o int) reg.GPVirtual {
+	p, f := GP64(), frame()
+	MOVQ(field(base, o), p)
+	MOVQ(Mem{Base: f, Index: p, Scale: 1}, p)
+	ADDQ(field(base, o+8), p)
+	return p
+}
+
+func load64(base reg.Register, o int) reg.GPVirtual {
+	r := GP64()
+	MOVQ(field(base, o), r)
+	return r
+}
+
+// times returns row·stride.
+func times(row, stride reg.GPVirtual) reg.GPVirtual {
+	p := GP64()
+	MOVQ(row, p)
+	IMULQ(stride, p)
+	return p
+}
+
+// panel generates a product whose C is width vectors wide, the last of them
+// under the instruction's mask. Rows are taken in tiles of at most rows.
+func panel(s simd.Set, width, rows int) {
+	TEXT(fmt.Sprintf("panel%d_%s", width, s.Suffix()), NOSPLIT, "func(i, frame *byte)")
+	Doc(fmt.Sprintf("panel%d_%s is a product of that many vectors' width.", width, s.Suffix()))
+	Pragma("noescape")
+	lanes := s.LoadMask(instruction(), oMask)
+	row := GP64()
+	XORQ(row, row)
+	Label("next")
+	left := load64(instruction(), oM)
+	SUBQ(row, left)
+	CMPQ(left, U32(uint32(rows)))
+	JGE(LabelRef(fmt.Sprintf("tile%d", rows)))
+	for _, r := range rest {
+		CMPQ(left, U32(uint32(r)))
+		JGE(LabelRef(fmt.Sprintf("tile%d", r)))
+	}
+	RET()
+	for _, r := range append([]int{rows}, rest...) {
+		tile{s, width, r, row, lanes}.generate()
+		ADDQ(U32(uint32(r)), row)
+		JMP(LabelRef("next"))
+	}
+}
+
+// tile is a block of C held in registers.
+type tile struct {
+	s           simd.Set
+	width, rows int
+	row         reg.GPVirtual // the first one
+	mask        Op
+}
+
+func (t tile) label(name string) string { return fmt.Sprintf("tile%d%s", t.rows, name) }
+
+func (t tile) generate() {
+	Label(t.label(""))
+	acc := make([][]reg.VecVirtual, t.rows)
+	for i := range acc {
+		for range t.width {
+			acc[i] = append(acc[i], t.s.Zero())
+		}
+	}
+	term := instruction()
+	ADDQ(U32(oTerms), term)
+	Label(t.label("term"))
+	t.sum(acc, term)
+	more := load64(term, tMore)
+	ADDQ(U32(tSize), term)
+	TESTQ(more, more)
+	JNZ(LabelRef(t.label("term")))
+	t.finish(acc)
+}
+
+// sum adds a term to the accumulators.
+func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
+	aRow, aCol, bRow, k := load64(term, tARow), load64(term, tACol), load64(term, tBRow), load64(term, tK)
+	b := place(term, tB)
+	a := place(term, tA)
+	ADDQ(times(t.row, aRow), a)
+	// One pointer serves three rows of A, by the scales 1 and 2 of an index.
+	pointers := []reg.GPVirtual{a}
+	for i := 3; i < t.rows; i += 3 {
+		p := GP64()
+		LEAQ(Mem{Base: pointers[len(pointers)-1], Index: aRow, Scale: 2}, p)
+		ADDQ(aRow, p)
+		pointers = append(pointers, p)
+	}
+	Label(t.label("k"))
+	var bs []reg.VecVirtual
+	for j := range t.width {
+		bs = append(bs, t.s.LoadPart(Mem{Base: b, Disp: t.s.Bytes * j}, t.part(j)))
+	}
+	for i := range acc {
+		m := Mem{Base: pointers[i/3]}
+		if i%3 > 0 {
+			m = m.Idx(aRow, uint8(i%3))
+		}
+		if t.width == 1 && t.s.Masks {
+			t.s.FMABroadcast(m, bs[0], acc[i][0])
+			continue
+		}
+		x := t.s.Broadcast(m)
+		for j := range bs {
+			t.s.FMA(x, bs[j], acc[i][j])
+		}
+	}
+	ADDQ(bRow, b)
+	for _, p := range pointers {
+		ADDQ(aCol, p)
+	}
+	DECQ(k)
+	JNZ(LabelRef(t.label("k")))
+}
+
+// part is the mask of vector j of the panel, nil for a whole vector.
+func (t tile) part(j int) Op {
+	if j == t.width-1 {
+		return t.mask
+	}
+	return nil
+}
+
+// finish scales the sums and stores them by the instruction's epilogue.
+func (t tile) finish(acc [][]reg.VecVirtual) {
+	i := instruction()
+	cRow, epilogue := load64(i, oCRow), load64(i, oEpilogue)
+	c := place(i, oC)
+	scale := t.s.Broadcast(field(i, oScale))
+	for _, e := range []int{relu, mask, add} {
+		CMPQ(epilogue, U32(uint32(e)))
+		JEQ(LabelRef(t.label(names[e])))
+	}
+	for _, e := range []int{store, relu, mask, add} {
+		if e != store {
+			Label(t.label(names[e]))
+		}
+		t.epilogue(e, acc, scale, i, c, cRow)
+		if e != add {
+			JMP(LabelRef(t.label("end")))
+		}
+	}
+	Label(t.label("end"))
+}
+
+var names = [...]string{store: "store", relu: "relu", mask: "mask", add: "add"}
+
+func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c, cRow reg.GPVirtual) {
+	s := t.s
+	offset := times(t.row, cRow)
+	var zero reg.VecVirtual
+	var h reg.GPVirtual
+	switch e {
+	case relu:
+		zero = s.Zero()
+	case mask:
+		zero = s.Zero()
+		h = place(i, oH)
+	case add:
+		h = place(i, oH)
+	}
+	ADDQ(offset, c)
+	if h != nil {
+		ADDQ(offset, h)
+	}
+	for r := range acc {
+		for j, x := range acc[r] {
+			at := func(p reg.GPVirtual) Mem { return Mem{Base: p, Disp: s.Bytes * j} }
+			switch e {
+			case store:
+				s.Mul(scale, x, x)
+			case relu:
+				s.Mul(scale, x, x)
+				s.Max(x, zero, x) // in this order NaN stays NaN
+			case mask:
+				s.MulWhere(zero, s.LoadPart(at(h), t.part(j)), scale, x)
+			case add:
+				y := s.LoadPart(at(h), t.part(j))
+				s.FMA(scale, x, y)
+				x = y
+			}
+			s.StorePart(x, at(c), t.part(j))
+		}
+		ADDQ(cRow, c)
+		if h != nil {
+			ADDQ(cRow, h)
+		}
+	}
+}
+
+// dots generates a column of inner products, four rows at a time. A term's
+// tK counts whole vectors here; the rest is under the mask.
+func dots(s simd.Set) {
+	TEXT("dots_"+s.Suffix(), NOSPLIT, "func(i, frame *byte)")
+	Doc("dots_" + s.Suffix() + " is a column of inner products.")
+	Pragma("noescape")
+	lanes := s.LoadMask(instruction(), oMask)
+	row := GP64()
+	XORQ(row, row)
+	Label("next")
+	left := load64(instruction(), oM)
+	SUBQ(row, left)
+	CMPQ(left, U32(4))
+	JGE(LabelRef("four"))
+	TESTQ(left, left)
+	JNZ(LabelRef("one"))
+	RET()
+	for _, rows := range []int{4, 1} {
+		name := map[int]string{4: "four", 1: "one"}[rows]
+		Label(name)
+		dotRows(s, name, rows, row, lanes)
+		ADDQ(U32(uint32(rows)), row)
+		JMP(LabelRef("next"))
+	}
+}
+
+func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
+	var acc []reg.VecVirtual
+	for range rows {
+		acc = append(acc, s.Zero())
+	}
+	term := instruction()
+	ADDQ(U32(oTerms), term)
+	Label(name + "term")
+	aRow, k := load64(term, tARow), load64(term, tK)
+	a, b := place(term, tA), place(term, tB)
+	ADDQ(times(row, aRow), a)
+	p := []reg.GPVirtual{a}
+	for i := 1; i < rows; i++ {
+		p = append(p, GP64())
+		LEAQ(Mem{Base: p[i-1], Index: aRow, Scale: 1}, p[i])
+	}
+	step := func(part Op) {
+		y := s.LoadPart(Mem{Base: b}, part)
+		for i := range acc {
+			s.FMA(s.LoadPart(Mem{Base: p[i]}, part), y, acc[i])
+		}
+	}
+	TESTQ(k, k)
+	JZ(LabelRef(name + "rest"))
+	Label(name + "k")
+	step(nil)
+	for _, q := range append(p, b) {
+		ADDQ(U32(uint32(s.Bytes)), q)
+	}
+	DECQ(k)
+	JNZ(LabelRef(name + "k"))
+	Label(name + "rest")
+	step(lanes)
+	more := load64(term, tMore)
+	ADDQ(U32(tSize), term)
+	TESTQ(more, more)
+	JNZ(LabelRef(name + "term"))
+
+	i := instruction()
+	cRow, epilogue := load64(i, oCRow), load64(i, oEpilogue)
+	offset := times(row, cRow)
+	c := place(i, oC)
+	ADDQ(offset, c)
+	sums := s.Sums(acc)
+	for j := range sums {
+		s.MulScalar(field(i, oScale), sums[j])
+	}
+	CMPQ(epilogue, U32(add))
+	JNE(LabelRef(name + "store"))
+	h := place(i, oH)
+	ADDQ(offset, h)
+	for j := range sums {
+		s.AddScalar(Mem{Base: h}, sums[j])
+		ADDQ(cRow, h)
+	}
+	Label(name + "store")
+	for j := range sums {
+		s.StoreScalar(sums[j], Mem{Base: c})
+		ADDQ(cRow, c)
+	}
+}
+
+// transposer generates the frame of a transposition: it loads a square of up
+// to n rows of S (oM says how many; the others count as zeros), lets shuffle
+// transpose it in registers, stores it as n rows of D, and goes on to the
+// next square of the same rows; tK squares in all.
+func transposer(s simd.Set, n int, shuffle func(r []reg.VecVirtual) []reg.VecVirtual) {
+	TEXT("transpose_"+s.Suffix(), NOSPLIT, "func(i, frame *byte)")
+	Doc(fmt.Sprintf("transpose_%s transposes squares of %d rows.", s.Suffix(), n))
+	Pragma("noescape")
+	i := instruction()
+	rows, dRow := load64(i, oM), load64(i, oCRow)
+	d := place(i, oC)
+	ADDQ(U32(oTerms), i)
+	sRow, squares := load64(i, tARow), load64(i, tK)
+	source := place(i, tA)
+	Label("square")
+	p := GP64()
+	MOVQ(source, p)
+	r := make([]reg.VecVirtual, n)
+	for j := range r {
+		r[j] = s.Zero()
+	}
+	for j := range r {
+		CMPQ(rows, U32(uint32(j)))
+		JLE(LabelRef("loaded"))
+		VMOVUPS(Mem{Base: p}, r[j])
+		ADDQ(sRow, p)
+	}
+	Label("loaded")
+	for _, x := range shuffle(r) {
+		VMOVUPS(x, Mem{Base: d})
+		ADDQ(dRow, d)
+	}
+	ADDQ(U32(uint32(s.Bytes)), source)
+	DECQ(squares)
+	JNZ(LabelRef("square"))
+	RET()
+}
+
+// unpack interleaves the low and the high numbers of a and b.
+func unpack(s simd.Set, lo, hi func(ops ...Op), a, b reg.VecVirtual) (x, y reg.VecVirtual) {
+	x, y = s.New(), s.New()
+	lo(b, a, x)
+	hi(b, a, y)
+	return x, y
+}
+
+// quarters gathers 128-bit lanes of four registers that hold four groups of
+// rows: result q is lane q of each.
+func quarters(g [4]reg.VecVirtual) [4]reg.VecVirtual {
+	shuffle := func(imm uint64, a, b reg.VecVirtual) reg.VecVirtual {
+		x := ZMM()
+		VSHUFF64X2(U8(imm), b, a, x)
+		return x
+	}
+	const even, odd = 0x88, 0xdd // lanes 0, 2 and 1, 3 of both
+	a0, a1 := shuffle(even, g[0], g[1]), shuffle(odd, g[0], g[1])
+	b0, b1 := shuffle(even, g[2], g[3]), shuffle(odd, g[2], g[3])
+	return [4]reg.VecVirtual{shuffle(even, a0, b0), shuffle(even, a1, b1), shuffle(odd, a0, b0), shuffle(odd, a1, b1)}
+}
+
+// halves does the same with two registers of two lanes.
+func halves(a, b reg.VecVirtual) (x, y reg.VecVirtual) {
+	x, y = YMM(), YMM()
+	VPERM2F128(U8(0x20), b, a, x)
+	VPERM2F128(U8(0x31), b, a, y)
+	return x, y
+}
+
+func lo32(o ...Op) { VUNPCKLPS(o...) }
+func hi32(o ...Op) { VUNPCKHPS(o...) }
+func lo64(o ...Op) { VUNPCKLPD(o...) }
+func hi64(o ...Op) { VUNPCKHPD(o...) }
+
+func transpose32(s simd.Set) {
+	n := s.Bytes / 4
+	transposer(s, n, func(r []reg.VecVirtual) []reg.VecVirtual {
+		t, u, out := make([]reg.VecVirtual, n), make([]reg.VecVirtual, n), make([]reg.VecVirtual, n)
+		for i := 0; i < n; i += 2 {
+			t[i], t[i+1] = unpack(s, lo32, hi32, r[i], r[i+1])
+		}
+		for i := 0; i < n; i += 4 {
+			u[i], u[i+1] = unpack(s, lo64, hi64, t[i], t[i+2])
+			u[i+2], u[i+3] = unpack(s, lo64, hi64, t[i+1], t[i+3])
+		}
+		// Lane q of u[4g+c] is now column 4q+c of rows 4g … 4g+3.
+		for c := range 4 {
+			if n == 8 {
+				out[c], out[4+c] = halves(u[c], u[4+c])
+				continue
+			}
+			for q, x := range quarters([4]reg.VecVirtual{u[c], u[4+c], u[8+c], u[12+c]}) {
+				out[4*q+c] = x
+			}
+		}
+		return out
+	})
+}
+
+func transpose64(s simd.Set) {
+	n := s.Bytes / 8
+	transposer(s, n, func(r []reg.VecVirtual) []reg.VecVirtual {
+		t, out := make([]reg.VecVirtual, n), make([]reg.VecVirtual, n)
+		for i := 0; i < n; i += 2 {
+			t[i], t[i+1] = unpack(s, lo64, hi64, r[i], r[i+1])
+		}
+		// Lane q of t[2g+c] is now column 2q+c of rows 2g, 2g+1.
+		for c := range 2 {
+			if n == 4 {
+				out[c], out[2+c] = halves(t[c], t[2+c])
+				continue
+			}
+			for q, x := range quarters([4]reg.VecVirtual{t[c], t[2+c], t[4+c], t[6+c]}) {
+				out[2*q+c] = x
+			}
+		}
+		return out
+	})
+}

@@ -1,0 +1,7 @@
+package kernel
+
+// The assembly is made by the generators of internal/gen, a module of its
+// own, so that nothing else depends on theirs. check.sh there verifies that
+// what is committed is what they make.
+
+//go:generate go -C ../gen run ./products -out ../kernel/products_amd64.s -stubs ../kernel/products_amd64.go -pkg kernel

@@ -1,0 +1,58 @@
+#include "textflag.h"
+
+// The kernels by number: see the constants of isa_amd64.go.
+DATA kernels<>+0(SB)/8, $·panel1_avx512_f32(SB)
+DATA kernels<>+8(SB)/8, $·panel2_avx512_f32(SB)
+DATA kernels<>+16(SB)/8, $·panel3_avx512_f32(SB)
+DATA kernels<>+24(SB)/8, $·panel4_avx512_f32(SB)
+DATA kernels<>+32(SB)/8, $·panel1_avx512_f32_narrow(SB)
+DATA kernels<>+40(SB)/8, $·dots_avx512_f32(SB)
+DATA kernels<>+48(SB)/8, $·transpose_avx512_f32(SB)
+DATA kernels<>+56(SB)/8, $·transpose_avx512_f32_narrow(SB)
+DATA kernels<>+64(SB)/8, $·panel1_avx512_f64(SB)
+DATA kernels<>+72(SB)/8, $·panel2_avx512_f64(SB)
+DATA kernels<>+80(SB)/8, $·panel3_avx512_f64(SB)
+DATA kernels<>+88(SB)/8, $·panel4_avx512_f64(SB)
+DATA kernels<>+96(SB)/8, $·panel1_avx512_f64_narrow(SB)
+DATA kernels<>+104(SB)/8, $·dots_avx512_f64(SB)
+DATA kernels<>+112(SB)/8, $·transpose_avx512_f64(SB)
+DATA kernels<>+120(SB)/8, $·transpose_avx512_f64_narrow(SB)
+DATA kernels<>+128(SB)/8, $·panel1_avx2_f32(SB)
+DATA kernels<>+136(SB)/8, $·panel2_avx2_f32(SB)
+DATA kernels<>+144(SB)/8, $·dots_avx2_f32(SB)
+DATA kernels<>+152(SB)/8, $·transpose_avx2_f32(SB)
+DATA kernels<>+160(SB)/8, $·panel1_avx2_f64(SB)
+DATA kernels<>+168(SB)/8, $·panel2_avx2_f64(SB)
+DATA kernels<>+176(SB)/8, $·dots_avx2_f64(SB)
+DATA kernels<>+184(SB)/8, $·transpose_avx2_f64(SB)
+GLOBL kernels<>(SB), RODATA, $192
+
+#define INSTRUCTION_SIZE 224
+#define FLUSH_TO_ZERO 0x8040 // FTZ | DAZ of MXCSR
+
+// func runInstructions(code *instruction, n int, frame unsafe.Pointer)
+TEXT ·runInstructions(SB), NOSPLIT, $32-24
+	MOVQ    code+0(FP), AX
+	MOVQ    frame+16(FP), BX
+	STMXCSR mxcsr-4(SP)
+	MOVL    mxcsr-4(SP), CX
+	ORL     $FLUSH_TO_ZERO, CX
+	MOVL    CX, flush-8(SP)
+	LDMXCSR flush-8(SP)
+
+next:
+	MOVQ AX, 0(SP)
+	MOVQ BX, 8(SP)
+	MOVQ 0(AX), CX
+	LEAQ kernels<>(SB), DX
+	MOVQ (DX)(CX*8), CX
+	CALL CX
+	MOVQ 0(SP), AX
+	MOVQ 8(SP), BX
+	ADDQ $INSTRUCTION_SIZE, AX
+	DECQ n+8(FP)
+	JNZ  next
+
+	LDMXCSR mxcsr-4(SP)
+	VZEROUPPER
+	RET
