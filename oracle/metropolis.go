@@ -22,9 +22,7 @@ type Opinion struct {
 
 const (
 	targetAcceptance = 0.8  // Betancourt, Byrne, Girolami 2014: 0.6–0.9 is near the optimum
-	tuneTrajectories = 100  // in the burn-in
-	tuneLeapfrogs    = 50   // per trajectory of the burn-in: beyond a period of the stiffest directions the energy error no longer grows
-	trajectoryTime   = 1.6  // a quarter period at unit curvature and mass: independent draws of what only the prior constrains
+	tuneTrajectories = 60   // in the burn-in
 	trajectoryJitter = 0.25 // trajectories are up to this fraction longer or shorter, against resonance
 )
 
@@ -116,13 +114,16 @@ func (m *metropolis) kinetic() float64 {
 }
 
 // tune sets h for the target acceptance: a stochastic approximation on log
-// h with steps 1/√k, whose second half is averaged. It should start too
-// large: it comes down four times as fast as it goes up.
-func (m *metropolis) tune(ctx context.Context, trajectories, leapfrogs int) error {
+// h with steps 1/√k, whose second half is averaged. It should start too large:
+// it comes down four times as fast as it goes up.
+//
+// Trajectories have the length that they will have: where the curvature
+// changes along a trajectory, short ones are accepted more often.
+func (m *metropolis) tune(ctx context.Context, trajectories int, s Spec) error {
 	logH, sum, n := math.Log(m.h), 0.0, 0.0
 	for k := 1; k <= trajectories; k++ {
 		m.h = math.Exp(logH)
-		p, err := m.trajectory(ctx, leapfrogs)
+		p, err := m.trajectory(ctx, m.jitter(m.leapfrogs(s)))
 		if err != nil {
 			return err
 		}
@@ -135,10 +136,10 @@ func (m *metropolis) tune(ctx context.Context, trajectories, leapfrogs int) erro
 	return nil
 }
 
-// leapfrogs is the number of steps per trajectory: trajectoryTime, but no
-// more than the reference takes per sample.
+// leapfrogs is the number of steps per trajectory: it covers the time between
+// two samples of the reference in no more steps than they are apart.
 func (m *metropolis) leapfrogs(s Spec) int {
-	return min(max(int(trajectoryTime/m.h), 1), s.Thin)
+	return min(max(int(s.Step*float64(s.Thin)/m.h), 1), s.Thin)
 }
 
 // jitter varies a number of steps.
@@ -157,7 +158,7 @@ func (b *builder) runOpinion(ctx context.Context, r *Reference, chains []*part) 
 			return nil, err
 		}
 		m := newMetropolis(t, r.Start[0], massFrom(chains), 4*b.spec.Step, b.streamKey("opinion"))
-		if err := m.tune(ctx, tuneTrajectories, tuneLeapfrogs); err != nil {
+		if err := m.tune(ctx, tuneTrajectories, b.spec); err != nil {
 			return nil, err
 		}
 		p, err := b.sampleOpinion(ctx, m, r)

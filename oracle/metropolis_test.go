@@ -103,7 +103,7 @@ func TestTuneReachesTheTargetAcceptance(t *testing.T) {
 	for _, h := range []float64{0.05, 3} { // far too small, far beyond stability
 		target := normals(lambda...)
 		m := newMetropolis(target, make([]float64, 50), constant(50, 1), h, 3)
-		if err := m.tune(t.Context(), tuneTrajectories, tuneLeapfrogs); err != nil {
+		if err := m.tune(t.Context(), tuneTrajectories, Spec{Step: 0.1, Thin: 20}); err != nil {
 			t.Fatal(err)
 		}
 		_, _, _, _, acceptance := chainMoments(t, m, 500, 20)
