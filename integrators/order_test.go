@@ -2,27 +2,21 @@ package integrators
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
-// The order test's tolerance: at h = 0.02 the next term of the error's
-// expansion is about h times the leading one.
+// The order tests' tolerance: at h = 0.02 the next term of the error's
+// expansion is a few times h relative to the leading one.
 const slopeTolerance = 0.05
 
-func TestErgodicOrderMatchesClaim(t *testing.T) {
-	for _, m := range everyMethod(t) {
-		for _, p := range targets() {
-			t.Run(m.Name+"/"+p.name, func(t *testing.T) {
-				joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, 1) })
-				if !(math.Abs(joint-m.Claims.ErgodicOrder) < slopeTolerance) && joint != m.Claims.ErgodicOrder {
-					t.Errorf("joint covariance is of order %.3f, claim %v", joint, m.Claims.ErgodicOrder)
-				}
-				if !(math.Abs(theta-m.Claims.PositionOrder) < slopeTolerance) && !math.IsInf(theta, 1) {
-					t.Errorf("θ covariance is of order %.3f, claim %v", theta, m.Claims.PositionOrder)
-				}
-			})
-		}
-	}
+// isOrder says whether a slope agrees with a claim; a law that is exact for a
+// Gaussian agrees with any claim.
+func isOrder(slope, claim float64) bool {
+	return math.IsInf(slope, 1) || math.Abs(slope-claim) < slopeTolerance
 }
 
 // everyMethod returns the table and splitting words of several kinds.
@@ -30,11 +24,255 @@ func everyMethod(t *testing.T) []Method {
 	t.Helper()
 	methods := Methods()
 	for _, word := range []string{"ABO", "OBA", "BAO", "ABOA", "OBAB", "ABAO", "BAOABO", "OBOA", "ABBOOABAB", "bABOABb"} {
-		m, err := Lookup("split:" + word)
-		if err != nil {
-			t.Fatal(err)
-		}
-		methods = append(methods, m)
+		methods = append(methods, lookup(t, "split:"+word))
 	}
 	return methods
+}
+
+func lookup(t *testing.T, name string) Method {
+	t.Helper()
+	m, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestErgodicOrderMatchesClaim(t *testing.T) {
+	for _, m := range everyMethod(t) {
+		for _, p := range targets() {
+			t.Run(m.Name+"/"+p.name, func(t *testing.T) {
+				joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, 1) })
+				// No scheme but the exact flow has an exact joint law.
+				if !isOrder(joint, m.Claims.ErgodicOrder) || math.IsInf(joint, 1) != m.Claims.Affine {
+					t.Errorf("joint covariance is of order %.3f, claim %v", joint, m.Claims.ErgodicOrder)
+				}
+				if !isOrder(theta, m.Claims.PositionOrder) {
+					t.Errorf("θ covariance is of order %.3f, claim %v", theta, m.Claims.PositionOrder)
+				}
+			})
+		}
+	}
+}
+
+// What the schemes' documentation says of a Gaussian target: a stationary mean
+// without error, and for some an exact covariance of θ.
+func TestExactOnGaussians(t *testing.T) {
+	exactTheta := []string{"leapfrog", "sghmc", "sghmc-adaptive", "exact", "baoab", "aboba", "baoa"}
+	for _, m := range Methods() {
+		for _, p := range targets() {
+			e := p.errors(t, p.newAt(t, m, 0.1, 1))
+			if e.mean > roundOff {
+				t.Errorf("%s, %s: mean errs by %.2g", m.Name, p.name, e.mean)
+			}
+			if exact := e.theta < roundOff; exact != slices.Contains(exactTheta, m.Name) {
+				t.Errorf("%s, %s: θ covariance errs by %.2g", m.Name, p.name, e.theta)
+			}
+		}
+	}
+}
+
+// stepError is the largest error of the one-step law, mean map and noise
+// covariance, against that of the exact flow.
+func (p target) stepError(t *testing.T, m Method, h float64) float64 {
+	t.Helper()
+	d := len(p.force.affine.Shift)
+	a, b := probe(p.newAt(t, m, h, 1), p.force, d), probe(p.newAt(t, lookup(t, "exact"), h, 1), p.force, d)
+	var ca, cb mat.Dense
+	ca.Mul(a.n, a.n.T())
+	cb.Mul(b.n, b.n.T())
+	return max(largestDifference(a.m, b.m), largestDifference(a.c, b.c), largestDifference(&ca, &cb))
+}
+
+func largestDifference(a, b mat.Matrix) float64 {
+	var d mat.Dense
+	d.Sub(a, b)
+	return max(mat.Max(&d), -mat.Min(&d))
+}
+
+// A scheme of weak order p errs by h^{p+1} in one step.
+func TestWeakOrderMatchesClaim(t *testing.T) {
+	for _, m := range everyMethod(t) {
+		for _, p := range targets() {
+			const h = 0.02
+			coarse, fine := p.stepError(t, m, h), p.stepError(t, m, h/2)
+			slope := order(coarse, fine) - 1
+			if !isOrder(slope, m.Claims.WeakOrder) || math.IsInf(slope, 1) != m.Claims.Affine {
+				t.Errorf("%s, %s: weak order %.3f, claim %v", m.Name, p.name, slope, m.Claims.WeakOrder)
+			}
+		}
+	}
+}
+
+// lietrotter keeps order 2 for any N_l and for full refreshment.
+func TestLieTrotterInnerStepsAndFullRefreshment(t *testing.T) {
+	m := lookup(t, "lietrotter")
+	for _, p := range targets() {
+		for _, c := range []float64{p.c, math.Inf(1)} {
+			for _, inner := range []int{1, 3, 8} {
+				p.c = c
+				joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, inner) })
+				if !isOrder(joint, 2) || !isOrder(theta, 2) {
+					t.Errorf("%s, C = %v, N_l = %d: orders %.3f and %.3f, want 2", p.name, c, inner, joint, theta)
+				}
+			}
+		}
+	}
+}
+
+// With C = +Inf nothing of the old momentum is left.
+func TestFullRefreshmentForgetsTheMomentum(t *testing.T) {
+	in, err := lookup(t, "lietrotter").New(1, Params{Step: 0.1, Friction: math.Inf(1), InvMass: []float64{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := probe(in, newGaussian([]float64{1}, []float64{0}), 1)
+	if a.m.At(1, 0) != 0 || a.m.At(1, 1) != 0 || a.n.At(1, 0) != 0.5 {
+		t.Errorf("momentum row %v, noise %v; want zeros and 1/√4", mat.Row(nil, 1, a.m), a.n.At(1, 0))
+	}
+}
+
+// Bugs planted in a scheme must change its order, or the tests above see
+// nothing.
+func TestPlantedBugsAreSeen(t *testing.T) {
+	tests := []struct {
+		name         string
+		method       string
+		plant        func(in *Integrator, h float64)
+		joint, theta float64
+	}{
+		{"variance 1 of w₂", "mt3", func(in *Integrator, _ float64) {
+			in.Kernel.(*mt3).w2 = 1
+		}, 2, 2},
+		{"noise scale off by √2", "leapfrog", func(in *Integrator, _ float64) {
+			in.Kernel.(*leapfrog).kick.S.All *= math.Sqrt2
+		}, 0, 0},
+		// Conjugate to leapfrog by half a drift: θ is still of order 2, but
+		// no longer exact.
+		{"both half drifts before the kick", "leapfrog", func(in *Integrator, h float64) {
+			s := in.Kernel.(*leapfrog)
+			s.half, s.kick.D = in.Params.drift(h), in.Params.drift(0)
+		}, 1, 2},
+		{"second half drift before the noise", "leapfrog", func(in *Integrator, h float64) {
+			s := in.Kernel.(*leapfrog)
+			s.kick.B, s.kick.D = s.half, in.Params.drift(0)
+		}, 1, 1},
+		{"both half frictions before the kick", "symmetric", func(in *Integrator, h float64) {
+			s := in.Kernel.(*symmetric)
+			s.kick.A, s.kick.S = Coef{All: -h}, Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
+		}, 1, 1},
+		{"noise behind the friction", "symmetric", func(in *Integrator, h float64) {
+			in.Kernel.(*symmetric).kick.S = Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
+		}, 1, 1},
+		{"half the time of the second friction", "ubu", func(in *Integrator, h float64) {
+			s := in.Kernel.(*ubu)
+			s.after.Q, s.after.S = in.Params.friction(h / 4)
+		}, 1, 1},
+	}
+	for _, tt := range tests {
+		p := targets()[1]
+		joint, theta := p.ergodicOrders(t, func(h float64) *Integrator {
+			in := p.newAt(t, lookup(t, tt.method), h, 1)
+			tt.plant(in, h)
+			return in
+		})
+		if !(math.Abs(joint-tt.joint) < slopeTolerance) || !(math.Abs(theta-tt.theta) < slopeTolerance) {
+			t.Errorf("%s with %s: orders %.3f and %.3f, want %v and %v", tt.method, tt.name, joint, theta, tt.joint, tt.theta)
+		}
+	}
+}
+
+// letterByLetter is the law of a word by a product of its letters' matrices:
+// the plain meaning that the fused passes must have.
+func (p target) letterByLetter(word string, h float64) (m, cov *mat.Dense) {
+	d := len(p.force.affine.Shift)
+	shares := map[rune]float64{}
+	for _, c := range word {
+		shares[c]++
+	}
+	m, cov = identityMatrix(2*d), mat.NewDense(2*d, 2*d, nil)
+	for _, c := range word {
+		step, t := identityMatrix(2*d), h/shares[c]
+		noise := mat.NewDense(2*d, 2*d, nil)
+		for i := range d {
+			mass := Coef{All: 1, Each: p.invMass}.At(i)
+			switch c {
+			case 'A':
+				step.Set(i, d+i, t*mass)
+			case 'B':
+				for j := range d {
+					step.Set(d+i, j, -t*p.force.affine.Precision[i*d+j])
+				}
+			case 'O':
+				step.Set(d+i, d+i, math.Exp(-p.c*mass*t))
+				noise.Set(d+i, d+i, (1-math.Exp(-2*p.c*mass*t))/mass)
+			}
+		}
+		var next, half mat.Dense
+		next.Mul(step, m)
+		m.Copy(&next)
+		half.Mul(step, cov)
+		next.Mul(&half, step.T())
+		cov.Add(&next, noise)
+	}
+	return m, cov
+}
+
+func identityMatrix(n int) *mat.Dense {
+	id := mat.NewDense(n, n, nil)
+	for i := range n {
+		id.Set(i, i, 1)
+	}
+	return id
+}
+
+// randomWords are valid words of a pinned seed.
+func randomWords(count, longest int) []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var words []string
+	for len(words) < count {
+		word := make([]byte, 3+rng.IntN(longest-2))
+		for i := range word {
+			word[i] = "ABO"[rng.IntN(3)]
+		}
+		if _, err := parseSplit(splitPrefix + string(word)); err == nil {
+			words = append(words, string(word))
+		}
+	}
+	return words
+}
+
+func TestFusedPassesMeanTheWord(t *testing.T) {
+	for _, word := range append(randomWords(200, 12), "BAOAB", "ABOBA", "OBABO", "BAOA") {
+		for _, p := range targets() {
+			const h = 0.3
+			d := len(p.force.affine.Shift)
+			got := probe(p.newAt(t, lookup(t, "split:"+word), h, 1), p.force, d)
+			m, cov := p.letterByLetter(word, h)
+			var gotCov mat.Dense
+			gotCov.Mul(got.n, got.n.T())
+			// A few dozen operations on numbers of order 1.
+			if e := max(largestDifference(got.m, m), largestDifference(&gotCov, cov)); e > 1e-13 {
+				t.Errorf("%s, %s: errs by %.2g", word, p.name, e)
+			}
+		}
+	}
+}
+
+// The orders that wordOrders derives are those that are measured, also on
+// words that nobody has looked at.
+func TestWordOrders(t *testing.T) {
+	p := targets()[1]
+	for _, word := range randomWords(60, 7) {
+		m := lookup(t, "split:"+word)
+		joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, 1) })
+		// Words of several letters have smaller leading terms beside the same
+		// next ones: the tolerance is wide, but far from the next integer.
+		if !(math.Abs(joint-m.Claims.ErgodicOrder) < 0.2) {
+			t.Errorf("%s: joint order %.3f, derived %v", word, joint, m.Claims.ErgodicOrder)
+		}
+		if !(math.Abs(theta-m.Claims.PositionOrder) < 0.2) && !math.IsInf(theta, 1) {
+			t.Errorf("%s: θ order %.3f, derived %v", word, theta, m.Claims.PositionOrder)
+		}
+	}
 }

@@ -29,7 +29,14 @@ const leastSquare = 1e-16
 //
 //	τ ← τ + 1 − g²τ/V̂,   g ← (1 − 1/τ')g + ∇/τ',   V̂ ← (1 − 1/τ')V̂ + ∇²/τ',
 //
-// and M⁻¹ = V̂^{−1/2}. V̂ starts from Params.InvMass (from 1 without it), g
+// and M⁻¹ = V̂^{−1/2}. Before each of these updates τ is raised to half the
+// number of gradients seen, if it is below. Without that, τ falls to 1 wherever
+// successive gradients are alike, as they are with the full batch and small
+// steps, and V̂ is then the square of the last gradient: frozen, M⁻¹ scatters
+// over orders of magnitude, and where it is large by chance the chain is
+// unstable. Where the noise of mini-batches rules, τ grows as fast by itself.
+//
+// V̂ starts from Params.InvMass (from 1 without it), g
 // from √V̂, so that g² ≤ V̂ always, and τ from 1. Frozen, it is leapfrog for
 // the stationary density exp(−U(θ) − ½ rᵀM⁻¹r): the authors' term for the
 // noise of the gradient is left out, since V̂, not being centred, is no
@@ -44,6 +51,7 @@ type sghmcAdaptive struct {
 	leapfrog
 	h, C           float64
 	m, v, avg, tau []float64 // M⁻¹, V̂, g, τ
+	observed       int       // gradients
 	frozen         bool
 }
 
@@ -77,9 +85,12 @@ func (s *sghmcAdaptive) Step(z *State, f Force, n Noise) {
 // observe takes the gradient in s.g into V̂, M and the coefficients, and
 // rescales the momentum r to the new mass.
 func (s *sghmcAdaptive) observe(r []float64) {
+	shortest := float64(s.observed) / 2
+	s.observed++
 	for i, g := range s.g {
-		rate := 1 / (s.tau[i] + 1)
-		s.tau[i] += 1 - s.avg[i]*s.avg[i]*s.tau[i]/s.v[i]
+		tau := max(s.tau[i], shortest)
+		rate := 1 / (tau + 1)
+		s.tau[i] = tau + 1 - s.avg[i]*s.avg[i]*tau/s.v[i]
 		s.avg[i] += rate * (g - s.avg[i])
 		s.v[i] = max(leastSquare, s.v[i]+rate*(g*g-s.v[i]))
 
