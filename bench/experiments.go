@@ -300,7 +300,7 @@ func (g *grid) synthetic() Experiment {
 func (g *grid) reference(p Problem, split int) Cell {
 	s := g.spec(p, split)
 	return Cell{
-		Observe: Reference, Dataset: p.Dataset, Split: split, Model: p.Model, Integrator: "sghmc-adaptive", Inner: 1,
+		Observe: Reference, Dataset: p.Dataset, Split: split, Model: p.Model, Integrator: s.Integrator, Inner: 1,
 		Friction: s.Friction, Scheme: "full", Batches: 1, Step: s.Step, Samples: s.Samples, Thin: s.Thin, BurnIn: s.BurnIn,
 		Seed: s.Seed, Precision: s.Precision, Oracle: s.Key(),
 	}

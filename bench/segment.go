@@ -112,22 +112,29 @@ func scanSegment(path string, offset int64, line int, record func(line int, r Re
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return offset, line, err
 	}
-	in := bufio.NewReaderSize(f, 1<<16)
-	for {
+	size, line, err := scanRecords(f, line, record, func(t Trouble) { t.File = path; trouble(t) })
+	return offset + size, line, err
+}
+
+// scanRecords is scanSegment for any reader; it returns the bytes of the
+// whole lines.
+func scanRecords(from io.Reader, line int, record func(line int, r Result), trouble func(Trouble)) (int64, int, error) {
+	in := bufio.NewReaderSize(from, 1<<16)
+	for offset := int64(0); ; {
 		text, size, err := readLine(in)
 		if err != nil && err != io.EOF {
 			return offset, line, err
 		}
 		if err == io.EOF {
 			if size > 0 {
-				trouble(Trouble{File: path, Line: line + 1, Reason: "torn record: the line has no end", text: text})
+				trouble(Trouble{Line: line + 1, Reason: "torn record: the line has no end", text: text})
 			}
 			return offset, line, nil
 		}
 		offset += size
 		line++
 		if r, err := decodeRecord(text); err != nil {
-			trouble(Trouble{File: path, Line: line, Reason: err.Error(), text: text})
+			trouble(Trouble{Line: line, Reason: err.Error(), text: text})
 		} else {
 			record(line, r)
 		}

@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"slices"
+
+	"hambench/integrators"
+	"hambench/oracle"
+)
+
+// CostModel estimates what a cell costs. The zero CostModel knows the
+// machine of docs/performance.md; Calibrate measures this one.
+type CostModel struct {
+	// Problems holds the measured times by data set.
+	Problems map[string]KernelTimes
+}
+
+// KernelTimes are the seconds of one core that the parts of a step take.
+type KernelTimes struct {
+	Rows     []float64 // batch sizes at which was measured, ascending
+	Gradient []float64 // a gradient and the update of the state, without noise
+	Product  []float64 // a Hessian-vector product
+	Noise    float64   // one normal per parameter
+}
+
+// at interpolates linearly in the rows, and beyond the ends extrapolates.
+func (k KernelTimes) at(times []float64, rows float64) float64 {
+	if len(k.Rows) == 1 {
+		return times[0]
+	}
+	i := 1
+	for i < len(k.Rows)-1 && rows > k.Rows[i] {
+		i++
+	}
+	slope := (times[i] - times[i-1]) / (k.Rows[i] - k.Rows[i-1])
+	return max(times[i-1]+slope*(rows-k.Rows[i-1]), 0)
+}
+
+// Machine constants of the default model, seconds per unit, from the
+// prototypes' measurements with AVX-512 and float32.
+const (
+	secondsPerFlop   = 1e-11
+	secondsPerNormal = 0.7e-9
+	secondsPerCall   = 0.1e-6 // of a gradient, beside its arithmetic
+	flopsPerWeight   = 6      // per row: forward, two products backward
+	productGradients = 2.5    // a Hessian-vector product in gradients
+)
+
+// defaultTimes are those of the constants.
+func defaultTimes(p Problem) KernelTimes {
+	n := float64(p.parameters())
+	gradient := func(rows float64) float64 {
+		return secondsPerCall + n*(rows*flopsPerWeight*secondsPerFlop+secondsPerNormal/2)
+	}
+	k := KernelTimes{Rows: []float64{1, float64(p.Rows)}, Noise: n * secondsPerNormal}
+	for _, r := range k.Rows {
+		k.Gradient = append(k.Gradient, gradient(r))
+		k.Product = append(k.Product, productGradients*gradient(r))
+	}
+	return k
+}
+
+func (m CostModel) times(dataset string) (KernelTimes, Problem) {
+	p, ok := LookupProblem(dataset)
+	if !ok { // a user's own: take it for a middling one
+		p, _ = LookupProblem("boston")
+	}
+	if k, ok := m.Problems[dataset]; ok {
+		return k, p
+	}
+	return defaultTimes(p), p
+}
+
+// Cell estimates the seconds of one core that a cell takes if its chain
+// does not diverge. claims are those of its integrator.
+func (m CostModel) Cell(c Cell, claims integrators.Claims) float64 {
+	k, p := m.times(c.Dataset)
+	rows := float64(p.Rows) / float64(max(c.Batches, 1))
+	gradients := float64(max(claims.Gradients, 1))
+	if claims.Affine {
+		gradients = 1 // the flow's own products
+	}
+	kernel := gradients*k.at(k.Gradient, rows) + float64(claims.HessianVectors)*k.at(k.Product, rows)
+	noise := k.Noise * float64(max(claims.Normals, 1)) / float64(max(c.Inner, 1))
+	return float64(c.kernels()) * (kernel + noise)
+}
+
+// opinionShare is what the second opinion on a reference takes, in chains of
+// the reference.
+const opinionShare = 1.5
+
+// Oracle estimates the seconds of one core that a reference takes.
+func (m CostModel) Oracle(s oracle.Spec) float64 {
+	k, p := m.times(s.Dataset)
+	steps := float64(s.BurnIn + s.Samples*s.Thin)
+	return (float64(s.Chains) + opinionShare) * steps * (k.at(k.Gradient, float64(p.Rows)) + k.Noise)
+}
+
+// Estimate is what one experiment costs.
+type Estimate struct {
+	ID      string
+	Cells   int // that the experiment lists; of a choice, one
+	Missing int // of these, not in the store and in no experiment before
+	Oracles int // missing, and in no experiment before
+	Seconds float64
+}
+
+// Estimates returns what the experiments cost, cell by cell: what the store
+// has costs nothing, and what two experiments share counts in the first. Of
+// a choice one chain is counted. Chains that diverge end early, so the sum is
+// an upper bound where the grid goes beyond stability.
+func (m CostModel) Estimates(exps []Experiment, shard Shard, s *Store, lookup func(string) (integrators.Method, error)) ([]Estimate, error) {
+	if lookup == nil {
+		lookup = integrators.Lookup
+	}
+	seen := make(map[string]bool)
+	var out []Estimate
+	for _, e := range exps {
+		e = shard.slice(e)
+		have, missing := e.Results(s.Get)
+		est := Estimate{ID: e.ID, Cells: len(have) + len(missing)}
+		for _, c := range missing {
+			if seen[c.Key()] {
+				continue
+			}
+			seen[c.Key()] = true
+			est.Missing++
+			if i := specIndex(e.Oracles, c.Oracle); i >= 0 && !seen[c.Oracle] && !s.HasReference(c.Oracle) {
+				seen[c.Oracle] = true
+				est.Oracles++
+				est.Seconds += m.Oracle(e.Oracles[i])
+			}
+			if c.kernels() == 0 {
+				continue
+			}
+			method, err := lookup(c.Integrator)
+			if err != nil {
+				return nil, err
+			}
+			est.Seconds += m.Cell(c, method.Claims)
+		}
+		out = append(out, est)
+	}
+	return out, nil
+}
+
+// specIndex finds the spec with the given key, -1 if there is none.
+func specIndex(specs []oracle.Spec, key string) int {
+	return slices.IndexFunc(specs, func(s oracle.Spec) bool { return s.Key() == key })
+}
