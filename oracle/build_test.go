@@ -65,7 +65,9 @@ func TestBuildDependsOnTheSpecAlone(t *testing.T) {
 // draws, and every check passes.
 func TestBuildSamplesThePosterior(t *testing.T) {
 	spec := quickSpec()
-	spec.Chains, spec.Samples, spec.Thin = 5, 200, 60
+	// With M⁻¹ = P^{−1/2} = 0.1 the stiffest direction forgets as e^{−CM⁻¹t/2}:
+	// by e^{−1.5} over the 6 units of time between samples.
+	spec.Chains, spec.Samples, spec.Thin, spec.Friction = 5, 200, 120, 5
 	r, err := Build(t.Context(), newNormals, spec, Options{Workers: 2})
 	if err != nil {
 		t.Fatal(err)
