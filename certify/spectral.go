@@ -15,18 +15,18 @@ import (
 // degrees is the ladder of total degrees of the Galerkin basis. A result is
 // what a rung gives, its resolution how far the rung below was off; the
 // ladder is climbed until the resolution is good enough or it ends.
-var degrees = []int{12, 17, 23, 30, 38}
+var degrees = []int{16, 22, 29, 38}
 
 const (
 	// spectralFloor is what round-off leaves of an error: matrix elements at
 	// about 10⁻¹⁴, amplified by 1/(hλ).
 	spectralFloor = 1e-12
-	// fineEnough is the relative resolution at which the ladder ends: a
-	// slope between two steps a factor of 2 apart is then good to 0.003.
-	fineEnough = 1e-3
-	// absoluteGoal is an absolute resolution at which the ladder may end,
-	// together with relativeGoal.
-	absoluteGoal = 1e-8
+	// fineEnough is the relative change from one rung to the next at which
+	// the ladder may end. A rung is about ten times nearer to the truth than
+	// the one before, so a slope over a factor of 2 is then good to 0.001.
+	fineEnough = 5e-3
+	// absoluteGoal is the change that is wanted as well.
+	absoluteGoal = 1e-7
 	// maxNoiseNodes bounds the nodes over all normals of a step.
 	maxNoiseNodes = 4096
 )
@@ -246,11 +246,65 @@ func (n *replayPoint) Update(u *integrators.Update) {
 	u.Apply(n.xi[n.at-1 : n.at])
 }
 
-// matrix is the Galerkin matrix of a step, ⟨φ_a, E φ_b(step)⟩, by which laws,
-// as rows of coefficients relative to the target, are multiplied.
-func (b *basis) matrix(s integrators.Stepper, f integrators.Force) blas64.General {
-	normals := countNormals(s, f)
-	rule := newNoiseRule(normals, b.degree)
+// stepMatrix is a step's Galerkin matrix ⟨φ_a, E φ_b(step)⟩ as factors, by
+// which laws, as rows of coefficients relative to the target, are multiplied
+// from the right: the step with the noise that passes through the force, then
+// a factor for each normal that is merely added.
+type stepMatrix []blas64.General
+
+// matrix returns the Galerkin matrix of a step. Additions are kept from one
+// batch to the next.
+func (b *basis) matrix(s integrators.Stepper, f integrators.Force, additions map[added]blas64.General) stepMatrix {
+	parts := separateNoise(s, f)
+	factors := stepMatrix{b.project(s, f, parts.rule(b.degree))}
+	for _, a := range parts.outside {
+		g, ok := additions[a]
+		if !ok {
+			g = b.project(a, nil, newNoiseRule(1, b.degree))
+			additions[a] = g
+		}
+		factors = append(factors, g)
+	}
+	return factors
+}
+
+// dense multiplies the factors.
+func (s stepMatrix) dense() *mat.Dense {
+	out := mat.NewDense(s[0].Rows, s[0].Cols, s[0].Data)
+	for _, m := range s[1:] {
+		var next mat.Dense
+		next.Mul(out, mat.NewDense(m.Rows, m.Cols, m.Data))
+		out = &next
+	}
+	return out
+}
+
+// addProduct adds w·x·(the matrix) to dst.
+func (s stepMatrix) addProduct(dst []float64, w float64, x []float64) {
+	for _, m := range s[:len(s)-1] {
+		next := make([]float64, len(x))
+		multiplyRow(next, 1, x, m)
+		x = next
+	}
+	multiplyRow(dst, w, x, s[len(s)-1])
+}
+
+// rule returns nodes for the noise that passes through the force, as numbers
+// for the whole step.
+func (n noiseParts) rule(degree int) noiseRule {
+	rule := newNoiseRule(len(n.inside), degree)
+	for i, y := range rule.xi {
+		xi := make([]float64, n.normals)
+		for l, direction := range n.inside {
+			addScaled(xi, y[l], direction)
+		}
+		rule.xi[i] = xi
+	}
+	return rule
+}
+
+// project is the matrix of a step with nodes for its noise.
+func (b *basis) project(s integrators.Stepper, f integrators.Force, rule noiseRule) blas64.General {
 	n, nr := len(b.pairs), len(b.rNodes)
 	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	image := make([]float64, nr*n) // E φ(step) at the nodes (θ_i, r_j), all j
@@ -301,6 +355,7 @@ func (b *basis) average(dst []float64, s integrators.Stepper, f integrators.Forc
 	}
 }
 
+// countNormals is how many numbers a step takes from its noise.
 func countNormals(s integrators.Stepper, f integrators.Force) int {
 	n := &replay{}
 	s.Step(integrators.NewState(1), f, n)
@@ -310,15 +365,15 @@ func countNormals(s integrators.Stepper, f integrators.Force) int {
 // coefficients is how laws evolve as rows of coefficients: ν is the density
 // relative to the target in the basis, so that the target is (1, 0, …, 0).
 type coefficients struct {
-	kernels []blas64.General
-	after   *blas64.General // refreshment, or nil
+	kernels []stepMatrix
+	after   stepMatrix // refreshment, or nil
 }
 
-func (e *coefficients) size() int    { return e.kernels[0].Rows }
+func (e *coefficients) size() int    { return e.kernels[0][0].Rows }
 func (e *coefficients) batches() int { return len(e.kernels) }
 
 func (e *coefficients) kernel(dst []float64, w float64, src []float64, i int) {
-	multiplyRow(dst, w, src, e.kernels[i])
+	e.kernels[i].addProduct(dst, w, src)
 }
 
 func (e *coefficients) refresh(law []float64) {
@@ -327,7 +382,7 @@ func (e *coefficients) refresh(law []float64) {
 	}
 	src := append([]float64(nil), law...)
 	clear(law)
-	multiplyRow(law, 1, src, *e.after)
+	e.after.addProduct(law, 1, src)
 }
 
 // multiplyRow adds w·x·m to dst.
@@ -367,15 +422,16 @@ func (p *preparedSpectral) rung(i int) *rung {
 	if p.rungs[i] != nil {
 		return p.rungs[i]
 	}
+	additions := make(map[added]blas64.General)
 	r := &rung{basis: p.engine.basis(i), parts: &coefficients{}, full: &coefficients{}}
 	if p.in.Refresh != nil {
-		m := r.basis.matrix(p.in.Refresh, nil)
-		r.parts.after, r.full.after = &m, &m
+		m := r.basis.matrix(p.in.Refresh, nil, additions)
+		r.parts.after, r.full.after = m, m
 	}
 	for _, f := range p.engine.forces {
-		r.parts.kernels = append(r.parts.kernels, r.basis.matrix(p.in.Kernel, f))
+		r.parts.kernels = append(r.parts.kernels, r.basis.matrix(p.in.Kernel, f, additions))
 	}
-	r.full.kernels = append(r.full.kernels, r.basis.matrix(p.in.Kernel, p.engine.full))
+	r.full.kernels = append(r.full.kernels, r.basis.matrix(p.in.Kernel, p.engine.full, additions))
 	r.factorise(p.in.Batches)
 	p.rungs[i] = r
 	return r
@@ -389,9 +445,9 @@ func (r *rung) factorise(inner int) {
 	n := r.parts.size()
 	mean := mat.NewDense(n, n, nil)
 	for _, k := range r.parts.kernels {
-		var m mat.Dense
-		m.Scale(1/float64(len(r.parts.kernels)), mat.NewDense(n, n, k.Data))
-		mean.Add(mean, &m)
+		blas64.Axpy(1/float64(len(r.parts.kernels)),
+			blas64.Vector{N: n * n, Inc: 1, Data: k.dense().RawMatrix().Data},
+			blas64.Vector{N: n * n, Inc: 1, Data: mean.RawMatrix().Data})
 	}
 	step := mean
 	if inner > 1 {
@@ -400,7 +456,7 @@ func (r *rung) factorise(inner int) {
 	}
 	if r.parts.after != nil {
 		var m mat.Dense
-		m.Mul(step, mat.NewDense(n, n, r.parts.after.Data))
+		m.Mul(step, r.parts.after.dense())
 		step = &m
 	}
 	a := mat.NewDense(n-1, n-1, nil)

@@ -1,0 +1,39 @@
+package certify
+
+// Builtin returns the built-in problems: a Gaussian one with batches of
+// unequal curvature and directions, a scalar one that is not Gaussian, and
+// the paper's toy.
+func Builtin() []*Problem { return []*Problem{gaussianBuiltin(), scalarBuiltin(), Toy()} }
+
+func gaussianBuiltin() *Problem {
+	return &Problem{Name: "gaussian", Kind: Gaussian, Friction: 1.3, gaussian: []*affineForce{
+		newAffineForce([]float64{2.0, 0.3, 0.3, 1.5}, []float64{1.0, -0.5}),
+		newAffineForce([]float64{1.0, 0.0, 0.0, 2.5}, []float64{0.0, 0.7}),
+		newAffineForce([]float64{0.6, -0.2, -0.2, 1.1}, []float64{-0.4, 0.9}),
+		newAffineForce([]float64{1.7, 0.5, 0.5, 0.8}, []float64{0.6, 0.1}),
+	}}
+}
+
+func scalarBuiltin() *Problem {
+	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1.5, scalar: []ScalarPotential{
+		Oscillator{Stiffness: 0.6, Center: 0.8, Amplitude: 0.7, Frequency: 1.5, Phase: 0.3},
+		Oscillator{Stiffness: 1.4, Center: -0.5, Amplitude: 0.1, Frequency: 1.5, Phase: -0.9},
+	}}
+}
+
+// Toy is the paper's example of Appendix D: one parameter with prior
+// N(0, 0.5), two data 4 and −3.2 of variance 2, friction 2. Both batches have
+// the posterior's own curvature, 1/σ_l², and the shift 2x_i/(vσ_l²).
+func Toy() *Problem {
+	const (
+		priorVariance = 0.5
+		dataVariance  = 2.0
+		curvature     = 1/priorVariance + 2/dataVariance // 1/σ_l²
+		v             = dataVariance/priorVariance + 2
+	)
+	p := &Problem{Name: "toy", Kind: Gaussian, Friction: 2}
+	for _, x := range []float64{4, -3.2} {
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{curvature}, []float64{curvature * 2 * x / v}))
+	}
+	return p
+}

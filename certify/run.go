@@ -1,0 +1,274 @@
+package certify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"hambench/integrators"
+	"hambench/internal/usage"
+	"hambench/minibatch"
+)
+
+// Options say what to certify. What is left at its zero value has the
+// default that its comment states.
+type Options struct {
+	Problem     *Problem
+	Integrators []integrators.Method // default: all that the problem has a force for
+	Schemes     []minibatch.Method   // default: all with fixed batches
+	Steps       []float64            // default: a geometric grid fit for the problem's kind
+	Inner       int                  // N_l; default 1
+	InvMass     []float64            // diagonal of M⁻¹; default the identity; Gaussian problems only
+	EveryStep   bool                 // observe at the end of every outer step, not of every period
+}
+
+// Row is what was found for an integrator under a scheme.
+type Row struct {
+	Problem     string       `json:"problem"`
+	Engine      Kind         `json:"engine"`
+	Integrator  string       `json:"integrator"`
+	Inner       int          `json:"nl"`
+	Scheme      string       `json:"scheme"`
+	Observe     string       `json:"observe"` // period or every-step
+	Steps       []float64    `json:"steps"`
+	Radii       []Number     `json:"radii,omitempty"` // spectral radius of a period at each step where it is ≥ 1, else null
+	Observables []Observable `json:"observables"`
+}
+
+// Observable is one observable's errors and their asymptotics,
+// error ≈ Constant · h^Order.
+type Observable struct {
+	Name        string   `json:"name"`
+	Errors      []Number `json:"errors"`      // absolute, in the order of the steps; NaN where unstable
+	Resolution  []Number `json:"resolution"`  // what an error must exceed to be known to differ from 0
+	Slopes      []Number `json:"slopes"`      // local orders between neighbouring steps, the largest first
+	Order       Number   `json:"order"`       // slopes extrapolated to step 0
+	Uncertainty Number   `json:"uncertainty"` // of the order
+	Constant    Number   `json:"constant"`
+	Claim       Number   `json:"claim"` // +Inf if the law is claimed to be exact
+	Verdict     Verdict  `json:"verdict"`
+}
+
+// Number is a float64 that is null in JSON where it is not finite.
+type Number float64
+
+// MarshalJSON writes null for NaN and ±Inf, which JSON cannot say.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+func numbers(x []float64) []Number {
+	out := make([]Number, len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
+}
+
+// defaultSteps are geometric grids on which the built-in problems are
+// asymptotic and still resolved.
+func defaultSteps(k Kind) []float64 {
+	if k == Scalar {
+		return []float64{0.08, 0.04, 0.02, 0.01}
+	}
+	return []float64{0.04, 0.02, 0.01, 0.005, 0.0025}
+}
+
+// Run certifies every integrator under every scheme. The rows come in the
+// order of the integrators, then of the schemes.
+func Run(ctx context.Context, o Options) ([]Row, error) {
+	e, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	var rows []Row
+	for _, m := range o.Integrators {
+		r, err := o.certify(ctx, e, m)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r...)
+	}
+	return rows, nil
+}
+
+// complete checks the options, fills in the defaults, and makes the engine.
+func (o *Options) complete() (engine, error) {
+	if o.Problem == nil {
+		return nil, usage.Errorf("certify: no problem given")
+	}
+	if o.Inner == 0 {
+		o.Inner = 1
+	}
+	if len(o.Steps) == 0 {
+		o.Steps = defaultSteps(o.Problem.Kind)
+	}
+	if err := checkSteps(o.Steps); err != nil {
+		return nil, err
+	}
+	e, err := o.engine()
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Schemes) == 0 {
+		o.Schemes = ExactSchemes()
+	}
+	if len(o.Integrators) > 0 {
+		for _, m := range o.Integrators {
+			if err := e.compatible(m); err != nil {
+				return nil, err
+			}
+		}
+		return e, nil
+	}
+	for _, m := range integrators.Methods() {
+		if e.compatible(m) == nil && (o.Inner == 1 || m.Name == "lietrotter") {
+			o.Integrators = append(o.Integrators, m)
+		}
+	}
+	return e, nil
+}
+
+func (o *Options) engine() (engine, error) {
+	if o.Problem.Kind == Gaussian {
+		return newGaussianEngine(o.Problem, o.InvMass)
+	}
+	if o.InvMass != nil {
+		return nil, usage.Errorf("certify: inverse mass for a scalar problem: want a Gaussian one")
+	}
+	return newSpectralEngine(o.Problem)
+}
+
+func checkSteps(steps []float64) error {
+	seen := make(map[float64]bool)
+	for _, h := range steps {
+		if !(h > 0) || math.IsInf(h, 0) {
+			return usage.Errorf("step %v: want a finite number > 0", h)
+		}
+		if seen[h] {
+			return usage.Errorf("step %v is given twice: want steps that differ", h)
+		}
+		seen[h] = true
+	}
+	return nil
+}
+
+// ExactSchemes are the mini-batch schemes that certify takes: those with a
+// fixed partition into batches.
+func ExactSchemes() []minibatch.Method {
+	var out []minibatch.Method
+	for _, m := range minibatch.Methods() {
+		if m.Order != minibatch.Unfixed {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Schemes looks up schemes by name and refuses those without fixed batches.
+func Schemes(names ...string) ([]minibatch.Method, error) {
+	var out []minibatch.Method
+	for _, name := range names {
+		m, err := minibatch.Lookup(name)
+		if err == nil && m.Order != minibatch.Unfixed {
+			out = append(out, m)
+			continue
+		}
+		var want []string
+		for _, e := range ExactSchemes() {
+			want = append(want, e.Name)
+		}
+		if err == nil {
+			return nil, usage.Errorf("scheme %q has no fixed batches: want one of %s", name, strings.Join(want, ", "))
+		}
+		return nil, usage.Errorf("unknown mini-batch scheme %q: want one of %s", name, strings.Join(want, ", "))
+	}
+	return out, nil
+}
+
+// certify certifies one integrator under every scheme.
+func (o *Options) certify(ctx context.Context, e engine, m integrators.Method) ([]Row, error) {
+	points := make([][]point, len(o.Schemes)) // scheme × step
+	for _, h := range o.Steps {
+		p, err := o.prepare(e, m, h)
+		if err != nil {
+			return nil, err
+		}
+		for i, s := range o.Schemes {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			at, err := p.solve(s, o.EveryStep)
+			if err != nil {
+				return nil, fmt.Errorf("%s under %s: %w", m.Name, s.Name, err)
+			}
+			points[i] = append(points[i], at)
+		}
+	}
+	var rows []Row
+	for i, s := range o.Schemes {
+		rows = append(rows, o.row(e, m, s, points[i]))
+	}
+	return rows, nil
+}
+
+func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, error) {
+	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass})
+	if err != nil {
+		return nil, err
+	}
+	in.Freeze()
+	return e.prepare(in)
+}
+
+// row turns the points of an integrator under a scheme into a row.
+func (o *Options) row(e engine, m integrators.Method, s minibatch.Method, points []point) Row {
+	row := Row{
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: m.Name, Inner: o.Inner,
+		Scheme: s.Name, Observe: "period", Steps: o.Steps,
+	}
+	if o.EveryStep {
+		row.Observe = "every-step"
+	}
+	unstable := false
+	radii := make([]Number, len(points))
+	for i, p := range points {
+		radii[i] = Number(math.NaN())
+		if p.unstable() {
+			unstable, radii[i] = true, Number(p.radius)
+		}
+	}
+	if unstable {
+		row.Radii = radii
+	}
+	for i, name := range e.observables() {
+		errors, resolution := fill(len(points), math.NaN()), fill(len(points), math.NaN())
+		for j, p := range points {
+			if !p.unstable() {
+				errors[j], resolution[j] = p.errors[i], p.resolution[i]
+			}
+		}
+		f := fitOrder(o.Steps, errors, resolution)
+		claimed := claim(m, s, o.Problem.Batches(), name)
+		row.Observables = append(row.Observables, Observable{
+			Name: name, Errors: numbers(errors), Resolution: numbers(resolution), Slopes: numbers(f.slopes),
+			Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant),
+			Claim: Number(claimed), Verdict: f.verdict(claimed, unstable),
+		})
+	}
+	return row
+}
