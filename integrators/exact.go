@@ -14,7 +14,7 @@ func exactMethod() Method {
 		Claims: Claims{
 			WeakOrder: math.Inf(1), ErgodicOrder: math.Inf(1), PositionOrder: math.Inf(1),
 			Affine: true, Normals: 2, QuasiSymplectic: true,
-			Source: "Franzese et al. 2022, App. D.2",
+			Source: "Franzese et al. 2022, App. E.2 (toy example, analytical integrators)",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
 }

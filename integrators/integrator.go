@@ -65,10 +65,12 @@ type Noise interface {
 	Update(u *Update)
 }
 
-// Update and Coef are the fused vector update that Noise offers.
+// Update is the fused vector update that Noise offers, Coef one of its
+// coefficients, and Term a term of a linear combination of vectors.
 type (
 	Update = vec.Update
 	Coef   = vec.Coef
+	Term   = vec.Term
 )
 
 // Stepper advances a state by one step, in place.

@@ -13,7 +13,7 @@ func leapfrogMethod() Method {
 		Claims: Claims{
 			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Franzese et al. 2022, App. B.5.1, eq. 28",
+			Source: "Franzese et al. 2022, App. B.5.1, eq. 31",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newLeapfrog(dim, p), nil })
 }

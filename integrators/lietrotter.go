@@ -12,7 +12,7 @@ func lieTrotterMethod() Method {
 			// map that does no harm, and its stationary law is of order 2.
 			WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Franzese et al. 2022, eq. 8–10 and App. B.5.3; Abdulle, Vilmart & Zygalakis 2015",
+			Source: "Franzese et al. 2022, eq. 12–15 and App. B.5.3, eq. 44; Abdulle, Vilmart & Zygalakis 2015",
 		},
 	}, limits{inner: true, infiniteDamp: true}, func(dim int, p Params) (Stepper, Stepper) {
 		return newVerlet(dim, p), newRefresh(p, p.Step*float64(p.Inner))

@@ -118,6 +118,9 @@ func checkInvMass(name string, dim int, invMass []float64) error {
 // one is the coefficient 1.
 var one = Coef{All: 1}
 
+// times is the term c∘x of a linear combination.
+func times(c Coef, x []float64) Term { return Term{C: c, X: x} }
+
 // coef evaluates a coefficient at the inverse mass of every coordinate.
 func (p Params) coef(at func(m float64) float64) Coef {
 	if p.InvMass == nil {
@@ -128,6 +131,15 @@ func (p Params) coef(at func(m float64) float64) Coef {
 		c.Each[i] = at(m)
 	}
 	return c
+}
+
+// vectors cuts count vectors of length dim from one allocation.
+func vectors(count, dim int) [][]float64 {
+	all, v := make([]float64, count*dim), make([][]float64, count)
+	for i := range v {
+		v[i] = all[i*dim : (i+1)*dim : (i+1)*dim]
+	}
+	return v
 }
 
 // drift is the coefficient of θ ← θ + t M⁻¹ r.

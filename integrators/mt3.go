@@ -1,6 +1,10 @@
 package integrators
 
-import "math"
+import (
+	"math"
+
+	"hambench/internal/vec"
+)
 
 func mt3Method() Method {
 	return define(Method{
@@ -9,9 +13,9 @@ func mt3Method() Method {
 		Claims: Claims{
 			WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
 			Gradients: 3, HessianVectors: 1, Normals: 2, QuasiSymplectic: true,
-			Source: "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2",
+			Source: "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p), nil })
+	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p, mt3W2Variance), nil })
 }
 
 // mt3 is the third-order scheme of Milstein and Tretyakov. With
@@ -32,74 +36,79 @@ func mt3Method() Method {
 // h^{3/2}(w₁/2 + w₂) stands for the integral of the Wiener process over the
 // step, whose variance h³/3 = h³(1/4 + 1/12) fixes the variance of w₂, which
 // the paper leaves out.
+//
+// All is linear in r, the F_i, the gradients g_i and the noise. A coefficient
+// is named by what it goes into and what it multiplies. With d_i = 1/(1 +
+// a_i C M⁻¹), a_i the weight of F_i in its own stage, r₁ = d₁(r − a₁g₁), and so
+// F₁ = −g₁ − C M⁻¹r₁ = −d₁(C M⁻¹r + g₁).
 type mt3 struct {
-	h, C       float64
-	m          Coef
-	d1, d2, d3 Coef    // 1/(1 + aC M⁻¹), the implicit stages
-	w2         float64 // standard deviation of w₂
-	k1, k3, k5 float64 // c h^{1/2}, c h^{3/2}, c h^{5/2}/6
+	theta1R                        Coef
+	f1R, f1G                       Coef
+	theta2R, theta2F1              Coef
+	f2R, f2F1, f2G                 Coef
+	theta3R, theta3F1, theta3F2    Coef
+	invMass                        Coef
+	thetaW1, thetaW2               Coef
+	rR, rF1, rF2, rG, rW1, rW2, rH Coef
 
-	theta, g, f1, f2, xi1, xi2, v, hv []float64
+	x, g, f1, f2, w1, w2, v, hv []float64 // x is the position of a stage, v is M⁻¹w₁
 }
 
-func newMT3(dim int, p Params) *mt3 {
+// mt3W2Variance is the variance of w₂.
+const mt3W2Variance = 1. / 12
+
+func newMT3(dim int, p Params, w2Variance float64) *mt3 {
 	h, C := p.Step, p.Friction
-	implicit := func(a float64) Coef {
-		return p.coef(func(m float64) float64 { return 1 / (1 + a*h*C*m) })
-	}
+	d1, d2, d3 := mt3Stage(p, 7./24), mt3Stage(p, 3./8), mt3Stage(p, 1)
+	noise, sd := math.Sqrt(2*C*h), math.Sqrt(w2Variance)
 	v := vectors(8, dim)
-	k1 := math.Sqrt(2 * C * h)
-	return &mt3{
-		h: h, C: C, m: p.drift(1),
-		d1: implicit(7. / 24), d2: implicit(3. / 8), d3: implicit(1),
-		w2: math.Sqrt(1. / 12),
-		k1: k1, k3: k1 * h, k5: k1 * h * h / 6,
-		theta: v[0], g: v[1], f1: v[2], f2: v[3], xi1: v[4], xi2: v[5], v: v[6], hv: v[7],
-	}
+	s := &mt3{x: v[0], g: v[1], f1: v[2], f2: v[3], w1: v[4], w2: v[5], v: v[6], hv: v[7]}
+
+	s.theta1R = p.drift(7. / 24 * h)
+	s.f1R = p.coef(func(m float64) float64 { return -C * m * d1(m) })
+	s.f1G = p.coef(func(m float64) float64 { return -d1(m) })
+	s.theta2R, s.theta2F1 = p.drift(25./24*h), p.drift(h*h/2)
+	s.f2R = p.coef(func(m float64) float64 { return -C * m * d2(m) })
+	s.f2F1 = p.coef(func(m float64) float64 { return -2. / 3 * h * C * m * d2(m) })
+	s.f2G = p.coef(func(m float64) float64 { return -d2(m) })
+	s.theta3R, s.theta3F1, s.theta3F2 = p.drift(h), p.drift(17./36*h*h), p.drift(1./36*h*h)
+	s.invMass = p.drift(1)
+	s.thetaW1 = p.coef(func(m float64) float64 { return noise * h * m * (1./2 - C*m*h/6) })
+	s.thetaW2 = p.drift(noise * h * sd)
+	s.rR = p.coef(d3)
+	s.rF1 = p.coef(func(m float64) float64 { return 2. / 3 * h * d3(m) })
+	s.rF2 = p.coef(func(m float64) float64 { return -2. / 3 * h * d3(m) })
+	s.rG = p.coef(func(m float64) float64 { return -h * d3(m) })
+	s.rW1 = p.coef(func(m float64) float64 { return noise * (1 - C*m*h/2 + C*m*h*C*m*h/6) })
+	s.rW2 = p.drift(-noise * C * h * sd)
+	s.rH = Coef{All: -noise * h * h / 6}
+	return s
+}
+
+// mt3Stage returns 1/(1 + a h C M⁻¹), which solves a stage of weight a for its
+// momentum, as a function of M⁻¹.
+func mt3Stage(p Params, a float64) func(m float64) float64 {
+	return func(m float64) float64 { return 1 / (1 + a*p.Step*p.Friction*m) }
 }
 
 func (s *mt3) Step(z *State, f Force, n Noise) {
-	n.Normal(s.xi1)
-	n.Normal(s.xi2)
-	s.stages(z, f)
-	for i, xi := range s.xi1 {
-		s.v[i] = s.m.At(i) * xi
-	}
-	f.(HessianForce).HessianVector(s.hv, s.theta, s.v)
-	s.finish(z)
-}
+	n.Normal(s.w1)
+	n.Normal(s.w2)
 
-// stages leaves θ₃ in s.theta, ∇U(θ₃) in s.g, and F₁, F₂.
-func (s *mt3) stages(z *State, f Force) {
-	h, C := s.h, s.C
-	for i, r := range z.R {
-		s.theta[i] = z.Theta[i] + 7./24*h*s.m.At(i)*r
-	}
-	f.Gradient(s.g, s.theta)
-	for i, r := range z.R {
-		m := s.m.At(i)
-		r1 := (r - 7./24*h*s.g[i]) * s.d1.At(i)
-		s.f1[i] = -s.g[i] - C*m*r1
-		s.theta[i] = z.Theta[i] + h*m*(25./24*r+h/2*s.f1[i])
-	}
-	f.Gradient(s.g, s.theta)
-	for i, r := range z.R {
-		m := s.m.At(i)
-		r2 := (r + 2./3*h*s.f1[i] - 3./8*h*s.g[i]) * s.d2.At(i)
-		s.f2[i] = -s.g[i] - C*m*r2
-		s.theta[i] = z.Theta[i] + h*m*(r+h/36*(17*s.f1[i]+s.f2[i]))
-	}
-	f.Gradient(s.g, s.theta)
-}
+	vec.Combine(s.x, times(one, z.Theta), times(s.theta1R, z.R))
+	f.Gradient(s.g, s.x)
+	vec.Combine(s.f1, times(s.f1R, z.R), times(s.f1G, s.g))
 
-// finish solves the third momentum and adds the noise.
-func (s *mt3) finish(z *State) {
-	h, C := s.h, s.C
-	for i, r := range z.R {
-		m, w := s.m.At(i), s.xi1[i]
-		integral := w/2 + s.w2*s.xi2[i]
-		r3 := (r + 2./3*h*(s.f1[i]-s.f2[i]) - h*s.g[i]) * s.d3.At(i)
-		z.Theta[i] = s.theta[i] + m*(s.k3*integral-s.k5*C*m*w)
-		z.R[i] = r3 + s.k1*w - s.k3*C*m*integral + s.k5*(C*C*m*m*w-s.hv[i])
-	}
+	vec.Combine(s.x, times(one, z.Theta), times(s.theta2R, z.R), times(s.theta2F1, s.f1))
+	f.Gradient(s.g, s.x)
+	vec.Combine(s.f2, times(s.f2R, z.R), times(s.f2F1, s.f1), times(s.f2G, s.g))
+
+	vec.Combine(s.x, times(one, z.Theta), times(s.theta3R, z.R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
+	f.Gradient(s.g, s.x)
+	vec.Combine(s.v, times(s.invMass, s.w1))
+	f.(HessianForce).HessianVector(s.hv, s.x, s.v)
+
+	vec.Combine(z.Theta, times(one, s.x), times(s.thetaW1, s.w1), times(s.thetaW2, s.w2))
+	vec.Combine(z.R, times(s.rR, z.R), times(s.rF1, s.f1), times(s.rF2, s.f2), times(s.rG, s.g),
+		times(s.rW1, s.w1), times(s.rW2, s.w2), times(s.rH, s.hv))
 }

@@ -142,7 +142,7 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 		joint, theta float64
 	}{
 		{"variance 1 of w₂", "mt3", func(in *Integrator, _ float64) {
-			in.Kernel.(*mt3).w2 = 1
+			in.Kernel = newMT3(3, in.Params, 1)
 		}, 2, 2},
 		{"noise scale off by √2", "leapfrog", func(in *Integrator, _ float64) {
 			in.Kernel.(*leapfrog).kick.S.All *= math.Sqrt2

@@ -1,6 +1,10 @@
 package integrators
 
-import "math"
+import (
+	"math"
+
+	"hambench/internal/vec"
+)
 
 func rk2Method() Method {
 	return define(Method{
@@ -9,7 +13,7 @@ func rk2Method() Method {
 		Claims: Claims{
 			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
 			Gradients: 2, Normals: 1,
-			Source: "Kloeden & Platen 1992, eq. 15.1.3 with additive noise",
+			Source: "Kloeden & Platen 1992, sec. 15.1 (explicit order 2 weak scheme, additive noise)",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newRK2(dim, p), nil })
 }
@@ -19,43 +23,31 @@ func rk2Method() Method {
 //	θ* = θ + h M⁻¹ r,              r* = r + hF(θ, r) + √(2Ch) ξ
 //	θ⁺ = θ + (h/2) M⁻¹(r + r*),    r⁺ = r + (h/2)(F(θ, r) + F(θ*, r*)) + √(2Ch) ξ.
 type rk2 struct {
-	h, C, noise     float64
-	m               Coef
-	theta, g, g2, w []float64
+	drift, half           Coef // h M⁻¹ and h/2 M⁻¹
+	damp, damp1, damp2    Coef // 1 − hC M⁻¹ of r in r*; of r and of r* in r⁺
+	kick, halfKick, noise Coef
+	theta, r, g, g2, w    []float64 // θ*, r*, ∇U(θ), ∇U(θ*), ξ
 }
 
 func newRK2(dim int, p Params) *rk2 {
-	v := vectors(4, dim)
+	h, C := p.Step, p.Friction
+	v := vectors(5, dim)
 	return &rk2{
-		h: p.Step, C: p.Friction, noise: math.Sqrt(2 * p.Friction * p.Step),
-		m:     p.drift(1),
-		theta: v[0], g: v[1], g2: v[2], w: v[3],
+		drift: p.drift(h), half: p.drift(h / 2),
+		damp:  p.coef(func(m float64) float64 { return 1 - h*C*m }),
+		damp1: p.coef(func(m float64) float64 { return 1 - h/2*C*m }),
+		damp2: p.drift(-h / 2 * C),
+		kick:  Coef{All: -h}, halfKick: Coef{All: -h / 2}, noise: Coef{All: math.Sqrt(2 * C * h)},
+		theta: v[0], r: v[1], g: v[2], g2: v[3], w: v[4],
 	}
 }
 
 func (s *rk2) Step(z *State, f Force, n Noise) {
-	h, C := s.h, s.C
 	n.Normal(s.w)
 	f.Gradient(s.g, z.Theta)
-	for i, r := range z.R {
-		s.theta[i] = z.Theta[i] + h*s.m.At(i)*r
-	}
+	vec.Combine(s.theta, times(one, z.Theta), times(s.drift, z.R))
+	vec.Combine(s.r, times(s.damp, z.R), times(s.kick, s.g), times(s.noise, s.w))
 	f.Gradient(s.g2, s.theta)
-	for i, r := range z.R {
-		m, w := s.m.At(i), s.noise*s.w[i]
-		f1 := -s.g[i] - C*m*r
-		r2 := r + h*f1 + w
-		f2 := -s.g2[i] - C*m*r2
-		z.Theta[i] += h / 2 * m * (r + r2)
-		z.R[i] = r + h/2*(f1+f2) + w
-	}
-}
-
-// vectors cuts count vectors of length dim from one allocation.
-func vectors(count, dim int) [][]float64 {
-	all, v := make([]float64, count*dim), make([][]float64, count)
-	for i := range v {
-		v[i] = all[i*dim : (i+1)*dim : (i+1)*dim]
-	}
-	return v
+	vec.Combine(z.Theta, times(one, z.Theta), times(s.half, z.R), times(s.half, s.r))
+	vec.Combine(z.R, times(s.damp1, z.R), times(s.damp2, s.r), times(s.halfKick, s.g), times(s.halfKick, s.g2), times(s.noise, s.w))
 }

@@ -26,7 +26,7 @@ func sghmcMethod() Method {
 		Claims: Claims{
 			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Chen, Fox & Guestrin 2014, eq. 13–15",
+			Source: "Chen, Fox & Guestrin 2014, sec. 3.3",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
 }

@@ -14,7 +14,7 @@ func sghmcAdaptiveMethod() Method {
 		Claims: Claims{
 			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Springenberg et al. 2016, sec. 4.1, eq. 7–9; frozen after burn-in",
+			Source: "Springenberg et al. 2016, sec. 4 (scale-adapted SGHMC); frozen after burn-in",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMCAdaptive(dim, p), nil })
 }

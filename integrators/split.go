@@ -16,10 +16,10 @@ const splitPrefix = "split:"
 // splittings returns the splittings that have a name.
 func splittings() []Method {
 	return []Method{
-		splitMethod("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013, sec. 3"),
-		splitMethod("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013, sec. 3"),
-		splitMethod("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007, eq. 19; Leimkuhler, Matthews & Stoltz 2016"),
-		splitMethod("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016, sec. 2.2"),
+		splitMethod("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013"),
+		splitMethod("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013"),
+		splitMethod("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
+		splitMethod("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016"),
 	}
 }
 

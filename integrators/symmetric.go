@@ -13,7 +13,7 @@ func symmetricMethod() Method {
 		Claims: Claims{
 			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Chen, Ding & Carin 2015, sec. 3.3 (symmetric splitting integrator)",
+			Source: "Chen, Ding & Carin 2015 (symmetric splitting integrator)",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
 }

@@ -9,7 +9,7 @@ func ubuMethod() Method {
 		Claims: Claims{
 			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
 			Gradients: 1, Normals: 4, QuasiSymplectic: true,
-			Source: "Sanz-Serna & Zygalakis 2021, sec. 6.2 (UBU)",
+			Source: "Sanz-Serna & Zygalakis 2021 (UBU)",
 		},
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 }
