@@ -1,0 +1,205 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"hambench/internal/atomicfile"
+	"hambench/internal/usage"
+)
+
+// Environment variables that a resolver made by NewResolver obeys.
+const (
+	EnvData    = "HAMBENCH_DATA"    // folder with copies of the data
+	EnvOffline = "HAMBENCH_OFFLINE" // any value but 0 forbids the network
+)
+
+// ErrUnavailable says that a set's files are neither in the data folder nor
+// in the cache, and cannot be fetched.
+var ErrUnavailable = errors.New("data unavailable")
+
+// Resolver finds the files of data sets: in Dir, in CacheDir, and, unless
+// Offline, on the network, in this order. What it fetches it verifies and
+// keeps in CacheDir. It is safe for concurrent use.
+type Resolver struct {
+	Dir      string // the user's folder; "" is none
+	CacheDir string // "" is none: what is fetched is not kept
+	Offline  bool
+	Client   *http.Client // nil is a client with short time-outs that follows HTTPS only
+
+	once    sync.Once
+	network network
+}
+
+// NewResolver returns the resolver of a command line: dir, or else the folder
+// that HAMBENCH_DATA names, and the user's cache folder. A data folder that
+// does not exist is a usage error.
+func NewResolver(dir string) (*Resolver, error) {
+	from := "--data"
+	if dir == "" {
+		dir, from = os.Getenv(EnvData), EnvData
+	}
+	if dir != "" {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, usage.Errorf("data folder %q (%s) does not exist: want a folder with boston/data.txt and so on", dir, from)
+		}
+	}
+	r := &Resolver{Dir: dir, Offline: os.Getenv(EnvOffline) != "" && os.Getenv(EnvOffline) != "0"}
+	if cache, err := os.UserCacheDir(); err == nil {
+		r.CacheDir = filepath.Join(cache, "hambench")
+	}
+	return r, nil
+}
+
+// Load returns a data set, verified and parsed. The error wraps
+// ErrUnavailable where the set cannot be had, and is a usage error where the
+// name is unknown or a file in the data folder is not the one it should be.
+func (r *Resolver) Load(ctx context.Context, name string) (*Set, error) {
+	s, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.make != nil {
+		t := s.make()
+		t.Builtin = true
+		return t, nil
+	}
+	var files [][]byte
+	var names []string
+	for _, f := range s.files {
+		data, from, err := r.file(ctx, s, f)
+		if err != nil {
+			return nil, fmt.Errorf("data set %s: %w", name, err)
+		}
+		files, names = append(files, data), append(names, from)
+	}
+	t, err := s.read(files, names)
+	if err != nil {
+		return nil, usage.Errorf("data set %s: %w", name, err)
+	}
+	return t, nil
+}
+
+// file returns the verified bytes of a file and where they came from.
+func (r *Resolver) file(ctx context.Context, s source, f File) (data []byte, from string, err error) {
+	for _, dir := range []string{r.Dir, r.CacheDir} {
+		data, path, err := local(dir, f)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, path, usage.Errorf("%w", err)
+		}
+		if got := digest(data); got == f.SHA256 {
+			return data, path, nil
+		} else if dir == r.Dir {
+			return nil, path, usage.Errorf("%s: %s", path, s.mismatch(f, path, data, got))
+		}
+		// A damaged copy in the cache is fetched again.
+	}
+	data, err = r.download(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	if r.CacheDir != "" {
+		if err := keep(r.CacheDir, f, data); err != nil {
+			return nil, "", err
+		}
+	}
+	return data, f.URLs[0], nil
+}
+
+// mismatch describes a file of the wrong digest: by what the parser makes of
+// it, where that finds fault, since it is closer to the cause.
+func (s source) mismatch(f File, path string, data []byte, got string) string {
+	var bad *ParseError
+	if len(s.files) == 1 {
+		if _, err := s.read([][]byte{data}, []string{path}); errors.As(err, &bad) {
+			if bad.Line > 0 {
+				return fmt.Sprintf("line %d: %s (SHA-256 %.12s…: want %.12s…)", bad.Line, bad.Problem, got, f.SHA256)
+			}
+			return fmt.Sprintf("%s (SHA-256 %.12s…: want %.12s…)", bad.Problem, got, f.SHA256)
+		}
+	} else if err := s.parse(s.set(), [][]byte{data}, []string{path}); errors.As(err, &bad) {
+		return fmt.Sprintf("line %d: %s (SHA-256 %.12s…: want %.12s…)", bad.Line, bad.Problem, got, f.SHA256)
+	}
+	return fmt.Sprintf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
+}
+
+// local reads a file of a data folder; no folder holds no file.
+func local(dir string, f File) (data []byte, path string, err error) {
+	if dir == "" {
+		return nil, "", fs.ErrNotExist
+	}
+	path = filepath.Join(dir, filepath.FromSlash(f.Path))
+	data, err = os.ReadFile(path)
+	return data, path, err
+}
+
+// keep stores a fetched file in the cache, whole or not at all.
+func keep(dir string, f File, data []byte) error {
+	path := filepath.Join(dir, filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("data cache: %w", err)
+	}
+	if err := atomicfile.Write(path, data); err != nil {
+		return fmt.Errorf("data cache: %w", err)
+	}
+	return nil
+}
+
+func digest(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// Status is the state of one file of a data set.
+type Status struct {
+	Dataset string
+	File    File
+	Path    string // where it was found; "" if nowhere
+	Err     error  // why it cannot be used; nil if verified or missing
+}
+
+// Missing reports that no copy was found.
+func (s Status) Missing() bool { return s.Path == "" && s.Err == nil }
+
+// Status looks at the local copies of a data set's files and verifies them.
+// It does not use the network. Built-in sets have no files.
+func (r *Resolver) Status(name string) ([]Status, error) {
+	s, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []Status
+	for _, f := range s.files {
+		out = append(out, r.status(s, f))
+	}
+	return out, nil
+}
+
+func (r *Resolver) status(s source, f File) Status {
+	for _, dir := range []string{r.Dir, r.CacheDir} {
+		data, path, err := local(dir, f)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		t := Status{Dataset: s.name, File: f, Path: path, Err: err}
+		if got := digest(data); err == nil && got != f.SHA256 {
+			t.Err = errors.New(s.mismatch(f, path, data, got))
+		}
+		return t
+	}
+	return Status{Dataset: s.name, File: f}
+}
+
+// FetchCommand is the command that gets data sets for good.
+const FetchCommand = "hambench data fetch"

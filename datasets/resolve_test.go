@@ -1,0 +1,205 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hambench/internal/usage"
+)
+
+var content = []byte("1 2 3\n4 5 6\n")
+
+// serve starts an HTTPS server and returns a file that names it, and a
+// resolver that trusts it.
+func serve(t *testing.T, paths []string, handler http.HandlerFunc) (File, *Resolver) {
+	t.Helper()
+	s := httptest.NewTLSServer(handler)
+	t.Cleanup(s.Close)
+	f := File{Path: "small/data.txt", SHA256: digest(content)}
+	for _, p := range paths {
+		f.URLs = append(f.URLs, s.URL+p)
+	}
+	client := s.Client()
+	client.CheckRedirect = checkRedirect
+	return f, &Resolver{CacheDir: t.TempDir(), Client: client}
+}
+
+func TestDownload(t *testing.T) {
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(content) }))
+	defer plain.Close()
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/good":
+			w.Write(content)
+		case "/wrong":
+			w.Write([]byte("other bytes"))
+		case "/cut":
+			w.Header().Set("Content-Length", "1000")
+			w.Write(content)
+		case "/huge":
+			w.Write(bytes.Repeat([]byte("x"), maxFileSize+1))
+		case "/moved":
+			http.Redirect(w, r, "/good", http.StatusFound)
+		case "/insecure":
+			http.Redirect(w, r, plain.URL, http.StatusFound)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}
+	for _, c := range []struct {
+		reason string
+		paths  []string
+		want   string // part of the error; "" is success
+	}{
+		{"as it should be", []string{"/good"}, ""},
+		{"the next address when one is gone", []string{"/gone", "/good"}, ""},
+		{"the next address when one has wrong bytes", []string{"/wrong", "/good"}, ""},
+		{"a redirect within HTTPS", []string{"/moved"}, ""},
+		{"a redirect to HTTP is refused", []string{"/insecure"}, "only HTTPS is followed"},
+		{"after a refused redirect the next address", []string{"/insecure", "/good"}, ""},
+		{"redirects without end", []string{"/loop"}, "redirects"},
+		{"wrong bytes", []string{"/wrong"}, "wrong contents"},
+		{"a body cut off", []string{"/cut"}, "cut off after 12 bytes"},
+		{"a body without end", []string{"/huge"}, "larger than"},
+		{"gone", []string{"/gone"}, "404"},
+	} {
+		f, r := serve(t, c.paths, handler)
+		data, _, err := r.file(context.Background(), twoByTwo(), f)
+		kept, _, _ := local(r.CacheDir, f)
+		if c.want == "" {
+			if err != nil || !bytes.Equal(data, content) || !bytes.Equal(kept, content) {
+				t.Errorf("%s: error %v, got %q, cached %q", c.reason, err, data, kept)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: error %v, want ErrUnavailable with %q", c.reason, err, c.want)
+		}
+		if kept != nil {
+			t.Errorf("%s: cached %q", c.reason, kept)
+		}
+	}
+}
+
+func TestSlowServerIsGivenUp(t *testing.T) {
+	stop := make(chan struct{})
+	f, r := serve(t, []string{"/"}, func(http.ResponseWriter, *http.Request) { <-stop })
+	defer close(stop)
+	r.network.started = time.Now().Add(-contactTime + 100*time.Millisecond)
+	start := time.Now()
+	_, err := r.download(context.Background(), f)
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
+		t.Errorf("error %v, want no answer in time", err)
+	}
+	// The second file is not waited for at all.
+	if _, err = r.download(context.Background(), f); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("second file: error %v", err)
+	}
+	// Generous: 0.1 s is expected, contactTime would be 8 s.
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestUnreachableNetworkIsRemembered(t *testing.T) {
+	var dials int
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		dials++
+		return nil, errors.New("network is down")
+	}}}
+	r := &Resolver{Client: client}
+	for range 3 {
+		if _, err := r.Load(context.Background(), "vehicle"); !errors.Is(err, ErrUnavailable) {
+			t.Fatalf("error %v, want ErrUnavailable", err)
+		}
+	}
+	if dials != 1 {
+		t.Errorf("%d attempts to reach a dead network, want 1", dials)
+	}
+}
+
+func TestOfflineDoesNotDial(t *testing.T) {
+	f, r := serve(t, []string{"/"}, func(http.ResponseWriter, *http.Request) { t.Error("request while offline") })
+	r.Offline = true
+	if _, err := r.download(context.Background(), f); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
+func TestPlainHTTPIsRefused(t *testing.T) {
+	r := &Resolver{Client: http.DefaultClient}
+	if _, err := r.get(context.Background(), "http://127.0.0.1:1/x"); err == nil || !strings.Contains(err.Error(), "not an HTTPS address") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConcurrentFetches(t *testing.T) {
+	f, r := serve(t, []string{"/good"}, func(w http.ResponseWriter, _ *http.Request) { w.Write(content) })
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if data, _, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
+				t.Errorf("error %v, got %q", err, data)
+			}
+		})
+	}
+	wg.Wait()
+	if got, _, _ := local(r.CacheDir, f); !bytes.Equal(got, content) {
+		t.Errorf("cached %q", got)
+	}
+}
+
+func TestDataFolderWithWrongFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(data string) {
+		if err := os.MkdirAll(filepath.Join(dir, "boston"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "boston", "data.txt"), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := strings.Repeat("1 ", 14) + "\n"
+	for _, c := range []struct{ reason, data, want string }{
+		{"a missing column", row + "1 2 3\n", "line 2: 3 columns: want 14"},
+		{"a word", strings.Repeat("1 ", 13) + "x\n", `column 14: "x" is not a finite number`},
+		{"well-formed, but not the file", strings.Repeat(row, 506), "wrong contents: SHA-256"},
+	} {
+		write(c.data)
+		_, err := (&Resolver{Dir: dir, Offline: true}).Load(context.Background(), "boston")
+		var u *usage.Error
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one line with %q", c.reason, err, c.want)
+		}
+	}
+}
+
+func TestDamagedCacheIsFetchedAgain(t *testing.T) {
+	f, r := serve(t, []string{"/"}, func(w http.ResponseWriter, _ *http.Request) { w.Write(content) })
+	if err := keep(r.CacheDir, f, []byte("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	if data, _, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
+		t.Errorf("error %v, got %q", err, data)
+	}
+}
+
+func TestNewResolverNamesMissingFolder(t *testing.T) {
+	_, err := NewResolver(filepath.Join(t.TempDir(), "nowhere"))
+	var u *usage.Error
+	if !errors.As(err, &u) {
+		t.Errorf("error %v, want a usage error", err)
+	}
+}

@@ -1,0 +1,75 @@
+package datasets
+
+import (
+	"math"
+	"math/bits"
+
+	"gonum.org/v1/gonum/mathext/prng"
+)
+
+// Seeds of the splits: the published ones of the regression sets were drawn
+// with seed 1; the classification sets have none that are published, so
+// theirs is the project's own.
+const (
+	publishedSeed = 1
+	ownSeed       = 2022
+)
+
+// publishedSplits are those of Gal and Ghahramani (2016), published with the
+// regression sets: the first round(0.9 n) rows of a permutation train.
+func publishedSplits(n int) func(index int) (train, test []int) {
+	train := int(math.RoundToEven(0.9 * float64(n)))
+	return permuted(publishedSeed, n, train, n-train)
+}
+
+// permuted draws a permutation per split, all from one generator, numpy's
+// legacy one. The first rows train, the next ones test, the rest is left out.
+func permuted(seed uint64, n, train, test int) func(index int) ([]int, []int) {
+	return func(index int) ([]int, []int) {
+		g := prng.NewMT19937()
+		g.Seed(seed)
+		var p []int
+		for range index + 1 {
+			p = permutation(g, n)
+		}
+		return p[:train:train], p[train : train+test : train+test]
+	}
+}
+
+// permutation is numpy's RandomState.permutation(n).
+func permutation(g *prng.MT19937, n int) []int {
+	p := consecutive(n)
+	for i := n - 1; i > 0; i-- {
+		j := interval(g, uint32(i))
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}
+
+// interval is numpy's legacy random_interval: uniform on 0 … limit by masked
+// rejection.
+func interval(g *prng.MT19937, limit uint32) uint32 {
+	mask := uint32(1)<<bits.Len32(limit) - 1
+	for {
+		if v := g.Uint32() & mask; v <= limit {
+			return v
+		}
+	}
+}
+
+// fixedSplit is one split whatever the index: the first rows train, the
+// others test.
+func fixedSplit(n, train int) func(index int) ([]int, []int) {
+	return func(int) ([]int, []int) {
+		p := consecutive(n)
+		return p[:train:train], p[train:]
+	}
+}
+
+func consecutive(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
