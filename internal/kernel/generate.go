@@ -5,3 +5,5 @@ package kernel
 // what is committed is what they make.
 
 //go:generate go -C ../gen run ./products -out ../kernel/products_amd64.s -stubs ../kernel/products_amd64.go -pkg kernel
+//go:generate go -C ../gen run ./normals -out ../kernel/normals_amd64.s -pkg kernel
+//go:generate go -C ../gen run ./passes -out ../kernel/passes_amd64.s -pkg kernel

@@ -13,9 +13,10 @@ import "math"
 // elements 2b+w and 16+2b+w. So a vector register of any width finds its
 // blocks side by side.
 type Noise struct {
-	key    [2]uint32
-	stream uint32
-	vector uint64
+	set     *Set
+	counter counter
+	turn    [2 * groupLen]float64 // normals for the last part of a vector
+	xi      []float64             // for updates that the assembly cannot fuse
 }
 
 // groupBlocks Philox blocks make one group of elements.
@@ -24,39 +25,94 @@ const (
 	groupLen    = 4 * groupBlocks
 )
 
+// counter is a Philox counter and the keys of all rounds, in the assembly's
+// layout: a 64-bit word holds one of 32 bits.
+type counter struct {
+	block uint64
+	words [3]uint64 // low and high word of the vector's number, stream
+	keys  [2 * philoxRounds]uint64
+}
+
 // NewNoise returns the sequence of a key and a stream, at its first vector.
-func NewNoise(key uint64, stream uint32) *Noise {
-	return &Noise{key: [2]uint32{uint32(key), uint32(key >> 32)}, stream: stream}
+func NewNoise(key uint64, stream uint32) *Noise { return newNoise(chosen, key, stream) }
+
+func newNoise(s *Set, key uint64, stream uint32) *Noise {
+	n := &Noise{set: s}
+	n.counter.words[2] = uint64(stream)
+	k0, k1 := uint32(key), uint32(key>>32)
+	for i := 0; i < len(n.counter.keys); i += 2 {
+		n.counter.keys[i], n.counter.keys[i+1] = uint64(k0), uint64(k1)
+		k0 += philoxW0
+		k1 += philoxW1
+	}
+	return n
 }
 
 // Normal fills dst with the next vector.
 func (n *Noise) Normal(dst []float64) {
-	n.normals(dst, 0)
-	n.vector++
+	n.counter.block = 0
+	n.rest(dst, normalVectors(n.set.level, &n.counter, dst))
+	n.advance()
 }
 
-// normals stores the elements of the current vector from element 32·group on.
-func (n *Noise) normals(dst []float64, group int) {
-	var z [groupLen]float64
-	for ; len(dst) > 0; group++ {
-		n.group(&z, group)
-		dst = dst[copy(dst, z[:]):]
+// Update carries out u with the next vector as ξ.
+func (n *Noise) Update(u *Update) {
+	if !u.uniform() {
+		if len(n.xi) < len(u.R) {
+			n.xi = make([]float64, len(u.R))
+		}
+		xi := n.xi[:len(u.R)]
+		n.Normal(xi)
+		n.set.apply(u, xi)
+		return
 	}
-}
-
-// group computes one group of 32 elements of the current vector.
-func (n *Noise) group(z *[groupLen]float64, group int) {
-	for b := range groupBlocks {
-		u := n.block(uint32(groupBlocks*group + b))
-		for w := range 2 {
-			i := 2*b + w
-			z[i], z[i+groupLen/2] = boxMuller(u[w], u[2+w])
+	u.check(nil)
+	n.counter.block = 0
+	for i := noiseUpdateVectors(n.set.level, &n.counter, u); i < len(u.R); {
+		for _, xi := range n.from(i, len(u.R)) {
+			u.coordinate(i, xi)
+			i++
 		}
 	}
+	n.advance()
 }
 
-func (n *Noise) block(i uint32) [4]uint32 {
-	return Philox([4]uint32{i, uint32(n.vector), uint32(n.vector >> 32), n.stream}, n.key)
+// advance goes on to the next vector.
+func (n *Noise) advance() {
+	v := (n.counter.words[0] | n.counter.words[1]<<32) + 1
+	n.counter.words[0], n.counter.words[1] = v&math.MaxUint32, v>>32
+}
+
+// rest fills dst from element i on, which starts a group.
+func (n *Noise) rest(dst []float64, i int) {
+	for i < len(dst) {
+		i += copy(dst[i:], n.from(i, len(dst)))
+	}
+}
+
+// from returns elements i, i+1, … of the current vector, as many as are at
+// hand but none from end on. Element i starts a group.
+func (n *Noise) from(i, end int) []float64 {
+	n.counter.block = uint64(i / 4)
+	done := normalVectors(n.set.level, &n.counter, n.turn[:])
+	if done == 0 {
+		done = groupLen
+		n.group()
+	}
+	return n.turn[:min(done, end-i)]
+}
+
+// group computes the group of elements that starts at the counter's block.
+func (n *Noise) group() {
+	c := &n.counter
+	key := [2]uint32{uint32(c.keys[0]), uint32(c.keys[1])}
+	for b := range groupBlocks {
+		u := Philox([4]uint32{uint32(c.block) + uint32(b), uint32(c.words[0]), uint32(c.words[1]), uint32(c.words[2])}, key)
+		for w := range 2 {
+			i := 2*b + w
+			n.turn[i], n.turn[i+groupLen/2] = boxMuller(u[w], u[2+w])
+		}
+	}
 }
 
 // boxMuller turns random bits into two independent standard normals, rounded

@@ -40,7 +40,7 @@ func (e *engine[T]) load(slot int, x []float64) []T {
 	if !e.narrow {
 		return any(x).([]T)
 	}
-	kernel.Narrow(any(e.frame[slot]).([]float32), x)
+	e.set.Narrow(any(e.frame[slot]).([]float32), x)
 	return e.frame[slot]
 }
 
@@ -55,7 +55,7 @@ func (e *engine[T]) bindResult(dst []float64) {
 // already, a float32 one has not, as that would round the parameters.
 func (e *engine[T]) storeResult(dst, prior []float64) {
 	if e.narrow {
-		kernel.WidenAdd(dst, any(e.frame[slotResult]).([]float32), prior)
+		e.set.WidenAdd(dst, any(e.frame[slotResult]).([]float32), prior)
 	}
 }
 

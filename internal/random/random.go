@@ -31,7 +31,6 @@ type Stream struct {
 	noise  *kernel.Noise
 	key    uint64
 	stream uint32
-	xi     []float64 // for updates whose coefficients differ by coordinate
 }
 
 // New returns the stream with the given number, below 2³¹, of a key.
@@ -59,14 +58,7 @@ func KeyOf(digest string) uint64 {
 func (s *Stream) Normal(dst []float64) { s.noise.Normal(dst) }
 
 // Update carries out u with the next vector as ξ.
-func (s *Stream) Update(u *vec.Update) {
-	if len(s.xi) < len(u.R) {
-		s.xi = make([]float64, len(u.R))
-	}
-	xi := s.xi[:len(u.R)]
-	s.noise.Normal(xi)
-	u.Apply(xi)
-}
+func (s *Stream) Update(u *vec.Update) { s.noise.Update(u) }
 
 // Rand returns a generator for discrete choices, at its start. It shares no
 // random bits with the stream's vectors.

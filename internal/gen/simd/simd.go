@@ -222,3 +222,16 @@ func (s Set) AddScalar(m Mem, x reg.VecVirtual) { s.pick(VADDSS, VADDSD)(m, x.As
 func (s Set) StoreScalar(x reg.VecVirtual, m Mem) {
 	s.pick(func(o ...Op) { VMOVSS(o...) }, func(o ...Op) { VMOVSD(o...) })(x.AsX(), m)
 }
+
+// FlushDenormals sets FTZ and DAZ in MXCSR until the returned function is
+// called: denormal numbers slow arithmetic many-fold.
+func FlushDenormals() (restore func()) {
+	old, now := AllocLocal(8), AllocLocal(8)
+	r := GP32()
+	STMXCSR(old)
+	MOVL(old, r)
+	ORL(U32(0x8040), r)
+	MOVL(r, now)
+	LDMXCSR(now)
+	return func() { LDMXCSR(old) }
+}

@@ -1,0 +1,132 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// The passes below do what fits whole vectors in assembly and the rest here.
+// Both take the same rounding steps, fused multiply-adds included, so that a
+// result does not depend on a coordinate's place.
+
+// Coef is a coefficient of an update: the same number for every coordinate,
+// or, where Each is not nil, one number per coordinate (a diagonal mass
+// matrix).
+type Coef struct {
+	All  float64
+	Each []float64
+}
+
+// At returns the coefficient of coordinate i.
+func (c Coef) At(i int) float64 {
+	if c.Each != nil {
+		return c.Each[i]
+	}
+	return c.All
+}
+
+// Update is one pass over a state: a kick, a drift, an exact or explicit
+// friction with noise, and a second drift,
+//
+//	r ← P∘r + A∘g,   θ ← θ + B∘r,   r ← Q∘r + S∘ξ,   θ ← θ + D∘r.
+//
+// Every update of the integrators between two gradients has this form, so a
+// generator that makes ξ inside the pass touches memory once. G may be nil
+// (A∘g is then left out); Theta may be nil (no drift).
+type Update struct {
+	Theta, R, G      []float64
+	P, A, B, Q, S, D Coef
+}
+
+// Apply carries out the update with the given noise vector; a nil xi stands
+// for zero noise.
+func (u *Update) Apply(xi []float64) { chosen.apply(u, xi) }
+
+func (s *Set) apply(u *Update, xi []float64) {
+	u.check(xi)
+	for i := updateVectors(s.level, u, xi); i < len(u.R); i++ {
+		x := 0.0
+		if xi != nil {
+			x = xi[i]
+		}
+		u.coordinate(i, x)
+	}
+}
+
+// coordinate updates one coordinate.
+func (u *Update) coordinate(i int, xi float64) {
+	r := u.P.At(i) * u.R[i]
+	if u.G != nil {
+		r = math.FMA(u.A.At(i), u.G[i], r)
+	}
+	kicked := r
+	r = math.FMA(u.S.At(i), xi, u.Q.At(i)*r)
+	u.R[i] = r
+	if u.Theta != nil {
+		u.Theta[i] = math.FMA(u.D.At(i), r, math.FMA(u.B.At(i), kicked, u.Theta[i]))
+	}
+}
+
+// check panics unless all vectors fit R.
+func (u *Update) check(xi []float64) {
+	n := len(u.R)
+	ok := (u.Theta == nil || len(u.Theta) >= n) && (u.G == nil || len(u.G) >= n) && (xi == nil || len(xi) >= n)
+	for _, c := range [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D} {
+		ok = ok && (c.Each == nil || len(c.Each) >= n)
+	}
+	if !ok {
+		panic(fmt.Sprintf("kernel: update of %d momenta with a shorter vector", n))
+	}
+}
+
+// uniform says that no coefficient differs by coordinate.
+func (u *Update) uniform() bool {
+	return u.P.Each == nil && u.A.Each == nil && u.B.Each == nil && u.Q.Each == nil && u.S.Each == nil && u.D.Each == nil
+}
+
+// Summand is a term c∘x of a linear combination.
+type Summand struct {
+	C Coef
+	X []float64
+}
+
+// Combine stores the sum of the terms in dst, which may be one of the terms'
+// vectors.
+func Combine(dst []float64, terms ...Summand) { chosen.combine(dst, terms) }
+
+// maxSummands is what combine's assembly has room for.
+const maxSummands = 8
+
+func (s *Set) combine(dst []float64, terms []Summand) {
+	if len(terms) == 0 || len(terms) > maxSummands {
+		panic(fmt.Sprintf("kernel: combination of %d terms: want 1 … %d", len(terms), maxSummands))
+	}
+	for i := range terms {
+		if t := &terms[i]; len(t.X) < len(dst) || t.C.Each != nil && len(t.C.Each) < len(dst) {
+			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d", len(dst), i))
+		}
+	}
+	for i := combineVectors(s.level, dst, terms); i < len(dst); i++ {
+		sum := 0.0
+		for j := range terms {
+			sum = math.FMA(terms[j].C.At(i), terms[j].X[i], sum)
+		}
+		dst[i] = sum
+	}
+}
+
+// Narrow stores x, rounded to float32, in dst, of the same length.
+func (s *Set) Narrow(dst []float32, x []float64) {
+	dst = dst[:len(x)]
+	for i := narrowVectors(s.level, dst, x); i < len(x); i++ {
+		dst[i] = float32(x[i])
+	}
+}
+
+// WidenAdd stores x + y in dst; all are of the same length, and dst may be y.
+func (s *Set) WidenAdd(dst []float64, x []float32, y []float64) {
+	dst, x = dst[:len(y)], x[:len(y)]
+	for i := widenAddVectors(s.level, dst, x, y); i < len(y); i++ {
+		dst[i] = float64(x[i]) + y[i]
+	}
+}
