@@ -1,0 +1,86 @@
+package certify
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"hambench/internal/table"
+)
+
+// WriteTable prints the rows as an ASCII table, a line per observable.
+func WriteTable(w io.Writer, rows []Row) error {
+	header := []string{"problem", "integrator", "scheme", "observable", "error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
+	var lines [][]string
+	for _, r := range rows {
+		name := r.Integrator
+		if r.Inner > 1 {
+			name = fmt.Sprintf("%s N_l=%d", name, r.Inner)
+		}
+		for _, o := range r.Observables {
+			lines = append(lines, []string{
+				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
+				formatOrder(o), format("%.4g", o.Constant), formatClaim(o.Claim), r.formatVerdict(o),
+			})
+		}
+	}
+	return table.Write(w, header, lines)
+}
+
+// finest is the error at the smallest step, or what stands in its place.
+func (r Row) finest(o Observable) string {
+	at := 0
+	for i, h := range r.Steps {
+		if h < r.Steps[at] {
+			at = i
+		}
+	}
+	e, res := float64(o.Errors[at]), float64(o.Resolution[at])
+	if e <= res {
+		return fmt.Sprintf("< %.0e", res)
+	}
+	return format("%.3e", o.Errors[at])
+}
+
+func (r Row) formatVerdict(o Observable) string {
+	if o.Verdict != Unstable {
+		return string(o.Verdict)
+	}
+	radius := 0.0
+	for _, v := range r.Radii {
+		if v := float64(v); v > radius {
+			radius = v
+		}
+	}
+	return fmt.Sprintf("unstable (radius %.4g)", radius)
+}
+
+func format(verb string, v Number) string {
+	if x := float64(v); math.IsNaN(x) || math.IsInf(x, 0) {
+		return "-"
+	}
+	return fmt.Sprintf(verb, float64(v))
+}
+
+func formatOrder(o Observable) string {
+	if u := float64(o.Uncertainty); math.IsInf(u, 0) || math.IsNaN(u) {
+		return format("%.3f", o.Order)
+	}
+	return format("%.3f", o.Order) + " +- " + format("%.3f", o.Uncertainty)
+}
+
+func formatClaim(v Number) string {
+	if math.IsInf(float64(v), 1) {
+		return "exact"
+	}
+	return format("%g", v)
+}
+
+func formatSlopes(slopes []Number) string {
+	var s []string
+	for _, v := range slopes {
+		s = append(s, format("%.2f", v))
+	}
+	return strings.Join(s, " ")
+}

@@ -1,0 +1,157 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"hambench/certify"
+	"hambench/internal/usage"
+)
+
+// observed is an observable of a row of certify's output.
+type observed struct {
+	certify.Observable
+	steps []float64
+}
+
+func parseCertify(r Run) (map[string]observed, []string, error) {
+	var rows []certify.Row
+	if err := json.Unmarshal(r.Data, &rows); err != nil {
+		return nil, nil, usage.Errorf("gate: %s is not certify JSON: %w", r.Name, err)
+	}
+	all := make(map[string]observed)
+	var keys []string
+	for i, row := range rows {
+		if row.Integrator == "" || row.Scheme == "" || len(row.Observables) == 0 {
+			return nil, nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables", r.Name, i+1)
+		}
+		for _, o := range row.Observables {
+			if len(o.Errors) != len(row.Steps) {
+				return nil, nil, usage.Errorf("gate: %s: row %d, %s: %d errors for %d steps", r.Name, i+1, o.Name, len(o.Errors), len(row.Steps))
+			}
+			key := fmt.Sprintf("%s / %s / %s / %s", row.Problem, row.Integrator, row.Scheme, o.Name)
+			if row.Inner > 1 {
+				key += fmt.Sprintf(" / N_l=%d", row.Inner)
+			}
+			if row.Observe == "every-step" {
+				key += " / every-step"
+			}
+			if _, twice := all[key]; twice {
+				return nil, nil, usage.Errorf("gate: %s: %s occurs twice", r.Name, key)
+			}
+			all[key] = observed{o, row.Steps}
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil, usage.Errorf("gate: %s has no rows", r.Name)
+	}
+	return all, keys, nil
+}
+
+func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
+	old, keys, err := parseCertify(oldRun)
+	if err != nil {
+		return nil, err
+	}
+	new, newKeys, err := parseCertify(newRun)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Kind: kindCertify}
+	for _, k := range keys {
+		r.Compared++
+		now, ok := new[k]
+		if !ok {
+			r.moved(k, "row", "present", "missing", "every old row must be in the new run")
+			continue
+		}
+		r.compareObservable(k, old[k], now, o)
+	}
+	noteAdded(r, old, newKeys)
+	return r, nil
+}
+
+func noteAdded[V any](r *Report, old map[string]V, newKeys []string) {
+	added := 0
+	for _, k := range newKeys {
+		if _, ok := old[k]; !ok {
+			added++
+		}
+	}
+	if added > 0 {
+		r.note("%d rows of the new run are not in the old one", added)
+	}
+}
+
+// compareObservable reports the first of verdict, order, constant and errors
+// that moved: each implies those after it.
+func (r *Report) compareObservable(key string, old, new observed, o Options) {
+	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
+	if old.Verdict != new.Verdict {
+		r.moved(key, "verdict", verdictText(old), verdictText(new), "verdicts must agree")
+		return
+	}
+	if settled(old) && settled(new) {
+		if d := math.Abs(float64(new.Order - old.Order)); d > o.Order {
+			r.moved(key, "order", number(old.Order), number(new.Order), "by %.3g > %g", d, o.Order)
+			return
+		}
+		if d := relative(float64(old.Constant), float64(new.Constant)); d > o.Constant {
+			r.moved(key, "constant", number(old.Constant), number(new.Constant), "by %.3g %% > %g %%", 100*d, 100*o.Constant)
+			return
+		}
+	}
+	for i, h := range old.steps {
+		j := slices.Index(new.steps, h)
+		if j < 0 {
+			continue
+		}
+		a, b := float64(old.Errors[i]), float64(new.Errors[j])
+		if errorMoved(a, b, old.resolution(i)+new.resolution(j), o.Constant) {
+			r.moved(key, fmt.Sprintf("error at h = %g", h), number(old.Errors[i]), number(new.Errors[j]), "by more than %g %% and its resolution", 100*o.Constant)
+			return
+		}
+	}
+}
+
+func verdictText(o observed) string {
+	if v := float64(o.Order); !math.IsNaN(v) {
+		return fmt.Sprintf("%s, order %.3f", o.Verdict, v)
+	}
+	return string(o.Verdict)
+}
+
+// settled reports whether an order and a constant have a meaning.
+func settled(o observed) bool {
+	return (o.Verdict == certify.Confirmed || o.Verdict == certify.Refuted) && float64(o.Uncertainty) < 0.05
+}
+
+func (o observed) resolution(i int) float64 {
+	if i < len(o.Resolution) && !math.IsNaN(float64(o.Resolution[i])) {
+		return float64(o.Resolution[i])
+	}
+	return 0
+}
+
+// errorMoved compares two errors: a chain that became (un)stable moved, and a
+// difference within ten times the resolution did not.
+func errorMoved(a, b, resolution, tolerance float64) bool {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.IsNaN(a) != math.IsNaN(b)
+	}
+	return math.Abs(a-b) > 10*resolution+tolerance*math.Abs(a)
+}
+
+// relative is |new − old|/|old|, 0 if both are NaN and +Inf if one is.
+func relative(old, new float64) float64 {
+	switch {
+	case math.IsNaN(old) && math.IsNaN(new), old == new:
+		return 0
+	case math.IsNaN(old) || math.IsNaN(new):
+		return math.Inf(1)
+	}
+	return math.Abs(new-old) / math.Abs(old)
+}
