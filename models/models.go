@@ -2,6 +2,8 @@
 // mini-batch gradient, Hessian-vector product and predictions.
 package models
 
+import "fmt"
+
 // Rows are the data rows [Lo, Hi) of a target's current arrangement with the
 // weight of their negative log-likelihood.
 type Rows struct {
@@ -40,4 +42,74 @@ type Hessian interface {
 	// HessianVector stores the product of the Hessian of what Gradient
 	// differentiates with v in hv.
 	HessianVector(hv, theta, v []float64, rows Rows)
+}
+
+// Scorer is a Target that judges its predictions by the test targets.
+type Scorer interface {
+	Target
+	// Scores returns the test scores of posterior draws, draws[sample][output]
+	// as Predict stores them: rmse and mnll in the target's own units for
+	// regression, accuracy and mnll for classification. It is empty without
+	// test targets or without draws.
+	Scores(draws [][]float64) map[string]float64
+}
+
+// Analytic is a Target whose posterior is known in closed form.
+type Analytic interface {
+	Target
+	// PredictiveMarginals returns the mean and the standard deviation of the
+	// normal posterior law of each output. The caller must not change them.
+	PredictiveMarginals() (mean, sd []float64)
+	// DrawPosterior stores a draw from the posterior, made of the standard
+	// normals in dst, in dst.
+	DrawPosterior(dst []float64)
+}
+
+// LinearGaussian is a Target whose gradient is affine in θ.
+type LinearGaussian interface {
+	Target
+	// Affine returns P (row-major, Dim × Dim, symmetric positive definite)
+	// and s such that Gradient stores Pθ − s for these rows.
+	Affine(rows Rows) (precision, shift []float64)
+}
+
+// check panics if the rows are not within [0, n).
+func (r Rows) check(n int) {
+	if r.Lo < 0 || r.Hi < r.Lo || r.Hi > n {
+		panic(fmt.Sprintf("models: rows [%d, %d): want a range within [0, %d)", r.Lo, r.Hi, n))
+	}
+}
+
+// checkLen panics if a vector does not have length want.
+func checkLen(want int, vectors ...[]float64) {
+	for _, v := range vectors {
+		if len(v) != want {
+			panic(fmt.Sprintf("models: vector of length %d: want %d", len(v), want))
+		}
+	}
+}
+
+// arrange stores the given rows, width numbers each, in their new order in
+// dst; a nil order is the given one.
+func arrange[T any](dst, given []T, width int, order []int) {
+	if order == nil {
+		copy(dst, given)
+		return
+	}
+	if len(order)*width != len(given) {
+		panic(fmt.Sprintf("models: order of %d rows: want %d", len(order), len(given)/width))
+	}
+	for i, r := range order {
+		copy(dst[i*width:(i+1)*width], given[r*width:(r+1)*width])
+	}
+}
+
+// halfSquares is ½ |x|², the negative log-density of N(0, I) up to a
+// constant.
+func halfSquares(x []float64) float64 {
+	var s float64
+	for _, v := range x {
+		s += v * v
+	}
+	return s / 2
 }

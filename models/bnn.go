@@ -1,0 +1,129 @@
+package models
+
+import (
+	"math"
+	"slices"
+
+	"hambench/datasets"
+	"hambench/internal/mlp"
+	"hambench/internal/usage"
+)
+
+// bnn is a ReLU network with NTK scaling and the prior N(0, I) on all weights
+// and biases (paper, appendix "Network architecture"): for regression with
+// Gaussian noise on the standardised target, for classification with softmax.
+type bnn struct {
+	scores
+	train *mlp.Net
+	test  *mlp.Net  // nil without test rows
+	raw   []float64 // outputs of test
+}
+
+func newBNN(s *datasets.Split, o Options) (Target, error) {
+	if s.Features == 0 || s.TrainRows() == 0 {
+		return nil, mismatch("bnn", "features", s)
+	}
+	p, err := network(s, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &bnn{scores: scores{s}}
+	if t.train, err = mlp.New(p); err != nil || s.TestRows() == 0 {
+		return t, err
+	}
+	p.Inputs, p.Targets, p.Labels, p.Precision = s.TestX, s.TestY, s.TestLabels, mlp.Float64
+	t.test, err = mlp.New(p)
+	t.raw = make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
+	return t, err
+}
+
+// network returns the training problem of a split.
+func network(s *datasets.Split, o Options) (mlp.Problem, error) {
+	p := mlp.Problem{Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels, NoiseVariance: s.NoiseVariance}
+	hidden, outputs := o.Hidden, 1
+	if hidden == nil {
+		hidden = []int{50, 50, 50, 50}
+	}
+	if s.Task == datasets.Classification {
+		outputs = s.Classes
+		if o.Hidden == nil {
+			hidden = []int{50, 50}
+		}
+	}
+	for l, w := range hidden {
+		if w < 1 {
+			return p, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1", w, l+1)
+		}
+	}
+	p.Widths = append(append([]int{s.Features}, hidden...), outputs)
+	if o.Precision == "" {
+		return p, nil // mlp's default, float32
+	}
+	var err error
+	p.Precision, err = mlp.ParsePrecision(o.Precision)
+	return p, err
+}
+
+func (t *bnn) Name() string        { return "bnn" }
+func (t *bnn) Dim() int            { return t.train.Dim() }
+func (t *bnn) Rows() int           { return t.train.Rows() }
+func (t *bnn) Arrange(order []int) { t.train.Arrange(order) }
+
+func (t *bnn) Potential(theta []float64) float64 {
+	return t.train.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
+}
+
+func (t *bnn) Gradient(g, theta []float64, rows Rows) {
+	t.train.Gradient(g, theta, rows.Lo, rows.Hi, rows.Scale)
+}
+
+func (t *bnn) HessianVector(hv, theta, v []float64, rows Rows) {
+	t.train.HessianVector(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
+}
+
+func (t *bnn) Outputs() int {
+	if t.split.Classes > 2 {
+		return t.split.TestRows() * t.split.Classes
+	}
+	return t.split.TestRows()
+}
+
+func (t *bnn) Predict(dst, theta []float64) {
+	checkLen(t.Dim(), theta)
+	checkLen(t.Outputs(), dst)
+	switch {
+	case t.test == nil:
+	case t.split.Task == datasets.Regression:
+		t.test.Outputs(dst, theta)
+	default:
+		t.test.Outputs(t.raw, theta)
+		probabilities(dst, t.raw, t.split.Classes)
+	}
+}
+
+func (t *bnn) DrawPrior(dst []float64) { checkLen(t.Dim(), dst) }
+
+// probabilities stores the softmax of each row of logits in dst; of two
+// classes, the second's only.
+func probabilities(dst, logits []float64, classes int) {
+	if classes == 2 {
+		for i := range dst {
+			dst[i] = sigmoid(logits[2*i+1] - logits[2*i])
+		}
+		return
+	}
+	for lo := 0; lo < len(logits); lo += classes {
+		softmax(dst[lo:lo+classes], logits[lo:lo+classes])
+	}
+}
+
+func softmax(dst, z []float64) {
+	top, sum := slices.Max(z), 0.0
+	for c, v := range z {
+		dst[c] = math.Exp(v - top)
+		sum += dst[c]
+	}
+	for c := range dst {
+		dst[c] /= sum
+	}
+}

@@ -1,0 +1,96 @@
+package models
+
+import (
+	"math"
+
+	"hambench/datasets"
+)
+
+// scores judges predictions at the test rows of a split.
+type scores struct{ split *datasets.Split }
+
+// Scores implements Scorer.
+func (s scores) Scores(draws [][]float64) map[string]float64 {
+	if s.split.TestRows() == 0 || len(draws) == 0 {
+		return nil
+	}
+	if s.split.Task == datasets.Classification {
+		return s.classification(draws)
+	}
+	return s.regression(draws)
+}
+
+// regression scores the mixture of the draws' normal laws
+// N(f_s(x*), σ²) in the target's own units: the root mean square error of its
+// mean, and the mean of −log (1/S) Σ_s N(y*; f_s(x*), σ²).
+func (s scores) regression(draws [][]float64) map[string]float64 {
+	p := s.split
+	var squares, nll float64
+	logs := make([]float64, len(draws))
+	for i, y := range p.TestY {
+		var mean float64
+		for k, d := range draws {
+			mean += d[i] / float64(len(draws))
+			logs[k] = -(y - d[i]) * (y - d[i]) / (2 * p.NoiseVariance)
+		}
+		squares += (y - mean) * (y - mean)
+		nll -= logMeanExp(logs)
+	}
+	n := float64(len(p.TestY))
+	// A density of standardised targets is TargetScale times one of targets.
+	constant := math.Log(2*math.Pi*p.NoiseVariance)/2 + math.Log(p.TargetScale)
+	return map[string]float64{"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant}
+}
+
+// classification scores the mean of the draws' class probabilities: the share
+// of test rows whose class is the most probable one, and the mean of the
+// negative log-probability of their class.
+func (s scores) classification(draws [][]float64) map[string]float64 {
+	var hits, nll float64
+	mean := make([]float64, s.split.Classes)
+	for i, c := range s.split.TestLabels {
+		clear(mean)
+		for _, d := range draws {
+			addProbabilities(mean, d, i)
+		}
+		best := 0
+		for k, p := range mean {
+			if p > mean[best] {
+				best = k
+			}
+		}
+		if best == c {
+			hits++
+		}
+		nll -= math.Log(mean[c] / float64(len(draws)))
+	}
+	n := float64(len(s.split.TestLabels))
+	return map[string]float64{"accuracy": hits / n, "mnll": nll / n}
+}
+
+// addProbabilities adds the class probabilities at test row i to sum. Of two
+// classes, draws hold the second's only.
+func addProbabilities(sum, draw []float64, i int) {
+	if len(sum) == 2 {
+		sum[0] += 1 - draw[i]
+		sum[1] += draw[i]
+		return
+	}
+	axpy(sum, 1, draw[i*len(sum):(i+1)*len(sum)])
+}
+
+// logMeanExp is log (1/n) Σ e^{x_i} without overflow.
+func logMeanExp(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = max(top, v)
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum/float64(len(x)))
+}

@@ -1,0 +1,95 @@
+package models
+
+import (
+	"math"
+	"slices"
+
+	"hambench/datasets"
+)
+
+// toyPriorVariance is σ_θ² (paper, appendix "Toy example").
+const toyPriorVariance = 0.5
+
+// toy is the mean θ of normal observations x_i ~ N(θ, σ_x²) with the prior
+// N(0, σ_θ²) (paper, appendix "Toy example"). Its one output is θ. With n
+// observations the posterior is N(σ_l² Σx_i/σ_x², σ_l²), where σ_l⁻² =
+// σ_θ⁻² + n σ_x⁻².
+type toy struct {
+	given, x []float64
+	variance float64 // σ_x²
+}
+
+func newToy(s *datasets.Split, _ Options) (Target, error) {
+	if s.Task != datasets.Regression || s.Features != 0 || s.TrainRows() == 0 {
+		return nil, mismatch("toy", "targets without features", s)
+	}
+	return &toy{given: s.TrainY, x: slices.Clone(s.TrainY), variance: s.NoiseVariance}, nil
+}
+
+func (t *toy) Name() string        { return "toy" }
+func (t *toy) Dim() int            { return 1 }
+func (t *toy) Rows() int           { return len(t.x) }
+func (t *toy) Outputs() int        { return 1 }
+func (t *toy) Arrange(order []int) { arrange(t.x, t.given, 1, order) }
+
+func (t *toy) Potential(theta []float64) float64 {
+	checkLen(1, theta)
+	u := theta[0] * theta[0] / (2 * toyPriorVariance)
+	for _, x := range t.x {
+		u += (theta[0] - x) * (theta[0] - x) / (2 * t.variance)
+	}
+	return u
+}
+
+func (t *toy) Gradient(g, theta []float64, rows Rows) {
+	checkLen(1, g, theta)
+	p, s := t.affine(rows)
+	g[0] = p*theta[0] - s
+}
+
+func (t *toy) HessianVector(hv, theta, v []float64, rows Rows) {
+	checkLen(1, hv, theta, v)
+	p, _ := t.affine(rows)
+	hv[0] = p * v[0]
+}
+
+func (t *toy) Affine(rows Rows) (precision, shift []float64) {
+	p, s := t.affine(rows)
+	return []float64{p}, []float64{s}
+}
+
+func (t *toy) affine(rows Rows) (p, s float64) {
+	rows.check(len(t.x))
+	var sum float64
+	for _, x := range t.x[rows.Lo:rows.Hi] {
+		sum += x
+	}
+	w := rows.Scale / t.variance
+	return w*float64(rows.Hi-rows.Lo) + 1/toyPriorVariance, w * sum
+}
+
+func (t *toy) Predict(dst, theta []float64) {
+	checkLen(1, dst, theta)
+	dst[0] = theta[0]
+}
+
+func (t *toy) DrawPrior(dst []float64) {
+	checkLen(1, dst)
+	dst[0] *= math.Sqrt(toyPriorVariance)
+}
+
+func (t *toy) posterior() (mean, sd float64) {
+	p, s := t.affine(Rows{0, len(t.x), 1})
+	return s / p, 1 / math.Sqrt(p)
+}
+
+func (t *toy) PredictiveMarginals() (mean, sd []float64) {
+	m, s := t.posterior()
+	return []float64{m}, []float64{s}
+}
+
+func (t *toy) DrawPosterior(dst []float64) {
+	checkLen(1, dst)
+	m, s := t.posterior()
+	dst[0] = m + s*dst[0]
+}
