@@ -1,0 +1,167 @@
+package figures
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// stripShare is the part of a panel's height that the strip for diverged
+// cells takes, if there are any.
+const stripShare = 0.11
+
+// curve draws one line of a sweep: an error band, the means with markers,
+// and, on the strip above, what diverged. A point without results leaves a
+// gap.
+type curve struct {
+	look
+	stats []stat
+	axis  axis // of the distances, without the strip
+	lane  int  // place among the lanes crosses are spread over
+	lanes int
+	strip bool
+}
+
+// segments are the stretches of points that can be drawn, without the gaps.
+func (k curve) segments() [][]stat {
+	var out [][]stat
+	open := false
+	for _, s := range k.stats {
+		if !s.known() || !k.axis.shows(s.mean) {
+			open = false
+			continue
+		}
+		if !open {
+			out = append(out, nil)
+			open = true
+		}
+		out[len(out)-1] = append(out[len(out)-1], s)
+	}
+	return out
+}
+
+// Plot draws the curve.
+func (k curve) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	height := func(v float64) vg.Length { return y(min(max(v, k.axis.low), k.axis.high)) }
+	for _, seg := range k.segments() {
+		k.band(&c, seg, x, height)
+		var pts []vg.Point
+		for _, s := range seg {
+			pts = append(pts, vg.Point{X: x(s.h), Y: height(s.mean)})
+		}
+		c.StrokeLines(draw.LineStyle{Color: k.color, Width: lineWidth, Dashes: k.dashes}, pts)
+		for i, s := range seg {
+			if s.diverged < s.have {
+				k.marker.draw(&c, k.color, pts[i])
+			}
+		}
+	}
+	if k.strip {
+		k.crosses(&c, x)
+	}
+}
+
+func (k curve) band(c *draw.Canvas, seg []stat, x, y func(float64) vg.Length) {
+	var up, down []vg.Point
+	any := false
+	for _, s := range seg {
+		any = any || spread(s) > 0
+		up = append(up, vg.Point{X: x(s.h), Y: y(s.high())})
+		down = append([]vg.Point{{X: x(s.h), Y: y(s.low())}}, down...)
+	}
+	if any && len(seg) > 1 {
+		c.FillPolygon(translucent(k.color), append(up, down...))
+	}
+}
+
+// crosses marks diverged cells on the strip: a cross where all diverged, a
+// ring where some did. Lines stand side by side.
+func (k curve) crosses(c *draw.Canvas, x func(float64) vg.Length) {
+	room := vg.Length(24)
+	for i := 1; i < len(k.stats); i++ {
+		room = min(room, x(k.stats[i].h)-x(k.stats[i-1].h))
+	}
+	pitch := min(room*0.85/vg.Length(k.lanes), 5)
+	at := c.Max.Y - (c.Max.Y-c.Min.Y)*stripShare*0.46
+	for _, s := range k.stats {
+		if s.diverged == 0 {
+			continue
+		}
+		drawDiverged(c, k.look, vg.Point{X: x(s.h) + pitch*(vg.Length(k.lane)-vg.Length(k.lanes-1)/2), Y: at}, s.diverged == s.have)
+	}
+}
+
+func drawDiverged(c *draw.Canvas, l look, at vg.Point, all bool) {
+	const r = 2
+	style := draw.LineStyle{Color: l.color, Width: 1}
+	if all {
+		c.StrokeLine2(style, at.X-r, at.Y-r, at.X+r, at.Y+r)
+		c.StrokeLine2(style, at.X-r, at.Y+r, at.X+r, at.Y-r)
+		return
+	}
+	var p vg.Path
+	p.Move(vg.Point{X: at.X + r, Y: at.Y})
+	p.Arc(at, r, 0, 2*math.Pi)
+	p.Close()
+	c.SetLineStyle(style)
+	c.Stroke(p)
+}
+
+// strip is the background of the place for diverged cells.
+type strip struct{}
+
+func (strip) Plot(c draw.Canvas, _ *plot.Plot) {
+	low := c.Max.Y - (c.Max.Y-c.Min.Y)*stripShare*0.92
+	c.SetColor(stripGrey)
+	c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: low}, Max: c.Max}.Path())
+}
+
+// selfDistance draws the oracle's self-distance: a band and a dotted line.
+type selfDistance struct {
+	band
+	axis axis
+}
+
+var selfStyle = draw.LineStyle{Color: selfGrey, Width: 1, Dashes: []vg.Length{1.2, 1.8}}
+
+func (s selfDistance) Plot(c draw.Canvas, p *plot.Plot) {
+	if !s.known {
+		return
+	}
+	_, y := p.Transforms(&c)
+	height := func(v float64) vg.Length { return y(min(max(v, s.axis.low), s.axis.high)) }
+	box := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: height(s.low)}, Max: vg.Point{X: c.Max.X, Y: height(s.high)}}
+	c.SetColor(bandGrey)
+	c.Fill(box.Path())
+	c.StrokeLine2(selfStyle, c.Min.X, height(s.mean), c.Max.X, height(s.mean))
+}
+
+// Swatches of the legend.
+
+func lineSwatch(l look, name string) swatch {
+	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
+		middle := (b.Min.Y + b.Max.Y) / 2
+		c.StrokeLine2(draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}, b.Min.X, middle, b.Max.X, middle)
+		l.marker.draw(c, l.color, vg.Point{X: (b.Min.X + b.Max.X) / 2, Y: middle})
+	}}
+}
+
+func selfSwatch(name string) swatch {
+	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
+		c.SetColor(bandGrey)
+		c.Fill(b.Path())
+		middle := (b.Min.Y + b.Max.Y) / 2
+		c.StrokeLine2(selfStyle, b.Min.X, middle, b.Max.X, middle)
+	}}
+}
+
+func divergedSwatch(all bool, name string) swatch {
+	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
+		c.SetColor(stripGrey)
+		c.Fill(b.Path())
+		drawDiverged(c, look{color: ink}, vg.Point{X: (b.Min.X + b.Max.X) / 2, Y: (b.Min.Y + b.Max.Y) / 2}, all)
+	}}
+}

@@ -1,0 +1,167 @@
+package figures
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hambench/bench"
+)
+
+// invent returns results with the shape of real ones for every cell that
+// keep lets through. They depend on the cell's key alone.
+func invent(e bench.Experiment, keep func(bench.Cell) bool) Getter {
+	results := make(map[string]bench.Result)
+	add := func(c bench.Cell) {
+		if keep == nil || keep(c) {
+			results[c.Key()] = inventResult(c)
+		}
+	}
+	for _, c := range e.Cells {
+		add(c)
+	}
+	for _, ch := range e.Choices {
+		for _, c := range ch {
+			add(c)
+		}
+	}
+	return func(key string) (bench.Result, bool) {
+		r, ok := results[key]
+		return r, ok
+	}
+}
+
+func inventResult(c bench.Cell) bench.Result {
+	key := c.Key()
+	rng := rand.New(rand.NewPCG(uint64(key[0])<<16|uint64(key[1])<<8|uint64(key[2]), uint64(key[3])))
+	r := bench.Result{Cell: c, Key: key, KSSelf: 0.085, KSSelfLow: 0.05, KSSelfHigh: 0.13, Seconds: 1.5 + rng.Float64()}
+	if c.Samples == 2000 {
+		r.KSSelf, r.KSSelfLow, r.KSSelfHigh = 0.0194, 0.011, 0.03
+	}
+	switch c.Observe {
+	case bench.Distance:
+		r.KS, r.Diverged = inventDistance(c, r.KSSelf, rng)
+		r.Scores = inventScores(c, rng)
+	case bench.Reference:
+		r.KS = r.KSSelf
+		r.Scores = inventScores(c, rng)
+		r.Scores["ess"], r.Scores["rhat_p95"] = 850+50*rng.Float64(), 1.01+0.01*rng.Float64()
+	case bench.Histogram:
+		r.Series = inventHistogram(c, rng)
+	case bench.Path:
+		r.Series = inventPath(c, rng)
+	case bench.Density:
+		r.Series = inventDensity(c)
+	case bench.Marginals:
+		r.KS = 0.063
+		r.Series = inventMarginals(rng)
+	}
+	return r
+}
+
+// inventDistance mixes the floor of the self-distance with a bias that grows
+// with the step, more so with small batches and long integration.
+func inventDistance(c bench.Cell, floor float64, rng *rand.Rand) (ks float64, diverged bool) {
+	order := map[string]float64{"euler": 1, "leapfrog": 2, "sghmc": 2, "symmetric": 2, "lietrotter": 2, "mt3": 3}[c.Integrator]
+	scale := map[string]float64{"euler": 3, "leapfrog": 130, "sghmc": 133, "symmetric": 110, "lietrotter": 100, "mt3": 900}[c.Integrator]
+	if c.Samples == 2000 {
+		scale /= 12
+	}
+	bias := scale * math.Pow(c.Step, order) * (1 + 0.002*float64(c.Inner*c.Inner))
+	if c.Friction > 0 {
+		bias *= 1 + 0.1*math.Abs(math.Log(c.Friction/7))
+	}
+	bias += 4 * c.Step * c.Step * float64(c.Batches-1) / 4
+	if (c.Dataset == "energy" || c.Dataset == "yacht") && c.Step >= 0.02 && c.Batches == 1 || c.Step >= 0.1 && c.Inner >= 50 ||
+		c.Dataset == "energy" && c.Step >= 0.01 && c.Split%2 == 1 {
+		return 1, true
+	}
+	return math.Min(0.97, math.Hypot(floor, bias)) * (1 + 0.06*rng.NormFloat64()), false
+}
+
+func inventScores(c bench.Cell, rng *rand.Rand) map[string]float64 {
+	s := map[string]float64{"lag1": 0.05 + 0.05*rng.Float64()}
+	p, _ := bench.LookupProblem(c.Dataset)
+	if p.Task == bench.Classification {
+		s["accuracy"], s["mnll"] = 0.85+0.05*rng.Float64(), 0.4+0.05*rng.Float64()
+	} else {
+		s["rmse"], s["mnll"] = 2.4+0.4*rng.NormFloat64(), 2.5+0.1*rng.NormFloat64()
+	}
+	return s
+}
+
+func inventHistogram(c bench.Cell, rng *rand.Rand) map[string][]float64 {
+	const mean, sd = 0.133, 0.577
+	wide := map[string]float64{"full": 1, "replacement": 1.35, "reshuffle": 1.08}[c.Scheme]
+	edges, counts := []float64{}, make([]float64, 120)
+	for i := range 121 {
+		edges = append(edges, mean+sd*6*(float64(i)/60-1))
+	}
+	for range 20000 {
+		at := (mean + wide*sd*rng.NormFloat64() - edges[0]) / (edges[1] - edges[0])
+		counts[int(min(max(at, 0), 119))]++
+	}
+	return map[string][]float64{"edges": edges, "counts": counts, "mean": {mean}, "sd": {sd}}
+}
+
+func inventPath(c bench.Cell, rng *rand.Rand) map[string][]float64 {
+	h, friction := c.Step, c.Friction
+	x, y, u, v := 0.0, 0.0, 0.0, 0.0
+	var xs, ys []float64
+	for range c.Samples {
+		x, y = x+h*u, y+h*v
+		u += h*(-(x-1)/0.3-0.5*y-friction*u) + math.Sqrt(2*friction*h)*rng.NormFloat64()
+		v += h*(-(y+1)/0.5-0.5*x-friction*v) + math.Sqrt(2*friction*h)*rng.NormFloat64()
+		xs, ys = append(xs, x), append(ys, y)
+	}
+	return map[string][]float64{"theta0": xs, "theta1": ys}
+}
+
+func inventDensity(c bench.Cell) map[string][]float64 {
+	var x, y, value []float64
+	for i := range c.Samples {
+		t := float64(i) / float64(c.Samples-1)
+		x, y = append(x, -1.5+4.5*t), append(y, -4+5.5*t)
+	}
+	for _, b := range y {
+		for _, a := range x {
+			value = append(value, -((a-1)*(a-1)/0.3+(b+1)*(b+1)/0.5+(a-1)*(b+1))/2)
+		}
+	}
+	return map[string][]float64{"theta0": x, "theta1": y, "logdensity": value}
+}
+
+func inventMarginals(rng *rand.Rand) map[string][]float64 {
+	s := make(map[string][]float64)
+	f := func(x float64) float64 { return math.Sin(2*x) + 0.4*x }
+	for range 256 {
+		x := -3 + 6*rng.Float64()
+		if math.Abs(x-0.6) > 0.5 {
+			s["train_x"] = append(s["train_x"], x)
+			s["train_y"] = append(s["train_y"], f(x)+0.316*rng.NormFloat64())
+		}
+	}
+	for range 200 {
+		x := -3.5 + 7*rng.Float64()
+		sd := 0.06 + 0.2*math.Exp(-(x-0.6)*(x-0.6)/0.1) + 0.5*max(0, math.Abs(x)-2.9)
+		s["x"], s["exact_mean"], s["exact_sd"] = append(s["x"], x), append(s["exact_mean"], f(x)), append(s["exact_sd"], sd)
+		for name, z := range map[string]float64{"q05": -1.645, "q25": -0.674, "q50": 0, "q75": 0.674, "q95": 1.645} {
+			s[name] = append(s[name], f(x)+sd*(z+0.1*math.Sin(9*x+z)))
+		}
+	}
+	return s
+}
+
+// experiment returns an experiment of a profile.
+func experiment(t *testing.T, profile, id string, unavailable ...string) bench.Experiment {
+	t.Helper()
+	p, err := bench.LookupProfile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exps, err := bench.Select(bench.Experiments(p, unavailable...), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exps[0]
+}

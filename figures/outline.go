@@ -1,0 +1,66 @@
+package figures
+
+import (
+	"strings"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgpdf"
+)
+
+// outlined is a PDF canvas that draws as shapes what the PDF writer cannot
+// write as text: its fonts hold code page 1252 alone, and it takes UTF-8 for
+// that, so that η would come out as two wrong letters.
+type outlined struct{ *vgpdf.Canvas }
+
+// FillString draws ASCII as text, which stays searchable, and anything else
+// as the outlines of its glyphs.
+func (c outlined) FillString(f font.Face, at vg.Point, s string) {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0 {
+		c.Canvas.FillString(f, at, s)
+		return
+	}
+	var buf sfnt.Buffer
+	for _, r := range s {
+		c.fillGlyph(&buf, f, at, r)
+		at.X += f.Width(string(r))
+	}
+}
+
+// fillGlyph fills one glyph's outline. A glyph that the font lacks is left
+// out.
+func (c outlined) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune) {
+	const unit = 64 // of fixed.Point26_6
+	index, err := f.Face.GlyphIndex(buf, r)
+	if err != nil {
+		return
+	}
+	// Outlines are loaded at a thousand pixels an em and scaled down.
+	const em = 1000
+	segments, err := f.Face.LoadGlyph(buf, index, fixed.I(em), nil)
+	if err != nil {
+		return
+	}
+	scale := f.Font.Size / (em * unit)
+	point := func(p fixed.Point26_6) vg.Point {
+		return at.Add(vg.Point{X: vg.Length(p.X) * scale, Y: -vg.Length(p.Y) * scale})
+	}
+	var path vg.Path
+	for _, s := range segments {
+		switch s.Op {
+		case sfnt.SegmentOpMoveTo:
+			path.Move(point(s.Args[0]))
+		case sfnt.SegmentOpLineTo:
+			path.Line(point(s.Args[0]))
+		case sfnt.SegmentOpQuadTo:
+			path.QuadTo(point(s.Args[0]), point(s.Args[1]))
+		case sfnt.SegmentOpCubeTo:
+			path.CubeTo(point(s.Args[0]), point(s.Args[1]), point(s.Args[2]))
+		}
+	}
+	if len(path) > 0 {
+		c.Fill(path)
+	}
+}

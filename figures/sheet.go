@@ -1,0 +1,222 @@
+package figures
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"path/filepath"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"hambench/internal/atomicfile"
+)
+
+// panel is one plot of a sheet with its title. The zero value is an empty
+// place.
+type panel struct {
+	title string
+	*plot.Plot
+}
+
+// swatch is an entry of the legend: a sample of what is drawn, and its name.
+type swatch struct {
+	name string
+	draw func(c *draw.Canvas, box vg.Rectangle)
+}
+
+// sheet is a figure: a legend and a grid of panels between a title and a
+// caption.
+type sheet struct {
+	title   string
+	warning string // what must not be overlooked; may be empty
+	legend  []swatch
+	panels  [][]panel // rows of equal length
+	// width and height are of one panel, with its share of axes and gaps.
+	width, height  vg.Length
+	xLabel, yLabel string
+	caption        string
+}
+
+// The layout, in points.
+const (
+	margin       = vg.Length(14)
+	gap          = vg.Length(9)
+	yLabelWidth  = vg.Length(17)
+	xLabelHeight = vg.Length(15)
+	panelGap     = vg.Length(11)
+	panelTitle   = vg.Length(15) // space above a panel's data for its title
+	swatchWidth  = vg.Length(26)
+	swatchGap    = vg.Length(5)
+	entryGap     = vg.Length(16)
+	leading      = 1.35 // line height over font size
+	dpi          = 150
+)
+
+// layout is a sheet with its lines of text broken.
+type layout struct {
+	*sheet
+	columns             int
+	innerWidth          vg.Length
+	title, alert, below []string
+	legend              [][]swatch
+	total               vg.Point
+}
+
+func (s *sheet) layout() layout {
+	l := layout{sheet: s, columns: len(s.panels[0])}
+	l.innerWidth = vg.Length(l.columns)*s.width + yLabelWidth
+	l.title = wrap(sans(titleSize, ink), s.title, l.innerWidth)
+	if s.warning != "" {
+		l.alert = wrap(sans(labelSize, warning), s.warning, l.innerWidth)
+	}
+	l.below = wrap(sans(captionSize, ink), s.caption, l.innerWidth)
+	l.legend = flow(s.legend, l.innerWidth)
+	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2*gap
+	height += vg.Length(len(l.legend)) * legendSize * leading
+	height += vg.Length(len(s.panels))*s.height + xLabelHeight
+	l.total = vg.Point{X: l.innerWidth + 2*margin, Y: height}
+	return l
+}
+
+func lines(l []string, size float64) vg.Length { return vg.Length(float64(len(l)) * size * leading) }
+
+func (s swatch) width() vg.Length {
+	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), s.name)
+}
+
+// flow breaks the legend into lines of at most the given width.
+func flow(legend []swatch, width vg.Length) [][]swatch {
+	var rows [][]swatch
+	var used vg.Length
+	for _, s := range legend {
+		if len(rows) == 0 || used+s.width() > width {
+			rows = append(rows, nil)
+			used = 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], s)
+		used += s.width() + entryGap
+	}
+	return rows
+}
+
+// draw draws the sheet from the top down.
+func (l layout) draw(c draw.Canvas) {
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	x, y := c.Min.X+margin, c.Max.Y-margin
+	put := func(ls []string, size float64, col color.Color) {
+		for _, s := range ls {
+			write(&c, sans(size, col), vg.Point{X: x, Y: y - vg.Length(size)}, left, s)
+			y -= vg.Length(size * leading)
+		}
+	}
+	put(l.title, titleSize, ink)
+	put(l.alert, labelSize, warning)
+	y -= gap / 2
+	y = l.drawLegend(&c, x, y)
+	bottom := c.Min.Y + margin + lines(l.below, captionSize) + gap
+	l.drawPanels(c, vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + l.innerWidth, Y: y}})
+	y = bottom - gap
+	put(l.below, captionSize, ink)
+}
+
+func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
+	style := sans(legendSize, ink)
+	for _, row := range l.legend {
+		x, middle := left0, y-legendSize*leading/2
+		for _, s := range row {
+			const half = legendSize * 0.4
+			s.draw(c, vg.Rectangle{Min: vg.Point{X: x, Y: middle - half}, Max: vg.Point{X: x + swatchWidth, Y: middle + half}})
+			write(c, style, vg.Point{X: x + swatchWidth + swatchGap, Y: middle - legendSize*0.35}, left, s.name)
+			x += s.width() + entryGap
+		}
+		y -= legendSize * leading
+	}
+	return y
+}
+
+// drawPanels draws the grid of panels with the labels that they share.
+func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
+	grid := draw.Canvas{Canvas: c.Canvas, Rectangle: box}
+	grid.Min.X += yLabelWidth
+	grid.Min.Y += xLabelHeight
+	tiles := draw.Tiles{Rows: len(l.panels), Cols: l.columns, PadX: panelGap, PadY: panelTitle, PadTop: panelTitle, PadRight: 2}
+	plots := make([][]*plot.Plot, len(l.panels))
+	for j, row := range l.panels {
+		for _, p := range row {
+			plots[j] = append(plots[j], p.Plot)
+		}
+	}
+	canvases := plot.Align(plots, tiles, grid)
+	data := vg.Rectangle{Min: grid.Max, Max: grid.Min}
+	for j, row := range l.panels {
+		for i, p := range row {
+			if p.Plot == nil {
+				continue
+			}
+			p.Draw(canvases[j][i])
+			d := p.DataCanvas(canvases[j][i])
+			write(&c, sans(panelSize, ink), vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}, center, p.title)
+			data.Min.X, data.Min.Y = min(data.Min.X, d.Min.X), min(data.Min.Y, d.Min.Y)
+			data.Max.X, data.Max.Y = max(data.Max.X, d.Max.X), max(data.Max.Y, d.Max.Y)
+		}
+	}
+	label := sans(labelSize, ink)
+	write(&c, label, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: box.Min.Y + 2}, center, l.xLabel)
+	writeUpwards(&c, label, vg.Point{X: box.Min.X + labelSize*0.8, Y: (data.Min.Y + data.Max.Y) / 2}, l.yLabel)
+}
+
+// save writes the sheet as PNG, SVG and PDF, and returns the files. The
+// bytes of PNG and SVG depend on the sheet alone; a PDF carries its date.
+func (s *sheet) save(dir, name string) ([]string, error) {
+	l := s.layout()
+	var files []string
+	for _, f := range []struct {
+		suffix string
+		encode func(layout) ([]byte, error)
+	}{{".png", encodePNG}, {".svg", encodeSVG}, {".pdf", encodePDF}} {
+		path := filepath.Join(dir, name+f.suffix)
+		data, err := f.encode(l)
+		if err != nil {
+			return files, fmt.Errorf("figures: %s: %w", path, err)
+		}
+		if err := atomicfile.Write(path, data); err != nil {
+			return files, fmt.Errorf("figures: %w", err)
+		}
+		files = append(files, path)
+	}
+	return files, nil
+}
+
+func encodePNG(l layout) ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))
+	l.draw(draw.New(c))
+	var b bytes.Buffer
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(&b)
+	return b.Bytes(), err
+}
+
+// fallbackFonts have the metrics of Liberation Sans, or nearly: a viewer
+// that lacks it takes one of them, not its serif default.
+const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
+
+func encodeSVG(l layout) ([]byte, error) {
+	c := vgsvg.New(l.total.X, l.total.Y)
+	l.draw(draw.New(c))
+	var b bytes.Buffer
+	_, err := c.WriteTo(&b)
+	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte(fallbackFonts)), err
+}
+
+func encodePDF(l layout) ([]byte, error) {
+	c := vgpdf.New(l.total.X, l.total.Y)
+	l.draw(draw.New(outlined{c}))
+	var b bytes.Buffer
+	_, err := c.WriteTo(&b)
+	return b.Bytes(), err
+}

@@ -1,0 +1,193 @@
+package figures
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Font sizes in points.
+const (
+	titleSize   = 12
+	labelSize   = 10
+	legendSize  = 9.5
+	panelSize   = 9.5
+	tickSize    = 8.5
+	captionSize = 8.5
+)
+
+var (
+	ink       = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	axisGrey  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xff}
+	selfGrey  = color.NRGBA{R: 0x7f, G: 0x7f, B: 0x7f, A: 0xff}
+	bandGrey  = color.NRGBA{R: 0xe9, G: 0xe9, B: 0xe9, A: 0xff}
+	gridGrey  = color.NRGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
+	stripGrey = color.NRGBA{R: 0xfb, G: 0xf3, B: 0xea, A: 0xff}
+	warning   = color.NRGBA{R: 0xb0, G: 0x3a, B: 0x00, A: 0xff}
+)
+
+// okabeIto are the colours of Okabe & Ito, Color Universal Design (2008),
+// that are dark enough for a line on white.
+var okabeIto = []color.NRGBA{
+	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+	{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // bluish green
+	{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // reddish purple
+	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky blue
+	{R: 0x22, G: 0x22, B: 0x22, A: 0xff}, // black
+}
+
+// viridis are ten stops of the map of Smith & van der Walt (matplotlib, 2015).
+var viridis = []color.NRGBA{
+	{R: 0x44, G: 0x01, B: 0x54, A: 0xff}, {R: 0x48, G: 0x28, B: 0x78, A: 0xff}, {R: 0x3e, G: 0x49, B: 0x89, A: 0xff},
+	{R: 0x31, G: 0x68, B: 0x8e, A: 0xff}, {R: 0x26, G: 0x82, B: 0x8e, A: 0xff}, {R: 0x1f, G: 0x9e, B: 0x89, A: 0xff},
+	{R: 0x35, G: 0xb7, B: 0x79, A: 0xff}, {R: 0x6e, G: 0xce, B: 0x58, A: 0xff}, {R: 0xb5, G: 0xde, B: 0x2b, A: 0xff},
+	{R: 0xfd, G: 0xe7, B: 0x25, A: 0xff},
+}
+
+// brightest is how far up the viridis map lines go: beyond, they are too
+// light for white paper.
+const brightest = 0.86
+
+// interpolate returns the colour at t in [0, 1] between the stops.
+func interpolate(stops []color.NRGBA, t float64) color.NRGBA {
+	at := min(max(t, 0), 1) * float64(len(stops)-1)
+	i := min(int(at), len(stops)-2)
+	f := at - float64(i)
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a)*(1-f) + float64(b)*f)) }
+	a, b := stops[i], stops[i+1]
+	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 0xff}
+}
+
+// look is how one line of a figure is drawn.
+type look struct {
+	color  color.NRGBA
+	dashes []vg.Length
+	marker marker
+}
+
+var dashings = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
+
+// categorical returns the i-th of the looks for unordered names.
+func categorical(i int) look {
+	return look{color: okabeIto[i%len(okabeIto)], dashes: dashings[i%len(dashings)], marker: markers[i%len(markers)]}
+}
+
+// sequential returns the i-th of n looks for ordered values: from dark to
+// light along viridis.
+func sequential(i, n int) look {
+	t := 0.0
+	if n > 1 {
+		t = float64(i) / float64(n-1)
+	}
+	return look{color: interpolate(viridis, t*brightest), marker: markers[i%len(markers)]}
+}
+
+// integratorLooks keeps an integrator's look the same in every figure.
+// sghmc, which runs on top of leapfrog, gets an open marker and is drawn
+// below it.
+var integratorLooks = []string{"leapfrog", "lietrotter", "symmetric", "mt3", "euler", "rk2", "sghmc"}
+
+func integratorLook(name string) look {
+	for i, n := range integratorLooks {
+		if n == name {
+			return categorical(i)
+		}
+	}
+	n := 0
+	for _, r := range name {
+		n = (n*31 + int(r)) % len(integratorLooks)
+	}
+	l := categorical(n)
+	l.dashes = dashings[(n+3)%len(dashings)]
+	return l
+}
+
+// translucent is the colour for bands behind lines.
+func translucent(c color.NRGBA) color.NRGBA {
+	c.A = 0x38
+	return c
+}
+
+// marker is a point's shape: a polygon in units of the radius, or a circle.
+type marker struct {
+	polygon []vg.Point
+	open    bool
+}
+
+var markers = []marker{
+	{}, // circle
+	{polygon: []vg.Point{{X: -0.9, Y: -0.9}, {X: 0.9, Y: -0.9}, {X: 0.9, Y: 0.9}, {X: -0.9, Y: 0.9}}},
+	{polygon: []vg.Point{{X: 0, Y: 1.25}, {X: -1.1, Y: -0.75}, {X: 1.1, Y: -0.75}}},
+	{polygon: []vg.Point{{X: 0, Y: 1.3}, {X: -1.1, Y: 0}, {X: 0, Y: -1.3}, {X: 1.1, Y: 0}}},
+	{polygon: []vg.Point{{X: 0, Y: -1.25}, {X: -1.1, Y: 0.75}, {X: 1.1, Y: 0.75}}},
+	{polygon: []vg.Point{{X: -0.9, Y: -0.9}, {X: 0.9, Y: -0.9}, {X: 0.9, Y: 0.9}, {X: -0.9, Y: 0.9}}, open: true},
+	{open: true},
+}
+
+const (
+	markerRadius = vg.Length(2.2)
+	lineWidth    = vg.Length(1.1)
+)
+
+// draw draws the marker around a point. Open markers are larger, so that
+// they stay visible around a filled one at the same place.
+func (m marker) draw(c *draw.Canvas, col color.Color, at vg.Point) {
+	r := markerRadius
+	if m.open {
+		r *= 1.45
+	}
+	var p vg.Path
+	if m.polygon == nil {
+		p.Move(vg.Point{X: at.X + r, Y: at.Y})
+		p.Arc(at, r, 0, 2*math.Pi)
+	}
+	for i, q := range m.polygon {
+		q = at.Add(q.Scale(r))
+		if i == 0 {
+			p.Move(q)
+		} else {
+			p.Line(q)
+		}
+	}
+	p.Close()
+	c.SetColor(col)
+	if !m.open {
+		c.Fill(p)
+		return
+	}
+	c.SetLineWidth(0.9)
+	c.SetLineDash(nil, 0)
+	c.Stroke(p)
+}
+
+// sans is the style of all text. The weight is regular throughout: the PDF
+// writer of gonum/plot cannot take bold fonts.
+func sans(size float64, c color.Color) text.Style {
+	return text.Style{
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)},
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+// newPlot returns an empty panel in the style of the figures. It has no
+// labels: the sheet writes those that panels share.
+func newPlot() *plot.Plot {
+	p := plot.New()
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.LineStyle.Color, a.Tick.LineStyle.Color = axisGrey, axisGrey
+		a.LineStyle.Width, a.Tick.LineStyle.Width = 0.6, 0.6
+		a.Padding, a.Tick.Length = 0, 3.5
+		style := sans(tickSize, ink)
+		style.XAlign, style.YAlign = a.Tick.Label.XAlign, a.Tick.Label.YAlign
+		a.Tick.Label = style
+	}
+	return p
+}

@@ -1,0 +1,177 @@
+package figures
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hambench/bench"
+)
+
+// marginals are the predictive laws along a one-dimensional input, by
+// ascending x.
+type marginals struct {
+	x, mean, sd, q05, q50, q95 []float64
+	trainX, trainY             []float64
+}
+
+func newMarginals(r bench.Result) (*marginals, error) {
+	s := r.Series
+	n := len(s["x"])
+	for _, name := range []string{"exact_mean", "exact_sd", "q05", "q50", "q95"} {
+		if n == 0 || len(s[name]) != n {
+			return nil, fmt.Errorf("figures: result %.12s (%v) lacks the series %s of marginals", r.Key, r.Cell, name)
+		}
+	}
+	if len(s["train_x"]) != len(s["train_y"]) {
+		return nil, fmt.Errorf("figures: result %.12s (%v): series train_x and train_y differ in length", r.Key, r.Cell)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		if s["x"][i] < s["x"][j] {
+			return -1
+		}
+		if s["x"][i] > s["x"][j] {
+			return 1
+		}
+		return 0
+	})
+	sorted := func(name string) []float64 {
+		out := make([]float64, n)
+		for i, from := range order {
+			out[i] = s[name][from]
+		}
+		return out
+	}
+	return &marginals{
+		x: sorted("x"), mean: sorted("exact_mean"), sd: sorted("exact_sd"),
+		q05: sorted("q05"), q50: sorted("q50"), q95: sorted("q95"), trainX: s["train_x"], trainY: s["train_y"],
+	}, nil
+}
+
+// normal95 is the 95 % quantile of the standard normal law.
+const normal95 = 1.6448536269514722
+
+// shifted returns mean + z·sd.
+func (m *marginals) shifted(z float64) []float64 {
+	out := make([]float64, len(m.mean))
+	for i := range out {
+		out[i] = m.mean[i] + z*m.sd[i]
+	}
+	return out
+}
+
+var (
+	wideBand     = color.NRGBA{R: 0xe4, G: 0xee, B: 0xf6, A: 0xff}
+	narrowBand   = color.NRGBA{R: 0xc4, G: 0xdc, B: 0xed, A: 0xff}
+	exactStyle   = draw.LineStyle{Color: okabeIto[0], Width: 1.3}
+	sampledStyle = draw.LineStyle{Color: okabeIto[1], Width: 1.1, Dashes: []vg.Length{4, 2}}
+)
+
+// Plot draws the exact law as bands and the sampled quantiles over it.
+func (m *marginals) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	points := func(v []float64) []vg.Point {
+		pts := make([]vg.Point, len(v))
+		for i := range v {
+			pts[i] = vg.Point{X: x(m.x[i]), Y: y(v[i])}
+		}
+		return pts
+	}
+	between := func(col color.Color, low, high []float64) {
+		down := points(low)
+		slices.Reverse(down)
+		c.FillPolygon(col, append(points(high), down...))
+	}
+	between(wideBand, m.shifted(-2), m.shifted(2))
+	between(narrowBand, m.shifted(-normal95), m.shifted(normal95))
+	for i := range m.trainX {
+		drawDatum(&c, vg.Point{X: x(m.trainX[i]), Y: y(m.trainY[i])})
+	}
+	c.StrokeLines(exactStyle, points(m.mean))
+	for _, q := range [][]float64{m.q05, m.q50, m.q95} {
+		c.StrokeLines(sampledStyle, points(q))
+	}
+}
+
+func drawDatum(c *draw.Canvas, at vg.Point) {
+	c.SetColor(color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xa0})
+	var p vg.Path
+	p.Move(vg.Point{X: at.X + 1.3, Y: at.Y})
+	p.Arc(at, 1.3, 0, 6.283185307179586)
+	p.Close()
+	c.Fill(p)
+}
+
+func drawSynthetic(d *drawing) error {
+	r := d.results[0]
+	m, err := newMarginals(r)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for i := range m.x {
+		rows = append(rows, []string{number(m.x[i]), number(m.mean[i]), number(m.sd[i]), number(m.q05[i]), number(m.q50[i]), number(m.q95[i])})
+	}
+	if err := d.csv([]string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50", "sampled_q95"}, rows); err != nil {
+		return err
+	}
+	return d.save(syntheticSheet(d, r, m))
+}
+
+func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
+	x := linearRange(m.x).padded(0.02)
+	x.ticks = linearTicks(x.low, x.high, 8)
+	y := linearRange(m.shifted(-2), m.shifted(2), m.q05, m.q95, m.trainY).padded(0.04)
+	y.ticks = linearTicks(y.low, y.high, 6)
+	p := newPlot()
+	p.Add(gridLines{y.ticks}, m)
+	x.apply(&p.X, true)
+	y.apply(&p.Y, true)
+	c := r.Cell
+	return &sheet{
+		title: d.experiment.Title, width: 470, height: 270, xLabel: "input x", yLabel: "target y",
+		panels: [][]panel{{{Plot: p}}},
+		legend: []swatch{
+			bandSwatch(wideBand, "true posterior, mean ± 2 sd"), bandSwatch(narrowBand, "its 5–95 %"),
+			strokeSwatch(exactStyle, "its mean"), strokeSwatch(sampledStyle, "sampled 5, 50, 95 %"),
+			{name: "data", draw: func(c *draw.Canvas, b vg.Rectangle) {
+				middle := (b.Min.Y + b.Max.Y) / 2
+				for _, f := range []vg.Length{0.25, 0.5, 0.75} {
+					drawDatum(c, vg.Point{X: b.Min.X + f*(b.Max.X-b.Min.X), Y: middle})
+				}
+			}},
+		},
+		caption: d.caption(
+			fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, η = %s, C = %s;", capital(c.Integrator), batchText(c), decimal(c.Step), frictionText(c)),
+			fmt.Sprintf("mean Kolmogorov distance to the posterior %.3f (independent draws: %.3f).", r.KS, r.KSSelf)),
+	}
+}
+
+func batchText(c bench.Cell) string {
+	if c.Batches == 1 {
+		return "full batch"
+	}
+	return fmt.Sprintf("B = %d, %s", c.BatchSize(), c.Scheme)
+}
+
+func bandSwatch(col color.Color, name string) swatch {
+	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
+		c.SetColor(col)
+		c.Fill(b.Path())
+	}}
+}
+
+func strokeSwatch(style draw.LineStyle, name string) swatch {
+	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
+		middle := (b.Min.Y + b.Max.Y) / 2
+		c.StrokeLine2(style, b.Min.X, middle, b.Max.X, middle)
+	}}
+}

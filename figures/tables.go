@@ -1,0 +1,398 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hambench/bench"
+	"hambench/internal/table"
+)
+
+// value is a score over splits beside the paper's.
+type value struct {
+	Mean       *float64 `json:"mean"` // null if unknown
+	SD         *float64 `json:"sd"`   // over splits; null with fewer than two
+	Paper      *float64 `json:"paper"`
+	PaperSD    *float64 `json:"paper_sd"`
+	Difference *float64 `json:"difference"` // from the paper's mean, in units of its standard deviation; of the lag-1 autocorrelation, plain
+}
+
+// newValue compares scores, one per split, with a number of the paper, which
+// may be absent.
+func newValue(scores []float64, paper *published) value {
+	mean, sd := meanSD(scores)
+	v := value{Mean: finite(mean), SD: finite(sd)}
+	if paper != nil {
+		v.Paper, v.PaperSD = &paper.mean, &paper.sd
+		v.Difference = finite((mean - paper.mean) / paper.sd)
+	}
+	return v
+}
+
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// show prints mean ± sd: without ± if there is no deviation, "–" if there is
+// no mean.
+func show(mean, sd *float64, digits int) string {
+	switch {
+	case mean == nil:
+		return "–"
+	case sd == nil:
+		return decimals(*mean, digits)
+	}
+	return decimals(*mean, digits) + " ± " + decimals(*sd, digits-1)
+}
+
+func decimals(x float64, digits int) string { return strconv.FormatFloat(x, 'f', digits, 64) }
+
+func signed(x *float64, digits int) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%+.*f", digits, *x)
+}
+
+// scoreRow is a data set under one method.
+type scoreRow struct {
+	Dataset       string    `json:"dataset"`
+	Classes       int       `json:"classes,omitempty"`
+	Train         int       `json:"train,omitempty"`
+	Test          int       `json:"test,omitempty"`
+	NoiseVariance float64   `json:"noise_variance,omitempty"`
+	Method        string    `json:"method"`
+	Integrator    string    `json:"integrator"`
+	Steps         []float64 `json:"h"`
+	Splits        int       `json:"splits"`
+	Diverged      int       `json:"splits_diverged"`
+	First         value     `json:"-"` // rmse or accuracy
+	MNLL          value     `json:"-"`
+}
+
+// scoreTable is one of the two tables of scores.
+type scoreTable struct {
+	score  string // key of the first score
+	header string // of its column
+	digits int
+	paper  []publishedScores
+}
+
+var (
+	regressionTable     = scoreTable{score: "rmse", header: "RMSE", digits: 3, paper: paperRegression}
+	classificationTable = scoreTable{score: "accuracy", header: "accuracy", digits: 3, paper: paperClassification}
+)
+
+func drawRegression(d *drawing) error { return regressionTable.draw(d) }
+
+func drawClassification(d *drawing) error { return classificationTable.draw(d) }
+
+// rows makes a row per data set and method.
+func (t scoreTable) rows(results []bench.Result) []scoreRow {
+	var sets []string
+	for _, r := range results {
+		sets = appendNew(sets, r.Cell.Dataset)
+	}
+	slices.SortStableFunc(sets, func(a, b string) int { return t.rank(a) - t.rank(b) })
+	var rows []scoreRow
+	for _, set := range sets {
+		for _, method := range []string{shmc, sghmc} {
+			of := slices.DeleteFunc(slices.Clone(results), func(r bench.Result) bool { return r.Cell.Dataset != set || methodOf(r) != method })
+			if len(of) > 0 {
+				rows = append(rows, t.row(set, method, of))
+			}
+		}
+	}
+	return rows
+}
+
+// rank is a data set's place in the paper's table; others come last.
+func (t scoreTable) rank(set string) int {
+	i := slices.IndexFunc(t.paper, func(p publishedScores) bool { return p.dataset == set })
+	if i < 0 {
+		return len(t.paper)
+	}
+	return i
+}
+
+func methodOf(r bench.Result) string {
+	if r.Cell.Observe == bench.Reference {
+		return sghmc
+	}
+	return shmc
+}
+
+func (t scoreTable) row(set, method string, results []bench.Result) scoreRow {
+	row := scoreRow{Dataset: set, Method: method, Integrator: results[0].Cell.Integrator, Splits: len(results)}
+	var paper publishedScores
+	if i := t.rank(set); i < len(t.paper) {
+		paper = t.paper[i]
+		row.Classes, row.Train, row.Test, row.NoiseVariance = paper.classes, paper.train, paper.test, paper.noiseVariance
+	} else if p, ok := bench.LookupProblem(set); ok {
+		row.Classes, row.Train = p.Classes, p.Rows
+	}
+	var first, mnll []float64
+	for _, r := range results {
+		row.Steps = appendNew(row.Steps, r.Cell.Step)
+		if r.Diverged {
+			row.Diverged++
+			continue
+		}
+		first = appendScore(first, r, t.score)
+		mnll = appendScore(mnll, r, "mnll")
+	}
+	slices.Sort(row.Steps)
+	row.First = newValue(first, paper.lookup(paper.first, method))
+	row.MNLL = newValue(mnll, paper.lookup(paper.mnll, method))
+	return row
+}
+
+func (publishedScores) lookup(m map[string]published, method string) *published {
+	if p, ok := m[method]; ok {
+		return &p
+	}
+	return nil
+}
+
+func appendScore(s []float64, r bench.Result, name string) []float64 {
+	if v, ok := r.Scores[name]; ok {
+		return append(s, v)
+	}
+	return s
+}
+
+func (t scoreTable) draw(d *drawing) error {
+	rows := t.rows(d.results)
+	var text [][]string
+	for i, r := range rows {
+		text = append(text, t.text(r, i > 0 && rows[i-1].Dataset == r.Dataset))
+	}
+	var csv [][]string
+	for _, r := range rows {
+		csv = append(csv, r.csv())
+	}
+	if err := d.csv(t.csvHeader(), csv); err != nil {
+		return err
+	}
+	if err := d.json(t.json(rows)); err != nil {
+		return err
+	}
+	notes := []string{
+		"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
+		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation.",
+	}
+	return d.table(t.textHeader(), text, notes)
+}
+
+func (t scoreTable) textHeader() []string {
+	kind := "σ²"
+	if t.score == "accuracy" {
+		kind = "classes"
+	}
+	return []string{"data set", "train/test", kind, "method", "η", "splits", t.header, "paper", "Δ/sd", "MNLL", "paper", "Δ/sd"}
+}
+
+func (t scoreTable) text(r scoreRow, again bool) []string {
+	set, sizes, kind := r.Dataset, sizesText(r), decimal(r.NoiseVariance)
+	if t.score == "accuracy" {
+		kind = strconv.Itoa(r.Classes)
+	} else if r.NoiseVariance == 0 {
+		kind = "–"
+	}
+	if again {
+		set, sizes, kind = "", "", ""
+	}
+	var steps []string
+	for _, h := range r.Steps {
+		steps = append(steps, decimal(h))
+	}
+	splits := strconv.Itoa(r.Splits)
+	if r.Diverged > 0 {
+		splits += fmt.Sprintf(" (%d diverged)", r.Diverged)
+	}
+	return []string{
+		set, sizes, kind, r.Method, strings.Join(steps, ", "), splits,
+		show(r.First.Mean, r.First.SD, t.digits), show(r.First.Paper, r.First.PaperSD, t.digits), signed(r.First.Difference, 2),
+		show(r.MNLL.Mean, r.MNLL.SD, t.digits), show(r.MNLL.Paper, r.MNLL.PaperSD, t.digits), signed(r.MNLL.Difference, 2),
+	}
+}
+
+func sizesText(r scoreRow) string {
+	switch {
+	case r.Train == 0:
+		return "–"
+	case r.Test == 0:
+		return strconv.Itoa(r.Train) + "/–"
+	}
+	return fmt.Sprintf("%d/%d", r.Train, r.Test)
+}
+
+func (t scoreTable) csvHeader() []string {
+	h := []string{"dataset", "train", "test", "noise_variance", "classes", "method", "integrator", "h", "splits", "splits_diverged"}
+	for _, s := range []string{t.score, "mnll"} {
+		h = append(h, s, s+"_sd", s+"_paper", s+"_paper_sd", s+"_difference_in_sd")
+	}
+	return h
+}
+
+func (r scoreRow) csv() []string {
+	var steps []string
+	for _, h := range r.Steps {
+		steps = append(steps, number(h))
+	}
+	row := []string{
+		r.Dataset, count(r.Train), count(r.Test), count0(r.NoiseVariance), count(r.Classes), r.Method, r.Integrator,
+		strings.Join(steps, " "), strconv.Itoa(r.Splits), strconv.Itoa(r.Diverged),
+	}
+	for _, v := range []value{r.First, r.MNLL} {
+		for _, x := range []*float64{v.Mean, v.SD, v.Paper, v.PaperSD, v.Difference} {
+			row = append(row, optional(x))
+		}
+	}
+	return row
+}
+
+// count and count0 write nothing for what does not apply.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func count0(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return number(x)
+}
+
+func optional(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return number(*x)
+}
+
+// json names the first score by its own name.
+func (t scoreTable) json(rows []scoreRow) any {
+	type named struct {
+		scoreRow
+		Scores map[string]value `json:"scores"`
+	}
+	var out []named
+	for _, r := range rows {
+		out = append(out, named{r, map[string]value{t.score: r.First, "mnll": r.MNLL}})
+	}
+	return out
+}
+
+// lagRow is a row of the table of autocorrelations.
+type lagRow struct {
+	Dataset string `json:"dataset"`
+	Splits  int    `json:"splits"`
+	Lag1    value  `json:"lag1"`
+	// Means over splits of the oracle's other diagnostics, over its five
+	// chains together.
+	ESS     *float64 `json:"ess"`
+	RHatP95 *float64 `json:"rhat_p95"`
+	Self    *float64 `json:"self_distance"`
+}
+
+func drawAutocorrelation(d *drawing) error {
+	rows := lagRows(d.results)
+	var text, csv [][]string
+	for _, r := range rows {
+		text = append(text, []string{
+			r.Dataset, strconv.Itoa(r.Splits), show(r.Lag1.Mean, r.Lag1.SD, 3), show(r.Lag1.Paper, nil, 2), signed(r.Lag1.Difference, 3),
+			show(r.ESS, nil, 0), show(r.RHatP95, nil, 3), show(r.Self, nil, 3),
+		})
+		csv = append(csv, []string{
+			r.Dataset, strconv.Itoa(r.Splits), optional(r.Lag1.Mean), optional(r.Lag1.SD), optional(r.Lag1.Paper), optional(r.Lag1.Difference),
+			optional(r.ESS), optional(r.RHatP95), optional(r.Self),
+		})
+	}
+	if err := d.csv([]string{"dataset", "splits", "lag1", "lag1_sd", "lag1_paper", "lag1_difference", "ess", "rhat_p95", "self_distance"}, csv); err != nil {
+		return err
+	}
+	if err := d.json(rows); err != nil {
+		return err
+	}
+	header := []string{"data set", "splits", "lag-1", "paper", "Δ", "ESS", "split-R̂ (95 %)", "self-distance"}
+	return d.table(header, text, []string{
+		"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",
+		"Δ: difference from the paper, which states no deviations. ESS: of the five chains together.",
+	})
+}
+
+func lagRows(results []bench.Result) []lagRow {
+	var sets []string
+	for _, r := range results {
+		sets = appendNew(sets, r.Cell.Dataset)
+	}
+	var rows []lagRow
+	for _, set := range sets {
+		var lag, ess, rhat, self []float64
+		row := lagRow{Dataset: set}
+		for _, r := range results {
+			if r.Cell.Dataset != set {
+				continue
+			}
+			row.Splits++
+			lag, ess, rhat = appendScore(lag, r, "lag1"), appendScore(ess, r, "ess"), appendScore(rhat, r, "rhat_p95")
+			self = append(self, r.KSSelf)
+		}
+		row.Lag1 = newValue(lag, nil)
+		if p, ok := paperAutocorrelation[set]; ok {
+			row.Lag1.Paper = &p
+			if row.Lag1.Mean != nil {
+				row.Lag1.Difference = finite(*row.Lag1.Mean - p)
+			}
+		}
+		row.ESS, row.RHatP95, row.Self = meanOf(ess), meanOf(rhat), meanOf(self)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func meanOf(x []float64) *float64 {
+	m, _ := meanSD(x)
+	return finite(m)
+}
+
+// table writes the text of a table, with a title and notes, for the terminal
+// and as a file.
+func (d *drawing) table(header []string, rows [][]string, notes []string) error {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, d.experiment.Title)
+	if w := d.replaced(); w != "" {
+		fmt.Fprintln(&b, w)
+	}
+	if err := table.Write(&b, header, rows); err != nil {
+		return fmt.Errorf("figures: %s: %w", d.experiment.ID, err)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(&b, n)
+	}
+	if c := d.caption(); c != "" {
+		fmt.Fprintln(&b, c)
+	}
+	d.out.Text = b.String()
+	return d.write(".txt", b.Bytes())
+}
+
+func (d *drawing) json(v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("figures: %s.json: %w", d.experiment.ID, err)
+	}
+	return d.write(".json", append(data, '\n'))
+}

@@ -1,0 +1,176 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hambench/bench"
+)
+
+// histogram is one panel of the toy figure: a chain's law as a density, and
+// the exact posterior N(mean, sd²).
+type histogram struct {
+	cell            bench.Cell
+	edges, density  []float64 // density of bin i, between edges i and i + 1
+	counts          []float64
+	mean, sd, total float64
+}
+
+func newHistogram(r bench.Result) (histogram, error) {
+	h := histogram{cell: r.Cell, edges: r.Series["edges"], counts: r.Series["counts"]}
+	mean, sd := r.Series["mean"], r.Series["sd"]
+	if len(h.counts) == 0 || len(h.edges) != len(h.counts)+1 || len(mean) != 1 || len(sd) != 1 {
+		return h, fmt.Errorf("figures: result %.12s (%v) lacks the series of a histogram", r.Key, r.Cell)
+	}
+	h.mean, h.sd = mean[0], sd[0]
+	for _, n := range h.counts {
+		h.total += n
+	}
+	for i, n := range h.counts {
+		h.density = append(h.density, n/(h.total*(h.edges[i+1]-h.edges[i])))
+	}
+	return h, nil
+}
+
+// exact is the density of the posterior.
+func (h histogram) exact(x float64) float64 {
+	z := (x - h.mean) / h.sd
+	return math.Exp(-z*z/2) / (h.sd * math.Sqrt(2*math.Pi))
+}
+
+func (h histogram) title() string {
+	if h.cell.Batches == 1 {
+		return "full batch"
+	}
+	return "mini-batches: " + h.cell.Scheme
+}
+
+var histogramLook = okabeIto[5]
+
+// Plot draws the bins as one filled shape.
+func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	outline := []vg.Point{{X: x(h.edges[0]), Y: y(0)}}
+	for i, d := range h.density {
+		outline = append(outline, vg.Point{X: x(h.edges[i]), Y: y(d)}, vg.Point{X: x(h.edges[i+1]), Y: y(d)})
+	}
+	outline = append(outline, vg.Point{X: x(h.edges[len(h.edges)-1]), Y: y(0)})
+	fill := histogramLook
+	fill.A = 0x90
+	c.FillPolygon(fill, outline)
+	c.StrokeLines(draw.LineStyle{Color: okabeIto[0], Width: 0.6}, outline)
+}
+
+// truth draws the posterior's density as a grey dotted line.
+type truth struct{ histogram }
+
+var truthStyle = draw.LineStyle{Color: ink, Width: 1.3, Dashes: []vg.Length{1.3, 2}}
+
+func (t truth) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const n = 300
+	var pts []vg.Point
+	for i := range n + 1 {
+		v := p.X.Min + (p.X.Max-p.X.Min)*float64(i)/n
+		pts = append(pts, vg.Point{X: x(v), Y: y(t.exact(v))})
+	}
+	c.StrokeLines(truthStyle, pts)
+}
+
+func drawToy(d *drawing) error {
+	var hs []histogram
+	for _, r := range d.results {
+		h, err := newHistogram(r)
+		if err != nil {
+			return err
+		}
+		hs = append(hs, h)
+	}
+	if err := d.csv(toyHeader, toyRows(hs)); err != nil {
+		return err
+	}
+	return d.save(toySheet(d, hs))
+}
+
+func toySheet(d *drawing, hs []histogram) *sheet {
+	sh := &sheet{
+		title: d.experiment.Title, width: 232, height: 200, xLabel: "parameter θ", yLabel: "density",
+		legend: []swatch{
+			{name: "stationary law of the chain", draw: func(c *draw.Canvas, b vg.Rectangle) {
+				fill := histogramLook
+				fill.A = 0x90
+				c.SetColor(fill)
+				c.Fill(b.Path())
+			}},
+			{name: "exact posterior", draw: func(c *draw.Canvas, b vg.Rectangle) {
+				middle := (b.Min.Y + b.Max.Y) / 2
+				c.StrokeLine2(truthStyle, b.Min.X, middle, b.Max.X, middle)
+			}},
+		},
+	}
+	x, y := toyAxes(hs)
+	var row []panel
+	for i, h := range hs {
+		p := newPlot()
+		p.Add(gridLines{y.ticks}, h, truth{h})
+		x.apply(&p.X, true)
+		y.apply(&p.Y, i == 0)
+		row = append(row, panel{title: h.title(), Plot: p})
+	}
+	sh.panels = [][]panel{row}
+	c := hs[0].cell
+	sh.caption = d.caption(fmt.Sprintf("%s flow of each batch, η = %s, C = %s.", capital(c.Integrator), decimal(c.Step), frictionText(c)),
+		"Irrespective of the integrator's order, a step that sees a part of the data alone has another stationary law than the posterior.")
+	return sh
+}
+
+// capital makes the first letter a capital.
+func capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// toyAxes span five standard deviations, or all bins with more than a
+// thousandth of the draws if that is less, and all densities.
+func toyAxes(hs []histogram) (x, y axis) {
+	var xs []float64
+	top := []float64{0}
+	for _, h := range hs {
+		top = append(top, h.exact(h.mean))
+		for i, n := range h.counts {
+			top = append(top, h.density[i])
+			if n > h.total/1000 {
+				xs = append(xs, h.edges[i], h.edges[i+1])
+			}
+		}
+		xs = append(xs, h.mean-3.5*h.sd, h.mean+3.5*h.sd)
+	}
+	x = linearRange(xs).padded(0.02)
+	x.ticks = linearTicks(x.low, x.high, 5)
+	y = linearRange(top)
+	y.high *= 1.05
+	y.ticks = linearTicks(y.low, y.high, 5)
+	return x, y
+}
+
+var toyHeader = []string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}
+
+func toyRows(hs []histogram) [][]string {
+	var rows [][]string
+	for _, h := range hs {
+		for i, n := range h.counts {
+			rows = append(rows, []string{
+				h.cell.Scheme, strconv.Itoa(h.cell.Batches), number(h.edges[i]), number(h.edges[i+1]),
+				number(n), number(h.density[i]), number(h.exact((h.edges[i] + h.edges[i+1]) / 2)),
+			})
+		}
+	}
+	return rows
+}
