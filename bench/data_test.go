@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hambench/datasets"
+	"hambench/models"
+)
+
+// testData is the source with the data that HAMBENCH_DATA names, and no
+// network.
+func testData(t *testing.T) *Data {
+	t.Helper()
+	return NewData(&datasets.Resolver{Dir: dataFolder(), Offline: true})
+}
+
+// dataFolder is the folder that HAMBENCH_DATA names. A relative one is
+// relative to the repository's root, where `go test ./...` is started, though
+// tests run in their package's folder.
+func dataFolder() string {
+	dir := os.Getenv(datasets.EnvData)
+	if dir == "" || filepath.IsAbs(dir) || isFolder(dir) {
+		return dir
+	}
+	return filepath.Join("..", dir)
+}
+
+func isFolder(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}
+
+// The sweeps choose K and estimate costs from the table before any data are
+// loaded: it must say what the data say.
+func TestProblemsMatchTheirData(t *testing.T) {
+	d := testData(t)
+	for _, p := range problems {
+		t.Run(p.Dataset, func(t *testing.T) {
+			if missing, err := d.Unavailable(t.Context(), p.Dataset); err != nil {
+				t.Fatal(err)
+			} else if len(missing) > 0 {
+				t.Skip("no data: set HAMBENCH_DATA to the folder that holds them")
+			}
+			s, err := d.Split(t.Context(), p.Dataset, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.TrainRows() != p.Rows || s.Task.String() != string(p.Task) || s.Classes != p.Classes {
+				t.Errorf("data: %d rows, %v, %d classes; table: %+v", s.TrainRows(), s.Task, s.Classes, p)
+			}
+			if p.network() && s.Features != p.Features {
+				t.Errorf("%d features, table %d", s.Features, p.Features)
+			}
+			target, plane, err := d.Target(t.Context(), p.Dataset, 0, p.Model, "float32")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if target.Dim() != p.parameters() || target.Rows() != p.Rows || p.Model != models.For(p.Dataset) {
+				t.Errorf("target: %d parameters, %d rows, model %s; table: %d, %d, %s", target.Dim(), target.Rows(), models.For(p.Dataset), p.parameters(), p.Rows, p.Model)
+			}
+			if (plane != nil) != (p.Dataset == "linear") {
+				t.Errorf("plane %v of %s", plane != nil, p.Dataset)
+			}
+		})
+	}
+}
+
+func TestUnavailableDataAreNamedWithTheirSubstitutes(t *testing.T) {
+	d := NewData(&datasets.Resolver{Offline: true})
+	missing, err := d.Unavailable(t.Context(), "boston", "linear", "vehicle")
+	if err != nil || !slices.Equal(missing, []string{"boston", "vehicle"}) {
+		t.Errorf("missing %v, %v; want boston and vehicle", missing, err)
+	}
+	note := SkippedNote(missing)
+	for _, want := range []string{"boston, vehicle", "teacher-reg, teacher-cls", "hambench data fetch"} {
+		if !strings.Contains(note, want) {
+			t.Errorf("note %q lacks %q", note, want)
+		}
+	}
+	if SkippedNote(nil) != "" {
+		t.Error("a note though nothing is missing")
+	}
+}
+
+// The built-in experiments on the real models, shortened.
+func TestBuiltinExperimentsRun(t *testing.T) {
+	p := profile(t, "quick")
+	p.ToySamples, p.BottleneckSamples, p.BottleneckSteps = 4000, 100, []float64{0.1}
+	exps, err := Select(Experiments(p, UCI()...), "bottleneck", "paths", "toy", "synthetic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: testData(t)}
+	sum, err := r.Run(t.Context(), exps)
+	if err != nil {
+		t.Fatalf("%v: %v", err, sum.Failures)
+	}
+	for _, e := range exps {
+		results, _ := e.Results(r.Store.Get)
+		for _, r := range results {
+			c := r.Cell
+			switch {
+			case c.Observe == Histogram && c.Scheme == "replacement":
+				// Batches of one row, drawn anew each step, widen the
+				// stationary law: at h = 0.4 by far more than the 0.02 that
+				// 4000 correlated draws are off by.
+				if !(r.KS > 0.05) {
+					t.Errorf("toy with replacement: distance %v, want > 0.05", r.KS)
+				}
+			case c.Observe == Histogram && c.Scheme == "full":
+				if !(r.KS < 0.05) {
+					t.Errorf("toy, full batch, exact flow: distance %v, want < 0.05", r.KS)
+				}
+			case c.Observe == Marginals:
+				if len(r.Series["q50"]) != len(r.Series["x"]) || len(r.Series["train_x"]) != 256 || r.KS > 0.15 {
+					t.Errorf("synthetic: %d medians at %d inputs, %d training points, distance %v", len(r.Series["q50"]), len(r.Series["x"]), len(r.Series["train_x"]), r.KS)
+				}
+			}
+		}
+	}
+}
+
+func TestCalibrationGivesPlausibleTimes(t *testing.T) {
+	exps, err := Select(Experiments(profile(t, "quick"), UCI()...), "methods")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Calibrate(t.Context(), testData(t), exps, 1, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"linear", "teacher-reg", "teacher-cls"} {
+		k := m.Problems[name]
+		last := len(k.Rows) - 1
+		if last < 1 || !(k.Noise > 0) || !(k.Gradient[last] > k.Gradient[0]) || !(k.Product[last] > 0) {
+			t.Errorf("%s: %+v; want times that grow with the rows", name, k)
+		}
+		// The constants of the default model are of a machine with
+		// AVX-512; no machine is a thousand times slower or a hundred faster.
+		p, _ := LookupProblem(name)
+		if ratio := k.Gradient[last] / defaultTimes(p).Gradient[1]; ratio < 0.01 || ratio > 1000 {
+			t.Errorf("%s: a full gradient takes %v s, %v times the default", name, k.Gradient[last], ratio)
+		}
+	}
+}
