@@ -117,15 +117,18 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 	rows.check(t.Rows())
 	w := rows.Scale / t.variance
 	precision, shift = make([]float64, linearDim*linearDim), make([]float64, linearDim)
-	for d := range linearDim {
-		precision[d*linearDim+d] = 1
-	}
 	for i := rows.Lo; i < rows.Hi; i++ {
 		phi := t.phi(i)
 		for d, p := range phi {
-			axpy(precision[d*linearDim:(d+1)*linearDim], w*p, phi)
+			axpy(precision[d*linearDim:(d+1)*linearDim], p, phi)
 		}
 		axpy(shift, -w*t.kernels.minusY[i], phi)
+	}
+	for i := range precision { // scaled last: so it is symmetric to the bit
+		precision[i] *= w
+	}
+	for d := range linearDim {
+		precision[d*linearDim+d]++
 	}
 	return precision, shift
 }
