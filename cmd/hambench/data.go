@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"hambench/datasets"
+	"hambench/internal/table"
+	"hambench/internal/usage"
+)
+
+func dataCommand() *command {
+	return &command{
+		name:    "data",
+		about:   "Lists, fetches and verifies the files of the data sets.",
+		example: "hambench data fetch boston yacht",
+		sub: []*command{
+			{name: "list", about: "Lists the files of the data sets and where they are.", usage: "[DATASET …]", example: "hambench data list", run: runDataList},
+			{name: "fetch", about: "Fetches the files that are missing into the user's cache folder.", usage: "[DATASET …]", example: "hambench data fetch boston", run: runDataFetch},
+			{name: "verify", about: "Verifies the files that are there; exit code 1 if one is missing or damaged.", usage: "[DATASET …]", example: "hambench data verify --data ../data", run: runDataVerify},
+		},
+	}
+}
+
+// dataArgs parses the flags and names of a data command; no names means all
+// sets from files.
+func dataArgs(c *command, stdout io.Writer, args []string) (*datasets.Resolver, []string, error) {
+	fs := c.flagSet()
+	var dir string
+	registerData(fs, &dir)
+	names, err := c.parse(fs, stdout, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := datasets.NewResolver(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(names) > 0 {
+		return r, names, nil
+	}
+	for _, name := range datasets.Names() {
+		if _, builtin, _ := datasets.About(name); !builtin {
+			names = append(names, name)
+		}
+	}
+	return r, names, nil
+}
+
+// statuses looks at all files of the named sets.
+func statuses(r *datasets.Resolver, names []string) ([]datasets.Status, error) {
+	var all []datasets.Status
+	for _, name := range names {
+		s, err := r.Status(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s...)
+	}
+	return all, nil
+}
+
+func state(s datasets.Status) string {
+	switch {
+	case s.Missing():
+		return "missing"
+	case s.Err != nil:
+		return "damaged: " + s.Err.Error()
+	}
+	return "verified"
+}
+
+func runDataList(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
+	r, names, err := dataArgs(c, stdout, args)
+	if err != nil {
+		return err
+	}
+	all, err := statuses(r, names)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, s := range all {
+		rows = append(rows, []string{s.Dataset, s.File.Path, state(s), s.Path, s.File.URLs[0]})
+	}
+	return table.Write(stdout, []string{"data set", "file", "state", "found at", "address"}, rows)
+}
+
+func runDataVerify(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
+	r, names, err := dataArgs(c, stdout, args)
+	if err != nil {
+		return err
+	}
+	all, err := statuses(r, names)
+	if err != nil {
+		return err
+	}
+	bad := 0
+	for _, s := range all {
+		fmt.Fprintf(stdout, "%s: %s\n", s.File.Path, state(s))
+		if state(s) != "verified" {
+			bad++
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d files are missing or damaged", bad, len(all))
+	}
+	return nil
+}
+
+func runDataFetch(ctx context.Context, c *command, stdout, _ io.Writer, args []string) error {
+	r, names, err := dataArgs(c, stdout, args)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, name := range names {
+		_, err := r.Load(ctx, name)
+		var bad *usage.Error
+		if errors.As(err, &bad) || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			failed = append(failed, err)
+			fmt.Fprintf(stdout, "%s: %v\n", name, err)
+			continue
+		}
+		fmt.Fprintf(stdout, "%s: verified\n", name)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d data sets cannot be had", len(failed), len(names))
+	}
+	return nil
+}

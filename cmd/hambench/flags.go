@@ -1,0 +1,69 @@
+package main
+
+import (
+	"flag"
+	"runtime"
+	"strings"
+
+	"hambench/bench"
+	"hambench/datasets"
+	"hambench/internal/kernel"
+	"hambench/internal/usage"
+)
+
+// defaultOut is where results and figures go.
+const defaultOut = "out"
+
+// runFlags are the flags that choose experiments and where they live.
+type runFlags struct {
+	profile, only, out, data, shard string
+	workers                         int
+}
+
+func (f *runFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+profileNames())
+	fs.StringVar(&f.only, "only", "", "`ID,…` of the experiments to take; all if empty (see hambench list experiments)")
+	fs.StringVar(&f.out, "out", defaultOut, "`DIR` of results and figures")
+}
+
+func (f *runFlags) registerRun(fs *flag.FlagSet) {
+	f.register(fs)
+	registerData(fs, &f.data)
+	fs.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
+	fs.StringVar(&f.shard, "shard", "", "`I/N`: compute only slice I (from 0) of N; slices share one --out")
+}
+
+func registerData(fs *flag.FlagSet, dir *string) {
+	fs.StringVar(dir, "data", "", "`DIR` with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
+}
+
+// check refuses values out of range, and a processor setting that cannot be
+// had.
+func (f *runFlags) check() error {
+	if f.workers < 1 {
+		return usage.Errorf("--workers %d: want at least 1", f.workers)
+	}
+	if f.out == "" {
+		return usage.Errorf("--out is empty: want a folder")
+	}
+	return kernel.Err()
+}
+
+// splitList splits a comma-separated list; nil if it is empty.
+func splitList(s string) []string {
+	var out []string
+	for _, x := range strings.Split(s, ",") {
+		if x = strings.TrimSpace(x); x != "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func profileNames() string {
+	var names []string
+	for _, p := range bench.Profiles() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}

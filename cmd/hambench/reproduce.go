@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hambench/bench"
+	"hambench/datasets"
+	"hambench/figures"
+	"hambench/internal/table"
+	"hambench/internal/usage"
+)
+
+func reproduceCommand() *command {
+	return &command{
+		name:  "reproduce",
+		about: "Regenerates the figures and tables: runs what is missing, then draws.",
+		detail: `Results are kept under the output folder: a run that was stopped continues
+where it stopped, and what is there is not computed again. Data sets that
+cannot be had are replaced by built-in ones, and the figures say so.`,
+		example: "hambench reproduce --profile quick --only bottleneck,toy",
+		run:     runReproduce,
+	}
+}
+
+// reproduction is one call of the command.
+type reproduction struct {
+	runFlags
+	dryRun, check, figuresOnly bool
+
+	stdout, stderr io.Writer
+	source         *bench.Data
+	store          *bench.Store
+	exps           []bench.Experiment
+	unavailable    []string
+	slice          bench.Shard
+}
+
+func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
+	r := &reproduction{stdout: stdout, stderr: stderr}
+	fs := c.flagSet()
+	r.registerRun(fs)
+	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
+	fs.BoolVar(&r.check, "check", false, "list the cells that are missing; exit code 1 if there are any")
+	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw from what is there; run nothing")
+	if _, err := c.parse(fs, stdout, args); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	defer r.store.Close()
+	switch {
+	case r.dryRun:
+		return r.printEstimates(ctx)
+	case r.check:
+		return r.checkComplete()
+	case r.figuresOnly:
+		return r.draw()
+	}
+	return r.runAndDraw(ctx)
+}
+
+// prepare checks the flags, opens the store and finds the data.
+func (r *reproduction) prepare(ctx context.Context) error {
+	if err := r.runFlags.check(); err != nil {
+		return err
+	}
+	profile, err := bench.LookupProfile(r.profile)
+	if err != nil {
+		return err
+	}
+	if r.slice, err = bench.ParseShard(r.shard); err != nil {
+		return err
+	}
+	if r.exps, err = bench.Select(bench.Experiments(profile), splitList(r.only)...); err != nil {
+		return err
+	}
+	resolver, err := datasets.NewResolver(r.data)
+	if err != nil {
+		return err
+	}
+	if r.store, err = bench.Open(filepath.Join(r.out, "store")); err != nil {
+		return err
+	}
+	for _, t := range r.store.Troubles() {
+		fmt.Fprintf(r.stderr, "hambench: store: %v\n", t)
+	}
+	r.source = bench.NewData(resolver)
+	if r.unavailable, err = r.source.Unavailable(ctx, fromFiles(r.exps)...); err != nil || len(r.unavailable) == 0 {
+		return err
+	}
+	fmt.Fprintln(r.stderr, bench.SkippedNote(r.unavailable))
+	r.exps, err = bench.Select(bench.Experiments(profile, r.unavailable...), splitList(r.only)...)
+	return err
+}
+
+// fromFiles returns the data sets of the experiments that are not built in.
+func fromFiles(exps []bench.Experiment) []string {
+	used := make(map[string]bool)
+	for _, e := range exps {
+		for _, c := range e.Cells {
+			used[c.Dataset] = true
+		}
+		for _, choice := range e.Choices {
+			used[choice[0].Dataset] = true
+		}
+	}
+	return slices.DeleteFunc(bench.UCI(), func(name string) bool { return !used[name] })
+}
+
+// runAndDraw computes what is missing and draws. Figures are drawn from what
+// there is, even if some cells failed.
+func (r *reproduction) runAndDraw(ctx context.Context) error {
+	runner := &bench.Runner{Store: r.store, Source: r.source, Workers: r.workers, Shard: r.slice, Progress: r.stderr}
+	summary, runErr := runner.Run(ctx, r.exps)
+	for _, f := range summary.Failures {
+		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
+	}
+	if errors.Is(runErr, context.Canceled) {
+		return runErr
+	}
+	var drawErr error
+	if r.slice.Count <= 1 {
+		drawErr = r.draw()
+	}
+	fmt.Fprintln(r.stdout, describe(summary))
+	if note := bench.SkippedNote(r.unavailable); note != "" {
+		fmt.Fprintln(r.stdout, note)
+	}
+	return errors.Join(runErr, drawErr)
+}
+
+// describe is the last line of a run.
+func describe(s bench.Summary) string {
+	if s.Nothing() {
+		return fmt.Sprintf("nothing was computed: all %d cells and %d oracles were reused", s.Reused, s.OraclesReused)
+	}
+	return fmt.Sprintf("computed %d cells (%d diverged) and %d oracles, reused %d and %d, in %s",
+		s.Computed, s.Diverged, s.OraclesBuilt, s.Reused, s.OraclesReused, s.Elapsed.Round(time.Second))
+}
+
+// draw draws every experiment that has results, prints the tables, and says
+// where the files are.
+func (r *reproduction) draw() error {
+	var failed []error
+	for _, e := range r.exps {
+		o, err := figures.Draw(e, r.store.Get, figures.Options{Dir: r.out, Profile: r.profile})
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", e.ID, err))
+			continue
+		}
+		r.report(e, o)
+	}
+	return errors.Join(failed...)
+}
+
+func (r *reproduction) report(e bench.Experiment, o *figures.Output) {
+	fmt.Fprintf(r.stdout, "%s: %s\n", e.ID, e.Title)
+	if o.Text != "" {
+		fmt.Fprintf(r.stdout, "%s", o.Text)
+	}
+	for _, n := range o.Notes {
+		fmt.Fprintf(r.stdout, "  note: %s\n", n)
+	}
+	if o.Cells < o.Of {
+		fmt.Fprintf(r.stdout, "  %d of %d cells are there\n", o.Cells, o.Of)
+	}
+	fmt.Fprintf(r.stdout, "  %s\n\n", strings.Join(o.Files, " "))
+}
+
+// calibrationTime is how long --dry-run measures this machine.
+const calibrationTime = 10 * time.Second
+
+// printEstimates prints what each experiment would cost.
+func (r *reproduction) printEstimates(ctx context.Context) error {
+	model, err := bench.Calibrate(ctx, r.source, r.exps, r.workers, calibrationTime)
+	if err != nil {
+		return err
+	}
+	estimates, err := model.Estimates(r.exps, r.slice, r.store, nil)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	var total bench.Estimate
+	for _, e := range estimates {
+		rows = append(rows, estimateRow(e.ID, e, r.workers))
+		total.Cells, total.Missing = total.Cells+e.Cells, total.Missing+e.Missing
+		total.Oracles, total.Seconds = total.Oracles+e.Oracles, total.Seconds+e.Seconds
+	}
+	rows = append(rows, estimateRow("all", total, r.workers))
+	if err := table.Write(r.stdout, []string{"experiment", "cells", "to compute", "oracles", "core time", fmt.Sprintf("time on %d workers", r.workers)}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(r.stdout, "What two experiments share is counted in the first. Chains that diverge end early and make it shorter.")
+	return nil
+}
+
+func estimateRow(name string, e bench.Estimate, workers int) []string {
+	core := time.Duration(e.Seconds * float64(time.Second))
+	return []string{
+		name, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing), fmt.Sprint(e.Oracles),
+		core.Round(time.Second).String(), (core / time.Duration(workers)).Round(time.Second).String(),
+	}
+}
+
+// errIncomplete says that cells are missing.
+var errIncomplete = errors.New("incomplete")
+
+// checkComplete lists the cells of the shard that the store lacks.
+func (r *reproduction) checkComplete() error {
+	missing, have := 0, 0
+	for _, e := range r.exps {
+		there, cells := e.Results(r.store.Get)
+		have += len(there)
+		for _, c := range cells {
+			if r.slice.Has(c.Key()) {
+				fmt.Fprintf(r.stdout, "missing: %s: %v\n", e.ID, c)
+				missing++
+			}
+		}
+	}
+	fmt.Fprintf(r.stdout, "%d cells are there, %d are missing\n", have, missing)
+	if missing > 0 {
+		return fmt.Errorf("%w: %d cells are missing in %s", errIncomplete, missing, r.store.Dir())
+	}
+	return nil
+}
+
+// readStore opens the store of an output folder for reading.
+func readStore(out string) (*bench.Store, error) {
+	if out == "" {
+		return nil, usage.Errorf("--out is empty: want a folder")
+	}
+	return bench.Read(filepath.Join(out, "store"))
+}

@@ -1,0 +1,22 @@
+package main
+
+// root is the tree of commands.
+func root() *command {
+	return &command{
+		name:    "hambench",
+		about:   "hambench: a laboratory for stochastic Hamiltonian samplers.",
+		example: "hambench reproduce --only bottleneck",
+		sub: []*command{
+			reproduceCommand(),
+			sampleCommand(),
+			oracleCommand(),
+			dataCommand(),
+			listCommand(),
+			exportCommand(),
+			certifyCommand(),
+			gateCommand(),
+			storeCommand(),
+			versionCommand(),
+		},
+	}
+}

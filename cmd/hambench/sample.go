@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"hambench/bench"
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/internal/kernel"
+	"hambench/internal/random"
+	"hambench/internal/usage"
+	"hambench/minibatch"
+	"hambench/models"
+)
+
+func sampleCommand() *command {
+	return &command{
+		name:  "sample",
+		about: "Runs one chain and writes its draws to standard output.",
+		detail: `One line a draw: the sample's number, then the parameters (theta0 …), or with
+--predictions the predictive values at the test inputs (f0 …). The chain starts
+at a draw from the prior. A chain that diverges ends with exit code 1.`,
+		example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
+		run:     runSample,
+	}
+}
+
+// sampleFlags describe one chain.
+type sampleFlags struct {
+	model, dataset, integrator, scheme, format, precision, data string
+	split, batch, k, inner, samples, thin, burn                 int
+	h, friction                                                 float64
+	seed                                                        uint64
+	predictions                                                 bool
+}
+
+func (f *sampleFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.model, "model", "", "`NAME` of the model; the data set's own if empty")
+	fs.StringVar(&f.dataset, "dataset", "", "`NAME` of the data set; the model's own if empty")
+	fs.IntVar(&f.split, "split", 0, "`I` of the split")
+	fs.StringVar(&f.integrator, "integrator", "leapfrog", "`NAME` of the integrator, or split:WORD")
+	fs.StringVar(&f.scheme, "scheme", "", "`NAME` of the mini-batch scheme; reshuffle if empty, full for one batch")
+	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by one row at most); 0 is all")
+	fs.IntVar(&f.k, "K", 0, "`K` batches, instead of --batch")
+	fs.Float64Var(&f.h, "h", 0.005, "step `H` in units of simulation time")
+	fs.Float64Var(&f.friction, "friction", 5, "friction `C`; +Inf refreshes the momentum in full")
+	fs.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter")
+	fs.IntVar(&f.samples, "samples", 200, "`N` draws")
+	fs.IntVar(&f.thin, "thin", 0, "`N` steps per draw; 0 is 2.5 units of time")
+	fs.IntVar(&f.burn, "burn", -1, "`N` steps before the first draw; -1 is 10 units of time")
+	fs.Uint64Var(&f.seed, "seed", 1, "`N` of the random streams")
+	fs.StringVar(&f.precision, "precision", "float32", "`float32|float64` of network gradients")
+	fs.StringVar(&f.format, "format", "csv", "`csv|jsonl`")
+	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
+	registerData(fs, &f.data)
+}
+
+func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
+	var f sampleFlags
+	fs := c.flagSet()
+	f.register(fs)
+	if _, err := c.parse(fs, stdout, args); err != nil {
+		return err
+	}
+	if err := errors.Join(kernel.Err(), f.check()); err != nil {
+		return err
+	}
+	target, err := f.target(ctx)
+	if err != nil {
+		return err
+	}
+	sampler, integrator, err := f.sampler(target)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(stdout)
+	defer w.Flush()
+	out := newDrawWriter(w, f, target)
+	plan := f.plan(integrator)
+	err = sampler.Run(ctx, f.start(target), plan, func(i int, z *integrators.State) error { return out.write(i, z.Theta) })
+	var diverged *chain.DivergedError
+	if errors.As(err, &diverged) {
+		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, out.written, plan.Samples)
+	}
+	n := sampler.Counts()
+	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products\n", out.written, n.Steps, n.Gradients, n.HessianVectors)
+	return err
+}
+
+// check refuses values out of range that no constructor sees.
+func (f *sampleFlags) check() error {
+	switch {
+	case f.samples < 1:
+		return usage.Errorf("--samples %d: want at least 1", f.samples)
+	case f.thin < 0:
+		return usage.Errorf("--thin %d: want 0 or more", f.thin)
+	case f.burn < -1:
+		return usage.Errorf("--burn %d: want -1 or more", f.burn)
+	case f.batch < 0 || f.k < 0:
+		return usage.Errorf("--batch %d, --K %d: want 0 or more", f.batch, f.k)
+	case f.batch > 0 && f.k > 0:
+		return usage.Errorf("--batch and --K: want one of them")
+	case f.format != "csv" && f.format != "jsonl":
+		return usage.Errorf("--format %q: want csv or jsonl", f.format)
+	}
+	return nil
+}
+
+// target finds the model and the data; each stands for the other where one
+// is missing.
+func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
+	if f.model == "" && f.dataset == "" {
+		return nil, usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
+	}
+	if f.dataset == "" {
+		f.dataset = ownDataset(f.model)
+	}
+	if f.model == "" {
+		f.model = models.For(f.dataset)
+	}
+	resolver, err := datasets.NewResolver(f.data)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := bench.NewData(resolver).Target(ctx, f.dataset, f.split, f.model, f.precision)
+	if errors.Is(err, datasets.ErrUnavailable) {
+		return nil, fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
+	}
+	return t, err
+}
+
+// ownDataset is the built-in data set of a model.
+func ownDataset(model string) string {
+	if model == "bnn" {
+		return "teacher-reg"
+	}
+	return model
+}
+
+// sampler joins the chain; its streams come from the seed alone.
+func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, *integrators.Integrator, error) {
+	method, err := integrators.Lookup(f.integrator)
+	if err != nil {
+		return nil, nil, err
+	}
+	integrator, err := method.New(t.Dim(), integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner})
+	if err != nil {
+		return nil, nil, err
+	}
+	k := f.k
+	if k == 0 {
+		k = bench.Batches(t.Rows(), f.batch)
+	}
+	scheme := f.scheme
+	if scheme == "" {
+		scheme = "reshuffle"
+		if k == 1 {
+			scheme = "full"
+		}
+	}
+	stream, err := minibatch.New(scheme, t.Rows(), k, random.New(f.seed, random.StreamBatches).Rand())
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := chain.New(t, integrator, stream, random.New(f.seed, random.StreamNoise))
+	return s, integrator, err
+}
+
+// Simulation times of the paper's chains, the defaults of --thin and --burn.
+const (
+	sampleTime = 2.5
+	burnTime   = 10
+)
+
+func (f *sampleFlags) plan(in *integrators.Integrator) chain.Plan {
+	p := chain.Plan{BurnIn: f.burn, Samples: f.samples, Thin: f.thin}
+	outer := f.h * float64(in.Batches)
+	if p.Thin == 0 {
+		p.Thin = max(1, int(math.Round(sampleTime/outer)))
+	}
+	if p.BurnIn < 0 {
+		p.BurnIn = max(1, int(math.Round(burnTime/outer)))
+	}
+	return p
+}
+
+// start is a draw from the prior with a fresh momentum.
+func (f *sampleFlags) start(t models.Target) *integrators.State {
+	z := integrators.NewState(t.Dim())
+	s := random.New(f.seed, random.StreamStart)
+	s.Normal(z.Theta)
+	t.DrawPrior(z.Theta)
+	s.Normal(z.R)
+	return z
+}
+
+// drawWriter writes draws line by line.
+type drawWriter struct {
+	w       *bufio.Writer
+	target  models.Target
+	values  []float64 // predictive values; nil for parameters
+	jsonl   bool
+	written int
+}
+
+func newDrawWriter(w *bufio.Writer, f sampleFlags, t models.Target) *drawWriter {
+	d := &drawWriter{w: w, target: t, jsonl: f.format == "jsonl"}
+	name, n := "theta", t.Dim()
+	if f.predictions {
+		name, n = "f", t.Outputs()
+		d.values = make([]float64, n)
+	}
+	if !d.jsonl {
+		w.WriteString("sample")
+		for i := range n {
+			fmt.Fprintf(w, ",%s%d", name, i)
+		}
+		w.WriteByte('\n')
+	}
+	return d
+}
+
+func (d *drawWriter) write(i int, theta []float64) error {
+	x := theta
+	if d.values != nil {
+		d.target.Predict(d.values, theta)
+		x = d.values
+	}
+	d.written++
+	if d.jsonl {
+		return json.NewEncoder(d.w).Encode(struct {
+			Sample int       `json:"sample"`
+			Values []float64 `json:"values"`
+		}{i, x})
+	}
+	d.w.WriteString(strconv.Itoa(i))
+	for _, v := range x {
+		d.w.WriteByte(',')
+		d.w.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return d.w.WriteByte('\n')
+}

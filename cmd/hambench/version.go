@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"hambench/bench"
+	"hambench/internal/kernel"
+)
+
+func versionCommand() *command {
+	return &command{
+		name:    "version",
+		about:   "Prints the commit, the Go version, and the instruction set in use.",
+		example: "hambench version",
+		run: func(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
+			if _, err := c.parse(c.flagSet(), stdout, args); err != nil {
+				return err
+			}
+			if err := kernel.Err(); err != nil {
+				return err
+			}
+			v := bench.Version()
+			fmt.Fprintf(stdout, "hambench %s, %s, kernels %s\n", v, v.Go, kernel.ISA())
+			return nil
+		},
+	}
+}
