@@ -164,3 +164,22 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 	}
 	return turns * turn
 }
+
+// multiplyAdds runs a register loop and returns its number of multiply-adds.
+func multiplyAdds[T Float](l level, turns int) int {
+	lanes := Lanes[T]()
+	switch single := lanes == 16; {
+	case l == avx512 && single:
+		multiplyAdds_avx512_f32(turns)
+	case l == avx512:
+		multiplyAdds_avx512_f64(turns)
+	case single:
+		multiplyAdds_avx2_f32(turns)
+	default:
+		multiplyAdds_avx2_f64(turns)
+	}
+	if l == avx512 {
+		return turns * 24 * lanes
+	}
+	return turns * 12 * lanes / 2
+}

@@ -1,0 +1,50 @@
+// Peak generates loops of independent multiply-adds in registers: what a
+// core can do at most.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hambench/internal/gen/simd"
+)
+
+// chains is how many accumulators a set's registers hold beside two factors:
+// more than latency × units of any processor so far.
+func chains(s simd.Set) int {
+	if s.Masks {
+		return 24
+	}
+	return 12
+}
+
+func main() {
+	for _, s := range simd.Sets {
+		if !s.Narrow() {
+			loop(s)
+		}
+	}
+	Generate()
+}
+
+func loop(s simd.Set) {
+	TEXT("multiplyAdds_"+s.Suffix(), NOSPLIT, "func(turns int)")
+	Doc(fmt.Sprintf("multiplyAdds_%s does turns × %d × %d multiply-adds.", s.Suffix(), chains(s), s.Bytes/s.Elem))
+	n := Load(Param("turns"), GP64())
+	var acc []reg.VecVirtual
+	for range chains(s) {
+		acc = append(acc, s.Zero())
+	}
+	x, y := s.Zero(), s.Zero()
+	Label("turn")
+	for _, a := range acc {
+		s.FMA(x, y, a)
+	}
+	DECQ(n)
+	JNZ(LabelRef("turn"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkPeak is the yardstick: multiply-adds in registers.
+func BenchmarkPeak(b *testing.B) {
+	for _, s := range Sets() {
+		if s.level == generic {
+			continue
+		}
+		b.Run("precision=float32/isa="+s.Name(), func(b *testing.B) { benchmarkPeak[float32](b, s) })
+		b.Run("precision=float64/isa="+s.Name(), func(b *testing.B) { benchmarkPeak[float64](b, s) })
+	}
+}
+
+func benchmarkPeak[T Float](b *testing.B, s *Set) {
+	n := 0
+	for b.Loop() {
+		n += multiplyAdds[T](s.level, 1000)
+	}
+	b.ReportMetric(2*float64(n)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+}
+
+// dim is the number of parameters of the Boston network.
+const dim = 8401
+
+// BenchmarkNormals fills a vector; BenchmarkUpdate makes the same normals
+// within the update of a leapfrog step, and BenchmarkUpdateEach within one
+// whose mass differs by coordinate; BenchmarkCombine adds two vectors.
+func BenchmarkNormals(b *testing.B) {
+	x := make([]float64, dim)
+	eachSet(b, dim, func(s *Set) func() {
+		n := newNoise(s, 1, 1)
+		return func() { n.Normal(x) }
+	})
+}
+
+func BenchmarkUpdate(b *testing.B) { benchmarkUpdate(b, Coef{All: 0.99}) }
+
+func BenchmarkUpdateEach(b *testing.B) { benchmarkUpdate(b, Coef{Each: make([]float64, dim)}) }
+
+func benchmarkUpdate(b *testing.B, friction Coef) {
+	one := Coef{All: 1}
+	u := &Update{
+		Theta: Aligned[float64](dim), R: Aligned[float64](dim), G: Aligned[float64](dim),
+		P: friction, A: Coef{All: -1e-3}, Q: one, S: Coef{All: 1e-2}, D: Coef{All: 1e-3},
+	}
+	eachSet(b, dim, func(s *Set) func() {
+		n := newNoise(s, 1, 1)
+		return func() { n.Update(u) }
+	})
+}
+
+func BenchmarkCombine(b *testing.B) {
+	x, y := Aligned[float64](dim), Aligned[float64](dim)
+	terms := []Summand{{Coef{All: 1}, x}, {Coef{All: 1e-3}, y}}
+	eachSet(b, dim, func(s *Set) func() { return func() { s.combine(x, terms) } })
+}
+
+// eachSet benchmarks what kernel returns on each set of kernels, and reports
+// nanoseconds per element.
+func eachSet(b *testing.B, n int, kernel func(*Set) func()) {
+	for _, s := range Sets() {
+		b.Run(fmt.Sprintf("n=%d/isa=%s", n, s.Name()), func(b *testing.B) {
+			b.ReportAllocs()
+			f := kernel(s)
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+		})
+	}
+}
