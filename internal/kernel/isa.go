@@ -27,6 +27,18 @@ var names = [...]string{generic: "generic", avx2: "avx2", avx512: "avx512"}
 // Name is "avx512", "avx2" or "generic".
 func (s *Set) Name() string { return s.name }
 
+// VectorLen is the number of elements in the widest vector of a set; 1 for
+// plain Go.
+func VectorLen[T Float](s *Set) int {
+	switch s.level {
+	case avx512:
+		return Lanes[T]()
+	case avx2:
+		return Granule[T]()
+	}
+	return 1
+}
+
 // Sets returns the sets that this machine can run, the fastest first.
 func Sets() []*Set {
 	var s []*Set

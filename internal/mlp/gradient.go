@@ -179,12 +179,18 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, sum accumulation, pair
 	p.Product(q)
 }
 
-// dotColumns is how many of a layer's outputs have their weights' gradient
-// made of inner products along the data, not of a vector across outputs that
-// they would leave nearly empty.
+// dotColumns is how many of a layer's last outputs have their weights'
+// gradient made of inner products along the n data, because a vector across
+// outputs would be nearly empty. A row of C then costs, per output, n/lanes
+// multiply-adds and a horizontal sum, worth some six, instead of n.
 func (e *engine[T]) dotColumns(out, n int) int {
+	const horizontalSum = 6
+	lanes := kernel.VectorLen[T](e.set)
 	if out == 1 {
 		return 1
+	}
+	if rest := out % lanes; rest*((n+lanes-1)/lanes+horizontalSum) < n {
+		return rest
 	}
 	return 0
 }
