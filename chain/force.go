@@ -43,16 +43,10 @@ func (b hessianBatch) HessianVector(hv, theta, v []float64) {
 	b.hessian.HessianVector(hv, theta, v, b.rows)
 }
 
-// linearGaussian is a target whose scaled batch gradient is Pθ − s.
-type linearGaussian interface {
-	models.Target
-	Affine(rows models.Rows) (precision, shift []float64)
-}
-
 // affineBatch is the force of a linear-Gaussian target.
 type affineBatch struct {
 	*batch
-	gaussian linearGaussian
+	gaussian models.LinearGaussian
 }
 
 // Affine returns one pointer per batch of an arrangement: integrators keep
@@ -72,7 +66,7 @@ func (b affineBatch) Affine() *integrators.Affine {
 func newForce(t models.Target, m integrators.Method) (*batch, integrators.Force, error) {
 	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
 	hessian, hasHessian := t.(models.Hessian)
-	gaussian, hasAffine := t.(linearGaussian)
+	gaussian, hasAffine := t.(models.LinearGaussian)
 	switch {
 	case m.Claims.HessianVectors > 0 && !hasHessian:
 		return nil, nil, usage.Errorf("integrator %q needs Hessian-vector products, which model %q does not have", m.Name, modelName(t))

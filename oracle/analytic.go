@@ -17,8 +17,8 @@ type Analytic struct {
 	key      string
 	mean, sd []float64 // per output
 	self     Band
-	mu       sync.Mutex // the target under draw has scratch space
-	draw     func(theta []float64)
+	mu       sync.Mutex // of law, which has scratch space
+	law      models.Analytic
 }
 
 // selfReplicates is how many samples the self-distance is taken over; its
@@ -26,23 +26,18 @@ type Analytic struct {
 const selfReplicates = 1000
 
 // NewAnalytic returns the truth of a target whose posterior is known, for
-// the comparison with chains of the given number of samples. The target must
-// give its predictive marginals and draw from its posterior; it serves the
-// truth from then on.
+// the comparison with chains of the given number of samples. The target, which
+// must be a models.Analytic, serves the truth from then on.
 func NewAnalytic(name string, t models.Target, samples int) (*Analytic, error) {
 	if samples < 1 {
 		return nil, usage.Errorf("oracle: %d samples: want at least 1", samples)
 	}
-	law, hasLaw := t.(interface {
-		PredictiveMarginals() (mean, sd []float64)
-	})
-	posterior, draws := t.(interface{ DrawPosterior(dst []float64) })
-	if !hasLaw || !draws {
+	law, ok := t.(models.Analytic)
+	if !ok {
 		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
 	}
-	a := &Analytic{key: fmt.Sprintf("analytic:%s:%d", name, samples), self: uniformSelfDistance(samples)}
+	a := &Analytic{key: fmt.Sprintf("analytic:%s:%d", name, samples), law: law, self: uniformSelfDistance(samples)}
 	a.mean, a.sd = law.PredictiveMarginals()
-	a.draw = posterior.DrawPosterior
 	return a, nil
 }
 
@@ -86,7 +81,7 @@ func (a *Analytic) DrawStart(theta []float64, rng *rand.Rand) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.draw(theta)
+	a.law.DrawPosterior(theta)
 }
 
 // uniformSelfDistance returns the one-sample Kolmogorov distances of n

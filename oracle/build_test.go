@@ -29,7 +29,7 @@ func same(t *testing.T, reason string, a, b *Reference) {
 	t.Helper()
 	for _, pair := range [][2]any{
 		{a.Spec, b.Spec}, {a.Draws, b.Draws}, {a.Start, b.Start}, {a.Potential, b.Potential},
-		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.Opinion, b.Opinion}, {a.Versions, b.Versions},
+		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.Opinion, b.Opinion}, {a.Versions, b.Versions}, {a.ChainStep, b.ChainStep},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s: %T differs", reason, pair[0])
@@ -129,28 +129,38 @@ func TestWarmUpSurvivesAHotStart(t *testing.T) {
 	}
 }
 
-// One NaN restarts a chain with half the step; the check says so.
-func TestBuildRestartsDivergedChains(t *testing.T) {
-	poisoned := func() (models.Target, error) {
-		n := normals(1, 4)
-		n.poison = 4000 // in the first chain's sampling
-		return n, nil
-	}
-	var total int64
-	r, err := Build(t.Context(), poisoned, quickSpec(), Options{Progress: func(done, all int64) {
-		if done > all {
-			t.Errorf("%d of %d steps done", done, all)
+// One NaN, or a time of heat, restarts a chain with half the step; the checks
+// count it.
+func TestBuildRestartsChains(t *testing.T) {
+	for reason, spoil := range map[string]func(*scalarTarget){
+		"not finite, in the ramp":    func(n *scalarTarget) { n.poison = 1500 },
+		"not finite, in the samples": func(n *scalarTarget) { n.poison = 6000 },
+		"hot, in the burn-in":        func(n *scalarTarget) { n.hot = 4100 },
+		"hot, in the samples":        func(n *scalarTarget) { n.hot = 6000 },
+	} {
+		spoiled := func() (models.Target, error) {
+			n := normals(1, 4)
+			spoil(n)
+			return n, nil
 		}
-		total = done - all
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := r.Checks[0]; c.Pass || c.Value != 1 {
-		t.Errorf("check %+v, want one restart, not passed", c)
-	}
-	if total != 0 {
-		t.Errorf("progress ends %d steps off its total", total)
+		var left int64
+		r, err := Build(t.Context(), spoiled, quickSpec(), Options{Progress: func(done, all int64) {
+			if left = all - done; left < 0 {
+				t.Errorf("%s: %d of %d steps done", reason, done, all)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := r.Checks[0]; c.Value != 1 || !c.Pass {
+			t.Errorf("%s: check %+v, want one restart", reason, c)
+		}
+		if h := r.ChainStep; h[0] != 0.025 || h[1] != 0.05 {
+			t.Errorf("%s: steps %v, want the first halved", reason, h)
+		}
+		if left != 0 {
+			t.Errorf("%s: progress ends %d steps off its total", reason, left)
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ type referenceHead struct {
 	Shape       shape       `json:"shape"`
 	Versions    Versions    `json:"versions"`
 	Seconds     float64     `json:"seconds"`
+	ChainStep   []float64   `json:"chain_h"`
 	Diagnostics Diagnostics `json:"diagnostics"`
 	Self        Band        `json:"self_distance"`
 	Opinion     Opinion     `json:"second_opinion"`
@@ -68,7 +69,7 @@ type partHead struct {
 // Encode returns the reference as the bytes of a file.
 func (r *Reference) Encode() ([]byte, error) {
 	h := referenceHead{
-		Key: r.Key(), Spec: r.Spec, Versions: r.Versions, Seconds: r.Seconds,
+		Key: r.Key(), Spec: r.Spec, Versions: r.Versions, Seconds: r.Seconds, ChainStep: r.ChainStep,
 		Shape:       shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]), len(r.Start[0])},
 		Diagnostics: r.Diagnostics, Self: r.SelfDistance(), Opinion: r.Opinion, Checks: r.Checks,
 	}
@@ -93,7 +94,7 @@ func Decode(data []byte) (*Reference, error) {
 	if err := rd.check(h.Shape, 1); err != nil {
 		return nil, err
 	}
-	r := &Reference{Spec: h.Spec, Versions: h.Versions, Seconds: h.Seconds, Diagnostics: h.Diagnostics, Opinion: h.Opinion, Checks: h.Checks}
+	r := &Reference{Spec: h.Spec, Versions: h.Versions, Seconds: h.Seconds, ChainStep: h.ChainStep, Diagnostics: h.Diagnostics, Opinion: h.Opinion, Checks: h.Checks}
 	for range h.Shape.Chains {
 		r.Draws = append(r.Draws, rd.draws(h.Shape))
 		r.Start = append(r.Start, rd.float64s(h.Shape.Dim))

@@ -14,6 +14,7 @@ func small() *Reference {
 	r := normalReference(rand.New(rand.NewPCG(6, 0)), 2, 4, 3)
 	r.Spec = NewSpec("boston", 3, "bnn")
 	r.Start = [][]float64{{1, 2}, {3, 4}}
+	r.ChainStep = []float64{0.005, 0.0025}
 	r.Potential = [][]float64{{1, 2, 3, 4}, {5, 6, 7, 8}}
 	r.Diagnostics = diagnose(r.Draws)
 	r.Opinion = Opinion{Distance: 0.1, Acceptance: 0.8, Step: 0.01, Leapfrogs: 100, ESS: Summary{Median: 3}}

@@ -15,6 +15,9 @@ type Reference struct {
 	Draws [][][]float32
 	// Start holds the last position of each chain.
 	Start [][]float64
+	// ChainStep is the step of each chain: that of the Spec, or half, a
+	// quarter … of it after restarts.
+	ChainStep []float64
 	// Potential is U at each sample, Potential[chain][sample].
 	Potential   [][]float64
 	Diagnostics Diagnostics

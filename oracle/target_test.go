@@ -12,8 +12,9 @@ type scalarTarget struct {
 	dim      int
 	prior    float64
 	u, slope func(i int, x float64) float64
-	// gradients counts evaluations; poison makes number poison NaN.
-	gradients, poison int
+	// gradients counts evaluations; number poison is NaN, and the potential
+	// is too large by 100 from number hot on, until gradient hot + 500.
+	gradients, poison, hot int
 }
 
 func (t *scalarTarget) Dim() int      { return t.dim }
@@ -21,6 +22,9 @@ func (t *scalarTarget) Rows() int     { return 1 }
 func (t *scalarTarget) Arrange([]int) {}
 func (t *scalarTarget) Potential(theta []float64) float64 {
 	var s float64
+	if t.hot > 0 && t.gradients >= t.hot && t.gradients < t.hot+500 {
+		s = 100
+	}
 	for i, x := range theta {
 		s += t.u(i, x)
 	}

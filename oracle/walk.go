@@ -19,13 +19,25 @@ import (
 // rung can follow is damped to thermal energy before the next rung: with hC =
 // rampDamping, a direction of curvature λ relaxes at the rate λ/C, so over the
 // rung's n steps by exp(−nλh²/rampDamping): by e⁻²⁰ at λh² = 0.01, while
-// the next rungs stay stable up to λh² < 4.
+// the next rungs stay stable up to λh² < 4. The ladder ends at a quarter of
+// the reference's step, which leapfrog with unit mass may not bear (on
+// yacht it did not); from there the reference's integrator doubles the step
+// twice, its mass handed on.
 const (
 	rampStart   = 0.01 // first step, as a fraction of the reference's
-	rampRungs   = 13   // from rampStart to 1 by factors of 10^(2/13) = 1.43
+	rampRungs   = 10   // up to rampEnd, each 1.43 times the one before
+	rampEnd     = 0.25 // also a fraction
 	rampSteps   = 200  // per rung
 	rampDamping = 0.1  // hC
+	settleSteps = 1000 // at each of ¼ and ½ of the reference's step
 )
+
+// heatLimit is how many standard deviations of the potential, which for a
+// normal posterior of dimension d is √(d/2), a chain may lie above the end of
+// its warm-up. A chain beyond has not overflowed, but its step is unstable
+// where it is: on yacht such a chain stayed 90 deviations up, among weights
+// so large that no step of the reference's size is stable there.
+const heatLimit = 12
 
 // progressSteps is how many steps run between two reports of progress:
 // about a tenth of a second.
@@ -39,7 +51,8 @@ type walk struct {
 	z       *integrators.State
 	step    float64
 	attempt int
-	done    int64 // steps
+	done    int64   // steps
+	warm    float64 // potential at the end of the ramp
 }
 
 func newWalk(b *builder, t models.Target, c, attempt int) *walk {
@@ -59,7 +72,7 @@ func (w *walk) run(ctx context.Context) (*part, error) {
 	if err := w.ramp(ctx); err != nil {
 		return nil, err
 	}
-	in, s, err := w.sampler(w.b.spec.Integrator, w.step, w.b.spec.Friction)
+	in, s, err := w.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +94,11 @@ func (w *walk) run(ctx context.Context) (*part, error) {
 
 // ramp climbs the ladder of steps.
 func (w *walk) ramp(ctx context.Context) error {
+	w.warm = math.Inf(1)
 	for rung := range rampRungs {
-		h := w.step * math.Pow(rampStart, 1-float64(rung)/rampRungs)
-		_, s, err := w.sampler("leapfrog", h, rampDamping/h)
+		up := float64(rung) / (rampRungs - 1)
+		h := w.step * math.Pow(rampStart, 1-up) * math.Pow(rampEnd, up)
+		_, s, err := w.sampler("leapfrog", integrators.Params{Step: h, Friction: rampDamping / h})
 		if err != nil {
 			return err
 		}
@@ -91,16 +106,35 @@ func (w *walk) ramp(ctx context.Context) error {
 			return err
 		}
 	}
+	w.warm = w.target.Potential(w.z.Theta)
 	return nil
 }
 
+// settle brings the reference's integrator to its step, and returns it.
+func (w *walk) settle(ctx context.Context) (*integrators.Integrator, *chain.Sampler, error) {
+	p := integrators.Params{Friction: w.b.spec.Friction}
+	for _, fraction := range []float64{rampEnd, 0.5} {
+		p.Step = fraction * w.step
+		in, s, err := w.sampler(w.b.spec.Integrator, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := w.advance(ctx, s, settleSteps); err != nil {
+			return nil, nil, err
+		}
+		p.InvMass = in.InvMass()
+	}
+	p.Step = w.step
+	return w.sampler(w.b.spec.Integrator, p)
+}
+
 // sampler returns a full-batch sampler of the walk's target.
-func (w *walk) sampler(name string, h, friction float64) (*integrators.Integrator, *chain.Sampler, error) {
+func (w *walk) sampler(name string, p integrators.Params) (*integrators.Integrator, *chain.Sampler, error) {
 	method, err := integrators.Lookup(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := method.New(w.target.Dim(), integrators.Params{Step: h, Friction: friction})
+	in, err := method.New(w.target.Dim(), p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +146,8 @@ func (w *walk) sampler(name string, h, friction float64) (*integrators.Integrato
 	return in, s, err
 }
 
-// advance runs steps, with reports of progress.
+// advance runs steps, with reports of progress. A chain that is too hot
+// counts as diverged.
 func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 	for steps > 0 {
 		n := min(steps, progressSteps)
@@ -122,8 +157,17 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 		steps -= n
 		w.done += int64(n)
 		w.b.progress(int64(n), 0)
+		if w.target.Potential(w.z.Theta) > w.warm+w.heat() {
+			return &chain.DivergedError{Step: s.Counts().Steps}
+		}
 	}
 	return nil
+}
+
+// heat is how far the potential may rise. In few dimensions the potential
+// has an exponential tail, for which the constant makes room.
+func (w *walk) heat() float64 {
+	return 20 + heatLimit*math.Sqrt(float64(w.target.Dim())/2)
 }
 
 // observer collects what a chain shows at its samples.
