@@ -15,9 +15,9 @@ func gaussianBuiltin() *Problem {
 }
 
 func scalarBuiltin() *Problem {
-	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1.5, scalar: []ScalarPotential{
-		Oscillator{Stiffness: 0.6, Center: 0.8, Amplitude: 0.7, Frequency: 1.5, Phase: 0.3},
-		Oscillator{Stiffness: 1.4, Center: -0.5, Amplitude: 0.1, Frequency: 1.5, Phase: -0.9},
+	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1, scalar: []ScalarPotential{
+		Oscillator{Stiffness: 1.0, Center: -0.1, Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
+		Oscillator{Stiffness: 1.7, Center: -0.1, Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
 	}}
 }
 

@@ -57,12 +57,14 @@ func claim(m integrators.Method, s minibatch.Method, k int, observable string) f
 }
 
 const (
-	// claimTolerance is how far below its claim a fitted order may be. The
-	// built-in grids come within 0.05; a user's may be coarser.
-	claimTolerance = 0.1
+	// claimTolerance is how far below its claim a fitted order may be to be
+	// taken for it: orders are whole numbers, and the one below is 1 away.
+	claimTolerance = 0.3
 	// mostUncertain is the uncertainty up to which an order is decided at
 	// all: half the distance between two whole orders would be a guess.
 	mostUncertain = 0.4
+	// settledBelow is the uncertainty above which smaller steps are tried.
+	settledBelow = 0.1
 	// fewestPoints are two slopes, which show whether they settle.
 	fewestPoints = 3
 )
@@ -72,6 +74,8 @@ func (f fit) verdict(claimed float64, unstable bool) Verdict {
 	switch {
 	case f.exact:
 		return Exact
+	case f.resolved == 2 && f.vanishing && f.order >= claimed-claimTolerance:
+		return Confirmed // faster than the engine can follow
 	case f.resolved < fewestPoints && unstable:
 		return Unstable
 	case f.resolved < fewestPoints || !(f.uncertainty <= mostUncertain):

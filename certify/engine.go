@@ -8,8 +8,6 @@ import (
 // engine computes exact errors for one problem.
 type engine interface {
 	observables() []string
-	// compatible refuses a method that the problem has no force for.
-	compatible(m integrators.Method) error
 	// prepare takes an integrator apart at its step size; what it finds
 	// serves every scheme.
 	prepare(in *integrators.Integrator) (prepared, error)

@@ -14,6 +14,7 @@ type fit struct {
 	constant    float64   // NaN if not known
 	resolved    int       // points used
 	exact       bool      // all errors are at round-off
+	vanishing   bool      // the errors at all steps below those used are lost in their resolution
 }
 
 // trusted is how many times its resolution an error must be for its
@@ -31,9 +32,8 @@ const exactBelow = 1e-11
 // The mean of the local slopes telescopes: only the first and the last point
 // would count. So the order is the limit of the slopes: an error
 // c·h^p·(1 + a·h + …) has slopes p + O(h), which are extrapolated from the
-// two smallest steps; the distance from the last slope, halved, is the
-// uncertainty, or, with four points, the change of the extrapolation if that
-// is more.
+// two last slopes; the distance from the last slope is the uncertainty, or,
+// with four points, the change of the extrapolation if that is less.
 func fitOrder(steps, errors, resolution []float64) fit {
 	f := fit{order: math.NaN(), uncertainty: math.Inf(1), constant: math.NaN(), exact: true}
 	var index []int
@@ -53,6 +53,7 @@ func fitOrder(steps, errors, resolution []float64) fit {
 		return 1
 	})
 	f.resolved = len(index)
+	f.vanishing = vanishes(steps, errors, index)
 	var at []float64 // geometric mean of the steps of a slope
 	for n := 1; n < len(index); n++ {
 		i, j := index[n-1], index[n]
@@ -67,6 +68,18 @@ func fitOrder(steps, errors, resolution []float64) fit {
 	return f
 }
 
+// vanishes reports whether the points used, given by index, the last with
+// the smallest step, are followed by smaller steps alone.
+func vanishes(steps, errors []float64, index []int) bool {
+	for i, e := range errors {
+		used := slices.Contains(index, i)
+		if !used && (len(index) == 0 || math.IsNaN(e) || steps[i] > steps[index[len(index)-1]]) {
+			return false
+		}
+	}
+	return len(index) < len(errors)
+}
+
 // limit extrapolates the slopes to step 0.
 func (f *fit) limit(at []float64) {
 	n := len(f.slopes)
@@ -79,9 +92,10 @@ func (f *fit) limit(at []float64) {
 	}
 	last := extrapolate(at[n-2], f.slopes[n-2], at[n-1], f.slopes[n-1])
 	f.order = last
-	f.uncertainty = math.Abs(last-f.slopes[n-1]) / 2
+	f.uncertainty = math.Abs(last - f.slopes[n-1])
 	if n > 2 {
-		f.uncertainty = max(f.uncertainty, math.Abs(last-extrapolate(at[n-3], f.slopes[n-3], at[n-2], f.slopes[n-2])))
+		before := extrapolate(at[n-3], f.slopes[n-3], at[n-2], f.slopes[n-2])
+		f.uncertainty = min(f.uncertainty, math.Abs(last-before))
 	}
 }
 

@@ -148,8 +148,6 @@ var gaussianObservables = []string{"theta.mean", "theta.cov", "joint.cov"}
 
 func (g *gaussianEngine) observables() []string { return gaussianObservables }
 
-func (g *gaussianEngine) compatible(integrators.Method) error { return nil }
-
 // prepare probes the integrator under every batch and under the full data.
 func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	p := &preparedGaussian{engine: g, inner: in.Batches}
@@ -190,21 +188,41 @@ type preparedGaussian struct {
 
 // solve returns the errors of the stationary law under a scheme.
 func (p *preparedGaussian) solve(m minibatch.Method, everyStep bool) (point, error) {
-	e := p.parts
-	if m.Order == minibatch.Single {
-		e = p.full
-	}
-	cycle, err := newPeriod(e, m, p.inner)
+	cycle, err := p.period(m)
 	if err != nil {
 		return point{}, err
 	}
-	meanMap := cycle.meanMap(e)
-	if rho := meanRadius(meanMap, e.n); !(rho < 1) {
-		return point{radius: rho}, nil
+	delta, radius := p.stationary(cycle)
+	if delta == nil {
+		return point{radius: radius}, nil
 	}
 	truth := p.engine.truth
-	// Adding the residual to the error of the law, not solving for the law,
-	// keeps the relative accuracy of small errors.
+	if everyStep {
+		total := append([]float64(nil), truth.law...)
+		addScaled(total, 1, delta)
+		delta = cycle.occupation(total)
+		addScaled(delta, -1, truth.law)
+	}
+	return point{errors: truth.errors(delta), resolution: fill(len(gaussianObservables), gaussianResolution)}, nil
+}
+
+func (p *preparedGaussian) period(m minibatch.Method) (*period, error) {
+	if m.Order == minibatch.Single {
+		return newPeriod(p.full, m, p.inner)
+	}
+	return newPeriod(p.parts, m, p.inner)
+}
+
+// stationary returns the stationary law less the target, or, if there is no
+// such law, the spectral radius of the period.
+func (p *preparedGaussian) stationary(cycle *period) (delta []float64, radius float64) {
+	truth, e := p.engine.truth, cycle.evolution.(*moments)
+	meanMap := cycle.meanMap(e)
+	if rho := meanRadius(meanMap, e.n); !(rho < 1) {
+		return nil, rho
+	}
+	// Solving for the difference, not for the law, keeps the relative accuracy
+	// of small errors.
 	b := cycle.advance(truth.law, nil)
 	addScaled(b, -1, truth.law)
 	b[len(b)-1] = 0 // the mass is kept; adding up weights is not exact
@@ -215,15 +233,9 @@ func (p *preparedGaussian) solve(m minibatch.Method, everyStep bool) (point, err
 	}
 	delta, ok := gmres(apply, newStein(meanMap, e.n).solve, b)
 	if !ok || !truth.covariancePositive(delta) {
-		return point{radius: secondMomentRadius(cycle, e.n)}, nil
+		return nil, secondMomentRadius(cycle, e.n)
 	}
-	if everyStep {
-		total := append([]float64(nil), truth.law...)
-		addScaled(total, 1, delta)
-		delta = cycle.occupation(total)
-		addScaled(delta, -1, truth.law)
-	}
-	return point{errors: truth.errors(delta), resolution: fill(len(gaussianObservables), gaussianResolution)}, nil
+	return delta, 0
 }
 
 // gaussianResolution is what round-off leaves of errors for problems with

@@ -206,3 +206,13 @@ func checkSPD(p []float64, dim int) error {
 	}
 	return nil
 }
+
+// affine reports whether every batch's force is affine.
+func (p *Problem) affine() bool {
+	for _, u := range p.scalar {
+		if o, ok := u.(Oscillator); !ok || o.Amplitude*o.Frequency != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"hambench/integrators"
@@ -33,7 +34,8 @@ type Row struct {
 	Scheme      string       `json:"scheme"`
 	Observe     string       `json:"observe"` // period or every-step
 	Steps       []float64    `json:"steps"`
-	Radii       []Number     `json:"radii,omitempty"` // spectral radius of a period at each step where it is ≥ 1, else null
+	Refined     []float64    `json:"refined,omitempty"` // smaller steps, taken for the orders alone
+	Radii       []Number     `json:"radii,omitempty"`   // spectral radius of a period at each step where it is ≥ 1, else null
 	Observables []Observable `json:"observables"`
 }
 
@@ -83,7 +85,7 @@ func numbers(x []float64) []Number {
 // asymptotic and still resolved.
 func defaultSteps(k Kind) []float64 {
 	if k == Scalar {
-		return []float64{0.08, 0.04, 0.02, 0.01}
+		return []float64{0.04, 0.02, 0.01, 0.005}
 	}
 	return []float64{0.04, 0.02, 0.01, 0.005, 0.0025}
 }
@@ -129,14 +131,15 @@ func (o *Options) complete() (engine, error) {
 	}
 	if len(o.Integrators) > 0 {
 		for _, m := range o.Integrators {
-			if err := e.compatible(m); err != nil {
-				return nil, err
+			if m.Claims.Affine && !o.Problem.affine() {
+				return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, o.Problem.Name)
 			}
 		}
 		return e, nil
 	}
-	for _, m := range integrators.Methods() {
-		if e.compatible(m) == nil && (o.Inner == 1 || m.Name == "lietrotter") {
+	for _, m := range Compatible(o.Problem, integrators.Methods()) {
+		// A scheme that takes no inner steps of its own refuses N_l > 1.
+		if _, err := m.New(1, integrators.Params{Step: 1, Friction: 1, Inner: o.Inner}); err == nil {
 			o.Integrators = append(o.Integrators, m)
 		}
 	}
@@ -200,30 +203,78 @@ func Schemes(names ...string) ([]minibatch.Method, error) {
 	return out, nil
 }
 
+// maxRefinements bounds how often the smallest step is halved.
+const maxRefinements = 4
+
 // certify certifies one integrator under every scheme.
 func (o *Options) certify(ctx context.Context, e engine, m integrators.Method) ([]Row, error) {
-	points := make([][]point, len(o.Schemes)) // scheme × step
-	for _, h := range o.Steps {
-		p, err := o.prepare(e, m, h)
-		if err != nil {
-			return nil, err
+	known := make(map[float64]prepared)
+	solve := func(s minibatch.Method, h float64) (point, error) {
+		if err := ctx.Err(); err != nil {
+			return point{}, err
 		}
-		for i, s := range o.Schemes {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			at, err := p.solve(s, o.EveryStep)
+		if known[h] == nil {
+			p, err := o.prepare(e, m, h)
 			if err != nil {
-				return nil, fmt.Errorf("%s under %s: %w", m.Name, s.Name, err)
+				return point{}, err
 			}
-			points[i] = append(points[i], at)
+			known[h] = p
 		}
+		return known[h].solve(s, o.EveryStep)
 	}
 	var rows []Row
-	for i, s := range o.Schemes {
-		rows = append(rows, o.row(e, m, s, points[i]))
+	for _, s := range o.Schemes {
+		row, err := o.certifyScheme(e, m, s, func(h float64) (point, error) { return solve(s, h) })
+		if err != nil {
+			return nil, fmt.Errorf("%s under %s: %w", m.Name, s.Name, err)
+		}
+		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// certifyScheme certifies an integrator under one scheme. Where three or more
+// steps were given but the orders have not settled on them, it halves the
+// smallest step for the fit, a few times over.
+func (o *Options) certifyScheme(e engine, m integrators.Method, s minibatch.Method, solve func(h float64) (point, error)) (Row, error) {
+	steps := slices.Clone(o.Steps)
+	var points []point
+	for _, h := range steps {
+		p, err := solve(h)
+		if err != nil {
+			return Row{}, err
+		}
+		points = append(points, p)
+	}
+	row := o.row(e, m, s, steps, points)
+	for range maxRefinements {
+		if len(o.Steps) < fewestPoints || row.settled() {
+			break
+		}
+		h := slices.Min(steps) / 2
+		p, err := solve(h)
+		if err != nil {
+			return Row{}, err
+		}
+		steps, points = append(steps, h), append(points, p)
+		row = o.row(e, m, s, steps, points)
+	}
+	return row, nil
+}
+
+// settled reports whether smaller steps would not tell more: each observable
+// is exact or has a certain order. Chains that are unstable are left alone.
+func (r Row) settled() bool {
+	if r.Radii != nil {
+		return true
+	}
+	for _, o := range r.Observables {
+		certain := float64(o.Uncertainty) <= settledBelow || o.Verdict == Confirmed && math.IsInf(float64(o.Uncertainty), 1)
+		if o.Verdict != Exact && !certain {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, error) {
@@ -235,25 +286,16 @@ func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, 
 	return e.prepare(in)
 }
 
-// row turns the points of an integrator under a scheme into a row.
-func (o *Options) row(e engine, m integrators.Method, s minibatch.Method, points []point) Row {
+// row turns the points at steps, of which the first are those that were
+// asked for, into a row.
+func (o *Options) row(e engine, m integrators.Method, s minibatch.Method, steps []float64, points []point) Row {
+	asked := len(o.Steps)
 	row := Row{
 		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: m.Name, Inner: o.Inner,
-		Scheme: s.Name, Observe: "period", Steps: o.Steps,
+		Scheme: s.Name, Observe: "period", Steps: o.Steps, Refined: steps[asked:], Radii: radii(points[:asked]),
 	}
 	if o.EveryStep {
 		row.Observe = "every-step"
-	}
-	unstable := false
-	radii := make([]Number, len(points))
-	for i, p := range points {
-		radii[i] = Number(math.NaN())
-		if p.unstable() {
-			unstable, radii[i] = true, Number(p.radius)
-		}
-	}
-	if unstable {
-		row.Radii = radii
 	}
 	for i, name := range e.observables() {
 		errors, resolution := fill(len(points), math.NaN()), fill(len(points), math.NaN())
@@ -262,13 +304,40 @@ func (o *Options) row(e engine, m integrators.Method, s minibatch.Method, points
 				errors[j], resolution[j] = p.errors[i], p.resolution[i]
 			}
 		}
-		f := fitOrder(o.Steps, errors, resolution)
+		f := fitOrder(steps, errors, resolution)
 		claimed := claim(m, s, o.Problem.Batches(), name)
 		row.Observables = append(row.Observables, Observable{
-			Name: name, Errors: numbers(errors), Resolution: numbers(resolution), Slopes: numbers(f.slopes),
+			Name: name, Errors: numbers(errors[:asked]), Resolution: numbers(resolution[:asked]), Slopes: numbers(f.slopes),
 			Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant),
-			Claim: Number(claimed), Verdict: f.verdict(claimed, unstable),
+			Claim: Number(claimed), Verdict: f.verdict(claimed, row.Radii != nil),
 		})
 	}
 	return row
+}
+
+// radii returns the spectral radius at each step where the chain is
+// unstable, NaN elsewhere; nil if it is stable at all of them.
+func radii(points []point) []Number {
+	out, unstable := make([]Number, len(points)), false
+	for i, p := range points {
+		out[i] = Number(math.NaN())
+		if p.unstable() {
+			unstable, out[i] = true, Number(p.radius)
+		}
+	}
+	if !unstable {
+		return nil
+	}
+	return out
+}
+
+// Compatible returns those of the methods that the problem has a force for.
+func Compatible(p *Problem, methods []integrators.Method) []integrators.Method {
+	var out []integrators.Method
+	for _, m := range methods {
+		if !m.Claims.Affine || p.affine() {
+			out = append(out, m)
+		}
+	}
+	return out
 }

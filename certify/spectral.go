@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
 	"hambench/minibatch"
 )
 
@@ -98,19 +97,17 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 	}
 	e := &spectralEngine{full: scalarForce{mean}, target: target, bases: make([]*basis, len(degrees))}
 	var far []*affineForce
-	linear := true
 	for _, u := range p.scalar {
 		o, ok := u.(Oscillator)
 		if ok {
 			far = append(far, o.tail())
 		}
-		linear = linear && ok && o.Amplitude*o.Frequency == 0
 		e.forces = append(e.forces, scalarForce{u})
 	}
 	if len(far) == len(p.scalar) {
 		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, gaussian: far}, nil)
 	}
-	if linear {
+	if p.affine() {
 		e.full = e.tail.mean
 		for i, f := range far {
 			e.forces[i] = f
@@ -125,13 +122,6 @@ func (e *spectralEngine) observables() []string {
 		names = append(names, o.name)
 	}
 	return names
-}
-
-func (e *spectralEngine) compatible(m integrators.Method) error {
-	if _, ok := e.full.(integrators.AffineForce); m.Claims.Affine && !ok {
-		return usage.Errorf("integrator %q needs a linear-Gaussian force, which a scalar problem with an amplitude does not have", m.Name)
-	}
-	return nil
 }
 
 // basis is the products p_a(θ) q_b(r), a + b ≤ degree, p orthonormal under
