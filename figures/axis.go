@@ -133,6 +133,9 @@ func (a axis) shows(x float64) bool {
 	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!a.log || x > 0)
 }
 
+// clamp returns the value of the axis that is nearest to x.
+func (a axis) clamp(x float64) float64 { return min(max(x, a.low), a.high) }
+
 // padded widens the axis by a fraction of its length on both sides.
 func (a axis) padded(fraction float64) axis {
 	a.low, a.high = a.at(-fraction), a.at(1+fraction)

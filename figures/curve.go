@@ -2,19 +2,22 @@ package figures
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// stripShare is the part of a panel's height that the strip for diverged
-// cells takes, if there are any.
-const stripShare = 0.11
+// The strip for diverged cells, at the top of a panel: its height, and where
+// on it the marks stand, far enough above the axis's last label.
+const (
+	stripHeight = vg.Length(16)
+	stripMiddle = vg.Length(10)
+)
 
-// curve draws one line of a sweep: an error band, the means with markers,
-// and, on the strip above, what diverged. A point without results leaves a
-// gap.
+// curve is one line of a sweep: the means with markers, and, on the strip
+// above, what diverged. A point without results leaves a gap.
 type curve struct {
 	look
 	stats []stat
@@ -45,12 +48,10 @@ func (k curve) segments() [][]stat {
 // Plot draws the curve.
 func (k curve) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	height := func(v float64) vg.Length { return y(min(max(v, k.axis.low), k.axis.high)) }
 	for _, seg := range k.segments() {
-		k.band(&c, seg, x, height)
 		var pts []vg.Point
 		for _, s := range seg {
-			pts = append(pts, vg.Point{X: x(s.h), Y: height(s.mean)})
+			pts = append(pts, vg.Point{X: x(s.h), Y: y(k.axis.clamp(s.mean))})
 		}
 		c.StrokeLines(draw.LineStyle{Color: k.color, Width: lineWidth, Dashes: k.dashes}, pts)
 		for i, s := range seg {
@@ -64,16 +65,22 @@ func (k curve) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-func (k curve) band(c *draw.Canvas, seg []stat, x, y func(float64) vg.Length) {
-	var up, down []vg.Point
-	any := false
-	for _, s := range seg {
-		any = any || spread(s) > 0
-		up = append(up, vg.Point{X: x(s.h), Y: y(s.high())})
-		down = append([]vg.Point{{X: x(s.h), Y: y(s.low())}}, down...)
-	}
-	if any && len(seg) > 1 {
-		c.FillPolygon(translucent(k.color), append(up, down...))
+// errorBand is the band of a curve. It is drawn before all curves.
+type errorBand struct{ curve }
+
+// Plot draws the band.
+func (b errorBand) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, seg := range b.segments() {
+		var up, down []vg.Point
+		for _, s := range seg {
+			up = append(up, vg.Point{X: x(s.h), Y: y(b.axis.clamp(s.high()))})
+			down = append(down, vg.Point{X: x(s.h), Y: y(b.axis.clamp(s.low()))})
+		}
+		slices.Reverse(down)
+		if len(seg) > 1 && slices.ContainsFunc(seg, func(s stat) bool { return spread(s) > 0 }) {
+			c.FillPolygon(translucent(b.color, b.lanes), append(up, down...))
+		}
 	}
 }
 
@@ -84,8 +91,8 @@ func (k curve) crosses(c *draw.Canvas, x func(float64) vg.Length) {
 	for i := 1; i < len(k.stats); i++ {
 		room = min(room, x(k.stats[i].h)-x(k.stats[i-1].h))
 	}
-	pitch := min(room*0.85/vg.Length(k.lanes), 5)
-	at := c.Max.Y - (c.Max.Y-c.Min.Y)*stripShare*0.46
+	pitch := min(room*0.85, 2*(edge-3)) / vg.Length(k.lanes)
+	at := c.Max.Y - stripHeight + stripMiddle
 	for _, s := range k.stats {
 		if s.diverged == 0 {
 			continue
@@ -114,7 +121,7 @@ func drawDiverged(c *draw.Canvas, l look, at vg.Point, all bool) {
 type strip struct{}
 
 func (strip) Plot(c draw.Canvas, _ *plot.Plot) {
-	low := c.Max.Y - (c.Max.Y-c.Min.Y)*stripShare*0.92
+	low := c.Max.Y - stripHeight + 3
 	c.SetColor(stripGrey)
 	c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: low}, Max: c.Max}.Path())
 }
@@ -132,7 +139,7 @@ func (s selfDistance) Plot(c draw.Canvas, p *plot.Plot) {
 		return
 	}
 	_, y := p.Transforms(&c)
-	height := func(v float64) vg.Length { return y(min(max(v, s.axis.low), s.axis.high)) }
+	height := func(v float64) vg.Length { return y(s.axis.clamp(v)) }
 	box := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: height(s.low)}, Max: vg.Point{X: c.Max.X, Y: height(s.high)}}
 	c.SetColor(bandGrey)
 	c.Fill(box.Path())

@@ -50,11 +50,11 @@ const (
 	xLabelHeight = vg.Length(15)
 	panelGap     = vg.Length(11)
 	panelTitle   = vg.Length(15) // space above a panel's data for its title
-	swatchWidth  = vg.Length(26)
+	swatchWidth  = vg.Length(23)
 	swatchGap    = vg.Length(5)
-	entryGap     = vg.Length(16)
+	entryGap     = vg.Length(13)
 	leading      = 1.35 // line height over font size
-	dpi          = 150
+	resolution   = 150 // of PNGs, in dots per inch
 )
 
 // layout is a sheet with its lines of text broken.
@@ -76,7 +76,7 @@ func (s *sheet) layout() layout {
 	}
 	l.below = wrap(sans(captionSize, ink), s.caption, l.innerWidth)
 	l.legend = flow(s.legend, l.innerWidth)
-	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2*gap
+	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2.5*gap
 	height += vg.Length(len(l.legend)) * legendSize * leading
 	height += vg.Length(len(s.panels))*s.height + xLabelHeight
 	l.total = vg.Point{X: l.innerWidth + 2*margin, Y: height}
@@ -118,7 +118,7 @@ func (l layout) draw(c draw.Canvas) {
 	put(l.title, titleSize, ink)
 	put(l.alert, labelSize, warning)
 	y -= gap / 2
-	y = l.drawLegend(&c, x, y)
+	y = l.drawLegend(&c, x, y) - gap/2
 	bottom := c.Min.Y + margin + lines(l.below, captionSize) + gap
 	l.drawPanels(c, vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + l.innerWidth, Y: y}})
 	y = bottom - gap
@@ -145,7 +145,7 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 	grid := draw.Canvas{Canvas: c.Canvas, Rectangle: box}
 	grid.Min.X += yLabelWidth
 	grid.Min.Y += xLabelHeight
-	tiles := draw.Tiles{Rows: len(l.panels), Cols: l.columns, PadX: panelGap, PadY: panelTitle, PadTop: panelTitle, PadRight: 2}
+	tiles := draw.Tiles{Rows: len(l.panels), Cols: l.columns, PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2}
 	plots := make([][]*plot.Plot, len(l.panels))
 	for j, row := range l.panels {
 		for _, p := range row {
@@ -193,7 +193,9 @@ func (s *sheet) save(dir, name string) ([]string, error) {
 	return files, nil
 }
 
-func encodePNG(l layout) ([]byte, error) {
+func encodePNG(l layout) ([]byte, error) { return rasterise(l, resolution) }
+
+func rasterise(l layout, dpi int) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))
 	l.draw(draw.New(c))
 	var b bytes.Buffer
@@ -210,12 +212,14 @@ func encodeSVG(l layout) ([]byte, error) {
 	l.draw(draw.New(c))
 	var b bytes.Buffer
 	_, err := c.WriteTo(&b)
-	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte(fallbackFonts)), err
+	svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
+	// vgsvg writes images as PNG and says that they are JPEG.
+	return bytes.ReplaceAll(svg, []byte("data:image/jpg;"), []byte("data:image/png;")), err
 }
 
 func encodePDF(l layout) ([]byte, error) {
 	c := vgpdf.New(l.total.X, l.total.Y)
-	l.draw(draw.New(outlined{c}))
+	l.draw(draw.New(pdfCanvas{c}))
 	var b bytes.Buffer
 	_, err := c.WriteTo(&b)
 	return b.Bytes(), err

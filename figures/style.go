@@ -86,7 +86,7 @@ func sequential(i, n int) look {
 	if n > 1 {
 		t = float64(i) / float64(n-1)
 	}
-	return look{color: interpolate(viridis, t*brightest), marker: markers[i%len(markers)]}
+	return look{color: interpolate(viridis, t*brightest), marker: markers[i%filledMarkers]}
 }
 
 // integratorLooks keeps an integrator's look the same in every figure.
@@ -109,9 +109,10 @@ func integratorLook(name string) look {
 	return l
 }
 
-// translucent is the colour for bands behind lines.
-func translucent(c color.NRGBA) color.NRGBA {
-	c.A = 0x38
+// translucent is the colour for the bands behind n lines: so faint that all
+// of them over each other let the lines stand out.
+func translucent(c color.NRGBA, n int) color.NRGBA {
+	c.A = uint8(min(0x38, 0xc0/max(n, 1)))
 	return c
 }
 
@@ -130,6 +131,10 @@ var markers = []marker{
 	{polygon: []vg.Point{{X: -0.9, Y: -0.9}, {X: 0.9, Y: -0.9}, {X: 0.9, Y: 0.9}, {X: -0.9, Y: 0.9}}, open: true},
 	{open: true},
 }
+
+// filledMarkers is how many of the markers, from the first, are filled.
+// Ordered lines use these alone: open ones look like a second group.
+const filledMarkers = 5
 
 const (
 	markerRadius = vg.Length(2.2)

@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,17 +77,20 @@ func (f family) draw(d *drawing) error {
 	return d.save(f.sheet(d, s))
 }
 
+// edge is the space between the outermost steps and the edges of a panel.
+const edge = vg.Length(12)
+
 // size is the size of a panel in a grid of n columns.
 func (f family) size(columns int) (width, height vg.Length) {
 	switch {
 	case columns <= 2:
-		return 270, 210
+		return 275, 235
 	case columns == 3:
-		return 205, 118
+		return 210, 126
 	case columns == 4:
-		return 165, 112
+		return 170, 122
 	}
-	return 142, 110
+	return 145, 120
 }
 
 func (f family) sheet(d *drawing, s *sweep) *sheet {
@@ -95,10 +99,14 @@ func (f family) sheet(d *drawing, s *sweep) *sheet {
 		xLabel: "step size η (simulation time)", yLabel: "mean Kolmogorov distance to the " + f.truth,
 	}
 	sh.width, sh.height = f.size(len(s.batches))
-	x := logRange(s.steps).padded(0.06)
-	x.ticks = logTicks(x.low, x.high, sh.width-panelGap-8, decimal)
-	y := f.distances(s, sh.height)
-	shown := withStrip(y, s.diverged())
+	data := vg.Point{X: sh.width - panelGap - 8, Y: sh.height - panelTitle - 6} // a panel without title and labels
+	x := logRange(s.steps).padded(float64(edge / (data.X - 2*edge)))
+	x.ticks = logTicks(x.low, x.high, data.X, decimal)
+	y := f.distances(s, data.Y)
+	shown := y
+	if s.diverged() {
+		shown = withStrip(y, data.Y)
+	}
 	for j, dataset := range s.datasets {
 		row := make([]panel, len(s.batches))
 		for i, batch := range s.batches {
@@ -134,19 +142,17 @@ func (f family) distances(s *sweep, height vg.Length) axis {
 	}
 	a := logRange(append(values, 1)).padded(0.03)
 	a.high = 1
-	a.ticks = logTicks(a.low, a.high, height-30, decimal)
+	a.ticks = logTicks(a.low, a.high, height, decimal)
 	return a
 }
 
-// withStrip lengthens the axis by the strip for diverged cells.
-func withStrip(y axis, any bool) axis {
-	if !any {
-		return y
-	}
-	high := y.at(1 / (1 - stripShare))
-	ticks := append([]plot.Tick(nil), y.ticks...)
-	y.high = high
-	y.ticks = append(ticks, plot.Tick{Value: y.at(1 - stripShare*0.46), Label: "diverged"})
+// withStrip lengthens an axis by the strip for diverged cells, on a panel of
+// the given height.
+func withStrip(y axis, height vg.Length) axis {
+	without := height - stripHeight
+	tick := plot.Tick{Value: y.at(float64((without + stripMiddle) / without)), Label: "diverged"}
+	y.high = y.at(float64(height / without))
+	y.ticks = append(slices.Clone(y.ticks), tick)
 	return y
 }
 
@@ -157,13 +163,14 @@ func (f family) panel(s *sweep, b block, y, shown axis) *plot.Plot {
 		p.Add(strip{})
 	}
 	p.Add(gridLines{y.ticks}, selfDistance{band: b.self, axis: y})
-	for i, name := range s.names {
-		for _, l := range b.lines {
-			if l.name == name {
-				p.Add(curve{look: f.look(i, len(s.names), name), stats: l.stats, axis: y, lane: i, lanes: len(s.names), strip: hasStrip})
-			}
-		}
+	var curves []plot.Plotter
+	for _, l := range b.lines {
+		lane := slices.Index(s.names, l.name)
+		k := curve{look: f.look(lane, len(s.names), l.name), stats: l.stats, axis: y, lane: lane, lanes: len(s.names), strip: hasStrip}
+		p.Add(errorBand{k})
+		curves = append(curves, k)
 	}
+	p.Add(curves...)
 	return p
 }
 
@@ -202,7 +209,7 @@ func (f family) legend(sh *sheet, s *sweep) {
 		}
 		sh.legend = append(sh.legend, lineSwatch(f.look(i, len(s.names), name), label))
 	}
-	sh.legend = append(sh.legend, selfSwatch("self-distance of the "+f.truth+", 5–95 %"))
+	sh.legend = append(sh.legend, selfSwatch("self-distance (5–95 %)"))
 	if s.diverged() {
 		sh.legend = append(sh.legend, divergedSwatch(true, "diverged"))
 		if s.splits() > 1 {
@@ -222,7 +229,7 @@ func (f family) notes(d *drawing, s *sweep) []string {
 		"B: rows per mini-batch, K: mini-batches per epoch" + schemeText(d.experiment.Cells) + ".",
 	}
 	if n := s.splits(); n > 1 {
-		notes = append(notes, fmt.Sprintf("Lines: mean over %d splits (seeds where a set has no splits); bands: ± 1 standard deviation over them.", n))
+		notes = append(notes, fmt.Sprintf("Lines: mean over %d splits (seeds where a set has no splits); bands: one standard deviation to both sides.", n))
 	} else {
 		notes = append(notes, "One split: no error bands.")
 	}

@@ -69,8 +69,8 @@ func (m *marginals) shifted(z float64) []float64 {
 }
 
 var (
-	wideBand     = color.NRGBA{R: 0xe4, G: 0xee, B: 0xf6, A: 0xff}
-	narrowBand   = color.NRGBA{R: 0xc4, G: 0xdc, B: 0xed, A: 0xff}
+	wideBand     = color.NRGBA{R: 0xdb, G: 0xe9, B: 0xf4, A: 0xff}
+	narrowBand   = color.NRGBA{R: 0xae, G: 0xce, B: 0xe6, A: 0xff}
 	exactStyle   = draw.LineStyle{Color: okabeIto[0], Width: 1.3}
 	sampledStyle = draw.LineStyle{Color: okabeIto[1], Width: 1.1, Dashes: []vg.Length{4, 2}}
 )
@@ -137,7 +137,7 @@ func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 	y.apply(&p.Y, true)
 	c := r.Cell
 	return &sheet{
-		title: d.experiment.Title, width: 470, height: 270, xLabel: "input x", yLabel: "target y",
+		title: d.experiment.Title, width: 510, height: 270, xLabel: "input x", yLabel: "target y",
 		panels: [][]panel{{{Plot: p}}},
 		legend: []swatch{
 			bandSwatch(wideBand, "true posterior, mean ± 2 sd"), bandSwatch(narrowBand, "its 5–95 %"),

@@ -55,11 +55,15 @@ var histogramLook = okabeIto[5]
 // Plot draws the bins as one filled shape.
 func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	outline := []vg.Point{{X: x(h.edges[0]), Y: y(0)}}
+	var outline []vg.Point
 	for i, d := range h.density {
-		outline = append(outline, vg.Point{X: x(h.edges[i]), Y: y(d)}, vg.Point{X: x(h.edges[i+1]), Y: y(d)})
+		low, high := max(h.edges[i], p.X.Min), min(h.edges[i+1], p.X.Max)
+		if low < high {
+			outline = append(outline, vg.Point{X: x(low), Y: y(d)}, vg.Point{X: x(high), Y: y(d)})
+		}
 	}
-	outline = append(outline, vg.Point{X: x(h.edges[len(h.edges)-1]), Y: y(0)})
+	first, last := outline[0], outline[len(outline)-1]
+	outline = append([]vg.Point{{X: first.X, Y: y(0)}}, append(outline, vg.Point{X: last.X, Y: y(0)})...)
 	fill := histogramLook
 	fill.A = 0x90
 	c.FillPolygon(fill, outline)
@@ -137,8 +141,8 @@ func capital(s string) string {
 	return string(s[0]-'a'+'A') + s[1:]
 }
 
-// toyAxes span five standard deviations, or all bins with more than a
-// thousandth of the draws if that is less, and all densities.
+// toyAxes span three and a half standard deviations of the posterior, all
+// bins with more than a thousandth of the draws, and all densities.
 func toyAxes(hs []histogram) (x, y axis) {
 	var xs []float64
 	top := []float64{0}

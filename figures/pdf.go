@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"image/color"
 	"strings"
 
 	"golang.org/x/image/font/sfnt"
@@ -10,14 +11,29 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// outlined is a PDF canvas that draws as shapes what the PDF writer cannot
-// write as text: its fonts hold code page 1252 alone, and it takes UTF-8 for
-// that, so that η would come out as two wrong letters.
-type outlined struct{ *vgpdf.Canvas }
+// pdfCanvas repairs two things of the PDF writer. Its fonts hold code page
+// 1252 alone, and it takes UTF-8 for that: η would come out as two wrong
+// letters. And it takes premultiplied colours for plain ones: what is
+// translucent would come out dark.
+type pdfCanvas struct{ *vgpdf.Canvas }
+
+// straight is a colour whose RGBA are not premultiplied, as the writer wants
+// them.
+type straight struct{ color.NRGBA }
+
+func (s straight) RGBA() (r, g, b, a uint32) {
+	const widen = 0x101 // 8 to 16 bits
+	return uint32(s.R) * widen, uint32(s.G) * widen, uint32(s.B) * widen, uint32(s.A) * widen
+}
+
+// SetColor sets the colour of lines, areas and text.
+func (c pdfCanvas) SetColor(col color.Color) {
+	c.Canvas.SetColor(straight{color.NRGBAModel.Convert(col).(color.NRGBA)})
+}
 
 // FillString draws ASCII as text, which stays searchable, and anything else
 // as the outlines of its glyphs.
-func (c outlined) FillString(f font.Face, at vg.Point, s string) {
+func (c pdfCanvas) FillString(f font.Face, at vg.Point, s string) {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0 {
 		c.Canvas.FillString(f, at, s)
 		return
@@ -31,7 +47,7 @@ func (c outlined) FillString(f font.Face, at vg.Point, s string) {
 
 // fillGlyph fills one glyph's outline. A glyph that the font lacks is left
 // out.
-func (c outlined) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune) {
+func (c pdfCanvas) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune) {
 	const unit = 64 // of fixed.Point26_6
 	index, err := f.Face.GlyphIndex(buf, r)
 	if err != nil {

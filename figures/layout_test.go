@@ -1,0 +1,161 @@
+package figures
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"testing"
+
+	"golang.org/x/image/font/sfnt"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// reader is a canvas that notes the texts written on it. Turned text is not
+// placed.
+type reader struct {
+	w, h   vg.Length
+	turned int
+	depth  []int
+	texts  []placed
+	images int
+}
+
+type placed struct {
+	text    string
+	face    font.Face
+	box     vg.Rectangle
+	upright bool
+}
+
+func (r *reader) Size() (x, y vg.Length)              { return r.w, r.h }
+func (r *reader) SetLineWidth(vg.Length)              {}
+func (r *reader) SetLineDash([]vg.Length, vg.Length)  {}
+func (r *reader) SetColor(color.Color)                {}
+func (r *reader) Rotate(float64)                      { r.turned++ }
+func (r *reader) Translate(vg.Point)                  {}
+func (r *reader) Scale(float64, float64)              {}
+func (r *reader) Push()                               { r.depth = append(r.depth, r.turned) }
+func (r *reader) Pop()                                { r.turned, r.depth = r.depth[len(r.depth)-1], r.depth[:len(r.depth)-1] }
+func (r *reader) Stroke(vg.Path)                      {}
+func (r *reader) Fill(vg.Path)                        {}
+func (r *reader) DrawImage(vg.Rectangle, image.Image) { r.images++ }
+
+func (r *reader) FillString(f font.Face, at vg.Point, s string) {
+	// Half the ascent: a small overlap of line boxes is no overlap of ink.
+	box := vg.Rectangle{Min: at, Max: at.Add(vg.Point{X: f.Width(s), Y: f.Extents().Ascent * 0.7})}
+	r.texts = append(r.texts, placed{text: s, face: f, box: box, upright: r.turned == 0})
+}
+
+// everySheet calls f with the sheets of all figures of all profiles.
+func everySheet(t *testing.T, f func(name string, s *sheet)) {
+	t.Helper()
+	for _, profile := range []string{"quick", "standard", "paper"} {
+		for _, unavailable := range [][]string{nil, {"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle"}} {
+			for id, family := range map[string]family{"methods": methodFamily, "integration-length": lengthFamily, "friction": frictionFamily, "bottleneck": bottleneckFamily} {
+				e := experiment(t, profile, id, unavailable...)
+				f(fmt.Sprintf("%s %s, %d sets away", profile, id, len(unavailable)), sheetOf(family, e, invent(e, nil)))
+			}
+		}
+	}
+	e := experiment(t, "quick", "toy")
+	rs, _ := e.Results(invent(e, nil))
+	h, err := newHistogram(rs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f("toy", toySheet(&drawing{experiment: e, out: &Output{}}, []histogram{h, h, h}))
+	e = experiment(t, "quick", "synthetic")
+	rs, _ = e.Results(invent(e, nil))
+	m, err := newMarginals(rs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f("synthetic", syntheticSheet(&drawing{experiment: e, out: &Output{}}, rs[0], m))
+	e = experiment(t, "quick", "paths")
+	rs, _ = e.Results(invent(e, nil))
+	var g grid
+	var walks []walk
+	for _, r := range rs {
+		if r.Series["logdensity"] != nil {
+			g, _ = newGrid(r)
+		} else {
+			w, _ := newWalk(r)
+			walks = append(walks, w)
+		}
+	}
+	f("paths", pathSheet(&drawing{experiment: e, out: &Output{}}, &g, walks))
+}
+
+// clashes lists the texts of a sheet that lie over another or go beyond the
+// page.
+func clashes(s *sheet) (texts []placed, found []string) {
+	l := s.layout()
+	r := &reader{w: l.total.X, h: l.total.Y}
+	l.draw(draw.New(r))
+	for i, a := range r.texts {
+		if !a.upright {
+			continue
+		}
+		if a.box.Min.X < 0 || a.box.Min.Y < 0 || a.box.Max.X > l.total.X || a.box.Max.Y > l.total.Y {
+			found = append(found, fmt.Sprintf("%q goes beyond the page", a.text))
+		}
+		for _, b := range r.texts[:i] {
+			if b.upright && overlap(a.box, b.box) {
+				found = append(found, fmt.Sprintf("%q lies over %q", a.text, b.text))
+			}
+		}
+	}
+	return r.texts, found
+}
+
+// No text lies over another or beyond the page, and the font has every
+// character.
+func TestTextHasRoom(t *testing.T) {
+	everySheet(t, func(name string, s *sheet) {
+		texts, found := clashes(s)
+		for _, f := range found {
+			t.Errorf("%s: %s", name, f)
+		}
+		for _, p := range texts {
+			checkGlyphs(t, name, p)
+		}
+	})
+}
+
+// A negative control: too narrow panels must be found out.
+func TestClashesAreFound(t *testing.T) {
+	e := experiment(t, "paper", "methods")
+	s := sheetOf(methodFamily, e, invent(e, nil))
+	s.width = 80
+	if _, found := clashes(s); len(found) == 0 {
+		t.Error("panel titles of 100 points on panels of 80 are not found to clash")
+	}
+}
+
+func overlap(a, b vg.Rectangle) bool {
+	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
+}
+
+func checkGlyphs(t *testing.T, name string, p placed) {
+	t.Helper()
+	var buf sfnt.Buffer
+	for _, r := range p.text {
+		if i, err := p.face.Face.GlyphIndex(&buf, r); err != nil || i == 0 {
+			t.Errorf("%s: the font lacks %q of %q", name, r, p.text)
+		}
+	}
+	if p.face.Font.Size < 8*subscriptScale || (p.face.Font.Size < 8 && len([]rune(p.text)) > 1) {
+		t.Errorf("%s: %q is written at %.1f points: want at least 8", name, p.text, p.face.Font.Size)
+	}
+}
+
+// The turned label of the vertical axis fits the height of the panels.
+func TestVerticalLabelFits(t *testing.T) {
+	everySheet(t, func(name string, s *sheet) {
+		if w, h := textWidth(sans(labelSize, ink), s.yLabel), vg.Length(len(s.panels))*s.height; w > h {
+			t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, s.yLabel, w, h)
+		}
+	})
+}
