@@ -54,7 +54,7 @@ const (
 	swatchGap    = vg.Length(5)
 	entryGap     = vg.Length(13)
 	leading      = 1.35 // line height over font size
-	resolution   = 150 // of PNGs, in dots per inch
+	resolution   = 150  // of PNGs, in dots per inch
 )
 
 // layout is a sheet with its lines of text broken.
