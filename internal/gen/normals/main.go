@@ -124,26 +124,29 @@ func update(s isa) {
 
 // loop makes turns × groups() groups of normals, hands each vector of doubles
 // to use, with its byte offset within the turn, and ends a turn by advance.
+//
+// Both Philox and Box-Muller are long chains of dependent instructions. Where
+// registers suffice, a turn makes its normals while it draws the bits of the
+// next turn, instruction by instruction; the last turn's draw is wasted.
 func loop(s isa, use func(z vector, offset int), advance func()) {
 	c, turns := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("turns"), GP64())
-	ctr, step := s.new(), s.new()
-	VPBROADCASTQ(Mem{Base: c, Disp: oBlock}, ctr)
-	VPADDQ(lanes(s), ctr, ctr)
-	VPBROADCASTQ(u64(uint64(s.bytes/8)), step)
+	p := newPhilox(s, c)
 	restore := simd.FlushDenormals()
-	Label("turn")
-	for i, u := range philox(s, c, ctr, step) {
-		for half, x := range boxMuller(s, u[0], u[1]) {
-			// The first vector's partners are half a group further on; an
-			// AVX2 turn is one group in two vectors.
-			offset := i*groupBytes + half*groupBytes/2
-			if !s.wide() {
-				offset = i*groupBytes/4 + half*groupBytes/2
-			}
-			for j, z := range widen(s, x) {
-				use(z, offset+j*s.bytes)
-			}
+	var bits [2][2]vector
+	if s.wide() {
+		p.start()
+		bits = p.finish()
+		Label("turn")
+		p.start()
+		normals(s, bits, p.tick, use)
+		for i, next := range p.finish() {
+			s.copy(next[0], bits[i][0])
+			s.copy(next[1], bits[i][1])
 		}
+	} else {
+		Label("turn")
+		p.start()
+		normals(s, p.finish(), func() {}, use)
 	}
 	advance()
 	DECQ(turns)
@@ -153,29 +156,87 @@ func loop(s isa, use func(z vector, offset int), advance func()) {
 	RET()
 }
 
-// philox returns, for two vectors of block numbers, 32 random bits in each
-// lane for radii and for angles, and advances the block numbers.
-func philox(s isa, c reg.GPVirtual, ctr, step vector) [2][2]vector {
-	var b [2][4]vector
-	for i := range b {
-		for w := range b[i] {
-			b[i][w] = s.new()
+// normals makes a turn's doubles of its bits, and calls tick now and then.
+func normals(s isa, bits [2][2]vector, tick func(), use func(z vector, offset int)) {
+	// A vector's partners are half a group further on. An AVX2 turn is one
+	// group, in two vectors.
+	second := groupBytes
+	if !s.wide() {
+		second = groupBytes / 4
+	}
+	for i, u := range bits {
+		for half, x := range boxMuller(s, u[0], u[1], tick) {
+			for j, z := range widen(s, x) {
+				use(z, i*second+half*groupBytes/2+j*s.bytes)
+			}
 		}
-		s.copy(ctr, b[i][0])
+	}
+}
+
+// philox draws two vectors of blocks at a time.
+type philox struct {
+	s         isa
+	c         reg.GPVirtual // kernel.counter
+	ctr, step vector        // numbers of the next blocks, and their increase
+	m0, m1    vector        // the multipliers
+	blocks    [2][4]vector  // in work
+	done      int           // rounds of both together
+}
+
+func newPhilox(s isa, c reg.GPVirtual) *philox {
+	p := &philox{s: s, c: c, ctr: s.new(), step: s.new()}
+	VPBROADCASTQ(Mem{Base: c, Disp: oBlock}, p.ctr)
+	VPADDQ(lanes(s), p.ctr, p.ctr)
+	VPBROADCASTQ(u64(uint64(s.bytes/8)), p.step)
+	if s.wide() {
+		p.multipliers()
+	}
+	return p
+}
+
+// multipliers loads them: once where registers suffice, else at every start.
+func (p *philox) multipliers() {
+	p.m0, p.m1 = p.s.new(), p.s.new()
+	VPBROADCASTQ(u64(0xD2511F53), p.m0)
+	VPBROADCASTQ(u64(0xCD9E8D57), p.m1)
+}
+
+// start takes up the next blocks.
+func (p *philox) start() {
+	if !p.s.wide() {
+		p.multipliers()
+	}
+	p.done = 0
+	for i := range p.blocks {
+		for w := range p.blocks[i] {
+			p.blocks[i][w] = p.s.new()
+		}
+		p.s.copy(p.ctr, p.blocks[i][0])
 		for w := 1; w < 4; w++ {
-			VPBROADCASTQ(Mem{Base: c, Disp: oWords + 8*(w-1)}, b[i][w])
+			VPBROADCASTQ(Mem{Base: p.c, Disp: oWords + 8*(w-1)}, p.blocks[i][w])
 		}
-		VPADDQ(step, ctr, ctr)
+		VPADDQ(p.step, p.ctr, p.ctr)
 	}
-	m0, m1 := s.new(), s.new()
-	VPBROADCASTQ(u64(0xD2511F53), m0)
-	VPBROADCASTQ(u64(0xCD9E8D57), m1)
-	for round := range 10 {
-		for i := range b {
-			b[i] = philoxRound(s, b[i], m0, m1, Mem{Base: c, Disp: oKeys + 16*round})
-		}
+}
+
+// tick does the next round of one of the blocks, if any is left.
+func (p *philox) tick() {
+	if round, i := p.done/2, p.done%2; round < 10 {
+		p.blocks[i] = philoxRound(p.s, p.blocks[i], p.m0, p.m1, Mem{Base: p.c, Disp: oKeys + 16*round})
+		p.done++
 	}
-	return [2][2]vector{{merge(s, b[0][0], b[0][1]), merge(s, b[0][2], b[0][3])}, {merge(s, b[1][0], b[1][1]), merge(s, b[1][2], b[1][3])}}
+}
+
+// finish does what is left and returns, for each vector of blocks, 32 random
+// bits in each lane for radii and for angles.
+func (p *philox) finish() (bits [2][2]vector) {
+	for p.done < 20 {
+		p.tick()
+	}
+	for i, b := range p.blocks {
+		bits[i] = [2]vector{merge(p.s, b[0], b[1]), merge(p.s, b[2], b[3])}
+	}
+	return bits
 }
 
 func (s isa) copy(from, to vector) {
@@ -239,15 +300,15 @@ var (
 
 // boxMuller turns lanes of random bits into pairs of independent normals of
 // float32: kernel.boxMuller in plain Go says how.
-func boxMuller(s isa, u1, u2 vector) [2]vector {
-	r := radius(s, u1)
+func boxMuller(s isa, u1, u2 vector, tick func()) [2]vector {
+	r := radius(s, u1, tick)
 	a := s.new()
 	VPSLLD(U8(2), u2, a)
 	VCVTDQ2PS(a, a)
 	VMULPS(f32(s, 0x1p-32), a, a)
 	a2 := s.new()
 	VMULPS(a, a, a2)
-	sn, cs := horner(s, sine, a2), horner(s, cosine, a2)
+	sn, cs := horner(s, sine, a2, tick), horner(s, cosine, a2, tick)
 	VMULPS(a, sn, sn)
 	return quadrant(s, r, sn, cs, u2)
 }
@@ -277,7 +338,7 @@ func quadrant(s isa, r, sn, cs, u2 vector) [2]vector {
 }
 
 // radius returns √(−2 ln u), u = max(u1, 1)/2³².
-func radius(s isa, u1 vector) vector {
+func radius(s isa, u1 vector, tick func()) vector {
 	x := toFloat(s, u1)
 	// ln x = e ln 2 + ln m, with m = x/2ᵉ between ¾ and 3/2: subtracting the
 	// bits of ¾ leaves e in the exponent's place.
@@ -288,7 +349,7 @@ func radius(s isa, u1 vector) vector {
 	VPSUBD(m, x, m)
 	VCVTDQ2PS(e, e)
 	VSUBPS(f32(s, 1), m, m)
-	p := horner(s, logarithm, m)
+	p := horner(s, logarithm, m, tick)
 	VMULPS(m, p, p)
 	VFMADD231PS(f32(s, math.Ln2), e, p)
 	VMULPS(f32(s, -2), p, p)
@@ -321,11 +382,12 @@ func toFloat(s isa, u vector) vector {
 }
 
 // horner evaluates a polynomial, lowest coefficient first.
-func horner(s isa, c []float64, t vector) vector {
+func horner(s isa, c []float64, t vector, tick func()) vector {
 	p := s.new()
 	VBROADCASTSS(word(math.Float32bits(float32(c[len(c)-1]))), p)
 	for i := len(c) - 2; i >= 0; i-- {
 		VFMADD213PS(f32(s, c[i]), t, p)
+		tick()
 	}
 	return p
 }
