@@ -383,7 +383,8 @@ func multiplyRow(dst []float64, w float64, x []float64, m blas64.General) {
 // prepare keeps the integrator; matrices are made for as many rungs of the
 // ladder as a scheme asks for.
 func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
-	p := &preparedSpectral{engine: e, in: in, rungs: make([]*rung, len(degrees))}
+	p := &preparedSpectral{engine: e, in: in}
+	p.full.forces, p.parts.forces = []integrators.Force{e.full}, e.forces
 	if e.tail == nil {
 		return p, nil
 	}
@@ -394,36 +395,40 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 
 // preparedSpectral is an integrator at one step size.
 type preparedSpectral struct {
-	engine *spectralEngine
-	in     *integrators.Integrator
-	tail   prepared // the chain far out, or nil if it is not known
+	engine      *spectralEngine
+	in          *integrators.Integrator
+	tail        prepared // the chain far out, or nil if it is not known
+	full, parts ladder   // under the full data, and under the batches
+}
+
+// ladder is an integrator's matrices under given forces in growing bases.
+type ladder struct {
+	forces []integrators.Force
 	rungs  []*rung
 }
 
 // rung is an integrator's matrices in one basis.
 type rung struct {
+	*coefficients
 	basis *basis
-	parts *coefficients
-	full  *coefficients
 	lu    mat.LU // of I − the mean outer step, without the constant function
 }
 
-func (p *preparedSpectral) rung(i int) *rung {
-	if p.rungs[i] != nil {
-		return p.rungs[i]
+// rung returns the matrices in the i-th basis, where i rises one by one.
+func (p *preparedSpectral) rung(l *ladder, i int) *rung {
+	if i < len(l.rungs) {
+		return l.rungs[i]
 	}
 	additions := make(map[added]blas64.General)
-	r := &rung{basis: p.engine.basis(i), parts: &coefficients{}, full: &coefficients{}}
+	r := &rung{basis: p.engine.basis(i), coefficients: &coefficients{}}
 	if p.in.Refresh != nil {
-		m := r.basis.matrix(p.in.Refresh, nil, additions)
-		r.parts.after, r.full.after = m, m
+		r.after = r.basis.matrix(p.in.Refresh, nil, additions)
 	}
-	for _, f := range p.engine.forces {
-		r.parts.kernels = append(r.parts.kernels, r.basis.matrix(p.in.Kernel, f, additions))
+	for _, f := range l.forces {
+		r.kernels = append(r.kernels, r.basis.matrix(p.in.Kernel, f, additions))
 	}
-	r.full.kernels = append(r.full.kernels, r.basis.matrix(p.in.Kernel, p.engine.full, additions))
 	r.factorise(p.in.Batches)
-	p.rungs[i] = r
+	l.rungs = append(l.rungs, r)
 	return r
 }
 
@@ -432,10 +437,10 @@ func (p *preparedSpectral) rung(i int) *rung {
 // a higher order in h, and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well
 // conditioned as k is small.
 func (r *rung) factorise(inner int) {
-	n := r.parts.size()
+	n := r.size()
 	mean := mat.NewDense(n, n, nil)
-	for _, k := range r.parts.kernels {
-		blas64.Axpy(1/float64(len(r.parts.kernels)),
+	for _, k := range r.kernels {
+		blas64.Axpy(1/float64(len(r.kernels)),
 			blas64.Vector{N: n * n, Inc: 1, Data: k.dense().RawMatrix().Data},
 			blas64.Vector{N: n * n, Inc: 1, Data: mean.RawMatrix().Data})
 	}
@@ -444,9 +449,9 @@ func (r *rung) factorise(inner int) {
 		step = mat.NewDense(n, n, nil)
 		step.Pow(mean, inner)
 	}
-	if r.parts.after != nil {
+	if r.after != nil {
 		var m mat.Dense
-		m.Mul(step, r.parts.after.dense())
+		m.Mul(step, r.after.dense())
 		step = &m
 	}
 	a := mat.NewDense(n-1, n-1, nil)
@@ -464,9 +469,13 @@ func (p *preparedSpectral) solve(m minibatch.Method, everyStep bool) (point, err
 			return far, err
 		}
 	}
+	forces := &p.parts
+	if m.Order == minibatch.Single {
+		forces = &p.full
+	}
 	var best point
 	for i := range degrees {
-		now, radius, err := p.rung(i).solve(m, p.in.Batches, everyStep)
+		now, radius, err := p.rung(forces, i).solve(m, p.in.Batches, everyStep)
 		if err != nil {
 			return point{}, err
 		}
@@ -503,16 +512,11 @@ func good(errors, resolution []float64) bool {
 // solve returns the observables' absolute errors in this basis, or the
 // spectral radius of a period that has no stationary law in it.
 func (r *rung) solve(m minibatch.Method, inner int, everyStep bool) (errors []float64, radius float64, err error) {
-	e := r.parts
-	if m.Order == minibatch.Single {
-		e = r.full
-	}
-	cycle, err := newPeriod(e, m, inner)
+	cycle, err := newPeriod(r, m, inner)
 	if err != nil {
 		return nil, 0, err
 	}
-	n := e.size()
-	truth := make([]float64, n)
+	truth := make([]float64, r.size())
 	truth[0] = 1
 	b := cycle.advance(truth, nil)
 	b[0] = 0

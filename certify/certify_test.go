@@ -1,0 +1,441 @@
+package certify
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+const (
+	// orderTolerance is how near a fitted order must be to a whole number, and
+	// asymptotic the uncertainty below which it counts as asymptotic.
+	orderTolerance = 0.05
+	asymptotic     = 0.05
+	// constantTolerance is how near a leading constant must be to its golden
+	// value: a noise scale off by 1 % moves variances by 2 %.
+	constantTolerance = 0.01
+)
+
+// TestOrdersMatchClaims certifies every integrator under every scheme on the
+// built-in problems: every verdict, the fitted orders where they are
+// asymptotic, and the constants against golden values.
+func TestOrdersMatchClaims(t *testing.T) {
+	var all []Row
+	for _, p := range Builtin() {
+		rows, err := Run(context.Background(), Options{Problem: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			for _, o := range r.Observables {
+				checkOrder(t, r, o)
+			}
+		}
+		all = append(all, rows...)
+	}
+	checkGolden(t, all)
+}
+
+func checkOrder(t *testing.T, r Row, o Observable) {
+	t.Helper()
+	if o.Verdict != Confirmed && o.Verdict != Exact {
+		t.Errorf("%s: %s under %s, %s: %s: order %v ± %v, claim %v, slopes %v",
+			r.Problem, r.Integrator, r.Scheme, o.Name, o.Verdict, o.Order, o.Uncertainty, o.Claim, o.Slopes)
+	}
+	if o.Verdict == Exact || !(float64(o.Uncertainty) <= asymptotic) {
+		return
+	}
+	order := float64(o.Order)
+	if order < float64(o.Claim)-orderTolerance || math.Abs(order-math.Round(order)) > orderTolerance {
+		t.Errorf("%s: %s under %s, %s: order %v ± %v, claim %v", r.Problem, r.Integrator, r.Scheme, o.Name, o.Order, o.Uncertainty, o.Claim)
+	}
+}
+
+// golden is what is kept of an observable.
+type golden struct {
+	Order    Number
+	Constant Number
+	Verdict  Verdict
+}
+
+func goldenOf(rows []Row) map[string]golden {
+	all := make(map[string]golden)
+	for _, r := range rows {
+		for _, o := range r.Observables {
+			g := golden{Order: Number(math.NaN()), Constant: Number(math.NaN()), Verdict: o.Verdict}
+			if o.Verdict != Exact && float64(o.Uncertainty) <= asymptotic {
+				// Whole orders: others change in the last digits from one
+				// architecture to another.
+				g.Order, g.Constant = Number(math.Round(float64(o.Order))), o.Constant
+			}
+			all[fmt.Sprintf("%s/%s/%s/%s", r.Problem, r.Integrator, r.Scheme, o.Name)] = g
+		}
+	}
+	return all
+}
+
+// checkGolden compares with testdata/golden.json; -update rewrites it.
+func checkGolden(t *testing.T, rows []Row) {
+	t.Helper()
+	got := goldenOf(rows)
+	path := filepath.Join("testdata", "golden.json")
+	if *update {
+		data, err := json.MarshalIndent(got, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(data, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]golden
+	if err := json.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	for key, w := range want {
+		g, ok := got[key]
+		if !ok {
+			t.Errorf("%s is missing", key)
+			continue
+		}
+		if g.Verdict != w.Verdict {
+			t.Errorf("%s: %s, want %s", key, g.Verdict, w.Verdict)
+		}
+		if off := math.Abs(float64(g.Constant)/float64(w.Constant) - 1); off > constantTolerance || math.Abs(float64(g.Order-w.Order)) > 0.5 {
+			t.Errorf("%s: %v h^%v, want %v h^%v", key, g.Constant, g.Order, w.Constant, w.Order)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d results, want %d: run go test ./certify -update", len(got), len(want))
+	}
+}
+
+// TestPaper holds what the paper states, and where it is mistaken.
+func TestPaper(t *testing.T) {
+	gaussian := gaussianBuiltin()
+	for _, c := range []struct {
+		problem                  *Problem
+		integrator, scheme, name string
+		inner                    int
+		order                    float64
+		reason                   string
+	}{
+		{gaussian, "mt3", "full", "joint.cov", 1, 3, "the third-order scheme"},
+		{gaussian, "mt3", "reshuffle", "joint.cov", 1, 2, "the bottleneck of Theorem 2"},
+		{gaussian, "exact", "reshuffle", "joint.cov", 1, 2, "the bottleneck alone"},
+		{gaussian, "mt3", "replacement", "theta.cov", 1, 1, "a batch drawn at every step"},
+		{gaussian, "rk2", "cyclic", "theta.cov", 1, 2, "one order for ever: the position"},
+		{gaussian, "rk2", "cyclic", "joint.cov", 1, 1, "one order for ever: the joint law"},
+		{gaussian, "leapfrog", "full", "joint.cov", 1, 1, "leapfrog's momentum"},
+		{scalarBuiltin(), "leapfrog", "full", "theta^2", 1, 2, "leapfrog's position"},
+		{gaussian, "lietrotter", "reshuffle", "joint.cov", 2, 2, "N_l below K"},
+		{gaussian, "lietrotter", "reshuffle", "joint.cov", 4, 2, "N_l = K"},
+		{gaussian, "lietrotter", "reshuffle", "joint.cov", 8, 2, "N_l above K"},
+		{gaussian, "lietrotter", "replacement", "joint.cov", 4, 1, "N_l with replacement"},
+		{Toy(), "exact", "reshuffle", "theta.cov", 1, 3, "equal curvatures hide the bottleneck"},
+		{Toy(), "exact", "replacement", "theta.cov", 1, 1, "the toy as the paper draws it"},
+	} {
+		t.Run(fmt.Sprintf("%s/%s/%s/nl=%d", c.integrator, c.scheme, c.name, c.inner), func(t *testing.T) {
+			row := certifyOne(t, Options{Problem: c.problem, Inner: c.inner}, c.integrator, c.scheme)
+			if o := row.observable(t, c.name); !(math.Abs(float64(o.Order)-c.order) <= orderTolerance) {
+				t.Errorf("%s: order %v, want %v", c.reason, o.Order, c.order)
+			}
+		})
+	}
+}
+
+// TestLeapfrogIsExactInTheta: the θ-covariance of a Gaussian, full batch.
+func TestLeapfrogIsExactInTheta(t *testing.T) {
+	row := certifyOne(t, Options{Problem: gaussianBuiltin()}, "leapfrog", "full")
+	if o := row.observable(t, "theta.cov"); o.Verdict != Exact {
+		t.Errorf("verdict %s with errors %v, want exact", o.Verdict, o.Errors)
+	}
+}
+
+// faulty returns a method with a planted bug.
+func faulty(t *testing.T, name string, plant func(s integrators.Stepper, p integrators.Params) integrators.Stepper) integrators.Method {
+	t.Helper()
+	m, err := integrators.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := m.New
+	m.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
+		in, err := build(dim, p)
+		if err == nil {
+			in.Kernel = plant(in.Kernel, p)
+		}
+		return in, err
+	}
+	return m
+}
+
+// scaledNoise multiplies the normal vectors of a step by factors.
+type scaledNoise struct {
+	integrators.Stepper
+	factors []float64
+}
+
+type scaling struct {
+	integrators.Noise
+	factors []float64
+	at      int
+}
+
+func (s *scaling) Normal(dst []float64) {
+	s.Noise.Normal(dst)
+	scale(dst, s.factors[s.at%len(s.factors)])
+	s.at++
+}
+
+func (s *scaling) Update(u *integrators.Update) {
+	xi := make([]float64, len(u.R))
+	s.Normal(xi)
+	u.Apply(xi)
+}
+
+func (s scaledNoise) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	s.Stepper.Step(z, f, &scaling{Noise: n, factors: s.factors})
+}
+
+// halfStepOff is leapfrog with the force taken half a step too early, before
+// the first drift.
+type halfStepOff struct{ h, c float64 }
+
+func (s halfStepOff) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	d := len(z.R)
+	g, xi := make([]float64, d), make([]float64, d)
+	f.Gradient(g, z.Theta)
+	addScaled(z.Theta, s.h/2, z.R)
+	n.Normal(xi)
+	for i := range z.R {
+		z.R[i] += -s.h*g[i] - s.h*s.c*z.R[i] + math.Sqrt(2*s.c*s.h)*xi[i]
+	}
+	addScaled(z.Theta, s.h/2, z.R)
+}
+
+// TestPlantedBugsAreRefuted: a certifier that confirms these is worth
+// nothing.
+func TestPlantedBugsAreRefuted(t *testing.T) {
+	mt3 := faulty(t, "mt3", func(s integrators.Stepper, _ integrators.Params) integrators.Stepper {
+		return scaledNoise{s, []float64{1, math.Sqrt(12)}} // Var(w₂) = 1
+	})
+	loud := faulty(t, "leapfrog", func(s integrators.Stepper, _ integrators.Params) integrators.Stepper {
+		return scaledNoise{s, []float64{math.Sqrt2}}
+	})
+	late := faulty(t, "leapfrog", func(_ integrators.Stepper, p integrators.Params) integrators.Stepper {
+		return halfStepOff{p.Step, p.Friction}
+	})
+	for _, c := range []struct {
+		name   string
+		method integrators.Method
+		scheme string
+		at     map[Kind]string // observables that must be refuted
+		order  float64
+	}{
+		{"mt3 with Var(w2) = 1", mt3, "full", map[Kind]string{Gaussian: "joint.cov", Scalar: "theta^2"}, 2},
+		{"leapfrog with loud noise", loud, "full", map[Kind]string{Gaussian: "theta.cov", Scalar: "theta^2"}, 0},
+		{"half step in the wrong place", late, "full", map[Kind]string{Gaussian: "theta.cov", Scalar: "theta^2"}, 1},
+	} {
+		for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
+			t.Run(c.name+"/"+p.Name, func(t *testing.T) {
+				s, err := Schemes(c.scheme)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkRefuted(t, Options{Problem: p, Integrators: []integrators.Method{c.method}, Schemes: s}, c.at[p.Kind], c.order)
+			})
+		}
+	}
+}
+
+func checkRefuted(t *testing.T, o Options, observable string, order float64) {
+	t.Helper()
+	rows, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := rows[0].observable(t, observable)
+	if got.Verdict != Refuted || !(math.Abs(float64(got.Order)-order) <= orderTolerance) {
+		t.Errorf("%s: %s of order %v ± %v, want refuted at order %v", observable, got.Verdict, got.Order, got.Uncertainty, order)
+	}
+}
+
+// TestPlantedSchemesAreRefuted judges schemes under the names, and so the
+// claims, of others.
+func TestPlantedSchemesAreRefuted(t *testing.T) {
+	m, err := integrators.Lookup("baoab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, observable string
+		scheme           string // whose claims are judged
+		really           minibatch.Order
+	}{
+		{"reshuffle drawn with replacement", "joint.cov", "reshuffle", minibatch.Independent},
+		{"symmetric without its backward sweep, one order", "joint.cov", "symmetric", minibatch.Cycle},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := Schemes(c.scheme)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Options{Problem: gaussianBuiltin(), Integrators: []integrators.Method{m}, Schemes: s}
+			e, err := o.complete()
+			if err != nil {
+				t.Fatal(err)
+			}
+			row, err := o.certifyScheme(e, m, s[0], func(h float64) (point, error) {
+				p, err := o.prepare(e, m, h)
+				if err != nil {
+					return point{}, err
+				}
+				planted := s[0]
+				planted.Order = c.really
+				return p.solve(planted, false)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := row.observable(t, c.observable); got.Verdict != Refuted {
+				t.Errorf("%s: order %v, want refuted", got.Verdict, got.Order)
+			}
+		})
+	}
+}
+
+// TestSymmetricNeedsItsBackwardSweep: forward sweeps in fresh orders are
+// reshuffling, whose joint law is of order 2 as well; they differ in the
+// constant, which the golden values hold.
+func TestSymmetricNeedsItsBackwardSweep(t *testing.T) {
+	o := Options{Problem: gaussianBuiltin()}
+	a := certifyOne(t, o, "obabo", "symmetric").observable(t, "theta.cov")
+	b := certifyOne(t, o, "obabo", "reshuffle").observable(t, "theta.cov")
+	if e, f := float64(a.Errors[0]), float64(b.Errors[0]); math.Abs(e/f-1) < 0.05 {
+		t.Errorf("errors %v and %v at h = %v are hardly different", e, f, defaultSteps(Gaussian)[0])
+	}
+}
+
+// TestMassMatrix: a diagonal mass changes the law of r to N(0, M).
+func TestMassMatrix(t *testing.T) {
+	o := Options{Problem: threeDimensional(), InvMass: []float64{0.6, 1, 1.4}}
+	for name, order := range map[string]float64{"leapfrog": 1, "ubu": 2, "mt3": 3} {
+		if got := certifyOne(t, o, name, "full").observable(t, "joint.cov"); !(math.Abs(float64(got.Order)-order) <= orderTolerance) {
+			t.Errorf("%s: order %v, want %v", name, got.Order, order)
+		}
+	}
+}
+
+// TestUnstableChains: the radius of leapfrog's period for one frequency is
+// known: its map has trace 2 − hC − h²P and determinant 1 − hC.
+func TestUnstableChains(t *testing.T) {
+	const h, curvature, friction = 1.5, 4.0, 0.5
+	p := &Problem{Kind: Gaussian, Friction: friction, gaussian: []*affineForce{newAffineForce([]float64{curvature}, []float64{1})}}
+	trace, det := 2-h*friction-h*h*curvature, 1-h*friction
+	want := math.Abs(trace)/2 + math.Sqrt(trace*trace/4-det)
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{h}}, "leapfrog", "full")
+	if o := row.observable(t, "theta.cov"); o.Verdict != Unstable || !math.IsNaN(float64(o.Errors[0])) {
+		t.Errorf("%s with error %v, want unstable", o.Verdict, o.Errors[0])
+	}
+	if got := float64(row.Radii[0]); math.Abs(got-want) > 1e-10 { // an eigenvalue of a 2 × 2 matrix
+		t.Errorf("radius %v, want %v", got, want)
+	}
+}
+
+// TestSecondMomentCanBeUnstableAlone: batches drawn anew make the variance
+// grow where the mean still settles.
+func TestSecondMomentCanBeUnstableAlone(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 1, gaussian: []*affineForce{
+		newAffineForce([]float64{0.05}, []float64{0}), newAffineForce([]float64{8}, []float64{0}),
+	}}
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{0.7}}, "leapfrog", "replacement")
+	if len(row.Radii) == 0 || !(float64(row.Radii[0]) >= 1) {
+		t.Errorf("radii %v, want one of at least 1", row.Radii)
+	}
+	if full := certifyOne(t, Options{Problem: p, Steps: []float64{0.7}}, "leapfrog", "full"); full.Radii != nil {
+		t.Errorf("full batch: radii %v, want a stable chain", full.Radii)
+	}
+}
+
+// TestLargeProblem keeps d = 16 with K = 8 fast and right: exact in θ for
+// equal batches.
+func TestLargeProblem(t *testing.T) {
+	const d, k = 16, 8
+	p := &Problem{Kind: Gaussian, Friction: 1.5}
+	for i := range k {
+		precision, shift := make([]float64, d*d), make([]float64, d)
+		for j := range d {
+			precision[j*d+j] = 0.5 + float64(j)/d
+			shift[j] = float64(i*j) / d
+		}
+		p.gaussian = append(p.gaussian, newAffineForce(precision, shift))
+	}
+	// The coordinates are independent: the largest one alone has the error of
+	// a problem in one dimension.
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{0.05}}, "baoab", "reshuffle")
+	worst := 0.0
+	for j := range d {
+		one := &Problem{Kind: Gaussian, Friction: p.Friction}
+		for i := range k {
+			f := p.gaussian[i].affine
+			one.gaussian = append(one.gaussian, newAffineForce(f.Precision[j*d+j:j*d+j+1], f.Shift[j:j+1]))
+		}
+		worst = max(worst, float64(certifyOne(t, Options{Problem: one, Steps: []float64{0.05}}, "baoab", "reshuffle").observable(t, "theta.mean").Errors[0]))
+	}
+	if got := float64(row.observable(t, "theta.mean").Errors[0]); math.Abs(got-worst) > 1e-12 {
+		t.Errorf("theta.mean off by %v, the worst coordinate alone by %v", got, worst)
+	}
+}
+
+// bent is a stepper, or a force, that is not affine.
+type bent struct{ integrators.Stepper }
+
+func (b bent) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	b.Stepper.Step(z, f, n)
+	z.R[0] += 1e-6 * math.Sin(z.Theta[0])
+}
+
+func (bent) Gradient(g, theta []float64) { g[0] = theta[0] + 0.01*theta[0]*theta[0]*theta[0] }
+
+func TestWhatIsNotAffineIsRefused(t *testing.T) {
+	m := faulty(t, "leapfrog", func(s integrators.Stepper, _ integrators.Params) integrators.Stepper { return bent{s} })
+	if _, err := Run(context.Background(), Options{Problem: gaussianBuiltin(), Integrators: []integrators.Method{m}}); err == nil {
+		t.Error("a step that is not affine was taken")
+	}
+	if _, err := NewGaussian("bent", 1, 1, bent{}); err == nil {
+		t.Error("a force that is not affine was taken")
+	}
+}
+
+func TestEveryStepWithOnePositionIsThePeriod(t *testing.T) {
+	for _, c := range []struct {
+		scheme string
+		inner  int
+	}{{"replacement", 1}, {"full", 1}, {"reshuffle", 4}, {"symmetric", 8}} {
+		o := Options{Problem: gaussianBuiltin(), Steps: []float64{0.1}, Inner: c.inner}
+		a := certifyOne(t, o, "lietrotter", c.scheme)
+		o.EveryStep = true
+		b := certifyOne(t, o, "lietrotter", c.scheme)
+		for i := range a.Observables {
+			if d := math.Abs(float64(a.Observables[i].Errors[0] - b.Observables[i].Errors[0])); !(d < 1e-13) {
+				t.Errorf("%s, N_l = %d: %s differs by %v", c.scheme, c.inner, a.Observables[i].Name, d)
+			}
+		}
+	}
+}
