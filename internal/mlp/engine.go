@@ -18,13 +18,14 @@ type engine[T kernel.Float] struct {
 	dim    int
 	loss   loss
 
-	rows, rowLen int // data rows; length of a row of inputs
-	given        data
-	inputs       []T // (D_0 + 1) × rowLen, in the order in force
-	targets      []T
-	labels       []int
+	rows, inputLen int // data rows; length of a row of inputs
+	given          data
+	inputs         []T // (D_0 + 1) × inputLen, in the order in force
+	targets        []T
+	labels         []int
 
-	chunk     int       // columns at a time, and the length of a row of activations
+	chunk     int       // columns at a time
+	rowLen    int       // length of a row of activations
 	frame     [][]T     // what the programs work on, by slot
 	narrow    bool      // T is float32: parameters are converted, results widened
 	gradients []pass[T] // by the number of columns, as the next two
@@ -77,6 +78,7 @@ func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T]
 	e.given = data{append([]float64(nil), p.Inputs...), append([]float64(nil), p.Targets...), append([]int(nil), p.Labels...)}
 	lanes := kernel.Lanes[T]()
 	e.chunk = min(cacheBytes*lanes/64, (rows+lanes-1)/lanes*lanes)
+	e.rowLen = e.chunk + lanes // a power of two would put all rows in few sets of the cache
 	e.allocate()
 	e.arrange(nil)
 	return e
@@ -91,28 +93,28 @@ func (e *engine[T]) allocate() {
 		widest = max(widest, y.out)
 	}
 	pad := func(n int) int { return (n + lanes - 1) / lanes * lanes }
-	e.rowLen = pad(e.rows) + lanes
+	e.inputLen = pad(e.rows) + lanes
 	first := e.layers[0].in
-	e.inputs = kernel.Aligned[T]((first + 1) * e.rowLen)
-	for i := range e.rowLen {
-		e.inputs[first*e.rowLen+i] = T(math.Sqrt(float64(first)))
+	e.inputs = kernel.Aligned[T]((first + 1) * e.inputLen)
+	for i := range e.inputLen {
+		e.inputs[first*e.inputLen+i] = T(math.Sqrt(float64(first)))
 	}
 	e.targets, e.labels = make([]T, len(e.given.targets)), make([]int, len(e.given.labels))
 
 	e.frame = make([][]T, firstHidden+2*len(e.layers)-2)
 	for s := slotOutput; s < slotTransposed; s++ {
-		e.frame[s] = kernel.Aligned[T](pad(widest) * e.chunk)
+		e.frame[s] = kernel.Aligned[T](pad(widest) * e.rowLen)
 	}
 	for s := slotTransposed; s <= slotTangentTransp; s++ {
 		e.frame[s] = kernel.Aligned[T](e.chunk * pad(widest))
 	}
 	for l, y := range e.layers[1:] {
-		a := kernel.Aligned[T]((y.in + 1) * e.chunk)
-		for i := range e.chunk {
-			a[y.in*e.chunk+i] = T(math.Sqrt(float64(y.in)))
+		a := kernel.Aligned[T]((y.in + 1) * e.rowLen)
+		for i := range e.rowLen {
+			a[y.in*e.rowLen+i] = T(math.Sqrt(float64(y.in)))
 		}
 		e.frame[e.activation(l+1)] = a
-		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.chunk) // its bias row stays 0
+		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.rowLen) // its bias row stays 0
 	}
 	if e.narrow {
 		for s := slotTheta; s <= slotResult; s++ {
@@ -137,9 +139,9 @@ func (e *engine[T]) tangent(l int) int { return firstHidden + len(e.layers) - 1 
 // stride is the length of a row of layer l's inputs.
 func (e *engine[T]) stride(l int) int {
 	if l == 0 {
-		return e.rowLen
+		return e.inputLen
 	}
-	return e.chunk
+	return e.rowLen
 }
 
 // arrange copies the data in a new order.
@@ -151,7 +153,7 @@ func (e *engine[T]) arrange(order []int) {
 			j = order[i]
 		}
 		for f, x := range e.given.inputs[j*d : (j+1)*d] {
-			e.inputs[f*e.rowLen+i] = T(x)
+			e.inputs[f*e.inputLen+i] = T(x)
 		}
 		if len(e.labels) > 0 {
 			e.labels[i] = e.given.labels[j]

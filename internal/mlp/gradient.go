@@ -71,7 +71,7 @@ func (e *engine[T]) forward(n int) *kernel.Program[T] {
 			M: y.out, N: columns[T](n), Scale: y.scale,
 			Terms: []kernel.Term{e.weigh(slotTheta, l, y.in+1, e.activation(l))},
 		}
-		q.C, q.CRow, q.Epilogue = at(slotOutput), e.chunk, kernel.Store
+		q.C, q.CRow, q.Epilogue = at(slotOutput), e.rowLen, kernel.Store
 		if l < len(e.layers)-1 {
 			q.C, q.Epilogue = at(e.activation(l+1)), kernel.ReLU
 		}
@@ -134,7 +134,7 @@ func (e *engine[T]) weighBack(weights, l, delta int) kernel.Term {
 	return kernel.Term{
 		K: y.out,
 		A: kernel.Operand{Slice: weights, Offset: y.offset}, ARow: y.out, ACol: 1,
-		B: at(delta), BRow: e.chunk,
+		B: at(delta), BRow: e.rowLen,
 	}
 }
 
@@ -144,7 +144,7 @@ func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Te
 	y := e.layers[l]
 	p.Product(kernel.Product{
 		M: y.in, N: columns[T](n), Scale: y.scale, Terms: terms,
-		C: at(dst), CRow: e.chunk, Epilogue: kernel.Mask, H: at(e.activation(l)),
+		C: at(dst), CRow: e.rowLen, Epilogue: kernel.Mask, H: at(e.activation(l)),
 	})
 }
 
@@ -162,7 +162,7 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, sum accumulation, pair
 	for o := main; o < y.out; o++ {
 		q := kernel.Dots{M: y.in + 1, Scale: y.scale, C: result(o), CRow: y.out, Epilogue: sum.epilogue, H: h(o)}
 		for _, x := range pairs {
-			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.chunk}})
+			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}})
 		}
 		p.Dots(q)
 	}
@@ -173,7 +173,7 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, sum accumulation, pair
 	row := (y.out + lanes - 1) / lanes * lanes
 	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: sum.epilogue, H: h(0)}
 	for _, x := range pairs {
-		p.Transpose(kernel.Transpose{M: main, N: n, S: at(x.delta), SRow: e.chunk, D: at(x.transposed), DRow: row})
+		p.Transpose(kernel.Transpose{M: main, N: n, S: at(x.delta), SRow: e.rowLen, D: at(x.transposed), DRow: row})
 		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: row})
 	}
 	p.Product(q)

@@ -44,7 +44,7 @@ func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
 		q := kernel.Product{
 			M: y.out, N: columns[T](n), Scale: y.scale,
 			Terms: []kernel.Term{e.weigh(slotTheta, l, y.in+1, e.activation(l))},
-			C:     at(slotOutput), CRow: e.chunk, Epilogue: kernel.Store,
+			C:     at(slotOutput), CRow: e.rowLen, Epilogue: kernel.Store,
 		}
 		r := q
 		r.C = at(slotTangentOutput)

@@ -33,7 +33,7 @@ func (e *engine[T]) lossDelta(lo, n int, scale float64) {
 	}
 	e.probabilities(delta, z, n)
 	for c := range e.loss.classes {
-		row := delta[c*e.chunk:][:n]
+		row := delta[c*e.rowLen:][:n]
 		for b, p := range row {
 			if e.labels[lo+b] == c {
 				p--
@@ -57,10 +57,10 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 		e.probabilities(rdelta, z, n)
 		for b := range n {
 			mean := T(0)
-			for i := b; i < e.loss.classes*e.chunk; i += e.chunk {
+			for i := b; i < e.loss.classes*e.rowLen; i += e.rowLen {
 				mean += rdelta[i] * rz[i]
 			}
-			for i := b; i < e.loss.classes*e.chunk; i += e.chunk {
+			for i := b; i < e.loss.classes*e.rowLen; i += e.rowLen {
 				rdelta[i] *= T(scale) * (rz[i] - mean)
 			}
 		}
@@ -70,18 +70,18 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 
 // probabilities stores the softmax of n columns of outputs z in p.
 func (e *engine[T]) probabilities(p, z []T, n int) {
-	end := e.loss.classes * e.chunk
+	end := e.loss.classes * e.rowLen
 	for b := range n {
 		top := z[b]
-		for i := b + e.chunk; i < end; i += e.chunk {
+		for i := b + e.rowLen; i < end; i += e.rowLen {
 			top = max(top, z[i])
 		}
 		sum := T(0)
-		for i := b; i < end; i += e.chunk {
+		for i := b; i < end; i += e.rowLen {
 			p[i] = T(math.Exp(float64(z[i] - top)))
 			sum += p[i]
 		}
-		for i := b; i < end; i += e.chunk {
+		for i := b; i < end; i += e.rowLen {
 			p[i] /= sum
 		}
 	}
@@ -111,12 +111,12 @@ func (e *engine[T]) rowLoss(row, b int) float64 {
 	}
 	top, sum := math.Inf(-1), 0.0
 	for c := range e.loss.classes {
-		top = max(top, float64(z[c*e.chunk+b]))
+		top = max(top, float64(z[c*e.rowLen+b]))
 	}
 	for c := range e.loss.classes {
-		sum += math.Exp(float64(z[c*e.chunk+b]) - top)
+		sum += math.Exp(float64(z[c*e.rowLen+b]) - top)
 	}
-	return top + math.Log(sum) - float64(z[e.labels[row]*e.chunk+b])
+	return top + math.Log(sum) - float64(z[e.labels[row]*e.rowLen+b])
 }
 
 // outputs stores the outputs of all rows, row-major, in dst.
@@ -133,7 +133,7 @@ func (e *engine[T]) outputs(dst, theta []float64) {
 		e.forward(n).Run(e.frame)
 		for b := range n {
 			for o := range width {
-				dst[(c+b)*width+o] = float64(z[o*e.chunk+b])
+				dst[(c+b)*width+o] = float64(z[o*e.rowLen+b])
 			}
 		}
 	}
