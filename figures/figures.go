@@ -152,14 +152,23 @@ func (d *drawing) caption(sentences ...string) string {
 func (d *drawing) samples() string {
 	var counts []string
 	for _, c := range d.experiment.Cells {
-		if c.Observe != bench.Density {
-			counts = appendNew(counts, strconv.Itoa(c.Samples))
+		if c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption tells its steps
+			counts = appendNew(counts, thousands(c.Samples))
 		}
 	}
 	if len(counts) == 0 {
 		return ""
 	}
 	return strings.Join(counts, " or ") + " samples per chain."
+}
+
+// thousands writes a count with a space between groups of three digits from
+// 10 000 on.
+func thousands(n int) string {
+	if n < 10000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s %03d", thousands(n/1000), n%1000)
 }
 
 // replaced is the label that built-in sets take the place of real data;

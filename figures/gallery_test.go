@@ -13,6 +13,9 @@ func TestGallery(t *testing.T) {
 	if *gallery == "" {
 		t.Skip("for people: go test ./figures -run Gallery -gallery FOLDER")
 	}
+	if _, err := DrawOrders(certified(t), Options{Dir: *gallery}); err != nil {
+		t.Error(err)
+	}
 	for _, profile := range []string{"quick", "paper"} {
 		for id := range drawers {
 			e := experiment(t, profile, id)

@@ -154,8 +154,10 @@ func checkGlyphs(t *testing.T, name string, p placed) {
 // The turned label of the vertical axis fits the height of the panels.
 func TestVerticalLabelFits(t *testing.T) {
 	everySheet(t, func(name string, s *sheet) {
-		if w, h := textWidth(sans(labelSize, ink), s.yLabel), vg.Length(len(s.panels))*s.height; w > h {
-			t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, s.yLabel, w, h)
+		for _, label := range s.yLabels {
+			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(s.yLabels))*s.height; w > h {
+				t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, label, w, h)
+			}
 		}
 	})
 }

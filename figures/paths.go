@@ -117,7 +117,7 @@ func pathSheet(d *drawing, g *grid, walks []walk) *sheet {
 		y.apply(&row[i].Y, i == 0)
 	}
 	sh := &sheet{
-		title: d.experiment.Title, width: 168, height: 168, xLabel: "parameter θ_1", yLabel: "parameter θ_2", panels: [][]panel{row},
+		title: d.experiment.Title, width: 168, height: 168, xLabel: "parameter θ_1", yLabels: []string{"parameter θ_2"}, panels: [][]panel{row},
 		legend: []swatch{
 			strokeSwatch(contourStyle, "10, 50, 90, 99 % of the posterior's mass"), strokeSwatch(walkStyle, "path"),
 			{name: "start", draw: func(c *draw.Canvas, b vg.Rectangle) {
@@ -144,7 +144,7 @@ func pathAxes(g *grid, walks []walk) (x, y axis) {
 	for _, w := range walks {
 		xs, ys = append(xs, w.x), append(ys, w.y)
 	}
-	x, y = linearRange(xs...), linearRange(ys...)
+	x, y = linearRange(xs...).padded(0.03), linearRange(ys...).padded(0.03)
 	x.ticks, y.ticks = linearTicks(x.low, x.high, 4), linearTicks(y.low, y.high, 5)
 	return x, y
 }

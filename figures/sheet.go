@@ -37,9 +37,10 @@ type sheet struct {
 	legend  []swatch
 	panels  [][]panel // rows of equal length
 	// width and height are of one panel, with its share of axes and gaps.
-	width, height  vg.Length
-	xLabel, yLabel string
-	caption        string
+	width, height vg.Length
+	xLabel        string
+	yLabels       []string // one for all rows, or one for each
+	caption       string
 }
 
 // The layout, in points.
@@ -153,8 +154,9 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 		}
 	}
 	canvases := plot.Align(plots, tiles, grid)
-	data := vg.Rectangle{Min: grid.Max, Max: grid.Min}
+	rows := make([]vg.Rectangle, len(l.panels)) // what the data of each row span
 	for j, row := range l.panels {
+		rows[j] = vg.Rectangle{Min: grid.Max, Max: grid.Min}
 		for i, p := range row {
 			if p.Plot == nil {
 				continue
@@ -162,13 +164,35 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 			p.Draw(canvases[j][i])
 			d := p.DataCanvas(canvases[j][i])
 			write(&c, sans(panelSize, ink), vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}, center, p.title)
-			data.Min.X, data.Min.Y = min(data.Min.X, d.Min.X), min(data.Min.Y, d.Min.Y)
-			data.Max.X, data.Max.Y = max(data.Max.X, d.Max.X), max(data.Max.Y, d.Max.Y)
+			rows[j] = union(rows[j], d.Rectangle)
 		}
 	}
-	label := sans(labelSize, ink)
-	write(&c, label, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: box.Min.Y + 2}, center, l.xLabel)
-	writeUpwards(&c, label, vg.Point{X: box.Min.X + labelSize*0.8, Y: (data.Min.Y + data.Max.Y) / 2}, l.yLabel)
+	l.drawLabels(&c, box, rows)
+}
+
+// drawLabels writes the labels of the axes in the middle of what they are
+// for.
+func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle) {
+	all := rows[0]
+	for _, r := range rows {
+		all = union(all, r)
+	}
+	style := sans(labelSize, ink)
+	write(c, style, vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: box.Min.Y + 2}, center, l.xLabel)
+	for j, label := range l.yLabels {
+		span := all
+		if len(l.yLabels) == len(rows) {
+			span = rows[j]
+		}
+		writeUpwards(c, style, vg.Point{X: box.Min.X + labelSize*0.8, Y: (span.Min.Y + span.Max.Y) / 2}, label)
+	}
+}
+
+func union(a, b vg.Rectangle) vg.Rectangle {
+	return vg.Rectangle{
+		Min: vg.Point{X: min(a.Min.X, b.Min.X), Y: min(a.Min.Y, b.Min.Y)},
+		Max: vg.Point{X: max(a.Max.X, b.Max.X), Y: max(a.Max.Y, b.Max.Y)},
+	}
 }
 
 // save writes the sheet as PNG, SVG and PDF, and returns the files. The

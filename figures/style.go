@@ -3,6 +3,7 @@ package figures
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -74,9 +75,11 @@ type look struct {
 
 var dashings = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
-// categorical returns the i-th of the looks for unordered names.
+// categorical returns the i-th of the looks for unordered names. After one
+// round the colours come again with other dashes and markers.
 func categorical(i int) look {
-	return look{color: okabeIto[i%len(okabeIto)], dashes: dashings[i%len(dashings)], marker: markers[i%len(markers)]}
+	shift := 2 * (i / len(okabeIto))
+	return look{color: okabeIto[i%len(okabeIto)], dashes: dashings[(i+shift)%len(dashings)], marker: markers[(i+shift)%len(markers)]}
 }
 
 // sequential returns the i-th of n looks for ordered values: from dark to
@@ -89,24 +92,25 @@ func sequential(i, n int) look {
 	return look{color: interpolate(viridis, t*brightest), marker: markers[i%filledMarkers]}
 }
 
-// integratorLooks keeps an integrator's look the same in every figure.
-// sghmc, which runs on top of leapfrog, gets an open marker and is drawn
-// below it.
-var integratorLooks = []string{"leapfrog", "lietrotter", "symmetric", "mt3", "euler", "rk2", "sghmc"}
+// integratorLooks keeps an integrator's look the same in every figure: the
+// place in the list. sghmc, whose results are nearly leapfrog's, gets an open
+// marker.
+var integratorLooks = []string{
+	"leapfrog", "lietrotter", "symmetric", "mt3", "euler", "rk2", "sghmc",
+	"baoab", "aboba", "obabo", "baoa", "ubu", "exact", "sghmc-adaptive",
+}
 
+// integratorLook returns the look of an integrator; a name that is not in the
+// list, such as a splitting word, shares one with another.
 func integratorLook(name string) look {
-	for i, n := range integratorLooks {
-		if n == name {
-			return categorical(i)
-		}
+	if i := slices.Index(integratorLooks, name); i >= 0 {
+		return categorical(i)
 	}
 	n := 0
 	for _, r := range name {
 		n = (n*31 + int(r)) % len(integratorLooks)
 	}
-	l := categorical(n)
-	l.dashes = dashings[(n+3)%len(dashings)]
-	return l
+	return categorical(n)
 }
 
 // translucent is the colour for the bands behind n lines: so faint that all

@@ -77,6 +77,8 @@ func (f family) draw(d *drawing) error {
 	return d.save(f.sheet(d, s))
 }
 
+const stepLabel = "step size η (simulation time)"
+
 // edge is the space between the outermost steps and the edges of a panel.
 const edge = vg.Length(12)
 
@@ -84,7 +86,7 @@ const edge = vg.Length(12)
 func (f family) size(columns int) (width, height vg.Length) {
 	switch {
 	case columns <= 2:
-		return 275, 235
+		return 302, 235
 	case columns == 3:
 		return 210, 126
 	case columns == 4:
@@ -96,7 +98,7 @@ func (f family) size(columns int) (width, height vg.Length) {
 func (f family) sheet(d *drawing, s *sweep) *sheet {
 	sh := &sheet{
 		title:  d.experiment.Title,
-		xLabel: "step size η (simulation time)", yLabel: "mean Kolmogorov distance to the " + f.truth,
+		xLabel: stepLabel, yLabels: []string{"mean Kolmogorov distance to the " + f.truth},
 	}
 	sh.width, sh.height = f.size(len(s.batches))
 	data := vg.Point{X: sh.width - panelGap - 8, Y: sh.height - panelTitle - 6} // a panel without title and labels

@@ -137,7 +137,7 @@ func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 	y.apply(&p.Y, true)
 	c := r.Cell
 	return &sheet{
-		title: d.experiment.Title, width: 510, height: 270, xLabel: "input x", yLabel: "target y",
+		title: d.experiment.Title, width: 510, height: 270, xLabel: "input x", yLabels: []string{"target y"},
 		panels: [][]panel{{{Plot: p}}},
 		legend: []swatch{
 			bandSwatch(wideBand, "true posterior, mean ± 2 sd"), bandSwatch(narrowBand, "its 5–95 %"),

@@ -103,7 +103,7 @@ func drawToy(d *drawing) error {
 
 func toySheet(d *drawing, hs []histogram) *sheet {
 	sh := &sheet{
-		title: d.experiment.Title, width: 232, height: 200, xLabel: "parameter θ", yLabel: "density",
+		title: d.experiment.Title, width: 232, height: 200, xLabel: "parameter θ", yLabels: []string{"density"},
 		legend: []swatch{
 			{name: "stationary law of the chain", draw: func(c *draw.Canvas, b vg.Rectangle) {
 				fill := histogramLook
