@@ -56,10 +56,11 @@ const (
 	transposeNarrow512
 	kernels512
 
-	panel2     = 0
-	dots2      = 2
-	transpose2 = 3
-	kernels2   = 4
+	panel2       = 0 // of one whole vector; that of two follows
+	panelMasked2 = 2
+	dots2        = 3
+	transpose2   = 4
+	kernels2     = 5
 )
 
 // run carries out instructions on a frame of slice headers.
@@ -150,7 +151,10 @@ func compileProduct[T Float](code []instruction, s *Set, q *Product) []instructi
 func panel[T Float](l level, columns int) (kernel, vectors, lanes int) {
 	if l == avx2 {
 		lanes = Granule[T]()
-		vectors = min(2, (columns+lanes-1)/lanes)
+		if columns < lanes {
+			return panelMasked2, 1, lanes
+		}
+		vectors = min(2, columns/lanes)
 		return panel2 + vectors - 1, vectors, lanes
 	}
 	lanes = Lanes[T]()

@@ -92,6 +92,11 @@ func panel1_avx2_f32(i *byte, frame *byte)
 //go:noescape
 func panel2_avx2_f32(i *byte, frame *byte)
 
+// panel1_avx2_f32_masked is a product of that many vectors' width.
+//
+//go:noescape
+func panel1_avx2_f32_masked(i *byte, frame *byte)
+
 // dots_avx2_f32 is a column of inner products.
 //
 //go:noescape
@@ -111,6 +116,11 @@ func panel1_avx2_f64(i *byte, frame *byte)
 //
 //go:noescape
 func panel2_avx2_f64(i *byte, frame *byte)
+
+// panel1_avx2_f64_masked is a product of that many vectors' width.
+//
+//go:noescape
+func panel1_avx2_f64_masked(i *byte, frame *byte)
 
 // dots_avx2_f64 is a column of inner products.
 //

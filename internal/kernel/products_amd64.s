@@ -9845,6 +9845,1520 @@ loaded:
 // func panel1_avx2_f32(i *byte, frame *byte)
 // Requires: AVX, FMA3
 TEXT ·panel1_avx2_f32(SB), NOSPLIT, $0-16
+	XORQ AX, AX
+
+next:
+	MOVQ i+0(FP), CX
+	MOVQ 8(CX), CX
+	SUBQ AX, CX
+	CMPQ CX, $0x0000000a
+	JGE  tile10
+	CMPQ CX, $0x00000003
+	JGE  tile3
+	CMPQ CX, $0x00000002
+	JGE  tile2
+	CMPQ CX, $0x00000001
+	JGE  tile1
+	RET
+
+tile10:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile10term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+	LEAQ  (R9)(DX*2), R10
+	ADDQ  DX, R10
+	LEAQ  (R10)(DX*2), R11
+	ADDQ  DX, R11
+	LEAQ  (R11)(DX*2), R12
+	ADDQ  DX, R12
+
+tile10k:
+	VMOVUPS      (R8), Y10
+	VBROADCASTSS (R9), Y11
+	VFMADD231PS  Y11, Y10, Y0
+	VBROADCASTSS (R9)(DX*1), Y11
+	VFMADD231PS  Y11, Y10, Y1
+	VBROADCASTSS (R9)(DX*2), Y11
+	VFMADD231PS  Y11, Y10, Y2
+	VBROADCASTSS (R10), Y11
+	VFMADD231PS  Y11, Y10, Y3
+	VBROADCASTSS (R10)(DX*1), Y11
+	VFMADD231PS  Y11, Y10, Y4
+	VBROADCASTSS (R10)(DX*2), Y11
+	VFMADD231PS  Y11, Y10, Y5
+	VBROADCASTSS (R11), Y11
+	VFMADD231PS  Y11, Y10, Y6
+	VBROADCASTSS (R11)(DX*1), Y11
+	VFMADD231PS  Y11, Y10, Y7
+	VBROADCASTSS (R11)(DX*2), Y11
+	VFMADD231PS  Y11, Y10, Y8
+	VBROADCASTSS (R12), Y11
+	VFMADD231PS  Y11, Y10, Y9
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	DECQ         DI
+	JNZ          tile10k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile10term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y10
+	CMPQ         BX, $0x00000001
+	JEQ          tile10relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile10mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile10add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y10, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y1, Y1
+	VMOVUPS      Y1, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y2, Y2
+	VMOVUPS      Y2, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y3, Y3
+	VMOVUPS      Y3, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y4, Y4
+	VMOVUPS      Y4, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y5, Y5
+	VMOVUPS      Y5, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y6, Y6
+	VMOVUPS      Y6, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y7, Y7
+	VMOVUPS      Y7, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y8, Y8
+	VMOVUPS      Y8, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (SI)
+	ADDQ         DX, SI
+	JMP          tile10end
+
+tile10relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y11, Y11, Y11
+	ADDQ    CX, SI
+	VMULPS  Y10, Y0, Y0
+	VMAXPS  Y0, Y11, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y1, Y1
+	VMAXPS  Y1, Y11, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y2, Y2
+	VMAXPS  Y2, Y11, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y3, Y3
+	VMAXPS  Y3, Y11, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y4, Y4
+	VMAXPS  Y4, Y11, Y4
+	VMOVUPS Y4, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y5, Y5
+	VMAXPS  Y5, Y11, Y5
+	VMOVUPS Y5, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y6, Y6
+	VMAXPS  Y6, Y11, Y6
+	VMOVUPS Y6, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y7, Y7
+	VMAXPS  Y7, Y11, Y7
+	VMOVUPS Y7, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y8, Y8
+	VMAXPS  Y8, Y11, Y8
+	VMOVUPS Y8, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y9, Y9
+	VMAXPS  Y9, Y11, Y9
+	VMOVUPS Y9, (SI)
+	ADDQ    DX, SI
+	JMP     tile10end
+
+tile10mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y11, Y11, Y11
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y12
+	VCMPPS  $0x01, Y12, Y11, Y12
+	VMULPS  Y10, Y0, Y0
+	VANDPS  Y12, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y2, Y2
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y3, Y3
+	VANDPS  Y0, Y3, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y4, Y4
+	VANDPS  Y0, Y4, Y4
+	VMOVUPS Y4, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y5, Y5
+	VANDPS  Y0, Y5, Y5
+	VMOVUPS Y5, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y6, Y6
+	VANDPS  Y0, Y6, Y6
+	VMOVUPS Y6, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y7, Y7
+	VANDPS  Y0, Y7, Y7
+	VMOVUPS Y7, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y8, Y8
+	VANDPS  Y0, Y8, Y8
+	VMOVUPS Y8, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y11, Y0
+	VMULPS  Y10, Y9, Y9
+	VANDPS  Y0, Y9, Y9
+	VMOVUPS Y9, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile10end
+
+tile10add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y11
+	VFMADD231PS Y10, Y0, Y11
+	VMOVUPS     Y11, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y1, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y2, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y3, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y4, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y5, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y6, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y7, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y8, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y10, Y9, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile10end:
+	ADDQ $0x0000000a, AX
+	JMP  next
+
+tile3:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile3term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile3k:
+	VMOVUPS      (R8), Y3
+	VBROADCASTSS (R9), Y4
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS (R9)(DX*1), Y4
+	VFMADD231PS  Y4, Y3, Y1
+	VBROADCASTSS (R9)(DX*2), Y4
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile3k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile3term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y3
+	CMPQ         BX, $0x00000001
+	JEQ          tile3relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile3mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile3add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y3, Y2, Y2
+	VMOVUPS      Y2, (SI)
+	ADDQ         DX, SI
+	JMP          tile3end
+
+tile3relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y4, Y4, Y4
+	ADDQ    CX, SI
+	VMULPS  Y3, Y0, Y0
+	VMAXPS  Y0, Y4, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y3, Y1, Y1
+	VMAXPS  Y1, Y4, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y3, Y2, Y2
+	VMAXPS  Y2, Y4, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    DX, SI
+	JMP     tile3end
+
+tile3mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y4, Y4, Y4
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y5
+	VCMPPS  $0x01, Y5, Y4, Y5
+	VMULPS  Y3, Y0, Y0
+	VANDPS  Y5, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y4, Y0
+	VMULPS  Y3, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y4, Y0
+	VMULPS  Y3, Y2, Y2
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile3end
+
+tile3add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y4
+	VFMADD231PS Y3, Y0, Y4
+	VMOVUPS     Y4, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y3, Y1, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y3, Y2, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile3end:
+	ADDQ $0x00000003, AX
+	JMP  next
+
+tile2:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile2term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile2k:
+	VMOVUPS      (R8), Y2
+	VBROADCASTSS (R9), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VBROADCASTSS (R9)(DX*1), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile2k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile2term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y2
+	CMPQ         BX, $0x00000001
+	JEQ          tile2relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile2mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile2add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DX, SI
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (SI)
+	ADDQ         DX, SI
+	JMP          tile2end
+
+tile2relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y3, Y3, Y3
+	ADDQ    CX, SI
+	VMULPS  Y2, Y0, Y0
+	VMAXPS  Y0, Y3, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y2, Y1, Y1
+	VMAXPS  Y1, Y3, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	JMP     tile2end
+
+tile2mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y3, Y3, Y3
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y4
+	VCMPPS  $0x01, Y4, Y3, Y4
+	VMULPS  Y2, Y0, Y0
+	VANDPS  Y4, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y3, Y0
+	VMULPS  Y2, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile2end
+
+tile2add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMOVUPS     Y3, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y2, Y1, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile2end:
+	ADDQ $0x00000002, AX
+	JMP  next
+
+tile1:
+	VXORPS Y0, Y0, Y0
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile1term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile1k:
+	VMOVUPS      (R8), Y1
+	VBROADCASTSS (R9), Y2
+	VFMADD231PS  Y2, Y1, Y0
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile1k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile1term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y1
+	CMPQ         BX, $0x00000001
+	JEQ          tile1relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile1mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile1add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DX, SI
+	JMP          tile1end
+
+tile1relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y2, Y2, Y2
+	ADDQ    CX, SI
+	VMULPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y2, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	JMP     tile1end
+
+tile1mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y2, Y2, Y2
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y3
+	VCMPPS  $0x01, Y3, Y2, Y3
+	VMULPS  Y1, Y0, Y0
+	VANDPS  Y3, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile1end
+
+tile1add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile1end:
+	ADDQ $0x00000001, AX
+	JMP  next
+
+// func panel2_avx2_f32(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·panel2_avx2_f32(SB), NOSPLIT, $0-16
+	XORQ AX, AX
+
+next:
+	MOVQ i+0(FP), CX
+	MOVQ 8(CX), CX
+	SUBQ AX, CX
+	CMPQ CX, $0x00000006
+	JGE  tile6
+	CMPQ CX, $0x00000003
+	JGE  tile3
+	CMPQ CX, $0x00000002
+	JGE  tile2
+	CMPQ CX, $0x00000001
+	JGE  tile1
+	RET
+
+tile6:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile6term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+	LEAQ  (R9)(DX*2), R10
+	ADDQ  DX, R10
+
+tile6k:
+	VMOVUPS      (R8), Y12
+	VMOVUPS      32(R8), Y13
+	VBROADCASTSS (R9), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (R9)(DX*1), Y14
+	VFMADD231PS  Y14, Y12, Y2
+	VFMADD231PS  Y14, Y13, Y3
+	VBROADCASTSS (R9)(DX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS (R10), Y14
+	VFMADD231PS  Y14, Y12, Y6
+	VFMADD231PS  Y14, Y13, Y7
+	VBROADCASTSS (R10)(DX*1), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS (R10)(DX*2), Y14
+	VFMADD231PS  Y14, Y12, Y10
+	VFMADD231PS  Y14, Y13, Y11
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	DECQ         DI
+	JNZ          tile6k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile6term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y12
+	CMPQ         BX, $0x00000001
+	JEQ          tile6relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile6mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile6add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y12, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	VMULPS       Y12, Y1, Y1
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y12, Y2, Y2
+	VMOVUPS      Y2, (SI)
+	VMULPS       Y12, Y3, Y3
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y12, Y4, Y4
+	VMOVUPS      Y4, (SI)
+	VMULPS       Y12, Y5, Y5
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y12, Y6, Y6
+	VMOVUPS      Y6, (SI)
+	VMULPS       Y12, Y7, Y7
+	VMOVUPS      Y7, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y12, Y8, Y8
+	VMOVUPS      Y8, (SI)
+	VMULPS       Y12, Y9, Y9
+	VMOVUPS      Y9, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y12, Y10, Y10
+	VMOVUPS      Y10, (SI)
+	VMULPS       Y12, Y11, Y11
+	VMOVUPS      Y11, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile6end
+
+tile6relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y13, Y13, Y13
+	ADDQ    CX, SI
+	VMULPS  Y12, Y0, Y0
+	VMAXPS  Y0, Y13, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y12, Y1, Y1
+	VMAXPS  Y1, Y13, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y2, Y2
+	VMAXPS  Y2, Y13, Y2
+	VMOVUPS Y2, (SI)
+	VMULPS  Y12, Y3, Y3
+	VMAXPS  Y3, Y13, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y4, Y4
+	VMAXPS  Y4, Y13, Y4
+	VMOVUPS Y4, (SI)
+	VMULPS  Y12, Y5, Y5
+	VMAXPS  Y5, Y13, Y5
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y6, Y6
+	VMAXPS  Y6, Y13, Y6
+	VMOVUPS Y6, (SI)
+	VMULPS  Y12, Y7, Y7
+	VMAXPS  Y7, Y13, Y7
+	VMOVUPS Y7, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y8, Y8
+	VMAXPS  Y8, Y13, Y8
+	VMOVUPS Y8, (SI)
+	VMULPS  Y12, Y9, Y9
+	VMAXPS  Y9, Y13, Y9
+	VMOVUPS Y9, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y10, Y10
+	VMAXPS  Y10, Y13, Y10
+	VMOVUPS Y10, (SI)
+	VMULPS  Y12, Y11, Y11
+	VMAXPS  Y11, Y13, Y11
+	VMOVUPS Y11, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile6end
+
+tile6mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y13, Y13, Y13
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y14
+	VCMPPS  $0x01, Y14, Y13, Y14
+	VMULPS  Y12, Y0, Y0
+	VANDPS  Y14, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y2, Y2
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y3, Y3
+	VANDPS  Y0, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y4, Y4
+	VANDPS  Y0, Y4, Y4
+	VMOVUPS Y4, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y5, Y5
+	VANDPS  Y0, Y5, Y5
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y6, Y6
+	VANDPS  Y0, Y6, Y6
+	VMOVUPS Y6, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y7, Y7
+	VANDPS  Y0, Y7, Y7
+	VMOVUPS Y7, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y8, Y8
+	VANDPS  Y0, Y8, Y8
+	VMOVUPS Y8, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y9, Y9
+	VANDPS  Y0, Y9, Y9
+	VMOVUPS Y9, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y10, Y10
+	VANDPS  Y0, Y10, Y10
+	VMOVUPS Y10, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y13, Y0
+	VMULPS  Y12, Y11, Y11
+	VANDPS  Y0, Y11, Y11
+	VMOVUPS Y11, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile6end
+
+tile6add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y13
+	VFMADD231PS Y12, Y0, Y13
+	VMOVUPS     Y13, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y12, Y1, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y12, Y2, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y12, Y3, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y12, Y4, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y12, Y5, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y12, Y6, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y12, Y7, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y12, Y8, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y12, Y9, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y12, Y10, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y12, Y11, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile6end:
+	ADDQ $0x00000006, AX
+	JMP  next
+
+tile3:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile3term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile3k:
+	VMOVUPS      (R8), Y6
+	VMOVUPS      32(R8), Y7
+	VBROADCASTSS (R9), Y8
+	VFMADD231PS  Y8, Y6, Y0
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS (R9)(DX*1), Y8
+	VFMADD231PS  Y8, Y6, Y2
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS (R9)(DX*2), Y8
+	VFMADD231PS  Y8, Y6, Y4
+	VFMADD231PS  Y8, Y7, Y5
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile3k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile3term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y6
+	CMPQ         BX, $0x00000001
+	JEQ          tile3relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile3mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile3add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	VMULPS       Y6, Y1, Y1
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      Y2, (SI)
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y4, (SI)
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile3end
+
+tile3relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y7, Y7, Y7
+	ADDQ    CX, SI
+	VMULPS  Y6, Y0, Y0
+	VMAXPS  Y0, Y7, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y6, Y1, Y1
+	VMAXPS  Y1, Y7, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y6, Y2, Y2
+	VMAXPS  Y2, Y7, Y2
+	VMOVUPS Y2, (SI)
+	VMULPS  Y6, Y3, Y3
+	VMAXPS  Y3, Y7, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y6, Y4, Y4
+	VMAXPS  Y4, Y7, Y4
+	VMOVUPS Y4, (SI)
+	VMULPS  Y6, Y5, Y5
+	VMAXPS  Y5, Y7, Y5
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile3end
+
+tile3mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y7, Y7, Y7
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y8
+	VCMPPS  $0x01, Y8, Y7, Y8
+	VMULPS  Y6, Y0, Y0
+	VANDPS  Y8, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y7, Y0
+	VMULPS  Y6, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y7, Y0
+	VMULPS  Y6, Y2, Y2
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y7, Y0
+	VMULPS  Y6, Y3, Y3
+	VANDPS  Y0, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y7, Y0
+	VMULPS  Y6, Y4, Y4
+	VANDPS  Y0, Y4, Y4
+	VMOVUPS Y4, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y7, Y0
+	VMULPS  Y6, Y5, Y5
+	VANDPS  Y0, Y5, Y5
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile3end
+
+tile3add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y7
+	VFMADD231PS Y6, Y0, Y7
+	VMOVUPS     Y7, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y6, Y1, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y6, Y2, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y6, Y3, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y6, Y4, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y6, Y5, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile3end:
+	ADDQ $0x00000003, AX
+	JMP  next
+
+tile2:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile2term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile2k:
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y5
+	VBROADCASTSS (R9), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y1
+	VBROADCASTSS (R9)(DX*1), Y6
+	VFMADD231PS  Y6, Y4, Y2
+	VFMADD231PS  Y6, Y5, Y3
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile2k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile2term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y4
+	CMPQ         BX, $0x00000001
+	JEQ          tile2relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile2mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile2add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DX, SI
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, (SI)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile2end
+
+tile2relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y5, Y5, Y5
+	ADDQ    CX, SI
+	VMULPS  Y4, Y0, Y0
+	VMAXPS  Y0, Y5, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y4, Y1, Y1
+	VMAXPS  Y1, Y5, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y4, Y2, Y2
+	VMAXPS  Y2, Y5, Y2
+	VMOVUPS Y2, (SI)
+	VMULPS  Y4, Y3, Y3
+	VMAXPS  Y3, Y5, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile2end
+
+tile2mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y5, Y5, Y5
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y6
+	VCMPPS  $0x01, Y6, Y5, Y6
+	VMULPS  Y4, Y0, Y0
+	VANDPS  Y6, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y5, Y0
+	VMULPS  Y4, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPS (DI), Y0
+	VCMPPS  $0x01, Y0, Y5, Y0
+	VMULPS  Y4, Y2, Y2
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y5, Y0
+	VMULPS  Y4, Y3, Y3
+	VANDPS  Y0, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile2end
+
+tile2add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y5
+	VFMADD231PS Y4, Y0, Y5
+	VMOVUPS     Y5, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y4, Y1, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPS     (DI), Y0
+	VFMADD231PS Y4, Y2, Y0
+	VMOVUPS     Y0, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y4, Y3, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile2end:
+	ADDQ $0x00000002, AX
+	JMP  next
+
+tile1:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile1term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile1k:
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	VBROADCASTSS (R9), Y4
+	VFMADD231PS  Y4, Y2, Y0
+	VFMADD231PS  Y4, Y3, Y1
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile1k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile1term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSS 72(CX), Y2
+	CMPQ         BX, $0x00000001
+	JEQ          tile1relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile1mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile1add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile1end
+
+tile1relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y3, Y3, Y3
+	ADDQ    CX, SI
+	VMULPS  Y2, Y0, Y0
+	VMAXPS  Y0, Y3, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y2, Y1, Y1
+	VMAXPS  Y1, Y3, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile1end
+
+tile1mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y3, Y3, Y3
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPS (DI), Y4
+	VCMPPS  $0x01, Y4, Y3, Y4
+	VMULPS  Y2, Y0, Y0
+	VANDPS  Y4, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMOVUPS 32(DI), Y0
+	VCMPPS  $0x01, Y0, Y3, Y0
+	VMULPS  Y2, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile1end
+
+tile1add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPS     (DI), Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMOVUPS     Y3, (SI)
+	VMOVUPS     32(DI), Y0
+	VFMADD231PS Y2, Y1, Y0
+	VMOVUPS     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile1end:
+	ADDQ $0x00000001, AX
+	JMP  next
+
+// func panel1_avx2_f32_masked(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·panel1_avx2_f32_masked(SB), NOSPLIT, $0-16
 	MOVQ    i+0(FP), AX
 	MOVQ    64(AX), AX
 	VMOVUPS (AX), Y0
@@ -10557,811 +12071,6 @@ tile1end:
 	ADDQ $0x00000001, AX
 	JMP  next
 
-// func panel2_avx2_f32(i *byte, frame *byte)
-// Requires: AVX, FMA3
-TEXT ·panel2_avx2_f32(SB), NOSPLIT, $0-16
-	MOVQ    i+0(FP), AX
-	MOVQ    64(AX), AX
-	VMOVUPS (AX), Y0
-	XORQ    AX, AX
-
-next:
-	MOVQ i+0(FP), CX
-	MOVQ 8(CX), CX
-	SUBQ AX, CX
-	CMPQ CX, $0x00000006
-	JGE  tile6
-	CMPQ CX, $0x00000003
-	JGE  tile3
-	CMPQ CX, $0x00000002
-	JGE  tile2
-	CMPQ CX, $0x00000001
-	JGE  tile1
-	RET
-
-tile6:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	VXORPS Y12, Y12, Y12
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile6term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (R9)(DX*2), R10
-	ADDQ  DX, R10
-
-tile6k:
-	VMOVUPS      (R8), Y13
-	VMASKMOVPS   32(R8), Y0, Y14
-	VBROADCASTSS (R9), Y15
-	VFMADD231PS  Y15, Y13, Y1
-	VFMADD231PS  Y15, Y14, Y2
-	VBROADCASTSS (R9)(DX*1), Y15
-	VFMADD231PS  Y15, Y13, Y3
-	VFMADD231PS  Y15, Y14, Y4
-	VBROADCASTSS (R9)(DX*2), Y15
-	VFMADD231PS  Y15, Y13, Y5
-	VFMADD231PS  Y15, Y14, Y6
-	VBROADCASTSS (R10), Y15
-	VFMADD231PS  Y15, Y13, Y7
-	VFMADD231PS  Y15, Y14, Y8
-	VBROADCASTSS (R10)(DX*1), Y15
-	VFMADD231PS  Y15, Y13, Y9
-	VFMADD231PS  Y15, Y14, Y10
-	VBROADCASTSS (R10)(DX*2), Y15
-	VFMADD231PS  Y15, Y13, Y11
-	VFMADD231PS  Y15, Y14, Y12
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	DECQ         DI
-	JNZ          tile6k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile6term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSS 72(CX), Y13
-	CMPQ         BX, $0x00000001
-	JEQ          tile6relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile6mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile6add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y13, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	VMULPS       Y13, Y2, Y2
-	VMASKMOVPS   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y13, Y3, Y3
-	VMOVUPS      Y3, (SI)
-	VMULPS       Y13, Y4, Y4
-	VMASKMOVPS   Y4, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y13, Y5, Y5
-	VMOVUPS      Y5, (SI)
-	VMULPS       Y13, Y6, Y6
-	VMASKMOVPS   Y6, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y13, Y7, Y7
-	VMOVUPS      Y7, (SI)
-	VMULPS       Y13, Y8, Y8
-	VMASKMOVPS   Y8, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y13, Y9, Y9
-	VMOVUPS      Y9, (SI)
-	VMULPS       Y13, Y10, Y10
-	VMASKMOVPS   Y10, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y13, Y11, Y11
-	VMOVUPS      Y11, (SI)
-	VMULPS       Y13, Y12, Y12
-	VMASKMOVPS   Y12, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile6end
-
-tile6relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y14, Y14, Y14
-	ADDQ       CX, SI
-	VMULPS     Y13, Y1, Y1
-	VMAXPS     Y1, Y14, Y1
-	VMOVUPS    Y1, (SI)
-	VMULPS     Y13, Y2, Y2
-	VMAXPS     Y2, Y14, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y13, Y3, Y3
-	VMAXPS     Y3, Y14, Y3
-	VMOVUPS    Y3, (SI)
-	VMULPS     Y13, Y4, Y4
-	VMAXPS     Y4, Y14, Y4
-	VMASKMOVPS Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y13, Y5, Y5
-	VMAXPS     Y5, Y14, Y5
-	VMOVUPS    Y5, (SI)
-	VMULPS     Y13, Y6, Y6
-	VMAXPS     Y6, Y14, Y6
-	VMASKMOVPS Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y13, Y7, Y7
-	VMAXPS     Y7, Y14, Y7
-	VMOVUPS    Y7, (SI)
-	VMULPS     Y13, Y8, Y8
-	VMAXPS     Y8, Y14, Y8
-	VMASKMOVPS Y8, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y13, Y9, Y9
-	VMAXPS     Y9, Y14, Y9
-	VMOVUPS    Y9, (SI)
-	VMULPS     Y13, Y10, Y10
-	VMAXPS     Y10, Y14, Y10
-	VMASKMOVPS Y10, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y13, Y11, Y11
-	VMAXPS     Y11, Y14, Y11
-	VMOVUPS    Y11, (SI)
-	VMULPS     Y13, Y12, Y12
-	VMAXPS     Y12, Y14, Y12
-	VMASKMOVPS Y12, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile6end
-
-tile6mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y14, Y14, Y14
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPS    (DI), Y15
-	VCMPPS     $0x01, Y15, Y14, Y15
-	VMULPS     Y13, Y1, Y1
-	VANDPS     Y15, Y1, Y1
-	VMOVUPS    Y1, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y2, Y2
-	VANDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y3, Y3
-	VANDPS     Y1, Y3, Y3
-	VMOVUPS    Y3, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y4, Y4
-	VANDPS     Y1, Y4, Y4
-	VMASKMOVPS Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y5, Y5
-	VANDPS     Y1, Y5, Y5
-	VMOVUPS    Y5, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y6, Y6
-	VANDPS     Y1, Y6, Y6
-	VMASKMOVPS Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y7, Y7
-	VANDPS     Y1, Y7, Y7
-	VMOVUPS    Y7, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y8, Y8
-	VANDPS     Y1, Y8, Y8
-	VMASKMOVPS Y8, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y9, Y9
-	VANDPS     Y1, Y9, Y9
-	VMOVUPS    Y9, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y10, Y10
-	VANDPS     Y1, Y10, Y10
-	VMASKMOVPS Y10, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y11, Y11
-	VANDPS     Y1, Y11, Y11
-	VMOVUPS    Y11, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y14, Y1
-	VMULPS     Y13, Y12, Y12
-	VANDPS     Y1, Y12, Y12
-	VMASKMOVPS Y12, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile6end
-
-tile6add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPS     (DI), Y14
-	VFMADD231PS Y13, Y1, Y14
-	VMOVUPS     Y14, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y13, Y2, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y13, Y3, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y13, Y4, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y13, Y5, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y13, Y6, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y13, Y7, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y13, Y8, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y13, Y9, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y13, Y10, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y13, Y11, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y13, Y12, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile6end:
-	ADDQ $0x00000006, AX
-	JMP  next
-
-tile3:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-
-tile3k:
-	VMOVUPS      (R8), Y7
-	VMASKMOVPS   32(R8), Y0, Y8
-	VBROADCASTSS (R9), Y9
-	VFMADD231PS  Y9, Y7, Y1
-	VFMADD231PS  Y9, Y8, Y2
-	VBROADCASTSS (R9)(DX*1), Y9
-	VFMADD231PS  Y9, Y7, Y3
-	VFMADD231PS  Y9, Y8, Y4
-	VBROADCASTSS (R9)(DX*2), Y9
-	VFMADD231PS  Y9, Y7, Y5
-	VFMADD231PS  Y9, Y8, Y6
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	DECQ         DI
-	JNZ          tile3k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile3term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSS 72(CX), Y7
-	CMPQ         BX, $0x00000001
-	JEQ          tile3relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile3mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y7, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	VMULPS       Y7, Y2, Y2
-	VMASKMOVPS   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y7, Y3, Y3
-	VMOVUPS      Y3, (SI)
-	VMULPS       Y7, Y4, Y4
-	VMASKMOVPS   Y4, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y7, Y5, Y5
-	VMOVUPS      Y5, (SI)
-	VMULPS       Y7, Y6, Y6
-	VMASKMOVPS   Y6, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
-
-tile3relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y8, Y8, Y8
-	ADDQ       CX, SI
-	VMULPS     Y7, Y1, Y1
-	VMAXPS     Y1, Y8, Y1
-	VMOVUPS    Y1, (SI)
-	VMULPS     Y7, Y2, Y2
-	VMAXPS     Y2, Y8, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y7, Y3, Y3
-	VMAXPS     Y3, Y8, Y3
-	VMOVUPS    Y3, (SI)
-	VMULPS     Y7, Y4, Y4
-	VMAXPS     Y4, Y8, Y4
-	VMASKMOVPS Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y7, Y5, Y5
-	VMAXPS     Y5, Y8, Y5
-	VMOVUPS    Y5, (SI)
-	VMULPS     Y7, Y6, Y6
-	VMAXPS     Y6, Y8, Y6
-	VMASKMOVPS Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile3end
-
-tile3mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y8, Y8, Y8
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPS    (DI), Y9
-	VCMPPS     $0x01, Y9, Y8, Y9
-	VMULPS     Y7, Y1, Y1
-	VANDPS     Y9, Y1, Y1
-	VMOVUPS    Y1, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y8, Y1
-	VMULPS     Y7, Y2, Y2
-	VANDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y8, Y1
-	VMULPS     Y7, Y3, Y3
-	VANDPS     Y1, Y3, Y3
-	VMOVUPS    Y3, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y8, Y1
-	VMULPS     Y7, Y4, Y4
-	VANDPS     Y1, Y4, Y4
-	VMASKMOVPS Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y8, Y1
-	VMULPS     Y7, Y5, Y5
-	VANDPS     Y1, Y5, Y5
-	VMOVUPS    Y5, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y8, Y1
-	VMULPS     Y7, Y6, Y6
-	VANDPS     Y1, Y6, Y6
-	VMASKMOVPS Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile3end
-
-tile3add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPS     (DI), Y8
-	VFMADD231PS Y7, Y1, Y8
-	VMOVUPS     Y8, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y7, Y2, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y7, Y3, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y7, Y4, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y7, Y5, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y7, Y6, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile3end:
-	ADDQ $0x00000003, AX
-	JMP  next
-
-tile2:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-
-tile2k:
-	VMOVUPS      (R8), Y5
-	VMASKMOVPS   32(R8), Y0, Y6
-	VBROADCASTSS (R9), Y7
-	VFMADD231PS  Y7, Y5, Y1
-	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS (R9)(DX*1), Y7
-	VFMADD231PS  Y7, Y5, Y3
-	VFMADD231PS  Y7, Y6, Y4
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	DECQ         DI
-	JNZ          tile2k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile2term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSS 72(CX), Y5
-	CMPQ         BX, $0x00000001
-	JEQ          tile2relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile2mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y5, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	VMULPS       Y5, Y2, Y2
-	VMASKMOVPS   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y5, Y3, Y3
-	VMOVUPS      Y3, (SI)
-	VMULPS       Y5, Y4, Y4
-	VMASKMOVPS   Y4, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
-
-tile2relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y6, Y6, Y6
-	ADDQ       CX, SI
-	VMULPS     Y5, Y1, Y1
-	VMAXPS     Y1, Y6, Y1
-	VMOVUPS    Y1, (SI)
-	VMULPS     Y5, Y2, Y2
-	VMAXPS     Y2, Y6, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPS     Y5, Y3, Y3
-	VMAXPS     Y3, Y6, Y3
-	VMOVUPS    Y3, (SI)
-	VMULPS     Y5, Y4, Y4
-	VMAXPS     Y4, Y6, Y4
-	VMASKMOVPS Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile2end
-
-tile2mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y6, Y6, Y6
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPS    (DI), Y7
-	VCMPPS     $0x01, Y7, Y6, Y7
-	VMULPS     Y5, Y1, Y1
-	VANDPS     Y7, Y1, Y1
-	VMOVUPS    Y1, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y6, Y1
-	VMULPS     Y5, Y2, Y2
-	VANDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPS    (DI), Y1
-	VCMPPS     $0x01, Y1, Y6, Y1
-	VMULPS     Y5, Y3, Y3
-	VANDPS     Y1, Y3, Y3
-	VMOVUPS    Y3, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y6, Y1
-	VMULPS     Y5, Y4, Y4
-	VANDPS     Y1, Y4, Y4
-	VMASKMOVPS Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile2end
-
-tile2add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPS     (DI), Y6
-	VFMADD231PS Y5, Y1, Y6
-	VMOVUPS     Y6, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y5, Y2, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPS     (DI), Y1
-	VFMADD231PS Y5, Y3, Y1
-	VMOVUPS     Y1, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y5, Y4, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile2end:
-	ADDQ $0x00000002, AX
-	JMP  next
-
-tile1:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-
-tile1k:
-	VMOVUPS      (R8), Y3
-	VMASKMOVPS   32(R8), Y0, Y4
-	VBROADCASTSS (R9), Y5
-	VFMADD231PS  Y5, Y3, Y1
-	VFMADD231PS  Y5, Y4, Y2
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	DECQ         DI
-	JNZ          tile1k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile1term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSS 72(CX), Y3
-	CMPQ         BX, $0x00000001
-	JEQ          tile1relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile1mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y3, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	VMULPS       Y3, Y2, Y2
-	VMASKMOVPS   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
-
-tile1relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y4, Y4, Y4
-	ADDQ       CX, SI
-	VMULPS     Y3, Y1, Y1
-	VMAXPS     Y1, Y4, Y1
-	VMOVUPS    Y1, (SI)
-	VMULPS     Y3, Y2, Y2
-	VMAXPS     Y2, Y4, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile1end
-
-tile1mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y4, Y4, Y4
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPS    (DI), Y5
-	VCMPPS     $0x01, Y5, Y4, Y5
-	VMULPS     Y3, Y1, Y1
-	VANDPS     Y5, Y1, Y1
-	VMOVUPS    Y1, (SI)
-	VMASKMOVPS 32(DI), Y0, Y1
-	VCMPPS     $0x01, Y1, Y4, Y1
-	VMULPS     Y3, Y2, Y2
-	VANDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile1end
-
-tile1add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPS     (DI), Y4
-	VFMADD231PS Y3, Y1, Y4
-	VMOVUPS     Y4, (SI)
-	VMASKMOVPS  32(DI), Y0, Y1
-	VFMADD231PS Y3, Y2, Y1
-	VMASKMOVPS  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile1end:
-	ADDQ $0x00000001, AX
-	JMP  next
-
 // func dots_avx2_f32(i *byte, frame *byte)
 // Requires: AVX, FMA3
 TEXT ·dots_avx2_f32(SB), NOSPLIT, $0-16
@@ -11671,6 +12380,1520 @@ loaded:
 // func panel1_avx2_f64(i *byte, frame *byte)
 // Requires: AVX, FMA3
 TEXT ·panel1_avx2_f64(SB), NOSPLIT, $0-16
+	XORQ AX, AX
+
+next:
+	MOVQ i+0(FP), CX
+	MOVQ 8(CX), CX
+	SUBQ AX, CX
+	CMPQ CX, $0x0000000a
+	JGE  tile10
+	CMPQ CX, $0x00000003
+	JGE  tile3
+	CMPQ CX, $0x00000002
+	JGE  tile2
+	CMPQ CX, $0x00000001
+	JGE  tile1
+	RET
+
+tile10:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile10term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+	LEAQ  (R9)(DX*2), R10
+	ADDQ  DX, R10
+	LEAQ  (R10)(DX*2), R11
+	ADDQ  DX, R11
+	LEAQ  (R11)(DX*2), R12
+	ADDQ  DX, R12
+
+tile10k:
+	VMOVUPD      (R8), Y10
+	VBROADCASTSD (R9), Y11
+	VFMADD231PD  Y11, Y10, Y0
+	VBROADCASTSD (R9)(DX*1), Y11
+	VFMADD231PD  Y11, Y10, Y1
+	VBROADCASTSD (R9)(DX*2), Y11
+	VFMADD231PD  Y11, Y10, Y2
+	VBROADCASTSD (R10), Y11
+	VFMADD231PD  Y11, Y10, Y3
+	VBROADCASTSD (R10)(DX*1), Y11
+	VFMADD231PD  Y11, Y10, Y4
+	VBROADCASTSD (R10)(DX*2), Y11
+	VFMADD231PD  Y11, Y10, Y5
+	VBROADCASTSD (R11), Y11
+	VFMADD231PD  Y11, Y10, Y6
+	VBROADCASTSD (R11)(DX*1), Y11
+	VFMADD231PD  Y11, Y10, Y7
+	VBROADCASTSD (R11)(DX*2), Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VBROADCASTSD (R12), Y11
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	DECQ         DI
+	JNZ          tile10k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile10term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y10
+	CMPQ         BX, $0x00000001
+	JEQ          tile10relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile10mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile10add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y10, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y1, Y1
+	VMOVUPD      Y1, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y2, Y2
+	VMOVUPD      Y2, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y3, Y3
+	VMOVUPD      Y3, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y4, Y4
+	VMOVUPD      Y4, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y5, Y5
+	VMOVUPD      Y5, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y6, Y6
+	VMOVUPD      Y6, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y7, Y7
+	VMOVUPD      Y7, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y8, Y8
+	VMOVUPD      Y8, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y10, Y9, Y9
+	VMOVUPD      Y9, (SI)
+	ADDQ         DX, SI
+	JMP          tile10end
+
+tile10relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y11, Y11, Y11
+	ADDQ    CX, SI
+	VMULPD  Y10, Y0, Y0
+	VMAXPD  Y0, Y11, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y1, Y1
+	VMAXPD  Y1, Y11, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y2, Y2
+	VMAXPD  Y2, Y11, Y2
+	VMOVUPD Y2, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y3, Y3
+	VMAXPD  Y3, Y11, Y3
+	VMOVUPD Y3, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y4, Y4
+	VMAXPD  Y4, Y11, Y4
+	VMOVUPD Y4, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y5, Y5
+	VMAXPD  Y5, Y11, Y5
+	VMOVUPD Y5, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y6, Y6
+	VMAXPD  Y6, Y11, Y6
+	VMOVUPD Y6, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y7, Y7
+	VMAXPD  Y7, Y11, Y7
+	VMOVUPD Y7, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y8, Y8
+	VMAXPD  Y8, Y11, Y8
+	VMOVUPD Y8, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y9, Y9
+	VMAXPD  Y9, Y11, Y9
+	VMOVUPD Y9, (SI)
+	ADDQ    DX, SI
+	JMP     tile10end
+
+tile10mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y11, Y11, Y11
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y12
+	VCMPPD  $0x01, Y12, Y11, Y12
+	VMULPD  Y10, Y0, Y0
+	VANDPD  Y12, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y2, Y2
+	VANDPD  Y0, Y2, Y2
+	VMOVUPD Y2, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y3, Y3
+	VANDPD  Y0, Y3, Y3
+	VMOVUPD Y3, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y4, Y4
+	VANDPD  Y0, Y4, Y4
+	VMOVUPD Y4, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y5, Y5
+	VANDPD  Y0, Y5, Y5
+	VMOVUPD Y5, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y6, Y6
+	VANDPD  Y0, Y6, Y6
+	VMOVUPD Y6, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y7, Y7
+	VANDPD  Y0, Y7, Y7
+	VMOVUPD Y7, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y8, Y8
+	VANDPD  Y0, Y8, Y8
+	VMOVUPD Y8, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y11, Y0
+	VMULPD  Y10, Y9, Y9
+	VANDPD  Y0, Y9, Y9
+	VMOVUPD Y9, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile10end
+
+tile10add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y11
+	VFMADD231PD Y10, Y0, Y11
+	VMOVUPD     Y11, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y1, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y2, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y3, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y4, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y5, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y6, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y7, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y8, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y10, Y9, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile10end:
+	ADDQ $0x0000000a, AX
+	JMP  next
+
+tile3:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile3term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile3k:
+	VMOVUPD      (R8), Y3
+	VBROADCASTSD (R9), Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD (R9)(DX*1), Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VBROADCASTSD (R9)(DX*2), Y4
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile3k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile3term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y3
+	CMPQ         BX, $0x00000001
+	JEQ          tile3relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile3mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile3add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y3, Y1, Y1
+	VMOVUPD      Y1, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y3, Y2, Y2
+	VMOVUPD      Y2, (SI)
+	ADDQ         DX, SI
+	JMP          tile3end
+
+tile3relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y4, Y4, Y4
+	ADDQ    CX, SI
+	VMULPD  Y3, Y0, Y0
+	VMAXPD  Y0, Y4, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y3, Y1, Y1
+	VMAXPD  Y1, Y4, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y3, Y2, Y2
+	VMAXPD  Y2, Y4, Y2
+	VMOVUPD Y2, (SI)
+	ADDQ    DX, SI
+	JMP     tile3end
+
+tile3mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y4, Y4, Y4
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y5
+	VCMPPD  $0x01, Y5, Y4, Y5
+	VMULPD  Y3, Y0, Y0
+	VANDPD  Y5, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y4, Y0
+	VMULPD  Y3, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y4, Y0
+	VMULPD  Y3, Y2, Y2
+	VANDPD  Y0, Y2, Y2
+	VMOVUPD Y2, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile3end
+
+tile3add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y4
+	VFMADD231PD Y3, Y0, Y4
+	VMOVUPD     Y4, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y3, Y1, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y3, Y2, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile3end:
+	ADDQ $0x00000003, AX
+	JMP  next
+
+tile2:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile2term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile2k:
+	VMOVUPD      (R8), Y2
+	VBROADCASTSD (R9), Y3
+	VFMADD231PD  Y3, Y2, Y0
+	VBROADCASTSD (R9)(DX*1), Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile2k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile2term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y2
+	CMPQ         BX, $0x00000001
+	JEQ          tile2relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile2mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile2add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	ADDQ         DX, SI
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      Y1, (SI)
+	ADDQ         DX, SI
+	JMP          tile2end
+
+tile2relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y3, Y3, Y3
+	ADDQ    CX, SI
+	VMULPD  Y2, Y0, Y0
+	VMAXPD  Y0, Y3, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y2, Y1, Y1
+	VMAXPD  Y1, Y3, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	JMP     tile2end
+
+tile2mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y3, Y3, Y3
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y4
+	VCMPPD  $0x01, Y4, Y3, Y4
+	VMULPD  Y2, Y0, Y0
+	VANDPD  Y4, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y3, Y0
+	VMULPD  Y2, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile2end
+
+tile2add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMOVUPD     Y3, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y2, Y1, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile2end:
+	ADDQ $0x00000002, AX
+	JMP  next
+
+tile1:
+	VXORPS Y0, Y0, Y0
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile1term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile1k:
+	VMOVUPD      (R8), Y1
+	VBROADCASTSD (R9), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile1k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile1term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y1
+	CMPQ         BX, $0x00000001
+	JEQ          tile1relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile1mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile1add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	ADDQ         DX, SI
+	JMP          tile1end
+
+tile1relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y2, Y2, Y2
+	ADDQ    CX, SI
+	VMULPD  Y1, Y0, Y0
+	VMAXPD  Y0, Y2, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	JMP     tile1end
+
+tile1mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y2, Y2, Y2
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y3
+	VCMPPD  $0x01, Y3, Y2, Y3
+	VMULPD  Y1, Y0, Y0
+	VANDPD  Y3, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile1end
+
+tile1add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, (SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile1end:
+	ADDQ $0x00000001, AX
+	JMP  next
+
+// func panel2_avx2_f64(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·panel2_avx2_f64(SB), NOSPLIT, $0-16
+	XORQ AX, AX
+
+next:
+	MOVQ i+0(FP), CX
+	MOVQ 8(CX), CX
+	SUBQ AX, CX
+	CMPQ CX, $0x00000006
+	JGE  tile6
+	CMPQ CX, $0x00000003
+	JGE  tile3
+	CMPQ CX, $0x00000002
+	JGE  tile2
+	CMPQ CX, $0x00000001
+	JGE  tile1
+	RET
+
+tile6:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile6term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+	LEAQ  (R9)(DX*2), R10
+	ADDQ  DX, R10
+
+tile6k:
+	VMOVUPD      (R8), Y12
+	VMOVUPD      32(R8), Y13
+	VBROADCASTSD (R9), Y14
+	VFMADD231PD  Y14, Y12, Y0
+	VFMADD231PD  Y14, Y13, Y1
+	VBROADCASTSD (R9)(DX*1), Y14
+	VFMADD231PD  Y14, Y12, Y2
+	VFMADD231PD  Y14, Y13, Y3
+	VBROADCASTSD (R9)(DX*2), Y14
+	VFMADD231PD  Y14, Y12, Y4
+	VFMADD231PD  Y14, Y13, Y5
+	VBROADCASTSD (R10), Y14
+	VFMADD231PD  Y14, Y12, Y6
+	VFMADD231PD  Y14, Y13, Y7
+	VBROADCASTSD (R10)(DX*1), Y14
+	VFMADD231PD  Y14, Y12, Y8
+	VFMADD231PD  Y14, Y13, Y9
+	VBROADCASTSD (R10)(DX*2), Y14
+	VFMADD231PD  Y14, Y12, Y10
+	VFMADD231PD  Y14, Y13, Y11
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	DECQ         DI
+	JNZ          tile6k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile6term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y12
+	CMPQ         BX, $0x00000001
+	JEQ          tile6relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile6mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile6add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y12, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VMULPD       Y12, Y1, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y12, Y2, Y2
+	VMOVUPD      Y2, (SI)
+	VMULPD       Y12, Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y12, Y4, Y4
+	VMOVUPD      Y4, (SI)
+	VMULPD       Y12, Y5, Y5
+	VMOVUPD      Y5, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y12, Y6, Y6
+	VMOVUPD      Y6, (SI)
+	VMULPD       Y12, Y7, Y7
+	VMOVUPD      Y7, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y12, Y8, Y8
+	VMOVUPD      Y8, (SI)
+	VMULPD       Y12, Y9, Y9
+	VMOVUPD      Y9, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y12, Y10, Y10
+	VMOVUPD      Y10, (SI)
+	VMULPD       Y12, Y11, Y11
+	VMOVUPD      Y11, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile6end
+
+tile6relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y13, Y13, Y13
+	ADDQ    CX, SI
+	VMULPD  Y12, Y0, Y0
+	VMAXPD  Y0, Y13, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y12, Y1, Y1
+	VMAXPD  Y1, Y13, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y2, Y2
+	VMAXPD  Y2, Y13, Y2
+	VMOVUPD Y2, (SI)
+	VMULPD  Y12, Y3, Y3
+	VMAXPD  Y3, Y13, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y4, Y4
+	VMAXPD  Y4, Y13, Y4
+	VMOVUPD Y4, (SI)
+	VMULPD  Y12, Y5, Y5
+	VMAXPD  Y5, Y13, Y5
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y6, Y6
+	VMAXPD  Y6, Y13, Y6
+	VMOVUPD Y6, (SI)
+	VMULPD  Y12, Y7, Y7
+	VMAXPD  Y7, Y13, Y7
+	VMOVUPD Y7, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y8, Y8
+	VMAXPD  Y8, Y13, Y8
+	VMOVUPD Y8, (SI)
+	VMULPD  Y12, Y9, Y9
+	VMAXPD  Y9, Y13, Y9
+	VMOVUPD Y9, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y10, Y10
+	VMAXPD  Y10, Y13, Y10
+	VMOVUPD Y10, (SI)
+	VMULPD  Y12, Y11, Y11
+	VMAXPD  Y11, Y13, Y11
+	VMOVUPD Y11, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile6end
+
+tile6mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y13, Y13, Y13
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y14
+	VCMPPD  $0x01, Y14, Y13, Y14
+	VMULPD  Y12, Y0, Y0
+	VANDPD  Y14, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y2, Y2
+	VANDPD  Y0, Y2, Y2
+	VMOVUPD Y2, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y3, Y3
+	VANDPD  Y0, Y3, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y4, Y4
+	VANDPD  Y0, Y4, Y4
+	VMOVUPD Y4, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y5, Y5
+	VANDPD  Y0, Y5, Y5
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y6, Y6
+	VANDPD  Y0, Y6, Y6
+	VMOVUPD Y6, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y7, Y7
+	VANDPD  Y0, Y7, Y7
+	VMOVUPD Y7, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y8, Y8
+	VANDPD  Y0, Y8, Y8
+	VMOVUPD Y8, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y9, Y9
+	VANDPD  Y0, Y9, Y9
+	VMOVUPD Y9, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y10, Y10
+	VANDPD  Y0, Y10, Y10
+	VMOVUPD Y10, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y13, Y0
+	VMULPD  Y12, Y11, Y11
+	VANDPD  Y0, Y11, Y11
+	VMOVUPD Y11, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile6end
+
+tile6add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y13
+	VFMADD231PD Y12, Y0, Y13
+	VMOVUPD     Y13, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y12, Y1, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y12, Y2, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y12, Y3, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y12, Y4, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y12, Y5, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y12, Y6, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y12, Y7, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y12, Y8, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y12, Y9, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y12, Y10, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y12, Y11, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile6end:
+	ADDQ $0x00000006, AX
+	JMP  next
+
+tile3:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile3term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile3k:
+	VMOVUPD      (R8), Y6
+	VMOVUPD      32(R8), Y7
+	VBROADCASTSD (R9), Y8
+	VFMADD231PD  Y8, Y6, Y0
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD (R9)(DX*1), Y8
+	VFMADD231PD  Y8, Y6, Y2
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD (R9)(DX*2), Y8
+	VFMADD231PD  Y8, Y6, Y4
+	VFMADD231PD  Y8, Y7, Y5
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile3k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile3term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y6
+	CMPQ         BX, $0x00000001
+	JEQ          tile3relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile3mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile3add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y6, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VMULPD       Y6, Y1, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y6, Y2, Y2
+	VMOVUPD      Y2, (SI)
+	VMULPD       Y6, Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y6, Y4, Y4
+	VMOVUPD      Y4, (SI)
+	VMULPD       Y6, Y5, Y5
+	VMOVUPD      Y5, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile3end
+
+tile3relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y7, Y7, Y7
+	ADDQ    CX, SI
+	VMULPD  Y6, Y0, Y0
+	VMAXPD  Y0, Y7, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y6, Y1, Y1
+	VMAXPD  Y1, Y7, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y6, Y2, Y2
+	VMAXPD  Y2, Y7, Y2
+	VMOVUPD Y2, (SI)
+	VMULPD  Y6, Y3, Y3
+	VMAXPD  Y3, Y7, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y6, Y4, Y4
+	VMAXPD  Y4, Y7, Y4
+	VMOVUPD Y4, (SI)
+	VMULPD  Y6, Y5, Y5
+	VMAXPD  Y5, Y7, Y5
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile3end
+
+tile3mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y7, Y7, Y7
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y8
+	VCMPPD  $0x01, Y8, Y7, Y8
+	VMULPD  Y6, Y0, Y0
+	VANDPD  Y8, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y7, Y0
+	VMULPD  Y6, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y7, Y0
+	VMULPD  Y6, Y2, Y2
+	VANDPD  Y0, Y2, Y2
+	VMOVUPD Y2, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y7, Y0
+	VMULPD  Y6, Y3, Y3
+	VANDPD  Y0, Y3, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y7, Y0
+	VMULPD  Y6, Y4, Y4
+	VANDPD  Y0, Y4, Y4
+	VMOVUPD Y4, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y7, Y0
+	VMULPD  Y6, Y5, Y5
+	VANDPD  Y0, Y5, Y5
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile3end
+
+tile3add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y7
+	VFMADD231PD Y6, Y0, Y7
+	VMOVUPD     Y7, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y6, Y1, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y6, Y2, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y6, Y3, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y6, Y4, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y6, Y5, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile3end:
+	ADDQ $0x00000003, AX
+	JMP  next
+
+tile2:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile2term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile2k:
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y5
+	VBROADCASTSD (R9), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD (R9)(DX*1), Y6
+	VFMADD231PD  Y6, Y4, Y2
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile2k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile2term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y4
+	CMPQ         BX, $0x00000001
+	JEQ          tile2relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile2mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile2add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y4, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VMULPD       Y4, Y1, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DX, SI
+	VMULPD       Y4, Y2, Y2
+	VMOVUPD      Y2, (SI)
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile2end
+
+tile2relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y5, Y5, Y5
+	ADDQ    CX, SI
+	VMULPD  Y4, Y0, Y0
+	VMAXPD  Y0, Y5, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y4, Y1, Y1
+	VMAXPD  Y1, Y5, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y4, Y2, Y2
+	VMAXPD  Y2, Y5, Y2
+	VMOVUPD Y2, (SI)
+	VMULPD  Y4, Y3, Y3
+	VMAXPD  Y3, Y5, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile2end
+
+tile2mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y5, Y5, Y5
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y6
+	VCMPPD  $0x01, Y6, Y5, Y6
+	VMULPD  Y4, Y0, Y0
+	VANDPD  Y6, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y5, Y0
+	VMULPD  Y4, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	VMOVUPD (DI), Y0
+	VCMPPD  $0x01, Y0, Y5, Y0
+	VMULPD  Y4, Y2, Y2
+	VANDPD  Y0, Y2, Y2
+	VMOVUPD Y2, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y5, Y0
+	VMULPD  Y4, Y3, Y3
+	VANDPD  Y0, Y3, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile2end
+
+tile2add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y5
+	VFMADD231PD Y4, Y0, Y5
+	VMOVUPD     Y5, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y4, Y1, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+	VMOVUPD     (DI), Y0
+	VFMADD231PD Y4, Y2, Y0
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y4, Y3, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile2end:
+	ADDQ $0x00000002, AX
+	JMP  next
+
+tile1:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   i+0(FP), CX
+	ADDQ   $0x00000050, CX
+
+tile1term:
+	MOVQ  24(CX), DX
+	MOVQ  32(CX), BX
+	MOVQ  56(CX), SI
+	MOVQ  (CX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  40(CX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  48(CX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  8(CX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  16(CX), R9
+	MOVQ  AX, R10
+	IMULQ DX, R10
+	ADDQ  R10, R9
+
+tile1k:
+	VMOVUPD      (R8), Y2
+	VMOVUPD      32(R8), Y3
+	VBROADCASTSD (R9), Y4
+	VFMADD231PD  Y4, Y2, Y0
+	VFMADD231PD  Y4, Y3, Y1
+	ADDQ         SI, R8
+	ADDQ         BX, R9
+	DECQ         DI
+	JNZ          tile1k
+	MOVQ         64(CX), DX
+	ADDQ         $0x00000048, CX
+	TESTQ        DX, DX
+	JNZ          tile1term
+	MOVQ         i+0(FP), CX
+	MOVQ         32(CX), DX
+	MOVQ         56(CX), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(CX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(CX), SI
+	VBROADCASTSD 72(CX), Y2
+	CMPQ         BX, $0x00000001
+	JEQ          tile1relu
+	CMPQ         BX, $0x00000002
+	JEQ          tile1mask
+	CMPQ         BX, $0x00000003
+	JEQ          tile1add
+	MOVQ         AX, CX
+	IMULQ        DX, CX
+	ADDQ         CX, SI
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DX, SI
+	JMP          tile1end
+
+tile1relu:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	VXORPS  Y3, Y3, Y3
+	ADDQ    CX, SI
+	VMULPD  Y2, Y0, Y0
+	VMAXPD  Y0, Y3, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y2, Y1, Y1
+	VMAXPD  Y1, Y3, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	JMP     tile1end
+
+tile1mask:
+	MOVQ    AX, BX
+	IMULQ   DX, BX
+	VXORPS  Y3, Y3, Y3
+	MOVQ    frame+8(FP), R8
+	MOVQ    40(CX), DI
+	MOVQ    (R8)(DI*1), DI
+	ADDQ    48(CX), DI
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	VMOVUPD (DI), Y4
+	VCMPPD  $0x01, Y4, Y3, Y4
+	VMULPD  Y2, Y0, Y0
+	VANDPD  Y4, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMOVUPD 32(DI), Y0
+	VCMPPD  $0x01, Y0, Y3, Y0
+	VMULPD  Y2, Y1, Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	JMP     tile1end
+
+tile1add:
+	MOVQ        AX, BX
+	IMULQ       DX, BX
+	MOVQ        frame+8(FP), R8
+	MOVQ        40(CX), DI
+	MOVQ        (R8)(DI*1), DI
+	ADDQ        48(CX), DI
+	ADDQ        BX, SI
+	ADDQ        BX, DI
+	VMOVUPD     (DI), Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMOVUPD     Y3, (SI)
+	VMOVUPD     32(DI), Y0
+	VFMADD231PD Y2, Y1, Y0
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DX, SI
+	ADDQ        DX, DI
+
+tile1end:
+	ADDQ $0x00000001, AX
+	JMP  next
+
+// func panel1_avx2_f64_masked(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·panel1_avx2_f64_masked(SB), NOSPLIT, $0-16
 	MOVQ    i+0(FP), AX
 	MOVQ    64(AX), AX
 	VMOVUPS (AX), Y0
@@ -12376,811 +14599,6 @@ tile1add:
 	VMASKMOVPD  (DI), Y0, Y3
 	VFMADD231PD Y2, Y1, Y3
 	VMASKMOVPD  Y3, Y0, (SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile1end:
-	ADDQ $0x00000001, AX
-	JMP  next
-
-// func panel2_avx2_f64(i *byte, frame *byte)
-// Requires: AVX, FMA3
-TEXT ·panel2_avx2_f64(SB), NOSPLIT, $0-16
-	MOVQ    i+0(FP), AX
-	MOVQ    64(AX), AX
-	VMOVUPS (AX), Y0
-	XORQ    AX, AX
-
-next:
-	MOVQ i+0(FP), CX
-	MOVQ 8(CX), CX
-	SUBQ AX, CX
-	CMPQ CX, $0x00000006
-	JGE  tile6
-	CMPQ CX, $0x00000003
-	JGE  tile3
-	CMPQ CX, $0x00000002
-	JGE  tile2
-	CMPQ CX, $0x00000001
-	JGE  tile1
-	RET
-
-tile6:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	VXORPS Y12, Y12, Y12
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile6term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (R9)(DX*2), R10
-	ADDQ  DX, R10
-
-tile6k:
-	VMOVUPD      (R8), Y13
-	VMASKMOVPD   32(R8), Y0, Y14
-	VBROADCASTSD (R9), Y15
-	VFMADD231PD  Y15, Y13, Y1
-	VFMADD231PD  Y15, Y14, Y2
-	VBROADCASTSD (R9)(DX*1), Y15
-	VFMADD231PD  Y15, Y13, Y3
-	VFMADD231PD  Y15, Y14, Y4
-	VBROADCASTSD (R9)(DX*2), Y15
-	VFMADD231PD  Y15, Y13, Y5
-	VFMADD231PD  Y15, Y14, Y6
-	VBROADCASTSD (R10), Y15
-	VFMADD231PD  Y15, Y13, Y7
-	VFMADD231PD  Y15, Y14, Y8
-	VBROADCASTSD (R10)(DX*1), Y15
-	VFMADD231PD  Y15, Y13, Y9
-	VFMADD231PD  Y15, Y14, Y10
-	VBROADCASTSD (R10)(DX*2), Y15
-	VFMADD231PD  Y15, Y13, Y11
-	VFMADD231PD  Y15, Y14, Y12
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	DECQ         DI
-	JNZ          tile6k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile6term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSD 72(CX), Y13
-	CMPQ         BX, $0x00000001
-	JEQ          tile6relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile6mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile6add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y13, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	VMULPD       Y13, Y2, Y2
-	VMASKMOVPD   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y13, Y3, Y3
-	VMOVUPD      Y3, (SI)
-	VMULPD       Y13, Y4, Y4
-	VMASKMOVPD   Y4, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y13, Y5, Y5
-	VMOVUPD      Y5, (SI)
-	VMULPD       Y13, Y6, Y6
-	VMASKMOVPD   Y6, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y13, Y7, Y7
-	VMOVUPD      Y7, (SI)
-	VMULPD       Y13, Y8, Y8
-	VMASKMOVPD   Y8, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y13, Y9, Y9
-	VMOVUPD      Y9, (SI)
-	VMULPD       Y13, Y10, Y10
-	VMASKMOVPD   Y10, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y13, Y11, Y11
-	VMOVUPD      Y11, (SI)
-	VMULPD       Y13, Y12, Y12
-	VMASKMOVPD   Y12, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile6end
-
-tile6relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y14, Y14, Y14
-	ADDQ       CX, SI
-	VMULPD     Y13, Y1, Y1
-	VMAXPD     Y1, Y14, Y1
-	VMOVUPD    Y1, (SI)
-	VMULPD     Y13, Y2, Y2
-	VMAXPD     Y2, Y14, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y13, Y3, Y3
-	VMAXPD     Y3, Y14, Y3
-	VMOVUPD    Y3, (SI)
-	VMULPD     Y13, Y4, Y4
-	VMAXPD     Y4, Y14, Y4
-	VMASKMOVPD Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y13, Y5, Y5
-	VMAXPD     Y5, Y14, Y5
-	VMOVUPD    Y5, (SI)
-	VMULPD     Y13, Y6, Y6
-	VMAXPD     Y6, Y14, Y6
-	VMASKMOVPD Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y13, Y7, Y7
-	VMAXPD     Y7, Y14, Y7
-	VMOVUPD    Y7, (SI)
-	VMULPD     Y13, Y8, Y8
-	VMAXPD     Y8, Y14, Y8
-	VMASKMOVPD Y8, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y13, Y9, Y9
-	VMAXPD     Y9, Y14, Y9
-	VMOVUPD    Y9, (SI)
-	VMULPD     Y13, Y10, Y10
-	VMAXPD     Y10, Y14, Y10
-	VMASKMOVPD Y10, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y13, Y11, Y11
-	VMAXPD     Y11, Y14, Y11
-	VMOVUPD    Y11, (SI)
-	VMULPD     Y13, Y12, Y12
-	VMAXPD     Y12, Y14, Y12
-	VMASKMOVPD Y12, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile6end
-
-tile6mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y14, Y14, Y14
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPD    (DI), Y15
-	VCMPPD     $0x01, Y15, Y14, Y15
-	VMULPD     Y13, Y1, Y1
-	VANDPD     Y15, Y1, Y1
-	VMOVUPD    Y1, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y2, Y2
-	VANDPD     Y1, Y2, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y3, Y3
-	VANDPD     Y1, Y3, Y3
-	VMOVUPD    Y3, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y4, Y4
-	VANDPD     Y1, Y4, Y4
-	VMASKMOVPD Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y5, Y5
-	VANDPD     Y1, Y5, Y5
-	VMOVUPD    Y5, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y6, Y6
-	VANDPD     Y1, Y6, Y6
-	VMASKMOVPD Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y7, Y7
-	VANDPD     Y1, Y7, Y7
-	VMOVUPD    Y7, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y8, Y8
-	VANDPD     Y1, Y8, Y8
-	VMASKMOVPD Y8, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y9, Y9
-	VANDPD     Y1, Y9, Y9
-	VMOVUPD    Y9, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y10, Y10
-	VANDPD     Y1, Y10, Y10
-	VMASKMOVPD Y10, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y11, Y11
-	VANDPD     Y1, Y11, Y11
-	VMOVUPD    Y11, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y14, Y1
-	VMULPD     Y13, Y12, Y12
-	VANDPD     Y1, Y12, Y12
-	VMASKMOVPD Y12, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile6end
-
-tile6add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPD     (DI), Y14
-	VFMADD231PD Y13, Y1, Y14
-	VMOVUPD     Y14, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y13, Y2, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y13, Y3, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y13, Y4, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y13, Y5, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y13, Y6, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y13, Y7, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y13, Y8, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y13, Y9, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y13, Y10, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y13, Y11, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y13, Y12, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile6end:
-	ADDQ $0x00000006, AX
-	JMP  next
-
-tile3:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-
-tile3k:
-	VMOVUPD      (R8), Y7
-	VMASKMOVPD   32(R8), Y0, Y8
-	VBROADCASTSD (R9), Y9
-	VFMADD231PD  Y9, Y7, Y1
-	VFMADD231PD  Y9, Y8, Y2
-	VBROADCASTSD (R9)(DX*1), Y9
-	VFMADD231PD  Y9, Y7, Y3
-	VFMADD231PD  Y9, Y8, Y4
-	VBROADCASTSD (R9)(DX*2), Y9
-	VFMADD231PD  Y9, Y7, Y5
-	VFMADD231PD  Y9, Y8, Y6
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	DECQ         DI
-	JNZ          tile3k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile3term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSD 72(CX), Y7
-	CMPQ         BX, $0x00000001
-	JEQ          tile3relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile3mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y7, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	VMULPD       Y7, Y2, Y2
-	VMASKMOVPD   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y7, Y3, Y3
-	VMOVUPD      Y3, (SI)
-	VMULPD       Y7, Y4, Y4
-	VMASKMOVPD   Y4, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y7, Y5, Y5
-	VMOVUPD      Y5, (SI)
-	VMULPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
-
-tile3relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y8, Y8, Y8
-	ADDQ       CX, SI
-	VMULPD     Y7, Y1, Y1
-	VMAXPD     Y1, Y8, Y1
-	VMOVUPD    Y1, (SI)
-	VMULPD     Y7, Y2, Y2
-	VMAXPD     Y2, Y8, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y7, Y3, Y3
-	VMAXPD     Y3, Y8, Y3
-	VMOVUPD    Y3, (SI)
-	VMULPD     Y7, Y4, Y4
-	VMAXPD     Y4, Y8, Y4
-	VMASKMOVPD Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y7, Y5, Y5
-	VMAXPD     Y5, Y8, Y5
-	VMOVUPD    Y5, (SI)
-	VMULPD     Y7, Y6, Y6
-	VMAXPD     Y6, Y8, Y6
-	VMASKMOVPD Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile3end
-
-tile3mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y8, Y8, Y8
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPD    (DI), Y9
-	VCMPPD     $0x01, Y9, Y8, Y9
-	VMULPD     Y7, Y1, Y1
-	VANDPD     Y9, Y1, Y1
-	VMOVUPD    Y1, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y8, Y1
-	VMULPD     Y7, Y2, Y2
-	VANDPD     Y1, Y2, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y8, Y1
-	VMULPD     Y7, Y3, Y3
-	VANDPD     Y1, Y3, Y3
-	VMOVUPD    Y3, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y8, Y1
-	VMULPD     Y7, Y4, Y4
-	VANDPD     Y1, Y4, Y4
-	VMASKMOVPD Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y8, Y1
-	VMULPD     Y7, Y5, Y5
-	VANDPD     Y1, Y5, Y5
-	VMOVUPD    Y5, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y8, Y1
-	VMULPD     Y7, Y6, Y6
-	VANDPD     Y1, Y6, Y6
-	VMASKMOVPD Y6, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile3end
-
-tile3add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPD     (DI), Y8
-	VFMADD231PD Y7, Y1, Y8
-	VMOVUPD     Y8, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y7, Y2, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y7, Y3, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y7, Y4, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y7, Y5, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y7, Y6, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile3end:
-	ADDQ $0x00000003, AX
-	JMP  next
-
-tile2:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-
-tile2k:
-	VMOVUPD      (R8), Y5
-	VMASKMOVPD   32(R8), Y0, Y6
-	VBROADCASTSD (R9), Y7
-	VFMADD231PD  Y7, Y5, Y1
-	VFMADD231PD  Y7, Y6, Y2
-	VBROADCASTSD (R9)(DX*1), Y7
-	VFMADD231PD  Y7, Y5, Y3
-	VFMADD231PD  Y7, Y6, Y4
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	DECQ         DI
-	JNZ          tile2k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile2term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSD 72(CX), Y5
-	CMPQ         BX, $0x00000001
-	JEQ          tile2relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile2mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y5, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	VMULPD       Y5, Y2, Y2
-	VMASKMOVPD   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (SI)
-	VMULPD       Y5, Y4, Y4
-	VMASKMOVPD   Y4, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
-
-tile2relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y6, Y6, Y6
-	ADDQ       CX, SI
-	VMULPD     Y5, Y1, Y1
-	VMAXPD     Y1, Y6, Y1
-	VMOVUPD    Y1, (SI)
-	VMULPD     Y5, Y2, Y2
-	VMAXPD     Y2, Y6, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	VMULPD     Y5, Y3, Y3
-	VMAXPD     Y3, Y6, Y3
-	VMOVUPD    Y3, (SI)
-	VMULPD     Y5, Y4, Y4
-	VMAXPD     Y4, Y6, Y4
-	VMASKMOVPD Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile2end
-
-tile2mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y6, Y6, Y6
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPD    (DI), Y7
-	VCMPPD     $0x01, Y7, Y6, Y7
-	VMULPD     Y5, Y1, Y1
-	VANDPD     Y7, Y1, Y1
-	VMOVUPD    Y1, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y6, Y1
-	VMULPD     Y5, Y2, Y2
-	VANDPD     Y1, Y2, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	VMOVUPD    (DI), Y1
-	VCMPPD     $0x01, Y1, Y6, Y1
-	VMULPD     Y5, Y3, Y3
-	VANDPD     Y1, Y3, Y3
-	VMOVUPD    Y3, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y6, Y1
-	VMULPD     Y5, Y4, Y4
-	VANDPD     Y1, Y4, Y4
-	VMASKMOVPD Y4, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile2end
-
-tile2add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPD     (DI), Y6
-	VFMADD231PD Y5, Y1, Y6
-	VMOVUPD     Y6, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y5, Y2, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-	VMOVUPD     (DI), Y1
-	VFMADD231PD Y5, Y3, Y1
-	VMOVUPD     Y1, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y5, Y4, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
-	ADDQ        DX, SI
-	ADDQ        DX, DI
-
-tile2end:
-	ADDQ $0x00000002, AX
-	JMP  next
-
-tile1:
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	MOVQ   i+0(FP), CX
-	ADDQ   $0x00000050, CX
-
-tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-
-tile1k:
-	VMOVUPD      (R8), Y3
-	VMASKMOVPD   32(R8), Y0, Y4
-	VBROADCASTSD (R9), Y5
-	VFMADD231PD  Y5, Y3, Y1
-	VFMADD231PD  Y5, Y4, Y2
-	ADDQ         SI, R8
-	ADDQ         BX, R9
-	DECQ         DI
-	JNZ          tile1k
-	MOVQ         64(CX), DX
-	ADDQ         $0x00000048, CX
-	TESTQ        DX, DX
-	JNZ          tile1term
-	MOVQ         i+0(FP), CX
-	MOVQ         32(CX), DX
-	MOVQ         56(CX), BX
-	MOVQ         frame+8(FP), DI
-	MOVQ         16(CX), SI
-	MOVQ         (DI)(SI*1), SI
-	ADDQ         24(CX), SI
-	VBROADCASTSD 72(CX), Y3
-	CMPQ         BX, $0x00000001
-	JEQ          tile1relu
-	CMPQ         BX, $0x00000002
-	JEQ          tile1mask
-	CMPQ         BX, $0x00000003
-	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y3, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	VMULPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y0, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
-
-tile1relu:
-	MOVQ       AX, CX
-	IMULQ      DX, CX
-	VXORPS     Y4, Y4, Y4
-	ADDQ       CX, SI
-	VMULPD     Y3, Y1, Y1
-	VMAXPD     Y1, Y4, Y1
-	VMOVUPD    Y1, (SI)
-	VMULPD     Y3, Y2, Y2
-	VMAXPD     Y2, Y4, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	JMP        tile1end
-
-tile1mask:
-	MOVQ       AX, BX
-	IMULQ      DX, BX
-	VXORPS     Y4, Y4, Y4
-	MOVQ       frame+8(FP), R8
-	MOVQ       40(CX), DI
-	MOVQ       (R8)(DI*1), DI
-	ADDQ       48(CX), DI
-	ADDQ       BX, SI
-	ADDQ       BX, DI
-	VMOVUPD    (DI), Y5
-	VCMPPD     $0x01, Y5, Y4, Y5
-	VMULPD     Y3, Y1, Y1
-	VANDPD     Y5, Y1, Y1
-	VMOVUPD    Y1, (SI)
-	VMASKMOVPD 32(DI), Y0, Y1
-	VCMPPD     $0x01, Y1, Y4, Y1
-	VMULPD     Y3, Y2, Y2
-	VANDPD     Y1, Y2, Y2
-	VMASKMOVPD Y2, Y0, 32(SI)
-	ADDQ       DX, SI
-	ADDQ       DX, DI
-	JMP        tile1end
-
-tile1add:
-	MOVQ        AX, BX
-	IMULQ       DX, BX
-	MOVQ        frame+8(FP), R8
-	MOVQ        40(CX), DI
-	MOVQ        (R8)(DI*1), DI
-	ADDQ        48(CX), DI
-	ADDQ        BX, SI
-	ADDQ        BX, DI
-	VMOVUPD     (DI), Y4
-	VFMADD231PD Y3, Y1, Y4
-	VMOVUPD     Y4, (SI)
-	VMASKMOVPD  32(DI), Y0, Y1
-	VFMADD231PD Y3, Y2, Y1
-	VMASKMOVPD  Y1, Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 

@@ -19,13 +19,15 @@ DATA kernels<>+112(SB)/8, $·transpose_avx512_f64(SB)
 DATA kernels<>+120(SB)/8, $·transpose_avx512_f64_narrow(SB)
 DATA kernels<>+128(SB)/8, $·panel1_avx2_f32(SB)
 DATA kernels<>+136(SB)/8, $·panel2_avx2_f32(SB)
-DATA kernels<>+144(SB)/8, $·dots_avx2_f32(SB)
-DATA kernels<>+152(SB)/8, $·transpose_avx2_f32(SB)
-DATA kernels<>+160(SB)/8, $·panel1_avx2_f64(SB)
-DATA kernels<>+168(SB)/8, $·panel2_avx2_f64(SB)
-DATA kernels<>+176(SB)/8, $·dots_avx2_f64(SB)
-DATA kernels<>+184(SB)/8, $·transpose_avx2_f64(SB)
-GLOBL kernels<>(SB), RODATA, $192
+DATA kernels<>+144(SB)/8, $·panel1_avx2_f32_masked(SB)
+DATA kernels<>+152(SB)/8, $·dots_avx2_f32(SB)
+DATA kernels<>+160(SB)/8, $·transpose_avx2_f32(SB)
+DATA kernels<>+168(SB)/8, $·panel1_avx2_f64(SB)
+DATA kernels<>+176(SB)/8, $·panel2_avx2_f64(SB)
+DATA kernels<>+184(SB)/8, $·panel1_avx2_f64_masked(SB)
+DATA kernels<>+192(SB)/8, $·dots_avx2_f64(SB)
+DATA kernels<>+200(SB)/8, $·transpose_avx2_f64(SB)
+GLOBL kernels<>(SB), RODATA, $208
 
 #define INSTRUCTION_SIZE 224
 #define FLUSH_TO_ZERO 0x8040 // FTZ | DAZ of MXCSR

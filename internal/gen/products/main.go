@@ -68,8 +68,11 @@ func main() {
 	for _, s := range simd.Sets {
 		for width := 1; width <= 4; width++ {
 			if rows := tiles(s)[width]; rows > 0 {
-				panel(s, width, rows)
+				panel(s, width, rows, s.Masks)
 			}
+		}
+		if !s.Masks {
+			panel(s, 1, tiles(s)[1], true)
 		}
 		if !s.Narrow() {
 			dots(s)
@@ -116,12 +119,20 @@ func times(row, stride reg.GPVirtual) reg.GPVirtual {
 }
 
 // panel generates a product whose C is width vectors wide, the last of them
-// under the instruction's mask. Rows are taken in tiles of at most rows.
-func panel(s simd.Set, width, rows int) {
-	TEXT(fmt.Sprintf("panel%d_%s", width, s.Suffix()), NOSPLIT, "func(i, frame *byte)")
-	Doc(fmt.Sprintf("panel%d_%s is a product of that many vectors' width.", width, s.Suffix()))
+// under the instruction's mask if masked: masks cost nothing in AVX-512, but
+// AVX2's masked stores are slow. Rows are taken in tiles of at most rows.
+func panel(s simd.Set, width, rows int, masked bool) {
+	name := fmt.Sprintf("panel%d_%s", width, s.Suffix())
+	if masked && !s.Masks {
+		name += "_masked"
+	}
+	TEXT(name, NOSPLIT, "func(i, frame *byte)")
+	Doc(name + " is a product of that many vectors' width.")
 	Pragma("noescape")
-	lanes := s.LoadMask(instruction(), oMask)
+	var lanes Op
+	if masked {
+		lanes = s.LoadMask(instruction(), oMask)
+	}
 	row := GP64()
 	XORQ(row, row)
 	Label("next")
