@@ -117,7 +117,7 @@ func TestBuiltinExperimentsRun(t *testing.T) {
 					t.Errorf("toy, full batch, exact flow: distance %v, want < 0.05", r.KS)
 				}
 			case c.Observe == Marginals:
-				if len(r.Series["q50"]) != len(r.Series["x"]) || len(r.Series["train_x"]) != 256 || r.KS > 0.15 {
+				if len(r.Series["q50"]) != len(r.Series["x"]) || len(r.Series["train_x"]) != 128 || r.KS > 0.15 {
 					t.Errorf("synthetic: %d medians at %d inputs, %d training points, distance %v", len(r.Series["q50"]), len(r.Series["x"]), len(r.Series["train_x"]), r.KS)
 				}
 			}

@@ -174,9 +174,9 @@ func TestFiguresShareCells(t *testing.T) {
 
 func TestPaperGridCounts(t *testing.T) {
 	p := profile(t, "paper")
-	// 6 UCI sets at 6 batch sizes, and linear (256 rows: K = 32, 16, 8, 4,
+	// 6 UCI sets at 6 batch sizes, and linear at 5 (128 rows: K = 16, 8, 4,
 	// 2, 1); 5 splits; 7 steps.
-	const axes = 7 * 6 * 5 * 7
+	const axes = (6*6 + 5) * 5 * 7
 	for id, variants := range map[string]int{"methods": 5, "integration-length": 7, "friction": 8} {
 		if got := len(experiment(t, p, id).Cells); got != variants*axes {
 			t.Errorf("%s: %d cells, want %d", id, got, variants*axes)

@@ -35,7 +35,7 @@ var problems = []Problem{
 	{Dataset: "yacht", Label: "Yacht", Task: Regression, Rows: 277, Features: 6, Model: "bnn"},
 	{Dataset: "ionosphere", Label: "Ionosphere", Task: Classification, Rows: 301, Features: 34, Classes: 2, Model: "bnn"},
 	{Dataset: "vehicle", Label: "Vehicle", Task: Classification, Rows: 646, Features: 18, Classes: 4, Model: "bnn"},
-	{Dataset: "linear", Label: "Synthetic (linear)", Task: Regression, Rows: 256, Features: 1, Model: "linear", Builtin: true},
+	{Dataset: "linear", Label: "Synthetic (linear)", Task: Regression, Rows: 128, Features: 1, Model: "linear", Builtin: true},
 	{Dataset: "teacher-reg", Label: "Teacher network, regression (built in)", Task: Regression, Rows: 455, Features: 13, Model: "bnn", Builtin: true},
 	{Dataset: "teacher-cls", Label: "Teacher network, 2 classes (built in)", Task: Classification, Rows: 301, Features: 34, Classes: 2, Model: "bnn", Builtin: true},
 	{Dataset: "logistic", Label: "Logistic regression", Task: Classification, Rows: 100, Features: 2, Classes: 2, Model: "logistic", Builtin: true},

@@ -25,7 +25,7 @@ func toySet() *Set {
 
 // Sizes of the one-dimensional sets.
 const (
-	linearTrain, linearTest     = 256, 200
+	linearTrain, linearTest     = 128, 200
 	linearReach                 = 1.2 // the test inputs cover [−1.2, 1.2]
 	logisticTrain, logisticTest = 100, 100
 )

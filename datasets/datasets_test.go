@@ -159,7 +159,7 @@ func TestConstantColumnKeepsDeviationOne(t *testing.T) {
 
 func TestBuiltins(t *testing.T) {
 	r := &Resolver{Offline: true}
-	sizes := map[string][2]int{"linear": {256, 200}, "logistic": {100, 100}, "toy": {2, 0}, "teacher-reg": {455, 51}, "teacher-cls": {301, 34}}
+	sizes := map[string][2]int{"linear": {128, 200}, "logistic": {100, 100}, "toy": {2, 0}, "teacher-reg": {455, 51}, "teacher-cls": {301, 34}}
 	for name, want := range sizes {
 		s, err := r.Load(context.Background(), name)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 // approximates a Gaussian process with the kernel exp(−(x − x')²/2ℓ²).
 const (
 	linearDim         = 256
-	linearLengthScale = 0.2  // ℓ, in units of x
+	linearLengthScale = 0.1  // ℓ, in units of x; the paper does not state it
 	linearSeed        = 2022 // of the frequencies
 )
 
