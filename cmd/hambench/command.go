@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"hambench/internal/usage"
@@ -81,7 +82,10 @@ func printCommands(w io.Writer, path string, c *command) {
 func (c *command) parse(fs *flag.FlagSet, stdout io.Writer, args []string) ([]string, error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	err := fs.Parse(args)
+	err := flag.ErrHelp
+	if !slices.Contains(args, "-h") { // asks for help even where there is a flag --h
+		err = fs.Parse(args)
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		c.help(fs, stdout)
 		return nil, errHelp

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// call runs a command line as main does.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(context.Background(), &out, &errs, args)
+	return code, out.String(), errs.String()
+}
+
+func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Setenv("HAMBENCH_DATA", "")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("no store"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sample := func(args ...string) []string { return append([]string{"sample", "--model", "toy"}, args...) }
+	for _, c := range []struct {
+		reason string
+		args   []string
+		want   string // part of the line
+	}{
+		{"unknown command", []string{"reprodce"}, `unknown command "reprodce"`},
+		{"unknown flag", sample("--hh", "1"), "hh"},
+		{"a flag that is no number", sample("--h", "small"), "small"},
+		{"an argument too many", sample("more"), `unexpected argument "more"`},
+		{"unknown integrator", sample("--integrator", "leapfrg"), `unknown integrator "leapfrg": want one of euler`},
+		{"a splitting word with a wrong letter", sample("--integrator", "split:BAXAB"), "BAXAB"},
+		{"unknown model", []string{"sample", "--model", "cubic", "--dataset", "toy"}, `unknown model "cubic"`},
+		{"unknown scheme", sample("--scheme", "random"), `unknown`},
+		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn": want one of boston`},
+		{"unknown profile", []string{"reproduce", "--profile", "huge", "--out", dir}, `unknown profile "huge": want one of`},
+		{"unknown experiment", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown experiment "figure1": want one of`},
+		{"unknown format", sample("--format", "xml"), `--format "xml": want csv or jsonl`},
+		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
+		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
+		{"a negative step", sample("--h", "-0.1"), "step h = -0.1"},
+		{"a step that is no number", sample("--h", "NaN"), "step h = NaN"},
+		{"no friction", sample("--friction", "0"), "friction C = 0"},
+		{"infinite friction where it is not exact", sample("--friction", "Inf"), "friction C = +Inf"},
+		{"more batches than rows", sample("--scheme", "reshuffle", "--K", "3"), "3"},
+		{"inner steps for a scheme without", sample("--nl", "2"), "N_l = 2"},
+		{"no samples", sample("--samples", "0"), "--samples 0: want at least 1"},
+		{"batch size and number of batches", sample("--K", "2", "--batch", "1"), "--batch and --K: want one of them"},
+		{"neither model nor data", []string{"sample"}, "neither --model nor --dataset"},
+		{"a model that does not take the data", []string{"sample", "--model", "logistic", "--dataset", "teacher-reg"}, "logistic"},
+		{"a data folder that is not there", []string{"data", "list", "--data", filepath.Join(dir, "nowhere")}, "does not exist"},
+		{"a data folder in the environment that is not there", nil, "does not exist"},
+		{"a store that is a file", []string{"reproduce", "--only", "toy", "--out", file}, "cannot be created"},
+		{"a store that cannot be created", []string{"reproduce", "--only", "toy", "--out", "/dev/null/x"}, "cannot be created"},
+		{"no store to read", []string{"export", "--out", filepath.Join(dir, "nowhere")}, "cannot be read"},
+		{"no workers", []string{"reproduce", "--workers", "0", "--out", dir}, "--workers 0: want at least 1"},
+		{"a shard out of range", []string{"reproduce", "--shard", "3/3", "--out", dir}, "3/3"},
+		{"an oracle of a data set that needs none", []string{"oracle", "--dataset", "toy", "--out", dir}, "needs no oracle"},
+		{"an oracle of nothing", []string{"oracle", "--out", dir}, "unknown data set"},
+		{"nothing to merge", []string{"store", "merge", "--out", dir}, "no folders to merge"},
+		{"unknown list", []string{"list", "figures"}, `unknown list "figures"`},
+		{"a problem that is not there", []string{"certify", "--problem", filepath.Join(dir, "none.json")}, "none.json"},
+		{"a problem that is no JSON", []string{"certify", "--problem", file}, "file"},
+		{"one file for the gate", []string{"gate", file}, "1 files given: want two"},
+		{"files that the gate cannot read", []string{"gate", file, file}, "file"},
+	} {
+		if c.args == nil {
+			t.Setenv("HAMBENCH_DATA", filepath.Join(dir, "nowhere"))
+			c.args = []string{"reproduce", "--only", "methods", "--out", dir}
+		}
+		code, stdout, stderr := call(t, c.args...)
+		if code != exitUsage {
+			t.Errorf("%s (%v): exit code %d, want 2; %s", c.reason, c.args, code, stderr)
+		}
+		if n := strings.Count(stderr, "\n"); n != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s (%v): standard error is %q, want one line with %q", c.reason, c.args, stderr, c.want)
+		}
+		if stdout != "" {
+			t.Errorf("%s (%v): standard output is %q", c.reason, c.args, stdout)
+		}
+		t.Setenv("HAMBENCH_DATA", "")
+	}
+}
+
+func TestMissingDataNamesTheCommandThatGetsThem(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Setenv("HAMBENCH_DATA", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, args := range [][]string{
+		{"sample", "--dataset", "boston"},
+		{"oracle", "--dataset", "boston", "--out", t.TempDir()},
+	} {
+		code, _, stderr := call(t, args...)
+		if code != exitFailed || !strings.Contains(stderr, "hambench data fetch boston") {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+}
+
+// Every command and sub-command has help on --help and -h, with an example.
+func TestHelpOnEveryLevel(t *testing.T) {
+	var walk func(c *command, path []string)
+	walk = func(c *command, path []string) {
+		for _, flag := range []string{"--help", "-h"} {
+			code, stdout, stderr := call(t, append(append([]string{}, path...), flag)...)
+			if code != exitOK || stderr != "" || !strings.Contains(stdout, "Example:") || !strings.Contains(stdout, "Usage: hambench") {
+				t.Errorf("%v %s: exit code %d, standard error %q, standard output %q", path, flag, code, stderr, stdout)
+			}
+		}
+		for _, s := range c.sub {
+			walk(s, append(append([]string{}, path...), s.name))
+		}
+	}
+	walk(root(), nil)
+}
+
+func TestListShowsEverything(t *testing.T) {
+	code, stdout, _ := call(t, "list")
+	if code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, want := range []string{"bnn", "yacht", "teacher-cls", "mt3", "split:WORD", "repartition", "integration-length", "standard"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("list lacks %s", want)
+		}
+	}
+}
+
+func TestSampleIsReproducible(t *testing.T) {
+	args := []string{"sample", "--model", "toy", "--integrator", "mt3", "--K", "2", "--h", "0.2", "--friction", "2", "--samples", "20"}
+	code, first, _ := call(t, args...)
+	if code != exitOK || strings.Count(first, "\n") != 21 || !strings.HasPrefix(first, "sample,theta0\n0,") {
+		t.Fatalf("exit code %d, output %q", code, first)
+	}
+	if _, again, _ := call(t, args...); again != first {
+		t.Error("the same seed gave different draws")
+	}
+	if _, other, _ := call(t, append(args, "--seed", "2")...); other == first {
+		t.Error("another seed gave the same draws")
+	}
+	if _, lines, _ := call(t, append(args, "--format", "jsonl")...); !strings.HasPrefix(lines, `{"sample":0,"values":[`) || strings.Count(lines, "\n") != 20 {
+		t.Errorf("jsonl: %q", lines)
+	}
+}
+
+func TestDivergedSampleIsAFailure(t *testing.T) {
+	code, _, stderr := call(t, "sample", "--dataset", "linear", "--h", "5", "--thin", "500", "--samples", "5")
+	if code != exitFailed || !strings.Contains(stderr, "diverged") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+// The main job on the built-in toy: run, reuse, check, export, shards.
+func TestReproduceToy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of sampling")
+	}
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	out := t.TempDir()
+	if code, _, _ := call(t, "reproduce", "--only", "toy", "--out", out, "--check"); code != exitFailed {
+		t.Errorf("check of an empty store: exit code %d, want 1", code)
+	}
+	code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "computed 3 cells") {
+		t.Fatalf("exit code %d, %s %s", code, stdout, stderr)
+	}
+	for _, name := range []string{"toy.png", "toy.svg", "toy.pdf", "toy.csv"} {
+		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, stdout, _ = call(t, "reproduce", "--only", "toy", "--out", out); !strings.Contains(stdout, "nothing was computed") {
+		t.Errorf("second run: %s", stdout)
+	}
+	if code, _, _ := call(t, "reproduce", "--only", "toy", "--out", out, "--check"); code != exitOK {
+		t.Errorf("check of a complete store: exit code %d", code)
+	}
+	if _, stdout, _ = call(t, "export", "--only", "toy", "--out", out); strings.Count(stdout, "\n") != 4 || !strings.HasPrefix(stdout, "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,") {
+		t.Errorf("export: %s", stdout)
+	}
+	sharded := t.TempDir()
+	for _, s := range []string{"0/2", "1/2"} {
+		if code, _, stderr := call(t, "reproduce", "--only", "toy", "--out", sharded, "--shard", s); code != exitOK {
+			t.Fatalf("shard %s: exit code %d, %s", s, code, stderr)
+		}
+	}
+	call(t, "reproduce", "--only", "toy", "--out", sharded, "--figures-only")
+	a, _ := os.ReadFile(filepath.Join(out, "toy.csv"))
+	b, err := os.ReadFile(filepath.Join(sharded, "toy.csv"))
+	if err != nil || !bytes.Equal(a, b) {
+		t.Errorf("tables of the sharded and the whole run differ (%v)", err)
+	}
+}
+
+func TestInterruptSaysHowToContinue(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, &out, &errs, []string{"reproduce", "--only", "toy", "--out", t.TempDir()})
+	if code != exitInterrupted || !strings.Contains(errs.String(), "continues") {
+		t.Errorf("exit code %d, %s", code, errs.String())
+	}
+}
