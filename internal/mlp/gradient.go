@@ -10,28 +10,55 @@ type pass[T kernel.Float] struct {
 }
 
 func (e *engine[T]) gradient(g, theta []float64, lo, hi int, scale float64) {
+	e.frame[slotTheta] = e.load(slotTheta, theta)
+	e.derivative(g, theta, lo, hi, scale, false)
+}
+
+// derivative computes the gradient or, as its tangent, the Hessian-vector
+// product. prior is the prior's part.
+func (e *engine[T]) derivative(dst, prior []float64, lo, hi int, scale float64, tangent bool) {
 	if lo == hi {
-		copy(g, theta)
+		copy(dst, prior)
 		return
 	}
-	e.frame[slotTheta] = e.load(slotTheta, theta)
-	e.bindResult(g)
+	if !e.narrow {
+		e.frame[slotResult] = any(dst).([]T)
+	}
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
-		p := &e.gradients[n]
-		if p.before == nil {
-			*p = pass[T]{e.forward(n), e.backward(n, true), e.backward(n, false)}
-		}
+		p := e.pass(n, tangent)
 		e.frame[slotInputs] = e.inputs[c:]
 		p.before.Run(e.frame)
-		e.lossDelta(c, n, scale)
+		if tangent {
+			e.lossTangent(c, n, scale)
+		} else {
+			e.lossDelta(c, n, scale)
+		}
 		if c == lo {
 			p.first.Run(e.frame)
 		} else {
 			p.others.Run(e.frame)
 		}
 	}
-	e.storeResult(g, theta)
+	if e.narrow { // a float64 program has added the prior's part; here that would round it
+		e.set.WidenAdd(dst, any(e.frame[slotResult]).([]float32), prior)
+	}
+}
+
+// pass returns the programs for n columns.
+func (e *engine[T]) pass(n int, tangent bool) *pass[T] {
+	p := &e.gradients[n]
+	if tangent {
+		p = &e.hessians[n]
+	}
+	if p.before == nil {
+		p.before = e.forward(n)
+		if tangent {
+			p.before = e.forwardTangent(n)
+		}
+		p.first, p.others = e.backward(n, true, tangent), e.backward(n, false, tangent)
+	}
+	return p
 }
 
 // load returns a vector of parameters in the engine's format, in the slot's
@@ -42,21 +69,6 @@ func (e *engine[T]) load(slot int, x []float64) []T {
 	}
 	e.set.Narrow(any(e.frame[slot]).([]float32), x)
 	return e.frame[slot]
-}
-
-// bindResult makes the programs write to dst itself where they can.
-func (e *engine[T]) bindResult(dst []float64) {
-	if !e.narrow {
-		e.frame[slotResult] = any(dst).([]T)
-	}
-}
-
-// storeResult completes dst: a float64 program has added the prior's part
-// already, a float32 one has not, as that would round the parameters.
-func (e *engine[T]) storeResult(dst, prior []float64) {
-	if e.narrow {
-		e.set.WidenAdd(dst, any(e.frame[slotResult]).([]float32), prior)
-	}
 }
 
 // forward returns the program that computes the activations and outputs of n
@@ -82,18 +94,27 @@ func (e *engine[T]) forward(n int) *kernel.Program[T] {
 }
 
 // backward returns the program that computes the gradient from the loss's
-// derivative by the outputs, in slotDelta.
-func (e *engine[T]) backward(n int, first bool) *kernel.Program[T] {
+// derivative by the outputs, in slotDelta, or its tangent from that and
+// slotTangentDelta.
+func (e *engine[T]) backward(n int, first, tangent bool) *kernel.Program[T] {
 	p := kernel.NewProgram[T](e.set)
-	sum := e.accumulation(first, slotTheta)
 	for l := len(e.layers) - 1; l >= 0; l-- {
-		delta := e.deltaSlot(slotDelta, l)
-		e.outer(p, l, n, sum, pair{e.activation(l), delta, slotTransposed})
-		if l > 0 {
-			e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
+		if tangent {
+			e.backwardTangent(p, l, n, e.accumulation(first, slotVector))
+		} else {
+			e.backwardLayer(p, l, n, e.accumulation(first, slotTheta))
 		}
 	}
 	return p
+}
+
+// backwardLayer appends layer l's part of the gradient.
+func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n int, sum accumulation) {
+	delta := e.deltaSlot(slotDelta, l)
+	e.outer(p, l, n, sum, pair{e.activation(l), delta, slotTransposed})
+	if l > 0 {
+		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
+	}
 }
 
 // deltaSlot is where the derivative by layer l's outputs stands.

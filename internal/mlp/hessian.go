@@ -8,29 +8,9 @@ import "hambench/internal/kernel"
 // Source: Pearlmutter, "Fast exact multiplication by the Hessian", Neural
 // Computation 6 (1994), section 3, his R-operator.
 func (e *engine[T]) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	if lo == hi {
-		copy(hv, v)
-		return
-	}
 	e.frame[slotTheta] = e.load(slotTheta, theta)
 	e.frame[slotVector] = e.load(slotVector, v)
-	e.bindResult(hv)
-	for c := lo; c < hi; c += e.chunk {
-		n := min(e.chunk, hi-c)
-		p := &e.hessians[n]
-		if p.before == nil {
-			*p = pass[T]{e.forwardTangent(n), e.backwardTangent(n, true), e.backwardTangent(n, false)}
-		}
-		e.frame[slotInputs] = e.inputs[c:]
-		p.before.Run(e.frame)
-		e.lossTangent(c, n, scale)
-		if c == lo {
-			p.first.Run(e.frame)
-		} else {
-			p.others.Run(e.frame)
-		}
-	}
-	e.storeResult(hv, v)
+	e.derivative(hv, v, lo, hi, scale, true)
 }
 
 // forwardTangent returns the program that computes the activations of n
@@ -62,22 +42,16 @@ func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
 	return p
 }
 
-// backwardTangent returns the program that computes the tangent of the
-// gradient from slotDelta and slotTangentDelta.
-func (e *engine[T]) backwardTangent(n int, first bool) *kernel.Program[T] {
-	p := kernel.NewProgram[T](e.set)
-	sum := e.accumulation(first, slotVector)
-	for l := len(e.layers) - 1; l >= 0; l-- {
-		delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
-		pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
-		if l > 0 {
-			pairs = append(pairs, pair{e.tangent(l), delta, slotTransposed})
-		}
-		e.outer(p, l, n, sum, pairs...)
-		if l > 0 {
-			e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
-			e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))
-		}
+// backwardTangent appends layer l's part of the gradient's tangent.
+func (e *engine[T]) backwardTangent(p *kernel.Program[T], l, n int, sum accumulation) {
+	delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
+	pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
+	if l > 0 {
+		pairs = append(pairs, pair{e.tangent(l), delta, slotTransposed})
 	}
-	return p
+	e.outer(p, l, n, sum, pairs...)
+	if l > 0 {
+		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
+		e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))
+	}
 }
