@@ -305,23 +305,20 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 	// Polynomials of degree 2 are in every basis, so the Galerkin errors are
 	// exact but for round-off, which the ladder's first rungs keep at 1e-12.
 	const tolerance = 1e-10
-	for _, m := range integrators.Methods() {
-		for _, s := range ExactSchemes() {
-			o := Options{Steps: []float64{0.1}}
-			o.Problem = scalar
-			a := certifyOne(t, o, m.Name, s.Name)
-			o.Problem = gaussian
-			b := certifyOne(t, o, m.Name, s.Name)
-			mean := float64(b.observable(t, "theta.mean").Errors[0])
-			if got := float64(a.observable(t, "theta^1").Errors[0]); !(math.Abs(got-mean) <= tolerance) {
-				t.Errorf("%s under %s: mean off by %.12g, Gaussian engine %.12g", m.Name, s.Name, got, mean)
-			}
-			wantTheta, wantR := secondMoments(t, gaussian, m.Name, s.Name, 0.1)
-			if got := float64(a.observable(t, "r^2").Errors[0]); !(math.Abs(got-wantR) <= tolerance) {
-				t.Errorf("%s under %s: r² off by %.12g, Gaussian engine %.12g", m.Name, s.Name, got, wantR)
-			}
-			if got := float64(a.observable(t, "theta^2").Errors[0]); !(math.Abs(got-wantTheta) <= tolerance) {
-				t.Errorf("%s under %s: θ² off by %.12g, Gaussian engine %.12g", m.Name, s.Name, got, wantTheta)
+	const h = 0.1
+	rows, err := Run(context.Background(), Options{Problem: scalar, Steps: []float64{h}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(integrators.Methods()) * len(ExactSchemes()); len(rows) != want {
+		t.Errorf("%d rows, want %d: all integrators, exact included, take linear forces", len(rows), want)
+	}
+	for _, a := range rows {
+		b := certifyOne(t, Options{Problem: gaussian, Steps: []float64{h}}, a.Integrator, a.Scheme)
+		theta, r := secondMoments(t, gaussian, a.Integrator, a.Scheme, h)
+		for name, want := range map[string]float64{"theta^1": float64(b.observable(t, "theta.mean").Errors[0]), "theta^2": theta, "r^2": r} {
+			if got := float64(a.observable(t, name).Errors[0]); !(math.Abs(got-want) <= tolerance) {
+				t.Errorf("%s under %s: %s off by %.12g, Gaussian engine %.12g", a.Integrator, a.Scheme, name, got, want)
 			}
 		}
 	}

@@ -68,6 +68,8 @@ type density struct{ x, w []float64 } // Σw = 1
 const (
 	// gridPoints resolves polynomials of degree 100 on the grid's width.
 	gridPoints = 6000
+	// fewestGridPoints is how many points must carry the density's mass.
+	fewestGridPoints = 50
 	// tailDepth is how far above its minimum U is followed: e^{−170} times
 	// the square of a polynomial of degree 60 there is round-off.
 	tailDepth = 170
@@ -94,12 +96,21 @@ func newDensity(u func(float64) float64) (*density, error) {
 			return nil, usage.Errorf("potential does not confine: want U to rise by %v above its minimum within ±%g", tailDepth, farthest)
 		}
 	}
-	// Narrow the interval to where the density lives, a few times over, since
-	// a coarse grid may not have found the minimum.
-	for range 3 {
+	// Narrow the interval to where the density lives, again and again, since a
+	// coarse grid may not have found the minimum.
+	for range 30 {
+		before := hi - lo
 		lo, hi = narrow(u, lo, hi)
+		if hi-lo <= 0.9*before {
+			continue
+		}
+		// The number of points that a uniform density would spread over.
+		if d := tabulate(u, lo, hi); hi-lo > 1e-10*max(-lo, hi) && 1/dot(d.w, d.w) >= fewestGridPoints {
+			return d, nil
+		}
+		break
 	}
-	return tabulate(u, lo, hi), nil
+	return nil, usage.Errorf("potential has no density on a grid: want one that is smooth, with a scale above its round-off")
 }
 
 func minimum(u func(float64) float64, lo, hi float64) float64 {
@@ -114,10 +125,10 @@ func narrow(u func(float64) float64, lo, hi float64) (float64, float64) {
 	low := minimum(u, lo, hi)
 	at := func(i int) float64 { return lo + (hi-lo)*float64(i)/gridPoints }
 	first, last := 0, gridPoints
-	for u(at(first+1))-low > tailDepth {
+	for first+2 < gridPoints && u(at(first+1))-low > tailDepth {
 		first++
 	}
-	for u(at(last-1))-low > tailDepth {
+	for last-2 > first && u(at(last-1))-low > tailDepth {
 		last--
 	}
 	return at(first), at(last)

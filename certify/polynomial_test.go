@@ -1,0 +1,107 @@
+package certify
+
+import (
+	"math"
+	"testing"
+)
+
+// Round-off of rules with some 40 nodes.
+const ruleTolerance = 1e-12
+
+func TestGaussHermiteMoments(t *testing.T) {
+	nodes, weights := hermite(20).gauss(20)
+	want := 1.0 // (2k−1)!!
+	for k := range 10 {
+		got := 0.0
+		for i, x := range nodes {
+			got += weights[i] * math.Pow(x, float64(2*k))
+		}
+		if k > 0 {
+			want *= float64(2*k - 1)
+		}
+		if math.Abs(got/want-1) > ruleTolerance {
+			t.Errorf("moment %d is %v, want %v", 2*k, got, want)
+		}
+	}
+}
+
+// TestDensityPolynomials: of a Gaussian far from 0 they are scaled Hermite
+// polynomials, a = mean, b_k = σ√k.
+func TestDensityPolynomials(t *testing.T) {
+	const mean, sigma = 300.0, 0.02
+	d, err := newDensity(func(x float64) float64 { return (x - mean) * (x - mean) / (2 * sigma * sigma) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := d.orthogonal(40)
+	for k := range 40 {
+		// The mean is 15 000 deviations from 0.
+		if math.Abs(c.a[k]-mean) > 1e-9 || math.Abs(c.b[k+1]/(sigma*math.Sqrt(float64(k+1)))-1) > 1e-9 {
+			t.Errorf("k = %d: a = %v, b = %v", k, c.a[k], c.b[k+1])
+		}
+	}
+}
+
+func TestDensityOfTwoWells(t *testing.T) {
+	u := Oscillator{Stiffness: 0.2, Center: 5, Amplitude: 3, Frequency: 2}
+	d, err := newDensity(u.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// ∫ U′ e^{−U} = 0 and ∫ (U″ − U′²) e^{−U} = 0, by parts.
+	if got := d.expect(u.Gradient); math.Abs(got) > ruleTolerance {
+		t.Errorf("E U' = %v", got)
+	}
+	if got := d.expect(func(x float64) float64 { return u.Curvature(x) - u.Gradient(x)*u.Gradient(x) }); math.Abs(got) > 100*ruleTolerance {
+		t.Errorf("E (U'' - U'^2) = %v", got)
+	}
+}
+
+func TestDensityRefuses(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		u      func(float64) float64
+	}{
+		{"it does not confine", func(x float64) float64 { return math.Atan(x) }},
+		{"it is too narrow for float64", func(x float64) float64 { return 1e300 * (x - 0.3) * (x - 0.3) }},
+	} {
+		if _, err := newDensity(c.u); err == nil {
+			t.Errorf("taken although %s", c.reason)
+		}
+	}
+}
+
+func TestGMRESSolvesAndGivesUp(t *testing.T) {
+	// A matrix far from normal, with its diagonal as preconditioner.
+	const n = 80
+	apply := func(x []float64) []float64 {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = float64(i+1) * x[i]
+			if i+1 < n {
+				y[i] += 3 * x[i+1]
+			}
+		}
+		return y
+	}
+	solve := func(y []float64) []float64 {
+		x := append([]float64(nil), y...)
+		for i := range x {
+			x[i] /= float64(i + 1)
+		}
+		return x
+	}
+	want := make([]float64, n)
+	for i := range want {
+		want[i] = math.Sin(float64(i))
+	}
+	got, ok := gmres(apply, solve, apply(want))
+	if !ok || relativeDefect(got, want) > 1e-10 { // condition about 1e3
+		t.Errorf("off by %v, ok %v", relativeDefect(got, want), ok)
+	}
+	same := func(x []float64) []float64 { return append([]float64(nil), x...) }
+	zero := func(x []float64) []float64 { return make([]float64, len(x)) }
+	if _, ok := gmres(zero, same, want); ok {
+		t.Error("a singular system was solved")
+	}
+}
