@@ -119,3 +119,15 @@ func TestReferenceStartsAtItsChainsEnds(t *testing.T) {
 		t.Errorf("starts %v, want both ends", seen)
 	}
 }
+
+// The sampled self-distance at the limit of its use and the limit law agree:
+// the band's mean is over 1000 replicates, so its standard error is at
+// most 0.26/√1000 = 1 % of 0.87, and the law's own error 1 %; 5 % is safe.
+func TestLimitLawOfSelfDistance(t *testing.T) {
+	sampled, limit := uniformSelfDistance(asymptotic), uniformSelfDistance(asymptotic+1)
+	for _, c := range [][2]float64{{sampled.Mean, limit.Mean}, {sampled.Low, limit.Low}, {sampled.High, limit.High}} {
+		if math.Abs(c[0]/c[1]-1) > 0.05 {
+			t.Errorf("sampled %v, limit %v", sampled, limit)
+		}
+	}
+}
