@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shellLines returns the command lines of the sh blocks of a document.
+func shellLines(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	inside := false
+	for _, l := range strings.Split(string(text), "\n") {
+		switch {
+		case strings.HasPrefix(l, "```sh"):
+			inside = true
+		case strings.HasPrefix(l, "```"):
+			inside = false
+		case inside:
+			l, _, _ = strings.Cut(l, " #")
+			if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
+}
+
+// Every command of the documents works: those of the driver are run here, in
+// the order in which they stand, the others are what .ci/run runs.
+func TestDocumentedCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the driver and runs every documented command")
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell")
+	}
+	ci, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "hambench"), ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, doc := range []string{"../../README.md", "../../docs/extending.md"} {
+		lines := shellLines(t, doc)
+		if len(lines) == 0 {
+			t.Errorf("%s has no commands", doc)
+		}
+		for _, l := range lines {
+			if !strings.HasPrefix(l, "bin/hambench ") {
+				if !bytes.Contains(ci, []byte("\n"+l)) {
+					t.Errorf("%s: %q is run neither here nor by .ci/run", doc, l)
+				}
+				continue
+			}
+			sh := exec.CommandContext(context.Background(), "sh", "-c", l)
+			sh.Dir = dir
+			sh.Env = append(os.Environ(), "HAMBENCH_OFFLINE=1")
+			if out, err := sh.CombinedOutput(); err != nil {
+				t.Errorf("%s: %s: %v\n%s", doc, l, err, out)
+			}
+		}
+	}
+}
