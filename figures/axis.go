@@ -14,6 +14,10 @@ import (
 // decimal writes a number without an exponent: 0.001, 20.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
+// overhang is how far a label may stick out of its axis, in points: half the
+// gap between panels.
+const overhang = vg.Length(6)
+
 // logTicks returns ticks at 1, 2 and 5 times the powers of ten within [min,
 // max], labelled by plain decimals as far as the labels fit on an axis of the
 // given length: powers of ten first. plot.LogTicks labels in exponents and
@@ -28,6 +32,9 @@ func logTicks(low, high float64, length vg.Length, label func(float64) string) [
 		return [2]vg.Length{middle - half, middle + half}
 	}
 	fits := func(e [2]vg.Length) bool {
+		if e[0] < -overhang || e[1] > length+overhang {
+			return false
+		}
 		for _, o := range extents {
 			if e[0] < o[1] && o[0] < e[1] {
 				return false

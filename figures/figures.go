@@ -165,10 +165,14 @@ func (d *drawing) samples() string {
 // thousands writes a count with a space between groups of three digits from
 // 10 000 on.
 func thousands(n int) string {
+	s := strconv.Itoa(n)
 	if n < 10000 {
-		return strconv.Itoa(n)
+		return s
 	}
-	return fmt.Sprintf("%s %03d", thousands(n/1000), n%1000)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
 }
 
 // replaced is the label that built-in sets take the place of real data;

@@ -3,7 +3,10 @@ package figures
 import (
 	"flag"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"hambench/certify"
 )
 
 var gallery = flag.String("gallery", "", "draw every figure and table of invented results into this folder, to look at")
@@ -13,7 +16,15 @@ func TestGallery(t *testing.T) {
 	if *gallery == "" {
 		t.Skip("for people: go test ./figures -run Gallery -gallery FOLDER")
 	}
-	if _, err := DrawOrders(certified(t), Options{Dir: *gallery}); err != nil {
+	rows := certified(t)
+	if _, err := DrawOrders(rows, Options{Dir: *gallery}); err != nil {
+		t.Error(err)
+	}
+	rows = slices.DeleteFunc(rows, func(r certify.Row) bool {
+		return r.Problem != "gaussian" || r.Scheme != "full" && r.Scheme != "reshuffle"
+	})
+	e := experiment(t, "paper", "bottleneck")
+	if _, err := DrawExactBottleneck(e, invent(e, nil), rows, Options{Dir: *gallery}); err != nil {
 		t.Error(err)
 	}
 	for _, profile := range []string{"quick", "paper"} {

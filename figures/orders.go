@@ -85,8 +85,8 @@ func groupErrors(rows []certify.Row, keep func(certify.Row, certify.Observable) 
 	return out
 }
 
-// errorLine is a line of exact errors. An error that is not resolved, or of
-// an unstable chain, leaves a gap.
+// errorLine is a line of exact errors. An error that is not resolved leaves
+// a gap; an unstable chain counts as diverged.
 func errorLine(r certify.Row, x certify.Observable) line {
 	l := line{name: r.Integrator}
 	if r.Inner > 1 {
@@ -94,7 +94,10 @@ func errorLine(r certify.Row, x certify.Observable) line {
 	}
 	for i, h := range r.Steps {
 		s := stat{h: h, mean: float64(x.Errors[i]), sd: math.NaN(), expected: 1}
-		if s.mean > float64(x.Resolution[i]) {
+		switch {
+		case i < len(r.Radii) && r.Radii[i] >= 1:
+			s.have, s.diverged = 1, 1
+		case s.mean > float64(x.Resolution[i]) && x.Verdict != certify.Exact:
 			s.have = 1
 		}
 		l.stats = append(l.stats, s)
@@ -125,6 +128,7 @@ func ordersSheet(d *drawing, panels []exactErrors) *sheet {
 	}
 	sh := &sheet{title: d.experiment.Title, width: 172, height: 150, xLabel: stepLabel, yLabels: []string{"absolute error of the stationary expectation"}}
 	x := stepAxis(steps, sh.width)
+	unstable := slices.ContainsFunc(panels, exactErrors.unstable)
 	for j, g := range groups {
 		row := make([]panel, len(schemes))
 		y := errorAxis(panels, func(p exactErrors) bool { return p.problem == g[0] && p.observable == g[1] })
@@ -133,14 +137,21 @@ func ordersSheet(d *drawing, panels []exactErrors) *sheet {
 				continue
 			}
 			i := slices.Index(schemes, p.scheme)
-			row[i] = panel{title: p.problem + ": " + observableLabels[p.observable] + ", " + p.scheme, Plot: errorPlot(p, y)}
+			shown := y
+			if unstable {
+				shown = withStrip(y, "unstable", sh.height-panelTitle-6)
+			}
+			row[i] = panel{title: p.problem + ": " + observableLabels[p.observable] + ", " + p.scheme, Plot: errorPlot(p, y, unstable)}
 			x.apply(&row[i].X, j == len(groups)-1)
-			y.apply(&row[i].Y, i == 0)
+			shown.apply(&row[i].Y, i == 0)
 		}
 		sh.panels = append(sh.panels, row)
 	}
 	sh.legend = integratorLegend(names)
-	sh.caption = "Computed without Monte Carlo. Grey: slopes of order 1, 2, 3. Where an integrator has no line its error is round-off (exact), or the chain has no stationary law."
+	if unstable {
+		sh.legend = append(sh.legend, divergedSwatch(true, "no stationary law"))
+	}
+	sh.caption = "Computed without Monte Carlo. Grey: slopes of order 1, 2, 3. Where an integrator has no line its error is round-off: it is exact."
 	return sh
 }
 
@@ -191,11 +202,21 @@ func decadeTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-func errorPlot(p exactErrors, y axis) *plot.Plot {
+// unstable reports whether any chain has no stationary law.
+func (e exactErrors) unstable() bool {
+	return slices.ContainsFunc(e.lines, func(l line) bool {
+		return slices.ContainsFunc(l.stats, func(s stat) bool { return s.diverged > 0 })
+	})
+}
+
+func errorPlot(p exactErrors, y axis, unstable bool) *plot.Plot {
 	out := newPlot()
-	out.Add(gridLines{y.ticks}, referenceSlopes{})
+	if unstable {
+		out.Add(strip{})
+	}
+	out.Add(gridLines{y.ticks}, referenceSlopes{y})
 	for i, l := range p.lines {
-		out.Add(curve{look: integratorLook(baseName(l.name)), stats: l.stats, axis: y, lane: i, lanes: len(p.lines)})
+		out.Add(curve{look: integratorLook(baseName(l.name)), stats: l.stats, axis: y, lane: i, lanes: len(p.lines), strip: unstable})
 	}
 	return out
 }
@@ -216,13 +237,13 @@ func integratorLegend(names []string) []swatch {
 
 // referenceSlopes draws error ∝ h^p for p = 1, 2, 3 from a common point at
 // the upper right.
-type referenceSlopes struct{}
+type referenceSlopes struct{ axis axis }
 
 var slopeStyle = draw.LineStyle{Color: selfGrey, Width: 0.6, Dashes: []vg.Length{1.2, 1.8}}
 
-func (referenceSlopes) Plot(c draw.Canvas, p *plot.Plot) {
+func (r referenceSlopes) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	h, e := p.X.Max, p.Y.Max
+	h, e := p.X.Max, r.axis.high
 	for order := 1.0; order <= 3; order++ {
 		left := max(p.X.Min, h*math.Pow(p.Y.Min/e, 1/order)) // where the line leaves the panel
 		end := vg.Point{X: x(left), Y: y(e * math.Pow(left/h, order))}

@@ -107,7 +107,7 @@ func (f family) sheet(d *drawing, s *sweep) *sheet {
 	y := f.distances(s, data.Y)
 	shown := y
 	if s.diverged() {
-		shown = withStrip(y, data.Y)
+		shown = withStrip(y, "diverged", data.Y)
 	}
 	for j, dataset := range s.datasets {
 		row := make([]panel, len(s.batches))
@@ -148,11 +148,11 @@ func (f family) distances(s *sweep, height vg.Length) axis {
 	return a
 }
 
-// withStrip lengthens an axis by the strip for diverged cells, on a panel of
-// the given height.
-func withStrip(y axis, height vg.Length) axis {
+// withStrip lengthens an axis by the strip for diverged cells, with its label,
+// on a panel of the given height.
+func withStrip(y axis, label string, height vg.Length) axis {
 	without := height - stripHeight
-	tick := plot.Tick{Value: y.at(float64((without + stripMiddle) / without)), Label: "diverged"}
+	tick := plot.Tick{Value: y.at(float64((without + stripMiddle) / without)), Label: label}
 	y.high = y.at(float64(height / without))
 	y.ticks = append(slices.Clone(y.ticks), tick)
 	return y

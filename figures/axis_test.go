@@ -1,0 +1,104 @@
+package figures
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+)
+
+func labels(ticks []plot.Tick) []string {
+	var out []string
+	for _, t := range ticks {
+		if t.Label != "" {
+			out = append(out, t.Label)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestLogTicksArePlainDecimals(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		length    vg.Length
+		want      string
+		reason    string
+	}{
+		{0.0009, 0.11, 400, "0.001 0.002 0.005 0.01 0.02 0.05 0.1", "all fit"},
+		{0.0006, 0.16, 130, "0.001 0.01 0.1", "powers of ten come first"},
+		{0.019, 0.06, 200, "0.02 0.05", "less than a decade, no power of ten in it"},
+		{0.9, 120, 400, "1 10 100 2 20 5 50", "no decimals where none are needed"},
+		{0.8e-7, 1.2e-5, 130, "0.000001 0.000005", "labels must not stick out"},
+	} {
+		got := labels(logTicks(c.low, c.high, c.length, decimal))
+		if strings.Join(got, " ") != c.want && !slices.Equal(got, sorted(strings.Fields(c.want))) {
+			t.Errorf("%v … %v on %v points: %v, want %s (%s)", c.low, c.high, c.length, got, c.want, c.reason)
+		}
+	}
+}
+
+func sorted(s []string) []string { slices.Sort(s); return s }
+
+func TestLinearTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		n         int
+		want      string
+	}{
+		{0, 1, 4, "0 0.2 0.4 0.6 0.8 1"},
+		{-1.5, 3, 4, "−1 0 1 2 3"},
+		{-0.12, 0.13, 5, "−0.1 −0.05 0 0.05 0.1"},
+		{0, 1000, 5, "0 200 400 600 800 1000"},
+	} {
+		got := labels(linearTicks(c.low, c.high, c.n))
+		if !slices.Equal(got, sorted(strings.Fields(c.want))) {
+			t.Errorf("%v … %v: %v, want %v", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+func TestRangesWithoutUsableValues(t *testing.T) {
+	for name, values := range map[string][]float64{
+		"none": nil, "zero": {0}, "negative": {-1}, "not a number": {math.NaN(), math.Inf(1)}, "one": {0.3}, "twice the same": {2, 2},
+	} {
+		for kind, a := range map[string]axis{"log": logRange(values), "linear": linearRange(values)} {
+			if !(a.low < a.high) || math.IsInf(a.low, 0) || math.IsInf(a.high, 0) || kind == "log" && a.low <= 0 {
+				t.Errorf("%s axis over values %s: %v … %v", kind, name, a.low, a.high)
+			}
+		}
+	}
+}
+
+func TestDecadeTicks(t *testing.T) {
+	if got := labels(decadeTicks(0.5e-3, 2)); !slices.Equal(got, sorted([]string{"1e-3", "1e-2", "1e-1", "1e0"})) {
+		t.Errorf("three decades are labelled %v", got)
+	}
+	if got := labels(decadeTicks(1e-13, 1)); len(got) > mostDecades+1 || len(got) < 4 {
+		t.Errorf("thirteen decades have %d labels: %v", len(got), got)
+	}
+}
+
+func TestWrapAndSubscripts(t *testing.T) {
+	style := sans(captionSize, ink)
+	text := "one two three four five six seven"
+	for _, l := range wrap(style, text, 60) {
+		if w := textWidth(style, l); w > 60 {
+			t.Errorf("line %q is %.1f points wide, want at most 60", l, w)
+		}
+	}
+	if got := strings.Join(wrap(style, text, 60), " "); got != text {
+		t.Errorf("wrapping lost words: %q", got)
+	}
+	got := runs("N_l = 10")
+	want := []run{{text: "N"}, {text: "l", subscript: true}, {text: " = 10"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+	if textWidth(style, "N_l") >= textWidth(style, "Nl") {
+		t.Error("a subscript is as wide as a letter of full size")
+	}
+}

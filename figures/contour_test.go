@@ -1,0 +1,65 @@
+package figures
+
+import (
+	"math"
+	"testing"
+)
+
+// bell is the log-density −r²/2 on n × n points of [−5, 5]².
+func bell(n int) grid {
+	var g grid
+	for i := range n {
+		g.x = append(g.x, -5+10*float64(i)/float64(n-1))
+	}
+	g.y = g.x
+	for _, y := range g.y {
+		for _, x := range g.x {
+			g.value = append(g.value, -(x*x+y*y)/2)
+		}
+	}
+	return g
+}
+
+// For a standard normal in two dimensions, P(r < R) = 1 − exp(−R²/2): the
+// level that encloses a share p is ln(1 − p).
+func TestMassLevelsOfANormal(t *testing.T) {
+	shares := []float64{0.1, 0.5, 0.9, 0.99}
+	for i, got := range bell(201).massLevels(shares) {
+		want := math.Log(1 - shares[i])
+		// The sum over cells of 0.05 × 0.05 is off by about a ring of cells:
+		// 2πR·0.05 of density exp(−R²/2)/2π, a relative 0.05·R of 1 − p.
+		if tolerance := 0.05 * math.Sqrt(-2*want); math.Abs(got-want) > tolerance {
+			t.Errorf("level of share %v is %v, want %v ± %v", shares[i], got, want, tolerance)
+		}
+	}
+}
+
+func TestContourIsTheCircle(t *testing.T) {
+	segments := bell(101).contour(-2) // radius 2
+	var length float64
+	for _, s := range segments {
+		for _, p := range s {
+			// Linear interpolation over a step of 0.1 errs by curvature·step²/8.
+			if r := math.Hypot(p[0], p[1]); math.Abs(r-2) > 0.005 {
+				t.Fatalf("a point of the contour has radius %v, want 2", r)
+			}
+		}
+		length += math.Hypot(s[0][0]-s[1][0], s[0][1]-s[1][1])
+	}
+	if want := 4 * math.Pi; math.Abs(length-want) > 0.01*want { // chords are shorter than arcs
+		t.Errorf("contour of length %v, want %v", length, want)
+	}
+}
+
+func TestBilinearMeetsTheGrid(t *testing.T) {
+	g := bell(11)
+	if got, want := g.bilinear(3, 7), g.value[7*11+3]; got != want {
+		t.Errorf("at a grid point %v, want %v", got, want)
+	}
+	if got, want := g.bilinear(10, 10), g.value[120]; got != want {
+		t.Errorf("at the last corner %v, want %v", got, want)
+	}
+	if got, want := g.bilinear(2.5, 0), (g.value[2]+g.value[3])/2; math.Abs(got-want) > 1e-12 {
+		t.Errorf("half way %v, want %v", got, want)
+	}
+}

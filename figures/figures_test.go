@@ -1,0 +1,340 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/internal/usage"
+)
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Every experiment of a profile is drawn, into the files that are promised.
+func TestEveryExperimentIsDrawn(t *testing.T) {
+	p, err := bench.LookupProfile("quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range bench.Experiments(p) {
+		dir := filepath.Join(t.TempDir(), "new", "folder")
+		out, err := Draw(e, invent(e, nil), Options{Dir: dir, Profile: "quick"})
+		if err != nil {
+			t.Errorf("%s: %v", e.ID, err)
+			continue
+		}
+		want := []string{".csv", ".png", ".svg", ".pdf"}
+		if out.Text != "" {
+			want = []string{".csv", ".json", ".txt"}
+		}
+		for _, suffix := range want {
+			path := filepath.Join(dir, e.ID+suffix)
+			if !slices.Contains(out.Files, path) || len(read(t, path)) == 0 {
+				t.Errorf("%s: no file %s", e.ID, path)
+			}
+		}
+		if out.Cells != out.Of || len(out.Notes) > 0 {
+			t.Errorf("%s: %d of %d cells, notes %q: want all and none", e.ID, out.Cells, out.Of, out.Notes)
+		}
+	}
+}
+
+// The same results give the same bytes, however long they took to compute.
+func TestFilesAreDeterministic(t *testing.T) {
+	for _, id := range []string{"methods", "paths", "toy", "synthetic", "regression", "autocorrelation"} {
+		e, get := small(id)
+		if id != "methods" {
+			e = experiment(t, "quick", id)
+			get = invent(e, nil)
+		}
+		slower := func(key string) (bench.Result, bool) {
+			r, ok := get(key)
+			r.Seconds *= 3
+			return r, ok
+		}
+		a, b := t.TempDir(), t.TempDir()
+		out, err := Draw(e, get, Options{Dir: a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Draw(e, slower, Options{Dir: b}); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range out.Files {
+			name := filepath.Base(path)
+			if filepath.Ext(name) != ".pdf" && !bytes.Equal(read(t, path), read(t, filepath.Join(b, name))) {
+				t.Errorf("%s differs between two drawings of the same results", name)
+			}
+		}
+	}
+}
+
+func TestDrawRefusals(t *testing.T) {
+	e := experiment(t, "quick", "methods")
+	none := func(string) (bench.Result, bool) { return bench.Result{}, false }
+	if _, err := Draw(e, none, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no results of experiment methods") {
+		t.Errorf("without results: error %v", err)
+	}
+	var mistake *usage.Error
+	e.ID = "methds"
+	if _, err := Draw(e, none, Options{}); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "autocorrelation, bottleneck") {
+		t.Errorf("unknown id: error %v, want a usage error that lists the known ones", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e.ID = "methods"
+	if _, err := Draw(e, invent(e, nil), Options{Dir: file}); !errors.As(err, &mistake) {
+		t.Errorf("folder that is a file: error %v, want a usage error", err)
+	}
+}
+
+// A result without its series is an error that names it, not a panic.
+func TestDamagedSeriesAreErrors(t *testing.T) {
+	for _, id := range []string{"toy", "paths", "synthetic"} {
+		e := experiment(t, "quick", id)
+		get := invent(e, nil)
+		damaged := func(key string) (bench.Result, bool) {
+			r, ok := get(key)
+			r.Series = map[string][]float64{"theta0": {1}, "edges": {1, 2}, "x": {1}}
+			return r, ok
+		}
+		if _, err := Draw(e, damaged, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "series") {
+			t.Errorf("%s: error %v, want one about the series", id, err)
+		}
+	}
+}
+
+func TestMissingCellsAreCounted(t *testing.T) {
+	e := experiment(t, "quick", "methods")
+	get := invent(e, func(c bench.Cell) bool { return c.Dataset != "yacht" && c.Integrator != "mt3" })
+	out, err := Draw(e, get, Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Cells >= out.Of || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "Incomplete") {
+		t.Errorf("%d of %d cells, notes %q: want a note that the figure is incomplete", out.Cells, out.Of, out.Notes)
+	}
+}
+
+func TestBuiltinSetsAreLabelled(t *testing.T) {
+	for id, want := range map[string]string{
+		"methods":        "Data not available: boston, concrete, energy, yacht, ionosphere, vehicle.",
+		"regression":     "Data not available: boston, concrete, energy, yacht.",
+		"classification": "Data not available: ionosphere, vehicle.",
+	} {
+		e := experiment(t, "quick", id, bench.UCI()...)
+		dir := t.TempDir()
+		out, err := Draw(e, invent(e, nil), Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Notes) != 1 || !strings.Contains(out.Notes[0], want) || !strings.Contains(out.Notes[0], "teacher-") {
+			t.Errorf("%s: notes %q, want %q and the names of the teacher sets", id, out.Notes, want)
+		}
+		label := out.Text
+		if label == "" {
+			label = string(read(t, filepath.Join(dir, id+".svg")))
+		}
+		if !strings.Contains(label, "Data not available") {
+			t.Errorf("%s does not carry the label", id)
+		}
+	}
+}
+
+// Nothing panics on what is worst for an axis: all chains diverged, and
+// distances of zero on a logarithmic axis.
+func TestDegenerateResults(t *testing.T) {
+	for _, id := range []string{"bottleneck", "methods"} {
+		e, _ := small(id)
+		for name, ks := range map[string]float64{"all diverged": math.NaN(), "all zero": 0, "all one": 1} {
+			get := stored(e.Cells, func(bench.Cell) (float64, bool) { return ks, true })
+			dir := t.TempDir()
+			if _, err := Draw(e, get, Options{Dir: dir}); err != nil {
+				t.Errorf("%s, %s: %v", id, name, err)
+				continue
+			}
+			svg := string(read(t, filepath.Join(dir, id+".svg")))
+			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+				t.Errorf("%s, %s: the SVG has coordinates that are no numbers", id, name)
+			}
+			if got := strings.Contains(svg, ">diverged<"); got != (name == "all diverged") {
+				t.Errorf("%s, %s: strip for diverged cells is %v", id, name, got)
+			}
+			if name == "all zero" && id == "bottleneck" && !strings.Contains(svg, "no place on a logarithmic axis") {
+				t.Errorf("%s, %s: the caption does not tell of hidden points", id, name)
+			}
+		}
+	}
+}
+
+func TestSweepCSV(t *testing.T) {
+	e, get := small("methods")
+	dir := t.TempDir()
+	if _, err := Draw(e, get, Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "methods.csv")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(rows[0], sweepHeader) || len(rows) != 1+2*3*4 {
+		t.Fatalf("header %v and %d rows, want a row per panel, method and step", rows[0], len(rows)-1)
+	}
+	find := func(prefix string) string {
+		for _, r := range rows {
+			if line := strings.Join(r, ","); strings.HasPrefix(line, prefix) {
+				return strings.TrimPrefix(line, prefix)
+			}
+		}
+		return "(no row)"
+	}
+	// 0.085 + 30·0.02²·(1, 1.2, 1.4) + 0.1: mean 0.1994, sd 0.0024.
+	if got, want := find("boston,8,57,reshuffle,leapfrog,1,5,0.02,"), "3,3,0,0.1994,0.0024,0.085,0.05,0.13"; got != want {
+		t.Errorf("leapfrog at 0.02: %s, want %s", got, want)
+	}
+	if got, want := find("boston,0,1,reshuffle,mt3,1,5,0.01,"), "0,3,0,,,0.085,0.05,0.13"; got != want {
+		t.Errorf("missing cells: %s, want %s", got, want)
+	}
+	if got := find("boston,0,1,reshuffle,sghmc,1,5,0.05,"); !strings.HasPrefix(got, "3,3,3,1,0,") {
+		t.Errorf("diverged cells: %s, want three of three, distance 1", got)
+	}
+}
+
+func TestRegressionTableFiles(t *testing.T) {
+	e := experiment(t, "paper", "regression")
+	get := invent(e, nil)
+	same := func(key string) (bench.Result, bool) { // a score that is easy to compare
+		r, ok := get(key)
+		r.Scores = map[string]float64{"rmse": 2.821 + 0.61 + 0.1*float64(r.Cell.Split-2), "mnll": 2.6}
+		if r.Cell.Dataset == "yacht" && r.Cell.Observe == bench.Distance && r.Cell.Step == 0.005 {
+			r.Diverged = true
+		}
+		return r, ok
+	}
+	dir := t.TempDir()
+	if _, err := Draw(e, same, Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "regression.csv")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 1+4*2 {
+		t.Fatalf("%d rows, want two for each of four sets", len(rows)-1)
+	}
+	// Splits 0 … 4 lie 0.1 apart: sd √0.025; the mean is one of the paper's
+	// deviations above the paper's.
+	if got, want := strings.Join(rows[1], ","), "boston,455,51,0.2,,SHMC,leapfrog,0.005,5,0,3.431,0.15811388,2.821,0.61,1,2.6,0,2.6,0.09,0"; got != want {
+		t.Errorf("boston, SHMC:\n%s, want\n%s", got, want)
+	}
+	if got := rows[7][7]; rows[7][0] != "yacht" || got != "0.002" {
+		t.Errorf("%s at step %s, want yacht at 0.002, the largest step at which it is stable", rows[7][0], got)
+	}
+	var table []struct {
+		Dataset, Method string
+		H               []float64
+		Scores          map[string]struct{ Mean, SD, Paper, Difference *float64 }
+	}
+	if err := json.Unmarshal(read(t, filepath.Join(dir, "regression.json")), &table); err != nil {
+		t.Fatal(err)
+	}
+	if len(table) != 8 || *table[0].Scores["rmse"].Paper != 2.821 || math.Abs(*table[0].Scores["rmse"].Difference-1) > 1e-9 {
+		t.Errorf("JSON differs from the CSV: %+v", table)
+	}
+}
+
+func TestOneSplitHasNoDeviation(t *testing.T) {
+	e := experiment(t, "quick", "classification")
+	dir := t.TempDir()
+	out, err := Draw(e, invent(e, nil), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(out.Text, "\n") {
+		if n := strings.Count(line, " ± "); strings.Contains(line, "| ionosphere") && n != 2 {
+			t.Errorf("%d ± in %q: want the paper's two alone", n, line)
+		}
+	}
+	if s := string(read(t, filepath.Join(dir, "classification.json"))); !strings.Contains(s, `"sd": null`) {
+		t.Error("the JSON has a deviation of one split")
+	}
+}
+
+// All chains of a data set diverged at all steps: the row says so.
+func TestTableOfDivergedChains(t *testing.T) {
+	e := experiment(t, "quick", "regression")
+	get := invent(e, nil)
+	diverged := func(key string) (bench.Result, bool) {
+		r, ok := get(key)
+		r.Diverged = r.Cell.Dataset == "energy" && r.Cell.Observe == bench.Distance
+		return r, ok
+	}
+	out, err := Draw(e, diverged, Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(out.Text, "\n") {
+		if strings.Contains(line, "| energy") && !strings.Contains(line, "1 (1 diverged)") {
+			t.Errorf("row %q does not tell that the chain diverged", line)
+		}
+	}
+}
+
+func TestPNGHasItsResolution(t *testing.T) {
+	e, get := small("methods")
+	s := sheetOf(methodFamily, e, get)
+	l := s.layout()
+	b, err := encodePNG(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := png.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := l.total.X.Points() / 72 * resolution; math.Abs(float64(config.Width)-want) > 1 {
+		t.Errorf("%d pixels wide, want %v", config.Width, want)
+	}
+}
+
+// The PDF writer holds back its errors until the end, and turns into an empty
+// file: text in a font that it lacks, or in letters beyond its code page.
+func TestPDFIsWhole(t *testing.T) {
+	seen := make(map[string]bool)
+	everySheet(t, func(name string, s *sheet) {
+		if seen[s.title] { // one of each kind has all the texts
+			return
+		}
+		seen[s.title] = true
+		b, err := encodePDF(s.layout())
+		if err != nil || !bytes.HasPrefix(b, []byte("%PDF-")) || !bytes.Contains(b[max(0, len(b)-32):], []byte("%%EOF")) {
+			t.Errorf("%s: PDF of %d bytes, error %v", name, len(b), err)
+		}
+	})
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{200: "200", 2000: "2000", 100000: "100 000", 1234567: "1 234 567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
