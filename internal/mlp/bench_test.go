@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"hambench/integrators"
 	"hambench/internal/kernel"
+	"hambench/internal/random"
 )
 
 // The benchmarks run on Boston's network, 13-50-50-50-50-1 with 8 401
@@ -42,24 +44,6 @@ func BenchmarkHessianVector(b *testing.B) {
 	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
 		v := append([]float64(nil), theta...)
 		return func() { n.HessianVector(g, theta, v, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(true)
-	})
-}
-
-// BenchmarkLeapfrogStep is what a leapfrog step costs: a drift, a gradient,
-// and an update with one normal per parameter.
-func BenchmarkLeapfrogStep(b *testing.B) {
-	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
-		noise, r := kernel.NewNoise(1, 1), make([]float64, len(theta))
-		half, one := kernel.Coef{All: 1e-9}, kernel.Coef{All: 1}
-		u := &kernel.Update{
-			Theta: theta, R: r, G: g,
-			P: kernel.Coef{All: 0.99}, A: kernel.Coef{All: -1e-9}, Q: one, S: kernel.Coef{All: 1e-3}, D: half,
-		}
-		return func() {
-			kernel.Combine(theta, kernel.Summand{C: one, X: theta}, kernel.Summand{C: half, X: r})
-			n.Gradient(g, theta, 0, rows, 455/float64(rows))
-			noise.Update(u)
-		}, 0
 	})
 }
 
@@ -115,4 +99,54 @@ func fastest(f func()) float64 {
 		}
 	}
 	return best
+}
+
+// batch is the force of the first rows of a network's data.
+type batch struct {
+	n     *Net
+	rows  int
+	scale float64
+}
+
+func (f batch) Gradient(g, theta []float64) { f.n.Gradient(g, theta, 0, f.rows, f.scale) }
+
+func (f batch) HessianVector(hv, theta, v []float64) {
+	f.n.HessianVector(hv, theta, v, 0, f.rows, f.scale)
+}
+
+// BenchmarkStep is a whole step of every integrator, gradients and noise
+// included, on the kernels in force.
+func BenchmarkStep(b *testing.B) {
+	for _, rows := range []int{8, 32, 128, 455} {
+		for _, p := range []Precision{Float32, Float64} {
+			for _, m := range integrators.Methods() {
+				if m.Claims.Affine {
+					continue // its force is not a network's
+				}
+				b.Run(fmt.Sprintf("B=%d/precision=%s/integrator=%s", rows, p, m.Name), func(b *testing.B) { benchmarkStep(b, m, rows, p) })
+			}
+		}
+	}
+}
+
+func benchmarkStep(b *testing.B, m integrators.Method, rows int, p Precision) {
+	r := rand.New(rand.NewPCG(1, 2))
+	n := mustNet(b, kernel.Default(), Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
+	// So small a step holds from any start, and costs what every step costs.
+	in, err := m.New(n.Dim(), integrators.Params{Step: 1e-6, Friction: 5})
+	if err != nil {
+		b.Fatal(err)
+	}
+	in.Freeze()
+	z := integrators.NewState(n.Dim())
+	copy(z.Theta, normals(r, n.Dim()))
+	var f integrators.Force = batch{n, rows, 455 / float64(rows)}
+	next := func() integrators.Force { return f }
+	noise := random.New(1, random.StreamNoise)
+	step := func() { in.OuterStep(z, next, noise) }
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+	b.ReportMetric(fastest(step), "best-ns/op")
 }
