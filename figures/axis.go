@@ -19,16 +19,15 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 const overhang = vg.Length(6)
 
 // logTicks returns ticks at 1, 2 and 5 times the powers of ten within [min,
-// max], labelled by plain decimals as far as the labels fit on an axis of the
-// given length: powers of ten first. plot.LogTicks labels in exponents and
+// max], labelled by plain decimals as far as the labels, with their extent
+// along the axis, fit on its length: powers of ten first. plot.LogTicks labels in exponents and
 // loses ticks below 1 (gonum/plot#747).
-func logTicks(low, high float64, length vg.Length, label func(float64) string) []plot.Tick {
+func logTicks(low, high float64, length vg.Length, extent func(label string) vg.Length) []plot.Tick {
 	var ticks []plot.Tick
 	var extents [][2]vg.Length
-	style := sans(tickSize, ink)
 	place := func(x float64) [2]vg.Length {
 		middle := length * vg.Length(math.Log(x/low)/math.Log(high/low))
-		half := style.Width(label(x))/2 + 3
+		half := extent(decimal(x))/2 + 3
 		return [2]vg.Length{middle - half, middle + half}
 	}
 	fits := func(e [2]vg.Length) bool {
@@ -50,7 +49,7 @@ func logTicks(low, high float64, length vg.Length, label func(float64) string) [
 			}
 			t := plot.Tick{Value: x}
 			if e := place(x); fits(e) {
-				t.Label = label(x)
+				t.Label = decimal(x)
 				extents = append(extents, e)
 			}
 			ticks = append(ticks, t)
@@ -58,6 +57,12 @@ func logTicks(low, high float64, length vg.Length, label func(float64) string) [
 	}
 	return ticks
 }
+
+// across and upwards are the extents of labels along a horizontal and a
+// vertical axis.
+func across(label string) vg.Length { return sans(tickSize, ink).Width(label) }
+
+func upwards(string) vg.Length { return tickSize }
 
 // power returns mantissa·10^k as the float64 that the decimal denotes.
 func power(mantissa float64, k int) float64 {

@@ -34,7 +34,7 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 		{0.9, 120, 400, "1 10 100 2 20 5 50", "no decimals where none are needed"},
 		{0.8e-7, 1.2e-5, 130, "0.000001 0.000005", "labels must not stick out"},
 	} {
-		got := labels(logTicks(c.low, c.high, c.length, decimal))
+		got := labels(logTicks(c.low, c.high, c.length, across))
 		if strings.Join(got, " ") != c.want && !slices.Equal(got, sorted(strings.Fields(c.want))) {
 			t.Errorf("%v … %v on %v points: %v, want %s (%s)", c.low, c.high, c.length, got, c.want, c.reason)
 		}

@@ -121,6 +121,11 @@ func TestTextHasRoom(t *testing.T) {
 		for _, p := range texts {
 			checkGlyphs(t, name, p)
 		}
+		for _, label := range s.yLabels { // turned, so not among what clashes looks at
+			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(s.yLabels))*s.height; w > h {
+				t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, label, w, h)
+			}
+		}
 	})
 }
 
@@ -149,15 +154,4 @@ func checkGlyphs(t *testing.T, name string, p placed) {
 	if p.face.Font.Size < 8*subscriptScale || (p.face.Font.Size < 8 && len([]rune(p.text)) > 1) {
 		t.Errorf("%s: %q is written at %.1f points: want at least 8", name, p.text, p.face.Font.Size)
 	}
-}
-
-// The turned label of the vertical axis fits the height of the panels.
-func TestVerticalLabelFits(t *testing.T) {
-	everySheet(t, func(name string, s *sheet) {
-		for _, label := range s.yLabels {
-			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(s.yLabels))*s.height; w > h {
-				t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, label, w, h)
-			}
-		}
-	})
 }

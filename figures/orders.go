@@ -159,7 +159,7 @@ func ordersSheet(d *drawing, panels []exactErrors) *sheet {
 func stepAxis(steps []float64, width vg.Length) axis {
 	data := width - panelGap - 8
 	x := logRange(steps).padded(float64(edge / (data - 2*edge)))
-	x.ticks = logTicks(x.low, x.high, data, decimal)
+	x.ticks = logTicks(x.low, x.high, data, across)
 	return x
 }
 

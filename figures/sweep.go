@@ -103,7 +103,7 @@ func (f family) sheet(d *drawing, s *sweep) *sheet {
 	sh.width, sh.height = f.size(len(s.batches))
 	data := vg.Point{X: sh.width - panelGap - 8, Y: sh.height - panelTitle - 6} // a panel without title and labels
 	x := logRange(s.steps).padded(float64(edge / (data.X - 2*edge)))
-	x.ticks = logTicks(x.low, x.high, data.X, decimal)
+	x.ticks = logTicks(x.low, x.high, data.X, across)
 	y := f.distances(s, data.Y)
 	shown := y
 	if s.diverged() {
@@ -144,7 +144,7 @@ func (f family) distances(s *sweep, height vg.Length) axis {
 	}
 	a := logRange(append(values, 1)).padded(0.03)
 	a.high = 1
-	a.ticks = logTicks(a.low, a.high, height, decimal)
+	a.ticks = logTicks(a.low, a.high, height, upwards)
 	return a
 }
 
