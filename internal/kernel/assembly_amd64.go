@@ -22,12 +22,6 @@ func narrow_avx512(dst *float32, x *float64, turns int)
 func narrow_avx2(dst *float32, x *float64, turns int)
 
 //go:noescape
-func widenAdd_avx512(dst *float64, x *float32, y *float64, turns int)
-
-//go:noescape
-func widenAdd_avx2(dst *float64, x *float32, y *float64, turns int)
-
-//go:noescape
 func combine_avx512(dst *float64, terms *summand, n, turns int)
 
 //go:noescape

@@ -83,8 +83,18 @@ func kernelIndex[T Float](l level, kernel int) int {
 	return 2*kernels512 + double*kernels2 + kernel
 }
 
-func placeOf[T Float](o Operand) place {
-	return place{o.Slice * int(unsafe.Sizeof([]T{})), o.Offset * size[T]()}
+func placeOf[T Float](o Operand) place { return placeIn(o, size[T]()) }
+
+func placeIn(o Operand, unit int) place {
+	return place{o.Slice * int(unsafe.Sizeof([]float64{})), o.Offset * unit}
+}
+
+// resultUnit is the size of the numbers in C and H.
+func resultUnit[T Float](e Epilogue) int {
+	if e == AddWide {
+		return 8
+	}
+	return size[T]()
 }
 
 func scaleBits[T Float](s float64) uint64 {
@@ -129,6 +139,7 @@ func maskOf[T Float](l level, n int) uint64 {
 // compileProduct cuts a product into panels of whole vectors, the last vector
 // under a mask.
 func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
+	unit := resultUnit[T](q.Epilogue)
 	for n := 0; n < q.N; {
 		kernel, vectors, lanes := panel[T](s.level, q.N-n)
 		columns := min(vectors*lanes, q.N-n)
@@ -137,7 +148,7 @@ func compileProduct[T Float](code []instruction, s *Set, q *Product) []instructi
 		h.Offset += n
 		code = append(code, instruction{
 			kernel: kernelIndex[T](s.level, kernel), m: q.M,
-			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
+			c: placeIn(c, unit), cRow: q.CRow * unit, h: placeIn(h, unit), epilogue: q.Epilogue,
 			mask: maskOf[T](s.level, columns-(vectors-1)*lanes), scale: scaleBits[T](q.Scale),
 			terms: termsOf[T](q.Terms, n),
 		})
@@ -193,13 +204,13 @@ func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instr
 }
 
 func compileDots[T Float](code []instruction, s *Set, q *Dots) []instruction {
-	kernel, lanes := dots512, Lanes[T]()
+	kernel, lanes, unit := dots512, Lanes[T](), resultUnit[T](q.Epilogue)
 	if s.level == avx2 {
 		kernel, lanes = dots2, Granule[T]()
 	}
 	x := instruction{
 		kernel: kernelIndex[T](s.level, kernel), m: q.M,
-		c: placeOf[T](q.C), cRow: q.CRow * size[T](), h: placeOf[T](q.H), epilogue: q.Epilogue,
+		c: placeIn(q.C, unit), cRow: q.CRow * unit, h: placeIn(q.H, unit), epilogue: q.Epilogue,
 		mask: maskOf[T](s.level, q.Terms[0].K%lanes), scale: scaleBits[T](q.Scale),
 		terms: termsOf[T](q.Terms, 0),
 	}

@@ -122,11 +122,3 @@ func (s *Set) Narrow(dst []float32, x []float64) {
 		dst[i] = float32(x[i])
 	}
 }
-
-// WidenAdd stores x + y in dst; all are of the same length, and dst may be y.
-func (s *Set) WidenAdd(dst []float64, x []float32, y []float64) {
-	dst, x = dst[:len(y)], x[:len(y)]
-	for i := widenAddVectors(s.level, dst, x, y); i < len(y); i++ {
-		dst[i] = float64(x[i]) + y[i]
-	}
-}

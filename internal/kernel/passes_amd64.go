@@ -20,16 +20,6 @@ func narrowVectors(l level, dst []float32, x []float64) int {
 	return whole(l, len(x), 1)
 }
 
-func widenAddVectors(l level, dst []float64, x []float32, y []float64) int {
-	switch {
-	case l == avx512 && len(y) >= turn512:
-		widenAdd_avx512(&dst[0], &x[0], &y[0], len(y)/turn512)
-	case l == avx2 && len(y) >= turn2:
-		widenAdd_avx2(&dst[0], &x[0], &y[0], len(y)/turn2)
-	}
-	return whole(l, len(y), 1)
-}
-
 // whole is the number of the first n elements that whole turns cover.
 func whole(l level, n, perTurn int) int {
 	switch l {

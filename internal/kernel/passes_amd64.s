@@ -31,41 +31,6 @@ turn:
 	VZEROUPPER
 	RET
 
-// func widenAdd_avx512(dst *float64, x *float32, y *float64, turns int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·widenAdd_avx512(SB), NOSPLIT, $16-32
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    turns+24(FP), BX
-	STMXCSR (SP)
-	MOVL    (SP), SI
-	ORL     $0x00008040, SI
-	MOVL    SI, 8(SP)
-	LDMXCSR 8(SP)
-
-turn:
-	VCVTPS2PD (CX), Z0
-	VADDPD    (DX), Z0, Z0
-	VMOVUPD   Z0, (AX)
-	VCVTPS2PD 32(CX), Z0
-	VADDPD    64(DX), Z0, Z0
-	VMOVUPD   Z0, 64(AX)
-	VCVTPS2PD 64(CX), Z0
-	VADDPD    128(DX), Z0, Z0
-	VMOVUPD   Z0, 128(AX)
-	VCVTPS2PD 96(CX), Z0
-	VADDPD    192(DX), Z0, Z0
-	VMOVUPD   Z0, 192(AX)
-	ADDQ      $0x00000100, AX
-	ADDQ      $0x00000100, DX
-	ADDQ      $0x00000080, CX
-	DECQ      BX
-	JNZ       turn
-	LDMXCSR   (SP)
-	VZEROUPPER
-	RET
-
 // func combine_avx512(dst *float64, terms *byte, n int, turns int)
 // Requires: AVX, AVX512DQ, AVX512F, SSE
 TEXT ·combine_avx512(SB), NOSPLIT, $16-32
@@ -210,41 +175,6 @@ turn:
 	DECQ       DX
 	JNZ        turn
 	LDMXCSR    (SP)
-	VZEROUPPER
-	RET
-
-// func widenAdd_avx2(dst *float64, x *float32, y *float64, turns int)
-// Requires: AVX, SSE
-TEXT ·widenAdd_avx2(SB), NOSPLIT, $16-32
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    turns+24(FP), BX
-	STMXCSR (SP)
-	MOVL    (SP), SI
-	ORL     $0x00008040, SI
-	MOVL    SI, 8(SP)
-	LDMXCSR 8(SP)
-
-turn:
-	VCVTPS2PD (CX), Y0
-	VADDPD    (DX), Y0, Y0
-	VMOVUPD   Y0, (AX)
-	VCVTPS2PD 16(CX), Y0
-	VADDPD    32(DX), Y0, Y0
-	VMOVUPD   Y0, 32(AX)
-	VCVTPS2PD 32(CX), Y0
-	VADDPD    64(DX), Y0, Y0
-	VMOVUPD   Y0, 64(AX)
-	VCVTPS2PD 48(CX), Y0
-	VADDPD    96(DX), Y0, Y0
-	VMOVUPD   Y0, 96(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DX
-	ADDQ      $0x00000040, CX
-	DECQ      BX
-	JNZ       turn
-	LDMXCSR   (SP)
 	VZEROUPPER
 	RET
 

@@ -98,40 +98,9 @@ tile10k:
 	JEQ              tile10mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile10add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Z10, Z0, Z0
-	VMOVUPS          Z0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z1, Z1
-	VMOVUPS          Z1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z2, Z2
-	VMOVUPS          Z2, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z3, Z3
-	VMOVUPS          Z3, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z4, Z4
-	VMOVUPS          Z4, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z5, Z5
-	VMOVUPS          Z5, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z6, Z6
-	VMOVUPS          Z6, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z7, Z7
-	VMOVUPS          Z7, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z10, Z9, Z9
-	VMOVUPS          Z9, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile10end
+	CMPQ             BX, $0x00000004
+	JEQ              tile10addWide
+	JMP              tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -311,6 +280,174 @@ tile10add:
 	VMOVUPS     Z0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z10, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y11
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y11, Z11
+	VMOVUPD.Z     (DI), K1, Z12
+	VADDPD        Z12, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z0
+	VADDPD        Z0, Z11, Z11
+	VMOVUPD       Z11, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z11
+	VADDPD        Z11, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VCVTPS2PD     Y8, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VCVTPS2PD     Y9, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z10, Z0, Z0
+	VMOVUPS Z0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z1, Z1
+	VMOVUPS Z1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z2, Z2
+	VMOVUPS Z2, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z3, Z3
+	VMOVUPS Z3, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z4, Z4
+	VMOVUPS Z4, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z5, Z5
+	VMOVUPS Z5, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z6, Z6
+	VMOVUPS Z6, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z7, Z7
+	VMOVUPS Z7, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z8, Z8
+	VMOVUPS Z8, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z10, Z9, Z9
+	VMOVUPS Z9, K1, (SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -367,19 +504,9 @@ tile3k:
 	JEQ              tile3mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile3add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Z3, Z0, Z0
-	VMOVUPS          Z0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z3, Z1, Z1
-	VMOVUPS          Z1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z3, Z2, Z2
-	VMOVUPS          Z2, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile3end
+	CMPQ             BX, $0x00000004
+	JEQ              tile3addWide
+	JMP              tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -454,6 +581,69 @@ tile3add:
 	VMOVUPS     Z0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y4, Z4
+	VMOVUPD.Z     (DI), K1, Z5
+	VADDPD        Z5, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z0
+	VADDPD        Z0, Z4, Z4
+	VMOVUPD       Z4, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z3, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z4
+	VADDPD        Z4, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z3, Z0, Z0
+	VMOVUPS Z0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z3, Z1, Z1
+	VMOVUPS Z1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS Z2, K1, (SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -508,16 +698,9 @@ tile2k:
 	JEQ              tile2mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile2add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Z2, Z0, Z0
-	VMOVUPS          Z0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Z2, Z1, Z1
-	VMOVUPS          Z1, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile2end
+	CMPQ             BX, $0x00000004
+	JEQ              tile2addWide
+	JMP              tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -577,6 +760,54 @@ tile2add:
 	VMOVUPS     Z0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y3, Z3
+	VMOVUPD.Z     (DI), K1, Z4
+	VADDPD        Z4, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z0
+	VADDPD        Z0, Z3, Z3
+	VMOVUPD       Z3, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z2, Z0, Z0
+	VMOVUPS Z0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, K1, (SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -629,13 +860,9 @@ tile1k:
 	JEQ              tile1mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile1add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile1end
+	CMPQ             BX, $0x00000004
+	JEQ              tile1addWide
+	JMP              tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -680,6 +907,39 @@ tile1add:
 	VMOVUPS     Z2, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VMOVUPD.Z     (DI), K1, Z2
+	VADDPD        Z2, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	VMOVUPD.Z     64(DI), K2, Z0
+	VADDPD        Z0, Z1, Z1
+	VMOVUPD       Z1, K2, 64(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, K1, (SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -812,60 +1072,9 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z20, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z20, Z1, Z1
-	VMOVUPS      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z2, Z2
-	VMOVUPS      Z2, (SI)
-	VMULPS       Z20, Z3, Z3
-	VMOVUPS      Z3, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z4, Z4
-	VMOVUPS      Z4, (SI)
-	VMULPS       Z20, Z5, Z5
-	VMOVUPS      Z5, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z6, Z6
-	VMOVUPS      Z6, (SI)
-	VMULPS       Z20, Z7, Z7
-	VMOVUPS      Z7, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z8, Z8
-	VMOVUPS      Z8, (SI)
-	VMULPS       Z20, Z9, Z9
-	VMOVUPS      Z9, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z10, Z10
-	VMOVUPS      Z10, (SI)
-	VMULPS       Z20, Z11, Z11
-	VMOVUPS      Z11, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z12, Z12
-	VMOVUPS      Z12, (SI)
-	VMULPS       Z20, Z13, Z13
-	VMOVUPS      Z13, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z14, Z14
-	VMOVUPS      Z14, (SI)
-	VMULPS       Z20, Z15, Z15
-	VMOVUPS      Z15, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z16, Z16
-	VMOVUPS      Z16, (SI)
-	VMULPS       Z20, Z17, Z17
-	VMOVUPS      Z17, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z20, Z18, Z18
-	VMOVUPS      Z18, (SI)
-	VMULPS       Z20, Z19, Z19
-	VMOVUPS      Z19, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile10end
+	CMPQ         BX, $0x00000004
+	JEQ          tile10addWide
+	JMP          tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -1145,6 +1354,274 @@ tile10add:
 	VMOVUPS     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z20, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y21
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y21, Z21
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z21, Z21
+	VMOVUPD       Z21, 64(SI)
+	VMULPS        Z20, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z21
+	VADDPD        Z21, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VCVTPS2PD     Y8, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VCVTPS2PD     Y9, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VCVTPS2PD     Y10, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z11, Z11
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VCVTPS2PD     Y11, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VCVTPS2PD     Y12, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z13, Z13
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VCVTPS2PD     Y13, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z14, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VCVTPS2PD     Y14, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VCVTPS2PD     Y15, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VCVTPS2PD     Y16, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VCVTPS2PD     Y17, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z20, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VCVTPS2PD     Y18, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z20, Z19, Z19
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VCVTPS2PD     Y19, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z20, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z20, Z1, Z1
+	VMOVUPS Z1, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z2, Z2
+	VMOVUPS Z2, (SI)
+	VMULPS  Z20, Z3, Z3
+	VMOVUPS Z3, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z4, Z4
+	VMOVUPS Z4, (SI)
+	VMULPS  Z20, Z5, Z5
+	VMOVUPS Z5, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z6, Z6
+	VMOVUPS Z6, (SI)
+	VMULPS  Z20, Z7, Z7
+	VMOVUPS Z7, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z8, Z8
+	VMOVUPS Z8, (SI)
+	VMULPS  Z20, Z9, Z9
+	VMOVUPS Z9, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z10, Z10
+	VMOVUPS Z10, (SI)
+	VMULPS  Z20, Z11, Z11
+	VMOVUPS Z11, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z12, Z12
+	VMOVUPS Z12, (SI)
+	VMULPS  Z20, Z13, Z13
+	VMOVUPS Z13, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z14, Z14
+	VMOVUPS Z14, (SI)
+	VMULPS  Z20, Z15, Z15
+	VMOVUPS Z15, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z16, Z16
+	VMOVUPS Z16, (SI)
+	VMULPS  Z20, Z17, Z17
+	VMOVUPS Z17, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z20, Z18, Z18
+	VMOVUPS Z18, (SI)
+	VMULPS  Z20, Z19, Z19
+	VMOVUPS Z19, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -1211,25 +1688,9 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z6, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z6, Z1, Z1
-	VMOVUPS      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z6, Z2, Z2
-	VMOVUPS      Z2, (SI)
-	VMULPS       Z6, Z3, Z3
-	VMOVUPS      Z3, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z6, Z4, Z4
-	VMOVUPS      Z4, (SI)
-	VMULPS       Z6, Z5, Z5
-	VMOVUPS      Z5, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	CMPQ         BX, $0x00000004
+	JEQ          tile3addWide
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -1334,6 +1795,99 @@ tile3add:
 	VMOVUPS     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y7, Z7
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z7, Z7
+	VMOVUPD       Z7, 64(SI)
+	VMULPS        Z6, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z7
+	VADDPD        Z7, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z6, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z6, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z6, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z6, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z6, Z1, Z1
+	VMOVUPS Z1, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z6, Z2, Z2
+	VMOVUPS Z2, (SI)
+	VMULPS  Z6, Z3, Z3
+	VMOVUPS Z3, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z6, Z4, Z4
+	VMOVUPS Z4, (SI)
+	VMULPS  Z6, Z5, Z5
+	VMOVUPS Z5, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -1395,20 +1949,9 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z4, Z1, Z1
-	VMOVUPS      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPS       Z4, Z2, Z2
-	VMOVUPS      Z2, (SI)
-	VMULPS       Z4, Z3, Z3
-	VMOVUPS      Z3, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	CMPQ         BX, $0x00000004
+	JEQ          tile2addWide
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -1488,6 +2031,74 @@ tile2add:
 	VMOVUPS     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y5, Z5
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z5, Z5
+	VMOVUPD       Z5, 64(SI)
+	VMULPS        Z4, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z5
+	VADDPD        Z5, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z4, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z4, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z4, Z1, Z1
+	VMOVUPS Z1, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPS  Z4, Z2, Z2
+	VMOVUPS Z2, (SI)
+	VMULPS  Z4, Z3, Z3
+	VMOVUPS Z3, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -1544,15 +2155,9 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z2, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z2, Z1, Z1
-	VMOVUPS      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	CMPQ         BX, $0x00000004
+	JEQ          tile1addWide
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -1607,6 +2212,49 @@ tile1add:
 	VMOVUPS     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y3, Z3
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z3, Z3
+	VMOVUPD       Z3, 64(SI)
+	VMULPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     128(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 128(SI)
+	VMOVUPD.Z     192(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 192(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z2, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -1743,66 +2391,9 @@ tile8k:
 	JEQ          tile8mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile8add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z24, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z24, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z24, Z2, Z2
-	VMOVUPS      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z3, Z3
-	VMOVUPS      Z3, (SI)
-	VMULPS       Z24, Z4, Z4
-	VMOVUPS      Z4, 64(SI)
-	VMULPS       Z24, Z5, Z5
-	VMOVUPS      Z5, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z6, Z6
-	VMOVUPS      Z6, (SI)
-	VMULPS       Z24, Z7, Z7
-	VMOVUPS      Z7, 64(SI)
-	VMULPS       Z24, Z8, Z8
-	VMOVUPS      Z8, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z9, Z9
-	VMOVUPS      Z9, (SI)
-	VMULPS       Z24, Z10, Z10
-	VMOVUPS      Z10, 64(SI)
-	VMULPS       Z24, Z11, Z11
-	VMOVUPS      Z11, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z12, Z12
-	VMOVUPS      Z12, (SI)
-	VMULPS       Z24, Z13, Z13
-	VMOVUPS      Z13, 64(SI)
-	VMULPS       Z24, Z14, Z14
-	VMOVUPS      Z14, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z15, Z15
-	VMOVUPS      Z15, (SI)
-	VMULPS       Z24, Z16, Z16
-	VMOVUPS      Z16, 64(SI)
-	VMULPS       Z24, Z17, Z17
-	VMOVUPS      Z17, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z18, Z18
-	VMOVUPS      Z18, (SI)
-	VMULPS       Z24, Z19, Z19
-	VMOVUPS      Z19, 64(SI)
-	VMULPS       Z24, Z20, Z20
-	VMOVUPS      Z20, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z21, Z21
-	VMOVUPS      Z21, (SI)
-	VMULPS       Z24, Z22, Z22
-	VMOVUPS      Z22, 64(SI)
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS      Z23, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile8end
+	CMPQ         BX, $0x00000004
+	JEQ          tile8addWide
+	JMP          tile8store
 
 tile8relu:
 	MOVQ    AX, CX
@@ -2112,6 +2703,304 @@ tile8add:
 	VMOVUPS     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile8end
+
+tile8addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z24, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y25
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y25, Z25
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z25, Z25
+	VMOVUPD       Z25, 64(SI)
+	VMULPS        Z24, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VCVTPS2PD     Y8, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VCVTPS2PD     Y9, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VCVTPS2PD     Y10, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z11, Z11
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VCVTPS2PD     Y11, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VCVTPS2PD     Y12, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z13, Z13
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VCVTPS2PD     Y13, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z14, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VCVTPS2PD     Y14, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VCVTPS2PD     Y15, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VCVTPS2PD     Y16, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VCVTPS2PD     Y17, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VCVTPS2PD     Y18, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z19, Z19
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VCVTPS2PD     Y19, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z20, Z20
+	VEXTRACTF64X4 $0x01, Z20, Y0
+	VCVTPS2PD     Y20, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z21, Z21
+	VEXTRACTF64X4 $0x01, Z21, Y0
+	VCVTPS2PD     Y21, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z22, Z22
+	VEXTRACTF64X4 $0x01, Z22, Y0
+	VCVTPS2PD     Y22, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z23, Z23
+	VEXTRACTF64X4 $0x01, Z23, Y0
+	VCVTPS2PD     Y23, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile8end
+
+tile8store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z24, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z24, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z24, Z2, Z2
+	VMOVUPS Z2, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z3, Z3
+	VMOVUPS Z3, (SI)
+	VMULPS  Z24, Z4, Z4
+	VMOVUPS Z4, 64(SI)
+	VMULPS  Z24, Z5, Z5
+	VMOVUPS Z5, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z6, Z6
+	VMOVUPS Z6, (SI)
+	VMULPS  Z24, Z7, Z7
+	VMOVUPS Z7, 64(SI)
+	VMULPS  Z24, Z8, Z8
+	VMOVUPS Z8, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z9, Z9
+	VMOVUPS Z9, (SI)
+	VMULPS  Z24, Z10, Z10
+	VMOVUPS Z10, 64(SI)
+	VMULPS  Z24, Z11, Z11
+	VMOVUPS Z11, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z12, Z12
+	VMOVUPS Z12, (SI)
+	VMULPS  Z24, Z13, Z13
+	VMOVUPS Z13, 64(SI)
+	VMULPS  Z24, Z14, Z14
+	VMOVUPS Z14, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z15, Z15
+	VMOVUPS Z15, (SI)
+	VMULPS  Z24, Z16, Z16
+	VMOVUPS Z16, 64(SI)
+	VMULPS  Z24, Z17, Z17
+	VMOVUPS Z17, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z18, Z18
+	VMOVUPS Z18, (SI)
+	VMULPS  Z24, Z19, Z19
+	VMOVUPS Z19, 64(SI)
+	VMULPS  Z24, Z20, Z20
+	VMOVUPS Z20, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z21, Z21
+	VMOVUPS Z21, (SI)
+	VMULPS  Z24, Z22, Z22
+	VMOVUPS Z22, 64(SI)
+	VMULPS  Z24, Z23, Z23
+	VMOVUPS Z23, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile8end:
 	ADDQ $0x00000008, AX
@@ -2185,31 +3074,9 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z9, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z9, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z9, Z2, Z2
-	VMOVUPS      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z9, Z3, Z3
-	VMOVUPS      Z3, (SI)
-	VMULPS       Z9, Z4, Z4
-	VMOVUPS      Z4, 64(SI)
-	VMULPS       Z9, Z5, Z5
-	VMOVUPS      Z5, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z9, Z6, Z6
-	VMOVUPS      Z6, (SI)
-	VMULPS       Z9, Z7, Z7
-	VMOVUPS      Z7, 64(SI)
-	VMULPS       Z9, Z8, Z8
-	VMOVUPS      Z8, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	CMPQ         BX, $0x00000004
+	JEQ          tile3addWide
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -2344,6 +3211,129 @@ tile3add:
 	VMOVUPS     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z9, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y10
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y10, Z10
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z10, Z10
+	VMOVUPD       Z10, 64(SI)
+	VMULPS        Z9, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z9, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z9, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z9, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z9, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z9, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z9, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VCVTPS2PD     Y8, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z9, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z9, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z9, Z2, Z2
+	VMOVUPS Z2, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z9, Z3, Z3
+	VMOVUPS Z3, (SI)
+	VMULPS  Z9, Z4, Z4
+	VMOVUPS Z4, 64(SI)
+	VMULPS  Z9, Z5, Z5
+	VMOVUPS Z5, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z9, Z6, Z6
+	VMOVUPS Z6, (SI)
+	VMULPS  Z9, Z7, Z7
+	VMOVUPS Z7, 64(SI)
+	VMULPS  Z9, Z8, Z8
+	VMOVUPS Z8, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -2410,24 +3400,9 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z6, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z6, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z6, Z2, Z2
-	VMOVUPS      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPS       Z6, Z3, Z3
-	VMOVUPS      Z3, (SI)
-	VMULPS       Z6, Z4, Z4
-	VMOVUPS      Z4, 64(SI)
-	VMULPS       Z6, Z5, Z5
-	VMOVUPS      Z5, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	CMPQ         BX, $0x00000004
+	JEQ          tile2addWide
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -2527,6 +3502,94 @@ tile2add:
 	VMOVUPS     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y7, Z7
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z7, Z7
+	VMOVUPD       Z7, 64(SI)
+	VMULPS        Z6, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z6, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z6, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z6, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z6, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z6, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z6, Z2, Z2
+	VMOVUPS Z2, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPS  Z6, Z3, Z3
+	VMOVUPS Z3, (SI)
+	VMULPS  Z6, Z4, Z4
+	VMOVUPS Z4, 64(SI)
+	VMULPS  Z6, Z5, Z5
+	VMOVUPS Z5, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -2586,17 +3649,9 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z3, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z3, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z3, Z2, Z2
-	VMOVUPS      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	CMPQ         BX, $0x00000004
+	JEQ          tile1addWide
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -2661,6 +3716,59 @@ tile1add:
 	VMOVUPS     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y4, Z4
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z4, Z4
+	VMOVUPD       Z4, 64(SI)
+	VMULPS        Z3, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     256(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 256(SI)
+	VMOVUPD.Z     320(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 320(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z3, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z3, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS Z2, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -2793,64 +3901,9 @@ tile6k:
 	JEQ          tile6mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile6add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z24, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z24, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z24, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
-	VMULPS       Z24, Z3, Z3
-	VMOVUPS      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z4, Z4
-	VMOVUPS      Z4, (SI)
-	VMULPS       Z24, Z5, Z5
-	VMOVUPS      Z5, 64(SI)
-	VMULPS       Z24, Z6, Z6
-	VMOVUPS      Z6, 128(SI)
-	VMULPS       Z24, Z7, Z7
-	VMOVUPS      Z7, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z8, Z8
-	VMOVUPS      Z8, (SI)
-	VMULPS       Z24, Z9, Z9
-	VMOVUPS      Z9, 64(SI)
-	VMULPS       Z24, Z10, Z10
-	VMOVUPS      Z10, 128(SI)
-	VMULPS       Z24, Z11, Z11
-	VMOVUPS      Z11, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z12, Z12
-	VMOVUPS      Z12, (SI)
-	VMULPS       Z24, Z13, Z13
-	VMOVUPS      Z13, 64(SI)
-	VMULPS       Z24, Z14, Z14
-	VMOVUPS      Z14, 128(SI)
-	VMULPS       Z24, Z15, Z15
-	VMOVUPS      Z15, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z16, Z16
-	VMOVUPS      Z16, (SI)
-	VMULPS       Z24, Z17, Z17
-	VMOVUPS      Z17, 64(SI)
-	VMULPS       Z24, Z18, Z18
-	VMOVUPS      Z18, 128(SI)
-	VMULPS       Z24, Z19, Z19
-	VMOVUPS      Z19, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z24, Z20, Z20
-	VMOVUPS      Z20, (SI)
-	VMULPS       Z24, Z21, Z21
-	VMOVUPS      Z21, 64(SI)
-	VMULPS       Z24, Z22, Z22
-	VMOVUPS      Z22, 128(SI)
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS      Z23, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile6end
+	CMPQ         BX, $0x00000004
+	JEQ          tile6addWide
+	JMP          tile6store
 
 tile6relu:
 	MOVQ    AX, CX
@@ -3150,6 +4203,294 @@ tile6add:
 	VMOVUPS     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile6end
+
+tile6addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z24, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y25
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y25, Z25
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z25, Z25
+	VMOVUPD       Z25, 64(SI)
+	VMULPS        Z24, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z24, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z24, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VCVTPS2PD     Y8, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VCVTPS2PD     Y9, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VCVTPS2PD     Y10, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z24, Z11, Z11
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VCVTPS2PD     Y11, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VCVTPS2PD     Y12, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z13, Z13
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VCVTPS2PD     Y13, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z14, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VCVTPS2PD     Y14, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z24, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VCVTPS2PD     Y15, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VCVTPS2PD     Y16, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VCVTPS2PD     Y17, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VCVTPS2PD     Y18, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z24, Z19, Z19
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VCVTPS2PD     Y19, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z24, Z20, Z20
+	VEXTRACTF64X4 $0x01, Z20, Y0
+	VCVTPS2PD     Y20, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z24, Z21, Z21
+	VEXTRACTF64X4 $0x01, Z21, Y0
+	VCVTPS2PD     Y21, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z24, Z22, Z22
+	VEXTRACTF64X4 $0x01, Z22, Y0
+	VCVTPS2PD     Y22, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z24, Z23, Z23
+	VEXTRACTF64X4 $0x01, Z23, Y0
+	VCVTPS2PD     Y23, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile6end
+
+tile6store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z24, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z24, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z24, Z2, Z2
+	VMOVUPS Z2, 128(SI)
+	VMULPS  Z24, Z3, Z3
+	VMOVUPS Z3, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z4, Z4
+	VMOVUPS Z4, (SI)
+	VMULPS  Z24, Z5, Z5
+	VMOVUPS Z5, 64(SI)
+	VMULPS  Z24, Z6, Z6
+	VMOVUPS Z6, 128(SI)
+	VMULPS  Z24, Z7, Z7
+	VMOVUPS Z7, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z8, Z8
+	VMOVUPS Z8, (SI)
+	VMULPS  Z24, Z9, Z9
+	VMOVUPS Z9, 64(SI)
+	VMULPS  Z24, Z10, Z10
+	VMOVUPS Z10, 128(SI)
+	VMULPS  Z24, Z11, Z11
+	VMOVUPS Z11, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z12, Z12
+	VMOVUPS Z12, (SI)
+	VMULPS  Z24, Z13, Z13
+	VMOVUPS Z13, 64(SI)
+	VMULPS  Z24, Z14, Z14
+	VMOVUPS Z14, 128(SI)
+	VMULPS  Z24, Z15, Z15
+	VMOVUPS Z15, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z16, Z16
+	VMOVUPS Z16, (SI)
+	VMULPS  Z24, Z17, Z17
+	VMOVUPS Z17, 64(SI)
+	VMULPS  Z24, Z18, Z18
+	VMOVUPS Z18, 128(SI)
+	VMULPS  Z24, Z19, Z19
+	VMOVUPS Z19, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z24, Z20, Z20
+	VMOVUPS Z20, (SI)
+	VMULPS  Z24, Z21, Z21
+	VMOVUPS Z21, 64(SI)
+	VMULPS  Z24, Z22, Z22
+	VMOVUPS Z22, 128(SI)
+	VMULPS  Z24, Z23, Z23
+	VMOVUPS Z23, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile6end:
 	ADDQ $0x00000006, AX
@@ -3230,37 +4571,9 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z12, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z12, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z12, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
-	VMULPS       Z12, Z3, Z3
-	VMOVUPS      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z12, Z4, Z4
-	VMOVUPS      Z4, (SI)
-	VMULPS       Z12, Z5, Z5
-	VMOVUPS      Z5, 64(SI)
-	VMULPS       Z12, Z6, Z6
-	VMOVUPS      Z6, 128(SI)
-	VMULPS       Z12, Z7, Z7
-	VMOVUPS      Z7, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z12, Z8, Z8
-	VMOVUPS      Z8, (SI)
-	VMULPS       Z12, Z9, Z9
-	VMOVUPS      Z9, 64(SI)
-	VMULPS       Z12, Z10, Z10
-	VMOVUPS      Z10, 128(SI)
-	VMULPS       Z12, Z11, Z11
-	VMOVUPS      Z11, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	CMPQ         BX, $0x00000004
+	JEQ          tile3addWide
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -3425,6 +4738,159 @@ tile3add:
 	VMOVUPS     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z12, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y13
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y13, Z13
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z13, Z13
+	VMOVUPD       Z13, 64(SI)
+	VMULPS        Z12, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z12, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z12, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z12, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z12, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z12, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z12, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z12, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VCVTPS2PD     Y8, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z12, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VCVTPS2PD     Y9, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z12, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VCVTPS2PD     Y10, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z12, Z11, Z11
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VCVTPS2PD     Y11, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z12, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z12, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z12, Z2, Z2
+	VMOVUPS Z2, 128(SI)
+	VMULPS  Z12, Z3, Z3
+	VMOVUPS Z3, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z12, Z4, Z4
+	VMOVUPS Z4, (SI)
+	VMULPS  Z12, Z5, Z5
+	VMOVUPS Z5, 64(SI)
+	VMULPS  Z12, Z6, Z6
+	VMOVUPS Z6, 128(SI)
+	VMULPS  Z12, Z7, Z7
+	VMOVUPS Z7, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z12, Z8, Z8
+	VMOVUPS Z8, (SI)
+	VMULPS  Z12, Z9, Z9
+	VMOVUPS Z9, 64(SI)
+	VMULPS  Z12, Z10, Z10
+	VMOVUPS Z10, 128(SI)
+	VMULPS  Z12, Z11, Z11
+	VMOVUPS Z11, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -3496,28 +4962,9 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z8, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z8, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
-	VMULPS       Z8, Z3, Z3
-	VMOVUPS      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPS       Z8, Z4, Z4
-	VMOVUPS      Z4, (SI)
-	VMULPS       Z8, Z5, Z5
-	VMOVUPS      Z5, 64(SI)
-	VMULPS       Z8, Z6, Z6
-	VMOVUPS      Z6, 128(SI)
-	VMULPS       Z8, Z7, Z7
-	VMOVUPS      Z7, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	CMPQ         BX, $0x00000004
+	JEQ          tile2addWide
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -3637,6 +5084,114 @@ tile2add:
 	VMOVUPS     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y9
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y9, Z9
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z9, Z9
+	VMOVUPD       Z9, 64(SI)
+	VMULPS        Z8, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z8, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z8, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Z8, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VCVTPS2PD     Y4, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        (DI), Z1, Z1
+	VMOVUPD       Z1, (SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
+	VMULPS        Z8, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VCVTPS2PD     Y5, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z8, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VCVTPS2PD     Y6, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VCVTPS2PD     Y7, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z8, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z8, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z8, Z2, Z2
+	VMOVUPS Z2, 128(SI)
+	VMULPS  Z8, Z3, Z3
+	VMOVUPS Z3, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPS  Z8, Z4, Z4
+	VMOVUPS Z4, (SI)
+	VMULPS  Z8, Z5, Z5
+	VMOVUPS Z5, 64(SI)
+	VMULPS  Z8, Z6, Z6
+	VMOVUPS Z6, 128(SI)
+	VMULPS  Z8, Z7, Z7
+	VMOVUPS Z7, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -3699,19 +5254,9 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z4, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z4, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
-	VMULPS       Z4, Z3, Z3
-	VMOVUPS      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	CMPQ         BX, $0x00000004
+	JEQ          tile1addWide
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -3786,6 +5331,69 @@ tile1add:
 	VMOVUPS     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x08, K1, K2
+	VMULPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y5, Z5
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
+	VADDPD        64(DI), Z5, Z5
+	VMOVUPD       Z5, 64(SI)
+	VMULPS        Z4, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        128(DI), Z1, Z1
+	VMOVUPD       Z1, 128(SI)
+	VADDPD        192(DI), Z0, Z0
+	VMOVUPD       Z0, 192(SI)
+	VMULPS        Z4, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VCVTPS2PD     Y2, Z1
+	VCVTPS2PD     Y0, Z0
+	VADDPD        256(DI), Z1, Z1
+	VMOVUPD       Z1, 256(SI)
+	VADDPD        320(DI), Z0, Z0
+	VMOVUPD       Z0, 320(SI)
+	VMULPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VCVTPS2PD     Y3, Z1
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     384(DI), K1, Z2
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, 384(SI)
+	VMOVUPD.Z     448(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 448(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Z4, Z0, Z0
+	VMOVUPS Z0, (SI)
+	VMULPS  Z4, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMULPS  Z4, Z2, Z2
+	VMOVUPS Z2, 128(SI)
+	VMULPS  Z4, Z3, Z3
+	VMOVUPS Z3, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -3899,21 +5507,51 @@ fourrest:
 	VMULSS        72(CX), X0, X0
 	VMULSS        72(CX), X2, X2
 	VMULSS        72(CX), X3, X3
-	CMPQ          BX, $0x00000003
-	JNE           fourstore
+	CMPQ          BX, $0x00000004
+	JNE           foursame
 	MOVQ          frame+8(FP), R8
 	MOVQ          40(CX), BX
 	MOVQ          (R8)(BX*1), BX
 	ADDQ          48(CX), BX
 	ADDQ          SI, BX
-	VADDSS        (BX), X1, X1
+	VCVTSS2SD     X1, X1, X1
+	VADDSD        (BX), X1, X1
+	VMOVSD        X1, (DI)
 	ADDQ          DX, BX
-	VADDSS        (BX), X0, X0
+	ADDQ          DX, DI
+	VCVTSS2SD     X0, X0, X0
+	VADDSD        (BX), X0, X0
+	VMOVSD        X0, (DI)
 	ADDQ          DX, BX
-	VADDSS        (BX), X2, X2
+	ADDQ          DX, DI
+	VCVTSS2SD     X2, X2, X2
+	VADDSD        (BX), X2, X2
+	VMOVSD        X2, (DI)
 	ADDQ          DX, BX
-	VADDSS        (BX), X3, X3
+	ADDQ          DX, DI
+	VCVTSS2SD     X3, X3, X3
+	VADDSD        (BX), X3, X3
+	VMOVSD        X3, (DI)
 	ADDQ          DX, BX
+	ADDQ          DX, DI
+	JMP           fourend
+
+foursame:
+	CMPQ   BX, $0x00000003
+	JNE    fourstore
+	MOVQ   frame+8(FP), R8
+	MOVQ   40(CX), BX
+	MOVQ   (R8)(BX*1), BX
+	ADDQ   48(CX), BX
+	ADDQ   SI, BX
+	VADDSS (BX), X1, X1
+	ADDQ   DX, BX
+	VADDSS (BX), X0, X0
+	ADDQ   DX, BX
+	VADDSS (BX), X2, X2
+	ADDQ   DX, BX
+	VADDSS (BX), X3, X3
+	ADDQ   DX, BX
 
 fourstore:
 	VMOVSS X1, (DI)
@@ -3924,8 +5562,10 @@ fourstore:
 	ADDQ   DX, DI
 	VMOVSS X3, (DI)
 	ADDQ   DX, DI
-	ADDQ   $0x00000004, AX
-	JMP    next
+
+fourend:
+	ADDQ $0x00000004, AX
+	JMP  next
 
 one:
 	VXORPS Z0, Z0, Z0
@@ -3984,21 +5624,38 @@ onerest:
 	VEXTRACTF128  $0x01, Y0, X1
 	VADDPS        X0, X1, X1
 	VMULSS        72(CX), X1, X1
-	CMPQ          BX, $0x00000003
-	JNE           onestore
+	CMPQ          BX, $0x00000004
+	JNE           onesame
 	MOVQ          frame+8(FP), R8
 	MOVQ          40(CX), BX
 	MOVQ          (R8)(BX*1), BX
 	ADDQ          48(CX), BX
 	ADDQ          SI, BX
-	VADDSS        (BX), X1, X1
+	VCVTSS2SD     X1, X1, X1
+	VADDSD        (BX), X1, X1
+	VMOVSD        X1, (DI)
 	ADDQ          DX, BX
+	ADDQ          DX, DI
+	JMP           oneend
+
+onesame:
+	CMPQ   BX, $0x00000003
+	JNE    onestore
+	MOVQ   frame+8(FP), R8
+	MOVQ   40(CX), BX
+	MOVQ   (R8)(BX*1), BX
+	ADDQ   48(CX), BX
+	ADDQ   SI, BX
+	VADDSS (BX), X1, X1
+	ADDQ   DX, BX
 
 onestore:
 	VMOVSS X1, (DI)
 	ADDQ   DX, DI
-	ADDQ   $0x00000001, AX
-	JMP    next
+
+oneend:
+	ADDQ $0x00000001, AX
+	JMP  next
 
 // func transpose_avx512_f32(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F
@@ -4299,40 +5956,7 @@ tile10k:
 	JEQ              tile10mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile10add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Z10, Z0, Z0
-	VMOVUPD          Z0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z1, Z1
-	VMOVUPD          Z1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z2, Z2
-	VMOVUPD          Z2, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z3, Z3
-	VMOVUPD          Z3, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z4, Z4
-	VMOVUPD          Z4, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z5, Z5
-	VMOVUPD          Z5, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z6, Z6
-	VMOVUPD          Z6, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z7, Z7
-	VMOVUPD          Z7, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z8, Z8
-	VMOVUPD          Z8, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z10, Z9, Z9
-	VMOVUPD          Z9, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile10end
+	JMP              tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -4512,6 +6136,42 @@ tile10add:
 	VMOVUPD     Z0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z10, Z0, Z0
+	VMOVUPD Z0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z1, Z1
+	VMOVUPD Z1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z2, Z2
+	VMOVUPD Z2, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z3, Z3
+	VMOVUPD Z3, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z4, Z4
+	VMOVUPD Z4, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z5, Z5
+	VMOVUPD Z5, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z6, Z6
+	VMOVUPD Z6, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z7, Z7
+	VMOVUPD Z7, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z8, Z8
+	VMOVUPD Z8, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z10, Z9, Z9
+	VMOVUPD Z9, K1, (SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -4568,19 +6228,7 @@ tile3k:
 	JEQ              tile3mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile3add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Z3, Z0, Z0
-	VMOVUPD          Z0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z3, Z1, Z1
-	VMOVUPD          Z1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z3, Z2, Z2
-	VMOVUPD          Z2, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile3end
+	JMP              tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -4655,6 +6303,21 @@ tile3add:
 	VMOVUPD     Z0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z3, Z0, Z0
+	VMOVUPD Z0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z3, Z1, Z1
+	VMOVUPD Z1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z3, Z2, Z2
+	VMOVUPD Z2, K1, (SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -4709,16 +6372,7 @@ tile2k:
 	JEQ              tile2mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile2add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Z2, Z0, Z0
-	VMOVUPD          Z0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Z2, Z1, Z1
-	VMOVUPD          Z1, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile2end
+	JMP              tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -4778,6 +6432,18 @@ tile2add:
 	VMOVUPD     Z0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z2, Z0, Z0
+	VMOVUPD Z0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, K1, (SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -4830,13 +6496,7 @@ tile1k:
 	JEQ              tile1mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile1add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile1end
+	JMP              tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -4881,6 +6541,15 @@ tile1add:
 	VMOVUPD     Z2, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, K1, (SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -5013,60 +6682,7 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z20, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z20, Z1, Z1
-	VMOVUPD      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z2, Z2
-	VMOVUPD      Z2, (SI)
-	VMULPD       Z20, Z3, Z3
-	VMOVUPD      Z3, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z4, Z4
-	VMOVUPD      Z4, (SI)
-	VMULPD       Z20, Z5, Z5
-	VMOVUPD      Z5, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z6, Z6
-	VMOVUPD      Z6, (SI)
-	VMULPD       Z20, Z7, Z7
-	VMOVUPD      Z7, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z8, Z8
-	VMOVUPD      Z8, (SI)
-	VMULPD       Z20, Z9, Z9
-	VMOVUPD      Z9, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z10, Z10
-	VMOVUPD      Z10, (SI)
-	VMULPD       Z20, Z11, Z11
-	VMOVUPD      Z11, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z12, Z12
-	VMOVUPD      Z12, (SI)
-	VMULPD       Z20, Z13, Z13
-	VMOVUPD      Z13, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z14, Z14
-	VMOVUPD      Z14, (SI)
-	VMULPD       Z20, Z15, Z15
-	VMOVUPD      Z15, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z16, Z16
-	VMOVUPD      Z16, (SI)
-	VMULPD       Z20, Z17, Z17
-	VMOVUPD      Z17, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z20, Z18, Z18
-	VMOVUPD      Z18, (SI)
-	VMULPD       Z20, Z19, Z19
-	VMOVUPD      Z19, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile10end
+	JMP          tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -5346,6 +6962,62 @@ tile10add:
 	VMOVUPD     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z20, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z20, Z1, Z1
+	VMOVUPD Z1, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z2, Z2
+	VMOVUPD Z2, (SI)
+	VMULPD  Z20, Z3, Z3
+	VMOVUPD Z3, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z4, Z4
+	VMOVUPD Z4, (SI)
+	VMULPD  Z20, Z5, Z5
+	VMOVUPD Z5, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z6, Z6
+	VMOVUPD Z6, (SI)
+	VMULPD  Z20, Z7, Z7
+	VMOVUPD Z7, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z8, Z8
+	VMOVUPD Z8, (SI)
+	VMULPD  Z20, Z9, Z9
+	VMOVUPD Z9, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z10, Z10
+	VMOVUPD Z10, (SI)
+	VMULPD  Z20, Z11, Z11
+	VMOVUPD Z11, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z12, Z12
+	VMOVUPD Z12, (SI)
+	VMULPD  Z20, Z13, Z13
+	VMOVUPD Z13, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z14, Z14
+	VMOVUPD Z14, (SI)
+	VMULPD  Z20, Z15, Z15
+	VMOVUPD Z15, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z16, Z16
+	VMOVUPD Z16, (SI)
+	VMULPD  Z20, Z17, Z17
+	VMOVUPD Z17, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z20, Z18, Z18
+	VMOVUPD Z18, (SI)
+	VMULPD  Z20, Z19, Z19
+	VMOVUPD Z19, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -5412,25 +7084,7 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z6, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z6, Z1, Z1
-	VMOVUPD      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z6, Z2, Z2
-	VMOVUPD      Z2, (SI)
-	VMULPD       Z6, Z3, Z3
-	VMOVUPD      Z3, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z6, Z4, Z4
-	VMOVUPD      Z4, (SI)
-	VMULPD       Z6, Z5, Z5
-	VMOVUPD      Z5, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -5535,6 +7189,27 @@ tile3add:
 	VMOVUPD     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z6, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z6, Z1, Z1
+	VMOVUPD Z1, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z6, Z2, Z2
+	VMOVUPD Z2, (SI)
+	VMULPD  Z6, Z3, Z3
+	VMOVUPD Z3, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z6, Z4, Z4
+	VMOVUPD Z4, (SI)
+	VMULPD  Z6, Z5, Z5
+	VMOVUPD Z5, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -5596,20 +7271,7 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z4, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z4, Z1, Z1
-	VMOVUPD      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	VMULPD       Z4, Z2, Z2
-	VMOVUPD      Z2, (SI)
-	VMULPD       Z4, Z3, Z3
-	VMOVUPD      Z3, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -5689,6 +7351,22 @@ tile2add:
 	VMOVUPD     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z4, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z4, Z1, Z1
+	VMOVUPD Z1, K1, 64(SI)
+	ADDQ    DX, SI
+	VMULPD  Z4, Z2, Z2
+	VMOVUPD Z2, (SI)
+	VMULPD  Z4, Z3, Z3
+	VMOVUPD Z3, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -5745,15 +7423,7 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z2, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z2, Z1, Z1
-	VMOVUPD      Z1, K1, 64(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -5808,6 +7478,17 @@ tile1add:
 	VMOVUPD     Z0, K1, 64(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z2, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, K1, 64(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -5944,66 +7625,7 @@ tile8k:
 	JEQ          tile8mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile8add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z24, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z24, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z24, Z2, Z2
-	VMOVUPD      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z3, Z3
-	VMOVUPD      Z3, (SI)
-	VMULPD       Z24, Z4, Z4
-	VMOVUPD      Z4, 64(SI)
-	VMULPD       Z24, Z5, Z5
-	VMOVUPD      Z5, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z6, Z6
-	VMOVUPD      Z6, (SI)
-	VMULPD       Z24, Z7, Z7
-	VMOVUPD      Z7, 64(SI)
-	VMULPD       Z24, Z8, Z8
-	VMOVUPD      Z8, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z9, Z9
-	VMOVUPD      Z9, (SI)
-	VMULPD       Z24, Z10, Z10
-	VMOVUPD      Z10, 64(SI)
-	VMULPD       Z24, Z11, Z11
-	VMOVUPD      Z11, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z12, Z12
-	VMOVUPD      Z12, (SI)
-	VMULPD       Z24, Z13, Z13
-	VMOVUPD      Z13, 64(SI)
-	VMULPD       Z24, Z14, Z14
-	VMOVUPD      Z14, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z15, Z15
-	VMOVUPD      Z15, (SI)
-	VMULPD       Z24, Z16, Z16
-	VMOVUPD      Z16, 64(SI)
-	VMULPD       Z24, Z17, Z17
-	VMOVUPD      Z17, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z18, Z18
-	VMOVUPD      Z18, (SI)
-	VMULPD       Z24, Z19, Z19
-	VMOVUPD      Z19, 64(SI)
-	VMULPD       Z24, Z20, Z20
-	VMOVUPD      Z20, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z21, Z21
-	VMOVUPD      Z21, (SI)
-	VMULPD       Z24, Z22, Z22
-	VMOVUPD      Z22, 64(SI)
-	VMULPD       Z24, Z23, Z23
-	VMOVUPD      Z23, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile8end
+	JMP          tile8store
 
 tile8relu:
 	MOVQ    AX, CX
@@ -6313,6 +7935,68 @@ tile8add:
 	VMOVUPD     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile8end
+
+tile8store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z24, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z24, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z24, Z2, Z2
+	VMOVUPD Z2, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z3, Z3
+	VMOVUPD Z3, (SI)
+	VMULPD  Z24, Z4, Z4
+	VMOVUPD Z4, 64(SI)
+	VMULPD  Z24, Z5, Z5
+	VMOVUPD Z5, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z6, Z6
+	VMOVUPD Z6, (SI)
+	VMULPD  Z24, Z7, Z7
+	VMOVUPD Z7, 64(SI)
+	VMULPD  Z24, Z8, Z8
+	VMOVUPD Z8, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z9, Z9
+	VMOVUPD Z9, (SI)
+	VMULPD  Z24, Z10, Z10
+	VMOVUPD Z10, 64(SI)
+	VMULPD  Z24, Z11, Z11
+	VMOVUPD Z11, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z12, Z12
+	VMOVUPD Z12, (SI)
+	VMULPD  Z24, Z13, Z13
+	VMOVUPD Z13, 64(SI)
+	VMULPD  Z24, Z14, Z14
+	VMOVUPD Z14, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z15, Z15
+	VMOVUPD Z15, (SI)
+	VMULPD  Z24, Z16, Z16
+	VMOVUPD Z16, 64(SI)
+	VMULPD  Z24, Z17, Z17
+	VMOVUPD Z17, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z18, Z18
+	VMOVUPD Z18, (SI)
+	VMULPD  Z24, Z19, Z19
+	VMOVUPD Z19, 64(SI)
+	VMULPD  Z24, Z20, Z20
+	VMOVUPD Z20, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z21, Z21
+	VMOVUPD Z21, (SI)
+	VMULPD  Z24, Z22, Z22
+	VMOVUPD Z22, 64(SI)
+	VMULPD  Z24, Z23, Z23
+	VMOVUPD Z23, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile8end:
 	ADDQ $0x00000008, AX
@@ -6386,31 +8070,7 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z9, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z9, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z9, Z2, Z2
-	VMOVUPD      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z9, Z3, Z3
-	VMOVUPD      Z3, (SI)
-	VMULPD       Z9, Z4, Z4
-	VMOVUPD      Z4, 64(SI)
-	VMULPD       Z9, Z5, Z5
-	VMOVUPD      Z5, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z9, Z6, Z6
-	VMOVUPD      Z6, (SI)
-	VMULPD       Z9, Z7, Z7
-	VMOVUPD      Z7, 64(SI)
-	VMULPD       Z9, Z8, Z8
-	VMOVUPD      Z8, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -6545,6 +8205,33 @@ tile3add:
 	VMOVUPD     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z9, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z9, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z9, Z2, Z2
+	VMOVUPD Z2, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z9, Z3, Z3
+	VMOVUPD Z3, (SI)
+	VMULPD  Z9, Z4, Z4
+	VMOVUPD Z4, 64(SI)
+	VMULPD  Z9, Z5, Z5
+	VMOVUPD Z5, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z9, Z6, Z6
+	VMOVUPD Z6, (SI)
+	VMULPD  Z9, Z7, Z7
+	VMOVUPD Z7, 64(SI)
+	VMULPD  Z9, Z8, Z8
+	VMOVUPD Z8, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -6611,24 +8298,7 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z6, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z6, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z6, Z2, Z2
-	VMOVUPD      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	VMULPD       Z6, Z3, Z3
-	VMOVUPD      Z3, (SI)
-	VMULPD       Z6, Z4, Z4
-	VMOVUPD      Z4, 64(SI)
-	VMULPD       Z6, Z5, Z5
-	VMOVUPD      Z5, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -6728,6 +8398,26 @@ tile2add:
 	VMOVUPD     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z6, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z6, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z6, Z2, Z2
+	VMOVUPD Z2, K1, 128(SI)
+	ADDQ    DX, SI
+	VMULPD  Z6, Z3, Z3
+	VMOVUPD Z3, (SI)
+	VMULPD  Z6, Z4, Z4
+	VMOVUPD Z4, 64(SI)
+	VMULPD  Z6, Z5, Z5
+	VMOVUPD Z5, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -6787,17 +8477,7 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z3, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z3, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z3, Z2, Z2
-	VMOVUPD      Z2, K1, 128(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -6862,6 +8542,19 @@ tile1add:
 	VMOVUPD     Z0, K1, 128(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z3, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z3, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z3, Z2, Z2
+	VMOVUPD Z2, K1, 128(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -6994,64 +8687,7 @@ tile6k:
 	JEQ          tile6mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile6add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z24, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z24, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z24, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
-	VMULPD       Z24, Z3, Z3
-	VMOVUPD      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z4, Z4
-	VMOVUPD      Z4, (SI)
-	VMULPD       Z24, Z5, Z5
-	VMOVUPD      Z5, 64(SI)
-	VMULPD       Z24, Z6, Z6
-	VMOVUPD      Z6, 128(SI)
-	VMULPD       Z24, Z7, Z7
-	VMOVUPD      Z7, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z8, Z8
-	VMOVUPD      Z8, (SI)
-	VMULPD       Z24, Z9, Z9
-	VMOVUPD      Z9, 64(SI)
-	VMULPD       Z24, Z10, Z10
-	VMOVUPD      Z10, 128(SI)
-	VMULPD       Z24, Z11, Z11
-	VMOVUPD      Z11, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z12, Z12
-	VMOVUPD      Z12, (SI)
-	VMULPD       Z24, Z13, Z13
-	VMOVUPD      Z13, 64(SI)
-	VMULPD       Z24, Z14, Z14
-	VMOVUPD      Z14, 128(SI)
-	VMULPD       Z24, Z15, Z15
-	VMOVUPD      Z15, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z16, Z16
-	VMOVUPD      Z16, (SI)
-	VMULPD       Z24, Z17, Z17
-	VMOVUPD      Z17, 64(SI)
-	VMULPD       Z24, Z18, Z18
-	VMOVUPD      Z18, 128(SI)
-	VMULPD       Z24, Z19, Z19
-	VMOVUPD      Z19, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z24, Z20, Z20
-	VMOVUPD      Z20, (SI)
-	VMULPD       Z24, Z21, Z21
-	VMOVUPD      Z21, 64(SI)
-	VMULPD       Z24, Z22, Z22
-	VMOVUPD      Z22, 128(SI)
-	VMULPD       Z24, Z23, Z23
-	VMOVUPD      Z23, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile6end
+	JMP          tile6store
 
 tile6relu:
 	MOVQ    AX, CX
@@ -7351,6 +8987,66 @@ tile6add:
 	VMOVUPD     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile6end
+
+tile6store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z24, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z24, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z24, Z2, Z2
+	VMOVUPD Z2, 128(SI)
+	VMULPD  Z24, Z3, Z3
+	VMOVUPD Z3, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z4, Z4
+	VMOVUPD Z4, (SI)
+	VMULPD  Z24, Z5, Z5
+	VMOVUPD Z5, 64(SI)
+	VMULPD  Z24, Z6, Z6
+	VMOVUPD Z6, 128(SI)
+	VMULPD  Z24, Z7, Z7
+	VMOVUPD Z7, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z8, Z8
+	VMOVUPD Z8, (SI)
+	VMULPD  Z24, Z9, Z9
+	VMOVUPD Z9, 64(SI)
+	VMULPD  Z24, Z10, Z10
+	VMOVUPD Z10, 128(SI)
+	VMULPD  Z24, Z11, Z11
+	VMOVUPD Z11, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z12, Z12
+	VMOVUPD Z12, (SI)
+	VMULPD  Z24, Z13, Z13
+	VMOVUPD Z13, 64(SI)
+	VMULPD  Z24, Z14, Z14
+	VMOVUPD Z14, 128(SI)
+	VMULPD  Z24, Z15, Z15
+	VMOVUPD Z15, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z16, Z16
+	VMOVUPD Z16, (SI)
+	VMULPD  Z24, Z17, Z17
+	VMOVUPD Z17, 64(SI)
+	VMULPD  Z24, Z18, Z18
+	VMOVUPD Z18, 128(SI)
+	VMULPD  Z24, Z19, Z19
+	VMOVUPD Z19, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z24, Z20, Z20
+	VMOVUPD Z20, (SI)
+	VMULPD  Z24, Z21, Z21
+	VMOVUPD Z21, 64(SI)
+	VMULPD  Z24, Z22, Z22
+	VMOVUPD Z22, 128(SI)
+	VMULPD  Z24, Z23, Z23
+	VMOVUPD Z23, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile6end:
 	ADDQ $0x00000006, AX
@@ -7431,37 +9127,7 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z12, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z12, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z12, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
-	VMULPD       Z12, Z3, Z3
-	VMOVUPD      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z12, Z4, Z4
-	VMOVUPD      Z4, (SI)
-	VMULPD       Z12, Z5, Z5
-	VMOVUPD      Z5, 64(SI)
-	VMULPD       Z12, Z6, Z6
-	VMOVUPD      Z6, 128(SI)
-	VMULPD       Z12, Z7, Z7
-	VMOVUPD      Z7, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z12, Z8, Z8
-	VMOVUPD      Z8, (SI)
-	VMULPD       Z12, Z9, Z9
-	VMOVUPD      Z9, 64(SI)
-	VMULPD       Z12, Z10, Z10
-	VMOVUPD      Z10, 128(SI)
-	VMULPD       Z12, Z11, Z11
-	VMOVUPD      Z11, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -7626,6 +9292,39 @@ tile3add:
 	VMOVUPD     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z12, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z12, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z12, Z2, Z2
+	VMOVUPD Z2, 128(SI)
+	VMULPD  Z12, Z3, Z3
+	VMOVUPD Z3, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z12, Z4, Z4
+	VMOVUPD Z4, (SI)
+	VMULPD  Z12, Z5, Z5
+	VMOVUPD Z5, 64(SI)
+	VMULPD  Z12, Z6, Z6
+	VMOVUPD Z6, 128(SI)
+	VMULPD  Z12, Z7, Z7
+	VMOVUPD Z7, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z12, Z8, Z8
+	VMOVUPD Z8, (SI)
+	VMULPD  Z12, Z9, Z9
+	VMOVUPD Z9, 64(SI)
+	VMULPD  Z12, Z10, Z10
+	VMOVUPD Z10, 128(SI)
+	VMULPD  Z12, Z11, Z11
+	VMOVUPD Z11, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -7697,28 +9396,7 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z8, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z8, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z8, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
-	VMULPD       Z8, Z3, Z3
-	VMOVUPD      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	VMULPD       Z8, Z4, Z4
-	VMOVUPD      Z4, (SI)
-	VMULPD       Z8, Z5, Z5
-	VMOVUPD      Z5, 64(SI)
-	VMULPD       Z8, Z6, Z6
-	VMOVUPD      Z6, 128(SI)
-	VMULPD       Z8, Z7, Z7
-	VMOVUPD      Z7, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -7838,6 +9516,30 @@ tile2add:
 	VMOVUPD     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z8, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z8, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z8, Z2, Z2
+	VMOVUPD Z2, 128(SI)
+	VMULPD  Z8, Z3, Z3
+	VMOVUPD Z3, K1, 192(SI)
+	ADDQ    DX, SI
+	VMULPD  Z8, Z4, Z4
+	VMOVUPD Z4, (SI)
+	VMULPD  Z8, Z5, Z5
+	VMOVUPD Z5, 64(SI)
+	VMULPD  Z8, Z6, Z6
+	VMOVUPD Z6, 128(SI)
+	VMULPD  Z8, Z7, Z7
+	VMOVUPD Z7, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -7900,19 +9602,7 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Z4, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z4, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z4, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
-	VMULPD       Z4, Z3, Z3
-	VMOVUPD      Z3, K1, 192(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -7987,6 +9677,21 @@ tile1add:
 	VMOVUPD     Z0, K1, 192(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Z4, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VMULPD  Z4, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VMULPD  Z4, Z2, Z2
+	VMOVUPD Z2, 128(SI)
+	VMULPD  Z4, Z3, Z3
+	VMOVUPD Z3, K1, 192(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -8402,40 +10107,9 @@ tile10k:
 	JEQ              tile10mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile10add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Y10, Y0, Y0
-	VMOVUPS          Y0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y1, Y1
-	VMOVUPS          Y1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y2, Y2
-	VMOVUPS          Y2, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y3, Y3
-	VMOVUPS          Y3, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y4, Y4
-	VMOVUPS          Y4, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y5, Y5
-	VMOVUPS          Y5, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y6, Y6
-	VMOVUPS          Y6, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y7, Y7
-	VMOVUPS          Y7, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y8, Y8
-	VMOVUPS          Y8, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y10, Y9, Y9
-	VMOVUPS          Y9, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile10end
+	CMPQ             BX, $0x00000004
+	JEQ              tile10addWide
+	JMP              tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -8615,6 +10289,174 @@ tile10add:
 	VMOVUPS     Y0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x04, K1, K2
+	VMULPS        Y10, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X11
+	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X11, Y11
+	VMOVUPD.Z     (DI), K1, Y12
+	VADDPD        Y12, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y0
+	VADDPD        Y0, Y11, Y11
+	VMOVUPD       Y11, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X1, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y11
+	VADDPD        Y11, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X0
+	VCVTPS2PD     X2, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X0
+	VCVTPS2PD     X3, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VCVTPS2PD     X4, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VCVTPS2PD     X5, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VCVTPS2PD     X6, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VCVTPS2PD     X7, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VCVTPS2PD     X8, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y10, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VCVTPS2PD     X9, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y10, Y0, Y0
+	VMOVUPS Y0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y1, Y1
+	VMOVUPS Y1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y2, Y2
+	VMOVUPS Y2, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y3, Y3
+	VMOVUPS Y3, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y4, Y4
+	VMOVUPS Y4, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y5, Y5
+	VMOVUPS Y5, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y6, Y6
+	VMOVUPS Y6, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y7, Y7
+	VMOVUPS Y7, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y8, Y8
+	VMOVUPS Y8, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y9, Y9
+	VMOVUPS Y9, K1, (SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -8671,19 +10513,9 @@ tile3k:
 	JEQ              tile3mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile3add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Y3, Y0, Y0
-	VMOVUPS          Y0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y3, Y1, Y1
-	VMOVUPS          Y1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y3, Y2, Y2
-	VMOVUPS          Y2, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile3end
+	CMPQ             BX, $0x00000004
+	JEQ              tile3addWide
+	JMP              tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -8758,6 +10590,69 @@ tile3add:
 	VMOVUPS     Y0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x04, K1, K2
+	VMULPS        Y3, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X4, Y4
+	VMOVUPD.Z     (DI), K1, Y5
+	VADDPD        Y5, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y0
+	VADDPD        Y0, Y4, Y4
+	VMOVUPD       Y4, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y3, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X1, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y4
+	VADDPD        Y4, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y3, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X0
+	VCVTPS2PD     X2, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y3, Y0, Y0
+	VMOVUPS Y0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y3, Y1, Y1
+	VMOVUPS Y1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, K1, (SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -8812,16 +10707,9 @@ tile2k:
 	JEQ              tile2mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile2add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Y2, Y0, Y0
-	VMOVUPS          Y0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPS           Y2, Y1, Y1
-	VMOVUPS          Y1, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile2end
+	CMPQ             BX, $0x00000004
+	JEQ              tile2addWide
+	JMP              tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -8881,6 +10769,54 @@ tile2add:
 	VMOVUPS     Y0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x04, K1, K2
+	VMULPS        Y2, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X3
+	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X3, Y3
+	VMOVUPD.Z     (DI), K1, Y4
+	VADDPD        Y4, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y0
+	VADDPD        Y0, Y3, Y3
+	VMOVUPD       Y3, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	VMULPS        Y2, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X1, Y1
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y2, Y0, Y0
+	VMOVUPS Y0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, K1, (SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -8933,13 +10869,9 @@ tile1k:
 	JEQ              tile1mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile1add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPS           Y1, Y0, Y0
-	VMOVUPS          Y0, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile1end
+	CMPQ             BX, $0x00000004
+	JEQ              tile1addWide
+	JMP              tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -8984,6 +10916,39 @@ tile1add:
 	VMOVUPS     Y2, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ          AX, BX
+	IMULQ         DX, BX
+	MOVQ          frame+8(FP), R8
+	MOVQ          40(CX), DI
+	MOVQ          (R8)(DI*1), DI
+	ADDQ          48(CX), DI
+	ADDQ          BX, SI
+	ADDQ          BX, DI
+	KSHIFTRW      $0x04, K1, K2
+	VMULPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X1, Y1
+	VMOVUPD.Z     (DI), K1, Y2
+	VADDPD        Y2, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	VMOVUPD.Z     32(DI), K2, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPD       Y1, K2, 32(SI)
+	ADDQ          DX, SI
+	ADDQ          DX, DI
+	JMP           tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, K1, (SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -9192,40 +11157,7 @@ tile10k:
 	JEQ              tile10mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile10add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Y10, Y0, Y0
-	VMOVUPD          Y0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y1, Y1
-	VMOVUPD          Y1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y2, Y2
-	VMOVUPD          Y2, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y3, Y3
-	VMOVUPD          Y3, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y4, Y4
-	VMOVUPD          Y4, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y5, Y5
-	VMOVUPD          Y5, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y6, Y6
-	VMOVUPD          Y6, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y7, Y7
-	VMOVUPD          Y7, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y8, Y8
-	VMOVUPD          Y8, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y10, Y9, Y9
-	VMOVUPD          Y9, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile10end
+	JMP              tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -9405,6 +11337,42 @@ tile10add:
 	VMOVUPD     Y0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y10, Y0, Y0
+	VMOVUPD Y0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y1, Y1
+	VMOVUPD Y1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y2, Y2
+	VMOVUPD Y2, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y3, Y3
+	VMOVUPD Y3, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y4, Y4
+	VMOVUPD Y4, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y5, Y5
+	VMOVUPD Y5, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y6, Y6
+	VMOVUPD Y6, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y7, Y7
+	VMOVUPD Y7, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y8, Y8
+	VMOVUPD Y8, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y9, Y9
+	VMOVUPD Y9, K1, (SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -9461,19 +11429,7 @@ tile3k:
 	JEQ              tile3mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile3add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Y3, Y0, Y0
-	VMOVUPD          Y0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y3, Y1, Y1
-	VMOVUPD          Y1, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y3, Y2, Y2
-	VMOVUPD          Y2, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile3end
+	JMP              tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -9548,6 +11504,21 @@ tile3add:
 	VMOVUPD     Y0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y3, Y0, Y0
+	VMOVUPD Y0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y3, Y1, Y1
+	VMOVUPD Y1, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, K1, (SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -9602,16 +11573,7 @@ tile2k:
 	JEQ              tile2mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile2add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Y2, Y0, Y0
-	VMOVUPD          Y0, K1, (SI)
-	ADDQ             DX, SI
-	VMULPD           Y2, Y1, Y1
-	VMOVUPD          Y1, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile2end
+	JMP              tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -9671,6 +11633,18 @@ tile2add:
 	VMOVUPD     Y0, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y2, Y0, Y0
+	VMOVUPD Y0, K1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, K1, (SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -9723,13 +11697,7 @@ tile1k:
 	JEQ              tile1mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile1add
-	MOVQ             AX, CX
-	IMULQ            DX, CX
-	ADDQ             CX, SI
-	VMULPD           Y1, Y0, Y0
-	VMOVUPD          Y0, K1, (SI)
-	ADDQ             DX, SI
-	JMP              tile1end
+	JMP              tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -9774,6 +11742,15 @@ tile1add:
 	VMOVUPD     Y2, K1, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, K1, (SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -9945,40 +11922,9 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y10, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y2, Y2
-	VMOVUPS      Y2, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y3, Y3
-	VMOVUPS      Y3, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y4, Y4
-	VMOVUPS      Y4, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y5, Y5
-	VMOVUPS      Y5, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y6, Y6
-	VMOVUPS      Y6, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y7, Y7
-	VMOVUPS      Y7, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y8, Y8
-	VMOVUPS      Y8, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (SI)
-	ADDQ         DX, SI
-	JMP          tile10end
+	CMPQ         BX, $0x00000004
+	JEQ          tile10addWide
+	JMP          tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -10168,6 +12114,153 @@ tile10add:
 	VMOVUPS     Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y10, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X11
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X11, Y11
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y11, Y11
+	VMOVUPD      Y11, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VCVTPS2PD    X3, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VCVTPS2PD    X5, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X0
+	VCVTPS2PD    X7, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X0
+	VCVTPS2PD    X8, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y10, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X0
+	VCVTPS2PD    X9, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y10, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y2, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y3, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y4, Y4
+	VMOVUPS Y4, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y5, Y5
+	VMOVUPS Y5, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y6, Y6
+	VMOVUPS Y6, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y7, Y7
+	VMOVUPS Y7, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y8, Y8
+	VMOVUPS Y8, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y10, Y9, Y9
+	VMOVUPS Y9, (SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -10227,19 +12320,9 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y3, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y3, Y2, Y2
-	VMOVUPS      Y2, (SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	CMPQ         BX, $0x00000004
+	JEQ          tile3addWide
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -10317,6 +12400,62 @@ tile3add:
 	VMOVUPS     Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y3, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X4, Y4
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y4, Y4
+	VMOVUPD      Y4, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y3, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y3, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y3, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -10373,16 +12512,9 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y2, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	CMPQ         BX, $0x00000004
+	JEQ          tile2addWide
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -10444,6 +12576,49 @@ tile2add:
 	VMOVUPS     Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X3, Y3
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y2, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -10497,13 +12672,9 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	CMPQ         BX, $0x00000004
+	JEQ          tile1addWide
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -10549,6 +12720,36 @@ tile1add:
 	VMOVUPS     Y2, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y1, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -10652,40 +12853,9 @@ tile6k:
 	JEQ          tile6mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile6add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y12, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y12, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y12, Y2, Y2
-	VMOVUPS      Y2, (SI)
-	VMULPS       Y12, Y3, Y3
-	VMOVUPS      Y3, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y12, Y4, Y4
-	VMOVUPS      Y4, (SI)
-	VMULPS       Y12, Y5, Y5
-	VMOVUPS      Y5, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y12, Y6, Y6
-	VMOVUPS      Y6, (SI)
-	VMULPS       Y12, Y7, Y7
-	VMOVUPS      Y7, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y12, Y8, Y8
-	VMOVUPS      Y8, (SI)
-	VMULPS       Y12, Y9, Y9
-	VMOVUPS      Y9, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y12, Y10, Y10
-	VMOVUPS      Y10, (SI)
-	VMULPS       Y12, Y11, Y11
-	VMOVUPS      Y11, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile6end
+	CMPQ         BX, $0x00000004
+	JEQ          tile6addWide
+	JMP          tile6store
 
 tile6relu:
 	MOVQ    AX, CX
@@ -10877,6 +13047,161 @@ tile6add:
 	VMOVUPS     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile6end
+
+tile6addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y12, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X13
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X13, Y13
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y13, Y13
+	VMOVUPD      Y13, 32(SI)
+	VMULPS       Y12, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y12, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y12, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VCVTPS2PD    X3, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y12, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y12, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VCVTPS2PD    X5, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y12, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y12, Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X0
+	VCVTPS2PD    X7, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y12, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X0
+	VCVTPS2PD    X8, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y12, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X0
+	VCVTPS2PD    X9, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y12, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X0
+	VCVTPS2PD    X10, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y12, Y11, Y11
+	VEXTRACTF128 $0x01, Y11, X0
+	VCVTPS2PD    X11, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile6end
+
+tile6store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y12, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y12, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VMULPS  Y12, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y4, Y4
+	VMOVUPS Y4, (SI)
+	VMULPS  Y12, Y5, Y5
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y6, Y6
+	VMOVUPS Y6, (SI)
+	VMULPS  Y12, Y7, Y7
+	VMOVUPS Y7, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y8, Y8
+	VMOVUPS Y8, (SI)
+	VMULPS  Y12, Y9, Y9
+	VMOVUPS Y9, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y12, Y10, Y10
+	VMOVUPS Y10, (SI)
+	VMULPS  Y12, Y11, Y11
+	VMOVUPS Y11, 32(SI)
+	ADDQ    DX, SI
 
 tile6end:
 	ADDQ $0x00000006, AX
@@ -10943,25 +13268,9 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y6, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y6, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y6, Y2, Y2
-	VMOVUPS      Y2, (SI)
-	VMULPS       Y6, Y3, Y3
-	VMOVUPS      Y3, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y6, Y4, Y4
-	VMOVUPS      Y4, (SI)
-	VMULPS       Y6, Y5, Y5
-	VMOVUPS      Y5, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	CMPQ         BX, $0x00000004
+	JEQ          tile3addWide
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -11072,6 +13381,92 @@ tile3add:
 	VMOVUPS     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X7
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X7, Y7
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y7, Y7
+	VMOVUPD      Y7, 32(SI)
+	VMULPS       Y6, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y6, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y6, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VCVTPS2PD    X3, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y6, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VCVTPS2PD    X5, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y6, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y6, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y6, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VMULPS  Y6, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y6, Y4, Y4
+	VMOVUPS Y4, (SI)
+	VMULPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -11133,20 +13528,9 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y4, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y4, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         DX, SI
-	VMULPS       Y4, Y2, Y2
-	VMOVUPS      Y2, (SI)
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y3, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	CMPQ         BX, $0x00000004
+	JEQ          tile2addWide
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -11230,6 +13614,69 @@ tile2add:
 	VMOVUPS     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X5
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X5, Y5
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y5, Y5
+	VMOVUPD      Y5, 32(SI)
+	VMULPS       Y4, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y4, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
+	VMULPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VCVTPS2PD    X3, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y4, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y4, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPS  Y4, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VMULPS  Y4, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -11286,15 +13733,9 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y2, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	CMPQ         BX, $0x00000004
+	JEQ          tile1addWide
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -11351,13 +13792,53 @@ tile1add:
 	VMOVUPS     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VMULPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X3, Y3
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(DI), Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	VMULPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X0, Y0
+	VADDPD       64(DI), Y1, Y1
+	VMOVUPD      Y1, 64(SI)
+	VADDPD       96(DI), Y0, Y0
+	VMOVUPD      Y0, 96(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPS  Y2, Y0, Y0
+	VMOVUPS Y0, (SI)
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
 	JMP  next
 
 // func panel1_avx2_f32_masked(i *byte, frame *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·panel1_avx2_f32_masked(SB), NOSPLIT, $0-16
 	MOVQ    i+0(FP), AX
 	MOVQ    64(AX), AX
@@ -11462,40 +13943,9 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y11, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y2, Y2
-	VMASKMOVPS   Y2, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y3, Y3
-	VMASKMOVPS   Y3, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y4, Y4
-	VMASKMOVPS   Y4, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y5, Y5
-	VMASKMOVPS   Y5, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y6, Y6
-	VMASKMOVPS   Y6, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y7, Y7
-	VMASKMOVPS   Y7, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y8, Y8
-	VMASKMOVPS   Y8, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y9, Y9
-	VMASKMOVPS   Y9, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y11, Y10, Y10
-	VMASKMOVPS   Y10, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile10end
+	CMPQ         BX, $0x00000004
+	JEQ          tile10addWide
+	JMP          tile10store
 
 tile10relu:
 	MOVQ       AX, CX
@@ -11685,6 +14135,176 @@ tile10add:
 	VMASKMOVPS  Y1, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VEXTRACTF128 $0x01, Y0, X13
+	VPMOVSXDQ    X0, Y12
+	VPMOVSXDQ    X13, Y13
+	VMULPS       Y11, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X14
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X14, Y14
+	VMASKMOVPD   (DI), Y12, Y15
+	VADDPD       Y15, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y1
+	VADDPD       Y1, Y14, Y14
+	VMASKMOVPD   Y14, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y14
+	VADDPD       Y14, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X1
+	VCVTPS2PD    X3, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X1
+	VCVTPS2PD    X4, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X1
+	VCVTPS2PD    X5, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X1
+	VCVTPS2PD    X6, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X1
+	VCVTPS2PD    X7, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X1
+	VCVTPS2PD    X8, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X1
+	VCVTPS2PD    X9, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y11, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X1
+	VCVTPS2PD    X10, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y12, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y12, (SI)
+	VMASKMOVPD   32(DI), Y13, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile10end
+
+tile10store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPS     Y11, Y1, Y1
+	VMASKMOVPS Y1, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y2, Y2
+	VMASKMOVPS Y2, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y3, Y3
+	VMASKMOVPS Y3, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y4, Y4
+	VMASKMOVPS Y4, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y5, Y5
+	VMASKMOVPS Y5, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y6, Y6
+	VMASKMOVPS Y6, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y7, Y7
+	VMASKMOVPS Y7, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y8, Y8
+	VMASKMOVPS Y8, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y9, Y9
+	VMASKMOVPS Y9, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y11, Y10, Y10
+	VMASKMOVPS Y10, Y0, (SI)
+	ADDQ       DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -11744,19 +14364,9 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y4, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y4, Y2, Y2
-	VMASKMOVPS   Y2, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y4, Y3, Y3
-	VMASKMOVPS   Y3, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	CMPQ         BX, $0x00000004
+	JEQ          tile3addWide
+	JMP          tile3store
 
 tile3relu:
 	MOVQ       AX, CX
@@ -11834,6 +14444,71 @@ tile3add:
 	VMASKMOVPS  Y1, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VEXTRACTF128 $0x01, Y0, X6
+	VPMOVSXDQ    X0, Y5
+	VPMOVSXDQ    X6, Y6
+	VMULPS       Y4, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X7
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X7, Y7
+	VMASKMOVPD   (DI), Y5, Y8
+	VADDPD       Y8, Y1, Y1
+	VMASKMOVPD   Y1, Y5, (SI)
+	VMASKMOVPD   32(DI), Y6, Y1
+	VADDPD       Y1, Y7, Y7
+	VMASKMOVPD   Y7, Y6, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y4, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y5, Y7
+	VADDPD       Y7, Y2, Y2
+	VMASKMOVPD   Y2, Y5, (SI)
+	VMASKMOVPD   32(DI), Y6, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y6, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X1
+	VCVTPS2PD    X3, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y5, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y5, (SI)
+	VMASKMOVPD   32(DI), Y6, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y6, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile3end
+
+tile3store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPS     Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y4, Y2, Y2
+	VMASKMOVPS Y2, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y0, (SI)
+	ADDQ       DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -11890,16 +14565,9 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y3, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPS       Y3, Y2, Y2
-	VMASKMOVPS   Y2, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	CMPQ         BX, $0x00000004
+	JEQ          tile2addWide
+	JMP          tile2store
 
 tile2relu:
 	MOVQ       AX, CX
@@ -11961,6 +14629,56 @@ tile2add:
 	VMASKMOVPS  Y1, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VEXTRACTF128 $0x01, Y0, X5
+	VPMOVSXDQ    X0, Y4
+	VPMOVSXDQ    X5, Y5
+	VMULPS       Y3, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X6
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X6, Y6
+	VMASKMOVPD   (DI), Y4, Y7
+	VADDPD       Y7, Y1, Y1
+	VMASKMOVPD   Y1, Y4, (SI)
+	VMASKMOVPD   32(DI), Y5, Y1
+	VADDPD       Y1, Y6, Y6
+	VMASKMOVPD   Y6, Y5, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	VMULPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   (DI), Y4, Y3
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y4, (SI)
+	VMASKMOVPD   32(DI), Y5, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y5, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile2end
+
+tile2store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPS     Y3, Y1, Y1
+	VMASKMOVPS Y1, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS Y2, Y0, (SI)
+	ADDQ       DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -12014,13 +14732,9 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	CMPQ         BX, $0x00000004
+	JEQ          tile1addWide
+	JMP          tile1store
 
 tile1relu:
 	MOVQ       AX, CX
@@ -12066,6 +14780,41 @@ tile1add:
 	VMASKMOVPS  Y3, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1addWide:
+	MOVQ         AX, BX
+	IMULQ        DX, BX
+	MOVQ         frame+8(FP), R8
+	MOVQ         40(CX), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         48(CX), DI
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	VEXTRACTF128 $0x01, Y0, X4
+	VPMOVSXDQ    X0, Y3
+	VPMOVSXDQ    X4, Y4
+	VMULPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X2, Y2
+	VMASKMOVPD   (DI), Y3, Y5
+	VADDPD       Y5, Y1, Y1
+	VMASKMOVPD   Y1, Y3, (SI)
+	VMASKMOVPD   32(DI), Y4, Y1
+	VADDPD       Y1, Y2, Y2
+	VMASKMOVPD   Y2, Y4, 32(SI)
+	ADDQ         DX, SI
+	ADDQ         DX, DI
+	JMP          tile1end
+
+tile1store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (SI)
+	ADDQ       DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -12171,21 +14920,51 @@ fourrest:
 	VMULSS       72(CX), X1, X1
 	VMULSS       72(CX), X3, X3
 	VMULSS       72(CX), X4, X4
-	CMPQ         BX, $0x00000003
-	JNE          fourstore
+	CMPQ         BX, $0x00000004
+	JNE          foursame
 	MOVQ         frame+8(FP), R8
 	MOVQ         40(CX), BX
 	MOVQ         (R8)(BX*1), BX
 	ADDQ         48(CX), BX
 	ADDQ         SI, BX
-	VADDSS       (BX), X2, X2
+	VCVTSS2SD    X2, X2, X2
+	VADDSD       (BX), X2, X2
+	VMOVSD       X2, (DI)
 	ADDQ         DX, BX
-	VADDSS       (BX), X1, X1
+	ADDQ         DX, DI
+	VCVTSS2SD    X1, X1, X1
+	VADDSD       (BX), X1, X1
+	VMOVSD       X1, (DI)
 	ADDQ         DX, BX
-	VADDSS       (BX), X3, X3
+	ADDQ         DX, DI
+	VCVTSS2SD    X3, X3, X3
+	VADDSD       (BX), X3, X3
+	VMOVSD       X3, (DI)
 	ADDQ         DX, BX
-	VADDSS       (BX), X4, X4
+	ADDQ         DX, DI
+	VCVTSS2SD    X4, X4, X4
+	VADDSD       (BX), X4, X4
+	VMOVSD       X4, (DI)
 	ADDQ         DX, BX
+	ADDQ         DX, DI
+	JMP          fourend
+
+foursame:
+	CMPQ   BX, $0x00000003
+	JNE    fourstore
+	MOVQ   frame+8(FP), R8
+	MOVQ   40(CX), BX
+	MOVQ   (R8)(BX*1), BX
+	ADDQ   48(CX), BX
+	ADDQ   SI, BX
+	VADDSS (BX), X2, X2
+	ADDQ   DX, BX
+	VADDSS (BX), X1, X1
+	ADDQ   DX, BX
+	VADDSS (BX), X3, X3
+	ADDQ   DX, BX
+	VADDSS (BX), X4, X4
+	ADDQ   DX, BX
 
 fourstore:
 	VMOVSS X2, (DI)
@@ -12196,8 +14975,10 @@ fourstore:
 	ADDQ   DX, DI
 	VMOVSS X4, (DI)
 	ADDQ   DX, DI
-	ADDQ   $0x00000004, AX
-	JMP    next
+
+fourend:
+	ADDQ $0x00000004, AX
+	JMP  next
 
 one:
 	VXORPS Y1, Y1, Y1
@@ -12254,21 +15035,38 @@ onerest:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X2, X1, X1
 	VMULSS       72(CX), X1, X1
-	CMPQ         BX, $0x00000003
-	JNE          onestore
+	CMPQ         BX, $0x00000004
+	JNE          onesame
 	MOVQ         frame+8(FP), R8
 	MOVQ         40(CX), BX
 	MOVQ         (R8)(BX*1), BX
 	ADDQ         48(CX), BX
 	ADDQ         SI, BX
-	VADDSS       (BX), X1, X1
+	VCVTSS2SD    X1, X1, X1
+	VADDSD       (BX), X1, X1
+	VMOVSD       X1, (DI)
 	ADDQ         DX, BX
+	ADDQ         DX, DI
+	JMP          oneend
+
+onesame:
+	CMPQ   BX, $0x00000003
+	JNE    onestore
+	MOVQ   frame+8(FP), R8
+	MOVQ   40(CX), BX
+	MOVQ   (R8)(BX*1), BX
+	ADDQ   48(CX), BX
+	ADDQ   SI, BX
+	VADDSS (BX), X1, X1
+	ADDQ   DX, BX
 
 onestore:
 	VMOVSS X1, (DI)
 	ADDQ   DX, DI
-	ADDQ   $0x00000001, AX
-	JMP    next
+
+oneend:
+	ADDQ $0x00000001, AX
+	JMP  next
 
 // func transpose_avx2_f32(i *byte, frame *byte)
 // Requires: AVX
@@ -12480,40 +15278,7 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y10, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y2, Y2
-	VMOVUPD      Y2, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y3, Y3
-	VMOVUPD      Y3, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y4, Y4
-	VMOVUPD      Y4, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y5, Y5
-	VMOVUPD      Y5, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y6, Y6
-	VMOVUPD      Y6, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y7, Y7
-	VMOVUPD      Y7, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y8, Y8
-	VMOVUPD      Y8, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y10, Y9, Y9
-	VMOVUPD      Y9, (SI)
-	ADDQ         DX, SI
-	JMP          tile10end
+	JMP          tile10store
 
 tile10relu:
 	MOVQ    AX, CX
@@ -12703,6 +15468,42 @@ tile10add:
 	VMOVUPD     Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y10, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y1, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y2, Y2
+	VMOVUPD Y2, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y3, Y3
+	VMOVUPD Y3, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y4, Y4
+	VMOVUPD Y4, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y5, Y5
+	VMOVUPD Y5, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y6, Y6
+	VMOVUPD Y6, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y7, Y7
+	VMOVUPD Y7, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y8, Y8
+	VMOVUPD Y8, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y10, Y9, Y9
+	VMOVUPD Y9, (SI)
+	ADDQ    DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -12762,19 +15563,7 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y3, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y3, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y3, Y2, Y2
-	VMOVUPD      Y2, (SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -12852,6 +15641,21 @@ tile3add:
 	VMOVUPD     Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y3, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y3, Y1, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, (SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -12908,16 +15712,7 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y2, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y2, Y1, Y1
-	VMOVUPD      Y1, (SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -12979,6 +15774,18 @@ tile2add:
 	VMOVUPD     Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y2, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -13032,13 +15839,7 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y1, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -13084,6 +15885,15 @@ tile1add:
 	VMOVUPD     Y2, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -13187,40 +15997,7 @@ tile6k:
 	JEQ          tile6mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile6add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y12, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y12, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y12, Y2, Y2
-	VMOVUPD      Y2, (SI)
-	VMULPD       Y12, Y3, Y3
-	VMOVUPD      Y3, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y12, Y4, Y4
-	VMOVUPD      Y4, (SI)
-	VMULPD       Y12, Y5, Y5
-	VMOVUPD      Y5, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y12, Y6, Y6
-	VMOVUPD      Y6, (SI)
-	VMULPD       Y12, Y7, Y7
-	VMOVUPD      Y7, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y12, Y8, Y8
-	VMOVUPD      Y8, (SI)
-	VMULPD       Y12, Y9, Y9
-	VMOVUPD      Y9, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y12, Y10, Y10
-	VMOVUPD      Y10, (SI)
-	VMULPD       Y12, Y11, Y11
-	VMOVUPD      Y11, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile6end
+	JMP          tile6store
 
 tile6relu:
 	MOVQ    AX, CX
@@ -13412,6 +16189,42 @@ tile6add:
 	VMOVUPD     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile6end
+
+tile6store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y12, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y12, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y2, Y2
+	VMOVUPD Y2, (SI)
+	VMULPD  Y12, Y3, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y4, Y4
+	VMOVUPD Y4, (SI)
+	VMULPD  Y12, Y5, Y5
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y6, Y6
+	VMOVUPD Y6, (SI)
+	VMULPD  Y12, Y7, Y7
+	VMOVUPD Y7, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y8, Y8
+	VMOVUPD Y8, (SI)
+	VMULPD  Y12, Y9, Y9
+	VMOVUPD Y9, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y12, Y10, Y10
+	VMOVUPD Y10, (SI)
+	VMULPD  Y12, Y11, Y11
+	VMOVUPD Y11, 32(SI)
+	ADDQ    DX, SI
 
 tile6end:
 	ADDQ $0x00000006, AX
@@ -13478,25 +16291,7 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y6, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y6, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y6, Y2, Y2
-	VMOVUPD      Y2, (SI)
-	VMULPD       Y6, Y3, Y3
-	VMOVUPD      Y3, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y6, Y4, Y4
-	VMOVUPD      Y4, (SI)
-	VMULPD       Y6, Y5, Y5
-	VMOVUPD      Y5, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	JMP          tile3store
 
 tile3relu:
 	MOVQ    AX, CX
@@ -13607,6 +16402,27 @@ tile3add:
 	VMOVUPD     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y6, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y6, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y6, Y2, Y2
+	VMOVUPD Y2, (SI)
+	VMULPD  Y6, Y3, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y6, Y4, Y4
+	VMOVUPD Y4, (SI)
+	VMULPD  Y6, Y5, Y5
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -13668,20 +16484,7 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y4, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y4, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	ADDQ         DX, SI
-	VMULPD       Y4, Y2, Y2
-	VMOVUPD      Y2, (SI)
-	VMULPD       Y4, Y3, Y3
-	VMOVUPD      Y3, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	JMP          tile2store
 
 tile2relu:
 	MOVQ    AX, CX
@@ -13765,6 +16568,22 @@ tile2add:
 	VMOVUPD     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y4, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y4, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
+	VMULPD  Y4, Y2, Y2
+	VMOVUPD Y2, (SI)
+	VMULPD  Y4, Y3, Y3
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -13821,15 +16640,7 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y2, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y2, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	JMP          tile1store
 
 tile1relu:
 	MOVQ    AX, CX
@@ -13886,6 +16697,17 @@ tile1add:
 	VMOVUPD     Y0, 32(SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ    AX, CX
+	IMULQ   DX, CX
+	ADDQ    CX, SI
+	VMULPD  Y2, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX
@@ -13997,40 +16819,7 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y11, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y2, Y2
-	VMASKMOVPD   Y2, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y3, Y3
-	VMASKMOVPD   Y3, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y4, Y4
-	VMASKMOVPD   Y4, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y5, Y5
-	VMASKMOVPD   Y5, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y6, Y6
-	VMASKMOVPD   Y6, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y7, Y7
-	VMASKMOVPD   Y7, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y8, Y8
-	VMASKMOVPD   Y8, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y9, Y9
-	VMASKMOVPD   Y9, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y11, Y10, Y10
-	VMASKMOVPD   Y10, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile10end
+	JMP          tile10store
 
 tile10relu:
 	MOVQ       AX, CX
@@ -14220,6 +17009,42 @@ tile10add:
 	VMASKMOVPD  Y1, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile10end
+
+tile10store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPD     Y11, Y1, Y1
+	VMASKMOVPD Y1, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y2, Y2
+	VMASKMOVPD Y2, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y3, Y3
+	VMASKMOVPD Y3, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y4, Y4
+	VMASKMOVPD Y4, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y5, Y5
+	VMASKMOVPD Y5, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y6, Y6
+	VMASKMOVPD Y6, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y7, Y7
+	VMASKMOVPD Y7, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y8, Y8
+	VMASKMOVPD Y8, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y9, Y9
+	VMASKMOVPD Y9, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y11, Y10, Y10
+	VMASKMOVPD Y10, Y0, (SI)
+	ADDQ       DX, SI
 
 tile10end:
 	ADDQ $0x0000000a, AX
@@ -14279,19 +17104,7 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y4, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y4, Y2, Y2
-	VMASKMOVPD   Y2, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y4, Y3, Y3
-	VMASKMOVPD   Y3, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile3end
+	JMP          tile3store
 
 tile3relu:
 	MOVQ       AX, CX
@@ -14369,6 +17182,21 @@ tile3add:
 	VMASKMOVPD  Y1, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile3end
+
+tile3store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPD     Y4, Y1, Y1
+	VMASKMOVPD Y1, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y4, Y2, Y2
+	VMASKMOVPD Y2, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y4, Y3, Y3
+	VMASKMOVPD Y3, Y0, (SI)
+	ADDQ       DX, SI
 
 tile3end:
 	ADDQ $0x00000003, AX
@@ -14425,16 +17253,7 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y3, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	VMULPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile2end
+	JMP          tile2store
 
 tile2relu:
 	MOVQ       AX, CX
@@ -14496,6 +17315,18 @@ tile2add:
 	VMASKMOVPD  Y1, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile2end
+
+tile2store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPD     Y3, Y1, Y1
+	VMASKMOVPD Y1, Y0, (SI)
+	ADDQ       DX, SI
+	VMULPD     Y3, Y2, Y2
+	VMASKMOVPD Y2, Y0, (SI)
+	ADDQ       DX, SI
 
 tile2end:
 	ADDQ $0x00000002, AX
@@ -14549,13 +17380,7 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	MOVQ         AX, CX
-	IMULQ        DX, CX
-	ADDQ         CX, SI
-	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
-	ADDQ         DX, SI
-	JMP          tile1end
+	JMP          tile1store
 
 tile1relu:
 	MOVQ       AX, CX
@@ -14601,6 +17426,15 @@ tile1add:
 	VMASKMOVPD  Y3, Y0, (SI)
 	ADDQ        DX, SI
 	ADDQ        DX, DI
+	JMP         tile1end
+
+tile1store:
+	MOVQ       AX, CX
+	IMULQ      DX, CX
+	ADDQ       CX, SI
+	VMULPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (SI)
+	ADDQ       DX, SI
 
 tile1end:
 	ADDQ $0x00000001, AX

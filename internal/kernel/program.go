@@ -46,11 +46,23 @@ type Term struct {
 type Epilogue int
 
 const (
-	Store Epilogue = iota // x
-	ReLU                  // max(x, 0)
-	Mask                  // x where h > 0, else 0
-	Add                   // x + h; H may be C itself
+	Store   Epilogue = iota // x
+	ReLU                    // max(x, 0)
+	Mask                    // x where h > 0, else 0
+	Add                     // x + h; H may be C itself
+	AddWide                 // the same in float64: C and H are slices made by Doubles
 )
+
+// Doubles returns x as a slice for the frame of a float32 program whose
+// epilogue is AddWide. Offsets and strides in it count doubles.
+func Doubles(x []float64) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+}
+
+// doubles is the inverse of Doubles.
+func doubles[T Float](x []T) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*size[T]()/8)
+}
 
 // Product is C = epilogue(Scale · Σ terms): M rows of N elements, CRow apart.
 type Product struct {
@@ -60,7 +72,7 @@ type Product struct {
 	C        Operand
 	CRow     int
 	Epilogue Epilogue
-	H        Operand // of C's strides; for Mask and Add
+	H        Operand // of C's strides; for Mask, Add and AddWide
 }
 
 // Transpose is D[n][m] = S[m][n] for m < M, n < N. It reads whole vectors of
@@ -75,7 +87,7 @@ type Transpose struct {
 
 // Dots is C[CRow·m] = epilogue(Scale · Σ over terms of A[m]·B), a column of
 // inner products: here A's rows and B are contiguous, K long. The epilogue
-// is Store or Add.
+// is Store, Add or AddWide.
 type Dots struct {
 	M        int
 	Terms    []Term // one or two; ACol and BRow are not used
@@ -114,6 +126,21 @@ func (p *Program[T]) Run(frame [][]T) {
 	}
 }
 
+// touchResult records the use of C and H by rows of n elements.
+func (p *Program[T]) touchResult(e Epilogue, c, h Operand, m, n, row int) {
+	unit := 1
+	if e == AddWide {
+		if unit = 8 / size[T](); unit == 1 {
+			panic("kernel: AddWide in a program of float64: want Add")
+		}
+	}
+	n = ((m-1)*row + n) * unit
+	p.touch(Operand{c.Slice, c.Offset * unit}, n)
+	if e == Mask || e == Add || e == AddWide {
+		p.touch(Operand{h.Slice, h.Offset * unit}, n)
+	}
+}
+
 // touch records that the program uses n elements from o on.
 func (p *Program[T]) touch(o Operand, n int) {
 	for len(p.need) <= o.Slice {
@@ -129,10 +156,7 @@ func (p *Program[T]) Product(q Product) {
 		p.touch(t.A, (q.M-1)*t.ARow+(t.K-1)*t.ACol+1)
 		p.touch(t.B, (t.K-1)*t.BRow+q.N)
 	}
-	p.touch(q.C, (q.M-1)*q.CRow+q.N)
-	if q.Epilogue == Mask || q.Epilogue == Add {
-		p.touch(q.H, (q.M-1)*q.CRow+q.N)
-	}
+	p.touchResult(q.Epilogue, q.C, q.H, q.M, q.N, q.CRow)
 	if p.set.level == generic {
 		p.plain = append(p.plain, func(f [][]T) { product(f, &q) })
 		return
@@ -161,10 +185,7 @@ func (p *Program[T]) Dots(q Dots) {
 		p.touch(t.A, (q.M-1)*t.ARow+t.K)
 		p.touch(t.B, t.K)
 	}
-	p.touch(q.C, (q.M-1)*q.CRow+1)
-	if q.Epilogue == Add {
-		p.touch(q.H, (q.M-1)*q.CRow+1)
-	}
+	p.touchResult(q.Epilogue, q.C, q.H, q.M, 1, q.CRow)
 	if p.set.level == generic {
 		p.plain = append(p.plain, func(f [][]T) { dots(f, &q) })
 		return

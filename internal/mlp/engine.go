@@ -27,7 +27,7 @@ type engine[T kernel.Float] struct {
 	chunk     int       // columns at a time
 	rowLen    int       // length of a row of activations
 	frame     [][]T     // what the programs work on, by slot
-	narrow    bool      // T is float32: parameters are converted, results widened
+	narrow    bool      // T is float32: parameters are converted, results are doubles
 	gradients []pass[T] // by the number of columns, as the next two
 	hessians  []pass[T]
 	forwards  []*kernel.Program[T]
@@ -52,6 +52,7 @@ const (
 	slotTheta
 	slotVector // v of a Hessian-vector product
 	slotResult // gradient or product
+	slotPrior  // the prior's part of it: theta or v
 	slotOutput
 	slotTangentOutput
 	slotDelta         // derivative of the loss by a layer's outputs; two, in turn
@@ -117,7 +118,7 @@ func (e *engine[T]) allocate() {
 		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.rowLen) // its bias row stays 0
 	}
 	if e.narrow {
-		for s := slotTheta; s <= slotResult; s++ {
+		for s := slotTheta; s <= slotVector; s++ {
 			e.frame[s] = kernel.Aligned[T](e.dim)
 		}
 	}

@@ -3,8 +3,8 @@ package mlp
 import "hambench/internal/kernel"
 
 // pass is what computes a derivative over one chunk: a program before the
-// loss, and one after it. The first chunk of a call starts the result, the
-// others add to it.
+// loss, and one after it. The first chunk of a call adds its part to the
+// prior's, the others add theirs to the result.
 type pass[T kernel.Float] struct {
 	before, first, others *kernel.Program[T]
 }
@@ -21,9 +21,7 @@ func (e *engine[T]) derivative(dst, prior []float64, lo, hi int, scale float64, 
 		copy(dst, prior)
 		return
 	}
-	if !e.narrow {
-		e.frame[slotResult] = any(dst).([]T)
-	}
+	e.frame[slotResult], e.frame[slotPrior] = e.doubles(dst), e.doubles(prior)
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
 		p := e.pass(n, tangent)
@@ -40,9 +38,14 @@ func (e *engine[T]) derivative(dst, prior []float64, lo, hi int, scale float64, 
 			p.others.Run(e.frame)
 		}
 	}
-	if e.narrow { // a float64 program has added the prior's part; here that would round it
-		e.set.WidenAdd(dst, any(e.frame[slotResult]).([]float32), prior)
+}
+
+// doubles returns a vector as the programs' result or addend.
+func (e *engine[T]) doubles(x []float64) []T {
+	if e.narrow {
+		return any(kernel.Doubles(x)).([]T)
 	}
+	return any(x).([]T)
 }
 
 // pass returns the programs for n columns.
@@ -56,7 +59,7 @@ func (e *engine[T]) pass(n int, tangent bool) *pass[T] {
 		if tangent {
 			p.before = e.forwardTangent(n)
 		}
-		p.first, p.others = e.backward(n, true, tangent), e.backward(n, false, tangent)
+		p.first, p.others = e.backward(n, slotPrior, tangent), e.backward(n, slotResult, tangent)
 	}
 	return p
 }
@@ -95,21 +98,21 @@ func (e *engine[T]) forward(n int) *kernel.Program[T] {
 
 // backward returns the program that computes the gradient from the loss's
 // derivative by the outputs, in slotDelta, or its tangent from that and
-// slotTangentDelta.
-func (e *engine[T]) backward(n int, first, tangent bool) *kernel.Program[T] {
+// slotTangentDelta, and adds it to slot sum.
+func (e *engine[T]) backward(n, sum int, tangent bool) *kernel.Program[T] {
 	p := kernel.NewProgram[T](e.set)
 	for l := len(e.layers) - 1; l >= 0; l-- {
 		if tangent {
-			e.backwardTangent(p, l, n, e.accumulation(first, slotVector))
+			e.backwardTangent(p, l, n, sum)
 		} else {
-			e.backwardLayer(p, l, n, e.accumulation(first, slotTheta))
+			e.backwardLayer(p, l, n, sum)
 		}
 	}
 	return p
 }
 
 // backwardLayer appends layer l's part of the gradient.
-func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n int, sum accumulation) {
+func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n, sum int) {
 	delta := e.deltaSlot(slotDelta, l)
 	e.outer(p, l, n, sum, pair{e.activation(l), delta, slotTransposed})
 	if l > 0 {
@@ -119,23 +122,6 @@ func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n int, sum accumulati
 
 // deltaSlot is where the derivative by layer l's outputs stands.
 func (e *engine[T]) deltaSlot(base, l int) int { return base + (len(e.layers)-1-l)%2 }
-
-// accumulation is how a chunk's part of the result is stored: the first
-// chunk's starts it, in float64 with the prior's part, another one's adds.
-func (e *engine[T]) accumulation(first bool, prior int) accumulation {
-	switch {
-	case !first:
-		return accumulation{kernel.Add, slotResult}
-	case e.narrow:
-		return accumulation{kernel.Store, slotResult}
-	}
-	return accumulation{kernel.Add, prior}
-}
-
-type accumulation struct {
-	epilogue kernel.Epilogue
-	slot     int
-}
 
 // weigh is the product of the first k rows of layer l's weights, transposed,
 // with its inputs.
@@ -173,15 +159,20 @@ func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Te
 // slot for the latter's transpose.
 type pair struct{ inputs, delta, transposed int }
 
-// outer appends what adds, over the chunk's n columns, the outer products of
-// pairs to the result at layer l's weights.
-func (e *engine[T]) outer(p *kernel.Program[T], l, n int, sum accumulation, pairs ...pair) {
+// outer appends what stores, at layer l's weights in the result, slot sum
+// plus the outer products of pairs, summed over the chunk's n columns. The
+// sum is in float64 in any case: float32 would round the prior's part.
+func (e *engine[T]) outer(p *kernel.Program[T], l, n, sum int, pairs ...pair) {
 	y := e.layers[l]
 	result := func(column int) kernel.Operand { return kernel.Operand{Slice: slotResult, Offset: y.offset + column} }
-	h := func(column int) kernel.Operand { return kernel.Operand{Slice: sum.slot, Offset: y.offset + column} }
+	h := func(column int) kernel.Operand { return kernel.Operand{Slice: sum, Offset: y.offset + column} }
+	epilogue := kernel.Add
+	if e.narrow {
+		epilogue = kernel.AddWide
+	}
 	main := y.out - e.dotColumns(y.out, n)
 	for o := main; o < y.out; o++ {
-		q := kernel.Dots{M: y.in + 1, Scale: y.scale, C: result(o), CRow: y.out, Epilogue: sum.epilogue, H: h(o)}
+		q := kernel.Dots{M: y.in + 1, Scale: y.scale, C: result(o), CRow: y.out, Epilogue: epilogue, H: h(o)}
 		for _, x := range pairs {
 			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}})
 		}
@@ -192,7 +183,7 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, sum accumulation, pair
 	}
 	lanes := kernel.Lanes[T]()
 	row := (y.out + lanes - 1) / lanes * lanes
-	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: sum.epilogue, H: h(0)}
+	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: epilogue, H: h(0)}
 	for _, x := range pairs {
 		p.Transpose(kernel.Transpose{M: main, N: n, S: at(x.delta), SRow: e.rowLen, D: at(x.transposed), DRow: row})
 		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: row})

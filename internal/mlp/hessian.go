@@ -43,7 +43,7 @@ func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
 }
 
 // backwardTangent appends layer l's part of the gradient's tangent.
-func (e *engine[T]) backwardTangent(p *kernel.Program[T], l, n int, sum accumulation) {
+func (e *engine[T]) backwardTangent(p *kernel.Program[T], l, n, sum int) {
 	delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
 	pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
 	if l > 0 {

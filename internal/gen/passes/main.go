@@ -19,7 +19,6 @@ func main() {
 	for _, s := range simd.Sets {
 		if s.Float64() && !s.Narrow() {
 			narrow(s)
-			widenAdd(s)
 			combine(s)
 			update(s)
 		}
@@ -74,22 +73,6 @@ func narrow(s simd.Set) {
 	}
 	advance(unroll*s.Bytes, x)
 	advance(unroll*s.Bytes/2, dst)
-	turns(n, "turn", restore)
-}
-
-func widenAdd(s simd.Set) {
-	text("widenAdd", s, "func(dst *float64, x *float32, y *float64, turns int)", fmt.Sprintf("stores x + y, turns × %d numbers.", unroll*elements(s)))
-	dst, x, y, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("turns"), GP64())
-	restore := simd.FlushDenormals()
-	Label("turn")
-	for i := range unroll {
-		v := s.New()
-		VCVTPS2PD(Mem{Base: x, Disp: s.Bytes / 2 * i}, v)
-		VADDPD(Mem{Base: y, Disp: s.Bytes * i}, v, v)
-		VMOVUPD(v, Mem{Base: dst, Disp: s.Bytes * i})
-	}
-	advance(unroll*s.Bytes, dst, y)
-	advance(unroll*s.Bytes/2, x)
 	turns(n, "turn", restore)
 }
 

@@ -45,6 +45,7 @@ const (
 	relu
 	mask
 	add
+	addWide
 )
 
 // tiles gives, for panels of each width in vectors, the most rows of C that
@@ -236,23 +237,26 @@ func (t tile) finish(acc [][]reg.VecVirtual) {
 	cRow, epilogue := load64(i, oCRow), load64(i, oEpilogue)
 	c := place(i, oC)
 	scale := t.s.Broadcast(field(i, oScale))
-	for _, e := range []int{relu, mask, add} {
+	all := []int{relu, mask, add, store}
+	if !t.s.Float64() {
+		all = []int{relu, mask, add, addWide, store}
+	}
+	for _, e := range all[:len(all)-1] {
 		CMPQ(epilogue, U32(uint32(e)))
 		JEQ(LabelRef(t.label(names[e])))
 	}
-	for _, e := range []int{store, relu, mask, add} {
-		if e != store {
-			Label(t.label(names[e]))
-		}
+	JMP(LabelRef(t.label(names[store])))
+	for _, e := range all {
+		Label(t.label(names[e]))
 		t.epilogue(e, acc, scale, i, c, cRow)
-		if e != add {
+		if e != store {
 			JMP(LabelRef(t.label("end")))
 		}
 	}
 	Label(t.label("end"))
 }
 
-var names = [...]string{store: "store", relu: "relu", mask: "mask", add: "add"}
+var names = [...]string{store: "store", relu: "relu", mask: "mask", add: "add", addWide: "addWide"}
 
 func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c, cRow reg.GPVirtual) {
 	s := t.s
@@ -265,15 +269,29 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 	case mask:
 		zero = s.Zero()
 		h = place(i, oH)
-	case add:
+	case add, addWide:
 		h = place(i, oH)
 	}
 	ADDQ(offset, c)
 	if h != nil {
 		ADDQ(offset, h)
 	}
+	var masks [2]Op // of the doubles that a last vector widens to
+	if e == addWide && t.mask != nil {
+		masks = s.WideMasks(t.mask)
+	}
 	for r := range acc {
 		for j, x := range acc[r] {
+			if e == addWide {
+				s.Mul(scale, x, x)
+				at := 2 * s.Bytes * j
+				if t.part(j) == nil {
+					t.storeWide(x, c, h, at, [2]Op{})
+				} else {
+					t.storeWide(x, c, h, at, masks)
+				}
+				continue
+			}
 			at := func(p reg.GPVirtual) Mem { return Mem{Base: p, Disp: s.Bytes * j} }
 			switch e {
 			case store:
@@ -294,6 +312,21 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 		if h != nil {
 			ADDQ(cRow, h)
 		}
+	}
+}
+
+// storeWide adds the doubles at h to a vector of floats and stores the sum at
+// c, both at the same offset.
+func (t tile) storeWide(x reg.VecVirtual, c, h reg.GPVirtual, offset int, masks [2]Op) {
+	wide := t.s.Wide()
+	for half, y := range t.s.Widen(x) {
+		at := offset + half*t.s.Bytes
+		if masks[half] == nil {
+			VADDPD(Mem{Base: h, Disp: at}, y, y)
+		} else {
+			VADDPD(wide.LoadPart(Mem{Base: h, Disp: at}, masks[half]), y, y)
+		}
+		wide.StorePart(y, Mem{Base: c, Disp: at}, masks[half])
 	}
 }
 
@@ -370,6 +403,22 @@ func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
 	for j := range sums {
 		s.MulScalar(field(i, oScale), sums[j])
 	}
+	if !s.Float64() {
+		CMPQ(epilogue, U32(addWide))
+		JNE(LabelRef(name + "same"))
+		h := place(i, oH)
+		ADDQ(offset, h)
+		for j := range sums {
+			x := sums[j].AsX()
+			VCVTSS2SD(x, x, x)
+			VADDSD(Mem{Base: h}, x, x)
+			VMOVSD(x, Mem{Base: c})
+			ADDQ(cRow, h)
+			ADDQ(cRow, c)
+		}
+		JMP(LabelRef(name + "end"))
+		Label(name + "same")
+	}
 	CMPQ(epilogue, U32(add))
 	JNE(LabelRef(name + "store"))
 	h := place(i, oH)
@@ -383,6 +432,7 @@ func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
 		s.StoreScalar(sums[j], Mem{Base: c})
 		ADDQ(cRow, c)
 	}
+	Label(name + "end")
 }
 
 // transposer generates the frame of a transposition: it loads a square of up
