@@ -19,7 +19,7 @@ var shapes = []struct {
 	{[]int{1, 7, 1}, false, 9},                // one hidden layer, one input
 	{[]int{4, 1, 1}, false, 33},               // a layer of width one
 	{[]int{5, 33, 2}, true, 40},               // two classes
-	{[]int{5, 16, 17, 4}, true, 150},          // more than one chunk
+	{[]int{5, 16, 17, 4}, true, 300},          // more than one chunk
 	{[]int{13, 50, 50, 50, 50, 1}, false, 70}, // Boston's
 	{[]int{34, 50, 50, 2}, true, 31},          // Ionosphere's
 	{[]int{18, 50, 50, 4}, true, 17},          // Vehicle's
