@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -40,27 +41,30 @@ type Output struct {
 	Of    int // cells needed
 }
 
-// drawers are the figures and tables by experiment.
-var drawers = map[string]func(*drawing) error{
-	"bottleneck":         bottleneckFamily.draw,
-	"paths":              drawPaths,
-	"toy":                drawToy,
-	"methods":            methodFamily.draw,
-	"integration-length": lengthFamily.draw,
-	"friction":           frictionFamily.draw,
-	"synthetic":          drawSynthetic,
-	"regression":         drawRegression,
-	"classification":     drawClassification,
-	"autocorrelation":    drawAutocorrelation,
+// drawers are the figures and tables by experiment. What is drawn from
+// certified errors has functions of its own: DrawOrders, DrawExactBottleneck.
+func drawers() map[string]func(*drawing) error {
+	return map[string]func(*drawing) error{
+		"bottleneck":         bottleneckFamily.draw,
+		"paths":              drawPaths,
+		"toy":                drawToy,
+		"methods":            methodFamily.draw,
+		"integration-length": lengthFamily.draw,
+		"friction":           frictionFamily.draw,
+		"synthetic":          drawSynthetic,
+		"regression":         drawRegression,
+		"classification":     drawClassification,
+		"autocorrelation":    drawAutocorrelation,
+	}
 }
 
 // Draw draws one experiment's figure or table from the results that get
 // has. Cells without a result leave gaps, which the caption counts; no
 // result at all is an error.
 func Draw(e bench.Experiment, get Getter, o Options) (*Output, error) {
-	draw, ok := drawers[e.ID]
+	draw, ok := drawers()[e.ID]
 	if !ok {
-		return nil, usage.Errorf("no figure or table %q: want one of %s", e.ID, strings.Join(known(), ", "))
+		return nil, usage.Errorf("no figure or table %q: want one of %s", e.ID, strings.Join(slices.Sorted(maps.Keys(drawers())), ", "))
 	}
 	results, missing := e.Results(get)
 	d := &drawing{
@@ -74,15 +78,6 @@ func Draw(e bench.Experiment, get Getter, o Options) (*Output, error) {
 		return nil, usage.Errorf("folder for figures cannot be created: %w", err)
 	}
 	return d.out, draw(d)
-}
-
-func known() []string {
-	var ids []string
-	for id := range drawers {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // drawing is one figure or table in the making.

@@ -28,7 +28,7 @@ func TestGallery(t *testing.T) {
 		t.Error(err)
 	}
 	for _, profile := range []string{"quick", "paper"} {
-		for id := range drawers {
+		for id := range drawers() {
 			e := experiment(t, profile, id)
 			out, err := Draw(e, invent(e, nil), Options{Dir: filepath.Join(*gallery, profile), Profile: profile})
 			if err != nil {

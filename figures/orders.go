@@ -3,6 +3,7 @@ package figures
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -43,7 +44,7 @@ func DrawOrders(rows []certify.Row, o Options) (*Output, error) {
 	d := &drawing{experiment: bench.Experiment{ID: "orders", Title: "Exact ergodic error against the step size, by mini-batch scheme"}, options: o, out: &Output{}}
 	panels := groupErrors(rows, func(r certify.Row, x certify.Observable) bool { return observableLabels[x.Name] != "" })
 	if len(panels) == 0 {
-		return nil, fmt.Errorf("figures: no certified errors to draw: %d rows without the observables %s", len(rows), strings.Join(observableNames(), ", "))
+		return nil, fmt.Errorf("figures: no certified errors to draw: %d rows without the observables %s", len(rows), strings.Join(slices.Sorted(maps.Keys(observableLabels)), ", "))
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, usage.Errorf("folder for figures cannot be created: %w", err)
@@ -52,15 +53,6 @@ func DrawOrders(rows []certify.Row, o Options) (*Output, error) {
 		return d.out, err
 	}
 	return d.out, d.save(ordersSheet(d, panels))
-}
-
-func observableNames() []string {
-	var names []string
-	for n := range observableLabels {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // groupErrors gathers the errors of the observables that keep lets through,

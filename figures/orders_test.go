@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"hambench/certify"
@@ -99,8 +100,39 @@ func TestErrorLineLeavesGaps(t *testing.T) {
 	}
 }
 
+// strokes notes the lines drawn.
+type strokes struct {
+	reader
+	lines []vg.Path
+}
+
+func (s *strokes) Stroke(p vg.Path) { s.lines = append(s.lines, slices.Clone(p)) }
+
 // A reference slope of order p falls by p decades over a decade of steps,
-// until it leaves the panel.
+// until it leaves the panel: here, with two decades of steps on 200 points and
+// four of errors on 400, by p points for each point to the left.
+func TestReferenceSlopes(t *testing.T) {
+	p := newPlot()
+	axis{low: 0.001, high: 0.1, log: true}.apply(&p.X, false)
+	y := axis{low: 1e-5, high: 0.1, log: true}
+	y.apply(&p.Y, false)
+	s := &strokes{reader: reader{w: 200, h: 400}}
+	referenceSlopes{y}.Plot(draw.New(s), p)
+	if len(s.lines) != 3 {
+		t.Fatalf("%d lines, want 3", len(s.lines))
+	}
+	for i, l := range s.lines {
+		a, b := l[0].Pos, l[1].Pos
+		slope := (b.Y - a.Y) / (b.X - a.X)
+		if want := vg.Length(i + 1); math.Abs(float64(slope-want)) > 1e-9 { // rounding of logarithms
+			t.Errorf("line %d has slope %v, want %v", i, slope, want)
+		}
+		if a.X < -1e-9 || a.Y < -1e-9 || b != (vg.Point{X: 200, Y: 400}) {
+			t.Errorf("line %d runs from %v to %v: want it on the panel, ending at its upper right", i, a, b)
+		}
+	}
+}
+
 func TestOrdersSheetHasRoom(t *testing.T) {
 	d := &drawing{out: &Output{}}
 	d.experiment.Title = "orders"
@@ -116,8 +148,41 @@ func TestOrdersSheetHasRoom(t *testing.T) {
 	if len(s.panels) != 1 || len(s.panels[0]) != 2 {
 		t.Errorf("%d rows of %d panels, want 1 of 2", len(s.panels), len(s.panels[0]))
 	}
-	l := s.layout()
-	l.draw(draw.New(&reader{w: l.total.X, h: l.total.Y})) // drawn twice: layouts are not used up
+}
+
+func TestDrawExactBottleneck(t *testing.T) {
+	e := experiment(t, "quick", "bottleneck")
+	dir := t.TempDir()
+	out, err := DrawExactBottleneck(e, invent(e, nil), inventRows(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Files) != 4 {
+		t.Errorf("files %v, want CSV, PNG, SVG and PDF", out.Files)
+	}
+	csv := string(read(t, filepath.Join(dir, "bottleneck-exact.csv")))
+	for _, want := range []string{"gaussian,replacement,mt3,0.02,0.006,false", "gaussian,full,euler,0.04,,true"} {
+		if !strings.Contains(csv, want) {
+			t.Errorf("bottleneck-exact.csv lacks %q", want)
+		}
+	}
+	if strings.Contains(csv, ",exact,") {
+		t.Error("the exact flow is drawn, which the sampled figure lacks")
+	}
+	svg := string(read(t, filepath.Join(dir, "bottleneck-exact.svg")))
+	if a, b := strings.Index(svg, "exact: replacement"), strings.Index(svg, "exact: full"); a < 0 || b < a {
+		t.Error("the exact panels do not stand below the sampled ones: mini-batches first, then the full batch")
+	}
+	s := newSweep(e.Cells, invent(e, nil), bottleneckFamily.name)
+	panels := groupErrors(inventRows(), func(certify.Row, certify.Observable) bool { return true })
+	d := &drawing{experiment: e, get: invent(e, nil), out: &Output{}}
+	if _, found := clashes(exactSheet(d, s, panels)); len(found) > 0 {
+		t.Error(strings.Join(found, "; "))
+	}
+	full := slices.DeleteFunc(inventRows(), func(r certify.Row) bool { return r.Scheme != "full" })
+	if _, err := DrawExactBottleneck(e, invent(e, nil), full, Options{Dir: dir}); err == nil {
+		t.Error("rows of one scheme beside two batch sizes are not refused")
+	}
 }
 
 // certified is what DrawOrders gets in earnest, for the gallery.
