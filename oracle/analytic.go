@@ -104,11 +104,15 @@ func uniformSelfDistance(n int) Band {
 	rng := rand.New(rand.NewPCG(uint64(n), 0)) // pinned: the band is part of no cell's key
 	d, x := make([]float64, selfReplicates), make([]float64, n)
 	for k := range d {
+		// Exponential gaps, scaled by their sum, are those of sorted uniform
+		// draws (Rényi): there is nothing to sort.
+		var at float64
 		for i := range x {
-			x[i] = rng.Float64()
+			at += rng.ExpFloat64()
+			x[i] = at
 		}
-		slices.Sort(x)
-		d[k] = KolmogorovCDF(x, func(v float64) float64 { return v })
+		total := at + rng.ExpFloat64()
+		d[k] = KolmogorovCDF(x, func(v float64) float64 { return v / total })
 	}
 	return bandOf(d)
 }
