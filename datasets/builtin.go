@@ -19,7 +19,7 @@ func round6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 func toySet() *Set {
 	return &Set{
 		Name: "toy", Task: Regression, Y: []float64{4, -3.2},
-		NoiseVariance: 2, split: fixedSplit(2, 2), plain: true,
+		NoiseVariance: 2, split: fixedSplit(2, 2), splits: 1, plain: true,
 	}
 }
 
@@ -37,7 +37,7 @@ func linearSet() *Set {
 	rng := generator(1)
 	s := &Set{
 		Name: "linear", Task: Regression, Features: 1,
-		NoiseVariance: 0.1, split: fixedSplit(linearTrain+linearTest, linearTrain), plain: true,
+		NoiseVariance: 0.1, split: fixedSplit(linearTrain+linearTest, linearTrain), splits: 1, plain: true,
 	}
 	for len(s.X) < linearTrain {
 		if x := 2*rng.Float64() - 1; x < 0 || x > 0.4 {
@@ -59,7 +59,7 @@ func logisticSet() *Set {
 	rng := generator(2)
 	s := &Set{
 		Name: "logistic", Task: Classification, Features: 1, Classes: 2,
-		split: fixedSplit(logisticTrain+logisticTest, logisticTrain), plain: true,
+		split: fixedSplit(logisticTrain+logisticTest, logisticTrain), splits: 1, plain: true,
 	}
 	for range logisticTrain {
 		s.X = append(s.X, round6(4*rng.Float64()-1))
@@ -100,7 +100,7 @@ func teacherRegSet() *Set {
 	rng := generator(3)
 	s := &Set{
 		Name: "teacher-reg", Task: Regression, Features: 13,
-		NoiseVariance: teacherNoise, split: publishedSplits(506),
+		NoiseVariance: teacherNoise, split: publishedSplits(506), splits: maxSplits,
 	}
 	s.X = inputs(rng, 506, s.Features)
 	signal := math.Sqrt(1 - teacherNoise)
@@ -115,7 +115,7 @@ func teacherClsSet() *Set {
 	rng := generator(4)
 	s := &Set{
 		Name: "teacher-cls", Task: Classification, Features: 34, Classes: 2,
-		split: permuted(ownSeed, 351, 301, 34),
+		split: permuted(ownSeed, 351, 301, 34), splits: maxSplits,
 	}
 	s.X = inputs(rng, 351, s.Features)
 	for _, f := range teacher(rng, s.X, []int{34, 50, 50, 1}) {

@@ -5,8 +5,9 @@
 package datasets
 
 import (
-	"fmt"
 	"math"
+
+	"hambench/internal/usage"
 )
 
 // Task is what is predicted.
@@ -34,8 +35,9 @@ type Set struct {
 	NoiseVariance float64   // σ² of the Gaussian likelihood on the standardised target
 	Builtin       bool      // made by the project, from no file
 
-	split func(index int) (train, test []int)
-	plain bool // used as it is: not standardised
+	split  func(index int) (train, test []int)
+	splits int  // how many there are
+	plain  bool // used as it is: not standardised
 }
 
 // Rows is the number of rows.
@@ -64,10 +66,14 @@ type Split struct {
 func (s *Split) TrainRows() int { return max(len(s.TrainY), len(s.TrainLabels)) }
 func (s *Split) TestRows() int  { return max(len(s.TestY), len(s.TestLabels)) }
 
-// Split returns the split of an index ≥ 0.
+// maxSplits bounds the index of a random split: it costs a permutation, as do
+// all those before it.
+const maxSplits = 1000
+
+// Split returns the split of an index; one out of range is a usage error.
 func (s *Set) Split(index int) (*Split, error) {
-	if index < 0 {
-		return nil, fmt.Errorf("datasets: split %d: want 0 or more", index)
+	if index < 0 || index >= s.splits {
+		return nil, usage.Errorf("data set %q has no split %d: want 0 to %d", s.Name, index, s.splits-1)
 	}
 	train, test := s.split(index)
 	p := &Split{

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -217,10 +218,73 @@ func TestUnknownSetIsUsageError(t *testing.T) {
 	}
 }
 
+func TestSplitOutOfRangeIsUsageError(t *testing.T) {
+	for name, want := range map[string]string{
+		"toy":         `data set "toy" has no split 1: want 0 to 0`,
+		"teacher-reg": `data set "teacher-reg" has no split 1000: want 0 to 999`,
+	} {
+		s, err := (&Resolver{}).Load(context.Background(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var u *usage.Error
+		if _, err := s.Split(s.splits); !errors.As(err, &u) || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if _, err := s.Split(-1); !errors.As(err, &u) {
+			t.Errorf("split -1: error %v, want a usage error", err)
+		}
+		if _, err := s.Split(s.splits - 1); err != nil {
+			t.Errorf("last split: %v", err)
+		}
+	}
+}
+
+// The built-in sets are the same numbers on every machine. Their digests are
+// over six decimals, to which all but the training split's moments are
+// rounded.
+func TestBuiltinsGolden(t *testing.T) {
+	for name, want := range builtinDigests {
+		s, err := (&Resolver{}).Load(context.Background(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := fnv.New64a()
+		for _, v := range append(append([]float64(nil), s.X...), s.Y...) {
+			fmt.Fprintf(h, "%.6f ", v)
+		}
+		fmt.Fprint(h, s.Labels)
+		if got := h.Sum64(); got != want {
+			t.Errorf("%s: digest %#x, want %#x", name, got, want)
+		}
+	}
+}
+
+// The teachers can be learnt from: the regression's targets have the stated
+// noise around a function of the inputs, and both classes are common.
+func TestTeachers(t *testing.T) {
+	s := teacherRegSet()
+	// Total variance is 1 by construction, up to the sampling error of
+	// 506 noises: 2·√(σ²(1−σ²)/506) + σ²√(2/506) = 0.05; 3 of them.
+	_, sd := moments(s.Y, 1, 0)
+	if math.Abs(sd*sd-1) > 0.15 || s.NoiseVariance != 0.2 {
+		t.Errorf("targets have variance %.3f with noise %g: want 1 and 0.2", sd*sd, s.NoiseVariance)
+	}
+	ones := 0
+	for _, c := range teacherClsSet().Labels {
+		ones += c
+	}
+	if ones < 100 || ones > 251 {
+		t.Errorf("%d of 351 rows are of class 1: want both classes common", ones)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("1 2 3\n4 5 6\n"))
 	f.Add([]byte("1,2,g\n"))
-	f.Add([]byte("1 2 van\n"))
+	f.Add([]byte("1 2 van\r\n3 4 bus\r\n"))
+	f.Add([]byte("1,2,b\n3,-4e-3,g\n\n"))
+	f.Add([]byte("NaN 1e999 0x1p-3\n\xff 1 2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, s := range []source{
 			{task: Regression, rows: 2, features: 2, parse: parseRegression},
@@ -228,9 +292,26 @@ func FuzzParse(f *testing.F) {
 			{task: Classification, rows: 2, features: 2, parse: parseVehicle},
 		} {
 			set, err := s.read([][]byte{data}, []string{"f"})
-			if err == nil && (len(set.X) != 4 || set.Rows() != 2) {
-				t.Errorf("accepted %q as %d numbers, %d rows", data, len(set.X), set.Rows())
+			switch {
+			case err != nil && strings.ContainsAny(err.Error(), "\n\r"):
+				t.Errorf("%q: error of more than one line: %v", data, err)
+			case err == nil && (len(set.X) != 4 || set.Rows() != 2 || !finite(set.X) || !finite(set.Y)):
+				t.Errorf("accepted %q as %v, %v, %v", data, set.X, set.Y, set.Labels)
 			}
 		}
 	})
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// uci are the sets from files.
+func uci() []source {
+	return slices.DeleteFunc(sources(), func(s source) bool { return s.make != nil })
 }

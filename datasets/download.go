@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,40 +14,51 @@ import (
 	"time"
 )
 
-// Limits of a download.
+// Limits of downloads.
 const (
 	maxFileSize  = 4 << 20          // the largest file is 76 KB
 	maxRedirects = 5                // public archives use one or two
 	contactTime  = 8 * time.Second  // until some server must have answered, in all
+	hostTime     = 4 * time.Second  // to connect to one host
 	fileTime     = 60 * time.Second // for one file, once a server has answered
 )
 
-// network remembers what a resolver learnt of the network, so that one that
-// cannot be reached is waited for once and not at every file.
+var errNoAnswer = errors.New("no answer in time")
+
+// network remembers what a resolver learnt of the network, so that a server
+// that cannot be reached is waited for once and not at every file, and all
+// of them together no longer than contactTime.
 type network struct {
 	mu       sync.Mutex
 	started  time.Time
 	answered bool
-	down     error
+	down     map[string]error // by host
+	fileTime time.Duration    // 0 is the constant
 }
 
-// contact returns the deadline of the next request, or the error that shows
-// the network is down.
-func (n *network) contact() (time.Time, error) {
+// contact returns the deadline of the next request to a host, or the error
+// that shows it is down.
+func (n *network) contact(host string) (time.Time, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
-	if n.answered {
-		return now.Add(fileTime), nil
-	}
-	if n.down != nil {
-		return now, n.down
-	}
 	if n.started.IsZero() {
 		n.started = now
 	}
-	return n.started.Add(contactTime), nil
+	if err := n.down[host]; err != nil {
+		return now, err
+	}
+	if n.answered {
+		return now.Add(n.perFile()), nil
+	}
+	deadline := n.started.Add(contactTime)
+	if !now.Before(deadline) {
+		return now, errNoAnswer
+	}
+	return deadline, nil
 }
+
+func (n *network) perFile() time.Duration { return cmp.Or(n.fileTime, fileTime) }
 
 // saw takes note of a server's answer.
 func (n *network) saw() {
@@ -55,25 +67,24 @@ func (n *network) saw() {
 	n.answered = true
 }
 
-// failed takes note that no server answered.
-func (n *network) failed(err error) {
+// failed takes note that a host did not answer.
+func (n *network) failed(host string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.answered {
-		n.down = err
+	if n.down == nil {
+		n.down = make(map[string]error)
 	}
+	n.down[host] = err
 }
 
-// newClient returns a client that gives up on silence soon and follows
-// redirects only to HTTPS.
+// newClient returns a client that gives up on silence soon.
 func newClient() *http.Client {
-	dial := &net.Dialer{Timeout: 4 * time.Second}
+	dial := &net.Dialer{Timeout: hostTime}
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext,
-			TLSHandshakeTimeout: 4 * time.Second, ResponseHeaderTimeout: 10 * time.Second,
+			TLSHandshakeTimeout: hostTime, ResponseHeaderTimeout: 10 * time.Second,
 		},
-		CheckRedirect: checkRedirect,
 	}
 }
 
@@ -87,17 +98,23 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// prepare makes the resolver's client: the given one or its own, with
+// redirects to nothing but HTTPS.
+func (r *Resolver) prepare() {
+	r.client = newClient()
+	if r.Client != nil {
+		*r.client = *r.Client
+	}
+	r.client.CheckRedirect = checkRedirect
+}
+
 // download fetches a file from the first of its addresses that gives the
 // right bytes.
 func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 	if r.Offline {
 		return nil, fmt.Errorf("%w: no copy of %s, and %s forbids the network", ErrUnavailable, f.Path, EnvOffline)
 	}
-	r.once.Do(func() {
-		if r.Client == nil {
-			r.Client = newClient()
-		}
-	})
+	r.once.Do(r.prepare)
 	var failures []string
 	for _, u := range f.URLs {
 		data, err := r.get(ctx, u)
@@ -119,47 +136,57 @@ func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 
 // get fetches one address.
 func (r *Resolver) get(ctx context.Context, address string) ([]byte, error) {
-	if u, err := url.Parse(address); err != nil || u.Scheme != "https" {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" {
 		return nil, fmt.Errorf("%s: not an HTTPS address", address)
 	}
-	deadline, err := r.network.contact()
+	deadline, err := r.network.contact(u.Host)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	headers, cancel := context.WithCancelCause(ctx)
+	patient, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(time.Until(deadline), func() { cancel(errors.New("no answer in time")) })
+	silence := time.AfterFunc(time.Until(deadline), func() { cancel(errNoAnswer) })
 	defer silence.Stop()
-	req, err := http.NewRequestWithContext(headers, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(patient, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.Client.Do(req)
+	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, r.unanswered(ctx, headers, resp, err)
+		r.unanswered(ctx, u.Host, resp, err)
+		return nil, because(patient, err)
 	}
 	defer resp.Body.Close()
 	r.network.saw()
-	silence.Reset(fileTime)
+	silence.Reset(r.network.perFile())
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: status %s", address, resp.Status)
 	}
-	return body(resp, address)
+	data, err := body(resp, address)
+	return data, because(patient, err)
 }
 
-// unanswered takes note of a request that failed: the network may be down,
-// unless there is a response (a refused redirect) or the caller gave up.
-func (r *Resolver) unanswered(ctx, headers context.Context, resp *http.Response, err error) error {
-	if cause := context.Cause(headers); cause != nil && ctx.Err() == nil {
-		err = cause
+// because adds to an error why its context ended, where that is the cause.
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return fmt.Errorf("%w (%w)", err, cause)
 	}
+	return err
+}
+
+// unanswered takes note of a request that failed: the host is down, unless
+// there is a response (a refused redirect) or the caller gave up.
+func (r *Resolver) unanswered(ctx context.Context, host string, resp *http.Response, err error) {
 	switch {
 	case resp != nil:
 		r.network.saw()
 	case ctx.Err() == nil:
-		r.network.failed(err)
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address: it stands for all of the host's
+		}
+		r.network.failed(host, err)
 	}
-	return err
 }
 
 // body reads a response whole, within the size limit.

@@ -119,7 +119,7 @@ func find(name string) (source, error) {
 
 // set makes an empty set of the source's kind.
 func (s source) set() *Set {
-	t := &Set{Name: s.name, Task: s.task, Classes: s.classes, Features: s.features, NoiseVariance: s.noise}
+	t := &Set{Name: s.name, Task: s.task, Classes: s.classes, Features: s.features, NoiseVariance: s.noise, splits: maxSplits}
 	if s.task == Regression {
 		t.split = publishedSplits(s.rows)
 	} else {

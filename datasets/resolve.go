@@ -33,9 +33,10 @@ type Resolver struct {
 	Dir      string // the user's folder; "" is none
 	CacheDir string // "" is none: what is fetched is not kept
 	Offline  bool
-	Client   *http.Client // nil is a client with short time-outs that follows HTTPS only
+	Client   *http.Client // nil is one with short time-outs; redirects are followed to HTTPS only
 
 	once    sync.Once
+	client  *http.Client
 	network network
 }
 

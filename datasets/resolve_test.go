@@ -29,9 +29,7 @@ func serve(t *testing.T, paths []string, handler http.HandlerFunc) (File, *Resol
 	for _, p := range paths {
 		f.URLs = append(f.URLs, s.URL+p)
 	}
-	client := s.Client()
-	client.CheckRedirect = checkRedirect
-	return f, &Resolver{CacheDir: t.TempDir(), Client: client}
+	return f, &Resolver{CacheDir: t.TempDir(), Client: s.Client()}
 }
 
 func TestDownload(t *testing.T) {
@@ -139,7 +137,7 @@ func TestOfflineDoesNotDial(t *testing.T) {
 }
 
 func TestPlainHTTPIsRefused(t *testing.T) {
-	r := &Resolver{Client: http.DefaultClient}
+	r := &Resolver{}
 	if _, err := r.get(context.Background(), "http://127.0.0.1:1/x"); err == nil || !strings.Contains(err.Error(), "not an HTTPS address") {
 		t.Errorf("error %v", err)
 	}
@@ -201,5 +199,148 @@ func TestNewResolverNamesMissingFolder(t *testing.T) {
 	var u *usage.Error
 	if !errors.As(err, &u) {
 		t.Errorf("error %v, want a usage error", err)
+	}
+}
+
+// A body that stops is given up after the time of a file.
+func TestStalledBodyIsGivenUp(t *testing.T) {
+	stop := make(chan struct{})
+	f, r := serve(t, []string{"/stalled"}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		w.Write(content)
+		w.(http.Flusher).Flush()
+		<-stop
+	})
+	defer close(stop)
+	r.network.fileTime = 100 * time.Millisecond
+	_, err := r.download(context.Background(), f)
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want one line: unavailable, no answer in time", err)
+	}
+}
+
+// A host that is down does not keep the next address from being tried, and
+// is not asked again.
+func TestDeadHostIsPassedOver(t *testing.T) {
+	f, r := serve(t, []string{"/good"}, func(w http.ResponseWriter, _ *http.Request) { w.Write(content) })
+	dead := httptest.NewTLSServer(nil)
+	f.URLs = append([]string{dead.URL + "/first"}, f.URLs...)
+	dead.Close()
+	for range 2 {
+		if data, err := r.download(context.Background(), f); err != nil || !bytes.Equal(data, content) {
+			t.Fatalf("error %v, got %q", err, data)
+		}
+	}
+	if len(r.network.down) != 1 {
+		t.Errorf("hosts known as down: %v, want the first", r.network.down)
+	}
+}
+
+// A client that trusts any redirect is not followed to HTTP.
+func TestOwnClientIsGuarded(t *testing.T) {
+	f, r := serve(t, []string{"/"}, func(w http.ResponseWriter, req *http.Request) {
+		http.Redirect(w, req, "http://127.0.0.1:1/", http.StatusFound)
+	})
+	r.Client.CheckRedirect = func(*http.Request, []*http.Request) error { return nil }
+	if _, err := r.download(context.Background(), f); err == nil || !strings.Contains(err.Error(), "only HTTPS is followed") {
+		t.Errorf("error %v, want the redirect refused", err)
+	}
+}
+
+func TestInterruptIsNotUnavailability(t *testing.T) {
+	f, r := serve(t, []string{"/"}, func(w http.ResponseWriter, _ *http.Request) { w.Write(content) })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := r.download(ctx, f); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("error %v, want context.Canceled alone", err)
+	}
+	if len(r.network.down) != 0 {
+		t.Errorf("an interrupt marked %v as down", r.network.down)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	r := &Resolver{Dir: dir, CacheDir: cache, Offline: true}
+	at := func(name string) Status {
+		all, err := r.Status(name)
+		if err != nil || len(all) == 0 {
+			t.Fatalf("%s: %v, error %v", name, all, err)
+		}
+		return all[len(all)-1]
+	}
+	if s := at("vehicle"); !s.Missing() || s.File.Path != "vehicle/xai.dat" || s.Dataset != "vehicle" {
+		t.Errorf("without files: %+v, want xai.dat missing", s)
+	}
+	if err := keep(cache, File{Path: "vehicle/xai.dat"}, []byte("1 2 van\n")); err != nil {
+		t.Fatal(err)
+	}
+	if s := at("vehicle"); s.Missing() || s.Err == nil || !strings.HasPrefix(s.Path, cache) || !strings.Contains(s.Err.Error(), "line 1: 3 columns: want 19") {
+		t.Errorf("with a damaged copy in the cache: %+v", s)
+	}
+	if all, err := r.Status("toy"); err != nil || len(all) != 0 {
+		t.Errorf("a built-in set has files %v, error %v", all, err)
+	}
+	if _, err := r.Status("toys"); err == nil {
+		t.Error("no error for an unknown set")
+	}
+}
+
+func TestStatusOfRealFiles(t *testing.T) {
+	r := &Resolver{Dir: realData(t), Offline: true}
+	for _, s := range uci() {
+		all, err := r.Status(s.name)
+		if err != nil || len(all) != len(s.files) {
+			t.Fatalf("%s: %d files, error %v", s.name, len(all), err)
+		}
+		for _, f := range all {
+			if f.Missing() || f.Err != nil {
+				t.Errorf("%s: %+v, want it verified", f.File.Path, f)
+			}
+		}
+	}
+}
+
+func TestNewResolverObeysTheEnvironment(t *testing.T) {
+	named, flag := t.TempDir(), t.TempDir()
+	t.Setenv(EnvData, named)
+	for value, offline := range map[string]bool{"": false, "0": false, "1": true} {
+		t.Setenv(EnvOffline, value)
+		r, err := NewResolver("")
+		if err != nil || r.Offline != offline || r.Dir != named {
+			t.Errorf("%s=%q: %+v, error %v", EnvOffline, value, r, err)
+		}
+	}
+	if r, err := NewResolver(flag); err != nil || r.Dir != flag {
+		t.Errorf("the flag does not come before the environment: %+v, error %v", r, err)
+	}
+	t.Setenv(EnvData, "")
+	if r, err := NewResolver(""); err != nil || r.Dir != "" {
+		t.Errorf("empty %s: %+v, error %v, want no folder", EnvData, r, err)
+	}
+}
+
+// What the table says can be looked up and stored safely.
+func TestRegistry(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range uci() {
+		for _, f := range s.files {
+			if !filepath.IsLocal(filepath.FromSlash(f.Path)) || seen[f.Path] {
+				t.Errorf("%s: path leaves the folder, or stands twice", f.Path)
+			}
+			seen[f.Path] = true
+			if len(f.SHA256) != 64 || strings.Trim(f.SHA256, "0123456789abcdef") != "" || seen[f.SHA256] {
+				t.Errorf("%s: SHA-256 %q is malformed, or stands twice", f.Path, f.SHA256)
+			}
+			seen[f.SHA256] = true
+			for _, u := range f.URLs {
+				if !strings.HasPrefix(u, "https://") {
+					t.Errorf("%s: address %s is not HTTPS", f.Path, u)
+				}
+			}
+		}
+	}
+	if len(seen) != 2*14 {
+		t.Errorf("%d paths and digests, want those of 14 files", len(seen))
 	}
 }
