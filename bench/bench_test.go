@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -204,21 +203,10 @@ func (s *sweep) run(b *testing.B, c Cell) {
 		}
 	}
 	b.ReportMetric(sum.KS/float64(b.N), "ks")
-	b.ReportMetric(floor(in.Truth, c.Samples), "ks_floor")
+	b.ReportMetric(selfDistance(in.Truth, c.Samples).Mean, "ks_floor")
 	b.ReportMetric(diverged/float64(b.N), "diverged")
 	b.ReportMetric(float64(sum.Gradients)/b.Elapsed().Seconds(), "gradients/s")
 	b.ReportMetric(samples/b.Elapsed().Seconds(), "samples/s")
-}
-
-// floor is the mean distance of n exact draws to the truth: the
-// self-distance, scaled from the reference's own number of samples by the
-// Kolmogorov distance's rate √(1/n + 1/m).
-func floor(t oracle.Truth, n int) float64 {
-	self := t.SelfDistance().Mean
-	if r, ok := t.(*oracle.Reference); ok {
-		self *= math.Sqrt((1 + float64(r.Samples)/float64(n)) / 2)
-	}
-	return self
 }
 
 func numbers(b *testing.B, list string) []int {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -106,17 +107,27 @@ func (m calibration) measure(c Cell, prepare func(c Cell, in Inputs) (runner, er
 	return sum, nil
 }
 
-// timed runs more and more until the time is used up, and returns the
-// seconds per run of the longest series.
+// seriesTime is how long a series of runs should take: long against the
+// clock's resolution, and short enough to fall between the time slices of
+// other programs most of the time.
+const seriesTime = time.Millisecond
+
+// timed returns the seconds per run of the fastest series within the limit:
+// what disturbs a measurement only adds to it.
 func timed(run runner, limit time.Duration) (float64, error) {
-	for n, start := 1, time.Now(); ; n *= 2 {
+	best := math.Inf(1)
+	for n, start := 1, time.Now(); ; {
 		begin := time.Now()
 		if err := run(n); err != nil {
 			return 0, err
 		}
 		took := time.Since(begin)
-		if time.Since(start)+2*took > limit {
-			return took.Seconds() / float64(n), nil
+		best = min(best, took.Seconds()/float64(n))
+		if took < seriesTime/2 {
+			n *= 2
+		}
+		if time.Since(start)+took > limit {
+			return best, nil
 		}
 	}
 }

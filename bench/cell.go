@@ -147,7 +147,7 @@ type Result struct {
 	Key  string `json:"key"`
 
 	KS           float64 `json:"ks"`      // mean Kolmogorov distance to the oracle; 1 if diverged
-	KSSelf       float64 `json:"ks_self"` // mean self-distance of the oracle
+	KSSelf       float64 `json:"ks_self"` // mean self-distance of the oracle, for the cell's number of samples
 	KSSelfLow    float64 `json:"ks_self_low"`
 	KSSelfHigh   float64 `json:"ks_self_high"` // its 5 and 95 % quantiles
 	Diverged     bool    `json:"diverged"`

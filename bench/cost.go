@@ -39,10 +39,10 @@ func (k KernelTimes) at(times []float64, rows float64) float64 {
 // prototypes' measurements with AVX-512 and float32.
 const (
 	secondsPerFlop   = 1e-11
-	secondsPerNormal = 0.7e-9
+	secondsPerNormal = 1.0e-9
 	secondsPerCall   = 0.1e-6 // of a gradient, beside its arithmetic
 	flopsPerWeight   = 6      // per row: forward, two products backward
-	productGradients = 2.5    // a Hessian-vector product in gradients
+	productGradients = 3      // a Hessian-vector product in gradients
 )
 
 // defaultTimes are those of the constants.
@@ -70,8 +70,8 @@ func (m CostModel) times(dataset string) (KernelTimes, Problem) {
 	return defaultTimes(p), p
 }
 
-// Cell estimates the seconds of one core that a cell takes if its chain
-// does not diverge. claims are those of its integrator.
+// Cell estimates the seconds of one core that a cell takes. claims are those
+// of its integrator.
 func (m CostModel) Cell(c Cell, claims integrators.Claims) float64 {
 	k, p := m.times(c.Dataset)
 	rows := float64(p.Rows) / float64(max(c.Batches, 1))
@@ -81,7 +81,27 @@ func (m CostModel) Cell(c Cell, claims integrators.Claims) float64 {
 	}
 	kernel := gradients*k.at(k.Gradient, rows) + float64(claims.HessianVectors)*k.at(k.Product, rows)
 	noise := k.Noise * float64(max(claims.Normals, 1)) / float64(max(c.Inner, 1))
-	return float64(c.kernels()) * (kernel + noise)
+	kernels := float64(c.kernels())
+	if p.unstable(c) {
+		kernels = min(kernels, kernelsToDiverge)
+	}
+	return kernels * (kernel + noise)
+}
+
+// kernelsToDiverge is how long an unstable chain lasts, as seen: between a
+// few dozen kernels and a few thousand.
+const kernelsToDiverge = 1000
+
+// unstable guesses whether a cell's chain will diverge: its step is above
+// what was seen to be stable, or beyond the explicit friction's own limit,
+// hC = 2.
+func (p Problem) unstable(c Cell) bool {
+	limit := p.Stable
+	if c.Batches > 1 {
+		limit = p.StableSmall
+	}
+	explicit := c.Integrator == "leapfrog" || c.Integrator == "sghmc" || c.Integrator == "euler"
+	return limit > 0 && c.Step > limit || explicit && c.Step*c.Friction > 2
 }
 
 // opinionShare is what the second opinion on a reference takes, in chains of
@@ -106,8 +126,7 @@ type Estimate struct {
 
 // Estimates returns what the experiments cost, cell by cell: what the store
 // has costs nothing, and what two experiments share counts in the first. Of
-// a choice one chain is counted. Chains that diverge end early, so the sum is
-// an upper bound where the grid goes beyond stability.
+// a choice only the next chain is counted.
 func (m CostModel) Estimates(exps []Experiment, shard Shard, s *Store, lookup func(string) (integrators.Method, error)) ([]Estimate, error) {
 	if lookup == nil {
 		lookup = integrators.Lookup

@@ -15,7 +15,7 @@ import (
 const (
 	timePerSample = 2.5
 	timeOfBurnIn  = 10
-	sweepSamples  = 200
+	paperSamples  = 200
 )
 
 // paperFriction is C where the paper does not vary it.
@@ -125,7 +125,7 @@ type settings struct {
 	scheme     string // "" means reshuffle, or full for the full batch
 	step       float64
 	batch      int
-	samples    int // 0 means sweepSamples
+	samples    int // 0 means paperSamples
 }
 
 // spec is the reference of a network's problem.
@@ -151,7 +151,7 @@ func (g *grid) cell(p Problem, split int, s settings) Cell {
 		c.Scheme = "full"
 	}
 	if c.Samples == 0 {
-		c.Samples = sweepSamples
+		c.Samples = paperSamples
 	}
 	if p.network() {
 		c.Split, c.Precision, c.Oracle = split, g.Precision, g.spec(p, split).Key()
@@ -165,28 +165,30 @@ func (g *grid) cell(p Problem, split int, s settings) Cell {
 }
 
 // sweep is the cells of the given settings on every problem, split, batch
-// size and step.
+// size and step. Sizes that do not cut a problem's rows are left out.
 func (g *grid) sweep(variants []settings) []Cell {
 	var cells []Cell
 	for _, p := range g.problems {
 		for split := range g.Splits {
-			for _, batch := range g.sizes(p) {
-				for _, v := range variants {
-					for _, h := range g.steps(p.Dataset, batch) {
-						v.step, v.batch = h, batch
-						cells = append(cells, g.cell(p, split, v))
+			for _, block := range g.Sweeps {
+				if !block.covers(p) {
+					continue
+				}
+				for _, batch := range block.BatchSizes {
+					if batch != Full && Batches(p.Rows, batch) == 1 {
+						continue
+					}
+					for _, v := range variants {
+						for _, h := range block.Steps {
+							v.step, v.batch, v.samples = h, batch, g.Samples
+							cells = append(cells, g.cell(p, split, v))
+						}
 					}
 				}
 			}
 		}
 	}
 	return cells
-}
-
-// sizes are the batch sizes that cut a problem's rows in at least two
-// batches, and Full.
-func (g *grid) sizes(p Problem) []int {
-	return slices.DeleteFunc(slices.Clone(g.BatchSizes), func(b int) bool { return b != Full && Batches(p.Rows, b) == 1 })
 }
 
 // oracles are the references of every network problem and split.
@@ -210,13 +212,23 @@ func (g *grid) bottleneck() Experiment {
 	for seed := range g.Splits {
 		for _, batch := range []int{8, Full} {
 			for _, name := range []string{"euler", "leapfrog", "lietrotter", "mt3"} {
-				for _, h := range g.BottleneckSteps {
+				for _, h := range g.bottleneckSteps(name, batch) {
 					e.Cells = append(e.Cells, g.cell(p, seed, settings{integrator: name, friction: paperFriction, step: h, batch: batch, samples: g.BottleneckSamples}))
 				}
 			}
 		}
 	}
 	return e
+}
+
+func (g *grid) bottleneckSteps(integrator string, batch int) []float64 {
+	switch {
+	case batch != Full:
+		return g.Bottleneck
+	case integrator == "euler":
+		return g.BottleneckEuler
+	}
+	return g.BottleneckFull
 }
 
 // Path lengths: 40 units of time show how friction shapes a path, at a step

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"strings"
 
 	"hambench/internal/usage"
@@ -12,54 +13,87 @@ type Profile struct {
 	About     string
 	Splits    int
 	Precision string // of network gradients
-	// Steps are the η of the sweeps, FullSteps those with the full batch
-	// (nil: the same), StepsOf those of a data set whose curvature wants
-	// smaller ones.
-	Steps, FullSteps []float64
-	StepsOf          map[string][]float64
-	BatchSizes       []int // Full among them
-	Inner            []int
-	Frictions        []float64
-	// BottleneckSteps are the η of Figure 1, and BottleneckSamples the
-	// length of its chains.
-	BottleneckSteps   []float64
-	BottleneckSamples int
-	ToySamples        int
+	Samples   int    // per chain of the sweeps; the tables and Figure 1 have the paper's numbers
+	Sweeps    []Sweep
+	Inner     []int
+	Frictions []float64
+	// Bottleneck is Figure 1: its steps with batch size 8, with the full
+	// batch, and those of euler with the full batch, which is stable far
+	// below the others.
+	Bottleneck, BottleneckFull, BottleneckEuler []float64
+	BottleneckSamples                           int
+	ToySamples                                  int
+}
+
+// Sweep is a block of the grid of step and batch sizes.
+type Sweep struct {
+	Datasets   []string // nil: all
+	BatchSizes []int    // Full among them
+	Steps      []float64
 }
 
 // Profiles returns the profiles, the smallest first.
+//
+// The steps follow where the data sets stop being stable (Problem.Stable): a
+// grid that reaches one step beyond shows where, and what lies further
+// costs nothing and says nothing. A step half the size costs twice the time,
+// which is why quick starts just below.
 func Profiles() []Profile {
 	return []Profile{
 		{
-			Name: "quick", About: "every figure and table on a coarse grid, one split: 20 minutes on 2 cores",
-			Splits: 1, Precision: "float32",
-			Steps:           []float64{0.01, 0.02, 0.05, 0.1},
-			FullSteps:       []float64{0.01, 0.02, 0.05, 0.1},
-			BatchSizes:      []int{8, 32, Full},
+			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 50 samples: 20 minutes on 2 cores",
+			Splits: 1, Precision: "float32", Samples: 50,
+			Sweeps: []Sweep{
+				{[]string{"boston"}, []int{8, 32}, []float64{0.005, 0.01, 0.02, 0.05}},
+				{[]string{"boston"}, []int{Full}, []float64{0.01, 0.02, 0.05}},
+				{[]string{"concrete"}, []int{8}, []float64{0.001, 0.002, 0.005}},
+				{[]string{"concrete"}, []int{32}, []float64{0.002, 0.005}},
+				{[]string{"concrete"}, []int{Full}, []float64{0.005, 0.01}},
+				{[]string{"energy", "yacht"}, []int{8}, []float64{0.0005, 0.001, 0.002}},
+				{[]string{"energy", "yacht"}, []int{32}, []float64{0.001, 0.002}},
+				{[]string{"energy", "yacht"}, []int{Full}, []float64{0.002, 0.005}},
+				{[]string{"ionosphere", "vehicle"}, []int{8, 32, Full}, []float64{0.01, 0.02, 0.05, 0.1}},
+				{[]string{"linear"}, []int{8, 32, Full}, []float64{0.005, 0.01, 0.02, 0.05, 0.1}},
+			},
 			Inner:           []int{1, 10, 100},
 			Frictions:       []float64{1, 5, 50},
-			BottleneckSteps: []float64{0.02, 0.05, 0.1, 0.2}, BottleneckSamples: 2000,
+			Bottleneck:      []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1},
+			BottleneckFull:  []float64{0.02, 0.05, 0.07, 0.1, 0.15},
+			BottleneckEuler: []float64{0.005, 0.01, 0.02, 0.05}, BottleneckSamples: 2000,
 			ToySamples: 100_000,
 		},
 		{
-			Name: "standard", About: "a finer grid, two splits: 3 hours on 2 cores",
-			Splits: 2, Precision: "float32",
-			Steps:           []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1},
-			FullSteps:       []float64{0.005, 0.01, 0.02, 0.05, 0.1},
-			BatchSizes:      []int{8, 32, 128, Full},
+			Name: "standard", About: "a finer grid, one split, the paper's chains of 200 samples: 3 hours on 2 cores",
+			Splits: 1, Precision: "float32", Samples: 200,
+			Sweeps: []Sweep{
+				{[]string{"boston"}, []int{8, 32, 128}, []float64{0.002, 0.005, 0.01, 0.02, 0.05}},
+				{[]string{"boston"}, []int{Full}, []float64{0.005, 0.01, 0.02, 0.05}},
+				{[]string{"concrete"}, []int{8, 32, 128}, []float64{0.0005, 0.001, 0.002, 0.005}},
+				{[]string{"concrete"}, []int{Full}, []float64{0.002, 0.005, 0.01}},
+				{[]string{"energy", "yacht"}, []int{8, 32, 128}, []float64{0.0005, 0.001, 0.002, 0.005}},
+				{[]string{"energy", "yacht"}, []int{Full}, []float64{0.002, 0.005, 0.01}},
+				{[]string{"ionosphere", "vehicle"}, []int{8, 32, 128, Full}, []float64{0.005, 0.01, 0.02, 0.05, 0.1}},
+				{[]string{"linear"}, []int{8, 32, 128, Full}, []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
+			},
 			Inner:           []int{1, 5, 20, 100},
 			Frictions:       []float64{0.5, 2, 5, 10, 50},
-			BottleneckSteps: []float64{0.01, 0.02, 0.05, 0.1, 0.2}, BottleneckSamples: 2000,
+			Bottleneck:      []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1},
+			BottleneckFull:  []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.08, 0.09, 0.1, 0.15},
+			BottleneckEuler: []float64{0.002, 0.005, 0.01, 0.02, 0.03, 0.05}, BottleneckSamples: 2000,
 			ToySamples: 100_000,
 		},
 		{
 			Name: "paper", About: "the paper's grid, five splits: a day on 2 cores",
-			Splits: 5, Precision: "float32",
-			Steps:           []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1},
-			BatchSizes:      []int{8, 16, 32, 64, 128, Full},
+			Splits: 5, Precision: "float32", Samples: 200,
+			Sweeps: []Sweep{{
+				BatchSizes: []int{8, 16, 32, 64, 128, Full},
+				Steps:      []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1},
+			}},
 			Inner:           []int{1, 2, 5, 10, 20, 50, 100},
 			Frictions:       []float64{0.5, 1, 2, 5, 10, 20, 50, 100},
-			BottleneckSteps: []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2}, BottleneckSamples: 2000,
+			Bottleneck:      []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1},
+			BottleneckFull:  []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.08, 0.09, 0.1, 0.15},
+			BottleneckEuler: []float64{0.002, 0.005, 0.01, 0.02, 0.03, 0.05}, BottleneckSamples: 2000,
 			ToySamples: 100_000,
 		},
 	}
@@ -78,13 +112,8 @@ func LookupProfile(name string) (Profile, error) {
 	return Profile{}, usage.Errorf("unknown profile %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// steps returns the η of a data set at a batch size.
-func (p Profile) steps(dataset string, batch int) []float64 {
-	if s, ok := p.StepsOf[dataset]; ok {
-		return s
-	}
-	if batch == Full && p.FullSteps != nil {
-		return p.FullSteps
-	}
-	return p.Steps
+// covers reports whether the block is for a problem. The teachers take the
+// blocks of the sets that they take the place of.
+func (s Sweep) covers(p Problem) bool {
+	return s.Datasets == nil || slices.Contains(s.Datasets, p.Dataset) || p.Like != "" && slices.Contains(s.Datasets, p.Like)
 }

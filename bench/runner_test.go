@@ -179,9 +179,14 @@ func TestResultsMakeSense(t *testing.T) {
 				t.Errorf("diverged: %+v", r)
 			}
 		case c.Observe == Distance:
-			// 40 draws a quarter of a unit apart against 8 or the exact
-			// law: distances of 0.1–0.4; 0.7 would be another law.
-			if !(r.KS > 0 && r.KS < 0.7) || !(r.KSSelf > 0) || r.Steps != c.kernels() || r.Gradients == 0 {
+			// Against the exact law 40 draws a quarter of a unit apart are
+			// at 0.1–0.4. The oracle's chains of 8 draws, a fifth of a unit
+			// apart, may lie on one side of the law: up to 0.8.
+			limit := 0.5
+			if c.Oracle != Analytic {
+				limit = 0.9
+			}
+			if !(r.KS > 0 && r.KS < limit) || !(r.KSSelf > 0) || r.Steps != c.kernels() || r.Gradients == 0 {
 				t.Errorf("distance: %+v", r)
 			}
 			if _, ok := r.Scores["infinite"]; ok || len(r.Scores) != 2 {
