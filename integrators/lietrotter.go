@@ -15,8 +15,28 @@ func lieTrotterMethod() Method {
 			Source: "Franzese et al. 2022, eq. 12–15 and App. B.5.3, eq. 44; Abdulle, Vilmart & Zygalakis 2015",
 		},
 	}, limits{inner: true, infiniteDamp: true}, func(dim int, p Params) (Stepper, Stepper) {
+		if p.Inner == 1 {
+			return newRefreshedVerlet(dim, p), nil
+		}
 		return newVerlet(dim, p), newRefresh(p, p.Step*float64(p.Inner))
 	})
+}
+
+// refreshedVerlet is N_l = 1: the leapfrog step and the refreshment after it
+// in one pass.
+type refreshedVerlet struct{ verlet }
+
+func newRefreshedVerlet(dim int, p Params) *refreshedVerlet {
+	s := &refreshedVerlet{*newVerlet(dim, p)}
+	s.kick.Q, s.kick.S = p.friction(p.Step)
+	return s
+}
+
+func (s *refreshedVerlet) Step(z *State, f Force, n Noise) {
+	vec.AddScaled(z.Theta, s.half, z.R)
+	f.Gradient(s.g, z.Theta)
+	s.kick.Theta, s.kick.R = z.Theta, z.R
+	n.Update(&s.kick)
 }
 
 // verlet is the leapfrog step of the Hamiltonian flow alone: θ += (h/2)M⁻¹r,

@@ -276,3 +276,18 @@ func TestWordOrders(t *testing.T) {
 		}
 	}
 }
+
+// One pass and two passes are the same map, to rounding.
+func TestFusedLieTrotterIsTheComposition(t *testing.T) {
+	for _, p := range targets() {
+		m := lookup(t, "lietrotter")
+		fused := p.newAt(t, m, 0.1, 1)
+		apart := p.newAt(t, m, 0.1, 1)
+		dim := len(p.force.Affine().Shift)
+		apart.Kernel, apart.Refresh = newVerlet(dim, apart.Params), newRefresh(apart.Params, 0.1)
+		a, b := probe(fused, p.force, dim), probe(apart, p.force, dim)
+		if d := max(largestDifference(a.m, b.m), largestDifference(a.c, b.c), largestDifference(a.n, b.n)); d > 1e-14 {
+			t.Errorf("%s: the maps differ by %g", p.name, d)
+		}
+	}
+}
