@@ -14,14 +14,14 @@ import (
 // decimal writes a number without an exponent: 0.001, 20.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// overhang is how far a label may stick out of its axis, in points: half the
-// gap between panels.
-const overhang = vg.Length(6)
+// overhang is how far a label, with the space around it, may stick out of its
+// axis, in points.
+const overhang = vg.Length(8)
 
 // logTicks returns ticks at 1, 2 and 5 times the powers of ten within [min,
 // max], labelled by plain decimals as far as the labels, with their extent
-// along the axis, fit on its length: powers of ten first. plot.LogTicks labels in exponents and
-// loses ticks below 1 (gonum/plot#747).
+// along the axis, fit on its length: powers of ten first. plot.LogTicks
+// labels in exponents and loses ticks below 1 (gonum/plot#747).
 func logTicks(low, high float64, length vg.Length, extent func(label string) vg.Length) []plot.Tick {
 	var ticks []plot.Tick
 	var extents [][2]vg.Length

@@ -41,6 +41,13 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 	}
 }
 
+// The label at the very end of a vertical axis, 1 for distances, stays.
+func TestEndLabelStays(t *testing.T) {
+	if got := labels(logTicks(0.01, 1, 180, upwards)); !slices.Contains(got, "1") || !slices.Contains(got, "0.01") {
+		t.Errorf("labels %v: want those of both ends among them", got)
+	}
+}
+
 func sorted(s []string) []string { slices.Sort(s); return s }
 
 func TestLinearTicks(t *testing.T) {
