@@ -148,11 +148,12 @@ func local(dir string, f File) (data []byte, path string, err error) {
 // keep stores a fetched file in the cache, whole or not at all.
 func keep(dir string, f File, data []byte) error {
 	path := filepath.Join(dir, filepath.FromSlash(f.Path))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("data cache: %w", err)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Write(path, data)
 	}
-	if err := atomicfile.Write(path, data); err != nil {
-		return fmt.Errorf("data cache: %w", err)
+	if err != nil {
+		return usage.Errorf("data cache %s cannot be written: %w: want a writable folder (XDG_CACHE_HOME), or %s", dir, err, EnvData)
 	}
 	return nil
 }

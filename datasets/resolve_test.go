@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hambench/internal/usage"
@@ -108,6 +109,41 @@ func TestSlowServerIsGivenUp(t *testing.T) {
 	// Generous: 0.1 s is expected, contactTime would be 8 s.
 	if took := time.Since(start); took > 4*time.Second {
 		t.Errorf("took %v", took)
+	}
+}
+
+// A network that swallows everything costs less than 10 s in all: here every
+// connection is waited for as long as a dialer does (in fake time).
+func TestSilentNetworkIsNoticedInTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, hostTime)
+			defer cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		r := &Resolver{Client: &http.Client{Transport: &http.Transport{DialContext: silent}}}
+		start := time.Now()
+		for _, s := range uci() {
+			if _, err := r.Load(t.Context(), s.name); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("%s: error %v, want ErrUnavailable", s.name, err)
+			}
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("noticed after %v, want 10 s at most", took)
+		}
+	})
+}
+
+func TestUnwritableCacheIsUsageError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := keep(dir, File{Path: "small/data.txt"}, content)
+	var u *usage.Error
+	if !errors.As(err, &u) || !strings.Contains(err.Error(), dir+" cannot be written") {
+		t.Errorf("error %v, want a usage error that names the cache", err)
 	}
 }
 
