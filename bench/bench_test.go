@@ -27,7 +27,7 @@ var (
 	benchSplits      = flag.String("split", "0", "splits of BenchmarkMethods")
 	benchIntegrators = flag.String("integrator", "sghmc,leapfrog,symmetric,lietrotter,mt3", "integrators of BenchmarkMethods")
 	benchBatches     = flag.String("K", "", "numbers of batches of BenchmarkMethods (default those of batch sizes 8, 32, and full)")
-	benchSteps       = flag.String("step", "0.005,0.02", "steps h of BenchmarkMethods")
+	benchSteps       = flag.String("step", "", "steps h of BenchmarkMethods (default the two largest of the quick profile's)")
 	benchSamples     = flag.Int("samples", 25, "samples per chain of BenchmarkMethods")
 	benchStore       = flag.String("store", "", "store with oracles to judge by (default: short ones are made)")
 )
@@ -47,13 +47,12 @@ var (
 // comparing methods with each other, not for absolute distances.
 func BenchmarkMethods(b *testing.B) {
 	s := newSweep(b)
-	for _, name := range strings.Split(*benchDatasets, ",") {
+	for _, p := range s.problems(b, strings.Split(*benchDatasets, ",")) {
 		for _, split := range numbers(b, *benchSplits) {
-			p := s.problem(b, name)
 			for _, k := range s.batches(b, p) {
-				for _, h := range strings.Split(*benchSteps, ",") {
+				for _, h := range s.steps(b, p, k) {
 					for _, integrator := range strings.Split(*benchIntegrators, ",") {
-						c := s.cell(b, p, split, k, h, integrator)
+						c := s.cell(p, split, k, h, integrator)
 						b.Run(benchName(c), func(b *testing.B) { s.run(b, c) })
 					}
 				}
@@ -100,22 +99,28 @@ func newSweep(b *testing.B) *sweep {
 	return s
 }
 
-// problem returns the problem of a data set, or the built-in one that takes
-// its place where its data cannot be had.
-func (s *sweep) problem(b *testing.B, name string) Problem {
-	p, ok := LookupProblem(name)
-	if !ok {
-		b.Fatalf("unknown data set %q: want one of %s", name, strings.Join(datasets.Names(), ", "))
+// problems returns the problems of data sets. The built-in ones take the
+// place of those whose data cannot be had.
+func (s *sweep) problems(b *testing.B, names []string) []Problem {
+	var out []Problem
+	for _, name := range names {
+		p, ok := LookupProblem(name)
+		if !ok {
+			b.Fatalf("unknown data set %q: want one of %s", name, strings.Join(datasets.Names(), ", "))
+		}
+		missing, err := s.data.Unavailable(b.Context(), name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(missing) > 0 {
+			b.Logf("no data for %s: %s takes its place", name, teacher(p.Task).Dataset)
+			p = teacher(p.Task)
+		}
+		if !slices.ContainsFunc(out, func(q Problem) bool { return q.Dataset == p.Dataset }) {
+			out = append(out, p)
+		}
 	}
-	missing, err := s.data.Unavailable(b.Context(), name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if len(missing) > 0 {
-		b.Logf("no data for %s: %s takes its place", name, teacher(p.Task).Dataset)
-		return teacher(p.Task)
-	}
-	return p
+	return out
 }
 
 func (s *sweep) batches(b *testing.B, p Problem) []int {
@@ -125,11 +130,31 @@ func (s *sweep) batches(b *testing.B, p Problem) []int {
 	return []int{Batches(p.Rows, 8), Batches(p.Rows, 32), 1}
 }
 
-func (s *sweep) cell(b *testing.B, p Problem, split, k int, step, integrator string) Cell {
-	h, err := strconv.ParseFloat(step, 64)
-	if err != nil {
-		b.Fatalf("-step %s: want decimal numbers", step)
+// steps are those of -step, or the two largest that the quick profile has
+// for the data set and the batch size, or else for the smallest one.
+func (s *sweep) steps(b *testing.B, p Problem, k int) []float64 {
+	if *benchSteps != "" {
+		var out []float64
+		for _, w := range strings.Split(*benchSteps, ",") {
+			h, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				b.Fatalf("-step %q: want numbers, with commas between", *benchSteps)
+			}
+			out = append(out, h)
+		}
+		return out
 	}
+	size := Cell{Dataset: p.Dataset, Batches: k}.BatchSize()
+	var found []float64
+	for _, block := range Profiles()[0].Sweeps {
+		if block.covers(p) && (found == nil || slices.Contains(block.BatchSizes, size)) {
+			found = block.Steps
+		}
+	}
+	return found[max(0, len(found)-2):]
+}
+
+func (s *sweep) cell(p Problem, split, k int, h float64, integrator string) Cell {
 	g := grid{Profile: Profile{Precision: "float32"}}
 	c := g.cell(p, split, settings{integrator: integrator, friction: paperFriction, step: h, samples: *benchSamples})
 	c.Batches, c.BurnIn = k, c.Thin
