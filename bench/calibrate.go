@@ -76,18 +76,18 @@ func (m calibration) times(c Cell) (k KernelTimes, err error) {
 	return k, nil
 }
 
-// runner runs something n times.
-type runner func(n int) error
+// repeat does something n times.
+type repeat func(n int) error
 
 // measure returns the seconds of one core that one run takes while all
 // workers are busy with the same. prepare is called once per worker.
-func (m calibration) measure(c Cell, prepare func(c Cell, in Inputs) (runner, error)) (float64, error) {
+func (m calibration) measure(c Cell, prepare func(c Cell, in Inputs) (repeat, error)) (float64, error) {
 	times, errs := make([]float64, m.workers), make([]error, m.workers)
 	var group sync.WaitGroup
 	for w := range m.workers {
 		group.Go(func() {
 			var in Inputs
-			var run runner
+			var run repeat
 			if in.Target, in.Plane, errs[w] = m.src.Target(m.ctx, c.Dataset, c.Split, c.Model, c.Precision); errs[w] != nil {
 				return
 			}
@@ -114,7 +114,7 @@ const seriesTime = time.Millisecond
 
 // timed returns the seconds per run of the fastest series within the limit:
 // what disturbs a measurement only adds to it.
-func timed(run runner, limit time.Duration) (float64, error) {
+func timed(run repeat, limit time.Duration) (float64, error) {
 	best := math.Inf(1)
 	for n, start := 1, time.Now(); ; {
 		begin := time.Now()
@@ -137,8 +137,8 @@ func timed(run runner, limit time.Duration) (float64, error) {
 const frozenStep = 1e-12
 
 // kernel makes a chain of the named integrator on the cell's problem.
-func (m calibration) kernel(integrator string, batches int) func(Cell, Inputs) (runner, error) {
-	return func(c Cell, in Inputs) (runner, error) {
+func (m calibration) kernel(integrator string, batches int) func(Cell, Inputs) (repeat, error) {
+	return func(c Cell, in Inputs) (repeat, error) {
 		c.Integrator, c.Inner, c.Friction, c.Batches, c.Scheme, c.Step = integrator, 1, paperFriction, batches, "reshuffle", frozenStep
 		sampler, err := newSampler(c, in)
 		if err != nil {
@@ -152,7 +152,7 @@ func (m calibration) kernel(integrator string, batches int) func(Cell, Inputs) (
 }
 
 // noiseOnly is a pass over the state that makes one normal per parameter.
-func noiseOnly(_ Cell, in Inputs) (runner, error) {
+func noiseOnly(_ Cell, in Inputs) (repeat, error) {
 	s := random.New(0, random.StreamNoise)
 	z := integrators.NewState(in.Target.Dim())
 	u := integrators.Update{Theta: z.Theta, R: z.R}
