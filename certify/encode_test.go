@@ -1,0 +1,60 @@
+package certify
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hambench/integrators"
+)
+
+// A problem that went through JSON gives the same rows, to the last bit.
+func TestProblemJSONRoundTrip(t *testing.T) {
+	m, err := integrators.Lookup("obabo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(Builtin(), BottleneckProblem()) {
+		data, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := ParseProblem(p.Name+".json", data)
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		run := func(p *Problem) []Row {
+			s, err := Schemes("cyclic")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := Run(context.Background(), Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: s, Steps: []float64{0.1, 0.05}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				for j := range rows[i].Observables {
+					rows[i].Observables[j].Uncertainty = 0 // +Inf with two steps
+				}
+			}
+			return rows
+		}
+		if a, b := run(p), run(q); !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: rows differ after JSON:\n%+v\n%+v", p.Name, a, b)
+		}
+	}
+}
+
+type notAnOscillator struct{ Oscillator }
+
+func TestProblemWithoutJSONForm(t *testing.T) {
+	p, err := NewScalar("own", 1, notAnOscillator{Oscillator{Stiffness: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := json.Marshal(p); err == nil || !strings.Contains(err.Error(), "no JSON form") {
+		t.Errorf("error is %v, want one that says there is no JSON form", err)
+	}
+}

@@ -1,0 +1,242 @@
+package claims
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"hambench/certify"
+	"hambench/integrators"
+	"hambench/internal/atomicfile"
+	"hambench/internal/usage"
+)
+
+// engineRevision is part of every key. Raise it when package certify gives
+// other numbers for the same problem, integrator, scheme and steps; changes
+// of an integrator are noticed without it.
+const engineRevision = 1
+
+// Job is one call of the certifier, addressed by all that its rows depend
+// on.
+type Job struct {
+	Key string
+	run func(ctx context.Context) ([]certify.Row, error)
+}
+
+// newJob addresses a call of certify.Run. The integrators must be given.
+func newJob(o certify.Options) (Job, error) {
+	problem, err := json.Marshal(o.Problem)
+	if err != nil {
+		return Job{}, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "revision %d\nproblem %s %s\nsteps %v\nnl %d\n", engineRevision, o.Problem.Name, problem, o.Steps, o.Inner)
+	for _, s := range o.Schemes {
+		fmt.Fprintf(h, "scheme %s %v\n", s.Name, s.Order)
+	}
+	for _, m := range o.Integrators {
+		mark, err := fingerprint(m)
+		if err != nil {
+			return Job{}, err
+		}
+		fmt.Fprintf(h, "integrator %s %+v %s\n", m.Name, m.Claims, mark)
+	}
+	run := func(ctx context.Context) ([]certify.Row, error) { return certify.Run(ctx, o) }
+	return Job{Key: hex.EncodeToString(h.Sum(nil)), run: run}, nil
+}
+
+// fingerprint is what one step of the integrator does, to ten digits: an
+// integrator whose code changed is certified anew. Ten digits are the same on
+// processors that fuse multiplications with additions and on those that do
+// not.
+func fingerprint(m integrators.Method) (string, error) {
+	in, err := m.New(2, integrators.Params{Step: 0.3, Friction: 1.7})
+	if err != nil {
+		return "", err
+	}
+	in.Freeze()
+	z := &integrators.State{Theta: []float64{0.3, -1.1}, R: []float64{0.7, 0.2}}
+	var n ramp
+	for range 2 {
+		in.OuterStep(z, func() integrators.Force { return well{} }, &n)
+	}
+	return fmt.Sprintf("%.10g %.10g", z.Theta, z.R), nil
+}
+
+// well is the force Pθ − s with all that an integrator may ask for.
+type well struct{}
+
+var wellAffine = integrators.Affine{Precision: []float64{2, 0.5, 0.5, 1.3}, Shift: []float64{0.4, -0.9}}
+
+func (well) Affine() *integrators.Affine { return &wellAffine }
+
+func (w well) Gradient(g, theta []float64) {
+	w.HessianVector(g, theta, theta)
+	g[0] -= wellAffine.Shift[0]
+	g[1] -= wellAffine.Shift[1]
+}
+
+func (well) HessianVector(hv, _, v []float64) {
+	p := wellAffine.Precision
+	hv[0], hv[1] = p[0]*v[0]+p[1]*v[1], p[2]*v[0]+p[3]*v[1]
+}
+
+// ramp hands out 0.1, 0.2, 0.3, … as noise.
+type ramp struct{ last float64 }
+
+func (n *ramp) Normal(dst []float64) {
+	for i := range dst {
+		n.last += 0.1
+		dst[i] = n.last
+	}
+}
+
+func (n *ramp) Update(u *integrators.Update) {
+	xi := make([]float64, len(u.R))
+	n.Normal(xi)
+	u.Apply(xi)
+}
+
+// Cache keeps certified rows as files, one a job, named by its key.
+type Cache struct {
+	Dir string // created when something is written; "" keeps nothing
+
+	computed, reused atomic.Int64
+}
+
+// Computed and Reused count the jobs that were run and those found.
+func (c *Cache) Computed() int { return int(c.computed.Load()) }
+
+// Reused counts the jobs whose rows were found.
+func (c *Cache) Reused() int { return int(c.reused.Load()) }
+
+// Rows returns the rows of the jobs, in their order, and runs those that are
+// not there, on the given number of workers.
+func (c *Cache) Rows(ctx context.Context, jobs []Job, workers int) ([]certify.Row, error) {
+	rows, errs := make([][]certify.Row, len(jobs)), make([]error, len(jobs))
+	free := make(chan struct{}, max(1, workers))
+	var wg sync.WaitGroup
+	for i, j := range jobs {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				rows[i], errs[i] = c.rows(ctx, j)
+			}
+		})
+	}
+	wg.Wait()
+	var all []certify.Row
+	for i := range jobs {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		all = append(all, rows[i]...)
+	}
+	return all, nil
+}
+
+// Known returns the rows of those jobs that are there, and counts the others.
+func (c *Cache) Known(jobs []Job) (rows []certify.Row, missing int) {
+	for _, j := range jobs {
+		if r, ok := c.read(j.Key); ok {
+			c.reused.Add(1)
+			rows = append(rows, r...)
+		} else {
+			missing++
+		}
+	}
+	return rows, missing
+}
+
+func (c *Cache) rows(ctx context.Context, j Job) ([]certify.Row, error) {
+	if rows, ok := c.read(j.Key); ok {
+		c.reused.Add(1)
+		return rows, nil
+	}
+	rows, err := j.run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("certify: %w", err)
+	}
+	c.computed.Add(1)
+	return rows, c.write(j.Key, rows)
+}
+
+// entry is a file of the cache.
+type entry struct {
+	Key    string          `json:"key"`
+	Digest string          `json:"sha256"` // of the rows' bytes
+	Rows   json.RawMessage `json:"rows"`
+}
+
+func (c *Cache) path(key string) string { return filepath.Join(c.Dir, key+".json") }
+
+func (c *Cache) write(key string, rows []certify.Row) error {
+	if c.Dir == "" {
+		return nil
+	}
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("claims: certified rows: %w", err)
+	}
+	data, err := json.Marshal(entry{Key: key, Digest: digest(raw), Rows: raw})
+	if err != nil {
+		return fmt.Errorf("claims: certified rows: %w", err)
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return usage.Errorf("folder of certified rows cannot be created: %w", err)
+	}
+	return atomicfile.Write(c.path(key), append(data, '\n'))
+}
+
+// read returns the rows of a key. A file that is damaged counts as missing:
+// it is computed again and replaced.
+func (c *Cache) read(key string) ([]certify.Row, bool) {
+	if c.Dir == "" {
+		return nil, false
+	}
+	data, err := os.ReadFile(c.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false
+	}
+	var e entry
+	if err != nil || json.Unmarshal(data, &e) != nil || e.Key != key || e.Digest != digest(e.Rows) {
+		return nil, false
+	}
+	var rows []certify.Row
+	if json.Unmarshal(e.Rows, &rows) != nil {
+		return nil, false
+	}
+	restore(rows)
+	return rows, true
+}
+
+// restore puts back the infinities that JSON cannot say: a claim or an
+// uncertainty is never NaN.
+func restore(rows []certify.Row) {
+	infinite := func(x *certify.Number) {
+		if math.IsNaN(float64(*x)) {
+			*x = certify.Number(math.Inf(1))
+		}
+	}
+	for _, r := range rows {
+		for i := range r.Observables {
+			infinite(&r.Observables[i].Claim)
+			infinite(&r.Observables[i].Uncertainty)
+		}
+	}
+}
+
+func digest(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}

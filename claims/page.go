@@ -1,0 +1,128 @@
+package claims
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hambench/internal/atomicfile"
+	"hambench/internal/table"
+	"hambench/internal/usage"
+)
+
+// WriteText prints the claims as an ASCII table, then the numbers of each.
+func WriteText(w io.Writer, decisions []Decision, profile string) error {
+	var rows [][]string
+	for _, d := range decisions {
+		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary})
+	}
+	fmt.Fprintf(w, "The claims of the paper, decided (%s)\n", counts(decisions, profile))
+	if err := table.Write(w, []string{"claim", "by", "verdict", "number"}, rows); err != nil {
+		return err
+	}
+	for _, d := range decisions {
+		fmt.Fprintf(w, "\n%s: %s\n", d.ID, d.Verdict)
+		for _, line := range []string{d.Statement, "where: " + d.Where, "test: " + d.Test, "found: " + d.Summary, d.Detail} {
+			if line != "" {
+				fmt.Fprintf(w, "  %s\n", line)
+			}
+		}
+		for _, n := range d.Numbers {
+			fmt.Fprintf(w, "    %s: %s\n", n.Name, n.Text)
+		}
+	}
+	return nil
+}
+
+// counts says how many claims have which verdict.
+func counts(decisions []Decision, profile string) string {
+	n := make(map[Verdict]int)
+	for _, d := range decisions {
+		n[d.Verdict]++
+	}
+	return fmt.Sprintf("%d claims: %d confirmed, %d refuted, %d not decided; profile %s", len(decisions), n[Confirmed], n[Refuted], n[NotDecided], profile)
+}
+
+// WriteMarkdown prints the claims as a page.
+func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Claims\n\n")
+	fmt.Fprintf(&b, "Claims of Franzese, Milios, Filippone and Michiardi, “Revisiting the Effects of Stochasticity for Hamiltonian Samplers” (AISTATS 2022), and how they hold.\n")
+	fmt.Fprintf(&b, "Where a claim is not the paper's own, the column “by” says whose it is.\n\n%s.\n\n", counts(decisions, profile))
+	fmt.Fprintf(&b, "| claim | by | statement | verdict | number |\n|---|---|---|---|---|\n")
+	for _, d := range decisions {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | **%s** | %s |\n", d.ID, d.ID, cell(d.By), cell(d.Statement), d.Verdict, cell(d.Summary))
+	}
+	for _, d := range decisions {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n- Said by: %s\n- Where: %s\n- Test: %s\n- Verdict: **%s**: %s\n", d.ID, d.Statement, d.By, d.Where, d.Test, d.Verdict, d.Summary)
+		if d.Detail != "" {
+			fmt.Fprintf(&b, "\n%s\n", d.Detail)
+		}
+		if len(d.Numbers) > 0 {
+			fmt.Fprintf(&b, "\n| quantity | value |\n|---|---|\n")
+		}
+		for _, n := range d.Numbers {
+			fmt.Fprintf(&b, "| %s | %s |\n", cell(n.Name), cell(n.Text))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// cell is text as a cell of a Markdown table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// WriteJSON prints the claims as an array.
+func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
+	type row struct {
+		ID        string   `json:"id"`
+		By        string   `json:"by"`
+		Statement string   `json:"statement"`
+		Where     string   `json:"where"`
+		Test      string   `json:"test"`
+		Profile   string   `json:"profile"`
+		Verdict   Verdict  `json:"verdict"`
+		Summary   string   `json:"summary"`
+		Detail    string   `json:"detail,omitempty"`
+		Numbers   []Number `json:"numbers"`
+	}
+	rows := []row{}
+	for _, d := range decisions {
+		numbers := d.Numbers
+		if numbers == nil {
+			numbers = []Number{}
+		}
+		rows = append(rows, row{d.ID, d.By, d.Statement, d.Where, d.Test, profile, d.Verdict, d.Summary, d.Detail, numbers})
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(rows)
+}
+
+// Save writes claims.txt, claims.md and claims.json to a folder, which it
+// creates if needed, and returns their paths.
+func Save(dir string, decisions []Decision, profile string) (files []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, usage.Errorf("folder of the claims cannot be created: %w", err)
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer, []Decision, string) error
+	}{{"claims.txt", WriteText}, {"claims.md", WriteMarkdown}, {"claims.json", WriteJSON}} {
+		var b bytes.Buffer
+		if err := f.write(&b, decisions, profile); err != nil {
+			return files, fmt.Errorf("claims: %s: %w", f.name, err)
+		}
+		path := filepath.Join(dir, f.name)
+		if err := atomicfile.Write(path, b.Bytes()); err != nil {
+			return files, err
+		}
+		files = append(files, path)
+	}
+	return files, nil
+}

@@ -1,0 +1,597 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hambench/bench"
+)
+
+// How sampled distances are compared, for the page.
+const (
+	inSpreads = "Differences of Kolmogorov distances are in units of the standard deviation of the oracle's self-distance, one predicted value at a time. "
+	ofMedian  = "The interval of the median is distribution-free and covers with 99 %, so chance alone decides wrongly in at most 1 % of such studies. "
+)
+
+// fewest is how many differences an interval needs.
+const fewest = 8
+
+// condition is what two chains share that differ in their method alone.
+type condition struct {
+	dataset string
+	split   int
+	seed    uint64
+	batches int
+	step    float64
+}
+
+func conditionOf(c bench.Cell) condition {
+	return condition{c.Dataset, c.Split, c.Seed, c.Batches, c.Step}
+}
+
+// study holds results by condition and by what is compared.
+type study[V comparable] struct {
+	conditions []condition // in the order of the results
+	of         map[condition]map[V]bench.Result
+}
+
+func newStudy[V comparable](results []bench.Result, variant func(bench.Cell) V) *study[V] {
+	s := &study[V]{of: make(map[condition]map[V]bench.Result)}
+	for _, r := range results {
+		c := conditionOf(r.Cell)
+		if s.of[c] == nil {
+			s.conditions = append(s.conditions, c)
+			s.of[c] = make(map[V]bench.Result)
+		}
+		s.of[c][variant(r.Cell)] = r
+	}
+	return s
+}
+
+func byIntegrator(c bench.Cell) string { return c.Integrator }
+
+// spread is the standard deviation of the self-distance of a predicted value,
+// from its 5 and 95 % quantiles. A cell's distance is a mean over predicted
+// values, which varies less.
+func spread(r bench.Result) float64 { return (r.KSSelfHigh - r.KSSelfLow) / (2 * 1.6449) }
+
+// difference is (a − b) of the distances in units of the spread.
+func difference(a, b bench.Result) float64 { return (a.KS - b.KS) / spread(a) }
+
+// finite reports whether all results are there and did not diverge.
+func finite[V comparable](of map[V]bench.Result, variants ...V) bool {
+	for _, v := range variants {
+		if r, ok := of[v]; !ok || r.Diverged {
+			return false
+		}
+	}
+	return true
+}
+
+// comparison are differences of distances, in spreads.
+type comparison struct {
+	what        string // a − b in words
+	differences []float64
+	command     string // gives more of them
+}
+
+// interval returns the finding's numbers and the median's interval; done is
+// set where there are too few differences for a verdict.
+func (c comparison) interval() (f Finding, low, high float64, done bool) {
+	if len(c.differences) == 0 {
+		return unavailable(c.command), 0, 0, true
+	}
+	median, low, high, ok := medianInterval(c.differences)
+	f.Numbers = []Number{
+		number("compared pairs of chains", float64(len(c.differences)), "%.0f"),
+		number("median difference, "+c.what, median, "%+.2f"),
+	}
+	if !ok {
+		f.Verdict = NotDecided
+		f.Summary = fmt.Sprintf("%d pairs of chains: want %d or more; run %s", len(c.differences), fewest, c.command)
+		return f, low, high, true
+	}
+	f.Numbers = append(f.Numbers, number("99 % interval of the median, low", low, "%+.2f"), number("99 % interval of the median, high", high, "%+.2f"))
+	f.Summary = fmt.Sprintf("median %+.2f spreads, in [%+.2f, %+.2f], %d pairs", median, low, high, len(c.differences))
+	return f, low, high, false
+}
+
+// alike decides whether the median difference is less than one spread either
+// way.
+func (c comparison) alike() Finding {
+	f, low, high, done := c.interval()
+	switch {
+	case done:
+	case low > -1 && high < 1:
+		f.Verdict = Confirmed
+	case low > 1 || high < -1:
+		f.Verdict = Refuted
+	default:
+		f.Verdict = NotDecided
+	}
+	return f
+}
+
+// notAbove decides whether the median difference is less than a limit.
+func (c comparison) notAbove(limit float64) Finding {
+	f, low, high, done := c.interval()
+	switch {
+	case done:
+	case high < limit:
+		f.Verdict = Confirmed
+	case low > limit:
+		f.Verdict = Refuted
+	default:
+		f.Verdict = NotDecided
+	}
+	return f
+}
+
+// above decides whether the median difference is above 0.
+func (c comparison) above() Finding {
+	f, low, high, done := c.interval()
+	switch {
+	case done:
+	case low > 0:
+		f.Verdict = Confirmed
+	case high < 0:
+		f.Verdict = Refuted
+	default:
+		f.Verdict = NotDecided
+	}
+	return f
+}
+
+// methodCells is the command for the figure of methods.
+const methodCells = "hambench reproduce --only methods"
+
+func (e *Evidence) methods() *study[string] { return newStudy(e.Results("methods"), byIntegrator) }
+
+func correctionMakesNoDifference() Claim {
+	return Claim{
+		ID: "sghmc-correction", By: ByPaper,
+		Statement: "Counterbalancing the gradient noise, as SGHMC does, makes no significant difference to leapfrog without it.",
+		Where:     "Section 5, Comparing with SGHMC, Figure 4 (fig:methods); Section 3",
+		Test:      "Mini-batch cells of the experiment methods where both chains stay finite. " + inSpreads + ofMedian + "Confirmed if the interval lies within ±1, refuted if it lies outside.",
+		decide: func(e *Evidence) Finding {
+			s := e.methods()
+			c := comparison{what: "sghmc − leapfrog", command: methodCells}
+			beyond, alone := 0, [2]int{}
+			for _, at := range s.conditions {
+				a, okA := s.of[at]["sghmc"]
+				b, okB := s.of[at]["leapfrog"]
+				if at.batches == 1 || !okA || !okB {
+					continue
+				}
+				switch {
+				case a.Diverged && !b.Diverged:
+					alone[0]++
+				case b.Diverged && !a.Diverged:
+					alone[1]++
+				case !a.Diverged:
+					d := difference(a, b)
+					c.differences = append(c.differences, d)
+					if math.Abs(d) > 1.6449*math.Sqrt2 {
+						beyond++
+					}
+				}
+			}
+			f := c.alike()
+			if n := len(c.differences); n > 0 {
+				f.Numbers = append(f.Numbers,
+					number("share of pairs that differ by more than two self-distances do in 10 % of cases", float64(beyond)/float64(n), "%.2f"),
+					number("cells where sghmc alone diverged", float64(alone[0]), "%.0f"),
+					number("cells where leapfrog alone diverged", float64(alone[1]), "%.0f"))
+				f.Detail = "The median says whether there is a systematic difference. Single cells near the limit of stability vary more than the self-distance does."
+			}
+			return f
+		},
+	}
+}
+
+func leapfrogCompetes() Claim {
+	return Claim{
+		ID: "leapfrog-competes", By: ByPaper,
+		Statement: "leapfrog, though of order 1, is mostly competitive with the second-order schemes.",
+		Where:     "Section 2.2; Section 5, Comparison of integrators, Figure 4 (fig:methods)",
+		Test:      "Cells of the experiment methods where leapfrog, symmetric and lietrotter stay finite: leapfrog's distance minus the mean of the other two. " + inSpreads + ofMedian + "Confirmed if the interval lies below +1, refuted if above.",
+		decide: func(e *Evidence) Finding {
+			s := e.methods()
+			c := comparison{what: "leapfrog − mean of symmetric and lietrotter", command: methodCells}
+			for _, at := range s.conditions {
+				if of := s.of[at]; finite(of, "leapfrog", "symmetric", "lietrotter") {
+					l := of["leapfrog"]
+					c.differences = append(c.differences, (difference(l, of["symmetric"])+difference(l, of["lietrotter"]))/2)
+				}
+			}
+			return c.notAbove(1)
+		},
+	}
+}
+
+func secondOrderAlike() Claim {
+	return Claim{
+		ID: "second-order-alike", By: ByPaper,
+		Statement: "symmetric and lietrotter, both of second order, respond alike to step size and batch size.",
+		Where:     "Section 5, Comparison of integrators, Figure 4 (fig:methods)",
+		Test:      "Cells of the experiment methods where both stay finite. " + inSpreads + ofMedian + "Confirmed if the interval lies within ±1, refuted if it lies outside.",
+		decide: func(e *Evidence) Finding {
+			s := e.methods()
+			c := comparison{what: "symmetric − lietrotter", command: methodCells}
+			for _, at := range s.conditions {
+				if of := s.of[at]; finite(of, "symmetric", "lietrotter") {
+					c.differences = append(c.differences, difference(of["symmetric"], of["lietrotter"]))
+				}
+			}
+			return c.alike()
+		},
+	}
+}
+
+func mt3BestFullBatch() Claim {
+	others := []string{"sghmc", "leapfrog", "symmetric", "lietrotter"}
+	return Claim{
+		ID: "mt3-full-batch", By: ByPaper,
+		Statement: "mt3 outperforms the other integrators with the full batch, above all at larger steps.",
+		Where:     "Section 5, Comparison of integrators, Figure 4 (fig:methods)",
+		Test:      "Full-batch cells of the experiment methods where some chain lies above the band of self-distance or diverged (distance 1): the mean of the others minus mt3's distance. " + inSpreads + ofMedian + "Confirmed if the interval lies above 0, refuted if below.",
+		decide: func(e *Evidence) Finding {
+			s := e.methods()
+			c := comparison{what: "mean of the others − mt3", command: methodCells}
+			for _, at := range s.conditions {
+				of := s.of[at]
+				m, ok := of["mt3"]
+				if !ok || at.batches != 1 {
+					continue
+				}
+				var sum, n float64
+				visible, diverged := m.KS > m.KSSelfHigh, m.Diverged
+				for _, name := range others {
+					if r, ok := of[name]; ok {
+						sum, n = sum+difference(r, m), n+1
+						visible, diverged = visible || r.KS > r.KSSelfHigh, diverged && r.Diverged
+					}
+				}
+				if n > 0 && visible && !diverged {
+					c.differences = append(c.differences, sum/n)
+				}
+			}
+			return c.above()
+		},
+	}
+}
+
+func batchSize() Claim {
+	return Claim{
+		ID: "batch-size", By: ByPaper,
+		Statement: "Larger mini-batches admit larger steps: at the same step a smaller batch has the larger error.",
+		Where:     "Section 5, On the convergence bottleneck, Figure 4 (fig:methods)",
+		Test:      "Cells of the experiment methods: for each data set, split and integrator the distance with the smallest batch minus that with the full batch, at the largest step that both have (a diverged chain has distance 1; both diverged: the next step). " + inSpreads + ofMedian + "Confirmed if the interval lies above 0, refuted if below.",
+		decide: func(e *Evidence) Finding {
+			c := comparison{what: "smallest batch − full batch", command: methodCells}
+			c.differences = batchDifferences(e.Results("methods"))
+			return c.above()
+		},
+	}
+}
+
+// batchDifferences returns, for each data set, split and integrator, the
+// difference between the smallest batch and the full one at the largest
+// common step where not both diverged.
+func batchDifferences(results []bench.Result) []float64 {
+	type line struct {
+		dataset    string
+		split      int
+		seed       uint64
+		integrator string
+	}
+	type ends struct{ full, smallest map[float64]bench.Result }
+	var lines []line
+	of := make(map[line]*ends)
+	most := make(map[string]int) // batches, by data set
+	for _, r := range results {
+		most[r.Cell.Dataset] = max(most[r.Cell.Dataset], r.Cell.Batches)
+	}
+	for _, r := range results {
+		c := r.Cell
+		l := line{c.Dataset, c.Split, c.Seed, c.Integrator}
+		if of[l] == nil {
+			lines = append(lines, l)
+			of[l] = &ends{make(map[float64]bench.Result), make(map[float64]bench.Result)}
+		}
+		switch c.Batches {
+		case 1:
+			of[l].full[c.Step] = r
+		case most[c.Dataset]:
+			of[l].smallest[c.Step] = r
+		}
+	}
+	var out []float64
+	for _, l := range lines {
+		if d, ok := lastDifference(of[l].smallest, of[l].full); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// lastDifference is the difference a − b at the largest step that both have
+// and at which not both diverged.
+func lastDifference(a, b map[float64]bench.Result) (d float64, ok bool) {
+	largest := math.Inf(-1)
+	for h, x := range a {
+		if y, both := b[h]; both && h > largest && !(x.Diverged && y.Diverged) {
+			largest, d, ok = h, difference(x, y), true
+		}
+	}
+	return d, ok
+}
+
+func innerFan() Claim {
+	const command = "hambench reproduce --only integration-length"
+	return Claim{
+		ID: "inner-fan", By: ByPaper,
+		Statement: "On networks the error of lietrotter grows as η grows and N_l approaches 100.",
+		Where:     "Section 5, Exploring the connection with HMC, Figure 5 (fig:generalizedLT)",
+		Test:      "Cells of the experiment integration-length: for each data set, split and batch size the distance with the largest N_l minus that with N_l = 1, at the largest step where not both diverged. " + inSpreads + ofMedian + "Confirmed if the interval lies above 0, refuted if below.",
+		decide: func(e *Evidence) Finding {
+			results := e.Results("integration-length")
+			c := comparison{what: "largest N_l − 1, largest step", command: command, differences: fan(results, func(int) bool { return true })}
+			f := c.above()
+			for _, part := range []struct {
+				name string
+				keep func(batches int) bool
+			}{
+				{"full batch", func(k int) bool { return k == 1 }},
+				{"mini-batches", func(k int) bool { return k > 1 }},
+			} {
+				if d := fan(results, part.keep); len(d) > 0 {
+					median, _, _, _ := medianInterval(d)
+					f.Numbers = append(f.Numbers, number(fmt.Sprintf("median difference, %s, %d pairs", part.name, len(d)), median, "%+.2f"))
+				}
+			}
+			return f
+		},
+	}
+}
+
+// fan returns the differences between the largest N_l and N_l = 1 at the
+// largest step, for the numbers of batches that keep lets through.
+func fan(results []bench.Result, keep func(batches int) bool) []float64 {
+	largest := 1
+	for _, r := range results {
+		largest = max(largest, r.Cell.Inner)
+	}
+	type ends struct{ long, short map[float64]bench.Result }
+	var lines []condition
+	of := make(map[condition]*ends)
+	for _, r := range results {
+		at := conditionOf(r.Cell)
+		at.step = 0
+		if !keep(at.batches) || largest == 1 {
+			continue
+		}
+		if of[at] == nil {
+			lines = append(lines, at)
+			of[at] = &ends{make(map[float64]bench.Result), make(map[float64]bench.Result)}
+		}
+		switch r.Cell.Inner {
+		case 1:
+			of[at].short[r.Cell.Step] = r
+		case largest:
+			of[at].long[r.Cell.Step] = r
+		}
+	}
+	var out []float64
+	for _, at := range lines {
+		if d, ok := lastDifference(of[at].long, of[at].short); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func allConverge() Claim {
+	names := []string{"sghmc", "leapfrog", "symmetric", "lietrotter", "mt3"}
+	return Claim{
+		ID: "all-converge", By: ByPaper,
+		Statement: "All integrators converge to the posterior at small enough steps, whatever the batch size.",
+		Where:     "Section 5, Comparison of integrators",
+		Test:      exactly + "Confirmed if the error of each of the five methods vanishes at order 1 or more with the full batch and in random orders. Beside it, how many chains of the experiment methods are within the band of self-distance at the smallest step of the grid.",
+		decide: func(e *Evidence) Finding {
+			fits := e.fits(func(f fitted) bool {
+				return slices.Contains(names, f.integrator) && f.inner == 1 && unequal(f.problem) && (f.scheme == "full" || f.scheme == "reshuffle")
+			})
+			f := between(smallestBy(fits, func(f fitted) string { return f.integrator + f.scheme }), 1, math.Inf(1))
+			if hits, n := inBand(e.Results("methods")); n > 0 {
+				f.Numbers = append(f.Numbers, number(fmt.Sprintf("share of %d chains in the band at the smallest step", n), float64(hits)/float64(n), "%.2f"))
+				f.Summary += fmt.Sprintf("; %d of %d sampled chains are in the band at the smallest step of the grid", hits, n)
+			}
+			return f
+		},
+	}
+}
+
+// inBand counts the chains at the smallest step of their line, and those of
+// them within the band of self-distance.
+func inBand(results []bench.Result) (hits, n int) {
+	type line struct {
+		condition
+		integrator string
+	}
+	first := make(map[line]bench.Result)
+	for _, r := range results {
+		l := line{conditionOf(r.Cell), r.Cell.Integrator}
+		l.step = 0
+		if old, ok := first[l]; !ok || r.Cell.Step < old.Cell.Step {
+			first[l] = r
+		}
+	}
+	for _, r := range first {
+		n++
+		if !r.Diverged && r.KS <= r.KSSelfHigh {
+			hits++
+		}
+	}
+	return hits, n
+}
+
+const frictionCells = "hambench reproduce --only friction"
+
+func byFriction(c bench.Cell) float64 { return c.Friction }
+
+func frictionReasonable() Claim {
+	return Claim{
+		ID: "friction-reasonable", By: ByPaper,
+		Statement: "A friction C between 5 and 10 gives reasonable results in most cases.",
+		Where:     "Section 5; appendix, Exploration of the friction constant (ssec:explore_C, fig:friction_all)",
+		Test:      "Cells of the experiment friction (leapfrog), one case for each data set, split, batch size and step at which some chain stays finite. A case counts if C from 5 to 10 comes within 2 standard deviations of the self-distance of the best C. Confirmed if the 99 % interval of the share of such cases (Clopper and Pearson) lies above one half, refuted if below.",
+		decide: func(e *Evidence) Finding {
+			s := newStudy(e.Results("friction"), byFriction)
+			hits, n := 0, 0
+			for _, at := range s.conditions {
+				best, middle, one := math.Inf(1), math.Inf(1), 0.0
+				for c, r := range s.of[at] {
+					if r.Diverged {
+						continue
+					}
+					best, one = min(best, r.KS), spread(r)
+					if c >= 5 && c <= 10 {
+						middle = min(middle, r.KS)
+					}
+				}
+				if !math.IsInf(best, 1) {
+					n++
+					if middle <= best+2*one {
+						hits++
+					}
+				}
+			}
+			return mostly(hits, n, "cases where C from 5 to 10 is as good as the best", frictionCells)
+		},
+	}
+}
+
+// mostly decides whether a share is above one half.
+func mostly(hits, n int, what, command string) Finding {
+	if n == 0 {
+		return unavailable(command)
+	}
+	low, high := shareInterval(hits, n)
+	f := Finding{
+		Verdict: NotDecided,
+		Summary: fmt.Sprintf("%d of %d cases (99 %% interval of the share %.2f to %.2f)", hits, n, low, high),
+		Numbers: []Number{
+			number(what, float64(hits), "%.0f"), number("cases", float64(n), "%.0f"),
+			number("99 % interval of the share, low", low, "%.3f"), number("99 % interval of the share, high", high, "%.3f"),
+		},
+	}
+	switch {
+	case low > 0.5:
+		f.Verdict = Confirmed
+	case high < 0.5:
+		f.Verdict = Refuted
+	}
+	return f
+}
+
+func frictionRange() Claim {
+	return Claim{
+		ID: "friction-range", By: ByPaper,
+		Statement: "A wide range of frictions is acceptable.",
+		Where:     "appendix, Exploration of the friction constant (ssec:explore_C, fig:friction_all)",
+		Test:      "Cells of the experiment friction (leapfrog), one case for each data set, split, batch size and step at which some C reaches the band of self-distance. A case counts if the largest and the smallest C within the band differ by a factor of 10 or more. Confirmed if the 99 % interval of the share of such cases (Clopper and Pearson) lies above one half, refuted if below.",
+		decide: func(e *Evidence) Finding {
+			s := newStudy(e.Results("friction"), byFriction)
+			hits, n := 0, 0
+			for _, at := range s.conditions {
+				low, high := math.Inf(1), 0.0
+				for c, r := range s.of[at] {
+					if !r.Diverged && r.KS <= r.KSSelfHigh {
+						low, high = min(low, c), max(high, c)
+					}
+				}
+				if high > 0 {
+					n++
+					if high >= 10*low {
+						hits++
+					}
+				}
+			}
+			return mostly(hits, n, "cases where acceptable C span a factor of 10", frictionCells)
+		},
+	}
+}
+
+func bottleneckSampled() Claim {
+	return Claim{
+		ID: "bottleneck-sampled", By: ByPaper,
+		Statement: "Figure 1 as sampled: at batch size 8 there is a zone of steps in which mt3 is no better than a second-order scheme; with the full batch there is none.",
+		Where:     "Section 1, Figure 1 (fig:minibottle); Section 5, On the convergence bottleneck",
+		Test:      "Cells of the experiment bottleneck. A step counts if lietrotter lies above the band of self-distance. There mt3 is better if it is within the band or lower by 2 standard deviations of the self-distance (a gap that chance gives to two equal chains in less than 8 % of steps). Confirmed if mt3 is no better at one step or more with batch size 8 and better at all of them with the full batch; refuted if one of the two fails.",
+		decide: func(e *Evidence) Finding {
+			const command = "hambench reproduce --only bottleneck"
+			s := newStudy(e.Results("bottleneck"), byIntegrator)
+			if len(s.conditions) == 0 {
+				return unavailable(command)
+			}
+			f := Finding{Verdict: NotDecided}
+			var steps, zone [2]int // full batch, mini-batches
+			for _, at := range s.conditions {
+				second, ok2 := s.of[at]["lietrotter"]
+				third, ok3 := s.of[at]["mt3"]
+				if !ok2 || !ok3 || second.Diverged && third.Diverged || second.KS <= second.KSSelfHigh {
+					continue
+				}
+				mini := boolToInt(at.batches > 1)
+				steps[mini]++
+				if third.KS > third.KSSelfHigh && difference(third, second) > -2 {
+					zone[mini]++
+				}
+				f.Numbers = append(f.Numbers, number(fmt.Sprintf("distance of lietrotter, K = %d, h = %g, seed %d", at.batches, at.step, at.seed), second.KS, "%.3f"),
+					number(fmt.Sprintf("distance of mt3, K = %d, h = %g, seed %d", at.batches, at.step, at.seed), third.KS, "%.3f"))
+			}
+			f.Summary = fmt.Sprintf("mt3 is no better at %d of %d steps with mini-batches, at %d of %d with the full batch", zone[1], steps[1], zone[0], steps[0])
+			switch {
+			case steps[0] == 0 || steps[1] == 0:
+				f.Summary += "; steps above the band are needed in both: run " + command
+			case zone[1] > 0 && zone[0] == 0:
+				f.Verdict = Confirmed
+			default:
+				f.Verdict = Refuted
+			}
+			return f
+		},
+	}
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func syntheticDistance() Claim {
+	return Claim{
+		ID: "synthetic", By: ByPaper,
+		Statement: "On the synthetic regression the average distance to the exact predictive posterior is below 0.1.",
+		Where:     "appendix, Comparing predictive distributions (fig:synthetic)",
+		Test:      "The cell of the experiment synthetic: leapfrog, full batch, 200 samples. Independent draws of the posterior have a distance of 0.061 on average, so chance does not lift a right sampler to 0.1.",
+		decide: func(e *Evidence) Finding {
+			results := e.Results("synthetic")
+			if len(results) == 0 {
+				return unavailable("hambench reproduce --only synthetic")
+			}
+			r := results[0]
+			f := Finding{Verdict: Refuted, Summary: fmt.Sprintf("distance %.3f", r.KS), Numbers: []Number{
+				number("distance", r.KS, "%.4f"), number("self-distance", r.KSSelf, "%.4f"),
+			}}
+			if r.KS < 0.1 {
+				f.Verdict = Confirmed
+			}
+			return f
+		},
+	}
+}
