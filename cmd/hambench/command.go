@@ -76,15 +76,17 @@ func printCommands(w io.Writer, path string, c *command) {
 	}
 }
 
-// parse reads the command's flags from args and returns what is left. Help
-// goes to stdout; a mistake is one line and a usage error. Without a usage
-// text for arguments, none are allowed.
+// parse reads the command's flags from args and returns what is left. Flags
+// may stand before, between and behind the arguments; after -- there are only
+// arguments. Help goes to stdout; a mistake is one line and a usage error.
+// Without a usage text for arguments, none are allowed.
 func (c *command) parse(fs *flag.FlagSet, stdout io.Writer, args []string) ([]string, error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
+	var rest []string
 	err := flag.ErrHelp
 	if !slices.Contains(args, "-h") { // asks for help even where there is a flag --h
-		err = fs.Parse(args)
+		rest, err = parseAnywhere(fs, args)
 	}
 	if errors.Is(err, flag.ErrHelp) {
 		c.help(fs, stdout)
@@ -93,10 +95,28 @@ func (c *command) parse(fs *flag.FlagSet, stdout io.Writer, args []string) ([]st
 	if err != nil {
 		return nil, usage.Errorf("%s: %v (see '%s --help')", c.name, err, c.name)
 	}
-	if c.usage == "" && fs.NArg() > 0 {
-		return nil, usage.Errorf("%s: unexpected argument %q (see '%s --help')", c.name, fs.Arg(0), c.name)
+	if c.usage == "" && len(rest) > 0 {
+		return nil, usage.Errorf("%s: unexpected argument %q (see '%s --help')", c.name, rest[0], c.name)
 	}
-	return fs.Args(), nil
+	return rest, nil
+}
+
+// parseAnywhere parses flags wherever they stand, where package flag stops at
+// the first argument.
+func parseAnywhere(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		left := fs.Args()
+		if len(left) == 0 {
+			return rest, nil
+		}
+		if at := len(args) - len(left); at > 0 && args[at-1] == "--" {
+			return append(rest, left...), nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
 }
 
 // help prints the command's usage, flags and example.

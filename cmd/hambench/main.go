@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"hambench/internal/usage"
@@ -33,19 +34,52 @@ func main() {
 
 // run carries out one command line and returns the exit code.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
-	err := dispatch(ctx, stdout, stderr, args)
+	out := &output{Writer: stdout}
+	err := dispatch(ctx, out, stderr, args)
+	if errors.Is(err, errHelp) {
+		err = nil
+	}
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("standard output cannot be written: %w", out.err)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, errorLine(err))
+	}
+	return exitCode(err)
+}
+
+// output remembers the first failure to write: commands print without asking.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// errorLine begins with the program's name, and says it once.
+func errorLine(err error) string {
+	line := err.Error()
+	if strings.HasPrefix(line, "hambench ") || strings.HasPrefix(line, "hambench: ") {
+		return line
+	}
+	return "hambench: " + line
+}
+
+func exitCode(err error) int {
 	var bad *usage.Error
 	switch {
-	case err == nil, errors.Is(err, errHelp):
+	case err == nil:
 		return exitOK
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "hambench: %v\n", err)
 		return exitInterrupted
 	case errors.As(err, &bad):
-		fmt.Fprintf(stderr, "hambench: %v\n", err)
 		return exitUsage
-	default:
-		fmt.Fprintf(stderr, "hambench: %v\n", err)
-		return exitFailed
 	}
+	return exitFailed
 }
