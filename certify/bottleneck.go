@@ -9,7 +9,7 @@ import (
 
 // bottleneckIntegrators are of order 1, 2 and 3 in every observable.
 // (leapfrog would not do: its θ-covariance is exact on a Gaussian.)
-var bottleneckIntegrators = []string{"euler", "symmetric", "mt3"}
+var bottleneckIntegrators = []string{"euler", "lietrotter", "mt3"}
 
 // BottleneckProblem is a small Bayesian linear model, the exact counterpart
 // of the paper's Figure 1: features √(2/D) cos(ωx − π/4), prior N(0, I),

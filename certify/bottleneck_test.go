@@ -15,8 +15,8 @@ func TestBottleneck(t *testing.T) {
 		t.Fatal(err)
 	}
 	orders := map[string]float64{
-		"euler/reshuffle": 1, "symmetric/reshuffle": 2, "mt3/reshuffle": 2,
-		"euler/full": 1, "symmetric/full": 2, "mt3/full": 3,
+		"euler/reshuffle": 1, "lietrotter/reshuffle": 2, "mt3/reshuffle": 2,
+		"euler/full": 1, "lietrotter/full": 2, "mt3/full": 3,
 	}
 	errors := map[string][]Number{}
 	for _, r := range rows {
@@ -31,13 +31,13 @@ func TestBottleneck(t *testing.T) {
 		if h > 0.02 { // from here down the leading terms rule
 			continue
 		}
-		with := float64(errors["mt3/reshuffle"][i] / errors["symmetric/reshuffle"][i])
-		without := float64(errors["mt3/full"][i] / errors["symmetric/full"][i])
+		with := float64(errors["mt3/reshuffle"][i] / errors["lietrotter/reshuffle"][i])
+		without := float64(errors["mt3/full"][i] / errors["lietrotter/full"][i])
 		if with < 0.5 || with > 2 {
-			t.Errorf("h = %v: mini-batch errors of mt3 and symmetric are in the ratio %v, want about 1", h, with)
+			t.Errorf("h = %v: mini-batch errors of mt3 and lietrotter are in the ratio %v, want about 1", h, with)
 		}
 		if without > 10*h {
-			t.Errorf("h = %v: full-batch errors of mt3 and symmetric are in the ratio %v, want O(h)", h, without)
+			t.Errorf("h = %v: full-batch errors of mt3 and lietrotter are in the ratio %v, want O(h)", h, without)
 		}
 	}
 }

@@ -113,10 +113,10 @@ type Cache struct {
 	computed, reused atomic.Int64
 }
 
-// Computed and Reused count the jobs that were run and those found.
+// Computed counts the jobs that Rows ran.
 func (c *Cache) Computed() int { return int(c.computed.Load()) }
 
-// Reused counts the jobs whose rows were found.
+// Reused counts the jobs whose rows Rows found.
 func (c *Cache) Reused() int { return int(c.reused.Load()) }
 
 // Rows returns the rows of the jobs, in their order, and runs those that are
@@ -145,11 +145,11 @@ func (c *Cache) Rows(ctx context.Context, jobs []Job, workers int) ([]certify.Ro
 	return all, nil
 }
 
-// Known returns the rows of those jobs that are there, and counts the others.
+// Known returns the rows of those jobs that are there, and how many jobs have
+// none. It does not count as a reuse.
 func (c *Cache) Known(jobs []Job) (rows []certify.Row, missing int) {
 	for _, j := range jobs {
 		if r, ok := c.read(j.Key); ok {
-			c.reused.Add(1)
 			rows = append(rows, r...)
 		} else {
 			missing++

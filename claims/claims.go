@@ -54,8 +54,6 @@ type Decision struct {
 
 // Evidence is what claims are decided by.
 type Evidence struct {
-	// Profile is the name of the profile that the results are of.
-	Profile string
 	// Rows are exact errors: those of Jobs, as far as they are there.
 	Rows []certify.Row
 	// Results returns the results that there are of an experiment.

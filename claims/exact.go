@@ -376,7 +376,7 @@ func bottleneckExact() Claim {
 		ID: "bottleneck-exact", By: ByPaper,
 		Statement: "With mini-batches a third-order integrator gains nothing over a second-order one at small steps; with the full batch it does.",
 		Where:     "Section 1, Figure 1 (fig:minibottle); Section 5, On the convergence bottleneck",
-		Test:      "Figure 1 without noise: exact errors of the covariance of θ on a small Bayesian linear model with 8 batches. The ratio of mt3's error to that of symmetric at the smallest step: confirmed if it lies in [0.5, 2] with mini-batches in random orders, and below 0.1 with the full batch.",
+		Test:      "Figure 1 without noise: exact errors of the covariance of θ on a small Bayesian linear model with 8 batches. The ratio of mt3's error to that of lietrotter at the smallest step: confirmed if it lies in [0.5, 2] with mini-batches in random orders, and below 0.1 with the full batch.",
 		decide: func(e *Evidence) Finding {
 			mini, steps, ok1 := e.ratios("reshuffle")
 			full, _, ok2 := e.ratios("full")
@@ -388,11 +388,11 @@ func bottleneckExact() Claim {
 	}
 }
 
-// ratios returns mt3's error divided by that of symmetric, by step, from the
+// ratios returns mt3's error divided by that of lietrotter, by step, from the
 // largest down.
 func (e *Evidence) ratios(scheme string) (ratios, steps []float64, ok bool) {
 	third, ok3 := e.rowAt(bottleneckName, "mt3", 1, scheme, 0)
-	second, ok2 := e.rowAt(bottleneckName, "symmetric", 1, scheme, 0)
+	second, ok2 := e.rowAt(bottleneckName, "lietrotter", 1, scheme, 0)
 	if !ok3 || !ok2 {
 		return nil, nil, false
 	}
@@ -407,8 +407,8 @@ func decideBottleneck(steps, mini, full []float64) Finding {
 	f := Finding{Verdict: Refuted}
 	for i := 0; i < len(steps); i += 4 {
 		f.Numbers = append(f.Numbers,
-			number(fmt.Sprintf("error of mt3 / error of symmetric, mini-batches, h = %.4g", steps[i]), mini[i], "%.3g"),
-			number(fmt.Sprintf("error of mt3 / error of symmetric, full batch, h = %.4g", steps[i]), full[i], "%.3g"))
+			number(fmt.Sprintf("error of mt3 / error of lietrotter, mini-batches, h = %.4g", steps[i]), mini[i], "%.3g"),
+			number(fmt.Sprintf("error of mt3 / error of lietrotter, full batch, h = %.4g", steps[i]), full[i], "%.3g"))
 	}
 	last := len(steps) - 1
 	f.Summary = fmt.Sprintf("ratio of errors %.2f with mini-batches, %.3f with the full batch (h = %.2g)", mini[last], full[last], steps[last])

@@ -14,14 +14,26 @@ import (
 	"hambench/internal/usage"
 )
 
-// WriteText prints the claims as an ASCII table, then the numbers of each.
-func WriteText(w io.Writer, decisions []Decision, profile string) error {
+// Table returns the claims as an ASCII table, a line each.
+func Table(decisions []Decision, profile string) (string, error) {
 	var rows [][]string
 	for _, d := range decisions {
 		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary})
 	}
-	fmt.Fprintf(w, "The claims of the paper, decided (%s)\n", counts(decisions, profile))
-	if err := table.Write(w, []string{"claim", "by", "verdict", "number"}, rows); err != nil {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The claims of the paper, decided (%s)\n", counts(decisions, profile))
+	err := table.Write(&b, []string{"claim", "by", "verdict", "number"}, rows)
+	return b.String(), err
+}
+
+// WriteText prints the table of the claims, then the test and the numbers of
+// each.
+func WriteText(w io.Writer, decisions []Decision, profile string) error {
+	head, err := Table(decisions, profile)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
 	for _, d := range decisions {

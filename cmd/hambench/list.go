@@ -137,7 +137,7 @@ func experimentRows() (rows [][]string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range bench.Experiments(quick) {
+	for _, e := range allExperiments(quick) {
 		rows = append(rows, []string{e.ID, fmt.Sprint(len(e.Cells) + len(e.Choices)), e.Title})
 	}
 	return rows, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hambench/bench"
+	"hambench/claims"
 	"hambench/datasets"
 	"hambench/figures"
 	"hambench/internal/table"
@@ -37,6 +38,7 @@ type reproduction struct {
 	stdout, stderr io.Writer
 	source         *bench.Data
 	store          *bench.Store
+	cache          *claims.Cache
 	exps           []bench.Experiment
 	unavailable    []string
 	slice          bench.Shard
@@ -79,7 +81,7 @@ func (r *reproduction) prepare(ctx context.Context) error {
 	if r.slice, err = bench.ParseShard(r.shard); err != nil {
 		return err
 	}
-	if r.exps, err = bench.Select(bench.Experiments(profile), splitList(r.only)...); err != nil {
+	if r.exps, err = bench.Select(allExperiments(profile), splitList(r.only)...); err != nil {
 		return err
 	}
 	resolver, err := datasets.NewResolver(r.data)
@@ -89,6 +91,7 @@ func (r *reproduction) prepare(ctx context.Context) error {
 	if r.store, err = bench.Open(filepath.Join(r.out, "store")); err != nil {
 		return err
 	}
+	r.cache = certifiedRows(r.store)
 	for _, t := range r.store.Troubles() {
 		fmt.Fprintf(r.stderr, "hambench: store: %v\n", t)
 	}
@@ -97,7 +100,7 @@ func (r *reproduction) prepare(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintln(r.stderr, bench.SkippedNote(r.unavailable))
-	r.exps, err = bench.Select(bench.Experiments(profile, r.unavailable...), splitList(r.only)...)
+	r.exps, err = bench.Select(allExperiments(profile, r.unavailable...), splitList(r.only)...)
 	return err
 }
 
@@ -118,6 +121,10 @@ func fromFiles(exps []bench.Experiment) []string {
 // runAndDraw computes what is missing and draws. Figures are drawn from what
 // there is, even if some cells failed.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
+	certifyErr := r.certify(ctx)
+	if errors.Is(certifyErr, context.Canceled) {
+		return certifyErr
+	}
 	runner := &bench.Runner{Store: r.store, Source: r.source, Workers: r.workers, Shard: r.slice, Progress: r.stderr}
 	summary, runErr := runner.Run(ctx, r.exps)
 	for _, f := range summary.Failures {
@@ -130,20 +137,29 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	if r.slice.Count <= 1 {
 		drawErr = r.draw()
 	}
-	fmt.Fprintln(r.stdout, describe(summary))
+	fmt.Fprintln(r.stdout, describe(summary, r.cache))
 	if note := bench.SkippedNote(r.unavailable); note != "" {
 		fmt.Fprintln(r.stdout, note)
 	}
-	return errors.Join(runErr, drawErr)
+	return errors.Join(certifyErr, runErr, drawErr)
 }
 
 // describe is the last line of a run.
-func describe(s bench.Summary) string {
-	if s.Nothing() {
-		return fmt.Sprintf("nothing was computed: all %d cells and %d oracles were reused", s.Reused, s.OraclesReused)
+func describe(s bench.Summary, exact *claims.Cache) string {
+	computed, reused := exact.Computed(), exact.Reused()
+	if s.Nothing() && computed == 0 {
+		line := fmt.Sprintf("nothing was computed: all %d cells and %d oracles were reused", s.Reused, s.OraclesReused)
+		if reused > 0 {
+			line += fmt.Sprintf(", and %d files of exact errors", reused)
+		}
+		return line
 	}
-	return fmt.Sprintf("computed %d cells (%d diverged) and %d oracles, reused %d and %d, in %s",
+	line := fmt.Sprintf("computed %d cells (%d diverged) and %d oracles, reused %d and %d, in %s",
 		s.Computed, s.Diverged, s.OraclesBuilt, s.Reused, s.OraclesReused, s.Elapsed.Round(time.Second))
+	if computed+reused > 0 {
+		line += fmt.Sprintf("; exact errors: computed %d files, reused %d", computed, reused)
+	}
+	return line
 }
 
 // draw draws every experiment that has results, prints the tables, and says
@@ -151,7 +167,7 @@ func describe(s bench.Summary) string {
 func (r *reproduction) draw() error {
 	var failed []error
 	for _, e := range r.exps {
-		o, err := figures.Draw(e, r.store.Get, figures.Options{Dir: r.out, Profile: r.profile})
+		o, err := r.drawOne(e)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", e.ID, err))
 			continue
@@ -159,6 +175,20 @@ func (r *reproduction) draw() error {
 		r.report(e, o)
 	}
 	return errors.Join(failed...)
+}
+
+func (r *reproduction) drawOne(e bench.Experiment) (*figures.Output, error) {
+	switch e.ID {
+	case ordersID:
+		return r.drawOrders()
+	case claimsID:
+		return r.drawClaims()
+	}
+	o, err := figures.Draw(e, r.store.Get, figures.Options{Dir: r.out, Profile: r.profile})
+	if err == nil && e.ID == bottleneckID {
+		err = r.addExactBottleneck(e, o)
+	}
+	return o, err
 }
 
 func (r *reproduction) report(e bench.Experiment, o *figures.Output) {

@@ -14,6 +14,7 @@ func root() *command {
 			listCommand(),
 			exportCommand(),
 			certifyCommand(),
+			claimsCommand(),
 			gateCommand(),
 			storeCommand(),
 			versionCommand(),
