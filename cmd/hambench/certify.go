@@ -10,6 +10,7 @@ import (
 
 	"hambench/certify"
 	"hambench/integrators"
+	"hambench/internal/kernel"
 	"hambench/internal/usage"
 	"hambench/minibatch"
 )
@@ -44,6 +45,9 @@ func runCertify(ctx context.Context, c *command, stdout, _ io.Writer, args []str
 	fs.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
 	fs.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	if _, err := c.parse(fs, stdout, args); err != nil {
+		return err
+	}
+	if err := kernel.Err(); err != nil {
 		return err
 	}
 	problems, options, err := f.options()

@@ -42,11 +42,18 @@ func dataArgs(c *command, stdout io.Writer, args []string) (*datasets.Resolver, 
 		return r, names, nil
 	}
 	for _, name := range datasets.Names() {
-		if _, builtin, _ := datasets.About(name); !builtin {
+		if !builtin(name) {
 			names = append(names, name)
 		}
 	}
 	return r, names, nil
+}
+
+// builtin reports whether a data set has no files. An unknown name has none
+// either: looking at its files is the error.
+func builtin(name string) bool {
+	_, b, err := datasets.About(name)
+	return err == nil && b
 }
 
 // statuses looks at all files of the named sets.
@@ -82,6 +89,11 @@ func runDataList(_ context.Context, c *command, stdout, _ io.Writer, args []stri
 		return err
 	}
 	var rows [][]string
+	for _, name := range names {
+		if builtin(name) {
+			rows = append(rows, []string{name, "", "built in", "", ""})
+		}
+	}
 	for _, s := range all {
 		rows = append(rows, []string{s.Dataset, s.File.Path, state(s), s.Path, s.File.URLs[0]})
 	}
@@ -96,6 +108,11 @@ func runDataVerify(_ context.Context, c *command, stdout, _ io.Writer, args []st
 	all, err := statuses(r, names)
 	if err != nil {
 		return err
+	}
+	for _, name := range names {
+		if builtin(name) {
+			fmt.Fprintf(stdout, "%s: built in\n", name)
+		}
 	}
 	bad := 0
 	for _, s := range all {

@@ -21,15 +21,26 @@ type runFlags struct {
 }
 
 func (f *runFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+profileNames())
+	f.registerStore(fs)
 	fs.StringVar(&f.only, "only", "", "`ID,…` of the experiments to take; all if empty (see hambench list experiments)")
+}
+
+// registerStore registers the flags that say what is in the store and where
+// it is.
+func (f *runFlags) registerStore(fs *flag.FlagSet) {
+	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+profileNames())
 	fs.StringVar(&f.out, "out", defaultOut, "`DIR` of results and figures")
+}
+
+// registerChains registers the flags of commands that run chains.
+func (f *runFlags) registerChains(fs *flag.FlagSet) {
+	registerData(fs, &f.data)
+	fs.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
 }
 
 func (f *runFlags) registerRun(fs *flag.FlagSet) {
 	f.register(fs)
-	registerData(fs, &f.data)
-	fs.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
+	f.registerChains(fs)
 	fs.StringVar(&f.shard, "shard", "", "`I/N`: compute only slice I (from 0) of N; slices share one --out")
 }
 

@@ -63,6 +63,40 @@ func TestErrorLinesNameTheProgramOnce(t *testing.T) {
 	}
 }
 
+func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	for _, c := range []struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		{"no inner step", []string{"sample", "--model", "toy", "--nl", "0"}, "--nl 0: want at least 1"},
+		{"a batch of more rows than there are", []string{"sample", "--model", "toy", "--batch", "3"}, "--batch 3 exceeds the 2 training rows"},
+		{"merging what is no store, the flag last", []string{"store", "merge", dir, "--out", out}, "holds no store"},
+		{"an oracle of a split that is not there", []string{"oracle", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
+		{"a flag that an oracle has no use for", []string{"oracle", "--dataset", "teacher-reg", "--shard", "0/2", "--out", out}, "shard"},
+		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
+	} {
+		code, stdout, stderr := call(t, c.args...)
+		if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit code %d, standard output %q, standard error %q; want one line with %q", c.reason, code, stdout, stderr, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%s: a mistake made %s", c.reason, out)
+		}
+	}
+}
+
+func TestBuiltInSetsAreNamedWhereFilesAreListed(t *testing.T) {
+	for _, args := range [][]string{{"data", "verify", "toy"}, {"data", "list", "toy"}} {
+		if code, stdout, stderr := call(t, args...); code != exitOK || !strings.Contains(stdout, "toy") || !strings.Contains(stdout, "built in") {
+			t.Errorf("%v: exit code %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("no space left") }

@@ -30,7 +30,8 @@ shown and not run again.`,
 func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	var f runFlags
 	fs := c.flagSet()
-	f.registerRun(fs)
+	f.registerStore(fs)
+	f.registerChains(fs)
 	dataset := fs.String("dataset", "", "`NAME` of the data set")
 	split := fs.Int("split", 0, "`I` of the split")
 	if _, err := c.parse(fs, stdout, args); err != nil {
@@ -50,12 +51,18 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
+	source := bench.NewData(resolver)
+	// Mistakes end here, before a store is made. Without the data an oracle
+	// that is there can still be shown.
+	if _, err := source.Split(ctx, *dataset, *split); err != nil && !errors.Is(err, datasets.ErrUnavailable) {
+		return err
+	}
 	store, err := bench.Open(filepath.Join(f.out, "store"))
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	runner := &bench.Runner{Store: store, Source: bench.NewData(resolver), Workers: f.workers, OraclesOnly: true, Progress: stderr}
+	runner := &bench.Runner{Store: store, Source: source, Workers: f.workers, OraclesOnly: true, Progress: stderr}
 	summary, err := runner.Run(ctx, []bench.Experiment{{ID: "oracle", Oracles: []oracle.Spec{spec}}})
 	for _, failure := range summary.Failures {
 		if errors.Is(failure.Err, datasets.ErrUnavailable) {

@@ -27,8 +27,10 @@ func sampleCommand() *command {
 		name:  "sample",
 		about: "Runs one chain and writes its draws to standard output.",
 		detail: `One line a draw: the sample's number, then the parameters (theta0 …), or with
---predictions the predictive values at the test inputs (f0 …). The chain starts
-at a draw from the prior. A chain that diverges ends with exit code 1.`,
+--predictions the predictive values at the test inputs (f0 …): standardised
+targets, or class probabilities (one per row for two classes, one per row and
+class for more). The chain starts at a draw from the prior. A chain that
+diverges ends with exit code 1.`,
 		example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
 		run:     runSample,
 	}
@@ -107,6 +109,8 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--burn %d: want -1 or more", f.burn)
 	case f.batch < 0 || f.k < 0:
 		return usage.Errorf("--batch %d, --K %d: want 0 or more", f.batch, f.k)
+	case f.inner < 1:
+		return usage.Errorf("--nl %d: want at least 1", f.inner)
 	case f.batch > 0 && f.k > 0:
 		return usage.Errorf("--batch and --K: want one of them")
 	case f.format != "csv" && f.format != "jsonl":
@@ -155,6 +159,9 @@ func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, *integrators.Int
 	integrator, err := method.New(t.Dim(), integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner})
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.batch > t.Rows() {
+		return nil, nil, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", f.batch, t.Rows())
 	}
 	k := f.k
 	if k == 0 {

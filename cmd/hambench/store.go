@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,6 +71,10 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 	}
 	for i, dir := range from {
 		from[i] = filepath.Join(dir, "store")
+		// A mistyped folder must not leave a new store behind.
+		if info, err := os.Stat(from[i]); err != nil || !info.IsDir() {
+			return usage.Errorf("%s holds no store: want output folders of reproduce", dir)
+		}
 	}
 	s, err := bench.Open(filepath.Join(out, "store"))
 	if err != nil {

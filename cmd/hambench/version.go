@@ -22,7 +22,11 @@ func versionCommand() *command {
 				return err
 			}
 			v := bench.Version()
-			fmt.Fprintf(stdout, "hambench %s, %s, kernels %s\n", v, v.Go, kernel.ISA())
+			commit := v.String()
+			if v.Commit == "" {
+				commit = "of an unknown commit"
+			}
+			fmt.Fprintf(stdout, "hambench %s, %s, kernels %s\n", commit, v.Go, kernel.ISA())
 			return nil
 		},
 	}
