@@ -63,6 +63,9 @@ const (
 	// mostUncertain is the uncertainty up to which an order is decided at
 	// all: half the distance between two whole orders would be a guess.
 	mostUncertain = 0.4
+	// mostDoubtful is the uncertainty up to which an order may be refuted: near
+	// a step where an error changes its sign, slopes stray far and long.
+	mostDoubtful = 0.15
 	// settledBelow is the uncertainty above which smaller steps are tried.
 	settledBelow = 0.1
 	// fewestPoints are two slopes, which show whether they settle.
@@ -80,8 +83,10 @@ func (f fit) verdict(claimed float64, unstable bool) Verdict {
 		return Unstable
 	case f.resolved < fewestPoints || !(f.uncertainty <= mostUncertain):
 		return Inconclusive
-	case f.order < claimed-max(claimTolerance, f.uncertainty):
-		return Refuted
+	case f.order >= claimed-claimTolerance:
+		return Confirmed
+	case f.uncertainty > mostDoubtful:
+		return Inconclusive
 	}
-	return Confirmed
+	return Refuted
 }

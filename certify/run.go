@@ -248,10 +248,11 @@ func (o *Options) certifyScheme(e engine, m integrators.Method, s minibatch.Meth
 	}
 	row := o.row(e, m, s, steps, points)
 	for range maxRefinements {
-		if len(o.Steps) < fewestPoints || row.settled() {
+		finest := slices.Min(steps)
+		if len(o.Steps) < fewestPoints || row.settled(points[slices.Index(steps, finest)]) {
 			break
 		}
-		h := slices.Min(steps) / 2
+		h := finest / 2
 		p, err := solve(h)
 		if err != nil {
 			return Row{}, err
@@ -263,12 +264,16 @@ func (o *Options) certifyScheme(e engine, m integrators.Method, s minibatch.Meth
 }
 
 // settled reports whether smaller steps would not tell more: each observable
-// is exact or has a certain order. Chains that are unstable are left alone.
-func (r Row) settled() bool {
-	if r.Radii != nil {
+// is exact, or has a certain order, or is lost in its resolution at the
+// smallest step. Chains that are unstable are left alone.
+func (r Row) settled(finest point) bool {
+	if r.Radii != nil || finest.unstable() {
 		return true
 	}
-	for _, o := range r.Observables {
+	for i, o := range r.Observables {
+		if finest.errors[i] <= trusted*finest.resolution[i] {
+			continue
+		}
 		certain := float64(o.Uncertainty) <= settledBelow || o.Verdict == Confirmed && math.IsInf(float64(o.Uncertainty), 1)
 		if o.Verdict != Exact && !certain {
 			return false

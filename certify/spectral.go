@@ -2,6 +2,7 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,10 +12,20 @@ import (
 	"hambench/minibatch"
 )
 
-// degrees is the ladder of total degrees of the Galerkin basis. A result is
-// what a rung gives, its resolution how far the rung below was off; the
-// ladder is climbed until the resolution is good enough or it ends.
-var degrees = []int{16, 22, 29, 38}
+// degrees are the degrees of the Galerkin basis in θ and in r.
+type degrees struct{ theta, r int }
+
+// rungs is the ladder of bases. A result is what a rung gives, its
+// resolution how far the rung below was off; the ladder is climbed until the
+// resolution is good enough or it ends.
+//
+// Equal degrees come first: an affine step maps polynomials of a total degree
+// to their like, so that the matrix inherits the chain's stability. A potential
+// that is far from quadratic bends laws in θ more than in r, and needs degrees
+// in θ that would cost too much in both; there the coarsest integrators,
+// whose stable chain such a matrix may make unstable, are left to the rungs
+// below.
+var rungs = []degrees{{16, 16}, {22, 22}, {30, 30}, {44, 24}, {60, 26}}
 
 const (
 	// spectralFloor is what round-off leaves of an error: matrix elements at
@@ -95,7 +106,7 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, target: target, bases: make([]*basis, len(degrees))}
+	e := &spectralEngine{full: scalarForce{mean}, target: target, bases: make([]*basis, len(rungs))}
 	var far []*affineForce
 	for _, u := range p.scalar {
 		o, ok := u.(Oscillator)
@@ -124,13 +135,14 @@ func (e *spectralEngine) observables() []string {
 	return names
 }
 
-// basis is the products p_a(θ) q_b(r), a + b ≤ degree, p orthonormal under
-// exp(−U) and q under N(0, 1), with quadrature rules for both.
+// basis is the products p_a(θ) q_b(r), a/A + b/B ≤ 1 with A and B the degrees,
+// p orthonormal under exp(−U) and q under N(0, 1), with quadrature rules for
+// both.
 type basis struct {
-	degree int
-	pairs  [][2]int
-	theta  jacobi
-	r      jacobi
+	degrees
+	pairs    [][2]int
+	thetaSet jacobi
+	rSet     jacobi
 
 	thetaNodes, thetaWeights []float64
 	rNodes, rWeights         []float64
@@ -139,23 +151,23 @@ type basis struct {
 }
 
 // basis returns the basis of a rung.
-func (e *spectralEngine) basis(rung int) *basis {
-	if e.bases[rung] == nil {
-		e.bases[rung] = newBasis(e.target, degrees[rung])
+func (e *spectralEngine) basis(i int) *basis {
+	if e.bases[i] == nil {
+		e.bases[i] = newBasis(e.target, rungs[i])
 	}
-	return e.bases[rung]
+	return e.bases[i]
 }
 
-func newBasis(target *density, degree int) *basis {
-	// A product of two polynomials of the basis has degree 2·degree: degree+1
-	// nodes do for an affine force. The others are for curved ones.
-	nodes := degree + degree/3 + 6
-	b := &basis{degree: degree, theta: target.orthogonal(nodes), r: hermite(nodes)}
-	b.thetaNodes, b.thetaWeights = b.theta.gauss(nodes)
-	b.rNodes, b.rWeights = b.r.gauss(degree + 2)
-	for total := range degree + 1 {
-		for a := range total + 1 {
-			b.pairs = append(b.pairs, [2]int{a, total - a})
+func newBasis(target *density, d degrees) *basis {
+	// A product of two polynomials has twice their degree: one node more than
+	// the degree does for an affine force. The others are for curved ones.
+	thetaNodes, rNodes := d.theta+d.theta/3+6, d.r+8
+	b := &basis{degrees: d, thetaSet: target.orthogonal(thetaNodes), rSet: hermite(rNodes)}
+	b.thetaNodes, b.thetaWeights = b.thetaSet.gauss(thetaNodes)
+	b.rNodes, b.rWeights = b.rSet.gauss(rNodes)
+	for k := range d.r + 1 {
+		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
+			b.pairs = append(b.pairs, [2]int{a, k})
 		}
 	}
 	for _, o := range scalarObservables {
@@ -167,9 +179,9 @@ func newBasis(target *density, degree int) *basis {
 // coefficients expands an observable in the basis.
 func (b *basis) coefficients(target *density, o scalarObservable) []float64 {
 	c := make([]float64, len(b.pairs))
-	p := make([]float64, b.degree+1)
+	p := make([]float64, max(b.degrees.theta, b.degrees.r)+1)
 	project := func(x, f, w float64, rule jacobi, degree func(pair [2]int) (int, bool)) {
-		rule.values(p, x)
+		rule.values(p[:min(len(p), len(rule.a))], x)
 		for i, pair := range b.pairs {
 			if k, ok := degree(pair); ok {
 				c[i] += w * f * p[k]
@@ -179,13 +191,13 @@ func (b *basis) coefficients(target *density, o scalarObservable) []float64 {
 	if o.theta != nil {
 		for i, x := range target.x {
 			if w := target.w[i]; w > 1e-40 { // below, p² w is round-off
-				project(x, o.theta(x), w, b.theta, func(q [2]int) (int, bool) { return q[0], q[1] == 0 })
+				project(x, o.theta(x), w, b.thetaSet, func(q [2]int) (int, bool) { return q[0], q[1] == 0 })
 			}
 		}
 		return c
 	}
 	for i, r := range b.rNodes {
-		project(r, o.r(r), b.rWeights[i], b.r, func(q [2]int) (int, bool) { return q[1], q[0] == 0 })
+		project(r, o.r(r), b.rWeights[i], b.rSet, func(q [2]int) (int, bool) { return q[1], q[0] == 0 })
 	}
 	return c
 }
@@ -196,10 +208,11 @@ type noiseRule struct {
 	weights []float64
 }
 
-// newNoiseRule takes (degree+3)/2 + 1 nodes a normal, exact for a step that is
-// affine in the noise, or as many as the bound on all nodes allows.
-func newNoiseRule(normals, degree int) noiseRule {
-	q := (degree+3)/2 + 1
+// newNoiseRule takes enough nodes a normal for the degree in r and for what
+// of the degree in θ the noise of one step reaches, or as many as the bound
+// on all nodes allows.
+func newNoiseRule(normals int, d degrees) noiseRule {
+	q := d.r/2 + d.theta/6 + 4
 	for q > 3 && math.Pow(float64(q), float64(normals)) > maxNoiseNodes {
 		q--
 	}
@@ -246,11 +259,11 @@ type stepMatrix []blas64.General
 // batch to the next.
 func (b *basis) matrix(s integrators.Stepper, f integrators.Force, additions map[added]blas64.General) stepMatrix {
 	parts := separateNoise(s, f)
-	factors := stepMatrix{b.project(s, f, parts.rule(b.degree))}
+	factors := stepMatrix{b.project(s, f, parts.rule(b.degrees))}
 	for _, a := range parts.outside {
 		g, ok := additions[a]
 		if !ok {
-			g = b.project(a, nil, newNoiseRule(1, b.degree))
+			g = b.project(a, nil, newNoiseRule(1, b.degrees))
 			additions[a] = g
 		}
 		factors = append(factors, g)
@@ -281,8 +294,8 @@ func (s stepMatrix) addProduct(dst []float64, w float64, x []float64) {
 
 // rule returns nodes for the noise that passes through the force, as numbers
 // for the whole step.
-func (n noiseParts) rule(degree int) noiseRule {
-	rule := newNoiseRule(len(n.inside), degree)
+func (n noiseParts) rule(d degrees) noiseRule {
+	rule := newNoiseRule(len(n.inside), d)
 	for i, y := range rule.xi {
 		xi := make([]float64, n.normals)
 		for l, direction := range n.inside {
@@ -298,23 +311,23 @@ func (b *basis) project(s integrators.Stepper, f integrators.Force, rule noiseRu
 	n, nr := len(b.pairs), len(b.rNodes)
 	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	image := make([]float64, nr*n) // E φ(step) at the nodes (θ_i, r_j), all j
-	inner := make([]float64, (b.degree+1)*n)
-	p := make([]float64, b.degree+1)
+	inner := make([]float64, (b.degrees.r+1)*n)
+	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
 	for i, theta := range b.thetaNodes {
 		clear(image)
 		for j, r := range b.rNodes {
 			b.average(image[j*n:(j+1)*n], s, f, theta, r, rule)
 		}
-		// Project on q_b' first, then on p_a': a factor of the degree cheaper
+		// Project on q_b' first, then on p_a': a factor of the degree in r cheaper
 		// than on their products.
 		clear(inner)
 		for j, r := range b.rNodes {
-			b.r.values(p, r)
-			for k, q := range p {
-				addScaled(inner[k*n:(k+1)*n], b.rWeights[j]*q, image[j*n:(j+1)*n])
+			b.rSet.values(q, r)
+			for k, v := range q {
+				addScaled(inner[k*n:(k+1)*n], b.rWeights[j]*v, image[j*n:(j+1)*n])
 			}
 		}
-		b.theta.values(p, theta)
+		b.thetaSet.values(p, theta)
 		for row, pair := range b.pairs {
 			addScaled(m.Data[row*n:(row+1)*n], b.thetaWeights[i]*p[pair[0]], inner[pair[1]*n:(pair[1]+1)*n])
 		}
@@ -327,20 +340,16 @@ func (b *basis) average(dst []float64, s integrators.Stepper, f integrators.Forc
 	var zt, zr [1]float64
 	z := integrators.State{Theta: zt[:], R: zr[:]}
 	noise := replayPoint{}
-	p, q := make([]float64, b.degree+1), make([]float64, b.degree+1)
+	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
 	for l, xi := range rule.xi {
 		zt[0], zr[0] = theta, r
 		noise.xi, noise.at = xi, 0
 		s.Step(&z, f, &noise)
-		b.theta.values(p, zt[0])
-		b.r.values(q, zr[0])
+		b.thetaSet.values(p, zt[0])
+		b.rSet.values(q, zr[0])
 		scale(p, rule.weights[l])
-		i := 0
-		for total := range b.degree + 1 {
-			for a := range total + 1 {
-				dst[i] += p[a] * q[total-a]
-				i++
-			}
+		for i, pair := range b.pairs {
+			dst[i] += p[pair[0]] * q[pair[1]]
 		}
 	}
 }
@@ -473,14 +482,33 @@ func (p *preparedSpectral) solve(m minibatch.Method, everyStep bool) (point, err
 	if m.Order == minibatch.Single {
 		forces = &p.full
 	}
-	var best point
-	for i := range degrees {
+	return p.climb(forces, m, everyStep)
+}
+
+// climb goes up the ladder to the first result that is good, or else returns
+// the one that changed least. High rungs may be worse than low ones: where
+// steps are large, a stationary law has moments of low degree alone.
+func (p *preparedSpectral) climb(forces *ladder, m minibatch.Method, everyStep bool) (point, error) {
+	var best, before point
+	least := math.Inf(1)
+	for i := range rungs {
 		now, radius, err := p.rung(forces, i).solve(m, p.in.Batches, everyStep)
 		if err != nil {
 			return point{}, err
 		}
-		best = point{errors: now, resolution: resolution(best.errors, now), radius: radius}
-		if now != nil && good(now, best.resolution) {
+		at := point{errors: now, resolution: resolution(before.errors, now), radius: radius}
+		if before = at; now == nil {
+			if best.errors != nil {
+				break
+			}
+			best = at
+			continue
+		}
+		change := slices.Max(at.resolution)
+		if best.errors == nil || change < least {
+			best, least = at, change
+		}
+		if good(now, at.resolution) || change > 10*least {
 			break
 		}
 	}
