@@ -33,6 +33,7 @@ type exact struct {
 	dim   int
 	p     Params
 	flows map[*Affine]affineFlow
+	most  int // flows kept; a scheme that cuts its batches anew never asks for the old ones
 
 	xi1, xi2, x, y, u, v []float64
 }
@@ -47,10 +48,17 @@ type affineFlow struct {
 	flow    linearFlow
 }
 
+// The flows kept are worth about keptNumbers numbers, 128 MB, but so many at
+// least as fit a small number of batches of any dimension.
+const (
+	keptNumbers = 1 << 24
+	fewestFlows = 64
+)
+
 func newExact(dim int, p Params) *exact {
 	v := vectors(6, dim)
 	return &exact{
-		dim: dim, p: p, flows: make(map[*Affine]affineFlow),
+		dim: dim, p: p, flows: make(map[*Affine]affineFlow), most: max(fewestFlows, keptNumbers/(dim*dim)),
 		xi1: v[0], xi2: v[1], x: v[2], y: v[3], u: v[4], v: v[5],
 	}
 }
@@ -60,6 +68,9 @@ func (s *exact) Step(z *State, f Force, n Noise) {
 	flow, ok := s.flows[a]
 	if !ok {
 		flow = s.derive(a)
+		if len(s.flows) >= s.most {
+			clear(s.flows)
+		}
 		s.flows[a] = flow
 	}
 	n.Normal(s.xi1)

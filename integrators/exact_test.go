@@ -2,6 +2,7 @@ package integrators
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
@@ -131,6 +132,30 @@ func TestExactKeepsWhatItDerives(t *testing.T) {
 	}
 	if got := len(in.Kernel.(*exact).flows); got != 2 {
 		t.Errorf("%d flows kept for two forces", got)
+	}
+}
+
+// Under a scheme whose batches are new ones every epoch, no more flows are
+// kept than there is room for, and a flow that was dropped comes back the same.
+func TestExactDropsFlows(t *testing.T) {
+	first := targets()[1].force
+	in := targets()[1].newAt(t, lookup(t, "exact"), 0.1, 1)
+	s := in.Kernel.(*exact)
+	if s.most < fewestFlows {
+		t.Fatalf("room for %d flows, want %d or more", s.most, fewestFlows)
+	}
+	s.most = 3
+	before, after := NewState(3), NewState(3)
+	s.Step(before, first, ones{0, 0, 0})
+	for range 10 {
+		s.Step(NewState(3), targets()[1].force, ones{0, 0, 0})
+		if len(s.flows) > s.most {
+			t.Fatalf("%d flows kept, room for %d", len(s.flows), s.most)
+		}
+	}
+	s.Step(after, first, ones{0, 0, 0})
+	if !slices.Equal(before.Theta, after.Theta) || !slices.Equal(before.R, after.R) {
+		t.Errorf("step to %v with a flow that was dropped, %v before", after, before)
 	}
 }
 
