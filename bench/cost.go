@@ -7,8 +7,8 @@ import (
 	"hambench/oracle"
 )
 
-// CostModel estimates what a cell costs. The zero CostModel knows the
-// machine of docs/performance.md; Calibrate measures this one.
+// CostModel estimates what a cell costs. The zero CostModel has the
+// constants of an AVX-512 machine; Calibrate measures this one.
 type CostModel struct {
 	// Problems holds the measured times by data set.
 	Problems map[string]KernelTimes

@@ -20,7 +20,6 @@ type Row struct {
 	Batches    int      `json:"K"`
 	BatchSize  int      `json:"batch"` // 0 for the full batch
 	Step       float64  `json:"h"`
-	Seed       uint64   `json:"seed"`
 	KS         float64  `json:"ks"`
 	KSSelf     float64  `json:"ks_self"`
 	Diverged   bool     `json:"diverged"`
@@ -28,11 +27,12 @@ type Row struct {
 	Gradients  int64    `json:"gradients"`
 	Seconds    float64  `json:"seconds"`
 	Key        string   `json:"key"`
+	Seed       uint64   `json:"seed"`
 }
 
 var columns = []string{
-	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h", "seed",
-	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key",
+	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h",
+	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed",
 }
 
 // Rows returns the rows of the results that get has of the experiments, in
@@ -94,9 +94,10 @@ func (r Row) fields() []string {
 	}
 	return []string{
 		r.Experiment, r.Dataset, strconv.Itoa(r.Split), r.Integrator, strconv.Itoa(r.Inner), friction, r.Scheme,
-		strconv.Itoa(r.Batches), strconv.Itoa(r.BatchSize), decimal(r.Step), strconv.FormatUint(r.Seed, 10),
+		strconv.Itoa(r.Batches), strconv.Itoa(r.BatchSize), decimal(r.Step),
 		decimal(r.KS), decimal(r.KSSelf), strconv.FormatBool(r.Diverged), strconv.FormatInt(r.Steps, 10),
 		strconv.FormatInt(r.Gradients, 10), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key,
+		strconv.FormatUint(r.Seed, 10),
 	}
 }
 

@@ -461,8 +461,8 @@ func TestExport(t *testing.T) {
 	if err := errors.Join(WriteCSV(&csv, []Row{rowOf("x", r)}), WriteJSON(&json, []Row{rowOf("x", r)})); err != nil {
 		t.Fatal(err)
 	}
-	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,seed,ks,ks_self,diverged,steps,gradients,seconds,key\n" +
-		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,1,0.25,0.5,false,150,0,1.000," + r.Key + "\n"
+	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed\n" +
+		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + r.Key + ",1\n"
 	if csv.String() != want {
 		t.Errorf("CSV:\n%swant:\n%s", csv.String(), want)
 	}
