@@ -5,7 +5,7 @@ OUT  ?= out
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench bench-kernels reproduce figures certify gate lint clean
+.PHONY: help build test bench bench-kernels reproduce figures gate lint generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -28,6 +28,13 @@ reproduce: ## every figure and table, quick profile, under $(OUT)
 
 figures: build ## draw figures and tables again from what $(OUT) holds, running nothing
 	$(BIN) reproduce --figures-only --out $(OUT)
+
+gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
+	$(BIN) certify --problem gaussian --json > bin/certify.json
+	$(BIN) gate gate/testdata/certify.json bin/certify.json
+
+generated: ## the committed assembly is what its generators make
+	./internal/gen/check.sh
 
 lint: ## formatting and vet; both must say nothing
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }

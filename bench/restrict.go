@@ -9,8 +9,8 @@ import (
 )
 
 // Restrict returns the experiments with the cells on the named data sets
-// alone, and without those experiments that have none; all if there are no
-// names. A name that no experiment uses is a usage error.
+// alone, and without those experiments that then have none; all if there are
+// no names. A name that no experiment uses is a usage error.
 func Restrict(exps []Experiment, names ...string) ([]Experiment, error) {
 	if len(names) == 0 {
 		return exps, nil
@@ -19,7 +19,8 @@ func Restrict(exps []Experiment, names ...string) ([]Experiment, error) {
 	var out []Experiment
 	for _, e := range exps {
 		r := e.restrict(func(dataset string) bool { used[dataset] = true; return slices.Contains(names, dataset) })
-		if len(r.Cells)+len(r.Choices) > 0 {
+		exact := len(e.Cells)+len(e.Choices) == 0 // needs no data
+		if exact || len(r.Cells)+len(r.Choices) > 0 {
 			out = append(out, r)
 		}
 	}
@@ -46,4 +47,19 @@ func sortedKeys(m map[string]bool) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// StandIns returns the names with each unavailable set replaced by the
+// built-in set that takes its place.
+func StandIns(names, unavailable []string) []string {
+	var out []string
+	for _, n := range names {
+		if p, ok := LookupProblem(n); ok && slices.Contains(unavailable, n) {
+			n = teacher(p.Task).Dataset
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }

@@ -47,3 +47,10 @@ func TestRestrict(t *testing.T) {
 		t.Errorf("unknown data set: %v, want a usage error", err)
 	}
 }
+
+func TestStandIns(t *testing.T) {
+	got := StandIns([]string{"boston", "yacht", "linear"}, []string{"boston", "yacht"})
+	if len(got) != 2 || got[0] != "teacher-reg" || got[1] != "linear" {
+		t.Errorf("stand-ins %v, want teacher-reg and linear", got)
+	}
+}

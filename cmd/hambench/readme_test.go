@@ -74,3 +74,33 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 	}
 }
+
+// What .ci/run asks of the driver is there: each of its reproductions is
+// understood, and lists what it would compute.
+func TestCICommandsAreUnderstood(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	ci, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{"out": t.TempDir()}
+	found := 0
+	for _, line := range strings.Split(string(ci), "\n") {
+		if name, value, ok := strings.Cut(line, "="); ok && !strings.ContainsAny(value, " $(") {
+			vars[name] = value
+		}
+		if !strings.HasPrefix(line, "./reproduce.sh ") {
+			continue
+		}
+		found++
+		line, _, _ = strings.Cut(line, " >")
+		words := strings.Fields(strings.ReplaceAll(os.Expand(line, func(v string) string { return vars[v] }), `"`, ""))
+		args := append([]string{"reproduce", "--check"}, words[1:]...)
+		if code, stdout, stderr := call(t, args...); code != exitFailed || !strings.Contains(stdout, "missing: classification") {
+			t.Errorf("%s: exit code %d, %s", line, code, stderr)
+		}
+	}
+	if found == 0 {
+		t.Error(".ci/run reproduces nothing")
+	}
+}

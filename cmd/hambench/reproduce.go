@@ -34,6 +34,7 @@ cannot be had are replaced by built-in ones, and the figures say so.`,
 type reproduction struct {
 	runFlags
 	dryRun, check, figuresOnly bool
+	on                         string // data sets, comma-separated
 
 	stdout, stderr io.Writer
 	source         *bench.Data
@@ -48,6 +49,7 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	r := &reproduction{stdout: stdout, stderr: stderr}
 	fs := c.flagSet()
 	r.registerRun(fs)
+	fs.StringVar(&r.on, "datasets", "", "`NAME,…` of the data sets to take; all if empty")
 	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	fs.BoolVar(&r.check, "check", false, "list the cells that are missing; exit code 1 if there are any")
 	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw from what is there; run nothing")
@@ -81,7 +83,7 @@ func (r *reproduction) prepare(ctx context.Context) error {
 	if r.slice, err = bench.ParseShard(r.shard); err != nil {
 		return err
 	}
-	if r.exps, err = bench.Select(allExperiments(profile), splitList(r.only)...); err != nil {
+	if r.exps, err = r.choose(profile); err != nil {
 		return err
 	}
 	resolver, err := datasets.NewResolver(r.data)
@@ -100,8 +102,18 @@ func (r *reproduction) prepare(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintln(r.stderr, bench.SkippedNote(r.unavailable))
-	r.exps, err = bench.Select(allExperiments(profile, r.unavailable...), splitList(r.only)...)
+	r.exps, err = r.choose(profile, r.unavailable...)
 	return err
+}
+
+// choose returns the experiments that --only and --datasets name. Sets that
+// are unavailable are named by what stands in for them, too.
+func (r *reproduction) choose(p bench.Profile, unavailable ...string) ([]bench.Experiment, error) {
+	exps, err := bench.Select(allExperiments(p, unavailable...), splitList(r.only)...)
+	if err != nil {
+		return nil, err
+	}
+	return bench.Restrict(exps, bench.StandIns(splitList(r.on), unavailable)...)
 }
 
 // fromFiles returns the data sets of the experiments that are not built in.
@@ -192,9 +204,10 @@ func (r *reproduction) drawOne(e bench.Experiment) (*figures.Output, error) {
 }
 
 func (r *reproduction) report(e bench.Experiment, o *figures.Output) {
-	fmt.Fprintf(r.stdout, "%s: %s\n", e.ID, e.Title)
 	if o.Text != "" {
-		fmt.Fprintf(r.stdout, "%s", o.Text)
+		fmt.Fprintf(r.stdout, "%s: %s", e.ID, o.Text)
+	} else {
+		fmt.Fprintf(r.stdout, "%s: %s\n", e.ID, e.Title)
 	}
 	for _, n := range o.Notes {
 		fmt.Fprintf(r.stdout, "  note: %s\n", n)
