@@ -44,7 +44,7 @@ var problems = []Problem{
 	{Dataset: "linear", Label: "Synthetic (linear)", Task: Regression, Rows: 128, Features: 1, Model: "linear", Builtin: true, Stable: 0.1, StableSmall: 0.05},
 	{Dataset: "teacher-reg", Label: "Teacher network, regression (built in)", Task: Regression, Rows: 455, Features: 13, Model: "bnn", Builtin: true, Like: "boston", Stable: 0.02, StableSmall: 0.02},
 	{Dataset: "teacher-cls", Label: "Teacher network, 2 classes (built in)", Task: Classification, Rows: 301, Features: 34, Classes: 2, Model: "bnn", Builtin: true, Like: "ionosphere"},
-	{Dataset: "logistic", Label: "Logistic regression", Task: Classification, Rows: 100, Features: 2, Classes: 2, Model: "logistic", Builtin: true},
+	{Dataset: "logistic", Label: "Logistic regression", Task: Classification, Rows: 100, Features: 1, Classes: 2, Model: "logistic", Builtin: true},
 	{Dataset: "toy", Label: "Toy", Task: Regression, Rows: 2, Model: "toy", Builtin: true},
 }
 

@@ -132,8 +132,21 @@ func (s *Sampler) advanceBatch() {
 	if b.Rearranged {
 		s.batch.arrange(s.stream.Arrangement())
 	}
+	if s.steps == 0 {
+		s.tellNoiseFree(b)
+	}
 	s.batch.rows = models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale}
 	s.steps++
+}
+
+// tellNoiseFree tells a variance-corrected integrator of a first batch that
+// is all of the data: then gradients have no variance, and an estimate from
+// the chain would count its own motion as noise.
+func (s *Sampler) tellNoiseFree(b minibatch.Batch) {
+	v, ok := s.in.Kernel.(integrators.VarianceCorrected)
+	if ok && b.Lo == 0 && b.Hi == s.batch.target.Rows() {
+		v.SetGradientVariance(make([]float64, s.batch.target.Dim()))
+	}
 }
 
 // finite reports whether all of x are finite. x−x is 0 for a finite x and

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hambench/integrators"
+	"hambench/internal/random"
 	"hambench/internal/usage"
 	"hambench/minibatch"
 	"hambench/models"
@@ -449,5 +450,41 @@ func BenchmarkFinite8401(b *testing.B) {
 	x := make([]float64, 8401)
 	for b.Loop() {
 		finite(x)
+	}
+}
+
+// With the full batch sghmc is leapfrog, draw for draw: there is no gradient
+// noise to correct for. With two batches it is not.
+func TestFullBatchHasNoGradientNoise(t *testing.T) {
+	run := func(name, scheme string, k int) float64 {
+		target := newSprings(1, -2, 0.5, 3)
+		m, err := integrators.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := m.New(1, integrators.Params{Step: 0.3, Friction: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := minibatch.New(scheme, 4, k, random.New(1, random.StreamBatches).Rand())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(target, in, stream, random.New(1, random.StreamNoise))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := integrators.NewState(1)
+		if err := s.Run(context.Background(), z, Plan{BurnIn: 50, Samples: 1, Thin: 50}, func(int, *integrators.State) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return z.Theta[0]
+	}
+	// The two schemes round their noise coefficient differently.
+	if a, b := run("sghmc", "full", 1), run("leapfrog", "full", 1); math.Abs(a-b) > 1e-12 {
+		t.Errorf("full batch: sghmc ends at %v, leapfrog at %v", a, b)
+	}
+	if a, b := run("sghmc", "reshuffle", 2), run("leapfrog", "reshuffle", 2); math.Abs(a-b) < 1e-6 {
+		t.Errorf("two batches: sghmc ends where leapfrog does, at %v", a)
 	}
 }

@@ -22,7 +22,7 @@ type VarianceCorrected interface {
 func sghmcMethod() Method {
 	return define(Method{
 		Name:  "sghmc",
-		About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient",
+		About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at variance 0)",
 		Claims: Claims{
 			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
@@ -42,7 +42,14 @@ const varianceWindow = 1000
 // V̂ is a running mean of half the squared difference of successive gradients
 // (von Neumann's estimator of a variance in the presence of drift). The
 // variance of the gradients about their own mean would count the movement of
-// ∇U along the chain as noise, and bias the full-batch chain.
+// ∇U along the chain as noise. What ∇U moves within a step, about
+// ½h²E(∇²U r)², is still counted: where a batch is all of the data, the caller
+// sets V̂ = 0 (package chain does).
+//
+// The correction assumes gradient noise that is independent from step to
+// step. Under reshuffle it is not, and the correction is then itself an error
+// of order 1. Package certify freezes the scheme at V̂ = 0, where it is
+// leapfrog.
 type sghmc struct {
 	leapfrog
 	h, C     float64
