@@ -13,7 +13,7 @@ func TestRestrict(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := Experiments(quick)
-	some, err := Restrict(all, "yacht", "linear")
+	some, err := Restrict(append(all, Experiment{ID: "without cells"}), "yacht", "linear")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestRestrict(t *testing.T) {
 			}
 		}
 	}
-	for id, want := range map[string]bool{"methods": true, "regression": true, "synthetic": true, "classification": false, "toy": false} {
+	for id, want := range map[string]bool{"methods": true, "regression": true, "synthetic": true, "without cells": true, "classification": false, "toy": false} {
 		if ids[id] != want {
 			t.Errorf("%s is there: %v, want %v", id, ids[id], want)
 		}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestClaimsBadInput(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"claims", "--format", "pdf"}, `--format "pdf": want text, markdown or json`},
+		{[]string{"claims", "--profile", "huge"}, `unknown profile "huge"`},
+		{[]string{"claims", "--out", ""}, "--out is empty"},
+		{[]string{"claims", "leapfrog"}, `unexpected argument "leapfrog"`},
+		{[]string{"reproduce", "--only", "order", "--out", t.TempDir()}, "autocorrelation, orders, claims"},
+	} {
+		code, _, stderr := call(t, c.args...)
+		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit code %d, %q: want 2 and one line with %q", c.args, code, stderr, c.want)
+		}
+	}
+}
+
+// orders and claims are known where experiments are, as ids without cells.
+func TestIDsWithoutCells(t *testing.T) {
+	out := t.TempDir()
+	code, stdout, _ := call(t, "list", "experiments")
+	if code != exitOK || !strings.Contains(stdout, "| orders ") || !strings.Contains(stdout, "| claims ") {
+		t.Errorf("list: exit code %d, %s", code, stdout)
+	}
+	code, stdout, stderr := call(t, "reproduce", "--only", "orders,claims", "--check", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "0 cells are there, 0 are missing") {
+		t.Errorf("check: exit code %d, %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, "reproduce", "--only", "orders,claims", "--dry-run", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "| orders ") || !strings.Contains(stdout, "| claims ") {
+		t.Errorf("dry run: exit code %d, %s%s", code, stdout, stderr)
+	}
+	code, _, stderr = call(t, "reproduce", "--only", "orders", "--figures-only", "--out", out)
+	if code != exitFailed || !strings.Contains(stderr, "hambench reproduce --only orders") {
+		t.Errorf("orders without exact errors: exit code %d, %s", code, stderr)
+	}
+	code, stdout, stderr = call(t, "reproduce", "--only", "claims", "--figures-only", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "files of exact errors are missing: run hambench reproduce --only claims") {
+		t.Errorf("claims without exact errors: exit code %d, %s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(out, "claims.md")); err != nil {
+		t.Error(err)
+	}
+}
+
+// The whole way once: everything is certified, drawn and decided; then again
+// with nothing computed; then printed from the store.
+func TestReproduceOrdersAndClaims(t *testing.T) {
+	if testing.Short() {
+		t.Skip("certifies every integrator under every scheme: 10 s")
+	}
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	out := t.TempDir()
+	code, stdout, stderr := call(t, "reproduce", "--only", "orders,claims", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "0 refuted; the table is orders.txt") {
+		t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
+	}
+	page := make(map[string][]byte)
+	for _, name := range []string{"orders.png", "orders.svg", "orders.pdf", "orders.csv", "orders.json", "orders.txt", "claims.md", "claims.json", "claims.txt"} {
+		data, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || len(data) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+		page[name] = data
+	}
+	code, stdout, stderr = call(t, "reproduce", "--only", "orders,claims", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "nothing was computed") {
+		t.Errorf("second run: exit code %d, %s%s", code, stdout, stderr)
+	}
+	for name, first := range page {
+		if second, _ := os.ReadFile(filepath.Join(out, name)); string(second) != string(first) && name != "orders.pdf" { // a PDF carries its date
+			t.Errorf("%s: the second run wrote other bytes", name)
+		}
+	}
+	code, stdout, stderr = call(t, "claims", "--out", out, "--format", "json")
+	if code != exitOK || stdout != string(page["claims.json"]) {
+		t.Errorf("claims: exit code %d, %s: want the bytes of claims.json", code, stderr)
+	}
+	var decided []struct{ ID, Verdict string }
+	if err := json.Unmarshal([]byte(stdout), &decided); err != nil {
+		t.Fatal(err)
+	}
+	verdicts := make(map[string]string)
+	for _, d := range decided {
+		verdicts[d.ID] = d.Verdict
+	}
+	for id, want := range map[string]string{"order-mt3": "confirmed", "reshuffle-order": "confirmed", "chen-2015": "refuted", "sghmc-correction": "not decided"} {
+		if verdicts[id] != want {
+			t.Errorf("%s is %q, want %s", id, verdicts[id], want)
+		}
+	}
+}
