@@ -10,7 +10,8 @@ import (
 
 // Restrict returns the experiments with the cells on the named data sets
 // alone, and without those experiments that then have none; all if there are
-// no names. An experiment that needs no cells stays. A name that no experiment uses is a usage error.
+// no names. An experiment that needs no cells stays. A name that no
+// experiment uses is a usage error.
 func Restrict(exps []Experiment, names ...string) ([]Experiment, error) {
 	if len(names) == 0 {
 		return exps, nil
@@ -31,8 +32,6 @@ func Restrict(exps []Experiment, names ...string) ([]Experiment, error) {
 	}
 	return out, nil
 }
-
-func (e Experiment) size() int { return len(e.Cells) + len(e.Choices) }
 
 // restrict keeps what is on the data sets that keep accepts.
 func (e Experiment) restrict(keep func(dataset string) bool) Experiment {
