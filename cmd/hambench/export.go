@@ -36,11 +36,16 @@ func runExport(_ context.Context, c *command, stdout, _ io.Writer, args []string
 	if err != nil {
 		return err
 	}
-	store, err := readStore(f.out)
+	exps, err := bench.Select(allExperiments(profile), splitList(f.only)...)
 	if err != nil {
 		return err
 	}
-	exps, err := bench.Select(bench.Experiments(profile), splitList(f.only)...)
+	for _, e := range exps {
+		if f.only != "" && len(e.Cells)+len(e.Choices) == 0 {
+			return usage.Errorf("experiment %q has no cells to export: its numbers come from hambench certify --json", e.ID)
+		}
+	}
+	store, err := readStore(f.out)
 	if err != nil {
 		return err
 	}
@@ -50,7 +55,7 @@ func runExport(_ context.Context, c *command, stdout, _ io.Writer, args []string
 // withTeachers adds the cells that stand in for data sets that cannot be had,
 // so that their results are exported too.
 func withTeachers(p bench.Profile, exps []bench.Experiment, only string) []bench.Experiment {
-	teachers, err := bench.Select(bench.Experiments(p, bench.UCI()...), splitList(only)...)
+	teachers, err := bench.Select(allExperiments(p, bench.UCI()...), splitList(only)...)
 	if err != nil {
 		return exps // the ids were good a moment ago
 	}

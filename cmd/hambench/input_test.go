@@ -77,6 +77,8 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"merging what is no store, the flag last", []string{"store", "merge", dir, "--out", out}, "holds no store"},
 		{"an oracle of a split that is not there", []string{"oracle", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
 		{"a flag that an oracle has no use for", []string{"oracle", "--dataset", "teacher-reg", "--shard", "0/2", "--out", out}, "shard"},
+		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `experiment "orders" has no cells`},
+		{"exporting an unknown experiment", []string{"export", "--only", "order", "--out", out}, `unknown experiment "order"`},
 		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
 	} {
 		code, stdout, stderr := call(t, c.args...)
