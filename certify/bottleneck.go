@@ -46,25 +46,32 @@ func BottleneckProblem() *Problem {
 	return p
 }
 
-// Bottleneck computes the paper's Figure 1 without noise: the exact errors of
+// BottleneckOptions say what makes the paper's Figure 1 without noise:
 // integrators of order 1, 2 and 3 on BottleneckProblem, with mini-batches in
 // random orders and with the full batch, from large steps to small ones.
-// Under mini-batches the third-order scheme gains nothing over the second.
-func Bottleneck(ctx context.Context) ([]Row, error) {
+func BottleneckOptions() (Options, error) {
 	o := Options{Problem: BottleneckProblem()}
 	for _, name := range bottleneckIntegrators {
 		m, err := integrators.Lookup(name)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 		o.Integrators = append(o.Integrators, m)
 	}
-	var err error
-	if o.Schemes, err = Schemes("reshuffle", "full"); err != nil {
-		return nil, err
-	}
 	for h := 0.16; h > 6e-4; h /= math.Sqrt2 {
 		o.Steps = append(o.Steps, h)
+	}
+	var err error
+	o.Schemes, err = Schemes("reshuffle", "full")
+	return o, err
+}
+
+// Bottleneck computes the exact errors of BottleneckOptions. Under
+// mini-batches the third-order scheme gains nothing over the second.
+func Bottleneck(ctx context.Context) ([]Row, error) {
+	o, err := BottleneckOptions()
+	if err != nil {
+		return nil, err
 	}
 	return Run(ctx, o)
 }

@@ -2,9 +2,6 @@ package claims
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -34,20 +31,11 @@ func orderJobs(problems []*certify.Problem) ([]Job, error) {
 
 // BottleneckJob is Figure 1 without noise.
 func BottleneckJob() (Job, error) {
-	problem, err := json.Marshal(certify.BottleneckProblem())
+	o, err := certify.BottleneckOptions()
 	if err != nil {
 		return Job{}, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "revision %d\nbottleneck %s\n", engineRevision, problem)
-	for _, m := range integrators.Methods() {
-		mark, err := fingerprint(m)
-		if err != nil {
-			return Job{}, err
-		}
-		fmt.Fprintf(h, "integrator %s %s\n", m.Name, mark)
-	}
-	return Job{Key: hex.EncodeToString(h.Sum(nil)), run: certify.Bottleneck}, nil
+	return newJob(o)
 }
 
 // What the claims need beyond the orders.
