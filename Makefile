@@ -31,7 +31,7 @@ figures: build ## draw figures and tables again from what $(OUT) holds, running 
 
 gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
 	$(BIN) certify --problem gaussian --json > bin/certify.json
-	$(BIN) gate gate/testdata/certify.json bin/certify.json
+	$(BIN) gate testdata/certify.json bin/certify.json
 
 generated: ## the committed assembly is what its generators make
 	./internal/gen/check.sh

@@ -2,11 +2,10 @@
 # Regenerates every figure and table. Arguments go to `hambench reproduce`;
 # see `./reproduce.sh --help`.
 set -eu
-cd "$(dirname "$0")"
+here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v go >/dev/null 2>&1; then
   echo "reproduce.sh: Go is not installed: install Go 1.26 or newer (https://go.dev/dl/), then run this again" >&2
   exit 2
 fi
-mkdir -p bin
-go build -o bin/hambench ./cmd/hambench
-exec ./bin/hambench reproduce "$@"
+go build -C "$here" -o bin/hambench ./cmd/hambench
+exec "$here/bin/hambench" reproduce "$@"

@@ -73,6 +73,8 @@ type Cell struct {
 	// Oracle is the key of the oracle.Spec whose reference starts and judges
 	// the chain, or Analytic.
 	Oracle string `json:"oracle,omitempty"`
+	// Revision is that of the integrator (integrators.Method).
+	Revision int `json:"revision,omitempty"`
 }
 
 // Check refuses, with a usage error, a cell whose numbers no chain can be

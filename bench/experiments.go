@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/integrators"
 	"hambench/internal/usage"
 	"hambench/oracle"
 )
@@ -142,7 +143,7 @@ func (g *grid) cell(p Problem, split int, s settings) Cell {
 	c := Cell{
 		Observe: Distance, Dataset: p.Dataset, Model: p.Model, Integrator: s.integrator, Inner: max(1, s.inner),
 		Friction: s.friction, Scheme: s.scheme, Batches: Batches(p.Rows, s.batch), Step: s.step, Samples: s.samples,
-		Seed: 1, Precision: "float64", Oracle: Analytic,
+		Seed: 1, Precision: "float64", Oracle: Analytic, Revision: revision(s.integrator),
 	}
 	if c.Scheme == "" {
 		c.Scheme = "reshuffle"
@@ -162,6 +163,15 @@ func (g *grid) cell(p Problem, split int, s settings) Cell {
 	c.Thin = max(1, int(math.Round(timePerSample/outer)))
 	c.BurnIn = max(1, int(math.Round(timeOfBurnIn/outer)))
 	return c
+}
+
+// revision is the integrator's; 0 for a name that Lookup will refuse.
+func revision(integrator string) int {
+	m, err := integrators.Lookup(integrator)
+	if err != nil {
+		return 0
+	}
+	return m.Revision
 }
 
 // sweep is the cells of the given settings on every problem, split, batch

@@ -56,7 +56,7 @@ func Profiles() []Profile {
 				{[]string{"linear"}, []int{8, 32, Full}, []float64{0.005, 0.01, 0.02, 0.05, 0.1}},
 			},
 			Inner:           []int{1, 10, 100},
-			Frictions:       []float64{1, 5, 50},
+			Frictions:       []float64{1, 5, 20, 50},
 			Bottleneck:      []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1},
 			BottleneckFull:  []float64{0.02, 0.05, 0.07, 0.1, 0.15},
 			BottleneckEuler: []float64{0.005, 0.01, 0.02, 0.05}, BottleneckSamples: 2000,

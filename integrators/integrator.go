@@ -155,6 +155,9 @@ type Method struct {
 	Name   string
 	About  string // one line for lists
 	Claims Claims
+	// Revision is raised when a change of the scheme changes the numbers of
+	// its chains, so that stored results of the old ones are not reused.
+	Revision int
 	// New checks the parameters and returns the scheme for a dimension.
 	New func(dim int, p Params) (*Integrator, error)
 }

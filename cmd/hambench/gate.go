@@ -18,7 +18,7 @@ Benchmarks and costs are tested by Mann-Whitney with Holm's correction, and
 must be worse by a least effect: run them several times (-count 10).
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
 input cannot be compared.`,
-		example: "hambench certify --problem gaussian --json > new.json && hambench gate gate/testdata/certify.json new.json",
+		example: "hambench certify --problem gaussian --json > new.json && hambench gate testdata/certify.json new.json",
 		run:     runGate,
 	}
 }

@@ -71,7 +71,8 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	return r.runAndDraw(ctx)
 }
 
-// prepare checks the flags, opens the store and finds the data.
+// prepare checks the flags, finds the data and opens the store; bad input
+// leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) error {
 	if err := r.runFlags.check(); err != nil {
 		return err
@@ -90,20 +91,31 @@ func (r *reproduction) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.source = bench.NewData(resolver)
+	if r.unavailable, err = r.source.Unavailable(ctx, fromFiles(r.exps)...); err != nil {
+		return err
+	}
+	if len(r.unavailable) > 0 {
+		fmt.Fprintln(r.stderr, bench.SkippedNote(r.unavailable))
+		if r.exps, err = r.choose(profile, r.unavailable...); err != nil {
+			return err
+		}
+	}
+	return r.open()
+}
+
+// open opens the store and reports what is newly found damaged in it.
+func (r *reproduction) open() (err error) {
 	if r.store, err = bench.Open(filepath.Join(r.out, "store")); err != nil {
 		return err
 	}
 	r.cache = certifiedRows(r.store)
 	for _, t := range r.store.Troubles() {
-		fmt.Fprintf(r.stderr, "hambench: store: %v\n", t)
+		if !t.Known {
+			fmt.Fprintf(r.stderr, "hambench: store: %v\n", t)
+		}
 	}
-	r.source = bench.NewData(resolver)
-	if r.unavailable, err = r.source.Unavailable(ctx, fromFiles(r.exps)...); err != nil || len(r.unavailable) == 0 {
-		return err
-	}
-	fmt.Fprintln(r.stderr, bench.SkippedNote(r.unavailable))
-	r.exps, err = r.choose(profile, r.unavailable...)
-	return err
+	return nil
 }
 
 // choose returns the experiments that --only and --datasets name. Sets that
