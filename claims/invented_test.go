@@ -21,6 +21,8 @@ type invented struct {
 	large   func(inner int, scheme string) float64 // error at the largest step
 	toy     map[string]float64                     // error of the variance by scheme
 	missing func(f fitted) bool                    // orders that cannot be fitted
+
+	frictions []float64 // of the experiment friction
 }
 
 func inventedTruth() *invented {
@@ -44,6 +46,8 @@ func inventedTruth() *invented {
 		},
 		toy:     map[string]float64{"full": 0, "replacement": 0.4, "reshuffle": 0.06},
 		missing: func(fitted) bool { return false },
+
+		frictions: []float64{0.1, 1, 5, 50},
 	}
 }
 
@@ -189,7 +193,7 @@ func (in *invented) results(experiment string) []bench.Result {
 			variants = append(variants, bench.Cell{Integrator: "lietrotter", Inner: n, Friction: 5})
 		}
 	case "friction":
-		for _, c := range []float64{0.1, 1, 5, 50} {
+		for _, c := range in.frictions {
 			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: c})
 		}
 	case "synthetic":

@@ -10,7 +10,7 @@ import (
 
 // How sampled distances are compared, for the page.
 const (
-	inSpreads = "Differences of Kolmogorov distances are in units of the standard deviation of the oracle's self-distance, one predicted value at a time. "
+	inSpreads = "Differences of Kolmogorov distances are in spreads: standard deviations of the oracle's self-distance, one predicted value at a time. "
 	ofMedian  = "The interval of the median is distribution-free and covers with 99 %, so chance alone decides wrongly in at most 1 % of such studies. "
 )
 
@@ -80,7 +80,7 @@ type comparison struct {
 // set where there are too few differences for a verdict.
 func (c comparison) interval() (f Finding, low, high float64, done bool) {
 	if len(c.differences) == 0 {
-		return unavailable(c.command), 0, 0, true
+		return Finding{Verdict: NotDecided, Summary: "no chains to compare yet: run " + c.command}, 0, 0, true
 	}
 	median, low, high, ok := medianInterval(c.differences)
 	f.Numbers = []Number{
@@ -476,7 +476,7 @@ func frictionReasonable() Claim {
 // mostly decides whether a share is above one half.
 func mostly(hits, n int, what, command string) Finding {
 	if n == 0 {
-		return unavailable(command)
+		return Finding{Verdict: NotDecided, Summary: "no cases yet: run " + command}
 	}
 	low, high := shareInterval(hits, n)
 	f := Finding{
@@ -501,27 +501,62 @@ func frictionRange() Claim {
 		ID: "friction-range", By: ByPaper,
 		Statement: "A wide range of frictions is acceptable.",
 		Where:     "appendix, Exploration of the friction constant (ssec:explore_C, fig:friction_all)",
-		Test:      "Cells of the experiment friction (leapfrog), one case for each data set, split, batch size and step at which some C reaches the band of self-distance. A case counts if the largest and the smallest C within the band differ by a factor of 10 or more. Confirmed if the 99 % interval of the share of such cases (Clopper and Pearson) lies above one half, refuted if below.",
+		Test:      "Cells of the experiment friction (leapfrog), one case for each data set, split, batch size and step at which some C reaches the band of self-distance. A case counts if the largest and the smallest C within the band differ by a factor of 10 or more; it counts against the claim if the nearest C outside of the band on both sides leave no room for such a factor; else the grid of C is too coarse to say. Confirmed if the 99 % interval of the share (Clopper and Pearson) lies above one half, refuted if below.",
 		decide: func(e *Evidence) Finding {
 			s := newStudy(e.Results("friction"), byFriction)
-			hits, n := 0, 0
+			wide, narrow, open := 0, 0, 0
 			for _, at := range s.conditions {
-				low, high := math.Inf(1), 0.0
-				for c, r := range s.of[at] {
-					if !r.Diverged && r.KS <= r.KSSelfHigh {
-						low, high = min(low, c), max(high, c)
-					}
-				}
-				if high > 0 {
-					n++
-					if high >= 10*low {
-						hits++
-					}
+				tested, possible, ok := frictionSpan(s.of[at])
+				switch {
+				case !ok:
+				case tested >= wideRange:
+					wide++
+				case possible < wideRange:
+					narrow++
+				default:
+					open++
 				}
 			}
-			return mostly(hits, n, "cases where acceptable C span a factor of 10", frictionCells)
+			f := mostly(wide, wide+narrow, "cases where acceptable C span a factor of 10", frictionCells)
+			if open == 0 {
+				return f
+			}
+			f.Numbers = append(f.Numbers, number("cases that the grid of C leaves open", float64(open), "%.0f"))
+			coarse := fmt.Sprintf("the grid of C is too coarse for %d cases: a larger profile decides more", open)
+			if wide+narrow == 0 {
+				f.Summary = coarse
+			} else {
+				f.Summary += "; " + coarse
+			}
+			return f
 		},
 	}
+}
+
+// wideRange is the factor between frictions that counts as a wide range.
+const wideRange = 10
+
+// frictionSpan returns the factor between the largest and the smallest
+// friction whose chain lies within the band of self-distance, and the factor
+// that the frictions tested leave possible: between the nearest ones outside.
+// ok is false if no chain lies within the band.
+func frictionSpan(of map[float64]bench.Result) (tested, possible float64, ok bool) {
+	low, high := math.Inf(1), 0.0
+	for c, r := range of {
+		if !r.Diverged && r.KS <= r.KSSelfHigh {
+			low, high = min(low, c), max(high, c)
+		}
+	}
+	below, above := 0.0, math.Inf(1)
+	for c := range of {
+		if c < low {
+			below = max(below, c)
+		}
+		if c > high {
+			above = min(above, c)
+		}
+	}
+	return high / low, above / below, high > 0
 }
 
 func bottleneckSampled() Claim {
