@@ -24,7 +24,7 @@ type Reference struct {
 	Checks      []Check
 	Opinion     Opinion
 	Versions    Versions
-	// Seconds is the processor time of all chains together.
+	// Seconds is the time that all chains together took.
 	Seconds float64
 
 	sortOnce sync.Once

@@ -103,7 +103,7 @@ func oracleSpec(profile, dataset string, split int) (oracle.Spec, error) {
 }
 
 func printReference(w io.Writer, r *oracle.Reference) error {
-	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s gradients, %.0f s of processor time (%s, %s)\n",
+	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s gradients, %.0f s of chains together (%s, %s)\n",
 		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, r.Versions.ISA, r.Versions.Go)
 	self := r.SelfDistance()
 	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f with acceptance %.2f\n",

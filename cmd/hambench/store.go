@@ -97,7 +97,7 @@ func runStoreStats(_ context.Context, c *command, stdout, _ io.Writer, args []st
 	}
 	t := s.Stats()
 	took := time.Duration(t.Seconds * float64(time.Second)).Round(time.Second)
-	fmt.Fprintf(stdout, "%d cells (%d diverged) in %d records of %d segments, %d of them duplicates; %d oracles; %s of processor time; kernels: %s\n",
+	fmt.Fprintf(stdout, "%d cells (%d diverged) in %d records of %d segments, %d of them duplicates; %d oracles; %s of chains; kernels: %s\n",
 		t.Cells, t.Diverged, t.Records, t.Segments, t.Duplicates, t.Oracles, took, strings.Join(t.ISAs, ", "))
 	var names []string
 	for name := range t.ByData {
