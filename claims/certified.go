@@ -48,7 +48,7 @@ func newJob(o certify.Options) (Job, error) {
 		if err != nil {
 			return Job{}, err
 		}
-		fmt.Fprintf(h, "integrator %s %+v %s\n", m.Name, m.Claims, mark)
+		fmt.Fprintf(h, "integrator %s revision %d %+v %s\n", m.Name, m.Revision, m.Claims, mark)
 	}
 	run := func(ctx context.Context) ([]certify.Row, error) { return certify.Run(ctx, o) }
 	return Job{Key: hex.EncodeToString(h.Sum(nil)), run: run}, nil
