@@ -41,7 +41,7 @@ type Sweep struct {
 func Profiles() []Profile {
 	return []Profile{
 		{
-			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 50 samples: 20 minutes on 2 cores",
+			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 50 samples: under half an hour on 2 cores",
 			Splits: 1, Precision: "float32", Samples: 50,
 			Sweeps: []Sweep{
 				{[]string{"boston"}, []int{8, 32}, []float64{0.005, 0.01, 0.02, 0.05}},

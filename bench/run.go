@@ -407,23 +407,12 @@ func reference(r *Result, in Inputs) error {
 	if !ok {
 		return nil
 	}
-	for _, chain := range ref.Draws {
-		for name, v := range s.Scores(widen(chain)) {
+	for c := range ref.Draws {
+		for name, v := range s.Scores(ref.Chain(c)) {
 			r.Scores[name] += v / float64(len(ref.Draws))
 		}
 	}
 	return nil
-}
-
-func widen(draws [][]float32) [][]float64 {
-	out := make([][]float64, len(draws))
-	for s, d := range draws {
-		out[s] = make([]float64, len(d))
-		for o, v := range d {
-			out[s][o] = float64(v)
-		}
-	}
-	return out
 }
 
 // stamp records what made the result.

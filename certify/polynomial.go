@@ -167,12 +167,3 @@ func (d *density) orthogonal(m int) jacobi {
 	}
 	return c
 }
-
-// expect returns the mean of f under the density.
-func (d *density) expect(f func(x float64) float64) float64 {
-	sum := 0.0
-	for i, w := range d.w {
-		sum += w * f(d.x[i])
-	}
-	return sum
-}

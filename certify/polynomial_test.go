@@ -105,3 +105,12 @@ func TestGMRESSolvesAndGivesUp(t *testing.T) {
 		t.Error("a singular system was solved")
 	}
 }
+
+// expect returns the mean of f under the density.
+func (d *density) expect(f func(x float64) float64) float64 {
+	sum := 0.0
+	for i, w := range d.w {
+		sum += w * f(d.x[i])
+	}
+	return sum
+}

@@ -59,6 +59,9 @@ func (r *Reference) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.Pass })
 }
 
+// Chain returns the predictive draws of a chain, [sample][output].
+func (r *Reference) Chain(c int) [][]float64 { return widen(r.Draws[c]) }
+
 // Distance returns the two-sample Kolmogorov distance between the draws
 // (draws[sample][output]) and each of the reference's chains, averaged over
 // outputs and chains. The draws are rounded to float32 as the reference's
