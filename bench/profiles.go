@@ -63,14 +63,14 @@ func Profiles() []Profile {
 			ToySamples: 100_000,
 		},
 		{
-			Name: "standard", About: "a finer grid, one split, the paper's chains of 200 samples: 3 hours on 2 cores",
+			Name: "standard", About: "a finer grid, one split, the paper's chains of 200 samples: one to two hours on 2 cores",
 			Splits: 1, Precision: "float32", Samples: 200,
 			Sweeps: []Sweep{
 				{[]string{"boston"}, []int{8, 32, 128}, []float64{0.002, 0.005, 0.01, 0.02, 0.05}},
 				{[]string{"boston"}, []int{Full}, []float64{0.005, 0.01, 0.02, 0.05}},
-				{[]string{"concrete"}, []int{8, 32, 128}, []float64{0.0005, 0.001, 0.002, 0.005}},
-				{[]string{"concrete"}, []int{Full}, []float64{0.002, 0.005, 0.01}},
-				{[]string{"energy", "yacht"}, []int{8, 32, 128}, []float64{0.0005, 0.001, 0.002, 0.005}},
+				{[]string{"concrete", "energy", "yacht"}, []int{8}, []float64{0.0005, 0.001, 0.002, 0.005}},
+				{[]string{"concrete", "energy", "yacht"}, []int{32, 128}, []float64{0.001, 0.002, 0.005}},
+				{[]string{"concrete"}, []int{Full}, []float64{0.005, 0.01}},
 				{[]string{"energy", "yacht"}, []int{Full}, []float64{0.002, 0.005, 0.01}},
 				{[]string{"ionosphere", "vehicle"}, []int{8, 32, 128, Full}, []float64{0.005, 0.01, 0.02, 0.05, 0.1}},
 				{[]string{"linear"}, []int{8, 32, 128, Full}, []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
