@@ -15,15 +15,15 @@ import (
 // full batch.
 var calibrationRows = []int{8, 64}
 
-// Calibrate measures the steps of every data set in the experiments on this
-// machine, with as many chains at once as a run would have, in about the
+// Calibrate measures the steps of every data set and precision in the
+// experiments on this machine, with as many chains at once as a run would have, in about the
 // given time: leapfrog for gradients, mt3 for Hessian-vector products.
 func Calibrate(ctx context.Context, src Source, exps []Experiment, workers int, budget time.Duration) (CostModel, error) {
-	m := CostModel{Problems: make(map[string]KernelTimes)}
+	m := CostModel{Problems: make(map[Timed]KernelTimes)}
 	var todo []Cell
 	for _, e := range exps {
 		for _, c := range e.Cells {
-			known := slices.ContainsFunc(todo, func(t Cell) bool { return t.Dataset == c.Dataset })
+			known := slices.ContainsFunc(todo, func(t Cell) bool { return t.Dataset == c.Dataset && t.Precision == c.Precision })
 			if !known && (c.Model == "bnn" || c.Model == "linear") { // the others cost nothing
 				todo = append(todo, c)
 			}
@@ -36,7 +36,7 @@ func Calibrate(ctx context.Context, src Source, exps []Experiment, workers int, 
 		if err != nil {
 			return CostModel{}, err
 		}
-		m.Problems[c.Dataset] = k
+		m.Problems[Timed{c.Dataset, c.Precision}] = k
 	}
 	return m, nil
 }

@@ -47,6 +47,10 @@ const (
 
 var observables = []Observable{Distance, Histogram, Path, Density, Marginals, Reference}
 
+// Precisions are those of a network's gradients; the state is float64 in
+// both.
+var Precisions = []string{"float32", "float64"}
+
 // Analytic stands in a cell's Oracle for the target's exact posterior.
 const Analytic = "analytic"
 
@@ -90,8 +94,8 @@ func (c Cell) Check() error {
 		return usage.Errorf("cell with split %d: want 0 or more", c.Split)
 	case c.Samples < 1:
 		return usage.Errorf("cell with %d samples: want at least 1", c.Samples)
-	case c.Precision != "float32" && c.Precision != "float64":
-		return usage.Errorf("cell with precision %q: want float32 or float64", c.Precision)
+	case !slices.Contains(Precisions, c.Precision):
+		return usage.Errorf("cell with precision %q: want one of %s", c.Precision, strings.Join(Precisions, ", "))
 	case c.Observe == Density:
 		return nil // runs no chain
 	case !positive(c.Step):

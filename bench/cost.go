@@ -10,9 +10,12 @@ import (
 // CostModel estimates what a cell costs. The zero CostModel has the
 // constants of an AVX-512 machine; Calibrate measures this one.
 type CostModel struct {
-	// Problems holds the measured times by data set.
-	Problems map[string]KernelTimes
+	// Problems holds the measured times.
+	Problems map[Timed]KernelTimes
 }
+
+// Timed is what kernel times are of.
+type Timed struct{ Dataset, Precision string }
 
 // KernelTimes are the seconds of one core that the parts of a step take.
 type KernelTimes struct {
@@ -46,10 +49,13 @@ const (
 )
 
 // defaultTimes are those of the constants.
-func defaultTimes(p Problem) KernelTimes {
-	n := float64(p.parameters())
+func defaultTimes(p Problem, precision string) KernelTimes {
+	n, perFlop := float64(p.parameters()), secondsPerFlop
+	if precision == "float64" {
+		perFlop *= 2 // half as many lanes
+	}
 	gradient := func(rows float64) float64 {
-		return secondsPerCall + n*(rows*flopsPerWeight*secondsPerFlop+secondsPerNormal/2)
+		return secondsPerCall + n*(rows*flopsPerWeight*perFlop+secondsPerNormal/2)
 	}
 	k := KernelTimes{Rows: []float64{1, float64(p.Rows)}, Noise: n * secondsPerNormal}
 	for _, r := range k.Rows {
@@ -59,21 +65,21 @@ func defaultTimes(p Problem) KernelTimes {
 	return k
 }
 
-func (m CostModel) times(dataset string) (KernelTimes, Problem) {
-	p, ok := LookupProblem(dataset)
+func (m CostModel) times(t Timed) (KernelTimes, Problem) {
+	p, ok := LookupProblem(t.Dataset)
 	if !ok { // a user's own: take it for a middling one
 		p, _ = LookupProblem("boston")
 	}
-	if k, ok := m.Problems[dataset]; ok {
+	if k, ok := m.Problems[t]; ok {
 		return k, p
 	}
-	return defaultTimes(p), p
+	return defaultTimes(p, t.Precision), p
 }
 
 // Cell estimates the seconds of one core that a cell takes. claims are those
 // of its integrator.
 func (m CostModel) Cell(c Cell, claims integrators.Claims) float64 {
-	k, p := m.times(c.Dataset)
+	k, p := m.times(Timed{c.Dataset, c.Precision})
 	rows := float64(p.Rows) / float64(max(c.Batches, 1))
 	gradients := float64(max(claims.Gradients, 1))
 	if claims.Affine {
@@ -110,7 +116,7 @@ const opinionShare = 1.5
 
 // Oracle estimates the seconds of one core that a reference takes.
 func (m CostModel) Oracle(s oracle.Spec) float64 {
-	k, p := m.times(s.Dataset)
+	k, p := m.times(Timed{s.Dataset, s.Precision})
 	steps := float64(s.BurnIn + s.Samples*s.Thin)
 	return (float64(s.Chains) + opinionShare) * steps * (k.at(k.Gradient, float64(p.Rows)) + k.Noise)
 }

@@ -136,7 +136,10 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"linear", "teacher-reg", "teacher-cls"} {
-		k := m.Problems[name]
+		k := m.Problems[Timed{name, "float32"}]
+		if name == "linear" {
+			k = m.Problems[Timed{name, "float64"}]
+		}
 		last := len(k.Rows) - 1
 		if last < 1 || !(k.Noise > 0) || !(k.Gradient[last] > k.Gradient[0]) || !(k.Product[last] >= 0) {
 			t.Errorf("%s: %+v; want times that grow with the rows", name, k)
@@ -144,7 +147,7 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 		// The constants of the default model are of a machine with
 		// AVX-512; no machine is a thousand times slower or a hundred faster.
 		p, _ := LookupProblem(name)
-		if ratio := k.Gradient[last] / defaultTimes(p).Gradient[1]; ratio < 0.01 || ratio > 1000 {
+		if ratio := k.Gradient[last] / defaultTimes(p, "float32").Gradient[1]; ratio < 0.01 || ratio > 1000 {
 			t.Errorf("%s: a full gradient takes %v s, %v times the default", name, k.Gradient[last], ratio)
 		}
 	}

@@ -41,7 +41,7 @@ type Experiment struct {
 type Choice []Cell
 
 // Experiments returns every experiment of a profile, in the order of the
-// paper. Data sets that are unavailable are replaced by built-in ones.
+// paper, then ours. Data sets that are unavailable are replaced by built-in ones.
 func Experiments(p Profile, unavailable ...string) []Experiment {
 	g := &grid{Profile: p, problems: sweepProblems(unavailable)}
 	return []Experiment{
@@ -55,6 +55,7 @@ func Experiments(p Profile, unavailable ...string) []Experiment {
 		g.table(Regression),
 		g.table(Classification),
 		g.autocorrelation(),
+		g.precision(),
 	}
 }
 
@@ -364,4 +365,41 @@ func (g *grid) autocorrelation() Experiment {
 		}
 	}
 	return e
+}
+
+// precisionStep is a step of the comparison of precisions where leapfrog was
+// stable at every step seen.
+const precisionStep = 0.02
+
+// precision runs the same leapfrog chains with gradients in float32 and in
+// float64, at steps near the limit of stability, where rounding has the most
+// to say. Both are judged by one reference, that of the profile's precision.
+func (g *grid) precision() Experiment {
+	e := Experiment{ID: "precision", Title: "Distance to the posterior with network gradients in float32 and in float64 (leapfrog)", Oracles: g.oracles(anyProblem)}
+	for _, p := range g.problems {
+		if !p.network() {
+			continue
+		}
+		for split := range g.Splits {
+			for _, batch := range []int{8, Full} {
+				c := g.cell(p, split, settings{integrator: "leapfrog", friction: paperFriction, step: p.stableStep(batch), batch: batch, samples: g.Samples})
+				for _, c.Precision = range Precisions {
+					e.Cells = append(e.Cells, c)
+				}
+			}
+		}
+	}
+	return e
+}
+
+// stableStep is the largest step known to be stable for a batch size.
+func (p Problem) stableStep(batch int) float64 {
+	h := p.Stable
+	if batch != Full {
+		h = p.StableSmall
+	}
+	if h == 0 {
+		return precisionStep
+	}
+	return h
 }

@@ -74,7 +74,7 @@ func TestEveryFieldIsPartOfTheKey(t *testing.T) {
 }
 
 func TestEveryProfileHasEveryExperiment(t *testing.T) {
-	ids := []string{"bottleneck", "paths", "toy", "methods", "integration-length", "friction", "synthetic", "regression", "classification", "autocorrelation"}
+	ids := []string{"bottleneck", "paths", "toy", "methods", "integration-length", "friction", "synthetic", "regression", "classification", "autocorrelation", "precision"}
 	for _, p := range Profiles() {
 		var got []string
 		for _, e := range Experiments(p) {
@@ -138,16 +138,18 @@ func TestSimulationTimeIsTheSame(t *testing.T) {
 	}
 }
 
+// keys are those of an experiment's cells that keep lets through.
+func keys(e Experiment, keep func(Cell) bool) map[string]bool {
+	m := map[string]bool{}
+	everyCell(e, func(c Cell) {
+		if keep(c) {
+			m[c.Key()] = true
+		}
+	})
+	return m
+}
+
 func TestFiguresShareCells(t *testing.T) {
-	keys := func(e Experiment, keep func(Cell) bool) map[string]bool {
-		m := map[string]bool{}
-		everyCell(e, func(c Cell) {
-			if keep(c) {
-				m[c.Key()] = true
-			}
-		})
-		return m
-	}
 	for _, p := range Profiles() {
 		methods := experiment(t, p, "methods")
 		leapfrog := keys(methods, func(c Cell) bool { return c.Integrator == "leapfrog" })
@@ -168,6 +170,26 @@ func TestFiguresShareCells(t *testing.T) {
 	for key := range keys(experiment(t, paper, "regression"), func(c Cell) bool { return c.Observe == Distance }) {
 		if !leapfrog[key] {
 			t.Error("a chain of the regression table is none of methods")
+		}
+	}
+}
+
+func TestPrecisionComparesTheSameChains(t *testing.T) {
+	for _, p := range Profiles() {
+		methods := keys(experiment(t, p, "methods"), func(Cell) bool { return true })
+		cells := experiment(t, p, "precision").Cells
+		if want := p.Splits * 6 * 2 * 2; len(cells) != want {
+			t.Errorf("%s: %d cells, want %d: six networks, batches of 8 and all, two precisions", p.Name, len(cells), want)
+		}
+		for i := 0; i < len(cells); i += 2 {
+			single, double := cells[i], cells[i+1]
+			if !methods[single.Key()] {
+				t.Errorf("%s: %v is none of methods", p.Name, single)
+			}
+			single.Precision = "float64"
+			if single != double {
+				t.Errorf("%s: %+v and %+v differ by more than the precision", p.Name, cells[i], double)
+			}
 		}
 	}
 }

@@ -119,6 +119,7 @@ func All() []Claim {
 		tableClassification(),
 		tableAutocorrelation(),
 		syntheticDistance(),
+		singlePrecision(),
 	}
 }
 

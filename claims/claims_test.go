@@ -119,6 +119,8 @@ func TestEveryClaimCanBeRefuted(t *testing.T) {
 		{"table-autocorrelation", "0.2 off", func(in *invented) { in.scores = func(p figures.Published) float64 { return p.Mean + 0.2 } }, ""},
 		{"table-autocorrelation", "0.11 off", func(in *invented) { in.scores = func(p figures.Published) float64 { return p.Mean + 0.11 } }, NotDecided},
 		{"synthetic", "a distance of 0.2", withDistance(func(bench.Cell) float64 { return 0.1 }), ""},
+		{"float32-enough", "float64 three spreads better", withDistance(func(c bench.Cell) float64 { return when(c.Precision == "float64", -3*selfSD) }), ""},
+		{"float32-enough", "half of the cells two spreads better", withDistance(func(c bench.Cell) float64 { return when(c.Precision == "float64" && c.Split == 0, -2*selfSD) }), NotDecided},
 	}
 	tested := map[string]bool{"quasi-symplectic": true} // by package integrators
 	for _, c := range cases {

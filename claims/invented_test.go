@@ -196,6 +196,10 @@ func (in *invented) results(experiment string) []bench.Result {
 		for _, c := range in.frictions {
 			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: c})
 		}
+	case "precision":
+		for _, p := range bench.Precisions {
+			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: 5, Precision: p})
+		}
 	case "synthetic":
 		return []bench.Result{{KS: in.ks(experiment, bench.Cell{Dataset: "linear", Batches: 1, Step: smallStep}), KSSelf: selfMean}}
 	case "toy":

@@ -630,3 +630,28 @@ func syntheticDistance() Claim {
 		},
 	}
 }
+
+// singlePrecision is the ground on which sweeps compute gradients in float32.
+func singlePrecision() Claim {
+	return Claim{
+		ID: "float32-enough", By: ByUs,
+		Statement: "Gradients in float32, the state in float64, give the same distances as gradients in float64, at steps near the limit of stability.",
+		Where:     "not in the paper, which does not state its precision",
+		Test:      "Cells of the experiment precision (leapfrog, batches of 8 and the full batch) where both chains stay finite. " + inSpreads + ofMedian + "Confirmed if the interval lies within ±1, refuted if it lies outside.",
+		decide: func(e *Evidence) Finding {
+			s := newStudy(e.Results("precision"), func(c bench.Cell) string { return c.Precision })
+			c := comparison{what: "float64 − float32", command: "hambench reproduce --only precision"}
+			largest := 0.0
+			for _, at := range s.conditions {
+				if of := s.of[at]; finite(of, "float32", "float64") {
+					d := difference(of["float64"], of["float32"])
+					c.differences = append(c.differences, d)
+					largest = max(largest, math.Abs(d))
+				}
+			}
+			f := c.alike()
+			f.Numbers = append(f.Numbers, number("largest difference either way", largest, "%.2f"))
+			return f
+		},
+	}
+}

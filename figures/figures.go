@@ -55,6 +55,7 @@ func drawers() map[string]func(*drawing) error {
 		"regression":         drawRegression,
 		"classification":     drawClassification,
 		"autocorrelation":    drawAutocorrelation,
+		"precision":          drawPrecision,
 	}
 }
 

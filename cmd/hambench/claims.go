@@ -47,8 +47,8 @@ cells that the store of --out has; what to run for more is said.`,
 
 func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	fs := c.flagSet()
-	name := fs.String("profile", "quick", "`NAME` of the profile: "+profileNames())
-	out := fs.String("out", defaultOut, "`DIR` of results and figures")
+	var f runFlags
+	f.registerStore(fs)
 	format := fs.String("format", "text", "`text|markdown|json`")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
@@ -57,11 +57,11 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if write == nil {
 		return usage.Errorf("--format %q: want text, markdown or json", *format)
 	}
-	profile, err := bench.LookupProfile(*name)
+	profile, err := f.lookupProfile()
 	if err != nil {
 		return err
 	}
-	get, cache, err := storedEvidence(*out, stderr)
+	get, cache, err := storedEvidence(f.out, stderr)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
-	return write(stdout, claims.Decide(claims.All(), &claims.Evidence{Rows: rows, Results: claims.FromStore(profile, get)}), profile.Name)
+	return write(stdout, claims.Decide(claims.All(), &claims.Evidence{Rows: rows, Results: claims.FromStore(profile, get)}), f.profileLabel())
 }
 
 // storedEvidence returns what there is in an output folder. Without a store
@@ -153,7 +153,7 @@ func (r *reproduction) drawOrders() (*figures.Output, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("no exact errors in %s: run hambench reproduce --only %s first", r.cache.Dir, ordersID)
 	}
-	o, err := figures.DrawOrders(rows, figures.Options{Dir: r.out, Profile: r.profile})
+	o, err := figures.DrawOrders(rows, figures.Options{Dir: r.out, Profile: r.profileLabel()})
 	if err != nil {
 		return o, err
 	}
@@ -201,7 +201,7 @@ func (r *reproduction) addExactBottleneck(e bench.Experiment, o *figures.Output)
 		o.Notes = append(o.Notes, "bottleneck-exact is not drawn: "+missingErrors(1, 1, bottleneckID))
 		return nil
 	}
-	exact, err := figures.DrawExactBottleneck(e, r.store.Get, rows, figures.Options{Dir: r.out, Profile: r.profile})
+	exact, err := figures.DrawExactBottleneck(e, r.store.Get, rows, figures.Options{Dir: r.out, Profile: r.profileLabel()})
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (r *reproduction) addExactBottleneck(e bench.Experiment, o *figures.Output)
 
 // drawClaims decides the claims by what there is and writes the page.
 func (r *reproduction) drawClaims() (*figures.Output, error) {
-	profile, err := bench.LookupProfile(r.profile)
+	profile, err := r.lookupProfile()
 	if err != nil {
 		return nil, err
 	}
@@ -225,9 +225,9 @@ func (r *reproduction) drawClaims() (*figures.Output, error) {
 	if missing > 0 {
 		o.Notes = []string{missingErrors(missing, len(jobs), claimsID)}
 	}
-	if o.Text, err = claims.Table(decisions, r.profile); err != nil {
+	if o.Text, err = claims.Table(decisions, r.profileLabel()); err != nil {
 		return nil, err
 	}
-	o.Files, err = claims.Save(r.out, decisions, r.profile)
+	o.Files, err = claims.Save(r.out, decisions, r.profileLabel())
 	return o, err
 }

@@ -32,7 +32,7 @@ func runExport(_ context.Context, c *command, stdout, _ io.Writer, args []string
 	if write == nil {
 		return usage.Errorf("--format %q: want csv or json", *format)
 	}
-	profile, err := bench.LookupProfile(f.profile)
+	profile, err := f.lookupProfile()
 	if err != nil {
 		return err
 	}

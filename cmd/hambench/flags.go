@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"runtime"
+	"slices"
 	"strings"
 
 	"hambench/bench"
@@ -16,8 +17,8 @@ const defaultOut = "out"
 
 // runFlags are the flags that choose experiments and where they live.
 type runFlags struct {
-	profile, only, out, data, shard string
-	workers                         int
+	profile, precision, only, out, data, shard string
+	workers                                    int
 }
 
 func (f *runFlags) register(fs *flag.FlagSet) {
@@ -29,7 +30,29 @@ func (f *runFlags) register(fs *flag.FlagSet) {
 // it is.
 func (f *runFlags) registerStore(fs *flag.FlagSet) {
 	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+profileNames())
+	fs.StringVar(&f.precision, "precision", "", "`float32|float64` of network gradients, oracles included, in place of the profile's float32")
 	fs.StringVar(&f.out, "out", defaultOut, "`DIR` of results and figures")
+}
+
+// lookupProfile returns the profile of the flags, with their precision.
+func (f *runFlags) lookupProfile() (bench.Profile, error) {
+	p, err := bench.LookupProfile(f.profile)
+	if err != nil || f.precision == "" {
+		return p, err
+	}
+	if !slices.Contains(bench.Precisions, f.precision) {
+		return p, usage.Errorf("--precision %q: want one of %s", f.precision, strings.Join(bench.Precisions, ", "))
+	}
+	p.Precision = f.precision
+	return p, nil
+}
+
+// profileLabel names the profile in captions.
+func (f *runFlags) profileLabel() string {
+	if f.precision == "" {
+		return f.profile
+	}
+	return f.profile + ", " + f.precision
 }
 
 // registerChains registers the flags of commands that run chains.

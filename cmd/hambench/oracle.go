@@ -43,7 +43,7 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if models.For(*dataset) != "bnn" {
 		return oracleNotNeeded(*dataset)
 	}
-	spec, err := oracleSpec(f.profile, *dataset, *split)
+	spec, err := f.oracleSpec(*dataset, *split)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func oracleNotNeeded(dataset string) error {
 }
 
 // oracleSpec is the reference that a profile's experiments use.
-func oracleSpec(profile, dataset string, split int) (oracle.Spec, error) {
-	p, err := bench.LookupProfile(profile)
+func (f *runFlags) oracleSpec(dataset string, split int) (oracle.Spec, error) {
+	p, err := f.lookupProfile()
 	if err != nil {
 		return oracle.Spec{}, err
 	}

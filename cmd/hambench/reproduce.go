@@ -77,7 +77,7 @@ func (r *reproduction) prepare(ctx context.Context) error {
 	if err := r.runFlags.check(); err != nil {
 		return err
 	}
-	profile, err := bench.LookupProfile(r.profile)
+	profile, err := r.lookupProfile()
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (r *reproduction) drawOne(e bench.Experiment) (*figures.Output, error) {
 	case claimsID:
 		return r.drawClaims()
 	}
-	o, err := figures.Draw(e, r.store.Get, figures.Options{Dir: r.out, Profile: r.profile})
+	o, err := figures.Draw(e, r.store.Get, figures.Options{Dir: r.out, Profile: r.profileLabel()})
 	if err == nil && e.ID == bottleneckID {
 		err = r.addExactBottleneck(e, o)
 	}

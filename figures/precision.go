@@ -1,0 +1,107 @@
+package figures
+
+import (
+	"math"
+	"strconv"
+
+	"hambench/bench"
+)
+
+// precisionRow is the same chain with gradients in both precisions.
+type precisionRow struct {
+	Dataset    string  `json:"dataset"`
+	Split      int     `json:"split"`
+	Batch      int     `json:"batch"` // 0 for the full batch
+	Step       float64 `json:"h"`
+	Samples    int     `json:"samples"`
+	Float32    float64 `json:"ks_float32"`
+	Float64    float64 `json:"ks_float64"`
+	Difference float64 `json:"difference"` // float64 less float32
+	Self       float64 `json:"self_distance"`
+	SelfLow    float64 `json:"self_distance_p05"`
+	SelfHigh   float64 `json:"self_distance_p95"`
+	// Diverged32 and Diverged64 tell which chain left the finite numbers; its
+	// distance is 1.
+	Diverged32 bool `json:"diverged_float32"`
+	Diverged64 bool `json:"diverged_float64"`
+	// Alike: the difference is at most half the width of the band of
+	// self-distance, and either both chains stayed finite or none.
+	Alike bool `json:"alike"`
+}
+
+func drawPrecision(d *drawing) error {
+	rows := precisionRows(d.results)
+	var text, csv [][]string
+	for _, r := range rows {
+		text = append(text, []string{
+			r.Dataset, strconv.Itoa(r.Split), sizeText(r.Batch), decimal(r.Step), strconv.Itoa(r.Samples),
+			distanceText(r.Float32, r.Diverged32), distanceText(r.Float64, r.Diverged64), signed(&r.Difference, 3),
+			decimals(r.Self, 3) + " (" + decimals(r.SelfLow, 3) + "–" + decimals(r.SelfHigh, 3) + ")", alikeText(r.Alike),
+		})
+		csv = append(csv, []string{
+			r.Dataset, strconv.Itoa(r.Split), strconv.Itoa(r.Batch), number(r.Step), strconv.Itoa(r.Samples),
+			number(r.Float32), number(r.Float64), number(r.Difference), number(r.Self), number(r.SelfLow), number(r.SelfHigh),
+			strconv.FormatBool(r.Diverged32), strconv.FormatBool(r.Diverged64), strconv.FormatBool(r.Alike),
+		})
+	}
+	if err := d.csv([]string{"dataset", "split", "batch", "h", "samples", "ks_float32", "ks_float64", "difference", "self_distance", "self_distance_p05", "self_distance_p95", "diverged_float32", "diverged_float64", "alike"}, csv); err != nil {
+		return err
+	}
+	if err := d.json(rows); err != nil {
+		return err
+	}
+	header := []string{"data set", "split", "batch", "η", "samples", "float32", "float64", "Δ", "self-distance (5–95 %)", "alike"}
+	return d.table(header, text, []string{
+		"Kolmogorov distances to the same oracle; η is the largest step of the grid known to be stable. The chains have streams of their own.",
+		"Alike: Δ is at most half the width of the band of self-distance.",
+	})
+}
+
+// precisionRows pairs the results that differ in their precision alone;
+// chains without their pair are left out.
+func precisionRows(results []bench.Result) []precisionRow {
+	double := make(map[bench.Cell]bench.Result)
+	for _, r := range results {
+		if r.Cell.Precision == "float64" {
+			double[r.Cell] = r
+		}
+	}
+	var rows []precisionRow
+	for _, r := range results {
+		c := r.Cell
+		c.Precision = "float64"
+		other, ok := double[c]
+		if r.Cell.Precision == "float64" || !ok {
+			continue
+		}
+		diff := other.KS - r.KS
+		rows = append(rows, precisionRow{
+			Dataset: c.Dataset, Split: c.Split, Batch: c.BatchSize(), Step: c.Step, Samples: c.Samples,
+			Float32: r.KS, Float64: other.KS, Difference: diff, Self: r.KSSelf, SelfLow: r.KSSelfLow, SelfHigh: r.KSSelfHigh,
+			Diverged32: r.Diverged, Diverged64: other.Diverged,
+			Alike: r.Diverged == other.Diverged && math.Abs(diff) <= (r.KSSelfHigh-r.KSSelfLow)/2,
+		})
+	}
+	return rows
+}
+
+func distanceText(ks float64, diverged bool) string {
+	if diverged {
+		return "diverged"
+	}
+	return decimals(ks, 3)
+}
+
+func sizeText(batch int) string {
+	if batch == bench.Full {
+		return "full"
+	}
+	return strconv.Itoa(batch)
+}
+
+func alikeText(alike bool) string {
+	if alike {
+		return "yes"
+	}
+	return "NO"
+}
