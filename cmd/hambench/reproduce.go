@@ -243,6 +243,9 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.addExact(estimates); err != nil {
+		return err
+	}
 	var rows [][]string
 	var total bench.Estimate
 	for _, e := range estimates {
