@@ -28,6 +28,8 @@ type Runner struct {
 	Shard Shard
 	// OraclesOnly stops when the references are there.
 	OraclesOnly bool
+	// NoOracles builds none: cells whose reference is missing fail at once.
+	NoOracles bool
 	// Lookup finds the integrator of a name; nil means integrators.Lookup.
 	Lookup func(name string) (integrators.Method, error)
 	// Cost estimates the time left and decides which cells go first.
@@ -191,16 +193,15 @@ func (s *session) plan(exps []Experiment) (ready []*task, err error) {
 
 // planOracles returns the tasks of the shard's oracles.
 func (s *session) planOracles(exps []Experiment) (ready []*task, err error) {
-	for _, e := range exps {
-		for _, spec := range e.Oracles {
-			if key := spec.Key(); !s.known[key] && s.Shard.Has(key) {
-				tasks, err := s.wantOracle(spec)
-				if err != nil {
-					return nil, err
-				}
-				ready = append(ready, tasks...)
-			}
+	for i, spec := range Oracles(exps) {
+		if !s.Shard.Deals(i) {
+			continue
 		}
+		tasks, err := s.wantOracle(spec)
+		if err != nil {
+			return nil, err
+		}
+		ready = append(ready, tasks...)
 	}
 	s.widen(ready)
 	return ready, nil
@@ -247,6 +248,11 @@ func (s *session) want(c Cell) ([]*task, error) {
 	if s.hasTruth(c.Oracle) {
 		return append(ready, t), nil
 	}
+	if s.NoOracles {
+		s.progress.end(t, false)
+		s.fail(t, fmt.Errorf("needs the oracle of %s, split %d, which is not there", spec.Dataset, spec.Split))
+		return nil, nil
+	}
 	s.waiting[c.Oracle] = append(s.waiting[c.Oracle], t)
 	return ready, nil
 }
@@ -285,6 +291,9 @@ func (s *session) wantOracle(spec oracle.Spec) ([]*task, error) {
 	if ref != nil {
 		s.summary.OraclesReused++
 		s.setTruth(key, ref)
+		return nil, nil
+	}
+	if s.NoOracles {
 		return nil, nil
 	}
 	t := s.oracleTask(spec)

@@ -6,6 +6,7 @@ import (
 
 	"hambench/internal/random"
 	"hambench/internal/usage"
+	"hambench/oracle"
 )
 
 // Shard is one of Count slices of a list of cells, by key: the slices are
@@ -26,10 +27,21 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// Has reports whether the shard holds what has the given key.
-func (s Shard) Has(key string) bool {
-	return s.Count <= 1 || random.KeyOf(key)%uint64(s.Count) == uint64(s.Index)
+// ShardOf returns the index of the shard, of n, that holds what has the given
+// key.
+func ShardOf(key string, n int) int {
+	if n <= 1 {
+		return 0
+	}
+	return int(random.KeyOf(key) % uint64(n))
 }
+
+// Has reports whether the shard holds what has the given key.
+func (s Shard) Has(key string) bool { return s.Count <= 1 || ShardOf(key, s.Count) == s.Index }
+
+// Deals reports whether the shard holds the i-th of a list that is dealt out
+// in turn: the few oracles of a run would be spread unevenly by their keys.
+func (s Shard) Deals(i int) bool { return s.Count <= 1 || i%s.Count == s.Index }
 
 // slice cuts an experiment to the shard. A choice stays whole, with its
 // first cell: which of its cells are needed is known only in order.
@@ -50,6 +62,62 @@ func (s Shard) slice(e Experiment) Experiment {
 		}
 	}
 	return out
+}
+
+// Coverage says which of the cells that experiments need are there.
+type Coverage struct {
+	Cells   int      // needed, as far as is known: of a choice one
+	Missing [][]Cell // by shard, each cell once
+}
+
+// Cover compares the experiments with what get has, by the shards of n that
+// compute what is missing.
+func Cover(exps []Experiment, n int, get func(key string) (Result, bool)) Coverage {
+	cover := Coverage{Missing: make([][]Cell, max(n, 1))}
+	seen := make(map[string]bool)
+	count := func(key string) (isNew bool) {
+		isNew = !seen[key]
+		if isNew {
+			seen[key] = true
+			cover.Cells++
+		}
+		return isNew
+	}
+	for _, e := range exps {
+		for _, c := range e.Cells {
+			key := c.Key()
+			if _, ok := get(key); count(key) && !ok {
+				at := ShardOf(key, n)
+				cover.Missing[at] = append(cover.Missing[at], c)
+			}
+		}
+		for _, ch := range e.Choices {
+			r, next, ok := ch.settle(get)
+			if ok {
+				count(r.Key)
+			} else if count(next.Key()) { // the choice stays with its first cell
+				at := ShardOf(ch[0].Key(), n)
+				cover.Missing[at] = append(cover.Missing[at], next)
+			}
+		}
+	}
+	return cover
+}
+
+// Oracles returns the references of the experiments, each once, in their
+// order.
+func Oracles(exps []Experiment) []oracle.Spec {
+	seen := make(map[string]bool)
+	var specs []oracle.Spec
+	for _, e := range exps {
+		for _, spec := range e.Oracles {
+			if key := spec.Key(); !seen[key] {
+				seen[key] = true
+				specs = append(specs, spec)
+			}
+		}
+	}
+	return specs
 }
 
 func (s Shard) String() string {
