@@ -187,7 +187,7 @@ func (t scoreTable) draw(d *drawing) error {
 	}
 	notes := []string{
 		"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
-		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation.",
+		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation; * beyond two.",
 	}
 	return d.table(t.textHeader(), text, notes)
 }
@@ -220,9 +220,19 @@ func (t scoreTable) text(r scoreRow, again bool) []string {
 	}
 	return []string{
 		set, sizes, kind, r.Method, strings.Join(steps, ", "), splits,
-		show(r.First.Mean, r.First.SD, t.digits), show(r.First.Paper, r.First.PaperSD, t.digits), signed(r.First.Difference, 2),
-		show(r.MNLL.Mean, r.MNLL.SD, t.digits), show(r.MNLL.Paper, r.MNLL.PaperSD, t.digits), signed(r.MNLL.Difference, 2),
+		show(r.First.Mean, r.First.SD, t.digits), show(r.First.Paper, r.First.PaperSD, t.digits), inDeviations(r.First.Difference),
+		show(r.MNLL.Mean, r.MNLL.SD, t.digits), show(r.MNLL.Paper, r.MNLL.PaperSD, t.digits), inDeviations(r.MNLL.Difference),
 	}
+}
+
+// inDeviations prints a difference in standard deviations, with a mark beyond
+// two.
+func inDeviations(x *float64) string {
+	s := signed(x, 2)
+	if x != nil && math.Abs(*x) > 2 {
+		s += " *"
+	}
+	return s
 }
 
 func sizesText(r scoreRow) string {
@@ -305,6 +315,12 @@ type lagRow struct {
 	ESS     *float64 `json:"ess"`
 	RHatP95 *float64 `json:"rhat_p95"`
 	Self    *float64 `json:"self_distance"`
+	// Metropolis is the distance of the Metropolis-corrected chain to the
+	// oracle, Acceptance its mean acceptance probability.
+	Metropolis *float64 `json:"metropolis_distance"`
+	Acceptance *float64 `json:"metropolis_acceptance"`
+	// Failed counts the checks of the oracles that did not pass.
+	Failed int `json:"checks_failed"`
 }
 
 func drawAutocorrelation(d *drawing) error {
@@ -313,23 +329,24 @@ func drawAutocorrelation(d *drawing) error {
 	for _, r := range rows {
 		text = append(text, []string{
 			r.Dataset, strconv.Itoa(r.Splits), show(r.Lag1.Mean, r.Lag1.SD, 3), show(r.Lag1.Paper, nil, 2), signed(r.Lag1.Difference, 3),
-			show(r.ESS, nil, 0), show(r.RHatP95, nil, 3), show(r.Self, nil, 3),
+			show(r.ESS, nil, 0), show(r.RHatP95, nil, 3), show(r.Self, nil, 3), show(r.Metropolis, nil, 3), show(r.Acceptance, nil, 2), strconv.Itoa(r.Failed),
 		})
 		csv = append(csv, []string{
 			r.Dataset, strconv.Itoa(r.Splits), optional(r.Lag1.Mean), optional(r.Lag1.SD), optional(r.Lag1.Paper), optional(r.Lag1.Difference),
-			optional(r.ESS), optional(r.RHatP95), optional(r.Self),
+			optional(r.ESS), optional(r.RHatP95), optional(r.Self), optional(r.Metropolis), optional(r.Acceptance), strconv.Itoa(r.Failed),
 		})
 	}
-	if err := d.csv([]string{"dataset", "splits", "lag1", "lag1_sd", "lag1_paper", "lag1_difference", "ess", "rhat_p95", "self_distance"}, csv); err != nil {
+	if err := d.csv([]string{"dataset", "splits", "lag1", "lag1_sd", "lag1_paper", "lag1_difference", "ess", "rhat_p95", "self_distance", "metropolis_distance", "metropolis_acceptance", "checks_failed"}, csv); err != nil {
 		return err
 	}
 	if err := d.json(rows); err != nil {
 		return err
 	}
-	header := []string{"data set", "splits", "lag-1", "paper", "Δ", "ESS", "split-R̂ (95 %)", "self-distance"}
+	header := []string{"data set", "splits", "lag-1", "paper", "Δ", "ESS", "split-R̂ (95 %)", "self-distance", "Metropolis chain", "accepted", "checks failed"}
 	return d.table(header, text, []string{
 		"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",
 		"Δ: difference from the paper, which states no deviations. ESS: of the five chains together.",
+		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them.",
 	})
 }
 
@@ -340,7 +357,7 @@ func lagRows(results []bench.Result) []lagRow {
 	}
 	var rows []lagRow
 	for _, set := range sets {
-		var lag, ess, rhat, self []float64
+		var lag, ess, rhat, self, metropolis, acceptance []float64
 		row := lagRow{Dataset: set}
 		for _, r := range results {
 			if r.Cell.Dataset != set {
@@ -349,6 +366,8 @@ func lagRows(results []bench.Result) []lagRow {
 			row.Splits++
 			lag, ess, rhat = appendScore(lag, r, "lag1"), appendScore(ess, r, "ess"), appendScore(rhat, r, "rhat_p95")
 			self = append(self, r.KSSelf)
+			metropolis, acceptance = appendScore(metropolis, r, "metropolis_distance"), appendScore(acceptance, r, "metropolis_acceptance")
+			row.Failed += int(r.Scores["checks_failed"])
 		}
 		row.Lag1 = newValue(lag, nil)
 		if p, ok := paperAutocorrelation[set]; ok {
@@ -358,6 +377,7 @@ func lagRows(results []bench.Result) []lagRow {
 			}
 		}
 		row.ESS, row.RHatP95, row.Self = meanOf(ess), meanOf(rhat), meanOf(self)
+		row.Metropolis, row.Acceptance = meanOf(metropolis), meanOf(acceptance)
 		rows = append(rows, row)
 	}
 	return rows
