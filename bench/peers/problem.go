@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"hambench/bench"
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/internal/random"
+	"hambench/minibatch"
+	"hambench/models"
+)
+
+// The sampler's settings: the step of the reference chains, and the
+// paper's friction.
+const (
+	step     = 0.005
+	friction = 5
+)
+
+// batchSizes are those of the table; the last is the full batch.
+var batchSizes = []int{8, 32, 128, 455}
+
+// problem is what every peer computes: the network, the data, a point at
+// which chains start, and the gradients there that decide whether a peer
+// computes the same.
+type problem struct {
+	Widths        []int     `json:"widths"`
+	NoiseVariance float64   `json:"noise_variance"`
+	Step          float64   `json:"step"`
+	Friction      float64   `json:"friction"`
+	Theta         []float64 `json:"theta"` // for each layer W as [in][out], then b
+	X             []float64 `json:"x"`     // row-major
+	Y             []float64 `json:"y"`
+	Cases         []batches `json:"cases"`
+}
+
+// batches are a partition of the first Size×Count rows into batches of one
+// size, so that a compiler that wants fixed shapes is not at a loss.
+type batches struct {
+	Size     int       `json:"size"`
+	Count    int       `json:"count"` // K
+	Gradient []float64 `json:"gradient"`
+}
+
+// newProblem makes the problem from the built-in set of Boston's size.
+func newProblem() (*problem, error) {
+	r, err := datasets.NewResolver("")
+	if err != nil {
+		return nil, err
+	}
+	s, err := bench.NewData(r).Split(context.Background(), "teacher-reg", 0)
+	if err != nil {
+		return nil, err
+	}
+	p := &problem{
+		Widths: []int{s.Features, 50, 50, 50, 50, 1}, NoiseVariance: s.NoiseVariance,
+		Step: step, Friction: friction, X: single(s.TrainX), Y: single(s.TrainY),
+	}
+	if err := p.warmUp(); err != nil {
+		return nil, err
+	}
+	for _, size := range batchSizes {
+		c, err := p.reference(size)
+		if err != nil {
+			return nil, err
+		}
+		p.Cases = append(p.Cases, c)
+	}
+	return p, nil
+}
+
+// readProblem reads what newProblem made and the program wrote.
+func readProblem(path string) (*problem, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p := new(problem)
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// single rounds to float32, so that every peer starts from the same numbers.
+func single(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(float32(v))
+	}
+	return out
+}
+
+// target is the model on the rows of a partition.
+func (p *problem) target(rows int, precision string) (models.Target, error) {
+	return models.New("bnn", &datasets.Split{
+		Name: "peers", Task: datasets.Regression, Features: p.Widths[0], NoiseVariance: p.NoiseVariance,
+		TrainX: p.X[:rows*p.Widths[0]], TrainY: p.Y[:rows],
+	}, models.Options{Precision: precision, Hidden: p.Widths[1 : len(p.Widths)-1]})
+}
+
+// warmUpSteps are 20 units of time at the last and largest step.
+const warmUpSteps = 4000
+
+// warmUp brings a prior draw to the typical set by growing steps.
+func (p *problem) warmUp() error {
+	t, err := p.target(len(p.Y), "float64")
+	if err != nil {
+		return err
+	}
+	z := integrators.NewState(t.Dim())
+	random.New(0, random.StreamStart).Normal(z.Theta)
+	t.DrawPrior(z.Theta)
+	for _, h := range []float64{step / 100, step / 10, step} {
+		s, err := newSampler(t, 1, h)
+		if err != nil {
+			return err
+		}
+		if err := s.Advance(context.Background(), z, warmUpSteps); err != nil {
+			return err
+		}
+	}
+	p.Theta = single(z.Theta)
+	return nil
+}
+
+// reference computes the gradient over the first batch of a size.
+func (p *problem) reference(size int) (batches, error) {
+	c := batches{Size: size, Count: len(p.Y) / size, Gradient: make([]float64, len(p.Theta))}
+	t, err := p.target(c.Size*c.Count, "float64")
+	if err != nil {
+		return c, err
+	}
+	t.Gradient(c.Gradient, p.Theta, models.Rows{Lo: 0, Hi: size, Scale: float64(c.Count)})
+	return c, nil
+}
+
+// newSampler is a leapfrog chain on reshuffled batches, as in a sweep.
+func newSampler(t models.Target, count int, h float64) (*chain.Sampler, error) {
+	method, err := integrators.Lookup("leapfrog")
+	if err != nil {
+		return nil, err
+	}
+	in, err := method.New(t.Dim(), integrators.Params{Step: h, Friction: friction})
+	if err != nil {
+		return nil, err
+	}
+	batches, err := minibatch.New("reshuffle", t.Rows(), count, random.New(0, random.StreamBatches).Rand())
+	if err != nil {
+		return nil, err
+	}
+	return chain.New(t, in, batches, random.New(0, random.StreamNoise))
+}
