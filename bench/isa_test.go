@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/internal/kernel"
+	"hambench/models"
+	"hambench/oracle"
+)
+
+// isaFolder names the folder that a child process of
+// TestInstructionSetsAgree works in.
+const isaFolder = "HAMBENCH_TEST_ISA_FOLDER"
+
+// isaSeeds is how many chains each instruction set runs of a cell.
+const isaSeeds = 8
+
+// isaFalseAlarm is the level of one test. Six are made on a machine with three
+// instruction sets (a distance and two scores for each of the two that are
+// compared with the plain code), so chance alone fails less than one run in a
+// thousand; seeds are pinned, so a run that passes passes again.
+const isaFalseAlarm = 1e-4
+
+// isaRounding is how far apart damped chains may be, relatively: normals have
+// float32's resolution, so the plain code's, made by other functions, differ in
+// their eighth digit.
+const isaRounding = 1e-6
+
+// isaCells are chains of a network, whose rounding errors grow until the
+// chains of two instruction sets are independent, and of a linear model,
+// where friction damps them.
+func isaCells(spec oracle.Spec) (network, linear []Cell) {
+	g := grid{Profile: Profile{Precision: spec.Precision}}
+	cls, _ := LookupProblem(spec.Dataset)
+	lin, _ := LookupProblem("linear")
+	for seed := range uint64(isaSeeds) {
+		c := g.cell(cls, 0, settings{integrator: "leapfrog", friction: paperFriction, step: 0.05, batch: 32, samples: 30})
+		c.Oracle, c.Seed = spec.Key(), 1+seed
+		network = append(network, c)
+	}
+	for _, name := range []string{"leapfrog", "symmetric", "mt3"} {
+		linear = append(linear, g.cell(lin, 0, settings{integrator: name, friction: paperFriction, step: 0.02, batch: 8, samples: 50}))
+	}
+	return network, linear
+}
+
+// Results of different instruction sets differ by rounding alone: where
+// rounding errors are damped, they agree to many digits; where they grow, they
+// agree statistically.
+func TestInstructionSetsAgree(t *testing.T) {
+	folder := t.TempDir()
+	spec := benchSpec("teacher-cls", 0, "bnn")
+	ref, err := oracle.Build(t.Context(), func() (models.Target, error) {
+		target, _, err := testData(t).Target(t.Context(), spec.Dataset, spec.Split, spec.Model, spec.Precision)
+		return target, err
+	}, spec, oracle.Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ref.Save(filepath.Join(folder, "oracle")); err != nil {
+		t.Fatal(err)
+	}
+	stores := map[string]*Store{}
+	for _, s := range kernel.Sets() {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestInstructionSetChild$")
+		cmd.Env = append(os.Environ(), "HAMBENCH_ISA="+s.Name(), isaFolder+"="+folder)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", s.Name(), err, out)
+		}
+		if stores[s.Name()], err = Read(filepath.Join(folder, s.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	network, linear := isaCells(spec)
+	plain := stores["generic"]
+	for name, store := range stores {
+		if name == "generic" {
+			continue
+		}
+		for _, c := range linear {
+			a, b := finiteResult(t, store, c), finiteResult(t, plain, c)
+			for _, score := range []string{"rmse", "mnll", "lag1"} {
+				if x, y := a.Scores[score], b.Scores[score]; math.Abs(x-y) > isaRounding*math.Abs(y) || y == 0 {
+					t.Errorf("%s, %s of %v: %v, and %v of the plain code", name, score, c, x, y)
+				}
+			}
+		}
+		for _, score := range []string{"ks", "accuracy", "mnll"} {
+			a, b := scoresOf(t, store, network, score), scoresOf(t, plain, network, score)
+			if p := welch(a, b); p < isaFalseAlarm {
+				t.Errorf("%s, %s: %.4g, and %.4g of the plain code, p = %.1g", name, score, stat.Mean(a, nil), stat.Mean(b, nil), p)
+			}
+		}
+	}
+	// The control: chains of four times the step are told apart.
+	far := slices.Clone(network)
+	for i := range far {
+		far[i].Step *= isaControl
+	}
+	a, b := scoresOf(t, plain, network, "ks"), scoresOf(t, plain, far, "ks")
+	if p := welch(a, b); p > isaFalseAlarm {
+		t.Errorf("the control, %g times the step, is not told apart: ks %.4g and %.4g, p = %.1g", float64(isaControl), stat.Mean(a, nil), stat.Mean(b, nil), p)
+	}
+}
+
+// isaControl is the factor of the control's step.
+const isaControl = 4
+
+// TestInstructionSetChild runs the cells of TestInstructionSetsAgree on the
+// instruction set that HAMBENCH_ISA names, in a process of its own.
+func TestInstructionSetChild(t *testing.T) {
+	folder := os.Getenv(isaFolder)
+	if folder == "" {
+		t.Skip("started by TestInstructionSetsAgree")
+	}
+	if err := kernel.Err(); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := oracle.Load(filepath.Join(folder, "oracle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(filepath.Join(folder, kernel.ISA()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.PutReference(ref); err != nil {
+		t.Fatal(err)
+	}
+	network, linear := isaCells(ref.Spec)
+	e := Experiment{ID: "isa", Cells: append(network, linear...), Oracles: []oracle.Spec{ref.Spec}}
+	if kernel.ISA() == "generic" {
+		for _, c := range network {
+			c.Step *= isaControl
+			e.Cells = append(e.Cells, c)
+		}
+	}
+	if _, err := (&Runner{Store: store, Source: testData(t)}).Run(t.Context(), []Experiment{e}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func finiteResult(t *testing.T, s *Store, c Cell) Result {
+	t.Helper()
+	r, ok := s.Get(c.Key())
+	if !ok || r.Diverged {
+		t.Fatalf("%s: no result of %v, or it diverged", s.Dir(), c)
+	}
+	return r
+}
+
+// scoresOf are the scores, or the distances, of the cells' results.
+func scoresOf(t *testing.T, s *Store, cells []Cell, name string) []float64 {
+	t.Helper()
+	var out []float64
+	for _, c := range cells {
+		r := finiteResult(t, s, c)
+		v, ok := r.Scores[name]
+		if name == "ks" {
+			v, ok = r.KS, true
+		}
+		if !ok {
+			t.Fatalf("no %s of %v: %v", name, c, fmt.Sprint(r.Scores))
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// welch is the p-value of the two-sided t-test for equal means under unequal
+// variances (Welch 1947).
+func welch(a, b []float64) float64 {
+	ma, va := stat.MeanVariance(a, nil)
+	mb, vb := stat.MeanVariance(b, nil)
+	va, vb = va/float64(len(a)), vb/float64(len(b))
+	if va+vb == 0 {
+		return map[bool]float64{true: 1, false: 0}[ma == mb]
+	}
+	freedom := (va + vb) * (va + vb) / (va*va/float64(len(a)-1) + vb*vb/float64(len(b)-1))
+	return 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(math.Abs(ma-mb)/math.Sqrt(va+vb))
+}
