@@ -79,6 +79,9 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a flag that an oracle has no use for", []string{"oracle", "--dataset", "teacher-reg", "--shard", "0/2", "--out", out}, "shard"},
 		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `experiment "orders" has no cells`},
 		{"exporting an unknown experiment", []string{"export", "--only", "order", "--out", out}, `unknown experiment "order"`},
+		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `--precision "half": want one of float32, float64`},
+		{"the same for an oracle", []string{"oracle", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `--precision "16": want one of float32, float64`},
+		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `--precision "double": want one of float32, float64`},
 		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
 	} {
 		code, stdout, stderr := call(t, c.args...)
