@@ -1,7 +1,11 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"hambench/oracle"
@@ -12,10 +16,23 @@ type Report struct {
 	Stats
 	Troubles []Trouble // lines and oracle files that cannot be used
 	Clashes  []error   // pairs of results that differ
+	SetAside []string  // files of the set-aside folder: copies of lines, and oracles moved there
 }
 
-// OK reports whether nothing was found.
-func (r Report) OK() bool { return len(r.Troubles) == 0 && len(r.Clashes) == 0 }
+// OK reports whether nothing is left to do: no results differ, and what
+// cannot be used is set aside, to be computed again where it is needed.
+func (r Report) OK() bool { return r.New() == 0 && len(r.Clashes) == 0 }
+
+// New counts the troubles that are not set aside.
+func (r Report) New() int {
+	n := 0
+	for _, t := range r.Troubles {
+		if !t.Known {
+			n++
+		}
+	}
+	return n
+}
 
 // Verify reads every record and every oracle of a store, changing nothing.
 func Verify(dir string) (Report, error) {
@@ -23,16 +40,27 @@ func Verify(dir string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	keys, err := s.referenceKeys()
-	if err != nil {
+	if err := s.checkReferences(); err != nil { // only notes them: the store is open for reading
 		return Report{}, err
 	}
-	for _, key := range keys {
-		if _, err := loadReference(s.ReferencePath(key), key); err != nil {
-			s.troubles = append(s.troubles, Trouble{File: s.ReferencePath(key), Reason: err.Error()})
+	aside, err := s.asideFiles()
+	return Report{s.Stats(), s.troubles, s.clashes, aside}, err
+}
+
+// asideFiles lists the set-aside folder.
+func (s *Store) asideFiles() ([]string, error) {
+	dir := filepath.Join(s.dir, asideFolder)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var files []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && e.Name()[0] != '.' {
+			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
-	return Report{s.Stats(), s.troubles, s.clashes}, nil
+	return files, err
 }
 
 // Stats describes a store.
@@ -76,74 +104,78 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
+// Merged counts what Merge added.
+type Merged struct {
+	Records, Oracles int
+	Troubles         []Trouble // of the other stores, not set aside there; left where they are
+}
+
 // Merge adds to the store what the stores in the given folders have and it
-// has not, records and oracles, and returns how many of each it added. A
-// result or oracle that differs from the store's own on the same
-// instruction set is an error that names both.
-func (s *Store) Merge(dirs ...string) (records, oracles int, err error) {
+// has not, records and oracles. A result or oracle that differs from the
+// store's own on the same instruction set is an error that names both.
+func (s *Store) Merge(dirs ...string) (m Merged, err error) {
 	for _, dir := range dirs {
 		from, err := Read(dir)
 		if err != nil {
-			return records, oracles, err
+			return m, err
 		}
-		n, err := s.mergeReferences(from)
-		oracles += n
-		if err != nil {
-			return records, oracles, err
+		if err := s.mergeReferences(from, &m); err != nil {
+			return m, err
 		}
-		n, err = s.mergeResults(from)
-		records += n
-		if err != nil {
-			return records, oracles, err
+		if err := s.mergeResults(from, &m); err != nil {
+			return m, err
 		}
+		m.Troubles = append(m.Troubles, slices.DeleteFunc(from.Troubles(), func(t Trouble) bool { return t.Known })...)
 	}
-	return records, oracles, nil
+	return m, nil
 }
 
-func (s *Store) mergeResults(from *Store) (added int, err error) {
+func (s *Store) mergeResults(from *Store, m *Merged) error {
 	for _, r := range from.Results() {
 		ours := s.stored(r.Key)
 		for _, theirs := range from.stored(r.Key) {
 			i := slices.IndexFunc(ours, func(o stored) bool { return o.ISA == theirs.ISA })
 			if i >= 0 {
 				if !Equal(ours[i].Result, theirs.Result) {
-					return added, clash(ours[i], theirs)
+					return clash(ours[i], theirs)
 				}
 				continue
 			}
 			if err := s.Put(theirs.Result); err != nil {
-				return added, err
+				return err
 			}
-			added++
+			m.Records++
 		}
 	}
-	return added, nil
+	return nil
 }
 
-func (s *Store) mergeReferences(from *Store) (added int, err error) {
+func (s *Store) mergeReferences(from *Store, m *Merged) error {
 	keys, err := from.referenceKeys()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, key := range keys {
-		theirs, err := loadReference(from.ReferencePath(key), key)
+		theirs, err := from.Reference(key)
 		if err != nil {
-			return added, err
+			return err
 		}
 		ours, err := s.Reference(key)
 		if err != nil {
-			return added, err
+			return err
 		}
-		if ours == nil {
+		switch {
+		case theirs == nil: // one of its troubles
+		case ours == nil:
 			if err := s.PutReference(theirs); err != nil {
-				return added, err
+				return err
 			}
-			added++
-		} else if ours.Versions.ISA == theirs.Versions.ISA && !sameDraws(ours, theirs) {
-			return added, fmt.Errorf("two oracles of one key differ: %s and %s (both on %s)", s.ReferencePath(key), from.ReferencePath(key), ours.Versions.ISA)
+			m.Oracles++
+		case ours.Versions.ISA == theirs.Versions.ISA && !sameDraws(ours, theirs):
+			return fmt.Errorf("two oracles of one key differ: %s and %s (both on %s)", s.ReferencePath(key), from.ReferencePath(key), ours.Versions.ISA)
 		}
 	}
-	return added, nil
+	return nil
 }
 
 func sameDraws(a, b *oracle.Reference) bool {

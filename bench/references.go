@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"hambench/internal/usage"
 	"hambench/oracle"
 )
 
@@ -31,8 +30,9 @@ func (s *Store) HasReference(key string) bool {
 }
 
 // Reference returns the reference with the given key; nil if there is none,
-// or none that can be used. A damaged file is moved to the set-aside folder
-// and becomes one of the store's troubles.
+// or none that can be used. A damaged file becomes one of the store's
+// troubles and is moved to the set-aside folder, unless the store is open for
+// reading only.
 func (s *Store) Reference(key string) (*oracle.Reference, error) {
 	path := s.ReferencePath(key)
 	r, err := loadReference(path, key)
@@ -47,7 +47,20 @@ func (s *Store) Reference(key string) (*oracle.Reference, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.troubles = append(s.troubles, Trouble{File: path, Reason: err.Error()})
+	if s.readOnly {
+		return nil, nil
+	}
 	return nil, s.moveAside(path)
+}
+
+// checkReferences sets damaged references aside.
+func (s *Store) checkReferences() error {
+	keys, err := s.referenceKeys()
+	for _, key := range keys {
+		_, e := s.Reference(key)
+		err = errors.Join(err, e)
+	}
+	return err
 }
 
 // loadReference loads the reference of a key; one of another key is corrupt.
@@ -63,18 +76,20 @@ func loadReference(path, key string) (*oracle.Reference, error) {
 	return r, err
 }
 
-// moveAside moves a file to the set-aside folder, beside what is there.
+// moveAside moves a file to the set-aside folder, under a name that has its
+// bytes' checksum: beside what is there. Another process may have been first.
 func (s *Store) moveAside(path string) error {
-	dir := filepath.Join(s.dir, asideFolder)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return usage.Errorf("store %s cannot be written: %w", s.dir, reason(err))
+	if err := s.makeAside(); err != nil {
+		return err
 	}
-	for n := 0; ; n++ {
-		to := filepath.Join(dir, fmt.Sprintf("%s.%d", filepath.Base(path), n))
-		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			return os.Rename(path, to)
-		}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Rename(path, filepath.Join(s.dir, asideFolder, fmt.Sprintf("%s.%.16s", filepath.Base(path), checksum(data))))
 	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store %s: %w", s.dir, err)
+	}
+	return nil
 }
 
 // PutReference stores a reference and removes the parts it was made of.

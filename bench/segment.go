@@ -11,10 +11,11 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 )
 
-// schema is the version of the records; what a reader does not know it
-// leaves alone.
+// schema is the version of the records. Those of another version are set
+// aside like any line that cannot be used.
 const schema = 1
 
 // A record is one line:
@@ -71,17 +72,17 @@ func checksum(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-var otherSchema = regexp.MustCompile(`^\{"v":([0-9]+),"sum":"[0-9a-f]{64}","body":`)
+var otherSchema = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
 
 // decodeRecord is the inverse of encodeRecord, for a line without its
 // newline. The error says what is wrong with the line.
 func decodeRecord(line []byte) (Result, error) {
 	const start = len(frameSum) + sumDigits + len(frameBody)
 	if !bytes.HasPrefix(line, []byte(frameSum)) {
-		if m := otherSchema.FindSubmatch(line); m != nil {
-			return Result{}, fmt.Errorf("record of schema version %s: this program knows version %d", m[1], schema)
+		if m := otherSchema.FindSubmatch(line); m != nil && string(m[1]) != strconv.Itoa(schema) {
+			return Result{}, fmt.Errorf("foreign record: it has schema version %s, this program knows version %d", m[1], schema)
 		}
-		return Result{}, errors.New("not a record of a result store")
+		return Result{}, errors.New("foreign line: not a record of a result store")
 	}
 	if len(line) < start+len(frameEnd) || string(line[len(frameSum)+sumDigits:start]) != frameBody || !bytes.HasSuffix(line, []byte(frameEnd)) {
 		return Result{}, errors.New("damaged record: its frame is incomplete")

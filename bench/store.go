@@ -32,7 +32,8 @@ const (
 // processes may write it at the same time, each to a segment of its own. A
 // Store is safe for concurrent use.
 type Store struct {
-	dir string
+	dir      string
+	readOnly bool
 
 	mu       sync.Mutex
 	results  map[string][]stored // by key, one per instruction set, sorted by it
@@ -64,8 +65,8 @@ type counts struct{ records, duplicates int }
 // Open opens the store in a folder, which it creates if needed, for reading
 // and writing. A folder that cannot be created or written is a usage error.
 // Two records of one cell that differ on the same instruction set are an
-// error that names both. Lines that are no valid records are set aside: see
-// Troubles.
+// error that names both. Lines that are no valid records and damaged oracles
+// are set aside: see Troubles.
 func Open(dir string) (*Store, error) {
 	for _, d := range []string{dir, filepath.Join(dir, segmentFolder), filepath.Join(dir, oracleFolder)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -79,16 +80,26 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, s.setAside()
+	s.readOnly = false
+	return s, errors.Join(s.setAside(), s.checkReferences())
 }
 
-// Read opens the store in a folder that must exist, for reading only.
+// Read opens the store in a folder that must exist, for reading only:
+// nothing is written there, and Put is an error.
 func Read(dir string) (*Store, error) {
 	s, err := scan(dir)
 	if err != nil {
 		return nil, err
 	}
 	return s, errors.Join(s.clashes...)
+}
+
+// ReadIfThere is Read, or an empty store if there is no such folder.
+func ReadIfThere(dir string) (*Store, error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return newStore(dir), nil
+	}
+	return Read(dir)
 }
 
 // scan reads a store and leaves it to the caller what to do about clashes.
@@ -98,8 +109,12 @@ func scan(dir string) (*Store, error) {
 	} else if !info.IsDir() {
 		return nil, usage.Errorf("store %s is not a folder", dir)
 	}
-	s := &Store{dir: dir, results: make(map[string][]stored), scanned: make(map[string]position)}
+	s := newStore(dir)
 	return s, s.refresh()
+}
+
+func newStore(dir string) *Store {
+	return &Store{dir: dir, readOnly: true, results: make(map[string][]stored), scanned: make(map[string]position)}
 }
 
 // reason strips the path from a file error: the message has it already.
@@ -253,6 +268,9 @@ func (s *Store) Put(r Result) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.readOnly {
+		return fmt.Errorf("store %s is open for reading only", s.dir)
+	}
 	if err := s.append(line); err != nil {
 		return fmt.Errorf("store %s: %w", s.dir, err)
 	}
@@ -332,13 +350,19 @@ func (s *Store) setAside() error {
 		if t.Known {
 			continue
 		}
-		dir := filepath.Join(s.dir, asideFolder)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return usage.Errorf("store %s cannot be written: %w", s.dir, reason(err))
+		if err := s.makeAside(); err != nil {
+			return err
 		}
 		if err := atomicfile.Write(s.asidePath(t), append(t.text, '\n')); err != nil {
 			return fmt.Errorf("store %s: %w", s.dir, err)
 		}
+	}
+	return nil
+}
+
+func (s *Store) makeAside() error {
+	if err := os.MkdirAll(filepath.Join(s.dir, asideFolder), 0o755); err != nil {
+		return usage.Errorf("store %s cannot be written: %w", s.dir, reason(err))
 	}
 	return nil
 }

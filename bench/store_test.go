@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -131,11 +133,11 @@ func TestTroublesNameFileAndLineOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := strings.Replace(string(good), `{"v":1,`, `{"v":2,`, 1)
+	newer := `{"v":2,"written":"2031-01-01","body":{}}` + "\n"
 	os.WriteFile(path, []byte(string(good)+"hello\n"+newer+string(stray)+strings.Replace(string(good), "0.25", "0.20", 1)+string(good[:40])), 0o644)
 
 	s = openStore(t, dir)
-	wants := []string{":2: not a record", ":3: record of schema version 2", ":4: record whose key", ":5: altered record", ":6: torn record"}
+	wants := []string{":2: foreign line: not a record", ":3: foreign record: it has schema version 2", ":4: record whose key", ":5: altered record", ":6: torn record"}
 	troubles := s.Troubles()
 	if len(troubles) != len(wants) {
 		t.Fatalf("troubles %v, want %d", troubles, len(wants))
@@ -153,6 +155,94 @@ func TestTroublesNameFileAndLineOnce(t *testing.T) {
 			t.Errorf("reported again as new: %v", tr)
 		}
 	}
+}
+
+// Verify asks for something to be done until damage is set aside, and only
+// tells of it afterwards.
+func TestVerifyIsContentOnceDamageIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	whole, _ := runSmall(t, dir, nil)
+	whole.Close()
+	damage(t, segments(t, dir)[0], 0.5)
+	reference := whole.ReferencePath(smallRun()[0].Oracles[0].Key())
+	damage(t, reference, 0.5)
+	broken := readFile(t, reference)
+
+	before, err := Verify(dir)
+	if err != nil || before.OK() || before.New() != 2 || len(before.SetAside) != 0 {
+		t.Errorf("before: %+v, %v; want 2 troubles, none set aside", before, err)
+	}
+	if _, err := os.Stat(reference); err != nil {
+		t.Errorf("Verify moved the oracle: %v", err)
+	}
+	if s := openStore(t, dir); len(s.Troubles()) != 2 {
+		t.Errorf("Open found %v; want the line and the oracle", s.Troubles())
+	}
+	after, err := Verify(dir)
+	if err != nil || !after.OK() || len(after.Troubles) != 1 || len(after.SetAside) != 2 || after.Oracles != 0 {
+		t.Errorf("after: %+v, %v; want 1 known trouble, 2 files set aside, no oracle", after, err)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(dir, asideFolder, filepath.Base(reference)+".*")); len(kept) != 1 || !bytes.Equal(readFile(t, kept[0]), broken) {
+		t.Errorf("set aside for the oracle: %v; want one file of its bytes", kept)
+	}
+	differing := whole.Results()[0]
+	differing.KS += 0.5
+	line, err := encodeRecord(differing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, segmentFolder, "z"+segmentSuffix), line)
+	if rep, err := Verify(dir); err != nil || rep.OK() {
+		t.Errorf("with a differing record: %+v, %v; want it to object", rep, err)
+	}
+}
+
+// A store that is open for reading stays as it is, to the byte.
+func TestReadingWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	whole, _ := runSmall(t, dir, nil)
+	whole.Close()
+	spec := smallRun()[0].Oracles[0]
+	damage(t, segments(t, dir)[0], 0.5)
+	damage(t, whole.ReferencePath(spec.Key()), 0.5)
+	before := files(t, dir)
+	s, err := ReadIfThere(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ref, err := s.Reference(spec.Key()); ref != nil || err != nil {
+		t.Errorf("damaged oracle: %v, %v; want none", ref, err)
+	}
+	if err := s.Put(result(1)); err == nil {
+		t.Error("Put to a store open for reading: no error")
+	}
+	if after := files(t, dir); !slices.Equal(after, before) {
+		t.Errorf("files before:\n%v\nafter:\n%v", before, after)
+	}
+
+	none := filepath.Join(dir, "none")
+	if s, err = ReadIfThere(none); err != nil || len(s.Results()) != 0 {
+		t.Errorf("no store: %v; want an empty one", err)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("ReadIfThere made a folder")
+	}
+}
+
+// files lists a folder's files with checksums.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var list []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			list = append(list, path+" "+checksum(readFile(t, path)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 func TestEqualDuplicatesMergeDifferingOnesClash(t *testing.T) {
@@ -282,16 +372,19 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, result(1), result(2))
 	put(t, b, result(2), result(3))
-	if n, _, err := a.Merge(two); n != 1 || err != nil {
-		t.Errorf("merged %d, %v; want 1", n, err)
+	for _, added := range []int{1, 0} {
+		if m, err := a.Merge(two); m.Records != added || len(m.Troubles) != 0 || err != nil {
+			t.Errorf("merged %+v, %v; want %d", m, err, added)
+		}
 	}
-	if n, _, err := a.Merge(two); n != 0 || err != nil {
-		t.Errorf("merged %d again, %v; want 0", n, err)
+	writeFile(t, filepath.Join(two, segmentFolder, "foreign"+segmentSuffix), []byte("{}\n"))
+	if m, err := a.Merge(two); err != nil || len(m.Troubles) != 1 {
+		t.Errorf("merged %+v, %v; want the foreign line reported", m, err)
 	}
 	differing := result(1)
 	differing.KS = 0.75
 	put(t, b, differing)
-	if _, _, err := a.Merge(two); err == nil || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
+	if _, err := a.Merge(two); err == nil || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
 		t.Errorf("merge of a differing result: %v; want an error that names both stores", err)
 	}
 }

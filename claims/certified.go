@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -192,10 +194,15 @@ func (c *Cache) write(key string, rows []certify.Row) error {
 	if err != nil {
 		return fmt.Errorf("claims: certified rows: %w", err)
 	}
+	return c.put(key, append(data, '\n'))
+}
+
+// put writes the file of a key.
+func (c *Cache) put(key string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return usage.Errorf("folder of certified rows cannot be created: %w", err)
 	}
-	return atomicfile.Write(c.path(key), append(data, '\n'))
+	return atomicfile.Write(c.path(key), data)
 }
 
 // read returns the rows of a key. A file that is damaged counts as missing:
@@ -205,11 +212,16 @@ func (c *Cache) read(key string) ([]certify.Row, bool) {
 		return nil, false
 	}
 	data, err := os.ReadFile(c.path(key))
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, false
 	}
+	return decode(data, key)
+}
+
+// decode returns the rows in a file's bytes.
+func decode(data []byte, key string) ([]certify.Row, bool) {
 	var e entry
-	if err != nil || json.Unmarshal(data, &e) != nil || e.Key != key || e.Digest != digest(e.Rows) {
+	if json.Unmarshal(data, &e) != nil || e.Key != key || e.Digest != digest(e.Rows) {
 		return nil, false
 	}
 	var rows []certify.Row
@@ -218,6 +230,52 @@ func (c *Cache) read(key string) ([]certify.Row, bool) {
 	}
 	restore(rows)
 	return rows, true
+}
+
+// Merge adds the files of another cache's folder that are not there, and
+// returns how many. Damaged files are left out. Round-off differs from one
+// processor to another, so rows of one key need not be the same bits; another
+// verdict is an error that names both files.
+func (c *Cache) Merge(dir string) (added int, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("claims: %w", err)
+	}
+	for _, e := range entries {
+		key, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || strings.HasPrefix(key, ".") {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return added, fmt.Errorf("claims: %w", err)
+		}
+		theirs, ok := decode(data, key)
+		if !ok {
+			continue
+		}
+		if ours, ok := c.read(key); !ok {
+			if err := c.put(key, data); err != nil {
+				return added, err
+			}
+			added++
+		} else if !sameVerdicts(ours, theirs) {
+			return added, fmt.Errorf("exact errors of one key have different verdicts: %s and %s", c.path(key), path)
+		}
+	}
+	return added, nil
+}
+
+// sameVerdicts reports whether two computations of a job decide the same.
+func sameVerdicts(a, b []certify.Row) bool {
+	return slices.EqualFunc(a, b, func(x, y certify.Row) bool {
+		return x.Integrator == y.Integrator && x.Scheme == y.Scheme && x.Inner == y.Inner &&
+			slices.EqualFunc(x.Observables, y.Observables, func(o, p certify.Observable) bool { return o.Name == p.Name && o.Verdict == p.Verdict })
+	})
 }
 
 // restore puts back the infinities that JSON cannot say: a claim or an

@@ -89,6 +89,40 @@ func TestDamagedFilesAreComputedAgain(t *testing.T) {
 	}
 }
 
+func TestMergeTakesGoodFilesThatAreMissing(t *testing.T) {
+	j, from, to := smallJob(t), &Cache{Dir: t.TempDir()}, &Cache{Dir: filepath.Join(t.TempDir(), "certified")}
+	want, err := from.Rows(context.Background(), []Job{j}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(from.path(j.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(from.path("damaged"), good, 0o644); err != nil { // another key's
+		t.Fatal(err)
+	}
+	for _, added := range []int{1, 0} {
+		if n, err := to.Merge(from.Dir); n != added || err != nil {
+			t.Errorf("merged %d files, %v; want %d", n, err, added)
+		}
+	}
+	if got, missing := to.Known([]Job{j}); missing != 0 || text(got) != text(want) {
+		t.Errorf("merged rows differ:\n%s\n%s", text(got), text(want))
+	}
+	if n, err := to.Merge(filepath.Join(from.Dir, "nowhere")); n != 0 || err != nil {
+		t.Errorf("merge of a store without exact errors: %d, %v", n, err)
+	}
+	other := want
+	other[0].Observables[0].Verdict = certify.Refuted
+	if err := from.write(j.Key, other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Merge(from.Dir); err == nil || !strings.Contains(err.Error(), from.path(j.Key)) || !strings.Contains(err.Error(), to.path(j.Key)) {
+		t.Errorf("merge of another verdict: %v; want an error that names both files", err)
+	}
+}
+
 func TestCacheWithoutAFolderKeepsNothing(t *testing.T) {
 	c := &Cache{}
 	for range 2 {

@@ -20,12 +20,25 @@ func storeCommand() *command {
 		about:   "Verifies, merges and describes stores of results.",
 		example: "hambench store verify --out out",
 		sub: []*command{
-			{name: "verify", about: "Reads every record and lists what cannot be used; exit code 1 if there is any.", example: "hambench store verify --out out", run: runStoreVerify},
-			{name: "merge", about: "Adds the results of other output folders to one.", usage: "DIR …", example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
+			{name: "verify", about: "Reads every record and oracle and lists what cannot be used.", detail: verifyDetail, example: "hambench store verify --out out", run: runStoreVerify},
+			{name: "merge", about: "Adds the results of other output folders to one: records, oracles, exact errors.", usage: "DIR …", detail: mergeDetail, example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
 			{name: "stats", about: "Counts what a store holds.", example: "hambench store stats", run: runStoreStats},
 		},
 	}
 }
+
+const (
+	verifyDetail = `Nothing is changed. The exit code is 1 while something is left to do: a damaged
+or foreign line or a damaged oracle that is not set aside yet, or two results of
+one cell that differ. The next reproduce with the same --out sets aside what
+cannot be used (a copy of the line, or the oracle itself, goes to
+store/set-aside; lines stay in their file) and computes again what it needs of
+it. After that verify lists the same lines as set aside, and the exit code is 0.`
+	mergeDetail = `What is there is kept. Two results of one cell, or two oracles, that differ on
+the same instruction set are an error that names both, and so are exact errors
+with another verdict. What cannot be used in another folder is listed and left
+there; the exit code is then 1.`
+)
 
 // storeArgs parses --out and returns it with the arguments.
 func storeArgs(c *command, stdout io.Writer, args []string) (out string, rest []string, err error) {
@@ -48,15 +61,19 @@ func runStoreVerify(_ context.Context, c *command, stdout, _ io.Writer, args []s
 		return err
 	}
 	for _, t := range r.Troubles {
-		fmt.Fprintln(stdout, t)
+		if t.Known {
+			fmt.Fprintf(stdout, "%v; set aside\n", t)
+		} else {
+			fmt.Fprintln(stdout, t)
+		}
 	}
 	for _, e := range r.Clashes {
 		fmt.Fprintln(stdout, e)
 	}
-	fmt.Fprintf(stdout, "%d records of %d cells and %d oracles are good; %d cannot be used, %d pairs differ\n",
-		r.Records, r.Cells, r.Oracles, len(r.Troubles), len(r.Clashes))
+	fmt.Fprintf(stdout, "%d records of %d cells and %d oracles are good; %d cannot be used, %d pairs differ; files set aside: %d\n",
+		r.Records, r.Cells, r.Oracles, r.New(), len(r.Clashes), len(r.SetAside))
 	if !r.OK() {
-		return fmt.Errorf("store %s has records that cannot be used", out)
+		return fmt.Errorf("store %s has records or oracles that cannot be used; the next reproduce sets damaged ones aside", out)
 	}
 	return nil
 }
@@ -81,8 +98,22 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 		return err
 	}
 	defer s.Close()
-	records, oracles, err := s.Merge(from...)
-	fmt.Fprintf(stdout, "added %d records and %d oracles\n", records, oracles)
+	m, err := s.Merge(from...)
+	ours, exact := certifiedRows(s), 0
+	for _, dir := range from {
+		if err == nil {
+			var n int
+			n, err = ours.Merge(filepath.Join(dir, filepath.Base(ours.Dir)))
+			exact += n
+		}
+	}
+	for _, t := range m.Troubles {
+		fmt.Fprintf(stdout, "not merged: %v\n", t)
+	}
+	fmt.Fprintf(stdout, "added %d records, %d oracles and %d files of exact errors\n", m.Records, m.Oracles, exact)
+	if err == nil && len(m.Troubles) > 0 {
+		err = fmt.Errorf("%d records or oracles cannot be used and were not merged", len(m.Troubles))
+	}
 	return err
 }
 

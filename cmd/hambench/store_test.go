@@ -1,0 +1,123 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hambench/claims"
+)
+
+// toyRun makes an output folder with the toy's three cells.
+func toyRun(t *testing.T) string {
+	t.Helper()
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	out := t.TempDir()
+	if code, _, stderr := call(t, "reproduce", "--only", "toy", "--out", out); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	return out
+}
+
+// segment is the one file of records in an output folder.
+func segment(t *testing.T, out string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(out, "store", "results", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("segments %v, %v; want one", files, err)
+	}
+	return files[0]
+}
+
+// list names every file and folder below a folder.
+func list(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error { all.WriteString(path + "\n"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// What only looks at a store leaves no trace in it, and makes none.
+func TestLookingAtAStoreWritesNothing(t *testing.T) {
+	out := toyRun(t)
+	data, err := os.ReadFile(segment(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/3] ^= 1 // a damaged record would be set aside
+	if err := os.WriteFile(segment(t, out), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := list(t, out)
+	for _, flag := range []string{"--check", "--dry-run", "--figures-only"} {
+		_, _, stderr := call(t, "reproduce", "--only", "toy", "--out", out, flag)
+		if !strings.Contains(stderr, "hambench: store: "+segment(t, out)+":") {
+			t.Errorf("%s does not name the damaged line: %s", flag, stderr)
+		}
+		if after := list(t, out); after != before {
+			t.Errorf("%s: files before\n%safter\n%s", flag, before, after)
+		}
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	for flag, want := range map[string]int{"--check": exitFailed, "--dry-run": exitOK} {
+		if code, _, stderr := call(t, "reproduce", "--only", "toy", "--out", none, flag); code != want {
+			t.Errorf("%s without a store: exit code %d, want %d: %s", flag, code, want, stderr)
+		}
+		if _, err := os.Stat(none); err == nil {
+			t.Errorf("%s made a folder", flag)
+		}
+	}
+}
+
+// Damage is reported until it is set aside, and is information afterwards.
+func TestVerifyExitCodes(t *testing.T) {
+	out := toyRun(t)
+	if code, stdout, _ := call(t, "store", "verify", "--out", out); code != exitOK || !strings.HasPrefix(stdout, "3 records of 3 cells and 0 oracles are good; 0 cannot be used") {
+		t.Errorf("a good store: exit code %d, %s", code, stdout)
+	}
+	path := segment(t, out)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	lines[1] = strings.Replace(lines[1], `"samples":`, `"sample5":`, 1)
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, _ := call(t, "store", "verify", "--out", out); code != exitFailed || !strings.Contains(stdout, path+":2: altered record") || strings.Contains(stdout, "; set aside\n") {
+		t.Errorf("a damaged store: exit code %d, %s", code, stdout)
+	}
+	if code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--out", out); code != exitOK || !strings.Contains(stdout, "computed 1 cells") || !strings.Contains(stderr, path+":2: altered record") {
+		t.Errorf("the repair: exit code %d, %s%s", code, stdout, stderr)
+	}
+	code, stdout, _ := call(t, "store", "verify", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, path+":2: altered record: its body does not have its checksum; set aside\n3 records of 3 cells") || !strings.Contains(stdout, "files set aside: 1\n") {
+		t.Errorf("after the repair: exit code %d, %s", code, stdout)
+	}
+}
+
+func TestMergeCarriesExactErrors(t *testing.T) {
+	from, to := toyRun(t), t.TempDir()
+	job, err := claims.BottleneckJob()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := &claims.Cache{Dir: filepath.Join(from, "store", "certified")}
+	if _, err := cache.Rows(t.Context(), []claims.Job{job}, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"added 3 records, 0 oracles and 1 files of exact errors\n", "added 0 records, 0 oracles and 0 files of exact errors\n"} {
+		if code, stdout, stderr := call(t, "store", "merge", "--out", to, from); code != exitOK || stdout != want {
+			t.Errorf("exit code %d, %q, %s; want %q", code, stdout, stderr, want)
+		}
+	}
+	merged := &claims.Cache{Dir: filepath.Join(to, "store", "certified")}
+	if _, missing := merged.Known([]claims.Job{job}); missing != 0 {
+		t.Error("the exact errors were not merged")
+	}
+}
