@@ -33,6 +33,7 @@ cannot be had are replaced by built-in ones, and the figures say so.`,
 // reproduction is one call of the command.
 type reproduction struct {
 	runFlags
+	taskFlags
 	dryRun, check, figuresOnly bool
 	on                         string // data sets, comma-separated
 
@@ -49,7 +50,8 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	r := &reproduction{stdout: stdout, stderr: stderr}
 	fs := c.flagSet()
 	r.registerRun(fs)
-	fs.StringVar(&r.on, "datasets", "", "`NAME,…` of the data sets to take; all if empty")
+	r.registerDatasets(fs)
+	r.registerTask(fs)
 	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	fs.BoolVar(&r.check, "check", false, "list the cells that are missing; exit code 1 if there are any")
 	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw from what is there; run nothing")
@@ -101,17 +103,15 @@ func (r *reproduction) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.checkTask(); err != nil {
+		return err
+	}
 	return r.open()
 }
 
-// open opens the store, for reading where nothing is run, and reports what is
-// newly found damaged in it.
+// open opens the store and reports what is newly found damaged in it.
 func (r *reproduction) open() (err error) {
-	open := bench.Open
-	if r.dryRun || r.check || r.figuresOnly {
-		open = bench.ReadIfThere
-	}
-	if r.store, err = open(filepath.Join(r.out, "store")); err != nil {
+	if r.store, err = bench.Open(filepath.Join(r.out, "store")); err != nil {
 		return err
 	}
 	r.cache = certifiedRows(r.store)
@@ -150,15 +150,15 @@ func fromFiles(exps []bench.Experiment) []string {
 // runAndDraw computes what is missing and draws. Figures are drawn from what
 // there is, even if some cells failed.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
+	if r.oracles == oraclesOnly {
+		return r.buildOracles(ctx)
+	}
 	certifyErr := r.certify(ctx)
 	if errors.Is(certifyErr, context.Canceled) {
 		return certifyErr
 	}
-	runner := &bench.Runner{Store: r.store, Source: r.source, Workers: r.workers, Shard: r.slice, Progress: r.stderr}
-	summary, runErr := runner.Run(ctx, r.exps)
-	for _, f := range summary.Failures {
-		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
-	}
+	summary, runErr := r.runner().Run(ctx, r.exps)
+	r.listFailures(summary)
 	if errors.Is(runErr, context.Canceled) {
 		return runErr
 	}
@@ -173,24 +173,18 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	return errors.Join(certifyErr, runErr, drawErr)
 }
 
-// describe is the last line of a run. Oracles are opened, and counted, only
-// where a cell needs them.
+// describe is the last line of a run.
 func describe(s bench.Summary, exact *claims.Cache) string {
 	computed, reused := exact.Computed(), exact.Reused()
 	if s.Nothing() && computed == 0 {
-		line := fmt.Sprintf("nothing was computed: all %d cells were reused", s.Reused)
-		if s.OraclesReused > 0 {
-			line += fmt.Sprintf(", %d oracles", s.OraclesReused)
-		}
+		line := fmt.Sprintf("nothing was computed: all %d cells and %d oracles were reused", s.Reused, s.OraclesReused)
 		if reused > 0 {
 			line += fmt.Sprintf(", and %d files of exact errors", reused)
 		}
 		return line
 	}
-	line := fmt.Sprintf("computed %d cells (%d diverged) and reused %d, in %s", s.Computed, s.Diverged, s.Reused, s.Elapsed.Round(time.Second))
-	if s.OraclesBuilt+s.OraclesReused > 0 {
-		line += fmt.Sprintf("; oracles: computed %d, reused %d", s.OraclesBuilt, s.OraclesReused)
-	}
+	line := fmt.Sprintf("computed %d cells (%d diverged) and %d oracles, reused %d and %d, in %s",
+		s.Computed, s.Diverged, s.OraclesBuilt, s.Reused, s.OraclesReused, s.Elapsed.Round(time.Second))
 	if computed+reused > 0 {
 		line += fmt.Sprintf("; exact errors: computed %d files, reused %d", computed, reused)
 	}

@@ -8,6 +8,7 @@ func root() *command {
 		example: "hambench reproduce --only bottleneck",
 		sub: []*command{
 			reproduceCommand(),
+			slurmCommand(),
 			sampleCommand(),
 			oracleCommand(),
 			dataCommand(),

@@ -1,0 +1,375 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hambench/bench"
+	"hambench/claims"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/internal/kernel"
+	"hambench/internal/usage"
+	"hambench/slurm"
+)
+
+func slurmCommand() *command {
+	return &command{
+		name:  "slurm",
+		about: "Runs reproduce on a Slurm cluster, as arrays of jobs, and follows it.",
+		detail: `Oracles first, then the cells in --shards slices, then the figures. What is
+done is read from the store in --out, which all nodes must see, and never from
+the scheduler; tasks whose results are missing and that are not queued are
+submitted again. Ctrl-C ends the following, not the jobs: the same command
+follows again. See docs/cluster.md.`,
+		example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
+		run:     runSlurm,
+	}
+}
+
+// clusterRun is one call of the command.
+type clusterRun struct {
+	reproduction
+	shards    int
+	options   slurm.Options
+	follow    bool
+	poll      time.Duration
+	retries   int
+	run       slurm.Run
+	specs     []specKey
+	exact     []claims.Job
+	haveExact map[string]bool // by key: what is there stays
+}
+
+// specKey is an oracle with its key.
+type specKey struct {
+	key  string
+	cost float64
+}
+
+// patience is how long a scheduler may be silent while no result comes in:
+// longer than the restart of a controller takes.
+const patience = 30 * time.Minute
+
+func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
+	r := &clusterRun{haveExact: make(map[string]bool)}
+	r.stdout, r.stderr, r.oracles = stdout, stderr, oraclesBuild
+	fs := c.flagSet()
+	r.registerSelection(fs)
+	r.registerCluster(fs)
+	if _, err := c.parse(fs, stdout, args); err != nil {
+		return err
+	}
+	if err := r.checkCluster(); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	defer r.store.Close()
+	if err := r.compose(fs); err != nil {
+		return err
+	}
+	if err := r.run.WriteScripts(); err != nil {
+		return err
+	}
+	if r.dryRun {
+		return r.printCommands()
+	}
+	if !r.follow {
+		return r.submit(ctx)
+	}
+	return r.followToTheEnd(ctx)
+}
+
+// registerSelection registers the flags that are passed on to the tasks.
+func (r *clusterRun) registerSelection(fs *flag.FlagSet) {
+	r.register(fs)
+	registerData(fs, &r.data)
+	r.registerDatasets(fs)
+}
+
+func (r *clusterRun) registerCluster(fs *flag.FlagSet) {
+	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
+	fs.IntVar(&r.options.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
+	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` of the partition")
+	fs.StringVar(&r.options.Time, "time", "", "`LIMIT` of a task, as sbatch takes it; a chain that takes longer never ends")
+	fs.Func("sbatch", "further long `OPTION` of sbatch, such as --sbatch=--mem=4G; may be repeated", func(s string) error {
+		r.options.Extra = append(r.options.Extra, s)
+		return nil
+	})
+	fs.BoolVar(&r.dryRun, "dry-run", false, "write the job scripts and print how to submit them; submit nothing")
+	fs.BoolVar(&r.follow, "follow", true, "stay, submit again what gets lost, and draw at the end")
+	fs.BoolFunc("no-follow", "submit what is missing and return", func(string) error { r.follow = false; return nil })
+	fs.DurationVar(&r.poll, "poll", 30*time.Second, "`TIME` between two looks at the store and the queue")
+	fs.IntVar(&r.retries, "retries", 3, "`N` times a task is submitted again without a new result of it in between")
+}
+
+func (r *clusterRun) checkCluster() error {
+	switch {
+	case r.shards < 1:
+		return usage.Errorf("--shards %d: want at least 1", r.shards)
+	case r.poll <= 0:
+		return usage.Errorf("--poll %v: want a time > 0", r.poll)
+	case r.retries < 0:
+		return usage.Errorf("--retries %d: want 0 or more", r.retries)
+	}
+	r.workers = r.options.CPUs
+	return r.options.Check()
+}
+
+// compose makes the run: its name, scripts and stages. The name depends on
+// what is to be computed, in which slices, how, and where it goes, so that
+// the same command finds its jobs again.
+func (r *clusterRun) compose(fs *flag.FlagSet) error {
+	out, err := filepath.Abs(r.out)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	digest, err := r.digest()
+	if err != nil {
+		return err
+	}
+	if r.exact, err = exactJobs(r.exps); err != nil {
+		return err
+	}
+	name := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%s", digest, out, r.shards, kernel.ISA()))
+	id := hex.EncodeToString(name[:])[:8]
+	r.run = slurm.Run{ID: id, Dir: filepath.Join(out, "slurm", id), Env: environment(), Options: r.options}
+
+	base := append([]string{program, "reproduce"}, r.passedOn(fs, out)...)
+	base = append(base, "--expect="+digest)
+	with := func(args ...string) []string {
+		return append(append(slices.Clone(base), fmt.Sprintf("--workers=%d", r.workers)), args...)
+	}
+	for _, s := range bench.Oracles(r.exps) {
+		r.specs = append(r.specs, specKey{s.Key(), bench.CostModel{}.Oracle(s)})
+	}
+	if len(r.specs) > 0 {
+		r.run.Stages = append(r.run.Stages, slurm.Stage{Name: "oracle", Tasks: len(r.specs), Command: with("--oracles=" + oraclesOnly)})
+	}
+	r.run.Stages = append(r.run.Stages,
+		slurm.Stage{Name: "sweep", Tasks: r.shards, Command: with("--oracles=" + oraclesNone)},
+		slurm.Stage{Name: "figures", Single: true, Command: append(slices.Clone(base), "--figures-only")},
+	)
+	return nil
+}
+
+// passedOn are the selection's flags as given, with absolute folders: jobs
+// start elsewhere.
+func (r *clusterRun) passedOn(fs *flag.FlagSet, out string) []string {
+	selection := flag.NewFlagSet("", flag.ContinueOnError)
+	(&clusterRun{}).registerSelection(selection)
+	args := []string{"--out=" + out}
+	fs.Visit(func(f *flag.Flag) {
+		if f.Name == "out" || selection.Lookup(f.Name) == nil {
+			return
+		}
+		value := f.Value.String()
+		if f.Name == "data" {
+			value = absolute(value)
+		}
+		args = append(args, "--"+f.Name+"="+value)
+	})
+	return args
+}
+
+// environment is what a task's results depend on. All nodes use one
+// instruction set: results are the same bit for bit on one only.
+func environment() []slurm.Var {
+	env := []slurm.Var{{Name: "HAMBENCH_ISA", Value: kernel.ISA()}}
+	for _, name := range []string{datasets.EnvData, datasets.EnvOffline, "XDG_CACHE_HOME"} {
+		if value := os.Getenv(name); value != "" {
+			if name == datasets.EnvData {
+				value = absolute(value)
+			}
+			env = append(env, slurm.Var{Name: name, Value: value})
+		}
+	}
+	return env
+}
+
+// absolute is the path seen from everywhere; as it is if that is unknown.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && path != "" {
+		return abs
+	}
+	return path
+}
+
+// printCommands prints what would be submitted.
+func (r *clusterRun) printCommands() error {
+	p, err := r.look()
+	if err != nil {
+		return err
+	}
+	var after []string
+	arrays := 0
+	for _, s := range r.run.Stages {
+		var tasks []int
+		if !s.Single {
+			tasks = missingTasks(p.Stages[arrays])
+			arrays++
+			if len(tasks) == 0 {
+				continue
+			}
+		}
+		line := strings.Join(slurm.SubmitArgs(r.run.ScriptPath(s), tasks, after), " ")
+		fmt.Fprintf(r.stdout, "%s=$(sbatch %s)\n", s.Name, line)
+		after = append(after, "$"+s.Name)
+	}
+	fmt.Fprintf(r.stdout, "# %s; nothing was submitted\n", p.Text)
+	return nil
+}
+
+// missingTasks lists the tasks whose results are missing.
+func missingTasks(m slurm.Missing) []int {
+	var tasks []int
+	for i, n := range m.All {
+		if n > 0 {
+			tasks = append(tasks, i)
+		}
+	}
+	return tasks
+}
+
+// look reads from the store what is missing.
+func (r *clusterRun) look() (slurm.Progress, error) {
+	if err := r.store.Refresh(); err != nil {
+		return slurm.Progress{}, err
+	}
+	var p slurm.Progress
+	oracles, waiting := r.lookAtOracles(&p)
+	sweep := slurm.Missing{All: make([]int, r.shards), Now: make([]int, r.shards)}
+	cover := bench.Cover(r.exps, r.shards, r.store.Get)
+	missing := 0
+	for shard, cells := range cover.Missing {
+		for _, c := range cells {
+			missing++
+			sweep.All[shard]++
+			if !waiting[c.Oracle] {
+				sweep.Now[shard]++
+			}
+			p.Cost += cellCost(c)
+		}
+	}
+	exact := r.lookAtExact(&sweep)
+	p.Stages = append(p.Stages, sweep)
+	p.Text = fmt.Sprintf("run %s: cells %d/%d%s%s", r.run.ID, cover.Cells-missing, cover.Cells, oracles, exact)
+	return p, nil
+}
+
+// lookAtOracles adds the stage of the oracles, if there is one, and returns
+// which oracles are missing.
+func (r *clusterRun) lookAtOracles(p *slurm.Progress) (text string, waiting map[string]bool) {
+	if len(r.specs) == 0 {
+		return "", nil
+	}
+	waiting = make(map[string]bool)
+	m := slurm.Missing{All: make([]int, len(r.specs))}
+	for i, s := range r.specs {
+		if !r.store.HasReference(s.key) {
+			m.All[i], waiting[s.key] = 1, true
+			p.Cost += s.cost
+		}
+	}
+	m.Now = m.All
+	p.Stages = append(p.Stages, m)
+	return fmt.Sprintf(", oracles %d/%d", len(r.specs)-len(waiting), len(r.specs)), waiting
+}
+
+// lookAtExact adds the exact errors that are missing to their shards.
+func (r *clusterRun) lookAtExact(m *slurm.Missing) (text string) {
+	if len(r.exact) == 0 {
+		return ""
+	}
+	for _, j := range r.exact {
+		if !r.haveExact[j.Key] {
+			_, missing := r.cache.Known([]claims.Job{j})
+			r.haveExact[j.Key] = missing == 0
+		}
+		if !r.haveExact[j.Key] {
+			shard := bench.ShardOf(j.Key, r.shards)
+			m.All[shard]++
+			m.Now[shard]++
+		}
+	}
+	return fmt.Sprintf(", exact errors %d/%d", r.countExact(), len(r.exact))
+}
+
+func (r *clusterRun) countExact() int {
+	n := 0
+	for _, have := range r.haveExact {
+		if have {
+			n++
+		}
+	}
+	return n
+}
+
+// cellCost estimates the seconds of one core that a cell takes.
+func cellCost(c bench.Cell) float64 {
+	m, err := integrators.Lookup(c.Integrator)
+	if err != nil {
+		return 0 // runs no chain
+	}
+	return bench.CostModel{}.Cell(c, m.Claims)
+}
+
+func (r *clusterRun) follower() *slurm.Follower {
+	return &slurm.Follower{
+		Run: r.run, Scheduler: slurm.Commands{}, Look: r.look, Poll: r.poll, Retries: r.retries, Patience: patience, Log: r.stderr,
+	}
+}
+
+// submit submits once and says how to go on.
+func (r *clusterRun) submit(ctx context.Context) error {
+	summary, err := r.follower().Submit(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.stdout, "run %s: %v; the same command without --no-follow follows it\n", r.run.ID, summary)
+	return nil
+}
+
+// followToTheEnd follows the run, and draws when it is complete.
+func (r *clusterRun) followToTheEnd(ctx context.Context) error {
+	summary, err := r.follower().Follow(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("run %s goes on without being followed; the same command follows it again, scancel --name=%s ends it: %w",
+			r.run.ID, strings.Join(r.jobNames(), ","), err)
+	case errors.Is(err, slurm.ErrIncomplete):
+		return errors.Join(r.checkComplete(), err)
+	case err != nil:
+		return err
+	}
+	err = r.draw()
+	fmt.Fprintf(r.stdout, "run %s is complete: %v\n", r.run.ID, summary)
+	if note := bench.SkippedNote(r.unavailable); note != "" {
+		fmt.Fprintln(r.stdout, note)
+	}
+	return err
+}
+
+func (r *clusterRun) jobNames() []string {
+	var names []string
+	for _, s := range r.run.Stages {
+		names = append(names, r.run.JobName(s))
+	}
+	return names
+}

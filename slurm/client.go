@@ -1,0 +1,141 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"hambench/internal/usage"
+)
+
+// Queued is a task that the scheduler has and that has not ended.
+type Queued struct {
+	Job   string // number of the job or array
+	Name  string // of the job
+	Index int    // in the array; -1 for a job that is none
+	State string // such as PENDING, RUNNING
+	Held  bool   // waits for somebody to release it
+}
+
+// Scheduler is Slurm as a Follower needs it. An error means that nothing is
+// known, not that nothing is queued.
+type Scheduler interface {
+	// Submit hands in a script, as an array of the given tasks if there are
+	// any, to start when the jobs of the given numbers have ended; it
+	// returns the job's number.
+	Submit(ctx context.Context, script string, tasks []int, after []string) (job string, err error)
+	// Queue lists the tasks of the jobs with the given names.
+	Queue(ctx context.Context, names []string) ([]Queued, error)
+}
+
+// Commands is the Scheduler of Slurm's own programs, sbatch and squeue.
+type Commands struct{}
+
+// commandTimeout ends a program that waits for a controller that is not
+// there: Slurm's own patience is about a minute.
+const commandTimeout = 2 * time.Minute
+
+// SubmitArgs are the arguments of sbatch for a submission.
+func SubmitArgs(script string, tasks []int, after []string) []string {
+	args := []string{"--parsable"}
+	if len(tasks) > 0 {
+		args = append(args, "--array="+indices(tasks))
+	}
+	if len(after) > 0 {
+		// afterany and not afterok: one task of many that failed must hold up
+		// no others, and those that need its results leave them out.
+		args = append(args, "--dependency=afterany:"+strings.Join(after, ":"))
+	}
+	return append(args, script)
+}
+
+// Submit calls sbatch, which is not interrupted: the job might be there and
+// its number unknown.
+func (Commands) Submit(ctx context.Context, script string, tasks []int, after []string) (string, error) {
+	out, err := call(context.WithoutCancel(ctx), "sbatch", SubmitArgs(script, tasks, after)...)
+	if err != nil {
+		return "", err
+	}
+	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // behind it: the cluster
+	if _, err := strconv.Atoi(job); err != nil {
+		return "", fmt.Errorf("sbatch: no job number in its answer %q", out)
+	}
+	return job, nil
+}
+
+// queueFormat asks squeue for what parseQueue reads: the number of the array,
+// the index, state, reason and name.
+const queueFormat = "%F|%K|%T|%r|%j"
+
+// Queue calls squeue.
+func (Commands) Queue(ctx context.Context, names []string) ([]Queued, error) {
+	out, err := call(ctx, "squeue", "--noheader", "--array", "--name="+strings.Join(names, ","), "--format="+queueFormat)
+	if err != nil {
+		return nil, err
+	}
+	return parseQueue(out)
+}
+
+func parseQueue(out string) ([]Queued, error) {
+	var list []Queued
+	for _, line := range strings.Split(out, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		f := strings.SplitN(line, "|", 5)
+		if len(f) != 5 {
+			return nil, fmt.Errorf("squeue: line %q has not the form %s", line, queueFormat)
+		}
+		if f[3] == "DependencyNeverSatisfied" {
+			continue // will never start
+		}
+		q := Queued{Job: f[0], Name: f[4], Index: -1, State: f[2], Held: strings.HasPrefix(f[3], "JobHeld")}
+		if f[1] != "N/A" {
+			var err error
+			if q.Index, err = strconv.Atoi(f[1]); err != nil {
+				return nil, fmt.Errorf("squeue: line %q has no index of a task", line)
+			}
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// call runs a program and returns what it printed; its error is one line.
+func call(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", usage.Errorf("%s is not on the PATH: want a machine where jobs are submitted, or --dry-run", name)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "", ctx.Err()
+	case err != nil:
+		return "", fmt.Errorf("%s: %s", name, reason(errs.String(), err))
+	}
+	return out.String(), nil
+}
+
+// reason is the last line that a program printed on standard error, without
+// the program's name, or else how it ended.
+func reason(stderr string, err error) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	last := lines[len(lines)-1]
+	if _, after, ok := strings.Cut(last, "error: "); ok {
+		last = after
+	}
+	if last == "" {
+		return err.Error()
+	}
+	return last
+}

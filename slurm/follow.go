@@ -1,0 +1,389 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrIncomplete says that results are missing and that submitting their tasks
+// again has not helped.
+var ErrIncomplete = errors.New("incomplete")
+
+// Progress is what the results themselves say.
+type Progress struct {
+	Stages []Missing // one for each stage that is no Single
+	// Cost is the estimated time of what is missing, in any unit.
+	Cost float64
+	Text string // for people: what is there, of how much
+}
+
+// Missing counts, by task of a stage, what is missing.
+type Missing struct {
+	All []int
+	// Now is how much of it could be computed now, without the results of
+	// earlier stages that are missing.
+	Now []int
+}
+
+// Follower submits a run and follows it by its results.
+type Follower struct {
+	Run
+	Scheduler Scheduler
+	// Look reads the results. An error ends the following.
+	Look func() (Progress, error)
+	// Poll is the time between two looks.
+	Poll time.Duration
+	// Retries is how many times a task is submitted again without having
+	// added a result in the meantime.
+	Retries int
+	// Patience is how long nothing is heard, neither from the scheduler nor
+	// by a new result, before following ends.
+	Patience time.Duration
+	Log      io.Writer
+
+	tasks     [][]task // by stage
+	queue     []Queued
+	last      Progress
+	start     time.Time
+	startCost float64
+	heard     time.Time
+	line      string // last one written
+	complaint string
+	summary   Summary
+}
+
+// Summary is what a Follower did.
+type Summary struct{ Submitted, Resubmitted int }
+
+// String is the summary in words.
+func (s Summary) String() string {
+	return fmt.Sprintf("submitted %d tasks, resubmitted %d", s.Submitted, s.Resubmitted)
+}
+
+// task is what is known of one task.
+type task struct {
+	left, now int  // missing results, and those computable now
+	queued    bool // at the last look
+	absent    int  // looks in a row at which results were missing and the task was not queued
+	tries     int  // submissions since its results last grew
+	submitted bool
+}
+
+// looksBeforeRetry is how many looks in a row must miss a task before it is
+// submitted again: what it wrote last may show late on a network file system.
+const looksBeforeRetry = 2
+
+// Submit submits once what is missing and not queued, and returns.
+func (f *Follower) Submit(ctx context.Context) (Summary, error) {
+	if err := f.begin(ctx); err != nil {
+		return f.summary, err
+	}
+	return f.summary, f.submit(ctx, f.choose(1))
+}
+
+// Follow submits what is missing and returns when everything is there (nil),
+// when nothing more can be done (ErrIncomplete), or when the context is
+// cancelled; the jobs go on then.
+func (f *Follower) Follow(ctx context.Context) (Summary, error) {
+	if err := f.begin(ctx); err != nil {
+		return f.summary, err
+	}
+	if err := f.submit(ctx, f.choose(1)); err != nil {
+		if f.summary.Submitted == 0 {
+			return f.summary, err
+		}
+		f.complain(err)
+	}
+	for !f.complete() {
+		f.report()
+		if err := f.stuck(); err != nil {
+			return f.summary, err
+		}
+		if err := sleep(ctx, f.Poll); err != nil {
+			return f.summary, err
+		}
+		if err := f.round(ctx); err != nil {
+			return f.summary, err
+		}
+	}
+	f.report()
+	return f.summary, nil
+}
+
+// begin looks for the first time. A scheduler that does not answer is an
+// error: what is queued already would be submitted twice.
+func (f *Follower) begin(ctx context.Context) error {
+	f.start, f.heard = time.Now(), time.Now()
+	queued, err := f.Scheduler.Queue(ctx, f.names())
+	if err != nil {
+		return err
+	}
+	if f.last, err = f.Look(); err != nil {
+		return err
+	}
+	f.startCost = f.last.Cost
+	f.tasks = make([][]task, len(f.last.Stages))
+	for s, m := range f.last.Stages {
+		f.tasks[s] = make([]task, len(m.All))
+	}
+	f.take(f.last, queued)
+	return nil
+}
+
+// round looks again and submits what has got lost. The queue is read before
+// the results: what a task wrote before it left the queue is seen.
+func (f *Follower) round(ctx context.Context) error {
+	queued, queueErr := f.Scheduler.Queue(ctx, f.names())
+	p, err := f.Look()
+	if err != nil {
+		return err
+	}
+	if p.Cost < f.last.Cost {
+		f.heard = time.Now()
+	}
+	f.last = p
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if queueErr != nil { // an empty list would look the same as a dead controller's
+		f.takeResults(p)
+		f.complain(queueErr)
+		return nil
+	}
+	f.take(p, queued)
+	if f.complete() {
+		return nil
+	}
+	if err := f.submit(ctx, f.choose(looksBeforeRetry)); err != nil {
+		f.complain(err)
+		return nil
+	}
+	f.heard, f.complaint = time.Now(), ""
+	return nil
+}
+
+func (f *Follower) names() []string {
+	var names []string
+	for _, s := range f.Stages {
+		names = append(names, f.JobName(s))
+	}
+	return names
+}
+
+// takeResults notes what is missing.
+func (f *Follower) takeResults(p Progress) {
+	for s, m := range p.Stages {
+		for i := range m.All {
+			t := &f.tasks[s][i]
+			if m.All[i] < t.left {
+				t.tries, t.absent = 0, 0
+			}
+			t.left, t.now = m.All[i], m.Now[i]
+		}
+	}
+}
+
+// take notes what is missing and what is queued.
+func (f *Follower) take(p Progress, queued []Queued) {
+	f.takeResults(p)
+	inQueue := make(map[string]bool)
+	for _, q := range queued {
+		inQueue[fmt.Sprint(q.Name, " ", q.Index)] = true
+	}
+	for s := range f.tasks {
+		for i := range f.tasks[s] {
+			t := &f.tasks[s][i]
+			t.queued = inQueue[fmt.Sprint(f.JobName(f.Stages[s]), " ", i)]
+			t.submitted = t.submitted || t.queued // by an earlier call
+			if t.queued || t.left == 0 {
+				t.absent = 0
+			} else {
+				t.absent++
+			}
+		}
+	}
+	f.queue = queued
+}
+
+// complete reports whether nothing is missing.
+func (f *Follower) complete() bool {
+	return !f.any(func(t task) bool { return t.left > 0 })
+}
+
+func (f *Follower) any(is func(task) bool) bool {
+	return slices.ContainsFunc(f.tasks, func(stage []task) bool { return slices.ContainsFunc(stage, is) })
+}
+
+// choose returns, by stage, the tasks to submit: something is missing that
+// they could compute, now or when a task of an earlier stage has ended, they
+// have not been queued for a number of looks, and they have tries left.
+func (f *Follower) choose(looks int) [][]int {
+	chosen := make([][]int, len(f.tasks))
+	earlier := false // a task of an earlier stage is queued or chosen
+	for s, stage := range f.tasks {
+		active := false
+		for i, t := range stage {
+			if t.queued && t.left > 0 {
+				active = true
+			}
+			if t.left > 0 && t.absent >= looks && f.hasTries(t) && (t.now > 0 || earlier) {
+				chosen[s] = append(chosen[s], i)
+				active = true
+			}
+		}
+		earlier = earlier || active
+	}
+	return chosen
+}
+
+func (f *Follower) hasTries(t task) bool { return t.tries <= f.Retries }
+
+// submit submits the chosen tasks, stage after stage, and behind them the
+// Single stages.
+func (f *Follower) submit(ctx context.Context, chosen [][]int) error {
+	if !slices.ContainsFunc(chosen, func(tasks []int) bool { return len(tasks) > 0 }) {
+		return nil
+	}
+	var after []string
+	arrays := 0
+	for _, s := range f.Stages {
+		var tasks []int
+		if !s.Single {
+			tasks = chosen[arrays]
+			arrays++
+		}
+		queued := f.jobsOf(s)
+		if len(tasks) > 0 || s.Single && len(queued) == 0 {
+			job, err := f.Scheduler.Submit(ctx, f.ScriptPath(s), tasks, after)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(f.Log, "hambench: submitted %s as job %s\n", describe(s, tasks), job)
+			queued = append(queued, job)
+		}
+		if !s.Single {
+			f.count(arrays-1, tasks)
+		}
+		after = append(after, queued...)
+	}
+	return nil
+}
+
+func describe(s Stage, tasks []int) string {
+	if s.Single {
+		return s.Name
+	}
+	return fmt.Sprintf("%s %s of %d", s.Name, indices(tasks), s.Tasks)
+}
+
+// jobsOf returns the numbers of the stage's jobs that are queued.
+func (f *Follower) jobsOf(s Stage) []string {
+	var jobs []string
+	for _, q := range f.queue {
+		if q.Name == f.JobName(s) && !slices.Contains(jobs, q.Job) {
+			jobs = append(jobs, q.Job)
+		}
+	}
+	return jobs
+}
+
+// count notes tasks as submitted.
+func (f *Follower) count(stage int, tasks []int) {
+	for _, i := range tasks {
+		t := &f.tasks[stage][i]
+		if t.submitted {
+			f.summary.Resubmitted++
+		} else {
+			f.summary.Submitted++
+		}
+		t.submitted, t.queued, t.absent = true, true, 0
+		t.tries++
+	}
+}
+
+// stuck is the error that ends following: nothing is queued that could add a
+// result, and nothing will be submitted.
+func (f *Follower) stuck() error {
+	if silent := time.Since(f.heard); silent > f.Patience {
+		return fmt.Errorf("%w: no new result and no answer of the scheduler for %s: %s", ErrIncomplete, silent.Round(time.Second), f.complaint)
+	}
+	waiting := func(t task) bool {
+		return t.left > 0 && (t.queued || t.absent < looksBeforeRetry && f.hasTries(t))
+	}
+	if f.complaint == "" && !f.any(waiting) {
+		return fmt.Errorf("%w: tasks ended %d times in a row without a new result; what they said is in %s", ErrIncomplete, f.Retries+1, f.LogDir())
+	}
+	return nil
+}
+
+// complain writes an error of the scheduler once.
+func (f *Follower) complain(err error) {
+	if err.Error() != f.complaint {
+		f.complaint = err.Error()
+		fmt.Fprintf(f.Log, "hambench: %v; the results are followed all the same\n", err)
+	}
+}
+
+// report writes a line, if something has changed.
+func (f *Follower) report() {
+	line := f.last.Text + f.queueText()
+	if line == f.line {
+		return
+	}
+	f.line = line
+	fmt.Fprintf(f.Log, "hambench: %s%s\n", line, f.timeLeft())
+}
+
+// queueText counts the tasks by state.
+func (f *Follower) queueText() string {
+	if f.complaint != "" {
+		return "; the scheduler does not answer"
+	}
+	states, held := make(map[string]int), 0
+	for _, q := range f.queue {
+		states[strings.ToLower(q.State)]++
+		if q.Held {
+			held++
+		}
+	}
+	var parts []string
+	for state, n := range states {
+		parts = append(parts, fmt.Sprintf("%d %s", n, state))
+	}
+	slices.Sort(parts)
+	text := "; nothing queued"
+	if len(parts) > 0 {
+		text = "; tasks: " + strings.Join(parts, ", ")
+	}
+	if held > 0 {
+		text += fmt.Sprintf(" (%d held: scontrol release lets them start)", held)
+	}
+	return text
+}
+
+// timeLeft extrapolates the speed so far.
+func (f *Follower) timeLeft() string {
+	done := f.startCost - f.last.Cost
+	if done <= 0 || f.last.Cost <= 0 {
+		return ""
+	}
+	left := time.Duration(float64(time.Since(f.start)) * f.last.Cost / done)
+	return fmt.Sprintf("; about %s left", left.Round(time.Second))
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

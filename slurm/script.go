@@ -1,0 +1,174 @@
+package slurm
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hambench/internal/atomicfile"
+	"hambench/internal/usage"
+)
+
+// Run is the work to be done, stage after stage.
+type Run struct {
+	ID     string // names the jobs; the same work has the same
+	Dir    string // of scripts and logs; absolute, on a disk that all nodes share
+	Env    []Var  // exported by every script
+	Stages []Stage
+	Options
+}
+
+// Var is a variable of the environment.
+type Var struct{ Name, Value string }
+
+// Stage is an array of tasks of which the results are known to be there or
+// not. It starts when the stages before it have ended, well or not.
+type Stage struct {
+	Name  string
+	Tasks int
+	// Command is what a task runs. An array is told its part by a last
+	// argument, "INDEX/TASKS", behind the flag --shard.
+	Command []string
+	// Single says that the stage is one job and not an array, and that its
+	// results are not looked at: it runs after every submission.
+	Single bool
+}
+
+// Options are what sbatch is told about every job.
+type Options struct {
+	Partition, Time string // "" leaves it to the cluster
+	CPUs            int    // per task
+	Extra           []string
+}
+
+// refused are options that the scripts and their submission rest on.
+var refused = []string{"--array", "--dependency", "--job-name", "--cpus-per-task", "--wrap", "--parsable", "--wait", "--ntasks"}
+
+// Check refuses options that would break the scripts.
+func (o Options) Check() error {
+	if o.CPUs < 1 {
+		return usage.Errorf("--cpus-per-task %d: want at least 1", o.CPUs)
+	}
+	for _, x := range o.Extra {
+		name, _, _ := strings.Cut(x, "=")
+		if !strings.HasPrefix(name, "--") || len(name) < 3 {
+			return usage.Errorf("--sbatch %q: want a long option of sbatch, such as --sbatch=--mem=4G", x)
+		}
+		if slices.Contains(refused, name) {
+			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
+		}
+	}
+	for _, x := range append([]string{o.Partition, o.Time}, o.Extra...) {
+		if strings.ContainsAny(x, "\n\"") {
+			return usage.Errorf("option of sbatch %q: want neither quotes nor line breaks", x)
+		}
+	}
+	return nil
+}
+
+// JobName is the name that the stage's jobs carry.
+func (r Run) JobName(s Stage) string { return "hambench-" + r.ID + "-" + s.Name }
+
+// ScriptPath is the stage's job script.
+func (r Run) ScriptPath(s Stage) string { return filepath.Join(r.Dir, s.Name+".sh") }
+
+// LogDir is where the jobs' output goes, a file a task.
+func (r Run) LogDir() string { return filepath.Join(r.Dir, "log") }
+
+// WriteScripts writes the job scripts.
+func (r Run) WriteScripts() error {
+	if err := os.MkdirAll(r.LogDir(), 0o755); err != nil {
+		return usage.Errorf("folder of job scripts cannot be created: %w", err)
+	}
+	for _, s := range r.Stages {
+		if err := atomicfile.Write(r.ScriptPath(s), []byte(r.Script(s))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Script is the text of the stage's job script. It execs the program, so that
+// Slurm's signals reach it and its death is the job's.
+func (r Run) Script(s Stage) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/sh\n# Run %s of hambench, stage %s.\n", r.ID, s.Name)
+	log := s.Name + "-%a.txt" // not by job number: numbers are used again
+	if s.Single {
+		log = s.Name + ".txt"
+	}
+	for _, o := range r.directives(s, log) {
+		fmt.Fprintf(&b, "#SBATCH %s\n", o)
+	}
+	for _, v := range r.Env {
+		fmt.Fprintf(&b, "export %s=%s\n", v.Name, quote(v.Value))
+	}
+	b.WriteString("exec")
+	for _, arg := range s.Command {
+		b.WriteString(" " + quote(arg))
+	}
+	if !s.Single {
+		// The number of tasks is written out: a part of an array that is
+		// submitted again has another SLURM_ARRAY_TASK_COUNT.
+		fmt.Fprintf(&b, ` --shard "$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func (r Run) directives(s Stage, log string) []string {
+	path := strings.ReplaceAll(r.LogDir(), "%", "%%") + "/" + log
+	d := []string{
+		"--job-name=" + r.JobName(s),
+		`--output="` + path + `"`,
+		"--open-mode=append",
+		"--requeue",
+		"--ntasks=1",
+		fmt.Sprintf("--cpus-per-task=%d", r.CPUs),
+	}
+	if r.Partition != "" {
+		d = append(d, `--partition="`+r.Partition+`"`)
+	}
+	if r.Time != "" {
+		d = append(d, `--time="`+r.Time+`"`)
+	}
+	for _, x := range r.Extra {
+		name, value, has := strings.Cut(x, "=")
+		if has {
+			name += `="` + value + `"`
+		}
+		d = append(d, name)
+	}
+	return d
+}
+
+// quote makes a word of the shell.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,=:+@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// indices writes the indices of an array as sbatch takes them: 0-3,7.
+func indices(tasks []int) string {
+	var parts []string
+	for i := 0; i < len(tasks); {
+		j := i
+		for j+1 < len(tasks) && tasks[j+1] == tasks[j]+1 {
+			j++
+		}
+		if i == j {
+			parts = append(parts, fmt.Sprint(tasks[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", tasks[i], tasks[j]))
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
