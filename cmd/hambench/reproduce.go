@@ -109,9 +109,14 @@ func (r *reproduction) prepare(ctx context.Context) error {
 	return r.open()
 }
 
-// open opens the store and reports what is newly found damaged in it.
+// open opens the store, for reading where nothing is run, and reports what is
+// newly found damaged in it.
 func (r *reproduction) open() (err error) {
-	if r.store, err = bench.Open(filepath.Join(r.out, "store")); err != nil {
+	open := bench.Open
+	if r.dryRun || r.check || r.figuresOnly {
+		open = bench.ReadIfThere
+	}
+	if r.store, err = open(filepath.Join(r.out, "store")); err != nil {
 		return err
 	}
 	r.cache = certifiedRows(r.store)
@@ -173,18 +178,24 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	return errors.Join(certifyErr, runErr, drawErr)
 }
 
-// describe is the last line of a run.
+// describe is the last line of a run. Oracles are opened, and counted, only
+// where a cell needs them.
 func describe(s bench.Summary, exact *claims.Cache) string {
 	computed, reused := exact.Computed(), exact.Reused()
 	if s.Nothing() && computed == 0 {
-		line := fmt.Sprintf("nothing was computed: all %d cells and %d oracles were reused", s.Reused, s.OraclesReused)
+		line := fmt.Sprintf("nothing was computed: all %d cells were reused", s.Reused)
+		if s.OraclesReused > 0 {
+			line += fmt.Sprintf(", %d oracles", s.OraclesReused)
+		}
 		if reused > 0 {
 			line += fmt.Sprintf(", and %d files of exact errors", reused)
 		}
 		return line
 	}
-	line := fmt.Sprintf("computed %d cells (%d diverged) and %d oracles, reused %d and %d, in %s",
-		s.Computed, s.Diverged, s.OraclesBuilt, s.Reused, s.OraclesReused, s.Elapsed.Round(time.Second))
+	line := fmt.Sprintf("computed %d cells (%d diverged) and reused %d, in %s", s.Computed, s.Diverged, s.Reused, s.Elapsed.Round(time.Second))
+	if s.OraclesBuilt+s.OraclesReused > 0 {
+		line += fmt.Sprintf("; oracles: computed %d, reused %d", s.OraclesBuilt, s.OraclesReused)
+	}
 	if computed+reused > 0 {
 		line += fmt.Sprintf("; exact errors: computed %d files, reused %d", computed, reused)
 	}
