@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Noise is an endless sequence of standard-normal vectors of float32
 // resolution, widened to float64. Element i of vector n depends on the key,
@@ -31,6 +34,23 @@ type counter struct {
 	block uint64
 	words [3]uint64 // low and high word of the vector's number, stream
 	keys  [2 * philoxRounds]uint64
+	start [4]uint64 // see share
+}
+
+// share derives what the first rounds of all blocks have in common. They
+// differ in the first word only, so that one of the first round's two
+// products is the same for all, and the other one of the second round: words
+// 0 and 1 after the first round, word 3 after the second. Keys are added
+// where they can be.
+func (c *counter) share() {
+	hi1, lo1 := bits.Mul32(philoxM1, uint32(c.words[1]))
+	hi0, lo0 := bits.Mul32(philoxM0, hi1^uint32(c.words[0]^c.keys[0]))
+	c.start = [4]uint64{
+		c.words[2] ^ c.keys[1],
+		uint64(lo1) ^ c.keys[2],
+		uint64(hi0) ^ c.keys[3],
+		uint64(lo0) ^ c.keys[5],
+	}
 }
 
 // NewNoise returns the sequence of a key and a stream, at its first vector.

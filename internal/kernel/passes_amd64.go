@@ -111,6 +111,7 @@ func updateVectors(l level, u *Update, xi []float64) int {
 
 // normalVectors stores normals from the counter's block on.
 func normalVectors(l level, c *counter, dst []float64) int {
+	c.share()
 	switch {
 	case l == avx512 && len(dst) >= 2*groupLen:
 		normals_avx512(c, &dst[0], len(dst)/(2*groupLen))
@@ -123,7 +124,10 @@ func normalVectors(l level, c *counter, dst []float64) int {
 }
 
 // coefficients are those of an update, in the assembly's order.
-type coefficients struct{ p, a, b, q, s, d float64 }
+type coefficients struct {
+	p, a, b, q, s, d float64
+	thetaStep        int // bytes from one turn's positions to the next one's
+}
 
 // noiseUpdateVectors carries out an update of uniform coefficients with
 // normals from the counter's block on.
@@ -136,11 +140,15 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 	if l == generic || turns == 0 {
 		return 0
 	}
-	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All}
-	var theta *float64
+	c.share()
+	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, 8 * turn}
 	g := &u.R[0]
+	var nowhere [2 * groupLen]float64
+	theta := &nowhere[0]
 	if u.Theta != nil {
 		theta = &u.Theta[0]
+	} else {
+		k.thetaStep = 0
 	}
 	if u.G != nil {
 		g = &u.G[0]

@@ -8,6 +8,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -18,12 +19,12 @@ import (
 
 // Byte offsets in kernel.counter.
 const (
-	oBlock = 0  // number of the first block
-	oWords = 8  // the counter's other words, of 8 bytes each
-	oKeys  = 32 // two for each round, of 8 bytes each
+	oBlock = 0   // number of the first block
+	oKeys  = 32  // two for each round, of 8 bytes each
+	oStart = 192 // what the first rounds make of the words that all blocks share
 )
 
-// Byte offsets in kernel.coefficients, doubles.
+// Byte offsets in kernel.coefficients, doubles but for the last.
 const (
 	cP = 8 * iota
 	cA
@@ -31,6 +32,7 @@ const (
 	cQ
 	cS
 	cD
+	cThetaStep // bytes that theta advances in a turn
 )
 
 // groupBytes are the doubles of one group of 8 blocks.
@@ -53,8 +55,8 @@ func (s isa) new() vector {
 	return YMM()
 }
 
-// groups is how many groups of 32 normals are made at once: two vectors of
-// counters, enough independent work to hide the multiplications' latency.
+// groups is how many groups of 32 normals a turn of the loops makes: two
+// vectors of Philox blocks.
 func (s isa) groups() int { return s.bytes / 32 }
 
 func main() {
@@ -70,83 +72,103 @@ func fill(s isa) {
 	Doc("normals_" + s.name + fmt.Sprintf(" stores turns × %d normals.", 32*s.groups()))
 	Pragma("noescape")
 	dst := Load(Param("dst"), GP64())
-	loop(s, func(z vector, offset int) { VMOVUPD(z, Mem{Base: dst, Disp: offset}) }, func() {
+	loop(s, func(z vector, offset int) thread {
+		return thread{func() { VMOVUPD(z, Mem{Base: dst, Disp: offset}) }}
+	}, func() {
 		ADDQ(U32(uint32(groupBytes*s.groups())), dst)
 	})
 }
 
 // update is the pass of vec.Update with normals for ξ and one number for
-// each coefficient. A nil theta is left out.
+// each coefficient.
 func update(s isa) {
 	TEXT("noiseUpdate_"+s.name, NOSPLIT, "func(c, coefficients *byte, theta, r, grad *float64, turns int)")
 	Doc("noiseUpdate_" + s.name + fmt.Sprintf(" updates turns × %d coordinates.", 32*s.groups()))
 	Pragma("noescape")
 	k := Load(Param("coefficients"), GP64())
 	theta, r, g := Load(Param("theta"), GP64()), Load(Param("r"), GP64()), Load(Param("grad"), GP64())
-	coef := func(o int) vector {
-		x := s.new()
-		VBROADCASTSD(Mem{Base: k, Disp: o}, x)
-		return x
-	}
-	n := 0
-	loop(s, func(z vector, offset int) {
+	coef := func(o int) Mem { return Mem{Base: k, Disp: o} }
+	loop(s, func(z vector, offset int) thread {
 		at := func(p reg.Register) Mem { return Mem{Base: p, Disp: offset} }
-		v, t := s.new(), s.new()
-		VMOVUPD(at(r), v)
-		VMULPD(coef(cP), v, v)
-		VFMADD231PD(at(g), coef(cA), v)
-		n++
-		still, done := fmt.Sprintf("still%d", n), fmt.Sprintf("done%d", n)
-		TESTQ(theta, theta)
-		JZ(LabelRef(still))
-		VMOVUPD(at(theta), t)
-		VFMADD231PD(coef(cB), v, t)
-		VMULPD(coef(cQ), v, v)
-		VFMADD231PD(coef(cS), z, v)
-		VFMADD231PD(coef(cD), v, t)
-		VMOVUPD(t, at(theta))
-		JMP(LabelRef(done))
-		Label(still)
-		VMULPD(coef(cQ), v, v)
-		VFMADD231PD(coef(cS), z, v)
-		Label(done)
-		VMOVUPD(v, at(r))
+		v, a, t := s.new(), s.new(), s.new()
+		return thread{
+			func() { VMOVUPD(at(r), v) },
+			s.by64(VMULPD, VMULPD_BCST, coef(cP), v, v),
+			func() { VMOVUPD(at(g), a) },
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cA), a, v),
+			func() { VMOVUPD(at(theta), t) },
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cB), v, t),
+			s.by64(VMULPD, VMULPD_BCST, coef(cQ), v, v),
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cS), z, v),
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cD), v, t),
+			func() { VMOVUPD(v, at(r)) },
+			func() { VMOVUPD(t, at(theta)) },
+		}
 	}, func() {
 		step := U32(uint32(groupBytes * s.groups()))
 		ADDQ(step, r)
 		ADDQ(step, g)
-		TESTQ(theta, theta)
-		JZ(LabelRef("nodrift"))
-		ADDQ(step, theta)
-		Label("nodrift")
+		ADDQ(coef(cThetaStep), theta)
 	})
+}
+
+// thread is a sequence of instructions to be emitted.
+type thread []func()
+
+func (t thread) emit() {
+	for _, instruction := range t {
+		instruction()
+	}
+}
+
+// weave merges threads and keeps each one's order, all of them spread evenly.
+// Philox and Box-Muller are long chains of dependent instructions; woven,
+// there is always something else to do while one of them waits.
+func weave(threads ...thread) thread {
+	next, total := make([]int, len(threads)), 0
+	for _, t := range threads {
+		total += len(t)
+	}
+	var all thread
+	for range total {
+		best, least := 0, 2.
+		for i, t := range threads {
+			if at := (float64(next[i]) + 0.5) / float64(len(t)); at < least {
+				best, least = i, at
+			}
+		}
+		all = append(all, threads[best][next[best]])
+		next[best]++
+	}
+	return all
 }
 
 // loop makes turns × groups() groups of normals, hands each vector of doubles
 // to use, with its byte offset within the turn, and ends a turn by advance.
 //
-// Both Philox and Box-Muller are long chains of dependent instructions. Where
-// registers suffice, a turn makes its normals while it draws the bits of the
-// next turn, instruction by instruction; the last turn's draw is wasted.
-func loop(s isa, use func(z vector, offset int), advance func()) {
+// Where registers suffice, a turn makes its normals while it draws the bits
+// of the next turn; the last turn's draw is wasted.
+func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 	c, turns := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("turns"), GP64())
 	p := newPhilox(s, c)
+	buffer := aligned(4 * s.bytes)
 	restore := simd.FlushDenormals()
 	var bits [2][2]vector
+	for i := range bits {
+		bits[i] = [2]vector{s.new(), s.new()}
+	}
 	if s.wide() {
-		p.start()
-		bits = p.finish()
+		first, last := p.draw(bits)
+		append(first, last...).emit()
 		Label("turn")
-		p.start()
-		normals(s, bits, p.tick, use)
-		for i, next := range p.finish() {
-			s.copy(next[0], bits[i][0])
-			s.copy(next[1], bits[i][1])
-		}
+		first, last = p.draw(bits)
+		weave(normals(s, bits, buffer, use), first).emit()
+		last.emit()
 	} else {
 		Label("turn")
-		p.start()
-		normals(s, p.finish(), func() {}, use)
+		first, last := p.draw(bits)
+		append(first, last...).emit()
+		normals(s, bits, buffer, use).emit()
 	}
 	advance()
 	DECQ(turns)
@@ -156,136 +178,215 @@ func loop(s isa, use func(z vector, offset int), advance func()) {
 	RET()
 }
 
-// normals makes a turn's doubles of its bits, and calls tick now and then.
-func normals(s isa, bits [2][2]vector, tick func(), use func(z vector, offset int)) {
+// aligned returns the address of so many bytes of the stack that start on a
+// cache line.
+func aligned(bytes int) reg.GPVirtual {
+	const line = 64
+	p := GP64()
+	LEAQ(AllocLocal(bytes+line).Offset(line-1), p)
+	ANDQ(I32(-line), p)
+	return p
+}
+
+// normals makes a turn's doubles of its bits, by way of a buffer.
+func normals(s isa, bits [2][2]vector, buffer reg.Register, use func(z vector, offset int) thread) thread {
+	var front, back []thread
+	for i, u := range bits {
+		f, b := boxMuller(s, u[0], u[1], Mem{Base: buffer, Disp: 2 * i * s.bytes})
+		front, back = append(front, f...), append(back, b)
+	}
 	// A vector's partners are half a group further on. An AVX2 turn is one
 	// group, in two vectors.
 	second := groupBytes
 	if !s.wide() {
 		second = groupBytes / 4
 	}
-	for i, u := range bits {
-		for half, x := range boxMuller(s, u[0], u[1], tick) {
-			for j, z := range widen(s, x) {
-				use(z, i*second+half*groupBytes/2+j*s.bytes)
+	var uses []thread
+	for i := range 2 {
+		for half := range 2 {
+			for j := range 2 {
+				z := s.new()
+				from := Mem{Base: buffer, Disp: (2*i+half)*s.bytes + j*s.bytes/2}
+				uses = append(uses, append(thread{func() { VCVTPS2PD(from, z) }}, use(z, i*second+half*groupBytes/2+j*s.bytes)...))
 			}
 		}
 	}
+	if s.wide() {
+		return slices.Concat(weave(slices.Concat(front[0], front[1]), slices.Concat(front[3], front[2])), weave(back...), inPairs(uses))
+	}
+	return slices.Concat(front[0], front[1], back[0], front[2], front[3], back[1], inPairs(uses))
+}
+
+// inPairs weaves one thread after another with the next.
+func inPairs(threads []thread) (all thread) {
+	for i := 0; i < len(threads); i += 2 {
+		all = append(all, weave(threads[i], threads[i+1])...)
+	}
+	return all
 }
 
 // philox draws two vectors of blocks at a time.
 type philox struct {
-	s         isa
-	c         reg.GPVirtual // kernel.counter
-	ctr, step vector        // numbers of the next blocks, and their increase
-	m0, m1    vector        // the multipliers
-	blocks    [2][4]vector  // in work
-	done      int           // rounds of both together
+	s      isa
+	c      reg.GPVirtual // kernel.counter
+	ctr    vector        // numbers of the next blocks
+	m0, m1 vector        // the multipliers
+	even   reg.OpmaskVirtual
 }
 
 func newPhilox(s isa, c reg.GPVirtual) *philox {
-	p := &philox{s: s, c: c, ctr: s.new(), step: s.new()}
+	p := &philox{s: s, c: c, ctr: s.new(), m0: s.new(), m1: s.new()}
 	VPBROADCASTQ(Mem{Base: c, Disp: oBlock}, p.ctr)
 	VPADDQ(lanes(s), p.ctr, p.ctr)
-	VPBROADCASTQ(u64(uint64(s.bytes/8)), p.step)
 	if s.wide() {
-		p.multipliers()
+		p.multipliers().emit()
+		p.even = K()
+		lanes := GP32()
+		MOVL(U32(0x5555), lanes)
+		KMOVW(lanes, p.even)
 	}
 	return p
 }
 
-// multipliers loads them: once where registers suffice, else at every start.
-func (p *philox) multipliers() {
-	p.m0, p.m1 = p.s.new(), p.s.new()
-	VPBROADCASTQ(u64(0xD2511F53), p.m0)
-	VPBROADCASTQ(u64(0xCD9E8D57), p.m1)
+// multipliers loads them: once where registers suffice, else at every draw.
+func (p *philox) multipliers() thread {
+	return thread{
+		func() { VPBROADCASTQ(u64(0xD2511F53), p.m0) },
+		func() { VPBROADCASTQ(u64(0xCD9E8D57), p.m1) },
+	}
 }
 
-// start takes up the next blocks.
-func (p *philox) start() {
+// draw makes the next blocks: for each vector of them, 32 random bits in each
+// lane for radii and for angles. The last rounds, which store them, are apart.
+func (p *philox) draw(bits [2][2]vector) (first, last thread) {
 	if !p.s.wide() {
-		p.multipliers()
+		first = p.multipliers()
 	}
-	p.done = 0
-	for i := range p.blocks {
-		for w := range p.blocks[i] {
-			p.blocks[i][w] = p.s.new()
+	var rounds [2][]thread
+	for i, u := range bits {
+		rounds[i] = p.block(u)
+	}
+	for j, r := range rounds[0] {
+		both := weave(r, rounds[1][j])
+		if !p.s.wide() { // saves registers
+			both = slices.Concat(r, rounds[1][j])
 		}
-		p.s.copy(p.ctr, p.blocks[i][0])
-		for w := 1; w < 4; w++ {
-			VPBROADCASTQ(Mem{Base: p.c, Disp: oWords + 8*(w-1)}, p.blocks[i][w])
+		if j == len(rounds[0])-1 {
+			return first, both
 		}
-		VPADDQ(p.step, p.ctr, p.ctr)
+		first = append(first, both...)
 	}
+	panic("no rounds")
 }
 
-// tick does the next round of one of the blocks, if any is left.
-func (p *philox) tick() {
-	if round, i := p.done/2, p.done%2; round < 10 {
-		p.blocks[i] = philoxRound(p.s, p.blocks[i], p.m0, p.m1, Mem{Base: p.c, Disp: oKeys + 16*round})
-		p.done++
+// block returns the rounds of one vector of blocks, which works on the lower
+// 32 bits of each 64-bit lane; the upper ones are not defined. Three of the
+// counter's words are the same for all blocks, so that the first two rounds
+// have one multiplication each: kernel.counter has the rest ready.
+func (p *philox) block(bits [2]vector) []thread {
+	s := p.s
+	ready := func(i int) Mem { return Mem{Base: p.c, Disp: oStart + 8*i} }
+	key := func(round, i int) Mem { return Mem{Base: p.c, Disp: oKeys + 16*round + 8*i} }
+	p0, y2, p1, x0, x2 := s.new(), s.new(), s.new(), s.new(), s.new()
+	rounds := []thread{{
+		func() {
+			VPMULUDQ(p.m0, p.ctr, p0)
+			s.by64(VPADDQ, VPADDQ_BCST, u64(uint64(s.bytes/8)), p.ctr, p.ctr)()
+		},
+		s.upper(p0, y2),
+		s.by64(three(VPXOR), VPXORQ_BCST, ready(0), y2, y2),
+	}, {
+		func() { VPMULUDQ(p.m1, y2, p1) },
+		s.upper(p1, x0),
+		s.by64(three(VPXOR), VPXORQ_BCST, ready(1), x0, x0),
+		s.by64(three(VPXOR), VPXORQ_BCST, ready(2), p0, x2),
+	}}
+	b := [4]vector{x0, p1, x2} // word 3 is in ready(3)
+	for round := 2; round < 10; round++ {
+		p0, p1, x0, x2 := s.new(), s.new(), s.new(), s.new()
+		w := b
+		t := thread{
+			func() { VPMULUDQ(p.m1, w[2], p1) },
+			func() { VPMULUDQ(p.m0, w[0], p0) },
+		}
+		switch round {
+		case 2:
+			t = append(t, s.upper(p1, x0), s.upper(p0, x2), s.xor3(key(round, 0), w[1], x0),
+				s.by64(three(VPXOR), VPXORQ_BCST, ready(3), x2, x2))
+		case 9:
+			t = append(t, p.merge(p1, w[1], key(round, 0), bits[0])...)
+			t = append(t, p.merge(p0, w[3], key(round, 1), bits[1])...)
+		default:
+			t = append(t, s.upper(p1, x0), s.upper(p0, x2), s.xor3(key(round, 0), w[1], x0), s.xor3(key(round, 1), w[3], x2))
+		}
+		rounds = append(rounds, t)
+		b = [4]vector{x0, p1, x2, p0}
 	}
+	return rounds
 }
 
-// finish does what is left and returns, for each vector of blocks, 32 random
-// bits in each lane for radii and for angles.
-func (p *philox) finish() (bits [2][2]vector) {
-	for p.done < 20 {
-		p.tick()
-	}
-	for i, b := range p.blocks {
-		bits[i] = [2]vector{merge(p.s, b[0], b[1]), merge(p.s, b[2], b[3])}
-	}
-	return bits
-}
-
-func (s isa) copy(from, to vector) {
-	if s.wide() {
-		VMOVDQA64(from, to)
-	} else {
-		VMOVDQA(from, to)
-	}
-}
-
-// philoxRound works on the lower 32 bits of each 64-bit lane; the upper ones
-// are not defined.
-func philoxRound(s isa, b [4]vector, m0, m1 vector, keys Mem) [4]vector {
-	p0, p1, x0, x2 := s.new(), s.new(), s.new(), s.new()
-	VPMULUDQ(m0, b[0], p0)
-	VPMULUDQ(m1, b[2], p1)
-	const upper = 0xF5 // copies the odd words down
-	VPSHUFD(U8(upper), p1, x0)
-	VPSHUFD(U8(upper), p0, x2)
-	xor3(s, x0, b[1], keys)
-	xor3(s, x2, b[3], keys.Offset(8))
-	return [4]vector{x0, p1, x2, p0}
+// upper copies the upper word of each lane down.
+func (s isa) upper(x, y vector) func() {
+	const odd = 0xF5
+	return func() { VPSHUFD(U8(odd), x, y) }
 }
 
 // xor3 stores x ^ y ^ (key in each lane) in x.
-func xor3(s isa, x, y vector, key Mem) {
-	if s.wide() {
-		VPTERNLOGQ_BCST(U8(0x96), key, y, x)
-		return
+func (s isa) xor3(key Mem, y, x vector) func() {
+	return func() {
+		if s.wide() {
+			VPTERNLOGQ_BCST(U8(0x96), key, y, x)
+			return
+		}
+		k := s.new()
+		VPBROADCASTQ(key, k)
+		VPXOR(y, x, x)
+		VPXOR(k, x, x)
 	}
-	k := s.new()
-	VPBROADCASTQ(key, k)
-	VPXOR(y, x, x)
-	VPXOR(k, x, x)
 }
 
-// merge puts the lower words of a and b into the even and the odd lanes.
-func merge(s isa, a, b vector) vector {
-	x := s.new()
-	VPSLLQ(U8(32), b, b)
-	if !s.wide() {
-		VPBLENDD(U8(0xAA), b, a, x)
-		return x
+// merge ends the last round: it stores, in the even words of x, those that
+// the round makes of a product, its partner y and a key, and in the odd
+// words the product's lower words.
+func (p *philox) merge(product, y vector, key Mem, x vector) thread {
+	const swap = 0xB1
+	t := thread{func() { VPSHUFD(U8(swap), product, x) }}
+	if p.s.wide() {
+		return append(t, func() { VPTERNLOGD_BCST(U8(0x96), key, y, p.even, x) })
 	}
-	odd, bits := K(), GP32()
-	MOVL(U32(0xAAAA), bits)
-	KMOVW(bits, odd)
-	VPBLENDMD(b, a, odd, x)
-	return x
+	k := p.s.new()
+	return append(t, func() {
+		VPBROADCASTQ(key, k)
+		VPXOR(y, k, k)
+		VPXOR(x, k, k)
+		VPBLENDD(U8(0x55), k, x, x)
+	})
+}
+
+// by32 and by64 are an instruction whose first source is one number in all
+// lanes.
+func (s isa) by32(op, broadcast func(...Op), number Mem, ops ...Op) func() {
+	return s.by(func(x vector) { VBROADCASTSS(number, x) }, op, broadcast, number, ops)
+}
+
+func (s isa) by64(op, broadcast func(...Op), number Mem, ops ...Op) func() {
+	return s.by(func(x vector) { VBROADCASTSD(number, x) }, op, broadcast, number, ops)
+}
+
+// three lets an instruction that has a form for AVX only stand where one that
+// has several does.
+func three(op func(a, b, c Op)) func(...Op) { return func(o ...Op) { op(o[0], o[1], o[2]) } }
+
+func (s isa) by(load func(vector), op, broadcast func(...Op), number Mem, ops []Op) func() {
+	return func() {
+		if s.wide() {
+			broadcast(append([]Op{number}, ops...)...)
+			return
+		}
+		x := s.new()
+		load(x)
+		op(append([]Op{x}, ops...)...)
+	}
 }
 
 // Polynomials in t = m − 1, ¾ ≤ m < 3/2: ln(1+t)/t; and in the square of a,
@@ -299,114 +400,136 @@ var (
 )
 
 // boxMuller turns lanes of random bits into pairs of independent normals of
-// float32: kernel.boxMuller in plain Go says how.
-func boxMuller(s isa, u1, u2 vector, tick func()) [2]vector {
-	r := radius(s, u1, tick)
-	a := s.new()
-	VPSLLD(U8(2), u2, a)
-	VCVTDQ2PS(a, a)
-	VMULPS(f32(s, 0x1p-32), a, a)
-	a2 := s.new()
-	VMULPS(a, a, a2)
-	sn, cs := horner(s, sine, a2, tick), horner(s, cosine, a2, tick)
-	VMULPS(a, sn, sn)
-	return quadrant(s, r, sn, cs, u2)
+// float32, two vectors of them at dst: kernel.boxMuller in plain Go says how.
+// Radius and angle are made by two threads, in front of the rest.
+func boxMuller(s isa, u1, u2 vector, dst Mem) (front []thread, back thread) {
+	r, radii := radius(s, u1)
+	sn, cs, angles := angle(s, u2)
+	return []thread{radii, angles}, quadrant(s, r, sn, cs, u2, dst)
+}
+
+// angle returns sine and cosine of u2's position in its quadrant.
+func angle(s isa, u2 vector) (sn, cs vector, t thread) {
+	a, a2 := s.new(), s.new()
+	sn, sines := horner(s, sine, 1, a2)
+	cs, cosines := horner(s, cosine, 1, a2)
+	t = thread{
+		func() { VPSLLD(U8(2), u2, a) },
+		func() { VCVTDQ2PS(a, a) },
+		s.by32(VMULPS, VMULPS_BCST, f32(0x1p-32), a, a),
+		func() { VMULPS(a, a, a2) },
+	}
+	t = append(t, weave(sines, cosines)...)
+	return sn, cs, append(t, func() { VMULPS(a, sn, sn) })
 }
 
 // quadrant lets the top bit of u2 turn the cosine's sign and the next one
-// swap sine and cosine, and multiplies by the radius.
-func quadrant(s isa, r, sn, cs, u2 vector) [2]vector {
+// swap sine and cosine, multiplies by the radius, and stores.
+func quadrant(s isa, r, sn, cs, u2 vector, dst Mem) thread {
 	n1, n2 := s.new(), s.new()
-	sign, swap := s.new(), s.new()
+	var t thread
 	if s.wide() {
-		VPANDD(u32(s, 1<<31), u2, sign)
-		VPXORD(sign, cs, cs)
 		k := K()
-		VPTESTMD(u32(s, 1<<30), u2, k)
-		VPBLENDMD(sn, cs, k, n1)
-		VPBLENDMD(cs, sn, k, n2)
+		const flip = 0x78 // cs ^ (u2 & sign)
+		t = thread{
+			func() { VPTERNLOGD_BCST(U8(flip), word(1<<31), u2, cs) },
+			func() { VPTESTMD_BCST(word(1<<30), u2, k) },
+			func() { VPBLENDMD(sn, cs, k, n1) },
+			func() { VPBLENDMD(cs, sn, k, n2) },
+		}
 	} else {
-		VPAND(u32(s, 1<<31), u2, sign)
-		VPXOR(sign, cs, cs)
-		VPSLLD(U8(1), u2, swap)
-		VBLENDVPS(swap, sn, cs, n1)
-		VBLENDVPS(swap, cs, sn, n2)
+		sign, swap := s.new(), s.new()
+		t = thread{
+			s.by32(three(VPAND), nil, word(1<<31), u2, sign),
+			func() { VPXOR(sign, cs, cs) },
+			func() { VPSLLD(U8(1), u2, swap) },
+			func() { VBLENDVPS(swap, sn, cs, n1) },
+			func() { VBLENDVPS(swap, cs, sn, n2) },
+		}
 	}
-	VMULPS(r, n1, n1)
-	VMULPS(r, n2, n2)
-	return [2]vector{n1, n2}
+	return append(t,
+		func() { VMULPS(r, n1, n1) },
+		func() { VMOVAPS(n1, dst) },
+		func() { VMULPS(r, n2, n2) },
+		func() { VMOVAPS(n2, dst.Offset(s.bytes)) },
+	)
 }
 
 // radius returns √(−2 ln u), u = max(u1, 1)/2³².
-func radius(s isa, u1 vector, tick func()) vector {
-	x := toFloat(s, u1)
-	// ln x = e ln 2 + ln m, with m = x/2ᵉ between ¾ and 3/2: subtracting the
-	// bits of ¾ leaves e in the exponent's place.
+//
+// ln u = e ln 2 + ln m, with m = u/2ᵉ between ¾ and 3/2.
+func radius(s isa, u1 vector) (p vector, t thread) {
 	e, m := s.new(), s.new()
-	VPSUBD(u32(s, math.Float32bits(0.75)), x, e)
-	VPSRAD(U8(23), e, e)
-	VPSLLD(U8(23), e, m)
-	VPSUBD(m, x, m)
-	VCVTDQ2PS(e, e)
-	VSUBPS(f32(s, 1), m, m)
-	p := horner(s, logarithm, m, tick)
-	VMULPS(m, p, p)
-	VFMADD231PS(f32(s, math.Ln2), e, p)
-	VMULPS(f32(s, -2), p, p)
-	zero := s.new()
-	VXORPS(zero, zero, zero)
-	VMAXPS(zero, p, p) // the polynomial may make ln 1 a little more than 0
-	VSQRTPS(p, p)
-	return p
+	if s.wide() {
+		t = split512(s, u1, e, m)
+	} else {
+		t = split2(s, u1, e, m)
+	}
+	t = append(t, s.by32(VSUBPS, VSUBPS_BCST, f32(1), m, m))
+	p, logarithms := horner(s, logarithm, -2, m)
+	t = append(t, logarithms...)
+	return p, append(t,
+		func() { VMULPS(m, p, p) },
+		s.by32(VFMADD231PS, VFMADD231PS_BCST, f32(-2*math.Ln2), e, p),
+		s.by32(VMAXPS, VMAXPS_BCST, f32(0), p, p), // the polynomial may make ln 1 a little more than 0
+		func() { VSQRTPS(p, p) },
+	)
 }
 
-// toFloat converts unsigned words, at least 1, to numbers in (0, 1].
-func toFloat(s isa, u vector) vector {
+// split512 makes e and m of u1.
+func split512(s isa, u1, e, m vector) thread {
 	x := s.new()
-	VPMAXUD(u32(s, 1), u, u)
-	if s.wide() {
-		VCVTUDQ2PS(u, x)
-	} else {
-		// AVX2 converts signed words only; the sum of exact halves rounds
-		// once, as the one instruction does.
-		lo := s.new()
-		VPSRLD(U8(16), u, x)
-		VPSLLD(U8(16), u, lo)
-		VPSRLD(U8(16), lo, lo)
-		VCVTDQ2PS(x, x)
-		VCVTDQ2PS(lo, lo)
-		VFMADD132PS(f32(s, 0x1p16), lo, x)
+	const threeQuarters = 3 // the interval's lower end; its upper one is 3/2
+	return thread{
+		s.by32(nil, VPMAXUD_BCST, word(1), u1, x),
+		func() { VCVTUDQ2PS(x, x) },
+		func() { VGETMANTPS(U8(threeQuarters), x, m) },
+		// The exponent of 4/3 u is e: rounding takes no number across ¾.
+		s.by32(nil, VMULPS_BCST, f32(0x1p-30/3), x, e),
+		func() { VGETEXPPS(e, e) },
 	}
-	VMULPS(f32(s, 0x1p-32), x, x)
-	return x
 }
 
-// horner evaluates a polynomial, lowest coefficient first.
-func horner(s isa, c []float64, t vector, tick func()) vector {
-	p := s.new()
-	VBROADCASTSS(word(math.Float32bits(float32(c[len(c)-1]))), p)
-	for i := len(c) - 2; i >= 0; i-- {
-		VFMADD213PS(f32(s, c[i]), t, p)
-		tick()
-	}
-	return p
+// split2 does the same: subtracting the bits of ¾ leaves e in the exponent's
+// place.
+func split2(s isa, u1, e, m vector) thread {
+	x := s.new()
+	return append(toFloat(s, u1, x),
+		s.by32(VPSUBD, nil, word(math.Float32bits(0.75)), x, e),
+		func() { VPSRAD(U8(23), e, e) },
+		func() { VPSLLD(U8(23), e, m) },
+		func() { VPSUBD(m, x, m) },
+		func() { VCVTDQ2PS(e, e) },
+	)
 }
 
-// widen converts a vector of floats to two of doubles.
-func widen(s isa, x vector) [2]vector {
-	lo, hi := s.new(), s.new()
-	if s.wide() {
-		t := YMM()
-		VCVTPS2PD(x.AsY(), lo)
-		VEXTRACTF64X4(U8(1), x, t)
-		VCVTPS2PD(t, hi)
-	} else {
-		t := XMM()
-		VCVTPS2PD(x.AsX(), lo)
-		VEXTRACTF128(U8(1), x, t)
-		VCVTPS2PD(t, hi)
+// toFloat converts unsigned words, at least 1, to numbers in (0, 1]. AVX2
+// converts signed words only; the sum of exact halves rounds once, as the one
+// instruction of AVX-512 does.
+func toFloat(s isa, u, x vector) thread {
+	lo := s.new()
+	return thread{
+		s.by32(VPMAXUD, nil, word(1), u, u),
+		func() { VPSRLD(U8(16), u, x) },
+		func() { VPSLLD(U8(16), u, lo) },
+		func() { VPSRLD(U8(16), lo, lo) },
+		func() { VCVTDQ2PS(x, x) },
+		func() { VCVTDQ2PS(lo, lo) },
+		s.by32(VFMADD132PS, nil, f32(0x1p16), lo, x),
+		s.by32(VMULPS, nil, f32(0x1p-32), x, x),
 	}
-	return [2]vector{lo, hi}
+}
+
+// horner evaluates a polynomial, lowest coefficient first, times a power of
+// two, which changes no rounding.
+func horner(s isa, c []float64, factor float64, t vector) (p vector, steps thread) {
+	p = s.new()
+	last := len(c) - 1
+	steps = thread{func() { VBROADCASTSS(f32(factor*c[last]), p) }}
+	for i := last - 1; i >= 0; i-- {
+		steps = append(steps, s.by32(VFMADD213PS, VFMADD213PS_BCST, f32(factor*c[i]), t, p))
+	}
+	return p, steps
 }
 
 // Constants live in memory, in one symbol each.
@@ -431,18 +554,7 @@ func u64(x uint64) Mem {
 	return constant(name, func() Mem { return ConstData(name, U64(x)) })
 }
 
-// u32 and f32 return registers whose lanes are all x.
-func u32(s isa, x uint32) vector {
-	r := s.new()
-	VPBROADCASTD(word(x), r)
-	return r
-}
-
-func f32(s isa, x float64) vector {
-	r := s.new()
-	VBROADCASTSS(word(math.Float32bits(float32(x))), r)
-	return r
-}
+func f32(x float64) Mem { return word(math.Float32bits(float32(x))) }
 
 // lanes holds 0, 1, 2 … in 64-bit lanes.
 func lanes(s isa) Mem {
