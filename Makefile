@@ -2,10 +2,11 @@
 
 GO   ?= go
 OUT  ?= out
+FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench bench-kernels reproduce figures gate lint generated clean
+.PHONY: help build test bench bench-kernels reproduce figures fuzz gate lint vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -36,9 +37,19 @@ gate: build ## compare exact orders and constants with the committed baseline; e
 generated: ## the committed assembly is what its generators make
 	./internal/gen/check.sh
 
-lint: ## formatting and vet; both must say nothing
+fuzz: ## run every fuzz target for FUZZTIME (30s) each
+	tools/fuzz.sh $(FUZZTIME)
+
+vuln: ## known vulnerabilities in what the program calls (needs the network)
+	tools/vuln.sh
+
+licences: ## write docs/licences.md, the licences of all dependencies
+	$(GO) -C tools run ./licences
+
+lint: ## formatting, vet and unreachable functions; all must say nothing
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
+	@dead=$$($(GO) tool -modfile=tools/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "$$dead"; echo "remove these functions: nothing calls them"; exit 1; }
 
 clean: ## remove what the build made; results in $(OUT) stay
 	rm -rf bin

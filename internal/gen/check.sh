@@ -1,11 +1,14 @@
 #!/bin/sh
-# Fails if the committed assembly differs from what the generators make.
+# Fails if the committed assembly differs from what the generators make. They
+# write to a copy, so that an interrupted check leaves nothing half-made.
 set -eu
-cd "$(dirname "$0")/../kernel"
-saved=$(mktemp -d)
-trap 'rm -rf "$saved"' EXIT
-cp ./*_amd64.s ./*_amd64.go "$saved"
-go generate .
-for f in "$saved"/*; do
-	cmp "$f" "./$(basename "$f")" || { echo "run go generate in internal/kernel and commit" >&2; exit 1; }
+cd "$(dirname "$0")/.."
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp ../go.mod ../go.sum "$copy"
+mkdir "$copy/internal"
+cp -R gen kernel "$copy/internal"
+(cd "$copy/internal/kernel" && go generate .)
+for f in kernel/*_amd64.s kernel/*_amd64.go; do
+	cmp "$f" "$copy/internal/$f" || { echo "run go generate in internal/kernel and commit" >&2; exit 1; }
 done
