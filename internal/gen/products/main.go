@@ -48,28 +48,25 @@ const (
 	addWide
 )
 
-// tiles gives, for panels of each width in vectors, the most rows of C that
-// are held in registers: accumulators, the vectors of B and a broadcast must
-// fit.
-func tiles(s simd.Set) map[int]int {
+// tiles gives, for panels of each width in vectors, the heights of the tiles
+// of C that are held in registers, the tallest first: accumulators, the
+// vectors of B and a broadcast must fit. Every height has its own code, so
+// there are few.
+func tiles(s simd.Set) map[int][]int {
 	switch {
 	case s.Narrow():
-		return map[int]int{1: 10} // small batches only
+		return map[int][]int{1: {25, 10, 3, 2, 1}} // small batches only
 	case s.Masks:
-		return map[int]int{1: 10, 2: 10, 3: 8, 4: 6}
+		return map[int][]int{1: {25, 10, 3, 2, 1}, 2: {10, 3, 2, 1}, 3: {8, 3, 2, 1}, 4: {6, 3, 2, 1}}
 	}
-	return map[int]int{1: 10, 2: 6}
+	return map[int][]int{1: {10, 3, 2, 1}, 2: {6, 3, 2, 1}}
 }
-
-// rest are the heights of the tiles for what full ones leave. Every height
-// has its own code, so there are few.
-var rest = []int{3, 2, 1}
 
 func main() {
 	for _, s := range simd.Sets {
 		for width := 1; width <= 4; width++ {
-			if rows := tiles(s)[width]; rows > 0 {
-				panel(s, width, rows, s.Masks)
+			if heights := tiles(s)[width]; heights != nil {
+				panel(s, width, heights, s.Masks)
 			}
 		}
 		if !s.Masks {
@@ -121,8 +118,8 @@ func times(row, stride reg.GPVirtual) reg.GPVirtual {
 
 // panel generates a product whose C is width vectors wide, the last of them
 // under the instruction's mask if masked: masks cost nothing in AVX-512, but
-// AVX2's masked stores are slow. Rows are taken in tiles of at most rows.
-func panel(s simd.Set, width, rows int, masked bool) {
+// AVX2's masked stores are slow. Rows are taken in tiles of the heights.
+func panel(s simd.Set, width int, heights []int, masked bool) {
 	name := fmt.Sprintf("panel%d_%s", width, s.Suffix())
 	if masked && !s.Masks {
 		name += "_masked"
@@ -139,14 +136,12 @@ func panel(s simd.Set, width, rows int, masked bool) {
 	Label("next")
 	left := load64(instruction(), oM)
 	SUBQ(row, left)
-	CMPQ(left, U32(uint32(rows)))
-	JGE(LabelRef(fmt.Sprintf("tile%d", rows)))
-	for _, r := range rest {
+	for _, r := range heights {
 		CMPQ(left, U32(uint32(r)))
 		JGE(LabelRef(fmt.Sprintf("tile%d", r)))
 	}
 	RET()
-	for _, r := range append([]int{rows}, rest...) {
+	for _, r := range heights {
 		tile{s, width, r, row, lanes}.generate()
 		ADDQ(U32(uint32(r)), row)
 		JMP(LabelRef("next"))
@@ -188,24 +183,14 @@ func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
 	b := place(term, tB)
 	a := place(term, tA)
 	ADDQ(times(t.row, aRow), a)
-	// One pointer serves three rows of A, by the scales 1 and 2 of an index.
-	pointers := []reg.GPVirtual{a}
-	for i := 3; i < t.rows; i += 3 {
-		p := GP64()
-		LEAQ(Mem{Base: pointers[len(pointers)-1], Index: aRow, Scale: 2}, p)
-		ADDQ(aRow, p)
-		pointers = append(pointers, p)
-	}
+	rowsOfA := newRows(a, aRow, t.rows)
 	Label(t.label("k"))
 	var bs []reg.VecVirtual
 	for j := range t.width {
 		bs = append(bs, t.s.LoadPart(Mem{Base: b, Disp: t.s.Bytes * j}, t.part(j)))
 	}
 	for i := range acc {
-		m := Mem{Base: pointers[i/3]}
-		if i%3 > 0 {
-			m = m.Idx(aRow, uint8(i%3))
-		}
+		m := rowsOfA.at(i)
 		if t.width == 1 && t.s.Masks {
 			t.s.FMABroadcast(m, bs[0], acc[i][0])
 			continue
@@ -216,11 +201,53 @@ func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
 		}
 	}
 	ADDQ(bRow, b)
-	for _, p := range pointers {
+	for _, p := range rowsOfA.pointers {
 		ADDQ(aCol, p)
 	}
 	DECQ(k)
 	JNZ(LabelRef(t.label("k")))
+}
+
+// rows addresses rows of a matrix by pointers, each of which serves several
+// rows by multiples of the stride as an index.
+type rows struct {
+	pointers []reg.GPVirtual
+	each     int                   // rows a pointer
+	strides  map[int]reg.GPVirtual // odd multiples of the stride
+}
+
+func newRows(first, stride reg.GPVirtual, n int) *rows {
+	x := &rows{[]reg.GPVirtual{first}, 3, map[int]reg.GPVirtual{1: stride}}
+	if n > 12 { // pointers would be too many
+		x.each = 9
+		for odd := 3; odd < x.each; odd += 2 {
+			r := GP64()
+			LEAQ(Mem{Base: x.strides[odd-2], Index: stride, Scale: 2}, r)
+			x.strides[odd] = r
+		}
+	}
+	for i := x.each; i < n; i += x.each {
+		p, last := GP64(), x.pointers[len(x.pointers)-1]
+		if x.each == 3 {
+			LEAQ(Mem{Base: last, Index: stride, Scale: 2}, p)
+		} else {
+			LEAQ(Mem{Base: last, Index: stride, Scale: 8}, p)
+		}
+		ADDQ(stride, p)
+		x.pointers = append(x.pointers, p)
+	}
+	return x
+}
+
+// at is the address of row i.
+func (x *rows) at(i int) Mem {
+	m := Mem{Base: x.pointers[i/x.each]}
+	for odd := i % x.each; odd > 0; odd /= 2 {
+		if odd%2 == 1 {
+			return m.Idx(x.strides[odd], uint8(i%x.each/odd))
+		}
+	}
+	return m
 }
 
 // part is the mask of vector j of the panel, nil for a whole vector.
