@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench bench-kernels reproduce figures fuzz gate lint vuln licences generated clean
+.PHONY: help build test bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -23,6 +23,9 @@ bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 
 bench-kernels: ## gradients, Hessian-vector products, normals and steps as fractions of the multiply-add peak
 	$(GO) test -run xxx -bench . ./internal/kernel ./internal/mlp ./internal/random
+
+peers: ## the sampler step beside PyTorch's, JAX's and blackjax's (bench/peers), at most 8 minutes
+	python3 bench/peers/run.py
 
 reproduce: ## every figure and table, quick profile, under $(OUT)
 	./reproduce.sh --out $(OUT)

@@ -1,6 +1,7 @@
 // Command peers is this project's part in the comparison with other
 // libraries: it states the problem, and measures the product's own step.
 //
+//	peers sets
 //	peers problem > FILE
 //	peers serve FILE float32|float64
 //
@@ -29,6 +30,11 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	switch {
+	case len(args) == 1 && args[0] == "sets":
+		for _, s := range kernel.Sets() {
+			fmt.Fprintln(out, s.Name())
+		}
+		return nil
 	case len(args) == 1 && args[0] == "problem":
 		p, err := newProblem()
 		if err != nil {
@@ -46,5 +52,5 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		}
 		return s.serve(in, out)
 	}
-	return errors.New("want problem, or serve FILE float32|float64")
+	return errors.New("want sets, problem, or serve FILE float32|float64")
 }

@@ -1,0 +1,66 @@
+"""Tests of what the driver decides: python3 -m unittest run_test."""
+
+import unittest
+
+import run
+
+
+class Answers:
+    """A worker whose answers are given."""
+
+    def __init__(self, **answers: float):
+        self.name, self.answers = "peer", answers
+
+    def ask(self, request: str) -> float:
+        return self.answers[request.split()[0]]
+
+
+def result(worker: str, kind: str, *times: float) -> run.Result:
+    r = run.Result(run.Row(worker, worker, kind))
+    for size, microseconds in zip(run.SIZES, times):
+        r.add(size, microseconds)
+    return r
+
+
+class CheckTest(unittest.TestCase):
+    def test_agreement_passes(self) -> None:
+        run.check(Answers(check=2e-6, heat=1.02))
+        run.check(Answers(check=2e-6, heat=float("nan")))  # hides its momentum
+
+    def test_disagreement_is_a_failure(self) -> None:
+        for wrong in 2e-4, float("nan"), float("inf"):
+            with self.assertRaisesRegex(run.Failure, "peer: gradient at B = 8 differs"):
+                run.check(Answers(check=wrong, heat=1))
+
+    def test_forgotten_noise_is_a_failure(self) -> None:
+        with self.assertRaisesRegex(run.Failure, "mean squared momentum 0.200"):
+            run.check(Answers(check=2e-6, heat=0.2))
+
+
+class TableTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.results = [
+            result("ours", "ours", 10, 20, 50, 160),
+            result("eager", "eager", 250, 260, 300, 480),
+            result("scan", "peer", 50, 60, 100, 400),
+            result("vmap", "peer", 35, 70, 120, 500),
+        ]
+
+    def test_ratios(self) -> None:
+        self.assertIn("| vmap | 35.0 | 70.0 | 120 | 500 | 3.5 | 3.5 | 2.4 | 3.1 |", run.table(self.results))
+
+    def test_goals_are_judged_against_the_fastest(self) -> None:
+        line = run.verdict(self.results)
+        self.assertIn("PyTorch eager, B = 8: 25.0x (eager), goal 20x met", line)
+        self.assertIn("PyTorch eager, B = 455: 3.0x (eager), goal 3.5x NOT met", line)
+        self.assertIn("fastest peer, B = 8: 3.5x (vmap), goal 4x NOT met", line)
+        self.assertIn("fastest peer, B = 455: 2.5x (scan), goal 1.8x met", line)
+
+    def test_the_best_time_counts(self) -> None:
+        self.results[0].add(8, 9)
+        self.results[0].add(8, 11)
+        self.assertEqual(self.results[0].times[8], 9)
+
+
+if __name__ == "__main__":
+    unittest.main()
