@@ -148,6 +148,10 @@ func loadPart(path string) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodePart(data)
+}
+
+func decodePart(data []byte) (*part, error) {
 	p := &part{}
 	rd, err := newReader(data, partMagic, &p.partHead)
 	if err != nil {
