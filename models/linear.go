@@ -243,7 +243,7 @@ func (k *linearKernels) run(dst, x []float64, lo, hi int, w float64, residual bo
 func (k *linearKernels) compile(n int) {
 	at := func(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }
 	d := kernel.Dots{
-		M: n, Scale: 1, C: at(slotResidual), CRow: 1, H: at(slotMinusY),
+		M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, H: at(slotMinusY),
 		Terms: []kernel.Term{{K: linearDim, A: at(slotPhi), ARow: linearDim, B: at(slotVector)}},
 	}
 	k.products[n], k.residuals[n], k.sums[n] = kernel.NewProgram[float64](k.set), kernel.NewProgram[float64](k.set), kernel.NewProgram[float64](k.set)

@@ -54,6 +54,7 @@ const (
 	dots512      = 3 + iota
 	transpose512 = 3 + iota
 	transposeNarrow512
+	dotPairs512
 	kernels512
 
 	panel2       = 0 // of one whole vector; that of two follows
@@ -204,18 +205,37 @@ func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instr
 }
 
 func compileDots[T Float](code []instruction, s *Set, q *Dots) []instruction {
-	kernel, lanes, unit := dots512, Lanes[T](), resultUnit[T](q.Epilogue)
-	if s.level == avx2 {
-		kernel, lanes = dots2, Granule[T]()
+	if q.N == 2 && s.level == avx512 && q.M >= pairRows {
+		return append(code, dotsInstruction[T](s, q, dotPairs512, 0))
 	}
+	kernel := dots512
+	if s.level == avx2 {
+		kernel = dots2
+	}
+	for n := range q.N {
+		code = append(code, dotsInstruction[T](s, q, kernel, n))
+	}
+	return code
+}
+
+// pairRows is the least number of rows that dotPairs512 takes.
+const pairRows = 8
+
+// dotsInstruction starts at a column.
+func dotsInstruction[T Float](s *Set, q *Dots, kernel, column int) instruction {
+	lanes, unit := VectorLen[T](s), resultUnit[T](q.Epilogue)
+	c, h := q.C, q.H
+	c.Offset += column
+	h.Offset += column
 	x := instruction{
 		kernel: kernelIndex[T](s.level, kernel), m: q.M,
-		c: placeIn(q.C, unit), cRow: q.CRow * unit, h: placeIn(q.H, unit), epilogue: q.Epilogue,
+		c: placeIn(c, unit), cRow: q.CRow * unit, h: placeIn(h, unit), epilogue: q.Epilogue,
 		mask: maskOf[T](s.level, q.Terms[0].K%lanes), scale: scaleBits[T](q.Scale),
 		terms: termsOf[T](q.Terms, 0),
 	}
-	for i := range q.Terms {
+	for i, t := range q.Terms {
+		x.terms[i].b.offset += column * t.BRow * size[T]()
 		x.terms[i].k /= lanes
 	}
-	return append(code, x)
+	return x
 }

@@ -86,22 +86,29 @@ func transpose[T Float](frame [][]T, q *Transpose) {
 
 func dots[T Float](frame [][]T, q *Dots) {
 	for m := range q.M {
-		var x T
-		for i := range q.Terms {
-			t := &q.Terms[i]
-			a, b := at(frame, t.A)[m*t.ARow:][:t.K], at(frame, t.B)[:t.K]
-			for k, v := range a {
-				x += v * b[k]
-			}
+		for n := range q.N {
+			dot(frame, q, m, n)
 		}
-		x *= T(q.Scale)
-		switch i := q.CRow * m; q.Epilogue {
-		case Store:
-			at(frame, q.C)[i] = x
-		case Add:
-			at(frame, q.C)[i] = x + at(frame, q.H)[i]
-		case AddWide:
-			wideAt(frame, q.C)[i] = float64(x) + wideAt(frame, q.H)[i]
+	}
+}
+
+// dot is the element of row m and column n.
+func dot[T Float](frame [][]T, q *Dots, m, n int) {
+	var x T
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		a, b := at(frame, t.A)[m*t.ARow:][:t.K], at(frame, t.B)[n*t.BRow:][:t.K]
+		for k, v := range a {
+			x += v * b[k]
 		}
+	}
+	x *= T(q.Scale)
+	switch i := q.CRow*m + n; q.Epilogue {
+	case Store:
+		at(frame, q.C)[i] = x
+	case Add:
+		at(frame, q.C)[i] = x + at(frame, q.H)[i]
+	case AddWide:
+		wideAt(frame, q.C)[i] = float64(x) + wideAt(frame, q.H)[i]
 	}
 }

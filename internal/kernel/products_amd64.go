@@ -27,6 +27,11 @@ func panel4_avx512_f32(i *byte, frame *byte)
 //go:noescape
 func dots_avx512_f32(i *byte, frame *byte)
 
+// dotPairs_avx512_f32 is two columns of inner products.
+//
+//go:noescape
+func dotPairs_avx512_f32(i *byte, frame *byte)
+
 // transpose_avx512_f32 transposes squares of 16 rows.
 //
 //go:noescape
@@ -56,6 +61,11 @@ func panel4_avx512_f64(i *byte, frame *byte)
 //
 //go:noescape
 func dots_avx512_f64(i *byte, frame *byte)
+
+// dotPairs_avx512_f64 is two columns of inner products.
+//
+//go:noescape
+func dotPairs_avx512_f64(i *byte, frame *byte)
 
 // transpose_avx512_f64 transposes squares of 8 rows.
 //

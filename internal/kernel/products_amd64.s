@@ -6568,6 +6568,458 @@ oneend:
 	ADDQ $0x00000001, AX
 	JMP  next
 
+// func dotPairs_avx512_f32(i *byte, frame *byte)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·dotPairs_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ  i+0(FP), AX
+	MOVQ  64(AX), AX
+	KMOVW AX, K1
+	XORQ  CX, CX
+
+block:
+	MOVQ i+0(FP), AX
+	MOVQ 8(AX), DX
+	CMPQ CX, DX
+	JL   more
+	RET
+
+more:
+	SUBQ    $0x00000008, DX
+	MOVQ    CX, AX
+	CMPQ    AX, DX
+	CMOVQGT DX, AX
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	MOVQ    i+0(FP), DX
+	ADDQ    $0x00000050, DX
+
+term:
+	MOVQ  24(DX), BX
+	MOVQ  56(DX), SI
+	MOVQ  (DX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  8(DX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  16(DX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  40(DX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  48(DX), R9
+	MOVQ  AX, R10
+	IMULQ BX, R10
+	ADDQ  R10, R8
+	LEAQ  (R8)(BX*2), R10
+	ADDQ  BX, R10
+	LEAQ  (R10)(BX*2), R11
+	ADDQ  BX, R11
+	TESTQ DI, DI
+	JZ    rest
+
+k:
+	VMOVUPS     (R9), Z16
+	VMOVUPS     (R9)(SI*1), Z17
+	VMOVUPS     (R8), Z18
+	VFMADD231PS Z18, Z16, Z0
+	VFMADD231PS Z18, Z17, Z1
+	VMOVUPS     (R8)(BX*1), Z18
+	VFMADD231PS Z18, Z16, Z2
+	VFMADD231PS Z18, Z17, Z3
+	VMOVUPS     (R8)(BX*2), Z18
+	VFMADD231PS Z18, Z16, Z4
+	VFMADD231PS Z18, Z17, Z5
+	VMOVUPS     (R10), Z18
+	VFMADD231PS Z18, Z16, Z6
+	VFMADD231PS Z18, Z17, Z7
+	VMOVUPS     (R10)(BX*1), Z18
+	VFMADD231PS Z18, Z16, Z8
+	VFMADD231PS Z18, Z17, Z9
+	VMOVUPS     (R10)(BX*2), Z18
+	VFMADD231PS Z18, Z16, Z10
+	VFMADD231PS Z18, Z17, Z11
+	VMOVUPS     (R11), Z18
+	VFMADD231PS Z18, Z16, Z12
+	VFMADD231PS Z18, Z17, Z13
+	VMOVUPS     (R11)(BX*1), Z18
+	VFMADD231PS Z18, Z16, Z14
+	VFMADD231PS Z18, Z17, Z15
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R9
+	DECQ        DI
+	JNZ         k
+
+rest:
+	KTESTW      K1, K1
+	JZ          whole
+	VMOVUPS.Z   (R9), K1, Z16
+	VMOVUPS.Z   (R9)(SI*1), K1, Z17
+	VMOVUPS.Z   (R8), K1, Z18
+	VFMADD231PS Z18, Z16, Z0
+	VFMADD231PS Z18, Z17, Z1
+	VMOVUPS.Z   (R8)(BX*1), K1, Z18
+	VFMADD231PS Z18, Z16, Z2
+	VFMADD231PS Z18, Z17, Z3
+	VMOVUPS.Z   (R8)(BX*2), K1, Z18
+	VFMADD231PS Z18, Z16, Z4
+	VFMADD231PS Z18, Z17, Z5
+	VMOVUPS.Z   (R10), K1, Z18
+	VFMADD231PS Z18, Z16, Z6
+	VFMADD231PS Z18, Z17, Z7
+	VMOVUPS.Z   (R10)(BX*1), K1, Z18
+	VFMADD231PS Z18, Z16, Z8
+	VFMADD231PS Z18, Z17, Z9
+	VMOVUPS.Z   (R10)(BX*2), K1, Z18
+	VFMADD231PS Z18, Z16, Z10
+	VFMADD231PS Z18, Z17, Z11
+	VMOVUPS.Z   (R11), K1, Z18
+	VFMADD231PS Z18, Z16, Z12
+	VFMADD231PS Z18, Z17, Z13
+	VMOVUPS.Z   (R11)(BX*1), K1, Z18
+	VFMADD231PS Z18, Z16, Z14
+	VFMADD231PS Z18, Z17, Z15
+
+whole:
+	MOVQ          64(DX), BX
+	ADDQ          $0x00000048, DX
+	TESTQ         BX, BX
+	JNZ           term
+	MOVQ          i+0(FP), DX
+	VBROADCASTSS  72(DX), Z16
+	VUNPCKLPS     Z1, Z0, Z17
+	VUNPCKHPS     Z1, Z0, Z0
+	VADDPS        Z0, Z17, Z17
+	VUNPCKLPS     Z3, Z2, Z0
+	VUNPCKHPS     Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VUNPCKLPS     Z5, Z4, Z1
+	VUNPCKHPS     Z5, Z4, Z2
+	VADDPS        Z2, Z1, Z1
+	VUNPCKLPS     Z7, Z6, Z2
+	VUNPCKHPS     Z7, Z6, Z3
+	VADDPS        Z3, Z2, Z2
+	VUNPCKLPS     Z9, Z8, Z3
+	VUNPCKHPS     Z9, Z8, Z4
+	VADDPS        Z4, Z3, Z3
+	VUNPCKLPS     Z11, Z10, Z4
+	VUNPCKHPS     Z11, Z10, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPS     Z13, Z12, Z5
+	VUNPCKHPS     Z13, Z12, Z6
+	VADDPS        Z6, Z5, Z5
+	VUNPCKLPS     Z15, Z14, Z6
+	VUNPCKHPS     Z15, Z14, Z7
+	VADDPS        Z7, Z6, Z6
+	VUNPCKLPD     Z0, Z17, Z7
+	VUNPCKHPD     Z0, Z17, Z0
+	VADDPS        Z0, Z7, Z7
+	VUNPCKLPD     Z2, Z1, Z0
+	VUNPCKHPD     Z2, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VUNPCKLPD     Z4, Z3, Z1
+	VUNPCKHPD     Z4, Z3, Z2
+	VADDPS        Z2, Z1, Z1
+	VUNPCKLPD     Z6, Z5, Z2
+	VUNPCKHPD     Z6, Z5, Z3
+	VADDPS        Z3, Z2, Z2
+	VSHUFF64X2    $0x88, Z0, Z7, Z3
+	VSHUFF64X2    $0xdd, Z0, Z7, Z0
+	VADDPS        Z0, Z3, Z3
+	VSHUFF64X2    $0x88, Z2, Z1, Z0
+	VSHUFF64X2    $0xdd, Z2, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VSHUFF64X2    $0x88, Z0, Z3, Z1
+	VSHUFF64X2    $0xdd, Z0, Z3, Z0
+	VADDPS        Z0, Z1, Z1
+	VMULPS        Z16, Z1, Z1
+	SUBQ          AX, CX
+	MOVQ          i+0(FP), DX
+	MOVQ          56(DX), DX
+	CMPQ          DX, $0x00000003
+	JEQ           add
+	CMPQ          DX, $0x00000004
+	JEQ           addWide
+	MOVQ          i+0(FP), DX
+	MOVQ          32(DX), BX
+	MOVQ          frame+8(FP), DI
+	MOVQ          16(DX), SI
+	MOVQ          (DI)(SI*1), SI
+	ADDQ          24(DX), SI
+	MOVQ          AX, DX
+	IMULQ         BX, DX
+	ADDQ          DX, SI
+	CMPQ          CX, $0x00000000
+	JG            store0
+	VEXTRACTF64X2 $0x00, Z1, X0
+	VMOVSD        X0, (SI)
+
+store0:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000001
+	JG            store1
+	VEXTRACTF64X2 $0x00, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        X0, (SI)
+
+store1:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000002
+	JG            store2
+	VEXTRACTF64X2 $0x01, Z1, X0
+	VMOVSD        X0, (SI)
+
+store2:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000003
+	JG            store3
+	VEXTRACTF64X2 $0x01, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        X0, (SI)
+
+store3:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000004
+	JG            store4
+	VEXTRACTF64X2 $0x02, Z1, X0
+	VMOVSD        X0, (SI)
+
+store4:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000005
+	JG            store5
+	VEXTRACTF64X2 $0x02, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        X0, (SI)
+
+store5:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000006
+	JG            store6
+	VEXTRACTF64X2 $0x03, Z1, X0
+	VMOVSD        X0, (SI)
+
+store6:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000007
+	JG            store7
+	VEXTRACTF64X2 $0x03, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        X0, (SI)
+
+store7:
+	ADDQ BX, SI
+	JMP  stored
+
+add:
+	MOVQ          i+0(FP), DX
+	MOVQ          32(DX), BX
+	MOVQ          frame+8(FP), DI
+	MOVQ          16(DX), SI
+	MOVQ          (DI)(SI*1), SI
+	ADDQ          24(DX), SI
+	MOVQ          AX, DI
+	IMULQ         BX, DI
+	ADDQ          DI, SI
+	MOVQ          frame+8(FP), R9
+	MOVQ          40(DX), R8
+	MOVQ          (R9)(R8*1), R8
+	ADDQ          48(DX), R8
+	ADDQ          DI, R8
+	CMPQ          CX, $0x00000000
+	JG            add0
+	VEXTRACTF64X2 $0x00, Z1, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add0:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000001
+	JG            add1
+	VEXTRACTF64X2 $0x00, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add1:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000002
+	JG            add2
+	VEXTRACTF64X2 $0x01, Z1, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add2:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000003
+	JG            add3
+	VEXTRACTF64X2 $0x01, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add3:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000004
+	JG            add4
+	VEXTRACTF64X2 $0x02, Z1, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add4:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000005
+	JG            add5
+	VEXTRACTF64X2 $0x02, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add5:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000006
+	JG            add6
+	VEXTRACTF64X2 $0x03, Z1, X0
+	VMOVSD        (R8), X2
+	VADDPS        X2, X0, X0
+	VMOVSD        X0, (SI)
+
+add6:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000007
+	JG            add7
+	VEXTRACTF64X2 $0x03, Z1, X0
+	VPERMILPD     $0x01, X0, X0
+	VMOVSD        (R8), X1
+	VADDPS        X1, X0, X0
+	VMOVSD        X0, (SI)
+
+add7:
+	ADDQ BX, SI
+	ADDQ BX, R8
+	JMP  stored
+
+addWide:
+	MOVQ          i+0(FP), DX
+	MOVQ          32(DX), BX
+	MOVQ          frame+8(FP), DI
+	MOVQ          16(DX), SI
+	MOVQ          (DI)(SI*1), SI
+	ADDQ          24(DX), SI
+	MOVQ          AX, DI
+	IMULQ         BX, DI
+	ADDQ          DI, SI
+	MOVQ          frame+8(FP), R9
+	MOVQ          40(DX), R8
+	MOVQ          (R9)(R8*1), R8
+	ADDQ          48(DX), R8
+	ADDQ          DI, R8
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z0
+	CMPQ          CX, $0x00000000
+	JG            addWide0
+	VEXTRACTF64X2 $0x00, Z1, X2
+	VADDPD        (R8), X2, X2
+	VMOVUPD       X2, (SI)
+
+addWide0:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000001
+	JG            addWide1
+	VEXTRACTF64X2 $0x01, Z1, X2
+	VADDPD        (R8), X2, X2
+	VMOVUPD       X2, (SI)
+
+addWide1:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000002
+	JG            addWide2
+	VEXTRACTF64X2 $0x02, Z1, X2
+	VADDPD        (R8), X2, X2
+	VMOVUPD       X2, (SI)
+
+addWide2:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000003
+	JG            addWide3
+	VEXTRACTF64X2 $0x03, Z1, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+addWide3:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000004
+	JG            addWide4
+	VEXTRACTF64X2 $0x00, Z0, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+addWide4:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000005
+	JG            addWide5
+	VEXTRACTF64X2 $0x01, Z0, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+addWide5:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000006
+	JG            addWide6
+	VEXTRACTF64X2 $0x02, Z0, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+addWide6:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000007
+	JG            addWide7
+	VEXTRACTF64X2 $0x03, Z0, X0
+	VADDPD        (R8), X0, X0
+	VMOVUPD       X0, (SI)
+
+addWide7:
+	ADDQ BX, SI
+	ADDQ BX, R8
+
+stored:
+	LEAQ 8(AX), CX
+	JMP  block
+
 // func transpose_avx512_f32(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F
 TEXT ·transpose_avx512_f32(SB), NOSPLIT, $0-16
@@ -11411,6 +11863,346 @@ onestore:
 	ADDQ   DX, DI
 	ADDQ   $0x00000001, AX
 	JMP    next
+
+// func dotPairs_avx512_f64(i *byte, frame *byte)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·dotPairs_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ  i+0(FP), AX
+	MOVQ  64(AX), AX
+	KMOVW AX, K1
+	XORQ  CX, CX
+
+block:
+	MOVQ i+0(FP), AX
+	MOVQ 8(AX), DX
+	CMPQ CX, DX
+	JL   more
+	RET
+
+more:
+	SUBQ    $0x00000008, DX
+	MOVQ    CX, AX
+	CMPQ    AX, DX
+	CMOVQGT DX, AX
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	MOVQ    i+0(FP), DX
+	ADDQ    $0x00000050, DX
+
+term:
+	MOVQ  24(DX), BX
+	MOVQ  56(DX), SI
+	MOVQ  (DX), DI
+	MOVQ  frame+8(FP), R9
+	MOVQ  8(DX), R8
+	MOVQ  (R9)(R8*1), R8
+	ADDQ  16(DX), R8
+	MOVQ  frame+8(FP), R10
+	MOVQ  40(DX), R9
+	MOVQ  (R10)(R9*1), R9
+	ADDQ  48(DX), R9
+	MOVQ  AX, R10
+	IMULQ BX, R10
+	ADDQ  R10, R8
+	LEAQ  (R8)(BX*2), R10
+	ADDQ  BX, R10
+	LEAQ  (R10)(BX*2), R11
+	ADDQ  BX, R11
+	TESTQ DI, DI
+	JZ    rest
+
+k:
+	VMOVUPD     (R9), Z16
+	VMOVUPD     (R9)(SI*1), Z17
+	VMOVUPD     (R8), Z18
+	VFMADD231PD Z18, Z16, Z0
+	VFMADD231PD Z18, Z17, Z1
+	VMOVUPD     (R8)(BX*1), Z18
+	VFMADD231PD Z18, Z16, Z2
+	VFMADD231PD Z18, Z17, Z3
+	VMOVUPD     (R8)(BX*2), Z18
+	VFMADD231PD Z18, Z16, Z4
+	VFMADD231PD Z18, Z17, Z5
+	VMOVUPD     (R10), Z18
+	VFMADD231PD Z18, Z16, Z6
+	VFMADD231PD Z18, Z17, Z7
+	VMOVUPD     (R10)(BX*1), Z18
+	VFMADD231PD Z18, Z16, Z8
+	VFMADD231PD Z18, Z17, Z9
+	VMOVUPD     (R10)(BX*2), Z18
+	VFMADD231PD Z18, Z16, Z10
+	VFMADD231PD Z18, Z17, Z11
+	VMOVUPD     (R11), Z18
+	VFMADD231PD Z18, Z16, Z12
+	VFMADD231PD Z18, Z17, Z13
+	VMOVUPD     (R11)(BX*1), Z18
+	VFMADD231PD Z18, Z16, Z14
+	VFMADD231PD Z18, Z17, Z15
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R9
+	DECQ        DI
+	JNZ         k
+
+rest:
+	KTESTW      K1, K1
+	JZ          whole
+	VMOVUPD.Z   (R9), K1, Z16
+	VMOVUPD.Z   (R9)(SI*1), K1, Z17
+	VMOVUPD.Z   (R8), K1, Z18
+	VFMADD231PD Z18, Z16, Z0
+	VFMADD231PD Z18, Z17, Z1
+	VMOVUPD.Z   (R8)(BX*1), K1, Z18
+	VFMADD231PD Z18, Z16, Z2
+	VFMADD231PD Z18, Z17, Z3
+	VMOVUPD.Z   (R8)(BX*2), K1, Z18
+	VFMADD231PD Z18, Z16, Z4
+	VFMADD231PD Z18, Z17, Z5
+	VMOVUPD.Z   (R10), K1, Z18
+	VFMADD231PD Z18, Z16, Z6
+	VFMADD231PD Z18, Z17, Z7
+	VMOVUPD.Z   (R10)(BX*1), K1, Z18
+	VFMADD231PD Z18, Z16, Z8
+	VFMADD231PD Z18, Z17, Z9
+	VMOVUPD.Z   (R10)(BX*2), K1, Z18
+	VFMADD231PD Z18, Z16, Z10
+	VFMADD231PD Z18, Z17, Z11
+	VMOVUPD.Z   (R11), K1, Z18
+	VFMADD231PD Z18, Z16, Z12
+	VFMADD231PD Z18, Z17, Z13
+	VMOVUPD.Z   (R11)(BX*1), K1, Z18
+	VFMADD231PD Z18, Z16, Z14
+	VFMADD231PD Z18, Z17, Z15
+
+whole:
+	MOVQ          64(DX), BX
+	ADDQ          $0x00000048, DX
+	TESTQ         BX, BX
+	JNZ           term
+	MOVQ          i+0(FP), DX
+	VBROADCASTSD  72(DX), Z16
+	VUNPCKLPD     Z1, Z0, Z17
+	VUNPCKHPD     Z1, Z0, Z0
+	VADDPD        Z0, Z17, Z17
+	VUNPCKLPD     Z3, Z2, Z0
+	VUNPCKHPD     Z3, Z2, Z1
+	VADDPD        Z1, Z0, Z0
+	VUNPCKLPD     Z5, Z4, Z1
+	VUNPCKHPD     Z5, Z4, Z2
+	VADDPD        Z2, Z1, Z1
+	VUNPCKLPD     Z7, Z6, Z2
+	VUNPCKHPD     Z7, Z6, Z3
+	VADDPD        Z3, Z2, Z2
+	VUNPCKLPD     Z9, Z8, Z3
+	VUNPCKHPD     Z9, Z8, Z4
+	VADDPD        Z4, Z3, Z3
+	VUNPCKLPD     Z11, Z10, Z4
+	VUNPCKHPD     Z11, Z10, Z5
+	VADDPD        Z5, Z4, Z4
+	VUNPCKLPD     Z13, Z12, Z5
+	VUNPCKHPD     Z13, Z12, Z6
+	VADDPD        Z6, Z5, Z5
+	VUNPCKLPD     Z15, Z14, Z6
+	VUNPCKHPD     Z15, Z14, Z7
+	VADDPD        Z7, Z6, Z6
+	VSHUFF64X2    $0x88, Z0, Z17, Z7
+	VSHUFF64X2    $0xdd, Z0, Z17, Z0
+	VADDPD        Z0, Z7, Z7
+	VSHUFF64X2    $0x88, Z2, Z1, Z0
+	VSHUFF64X2    $0xdd, Z2, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VSHUFF64X2    $0x88, Z4, Z3, Z1
+	VSHUFF64X2    $0xdd, Z4, Z3, Z2
+	VADDPD        Z2, Z1, Z1
+	VSHUFF64X2    $0x88, Z6, Z5, Z2
+	VSHUFF64X2    $0xdd, Z6, Z5, Z3
+	VADDPD        Z3, Z2, Z2
+	VSHUFF64X2    $0x88, Z0, Z7, Z3
+	VSHUFF64X2    $0xdd, Z0, Z7, Z0
+	VADDPD        Z0, Z3, Z3
+	VSHUFF64X2    $0x88, Z2, Z1, Z0
+	VSHUFF64X2    $0xdd, Z2, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMULPD        Z16, Z3, Z3
+	VMULPD        Z16, Z0, Z0
+	SUBQ          AX, CX
+	MOVQ          i+0(FP), DX
+	MOVQ          56(DX), DX
+	CMPQ          DX, $0x00000003
+	JEQ           add
+	MOVQ          i+0(FP), DX
+	MOVQ          32(DX), BX
+	MOVQ          frame+8(FP), DI
+	MOVQ          16(DX), SI
+	MOVQ          (DI)(SI*1), SI
+	ADDQ          24(DX), SI
+	MOVQ          AX, DX
+	IMULQ         BX, DX
+	ADDQ          DX, SI
+	CMPQ          CX, $0x00000000
+	JG            store0
+	VEXTRACTF64X2 $0x00, Z3, X1
+	VMOVUPD       X1, (SI)
+
+store0:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000001
+	JG            store1
+	VEXTRACTF64X2 $0x01, Z3, X1
+	VMOVUPD       X1, (SI)
+
+store1:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000002
+	JG            store2
+	VEXTRACTF64X2 $0x02, Z3, X1
+	VMOVUPD       X1, (SI)
+
+store2:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000003
+	JG            store3
+	VEXTRACTF64X2 $0x03, Z3, X1
+	VMOVUPD       X1, (SI)
+
+store3:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000004
+	JG            store4
+	VEXTRACTF64X2 $0x00, Z0, X1
+	VMOVUPD       X1, (SI)
+
+store4:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000005
+	JG            store5
+	VEXTRACTF64X2 $0x01, Z0, X1
+	VMOVUPD       X1, (SI)
+
+store5:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000006
+	JG            store6
+	VEXTRACTF64X2 $0x02, Z0, X1
+	VMOVUPD       X1, (SI)
+
+store6:
+	ADDQ          BX, SI
+	CMPQ          CX, $0x00000007
+	JG            store7
+	VEXTRACTF64X2 $0x03, Z0, X0
+	VMOVUPD       X0, (SI)
+
+store7:
+	ADDQ BX, SI
+	JMP  stored
+
+add:
+	MOVQ          i+0(FP), DX
+	MOVQ          32(DX), BX
+	MOVQ          frame+8(FP), DI
+	MOVQ          16(DX), SI
+	MOVQ          (DI)(SI*1), SI
+	ADDQ          24(DX), SI
+	MOVQ          AX, DI
+	IMULQ         BX, DI
+	ADDQ          DI, SI
+	MOVQ          frame+8(FP), R9
+	MOVQ          40(DX), R8
+	MOVQ          (R9)(R8*1), R8
+	ADDQ          48(DX), R8
+	ADDQ          DI, R8
+	CMPQ          CX, $0x00000000
+	JG            add0
+	VEXTRACTF64X2 $0x00, Z3, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add0:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000001
+	JG            add1
+	VEXTRACTF64X2 $0x01, Z3, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add1:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000002
+	JG            add2
+	VEXTRACTF64X2 $0x02, Z3, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add2:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000003
+	JG            add3
+	VEXTRACTF64X2 $0x03, Z3, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add3:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000004
+	JG            add4
+	VEXTRACTF64X2 $0x00, Z0, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add4:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000005
+	JG            add5
+	VEXTRACTF64X2 $0x01, Z0, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add5:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000006
+	JG            add6
+	VEXTRACTF64X2 $0x02, Z0, X1
+	VADDPD        (R8), X1, X1
+	VMOVUPD       X1, (SI)
+
+add6:
+	ADDQ          BX, SI
+	ADDQ          BX, R8
+	CMPQ          CX, $0x00000007
+	JG            add7
+	VEXTRACTF64X2 $0x03, Z0, X0
+	VADDPD        (R8), X0, X0
+	VMOVUPD       X0, (SI)
+
+add7:
+	ADDQ BX, SI
+	ADDQ BX, R8
+
+stored:
+	LEAQ 8(AX), CX
+	JMP  block
 
 // func transpose_avx512_f64(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F

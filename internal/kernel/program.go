@@ -85,12 +85,12 @@ type Transpose struct {
 	DRow int
 }
 
-// Dots is C[CRow·m] = epilogue(Scale · Σ over terms of A[m]·B), a column of
-// inner products: here A's rows and B are contiguous, K long. The epilogue
-// is Store, Add or AddWide.
+// Dots is C[CRow·m + n] = epilogue(Scale · Σ over terms of A[m]·B[n]), one
+// or two columns of inner products: here A's rows are contiguous, and B's,
+// BRow apart. The epilogue is Store, Add or AddWide.
 type Dots struct {
-	M        int
-	Terms    []Term // one or two; ACol and BRow are not used
+	M, N     int
+	Terms    []Term // one or two; ACol is not used
 	Scale    float64
 	C        Operand
 	CRow     int
@@ -178,14 +178,17 @@ func (p *Program[T]) Transpose(q Transpose) {
 	p.code = compileTranspose[T](p.code, p.set, &q)
 }
 
-// Dots appends a column of inner products.
+// Dots appends columns of inner products.
 func (p *Program[T]) Dots(q Dots) {
-	checkTerms(q.M, 1, q.Terms)
+	checkTerms(q.M, q.N, q.Terms)
+	if q.N > 2 {
+		panic(fmt.Sprintf("kernel: %d columns of inner products: want one or two", q.N))
+	}
 	for _, t := range q.Terms {
 		p.touch(t.A, (q.M-1)*t.ARow+t.K)
-		p.touch(t.B, t.K)
+		p.touch(t.B, (q.N-1)*t.BRow+t.K)
 	}
-	p.touchResult(q.Epilogue, q.C, q.H, q.M, 1, q.CRow)
+	p.touchResult(q.Epilogue, q.C, q.H, q.M, q.N, q.CRow)
 	if p.set.level == generic {
 		p.plain = append(p.plain, func(f [][]T) { dots(f, &q) })
 		return

@@ -146,8 +146,8 @@ func TestAddWide(t *testing.T) {
 				k, row := 1+x.rng.IntN(9), n+x.rng.IntN(3)
 				q := Product{M: m, N: n, Scale: x.rng.Float64(), C: Operand{Slice: 2}, CRow: row}
 				q.Terms = []Term{{K: k, A: x.slice(m * k), ARow: k, ACol: 1, B: x.slice(k * n), BRow: n}}
-				d := Dots{M: m, Scale: q.Scale, C: Operand{Slice: 2}, CRow: row}
-				d.Terms = []Term{{K: k, A: q.Terms[0].A, ARow: k, B: q.Terms[0].B}}
+				d := Dots{M: m, N: min(1+x.rng.IntN(2), n), Scale: q.Scale, C: Operand{Slice: 2}, CRow: row}
+				d.Terms = []Term{{K: k, A: q.Terms[0].A, ARow: k, B: q.Terms[0].B, BRow: k}}
 				length := (m-1)*row + n
 				x.frame[0] = append(x.frame[0], make([]float32, length))
 				wide := q
@@ -174,7 +174,7 @@ func TestAddWide(t *testing.T) {
 					}
 				}
 				check("product", n, func(p *Program[float32]) { p.Product(q) }, func(p *Program[float32]) { p.Product(wide) })
-				check("dots", 1, func(p *Program[float32]) { p.Dots(d) }, func(p *Program[float32]) { p.Dots(wideDots) })
+				check("dots", d.N, func(p *Program[float32]) { p.Dots(d) }, func(p *Program[float32]) { p.Dots(wideDots) })
 			}
 		}
 	}
@@ -183,15 +183,15 @@ func TestAddWide(t *testing.T) {
 func TestDotsAgreeWithPlainGo(t *testing.T) { eachFormat(t, testDots[float32], testDots[float64]) }
 
 func testDots[T Float](t *testing.T, s *Set) {
-	for m := 1; m <= 11; m++ {
+	for m := 1; m <= 27; m++ {
 		for k := 1; k <= 40; k++ {
 			x := newTester[T](t, s, uint64(100*m+k))
-			q := Dots{M: m, Scale: x.rng.Float64(), CRow: 1 + x.rng.IntN(3), Epilogue: []Epilogue{Store, Add}[x.rng.IntN(2)]}
+			q := Dots{M: m, N: 1 + x.rng.IntN(2), Scale: x.rng.Float64(), CRow: 2 + x.rng.IntN(3), Epilogue: []Epilogue{Store, Add}[x.rng.IntN(2)]}
 			for range 1 + x.rng.IntN(2) {
 				row := k + x.rng.IntN(3)
-				q.Terms = append(q.Terms, Term{K: k, A: x.slice((m-1)*row + k), ARow: row, B: x.slice(k)})
+				q.Terms = append(q.Terms, Term{K: k, A: x.slice((m-1)*row + k), ARow: row, B: x.slice((q.N-1)*row + k), BRow: row})
 			}
-			q.C, q.H = x.slice((m-1)*q.CRow+1), x.slice((m-1)*q.CRow+1)
+			q.C, q.H = x.slice((m-1)*q.CRow+q.N), x.slice((m-1)*q.CRow+q.N)
 			for _, p := range x.program {
 				p.Dots(q)
 			}

@@ -171,10 +171,10 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n, sum int, pairs ...pair) {
 		epilogue = kernel.AddWide
 	}
 	main := y.out - e.dotColumns(y.out, n)
-	for o := main; o < y.out; o++ {
-		q := kernel.Dots{M: y.in + 1, Scale: y.scale, C: result(o), CRow: y.out, Epilogue: epilogue, H: h(o)}
+	for o := main; o < y.out; o += 2 {
+		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: epilogue, H: h(o)}
 		for _, x := range pairs {
-			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}})
+			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}, BRow: e.rowLen})
 		}
 		p.Dots(q)
 	}

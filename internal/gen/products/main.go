@@ -75,6 +75,9 @@ func main() {
 		if !s.Narrow() {
 			dots(s)
 		}
+		if s.Masks && !s.Narrow() {
+			dotPairs(s)
+		}
 		if s.Float64() {
 			transpose64(s)
 		} else {
@@ -460,6 +463,141 @@ func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
 		ADDQ(cRow, c)
 	}
 	Label(name + "end")
+}
+
+// pairRows is the number of rows of a block of dotPairs.
+const pairRows = 8
+
+// dotPairs generates two columns of inner products, of at least pairRows
+// rows. Blocks of rows have all their sums made at once; the last block may go
+// over rows of the one before, but does not store these.
+func dotPairs(s simd.Set) {
+	TEXT("dotPairs_"+s.Suffix(), NOSPLIT, "func(i, frame *byte)")
+	Doc("dotPairs_" + s.Suffix() + " is two columns of inner products.")
+	Pragma("noescape")
+	lanes := s.LoadMask(instruction(), oMask)
+	row, done := GP64(), GP64()
+	XORQ(done, done)
+	Label("block")
+	m := load64(instruction(), oM)
+	CMPQ(done, m)
+	JL(LabelRef("more"))
+	RET()
+	Label("more")
+	SUBQ(U32(pairRows), m)
+	MOVQ(done, row)
+	CMPQ(row, m)
+	CMOVQGT(m, row)
+
+	var acc []reg.VecVirtual // by rows, two columns each
+	for range 2 * pairRows {
+		acc = append(acc, s.Zero())
+	}
+	term := instruction()
+	ADDQ(U32(oTerms), term)
+	Label("term")
+	aRow, bRow, k := load64(term, tARow), load64(term, tBRow), load64(term, tK)
+	a, b := place(term, tA), place(term, tB)
+	ADDQ(times(row, aRow), a)
+	p := newRows(a, aRow, pairRows)
+	step := func(part Op) {
+		y := [2]reg.VecVirtual{s.LoadPart(Mem{Base: b}, part), s.LoadPart(Mem{Base: b, Index: bRow, Scale: 1}, part)}
+		for i := range pairRows {
+			x := s.LoadPart(p.at(i), part)
+			s.FMA(x, y[0], acc[2*i])
+			s.FMA(x, y[1], acc[2*i+1])
+		}
+	}
+	TESTQ(k, k)
+	JZ(LabelRef("rest"))
+	Label("k")
+	step(nil)
+	for _, q := range append(p.pointers, b) {
+		ADDQ(U32(uint32(s.Bytes)), q)
+	}
+	DECQ(k)
+	JNZ(LabelRef("k"))
+	Label("rest")
+	KTESTW(lanes, lanes)
+	JZ(LabelRef("whole"))
+	step(lanes)
+	Label("whole")
+	more := load64(term, tMore)
+	ADDQ(U32(tSize), term)
+	TESTQ(more, more)
+	JNZ(LabelRef("term"))
+
+	sums := s.PairSums(acc, s.Broadcast(field(instruction(), oScale)))
+	// done becomes the number of rows to skip.
+	SUBQ(row, done)
+	epilogue := load64(instruction(), oEpilogue)
+	all := []int{store, add}
+	if !s.Float64() {
+		all = append(all, addWide)
+	}
+	for _, e := range all[1:] {
+		CMPQ(epilogue, U32(uint32(e)))
+		JEQ(LabelRef(names[e]))
+	}
+	for _, e := range all {
+		Label(names[e])
+		storePairs(s, e, sums, row, done)
+		JMP(LabelRef("stored"))
+	}
+	Label("stored")
+	LEAQ(Mem{Base: row, Disp: pairRows}, done)
+	JMP(LabelRef("block"))
+}
+
+// storePairs stores the sums of a block's rows from one on.
+func storePairs(s simd.Set, epilogue int, sums []reg.VecVirtual, row, from reg.GPVirtual) {
+	i := instruction()
+	cRow := load64(i, oCRow)
+	c := place(i, oC)
+	offset := times(row, cRow)
+	ADDQ(offset, c)
+	var h reg.GPVirtual
+	if epilogue != store {
+		h = place(i, oH)
+		ADDQ(offset, h)
+	}
+	if epilogue == addWide {
+		x := s.Widen(sums[0])
+		sums = x[:]
+		s = s.Wide()
+	}
+	pair := s.Elem * 2
+	for r := range pairRows {
+		skip := fmt.Sprintf("%s%d", names[epilogue], r)
+		CMPQ(from, U32(uint32(r)))
+		JG(LabelRef(skip))
+		y := XMM()
+		perVector := s.Bytes / pair
+		VEXTRACTF64X2(U8(uint8(r%perVector*pair/16)), sums[r/perVector], y)
+		switch {
+		case s.Float64() && h != nil:
+			VADDPD(Mem{Base: h}, y, y)
+		case !s.Float64():
+			if r%2 == 1 {
+				VPERMILPD(U8(1), y, y)
+			}
+			if h != nil {
+				x := XMM()
+				VMOVSD(Mem{Base: h}, x)
+				VADDPS(x, y, y)
+			}
+		}
+		if s.Float64() {
+			VMOVUPD(y, Mem{Base: c})
+		} else {
+			VMOVSD(y, Mem{Base: c})
+		}
+		Label(skip)
+		ADDQ(cRow, c)
+		if h != nil {
+			ADDQ(cRow, h)
+		}
+	}
 }
 
 // transposer generates the frame of a transposition: it loads a square of up

@@ -204,6 +204,43 @@ func (s Set) Sums(v []reg.VecVirtual) []reg.VecVirtual {
 	return s.sums32(v)
 }
 
+// PairSums returns the scaled sums of the lanes of 16 AVX-512 registers, in
+// one register of floats or two of doubles, in the order given.
+func (s Set) PairSums(v []reg.VecVirtual, scale reg.VecVirtual) []reg.VecVirtual {
+	add := s.pick(VADDPS, VADDPD)
+	// merge adds what two shuffles take from a and b.
+	merge := func(shuffle [2]func(b, a, x Op), v []reg.VecVirtual) (sums []reg.VecVirtual) {
+		for i := 0; i < len(v); i += 2 {
+			x, y := ZMM(), ZMM()
+			shuffle[0](v[i+1], v[i], x)
+			shuffle[1](v[i+1], v[i], y)
+			add(y, x, x)
+			sums = append(sums, x)
+		}
+		return sums
+	}
+	singles := [2]func(b, a, x Op){
+		func(b, a, x Op) { VUNPCKLPS(b, a, x) },
+		func(b, a, x Op) { VUNPCKHPS(b, a, x) },
+	}
+	doubles := [2]func(b, a, x Op){
+		func(b, a, x Op) { VUNPCKLPD(b, a, x) },
+		func(b, a, x Op) { VUNPCKHPD(b, a, x) },
+	}
+	quarters := [2]func(b, a, x Op){ // lanes of 128 bits: the even ones, the odd ones
+		func(b, a, x Op) { VSHUFF64X2(U8(0x88), b, a, x) },
+		func(b, a, x Op) { VSHUFF64X2(U8(0xdd), b, a, x) },
+	}
+	if !s.Float64() {
+		v = merge(singles, v)
+	}
+	v = merge(quarters, merge(quarters, merge(doubles, v)))
+	for _, x := range v {
+		s.Mul(scale, x, x)
+	}
+	return v
+}
+
 // fold adds the upper half of a wide register to the lower.
 func (s Set) fold(x reg.VecVirtual) reg.VecVirtual {
 	if s.Bytes == 32 {
