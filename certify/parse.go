@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hambench/internal/usage"
@@ -48,6 +49,11 @@ func ParseProblem(path string, data []byte) (*Problem, error) {
 }
 
 func parseProblem(data []byte) (*Problem, error) {
+	if json.Valid(data) { // if not, decoding says what is wrong
+		if err := checkNames(json.NewDecoder(bytes.NewReader(data))); err != nil {
+			return nil, err
+		}
+	}
 	var f problemFile
 	if err := decodeStrict(data, &f); err != nil {
 		return nil, err
@@ -88,6 +94,33 @@ func decodeStrict(data []byte, v any) error {
 		return usage.Errorf("data after the JSON value: want one object")
 	}
 	return nil
+}
+
+// checkNames refuses a JSON value in which an object has a name twice: package
+// json would take the last without a word. Names that differ in case are one
+// name to it.
+func checkNames(d *json.Decoder) error {
+	token, err := d.Token()
+	open, ok := token.(json.Delim)
+	if err != nil || !ok {
+		return err
+	}
+	var seen []string
+	for d.More() {
+		if open == '{' {
+			token, _ := d.Token() // valid JSON has a name here
+			name := token.(string)
+			if slices.ContainsFunc(seen, func(s string) bool { return strings.EqualFold(s, name) }) {
+				return usage.Errorf("%.40q stands twice in one object: want each name once", name)
+			}
+			seen = append(seen, name)
+		}
+		if err := checkNames(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token() // the closing bracket
+	return err
 }
 
 func oneLine(err error) error {

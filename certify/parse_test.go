@@ -102,30 +102,3 @@ func TestLoadProblem(t *testing.T) {
 		t.Errorf("%v is not a usage error", err)
 	}
 }
-
-// FuzzParseProblem: whatever the bytes, a problem or a one-line usage error;
-// and a problem is one that the Gaussian engine can start on.
-func FuzzParseProblem(f *testing.F) {
-	f.Add([]byte(goodGaussian))
-	f.Add([]byte(goodScalar))
-	f.Add([]byte(`{"kind": "gaussian", "friction": 1, "batches": [{"precision": [[1e-300]], "shift": [1]}]}`))
-	f.Add([]byte(`{"kind": "scalar", "friction": 1, "batches": [null, {"stiffness": 1e300}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ParseProblem("fuzz.json", data)
-		if err != nil {
-			var bad *usage.Error
-			if !errors.As(err, &bad) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%q is not a one-line usage error", err)
-			}
-			return
-		}
-		if p.Batches() < 1 || p.Dim() < 1 || !(p.Friction > 0) {
-			t.Fatalf("accepted %+v", p)
-		}
-		if p.Kind == Gaussian {
-			if _, err := newGaussianEngine(p, nil); err != nil {
-				t.Logf("engine: %v", err) // a mean that round-off makes singular
-			}
-		}
-	})
-}
