@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hambench/integrators"
+	"hambench/internal/atomicfile"
 	"hambench/minibatch"
 	"hambench/models"
 	"hambench/oracle"
@@ -80,6 +81,7 @@ func (r *Runner) Run(ctx context.Context, exps []Experiment) (Summary, error) {
 	}
 	ctx, s.abort = context.WithCancelCause(ctx)
 	defer s.abort(nil)
+	s.ended = func() bool { return ctx.Err() != nil }
 	ready, err := s.plan(exps)
 	if err != nil {
 		return s.summary, err
@@ -101,6 +103,7 @@ type session struct {
 	specs    map[string]oracle.Spec // by key
 	progress *progress
 	abort    context.CancelCauseFunc
+	ended    func() bool // by the caller or by abort
 	// The rest belongs to the scheduler's goroutine.
 	summary Summary
 	wanted  map[string]bool     // cells by key
@@ -333,6 +336,9 @@ func (s *session) buildOracle(ctx context.Context, spec oracle.Spec, cores int, 
 			return t, err
 		}
 		ref, err = oracle.Build(ctx, newTarget, spec, oracle.Options{Workers: cores, Parts: s.Store.PartsFolder(), Progress: report})
+		if file := (*atomicfile.Error)(nil); errors.As(err, &file) {
+			return s.stored(fmt.Errorf("store %s: %w", s.Store.Dir(), err))
+		}
 		if err == nil {
 			err = s.stored(s.Store.PutReference(ref))
 		}
@@ -395,9 +401,9 @@ func (s *session) finished(t *task, c Cell, computed bool) (ready []*task) {
 	return ready
 }
 
-// fail notes a failure, unless it is only that the run was ended.
+// fail notes a failure, unless the run was ended: its error then says why.
 func (s *session) fail(t *task, err error) {
-	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if !s.ended() {
 		s.summary.Failures = append(s.summary.Failures, Failure{t.name, err})
 	}
 }
@@ -484,12 +490,13 @@ func (s *session) truth(ctx context.Context, c Cell) (oracle.Truth, error) {
 
 // outcome is the error of the whole run.
 func (s *session) outcome(ctx context.Context) error {
-	done := s.summary.Computed + s.summary.Reused
 	if err := context.Cause(ctx); err != nil {
+		state := "ended"
 		if errors.Is(err, context.Canceled) {
-			return fmt.Errorf("interrupted with %d of %d cells in %s: the same command continues there: %w", done, s.summary.Cells, s.Store.Dir(), err)
+			state = "interrupted"
 		}
-		return err
+		return fmt.Errorf("%s with %d of %d cells in %s: the same command continues there: %w",
+			state, s.summary.Computed+s.summary.Reused, s.summary.Cells, s.Store.Dir(), err)
 	}
 	if n := len(s.summary.Failures); n > 0 {
 		return fmt.Errorf("%d of %d cells and oracles failed", n, s.summary.Cells+len(s.known))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hambench/integrators"
+	"hambench/internal/atomicfile"
 	"hambench/internal/usage"
 	"hambench/models"
 	"hambench/oracle"
@@ -363,6 +364,17 @@ func TestUnwritableStoreEndsTheRun(t *testing.T) {
 	sum, err := r.Run(t.Context(), []Experiment{{ID: "x", Cells: smallRun()[0].Cells[3:9]}})
 	if err == nil || errors.Is(err, context.Canceled) || sum.Computed > 0 {
 		t.Errorf("%v, %+v; want the store's error", err, sum)
+	}
+}
+
+// Neither are the cells listed that wait for an oracle that cannot be kept.
+func TestUnwritableOracleEndsTheRun(t *testing.T) {
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Workers: 2}
+	writeFile(t, r.Store.PartsFolder(), nil) // a file where a folder must be
+	sum, err := r.Run(t.Context(), smallRun())
+	var file *atomicfile.Error
+	if !errors.As(err, &file) || len(sum.Failures) != 0 || !strings.Contains(err.Error(), "the same command continues") {
+		t.Errorf("%v, failures %v; want one error that names the file and says how to continue", err, sum.Failures)
 	}
 }
 

@@ -137,7 +137,7 @@ func (p *part) save(path string) error {
 	}
 	w.chain(p.draws, p.end, p.potential)
 	w.numbers(p.curvature)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, w.sum())

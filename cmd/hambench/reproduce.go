@@ -14,6 +14,7 @@ import (
 	"hambench/claims"
 	"hambench/datasets"
 	"hambench/figures"
+	"hambench/internal/atomicfile"
 	"hambench/internal/table"
 	"hambench/internal/usage"
 )
@@ -68,7 +69,7 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	case r.check:
 		return r.checkComplete()
 	case r.figuresOnly:
-		return r.draw()
+		return r.draw(ctx)
 	}
 	return r.runAndDraw(ctx)
 }
@@ -160,22 +161,36 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	}
 	certifyErr := r.certify(ctx)
 	if errors.Is(certifyErr, context.Canceled) {
+		return r.interrupted("computing exact errors", certifyErr)
+	}
+	if unwritable(certifyErr) {
 		return certifyErr
 	}
 	summary, runErr := r.runner().Run(ctx, r.exps)
 	r.listFailures(summary)
-	if errors.Is(runErr, context.Canceled) {
+	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was ended
 		return runErr
 	}
 	var drawErr error
 	if r.slice.Count <= 1 {
-		drawErr = r.draw()
+		drawErr = r.draw(ctx)
 	}
 	fmt.Fprintln(r.stdout, describe(summary, r.cache))
 	if note := bench.SkippedNote(r.unavailable); note != "" {
 		fmt.Fprintln(r.stdout, note)
 	}
 	return errors.Join(certifyErr, runErr, drawErr)
+}
+
+// unwritable reports whether a file could not be written.
+func unwritable(err error) bool {
+	var file *atomicfile.Error
+	return errors.As(err, &file)
+}
+
+// interrupted says how to continue.
+func (r *reproduction) interrupted(while string, err error) error {
+	return fmt.Errorf("interrupted while %s: the same command continues in %s: %w", while, r.store.Dir(), err)
 }
 
 // describe is the last line of a run. Oracles are opened, and counted, only
@@ -204,12 +219,18 @@ func describe(s bench.Summary, exact *claims.Cache) string {
 
 // draw draws every experiment that has results, prints the tables, and says
 // where the files are.
-func (r *reproduction) draw() error {
+func (r *reproduction) draw(ctx context.Context) error {
 	var failed []error
 	for _, e := range r.exps {
+		if err := ctx.Err(); err != nil {
+			return r.interrupted("drawing", err)
+		}
 		o, err := r.drawOne(e)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", e.ID, err))
+			if unwritable(err) { // as the others will be
+				break
+			}
 			continue
 		}
 		r.report(e, o)

@@ -358,7 +358,7 @@ func (r *clusterRun) followToTheEnd(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	err = r.draw()
+	err = r.draw(ctx)
 	fmt.Fprintf(r.stdout, "run %s is complete: %v\n", r.run.ID, summary)
 	if note := bench.SkippedNote(r.unavailable); note != "" {
 		fmt.Fprintln(r.stdout, note)

@@ -3,26 +3,52 @@
 package atomicfile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
+// Error says that a file could not be written, and why.
+type Error struct {
+	Path string
+	Err  error // of the system
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("write %s: %v", e.Path, e.Err) }
+
+// Unwrap returns the system's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// failed names the file that was to be written, not the temporary one.
+func failed(path string, err error) error {
+	var file *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &file):
+		err = file.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return &Error{path, err}
+}
+
 // Write replaces path by a file of the given bytes. It writes a temporary
 // file in the same folder, which must exist, forces it to the disk, renames
 // it over path, and forces the folder. Two writers at once do no harm: one
-// of them wins.
+// of them wins. Errors are of type *Error.
 func Write(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return failed(path, err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
-			err = fmt.Errorf("write %s: %w", path, err)
+			err = failed(path, err)
 		}
 	}()
 	if _, err = f.Write(data); err != nil {
@@ -42,6 +68,14 @@ func Write(path string, data []byte) (err error) {
 		return err
 	}
 	return syncDir(dir)
+}
+
+// MkdirAll is os.MkdirAll with errors of type *Error.
+func MkdirAll(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return failed(dir, err)
+	}
+	return nil
 }
 
 // syncDir forces a folder's entries to the disk, so that a rename survives a
