@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
+.PHONY: help build test test-slurm bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ build: ## build bin/hambench
 test: ## run every test
 	$(GO) vet ./...
 	$(GO) test ./...
+
+test-slurm: ## hambench slurm on a cluster of three nodes on this machine, in trouble (installs Slurm if missing; at most 10 minutes)
+	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s
 
 bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench

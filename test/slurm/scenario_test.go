@@ -1,0 +1,458 @@
+//go:build slurm
+
+package slurm
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"hambench/bench"
+)
+
+// shards are more than there are nodes: tasks wait for others to end.
+const shards = 5
+
+// The selection needs no data. In the quick profile it takes eight seconds of
+// one core, so that all scenarios fit in ten minutes on a busy machine; with
+// HAMBENCH_TEST_PROFILE=standard it takes two minutes.
+const experiments = "methods,friction,integration-length,toy,paths,synthetic"
+
+var selection = []string{"--profile", cmp.Or(os.Getenv("HAMBENCH_TEST_PROFILE"), "quick"), "--only", experiments, "--datasets", "linear,toy,logistic"}
+
+// limit leaves time to stop everything before go test's own limit.
+const limit = 8*time.Minute + 45*time.Second
+
+// lab is the cluster, the program, and what is to be computed.
+type lab struct {
+	*cluster
+	ctx       context.Context
+	reference string // output folder of a run on one worker
+}
+
+// outcome is a scenario's line.
+type outcome struct {
+	expected, present       int
+	resubmitted, duplicates int
+	differing               int
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("cells expected %d, present %d; tasks resubmitted %d; duplicates merged %d; differing %d",
+		o.expected, o.present, o.resubmitted, o.duplicates, o.differing)
+}
+
+// Whatever is done to the cluster, hambench slurm ends with every cell, once,
+// and with the bits of a run on one worker.
+func TestCluster(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	ctx, done := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer done()
+	check(t, install(ctx))
+	l := &lab{cluster: startCluster(ctx, t), ctx: ctx}
+	l.output(ctx, t, "go", "build", "-C", root(t), "-o", l.path("hambench"), "./cmd/hambench")
+	l.reference = l.path("reference")
+	begin := time.Now()
+	l.output(ctx, t, l.path("hambench"), l.reproduce(l.reference, "--workers", "1")...)
+	fmt.Printf("one worker, no cluster: %d cells in %s\n", l.cells(t, l.reference), time.Since(begin).Round(time.Second))
+
+	for i, s := range []struct {
+		what string
+		run  func(*testing.T, *follower)
+		sign func(outcome) string // what must be seen of the disturbance; "" if it is
+	}{
+		{"nothing disturbed", func(*testing.T, *follower) {}, undisturbed},
+		{"a node crashed, and came back", l.crashNode, always},
+		{"a task was killed: FAILED, not requeued", l.killTask, resubmitted},
+		{"slurmd died alone: a task ran twice at once", l.runTwice, merged},
+		{"the controller died just after the submission", l.killController, resubmitted},
+	} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			begin := time.Now()
+			f := l.follow(t, l.path(fmt.Sprintf("out%d", i)))
+			s.run(t, f)
+			f.wait(t)
+			o := l.judge(t, f)
+			fmt.Printf("(%d) %-46s %v; %s\n", i, s.what+":", o, time.Since(begin).Round(time.Second))
+			if trouble := s.sign(o); trouble != "" {
+				t.Errorf("%s\n%s", trouble, f.text())
+			}
+			if o.differing != 0 || o.present != o.expected {
+				t.Errorf("the results are not those of one worker")
+			}
+			l.waitIdle(ctx, t)
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	l.negativeControls(t, l.path("out0"))
+}
+
+func undisturbed(o outcome) string {
+	if o.resubmitted+o.duplicates > 0 {
+		return "something was computed twice"
+	}
+	return ""
+}
+
+func always(outcome) string { return "" }
+
+func resubmitted(o outcome) string {
+	if o.resubmitted == 0 {
+		return "nothing was submitted again"
+	}
+	return ""
+}
+
+func merged(o outcome) string {
+	if o.duplicates == 0 {
+		return "no cell was computed twice"
+	}
+	return ""
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	check(t, err)
+	return dir
+}
+
+// reproduce are the arguments of a run of the selection.
+func (l *lab) reproduce(out string, more ...string) []string {
+	return append(append([]string{"reproduce", "--out", out}, selection...), more...)
+}
+
+// follower is a running hambench slurm.
+type follower struct {
+	l    *lab
+	out  string
+	cmd  *exec.Cmd
+	over chan error
+
+	mu     sync.Mutex
+	lines  []string
+	stdout bytes.Buffer
+}
+
+// follow starts hambench slurm.
+func (l *lab) follow(t *testing.T, out string) *follower {
+	t.Helper()
+	args := append([]string{"slurm", "--out", out, "--shards", strconv.Itoa(shards), "--poll", "1s"}, selection...)
+	f := &follower{l: l, out: out, over: make(chan error, 1), cmd: exec.Command(l.path("hambench"), args...)}
+	f.cmd.Env = l.env
+	f.cmd.Stdout = &f.stdout
+	// A pipe of our own: Wait would close one of the command's too early.
+	r, w, err := os.Pipe()
+	check(t, err)
+	f.cmd.Stderr = w
+	check(t, start(f.cmd))
+	w.Close()
+	read := make(chan struct{})
+	go func() { defer close(read); f.read(r) }()
+	go func() { err := f.cmd.Wait(); <-read; f.over <- err }()
+	t.Cleanup(func() { f.cmd.Process.Kill() })
+	return f
+}
+
+func (f *follower) read(from io.ReadCloser) {
+	defer from.Close()
+	for s := bufio.NewScanner(from); s.Scan(); {
+		f.mu.Lock()
+		f.lines = append(f.lines, s.Text())
+		f.mu.Unlock()
+	}
+}
+
+// text is what the follower has said.
+func (f *follower) text() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.lines, "\n")
+}
+
+var submission = regexp.MustCompile(`submitted sweep \S+ of \d+ as job`)
+
+// submitted waits until the array has been accepted.
+func (f *follower) submitted(t *testing.T) {
+	t.Helper()
+	f.l.wait(f.l.ctx, t, "a submission", func() bool { return submission.MatchString(f.text()) })
+}
+
+var runID = regexp.MustCompile(`run ([0-9a-f]{8})`)
+
+// job is the name of the array.
+func (f *follower) job(t *testing.T) string {
+	t.Helper()
+	f.l.wait(f.l.ctx, t, "the run's name", func() bool { return runID.MatchString(f.text()) })
+	return "hambench-" + runID.FindStringSubmatch(f.text())[1] + "-sweep"
+}
+
+// running waits for a task that runs: it has all of its work before it.
+func (f *follower) running(t *testing.T) process {
+	t.Helper()
+	f.submitted(t)
+	job := f.job(t)
+	var seen []process
+	f.l.wait(f.l.ctx, t, "a running task", func() bool { seen = f.l.tasks(job); return len(seen) > 0 })
+	return seen[0]
+}
+
+// wait waits for the follower's end, which must be complete.
+func (f *follower) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case err := <-f.over:
+		if err != nil {
+			t.Fatalf("hambench slurm: %v\n%s\n%s", err, f.text(), f.l.logs())
+		}
+	case <-f.l.ctx.Done():
+		t.Fatalf("hambench slurm does not end: %v\n%s\n%s", context.Cause(f.l.ctx), f.text(), f.l.logs())
+	}
+}
+
+// crashNode kills a node in the middle of a task, and starts it again.
+func (l *lab) crashNode(t *testing.T, f *follower) {
+	p := f.running(t)
+	l.crash(l.ctx, t, p.node)
+	time.Sleep(3 * time.Second)
+	l.startNode(t, p.node)
+}
+
+// killTask kills a task; the job script was replaced by it.
+func (l *lab) killTask(t *testing.T, f *follower) {
+	check(t, syscall.Kill(f.running(t).pid, syscall.SIGKILL))
+}
+
+// runTwice kills slurmd alone. The task that it left behind is held until the
+// requeued one has begun: both then compute what was under way.
+func (l *lab) runTwice(t *testing.T, f *follower) {
+	orphan := f.running(t)
+	check(t, syscall.Kill(orphan.pid, syscall.SIGSTOP))
+	daemon := l.slurmd(orphan.node)
+	if daemon == 0 {
+		t.Fatal("no slurmd on " + orphan.node)
+	}
+	check(t, syscall.Kill(daemon, syscall.SIGKILL))
+	l.down(l.ctx, t, orphan.node)
+	twin := func() bool {
+		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool { return p.index == orphan.index && p.pid != orphan.pid })
+	}
+	l.wait(l.ctx, t, "the requeued task", twin)
+	time.Sleep(time.Second) // it has read the store by now
+	check(t, syscall.Kill(orphan.pid, syscall.SIGCONT))
+	f.wait(t)
+	f.over <- nil
+	l.wait(l.ctx, t, "the end of both", func() bool { return len(l.tasks(orphan.job)) == 0 })
+	l.crash(l.ctx, t, orphan.node)
+	l.startNode(t, orphan.node)
+}
+
+// killController kills slurmctld when it has accepted the array, and starts
+// it again.
+func (l *lab) killController(t *testing.T, f *follower) {
+	f.submitted(t)
+	time.Sleep(time.Second)
+	stop(l.controller)
+	time.Sleep(3 * time.Second)
+	l.startController(t)
+}
+
+var resubmissions = regexp.MustCompile(`is complete: submitted (\d+) tasks, resubmitted (\d+)`)
+
+// judge compares a run with the reference, and reads what happened to it.
+func (l *lab) judge(t *testing.T, f *follower) outcome {
+	t.Helper()
+	l.output(l.ctx, t, l.path("hambench"), l.reproduce(f.out, "--check")...)
+	said := resubmissions.FindStringSubmatch(f.stdout.String())
+	if said == nil {
+		t.Fatalf("hambench slurm does not say that it is complete:\n%s\n%s", f.stdout.String(), f.text())
+	}
+	differing, err := l.differing(f.out)
+	check(t, err)
+	report, err := bench.Verify(filepath.Join(f.out, "store"))
+	check(t, err)
+	o := outcome{expected: l.cells(t, l.reference), present: l.cells(t, f.out), duplicates: report.Duplicates, differing: differing}
+	o.resubmitted, _ = strconv.Atoi(said[2])
+	return o
+}
+
+// cells counts the cells of a run's store.
+func (l *lab) cells(t *testing.T, out string) int {
+	t.Helper()
+	s, err := bench.Read(filepath.Join(out, "store"))
+	check(t, err)
+	return len(s.Results())
+}
+
+// differing counts what is not bit for bit the same in a run and in the
+// reference: results by key, rows of the exported table but for the time
+// they took, and files of exact errors.
+func (l *lab) differing(out string) (int, error) {
+	ours, err := l.contents(l.reference)
+	if err != nil {
+		return 0, err
+	}
+	theirs, err := l.contents(out)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for key := range maps.Keys(ours) {
+		if theirs[key] != ours[key] {
+			n++
+		}
+	}
+	for key := range maps.Keys(theirs) {
+		if _, ok := ours[key]; !ok {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// contents are a run's results in canonical form, by name.
+func (l *lab) contents(out string) (map[string]string, error) {
+	s, err := bench.Read(filepath.Join(out, "store"))
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]string)
+	for _, r := range s.Results() {
+		r.Seconds = 0
+		text, err := json.Marshal(r) // as many decimals as tell all floats apart
+		if err != nil {
+			return nil, err
+		}
+		all["result "+r.Key] = string(text)
+	}
+	exact, err := filepath.Glob(filepath.Join(s.Dir(), "certified", "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range exact {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all["exact errors "+filepath.Base(path)] = string(text)
+	}
+	return all, l.addTable(all, out)
+}
+
+// addTable adds the rows that hambench export writes.
+func (l *lab) addTable(all map[string]string, out string) error {
+	export := exec.Command(l.path("hambench"), "export", "--out", out, "--profile", selection[1], "--only", experiments)
+	export.Env = l.env
+	text, err := export.Output()
+	if err != nil {
+		return fmt.Errorf("hambench export: %w", err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return err
+	}
+	seconds := slices.Index(rows[0], "seconds")
+	if seconds < 0 {
+		return errors.New("the exported table has no column seconds")
+	}
+	for i, row := range rows {
+		row[seconds] = ""
+		all[fmt.Sprint("row ", i)] = strings.Join(row, ",")
+	}
+	return nil
+}
+
+// negativeControls plant altered results: the comparison must notice them.
+func (l *lab) negativeControls(t *testing.T, out string) {
+	store, err := bench.Read(filepath.Join(out, "store"))
+	check(t, err)
+	altered := store.Results()[0]
+	altered.KS = math.Nextafter(altered.KS, 2) // one bit
+
+	clash := l.path("clash")
+	l.copyStore(t, out, clash)
+	planted := l.plant(t, altered, clash)
+	_, err = l.differing(clash)
+	if err == nil || !strings.Contains(err.Error(), "differ") || !strings.Contains(err.Error(), planted) || strings.Count(err.Error(), ".jsonl:") != 2 {
+		t.Errorf("an altered duplicate was planted: %v; want an error that names both files", err)
+	}
+	fmt.Printf("(-) an altered duplicate was planted: %v\n", err)
+
+	other := l.path("other")
+	l.plantAlone(t, store, altered, other)
+	n, err := l.differing(other)
+	if err != nil || n < 1 {
+		t.Errorf("an altered result was planted: differing %d, %v; want at least 1", n, err)
+	}
+	fmt.Printf("(-) an altered result was planted in place of the true one: differing %d\n", n)
+}
+
+// copyStore copies a run's store.
+func (l *lab) copyStore(t *testing.T, from, to string) {
+	t.Helper()
+	check(t, os.CopyFS(filepath.Join(to, "store"), os.DirFS(filepath.Join(from, "store"))))
+}
+
+// plant adds a result to a run's store as another process would, and returns
+// the name of its file.
+func (l *lab) plant(t *testing.T, r bench.Result, out string) string {
+	t.Helper()
+	dir := l.path("planted")
+	s, err := bench.Open(dir)
+	check(t, err)
+	check(t, s.Put(r))
+	check(t, s.Close())
+	files, err := filepath.Glob(filepath.Join(dir, "results", "*.jsonl"))
+	check(t, err)
+	text, err := os.ReadFile(files[0])
+	check(t, err)
+	name := filepath.Base(files[0])
+	check(t, os.WriteFile(filepath.Join(out, "store", "results", name), text, 0o644))
+	return name
+}
+
+// plantAlone makes a store with all results but one, and an altered one in
+// its place.
+func (l *lab) plantAlone(t *testing.T, store *bench.Store, altered bench.Result, out string) {
+	t.Helper()
+	s, err := bench.Open(filepath.Join(out, "store"))
+	check(t, err)
+	defer s.Close()
+	for _, r := range store.Results() {
+		if r.Key == altered.Key {
+			r = altered
+		}
+		check(t, s.Put(r))
+	}
+	if exact := filepath.Join(store.Dir(), "certified"); exists(exact) {
+		check(t, os.CopyFS(filepath.Join(s.Dir(), "certified"), os.DirFS(exact)))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
