@@ -288,15 +288,15 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, s := range []source{
 			{task: Regression, rows: 2, features: 2, parse: parseRegression},
-			{task: Classification, rows: 2, features: 2, parse: parseIonosphere},
-			{task: Classification, rows: 2, features: 2, parse: parseVehicle},
+			{task: Classification, rows: 2, features: 2, classes: 2, parse: parseIonosphere},
+			{task: Classification, rows: 2, features: 2, classes: 4, parse: parseVehicle},
 		} {
 			set, err := s.read([][]byte{data}, []string{"f"})
 			switch {
 			case err != nil && strings.ContainsAny(err.Error(), "\n\r"):
 				t.Errorf("%q: error of more than one line: %v", data, err)
-			case err == nil && (len(set.X) != 4 || set.Rows() != 2 || !finite(set.X) || !finite(set.Y)):
-				t.Errorf("accepted %q as %v, %v, %v", data, set.X, set.Y, set.Labels)
+			case err == nil && wellFormed(s, set) != nil:
+				t.Errorf("accepted %q: %v", data, wellFormed(s, set))
 			}
 		}
 	})
