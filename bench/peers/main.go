@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command peers is this project's part in the comparison with other
 // libraries: it states the problem, and measures the product's own step.
 //

@@ -15,7 +15,6 @@ from problem import Array as HostArray
 from problem import Problem, orders
 
 jax.config.update("jax_platforms", "cpu")
-jax.config.update("jax_default_prng_impl", "rbg")
 
 Layers = list[tuple[Array, Array]]  # weights [inputs, outputs] and biases
 
@@ -42,11 +41,19 @@ def outputs(layers: Layers, x: Array) -> Array:
     return x[..., 0]
 
 
+def normals(key: Array, like: Layers) -> Layers:
+    """Drawn array by array: to cut them from one vector costs copies."""
+    leaves, tree = jax.tree.flatten(like)
+    keys = jax.random.split(key, len(leaves))
+    return tree.unflatten(jax.random.normal(k, a.shape) for k, a in zip(keys, leaves))
+
+
 class Scan:
     """The leapfrog step in a compiled loop; several chains by vmap."""
 
-    def __init__(self, problem: Problem, size: int, chains: int = 1):
+    def __init__(self, problem: Problem, size: int, prng: str, chains: int = 1):
         self.problem = problem
+        self.key = jax.random.key(1, impl=prng)
         x, y = problem.batches(size)
         self.x, self.y = jnp.array(x), jnp.array(y)
         self.factor = 0.5 * len(x) / problem.noise_variance
@@ -57,8 +64,7 @@ class Scan:
     def start(self, order: HostArray) -> None:
         theta = split(self.problem, jnp.array(self.problem.theta))
         r = jax.tree.map(jnp.zeros_like, theta)
-        key = jax.random.key(1)
-        run = self.run
+        key, run = self.key, self.run
         if self.chains > 1:
             theta, r = jax.tree.map(lambda a: jnp.repeat(a[None], self.chains, 0), (theta, r))
             key = jax.random.split(key, self.chains)
@@ -89,8 +95,7 @@ class Scan:
         def body(state, k):
             theta, r, key = state
             key, now = jax.random.split(key)
-            xi = split(self.problem, jax.random.normal(now, self.problem.theta.shape))
-            return (*self.step(theta, r, xi, k), key), None
+            return (*self.step(theta, r, normals(now, theta), k), key), None
 
         return lax.scan(body, (theta, r, key), order)[0]
 
@@ -113,7 +118,7 @@ class Blackjax:
     LENGTH = 10
     chains = 1
 
-    def __init__(self, problem: Problem, size: int):
+    def __init__(self, problem: Problem, size: int, prng: str):
         self.problem = problem
         x, y = problem.batches(size)
         self.x, self.y = jnp.array(x), jnp.array(y)
@@ -123,7 +128,7 @@ class Blackjax:
         self.kernel = blackjax.sghmc(self.estimate, self.LENGTH, alpha=problem.friction)
         self.steps = SERIES[size]
         self.order = jnp.array(orders(len(x), self.steps // self.LENGTH)[0])
-        self.state = split(problem, jnp.array(problem.theta)), jax.random.key(1)
+        self.state = split(problem, jnp.array(problem.theta)), jax.random.key(1, impl=prng)
         self.compiled = jax.jit(self.run, donate_argnums=0)
 
     def log_prior(self, layers: Layers) -> Array:
@@ -154,8 +159,13 @@ class Blackjax:
         return None
 
 
+THREEFRY, RBG = "threefry2x32", "rbg"  # JAX's default, and XLA's own generator
+
 PEERS: dict[str, Callable] = {
-    "jax-scan": Scan,
-    "jax-vmap": partial(Scan, chains=CHAINS),
-    "jax-blackjax": Blackjax,
+    "jax-scan": partial(Scan, prng=THREEFRY),
+    "jax-scan-rbg": partial(Scan, prng=RBG),
+    "jax-vmap": partial(Scan, prng=THREEFRY, chains=CHAINS),
+    "jax-vmap-rbg": partial(Scan, prng=RBG, chains=CHAINS),
+    "jax-blackjax": partial(Blackjax, prng=THREEFRY),
+    "jax-blackjax-rbg": partial(Blackjax, prng=RBG),
 }

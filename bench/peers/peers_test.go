@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -65,6 +67,20 @@ func plantBug(t *testing.T, path string) {
 	}
 	if v, err := s.answer("check 8"); err != nil || v < 5e-4 {
 		t.Errorf("a wrong bias: disagreement %g, error %v: want at least 5e-4", v, err)
+	}
+}
+
+func TestClocks(t *testing.T) {
+	for _, name := range []string{"", "wall", "processor"} {
+		clock, err := namedClock(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for start := clock(); clock() == start; {
+		}
+	}
+	if _, err := namedClock("sun"); err == nil || !strings.Contains(err.Error(), "want wall or processor") {
+		t.Errorf("error %v: want the clocks that there are", err)
 	}
 }
 

@@ -73,9 +73,8 @@ class Chain:
         return self.r.numpy()
 
 
-class Eager(Chain):
-    """A module and autograd. Parameters and their gradients are views of
-    flat vectors, so that the update is one call each."""
+class Autograd(Chain):
+    """A module whose parameters are views of the flat vector."""
 
     def __init__(self, problem: Problem, size: int):
         super().__init__(problem, size)
@@ -85,14 +84,61 @@ class Eager(Chain):
         for p in self.net.parameters():
             part = slice(at, at + p.numel())
             p.data = self.theta[part].view_as(p)
-            p.grad = self.g[part].view_as(p)
+            self.adopt(p, part)
             at = part.stop
 
-    def force(self, batch: Array) -> None:
-        k = batch[0]
-        self.g.copy_(self.theta)  # the prior's part; backward adds the data's
+    def adopt(self, p: nn.Parameter, part: slice) -> None:
+        """What a parameter needs beside its place in theta."""
+
+    def backward(self, k: int) -> None:
+        """The data's part of the gradient, added to the parameters'."""
         error = self.net(self.x[k]).squeeze(1) - self.y[k]
         (error.dot(error) * self.factor).backward()
+
+
+class Eager(Autograd):
+    """Updated parameter by parameter, as an optimiser does it."""
+
+    def __init__(self, problem: Problem, size: int):
+        self.momenta: list[Tensor] = []
+        super().__init__(problem, size)
+
+    def adopt(self, p: nn.Parameter, part: slice) -> None:
+        self.momenta.append(torch.zeros_like(p))
+
+    def leapfrog(self, batch: Array) -> None:
+        with torch.no_grad():
+            for p, r in zip(self.net.parameters(), self.momenta):
+                p.add_(r, alpha=self.h / 2)
+                p.grad = None
+        self.backward(batch[0])
+        with torch.no_grad():
+            for p, r in zip(self.net.parameters(), self.momenta):
+                r.mul_(self.decay).add_(p.grad, alpha=-self.h).add_(p, alpha=-self.h)
+                r.add_(torch.randn_like(p), alpha=self.noise)
+                p.add_(r, alpha=self.h / 2)
+
+    def gradient(self) -> Array:
+        for p in self.net.parameters():
+            p.grad = None
+        self.backward(0)
+        parts = [(p.grad + p.detach()).flatten() for p in self.net.parameters()]
+        return torch.cat(parts).numpy().astype(np.float64)
+
+    def momentum(self) -> Array:
+        return torch.cat([r.flatten() for r in self.momenta]).numpy()
+
+
+class EagerFlat(Autograd):
+    """Gradients are views of a flat vector too, so that each part of the
+    update is one call."""
+
+    def adopt(self, p: nn.Parameter, part: slice) -> None:
+        p.grad = self.g[part].view_as(p)
+
+    def force(self, batch: Array) -> None:
+        self.g.copy_(self.theta)  # the prior's part
+        self.backward(batch[0])
 
 
 class ByHand(Chain):
@@ -191,6 +237,7 @@ class Compiled(Chain):
 
 PEERS = {
     "torch-eager": Eager,
+    "torch-eager-flat": EagerFlat,
     "torch-by-hand": ByHand,
     "torch-compile": Compiled,
     "torch-by-hand-16": lambda problem, size: ByHand(problem, size, chains=16),

@@ -3,7 +3,8 @@
 table as Markdown. README.md says how; needs Python 3.11 or newer.
 
 environment: PEERS_ROUNDS (default 8), PEERS_CACHE (default
-$XDG_CACHE_HOME/hambench/peers), PEERS_ONLY (names of workers, with commas)
+$XDG_CACHE_HOME/hambench/peers), PEERS_ONLY (names of workers, with commas),
+PEERS_CLOCK (wall, the default, or processor: for a busy machine)
 """
 
 import hashlib
@@ -43,17 +44,21 @@ class Row:
 
     worker: str
     label: str
-    kind: str  # ours, eager (the peer that two of the goals name), or peer
+    kind: str  # ours, eager (peers that two of the goals name), or peer
 
 
 PEERS = (
     Row("torch-eager", "PyTorch eager, module and autograd", "eager"),
+    Row("torch-eager-flat", "PyTorch eager, the same on flat vectors", "eager"),
     Row("torch-by-hand", "PyTorch, backward by hand on flat tensors", "peer"),
     Row("torch-compile", "PyTorch, torch.compile of the whole step", "peer"),
     Row("torch-by-hand-16", "PyTorch by hand, 16 chains by bmm, per chain", "peer"),
-    Row("jax-scan", "JAX, jit of lax.scan", "peer"),
-    Row("jax-vmap", "JAX, the same, vmap over 16 chains, per chain", "peer"),
-    Row("jax-blackjax", "blackjax.sghmc, jit of lax.scan", "peer"),
+    Row("jax-scan", "JAX, jit of lax.scan, threefry", "peer"),
+    Row("jax-scan-rbg", "JAX, jit of lax.scan, rbg", "peer"),
+    Row("jax-vmap", "JAX, vmap over 16 chains, threefry, per chain", "peer"),
+    Row("jax-vmap-rbg", "JAX, vmap over 16 chains, rbg, per chain", "peer"),
+    Row("jax-blackjax", "blackjax.sghmc, jit of lax.scan, threefry", "peer"),
+    Row("jax-blackjax-rbg", "blackjax.sghmc, jit of lax.scan, rbg", "peer"),
 )
 
 
@@ -143,7 +148,7 @@ def environment(cache: Path) -> Path:
         call("no environment", sys.executable, "-m", "venv", "--clear", folder)
         call(
             "cannot install bench/peers/requirements.txt; is there a network?",
-            python, "-m", "pip", "install", "--quiet", "--retries", "1", "--no-deps", "-r", HERE / "requirements.txt",
+            python, "-m", "pip", "install", "--quiet", "--retries", "1", "--no-compile", "--no-deps", "-r", HERE / "requirements.txt",
         )  # fmt: skip
         site = call("no site-packages", python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
         call("cannot make the stand-ins for CUDA", python, HERE / "stubs.py", site.strip())
@@ -232,18 +237,26 @@ def processor() -> str:
     return platform.processor()
 
 
+def clock() -> str:
+    name = os.environ.get("PEERS_CLOCK", "wall")
+    if name not in ("wall", "processor"):
+        raise Failure(f"PEERS_CLOCK={name}: want wall or processor")
+    return name
+
+
 def setting(core: int, rounds: int, peaks: list[float]) -> str:
     pins = dict(line.split("==") for line in (HERE / "requirements.txt").read_text().split() if "==" in line)
     versions = ", ".join(f"{name} {pins[name]}" for name in ("torch", "jax", "jaxlib", "blackjax", "numpy"))
     go = call("no go", "go", "env", "GOVERSION", cwd=ROOT).strip()
     return (
         f"{time.strftime('%Y-%m-%d', time.gmtime())}; {processor()}, core {core} alone; {go}, Python {platform.python_version()}, "
-        f"{versions}. Best of {rounds} rounds of 5 series, rows in turn. Peak of multiply-adds in the same run: "
+        f"{versions}. Best of {rounds} rounds of 5 series, rows in turn, {clock()} clock. Peak of multiply-adds in the same run: "
         f"{max(peaks):.0f} GFLOP/s float32 (lowest seen: {min(peaks):.0f})."
     )
 
 
 def run(rounds: int, only: set[str]) -> None:
+    clock()  # refuses early
     cache = cache_folder()
     python = environment(cache)
     program = cache / "ours"

@@ -1,7 +1,7 @@
 """Stand-ins for the CUDA libraries that PyTorch's wheel is linked against.
 
-The wheel for Linux wants 4 GB of them before it loads, on machines without a
-GPU too, which never calls into them. So the loader is given empty libraries
+The wheel for Linux wants gigabytes of them before it loads, also where there
+is no GPU and nothing calls into them. So the loader is given empty libraries
 with the names, versions and symbols that it asks for. What runs on the
 processor is PyTorch's own and stays as it is.
 
