@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -382,7 +383,7 @@ func (g *grid) precision() Experiment {
 		}
 		for split := range g.Splits {
 			for _, batch := range []int{8, Full} {
-				c := g.cell(p, split, settings{integrator: "leapfrog", friction: paperFriction, step: p.stableStep(batch), batch: batch, samples: g.Samples})
+				c := g.cell(p, split, settings{integrator: "leapfrog", friction: paperFriction, step: p.safeStep(batch), batch: batch, samples: g.Samples})
 				for _, c.Precision = range Precisions {
 					e.Cells = append(e.Cells, c)
 				}
@@ -392,14 +393,11 @@ func (g *grid) precision() Experiment {
 	return e
 }
 
-// stableStep is the largest step known to be stable for a batch size.
-func (p Problem) stableStep(batch int) float64 {
-	h := p.Stable
+// safeStep is the largest step known to be stable for a batch size, wherever
+// a chain starts.
+func (p Problem) safeStep(batch int) float64 {
 	if batch != Full {
-		h = p.StableSmall
+		return cmp.Or(p.StableSmall, precisionStep)
 	}
-	if h == 0 {
-		return precisionStep
-	}
-	return h
+	return cmp.Or(p.Safe, p.Stable, precisionStep)
 }

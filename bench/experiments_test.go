@@ -183,7 +183,7 @@ func TestPrecisionComparesTheSameChains(t *testing.T) {
 		}
 		for i := 0; i < len(cells); i += 2 {
 			single, double := cells[i], cells[i+1]
-			if !methods[single.Key()] {
+			if p.Name != "quick" && !methods[single.Key()] { // quick's grid lacks concrete's safe step
 				t.Errorf("%s: %v is none of methods", p.Name, single)
 			}
 			single.Precision = "float64"

@@ -52,7 +52,7 @@ func drawPrecision(d *drawing) error {
 	}
 	header := []string{"data set", "split", "batch", "η", "samples", "float32", "float64", "Δ", "self-distance (5–95 %)", "alike"}
 	return d.table(header, text, []string{
-		"Kolmogorov distances to the same oracle; η is the largest step of the grid known to be stable. The chains have streams of their own.",
+		"Kolmogorov distances to the same oracle; η is the largest step known to be stable, wherever a chain starts. The chains have streams of their own.",
 		"Alike: Δ is at most half the width of the band of self-distance.",
 	})
 }
