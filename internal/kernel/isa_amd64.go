@@ -62,6 +62,9 @@ const (
 	dots2        = 3
 	transpose2   = 4
 	kernels2     = 5
+
+	pairForward512 = 2 * (kernels512 + kernels2) // of float32 only
+	pairBack512    = pairForward512 + 1
 )
 
 // run carries out instructions on a frame of slice headers.
@@ -238,4 +241,22 @@ func dotsInstruction[T Float](s *Set, q *Dots, kernel, column int) instruction {
 		x.terms[i].k /= lanes
 	}
 	return x
+}
+
+func compilePairForward(code []instruction, q *PairForward) []instruction {
+	x := instruction{
+		kernel: pairForward512, m: half(q.M),
+		c: placeIn(q.C, 4), h: placeIn(q.D, 4), epilogue: Store, scale: scaleBits[float32](q.Scale),
+	}
+	if q.WithReLU {
+		x.epilogue = ReLU
+	}
+	x.terms[0] = term{k: q.K, a: placeIn(q.A, 4), aCol: 4 * q.ACol, b: placeIn(q.B, 4)}
+	return append(code, x)
+}
+
+func compilePairBack(code []instruction, q *PairBack) []instruction {
+	x := instruction{kernel: pairBack512, m: q.M, c: placeIn(q.C, 4), h: placeIn(q.H, 4), scale: scaleBits[float32](q.Scale)}
+	x.terms[0] = term{k: half(q.K), a: placeIn(q.A, 4), aRow: 4 * q.ARow, b: placeIn(q.B, 4)}
+	return append(code, x)
 }

@@ -17,3 +17,7 @@ func compileProduct[T Float](code []instruction, _ *Set, _ *Product) []instructi
 func compileTranspose[T Float](code []instruction, _ *Set, _ *Transpose) []instruction { return code }
 
 func compileDots[T Float](code []instruction, _ *Set, _ *Dots) []instruction { return code }
+
+func compilePairForward(code []instruction, _ *PairForward) []instruction { return code }
+
+func compilePairBack(code []instruction, _ *PairBack) []instruction { return code }

@@ -141,3 +141,13 @@ func dots_avx2_f64(i *byte, frame *byte)
 //
 //go:noescape
 func transpose_avx2_f64(i *byte, frame *byte)
+
+// pairForward_avx512 carries out a kernel.PairForward.
+//
+//go:noescape
+func pairForward_avx512(i *byte, frame *byte)
+
+// pairBack_avx512 carries out a kernel.PairBack.
+//
+//go:noescape
+func pairBack_avx512(i *byte, frame *byte)

@@ -29,7 +29,9 @@ DATA kernels<>+192(SB)/8, $·panel2_avx2_f64(SB)
 DATA kernels<>+200(SB)/8, $·panel1_avx2_f64_masked(SB)
 DATA kernels<>+208(SB)/8, $·dots_avx2_f64(SB)
 DATA kernels<>+216(SB)/8, $·transpose_avx2_f64(SB)
-GLOBL kernels<>(SB), RODATA, $224
+DATA kernels<>+224(SB)/8, $·pairForward_avx512(SB)
+DATA kernels<>+232(SB)/8, $·pairBack_avx512(SB)
+GLOBL kernels<>(SB), RODATA, $240
 
 #define INSTRUCTION_SIZE 224
 #define FLUSH_TO_ZERO 0x8040 // FTZ | DAZ of MXCSR

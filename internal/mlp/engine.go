@@ -31,6 +31,9 @@ type engine[T kernel.Float] struct {
 	gradients []pass[T] // by the number of columns, as the next two
 	hessians  []pass[T]
 	forwards  []*kernel.Program[T]
+
+	pairs      pairSlots
+	pairPasses []pass[T] // by the number of columns; none if the engine cannot pair
 }
 
 // data are the rows as they were given.
@@ -119,8 +122,12 @@ func (e *engine[T]) allocate() {
 	}
 	if e.narrow {
 		for s := slotTheta; s <= slotVector; s++ {
-			e.frame[s] = kernel.Aligned[T](e.dim)
+			e.frame[s] = kernel.Aligned[T](e.dim + 1) // pairs of weights end one beyond
 		}
+	}
+	if e.canPair() {
+		e.allocatePairs(widest)
+		e.pairPasses = make([]pass[T], kernel.PairRows+1)
 	}
 	n := e.chunk + 1
 	e.gradients, e.hessians, e.forwards = make([]pass[T], n), make([]pass[T], n), make([]*kernel.Program[T], n)

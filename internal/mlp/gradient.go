@@ -24,6 +24,10 @@ func (e *engine[T]) derivative(dst, prior []float64, lo, hi int, scale float64, 
 	e.frame[slotResult], e.frame[slotPrior] = e.doubles(dst), e.doubles(prior)
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
+		if n < len(e.pairPasses) && !tangent {
+			e.pairDerivative(c, n, scale, c == lo)
+			continue
+		}
 		p := e.pass(n, tangent)
 		e.frame[slotInputs] = e.inputs[c:]
 		p.before.Run(e.frame)

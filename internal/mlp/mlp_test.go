@@ -161,6 +161,32 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 	}
 }
 
+// Batches that leave vectors partly empty may have programs of their own. What
+// another batch left in the empty part must not matter, not even one of a
+// chain that diverged.
+func TestSmallBatches(t *testing.T) {
+	for _, set := range kernel.Sets() {
+		for i, s := range shapes {
+			single, double := mustNet(t, set, problem(i, Float32)), mustNet(t, set, problem(i, Float64))
+			r := rand.New(rand.NewPCG(4, uint64(i)))
+			a, b := make([]float64, single.Dim()), make([]float64, single.Dim())
+			infinite := make([]float64, single.Dim())
+			for j := range infinite {
+				infinite[j] = math.Inf(1)
+			}
+			for rows := min(17, s.rows); rows > 0; rows-- {
+				single.Gradient(a, infinite, 0, min(8, s.rows), 2)
+				theta, lo := normals(r, single.Dim()), r.IntN(s.rows-rows+1)
+				single.Gradient(a, theta, lo, lo+rows, 2)
+				double.Gradient(b, theta, lo, lo+rows, 2)
+				if d := relative(a, b); !(d <= 3e-6) {
+					t.Errorf("%s %v: %d rows from %d on: gradients differ by %g", set.Name(), s.widths, rows, lo, d)
+				}
+			}
+		}
+	}
+}
+
 // The prior's part must not be rounded to single precision.
 func TestPriorIsExact(t *testing.T) {
 	n := mustNet(t, kernel.Default(), problem(1, Float32))

@@ -84,6 +84,7 @@ func main() {
 			transpose32(s)
 		}
 	}
+	pairs()
 	Generate()
 }
 
