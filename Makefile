@@ -21,6 +21,9 @@ test: ## run every test
 test-slurm: ## hambench slurm on a cluster of three nodes on this machine, in trouble (installs Slurm if missing; at most 10 minutes)
 	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s
 
+test-faults: ## break sweeps (kills, full disk, damage, signals …) and count what is lost or wrong; Linux, as root for all of it
+	$(GO) run ./test/faults
+
 bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench
 

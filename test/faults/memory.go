@@ -1,0 +1,116 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// longSweep is thousands of short cells, one at a time.
+var longSweep = []string{"reproduce", "--profile", "paper", "--only", "methods,friction,integration-length", "--datasets", "linear", "--workers", "1"}
+
+const (
+	longRun   = 60 * time.Second
+	sampling  = 200 * time.Millisecond
+	leakSize  = 128 << 10 // bytes per cell, planted in the control
+	mayGrow   = 12        // MiB between the run's first and last third
+	settleFor = 3 * time.Second
+)
+
+// memory samples the resident memory of a long run, which must stay flat, and
+// of one with a planted leak, which must not.
+func (l *lab) memory() (verdict, error) {
+	v := verdict{done: "a long run"}
+	flat, err := l.watch("memory", 0, func([]int) bool { return false })
+	if err != nil {
+		return v, err
+	}
+	v.after = flat.cells
+	grown := growth(flat.mib)
+	v.done = fmt.Sprintf("resident memory over %s and %d cells: first %d, last %d, highest %d MiB; last third over first third %+d MiB (limit %d)",
+		flat.took.Round(time.Second), flat.cells, flat.mib[0], flat.mib[len(flat.mib)-1], slices.Max(flat.mib), grown, mayGrow)
+	if grown > mayGrow {
+		return v, errors.New("memory grows")
+	}
+	grows := func(mib []int) bool { return len(mib) >= 30 && growth(mib) > mayGrow }
+	leak, err := l.watch("leak", leakSize, grows)
+	if err != nil {
+		return v, err
+	}
+	if !grows(leak.mib) {
+		return v, fmt.Errorf("the control leaks %d KiB in each of %d cells, and its growth of %d MiB is not noticed", leakSize>>10, leak.cells, growth(leak.mib))
+	}
+	v.done += fmt.Sprintf("; control that leaks %d KiB per cell: noticed after %d cells", leakSize>>10, leak.cells)
+	return v, nil
+}
+
+// growth is by how many MiB the median of the last third is above that of the
+// first.
+func growth(mib []int) int {
+	third := len(mib) / 3
+	return median(mib[len(mib)-third:]) - median(mib[:third])
+}
+
+func median(x []int) int {
+	s := slices.Sorted(slices.Values(x))
+	return s[len(s)/2]
+}
+
+// samples are a run's resident memory after its start-up.
+type samples struct {
+	mib   []int
+	cells int
+	took  time.Duration
+}
+
+// watch runs the long sweep until enough was seen, at most for the time of
+// the long run, and ends it in good order.
+func (l *lab) watch(name string, leak int, enough func(mib []int) bool) (samples, error) {
+	var s samples
+	out := l.folder(name)
+	leaking := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, leakVariable+"="+strconv.Itoa(leak)) }
+	p, err := l.start(leaking, l.small, append(append([]string{}, longSweep...), "--out", out)...)
+	if err != nil {
+		return s, err
+	}
+	p.running(settleFor)
+	for time.Since(p.started) < longRun && p.running(sampling) && !enough(s.mib) {
+		n, err := resident(p.cmd.Process.Pid)
+		if err != nil {
+			break // it is over
+		}
+		s.mib = append(s.mib, n)
+	}
+	s.took = time.Since(p.started)
+	p.send(syscall.SIGTERM)
+	if e := p.wait(); e.code != interrupted {
+		return s, fmt.Errorf("the long run ended early, after %s: %v", e.took, e.complaints())
+	}
+	s.cells = newGauge(out).records()
+	if len(s.mib) < 9 || s.cells < 50 {
+		return s, fmt.Errorf("%d samples and %d cells are too few", len(s.mib), s.cells)
+	}
+	return s, nil
+}
+
+// resident is a process's resident memory in MiB.
+func resident(pid int) (int, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(data))
+	if len(fields) < 2 {
+		return 0, fmt.Errorf("process %d is over", pid)
+	}
+	pages, err := strconv.Atoi(fields[1])
+	return pages * os.Getpagesize() >> 20, err
+}

@@ -1,0 +1,267 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// copyOf copies the undisturbed output folder.
+func (l *lab) copyOf(name string) (out string, err error) {
+	out = l.folder(name)
+	return out, os.CopyFS(out, os.DirFS(l.wholeOut))
+}
+
+// onlySegment returns the one file of records and its lines.
+func onlySegment(out string) (path string, lines [][]byte, err error) {
+	files := newGauge(out).files(".jsonl", "store", "results")
+	if len(files) != 1 {
+		return "", nil, fmt.Errorf("%s has %d segments: want 1", out, len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	for line := range bytes.Lines(data) {
+		lines = append(lines, bytes.Clone(line))
+	}
+	return files[0], lines, err
+}
+
+// planted is what a test put in a segment.
+type planted struct {
+	what string
+	line int // from 1
+	text []byte
+}
+
+// planted damages a finished store between two runs. The next run must report
+// each damaged line by file and number, keep a copy, leave the file as it is,
+// and compute again what is gone, the oracle included; a record that differs
+// from another one must stop it.
+func (l *lab) planted() (verdict, error) {
+	v := verdict{done: "planted a flipped bit, a repeated line, a record of schema version 2, a line of text, a torn tail and a damaged oracle"}
+	out, err := l.copyOf("planted")
+	if err != nil {
+		return v, err
+	}
+	path, plants, err := plant(out)
+	if err != nil {
+		return v, err
+	}
+	damaged, err := os.ReadFile(path)
+	if err != nil {
+		return v, err
+	}
+	oracle, err := flipOracle(out)
+	if err != nil {
+		return v, err
+	}
+	before, err := read(out)
+	if err != nil {
+		return v, err
+	}
+	v.before = len(before.records)
+	if e := l.call(l.small, "store", "verify", "--out", out); e.code != 1 {
+		return v, fmt.Errorf("store verify: exit code %d, want 1", e.code)
+	}
+	p, err := l.sweepInto(nil, l.small, out)
+	if err != nil {
+		return v, err
+	}
+	e := p.wait()
+	if err := e.good(); err != nil {
+		return v, err
+	}
+	for _, s := range plants {
+		if !strings.Contains(e.stderr, fmt.Sprintf("%s:%d: ", path, s.line)) {
+			err = errors.Join(err, fmt.Errorf("%s at %s:%d is not reported", s.what, path, s.line))
+		}
+		if !aside(out, s.text) {
+			err = errors.Join(err, fmt.Errorf("%s is not set aside", s.what))
+		}
+	}
+	if !aside(out, oracle) {
+		err = errors.Join(err, errors.New("the damaged oracle is not set aside"))
+	}
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, damaged) {
+		err = errors.Join(err, errors.New("the damaged segment was changed"))
+	}
+	if !strings.Contains(e.stdout, "computed 2 cells") || !strings.Contains(e.stdout, "oracles: computed 1") {
+		err = errors.Join(err, fmt.Errorf("want 2 cells and the oracle computed: %s", e.stdout[max(0, len(e.stdout)-300):]))
+	}
+	if err != nil {
+		return v, err
+	}
+	c, d, err := l.compare(out)
+	v.after, v.damage = len(c.records), d
+	if err != nil {
+		return v, err
+	}
+	v.done += ": found, named, set aside, computed again; a differing record stops the run"
+	return v, l.differing(out)
+}
+
+// plant damages a segment, and returns what must be reported.
+func plant(out string) (path string, plants []planted, err error) {
+	path, lines, err := onlySegment(out)
+	if err != nil {
+		return "", nil, err
+	}
+	last := len(lines) - 1
+	at := 0 // a cell that needs the oracle
+	for i, line := range lines[:last] {
+		if bytes.Contains(line, []byte(`"observe":"distance","dataset":"teacher-cls"`)) {
+			at = i
+		}
+	}
+	flipped := bytes.Clone(lines[at])
+	flipped[bytes.Index(flipped, []byte(`"ks":0.`))+7] ^= 1
+	foreign := bytes.Replace(lines[9], []byte(`{"v":1,`), []byte(`{"v":2,`), 1)
+	text := []byte("no record at all\n")
+	torn := lines[last][:len(lines[last])/2]
+	repeated := lines[7]
+	lines[at] = flipped
+	lines = append(lines[:last], repeated, foreign, text, torn)
+	plants = []planted{
+		{"the flipped bit", at + 1, flipped},
+		{"the record of version 2", last + 2, foreign},
+		{"the line of text", last + 3, text},
+		{"the torn tail", last + 4, torn},
+	}
+	return path, plants, os.WriteFile(path, bytes.Join(lines, nil), 0o644)
+}
+
+// flipOracle flips a bit of the oracle's draws and returns the bytes.
+func flipOracle(out string) ([]byte, error) {
+	files := newGauge(out).files("", "store", "oracles")
+	if len(files) != 1 {
+		return nil, fmt.Errorf("%d oracles: want 1", len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	data[len(data)/2] ^= 1
+	return data, os.WriteFile(files[0], data, 0o644)
+}
+
+// aside reports whether the set-aside folder has a file of the text.
+func aside(out string, text []byte) bool {
+	for _, f := range newGauge(out).files("", "store", "set-aside") {
+		data, err := os.ReadFile(f)
+		if err == nil && bytes.Equal(bytes.TrimSuffix(data, []byte("\n")), bytes.TrimSuffix(text, []byte("\n"))) {
+			return true
+		}
+	}
+	return false
+}
+
+// differing plants a record that is whole but has another number, and takes it
+// away again.
+func (l *lab) differing(out string) error {
+	forged, err := forge(out)
+	if err != nil {
+		return err
+	}
+	other := filepath.Join(out, "store", "results", "zzz.jsonl")
+	if err := os.WriteFile(other, forged, 0o644); err != nil {
+		return err
+	}
+	p, err := l.sweepInto(nil, l.small, out)
+	if err != nil {
+		return err
+	}
+	if err := p.wait().failedWith(1, other+":1", "differ"); err != nil {
+		return fmt.Errorf("a differing record: %w", err)
+	}
+	return os.Remove(other)
+}
+
+// forge returns a whole record with a valid checksum whose number differs from
+// that of the store.
+func forge(out string) ([]byte, error) {
+	for _, f := range newGauge(out).files(".jsonl", "store", "results") {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for line := range bytes.Lines(data) {
+			if _, _, err := record(line); err == nil && bytes.Contains(line, []byte(`"ks":0.`)) {
+				return alter(line), nil
+			}
+		}
+	}
+	return nil, errors.New("no record to forge")
+}
+
+// alter changes a digit of a record's distance and mends its checksum.
+func alter(line []byte) []byte {
+	start := bytes.Index(line, []byte(`"body":`)) + len(`"body":`)
+	body := bytes.Clone(line[start : len(line)-len("}\n")])
+	body[bytes.Index(body, []byte(`"ks":0.`))+7] ^= 1
+	return fmt.Appendf(nil, `{"v":1,"sum":"%s","body":%s}`+"\n", digest(body), body)
+}
+
+// controls plants damage in finished stores and lets the comparison count it:
+// what it cannot see, the faults cannot show.
+func (l *lab) controls() (verdict, error) {
+	v := verdict{done: "control: one record altered (checksum mended) and one deleted; one figure and the oracle altered"}
+	out, err := l.copyOf("controls")
+	if err != nil {
+		return v, err
+	}
+	same, err := read(out)
+	if err != nil {
+		return v, err
+	}
+	if d := compare(l.whole, same); d.lost+d.wrong > 0 {
+		return v, fmt.Errorf("a copy differs: %+v", d)
+	}
+	path, lines, err := onlySegment(out)
+	if err != nil {
+		return v, err
+	}
+	lines[3] = alter(lines[3])
+	if err := os.WriteFile(path, bytes.Join(append(lines[:10], lines[11:]...), nil), 0o644); err != nil {
+		return v, err
+	}
+	if err := l.counts(out, 1, 1); err != nil {
+		return v, err
+	}
+	figure := filepath.Join(out, "methods.svg")
+	data, err := os.ReadFile(figure)
+	if err != nil {
+		return v, err
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(figure, data, 0o644); err != nil {
+		return v, err
+	}
+	if err := l.counts(out, 1, 2); err != nil {
+		return v, err
+	}
+	if _, err := flipOracle(out); err != nil { // its checksum betrays it: it counts as lost
+		return v, err
+	}
+	if err := l.counts(out, 2, 2); err != nil {
+		return v, err
+	}
+	v.done += ": counted as lost 1+1, wrong 1+1 as they must be; an untouched copy as"
+	v.before, v.after = len(same.records), len(same.records)
+	return v, nil
+}
+
+// counts checks what the comparison finds in a folder.
+func (l *lab) counts(out string, lost, wrong int) error {
+	c, err := read(out)
+	if err != nil {
+		return err
+	}
+	if d := compare(l.whole, c); d.lost != lost || d.wrong != wrong {
+		return fmt.Errorf("the comparison counts lost %d, wrong %d: want %d, %d", d.lost, d.wrong, lost, wrong)
+	}
+	return nil
+}
