@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-slurm bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
+.PHONY: help build test test-faults test-slurm bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
