@@ -1,6 +1,7 @@
 """PyTorch: a module with autograd, and a backward pass written out by hand."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -29,7 +30,7 @@ class Layer(nn.Module):
 
 def network(widths: list[int]) -> nn.Sequential:
     layers: list[nn.Module] = []
-    for inputs, outputs in zip(widths, widths[1:]):
+    for inputs, outputs in pairwise(widths):
         layers += [Layer(inputs, outputs), nn.ReLU()]
     return nn.Sequential(*layers[:-1])
 

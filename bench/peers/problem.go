@@ -106,24 +106,25 @@ func (p *problem) target(rows int, precision string) (models.Target, error) {
 	}, models.Options{Precision: precision, Hidden: p.Widths[1 : len(p.Widths)-1]})
 }
 
-// warmUpSteps are 20 units of time at the last and largest step.
-const warmUpSteps = 4000
-
-// warmUp brings a prior draw to the typical set by growing steps.
+// warmUp brings a prior draw to the typical set: growing steps, then 20 units
+// of time.
 func (p *problem) warmUp() error {
-	t, err := p.target(len(p.Y), "float64")
+	t, err := p.target(len(p.Y), "float32")
 	if err != nil {
 		return err
 	}
 	z := integrators.NewState(t.Dim())
 	random.New(0, random.StreamStart).Normal(z.Theta)
 	t.DrawPrior(z.Theta)
-	for _, h := range []float64{step / 100, step / 10, step} {
-		s, err := newSampler(t, 1, h)
+	for _, stage := range []struct {
+		h     float64
+		steps int
+	}{{step / 100, 500}, {step / 10, 500}, {step, 4000}} {
+		s, err := newSampler(t, 1, stage.h)
 		if err != nil {
 			return err
 		}
-		if err := s.Advance(context.Background(), z, warmUpSteps); err != nil {
+		if err := s.Advance(context.Background(), z, stage.steps); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -47,7 +48,7 @@ class Problem:
     def layers(self) -> list[tuple[int, int, int]]:
         """Start in theta, inputs and outputs of each layer."""
         found, at = [], 0
-        for inputs, outputs in zip(self.widths, self.widths[1:]):
+        for inputs, outputs in pairwise(self.widths):
             found.append((at, inputs, outputs))
             at += (inputs + 1) * outputs
         return found

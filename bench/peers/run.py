@@ -125,7 +125,7 @@ def cache_folder() -> Path:
 
 
 def call(what: str, *command: str | Path, **options) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, **options)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
         raise Failure(f"{what}: {said[-1]}")
