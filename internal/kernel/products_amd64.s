@@ -549,307 +549,409 @@ tile25addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z25, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y26
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     Y0, Z26
 	VMOVUPD.Z     (DI), K1, Z27
-	VADDPD        Z27, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	VMOVUPD.Z     64(DI), K2, Z0
-	VADDPD        Z0, Z26, Z26
-	VMOVUPD       Z26, K2, 64(SI)
+	VADDPD        Z27, Z26, Z26
+	VMOVUPD       Z26, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half0
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     64(DI), K2, Z26
+	VADDPD        Z26, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     (DI), K1, Z26
-	VADDPD        Z26, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
+	VADDPD        Z26, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half2
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half3
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half4
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half5
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half5:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half6
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half6:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half7
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half7:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half8
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half8:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z9, Z9
+	VCVTPS2PD     Y9, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half9
 	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y9, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half9:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z10, Z10
+	VCVTPS2PD     Y10, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half10
 	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y10, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half10:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z11, Z11
+	VCVTPS2PD     Y11, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half11
 	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y11, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half11:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z12, Z12
+	VCVTPS2PD     Y12, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half12
 	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y12, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half12:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z13, Z13
+	VCVTPS2PD     Y13, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half13
 	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y13, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half13:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z14, Z14
+	VCVTPS2PD     Y14, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half14
 	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y14, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half14:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z15, Z15
+	VCVTPS2PD     Y15, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half15
 	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y15, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half15:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z16, Z16
+	VCVTPS2PD     Y16, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half16
 	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y16, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half16:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z17, Z17
+	VCVTPS2PD     Y17, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half17
 	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y17, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half17:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z18, Z18
+	VCVTPS2PD     Y18, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half18
 	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y18, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half18:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z19, Z19
+	VCVTPS2PD     Y19, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half19
 	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y19, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half19:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z20, Z20
+	VCVTPS2PD     Y20, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half20
 	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y20, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half20:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z21, Z21
+	VCVTPS2PD     Y21, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half21
 	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y21, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half21:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z22, Z22
+	VCVTPS2PD     Y22, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half22
 	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y22, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half22:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z23, Z23
+	VCVTPS2PD     Y23, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half23
 	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y23, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile25half23:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z25, Z24, Z24
+	VCVTPS2PD     Y24, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half24
 	VEXTRACTF64X4 $0x01, Z24, Y0
-	VCVTPS2PD     Y24, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile25end
+
+tile25half24:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile25end
 
 tile25store:
 	MOVQ    AX, CX
@@ -1203,127 +1305,169 @@ tile10addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z10, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y11
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y11, Z11
+	VCVTPS2PD     Y0, Z11
 	VMOVUPD.Z     (DI), K1, Z12
-	VADDPD        Z12, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	VMOVUPD.Z     64(DI), K2, Z0
-	VADDPD        Z0, Z11, Z11
-	VMOVUPD       Z11, K2, 64(SI)
+	VADDPD        Z12, Z11, Z11
+	VMOVUPD       Z11, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half0
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     64(DI), K2, Z11
+	VADDPD        Z11, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     (DI), K1, Z11
-	VADDPD        Z11, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
+	VADDPD        Z11, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half2
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half3
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half4
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half5
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half5:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half6
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half6:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half7
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half7:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half8
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile10half8:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z10, Z9, Z9
+	VCVTPS2PD     Y9, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half9
 	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y9, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile10end
+
+tile10half9:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile10end
 
 tile10store:
 	MOVQ    AX, CX
@@ -1504,43 +1648,57 @@ tile3addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z3, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y4
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y0, Z4
 	VMOVUPD.Z     (DI), K1, Z5
-	VADDPD        Z5, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	VMOVUPD.Z     64(DI), K2, Z0
-	VADDPD        Z0, Z4, Z4
-	VMOVUPD       Z4, K2, 64(SI)
+	VADDPD        Z5, Z4, Z4
+	VMOVUPD       Z4, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile3half0
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     64(DI), K2, Z4
+	VADDPD        Z4, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+
+tile3half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     (DI), K1, Z4
-	VADDPD        Z4, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
+	VADDPD        Z4, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile3half1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
+
+tile3half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z3, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     (DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile3half2
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile3end
+
+tile3half2:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile3end
 
 tile3store:
 	MOVQ    AX, CX
@@ -1683,31 +1841,41 @@ tile2addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z2, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y3
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y0, Z3
 	VMOVUPD.Z     (DI), K1, Z4
-	VADDPD        Z4, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	VMOVUPD.Z     64(DI), K2, Z0
-	VADDPD        Z0, Z3, Z3
-	VMOVUPD       Z3, K2, 64(SI)
+	VADDPD        Z4, Z3, Z3
+	VMOVUPD       Z3, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile2half0
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     64(DI), K2, Z3
+	VADDPD        Z3, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+
+tile2half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
+	VADDPD        Z2, Z0, Z0
+	VMOVUPD       Z0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile2half1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     64(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 64(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile2end
+
+tile2half1:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -1830,19 +1998,25 @@ tile1addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y0, Z1
 	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	VMOVUPD.Z     64(DI), K2, Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, K2, 64(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile1end
+	VADDPD        Z2, Z1, Z1
+	VMOVUPD       Z1, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile1half0
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VMOVUPD.Z     64(DI), K2, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K2, 64(SI)
+
+tile1half0:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -2277,207 +2451,249 @@ tile10addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z20, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y21
+	VCVTPS2PD     Y0, Z21
+	VADDPD        (DI), Z21, Z21
+	VMOVUPD       Z21, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y21, Z21
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z21, Z21
-	VMOVUPD       Z21, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     128(DI), K1, Z21
-	VADDPD        Z21, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
+	VADDPD        Z21, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half1
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half2
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half3
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z9, Z9
+	VCVTPS2PD     Y9, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half4
 	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y9, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z10, Z10
+	VCVTPS2PD     Y10, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y10, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z11, Z11
+	VCVTPS2PD     Y11, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half5
 	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y11, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half5:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z12, Z12
+	VCVTPS2PD     Y12, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y12, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z13, Z13
+	VCVTPS2PD     Y13, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half6
 	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y13, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half6:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z14, Z14
+	VCVTPS2PD     Y14, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y14, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z15, Z15
+	VCVTPS2PD     Y15, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half7
 	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y15, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half7:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z16, Z16
+	VCVTPS2PD     Y16, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y16, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z17, Z17
+	VCVTPS2PD     Y17, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half8
 	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y17, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile10half8:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z20, Z18, Z18
+	VCVTPS2PD     Y18, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y18, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z20, Z19, Z19
+	VCVTPS2PD     Y19, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile10half9
 	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y19, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile10end
+
+tile10half9:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile10end
 
 tile10store:
 	MOVQ    AX, CX
@@ -2718,67 +2934,81 @@ tile3addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z6, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y0, Z7
+	VADDPD        (DI), Z7, Z7
+	VMOVUPD       Z7, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y7, Z7
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z7, Z7
-	VMOVUPD       Z7, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z6, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     128(DI), K1, Z7
-	VADDPD        Z7, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
+	VADDPD        Z7, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile3half0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile3half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z6, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z6, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile3half1
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile3half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z6, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z6, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile3half2
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile3end
+
+tile3half2:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile3end
 
 tile3store:
 	MOVQ    AX, CX
@@ -2954,47 +3184,57 @@ tile2addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z4, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y5
+	VCVTPS2PD     Y0, Z5
+	VADDPD        (DI), Z5, Z5
+	VMOVUPD       Z5, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y5, Z5
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z5, Z5
-	VMOVUPD       Z5, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z4, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     128(DI), K1, Z5
-	VADDPD        Z5, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
+	VADDPD        Z5, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile2half0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
+
+tile2half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z4, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z4, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     128(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile2half1
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile2end
+
+tile2half1:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -3135,27 +3375,33 @@ tile1addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z2, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTPS2PD     Y0, Z3
+	VADDPD        (DI), Z3, Z3
+	VMOVUPD       Z3, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y3, Z3
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z3, Z3
-	VMOVUPD       Z3, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z0
 	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 128(SI)
+	VADDPD        Z2, Z0, Z0
+	VMOVUPD       Z0, K1, 128(SI)
+	TESTQ         CX, CX
+	JZ            tile1half0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     192(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 192(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile1end
+
+tile1half0:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -3626,231 +3872,265 @@ tile8addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z24, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y25
+	VCVTPS2PD     Y0, Z25
+	VADDPD        (DI), Z25, Z25
+	VMOVUPD       Z25, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y25, Z25
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z25, Z25
-	VMOVUPD       Z25, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half0
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half1
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half2
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z9, Z9
+	VCVTPS2PD     Y9, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y9, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z10, Z10
+	VCVTPS2PD     Y10, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y10, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z11, Z11
+	VCVTPS2PD     Y11, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half3
 	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y11, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z12, Z12
+	VCVTPS2PD     Y12, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y12, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z13, Z13
+	VCVTPS2PD     Y13, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y13, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z14, Z14
+	VCVTPS2PD     Y14, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half4
 	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y14, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z15, Z15
+	VCVTPS2PD     Y15, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y15, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z16, Z16
+	VCVTPS2PD     Y16, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y16, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z17, Z17
+	VCVTPS2PD     Y17, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half5
 	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y17, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half5:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z18, Z18
+	VCVTPS2PD     Y18, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y18, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z19, Z19
+	VCVTPS2PD     Y19, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y19, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z20, Z20
+	VCVTPS2PD     Y20, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half6
 	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y20, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile8half6:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z21, Z21
+	VCVTPS2PD     Y21, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y21, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z22, Z22
+	VCVTPS2PD     Y22, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y22, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z23, Z23
+	VCVTPS2PD     Y23, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile8half7
 	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y23, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile8end
+
+tile8half7:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile8end
 
 tile8store:
 	MOVQ    AX, CX
@@ -4134,91 +4414,105 @@ tile3addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z9, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y10
+	VCVTPS2PD     Y0, Z10
+	VADDPD        (DI), Z10, Z10
+	VMOVUPD       Z10, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y10, Z10
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z10, Z10
-	VMOVUPD       Z10, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z9, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z9, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile3half0
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile3half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z9, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z9, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z9, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile3half1
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile3half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z9, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z9, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z9, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile3half2
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile3end
+
+tile3half2:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile3end
 
 tile3store:
 	MOVQ    AX, CX
@@ -4425,63 +4719,73 @@ tile2addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z6, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y0, Z7
+	VADDPD        (DI), Z7, Z7
+	VMOVUPD       Z7, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y7, Z7
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z7, Z7
-	VMOVUPD       Z7, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z6, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z6, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile2half0
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
+
+tile2half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z6, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z6, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z6, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile2half1
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile2end
+
+tile2half1:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -4639,35 +4943,41 @@ tile1addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z3, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y4
+	VCVTPS2PD     Y0, Z4
+	VADDPD        (DI), Z4, Z4
+	VMOVUPD       Z4, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y4, Z4
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z4, Z4
-	VMOVUPD       Z4, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z3, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z3, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VMOVUPD.Z     256(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 256(SI)
+	TESTQ         CX, CX
+	JZ            tile1half0
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     256(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 256(SI)
 	VMOVUPD.Z     320(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 320(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile1end
+
+tile1half0:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -5126,223 +5436,249 @@ tile6addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z24, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y25
+	VCVTPS2PD     Y0, Z25
+	VADDPD        (DI), Z25, Z25
+	VMOVUPD       Z25, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y25, Z25
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z25, Z25
-	VMOVUPD       Z25, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z24, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile6half0
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile6half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z24, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile6half1
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile6half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z9, Z9
+	VCVTPS2PD     Y9, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y9, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z10, Z10
+	VCVTPS2PD     Y10, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y10, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z24, Z11, Z11
+	VCVTPS2PD     Y11, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile6half2
 	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y11, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile6half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z12, Z12
+	VCVTPS2PD     Y12, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y12, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z13, Z13
+	VCVTPS2PD     Y13, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y13, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z14, Z14
+	VCVTPS2PD     Y14, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y14, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z24, Z15, Z15
+	VCVTPS2PD     Y15, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile6half3
 	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y15, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile6half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z16, Z16
+	VCVTPS2PD     Y16, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y16, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z17, Z17
+	VCVTPS2PD     Y17, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y17, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z18, Z18
+	VCVTPS2PD     Y18, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y18, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z24, Z19, Z19
+	VCVTPS2PD     Y19, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile6half4
 	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y19, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile6half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z24, Z20, Z20
+	VCVTPS2PD     Y20, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y20, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z24, Z21, Z21
+	VCVTPS2PD     Y21, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y21, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z24, Z22, Z22
+	VCVTPS2PD     Y22, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y22, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z24, Z23, Z23
+	VCVTPS2PD     Y23, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile6half5
 	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y23, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile6end
+
+tile6half5:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile6end
 
 tile6store:
 	MOVQ    AX, CX
@@ -5661,115 +5997,129 @@ tile3addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z12, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y13
+	VCVTPS2PD     Y0, Z13
+	VADDPD        (DI), Z13, Z13
+	VMOVUPD       Z13, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y13, Z13
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z13, Z13
-	VMOVUPD       Z13, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z12, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z12, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z12, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile3half0
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile3half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z12, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z12, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z12, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z12, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile3half1
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile3half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z12, Z8, Z8
+	VCVTPS2PD     Y8, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y8, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z12, Z9, Z9
+	VCVTPS2PD     Y9, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y9, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z12, Z10, Z10
+	VCVTPS2PD     Y10, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y10, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z12, Z11, Z11
+	VCVTPS2PD     Y11, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile3half2
 	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y11, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile3end
+
+tile3half2:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile3end
 
 tile3store:
 	MOVQ    AX, CX
@@ -6007,79 +6357,89 @@ tile2addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z8, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y9
+	VCVTPS2PD     Y0, Z9
+	VADDPD        (DI), Z9, Z9
+	VMOVUPD       Z9, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y9, Z9
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z9, Z9
-	VMOVUPD       Z9, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z8, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z8, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z8, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile2half0
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
+
+tile2half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Z8, Z4, Z4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        (DI), Z0, Z0
+	VMOVUPD       Z0, (SI)
 	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y4, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        (DI), Z1, Z1
-	VMOVUPD       Z1, (SI)
 	VADDPD        64(DI), Z0, Z0
 	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z8, Z5, Z5
+	VCVTPS2PD     Y5, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y5, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z8, Z6, Z6
+	VCVTPS2PD     Y6, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y6, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z8, Z7, Z7
+	VCVTPS2PD     Y7, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile2half1
 	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y7, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile2end
+
+tile2half1:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -6254,43 +6614,49 @@ tile1addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x08, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x08, CX
 	VMULPS        Z4, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y5
+	VCVTPS2PD     Y0, Z5
+	VADDPD        (DI), Z5, Z5
+	VMOVUPD       Z5, (SI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y5, Z5
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VADDPD        64(DI), Z5, Z5
-	VMOVUPD       Z5, 64(SI)
+	VADDPD        64(DI), Z0, Z0
+	VMOVUPD       Z0, 64(SI)
 	VMULPS        Z4, Z1, Z1
+	VCVTPS2PD     Y1, Z0
+	VADDPD        128(DI), Z0, Z0
+	VMOVUPD       Z0, 128(SI)
 	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y1, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        128(DI), Z1, Z1
-	VMOVUPD       Z1, 128(SI)
 	VADDPD        192(DI), Z0, Z0
 	VMOVUPD       Z0, 192(SI)
 	VMULPS        Z4, Z2, Z2
+	VCVTPS2PD     Y2, Z0
+	VADDPD        256(DI), Z0, Z0
+	VMOVUPD       Z0, 256(SI)
 	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y2, Z1
 	VCVTPS2PD     Y0, Z0
-	VADDPD        256(DI), Z1, Z1
-	VMOVUPD       Z1, 256(SI)
 	VADDPD        320(DI), Z0, Z0
 	VMOVUPD       Z0, 320(SI)
 	VMULPS        Z4, Z3, Z3
+	VCVTPS2PD     Y3, Z0
+	VMOVUPD.Z     384(DI), K1, Z1
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, K1, 384(SI)
+	TESTQ         CX, CX
+	JZ            tile1half0
 	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y3, Z1
 	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     384(DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, 384(SI)
 	VMOVUPD.Z     448(DI), K2, Z1
 	VADDPD        Z1, Z0, Z0
 	VMOVUPD       Z0, K2, 448(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile1end
+
+tile1half0:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -6940,12 +7306,12 @@ addWide:
 	MOVQ          (R9)(R8*1), R8
 	ADDQ          48(DX), R8
 	ADDQ          DI, R8
-	VEXTRACTF64X4 $0x01, Z1, Y0
+	VCVTPS2PD     Y1, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y1
 	VCVTPS2PD     Y1, Z1
-	VCVTPS2PD     Y0, Z0
 	CMPQ          CX, $0x00000000
 	JG            addWide0
-	VEXTRACTF64X2 $0x00, Z1, X2
+	VEXTRACTF64X2 $0x00, Z0, X2
 	VADDPD        (R8), X2, X2
 	VMOVUPD       X2, (SI)
 
@@ -6954,7 +7320,7 @@ addWide0:
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000001
 	JG            addWide1
-	VEXTRACTF64X2 $0x01, Z1, X2
+	VEXTRACTF64X2 $0x01, Z0, X2
 	VADDPD        (R8), X2, X2
 	VMOVUPD       X2, (SI)
 
@@ -6963,7 +7329,7 @@ addWide1:
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000002
 	JG            addWide2
-	VEXTRACTF64X2 $0x02, Z1, X2
+	VEXTRACTF64X2 $0x02, Z0, X2
 	VADDPD        (R8), X2, X2
 	VMOVUPD       X2, (SI)
 
@@ -6972,43 +7338,43 @@ addWide2:
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000003
 	JG            addWide3
-	VEXTRACTF64X2 $0x03, Z1, X1
-	VADDPD        (R8), X1, X1
-	VMOVUPD       X1, (SI)
+	VEXTRACTF64X2 $0x03, Z0, X0
+	VADDPD        (R8), X0, X0
+	VMOVUPD       X0, (SI)
 
 addWide3:
 	ADDQ          BX, SI
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000004
 	JG            addWide4
-	VEXTRACTF64X2 $0x00, Z0, X1
-	VADDPD        (R8), X1, X1
-	VMOVUPD       X1, (SI)
+	VEXTRACTF64X2 $0x00, Z1, X0
+	VADDPD        (R8), X0, X0
+	VMOVUPD       X0, (SI)
 
 addWide4:
 	ADDQ          BX, SI
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000005
 	JG            addWide5
-	VEXTRACTF64X2 $0x01, Z0, X1
-	VADDPD        (R8), X1, X1
-	VMOVUPD       X1, (SI)
+	VEXTRACTF64X2 $0x01, Z1, X0
+	VADDPD        (R8), X0, X0
+	VMOVUPD       X0, (SI)
 
 addWide5:
 	ADDQ          BX, SI
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000006
 	JG            addWide6
-	VEXTRACTF64X2 $0x02, Z0, X1
-	VADDPD        (R8), X1, X1
-	VMOVUPD       X1, (SI)
+	VEXTRACTF64X2 $0x02, Z1, X0
+	VADDPD        (R8), X0, X0
+	VMOVUPD       X0, (SI)
 
 addWide6:
 	ADDQ          BX, SI
 	ADDQ          BX, R8
 	CMPQ          CX, $0x00000007
 	JG            addWide7
-	VEXTRACTF64X2 $0x03, Z0, X0
+	VEXTRACTF64X2 $0x03, Z1, X0
 	VADDPD        (R8), X0, X0
 	VMOVUPD       X0, (SI)
 
@@ -12858,307 +13224,409 @@ tile25addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x04, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x04, CX
 	VMULPS        Y25, Y0, Y0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VCVTPS2PD     X0, Y0
-	VCVTPS2PD     X26, Y26
+	VCVTPS2PD     X0, Y26
 	VMOVUPD.Z     (DI), K1, Y27
-	VADDPD        Y27, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	VMOVUPD.Z     32(DI), K2, Y0
-	VADDPD        Y0, Y26, Y26
-	VMOVUPD       Y26, K2, 32(SI)
+	VADDPD        Y27, Y26, Y26
+	VMOVUPD       Y26, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half0
+	VEXTRACTF32X4 $0x01, Y0, X0
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     32(DI), K2, Y26
+	VADDPD        Y26, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y1, Y1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X1, Y1
-	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X1, Y0
 	VMOVUPD.Z     (DI), K1, Y26
-	VADDPD        Y26, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
+	VADDPD        Y26, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X0, Y0
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y2, Y2
+	VCVTPS2PD     X2, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half2
 	VEXTRACTF32X4 $0x01, Y2, X0
-	VCVTPS2PD     X2, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y3, Y3
+	VCVTPS2PD     X3, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half3
 	VEXTRACTF32X4 $0x01, Y3, X0
-	VCVTPS2PD     X3, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y4, Y4
+	VCVTPS2PD     X4, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half4
 	VEXTRACTF32X4 $0x01, Y4, X0
-	VCVTPS2PD     X4, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y5, Y5
+	VCVTPS2PD     X5, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half5
 	VEXTRACTF32X4 $0x01, Y5, X0
-	VCVTPS2PD     X5, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half5:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y6, Y6
+	VCVTPS2PD     X6, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half6
 	VEXTRACTF32X4 $0x01, Y6, X0
-	VCVTPS2PD     X6, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half6:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y7, Y7
+	VCVTPS2PD     X7, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half7
 	VEXTRACTF32X4 $0x01, Y7, X0
-	VCVTPS2PD     X7, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half7:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y8, Y8
+	VCVTPS2PD     X8, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half8
 	VEXTRACTF32X4 $0x01, Y8, X0
-	VCVTPS2PD     X8, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half8:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y9, Y9
+	VCVTPS2PD     X9, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half9
 	VEXTRACTF32X4 $0x01, Y9, X0
-	VCVTPS2PD     X9, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half9:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y10, Y10
+	VCVTPS2PD     X10, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half10
 	VEXTRACTF32X4 $0x01, Y10, X0
-	VCVTPS2PD     X10, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half10:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y11, Y11
+	VCVTPS2PD     X11, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half11
 	VEXTRACTF32X4 $0x01, Y11, X0
-	VCVTPS2PD     X11, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half11:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y12, Y12
+	VCVTPS2PD     X12, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half12
 	VEXTRACTF32X4 $0x01, Y12, X0
-	VCVTPS2PD     X12, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half12:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y13, Y13
+	VCVTPS2PD     X13, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half13
 	VEXTRACTF32X4 $0x01, Y13, X0
-	VCVTPS2PD     X13, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half13:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y14, Y14
+	VCVTPS2PD     X14, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half14
 	VEXTRACTF32X4 $0x01, Y14, X0
-	VCVTPS2PD     X14, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half14:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y15, Y15
+	VCVTPS2PD     X15, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half15
 	VEXTRACTF32X4 $0x01, Y15, X0
-	VCVTPS2PD     X15, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half15:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y16, Y16
+	VCVTPS2PD     X16, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half16
 	VEXTRACTF32X4 $0x01, Y16, X0
-	VCVTPS2PD     X16, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half16:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y17, Y17
+	VCVTPS2PD     X17, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half17
 	VEXTRACTF32X4 $0x01, Y17, X0
-	VCVTPS2PD     X17, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half17:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y18, Y18
+	VCVTPS2PD     X18, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half18
 	VEXTRACTF32X4 $0x01, Y18, X0
-	VCVTPS2PD     X18, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half18:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y19, Y19
+	VCVTPS2PD     X19, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half19
 	VEXTRACTF32X4 $0x01, Y19, X0
-	VCVTPS2PD     X19, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half19:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y20, Y20
+	VCVTPS2PD     X20, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half20
 	VEXTRACTF32X4 $0x01, Y20, X0
-	VCVTPS2PD     X20, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half20:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y21, Y21
+	VCVTPS2PD     X21, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half21
 	VEXTRACTF32X4 $0x01, Y21, X0
-	VCVTPS2PD     X21, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half21:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y22, Y22
+	VCVTPS2PD     X22, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half22
 	VEXTRACTF32X4 $0x01, Y22, X0
-	VCVTPS2PD     X22, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half22:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y23, Y23
+	VCVTPS2PD     X23, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half23
 	VEXTRACTF32X4 $0x01, Y23, X0
-	VCVTPS2PD     X23, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile25half23:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y25, Y24, Y24
+	VCVTPS2PD     X24, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile25half24
 	VEXTRACTF32X4 $0x01, Y24, X0
-	VCVTPS2PD     X24, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile25end
+
+tile25half24:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile25end
 
 tile25store:
 	MOVQ    AX, CX
@@ -13512,127 +13980,169 @@ tile10addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x04, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x04, CX
 	VMULPS        Y10, Y0, Y0
-	VEXTRACTF32X4 $0x01, Y0, X11
-	VCVTPS2PD     X0, Y0
-	VCVTPS2PD     X11, Y11
+	VCVTPS2PD     X0, Y11
 	VMOVUPD.Z     (DI), K1, Y12
-	VADDPD        Y12, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	VMOVUPD.Z     32(DI), K2, Y0
-	VADDPD        Y0, Y11, Y11
-	VMOVUPD       Y11, K2, 32(SI)
+	VADDPD        Y12, Y11, Y11
+	VMOVUPD       Y11, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half0
+	VEXTRACTF32X4 $0x01, Y0, X0
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     32(DI), K2, Y11
+	VADDPD        Y11, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y1, Y1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X1, Y1
-	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X1, Y0
 	VMOVUPD.Z     (DI), K1, Y11
-	VADDPD        Y11, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
+	VADDPD        Y11, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X0, Y0
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y2, Y2
+	VCVTPS2PD     X2, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half2
 	VEXTRACTF32X4 $0x01, Y2, X0
-	VCVTPS2PD     X2, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half2:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y3, Y3
+	VCVTPS2PD     X3, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half3
 	VEXTRACTF32X4 $0x01, Y3, X0
-	VCVTPS2PD     X3, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half3:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y4, Y4
+	VCVTPS2PD     X4, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half4
 	VEXTRACTF32X4 $0x01, Y4, X0
-	VCVTPS2PD     X4, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half4:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y5, Y5
+	VCVTPS2PD     X5, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half5
 	VEXTRACTF32X4 $0x01, Y5, X0
-	VCVTPS2PD     X5, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half5:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y6, Y6
+	VCVTPS2PD     X6, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half6
 	VEXTRACTF32X4 $0x01, Y6, X0
-	VCVTPS2PD     X6, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half6:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y7, Y7
+	VCVTPS2PD     X7, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half7
 	VEXTRACTF32X4 $0x01, Y7, X0
-	VCVTPS2PD     X7, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half7:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y8, Y8
+	VCVTPS2PD     X8, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half8
 	VEXTRACTF32X4 $0x01, Y8, X0
-	VCVTPS2PD     X8, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile10half8:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y10, Y9, Y9
+	VCVTPS2PD     X9, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile10half9
 	VEXTRACTF32X4 $0x01, Y9, X0
-	VCVTPS2PD     X9, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile10end
+
+tile10half9:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile10end
 
 tile10store:
 	MOVQ    AX, CX
@@ -13813,43 +14323,57 @@ tile3addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x04, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x04, CX
 	VMULPS        Y3, Y0, Y0
-	VEXTRACTF32X4 $0x01, Y0, X4
-	VCVTPS2PD     X0, Y0
-	VCVTPS2PD     X4, Y4
+	VCVTPS2PD     X0, Y4
 	VMOVUPD.Z     (DI), K1, Y5
-	VADDPD        Y5, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	VMOVUPD.Z     32(DI), K2, Y0
-	VADDPD        Y0, Y4, Y4
-	VMOVUPD       Y4, K2, 32(SI)
+	VADDPD        Y5, Y4, Y4
+	VMOVUPD       Y4, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile3half0
+	VEXTRACTF32X4 $0x01, Y0, X0
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     32(DI), K2, Y4
+	VADDPD        Y4, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+
+tile3half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y3, Y1, Y1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X1, Y1
-	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X1, Y0
 	VMOVUPD.Z     (DI), K1, Y4
-	VADDPD        Y4, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
+	VADDPD        Y4, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile3half1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X0, Y0
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
+
+tile3half1:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y3, Y2, Y2
+	VCVTPS2PD     X2, Y0
+	VMOVUPD.Z     (DI), K1, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile3half2
 	VEXTRACTF32X4 $0x01, Y2, X0
-	VCVTPS2PD     X2, Y1
 	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile3end
+
+tile3half2:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile3end
 
 tile3store:
 	MOVQ    AX, CX
@@ -13992,31 +14516,41 @@ tile2addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x04, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x04, CX
 	VMULPS        Y2, Y0, Y0
-	VEXTRACTF32X4 $0x01, Y0, X3
-	VCVTPS2PD     X0, Y0
-	VCVTPS2PD     X3, Y3
+	VCVTPS2PD     X0, Y3
 	VMOVUPD.Z     (DI), K1, Y4
-	VADDPD        Y4, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	VMOVUPD.Z     32(DI), K2, Y0
-	VADDPD        Y0, Y3, Y3
-	VMOVUPD       Y3, K2, 32(SI)
+	VADDPD        Y4, Y3, Y3
+	VMOVUPD       Y3, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile2half0
+	VEXTRACTF32X4 $0x01, Y0, X0
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     32(DI), K2, Y3
+	VADDPD        Y3, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+
+tile2half0:
 	ADDQ          DX, SI
 	ADDQ          DX, DI
 	VMULPS        Y2, Y1, Y1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X1, Y1
-	VCVTPS2PD     X0, Y0
+	VCVTPS2PD     X1, Y0
 	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
+	VADDPD        Y2, Y0, Y0
+	VMOVUPD       Y0, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile2half1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VCVTPS2PD     X0, Y0
 	VMOVUPD.Z     32(DI), K2, Y1
 	VADDPD        Y1, Y0, Y0
 	VMOVUPD       Y0, K2, 32(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile2end
+
+tile2half1:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -14139,19 +14673,25 @@ tile1addWide:
 	ADDQ          BX, SI
 	ADDQ          BX, DI
 	KSHIFTRW      $0x04, K1, K2
+	MOVQ          64(CX), CX
+	SHRQ          $0x04, CX
 	VMULPS        Y1, Y0, Y0
-	VEXTRACTF32X4 $0x01, Y0, X1
-	VCVTPS2PD     X0, Y0
-	VCVTPS2PD     X1, Y1
+	VCVTPS2PD     X0, Y1
 	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	VMOVUPD.Z     32(DI), K2, Y0
-	VADDPD        Y0, Y1, Y1
-	VMOVUPD       Y1, K2, 32(SI)
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	JMP           tile1end
+	VADDPD        Y2, Y1, Y1
+	VMOVUPD       Y1, K1, (SI)
+	TESTQ         CX, CX
+	JZ            tile1half0
+	VEXTRACTF32X4 $0x01, Y0, X0
+	VCVTPS2PD     X0, Y0
+	VMOVUPD.Z     32(DI), K2, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, K2, 32(SI)
+
+tile1half0:
+	ADDQ DX, SI
+	ADDQ DX, DI
+	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -15934,101 +16474,101 @@ tile10addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y10, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X11
+	VCVTPS2PD    X0, Y11
+	VADDPD       (DI), Y11, Y11
+	VMOVUPD      Y11, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X11, Y11
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y11, Y11
-	VMOVUPD      Y11, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y2, Y2
+	VCVTPS2PD    X2, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X2, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y3, Y3
+	VCVTPS2PD    X3, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X3, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y4, Y4
+	VCVTPS2PD    X4, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X4, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y5, Y5
+	VCVTPS2PD    X5, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X5, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y6, Y6
+	VCVTPS2PD    X6, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y6, X0
-	VCVTPS2PD    X6, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y7, Y7
+	VCVTPS2PD    X7, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y7, X0
-	VCVTPS2PD    X7, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y8, Y8
+	VCVTPS2PD    X8, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y8, X0
-	VCVTPS2PD    X8, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y10, Y9, Y9
+	VCVTPS2PD    X9, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y9, X0
-	VCVTPS2PD    X9, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
@@ -16220,31 +16760,31 @@ tile3addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y3, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X4
+	VCVTPS2PD    X0, Y4
+	VADDPD       (DI), Y4, Y4
+	VMOVUPD      Y4, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X4, Y4
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y4, Y4
-	VMOVUPD      Y4, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y3, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y3, Y2, Y2
+	VCVTPS2PD    X2, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X2, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
@@ -16396,21 +16936,21 @@ tile2addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X3
+	VCVTPS2PD    X0, Y3
+	VADDPD       (DI), Y3, Y3
+	VMOVUPD      Y3, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X3, Y3
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y3, Y3
-	VMOVUPD      Y3, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y2, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
@@ -16540,13 +17080,13 @@ tile1addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y1
+	VADDPD       (DI), Y1, Y1
+	VMOVUPD      Y1, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X1, Y1
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	JMP          tile1end
@@ -16867,109 +17407,109 @@ tile6addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y12, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X13
+	VCVTPS2PD    X0, Y13
+	VADDPD       (DI), Y13, Y13
+	VMOVUPD      Y13, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X13, Y13
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y13, Y13
-	VMOVUPD      Y13, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y12, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y12, Y2, Y2
+	VCVTPS2PD    X2, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X2, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y12, Y3, Y3
+	VCVTPS2PD    X3, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X3, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y12, Y4, Y4
+	VCVTPS2PD    X4, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X4, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y12, Y5, Y5
+	VCVTPS2PD    X5, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X5, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y12, Y6, Y6
+	VCVTPS2PD    X6, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y6, X0
-	VCVTPS2PD    X6, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y12, Y7, Y7
+	VCVTPS2PD    X7, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y7, X0
-	VCVTPS2PD    X7, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y12, Y8, Y8
+	VCVTPS2PD    X8, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y8, X0
-	VCVTPS2PD    X8, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y12, Y9, Y9
+	VCVTPS2PD    X9, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y9, X0
-	VCVTPS2PD    X9, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y12, Y10, Y10
+	VCVTPS2PD    X10, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y10, X0
-	VCVTPS2PD    X10, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y12, Y11, Y11
+	VCVTPS2PD    X11, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y11, X0
-	VCVTPS2PD    X11, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
@@ -17201,55 +17741,55 @@ tile3addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y6, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X7
+	VCVTPS2PD    X0, Y7
+	VADDPD       (DI), Y7, Y7
+	VMOVUPD      Y7, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X7, Y7
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y7, Y7
-	VMOVUPD      Y7, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y6, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y6, Y2, Y2
+	VCVTPS2PD    X2, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X2, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y6, Y3, Y3
+	VCVTPS2PD    X3, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X3, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y6, Y4, Y4
+	VCVTPS2PD    X4, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X4, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X5, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
@@ -17434,37 +17974,37 @@ tile2addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y4, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X5
+	VCVTPS2PD    X0, Y5
+	VADDPD       (DI), Y5, Y5
+	VMOVUPD      Y5, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X5, Y5
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y5, Y5
-	VMOVUPD      Y5, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y4, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y4, Y2, Y2
+	VCVTPS2PD    X2, Y0
+	VADDPD       (DI), Y0, Y0
+	VMOVUPD      Y0, (SI)
 	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X2, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
 	VADDPD       32(DI), Y0, Y0
 	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y4, Y3, Y3
+	VCVTPS2PD    X3, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X3, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
@@ -17612,19 +18152,19 @@ tile1addWide:
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	VMULPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X3
+	VCVTPS2PD    X0, Y3
+	VADDPD       (DI), Y3, Y3
+	VMOVUPD      Y3, (SI)
+	VEXTRACTF128 $0x01, Y0, X0
 	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X3, Y3
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VADDPD       32(DI), Y3, Y3
-	VMOVUPD      Y3, 32(SI)
+	VADDPD       32(DI), Y0, Y0
+	VMOVUPD      Y0, 32(SI)
 	VMULPS       Y2, Y1, Y1
+	VCVTPS2PD    X1, Y0
+	VADDPD       64(DI), Y0, Y0
+	VMOVUPD      Y0, 64(SI)
 	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
-	VADDPD       64(DI), Y1, Y1
-	VMOVUPD      Y1, 64(SI)
 	VADDPD       96(DI), Y0, Y0
 	VMOVUPD      Y0, 96(SI)
 	ADDQ         DX, SI
@@ -17958,120 +18498,120 @@ tile10addWide:
 	VPMOVSXDQ    X0, Y12
 	VPMOVSXDQ    X13, Y13
 	VMULPS       Y11, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X14
-	VCVTPS2PD    X1, Y1
-	VCVTPS2PD    X14, Y14
+	VCVTPS2PD    X1, Y14
 	VMASKMOVPD   (DI), Y12, Y15
-	VADDPD       Y15, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VMASKMOVPD   32(DI), Y13, Y1
-	VADDPD       Y1, Y14, Y14
-	VMASKMOVPD   Y14, Y13, 32(SI)
+	VADDPD       Y15, Y14, Y14
+	VMASKMOVPD   Y14, Y12, (SI)
+	VEXTRACTF128 $0x01, Y1, X1
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   32(DI), Y13, Y14
+	VADDPD       Y14, Y1, Y1
+	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X1
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X2, Y1
 	VMASKMOVPD   (DI), Y12, Y14
-	VADDPD       Y14, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
+	VADDPD       Y14, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X1, Y1
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y3, Y3
+	VCVTPS2PD    X3, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y3, X1
-	VCVTPS2PD    X3, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y4, Y4
+	VCVTPS2PD    X4, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y4, X1
-	VCVTPS2PD    X4, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y5, Y5
+	VCVTPS2PD    X5, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y5, X1
-	VCVTPS2PD    X5, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y6, Y6
+	VCVTPS2PD    X6, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y6, X1
-	VCVTPS2PD    X6, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y7, Y7
+	VCVTPS2PD    X7, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y7, X1
-	VCVTPS2PD    X7, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y8, Y8
+	VCVTPS2PD    X8, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y8, X1
-	VCVTPS2PD    X8, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y9, Y9
+	VCVTPS2PD    X9, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y9, X1
-	VCVTPS2PD    X9, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y11, Y10, Y10
+	VCVTPS2PD    X10, Y1
+	VMASKMOVPD   (DI), Y12, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y12, (SI)
 	VEXTRACTF128 $0x01, Y10, X1
-	VCVTPS2PD    X10, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y12, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (SI)
 	VMASKMOVPD   32(DI), Y13, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y13, 32(SI)
@@ -18267,36 +18807,36 @@ tile3addWide:
 	VPMOVSXDQ    X0, Y5
 	VPMOVSXDQ    X6, Y6
 	VMULPS       Y4, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X7
-	VCVTPS2PD    X1, Y1
-	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X1, Y7
 	VMASKMOVPD   (DI), Y5, Y8
-	VADDPD       Y8, Y1, Y1
-	VMASKMOVPD   Y1, Y5, (SI)
-	VMASKMOVPD   32(DI), Y6, Y1
-	VADDPD       Y1, Y7, Y7
-	VMASKMOVPD   Y7, Y6, 32(SI)
+	VADDPD       Y8, Y7, Y7
+	VMASKMOVPD   Y7, Y5, (SI)
+	VEXTRACTF128 $0x01, Y1, X1
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   32(DI), Y6, Y7
+	VADDPD       Y7, Y1, Y1
+	VMASKMOVPD   Y1, Y6, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y4, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X1
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X2, Y1
 	VMASKMOVPD   (DI), Y5, Y7
-	VADDPD       Y7, Y2, Y2
-	VMASKMOVPD   Y2, Y5, (SI)
+	VADDPD       Y7, Y1, Y1
+	VMASKMOVPD   Y1, Y5, (SI)
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X1, Y1
 	VMASKMOVPD   32(DI), Y6, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y6, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y4, Y3, Y3
+	VCVTPS2PD    X3, Y1
+	VMASKMOVPD   (DI), Y5, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y5, (SI)
 	VEXTRACTF128 $0x01, Y3, X1
-	VCVTPS2PD    X3, Y2
 	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   (DI), Y5, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y5, (SI)
 	VMASKMOVPD   32(DI), Y6, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y6, 32(SI)
@@ -18452,24 +18992,24 @@ tile2addWide:
 	VPMOVSXDQ    X0, Y4
 	VPMOVSXDQ    X5, Y5
 	VMULPS       Y3, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X6
-	VCVTPS2PD    X1, Y1
-	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X1, Y6
 	VMASKMOVPD   (DI), Y4, Y7
-	VADDPD       Y7, Y1, Y1
-	VMASKMOVPD   Y1, Y4, (SI)
-	VMASKMOVPD   32(DI), Y5, Y1
-	VADDPD       Y1, Y6, Y6
-	VMASKMOVPD   Y6, Y5, 32(SI)
+	VADDPD       Y7, Y6, Y6
+	VMASKMOVPD   Y6, Y4, (SI)
+	VEXTRACTF128 $0x01, Y1, X1
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   32(DI), Y5, Y6
+	VADDPD       Y6, Y1, Y1
+	VMASKMOVPD   Y1, Y5, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	VMULPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X1
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X2, Y1
 	VMASKMOVPD   (DI), Y4, Y3
-	VADDPD       Y3, Y2, Y2
-	VMASKMOVPD   Y2, Y4, (SI)
+	VADDPD       Y3, Y1, Y1
+	VMASKMOVPD   Y1, Y4, (SI)
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X1, Y1
 	VMASKMOVPD   32(DI), Y5, Y2
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y5, 32(SI)
@@ -18603,15 +19143,15 @@ tile1addWide:
 	VPMOVSXDQ    X0, Y3
 	VPMOVSXDQ    X4, Y4
 	VMULPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VCVTPS2PD    X1, Y1
-	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X1, Y2
 	VMASKMOVPD   (DI), Y3, Y5
-	VADDPD       Y5, Y1, Y1
-	VMASKMOVPD   Y1, Y3, (SI)
-	VMASKMOVPD   32(DI), Y4, Y1
-	VADDPD       Y1, Y2, Y2
-	VMASKMOVPD   Y2, Y4, 32(SI)
+	VADDPD       Y5, Y2, Y2
+	VMASKMOVPD   Y2, Y3, (SI)
+	VEXTRACTF128 $0x01, Y1, X1
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   32(DI), Y4, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y4, 32(SI)
 	ADDQ         DX, SI
 	ADDQ         DX, DI
 	JMP          tile1end

@@ -67,7 +67,7 @@ func (e *engine[T]) pairPass(n int) *pass[T] {
 // prior's part, or to the result.
 func (e *engine[T]) pairDerivative(lo, n int, scale float64, first bool) {
 	p := e.pairPass(n)
-	e.pairInputs(lo, n)
+	e.pairInputs(lo)
 	p.before.Run(e.frame)
 	e.pairDelta(lo, n, scale)
 	if first {
@@ -77,11 +77,13 @@ func (e *engine[T]) pairDerivative(lo, n int, scale float64, first bool) {
 	}
 }
 
-func (e *engine[T]) pairInputs(lo, n int) {
+// pairInputs doubles the inputs of the data rows from lo on, with those that
+// follow the last one of a batch: their results are not used.
+func (e *engine[T]) pairInputs(lo int) {
 	doubled := e.frame[e.pairs.doubled(0)]
 	for i := range e.layers[0].in {
-		d := doubled[i*kernel.PairRow:][:kernel.PairRow]
-		for b, x := range e.inputs[i*e.inputLen+lo:][:n] {
+		d := (*[kernel.PairRow]T)(doubled[i*kernel.PairRow:])
+		for b, x := range (*[kernel.PairRows]T)(e.inputs[i*e.inputLen+lo:]) {
 			d[2*b], d[2*b+1] = x, x
 		}
 	}

@@ -146,7 +146,7 @@ func panel(s simd.Set, width int, heights []int, masked bool) {
 	}
 	RET()
 	for _, r := range heights {
-		tile{s, width, r, row, lanes}.generate()
+		tile{s: s, width: width, rows: r, row: row, mask: lanes}.generate()
 		ADDQ(U32(uint32(r)), row)
 		JMP(LabelRef("next"))
 	}
@@ -158,6 +158,7 @@ type tile struct {
 	width, rows int
 	row         reg.GPVirtual // the first one
 	mask        Op
+	upper       reg.GPVirtual // not 0 if the mask has lanes of the upper half
 }
 
 func (t tile) label(name string) string { return fmt.Sprintf("tile%d%s", t.rows, name) }
@@ -310,6 +311,10 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 	var masks [2]Op // of the doubles that a last vector widens to
 	if e == addWide && t.mask != nil {
 		masks = s.WideMasks(t.mask)
+		if s.Masks {
+			t.upper = load64(i, oMask)
+			SHRQ(U8(uint8(s.Bytes/8)), t.upper)
+		}
 	}
 	for r := range acc {
 		for j, x := range acc[r] {
@@ -317,9 +322,9 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 				s.Mul(scale, x, x)
 				at := 2 * s.Bytes * j
 				if t.part(j) == nil {
-					t.storeWide(x, c, h, at, [2]Op{})
+					t.storeWide(x, c, h, at, [2]Op{}, "")
 				} else {
-					t.storeWide(x, c, h, at, masks)
+					t.storeWide(x, c, h, at, masks, t.label(fmt.Sprintf("half%d", r)))
 				}
 				continue
 			}
@@ -347,10 +352,16 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 }
 
 // storeWide adds the doubles at h to a vector of floats and stores the sum at
-// c, both at the same offset.
-func (t tile) storeWide(x reg.VecVirtual, c, h reg.GPVirtual, offset int, masks [2]Op) {
+// c, both at the same offset. With masks, end names the label behind a store
+// whose mask may be empty.
+func (t tile) storeWide(x reg.VecVirtual, c, h reg.GPVirtual, offset int, masks [2]Op, end string) {
 	wide := t.s.Wide()
-	for half, y := range t.s.Widen(x) {
+	for half := range 2 {
+		if half == 1 && masks[1] != nil && t.s.Masks {
+			TESTQ(t.upper, t.upper)
+			JZ(LabelRef(end))
+		}
+		y := t.s.Widen(x, half)
 		at := offset + half*t.s.Bytes
 		if masks[half] == nil {
 			VADDPD(Mem{Base: h, Disp: at}, y, y)
@@ -358,6 +369,9 @@ func (t tile) storeWide(x reg.VecVirtual, c, h reg.GPVirtual, offset int, masks 
 			VADDPD(wide.LoadPart(Mem{Base: h, Disp: at}, masks[half]), y, y)
 		}
 		wide.StorePart(y, Mem{Base: c, Disp: at}, masks[half])
+	}
+	if masks[1] != nil && t.s.Masks {
+		Label(end)
 	}
 }
 
@@ -563,8 +577,7 @@ func storePairs(s simd.Set, epilogue int, sums []reg.VecVirtual, row, from reg.G
 		ADDQ(offset, h)
 	}
 	if epilogue == addWide {
-		x := s.Widen(sums[0])
-		sums = x[:]
+		sums = []reg.VecVirtual{s.Widen(sums[0], 0), s.Widen(sums[0], 1)}
 		s = s.Wide()
 	}
 	pair := s.Elem * 2

@@ -155,25 +155,32 @@ func (s Set) Wide() Set {
 	return s
 }
 
-// Widen converts a vector of floats to two of doubles.
-func (s Set) Widen(x reg.VecVirtual) [2]reg.VecVirtual {
-	lo, hi := s.New(), s.New()
+// Widen converts the lower or the upper half of a vector of floats to one of
+// doubles.
+func (s Set) Widen(x reg.VecVirtual, half int) reg.VecVirtual {
+	wide := s.New()
 	if s.Bytes == 64 {
-		upper := YMM()
-		VEXTRACTF64X4(U8(1), x, upper)
-		VCVTPS2PD(x.AsY(), lo)
-		VCVTPS2PD(upper, hi)
-		return [2]reg.VecVirtual{lo, hi}
+		y := x.AsY()
+		if half == 1 {
+			upper := YMM()
+			VEXTRACTF64X4(U8(1), x, upper)
+			y = upper
+		}
+		VCVTPS2PD(y, wide)
+		return wide
 	}
-	upper := XMM()
-	if s.Masks {
-		VEXTRACTF32X4(U8(1), x, upper)
-	} else {
-		VEXTRACTF128(U8(1), x, upper)
+	y := x.AsX()
+	if half == 1 {
+		upper := XMM()
+		if s.Masks {
+			VEXTRACTF32X4(U8(1), x, upper)
+		} else {
+			VEXTRACTF128(U8(1), x, upper)
+		}
+		y = upper
 	}
-	VCVTPS2PD(x.AsX(), lo)
-	VCVTPS2PD(upper, hi)
-	return [2]reg.VecVirtual{lo, hi}
+	VCVTPS2PD(y, wide)
+	return wide
 }
 
 // WideMasks returns the masks of the two vectors that Widen makes of one
