@@ -15,6 +15,7 @@ from problem import Array as HostArray
 from problem import Problem, orders
 
 jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_threefry_partitionable", False)  # fewer hashes, on one device only
 
 Layers = list[tuple[Array, Array]]  # weights [inputs, outputs] and biases
 
