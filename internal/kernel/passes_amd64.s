@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func narrow_avx512(dst *float32, x *float64, turns int)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F, MMX+, SSE
 TEXT ·narrow_avx512(SB), NOSPLIT, $16-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -15,19 +15,21 @@ TEXT ·narrow_avx512(SB), NOSPLIT, $16-24
 	LDMXCSR 8(SP)
 
 turn:
-	VCVTPD2PS (CX), Y0
-	VMOVUPS   Y0, (AX)
-	VCVTPD2PS 64(CX), Y0
-	VMOVUPS   Y0, 32(AX)
-	VCVTPD2PS 128(CX), Y0
-	VMOVUPS   Y0, 64(AX)
-	VCVTPD2PS 192(CX), Y0
-	VMOVUPS   Y0, 96(AX)
-	ADDQ      $0x00000100, CX
-	ADDQ      $0x00000080, AX
-	DECQ      DX
-	JNZ       turn
-	LDMXCSR   (SP)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	VCVTPD2PS  (CX), Y0
+	VMOVUPS    Y0, (AX)
+	VCVTPD2PS  64(CX), Y0
+	VMOVUPS    Y0, 32(AX)
+	VCVTPD2PS  128(CX), Y0
+	VMOVUPS    Y0, 64(AX)
+	VCVTPD2PS  192(CX), Y0
+	VMOVUPS    Y0, 96(AX)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x00000080, AX
+	DECQ       DX
+	JNZ        turn
+	LDMXCSR    (SP)
 	VZEROUPPER
 	RET
 
@@ -150,7 +152,7 @@ moved:
 	RET
 
 // func narrow_avx2(dst *float32, x *float64, turns int)
-// Requires: AVX, SSE
+// Requires: AVX, MMX+, SSE
 TEXT ·narrow_avx2(SB), NOSPLIT, $16-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -162,6 +164,7 @@ TEXT ·narrow_avx2(SB), NOSPLIT, $16-24
 	LDMXCSR 8(SP)
 
 turn:
+	PREFETCHT0 256(AX)
 	VCVTPD2PSY (CX), X0
 	VMOVUPS    X0, (AX)
 	VCVTPD2PSY 32(CX), X0

@@ -62,6 +62,11 @@ func narrow(s simd.Set) {
 	dst, x, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("turns"), GP64())
 	restore := simd.FlushDenormals()
 	Label("turn")
+	// dst, not read before, is the one to wait for.
+	const ahead = 256
+	for line := 0; line < unroll*s.Bytes/2; line += 64 {
+		PREFETCHT0(Mem{Base: dst, Disp: ahead + line})
+	}
 	for i := range unroll {
 		v := half(s)
 		if s.Bytes == 64 {
