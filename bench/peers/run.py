@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +37,10 @@ ONE_THREAD = {
 
 class Failure(Exception):
     """What went wrong, in one line for the user."""
+
+
+class BadInput(Failure):
+    """What is wrong with an environment variable, and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,32 @@ PEERS = (
     Row("jax-blackjax", "blackjax.sghmc, jit of lax.scan, threefry", "peer"),
     Row("jax-blackjax-rbg", "blackjax.sghmc, jit of lax.scan, rbg", "peer"),
 )
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the environment asks for."""
+
+    rounds: int
+    only: list[str]  # workers; none for all
+    clock: str
+
+    @staticmethod
+    def read(env: Mapping[str, str]) -> "Wishes":
+        rounds, clock = env.get("PEERS_ROUNDS", "8"), env.get("PEERS_CLOCK", "wall")
+        if not rounds.isdecimal() or int(rounds) < 1:
+            raise BadInput(f"PEERS_ROUNDS={rounds}: want a number of at least 1")
+        if clock not in ("wall", "processor"):
+            raise BadInput(f"PEERS_CLOCK={clock}: want wall or processor")
+        return Wishes(int(rounds), [name for name in env.get("PEERS_ONLY", "").split(",") if name], clock)
+
+    def choose(self, rows: list[Row]) -> list[Row]:
+        """The rows wanted, and the first in any case."""
+        names = [r.worker for r in rows]
+        for name in self.only:
+            if name not in names:
+                raise BadInput(f"PEERS_ONLY: unknown row {name!r}: want some of {', '.join(names)}")
+        return [r for r in rows if r is rows[0] or not self.only or r.worker in self.only]
 
 
 @dataclass(frozen=True)
@@ -237,26 +268,18 @@ def processor() -> str:
     return platform.processor()
 
 
-def clock() -> str:
-    name = os.environ.get("PEERS_CLOCK", "wall")
-    if name not in ("wall", "processor"):
-        raise Failure(f"PEERS_CLOCK={name}: want wall or processor")
-    return name
-
-
-def setting(core: int, rounds: int, peaks: list[float]) -> str:
+def setting(core: int, wishes: Wishes, peaks: list[float]) -> str:
     pins = dict(line.split("==") for line in (HERE / "requirements.txt").read_text().split() if "==" in line)
     versions = ", ".join(f"{name} {pins[name]}" for name in ("torch", "jax", "jaxlib", "blackjax", "numpy"))
     go = call("no go", "go", "env", "GOVERSION", cwd=ROOT).strip()
     return (
         f"{time.strftime('%Y-%m-%d', time.gmtime())}; {processor()}, core {core} alone; {go}, Python {platform.python_version()}, "
-        f"{versions}. Best of {rounds} rounds of 5 series, rows in turn, {clock()} clock. Peak of multiply-adds in the same run: "
+        f"{versions}. Best of {wishes.rounds} rounds of 5 series, rows in turn, {wishes.clock} clock. Peak of multiply-adds in the same run: "
         f"{max(peaks):.0f} GFLOP/s float32 (lowest seen: {min(peaks):.0f})."
     )
 
 
-def run(rounds: int, only: set[str]) -> None:
-    clock()  # refuses early
+def run(wishes: Wishes) -> None:
     cache = cache_folder()
     python = environment(cache)
     program = cache / "ours"
@@ -265,8 +288,7 @@ def run(rounds: int, only: set[str]) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         problem = Path(scratch) / "problem.json"
         problem.write_text(call("our program", program, "problem"))
-        ours = our_rows(program)
-        rows = [r for r in [*ours, *PEERS] if r is ours[0] or not only or r.worker in only]
+        rows = wishes.choose([*our_rows(program), *PEERS])
         workers = []
         try:
             for row in rows:
@@ -274,20 +296,19 @@ def run(rounds: int, only: set[str]) -> None:
                 check(workers[-1])
                 print(f"{row.worker}: gradients agree", file=sys.stderr)
             results = [Result(r) for r in rows]
-            peaks = measure(results, workers, rounds)
+            peaks = measure(results, workers, wishes.rounds)
         finally:
             for w in workers:
                 w.close()
-    print(table(results), verdict(results), setting(core, rounds, peaks), sep="\n\n")
+    print(table(results), verdict(results), setting(core, wishes, peaks), sep="\n\n")
 
 
 def main() -> int:
     try:
-        only = {name for name in os.environ.get("PEERS_ONLY", "").split(",") if name}
-        run(int(os.environ.get("PEERS_ROUNDS", "8")), only)
-    except (Failure, OSError, ValueError) as e:
+        run(Wishes.read(os.environ))
+    except (Failure, OSError) as e:
         print(f"peers: {e}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(e, BadInput) else 1
     return 0
 
 

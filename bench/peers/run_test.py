@@ -37,6 +37,20 @@ class CheckTest(unittest.TestCase):
             run.check(Answers(check=2e-6, heat=0.2))
 
 
+class WishesTest(unittest.TestCase):
+    def test_bad_input_is_refused(self) -> None:
+        for name, value in ("PEERS_ROUNDS", "0"), ("PEERS_ROUNDS", "many"), ("PEERS_CLOCK", "sun"):
+            with self.assertRaisesRegex(run.BadInput, f"{name}={value}: want"):
+                run.Wishes.read({name: value})
+
+    def test_the_first_row_is_always_there(self) -> None:
+        wishes = run.Wishes.read({"PEERS_ONLY": "torch-eager"})
+        rows = [run.Row("ours", "ours", "ours"), *run.PEERS]
+        self.assertEqual([r.worker for r in wishes.choose(rows)], ["ours", "torch-eager"])
+        with self.assertRaisesRegex(run.BadInput, "unknown row 'torch-eager'"):
+            wishes.choose(rows[:1])
+
+
 class TableTest(unittest.TestCase):
     def setUp(self) -> None:
         self.results = [
