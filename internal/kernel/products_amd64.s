@@ -54,8 +54,11 @@ tile25:
 	VXORPS     Z24, Z24, Z24
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile25ready
+	CMPQ       BX, $0x00000040
+	JGT        tile25ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -1138,8 +1141,11 @@ tile10:
 	VXORPS     Z9, Z9, Z9
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile10ready
+	CMPQ       BX, $0x00000040
+	JGT        tile10ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -1645,8 +1651,11 @@ tile3:
 	VXORPS     Z2, Z2, Z2
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -1876,8 +1885,11 @@ tile2:
 	VXORPS     Z1, Z1, Z1
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -2068,8 +2080,11 @@ tile1:
 	VXORPS     Z0, Z0, Z0
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -2263,8 +2278,11 @@ tile10:
 	VXORPS     Z19, Z19, Z19
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile10ready
+	CMPQ       BX, $0x00000040
+	JGT        tile10ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -3014,8 +3032,11 @@ tile3:
 	VXORPS     Z5, Z5, Z5
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -3320,8 +3341,11 @@ tile2:
 	VXORPS     Z3, Z3, Z3
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -3562,8 +3586,11 @@ tile1:
 	VXORPS     Z1, Z1, Z1
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -3786,8 +3813,11 @@ tile8:
 	VXORPS     Z23, Z23, Z23
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile8ready
+	CMPQ       BX, $0x00000040
+	JGT        tile8ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -4598,8 +4628,11 @@ tile3:
 	VXORPS     Z8, Z8, Z8
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -4976,8 +5009,11 @@ tile2:
 	VXORPS     Z5, Z5, Z5
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -5266,8 +5302,11 @@ tile1:
 	VXORPS     Z2, Z2, Z2
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -5514,8 +5553,11 @@ tile6:
 	VXORPS     Z23, Z23, Z23
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile6ready
+	CMPQ       BX, $0x00000040
+	JGT        tile6ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -6295,8 +6337,11 @@ tile3:
 	VXORPS     Z11, Z11, Z11
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -6745,8 +6790,11 @@ tile2:
 	VXORPS     Z7, Z7, Z7
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -7083,8 +7131,11 @@ tile1:
 	VXORPS     Z3, Z3, Z3
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -8271,8 +8322,11 @@ tile25:
 	VXORPS     Z24, Z24, Z24
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile25ready
+	CMPQ       BX, $0x00000040
+	JGT        tile25ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -8914,8 +8968,11 @@ tile10:
 	VXORPS     Z9, Z9, Z9
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile10ready
+	CMPQ       BX, $0x00000040
+	JGT        tile10ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -9235,8 +9292,11 @@ tile3:
 	VXORPS     Z2, Z2, Z2
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -9399,8 +9459,11 @@ tile2:
 	VXORPS     Z1, Z1, Z1
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -9541,8 +9604,11 @@ tile1:
 	VXORPS     Z0, Z0, Z0
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -9703,8 +9769,11 @@ tile10:
 	VXORPS     Z19, Z19, Z19
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile10ready
+	CMPQ       BX, $0x00000040
+	JGT        tile10ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -10178,8 +10247,11 @@ tile3:
 	VXORPS     Z5, Z5, Z5
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -10390,8 +10462,11 @@ tile2:
 	VXORPS     Z3, Z3, Z3
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -10564,8 +10639,11 @@ tile1:
 	VXORPS     Z1, Z1, Z1
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -10746,8 +10824,11 @@ tile8:
 	VXORPS     Z23, Z23, Z23
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile8ready
+	CMPQ       BX, $0x00000040
+	JGT        tile8ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -11262,8 +11343,11 @@ tile3:
 	VXORPS     Z8, Z8, Z8
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -11519,8 +11603,11 @@ tile2:
 	VXORPS     Z5, Z5, Z5
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -11723,8 +11810,11 @@ tile1:
 	VXORPS     Z2, Z2, Z2
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -11920,8 +12010,11 @@ tile6:
 	VXORPS     Z23, Z23, Z23
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile6ready
+	CMPQ       BX, $0x00000040
+	JGT        tile6ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -12421,8 +12514,11 @@ tile3:
 	VXORPS     Z11, Z11, Z11
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -12723,8 +12819,11 @@ tile2:
 	VXORPS     Z7, Z7, Z7
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -12957,8 +13056,11 @@ tile1:
 	VXORPS     Z3, Z3, Z3
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -13826,8 +13928,11 @@ tile25:
 	VXORPS     Y24, Y24, Y24
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile25ready
+	CMPQ       BX, $0x00000040
+	JGT        tile25ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -14885,8 +14990,11 @@ tile10:
 	VXORPS     Y9, Y9, Y9
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile10ready
+	CMPQ       BX, $0x00000040
+	JGT        tile10ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -15382,8 +15490,11 @@ tile3:
 	VXORPS     Y2, Y2, Y2
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -15610,8 +15721,11 @@ tile2:
 	VXORPS     Y1, Y1, Y1
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -15800,8 +15914,11 @@ tile1:
 	VXORPS     Y0, Y0, Y0
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -16108,8 +16225,11 @@ tile25:
 	VXORPS     Y24, Y24, Y24
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile25ready
+	CMPQ       BX, $0x00000040
+	JGT        tile25ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -16751,8 +16871,11 @@ tile10:
 	VXORPS     Y9, Y9, Y9
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile10ready
+	CMPQ       BX, $0x00000040
+	JGT        tile10ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -17072,8 +17195,11 @@ tile3:
 	VXORPS     Y2, Y2, Y2
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile3ready
+	CMPQ       BX, $0x00000040
+	JGT        tile3ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -17236,8 +17362,11 @@ tile2:
 	VXORPS     Y1, Y1, Y1
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile2ready
+	CMPQ       BX, $0x00000040
+	JGT        tile2ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX
@@ -17378,8 +17507,11 @@ tile1:
 	VXORPS     Y0, Y0, Y0
 	MOVQ       i+0(FP), CX
 	MOVQ       56(CX), DX
+	MOVQ       80(CX), BX
 	CMPQ       DX, $0x00000003
 	JLT        tile1ready
+	CMPQ       BX, $0x00000040
+	JGT        tile1ready
 	MOVQ       32(CX), DX
 	MOVQ       frame+8(FP), SI
 	MOVQ       16(CX), BX

@@ -186,12 +186,16 @@ func (t tile) generate() {
 }
 
 // prefetch asks for the lines that an epilogue that adds will write: they
-// come from the second-level cache while the products are summed.
+// come from the second-level cache while the products are summed. Longer sums
+// need the first-level cache for themselves.
 func (t tile) prefetch() {
+	const longest = 64
 	i := instruction()
-	epilogue := load64(i, oEpilogue)
+	epilogue, k := load64(i, oEpilogue), load64(i, oTerms+tK)
 	CMPQ(epilogue, U32(add))
 	JLT(LabelRef(t.label("ready")))
+	CMPQ(k, U32(longest))
+	JGT(LabelRef(t.label("ready")))
 	cRow := load64(i, oCRow)
 	c := place(i, oC)
 	ADDQ(times(t.row, cRow), c)
