@@ -50,7 +50,11 @@ func NewResolver(dir string) (*Resolver, error) {
 	}
 	if dir != "" {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return nil, usage.Errorf("data folder %q (%s) does not exist: want a folder with boston/data.txt and so on", dir, from)
+			what := "does not exist"
+			if err == nil {
+				what = "is not a folder"
+			}
+			return nil, usage.Errorf("data folder %q (%s) %s: want a folder with boston/data.txt and so on", dir, from, what)
 		}
 	}
 	r := &Resolver{Dir: dir, Offline: os.Getenv(EnvOffline) != "" && os.Getenv(EnvOffline) != "0"}

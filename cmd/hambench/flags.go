@@ -83,13 +83,16 @@ func (f *runFlags) check() error {
 	return kernel.Err()
 }
 
-// splitList splits a comma-separated list; nil if it is empty.
+// splitList splits a comma-separated list; nil if it is empty. A name that is
+// missing between commas stays as "", which no lookup finds: a list of commas
+// must not stand for everything.
 func splitList(s string) []string {
-	var out []string
-	for _, x := range strings.Split(s, ",") {
-		if x = strings.TrimSpace(x); x != "" {
-			out = append(out, x)
-		}
+	if s == "" {
+		return nil
+	}
+	out := strings.Split(s, ",")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
 	}
 	return out
 }

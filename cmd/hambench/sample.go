@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"hambench/bench"
 	"hambench/chain"
@@ -113,6 +115,8 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--nl %d: want at least 1", f.inner)
 	case f.batch > 0 && f.k > 0:
 		return usage.Errorf("--batch and --K: want one of them")
+	case !slices.Contains(bench.Precisions, f.precision): // not every model asks
+		return usage.Errorf("--precision %q: want one of %s", f.precision, strings.Join(bench.Precisions, ", "))
 	case f.format != "csv" && f.format != "jsonl":
 		return usage.Errorf("--format %q: want csv or jsonl", f.format)
 	}
