@@ -133,8 +133,8 @@ func distance(x, y []float64) float64 {
 	return math.Sqrt(d / n)
 }
 
-// heatSteps are 25 relaxation times of the momentum, 1/(Ch) = 40 steps.
-const heatSteps = 1000
+// heatSteps are ten relaxation times of the momentum, 1/(Ch) = 40 steps.
+const heatSteps = 400
 
 // heat is 1 in equilibrium, whatever the momentum was at first: a chain that
 // forgets friction or noise shows it.

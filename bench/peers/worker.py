@@ -13,7 +13,7 @@ import numpy as np
 
 from problem import Peer, Problem
 
-HEAT_STEPS = 1000  # as in serve.go
+HEAT_STEPS = 400  # as in serve.go
 SERIES = 5
 CLOCK = time.process_time if os.environ.get("PEERS_CLOCK") == "processor" else time.perf_counter
 
