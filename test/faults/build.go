@@ -33,6 +33,7 @@ func buildSmall(module, work, to string) error {
 	o.edit("bench/experiments.go", `timePerSample = 2\.5\n`, "timePerSample = 0.05\n")
 	o.edit("bench/experiments.go", `timeOfBurnIn  = 10\n`, "timeOfBurnIn  = 0.2\n")
 	o.edit("oracle/spec.go", `Samples: 200, Thin: 500, BurnIn: 10_000`, "Samples: 20, Thin: 10, BurnIn: 200")
+	o.edit("bench/profiles.go", `Splits: 5, Precision: "float32", Samples: 200,`, `Splits: 20, Precision: "float32", Samples: 20,`)
 	o.edit("bench/runner.go", `func \(s \*session\) compute\(.*\{\n`, "${0}\tfaultLeak()\n")
 	o.clock("bench")
 	o.clock("oracle")

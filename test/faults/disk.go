@@ -62,10 +62,12 @@ func (l *lab) fullDisk() (verdict, error) {
 		v.damage.add(within(l.whole, now))
 		v.damage.add(missing(last, now))
 		last = now
+		if len(filled) == 0 {
+			v.before = len(now.records)
+		}
 		filled = append(filled, fmt.Sprintf("%d", kb))
 	}
 	v.done = fmt.Sprintf("filled a disk of %s KiB, enlarging it each time, then continued", strings.Join(filled, ", "))
-	v.before = len(last.records)
 	c, d, err := l.compare(out)
 	v.after = len(c.records)
 	v.damage.add(d)

@@ -106,8 +106,8 @@ func TestGrowthSeesALeakThroughNoise(t *testing.T) {
 		for i := range 300 {
 			mib = append(mib, 60+int(c.leak*float64(i))+(i*7919)%11-5)
 		}
-		if g := growth(mib); (g > mayGrow) != c.grows {
-			t.Errorf("%s: growth %d MiB, limit %d", c.reason, g, mayGrow)
+		if g := growth(mib); (g > limit(3000)) != c.grows {
+			t.Errorf("%s: growth %d MiB, limit %d", c.reason, g, limit(3000))
 		}
 	}
 }

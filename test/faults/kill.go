@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -14,18 +15,33 @@ import (
 // ever there must still be there, and right.
 func (l *lab) kill() (verdict, error) {
 	k := &killer{lab: l, out: l.folder("kill"), rng: rand.New(rand.NewPCG(l.seed, 1)), fell: make(map[string]int)}
-	drawing := l.kills / 5
-	all := l.all()
+	k.startUp = l.call(l.small, append(slices.Clone(sweep), "--check", "--out", l.wholeOut)...).took
+	oracle, drawing := l.kills/5, l.kills/5
+	cells := l.kills - oracle - drawing
 	var sum damage
-	for i := range l.kills {
-		// Strata: each part of the sweep gets its share of the kills.
-		moment := func() int { return int(float64(all) * (float64(i) + k.rng.Float64()) / float64(l.kills-drawing)) }
-		if i >= l.kills-drawing {
-			moment = func() int { return all }
+	for i := range oracle + cells {
+		// Strata: each part of the oracle and of the cells gets its share of
+		// the kills, the oracle more than its few files would have.
+		from, to, part := 0, partsOfOracle, (float64(i)+k.rng.Float64())/float64(oracle)
+		while := 300 * time.Millisecond // into the next chain
+		if i >= oracle {
+			from, to, part = partsOfOracle, l.all(), (float64(i-oracle)+k.rng.Float64())/float64(cells)
+			while = 40 * time.Millisecond
 		}
-		d, err := k.strike(moment)
+		d, err := k.strike(from+int(float64(to-from)*part), func() time.Duration { return while })
 		if err != nil {
 			return verdict{done: k.String()}, fmt.Errorf("kill %d: %w", i, err)
+		}
+		sum.add(d)
+	}
+	if err := l.finishCells(k.out); err != nil {
+		return verdict{done: k.String()}, err
+	}
+	k.drawing = l.call(l.small, append(slices.Clone(sweep), "--figures-only", "--out", l.wholeOut)...).took
+	for i := range drawing {
+		d, err := k.strike(0, func() time.Duration { return k.drawing })
+		if err != nil {
+			return verdict{done: k.String()}, fmt.Errorf("kill %d at the figures: %w", i, err)
 		}
 		sum.add(d)
 	}
@@ -40,12 +56,31 @@ func (l *lab) kill() (verdict, error) {
 	return v, err
 }
 
+// finishCells lets a run write the cells that are left, and kills it at the
+// last.
+func (l *lab) finishCells(out string) error {
+	p, err := l.sweepInto(nil, l.small, out)
+	if err != nil {
+		return err
+	}
+	g := newGauge(out)
+	if !p.until(func() bool { return g.progress() >= l.all() }) {
+		return p.wait().good()
+	}
+	p.send(syscall.SIGKILL)
+	p.wait()
+	return nil
+}
+
 type killer struct {
 	*lab
-	out  string
-	rng  *rand.Rand
-	fell map[string]int // kills by what the run was doing
-	last contents
+	out     string
+	rng     *rand.Rand
+	fell    map[string]int // kills by what the run was doing
+	last    contents
+	startUp time.Duration // until a run knows what is missing
+	// drawing is how long a run takes that has nothing to do but draw.
+	drawing time.Duration
 }
 
 func (k *killer) String() string {
@@ -57,33 +92,28 @@ func (k *killer) String() string {
 		n, k.fell["start"], k.fell["oracle"], k.fell["cells"], k.fell["figures"])
 }
 
-// strike runs the sweep until it has written as much as moment says, waits a
-// random while, and kills it. A run that is over before is none.
-func (k *killer) strike(moment func() int) (damage, error) {
+// strike runs the sweep until it has written as much as target says, waits up
+// to a while, and kills it. A run that is over before is none.
+func (k *killer) strike(target int, while func() time.Duration) (damage, error) {
 	for range 50 {
-		before := newGauge(k.out)
-		start, figures := before.progress(), before.figures()
-		target := moment()
+		g := newGauge(k.out)
+		start := g.progress()
 		p, err := k.sweepInto(nil, k.small, k.out)
 		if err != nil {
 			return damage{}, err
 		}
-		g := newGauge(k.out)
-		if target >= k.all() { // while figures are drawn
-			want := figures + k.rng.IntN(2)
-			p.until(func() bool { return g.progress() >= target && (g.figures() >= want || k.rng.IntN(100) == 0) })
-		} else {
-			p.until(func() bool { return g.progress() >= target })
-		}
-		p.running(time.Duration(k.rng.Int64N(int64(40 * time.Millisecond))))
+		p.until(func() bool { return g.progress() >= target })
+		p.running(time.Duration(k.rng.Int64N(int64(while()))))
 		p.send(syscall.SIGKILL)
-		if e := p.wait(); e.signal != syscall.SIGKILL {
+		e := p.wait()
+		if e.signal != syscall.SIGKILL {
 			if err := e.good(); err != nil {
 				return damage{}, err
 			}
+			k.drawing = e.took
 			continue
 		}
-		k.note(start, g.progress())
+		k.note(start, g.progress(), e.took)
 		now, err := read(k.out)
 		if err != nil {
 			return damage{}, err
@@ -96,13 +126,13 @@ func (k *killer) strike(moment func() int) (damage, error) {
 	return damage{}, errEarly
 }
 
-// note counts a kill by what the run had done: nothing, or what comes next.
-func (k *killer) note(start, end int) {
+// note counts a kill by what the run was doing.
+func (k *killer) note(start, end int, after time.Duration) {
 	switch {
-	case end >= k.all():
-		k.fell["figures"]++
-	case end == start:
+	case end == start && after < k.startUp:
 		k.fell["start"]++
+	case start >= k.all():
+		k.fell["figures"]++
 	case end < partsOfOracle:
 		k.fell["oracle"]++
 	default:

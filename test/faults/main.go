@@ -31,7 +31,7 @@ type fault struct {
 // verdict is what a fault did to a store.
 type verdict struct {
 	done   string // what was done, in words
-	before int    // records when the fault struck
+	before int    // records when the fault struck, the first time if it did more than once
 	after  int    // records in the end
 	damage
 }

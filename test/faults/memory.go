@@ -20,32 +20,36 @@ var longSweep = []string{"reproduce", "--profile", "paper", "--only", "methods,f
 const (
 	longRun   = 60 * time.Second
 	sampling  = 200 * time.Millisecond
-	leakSize  = 128 << 10 // bytes per cell, planted in the control
-	mayGrow   = 12        // MiB between the run's first and last third
 	settleFor = 3 * time.Second
+	leakSize  = 512 << 10 // bytes per cell, planted in the control
 )
+
+// limit is by how many MiB memory may grow between the first and the last
+// third of a run: the store keeps every result, of which 6 KiB is generous, and
+// 12 MiB is what the collector's mood makes.
+func limit(cells int) int { return 12 + 6*cells/1024 }
 
 // memory samples the resident memory of a long run, which must stay flat, and
 // of one with a planted leak, which must not.
 func (l *lab) memory() (verdict, error) {
 	v := verdict{done: "a long run"}
-	flat, err := l.watch("memory", 0, func([]int) bool { return false })
+	flat, err := l.watch("memory", 0, func([]int, int) bool { return false })
 	if err != nil {
 		return v, err
 	}
 	v.after = flat.cells
 	grown := growth(flat.mib)
 	v.done = fmt.Sprintf("resident memory over %s and %d cells: first %d, last %d, highest %d MiB; last third over first third %+d MiB (limit %d)",
-		flat.took.Round(time.Second), flat.cells, flat.mib[0], flat.mib[len(flat.mib)-1], slices.Max(flat.mib), grown, mayGrow)
-	if grown > mayGrow {
+		flat.took.Round(time.Second), flat.cells, flat.mib[0], flat.mib[len(flat.mib)-1], slices.Max(flat.mib), grown, limit(flat.cells))
+	if grown > limit(flat.cells) {
 		return v, errors.New("memory grows")
 	}
-	grows := func(mib []int) bool { return len(mib) >= 30 && growth(mib) > mayGrow }
+	grows := func(mib []int, cells int) bool { return len(mib) >= 30 && growth(mib) > limit(cells) }
 	leak, err := l.watch("leak", leakSize, grows)
 	if err != nil {
 		return v, err
 	}
-	if !grows(leak.mib) {
+	if !grows(leak.mib, leak.cells) {
 		return v, fmt.Errorf("the control leaks %d KiB in each of %d cells, and its growth of %d MiB is not noticed", leakSize>>10, leak.cells, growth(leak.mib))
 	}
 	v.done += fmt.Sprintf("; control that leaks %d KiB per cell: noticed after %d cells", leakSize>>10, leak.cells)
@@ -73,7 +77,7 @@ type samples struct {
 
 // watch runs the long sweep until enough was seen, at most for the time of
 // the long run, and ends it in good order.
-func (l *lab) watch(name string, leak int, enough func(mib []int) bool) (samples, error) {
+func (l *lab) watch(name string, leak int, enough func(mib []int, cells int) bool) (samples, error) {
 	var s samples
 	out := l.folder(name)
 	leaking := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, leakVariable+"="+strconv.Itoa(leak)) }
@@ -82,7 +86,8 @@ func (l *lab) watch(name string, leak int, enough func(mib []int) bool) (samples
 		return s, err
 	}
 	p.running(settleFor)
-	for time.Since(p.started) < longRun && p.running(sampling) && !enough(s.mib) {
+	g := newGauge(out)
+	for time.Since(p.started) < longRun && p.running(sampling) && !enough(s.mib, g.records()) {
 		n, err := resident(p.cmd.Process.Pid)
 		if err != nil {
 			break // it is over
@@ -94,8 +99,8 @@ func (l *lab) watch(name string, leak int, enough func(mib []int) bool) (samples
 	if e := p.wait(); e.code != interrupted {
 		return s, fmt.Errorf("the long run ended early, after %s: %v", e.took, e.complaints())
 	}
-	s.cells = newGauge(out).records()
-	if len(s.mib) < 9 || s.cells < 50 {
+	s.cells = g.records()
+	if len(s.mib) < 9 || s.cells < 20 {
 		return s, fmt.Errorf("%d samples and %d cells are too few", len(s.mib), s.cells)
 	}
 	return s, nil
