@@ -114,9 +114,10 @@ func init() {
 	}()
 }
 
-// start starts a process that does not outlive this program.
+// start starts a process that does not outlive this program. Linux shares a
+// busy machine out by sessions: each process gets one of its own.
 func start(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	err := make(chan error)
 	starts <- func() { err <- cmd.Start() }
 	return <-err
@@ -243,7 +244,7 @@ func (c *cluster) run(ctx context.Context, name string, args ...string) (string,
 // waitIdle waits until all nodes are up and nothing is queued.
 func (c *cluster) waitIdle(ctx context.Context, t *testing.T) {
 	t.Helper()
-	c.wait(ctx, t, "idle nodes", func() bool {
+	c.waitEvery(ctx, t, 500*time.Millisecond, "idle nodes", func() bool {
 		states, err1 := c.run(ctx, "sinfo", "--noheader", "--Node", "--format=%N %t")
 		queue, err2 := c.run(ctx, "squeue", "--noheader")
 		return err1 == nil && err2 == nil && strings.Count(states, " idle\n") == len(nodes) && queue == ""
@@ -253,11 +254,16 @@ func (c *cluster) waitIdle(ctx context.Context, t *testing.T) {
 // wait polls a condition.
 func (c *cluster) wait(ctx context.Context, t *testing.T, what string, is func() bool) {
 	t.Helper()
+	c.waitEvery(ctx, t, 50*time.Millisecond, what, is)
+}
+
+func (c *cluster) waitEvery(ctx context.Context, t *testing.T, interval time.Duration, what string, is func() bool) {
+	t.Helper()
 	for !is() {
 		select {
 		case <-ctx.Done():
 			t.Fatalf("waited in vain for %s: %v\n%s", what, context.Cause(ctx), c.logs())
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(interval):
 		}
 	}
 }

@@ -47,7 +47,8 @@ const limit = 8*time.Minute + 45*time.Second
 type lab struct {
 	*cluster
 	ctx       context.Context
-	reference string // output folder of a run on one worker
+	reference string       // output folder of a run on one worker
+	finished  func() error // waits for that run
 }
 
 // outcome is a scenario's line.
@@ -73,16 +74,19 @@ func TestCluster(t *testing.T) {
 	l := &lab{cluster: startCluster(ctx, t), ctx: ctx}
 	l.output(ctx, t, "go", "build", "-C", root(t), "-o", l.path("hambench"), "./cmd/hambench")
 	l.reference = l.path("reference")
-	begin := time.Now()
-	l.output(ctx, t, l.path("hambench"), l.reproduce(l.reference, "--workers", "1")...)
-	fmt.Printf("one worker, no cluster: %d cells in %s\n", l.cells(t, l.reference), time.Since(begin).Round(time.Second))
+	finished := make(chan error, 1)
+	go func() {
+		_, err := l.cluster.run(ctx, l.path("hambench"), l.reproduce(l.reference, "--workers", "1")...)
+		finished <- err
+	}()
+	l.finished = sync.OnceValue(func() error { return <-finished })
 
 	for i, s := range []struct {
 		what string
 		run  func(*testing.T, *follower)
 		sign func(outcome) string // what must be seen of the disturbance; "" if it is
 	}{
-		{"nothing disturbed", func(*testing.T, *follower) {}, undisturbed},
+		{"Ctrl-C, and the same command again", l.callAgain, undisturbed},
 		{"a node crashed, and came back", l.crashNode, always},
 		{"a task was killed: FAILED, not requeued", l.killTask, resubmitted},
 		{"slurmd died alone: a task ran twice at once", l.runTwice, merged},
@@ -90,7 +94,7 @@ func TestCluster(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			begin := time.Now()
-			f := l.follow(t, l.path(fmt.Sprintf("out%d", i)))
+			f := l.follow(t, l.outFolder(i))
 			s.run(t, f)
 			f.wait(t)
 			o := l.judge(t, f)
@@ -107,8 +111,11 @@ func TestCluster(t *testing.T) {
 			return
 		}
 	}
-	l.negativeControls(t, l.path("out0"))
+	l.negativeControls(t, l.outFolder(0))
 }
+
+// outFolder has a name that shells and Slurm could misread.
+func (l *lab) outFolder(i int) string { return l.path(fmt.Sprintf("out %d of 100%%a", i)) }
 
 func undisturbed(o outcome) string {
 	if o.resubmitted+o.duplicates > 0 {
@@ -160,9 +167,17 @@ type follower struct {
 // follow starts hambench slurm.
 func (l *lab) follow(t *testing.T, out string) *follower {
 	t.Helper()
-	args := append([]string{"slurm", "--out", out, "--shards", strconv.Itoa(shards), "--poll", "1s"}, selection...)
-	f := &follower{l: l, out: out, over: make(chan error, 1), cmd: exec.Command(l.path("hambench"), args...)}
-	f.cmd.Env = l.env
+	f := &follower{l: l, out: out}
+	f.start(t)
+	t.Cleanup(func() { f.cmd.Process.Kill() })
+	return f
+}
+
+func (f *follower) start(t *testing.T) {
+	t.Helper()
+	args := []string{"slurm", "--out", f.out, "--shards", strconv.Itoa(shards), "--poll", "1s", "--partition", "ci", "--time", "20", "--sbatch=--comment=a test"}
+	f.cmd = exec.Command(f.l.path("hambench"), append(args, selection...)...)
+	f.cmd.Env = f.l.env
 	f.cmd.Stdout = &f.stdout
 	// A pipe of our own: Wait would close one of the command's too early.
 	r, w, err := os.Pipe()
@@ -170,11 +185,10 @@ func (l *lab) follow(t *testing.T, out string) *follower {
 	f.cmd.Stderr = w
 	check(t, start(f.cmd))
 	w.Close()
+	f.over = make(chan error, 1)
 	read := make(chan struct{})
 	go func() { defer close(read); f.read(r) }()
 	go func() { err := f.cmd.Wait(); <-read; f.over <- err }()
-	t.Cleanup(func() { f.cmd.Process.Kill() })
-	return f
 }
 
 func (f *follower) read(from io.ReadCloser) {
@@ -233,6 +247,21 @@ func (f *follower) wait(t *testing.T) {
 	}
 }
 
+// callAgain interrupts the following, and calls the command again: the jobs
+// have gone on.
+func (l *lab) callAgain(t *testing.T, f *follower) {
+	f.running(t)
+	check(t, f.cmd.Process.Signal(os.Interrupt))
+	err := <-f.over
+	if f.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(f.text(), "the same command follows it again") {
+		t.Fatalf("interrupted: %v; want exit code 130 and how to go on\n%s", err, f.text())
+	}
+	if len(l.tasks(f.job(t))) == 0 {
+		t.Fatal("no task runs any more")
+	}
+	f.start(t)
+}
+
 // crashNode kills a node in the middle of a task, and starts it again.
 func (l *lab) crashNode(t *testing.T, f *follower) {
 	p := f.running(t)
@@ -285,10 +314,14 @@ var resubmissions = regexp.MustCompile(`is complete: submitted (\d+) tasks, resu
 // judge compares a run with the reference, and reads what happened to it.
 func (l *lab) judge(t *testing.T, f *follower) outcome {
 	t.Helper()
+	check(t, l.finished())
 	l.output(l.ctx, t, l.path("hambench"), l.reproduce(f.out, "--check")...)
 	said := resubmissions.FindStringSubmatch(f.stdout.String())
 	if said == nil {
 		t.Fatalf("hambench slurm does not say that it is complete:\n%s\n%s", f.stdout.String(), f.text())
+	}
+	if logs, _ := filepath.Glob(filepath.Join(f.out, "slurm", "*", "log", "sweep-*.txt")); len(logs) != shards {
+		t.Errorf("logs of %d tasks, want %d: %v", len(logs), shards, logs)
 	}
 	differing, err := l.differing(f.out)
 	check(t, err)
