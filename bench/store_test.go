@@ -402,25 +402,6 @@ func TestPutRefusesWhatJSONCannotHold(t *testing.T) {
 	}
 }
 
-func FuzzDecodeRecord(f *testing.F) {
-	line, err := encodeRecord(result(1))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(line[:len(line)-1])
-	f.Add([]byte(frameSum))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := decodeRecord(data)
-		if err != nil {
-			return
-		}
-		// What is accepted is what some writer wrote, byte for byte.
-		if r.Key != r.Cell.Key() {
-			t.Fatalf("accepted a record with a foreign key: %q", data)
-		}
-	})
-}
-
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
