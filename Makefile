@@ -28,7 +28,12 @@ bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench
 
 bench-kernels: ## gradients, Hessian-vector products, normals and steps as fractions of the multiply-add peak
-	$(GO) test -run xxx -bench . ./internal/kernel ./internal/mlp ./internal/random
+	$(GO) test -run xxx -bench . -benchtime 50ms -benchmem ./internal/kernel
+	$(GO) test -run xxx -bench 'Gradient|HessianVector' -benchtime 50ms -benchmem ./internal/mlp
+	for isa in avx512 avx2 generic; do \
+		HAMBENCH_ISA=$$isa $(GO) test -run xxx -bench Step -benchtime 50ms -benchmem ./internal/mlp ./models || exit 1; \
+	done
+	$(GO) test -run xxx -bench Ratio -benchtime 50ms -benchmem ./internal/mlp
 
 peers: ## the sampler step beside PyTorch's, JAX's and blackjax's (bench/peers), at most 8 minutes
 	python3 bench/peers/run.py

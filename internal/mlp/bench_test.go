@@ -2,7 +2,9 @@ package mlp
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,8 +16,7 @@ import (
 // The benchmarks run on Boston's network, 13-50-50-50-50-1 with 8 401
 // parameters. %peak is the share of the multiply-adds that a register loop
 // does in the same run: of weights only (no biases), and only of products
-// that are needed. Both sides are the best of several runs of about a
-// millisecond, so that a busy machine disturbs the ratio little.
+// that are needed.
 
 var boston = []int{13, 50, 50, 50, 50, 1}
 
@@ -56,6 +57,7 @@ func eachCase(b *testing.B, work func(n *Net, g, theta []float64, rows int) (fun
 					r := rand.New(rand.NewPCG(1, 2))
 					n := mustNet(b, s, Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
 					f, flops := work(n, kernel.Aligned[float64](n.Dim()), append(kernel.Aligned[float64](n.Dim())[:0], normals(r, n.Dim())...), rows)
+					f() // compiles its programs
 					b.ReportAllocs()
 					for b.Loop() {
 						f()
@@ -67,38 +69,67 @@ func eachCase(b *testing.B, work func(n *Net, g, theta []float64, rows int) (fun
 	}
 }
 
-// reportPeak measures f against the register loop of its set and precision.
-func reportPeak(b *testing.B, s *kernel.Set, p Precision, f func(), flops float64) {
+// reportPeak measures f against the register loop of its set and precision,
+// and reports its fastest run.
+func reportPeak(b *testing.B, s *kernel.Set, p Precision, f func(), multiplyAdds float64) {
 	peak := kernel.Peak[float64]
 	if p == Float32 {
 		peak = kernel.Peak[float32]
 	}
-	most, least := peak(s), fastest(f)
-	most = max(most, peak(s))
-	if most > 0 && flops > 0 {
-		b.ReportMetric(100*flops/least/most, "%peak")
+	n := repetitions(f)
+	var shares []float64
+	least, before := math.Inf(1), peak(s)
+	for range trials {
+		t := clock(n, f)
+		after := peak(s)
+		shares = append(shares, 100*multiplyAdds/t/((before+after)/2))
+		least, before = min(least, t), after
+	}
+	if before > 0 {
+		b.ReportMetric(median(shares), "%peak")
 	}
 	b.ReportMetric(least, "best-ns/op")
 }
 
-// fastest returns the nanoseconds of a call of f in the best of 40 runs.
-func fastest(f func()) float64 {
-	n, best := 1, 0.0
-	for run := 0; run < 40; run++ {
-		start := time.Now()
-		for range n {
-			f()
-		}
-		d := time.Since(start)
-		if d < time.Millisecond/2 {
-			n, run = 2*n, -1
-			continue
-		}
-		if t := float64(d.Nanoseconds()) / float64(n); best == 0 || t < best {
-			best = t
-		}
+// Two speeds are compared by runs in turn, each of some 100 µs: the clock
+// hardly changes between neighbours, and the median forgets the runs that
+// something else on the machine interrupted.
+const trials = 41
+
+// timesAs is the median of f's time over g's.
+func timesAs(f, g func()) float64 {
+	n, m := repetitions(f), repetitions(g)
+	var ratios []float64
+	before := clock(m, g)
+	for range trials {
+		t := clock(n, f)
+		after := clock(m, g)
+		ratios = append(ratios, t/((before+after)/2))
+		before = after
 	}
-	return best
+	return median(ratios)
+}
+
+// clock returns the nanoseconds of a call of f, of n in a row.
+func clock(n int, f func()) float64 {
+	start := time.Now()
+	for range n {
+		f()
+	}
+	return float64(time.Since(start).Nanoseconds()) / float64(n)
+}
+
+func repetitions(f func()) int {
+	n := 1
+	for clock(n, f)*float64(n) < 1e5 {
+		n *= 2
+	}
+	return n
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
 }
 
 // batch is the force of the first rows of a network's data.
@@ -115,21 +146,68 @@ func (f batch) HessianVector(hv, theta, v []float64) {
 }
 
 // BenchmarkStep is a whole step of every integrator, gradients and noise
-// included, on the kernels in force.
+// included, on the kernels in force, which HAMBENCH_ISA chooses. The
+// multiply-adds of %peak are those of its gradients and Hessian-vector
+// products alone.
 func BenchmarkStep(b *testing.B) {
+	eachStep(b, func(b *testing.B, m integrators.Method, rows int, p Precision) {
+		step := newStep(b, m, rows, p)
+		step() // compiles its programs
+		b.ReportAllocs()
+		for b.Loop() {
+			step()
+		}
+		c := m.Claims
+		work := float64(rows) * (float64(c.Gradients)*multiplyAdds(false) + float64(c.HessianVectors)*multiplyAdds(true))
+		reportPeak(b, kernel.Default(), p, step, work)
+	})
+}
+
+// mostLeapfrogs is how many leapfrog steps a step may cost. A Hessian-vector
+// product is some 2.6 gradients, so that mt3 does the work of 5.6.
+var mostLeapfrogs = map[string]float64{"symmetric": 1.1, "lietrotter": 1.1, "mt3": 6}
+
+// BenchmarkRatio compares a step of every integrator with one of leapfrog.
+func BenchmarkRatio(b *testing.B) {
+	leapfrog, err := integrators.Lookup("leapfrog")
+	if err != nil {
+		b.Fatal(err)
+	}
+	eachStep(b, func(b *testing.B, m integrators.Method, rows int, p Precision) {
+		step, unit := newStep(b, m, rows, p), newStep(b, leapfrog, rows, p)
+		step() // compiles its programs
+		unit()
+		for b.Loop() {
+			step()
+		}
+		ratio := timesAs(step, unit)
+		b.ReportMetric(ratio, "leapfrogs")
+		if most := mostLeapfrogs[m.Name]; most > 0 && ratio > most {
+			b.Errorf("a step costs %.2f of leapfrog: want at most %g", ratio, most)
+		}
+	})
+}
+
+// eachStep runs a benchmark for every integrator that a network can drive.
+func eachStep(b *testing.B, f func(b *testing.B, m integrators.Method, rows int, p Precision)) {
+	if err := kernel.Err(); err != nil {
+		b.Skip(err)
+	}
 	for _, rows := range []int{8, 32, 128, 455} {
 		for _, p := range []Precision{Float32, Float64} {
 			for _, m := range integrators.Methods() {
 				if m.Claims.Affine {
 					continue // its force is not a network's
 				}
-				b.Run(fmt.Sprintf("B=%d/precision=%s/integrator=%s", rows, p, m.Name), func(b *testing.B) { benchmarkStep(b, m, rows, p) })
+				name := fmt.Sprintf("B=%d/precision=%s/isa=%s/integrator=%s", rows, p, kernel.ISA(), m.Name)
+				b.Run(name, func(b *testing.B) { f(b, m, rows, p) })
 			}
 		}
 	}
 }
 
-func benchmarkStep(b *testing.B, m integrators.Method, rows int, p Precision) {
+// newStep returns a whole step of a chain on the first rows of the data.
+func newStep(b *testing.B, m integrators.Method, rows int, p Precision) func() {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := mustNet(b, kernel.Default(), Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
 	// So small a step holds from any start, and costs what every step costs.
@@ -143,10 +221,5 @@ func benchmarkStep(b *testing.B, m integrators.Method, rows int, p Precision) {
 	var f integrators.Force = batch{n, rows, 455 / float64(rows)}
 	next := func() integrators.Force { return f }
 	noise := random.New(1, random.StreamNoise)
-	step := func() { in.OuterStep(z, next, noise) }
-	b.ReportAllocs()
-	for b.Loop() {
-		step()
-	}
-	b.ReportMetric(fastest(step), "best-ns/op")
+	return func() { in.OuterStep(z, next, noise) }
 }

@@ -59,8 +59,32 @@ func tiles(s simd.Set) map[int][]int {
 	case s.Masks:
 		return map[int][]int{1: {25, 10, 3, 2, 1}, 2: {10, 3, 2, 1}, 3: {8, 3, 2, 1}, 4: {6, 3, 2, 1}}
 	}
-	return map[int][]int{1: {10, 3, 2, 1}, 2: {6, 3, 2, 1}}
+	// A tile of few rows cannot hide the latency of its multiply-adds, so that
+	// the last rows are shared out.
+	return map[int][]int{1: {10, 3, 2, 1}, 2: {6, 5, 4, 3, 2, 1}}
 }
+
+// first returns the height of the first tile for so many rows, with which all
+// take the least time.
+func first(heights []int, width, rows int) int {
+	best, least := make([]int, rows+1), make([]int, rows+1)
+	for n := 1; n <= rows; n++ {
+		for _, h := range heights {
+			if h > n {
+				continue
+			}
+			if c := least[n-h] + cost(h, width); best[n] == 0 || c < least[n] {
+				best[n], least[n] = h, c
+			}
+		}
+	}
+	return best[rows]
+}
+
+// cost is the time that a tile takes for one row of B, in half cycles: two
+// multiply-adds start in a cycle and take four. One cycle stands for what each
+// tile has before and after its rows.
+func cost(height, width int) int { return max(height*width, 8) + 2 }
 
 func main() {
 	for _, s := range simd.Sets {
@@ -140,15 +164,26 @@ func panel(s simd.Set, width int, heights []int, masked bool) {
 	Label("next")
 	left := load64(instruction(), oM)
 	SUBQ(row, left)
-	for _, r := range heights {
-		CMPQ(left, U32(uint32(r)))
-		JGE(LabelRef(fmt.Sprintf("tile%d", r)))
-	}
+	chooseTile(heights, width, left)
 	RET()
 	for _, r := range heights {
 		tile{s: s, width: width, rows: r, row: row, mask: lanes}.generate()
 		ADDQ(U32(uint32(r)), row)
 		JMP(LabelRef("next"))
+	}
+}
+
+// chooseTile jumps to the first tile for the rows that are left, if any are.
+// From twice the largest height on that is the largest.
+func chooseTile(heights []int, width int, left reg.GPVirtual) {
+	for from := 2 * heights[0]; from > 0; {
+		h := first(heights, width, from)
+		for from > 1 && first(heights, width, from-1) == h {
+			from--
+		}
+		CMPQ(left, U32(uint32(from)))
+		JGE(LabelRef(fmt.Sprintf("tile%d", h)))
+		from--
 	}
 }
 
@@ -245,31 +280,26 @@ func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
 	JNZ(LabelRef(t.label("k")))
 }
 
-// rows addresses rows of a matrix by pointers, each of which serves several
-// rows by multiples of the stride as an index.
+// rows addresses rows of a matrix by pointers, each of which serves nine rows
+// by multiples of the stride as an index: what else moves takes turns from
+// the multiply-adds, which fill their ports.
 type rows struct {
 	pointers []reg.GPVirtual
-	each     int                   // rows a pointer
 	strides  map[int]reg.GPVirtual // odd multiples of the stride
 }
 
+// rowsEach is the number of rows a pointer, as 8 is the largest scale.
+const rowsEach = 9
+
 func newRows(first, stride reg.GPVirtual, n int) *rows {
-	x := &rows{[]reg.GPVirtual{first}, 3, map[int]reg.GPVirtual{1: stride}}
-	if n > 12 { // pointers would be too many
-		x.each = 9
-		for odd := 3; odd < x.each; odd += 2 {
-			r := GP64()
-			LEAQ(Mem{Base: x.strides[odd-2], Index: stride, Scale: 2}, r)
-			x.strides[odd] = r
-		}
+	x := &rows{[]reg.GPVirtual{first}, map[int]reg.GPVirtual{1: stride}}
+	for odd := 3; odd < min(rowsEach, n); odd += 2 {
+		x.strides[odd] = GP64()
+		LEAQ(Mem{Base: x.strides[odd-2], Index: stride, Scale: 2}, x.strides[odd])
 	}
-	for i := x.each; i < n; i += x.each {
+	for i := rowsEach; i < n; i += rowsEach {
 		p, last := GP64(), x.pointers[len(x.pointers)-1]
-		if x.each == 3 {
-			LEAQ(Mem{Base: last, Index: stride, Scale: 2}, p)
-		} else {
-			LEAQ(Mem{Base: last, Index: stride, Scale: 8}, p)
-		}
+		LEAQ(Mem{Base: last, Index: stride, Scale: 8}, p)
 		ADDQ(stride, p)
 		x.pointers = append(x.pointers, p)
 	}
@@ -278,10 +308,10 @@ func newRows(first, stride reg.GPVirtual, n int) *rows {
 
 // at is the address of row i.
 func (x *rows) at(i int) Mem {
-	m := Mem{Base: x.pointers[i/x.each]}
-	for odd := i % x.each; odd > 0; odd /= 2 {
+	m := Mem{Base: x.pointers[i/rowsEach]}
+	for odd := i % rowsEach; odd > 0; odd /= 2 {
 		if odd%2 == 1 {
-			return m.Idx(x.strides[odd], uint8(i%x.each/odd))
+			return m.Idx(x.strides[odd], uint8(i%rowsEach/odd))
 		}
 	}
 	return m
@@ -647,10 +677,11 @@ func storePairs(s simd.Set, epilogue int, sums []reg.VecVirtual, row, from reg.G
 }
 
 // transposer generates the frame of a transposition: it loads a square of up
-// to n rows of S (oM says how many; the others count as zeros), lets shuffle
-// transpose it in registers, stores it as n rows of D, and goes on to the
-// next square of the same rows; tK squares in all.
-func transposer(s simd.Set, n int, shuffle func(r []reg.VecVirtual) []reg.VecVirtual) {
+// to n rows of S (oM says how many; the others count as zeros), transposes it
+// in registers, stores it as n rows of D, and goes on to the next square of
+// the same rows; tK squares in all. whole loads and transposes all n rows;
+// shuffle transposes what some rows have left in registers.
+func transposer(s simd.Set, n int, whole func(p, sRow reg.GPVirtual) []reg.VecVirtual, shuffle func(r []reg.VecVirtual) []reg.VecVirtual) {
 	TEXT("transpose_"+s.Suffix(), NOSPLIT, "func(i, frame *byte)")
 	Doc(fmt.Sprintf("transpose_%s transposes squares of %d rows.", s.Suffix(), n))
 	Pragma("noescape")
@@ -660,9 +691,20 @@ func transposer(s simd.Set, n int, shuffle func(r []reg.VecVirtual) []reg.VecVir
 	ADDQ(U32(oTerms), i)
 	sRow, squares := load64(i, tARow), load64(i, tK)
 	source := place(i, tA)
+	store := func(out []reg.VecVirtual) {
+		for _, x := range out {
+			VMOVUPS(x, Mem{Base: d})
+			ADDQ(dRow, d)
+		}
+	}
 	Label("square")
 	p := GP64()
 	MOVQ(source, p)
+	CMPQ(rows, U32(uint32(n)))
+	JLT(LabelRef("some"))
+	store(whole(p, sRow))
+	JMP(LabelRef("stored"))
+	Label("some")
 	r := make([]reg.VecVirtual, n)
 	for j := range r {
 		r[j] = s.Zero()
@@ -674,14 +716,49 @@ func transposer(s simd.Set, n int, shuffle func(r []reg.VecVirtual) []reg.VecVir
 		ADDQ(sRow, p)
 	}
 	Label("loaded")
-	for _, x := range shuffle(r) {
-		VMOVUPS(x, Mem{Base: d})
-		ADDQ(dRow, d)
-	}
+	store(shuffle(r))
+	Label("stored")
 	ADDQ(U32(uint32(s.Bytes)), source)
 	DECQ(squares)
 	JNZ(LabelRef("square"))
 	RET()
+}
+
+// loadRows returns a function that loads n rows and shuffles them.
+func loadRows(s simd.Set, n int, shuffle func(r []reg.VecVirtual) []reg.VecVirtual) func(p, sRow reg.GPVirtual) []reg.VecVirtual {
+	return func(p, sRow reg.GPVirtual) []reg.VecVirtual {
+		r := make([]reg.VecVirtual, n)
+		for j := range r {
+			r[j] = s.New()
+			VMOVUPS(Mem{Base: p}, r[j])
+			ADDQ(sRow, p)
+		}
+		return shuffle(r)
+	}
+}
+
+// loadHalves returns a function that loads n rows of 32 bytes so that
+// transposing the 16-byte lanes by themselves, as lanes does, is all that is
+// left: a lane that comes from memory costs no shuffle. The first result has
+// the first halves of row j, and in its upper lane of row j + n/2, the second
+// one the second halves.
+func loadHalves(n int, lanes func(r []reg.VecVirtual) []reg.VecVirtual) func(p, sRow reg.GPVirtual) []reg.VecVirtual {
+	return func(p, sRow reg.GPVirtual) []reg.VecVirtual {
+		lower := GP64()
+		LEAQ(Mem{Base: p, Index: sRow, Scale: uint8(n / 2)}, lower)
+		var r [2][]reg.VecVirtual
+		for range n / 2 {
+			for half := range r {
+				x := YMM()
+				VBROADCASTF128(Mem{Base: p, Disp: 16 * half}, x)
+				VINSERTF128(U8(1), Mem{Base: lower, Disp: 16 * half}, x, x)
+				r[half] = append(r[half], x)
+			}
+			ADDQ(sRow, p)
+			ADDQ(sRow, lower)
+		}
+		return append(lanes(r[0]), lanes(r[1])...)
+	}
 }
 
 // unpack interleaves the low and the high numbers of a and b.
@@ -721,16 +798,22 @@ func hi64(o ...Op) { VUNPCKHPD(o...) }
 
 func transpose32(s simd.Set) {
 	n := s.Bytes / 4
-	transposer(s, n, func(r []reg.VecVirtual) []reg.VecVirtual {
-		t, u, out := make([]reg.VecVirtual, n), make([]reg.VecVirtual, n), make([]reg.VecVirtual, n)
-		for i := 0; i < n; i += 2 {
+	// Lane q of result c is column 4q+c of four rows.
+	lanes := func(r []reg.VecVirtual) []reg.VecVirtual {
+		t, u := make([]reg.VecVirtual, 4), make([]reg.VecVirtual, 4)
+		for i := 0; i < 4; i += 2 {
 			t[i], t[i+1] = unpack(s, lo32, hi32, r[i], r[i+1])
 		}
+		u[0], u[1] = unpack(s, lo64, hi64, t[0], t[2])
+		u[2], u[3] = unpack(s, lo64, hi64, t[1], t[3])
+		return u
+	}
+	shuffle := func(r []reg.VecVirtual) []reg.VecVirtual {
+		var u []reg.VecVirtual
 		for i := 0; i < n; i += 4 {
-			u[i], u[i+1] = unpack(s, lo64, hi64, t[i], t[i+2])
-			u[i+2], u[i+3] = unpack(s, lo64, hi64, t[i+1], t[i+3])
+			u = append(u, lanes(r[i:i+4])...)
 		}
-		// Lane q of u[4g+c] is now column 4q+c of rows 4g … 4g+3.
+		out := make([]reg.VecVirtual, n)
 		for c := range 4 {
 			if n == 8 {
 				out[c], out[4+c] = halves(u[c], u[4+c])
@@ -741,17 +824,27 @@ func transpose32(s simd.Set) {
 			}
 		}
 		return out
-	})
+	}
+	if n == 8 {
+		transposer(s, n, loadHalves(n, lanes), shuffle)
+	} else {
+		transposer(s, n, loadRows(s, n, shuffle), shuffle)
+	}
 }
 
 func transpose64(s simd.Set) {
 	n := s.Bytes / 8
-	transposer(s, n, func(r []reg.VecVirtual) []reg.VecVirtual {
-		t, out := make([]reg.VecVirtual, n), make([]reg.VecVirtual, n)
+	// Lane q of result c is column 2q+c of two rows.
+	lanes := func(r []reg.VecVirtual) []reg.VecVirtual {
+		x, y := unpack(s, lo64, hi64, r[0], r[1])
+		return []reg.VecVirtual{x, y}
+	}
+	shuffle := func(r []reg.VecVirtual) []reg.VecVirtual {
+		var t []reg.VecVirtual
 		for i := 0; i < n; i += 2 {
-			t[i], t[i+1] = unpack(s, lo64, hi64, r[i], r[i+1])
+			t = append(t, lanes(r[i:i+2])...)
 		}
-		// Lane q of t[2g+c] is now column 2q+c of rows 2g, 2g+1.
+		out := make([]reg.VecVirtual, n)
 		for c := range 2 {
 			if n == 4 {
 				out[c], out[2+c] = halves(t[c], t[2+c])
@@ -762,5 +855,10 @@ func transpose64(s simd.Set) {
 			}
 		}
 		return out
-	})
+	}
+	if n == 4 {
+		transposer(s, n, loadHalves(n, lanes), shuffle)
+	} else {
+		transposer(s, n, loadRows(s, n, shuffle), shuffle)
+	}
 }

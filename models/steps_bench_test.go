@@ -1,0 +1,111 @@
+package models_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/internal/kernel"
+	"hambench/internal/random"
+	"hambench/minibatch"
+	"hambench/models"
+)
+
+// newChain returns a chain on a built-in data set, and its state, under
+// reshuffled batches of a size.
+func newChain(t testing.TB, dataset string, o models.Options, m integrators.Method, size int, step float64) (*chain.Sampler, *integrators.Integrator, *integrators.State) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := (&datasets.Resolver{Offline: true}).Load(t.Context(), dataset)
+	must(err)
+	split, err := set.Split(0)
+	must(err)
+	target, err := models.New(models.For(dataset), split, o)
+	must(err)
+	in, err := m.New(target.Dim(), integrators.Params{Step: step, Friction: 5})
+	must(err)
+	stream, err := minibatch.New("reshuffle", target.Rows(), target.Rows()/size, random.New(1, random.StreamBatches).Rand())
+	must(err)
+	c, err := chain.New(target, in, stream, random.New(1, random.StreamNoise))
+	must(err)
+	return c, in, integrators.NewState(target.Dim())
+}
+
+// A step of any integrator allocates nothing under the chain's loop, while it
+// adapts and after. Warming up is one epoch, which meets batches of all sizes.
+func TestStepsAllocateNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	check := func(what string, dataset string, o models.Options, m integrators.Method, size int) {
+		t.Helper()
+		c, in, z := newChain(t, dataset, o, m, size, 1e-6)
+		advance := func(steps int) {
+			if err := c.Advance(ctx, z, steps); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+		advance(100)
+		for _, phase := range []string{"adapting", "frozen"} {
+			if n := testing.AllocsPerRun(2, func() { advance(10) }); n != 0 {
+				t.Errorf("%s, %s: %g allocations in 10 steps, want 0", what, phase, n)
+			}
+			in.Freeze()
+		}
+	}
+	for _, m := range integrators.Methods() {
+		if m.Claims.Affine {
+			check(m.Name+" on toy", "toy", models.Options{}, m, 1)
+			continue
+		}
+		check(m.Name+" on linear", "linear", models.Options{}, m, 8)
+		for _, p := range []string{"float32", "float64"} {
+			check(m.Name+" on a network, "+p, "teacher-reg", models.Options{Precision: p}, m, 32)
+		}
+	}
+}
+
+// BenchmarkLinearStep is a whole step of every integrator on linear, D = 256,
+// with batches of 8 rows, under the chain's loop. An operation is a run of
+// steps.
+func BenchmarkLinearStep(b *testing.B) {
+	if err := kernel.Err(); err != nil {
+		b.Skip(err)
+	}
+	for _, m := range integrators.Methods() {
+		if m.Claims.Affine {
+			continue // its flow is an expansion in 512 dimensions
+		}
+		b.Run(fmt.Sprintf("B=8/isa=%s/integrator=%s", kernel.ISA(), m.Name), func(b *testing.B) {
+			c, in, z := newChain(b, "linear", models.Options{}, m, 8, 1e-3)
+			in.Freeze()
+			ctx, cancel := context.WithCancel(b.Context())
+			defer cancel()
+			const run = 50 // steps, so that the best run is one that nothing interrupted
+			best := math.Inf(1)
+			advance := func() {
+				start := time.Now()
+				if err := c.Advance(ctx, z, run); err != nil {
+					b.Fatal(err)
+				}
+				best = min(best, float64(time.Since(start).Nanoseconds())/run)
+			}
+			advance()
+			b.ReportAllocs()
+			for b.Loop() {
+				advance()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/run, "ns/step")
+			b.ReportMetric(best, "best-ns/step")
+		})
+	}
+}
