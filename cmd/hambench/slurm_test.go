@@ -70,7 +70,7 @@ func TestSlurmDryRunWritesScriptsThatWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := scriptLine.FindStringSubmatch(string(text))
-	if command == nil || !strings.Contains(string(text), "\nexport HAMBENCH_ISA="+kernel.ISA()+"\nexport HAMBENCH_OFFLINE=1\n") {
+	if command == nil || !strings.Contains(string(text), "\nexport HAMBENCH_ISA="+kernel.ISA()+"\n") || !strings.Contains(string(text), "\nexport HAMBENCH_OFFLINE=1\n") {
 		t.Fatalf("script\n%s", text)
 	}
 	args := strings.Fields(command[1])
