@@ -98,12 +98,16 @@ func (m CostModel) Cell(c Cell, claims integrators.Claims) float64 {
 // few dozen kernels and a few thousand.
 const kernelsToDiverge = 1000
 
+// smallBatch is the number of rows below which batches are less stable than
+// the full batch: batches of 128 were seen to be as stable.
+const smallBatch = 64
+
 // unstable guesses whether a cell's chain will diverge: its step is above
 // what was seen to be stable, or beyond the explicit friction's own limit,
 // hC = 2.
 func (p Problem) unstable(c Cell) bool {
 	limit := p.Stable
-	if c.Batches > 1 {
+	if p.Rows/max(c.Batches, 1) < smallBatch {
 		limit = p.StableSmall
 	}
 	explicit := c.Integrator == "leapfrog" || c.Integrator == "sghmc" || c.Integrator == "euler"
