@@ -12,7 +12,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 build: ## build bin/hambench
-	$(GO) build -o $(BIN) ./cmd/hambench
+	$(GO) build -buildvcs=auto -o $(BIN) ./cmd/hambench 2>/dev/null || $(GO) build -o $(BIN) ./cmd/hambench
 
 test: ## run every test
 	$(GO) vet ./...

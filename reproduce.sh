@@ -7,5 +7,8 @@ if ! command -v go >/dev/null 2>&1; then
   echo "reproduce.sh: Go is not installed: install Go 1.26 or newer (https://go.dev/dl/), then run this again" >&2
   exit 2
 fi
-go build -C "$here" -o bin/hambench ./cmd/hambench
+# Results name the commit that made them, also where GOFLAGS leaves it out;
+# where git cannot be asked, they go without.
+go build -C "$here" -buildvcs=auto -o bin/hambench ./cmd/hambench 2>/dev/null ||
+  go build -C "$here" -o bin/hambench ./cmd/hambench
 exec "$here/bin/hambench" reproduce "$@"
