@@ -41,8 +41,8 @@ type Sweep struct {
 func Profiles() []Profile {
 	return []Profile{
 		{
-			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 50 samples: under half an hour on 2 cores",
-			Splits: 1, Precision: "float32", Samples: 50,
+			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 40 samples: about 20 minutes on 2 cores",
+			Splits: 1, Precision: "float32", Samples: 40,
 			Sweeps: []Sweep{
 				{[]string{"boston"}, []int{8, 32}, []float64{0.005, 0.01, 0.02, 0.05}},
 				{[]string{"boston"}, []int{Full}, []float64{0.01, 0.02, 0.05}},
