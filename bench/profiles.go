@@ -82,7 +82,7 @@ func Profiles() []Profile {
 			ToySamples: 100_000,
 		},
 		{
-			Name: "paper", About: "the paper's grid, five splits: a day on 2 cores",
+			Name: "paper", About: "the paper's grid, five splits: a bit more than a day on 2 cores",
 			Splits: 5, Precision: "float32", Samples: 200,
 			Sweeps: []Sweep{{
 				BatchSizes: []int{8, 16, 32, 64, 128, Full},
