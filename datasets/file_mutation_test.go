@@ -20,10 +20,10 @@ import (
 func fixtures(t testing.TB) (sources []source, files [][][]byte) {
 	t.Helper()
 	sources = []source{
-		{name: "regression", task: Regression, rows: 12, features: 6, noise: 0.1, parse: parseRegression, files: []File{{Path: "regression.txt"}}},
-		{name: "ionosphere", task: Classification, classes: 2, rows: 10, features: 34, train: 6, test: 4, parse: parseIonosphere, files: []File{{Path: "ionosphere.data"}}},
+		{name: "regression", task: Regression, rows: 12, features: 6, noise: 0.1, parse: parseRegression, files: []File{{Path: "invented-regression.txt"}}},
+		{name: "ionosphere", task: Classification, classes: 2, rows: 10, features: 34, train: 6, test: 4, parse: parseIonosphere, files: []File{{Path: "invented-two-classes.csv"}}},
 		{name: "vehicle", task: Classification, classes: 4, rows: 16, features: 18, train: 10, test: 6, parse: parseVehicle,
-			files: []File{{Path: "vehicle1.dat"}, {Path: "vehicle2.dat"}}},
+			files: []File{{Path: "invented-four-classes-1.txt"}, {Path: "invented-four-classes-2.txt"}}},
 	}
 	for i := range sources {
 		var of [][]byte
