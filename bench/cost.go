@@ -144,7 +144,7 @@ func (m CostModel) Estimates(exps []Experiment, shard Shard, s *Store, lookup fu
 	seen := make(map[string]bool)
 	var out []Estimate
 	for _, e := range exps {
-		e = shard.slice(e)
+		e = shard.Slice(e)
 		have, missing := e.Results(s.Get)
 		est := Estimate{ID: e.ID, Cells: len(have) + len(missing)}
 		for _, c := range missing {

@@ -174,7 +174,7 @@ func (s *session) plan(exps []Experiment) (ready []*task, err error) {
 		return s.planOracles(exps)
 	}
 	for _, e := range exps {
-		e = s.Shard.slice(e)
+		e = s.Shard.Slice(e)
 		for _, c := range e.Cells {
 			tasks, err := s.want(c)
 			if err != nil {

@@ -43,9 +43,9 @@ func (s Shard) Has(key string) bool { return s.Count <= 1 || ShardOf(key, s.Coun
 // in turn: the few oracles of a run would be spread unevenly by their keys.
 func (s Shard) Deals(i int) bool { return s.Count <= 1 || i%s.Count == s.Index }
 
-// slice cuts an experiment to the shard. A choice stays whole, with its
+// Slice cuts an experiment to the shard. A choice stays whole, with its
 // first cell: which of its cells are needed is known only in order.
-func (s Shard) slice(e Experiment) Experiment {
+func (s Shard) Slice(e Experiment) Experiment {
 	if s.Count <= 1 {
 		return e
 	}

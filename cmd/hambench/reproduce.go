@@ -312,11 +312,18 @@ var errIncomplete = errors.New("incomplete")
 // checkComplete lists the cells of the shard that the store lacks.
 func (r *reproduction) checkComplete() error {
 	missing, have := 0, 0
+	seen := make(map[string]bool) // what two experiments share counts once
 	for _, e := range r.exps {
-		there, cells := e.Results(r.store.Get)
-		have += len(there)
+		there, cells := r.slice.Slice(e).Results(r.store.Get)
+		for _, result := range there {
+			if !seen[result.Key] {
+				seen[result.Key] = true
+				have++
+			}
+		}
 		for _, c := range cells {
-			if r.slice.Has(c.Key()) {
+			if key := c.Key(); !seen[key] {
+				seen[key] = true
 				fmt.Fprintf(r.stdout, "missing: %s: %v\n", e.ID, c)
 				missing++
 			}
