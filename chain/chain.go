@@ -15,9 +15,10 @@ import (
 
 const (
 	// pollKernels is how many kernels run between two looks at the context:
-	// about 10 ms of the dearest step (mt3, full batch, 1000 rows), and a
-	// tenth of a nanosecond on the cheapest.
-	pollKernels = 8
+	// about 50 ms of the dearest step (mt3, full batch, 1000 rows). After a
+	// look the first position is worked out anew, in a tenth of a step of the
+	// smallest batch.
+	pollKernels = 32
 	// checkKernels is how many kernels run between two looks for numbers
 	// that are not finite. One look at 8 401 parameters takes less than a
 	// step of the smallest batch.
@@ -86,9 +87,7 @@ func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps 
 			return err
 		}
 		n := min(left, s.poll)
-		for range n {
-			s.in.OuterStep(z, s.next, s.noise)
-		}
+		s.in.OuterSteps(z, s.next, s.noise, n)
 		left -= n
 		if s.steps >= s.checkAt || left == 0 {
 			s.checkAt = s.steps + checkKernels

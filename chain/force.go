@@ -43,6 +43,22 @@ func (b hessianBatch) HessianVector(hv, theta, v []float64) {
 	b.hessian.HessianVector(hv, theta, v, b.rows)
 }
 
+// singleBatch is the force of a target that works in float32.
+type singleBatch struct {
+	hessianBatch
+	single models.Single
+}
+
+func (b singleBatch) GradientSingle(g, theta []float32) {
+	b.gradients++
+	b.single.GradientSingle(g, theta, b.rows)
+}
+
+func (b singleBatch) HessianVectorSingle(hv, theta, v []float32) {
+	b.products++
+	b.single.HessianVectorSingle(hv, theta, v, b.rows)
+}
+
 // affineBatch is the force of a linear-Gaussian target.
 type affineBatch struct {
 	*batch
@@ -66,6 +82,7 @@ func (b affineBatch) Affine() *integrators.Affine {
 func newForce(t models.Target, m integrators.Method) (*batch, integrators.Force, error) {
 	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
 	hessian, hasHessian := t.(models.Hessian)
+	single, hasSingle := t.(models.Single)
 	gaussian, hasAffine := t.(models.LinearGaussian)
 	switch {
 	case m.Claims.HessianVectors > 0 && !hasHessian:
@@ -74,6 +91,8 @@ func newForce(t models.Target, m integrators.Method) (*batch, integrators.Force,
 		return nil, nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, modelName(t))
 	case m.Claims.Affine:
 		return b, affineBatch{b, gaussian}, nil
+	case hasSingle:
+		return b, singleBatch{hessianBatch{b, hessian}, single}, nil
 	case hasHessian:
 		return b, hessianBatch{b, hessian}, nil
 	}

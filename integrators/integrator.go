@@ -110,6 +110,21 @@ func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) {
 	}
 }
 
+// OuterSteps runs count outer steps. It is as that many calls of OuterStep,
+// but faster where the forces are SingleForces.
+func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int) {
+	led := false
+	for range count {
+		for range in.Batches {
+			led = in.stepAhead(z, next(), n, led)
+		}
+		if in.Refresh != nil {
+			in.Refresh.Step(z, nil, n)
+			led = false
+		}
+	}
+}
+
 // Freeze ends the adaptation of an adaptive scheme and does nothing for the
 // others.
 func (in *Integrator) Freeze() {

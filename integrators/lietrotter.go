@@ -1,7 +1,5 @@
 package integrators
 
-import "hambench/internal/vec"
-
 func lieTrotterMethod() Method {
 	return define(Method{
 		Name:  "lietrotter",
@@ -16,52 +14,27 @@ func lieTrotterMethod() Method {
 		},
 	}, limits{inner: true, infiniteDamp: true}, func(dim int, p Params) (Stepper, Stepper) {
 		if p.Inner == 1 {
-			return newRefreshedVerlet(dim, p), nil
+			return newRefreshed(dim, p), nil
 		}
-		return newVerlet(dim, p), newRefresh(p, p.Step*float64(p.Inner))
+		return newHamiltonian(dim, p), newRefresh(p, p.Step*float64(p.Inner))
 	})
 }
 
-// refreshedVerlet is N_l = 1: the leapfrog step and the refreshment after it
-// in one pass.
-type refreshedVerlet struct{ verlet }
-
-func newRefreshedVerlet(dim int, p Params) *refreshedVerlet {
-	s := &refreshedVerlet{*newVerlet(dim, p)}
-	s.kick.Q, s.kick.S = p.friction(p.Step)
+// newHamiltonian returns the leapfrog step of the Hamiltonian flow alone:
+// θ += (h/2)M⁻¹r, r −= h∇U(θ), θ += (h/2)M⁻¹r. It uses no noise.
+func newHamiltonian(dim int, p Params) *verlet {
+	half := p.drift(p.Step / 2)
+	s := newVerlet(dim, half, Update{P: one, A: Coef{All: -p.Step}, B: half, Q: one})
+	s.still = true
 	return s
 }
 
-func (s *refreshedVerlet) Step(z *State, f Force, n Noise) {
-	vec.AddScaled(z.Theta, s.half, z.R)
-	f.Gradient(s.g, z.Theta)
-	s.kick.Theta, s.kick.R = z.Theta, z.R
-	n.Update(&s.kick)
-}
-
-// verlet is the leapfrog step of the Hamiltonian flow alone: θ += (h/2)M⁻¹r,
-// r −= h∇U(θ), θ += (h/2)M⁻¹r. It uses no noise.
-type verlet struct {
-	g    []float64
-	half Coef
-	kick Update
-}
-
-func newVerlet(dim int, p Params) *verlet {
-	g := make([]float64, dim)
-	half := p.drift(p.Step / 2)
-	return &verlet{
-		g:    g,
-		half: half,
-		kick: Update{G: g, P: one, A: Coef{All: -p.Step}, B: half, Q: one},
-	}
-}
-
-func (s *verlet) Step(z *State, f Force, n Noise) {
-	vec.AddScaled(z.Theta, s.half, z.R)
-	f.Gradient(s.g, z.Theta)
-	s.kick.Theta, s.kick.R = z.Theta, z.R
-	s.kick.Apply(nil)
+// newRefreshed is N_l = 1: that step and the refreshment after it in one pass.
+func newRefreshed(dim int, p Params) *verlet {
+	s := newHamiltonian(dim, p)
+	s.kick.Q, s.kick.S = p.friction(p.Step)
+	s.still = false
+	return s
 }
 
 // refresh is exact friction and noise over a time t,

@@ -51,7 +51,8 @@ type mt3 struct {
 	thetaW1, thetaW2               Coef
 	rR, rF1, rF2, rG, rW1, rW2, rH Coef
 
-	x, g, f1, f2, w1, w2, v, hv []float64 // x is the position of a stage, v is M⁻¹w₁
+	f1, f2, w1, w2 []float64
+	stage          slope // at a stage's position; v is M⁻¹w₁
 }
 
 // mt3W2Variance is the variance of w₂.
@@ -61,8 +62,8 @@ func newMT3(dim int, p Params, w2Variance float64) *mt3 {
 	h, C := p.Step, p.Friction
 	d1, d2, d3 := mt3Stage(p, 7./24), mt3Stage(p, 3./8), mt3Stage(p, 1)
 	noise, sd := math.Sqrt(2*C*h), math.Sqrt(w2Variance)
-	v := vectors(8, dim)
-	s := &mt3{x: v[0], g: v[1], f1: v[2], f2: v[3], w1: v[4], w2: v[5], v: v[6], hv: v[7]}
+	v := vectors(4, dim)
+	s := &mt3{f1: v[0], f2: v[1], w1: v[2], w2: v[3], stage: newSlope(dim)}
 
 	s.theta1R = p.drift(7. / 24 * h)
 	s.f1R = p.coef(func(m float64) float64 { return -C * m * d1(m) })
@@ -95,20 +96,21 @@ func (s *mt3) Step(z *State, f Force, n Noise) {
 	n.Normal(s.w1)
 	n.Normal(s.w2)
 
-	vec.Combine(s.x, times(one, z.Theta), times(s.theta1R, z.R))
-	f.Gradient(s.g, s.x)
-	vec.Combine(s.f1, times(s.f1R, z.R), times(s.f1G, s.g))
+	theta, r := times(one, z.Theta), func(c Coef) Term { return times(c, z.R) }
+	s.stage.gradientAt(f, theta, r(s.theta1R))
+	g, prior := s.stage.gradient(s.f1G)
+	vec.Combine(s.f1, r(s.f1R), g, prior)
 
-	vec.Combine(s.x, times(one, z.Theta), times(s.theta2R, z.R), times(s.theta2F1, s.f1))
-	f.Gradient(s.g, s.x)
-	vec.Combine(s.f2, times(s.f2R, z.R), times(s.f2F1, s.f1), times(s.f2G, s.g))
+	s.stage.gradientAt(f, theta, r(s.theta2R), times(s.theta2F1, s.f1))
+	g, prior = s.stage.gradient(s.f2G)
+	vec.Combine(s.f2, r(s.f2R), times(s.f2F1, s.f1), g, prior)
 
-	vec.Combine(s.x, times(one, z.Theta), times(s.theta3R, z.R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
-	f.Gradient(s.g, s.x)
-	vec.Combine(s.v, times(s.invMass, s.w1))
-	f.(HessianForce).HessianVector(s.hv, s.x, s.v)
+	s.stage.gradientAt(f, theta, r(s.theta3R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
+	g, prior = s.stage.gradient(s.rG)
+	s.stage.hessianTimes(f, times(s.invMass, s.w1))
+	hv, hvPrior := s.stage.product(s.rH)
 
-	vec.Combine(z.Theta, times(one, s.x), times(s.thetaW1, s.w1), times(s.thetaW2, s.w2))
-	vec.Combine(z.R, times(s.rR, z.R), times(s.rF1, s.f1), times(s.rF2, s.f2), times(s.rG, s.g),
-		times(s.rW1, s.w1), times(s.rW2, s.w2), times(s.rH, s.hv))
+	vec.Combine(z.Theta, times(one, s.stage.x), times(s.thetaW1, s.w1), times(s.thetaW2, s.w2))
+	vec.Combine(z.R, r(s.rR), times(s.rF1, s.f1), times(s.rF2, s.f2), g, prior,
+		times(s.rW1, s.w1), times(s.rW2, s.w2), hv, hvPrior)
 }

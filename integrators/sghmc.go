@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"hambench/internal/vec"
 )
 
 // VarianceCorrected is a Stepper that takes the variance of the mini-batch
@@ -51,7 +49,7 @@ const varianceWindow = 1000
 // of order 1. Package certify freezes the scheme at V̂ = 0, where it is
 // leapfrog.
 type sghmc struct {
-	leapfrog
+	verlet
 	h, C     float64
 	v, prev  []float64 // V̂ and the last gradient
 	observed int
@@ -60,8 +58,8 @@ type sghmc struct {
 
 func newSGHMC(dim int, p Params) *sghmc {
 	s := &sghmc{
-		leapfrog: *newLeapfrog(dim, p),
-		h:        p.Step, C: p.Friction,
+		verlet: *newLeapfrog(dim, p),
+		h:      p.Step, C: p.Friction,
 		v: make([]float64, dim), prev: make([]float64, dim),
 	}
 	s.kick.S.Each = make([]float64, dim)
@@ -70,14 +68,15 @@ func newSGHMC(dim int, p Params) *sghmc {
 }
 
 func (s *sghmc) Step(z *State, f Force, n Noise) {
-	vec.AddScaled(z.Theta, s.half, z.R)
-	f.Gradient(s.g, z.Theta)
+	s.forceAt(z, f)
 	if !s.frozen {
 		s.observe()
 	}
-	s.kick.Theta, s.kick.R = z.Theta, z.R
-	n.Update(&s.kick)
+	s.finish(z, n)
 }
+
+// leads waits for the end of the adaptation, which looks at gradients.
+func (s *sghmc) leads() bool { return s.frozen }
 
 // observe takes the gradient in s.g into V̂.
 func (s *sghmc) observe() {

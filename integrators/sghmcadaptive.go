@@ -3,8 +3,6 @@ package integrators
 import (
 	"math"
 	"slices"
-
-	"hambench/internal/vec"
 )
 
 func sghmcAdaptiveMethod() Method {
@@ -48,7 +46,7 @@ const leastSquare = 1e-16
 // nor a rescaling. (The authors keep the velocity M⁻¹r instead. That takes
 // N(0, M) to a law of variance M'²/M.)
 type sghmcAdaptive struct {
-	leapfrog
+	verlet
 	h, C           float64
 	m, v, avg, tau []float64 // M⁻¹, V̂, g, τ
 	observed       int       // gradients
@@ -68,19 +66,20 @@ func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
 		s.tau[i] = 1
 	}
 	p.InvMass = s.m
-	s.leapfrog = *newLeapfrog(dim, p)
+	s.verlet = *newLeapfrog(dim, p)
 	return s
 }
 
 func (s *sghmcAdaptive) Step(z *State, f Force, n Noise) {
-	vec.AddScaled(z.Theta, s.half, z.R)
-	f.Gradient(s.g, z.Theta)
+	s.forceAt(z, f)
 	if !s.frozen {
 		s.observe(z.R)
 	}
-	s.kick.Theta, s.kick.R = z.Theta, z.R
-	n.Update(&s.kick)
+	s.finish(z, n)
 }
+
+// leads waits for the end of the adaptation, which looks at gradients.
+func (s *sghmcAdaptive) leads() bool { return s.frozen }
 
 // observe takes the gradient in s.g into V̂, M and the coefficients, and
 // rescales the momentum r to the new mass.

@@ -1,10 +1,6 @@
 package integrators
 
-import (
-	"math"
-
-	"hambench/internal/vec"
-)
+import "math"
 
 func symmetricMethod() Method {
 	return define(Method{
@@ -18,7 +14,7 @@ func symmetricMethod() Method {
 	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
 }
 
-// symmetric is the splitting of Chen, Ding and Carin,
+// newSymmetric returns the splitting of Chen, Ding and Carin,
 //
 //	θ* = θ + (h/2) M⁻¹ r
 //	r  ← e^{−C M⁻¹ h/2} r
@@ -28,33 +24,14 @@ func symmetricMethod() Method {
 //
 // The three momentum lines are one affine map, e²r − eh∇U + e√(2Ch) ξ with
 // e = e^{−C M⁻¹ h/2}.
-type symmetric struct {
-	g    []float64
-	half Coef
-	kick Update
-}
-
-func newSymmetric(dim int, p Params) *symmetric {
+func newSymmetric(dim int, p Params) *verlet {
 	h, C := p.Step, p.Friction
-	g := make([]float64, dim)
 	half := p.drift(h / 2)
-	return &symmetric{
-		g:    g,
-		half: half,
-		kick: Update{
-			G: g,
-			P: p.coef(func(m float64) float64 { return math.Exp(-C * m * h) }),
-			A: p.coef(func(m float64) float64 { return -h * math.Exp(-C*m*h/2) }),
-			Q: one,
-			S: p.coef(func(m float64) float64 { return math.Sqrt(2*C*h) * math.Exp(-C*m*h/2) }),
-			D: half,
-		},
-	}
-}
-
-func (s *symmetric) Step(z *State, f Force, n Noise) {
-	vec.AddScaled(z.Theta, s.half, z.R)
-	f.Gradient(s.g, z.Theta)
-	s.kick.Theta, s.kick.R = z.Theta, z.R
-	n.Update(&s.kick)
+	return newVerlet(dim, half, Update{
+		P: p.coef(func(m float64) float64 { return math.Exp(-C * m * h) }),
+		A: p.coef(func(m float64) float64 { return -h * math.Exp(-C*m*h/2) }),
+		Q: one,
+		S: p.coef(func(m float64) float64 { return math.Sqrt(2*C*h) * math.Exp(-C*m*h/2) }),
+		D: half,
+	})
 }

@@ -28,13 +28,31 @@ func newBNN(s *datasets.Split, o Options) (Target, error) {
 		return nil, err
 	}
 	t := &bnn{scores: scores{s}}
-	if t.train, err = mlp.New(p); err != nil || s.TestRows() == 0 {
-		return t, err
+	if t.train, err = mlp.New(p); err != nil {
+		return nil, err
 	}
-	p.Inputs, p.Targets, p.Labels, p.Precision = s.TestX, s.TestY, s.TestLabels, mlp.Float64
-	t.test, err = mlp.New(p)
-	t.raw = make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
-	return t, err
+	if s.TestRows() > 0 {
+		p.Inputs, p.Targets, p.Labels, p.Precision = s.TestX, s.TestY, s.TestLabels, mlp.Float64
+		if t.test, err = mlp.New(p); err != nil {
+			return nil, err
+		}
+		t.raw = make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
+	}
+	if t.train.Single() {
+		return singleBNN{t}, nil
+	}
+	return t, nil
+}
+
+// singleBNN is a network whose derivatives are worked out in float32.
+type singleBNN struct{ *bnn }
+
+func (t singleBNN) GradientSingle(g, theta []float32, rows Rows) {
+	t.train.GradientSingle(g, theta, rows.Lo, rows.Hi, rows.Scale)
+}
+
+func (t singleBNN) HessianVectorSingle(hv, theta, v []float32, rows Rows) {
+	t.train.HessianVectorSingle(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
 }
 
 // network returns the training problem of a split.

@@ -44,6 +44,18 @@ type Hessian interface {
 	HessianVector(hv, theta, v []float64, rows Rows)
 }
 
+// Single is a Target with the prior N(0, I) whose data's part of the
+// derivatives is worked out in float32.
+type Single interface {
+	Hessian
+	// GradientSingle stores what Gradient stores, without the prior's theta,
+	// in g.
+	GradientSingle(g, theta []float32, rows Rows)
+	// HessianVectorSingle stores what HessianVector stores, without the
+	// prior's v, in hv.
+	HessianVectorSingle(hv, theta, v []float32, rows Rows)
+}
+
 // Scorer is a Target that judges its predictions by the test targets.
 type Scorer interface {
 	Target

@@ -16,16 +16,22 @@ func noiseUpdate_avx512(c *counter, coefficients *coefficients, theta, r, grad *
 func noiseUpdate_avx2(c *counter, coefficients *coefficients, theta, r, grad *float64, turns int)
 
 //go:noescape
+func noiseStep_avx512(c *counter, coefficients *coefficients, theta, r *float64, grad, lead *float32, turns int)
+
+//go:noescape
+func noiseStep_avx2(c *counter, coefficients *coefficients, theta, r *float64, grad, lead *float32, turns int)
+
+//go:noescape
 func narrow_avx512(dst *float32, x *float64, turns int)
 
 //go:noescape
 func narrow_avx2(dst *float32, x *float64, turns int)
 
 //go:noescape
-func combine_avx512(dst *float64, terms *summand, n, turns int)
+func combine_avx512(dst *float64, rounded *float32, terms *summand, n, turns int)
 
 //go:noescape
-func combine_avx2(dst *float64, terms *summand, n, turns int)
+func combine_avx2(dst *float64, rounded *float32, terms *summand, n, turns int)
 
 //go:noescape
 func update_avx512(p *pass, turns int)

@@ -56,8 +56,8 @@ func benchmarkUpdate(b *testing.B, friction Coef) {
 
 func BenchmarkCombine(b *testing.B) {
 	x, y := filled(dim), filled(dim)
-	terms := []Summand{{Coef{All: 1}, x}, {Coef{All: 1e-3}, y}}
-	eachSet(b, dim, func(s *Set) func() { return func() { s.combine(x, terms) } })
+	terms := []Summand{{C: Coef{All: 1}, X: x}, {C: Coef{All: 1e-3}, X: y}}
+	eachSet(b, dim, func(s *Set) func() { return func() { s.Combine(x, nil, terms...) } })
 }
 
 // eachSet benchmarks what kernel returns on each set of kernels, and reports

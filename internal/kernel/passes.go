@@ -33,9 +33,18 @@ func (c Coef) At(i int) float64 {
 // Every update of the integrators between two gradients has this form, so a
 // generator that makes ξ inside the pass touches memory once. G may be nil
 // (A∘g is then left out); Theta may be nil (no drift).
+//
+// With Lead, the pass is a whole step of a scheme that drifts first. Its
+// gradient is that of a target with the prior N(0, I): Data, the part of the
+// data, in float32, plus θ. And it hands the position of the next gradient on,
+// rounded to float32:
+//
+//	θ ← θ + E∘r,   r ← P∘r + A∘(data + θ),   θ ← θ + B∘r,
+//	r ← Q∘r + S∘ξ,   θ ← θ + D∘r,   lead ← θ + E∘r.
 type Update struct {
-	Theta, R, G      []float64
-	P, A, B, Q, S, D Coef
+	Theta, R, G         []float64
+	Data, Lead          []float32 // both or neither; then Theta is needed, and G not used
+	P, A, B, Q, S, D, E Coef
 }
 
 // Apply carries out the update with the given noise vector; a nil xi stands
@@ -56,7 +65,11 @@ func (s *Set) apply(u *Update, xi []float64) {
 // coordinate updates one coordinate.
 func (u *Update) coordinate(i int, xi float64) {
 	r := u.P.At(i) * u.R[i]
-	if u.G != nil {
+	switch {
+	case u.Lead != nil:
+		u.Theta[i] = math.FMA(u.E.At(i), u.R[i], u.Theta[i])
+		r = math.FMA(u.A.At(i), float64(u.Data[i])+u.Theta[i], r)
+	case u.G != nil:
 		r = math.FMA(u.A.At(i), u.G[i], r)
 	}
 	kicked := r
@@ -65,13 +78,24 @@ func (u *Update) coordinate(i int, xi float64) {
 	if u.Theta != nil {
 		u.Theta[i] = math.FMA(u.D.At(i), r, math.FMA(u.B.At(i), kicked, u.Theta[i]))
 	}
+	if u.Lead != nil {
+		u.Lead[i] = float32(math.FMA(u.E.At(i), r, u.Theta[i]))
+	}
+}
+
+// coefs are the coefficients in the assembly's order.
+func (u *Update) coefs() [7]*Coef {
+	return [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D, &u.E}
 }
 
 // check panics unless all vectors fit R.
 func (u *Update) check(xi []float64) {
 	n := len(u.R)
 	ok := (u.Theta == nil || len(u.Theta) >= n) && (u.G == nil || len(u.G) >= n) && (xi == nil || len(xi) >= n)
-	for _, c := range [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D} {
+	if u.Lead != nil {
+		ok = ok && len(u.Theta) >= n && len(u.Data) >= n && len(u.Lead) >= n
+	}
+	for _, c := range u.coefs() {
 		ok = ok && (c.Each == nil || len(c.Each) >= n)
 	}
 	if !ok {
@@ -81,37 +105,66 @@ func (u *Update) check(xi []float64) {
 
 // uniform says that no coefficient differs by coordinate.
 func (u *Update) uniform() bool {
-	return u.P.Each == nil && u.A.Each == nil && u.B.Each == nil && u.Q.Each == nil && u.S.Each == nil && u.D.Each == nil
+	for _, c := range u.coefs() {
+		if c.Each != nil {
+			return false
+		}
+	}
+	return true
 }
 
-// Summand is a term c∘x of a linear combination.
+// Summand is a term c∘x of a linear combination. Where Single is not nil, x is
+// that, and X is not used.
 type Summand struct {
-	C Coef
-	X []float64
+	C      Coef
+	X      []float64
+	Single []float32
+}
+
+// at is the term's element i.
+func (t *Summand) at(i int) float64 {
+	if t.Single != nil {
+		return float64(t.Single[i])
+	}
+	return t.X[i]
+}
+
+// fits says that the term has n elements.
+func (t *Summand) fits(n int) bool {
+	return (len(t.X) >= n || t.Single != nil) && (t.Single == nil || len(t.Single) >= n) && (t.C.Each == nil || len(t.C.Each) >= n)
 }
 
 // Combine stores the sum of the terms in dst, which may be one of the terms'
-// vectors.
-func Combine(dst []float64, terms ...Summand) { chosen.combine(dst, terms) }
+// vectors, and, if rounded is not nil, what it is in float32 there.
+func Combine(dst []float64, rounded []float32, terms ...Summand) {
+	chosen.Combine(dst, rounded, terms...)
+}
 
 // maxSummands is what combine's assembly has room for.
-const maxSummands = 8
+const maxSummands = 10
 
-func (s *Set) combine(dst []float64, terms []Summand) {
+// Combine is the function Combine on a given set.
+func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 	if len(terms) == 0 || len(terms) > maxSummands {
 		panic(fmt.Sprintf("kernel: combination of %d terms: want 1 … %d", len(terms), maxSummands))
 	}
+	if rounded != nil && len(rounded) < len(dst) {
+		panic(fmt.Sprintf("kernel: combination of %d numbers, room for %d rounded ones", len(dst), len(rounded)))
+	}
 	for i := range terms {
-		if t := &terms[i]; len(t.X) < len(dst) || t.C.Each != nil && len(t.C.Each) < len(dst) {
+		if !terms[i].fits(len(dst)) {
 			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d", len(dst), i))
 		}
 	}
-	for i := combineVectors(s.level, dst, terms); i < len(dst); i++ {
+	for i := combineVectors(s.level, dst, rounded, terms); i < len(dst); i++ {
 		sum := 0.0
 		for j := range terms {
-			sum = math.FMA(terms[j].C.At(i), terms[j].X[i], sum)
+			sum = math.FMA(terms[j].C.At(i), terms[j].at(i), sum)
 		}
 		dst[i] = sum
+		if rounded != nil {
+			rounded[i] = float32(sum)
+		}
 	}
 }
 

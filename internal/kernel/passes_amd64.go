@@ -1,5 +1,7 @@
 package kernel
 
+import "unsafe"
+
 // Each function does the whole vectors of its pass and returns how many
 // elements that were; plain Go does none.
 
@@ -33,11 +35,12 @@ func whole(l level, n, perTurn int) int {
 
 // summand is a term as the assembly reads it.
 type summand struct {
-	x, c *float64
-	each uint64 // not 0 if c is a vector
+	x, c   unsafe.Pointer
+	each   uint64 // not 0 if c is a vector
+	single uint64 // not 0 if x is of floats
 }
 
-func combineVectors(l level, dst []float64, terms []Summand) int {
+func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) int {
 	done := whole(l, len(dst), 1)
 	if done == 0 {
 		return 0
@@ -45,25 +48,31 @@ func combineVectors(l level, dst []float64, terms []Summand) int {
 	var t [maxSummands]summand
 	for i := range terms {
 		s := &terms[i]
-		t[i] = summand{x: &s.X[0], c: &s.C.All}
+		t[i] = summand{c: unsafe.Pointer(&s.C.All)}
+		if s.Single != nil {
+			t[i].x, t[i].single = unsafe.Pointer(&s.Single[0]), 1
+		} else {
+			t[i].x = unsafe.Pointer(&s.X[0])
+		}
 		if s.C.Each != nil {
-			t[i].c, t[i].each = &s.C.Each[0], 1
+			t[i].c, t[i].each = unsafe.Pointer(&s.C.Each[0]), 1
 		}
 	}
 	if l == avx512 {
-		combine_avx512(&dst[0], &t[0], len(terms), done/turn512)
+		combine_avx512(&dst[0], unsafe.SliceData(rounded), &t[0], len(terms), done/turn512)
 	} else {
-		combine_avx2(&dst[0], &t[0], len(terms), done/turn2)
+		combine_avx2(&dst[0], unsafe.SliceData(rounded), &t[0], len(terms), done/turn2)
 	}
 	return done
 }
 
 // pass is an update as the assembly reads it.
 type pass struct {
-	theta, r, g, xi *float64
-	coef            [6]*float64
-	step            [6]int // bytes by which a coefficient's address moves
-	all             [6][8]float64
+	theta, r, g, xi unsafe.Pointer
+	lead            unsafe.Pointer // not nil for a whole step, whose g is of floats
+	coef            [7]unsafe.Pointer
+	step            [7]int // bytes by which a coefficient's address moves
+	all             [7][8]float64
 }
 
 func updateVectors(l level, u *Update, xi []float64) int {
@@ -73,30 +82,32 @@ func updateVectors(l level, u *Update, xi []float64) int {
 		return 0
 	}
 	// What is left out counts as 0 times r.
-	p := pass{r: &u.R[0], g: &u.R[0], xi: &u.R[0]}
-	a, s := &u.A, &u.S
-	if u.Theta != nil {
-		p.theta = &u.Theta[0]
-	}
-	if u.G != nil {
-		p.g = &u.G[0]
-	} else {
-		a = &Coef{}
+	r := unsafe.Pointer(&u.R[0])
+	p := pass{theta: unsafe.Pointer(unsafe.SliceData(u.Theta)), r: r, g: r, xi: r}
+	none := Coef{}
+	coefs := u.coefs()
+	switch {
+	case u.Lead != nil:
+		p.g, p.lead = unsafe.Pointer(&u.Data[0]), unsafe.Pointer(&u.Lead[0])
+	case u.G != nil:
+		p.g = unsafe.Pointer(&u.G[0])
+	default:
+		coefs[1] = &none
 	}
 	if xi != nil {
-		p.xi = &xi[0]
+		p.xi = unsafe.Pointer(&xi[0])
 	} else {
-		s = &Coef{}
+		coefs[4] = &none
 	}
-	for i, c := range [...]*Coef{&u.P, a, &u.B, &u.Q, s, &u.D} {
+	for i, c := range coefs {
 		if c.Each != nil {
-			p.coef[i], p.step[i] = &c.Each[0], 64
+			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 64
 			if l == avx2 {
 				p.step[i] = 32
 			}
 			continue
 		}
-		p.coef[i] = &p.all[i][0]
+		p.coef[i] = unsafe.Pointer(&p.all[i])
 		for j := range p.all[i] {
 			p.all[i][j] = c.All
 		}
@@ -125,8 +136,8 @@ func normalVectors(l level, c *counter, dst []float64) int {
 
 // coefficients are those of an update, in the assembly's order.
 type coefficients struct {
-	p, a, b, q, s, d float64
-	thetaStep        int // bytes from one turn's positions to the next one's
+	p, a, b, q, s, d, e float64
+	thetaStep           int // bytes from one turn's positions to the next one's
 }
 
 // noiseUpdateVectors carries out an update of uniform coefficients with
@@ -141,7 +152,15 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 		return 0
 	}
 	c.share()
-	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, 8 * turn}
+	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All, 8 * turn}
+	if u.Lead != nil {
+		if l == avx512 {
+			noiseStep_avx512(c, &k, &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
+		} else {
+			noiseStep_avx2(c, &k, &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
+		}
+		return turns * turn
+	}
 	g := &u.R[0]
 	var nowhere [2 * groupLen]float64
 	theta := &nowhere[0]

@@ -33,58 +33,106 @@ turn:
 	VZEROUPPER
 	RET
 
-// func combine_avx512(dst *float64, terms *byte, n int, turns int)
+// func combine_avx512(dst *float64, rounded *float32, terms *byte, n int, turns int)
 // Requires: AVX, AVX512DQ, AVX512F, SSE
-TEXT ·combine_avx512(SB), NOSPLIT, $16-32
+TEXT ·combine_avx512(SB), NOSPLIT, $16-40
 	MOVQ    dst+0(FP), AX
-	MOVQ    turns+24(FP), CX
+	MOVQ    turns+32(FP), CX
+	MOVQ    rounded+8(FP), DX
 	STMXCSR (SP)
-	MOVL    (SP), DX
-	ORL     $0x00008040, DX
-	MOVL    DX, 8(SP)
+	MOVL    (SP), BX
+	ORL     $0x00008040, BX
+	MOVL    BX, 8(SP)
 	LDMXCSR 8(SP)
-	XORQ    DX, DX
+	XORQ    BX, BX
 
 turn:
-	MOVQ   terms+8(FP), BX
-	MOVQ   n+16(FP), SI
+	MOVQ   terms+16(FP), SI
+	MOVQ   n+24(FP), DI
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
 
 term:
-	MOVQ         (BX), DI
-	MOVQ         8(BX), R8
-	MOVQ         16(BX), R9
-	TESTQ        R9, R9
+	MOVQ         (SI), R8
+	MOVQ         8(SI), R9
+	MOVQ         16(SI), R10
+	MOVQ         24(SI), R11
+	TESTQ        R11, R11
+	JNZ          single
+	TESTQ        R10, R10
 	JNZ          each
-	VBROADCASTSD (R8), Z4
-	VFMADD231PD  (DI)(DX*1), Z4, Z0
-	VFMADD231PD  64(DI)(DX*1), Z4, Z1
-	VFMADD231PD  128(DI)(DX*1), Z4, Z2
-	VFMADD231PD  192(DI)(DX*1), Z4, Z3
+	VBROADCASTSD (R9), Z4
+	VFMADD231PD  (R8)(BX*1), Z4, Z0
+	VFMADD231PD  64(R8)(BX*1), Z4, Z1
+	VFMADD231PD  128(R8)(BX*1), Z4, Z2
+	VFMADD231PD  192(R8)(BX*1), Z4, Z3
 	JMP          added
 
 each:
-	VMOVUPD     (R8)(DX*1), Z4
-	VFMADD231PD (DI)(DX*1), Z4, Z0
-	VMOVUPD     64(R8)(DX*1), Z4
-	VFMADD231PD 64(DI)(DX*1), Z4, Z1
-	VMOVUPD     128(R8)(DX*1), Z4
-	VFMADD231PD 128(DI)(DX*1), Z4, Z2
-	VMOVUPD     192(R8)(DX*1), Z4
-	VFMADD231PD 192(DI)(DX*1), Z4, Z3
+	VMOVUPD     (R9)(BX*1), Z4
+	VFMADD231PD (R8)(BX*1), Z4, Z0
+	VMOVUPD     64(R9)(BX*1), Z4
+	VFMADD231PD 64(R8)(BX*1), Z4, Z1
+	VMOVUPD     128(R9)(BX*1), Z4
+	VFMADD231PD 128(R8)(BX*1), Z4, Z2
+	VMOVUPD     192(R9)(BX*1), Z4
+	VFMADD231PD 192(R8)(BX*1), Z4, Z3
+	JMP         added
+
+single:
+	MOVQ         BX, R11
+	SHRQ         $0x01, R11
+	TESTQ        R10, R10
+	JNZ          eachSingle
+	VBROADCASTSD (R9), Z4
+	VCVTPS2PD    (R8)(R11*1), Z5
+	VFMADD231PD  Z5, Z4, Z0
+	VCVTPS2PD    32(R8)(R11*1), Z5
+	VFMADD231PD  Z5, Z4, Z1
+	VCVTPS2PD    64(R8)(R11*1), Z5
+	VFMADD231PD  Z5, Z4, Z2
+	VCVTPS2PD    96(R8)(R11*1), Z5
+	VFMADD231PD  Z5, Z4, Z3
+	JMP          added
+
+eachSingle:
+	VCVTPS2PD   (R8)(R11*1), Z4
+	VMOVUPD     (R9)(BX*1), Z5
+	VFMADD231PD Z4, Z5, Z0
+	VCVTPS2PD   32(R8)(R11*1), Z4
+	VMOVUPD     64(R9)(BX*1), Z5
+	VFMADD231PD Z4, Z5, Z1
+	VCVTPS2PD   64(R8)(R11*1), Z4
+	VMOVUPD     128(R9)(BX*1), Z5
+	VFMADD231PD Z4, Z5, Z2
+	VCVTPS2PD   96(R8)(R11*1), Z4
+	VMOVUPD     192(R9)(BX*1), Z5
+	VFMADD231PD Z4, Z5, Z3
 
 added:
-	ADDQ    $0x00000018, BX
-	DECQ    SI
-	JNZ     term
-	VMOVUPD Z0, (AX)(DX*1)
-	VMOVUPD Z1, 64(AX)(DX*1)
-	VMOVUPD Z2, 128(AX)(DX*1)
-	VMOVUPD Z3, 192(AX)(DX*1)
-	ADDQ    $0x00000100, DX
+	ADDQ      $0x00000020, SI
+	DECQ      DI
+	JNZ       term
+	VMOVUPD   Z0, (AX)(BX*1)
+	VMOVUPD   Z1, 64(AX)(BX*1)
+	VMOVUPD   Z2, 128(AX)(BX*1)
+	VMOVUPD   Z3, 192(AX)(BX*1)
+	TESTQ     DX, DX
+	JZ        stored
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (DX)
+	VCVTPD2PS Z1, Y0
+	VMOVUPS   Y0, 32(DX)
+	VCVTPD2PS Z2, Y0
+	VMOVUPS   Y0, 64(DX)
+	VCVTPD2PS Z3, Y0
+	VMOVUPS   Y0, 96(DX)
+	ADDQ      $0x00000080, DX
+
+stored:
+	ADDQ    $0x00000100, BX
 	DECQ    CX
 	JNZ     turn
 	LDMXCSR (SP)
@@ -96,55 +144,97 @@ added:
 TEXT ·update_avx512(SB), NOSPLIT, $16-16
 	MOVQ    p+0(FP), AX
 	MOVQ    turns+8(FP), CX
-	MOVQ    (AX), DX
-	MOVQ    8(AX), BX
+	MOVQ    8(AX), DX
+	MOVQ    24(AX), BX
 	MOVQ    16(AX), SI
-	MOVQ    24(AX), DI
-	MOVQ    32(AX), R8
-	MOVQ    40(AX), R9
-	MOVQ    48(AX), R10
-	MOVQ    56(AX), R11
-	MOVQ    64(AX), R12
-	MOVQ    72(AX), R13
+	MOVQ    (AX), DI
 	STMXCSR (SP)
-	MOVL    (SP), R14
-	ORL     $0x00008040, R14
-	MOVL    R14, 8(SP)
+	MOVL    (SP), R8
+	ORL     $0x00008040, R8
+	MOVL    R8, 8(SP)
 	LDMXCSR 8(SP)
+	MOVQ    32(AX), R8
 
 turn:
-	VMOVUPD     (BX), Z0
-	VMULPD      (R8), Z0, Z0
+	VMOVUPD     (DX), Z0
+	TESTQ       R8, R8
+	JNZ         whole
+	MOVQ        40(AX), R9
+	VMULPD      (R9), Z0, Z0
+	MOVQ        48(AX), R9
 	VMOVUPD     (R9), Z1
 	VFMADD231PD (SI), Z1, Z0
-	TESTQ       DX, DX
+	ADDQ        $0x00000040, SI
+	TESTQ       DI, DI
 	JZ          still
-	VMOVUPD     (DX), Z1
-	VFMADD231PD (R10), Z0, Z1
-	VMULPD      (R11), Z0, Z0
-	VMOVUPD     (DI), Z2
-	VFMADD231PD (R12), Z2, Z0
-	VFMADD231PD (R13), Z0, Z1
-	VMOVUPD     Z1, (DX)
-	ADDQ        $0x00000040, DX
+	VMOVUPD     (DI), Z1
+	MOVQ        56(AX), R9
+	VFMADD231PD (R9), Z0, Z1
+	MOVQ        64(AX), R9
+	VMULPD      (R9), Z0, Z0
+	VMOVUPD     (BX), Z2
+	MOVQ        72(AX), R9
+	VFMADD231PD (R9), Z2, Z0
+	MOVQ        80(AX), R9
+	VFMADD231PD (R9), Z0, Z1
+	VMOVUPD     Z1, (DI)
+	ADDQ        $0x00000040, DI
 	JMP         moved
 
 still:
-	VMULPD      (R11), Z0, Z0
+	MOVQ        64(AX), R9
+	VMULPD      (R9), Z0, Z0
+	VMOVUPD     (BX), Z1
+	MOVQ        72(AX), R9
+	VFMADD231PD (R9), Z1, Z0
+	JMP         moved
+
+whole:
 	VMOVUPD     (DI), Z1
-	VFMADD231PD (R12), Z1, Z0
+	MOVQ        88(AX), R9
+	VFMADD231PD (R9), Z0, Z1
+	VCVTPS2PD   (SI), Z2
+	VADDPD      Z1, Z2, Z2
+	ADDQ        $0x00000020, SI
+	MOVQ        40(AX), R9
+	VMULPD      (R9), Z0, Z0
+	MOVQ        48(AX), R9
+	VFMADD231PD (R9), Z2, Z0
+	MOVQ        56(AX), R9
+	VFMADD231PD (R9), Z0, Z1
+	MOVQ        64(AX), R9
+	VMULPD      (R9), Z0, Z0
+	VMOVUPD     (BX), Z2
+	MOVQ        72(AX), R9
+	VFMADD231PD (R9), Z2, Z0
+	MOVQ        80(AX), R9
+	VFMADD231PD (R9), Z0, Z1
+	VMOVUPD     Z1, (DI)
+	ADDQ        $0x00000040, DI
+	MOVQ        88(AX), R9
+	VFMADD231PD (R9), Z0, Z1
+	VCVTPD2PS   Z1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $0x00000020, R8
 
 moved:
-	VMOVUPD Z0, (BX)
+	VMOVUPD Z0, (DX)
+	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000040, DI
-	ADDQ    80(AX), R8
-	ADDQ    88(AX), R9
-	ADDQ    96(AX), R10
-	ADDQ    104(AX), R11
-	ADDQ    112(AX), R12
-	ADDQ    120(AX), R13
+	MOVQ    96(AX), R9
+	ADDQ    R9, 40(AX)
+	MOVQ    104(AX), R9
+	ADDQ    R9, 48(AX)
+	MOVQ    112(AX), R9
+	ADDQ    R9, 56(AX)
+	MOVQ    120(AX), R9
+	ADDQ    R9, 64(AX)
+	MOVQ    128(AX), R9
+	ADDQ    R9, 72(AX)
+	MOVQ    136(AX), R9
+	ADDQ    R9, 80(AX)
+	MOVQ    144(AX), R9
+	ADDQ    R9, 88(AX)
 	DECQ    CX
 	JNZ     turn
 	LDMXCSR (SP)
@@ -181,58 +271,106 @@ turn:
 	VZEROUPPER
 	RET
 
-// func combine_avx2(dst *float64, terms *byte, n int, turns int)
+// func combine_avx2(dst *float64, rounded *float32, terms *byte, n int, turns int)
 // Requires: AVX, FMA3, SSE
-TEXT ·combine_avx2(SB), NOSPLIT, $16-32
+TEXT ·combine_avx2(SB), NOSPLIT, $16-40
 	MOVQ    dst+0(FP), AX
-	MOVQ    turns+24(FP), CX
+	MOVQ    turns+32(FP), CX
+	MOVQ    rounded+8(FP), DX
 	STMXCSR (SP)
-	MOVL    (SP), DX
-	ORL     $0x00008040, DX
-	MOVL    DX, 8(SP)
+	MOVL    (SP), BX
+	ORL     $0x00008040, BX
+	MOVL    BX, 8(SP)
 	LDMXCSR 8(SP)
-	XORQ    DX, DX
+	XORQ    BX, BX
 
 turn:
-	MOVQ   terms+8(FP), BX
-	MOVQ   n+16(FP), SI
+	MOVQ   terms+16(FP), SI
+	MOVQ   n+24(FP), DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 term:
-	MOVQ         (BX), DI
-	MOVQ         8(BX), R8
-	MOVQ         16(BX), R9
-	TESTQ        R9, R9
+	MOVQ         (SI), R8
+	MOVQ         8(SI), R9
+	MOVQ         16(SI), R10
+	MOVQ         24(SI), R11
+	TESTQ        R11, R11
+	JNZ          single
+	TESTQ        R10, R10
 	JNZ          each
-	VBROADCASTSD (R8), Y4
-	VFMADD231PD  (DI)(DX*1), Y4, Y0
-	VFMADD231PD  32(DI)(DX*1), Y4, Y1
-	VFMADD231PD  64(DI)(DX*1), Y4, Y2
-	VFMADD231PD  96(DI)(DX*1), Y4, Y3
+	VBROADCASTSD (R9), Y4
+	VFMADD231PD  (R8)(BX*1), Y4, Y0
+	VFMADD231PD  32(R8)(BX*1), Y4, Y1
+	VFMADD231PD  64(R8)(BX*1), Y4, Y2
+	VFMADD231PD  96(R8)(BX*1), Y4, Y3
 	JMP          added
 
 each:
-	VMOVUPD     (R8)(DX*1), Y4
-	VFMADD231PD (DI)(DX*1), Y4, Y0
-	VMOVUPD     32(R8)(DX*1), Y4
-	VFMADD231PD 32(DI)(DX*1), Y4, Y1
-	VMOVUPD     64(R8)(DX*1), Y4
-	VFMADD231PD 64(DI)(DX*1), Y4, Y2
-	VMOVUPD     96(R8)(DX*1), Y4
-	VFMADD231PD 96(DI)(DX*1), Y4, Y3
+	VMOVUPD     (R9)(BX*1), Y4
+	VFMADD231PD (R8)(BX*1), Y4, Y0
+	VMOVUPD     32(R9)(BX*1), Y4
+	VFMADD231PD 32(R8)(BX*1), Y4, Y1
+	VMOVUPD     64(R9)(BX*1), Y4
+	VFMADD231PD 64(R8)(BX*1), Y4, Y2
+	VMOVUPD     96(R9)(BX*1), Y4
+	VFMADD231PD 96(R8)(BX*1), Y4, Y3
+	JMP         added
+
+single:
+	MOVQ         BX, R11
+	SHRQ         $0x01, R11
+	TESTQ        R10, R10
+	JNZ          eachSingle
+	VBROADCASTSD (R9), Y4
+	VCVTPS2PD    (R8)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VCVTPS2PD    16(R8)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VCVTPS2PD    32(R8)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VCVTPS2PD    48(R8)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	JMP          added
+
+eachSingle:
+	VCVTPS2PD   (R8)(R11*1), Y4
+	VMOVUPD     (R9)(BX*1), Y5
+	VFMADD231PD Y4, Y5, Y0
+	VCVTPS2PD   16(R8)(R11*1), Y4
+	VMOVUPD     32(R9)(BX*1), Y5
+	VFMADD231PD Y4, Y5, Y1
+	VCVTPS2PD   32(R8)(R11*1), Y4
+	VMOVUPD     64(R9)(BX*1), Y5
+	VFMADD231PD Y4, Y5, Y2
+	VCVTPS2PD   48(R8)(R11*1), Y4
+	VMOVUPD     96(R9)(BX*1), Y5
+	VFMADD231PD Y4, Y5, Y3
 
 added:
-	ADDQ    $0x00000018, BX
-	DECQ    SI
-	JNZ     term
-	VMOVUPD Y0, (AX)(DX*1)
-	VMOVUPD Y1, 32(AX)(DX*1)
-	VMOVUPD Y2, 64(AX)(DX*1)
-	VMOVUPD Y3, 96(AX)(DX*1)
-	ADDQ    $0x00000080, DX
+	ADDQ       $0x00000020, SI
+	DECQ       DI
+	JNZ        term
+	VMOVUPD    Y0, (AX)(BX*1)
+	VMOVUPD    Y1, 32(AX)(BX*1)
+	VMOVUPD    Y2, 64(AX)(BX*1)
+	VMOVUPD    Y3, 96(AX)(BX*1)
+	TESTQ      DX, DX
+	JZ         stored
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (DX)
+	VCVTPD2PSY Y1, X0
+	VMOVUPS    X0, 16(DX)
+	VCVTPD2PSY Y2, X0
+	VMOVUPS    X0, 32(DX)
+	VCVTPD2PSY Y3, X0
+	VMOVUPS    X0, 48(DX)
+	ADDQ       $0x00000040, DX
+
+stored:
+	ADDQ    $0x00000080, BX
 	DECQ    CX
 	JNZ     turn
 	LDMXCSR (SP)
@@ -244,55 +382,97 @@ added:
 TEXT ·update_avx2(SB), NOSPLIT, $16-16
 	MOVQ    p+0(FP), AX
 	MOVQ    turns+8(FP), CX
-	MOVQ    (AX), DX
-	MOVQ    8(AX), BX
+	MOVQ    8(AX), DX
+	MOVQ    24(AX), BX
 	MOVQ    16(AX), SI
-	MOVQ    24(AX), DI
-	MOVQ    32(AX), R8
-	MOVQ    40(AX), R9
-	MOVQ    48(AX), R10
-	MOVQ    56(AX), R11
-	MOVQ    64(AX), R12
-	MOVQ    72(AX), R13
+	MOVQ    (AX), DI
 	STMXCSR (SP)
-	MOVL    (SP), R14
-	ORL     $0x00008040, R14
-	MOVL    R14, 8(SP)
+	MOVL    (SP), R8
+	ORL     $0x00008040, R8
+	MOVL    R8, 8(SP)
 	LDMXCSR 8(SP)
+	MOVQ    32(AX), R8
 
 turn:
-	VMOVUPD     (BX), Y0
-	VMULPD      (R8), Y0, Y0
+	VMOVUPD     (DX), Y0
+	TESTQ       R8, R8
+	JNZ         whole
+	MOVQ        40(AX), R9
+	VMULPD      (R9), Y0, Y0
+	MOVQ        48(AX), R9
 	VMOVUPD     (R9), Y1
 	VFMADD231PD (SI), Y1, Y0
-	TESTQ       DX, DX
+	ADDQ        $0x00000020, SI
+	TESTQ       DI, DI
 	JZ          still
-	VMOVUPD     (DX), Y1
-	VFMADD231PD (R10), Y0, Y1
-	VMULPD      (R11), Y0, Y0
-	VMOVUPD     (DI), Y2
-	VFMADD231PD (R12), Y2, Y0
-	VFMADD231PD (R13), Y0, Y1
-	VMOVUPD     Y1, (DX)
-	ADDQ        $0x00000020, DX
+	VMOVUPD     (DI), Y1
+	MOVQ        56(AX), R9
+	VFMADD231PD (R9), Y0, Y1
+	MOVQ        64(AX), R9
+	VMULPD      (R9), Y0, Y0
+	VMOVUPD     (BX), Y2
+	MOVQ        72(AX), R9
+	VFMADD231PD (R9), Y2, Y0
+	MOVQ        80(AX), R9
+	VFMADD231PD (R9), Y0, Y1
+	VMOVUPD     Y1, (DI)
+	ADDQ        $0x00000020, DI
 	JMP         moved
 
 still:
-	VMULPD      (R11), Y0, Y0
+	MOVQ        64(AX), R9
+	VMULPD      (R9), Y0, Y0
+	VMOVUPD     (BX), Y1
+	MOVQ        72(AX), R9
+	VFMADD231PD (R9), Y1, Y0
+	JMP         moved
+
+whole:
 	VMOVUPD     (DI), Y1
-	VFMADD231PD (R12), Y1, Y0
+	MOVQ        88(AX), R9
+	VFMADD231PD (R9), Y0, Y1
+	VCVTPS2PD   (SI), Y2
+	VADDPD      Y1, Y2, Y2
+	ADDQ        $0x00000010, SI
+	MOVQ        40(AX), R9
+	VMULPD      (R9), Y0, Y0
+	MOVQ        48(AX), R9
+	VFMADD231PD (R9), Y2, Y0
+	MOVQ        56(AX), R9
+	VFMADD231PD (R9), Y0, Y1
+	MOVQ        64(AX), R9
+	VMULPD      (R9), Y0, Y0
+	VMOVUPD     (BX), Y2
+	MOVQ        72(AX), R9
+	VFMADD231PD (R9), Y2, Y0
+	MOVQ        80(AX), R9
+	VFMADD231PD (R9), Y0, Y1
+	VMOVUPD     Y1, (DI)
+	ADDQ        $0x00000020, DI
+	MOVQ        88(AX), R9
+	VFMADD231PD (R9), Y0, Y1
+	VCVTPD2PSY  Y1, X1
+	VMOVUPS     X1, (R8)
+	ADDQ        $0x00000010, R8
 
 moved:
-	VMOVUPD Y0, (BX)
+	VMOVUPD Y0, (DX)
+	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
-	ADDQ    $0x00000020, SI
-	ADDQ    $0x00000020, DI
-	ADDQ    80(AX), R8
-	ADDQ    88(AX), R9
-	ADDQ    96(AX), R10
-	ADDQ    104(AX), R11
-	ADDQ    112(AX), R12
-	ADDQ    120(AX), R13
+	MOVQ    96(AX), R9
+	ADDQ    R9, 40(AX)
+	MOVQ    104(AX), R9
+	ADDQ    R9, 48(AX)
+	MOVQ    112(AX), R9
+	ADDQ    R9, 56(AX)
+	MOVQ    120(AX), R9
+	ADDQ    R9, 64(AX)
+	MOVQ    128(AX), R9
+	ADDQ    R9, 72(AX)
+	MOVQ    136(AX), R9
+	ADDQ    R9, 80(AX)
+	MOVQ    144(AX), R9
+	ADDQ    R9, 88(AX)
 	DECQ    CX
 	JNZ     turn
 	LDMXCSR (SP)

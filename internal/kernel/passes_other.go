@@ -6,7 +6,7 @@ package kernel
 
 func narrowVectors(level, []float32, []float64) int { return 0 }
 
-func combineVectors(level, []float64, []Summand) int { return 0 }
+func combineVectors(level, []float64, []float32, []Summand) int { return 0 }
 
 func updateVectors(level, *Update, []float64) int { return 0 }
 

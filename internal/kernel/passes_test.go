@@ -15,12 +15,20 @@ func randoms(r *rand.Rand, n int) []float64 {
 	return x
 }
 
+func floats(x []float64) []float32 {
+	f := make([]float32, len(x))
+	for i, v := range x {
+		f[i] = float32(v)
+	}
+	return f
+}
+
 // guarded returns a copy of x with guards of NaN behind it, and a function
 // that says whether they are whole.
-func guarded(x []float64) (y []float64, whole func() bool) {
-	m := append([]float64(nil), x...)
+func guarded[T Float](x []T) (y []T, whole func() bool) {
+	m := append([]T(nil), x...)
 	for range guard {
-		m = append(m, math.NaN())
+		m = append(m, T(math.NaN()))
 	}
 	return m[:len(x):len(x)], func() bool {
 		for _, v := range m[len(x):] {
@@ -30,6 +38,22 @@ func guarded(x []float64) (y []float64, whole func() bool) {
 		}
 		return true
 	}
+}
+
+// guard is a copy of an update's state with guards behind its vectors.
+func (u *Update) guard(momentum []float64) (v *Update, whole func() bool) {
+	c := *u
+	var checks [3]func() bool
+	c.R, checks[0] = guarded(momentum)
+	c.Theta, checks[1] = guarded(u.Theta)
+	c.Lead, checks[2] = guarded(u.Lead)
+	if u.Theta == nil {
+		c.Theta = nil
+	}
+	if u.Lead == nil {
+		c.Lead = nil
+	}
+	return &c, func() bool { return checks[0]() && checks[1]() && checks[2]() }
 }
 
 // variants are updates with parts left out and with coefficients of either
@@ -51,6 +75,10 @@ func variants(r *rand.Rand, n int) map[string]*Update {
 				us[fmt.Sprintf("%s gradient=%v position=%v", name, g, theta)] = u
 			}
 		}
+		us[name+" whole step"] = &Update{
+			P: coef(), A: coef(), B: same(), Q: coef(), S: coef(), D: coef(), E: coef(),
+			Theta: randoms(r, n), Data: floats(randoms(r, n)), Lead: make([]float32, n),
+		}
 	}
 	return us
 }
@@ -64,20 +92,17 @@ func TestUpdateFollowsItsDefinition(t *testing.T) {
 		for name, u := range variants(r, n) {
 			momentum, xi := randoms(r, n), randoms(r, n)
 			for _, noise := range [][]float64{nil, xi} {
-				theta, want := defined(u, momentum, noise)
+				theta, want, lead := defined(u, momentum, noise)
 				for _, s := range Sets() {
-					v := *u
-					var whole, whole2 func() bool
-					v.R, whole = guarded(momentum)
-					v.Theta, whole2 = guarded(u.Theta)
-					if u.Theta == nil {
-						v.Theta = nil
-					}
-					s.apply(&v, noise)
+					v, whole := u.guard(momentum)
+					s.apply(v, noise)
 					what := fmt.Sprintf("%s: %s, length %d", s.Name(), name, n)
-					closeTo(t, what+": momentum", v.R, want)
-					closeTo(t, what+": position", v.Theta, theta)
-					if !whole() || !whole2() {
+					closeTo(t, what+": momentum", v.R, want, 1e-13)
+					closeTo(t, what+": position", v.Theta, theta, 1e-13)
+					if u.Lead != nil {
+						closeTo(t, what+": lead", widened(v.Lead), lead, 1e-5)
+					}
+					if !whole() {
 						t.Errorf("%s: a write went outside", what)
 					}
 				}
@@ -87,11 +112,16 @@ func TestUpdateFollowsItsDefinition(t *testing.T) {
 }
 
 // defined evaluates an update's definition.
-func defined(u *Update, momentum, xi []float64) (theta, r []float64) {
+func defined(u *Update, momentum, xi []float64) (theta, r, lead []float64) {
 	theta, r = append([]float64(nil), u.Theta...), append([]float64(nil), momentum...)
 	for i := range r {
+		if u.Lead != nil {
+			theta[i] += u.E.At(i) * r[i]
+		}
 		r[i] *= u.P.At(i)
-		if u.G != nil {
+		if u.Lead != nil {
+			r[i] += u.A.At(i) * (float64(u.Data[i]) + theta[i])
+		} else if u.G != nil {
 			r[i] += u.A.At(i) * u.G[i]
 		}
 		if u.Theta != nil {
@@ -103,15 +133,24 @@ func defined(u *Update, momentum, xi []float64) (theta, r []float64) {
 		}
 		if u.Theta != nil {
 			theta[i] += u.D.At(i) * r[i]
+			lead = append(lead, theta[i]+u.E.At(i)*r[i])
 		}
 	}
-	return theta, r
+	return theta, r, lead
 }
 
-func closeTo(t *testing.T, what string, got, want []float64) {
+func widened(x []float32) []float64 {
+	w := make([]float64, len(x))
+	for i, v := range x {
+		w[i] = float64(v)
+	}
+	return w
+}
+
+func closeTo(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	for i := range want {
-		if d := math.Abs(got[i] - want[i]); !(d <= 1e-13) {
+		if d := math.Abs(got[i] - want[i]); !(d <= tol) {
 			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}
@@ -125,32 +164,34 @@ func TestNoiseUpdateUsesTheNextVector(t *testing.T) {
 		for name, u := range variants(r, n) {
 			momentum := randoms(r, n)
 			for _, s := range Sets() {
-				fused, plain := *u, *u
-				var whole, whole2 func() bool
-				fused.R, whole = guarded(momentum)
-				plain.R = append([]float64(nil), momentum...)
-				if u.Theta != nil {
-					fused.Theta, whole2 = guarded(u.Theta)
-					plain.Theta = append([]float64(nil), u.Theta...)
-				}
+				fused, whole := u.guard(momentum)
+				plain, _ := u.guard(momentum)
 				a, b := newNoise(s, 9, 1), newNoise(s, 9, 1)
 				xi := make([]float64, n)
 				for step := range 3 {
-					a.Update(&fused)
+					a.Update(fused)
 					b.Normal(xi)
-					s.apply(&plain, xi)
-					for i := range xi {
-						if fused.R[i] != plain.R[i] || u.Theta != nil && fused.Theta[i] != plain.Theta[i] {
-							t.Fatalf("%s: %s, length %d, step %d: element %d is %v, want %v", s.Name(), name, n, step, i, fused.R[i], plain.R[i])
-						}
+					s.apply(plain, xi)
+					if i := firstDifference(fused, plain); i < n {
+						t.Fatalf("%s: %s, length %d, step %d: element %d is %v, want %v", s.Name(), name, n, step, i, fused.R[i], plain.R[i])
 					}
 				}
-				if !whole() || whole2 != nil && !whole2() {
+				if !whole() {
 					t.Errorf("%s: %s, length %d: a write went outside", s.Name(), name, n)
 				}
 			}
 		}
 	}
+}
+
+// firstDifference is the first coordinate in which two states differ.
+func firstDifference(a, b *Update) int {
+	for i := range a.R {
+		if a.R[i] != b.R[i] || a.Theta != nil && a.Theta[i] != b.Theta[i] || a.Lead != nil && a.Lead[i] != b.Lead[i] {
+			return i
+		}
+	}
+	return len(a.R)
 }
 
 func TestCombine(t *testing.T) {
@@ -164,18 +205,30 @@ func TestCombine(t *testing.T) {
 				if r.IntN(2) == 0 {
 					x.C.Each = randoms(r, n)
 				}
-				for i, v := range x.X {
-					want[i] += x.C.At(i) * v
+				if len(terms) > 0 && r.IntN(2) == 0 {
+					x.Single, x.X = floats(x.X), nil
+				}
+				for i := range want {
+					want[i] += x.C.At(i) * x.at(i)
 				}
 				terms = append(terms, x)
 			}
 			for _, s := range Sets() {
-				dst, whole := guarded(terms[0].X) // the first term is overwritten
-				ts := append([]Summand{{C: terms[0].C, X: dst}}, terms[1:]...)
-				s.combine(dst, ts)
-				closeTo(t, fmt.Sprintf("%s: %d terms, length %d", s.Name(), count, n), dst, want)
-				if !whole() {
-					t.Errorf("%s: %d terms, length %d: a write went outside", s.Name(), count, n)
+				for _, round := range []bool{false, true} {
+					dst, whole := guarded(terms[0].X) // the first term is overwritten
+					rounded, whole2 := guarded(make([]float32, n))
+					ts := append([]Summand{{C: terms[0].C, X: dst}}, terms[1:]...)
+					if round {
+						s.Combine(dst, rounded, ts...)
+						closeTo(t, "rounded", widened(rounded), widened(floats(dst)), 0)
+					} else {
+						s.Combine(dst, nil, ts...)
+					}
+					what := fmt.Sprintf("%s: %d terms, length %d", s.Name(), count, n)
+					closeTo(t, what, dst, want, 1e-13)
+					if !whole() || !whole2() {
+						t.Errorf("%s: a write went outside", what)
+					}
 				}
 			}
 		}
@@ -210,7 +263,7 @@ func TestPassesAllocateNothing(t *testing.T) {
 				noise.Normal(x)
 				s.apply(u, x)
 				u.Apply(nil)
-				Combine(x, Summand{u.P, x}, Summand{u.Q, u.R})
+				Combine(x, u.Lead, Summand{C: u.P, X: x}, Summand{C: u.Q, X: u.R}, Summand{C: u.A, X: x, Single: u.Data})
 			}); a != 0 {
 				t.Errorf("%s: %s: %g allocations, want 0", s.Name(), name, a)
 			}
@@ -225,9 +278,15 @@ func TestMisuseOfPasses(t *testing.T) {
 		"short gradient":    func() { (&Update{R: long, G: short}).Apply(nil) },
 		"short coefficient": func() { (&Update{R: long, S: Coef{Each: short}}).Apply(nil) },
 		"short noise":       func() { (&Update{R: long}).Apply(short) },
-		"no terms":          func() { Combine(long) },
-		"short term":        func() { Combine(long, Summand{X: short}) },
-		"nine terms":        func() { Combine(long, make([]Summand, 9)...) },
+		"no gradient":       func() { (&Update{R: long, Theta: long, Lead: make([]float32, 4)}).Apply(nil) },
+		"short lead": func() {
+			(&Update{R: long, Theta: long, Data: make([]float32, 4), Lead: make([]float32, 3)}).Apply(nil)
+		},
+		"no terms":          func() { Combine(long, nil) },
+		"short term":        func() { Combine(long, nil, Summand{X: short}) },
+		"short single term": func() { Combine(long, nil, Summand{X: long, Single: make([]float32, 3)}) },
+		"short rounded":     func() { Combine(long, make([]float32, 3), Summand{X: long}) },
+		"eleven terms":      func() { Combine(long, nil, make([]Summand, 11)...) },
 	} {
 		func() {
 			defer func() {

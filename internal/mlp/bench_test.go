@@ -37,15 +37,31 @@ func multiplyAdds(hessian bool) float64 {
 
 func BenchmarkGradient(b *testing.B) {
 	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
-		return func() { n.Gradient(g, theta, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(false)
+		work := float64(rows) * multiplyAdds(false)
+		if n.Single() {
+			g, theta := rounded(g), rounded(theta)
+			return func() { n.GradientSingle(g, theta, 0, rows, 455/float64(rows)) }, work
+		}
+		return func() { n.Gradient(g, theta, 0, rows, 455/float64(rows)) }, work
 	})
 }
 
 func BenchmarkHessianVector(b *testing.B) {
 	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
-		v := append([]float64(nil), theta...)
-		return func() { n.HessianVector(g, theta, v, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(true)
+		v, work := append([]float64(nil), theta...), float64(rows)*multiplyAdds(true)
+		if n.Single() {
+			g, theta, v := rounded(g), rounded(theta), rounded(v)
+			return func() { n.HessianVectorSingle(g, theta, v, 0, rows, 455/float64(rows)) }, work
+		}
+		return func() { n.HessianVector(g, theta, v, 0, rows, 455/float64(rows)) }, work
 	})
+}
+
+// rounded returns x in float32, as chains hand it over.
+func rounded(x []float64) []float32 {
+	f := kernel.Aligned[float32](len(x))
+	kernel.Default().Narrow(f, x)
+	return f
 }
 
 // eachCase benchmarks what kernel returns, with its multiply-adds.
@@ -145,21 +161,34 @@ func (f batch) HessianVector(hv, theta, v []float64) {
 	f.n.HessianVector(hv, theta, v, 0, f.rows, f.scale)
 }
 
+// singleBatch is the force of a network in float32.
+type singleBatch struct{ batch }
+
+func (f singleBatch) GradientSingle(g, theta []float32) {
+	f.n.GradientSingle(g, theta, 0, f.rows, f.scale)
+}
+
+func (f singleBatch) HessianVectorSingle(hv, theta, v []float32) {
+	f.n.HessianVectorSingle(hv, theta, v, 0, f.rows, f.scale)
+}
+
 // BenchmarkStep is a whole step of every integrator, gradients and noise
 // included, on the kernels in force, which HAMBENCH_ISA chooses. The
 // multiply-adds of %peak are those of its gradients and Hessian-vector
-// products alone.
+// products alone. An operation is a run of steps, as in a chain's time loop,
+// which hands positions from step to step.
 func BenchmarkStep(b *testing.B) {
 	eachStep(b, func(b *testing.B, m integrators.Method, rows int, p Precision) {
-		step := newStep(b, m, rows, p)
-		step() // compiles its programs
+		steps := newSteps(b, m, rows, p)
+		n := fewSteps(steps)
 		b.ReportAllocs()
 		for b.Loop() {
-			step()
+			steps(n)
 		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/step")
 		c := m.Claims
 		work := float64(rows) * (float64(c.Gradients)*multiplyAdds(false) + float64(c.HessianVectors)*multiplyAdds(true))
-		reportPeak(b, kernel.Default(), p, step, work)
+		reportPeak(b, kernel.Default(), p, func() { steps(n) }, float64(n)*work)
 	})
 }
 
@@ -174,13 +203,13 @@ func BenchmarkRatio(b *testing.B) {
 		b.Fatal(err)
 	}
 	eachStep(b, func(b *testing.B, m integrators.Method, rows int, p Precision) {
-		step, unit := newStep(b, m, rows, p), newStep(b, leapfrog, rows, p)
-		step() // compiles its programs
-		unit()
+		steps, units := newSteps(b, m, rows, p), newSteps(b, leapfrog, rows, p)
+		n := fewSteps(steps)
+		units(n)
 		for b.Loop() {
-			step()
+			steps(n)
 		}
-		ratio := timesAs(step, unit)
+		ratio := timesAs(func() { steps(n) }, func() { units(n) })
 		b.ReportMetric(ratio, "leapfrogs")
 		if most := mostLeapfrogs[m.Name]; most > 0 && ratio > most {
 			b.Errorf("a step costs %.2f of leapfrog: want at most %g", ratio, most)
@@ -206,8 +235,20 @@ func eachStep(b *testing.B, f func(b *testing.B, m integrators.Method, rows int,
 	}
 }
 
-// newStep returns a whole step of a chain on the first rows of the data.
-func newStep(b *testing.B, m integrators.Method, rows int, p Precision) func() {
+// fewSteps returns a number of steps that take half a millisecond or are as
+// many as a chain runs at once. It compiles their programs, too.
+func fewSteps(steps func(n int)) int {
+	const atOnce, enough = 32, 5e5
+	n := 1
+	for steps(n); n < atOnce && clock(1, func() { steps(n) }) < enough; {
+		n *= 2
+	}
+	return n
+}
+
+// newSteps returns what runs whole steps of a chain on the first rows of the
+// data.
+func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := mustNet(b, kernel.Default(), Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
 	// So small a step holds from any start, and costs what every step costs.
@@ -218,8 +259,12 @@ func newStep(b *testing.B, m integrators.Method, rows int, p Precision) func() {
 	in.Freeze()
 	z := integrators.NewState(n.Dim())
 	copy(z.Theta, normals(r, n.Dim()))
-	var f integrators.Force = batch{n, rows, 455 / float64(rows)}
+	plain := batch{n, rows, 455 / float64(rows)}
+	var f integrators.Force = plain
+	if n.Single() {
+		f = singleBatch{plain}
+	}
 	next := func() integrators.Force { return f }
 	noise := random.New(1, random.StreamNoise)
-	return func() { in.OuterStep(z, next, noise) }
+	return func(count int) { in.OuterSteps(z, next, noise, count) }
 }

@@ -27,7 +27,7 @@ type engine[T kernel.Float] struct {
 	chunk     int       // columns at a time
 	rowLen    int       // length of a row of activations
 	frame     [][]T     // what the programs work on, by slot
-	narrow    bool      // T is float32: parameters are converted, results are doubles
+	single    bool      // T is float32: the prior's part is left to the caller
 	gradients []pass[T] // by the number of columns, as the next two
 	hessians  []pass[T]
 	forwards  []*kernel.Program[T]
@@ -73,7 +73,7 @@ const chunkBytes = 1024
 
 func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T] {
 	e := &engine[T]{set: set, rows: rows, loss: newLoss(p)}
-	_, e.narrow = any(e).(*engine[float32])
+	_, e.single = any(e).(*engine[float32])
 	for l, in := range p.Widths[:len(p.Widths)-1] {
 		y := layer{in, p.Widths[l+1], e.dim, 1 / math.Sqrt(float64(in))}
 		e.layers = append(e.layers, y)
@@ -119,11 +119,6 @@ func (e *engine[T]) allocate() {
 		}
 		e.frame[e.activation(l+1)] = a
 		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.rowLen) // its bias row stays 0
-	}
-	if e.narrow {
-		for s := slotTheta; s <= slotVector; s++ {
-			e.frame[s] = kernel.Aligned[T](e.dim + 1) // pairs of weights end one beyond
-		}
 	}
 	if e.canPair() {
 		e.allocatePairs(widest)

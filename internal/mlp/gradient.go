@@ -3,25 +3,28 @@ package mlp
 import "hambench/internal/kernel"
 
 // pass is what computes a derivative over one chunk: a program before the
-// loss, and one after it. The first chunk of a call adds its part to the
-// prior's, the others add theirs to the result.
+// loss, and one after it. The first chunk of a call stores its part, added to
+// the prior's if there is one; the others add theirs to the result.
 type pass[T kernel.Float] struct {
 	before, first, others *kernel.Program[T]
 }
 
-func (e *engine[T]) gradient(g, theta []float64, lo, hi int, scale float64) {
-	e.frame[slotTheta] = e.load(slotTheta, theta)
-	e.derivative(g, theta, lo, hi, scale, false)
+// operands are the vectors of a derivative: of a gradient, if v is nil, or of
+// the Hessian's product with v. prior, if not nil, is added to it.
+type operands[T kernel.Float] struct {
+	result, theta, v, prior []T
 }
 
 // derivative computes the gradient or, as its tangent, the Hessian-vector
-// product. prior is the prior's part.
-func (e *engine[T]) derivative(dst, prior []float64, lo, hi int, scale float64, tangent bool) {
+// product, of scale × the rows' negative log-likelihood.
+func (e *engine[T]) derivative(o operands[T], lo, hi int, scale float64) {
 	if lo == hi {
-		copy(dst, prior)
+		clear(o.result)
+		copy(o.result, o.prior)
 		return
 	}
-	e.frame[slotResult], e.frame[slotPrior] = e.doubles(dst), e.doubles(prior)
+	e.frame[slotResult], e.frame[slotTheta], e.frame[slotVector], e.frame[slotPrior] = o.result, o.theta, o.v, o.prior
+	tangent := o.v != nil
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
 		if n < len(e.pairPasses) && !tangent {
@@ -44,14 +47,6 @@ func (e *engine[T]) derivative(dst, prior []float64, lo, hi int, scale float64, 
 	}
 }
 
-// doubles returns a vector as the programs' result or addend.
-func (e *engine[T]) doubles(x []float64) []T {
-	if e.narrow {
-		return any(kernel.Doubles(x)).([]T)
-	}
-	return any(x).([]T)
-}
-
 // pass returns the programs for n columns.
 func (e *engine[T]) pass(n int, tangent bool) *pass[T] {
 	p := &e.gradients[n]
@@ -63,19 +58,27 @@ func (e *engine[T]) pass(n int, tangent bool) *pass[T] {
 		if tangent {
 			p.before = e.forwardTangent(n)
 		}
-		p.first, p.others = e.backward(n, slotPrior, tangent), e.backward(n, slotResult, tangent)
+		p.first, p.others = e.backward(n, e.prior(), tangent), e.backward(n, toResult, tangent)
 	}
 	return p
 }
 
-// load returns a vector of parameters in the engine's format, in the slot's
-// own buffer if it must be converted.
-func (e *engine[T]) load(slot int, x []float64) []T {
-	if !e.narrow {
-		return any(x).([]T)
+// sum is what becomes of a layer's part of a derivative: the epilogue that
+// stores it, and the slot with what that adds.
+type sum struct {
+	epilogue kernel.Epilogue
+	addend   int
+}
+
+var toResult = sum{kernel.Add, slotResult}
+
+// prior is the sum of the first chunk. In float32 it would round the prior's
+// part, which is left to the caller.
+func (e *engine[T]) prior() sum {
+	if e.single {
+		return sum{epilogue: kernel.Store}
 	}
-	e.set.Narrow(any(e.frame[slot]).([]float32), x)
-	return e.frame[slot]
+	return sum{kernel.Add, slotPrior}
 }
 
 // forward returns the program that computes the activations and outputs of n
@@ -102,23 +105,23 @@ func (e *engine[T]) forward(n int) *kernel.Program[T] {
 
 // backward returns the program that computes the gradient from the loss's
 // derivative by the outputs, in slotDelta, or its tangent from that and
-// slotTangentDelta, and adds it to slot sum.
-func (e *engine[T]) backward(n, sum int, tangent bool) *kernel.Program[T] {
+// slotTangentDelta.
+func (e *engine[T]) backward(n int, to sum, tangent bool) *kernel.Program[T] {
 	p := kernel.NewProgram[T](e.set)
 	for l := len(e.layers) - 1; l >= 0; l-- {
 		if tangent {
-			e.backwardTangent(p, l, n, sum)
+			e.backwardTangent(p, l, n, to)
 		} else {
-			e.backwardLayer(p, l, n, sum)
+			e.backwardLayer(p, l, n, to)
 		}
 	}
 	return p
 }
 
 // backwardLayer appends layer l's part of the gradient.
-func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n, sum int) {
+func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n int, to sum) {
 	delta := e.deltaSlot(slotDelta, l)
-	e.outer(p, l, n, sum, pair{e.activation(l), delta, slotTransposed})
+	e.outer(p, l, n, to, pair{e.activation(l), delta, slotTransposed})
 	if l > 0 {
 		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
 	}
@@ -163,20 +166,15 @@ func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Te
 // slot for the latter's transpose.
 type pair struct{ inputs, delta, transposed int }
 
-// outer appends what stores, at layer l's weights in the result, slot sum
-// plus the outer products of pairs, summed over the chunk's n columns. The
-// sum is in float64 in any case: float32 would round the prior's part.
-func (e *engine[T]) outer(p *kernel.Program[T], l, n, sum int, pairs ...pair) {
+// outer appends what stores, at layer l's weights in the result, the outer
+// products of pairs, summed over the chunk's n columns.
+func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair) {
 	y := e.layers[l]
 	result := func(column int) kernel.Operand { return kernel.Operand{Slice: slotResult, Offset: y.offset + column} }
-	h := func(column int) kernel.Operand { return kernel.Operand{Slice: sum, Offset: y.offset + column} }
-	epilogue := kernel.Add
-	if e.narrow {
-		epilogue = kernel.AddWide
-	}
+	h := func(column int) kernel.Operand { return kernel.Operand{Slice: to.addend, Offset: y.offset + column} }
 	main := y.out - e.dotColumns(y.out, n)
 	for o := main; o < y.out; o += 2 {
-		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: epilogue, H: h(o)}
+		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: to.epilogue, H: h(o)}
 		for _, x := range pairs {
 			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}, BRow: e.rowLen})
 		}
@@ -187,7 +185,7 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n, sum int, pairs ...pair) {
 	}
 	lanes := kernel.Lanes[T]()
 	row := (y.out + lanes - 1) / lanes * lanes
-	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: epilogue, H: h(0)}
+	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: h(0)}
 	for _, x := range pairs {
 		p.Transpose(kernel.Transpose{M: main, N: n, S: at(x.delta), SRow: e.rowLen, D: at(x.transposed), DRow: row})
 		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: row})

@@ -2,16 +2,12 @@ package mlp
 
 import "hambench/internal/kernel"
 
-// hessianVector differentiates the gradient along v, forward over reverse:
-// every quantity of the gradient has a tangent, its derivative along v.
+// A Hessian-vector product differentiates the gradient along v, forward over
+// reverse: every quantity of the gradient has a tangent, its derivative along
+// v.
 //
 // Source: Pearlmutter, "Fast exact multiplication by the Hessian", Neural
 // Computation 6 (1994), section 3, his R-operator.
-func (e *engine[T]) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	e.frame[slotTheta] = e.load(slotTheta, theta)
-	e.frame[slotVector] = e.load(slotVector, v)
-	e.derivative(hv, v, lo, hi, scale, true)
-}
 
 // forwardTangent returns the program that computes the activations of n
 // columns and their tangents. For a layer's outputs before the ReLU that is
@@ -43,13 +39,13 @@ func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
 }
 
 // backwardTangent appends layer l's part of the gradient's tangent.
-func (e *engine[T]) backwardTangent(p *kernel.Program[T], l, n, sum int) {
+func (e *engine[T]) backwardTangent(p *kernel.Program[T], l, n int, to sum) {
 	delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
 	pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
 	if l > 0 {
 		pairs = append(pairs, pair{e.tangent(l), delta, slotTransposed})
 	}
-	e.outer(p, l, n, sum, pairs...)
+	e.outer(p, l, n, to, pairs...)
 	if l > 0 {
 		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
 		e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))

@@ -88,8 +88,8 @@ func (e *engine[T]) probabilities(p, z []T, n int) {
 }
 
 // negLogLikelihood returns the sum over the rows [lo, hi).
-func (e *engine[T]) negLogLikelihood(theta []float64, lo, hi int) float64 {
-	e.frame[slotTheta] = e.load(slotTheta, theta)
+func (e *engine[T]) negLogLikelihood(theta []T, lo, hi int) float64 {
+	e.frame[slotTheta] = theta
 	sum := 0.0
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
@@ -120,8 +120,8 @@ func (e *engine[T]) rowLoss(row, b int) float64 {
 }
 
 // outputs stores the outputs of all rows, row-major, in dst.
-func (e *engine[T]) outputs(dst, theta []float64) {
-	e.frame[slotTheta] = e.load(slotTheta, theta)
+func (e *engine[T]) outputs(dst []float64, theta []T) {
+	e.frame[slotTheta] = theta
 	width := e.layers[len(e.layers)-1].out
 	if len(dst) != e.rows*width {
 		panic("mlp: outputs do not fit")

@@ -17,7 +17,7 @@ import (
 )
 
 // Precision is the number format of a network's gradients and
-// Hessian-vector products. Parameters and results are float64 in any case.
+// Hessian-vector products.
 type Precision int
 
 const (
@@ -53,17 +53,36 @@ type Problem struct {
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
 	dim, rows int
-	order     []int // of the rows; nil is the given order
-	fast      backend
+	order     []int            // of the rows; nil is the given order
+	single    *single          // nil for derivatives in float64
 	exact     *engine[float64] // may still hold an older order
 	stale     bool
 }
 
-// backend is an engine of either precision.
-type backend interface {
-	arrange(order []int)
-	gradient(g, theta []float64, lo, hi int, scale float64)
-	hessianVector(hv, theta, v []float64, lo, hi int, scale float64)
+// single computes derivatives in float32, for vectors of either format.
+type single struct {
+	*engine[float32]
+	set              *kernel.Set
+	result, theta, v []float32
+}
+
+func newSingle(set *kernel.Set, p *Problem, rows int) *single {
+	e := newEngine[float32](set, p, rows)
+	vector := func() []float32 { return kernel.Aligned[float32](e.dim) }
+	return &single{e, set, vector(), vector(), vector()}
+}
+
+// wide computes a derivative of doubles, and adds the prior's part.
+func (s *single) wide(o operands[float64], lo, hi int, scale float64) {
+	s.set.Narrow(s.theta, o.theta)
+	narrow := operands[float32]{result: s.result, theta: s.theta}
+	if o.v != nil {
+		s.set.Narrow(s.v, o.v)
+		narrow.v = s.v
+	}
+	s.derivative(narrow, lo, hi, scale)
+	one := kernel.Coef{All: 1}
+	s.set.Combine(o.result, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: o.prior})
 }
 
 // New returns the network of a problem. It copies the data.
@@ -75,9 +94,9 @@ func newNet(set *kernel.Set, p Problem) (*Net, error) {
 		return nil, err
 	}
 	exact := newEngine[float64](set, &p, rows)
-	n := &Net{dim: exact.dim, rows: rows, exact: exact, fast: exact}
+	n := &Net{dim: exact.dim, rows: rows, exact: exact}
 	if p.Precision == Float32 {
-		n.fast = newEngine[float32](set, &p, rows)
+		n.single = newSingle(set, &p, rows)
 	}
 	return n, nil
 }
@@ -129,10 +148,12 @@ func (n *Net) Arrange(order []int) {
 	if order != nil && len(order) != n.rows {
 		panic(fmt.Sprintf("mlp: order of %d rows: want %d", len(order), n.rows))
 	}
-	n.fast.arrange(order)
-	if n.stale = n.fast != backend(n.exact); n.stale {
-		n.order = append(n.order[:0], order...)
+	if n.single == nil {
+		n.exact.arrange(order)
+		return
 	}
+	n.single.arrange(order)
+	n.stale, n.order = true, append(n.order[:0], order...)
 }
 
 // arranged returns the float64 engine in the order in force.
@@ -151,32 +172,58 @@ func (n *Net) arranged() *engine[float64] {
 // Gradient stores scale × the gradient of the negative log-likelihood of the
 // rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
 func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
-	n.check(lo, hi, g, theta)
-	n.fast.gradient(g, theta, lo, hi, scale)
+	n.derivative(operands[float64]{result: g, theta: theta, prior: theta}, lo, hi, scale)
 }
 
 // HessianVector stores the product of the Hessian of what Gradient
 // differentiates with v in hv. The ReLU's second derivative is taken as 0.
 func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	n.check(lo, hi, hv, theta, v)
-	n.fast.hessianVector(hv, theta, v, lo, hi, scale)
+	check(n, lo, hi, v)
+	n.derivative(operands[float64]{result: hv, theta: theta, v: v, prior: v}, lo, hi, scale)
+}
+
+func (n *Net) derivative(o operands[float64], lo, hi int, scale float64) {
+	check(n, lo, hi, o.result, o.theta)
+	if n.single == nil {
+		n.exact.derivative(o, lo, hi, scale)
+		return
+	}
+	n.single.wide(o, lo, hi, scale)
+}
+
+// Single says whether derivatives are computed in float32. Only then do
+// GradientSingle and HessianVectorSingle serve.
+func (n *Net) Single() bool { return n.single != nil }
+
+// GradientSingle stores scale × the gradient of the negative log-likelihood
+// of the rows [lo, hi) in g: what Gradient stores, without the prior's theta.
+func (n *Net) GradientSingle(g, theta []float32, lo, hi int, scale float64) {
+	check(n, lo, hi, g, theta)
+	n.single.derivative(operands[float32]{result: g, theta: theta}, lo, hi, scale)
+}
+
+// HessianVectorSingle stores what HessianVector stores, without the prior's
+// v, in hv.
+func (n *Net) HessianVectorSingle(hv, theta, v []float32, lo, hi int, scale float64) {
+	check(n, lo, hi, hv, theta, v)
+	n.single.derivative(operands[float32]{result: hv, theta: theta, v: v}, lo, hi, scale)
 }
 
 // NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants
 // included, in float64 arithmetic.
 func (n *Net) NegLogLikelihood(theta []float64, lo, hi int) float64 {
-	n.check(lo, hi, theta)
+	check(n, lo, hi, theta)
 	return n.arranged().negLogLikelihood(theta, lo, hi)
 }
 
 // Outputs stores the network's raw outputs at all rows in dst, row-major, in
 // the rows' order in force, in float64 arithmetic.
 func (n *Net) Outputs(dst, theta []float64) {
-	n.check(0, n.rows, theta)
+	check(n, 0, n.rows, theta)
 	n.arranged().outputs(dst, theta)
 }
 
-func (n *Net) check(lo, hi int, vectors ...[]float64) {
+func check[T kernel.Float](n *Net, lo, hi int, vectors ...[]T) {
 	if lo < 0 || hi < lo || hi > n.rows {
 		panic(fmt.Sprintf("mlp: rows [%d, %d): want a range within [0, %d)", lo, hi, n.rows))
 	}

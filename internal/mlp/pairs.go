@@ -18,15 +18,18 @@ type pairSlots struct {
 
 // doubled are layer l's inputs, and a row for the biases; pairs are the same
 // for 1 ≤ l, without it, and the outputs for the number of layers; delta is
-// the derivative by layer l's outputs.
+// the derivative by layer l's outputs. last is a copy of the last layer's
+// parameters, with room behind them, as the last pair of an odd number of
+// outputs ends one beyond.
 func (s pairSlots) doubled(l int) int { return s.first + l }
 func (s pairSlots) pairs(l int) int   { return s.first + s.layers + l - 1 }
 func (s pairSlots) delta(l int) int   { return s.first + 2*s.layers + (s.layers-1-l)%2 }
-func (s pairSlots) count() int        { return 2*s.layers + 2 }
+func (s pairSlots) last() int         { return s.first + 2*s.layers + 2 }
+func (s pairSlots) count() int        { return 2*s.layers + 3 }
 
 // canPair says whether the engine's kernels and widths allow it.
 func (e *engine[T]) canPair() bool {
-	if !e.narrow || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
+	if !e.single || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
 		return false
 	}
 	for _, y := range e.layers[1:] {
@@ -53,12 +56,14 @@ func (e *engine[T]) allocatePairs(widest int) {
 	for l := range 2 {
 		e.frame[e.pairs.delta(l)] = rows(widest/2 + 1)
 	}
+	last := e.layers[len(e.layers)-1]
+	e.frame[e.pairs.last()] = kernel.Aligned[T](e.dim - last.offset + 1)
 }
 
 // pairPass returns the programs for n columns.
 func (e *engine[T]) pairPass(n int) *pass[T] {
 	if e.pairPasses[n].before == nil {
-		e.pairPasses[n] = pass[T]{e.pairForward(), e.pairBackward(n, slotPrior), e.pairBackward(n, slotResult)}
+		e.pairPasses[n] = pass[T]{e.pairForward(), e.pairBackward(n, e.prior()), e.pairBackward(n, toResult)}
 	}
 	return &e.pairPasses[n]
 }
@@ -68,6 +73,7 @@ func (e *engine[T]) pairPass(n int) *pass[T] {
 func (e *engine[T]) pairDerivative(lo, n int, scale float64, first bool) {
 	p := e.pairPass(n)
 	e.pairInputs(lo)
+	copy(e.frame[e.pairs.last()], e.frame[slotTheta][e.layers[len(e.layers)-1].offset:])
 	p.before.Run(e.frame)
 	e.pairDelta(lo, n, scale)
 	if first {
@@ -116,16 +122,18 @@ func (e *engine[T]) pairForward() *kernel.Program[T] {
 		}
 		if l < len(e.layers)-1 {
 			q.WithReLU, q.D = true, at(e.pairs.doubled(l+1))
+		} else {
+			q.A = at(e.pairs.last())
 		}
 		p.PairForward(q)
 	}
 	return p
 }
 
-func (e *engine[T]) pairBackward(n, sum int) *kernel.Program[T] {
+func (e *engine[T]) pairBackward(n int, to sum) *kernel.Program[T] {
 	p := kernel.NewProgram[T](e.set)
 	for l := len(e.layers) - 1; l >= 0; l-- {
-		e.pairOuter(p, l, n, sum)
+		e.pairOuter(p, l, n, to)
 		if y := e.layers[l]; l > 0 {
 			p.PairBack(kernel.PairBack{
 				M: y.in, K: y.out, Scale: y.scale,
@@ -138,12 +146,12 @@ func (e *engine[T]) pairBackward(n, sum int) *kernel.Program[T] {
 }
 
 // pairOuter appends layer l's part of the gradient.
-func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n, sum int) {
+func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n int, to sum) {
 	y := e.layers[l]
-	result, h := kernel.Operand{Slice: slotResult, Offset: y.offset}, kernel.Operand{Slice: sum, Offset: y.offset}
+	result, h := kernel.Operand{Slice: slotResult, Offset: y.offset}, kernel.Operand{Slice: to.addend, Offset: y.offset}
 	if y.out == 1 { // the zeros among pairs leave one of two doubled numbers
 		p.Dots(kernel.Dots{
-			M: y.in + 1, N: 1, Scale: y.scale, C: result, CRow: 1, Epilogue: kernel.AddWide, H: h,
+			M: y.in + 1, N: 1, Scale: y.scale, C: result, CRow: 1, Epilogue: to.epilogue, H: h,
 			Terms: []kernel.Term{{K: 2 * n, A: at(e.pairs.doubled(l)), ARow: kernel.PairRow, B: at(e.pairs.delta(l))}},
 		})
 		return
@@ -152,7 +160,7 @@ func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n, sum int) {
 	row := (y.out + lanes - 1) / lanes * lanes
 	p.PairTranspose(kernel.PairTranspose{M: y.out, S: at(e.pairs.delta(l)), D: at(slotTransposed), DRow: row})
 	p.Product(kernel.Product{
-		M: y.in + 1, N: y.out, Scale: y.scale, C: result, CRow: y.out, Epilogue: kernel.AddWide, H: h,
+		M: y.in + 1, N: y.out, Scale: y.scale, C: result, CRow: y.out, Epilogue: to.epilogue, H: h,
 		Terms: []kernel.Term{{K: n, A: at(e.pairs.doubled(l)), ARow: kernel.PairRow, ACol: 2, B: at(slotTransposed), BRow: row}},
 	})
 }

@@ -32,6 +32,7 @@ const (
 	cQ
 	cS
 	cD
+	cE
 	cThetaStep // bytes that theta advances in a turn
 )
 
@@ -63,6 +64,7 @@ func main() {
 	for _, s := range []isa{{"avx512", 64}, {"avx2", 32}} {
 		fill(s)
 		update(s)
+		step(s)
 	}
 	Generate()
 }
@@ -110,6 +112,57 @@ func update(s isa) {
 		ADDQ(step, g)
 		ADDQ(coef(cThetaStep), theta)
 	})
+}
+
+// step is the same pass with a first drift, and with a gradient and a lead in
+// float32.
+func step(s isa) {
+	TEXT("noiseStep_"+s.name, NOSPLIT, "func(c, coefficients *byte, theta, r *float64, grad, lead *float32, turns int)")
+	Doc("noiseStep_" + s.name + fmt.Sprintf(" takes turns × %d coordinates a step on.", 32*s.groups()))
+	Pragma("noescape")
+	k := Load(Param("coefficients"), GP64())
+	theta, r := Load(Param("theta"), GP64()), Load(Param("r"), GP64())
+	g, lead := Load(Param("grad"), GP64()), Load(Param("lead"), GP64())
+	coef := func(o int) Mem { return Mem{Base: k, Disp: o} }
+	loop(s, func(z vector, offset int) thread {
+		at := func(p reg.Register) Mem { return Mem{Base: p, Disp: offset} }
+		single := func(p reg.Register) Mem { return Mem{Base: p, Disp: offset / 2} }
+		v, a, t := s.new(), s.new(), s.new()
+		return thread{
+			func() { VMOVUPD(at(r), v) },
+			func() { VMOVUPD(at(theta), t) },
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cE), v, t),
+			func() { VCVTPS2PD(single(g), a) },
+			func() { VADDPD(t, a, a) },
+			s.by64(VMULPD, VMULPD_BCST, coef(cP), v, v),
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cA), a, v),
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cB), v, t),
+			s.by64(VMULPD, VMULPD_BCST, coef(cQ), v, v),
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cS), z, v),
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cD), v, t),
+			func() { VMOVUPD(v, at(r)) },
+			func() { VMOVUPD(t, at(theta)) },
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cE), v, t),
+			func() { s.storeSingle(t, single(lead)) },
+		}
+	}, func() {
+		step := groupBytes * s.groups()
+		ADDQ(U32(uint32(step)), theta)
+		ADDQ(U32(uint32(step)), r)
+		ADDQ(U32(uint32(step/2)), g)
+		ADDQ(U32(uint32(step/2)), lead)
+	})
+}
+
+// storeSingle stores a vector of doubles as floats.
+func (s isa) storeSingle(x vector, m Mem) {
+	if s.wide() {
+		VCVTPD2PS(x, x.AsY())
+		VMOVUPS(x.AsY(), m)
+		return
+	}
+	VCVTPD2PSY(x, x.AsX())
+	VMOVUPS(x.AsX(), m)
 }
 
 // thread is a sequence of instructions to be emitted.

@@ -83,16 +83,19 @@ func narrow(s simd.Set) {
 
 // Byte offsets in kernel.summand.
 const (
-	sX    = 0
-	sC    = 8
-	sEach = 16 // all ones if c has a number for each element, else 0
-	sSize = 24
+	sX      = 0
+	sC      = 8
+	sEach   = 16 // not 0 if c has a number for each element
+	sSingle = 24 // not 0 if x holds floats
+	sSize   = 32
 )
 
-// combine sums, for one turn after another, over the terms.
+// combine sums, for one turn after another, over the terms. rounded, if
+// there is one, receives the sums as floats.
 func combine(s simd.Set) {
-	text("combine", s, "func(dst *float64, terms *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms c∘x, turns × %d numbers.", unroll*elements(s)))
+	text("combine", s, "func(dst *float64, rounded *float32, terms *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms c∘x, turns × %d numbers.", unroll*elements(s)))
 	dst, turnsLeft := Load(Param("dst"), GP64()), Load(Param("turns"), GP64())
+	rounded := Load(Param("rounded"), GP64())
 	restore := simd.FlushDenormals()
 	offset := GP64()
 	XORQ(offset, offset)
@@ -103,22 +106,35 @@ func combine(s simd.Set) {
 		acc = append(acc, s.Zero())
 	}
 	Label("term")
-	x, c, each := GP64(), GP64(), GP64()
-	MOVQ(Mem{Base: term, Disp: sX}, x)
-	MOVQ(Mem{Base: term, Disp: sC}, c)
-	MOVQ(Mem{Base: term, Disp: sEach}, each)
+	field := func(o int) reg.GPVirtual {
+		r := GP64()
+		MOVQ(Mem{Base: term, Disp: o}, r)
+		return r
+	}
+	x, c, each, single := field(sX), field(sC), field(sEach), field(sSingle)
 	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: offset, Scale: 1, Disp: s.Bytes * i} }
-	TESTQ(each, each)
-	JNZ(LabelRef("each"))
-	all := s.Broadcast(Mem{Base: c})
-	for i, a := range acc {
-		s.FMA(at(x, i), all, a)
+	add := func(kind string, number func(i int) Op) {
+		TESTQ(each, each)
+		JNZ(LabelRef("each" + kind))
+		all := s.Broadcast(Mem{Base: c})
+		for i, a := range acc {
+			s.FMA(number(i), all, a)
+		}
+		JMP(LabelRef("added"))
+		Label("each" + kind)
+		for i, a := range acc {
+			s.FMA(number(i), s.LoadPart(at(c, i), nil), a)
+		}
+		JMP(LabelRef("added"))
 	}
-	JMP(LabelRef("added"))
-	Label("each")
-	for i, a := range acc {
-		s.FMA(at(x, i), s.LoadPart(at(c, i), nil), a)
-	}
+	TESTQ(single, single)
+	JNZ(LabelRef("single"))
+	add("", func(i int) Op { return at(x, i) })
+	Label("single")
+	floats := GP64()
+	MOVQ(offset, floats)
+	SHRQ(U8(1), floats)
+	add("Single", func(i int) Op { return widened(s, Mem{Base: x, Index: floats, Scale: 1, Disp: s.Bytes / 2 * i}) })
 	Label("added")
 	ADDQ(U32(sSize), term)
 	DECQ(left)
@@ -126,8 +142,32 @@ func combine(s simd.Set) {
 	for i, a := range acc {
 		VMOVUPD(a, at(dst, i))
 	}
+	TESTQ(rounded, rounded)
+	JZ(LabelRef("stored"))
+	for i, a := range acc {
+		storeSingle(s, a, Mem{Base: rounded, Disp: s.Bytes / 2 * i})
+	}
+	advance(unroll*s.Bytes/2, rounded)
+	Label("stored")
 	advance(unroll*s.Bytes, offset)
 	turns(turnsLeft, "turn", restore)
+}
+
+// widened loads floats as doubles, storeSingle stores doubles as floats.
+func widened(s simd.Set, m Mem) reg.VecVirtual {
+	x := s.New()
+	VCVTPS2PD(m, x)
+	return x
+}
+
+func storeSingle(s simd.Set, x reg.VecVirtual, m Mem) {
+	v := half(s)
+	if s.Bytes == 64 {
+		VCVTPD2PS(x, v)
+	} else {
+		VCVTPD2PSY(x, v)
+	}
+	VMOVUPS(v, m)
 }
 
 // Byte offsets in kernel.pass.
@@ -136,8 +176,10 @@ const (
 	pR
 	pG
 	pXi
-	pCoef // P, A, B, Q, S, D: addresses
-	pStep = pCoef + 6*8
+	pLead // not 0 for a whole step, whose gradient is of floats
+	pCoef // P, A, B, Q, S, D, E: addresses
+	pStep = pCoef + coefs*8
+	coefs = 7
 )
 
 // update is the pass of vec.Update with a given ξ. Each coefficient has an
@@ -152,40 +194,62 @@ func update(s simd.Set) {
 		MOVQ(field(o), r)
 		return r
 	}
-	theta, r, g, xi := pointer(pTheta), pointer(pR), pointer(pG), pointer(pXi)
-	var coef []reg.GPVirtual
-	for i := range 6 {
-		coef = append(coef, pointer(pCoef+8*i))
-	}
+	r, xi, g, theta := pointer(pR), pointer(pXi), pointer(pG), pointer(pTheta)
+	// The other addresses stay in memory: registers are scarce.
+	coef := func(i int) Mem { return Mem{Base: pointer(pCoef + 8*i)} }
 	restore := simd.FlushDenormals()
-	const P, A, B, Q, S, D = 0, 1, 2, 3, 4, 5
+	const P, A, B, Q, S, D, E = 0, 1, 2, 3, 4, 5, 6
+	var v, t reg.VecVirtual
+	begin := func() {
+		v = s.LoadPart(Mem{Base: r}, nil)
+	}
+	kick := func() {
+		VMULPD(coef(Q), v, v)
+		z := s.LoadPart(Mem{Base: xi}, nil)
+		s.FMA(coef(S), z, v)
+	}
+	move := func() {
+		s.FMA(coef(B), v, t)
+		kick()
+		s.FMA(coef(D), v, t)
+		VMOVUPD(t, Mem{Base: theta})
+		advance(s.Bytes, theta)
+	}
+	lead := pointer(pLead)
 	Label("turn")
-	v := s.New()
-	VMOVUPD(Mem{Base: r}, v)
-	VMULPD(Mem{Base: coef[P]}, v, v)
-	a := s.LoadPart(Mem{Base: coef[A]}, nil)
-	s.FMA(Mem{Base: g}, a, v)
+	begin()
+	TESTQ(lead, lead)
+	JNZ(LabelRef("whole"))
+	VMULPD(coef(P), v, v)
+	s.FMA(Mem{Base: g}, s.LoadPart(coef(A), nil), v)
+	advance(s.Bytes, g)
 	TESTQ(theta, theta)
 	JZ(LabelRef("still"))
-	t := s.LoadPart(Mem{Base: theta}, nil)
-	s.FMA(Mem{Base: coef[B]}, v, t)
-	kick := func() {
-		VMULPD(Mem{Base: coef[Q]}, v, v)
-		z := s.LoadPart(Mem{Base: xi}, nil)
-		s.FMA(Mem{Base: coef[S]}, z, v)
-	}
-	kick()
-	s.FMA(Mem{Base: coef[D]}, v, t)
-	VMOVUPD(t, Mem{Base: theta})
-	advance(s.Bytes, theta)
+	t = s.LoadPart(Mem{Base: theta}, nil)
+	move()
 	JMP(LabelRef("moved"))
 	Label("still")
 	kick()
+	JMP(LabelRef("moved"))
+	Label("whole")
+	t = s.LoadPart(Mem{Base: theta}, nil)
+	s.FMA(coef(E), v, t)
+	a := widened(s, Mem{Base: g})
+	VADDPD(t, a, a)
+	advance(s.Bytes/2, g)
+	VMULPD(coef(P), v, v)
+	s.FMA(coef(A), a, v)
+	move()
+	s.FMA(coef(E), v, t)
+	storeSingle(s, t, Mem{Base: lead})
+	advance(s.Bytes/2, lead)
 	Label("moved")
 	VMOVUPD(v, Mem{Base: r})
-	advance(s.Bytes, r, g, xi)
-	for i, c := range coef {
-		ADDQ(field(pStep+8*i), c)
+	advance(s.Bytes, r, xi)
+	step := GP64()
+	for i := range coefs {
+		MOVQ(field(pStep+8*i), step)
+		ADDQ(step, field(pCoef+8*i))
 	}
 	turns(n, "turn", restore)
 }

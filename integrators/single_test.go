@@ -1,0 +1,153 @@
+package integrators
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// waves is the force of U = Σ θ²/2 + sin(θ_i + shift)/2, whose second part is
+// worked out in float32.
+type waves struct{ shift float32 }
+
+func (w waves) GradientSingle(g, theta []float32) {
+	for i, x := range theta {
+		g[i] = float32(math.Cos(float64(x+w.shift))) / 2
+	}
+}
+
+func (w waves) HessianVectorSingle(hv, theta, v []float32) {
+	for i, x := range theta {
+		hv[i] = -float32(math.Sin(float64(x+w.shift))) / 2 * v[i]
+	}
+}
+
+// plainWaves is the same force of doubles only.
+type plainWaves struct{ w waves }
+
+func (p plainWaves) Gradient(g, theta []float64) {
+	data := make([]float32, len(g))
+	p.w.GradientSingle(data, floats(theta))
+	for i, d := range data {
+		g[i] = float64(d) + theta[i]
+	}
+}
+
+func (p plainWaves) HessianVector(hv, theta, v []float64) {
+	data := make([]float32, len(hv))
+	p.w.HessianVectorSingle(data, floats(theta), floats(v))
+	for i, d := range data {
+		hv[i] = float64(d) + v[i]
+	}
+}
+
+func floats(x []float64) []float32 {
+	f := make([]float32, len(x))
+	for i, v := range x {
+		f[i] = float32(v)
+	}
+	return f
+}
+
+// bothWaves must be asked in float32 by the schemes that can.
+type bothWaves struct {
+	waves
+	plainWaves
+	asked *int // in doubles
+}
+
+func (b bothWaves) Gradient(g, theta []float64) {
+	*b.asked++
+	b.plainWaves.Gradient(g, theta)
+}
+
+// Under a SingleForce the steps of a run must be those that the same force
+// makes in doubles: to the last bit where a step rounds in the same places,
+// and to rounding for mt3, which adds the prior's part elsewhere; however a
+// run is cut into pieces.
+func TestSingleForcesTakeTheSameSteps(t *testing.T) {
+	const dim, steps = 77, 7
+	r := rand.New(rand.NewPCG(11, 12))
+	draw := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		return x
+	}
+	invMass := draw(dim)
+	for i := range invMass {
+		invMass[i] = math.Exp(invMass[i] / 2)
+	}
+	start := State{Theta: draw(dim), R: draw(dim)}
+	xi := draw(steps * 5 * 4 * dim)
+	for _, c := range []struct {
+		method string
+		inner  int
+		tol    float64
+		led    bool
+	}{
+		{"leapfrog", 1, 0, true}, {"symmetric", 1, 0, true}, {"lietrotter", 1, 0, true}, {"lietrotter", 5, 0, true},
+		{"sghmc", 1, 0, true}, {"sghmc-adaptive", 1, 0, true}, {"mt3", 1, 1e-12, true},
+		{"baoab", 1, 0, false}, {"ubu", 1, 0, false}, {"rk2", 1, 0, false}, {"euler", 1, 0, false},
+	} {
+		for _, m := range [][]float64{nil, invMass} {
+			t.Run(fmt.Sprintf("%s N_l=%d mass=%v", c.method, c.inner, m != nil), func(t *testing.T) {
+				asked := 0
+				run := func(force func(i int) Force, pieces ...int) *State {
+					method, err := Lookup(c.method)
+					if err != nil {
+						t.Fatal(err)
+					}
+					in, err := method.New(dim, Params{Step: 0.1, Friction: 2, Inner: c.inner, InvMass: m})
+					if err != nil {
+						t.Fatal(err)
+					}
+					in.Freeze()
+					z := &State{Theta: append([]float64(nil), start.Theta...), R: append([]float64(nil), start.R...)}
+					noise, i := &replay{xi: xi}, 0
+					next := func() Force { i++; return force(i) }
+					for _, n := range pieces {
+						in.OuterSteps(z, next, noise, n)
+					}
+					return z
+				}
+				want := run(func(i int) Force { return plainWaves{waves{float32(i)}} }, steps)
+				for _, pieces := range [][]int{{steps}, {3, steps - 3}} {
+					got := run(func(i int) Force { return bothWaves{waves{float32(i)}, plainWaves{waves{float32(i)}}, &asked} }, pieces...)
+					for i := range dim {
+						if !(math.Abs(got.Theta[i]-want.Theta[i]) <= c.tol && math.Abs(got.R[i]-want.R[i]) <= c.tol) {
+							t.Fatalf("coordinate %d is (%v, %v), want (%v, %v)", i, got.Theta[i], got.R[i], want.Theta[i], want.R[i])
+						}
+					}
+				}
+				if led := asked == 0; led != c.led {
+					t.Errorf("%d gradients in doubles", asked)
+				}
+			})
+		}
+	}
+}
+
+// An adapting scheme looks at the gradients, and so is led by none.
+func TestAdaptationIsNotLed(t *testing.T) {
+	for _, name := range []string{"sghmc", "sghmc-adaptive"} {
+		method, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := method.New(1, Params{Step: 0.1, Friction: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		next := func() Force { return bothWaves{asked: &asked} }
+		in.OuterSteps(NewState(1), next, &replay{xi: make([]float64, 10)}, 3)
+		in.Freeze()
+		in.OuterSteps(NewState(1), next, &replay{xi: make([]float64, 10)}, 3)
+		if asked != 3 {
+			t.Errorf("%s: %d gradients in doubles, want those of the 3 adapting steps", name, asked)
+		}
+	}
+}
