@@ -54,9 +54,10 @@ func (b singleBatch) GradientSingle(g, theta []float32) {
 	b.single.GradientSingle(g, theta, b.rows)
 }
 
-func (b singleBatch) HessianVectorSingle(hv, theta, v []float32) {
+func (b singleBatch) DerivativesSingle(g, hv, theta, v []float32) {
+	b.gradients++
 	b.products++
-	b.single.HessianVectorSingle(hv, theta, v, b.rows)
+	b.single.DerivativesSingle(g, hv, theta, v, b.rows)
 }
 
 // affineBatch is the force of a linear-Gaussian target.

@@ -105,9 +105,8 @@ func (s *mt3) Step(z *State, f Force, n Noise) {
 	g, prior = s.stage.gradient(s.f2G)
 	vec.Combine(s.f2, r(s.f2R), times(s.f2F1, s.f1), g, prior)
 
-	s.stage.gradientAt(f, theta, r(s.theta3R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
+	s.stage.derivativesAt(f, times(s.invMass, s.w1), theta, r(s.theta3R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
 	g, prior = s.stage.gradient(s.rG)
-	s.stage.hessianTimes(f, times(s.invMass, s.w1))
 	hv, hvPrior := s.stage.product(s.rH)
 
 	vec.Combine(z.Theta, times(one, s.stage.x), times(s.thetaW1, s.w1), times(s.thetaW2, s.w2))

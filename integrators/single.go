@@ -15,9 +15,9 @@ type SingleForce interface {
 // products.
 type SingleHessianForce interface {
 	SingleForce
-	HessianForce
-	// HessianVectorSingle stores ∇²U(θ)v − v in hv.
-	HessianVectorSingle(hv, theta, v []float32)
+	// DerivativesSingle stores ∇U(θ) − θ in g and ∇²U(θ)v − v in hv: together
+	// they cost less.
+	DerivativesSingle(g, hv, theta, v []float32)
 }
 
 // leader is a Stepper that, under a SingleForce, finds the position of its
@@ -68,25 +68,30 @@ func newSlope(dim int) slope {
 
 // gradientAt evaluates ∇U at x, the sum of the terms.
 func (s *slope) gradientAt(f Force, x ...Term) {
-	f32, single := f.(SingleForce)
-	s.single = single
-	if single {
+	if f, single := f.(SingleForce); single {
+		s.single = true
 		vec.CombineRounded(s.x, s.x32, x...)
-		f32.GradientSingle(s.data, s.x32)
+		f.GradientSingle(s.data, s.x32)
 		return
 	}
+	s.single = false
 	vec.Combine(s.x, x...)
 	f.Gradient(s.g, s.x)
 }
 
-// hessianTimes evaluates ∇²U(x)v at the x of the last gradient; v is a term.
-func (s *slope) hessianTimes(f Force, v Term) {
-	if s.single {
+// derivativesAt evaluates ∇²U(x)v, too; v is one term.
+func (s *slope) derivativesAt(f Force, v Term, x ...Term) {
+	if f, single := f.(SingleHessianForce); single {
+		s.single = true
+		vec.CombineRounded(s.x, s.x32, x...)
 		vec.CombineRounded(s.v, s.v32, v)
-		f.(SingleHessianForce).HessianVectorSingle(s.dataHess, s.x32, s.v32)
+		f.DerivativesSingle(s.data, s.dataHess, s.x32, s.v32)
 		return
 	}
+	s.single = false
+	vec.Combine(s.x, x...)
 	vec.Combine(s.v, v)
+	f.Gradient(s.g, s.x)
 	f.(HessianForce).HessianVector(s.hv, s.x, s.v)
 }
 

@@ -17,7 +17,8 @@ func (w waves) GradientSingle(g, theta []float32) {
 	}
 }
 
-func (w waves) HessianVectorSingle(hv, theta, v []float32) {
+func (w waves) DerivativesSingle(g, hv, theta, v []float32) {
+	w.GradientSingle(g, theta)
 	for i, x := range theta {
 		hv[i] = -float32(math.Sin(float64(x+w.shift))) / 2 * v[i]
 	}
@@ -35,8 +36,8 @@ func (p plainWaves) Gradient(g, theta []float64) {
 }
 
 func (p plainWaves) HessianVector(hv, theta, v []float64) {
-	data := make([]float32, len(hv))
-	p.w.HessianVectorSingle(data, floats(theta), floats(v))
+	g, data := make([]float32, len(hv)), make([]float32, len(hv))
+	p.w.DerivativesSingle(g, data, floats(theta), floats(v))
 	for i, d := range data {
 		hv[i] = float64(d) + v[i]
 	}

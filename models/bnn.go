@@ -51,8 +51,8 @@ func (t singleBNN) GradientSingle(g, theta []float32, rows Rows) {
 	t.train.GradientSingle(g, theta, rows.Lo, rows.Hi, rows.Scale)
 }
 
-func (t singleBNN) HessianVectorSingle(hv, theta, v []float32, rows Rows) {
-	t.train.HessianVectorSingle(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
+func (t singleBNN) DerivativesSingle(g, hv, theta, v []float32, rows Rows) {
+	t.train.DerivativesSingle(g, hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
 }
 
 // network returns the training problem of a split.

@@ -51,9 +51,9 @@ type Single interface {
 	// GradientSingle stores what Gradient stores, without the prior's theta,
 	// in g.
 	GradientSingle(g, theta []float32, rows Rows)
-	// HessianVectorSingle stores what HessianVector stores, without the
-	// prior's v, in hv.
-	HessianVectorSingle(hv, theta, v []float32, rows Rows)
+	// DerivativesSingle stores that, too, and what HessianVector stores,
+	// without the prior's v, in hv: together they cost less.
+	DerivativesSingle(g, hv, theta, v []float32, rows Rows)
 }
 
 // Scorer is a Target that judges its predictions by the test targets.

@@ -28,8 +28,9 @@ func benchmarkPeak[T Float](b *testing.B, s *Set) {
 const dim = 8401
 
 // BenchmarkNormals fills a vector; BenchmarkUpdate makes the same normals
-// within the update of a leapfrog step, and BenchmarkUpdateEach within one
-// whose mass differs by coordinate; BenchmarkCombine adds two vectors.
+// within the update of a leapfrog step, BenchmarkUpdateEach within one whose
+// mass differs by coordinate, and BenchmarkWholeStep within all of a step but
+// its gradient; BenchmarkCombine adds two vectors.
 func BenchmarkNormals(b *testing.B) {
 	x := filled(dim)
 	eachSet(b, dim, func(s *Set) func() {
@@ -44,13 +45,24 @@ func BenchmarkUpdateEach(b *testing.B) { benchmarkUpdate(b, Coef{Each: make([]fl
 
 func benchmarkUpdate(b *testing.B, friction Coef) {
 	one := Coef{All: 1}
-	u := &Update{
+	benchmark(b, &Update{
 		Theta: filled(dim), R: filled(dim), G: filled(dim),
 		P: friction, A: Coef{All: -1e-3}, Q: one, S: Coef{All: 1e-2}, D: Coef{All: 1e-3},
-	}
+	})
+}
+
+func benchmark(b *testing.B, u *Update) {
 	eachSet(b, dim, func(s *Set) func() {
 		n := newNoise(s, 1, 1)
 		return func() { n.Update(u) }
+	})
+}
+
+func BenchmarkWholeStep(b *testing.B) {
+	small := Coef{All: 1e-3}
+	benchmark(b, &Update{
+		Theta: filled(dim), R: filled(dim), Data: Aligned[float32](dim), Lead: Aligned[float32](dim),
+		P: Coef{All: 0.99}, A: small, Q: Coef{All: 1}, S: small, D: small, E: small,
 	})
 }
 

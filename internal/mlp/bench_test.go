@@ -51,7 +51,7 @@ func BenchmarkHessianVector(b *testing.B) {
 		v, work := append([]float64(nil), theta...), float64(rows)*multiplyAdds(true)
 		if n.Single() {
 			g, theta, v := rounded(g), rounded(theta), rounded(v)
-			return func() { n.HessianVectorSingle(g, theta, v, 0, rows, 455/float64(rows)) }, work
+			return func() { n.DerivativesSingle(nil, g, theta, v, 0, rows, 455/float64(rows)) }, work
 		}
 		return func() { n.HessianVector(g, theta, v, 0, rows, 455/float64(rows)) }, work
 	})
@@ -168,8 +168,8 @@ func (f singleBatch) GradientSingle(g, theta []float32) {
 	f.n.GradientSingle(g, theta, 0, f.rows, f.scale)
 }
 
-func (f singleBatch) HessianVectorSingle(hv, theta, v []float32) {
-	f.n.HessianVectorSingle(hv, theta, v, 0, f.rows, f.scale)
+func (f singleBatch) DerivativesSingle(g, hv, theta, v []float32) {
+	f.n.DerivativesSingle(g, hv, theta, v, 0, f.rows, f.scale)
 }
 
 // BenchmarkStep is a whole step of every integrator, gradients and noise

@@ -24,13 +24,12 @@ type engine[T kernel.Float] struct {
 	targets        []T
 	labels         []int
 
-	chunk     int       // columns at a time
-	rowLen    int       // length of a row of activations
-	frame     [][]T     // what the programs work on, by slot
-	single    bool      // T is float32: the prior's part is left to the caller
-	gradients []pass[T] // by the number of columns, as the next two
-	hessians  []pass[T]
-	forwards  []*kernel.Program[T]
+	chunk    int              // columns at a time
+	rowLen   int              // length of a row of activations
+	frame    [][]T            // what the programs work on, by slot
+	single   bool             // T is float32: the prior's part is left to the caller
+	passes   [kinds][]pass[T] // by the number of columns, as the next one
+	forwards []*kernel.Program[T]
 
 	pairs      pairSlots
 	pairPasses []pass[T] // by the number of columns; none if the engine cannot pair
@@ -54,8 +53,10 @@ const (
 	slotInputs = iota
 	slotTheta
 	slotVector // v of a Hessian-vector product
-	slotResult // gradient or product
-	slotPrior  // the prior's part of it: theta or v
+	slotGradient
+	slotGradientPrior // the prior's part of it: theta
+	slotProduct
+	slotProductPrior // v
 	slotOutput
 	slotTangentOutput
 	slotDelta         // derivative of the loss by a layer's outputs; two, in turn
@@ -96,8 +97,7 @@ func (e *engine[T]) allocate() {
 	for _, y := range e.layers {
 		widest = max(widest, y.out)
 	}
-	pad := func(n int) int { return (n + lanes - 1) / lanes * lanes }
-	e.inputLen = pad(e.rows) + lanes
+	e.inputLen = wholeVectors[T](e.rows) + lanes
 	first := e.layers[0].in
 	e.inputs = kernel.Aligned[T]((first + 1) * e.inputLen)
 	for i := range e.inputLen {
@@ -107,10 +107,10 @@ func (e *engine[T]) allocate() {
 
 	e.frame = make([][]T, firstHidden+2*len(e.layers)-2)
 	for s := slotOutput; s < slotTransposed; s++ {
-		e.frame[s] = kernel.Aligned[T](pad(widest) * e.rowLen)
+		e.frame[s] = kernel.Aligned[T](wholeVectors[T](widest) * e.rowLen)
 	}
 	for s := slotTransposed; s <= slotTangentTransp; s++ {
-		e.frame[s] = kernel.Aligned[T](e.chunk * pad(widest))
+		e.frame[s] = kernel.Aligned[T](e.chunk * wholeVectors[T](widest))
 	}
 	for l, y := range e.layers[1:] {
 		a := kernel.Aligned[T]((y.in + 1) * e.rowLen)
@@ -125,7 +125,10 @@ func (e *engine[T]) allocate() {
 		e.pairPasses = make([]pass[T], kernel.PairRows+1)
 	}
 	n := e.chunk + 1
-	e.gradients, e.hessians, e.forwards = make([]pass[T], n), make([]pass[T], n), make([]*kernel.Program[T], n)
+	for k := range e.passes {
+		e.passes[k] = make([]pass[T], n)
+	}
+	e.forwards = make([]*kernel.Program[T], n)
 }
 
 // activation and tangent are the slots of layer l's inputs and of their

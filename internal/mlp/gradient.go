@@ -2,42 +2,68 @@ package mlp
 
 import "hambench/internal/kernel"
 
-// pass is what computes a derivative over one chunk: a program before the
+// pass is what computes derivatives over one chunk: a program before the
 // loss, and one after it. The first chunk of a call stores its part, added to
 // the prior's if there is one; the others add theirs to the result.
 type pass[T kernel.Float] struct {
 	before, first, others *kernel.Program[T]
 }
 
-// operands are the vectors of a derivative: of a gradient, if v is nil, or of
-// the Hessian's product with v. prior, if not nil, is added to it.
+// operands are the vectors of a call: a gradient is computed unless it is
+// nil, and so is the Hessian's product with v. Their priors, if not nil, are
+// added.
 type operands[T kernel.Float] struct {
-	result, theta, v, prior []T
+	theta, v                []T
+	gradient, gradientPrior []T
+	product, productPrior   []T
 }
 
-// derivative computes the gradient or, as its tangent, the Hessian-vector
-// product, of scale × the rows' negative log-likelihood.
-func (e *engine[T]) derivative(o operands[T], lo, hi int, scale float64) {
+// derivatives says which of them a call computes.
+type derivatives int
+
+const (
+	gradientOnly derivatives = iota
+	productOnly
+	gradientAndProduct
+	kinds = iota
+)
+
+func (o *operands[T]) kind() derivatives {
+	switch {
+	case o.product == nil:
+		return gradientOnly
+	case o.gradient == nil:
+		return productOnly
+	}
+	return gradientAndProduct
+}
+
+// derive computes derivatives of scale × the rows' negative log-likelihood.
+func (e *engine[T]) derive(o operands[T], lo, hi int, scale float64) {
 	if lo == hi {
-		clear(o.result)
-		copy(o.result, o.prior)
+		clear(o.gradient)
+		copy(o.gradient, o.gradientPrior)
+		clear(o.product)
+		copy(o.product, o.productPrior)
 		return
 	}
-	e.frame[slotResult], e.frame[slotTheta], e.frame[slotVector], e.frame[slotPrior] = o.result, o.theta, o.v, o.prior
-	tangent := o.v != nil
+	e.frame[slotTheta], e.frame[slotVector] = o.theta, o.v
+	e.frame[slotGradient], e.frame[slotGradientPrior] = o.gradient, o.gradientPrior
+	e.frame[slotProduct], e.frame[slotProductPrior] = o.product, o.productPrior
+	kind := o.kind()
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
-		if n < len(e.pairPasses) && !tangent {
-			e.pairDerivative(c, n, scale, c == lo)
+		if n < len(e.pairPasses) && kind == gradientOnly {
+			e.pairGradient(c, n, scale, c == lo)
 			continue
 		}
-		p := e.pass(n, tangent)
+		p := e.pass(n, kind)
 		e.frame[slotInputs] = e.inputs[c:]
 		p.before.Run(e.frame)
-		if tangent {
-			e.lossTangent(c, n, scale)
-		} else {
+		if kind == gradientOnly {
 			e.lossDelta(c, n, scale)
+		} else {
+			e.lossTangent(c, n, scale)
 		}
 		if c == lo {
 			p.first.Run(e.frame)
@@ -48,37 +74,37 @@ func (e *engine[T]) derivative(o operands[T], lo, hi int, scale float64) {
 }
 
 // pass returns the programs for n columns.
-func (e *engine[T]) pass(n int, tangent bool) *pass[T] {
-	p := &e.gradients[n]
-	if tangent {
-		p = &e.hessians[n]
-	}
+func (e *engine[T]) pass(n int, kind derivatives) *pass[T] {
+	p := &e.passes[kind][n]
 	if p.before == nil {
 		p.before = e.forward(n)
-		if tangent {
+		if kind != gradientOnly {
 			p.before = e.forwardTangent(n)
 		}
-		p.first, p.others = e.backward(n, e.prior(), tangent), e.backward(n, toResult, tangent)
+		p.first, p.others = e.backward(n, kind, true), e.backward(n, kind, false)
 	}
 	return p
 }
 
-// sum is what becomes of a layer's part of a derivative: the epilogue that
-// stores it, and the slot with what that adds.
+// sum is what becomes of a layer's part of a derivative: the slot of the
+// result, the epilogue that stores it there, and the slot with what that adds.
 type sum struct {
+	result   int
 	epilogue kernel.Epilogue
 	addend   int
 }
 
-var toResult = sum{kernel.Add, slotResult}
-
-// prior is the sum of the first chunk. In float32 it would round the prior's
-// part, which is left to the caller.
-func (e *engine[T]) prior() sum {
-	if e.single {
-		return sum{epilogue: kernel.Store}
+// sumTo is the sum of the first or another chunk in a slot, which that of the
+// prior's part follows. In float32 that part would be rounded: it is left to
+// the caller.
+func (e *engine[T]) sumTo(slot int, first bool) sum {
+	switch {
+	case !first:
+		return sum{slot, kernel.Add, slot}
+	case e.single:
+		return sum{result: slot, epilogue: kernel.Store}
 	}
-	return sum{kernel.Add, slotPrior}
+	return sum{slot, kernel.Add, slot + 1}
 }
 
 // forward returns the program that computes the activations and outputs of n
@@ -103,28 +129,31 @@ func (e *engine[T]) forward(n int) *kernel.Program[T] {
 	return p
 }
 
-// backward returns the program that computes the gradient from the loss's
-// derivative by the outputs, in slotDelta, or its tangent from that and
+// backward returns the program that computes derivatives from the loss's
+// derivative by the outputs, in slotDelta, and its tangent, in
 // slotTangentDelta.
-func (e *engine[T]) backward(n int, to sum, tangent bool) *kernel.Program[T] {
+func (e *engine[T]) backward(n int, kind derivatives, first bool) *kernel.Program[T] {
 	p := kernel.NewProgram[T](e.set)
 	for l := len(e.layers) - 1; l >= 0; l-- {
-		if tangent {
-			e.backwardTangent(p, l, n, to)
-		} else {
-			e.backwardLayer(p, l, n, to)
+		if kind != productOnly {
+			delta := e.deltaSlot(slotDelta, l)
+			e.transpose(p, l, n, delta, slotTransposed)
+			e.outer(p, l, n, e.sumTo(slotGradient, first), pair{e.activation(l), delta, slotTransposed})
+		}
+		if kind != gradientOnly {
+			e.outerTangent(p, l, n, kind, e.sumTo(slotProduct, first))
+		}
+		if l == 0 {
+			break
+		}
+		delta := e.deltaSlot(slotDelta, l)
+		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
+		if kind != gradientOnly {
+			tangent := e.deltaSlot(slotTangentDelta, l)
+			e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))
 		}
 	}
 	return p
-}
-
-// backwardLayer appends layer l's part of the gradient.
-func (e *engine[T]) backwardLayer(p *kernel.Program[T], l, n int, to sum) {
-	delta := e.deltaSlot(slotDelta, l)
-	e.outer(p, l, n, to, pair{e.activation(l), delta, slotTransposed})
-	if l > 0 {
-		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
-	}
 }
 
 // deltaSlot is where the derivative by layer l's outputs stands.
@@ -163,14 +192,14 @@ func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Te
 }
 
 // pair is one product of activations with a derivative by outputs, and the
-// slot for the latter's transpose.
+// slot with the latter's transpose.
 type pair struct{ inputs, delta, transposed int }
 
 // outer appends what stores, at layer l's weights in the result, the outer
 // products of pairs, summed over the chunk's n columns.
 func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair) {
 	y := e.layers[l]
-	result := func(column int) kernel.Operand { return kernel.Operand{Slice: slotResult, Offset: y.offset + column} }
+	result := func(column int) kernel.Operand { return kernel.Operand{Slice: to.result, Offset: y.offset + column} }
 	h := func(column int) kernel.Operand { return kernel.Operand{Slice: to.addend, Offset: y.offset + column} }
 	main := y.out - e.dotColumns(y.out, n)
 	for o := main; o < y.out; o += 2 {
@@ -183,14 +212,26 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair)
 	if main == 0 {
 		return
 	}
-	lanes := kernel.Lanes[T]()
-	row := (y.out + lanes - 1) / lanes * lanes
 	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: h(0)}
 	for _, x := range pairs {
-		p.Transpose(kernel.Transpose{M: main, N: n, S: at(x.delta), SRow: e.rowLen, D: at(x.transposed), DRow: row})
-		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: row})
+		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: wholeVectors[T](y.out)})
 	}
 	p.Product(q)
+}
+
+// transpose appends the transposition of a derivative by layer l's outputs
+// that outer needs, if it does.
+func (e *engine[T]) transpose(p *kernel.Program[T], l, n, delta, transposed int) {
+	y := e.layers[l]
+	if main := y.out - e.dotColumns(y.out, n); main > 0 {
+		p.Transpose(kernel.Transpose{M: main, N: n, S: at(delta), SRow: e.rowLen, D: at(transposed), DRow: wholeVectors[T](y.out)})
+	}
+}
+
+// wholeVectors rounds a length up to one that all sets of kernels fill.
+func wholeVectors[T kernel.Float](n int) int {
+	lanes := kernel.Lanes[T]()
+	return (n + lanes - 1) / lanes * lanes
 }
 
 // dotColumns is how many of a layer's last outputs have their weights'

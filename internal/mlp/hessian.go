@@ -38,16 +38,18 @@ func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
 	return p
 }
 
-// backwardTangent appends layer l's part of the gradient's tangent.
-func (e *engine[T]) backwardTangent(p *kernel.Program[T], l, n int, to sum) {
+// outerTangent appends what stores layer l's part of the product: of inputs
+// with the tangent of the derivative by outputs, and the other way round. The
+// gradient, where there is one, has transposed the derivative itself.
+func (e *engine[T]) outerTangent(p *kernel.Program[T], l, n int, kind derivatives, to sum) {
 	delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
+	e.transpose(p, l, n, tangent, slotTangentTransp)
 	pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
 	if l > 0 {
+		if kind == productOnly {
+			e.transpose(p, l, n, delta, slotTransposed)
+		}
 		pairs = append(pairs, pair{e.tangent(l), delta, slotTransposed})
 	}
 	e.outer(p, l, n, to, pairs...)
-	if l > 0 {
-		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
-		e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))
-	}
 }

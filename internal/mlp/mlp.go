@@ -72,17 +72,23 @@ func newSingle(set *kernel.Set, p *Problem, rows int) *single {
 	return &single{e, set, vector(), vector(), vector()}
 }
 
-// wide computes a derivative of doubles, and adds the prior's part.
-func (s *single) wide(o operands[float64], lo, hi int, scale float64) {
-	s.set.Narrow(s.theta, o.theta)
-	narrow := operands[float32]{result: s.result, theta: s.theta}
-	if o.v != nil {
-		s.set.Narrow(s.v, o.v)
-		narrow.v = s.v
-	}
-	s.derivative(narrow, lo, hi, scale)
+func (s *single) gradient(g, theta []float64, lo, hi int, scale float64) {
+	s.set.Narrow(s.theta, theta)
+	s.derive(operands[float32]{theta: s.theta, gradient: s.result}, lo, hi, scale)
+	s.addPrior(g, theta)
+}
+
+func (s *single) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
+	s.set.Narrow(s.theta, theta)
+	s.set.Narrow(s.v, v)
+	s.derive(operands[float32]{theta: s.theta, v: s.v, product: s.result}, lo, hi, scale)
+	s.addPrior(hv, v)
+}
+
+// addPrior stores the result plus the prior's part.
+func (s *single) addPrior(dst, prior []float64) {
 	one := kernel.Coef{All: 1}
-	s.set.Combine(o.result, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: o.prior})
+	s.set.Combine(dst, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: prior})
 }
 
 // New returns the network of a problem. It copies the data.
@@ -172,41 +178,45 @@ func (n *Net) arranged() *engine[float64] {
 // Gradient stores scale × the gradient of the negative log-likelihood of the
 // rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
 func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
-	n.derivative(operands[float64]{result: g, theta: theta, prior: theta}, lo, hi, scale)
+	check(n, lo, hi, g, theta)
+	if n.single != nil {
+		n.single.gradient(g, theta, lo, hi, scale)
+		return
+	}
+	n.exact.derive(operands[float64]{theta: theta, gradient: g, gradientPrior: theta}, lo, hi, scale)
 }
 
 // HessianVector stores the product of the Hessian of what Gradient
 // differentiates with v in hv. The ReLU's second derivative is taken as 0.
 func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	check(n, lo, hi, v)
-	n.derivative(operands[float64]{result: hv, theta: theta, v: v, prior: v}, lo, hi, scale)
-}
-
-func (n *Net) derivative(o operands[float64], lo, hi int, scale float64) {
-	check(n, lo, hi, o.result, o.theta)
-	if n.single == nil {
-		n.exact.derivative(o, lo, hi, scale)
+	check(n, lo, hi, hv, theta, v)
+	if n.single != nil {
+		n.single.hessianVector(hv, theta, v, lo, hi, scale)
 		return
 	}
-	n.single.wide(o, lo, hi, scale)
+	n.exact.derive(operands[float64]{theta: theta, v: v, product: hv, productPrior: v}, lo, hi, scale)
 }
 
 // Single says whether derivatives are computed in float32. Only then do
-// GradientSingle and HessianVectorSingle serve.
+// GradientSingle and DerivativesSingle serve.
 func (n *Net) Single() bool { return n.single != nil }
 
 // GradientSingle stores scale × the gradient of the negative log-likelihood
 // of the rows [lo, hi) in g: what Gradient stores, without the prior's theta.
 func (n *Net) GradientSingle(g, theta []float32, lo, hi int, scale float64) {
 	check(n, lo, hi, g, theta)
-	n.single.derivative(operands[float32]{result: g, theta: theta}, lo, hi, scale)
+	n.single.derive(operands[float32]{theta: theta, gradient: g}, lo, hi, scale)
 }
 
-// HessianVectorSingle stores what HessianVector stores, without the prior's
-// v, in hv.
-func (n *Net) HessianVectorSingle(hv, theta, v []float32, lo, hi int, scale float64) {
+// DerivativesSingle stores what GradientSingle stores in g, unless that is
+// nil, and what HessianVector stores, without the prior's v, in hv. Both
+// together cost a third of a gradient more than the product.
+func (n *Net) DerivativesSingle(g, hv, theta, v []float32, lo, hi int, scale float64) {
 	check(n, lo, hi, hv, theta, v)
-	n.single.derivative(operands[float32]{result: hv, theta: theta, v: v}, lo, hi, scale)
+	if g != nil {
+		check(n, lo, hi, g)
+	}
+	n.single.derive(operands[float32]{theta: theta, v: v, gradient: g, product: hv}, lo, hi, scale)
 }
 
 // NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants

@@ -161,6 +161,41 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 	}
 }
 
+// What chains use in float32 must be what the doubles hold, less the prior's
+// part; and a gradient and a product made together must be those made apart.
+func TestSingleDerivatives(t *testing.T) {
+	eachNet(t, Float32, func(t *testing.T, n *Net, r *rand.Rand) {
+		theta, v := rounded(normals(r, n.Dim())), rounded(normals(r, n.Dim()))
+		vector := func() []float32 { return make([]float32, n.Dim()) }
+		g, alone, hv, together := vector(), vector(), vector(), vector()
+		wide := make([]float64, n.Dim())
+		for _, rows := range ranges(n.Rows()) {
+			n.GradientSingle(alone, theta, rows[0], rows[1], 2)
+			n.DerivativesSingle(nil, hv, theta, v, rows[0], rows[1], 2)
+			n.DerivativesSingle(g, together, theta, v, rows[0], rows[1], 2)
+			check := func(what string, got, want []float64, tol float64) {
+				if d := norm(moved(got, -1, want)); !(d <= tol*norm(want)) {
+					t.Errorf("rows %v: %s differs by %g of %g", rows, what, d, norm(want))
+				}
+			}
+			check("the gradient made with a product", doubles(g), doubles(alone), 3e-6)
+			check("the product made with a gradient", doubles(together), doubles(hv), 0)
+			n.Gradient(wide, doubles(theta), rows[0], rows[1], 2)
+			check("the gradient with its prior", wide, moved(doubles(alone), 1, doubles(theta)), 0)
+			n.HessianVector(wide, doubles(theta), doubles(v), rows[0], rows[1], 2)
+			check("the product with its prior", wide, moved(doubles(hv), 1, doubles(v)), 0)
+		}
+	})
+}
+
+func doubles(x []float32) []float64 {
+	w := make([]float64, len(x))
+	for i, v := range x {
+		w[i] = float64(v)
+	}
+	return w
+}
+
 // Batches that leave vectors partly empty may have programs of their own. What
 // another batch left in the empty part must not matter, not even one of a
 // chain that diverged.

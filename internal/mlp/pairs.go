@@ -63,14 +63,14 @@ func (e *engine[T]) allocatePairs(widest int) {
 // pairPass returns the programs for n columns.
 func (e *engine[T]) pairPass(n int) *pass[T] {
 	if e.pairPasses[n].before == nil {
-		e.pairPasses[n] = pass[T]{e.pairForward(), e.pairBackward(n, e.prior()), e.pairBackward(n, toResult)}
+		e.pairPasses[n] = pass[T]{e.pairForward(), e.pairBackward(n, e.sumTo(slotGradient, true)), e.pairBackward(n, e.sumTo(slotGradient, false))}
 	}
 	return &e.pairPasses[n]
 }
 
-// pairDerivative adds the gradient over the n columns from row lo on to the
+// pairGradient adds the gradient over the n columns from row lo on to the
 // prior's part, or to the result.
-func (e *engine[T]) pairDerivative(lo, n int, scale float64, first bool) {
+func (e *engine[T]) pairGradient(lo, n int, scale float64, first bool) {
 	p := e.pairPass(n)
 	e.pairInputs(lo)
 	copy(e.frame[e.pairs.last()], e.frame[slotTheta][e.layers[len(e.layers)-1].offset:])
@@ -148,7 +148,7 @@ func (e *engine[T]) pairBackward(n int, to sum) *kernel.Program[T] {
 // pairOuter appends layer l's part of the gradient.
 func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n int, to sum) {
 	y := e.layers[l]
-	result, h := kernel.Operand{Slice: slotResult, Offset: y.offset}, kernel.Operand{Slice: to.addend, Offset: y.offset}
+	result, h := kernel.Operand{Slice: to.result, Offset: y.offset}, kernel.Operand{Slice: to.addend, Offset: y.offset}
 	if y.out == 1 { // the zeros among pairs leave one of two doubled numbers
 		p.Dots(kernel.Dots{
 			M: y.in + 1, N: 1, Scale: y.scale, C: result, CRow: 1, Epilogue: to.epilogue, H: h,
@@ -156,8 +156,7 @@ func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n int, to sum) {
 		})
 		return
 	}
-	lanes := kernel.Lanes[T]()
-	row := (y.out + lanes - 1) / lanes * lanes
+	row := wholeVectors[T](y.out)
 	p.PairTranspose(kernel.PairTranspose{M: y.out, S: at(e.pairs.delta(l)), D: at(slotTransposed), DRow: row})
 	p.Product(kernel.Product{
 		M: y.in + 1, N: y.out, Scale: y.scale, C: result, CRow: y.out, Epilogue: to.epilogue, H: h,
