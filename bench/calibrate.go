@@ -2,43 +2,58 @@ package bench
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
+	"hambench/chain"
 	"hambench/integrators"
 	"hambench/internal/random"
 )
 
-// calibrationRows are the batch sizes at which steps are timed, beside the
-// full batch.
-var calibrationRows = []int{8, 64}
-
-// Calibrate measures the steps of every data set and precision in the
-// experiments on this machine, with as many chains at once as a run would have, in about the
-// given time: leapfrog for gradients, mt3 for Hessian-vector products.
+// Calibrate measures the kernels of every integrator, data set, precision and
+// batch size in the experiments, and of their references, on this machine, with
+// as many chains at once as a run would have, in about the given time.
 func Calibrate(ctx context.Context, src Source, exps []Experiment, workers int, budget time.Duration) (CostModel, error) {
-	m := CostModel{Problems: make(map[Timed]KernelTimes)}
-	var todo []Cell
-	for _, e := range exps {
-		for _, c := range e.Cells {
-			known := slices.ContainsFunc(todo, func(t Cell) bool { return t.Dataset == c.Dataset && t.Precision == c.Precision })
-			if !known && (c.Model == "bnn" || c.Model == "linear") { // the others cost nothing
-				todo = append(todo, c)
-			}
-		}
-	}
-	points := len(todo) * (2*(len(calibrationRows)+1) + 1)
-	cal := calibration{ctx: ctx, src: src, workers: max(workers, 1), each: budget / time.Duration(max(points, 1))}
-	for _, c := range todo {
-		k, err := cal.times(c)
+	todo := kernelsOf(exps)
+	cal := calibration{ctx: ctx, src: src, workers: max(workers, 1), each: budget / time.Duration(max(len(todo), 1))}
+	m := CostModel{Kernels: make(map[Timed]float64)}
+	for at, c := range todo {
+		outer, err := cal.measure(c)
 		if err != nil {
 			return CostModel{}, err
 		}
-		m.Problems[Timed{c.Dataset, c.Precision}] = k
+		m.Kernels[at] = outer / float64(c.Inner)
 	}
 	return m, nil
+}
+
+// kernelsOf returns a cell for each kind of kernel that is worth timing.
+func kernelsOf(exps []Experiment) map[Timed]Cell {
+	todo := make(map[Timed]Cell)
+	add := func(c Cell) {
+		if c.Inner = max(c.Inner, 1); c.Inner > 1 {
+			c.Inner = manyInner
+		}
+		todo[Timed{c.Dataset, c.Precision, c.Integrator, c.Batches, c.Inner}] = c
+	}
+	for _, e := range exps {
+		for _, c := range e.Cells {
+			if c.kernels() == 0 || c.Model != "bnn" && c.Model != "linear" { // the others cost nothing
+				continue
+			}
+			add(c)
+			if c.Inner > 1 {
+				c.Inner = 1
+				add(c)
+			}
+			if c.Model == "bnn" {
+				c.Integrator, c.Inner, c.Batches, c.Scheme = oracleSampler, 1, 1, "full"
+				add(c)
+			}
+		}
+	}
+	return todo
 }
 
 type calibration struct {
@@ -48,40 +63,12 @@ type calibration struct {
 	each    time.Duration // per measurement
 }
 
-// times measures the problem of a cell.
-func (m calibration) times(c Cell) (k KernelTimes, err error) {
-	if k.Noise, err = m.measure(c, noiseOnly); err != nil {
-		return k, err
-	}
-	p, _ := LookupProblem(c.Dataset)
-	for _, size := range append(slices.Clone(calibrationRows), Full) {
-		batches := Batches(p.Rows, size)
-		if size != Full && batches == 1 {
-			continue
-		}
-		leapfrog, err := m.measure(c, m.kernel("leapfrog", batches))
-		if err != nil {
-			return k, err
-		}
-		mt3, err := m.measure(c, m.kernel("mt3", batches))
-		if err != nil {
-			return k, err
-		}
-		gradient := max(leapfrog-k.Noise, 0)
-		k.Rows = append(k.Rows, float64(p.Rows)/float64(batches))
-		k.Gradient = append(k.Gradient, gradient)
-		// A step of mt3 is three gradients, two normals and one product.
-		k.Product = append(k.Product, max(mt3-3*gradient-2*k.Noise, 0))
-	}
-	return k, nil
-}
-
 // repeat does something n times.
 type repeat func(n int) error
 
-// measure returns the seconds of one core that one run takes while all
-// workers are busy with the same. prepare is called once per worker.
-func (m calibration) measure(c Cell, prepare func(c Cell, in Inputs) (repeat, error)) (float64, error) {
+// measure returns the seconds of one core that an outer step takes while all
+// workers are busy with the same.
+func (m calibration) measure(c Cell) (float64, error) {
 	times, errs := make([]float64, m.workers), make([]error, m.workers)
 	var group sync.WaitGroup
 	for w := range m.workers {
@@ -91,7 +78,7 @@ func (m calibration) measure(c Cell, prepare func(c Cell, in Inputs) (repeat, er
 			if in.Target, in.Plane, errs[w] = m.src.Target(m.ctx, c.Dataset, c.Split, c.Model, c.Precision); errs[w] != nil {
 				return
 			}
-			if run, errs[w] = prepare(c, in); errs[w] == nil {
+			if run, errs[w] = m.steps(c, in); errs[w] == nil {
 				times[w], errs[w] = timed(run, m.each)
 			}
 		})
@@ -112,22 +99,24 @@ func (m calibration) measure(c Cell, prepare func(c Cell, in Inputs) (repeat, er
 // other programs most of the time.
 const seriesTime = time.Millisecond
 
-// timed returns the seconds per run of the fastest series within the limit:
-// what disturbs a measurement only adds to it.
+// timed returns the seconds per run of the middling series within the limit:
+// not of the fastest, as what disturbs a measurement will disturb the run.
 func timed(run repeat, limit time.Duration) (float64, error) {
-	best := math.Inf(1)
+	var series []float64
 	for n, start := 1, time.Now(); ; {
 		begin := time.Now()
 		if err := run(n); err != nil {
 			return 0, err
 		}
 		took := time.Since(begin)
-		best = min(best, took.Seconds()/float64(n))
-		if took < seriesTime/2 {
+		if took >= seriesTime/2 || time.Since(start)+took > limit {
+			series = append(series, took.Seconds()/float64(n))
+		} else {
 			n *= 2
 		}
 		if time.Since(start)+took > limit {
-			return best, nil
+			slices.Sort(series)
+			return series[len(series)/2], nil
 		}
 	}
 }
@@ -136,31 +125,19 @@ func timed(run repeat, limit time.Duration) (float64, error) {
 // that is: a prior draw may be far from stability.
 const frozenStep = 1e-12
 
-// kernel makes a chain of the named integrator on the cell's problem.
-func (m calibration) kernel(integrator string, batches int) func(Cell, Inputs) (repeat, error) {
-	return func(c Cell, in Inputs) (repeat, error) {
-		c.Integrator, c.Inner, c.Friction, c.Batches, c.Scheme, c.Step = integrator, 1, paperFriction, batches, "reshuffle", frozenStep
-		sampler, err := newSampler(c, in)
-		if err != nil {
-			return nil, err
-		}
-		z := integrators.NewState(in.Target.Dim())
-		random.New(0, random.StreamStart).Normal(z.Theta)
-		in.Target.DrawPrior(z.Theta)
-		return func(n int) error { return sampler.Advance(m.ctx, z, n) }, nil
+// steps makes a chain of the cell's integrator on its problem, and ends its
+// adaptation.
+func (m calibration) steps(c Cell, in Inputs) (repeat, error) {
+	c.Friction, c.Step = paperFriction, frozenStep
+	sampler, err := newSampler(c, in)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// noiseOnly is a pass over the state that makes one normal per parameter.
-func noiseOnly(_ Cell, in Inputs) (repeat, error) {
-	s := random.New(0, random.StreamNoise)
 	z := integrators.NewState(in.Target.Dim())
-	u := integrators.Update{Theta: z.Theta, R: z.R}
-	u.P.All, u.Q.All, u.S.All = 1, 0.5, 1
-	return func(n int) error {
-		for range n {
-			s.Update(&u)
-		}
-		return nil
-	}, nil
+	random.New(0, random.StreamStart).Normal(z.Theta)
+	in.Target.DrawPrior(z.Theta)
+	if err := sampler.Run(m.ctx, z, chain.Plan{BurnIn: 1}, nil); err != nil {
+		return nil, err
+	}
+	return func(n int) error { return sampler.Advance(m.ctx, z, n) }, nil
 }

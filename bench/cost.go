@@ -10,33 +10,19 @@ import (
 // CostModel estimates what a cell costs. The zero CostModel has the
 // constants of an AVX-512 machine; Calibrate measures this one.
 type CostModel struct {
-	// Problems holds the measured times.
-	Problems map[Timed]KernelTimes
+	Kernels map[Timed]float64 // seconds of one core
 }
 
-// Timed is what kernel times are of.
-type Timed struct{ Dataset, Precision string }
-
-// KernelTimes are the seconds of one core that the parts of a step take.
-type KernelTimes struct {
-	Rows     []float64 // batch sizes at which was measured, ascending
-	Gradient []float64 // a gradient and the update of the state, without noise
-	Product  []float64 // a Hessian-vector product
-	Noise    float64   // one normal per parameter
+// Timed is what the time of a kernel depends on. Inner is N_l: 1, or, for all
+// that are larger, manyInner.
+type Timed struct {
+	Dataset, Precision, Integrator string
+	Batches, Inner                 int
 }
 
-// at interpolates linearly in the rows, and beyond the ends extrapolates.
-func (k KernelTimes) at(times []float64, rows float64) float64 {
-	if len(k.Rows) == 1 {
-		return times[0]
-	}
-	i := 1
-	for i < len(k.Rows)-1 && rows > k.Rows[i] {
-		i++
-	}
-	slope := (times[i] - times[i-1]) / (k.Rows[i] - k.Rows[i-1])
-	return max(times[i-1]+slope*(rows-k.Rows[i-1]), 0)
-}
+// manyInner is the N_l at which kernels without their share of a refreshment
+// are timed.
+const manyInner = 10
 
 // Machine constants of the default model, seconds per unit, from the
 // prototypes' measurements with AVX-512 and float32.
@@ -48,55 +34,65 @@ const (
 	productGradients = 3      // a Hessian-vector product in gradients
 )
 
-// defaultTimes are those of the constants.
-func defaultTimes(p Problem, precision string) KernelTimes {
+// defaultKernel estimates the seconds of a kernel from the constants.
+func defaultKernel(p Problem, precision string, rows float64, inner int, claims integrators.Claims) float64 {
 	n, perFlop := float64(p.parameters()), secondsPerFlop
 	if precision == "float64" {
 		perFlop *= 2 // half as many lanes
 	}
-	gradient := func(rows float64) float64 {
-		return secondsPerCall + n*(rows*flopsPerWeight*perFlop+secondsPerNormal/2)
+	gradients := float64(max(claims.Gradients, 1)) // the exact flow has products of its own
+	if claims.Affine {
+		gradients = 1
 	}
-	k := KernelTimes{Rows: []float64{1, float64(p.Rows)}, Noise: n * secondsPerNormal}
-	for _, r := range k.Rows {
-		k.Gradient = append(k.Gradient, gradient(r))
-		k.Product = append(k.Product, productGradients*gradient(r))
-	}
-	return k
+	gradients += productGradients * float64(claims.HessianVectors)
+	gradient := secondsPerCall + n*(rows*flopsPerWeight*perFlop+secondsPerNormal/2)
+	noise := n * secondsPerNormal * float64(max(claims.Normals, 1)) / float64(inner)
+	return gradients*gradient + noise
 }
 
-func (m CostModel) times(t Timed) (KernelTimes, Problem) {
-	p, ok := LookupProblem(t.Dataset)
-	if !ok { // a user's own: take it for a middling one
+// kernel estimates the seconds of one core that a kernel of a cell takes.
+func (m CostModel) kernel(p Problem, c Cell, claims integrators.Claims) float64 {
+	inner := max(c.Inner, 1)
+	at := Timed{c.Dataset, c.Precision, c.Integrator, c.Batches, 1}
+	one, ok := m.Kernels[at]
+	at.Inner = manyInner
+	many, okMany := m.Kernels[at]
+	switch {
+	case inner == 1 && ok:
+		return one
+	case ok && okMany: // a kernel, and its share of the refreshment
+		refresh := (one - many) / (1 - 1./manyInner)
+		return one - refresh*(1-1/float64(inner))
+	case okMany:
+		return many
+	}
+	return defaultKernel(p, c.Precision, float64(p.Rows)/float64(max(c.Batches, 1)), inner, claims)
+}
+
+// costProblem is the problem of a data set. A user's own is taken for a
+// middling one.
+func costProblem(dataset string) Problem {
+	p, ok := LookupProblem(dataset)
+	if !ok {
 		p, _ = LookupProblem("boston")
 	}
-	if k, ok := m.Problems[t]; ok {
-		return k, p
-	}
-	return defaultTimes(p, t.Precision), p
+	return p
 }
 
 // Cell estimates the seconds of one core that a cell takes. claims are those
 // of its integrator.
 func (m CostModel) Cell(c Cell, claims integrators.Claims) float64 {
-	k, p := m.times(Timed{c.Dataset, c.Precision})
-	rows := float64(p.Rows) / float64(max(c.Batches, 1))
-	gradients := float64(max(claims.Gradients, 1))
-	if claims.Affine {
-		gradients = 1 // the flow's own products
-	}
-	kernel := gradients*k.at(k.Gradient, rows) + float64(claims.HessianVectors)*k.at(k.Product, rows)
-	noise := k.Noise * float64(max(claims.Normals, 1)) / float64(max(c.Inner, 1))
+	p := costProblem(c.Dataset)
 	kernels := float64(c.kernels())
 	if p.unstable(c) {
 		kernels = min(kernels, kernelsToDiverge)
 	}
-	return kernels * (kernel + noise)
+	return kernels * m.kernel(p, c, claims)
 }
 
 // kernelsToDiverge is how long an unstable chain lasts, as seen: between a
 // few dozen kernels and a few thousand.
-const kernelsToDiverge = 1000
+const kernelsToDiverge = 200
 
 // smallBatch is the number of rows below which batches are less stable than
 // the full batch: batches of 128 were seen to be as stable.
@@ -118,11 +114,14 @@ func (p Problem) unstable(c Cell) bool {
 // the reference.
 const opinionShare = 1.5
 
+// oracleSampler is the integrator of the references' chains.
+const oracleSampler = "sghmc-adaptive"
+
 // Oracle estimates the seconds of one core that a reference takes.
 func (m CostModel) Oracle(s oracle.Spec) float64 {
-	k, p := m.times(Timed{s.Dataset, s.Precision})
 	steps := float64(s.BurnIn + s.Samples*s.Thin)
-	return (float64(s.Chains) + opinionShare) * steps * (k.at(k.Gradient, float64(p.Rows)) + k.Noise)
+	c := Cell{Dataset: s.Dataset, Precision: s.Precision, Integrator: oracleSampler, Batches: 1, Inner: 1}
+	return (float64(s.Chains) + opinionShare) * steps * m.kernel(costProblem(s.Dataset), c, integrators.Claims{})
 }
 
 // Estimate is what one experiment costs.

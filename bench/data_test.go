@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"hambench/datasets"
+	"hambench/integrators"
 	"hambench/models"
 )
 
@@ -136,19 +138,40 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"linear", "teacher-reg", "teacher-cls"} {
-		k := m.Problems[Timed{name, "float32"}]
-		if name == "linear" {
-			k = m.Problems[Timed{name, "float64"}]
+		p, _ := LookupProblem(name)
+		at := func(integrator string, size int) float64 {
+			precision := "float32"
+			if name == "linear" {
+				precision = "float64"
+			}
+			return m.Kernels[Timed{name, precision, integrator, Batches(p.Rows, size), 1}]
 		}
-		last := len(k.Rows) - 1
-		if last < 1 || !(k.Noise > 0) || !(k.Gradient[last] > k.Gradient[0]) || !(k.Product[last] >= 0) {
-			t.Errorf("%s: %+v; want times that grow with the rows", name, k)
+		small, full := at("leapfrog", 8), at("leapfrog", Full)
+		if !(small > 0 && full > small && at("mt3", Full) > 2*full) {
+			t.Errorf("%s: leapfrog takes %v and %v s, mt3 %v s; want times that grow with the rows and the gradients", name, small, full, at("mt3", Full))
+		}
+		if name != "linear" && !(at(oracleSampler, Full) > 0) {
+			t.Errorf("%s: the sampler of references was not timed", name)
 		}
 		// The constants of the default model are of a machine with
 		// AVX-512; no machine is a thousand times slower or a hundred faster.
-		p, _ := LookupProblem(name)
-		if ratio := k.Gradient[last] / defaultTimes(p, "float32").Gradient[1]; ratio < 0.01 || ratio > 1000 {
-			t.Errorf("%s: a full gradient takes %v s, %v times the default", name, k.Gradient[last], ratio)
+		if ratio := full / defaultKernel(p, "float32", float64(p.Rows), 1, integrators.Claims{Gradients: 1}); ratio < 0.01 || ratio > 1000 {
+			t.Errorf("%s: a full gradient takes %v s, %v times the default", name, full, ratio)
+		}
+	}
+}
+
+// A refreshment's share of a kernel falls with N_l.
+func TestKernelsShareTheRefreshment(t *testing.T) {
+	at := Timed{"boston", "float32", "lietrotter", 57, 1}
+	m := CostModel{Kernels: map[Timed]float64{at: 10}}
+	at.Inner = manyInner
+	m.Kernels[at] = 2 + 8./manyInner
+	p, _ := LookupProblem("boston")
+	for inner, want := range map[int]float64{0: 10, 1: 10, 2: 6, 8: 3, manyInner: 2.8} {
+		c := Cell{Dataset: "boston", Precision: "float32", Integrator: "lietrotter", Batches: 57, Inner: inner}
+		if got := m.kernel(p, c, integrators.Claims{}); math.Abs(got-want) > 1e-12 {
+			t.Errorf("N_l = %d: %v, want %v", inner, got, want)
 		}
 	}
 }
