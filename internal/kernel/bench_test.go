@@ -66,6 +66,16 @@ func BenchmarkWholeStep(b *testing.B) {
 	})
 }
 
+// BenchmarkStillStep is the same without noise.
+func BenchmarkStillStep(b *testing.B) {
+	small := Coef{All: 1e-3}
+	u := &Update{
+		Theta: filled(dim), R: filled(dim), Data: Aligned[float32](dim), Lead: Aligned[float32](dim),
+		P: Coef{All: 0.99}, A: small, B: small, Q: Coef{All: 1}, E: small,
+	}
+	eachSet(b, dim, func(s *Set) func() { return func() { s.apply(u, nil) } })
+}
+
 func BenchmarkCombine(b *testing.B) {
 	x, y := filled(dim), filled(dim)
 	terms := []Summand{{C: Coef{All: 1}, X: x}, {C: Coef{All: 1e-3}, X: y}}

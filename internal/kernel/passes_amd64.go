@@ -6,7 +6,7 @@ import "unsafe"
 // elements that were; plain Go does none.
 
 // turn512 and turn2 are the numbers of doubles in a turn of the assembly's
-// loops (of update's: a quarter).
+// loops.
 const (
 	turn512 = 32
 	turn2   = 16
@@ -19,16 +19,16 @@ func narrowVectors(l level, dst []float32, x []float64) int {
 	case l == avx2 && len(x) >= turn2:
 		narrow_avx2(&dst[0], &x[0], len(x)/turn2)
 	}
-	return whole(l, len(x), 1)
+	return whole(l, len(x))
 }
 
 // whole is the number of the first n elements that whole turns cover.
-func whole(l level, n, perTurn int) int {
+func whole(l level, n int) int {
 	switch l {
 	case avx512:
-		return n &^ (turn512/perTurn - 1)
+		return n &^ (turn512 - 1)
 	case avx2:
-		return n &^ (turn2/perTurn - 1)
+		return n &^ (turn2 - 1)
 	}
 	return 0
 }
@@ -41,7 +41,7 @@ type summand struct {
 }
 
 func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) int {
-	done := whole(l, len(dst), 1)
+	done := whole(l, len(dst))
 	if done == 0 {
 		return 0
 	}
@@ -72,12 +72,24 @@ type pass struct {
 	lead            unsafe.Pointer // not nil for a whole step, whose g is of floats
 	coef            [7]unsafe.Pointer
 	step            [7]int // bytes by which a coefficient's address moves
-	all             [7][8]float64
+	all             [7*turn512 + lineDoubles]float64
+}
+
+// lineDoubles fill a cache line. Numbers that straddle two take twice as long.
+const lineDoubles = 8
+
+// spread returns a turn of the number x, for coefficient i.
+func (p *pass) spread(i int, x float64) unsafe.Pointer {
+	skip := int(-uintptr(unsafe.Pointer(&p.all[0])) % (8 * lineDoubles) / 8)
+	turn := p.all[skip+i*turn512:][:turn512]
+	for j := range turn {
+		turn[j] = x
+	}
+	return unsafe.Pointer(&turn[0])
 }
 
 func updateVectors(l level, u *Update, xi []float64) int {
-	const perTurn = 4
-	done := whole(l, len(u.R), perTurn)
+	done := whole(l, len(u.R))
 	if done == 0 {
 		return 0
 	}
@@ -101,21 +113,18 @@ func updateVectors(l level, u *Update, xi []float64) int {
 	}
 	for i, c := range coefs {
 		if c.Each != nil {
-			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 64
+			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*turn512
 			if l == avx2 {
-				p.step[i] = 32
+				p.step[i] = 8 * turn2
 			}
 			continue
 		}
-		p.coef[i] = unsafe.Pointer(&p.all[i])
-		for j := range p.all[i] {
-			p.all[i][j] = c.All
-		}
+		p.coef[i] = p.spread(i, c.All)
 	}
 	if l == avx512 {
-		update_avx512(&p, done/(turn512/perTurn))
+		update_avx512(&p, done/turn512)
 	} else {
-		update_avx2(&p, done/(turn2/perTurn))
+		update_avx2(&p, done/turn2)
 	}
 	return done
 }

@@ -12,7 +12,7 @@ import (
 	"hambench/internal/gen/simd"
 )
 
-// unroll is the number of vectors in a turn of every pass but update's.
+// unroll is the number of vectors in a turn of every pass.
 const unroll = 4
 
 func main() {
@@ -183,73 +183,131 @@ const (
 )
 
 // update is the pass of vec.Update with a given ξ. Each coefficient has an
-// address, of a vector, and the step by which that moves: 0 if the number is
-// the same for all coordinates.
+// address, of a turn's numbers, and the step by which that moves: 0 if the
+// number is the same for all coordinates. These stay in memory: registers are
+// scarce.
 func update(s simd.Set) {
-	text("update", s, "func(p *byte, turns int)", fmt.Sprintf("updates turns × %d coordinates.", elements(s)))
-	p, n := Load(Param("p"), GP64()), Load(Param("turns"), GP64())
-	field := func(o int) Mem { return Mem{Base: p, Disp: o} }
-	pointer := func(o int) reg.GPVirtual {
-		r := GP64()
-		MOVQ(field(o), r)
-		return r
-	}
-	r, xi, g, theta := pointer(pR), pointer(pXi), pointer(pG), pointer(pTheta)
-	// The other addresses stay in memory: registers are scarce.
-	coef := func(i int) Mem { return Mem{Base: pointer(pCoef + 8*i)} }
+	text("update", s, "func(p *byte, turns int)", fmt.Sprintf("updates turns × %d coordinates.", unroll*elements(s)))
+	u := &updater{s: s, p: Load(Param("p"), GP64())}
+	n := Load(Param("turns"), GP64())
+	u.r, u.xi, u.g, u.theta, u.lead = u.pointer(pR), u.pointer(pXi), u.pointer(pG), u.pointer(pTheta), u.pointer(pLead)
 	restore := simd.FlushDenormals()
-	const P, A, B, Q, S, D, E = 0, 1, 2, 3, 4, 5, 6
-	var v, t reg.VecVirtual
-	begin := func() {
-		v = s.LoadPart(Mem{Base: r}, nil)
-	}
-	kick := func() {
-		VMULPD(coef(Q), v, v)
-		z := s.LoadPart(Mem{Base: xi}, nil)
-		s.FMA(coef(S), z, v)
-	}
-	move := func() {
-		s.FMA(coef(B), v, t)
-		kick()
-		s.FMA(coef(D), v, t)
-		VMOVUPD(t, Mem{Base: theta})
-		advance(s.Bytes, theta)
-	}
-	lead := pointer(pLead)
 	Label("turn")
-	begin()
-	TESTQ(lead, lead)
+	u.v = u.load(u.r)
+	TESTQ(u.lead, u.lead)
 	JNZ(LabelRef("whole"))
-	VMULPD(coef(P), v, v)
-	s.FMA(Mem{Base: g}, s.LoadPart(coef(A), nil), v)
-	advance(s.Bytes, g)
-	TESTQ(theta, theta)
+	u.multiply(cP, u.v)
+	u.each(cA, func(i int, c Mem) { u.s.FMA(u.at(u.g, i), s.LoadPart(c, nil), u.v[i]) })
+	advance(unroll*s.Bytes, u.g)
+	TESTQ(u.theta, u.theta)
 	JZ(LabelRef("still"))
-	t = s.LoadPart(Mem{Base: theta}, nil)
-	move()
+	u.t = u.load(u.theta)
+	u.move()
 	JMP(LabelRef("moved"))
 	Label("still")
-	kick()
+	u.kick()
 	JMP(LabelRef("moved"))
 	Label("whole")
-	t = s.LoadPart(Mem{Base: theta}, nil)
-	s.FMA(coef(E), v, t)
-	a := widened(s, Mem{Base: g})
-	VADDPD(t, a, a)
-	advance(s.Bytes/2, g)
-	VMULPD(coef(P), v, v)
-	s.FMA(coef(A), a, v)
-	move()
-	s.FMA(coef(E), v, t)
-	storeSingle(s, t, Mem{Base: lead})
-	advance(s.Bytes/2, lead)
+	u.step()
 	Label("moved")
-	VMOVUPD(v, Mem{Base: r})
-	advance(s.Bytes, r, xi)
+	u.store(u.v, u.r)
+	advance(unroll*s.Bytes, u.r, u.xi)
 	step := GP64()
 	for i := range coefs {
-		MOVQ(field(pStep+8*i), step)
-		ADDQ(step, field(pCoef+8*i))
+		MOVQ(u.field(pStep+8*i), step)
+		ADDQ(step, u.field(pCoef+8*i))
 	}
 	turns(n, "turn", restore)
+}
+
+// The coefficients' places.
+const (
+	cP = iota
+	cA
+	cB
+	cQ
+	cS
+	cD
+	cE
+)
+
+// updater holds the registers of update: momenta v and positions t of a turn.
+type updater struct {
+	s                     simd.Set
+	p                     reg.Register
+	r, xi, g, theta, lead reg.GPVirtual
+	v, t                  []reg.VecVirtual
+}
+
+func (u *updater) field(o int) Mem { return Mem{Base: u.p, Disp: o} }
+
+func (u *updater) pointer(o int) reg.GPVirtual {
+	r := GP64()
+	MOVQ(u.field(o), r)
+	return r
+}
+
+func (u *updater) at(p reg.Register, i int) Mem { return Mem{Base: p, Disp: u.s.Bytes * i} }
+
+func (u *updater) load(p reg.Register) (v []reg.VecVirtual) {
+	for i := range unroll {
+		v = append(v, u.s.LoadPart(u.at(p, i), nil))
+	}
+	return v
+}
+
+func (u *updater) store(v []reg.VecVirtual, p reg.Register) {
+	for i, x := range v {
+		VMOVUPD(x, u.at(p, i))
+	}
+}
+
+// each hands out a coefficient for each vector of the turn.
+func (u *updater) each(coef int, use func(i int, c Mem)) {
+	p := u.pointer(pCoef + 8*coef)
+	for i := range unroll {
+		use(i, u.at(p, i))
+	}
+}
+
+// multiply is v ← c∘v, add is y ← y + c∘x.
+func (u *updater) multiply(coef int, v []reg.VecVirtual) {
+	u.each(coef, func(i int, c Mem) { VMULPD(c, v[i], v[i]) })
+}
+
+func (u *updater) add(coef int, x, y []reg.VecVirtual) {
+	u.each(coef, func(i int, c Mem) { u.s.FMA(c, x[i], y[i]) })
+}
+
+func (u *updater) kick() {
+	u.multiply(cQ, u.v)
+	u.each(cS, func(i int, c Mem) { u.s.FMA(c, u.s.LoadPart(u.at(u.xi, i), nil), u.v[i]) })
+}
+
+// move is the kick and the drifts before and after it.
+func (u *updater) move() {
+	u.add(cB, u.v, u.t)
+	u.kick()
+	u.add(cD, u.v, u.t)
+	u.store(u.t, u.theta)
+	advance(unroll*u.s.Bytes, u.theta)
+}
+
+// step is a whole step, with a first drift and a lead.
+func (u *updater) step() {
+	u.t = u.load(u.theta)
+	u.add(cE, u.v, u.t)
+	u.multiply(cP, u.v)
+	u.each(cA, func(i int, c Mem) {
+		g := widened(u.s, Mem{Base: u.g, Disp: u.s.Bytes / 2 * i})
+		VADDPD(u.t[i], g, g)
+		u.s.FMA(c, g, u.v[i])
+	})
+	advance(unroll*u.s.Bytes/2, u.g)
+	u.move()
+	u.add(cE, u.v, u.t)
+	for i, x := range u.t {
+		storeSingle(u.s, x, Mem{Base: u.lead, Disp: u.s.Bytes / 2 * i})
+	}
+	advance(unroll*u.s.Bytes/2, u.lead)
 }
