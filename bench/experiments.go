@@ -178,12 +178,12 @@ func revision(integrator string) int {
 
 // sweep is the cells of the given settings on every problem, split, batch
 // size and step. Sizes that do not cut a problem's rows are left out.
-func (g *grid) sweep(variants []settings) []Cell {
+func (g *grid) sweep(experiment string, variants []settings) []Cell {
 	var cells []Cell
 	for _, p := range g.problems {
 		for split := range g.Splits {
 			for _, block := range g.Sweeps {
-				if !block.covers(p) {
+				if !block.covers(p) || block.Only != "" && block.Only != experiment {
 					continue
 				}
 				for _, batch := range block.BatchSizes {
@@ -287,7 +287,7 @@ func (g *grid) methods() Experiment {
 	}
 	return Experiment{
 		ID: "methods", Title: "Distance to the posterior against step and batch size, by method",
-		Cells: g.sweep(variants), Oracles: g.oracles(anyProblem),
+		Cells: g.sweep("methods", variants), Oracles: g.oracles(anyProblem),
 	}
 }
 
@@ -298,7 +298,7 @@ func (g *grid) integrationLength() Experiment {
 	}
 	return Experiment{
 		ID: "integration-length", Title: "Distance to the posterior against step and batch size, by integration length (lietrotter)",
-		Cells: g.sweep(variants), Oracles: g.oracles(anyProblem),
+		Cells: g.sweep("integration-length", variants), Oracles: g.oracles(anyProblem),
 	}
 }
 
@@ -309,7 +309,7 @@ func (g *grid) friction() Experiment {
 	}
 	return Experiment{
 		ID: "friction", Title: "Distance to the posterior against step and batch size, by friction (leapfrog)",
-		Cells: g.sweep(variants), Oracles: g.oracles(anyProblem),
+		Cells: g.sweep("friction", variants), Oracles: g.oracles(anyProblem),
 	}
 }
 
