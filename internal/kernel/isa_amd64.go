@@ -224,21 +224,23 @@ func compileDots[T Float](code []instruction, s *Set, q *Dots) []instruction {
 // pairRows is the least number of rows that dotPairs512 takes.
 const pairRows = 8
 
-// dotsInstruction starts at a column.
+// dotsInstruction starts at a column. The last vector is under the mask even
+// if it is whole.
 func dotsInstruction[T Float](s *Set, q *Dots, kernel, column int) instruction {
 	lanes, unit := VectorLen[T](s), resultUnit[T](q.Epilogue)
+	whole := (q.Terms[0].K - 1) / lanes
 	c, h := q.C, q.H
 	c.Offset += column
 	h.Offset += column
 	x := instruction{
 		kernel: kernelIndex[T](s.level, kernel), m: q.M,
 		c: placeIn(c, unit), cRow: q.CRow * unit, h: placeIn(h, unit), epilogue: q.Epilogue,
-		mask: maskOf[T](s.level, q.Terms[0].K%lanes), scale: scaleBits[T](q.Scale),
+		mask: maskOf[T](s.level, q.Terms[0].K-whole*lanes), scale: scaleBits[T](q.Scale),
 		terms: termsOf[T](q.Terms, 0),
 	}
 	for i, t := range q.Terms {
 		x.terms[i].b.offset += column * t.BRow * size[T]()
-		x.terms[i].k /= lanes
+		x.terms[i].k = whole
 	}
 	return x
 }

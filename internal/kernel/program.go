@@ -32,7 +32,8 @@ type Operand struct {
 }
 
 // Term is a matrix product A·B. Element (m, k) of A is ARow·m + ACol·k
-// elements after A; row k of B is BRow·k elements after B.
+// elements after A; row k of B is BRow·k elements after B. Rows of B are read
+// in whole vectors: B extends to Lanes.
 type Term struct {
 	K          int
 	A          Operand
@@ -154,7 +155,7 @@ func (p *Program[T]) Product(q Product) {
 	checkTerms(q.M, q.N, q.Terms)
 	for _, t := range q.Terms {
 		p.touch(t.A, (q.M-1)*t.ARow+(t.K-1)*t.ACol+1)
-		p.touch(t.B, (t.K-1)*t.BRow+q.N)
+		p.touch(t.B, (t.K-1)*t.BRow+roundUp(q.N, Lanes[T]()))
 	}
 	p.touchResult(q.Epilogue, q.C, q.H, q.M, q.N, q.CRow)
 	if p.set.level == generic {

@@ -120,7 +120,7 @@ func testProduct[T Float](t *testing.T, s *Set, seed uint64, m, n int, e Epilogu
 		if x.rng.IntN(2) == 0 {
 			a.ARow, a.ACol = 1, m+x.rng.IntN(3)
 		}
-		a.A, a.B = x.slice((m-1)*a.ARow+(a.K-1)*a.ACol+1), x.slice((a.K-1)*a.BRow+n)
+		a.A, a.B = x.slice((m-1)*a.ARow+(a.K-1)*a.ACol+1), x.slice((a.K-1)*a.BRow+roundUp(n, Lanes[T]()))
 		q.Terms = append(q.Terms, a)
 		k += a.K
 	}
@@ -145,7 +145,7 @@ func TestAddWide(t *testing.T) {
 				x := newTester[float32](t, s, uint64(100*m+n))
 				k, row := 1+x.rng.IntN(9), n+x.rng.IntN(3)
 				q := Product{M: m, N: n, Scale: x.rng.Float64(), C: Operand{Slice: 2}, CRow: row}
-				q.Terms = []Term{{K: k, A: x.slice(m * k), ARow: k, ACol: 1, B: x.slice(k * n), BRow: n}}
+				q.Terms = []Term{{K: k, A: x.slice(m * k), ARow: k, ACol: 1, B: x.slice((k-1)*n + roundUp(n, Lanes[float32]())), BRow: n}}
 				d := Dots{M: m, N: min(1+x.rng.IntN(2), n), Scale: q.Scale, C: Operand{Slice: 2}, CRow: row}
 				d.Terms = []Term{{K: k, A: q.Terms[0].A, ARow: k, B: q.Terms[0].B, BRow: k}}
 				length := (m-1)*row + n
@@ -251,7 +251,8 @@ func TestProgramFlushesDenormals(t *testing.T) {
 	for _, s := range assemblySets(t) {
 		p := NewProgram[float32](s)
 		p.Product(Product{M: 1, N: 1, Scale: 1, CRow: 1, Terms: []Term{{K: 1, BRow: 1}}, C: Operand{Slice: 1}})
-		frame := [][]float32{{1e-22}, {1}} // A and B share a slice: 1e-44 is denormal
+		frame := [][]float32{make([]float32, Lanes[float32]()), {1}}
+		frame[0][0] = 1e-22 // A and B share the slice: 1e-44 is denormal
 		p.Run(frame)
 		if frame[1][0] != 0 {
 			t.Errorf("%s: %g was not flushed", s.Name(), frame[1][0])
@@ -267,7 +268,8 @@ func TestReLUKeepsNaN(t *testing.T) {
 	for _, s := range Sets() {
 		p := NewProgram[float64](s)
 		p.Product(Product{M: 1, N: 1, Scale: 1, CRow: 1, Terms: []Term{{K: 1, BRow: 1}}, C: Operand{Slice: 1}, Epilogue: ReLU})
-		frame := [][]float64{{math.NaN()}, {1}}
+		frame := [][]float64{make([]float64, Lanes[float64]()), {1}}
+		frame[0][0] = math.NaN()
 		if p.Run(frame); frame[1][0] == frame[1][0] {
 			t.Errorf("%s: ReLU of NaN is %g", s.Name(), frame[1][0])
 		}
@@ -284,7 +286,7 @@ func TestRunChecksTheFrame(t *testing.T) {
 					t.Errorf("%s: a short slice gives %v", s.Name(), r)
 				}
 			}()
-			p.Run([][]float32{make([]float32, 3), make([]float32, 5)})
+			p.Run([][]float32{make([]float32, Lanes[float32]()), make([]float32, 5)})
 		}()
 	}
 }

@@ -57,7 +57,7 @@ func tiles(s simd.Set) map[int][]int {
 	case s.Narrow():
 		return map[int][]int{1: {25, 10, 3, 2, 1}} // small batches only
 	case s.Masks:
-		return map[int][]int{1: {25, 10, 3, 2, 1}, 2: {10, 3, 2, 1}, 3: {8, 3, 2, 1}, 4: {6, 3, 2, 1}}
+		return map[int][]int{1: {25, 10, 3, 2, 1}, 2: {13, 12, 3, 2, 1}, 3: {8, 3, 2, 1}, 4: {6, 3, 2, 1}}
 	}
 	// A tile of few rows cannot hide the latency of its multiply-adds, so that
 	// the last rows are shared out.
@@ -145,8 +145,8 @@ func times(row, stride reg.GPVirtual) reg.GPVirtual {
 }
 
 // panel generates a product whose C is width vectors wide, the last of them
-// under the instruction's mask if masked: masks cost nothing in AVX-512, but
-// AVX2's masked stores are slow. Rows are taken in tiles of the heights.
+// under the instruction's mask if masked: masked stores cost nothing in
+// AVX-512, but are slow in AVX2. Rows are taken in tiles of the heights.
 func panel(s simd.Set, width int, heights []int, masked bool) {
 	name := fmt.Sprintf("panel%d_%s", width, s.Suffix())
 	if masked && !s.Masks {
@@ -259,7 +259,7 @@ func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
 	Label(t.label("k"))
 	var bs []reg.VecVirtual
 	for j := range t.width {
-		bs = append(bs, t.s.LoadPart(Mem{Base: b, Disp: t.s.Bytes * j}, t.part(j)))
+		bs = append(bs, t.s.LoadPart(Mem{Base: b, Disp: t.s.Bytes * j}, nil)) // a mask would take a multiply-add's turn
 	}
 	for i := range acc {
 		m := rowsOfA.at(i)
@@ -437,8 +437,9 @@ func (t tile) storeWide(x reg.VecVirtual, c, h reg.GPVirtual, offset int, masks 
 	}
 }
 
-// dots generates a column of inner products, four rows at a time. A term's
-// tK counts whole vectors here; the rest is under the mask.
+// dots generates a column of inner products, up to four rows at a time. A
+// term's tK counts whole vectors here, without the last one, which is under
+// the mask.
 func dots(s simd.Set) {
 	TEXT("dots_"+s.Suffix(), NOSPLIT, "func(i, frame *byte)")
 	Doc("dots_" + s.Suffix() + " is a column of inner products.")
@@ -449,19 +450,22 @@ func dots(s simd.Set) {
 	Label("next")
 	left := load64(instruction(), oM)
 	SUBQ(row, left)
-	CMPQ(left, U32(4))
-	JGE(LabelRef("four"))
-	TESTQ(left, left)
-	JNZ(LabelRef("one"))
+	for rows := dotRowsMost; rows > 0; rows-- {
+		CMPQ(left, U32(uint32(rows)))
+		JGE(LabelRef(fmt.Sprintf("rows%d", rows)))
+	}
 	RET()
-	for _, rows := range []int{4, 1} {
-		name := map[int]string{4: "four", 1: "one"}[rows]
+	for rows := dotRowsMost; rows > 0; rows-- {
+		name := fmt.Sprintf("rows%d", rows)
 		Label(name)
 		dotRows(s, name, rows, row, lanes)
 		ADDQ(U32(uint32(rows)), row)
 		JMP(LabelRef("next"))
 	}
 }
+
+// dotRowsMost is the number of rows whose sums of lanes are made together.
+const dotRowsMost = 4
 
 func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
 	var acc []reg.VecVirtual
@@ -595,10 +599,7 @@ func dotPairs(s simd.Set) {
 	DECQ(k)
 	JNZ(LabelRef("k"))
 	Label("rest")
-	KTESTW(lanes, lanes)
-	JZ(LabelRef("whole"))
 	step(lanes)
-	Label("whole")
 	more := load64(term, tMore)
 	ADDQ(U32(tSize), term)
 	TESTQ(more, more)
@@ -724,40 +725,42 @@ func transposer(s simd.Set, n int, whole func(p, sRow reg.GPVirtual) []reg.VecVi
 	RET()
 }
 
-// loadRows returns a function that loads n rows and shuffles them.
-func loadRows(s simd.Set, n int, shuffle func(r []reg.VecVirtual) []reg.VecVirtual) func(p, sRow reg.GPVirtual) []reg.VecVirtual {
-	return func(p, sRow reg.GPVirtual) []reg.VecVirtual {
-		r := make([]reg.VecVirtual, n)
-		for j := range r {
-			r[j] = s.New()
-			VMOVUPS(Mem{Base: p}, r[j])
-			ADDQ(sRow, p)
+// loadLanes returns a function that loads n rows of one vector's length so
+// that transposing the 16-byte lanes by themselves, as lanes does, is all that
+// is left: a lane that comes from memory costs no shuffle, of which only one
+// starts in a cycle. Lane l of register j of group g has part g of row
+// j + l·rows, where rows is the number of registers in a group.
+func loadLanes(s simd.Set, n int, lanes func(r []reg.VecVirtual) []reg.VecVirtual) func(p, sRow reg.GPVirtual) []reg.VecVirtual {
+	groups := s.Bytes / 16
+	rows := n / groups
+	return func(p, sRow reg.GPVirtual) (out []reg.VecVirtual) {
+		thrice := GP64()
+		LEAQ(Mem{Base: sRow, Index: sRow, Scale: 2}, thrice)
+		at := func(lane, group int) Mem {
+			m := Mem{Base: p, Disp: 16 * group}
+			switch lane {
+			case 1, 2:
+				return m.Idx(sRow, uint8(lane*rows))
+			case 3:
+				return m.Idx(thrice, uint8(rows))
+			}
+			return m
 		}
-		return shuffle(r)
-	}
-}
-
-// loadHalves returns a function that loads n rows of 32 bytes so that
-// transposing the 16-byte lanes by themselves, as lanes does, is all that is
-// left: a lane that comes from memory costs no shuffle. The first result has
-// the first halves of row j, and in its upper lane of row j + n/2, the second
-// one the second halves.
-func loadHalves(n int, lanes func(r []reg.VecVirtual) []reg.VecVirtual) func(p, sRow reg.GPVirtual) []reg.VecVirtual {
-	return func(p, sRow reg.GPVirtual) []reg.VecVirtual {
-		lower := GP64()
-		LEAQ(Mem{Base: p, Index: sRow, Scale: uint8(n / 2)}, lower)
-		var r [2][]reg.VecVirtual
-		for range n / 2 {
-			for half := range r {
-				x := YMM()
-				VBROADCASTF128(Mem{Base: p, Disp: 16 * half}, x)
-				VINSERTF128(U8(1), Mem{Base: lower, Disp: 16 * half}, x, x)
-				r[half] = append(r[half], x)
+		r := make([][]reg.VecVirtual, groups)
+		for range rows {
+			for g := range r {
+				x := s.BroadcastLane(at(0, g))
+				for l := 1; l < groups; l++ {
+					s.InsertLane(l, at(l, g), x)
+				}
+				r[g] = append(r[g], x)
 			}
 			ADDQ(sRow, p)
-			ADDQ(sRow, lower)
 		}
-		return append(lanes(r[0]), lanes(r[1])...)
+		for g := range r {
+			out = append(out, lanes(r[g])...)
+		}
+		return out
 	}
 }
 
@@ -825,11 +828,7 @@ func transpose32(s simd.Set) {
 		}
 		return out
 	}
-	if n == 8 {
-		transposer(s, n, loadHalves(n, lanes), shuffle)
-	} else {
-		transposer(s, n, loadRows(s, n, shuffle), shuffle)
-	}
+	transposer(s, n, loadLanes(s, n, lanes), shuffle)
 }
 
 func transpose64(s simd.Set) {
@@ -856,9 +855,5 @@ func transpose64(s simd.Set) {
 		}
 		return out
 	}
-	if n == 4 {
-		transposer(s, n, loadHalves(n, lanes), shuffle)
-	} else {
-		transposer(s, n, loadRows(s, n, shuffle), shuffle)
-	}
+	transposer(s, n, loadLanes(s, n, lanes), shuffle)
 }

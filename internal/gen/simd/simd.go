@@ -112,6 +112,26 @@ func (s Set) StorePart(x reg.VecVirtual, m Mem, mask Op) {
 	}
 }
 
+// BroadcastLane fills a register's 16-byte lanes with one from memory,
+// InsertLane replaces lane l by one.
+func (s Set) BroadcastLane(m Mem) reg.VecVirtual {
+	x := s.New()
+	if s.Bytes == 64 {
+		VBROADCASTF32X4(m, x)
+	} else {
+		VBROADCASTF128(m, x)
+	}
+	return x
+}
+
+func (s Set) InsertLane(l int, m Mem, x reg.VecVirtual) {
+	if s.Bytes == 64 {
+		VINSERTF32X4(U8(uint8(l)), m, x, x)
+	} else {
+		VINSERTF128(U8(uint8(l)), m, x, x)
+	}
+}
+
 // Broadcast fills a register with one number.
 func (s Set) Broadcast(m Mem) reg.VecVirtual {
 	x := s.New()
