@@ -110,7 +110,7 @@ func (e *engine[T]) allocate() {
 		e.frame[s] = kernel.Aligned[T](wholeVectors[T](widest) * e.rowLen)
 	}
 	for s := slotTransposed; s <= slotTangentTransp; s++ {
-		e.frame[s] = kernel.Aligned[T](e.chunk * wholeVectors[T](widest))
+		e.frame[s] = kernel.Aligned[T](e.chunk * transposedRow[T](widest))
 	}
 	for l, y := range e.layers[1:] {
 		a := kernel.Aligned[T]((y.in + 1) * e.rowLen)

@@ -202,6 +202,14 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair)
 	result := func(column int) kernel.Operand { return kernel.Operand{Slice: to.result, Offset: y.offset + column} }
 	h := func(column int) kernel.Operand { return kernel.Operand{Slice: to.addend, Offset: y.offset + column} }
 	main := y.out - e.dotColumns(y.out, n)
+	if main > 0 {
+		q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: h(0)}
+		for _, x := range pairs {
+			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: transposedRow[T](main)})
+		}
+		p.Product(q)
+	}
+	// The product has brought their operands into the first-level cache.
 	for o := main; o < y.out; o += 2 {
 		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: to.epilogue, H: h(o)}
 		for _, x := range pairs {
@@ -209,14 +217,6 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair)
 		}
 		p.Dots(q)
 	}
-	if main == 0 {
-		return
-	}
-	q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: h(0)}
-	for _, x := range pairs {
-		q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: wholeVectors[T](y.out)})
-	}
-	p.Product(q)
 }
 
 // transpose appends the transposition of a derivative by layer l's outputs
@@ -224,7 +224,7 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair)
 func (e *engine[T]) transpose(p *kernel.Program[T], l, n, delta, transposed int) {
 	y := e.layers[l]
 	if main := y.out - e.dotColumns(y.out, n); main > 0 {
-		p.Transpose(kernel.Transpose{M: main, N: n, S: at(delta), SRow: e.rowLen, D: at(transposed), DRow: wholeVectors[T](y.out)})
+		p.Transpose(kernel.Transpose{M: main, N: n, S: at(delta), SRow: e.rowLen, D: at(transposed), DRow: transposedRow[T](main)})
 	}
 }
 
@@ -232,6 +232,13 @@ func (e *engine[T]) transpose(p *kernel.Program[T], l, n, delta, transposed int)
 func wholeVectors[T kernel.Float](n int) int {
 	lanes := kernel.Lanes[T]()
 	return (n + lanes - 1) / lanes * lanes
+}
+
+// transposedRow is the length of a row of n transposed numbers: an odd number
+// of cache lines, so that a column's are spread over all sets of the cache.
+func transposedRow[T kernel.Float](n int) int {
+	line := kernel.Lanes[T]()
+	return (wholeVectors[T](n)/line | 1) * line
 }
 
 // dotColumns is how many of a layer's last outputs have their weights'
