@@ -184,7 +184,7 @@ func panel[T Float](l level, columns int) (kernel, vectors, lanes int) {
 	return panel512 + vectors - 1, vectors, lanes
 }
 
-// compileTranspose cuts a transposition into bands of one vector's rows.
+// compileTranspose chooses squares of half a vector for so few columns.
 func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instruction {
 	kernel, lanes := transpose512, Lanes[T]()
 	switch {
@@ -193,18 +193,9 @@ func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instr
 	case q.N <= lanes/2:
 		kernel, lanes = transposeNarrow512, lanes/2
 	}
-	for m := 0; m < q.M; m += lanes {
-		from, to := q.S, q.D
-		from.Offset += m * q.SRow
-		to.Offset += m
-		x := instruction{
-			kernel: kernelIndex[T](s.level, kernel), m: min(lanes, q.M-m),
-			c: placeOf[T](to), cRow: q.DRow * size[T](),
-		}
-		x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](from), aRow: q.SRow * size[T]()}
-		code = append(code, x)
-	}
-	return code
+	x := instruction{kernel: kernelIndex[T](s.level, kernel), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
+	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}
+	return append(code, x)
 }
 
 func compileDots[T Float](code []instruction, s *Set, q *Dots) []instruction {

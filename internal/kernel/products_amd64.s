@@ -155,28 +155,29 @@ tile25ready:
 	ADDQ $0x00000050, CX
 
 tile25term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
-	LEAQ  (R13)(DX*8), R14
-	ADDQ  DX, R14
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	LEAQ    (R13)(DX*8), R14
+	ADDQ    DX, R14
+	PCALIGN $0x40
 
 tile25k:
 	VMOVUPS          (R8), Z25
@@ -1197,26 +1198,27 @@ tile10ready:
 	ADDQ $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPS          (R8), Z10
@@ -1683,21 +1685,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS          (R8), Z3
@@ -1914,21 +1917,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS          (R8), Z2
@@ -2106,21 +2110,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS          (R8), Z1
@@ -2390,26 +2395,27 @@ tile13ready:
 	ADDQ $0x00000050, CX
 
 tile13term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile13k:
 	VMOVUPS      (R8), Z26
@@ -3340,26 +3346,27 @@ tile12ready:
 	ADDQ $0x00000050, CX
 
 tile12term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile12k:
 	VMOVUPS      (R8), Z24
@@ -4170,21 +4177,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS      (R8), Z6
@@ -4474,21 +4482,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS      (R8), Z4
@@ -4714,21 +4723,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS      (R8), Z2
@@ -5008,24 +5018,25 @@ tile8ready:
 	ADDQ $0x00000050, CX
 
 tile8term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	PCALIGN $0x40
 
 tile8k:
 	VMOVUPS      (R8), Z24
@@ -5785,21 +5796,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS      (R8), Z9
@@ -6159,21 +6171,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS      (R8), Z6
@@ -6445,21 +6458,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS      (R8), Z3
@@ -6751,23 +6765,24 @@ tile6ready:
 	ADDQ $0x00000050, CX
 
 tile6term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	PCALIGN $0x40
 
 tile6k:
 	VMOVUPS      (R8), Z24
@@ -7507,21 +7522,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS      (R8), Z12
@@ -7951,21 +7967,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS      (R8), Z8
@@ -8283,21 +8300,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS      (R8), Z4
@@ -9441,85 +9459,103 @@ TEXT ·transpose_avx512_f32(SB), NOSPLIT, $0-16
 	ADDQ 24(AX), BX
 	ADDQ $0x00000050, AX
 	MOVQ 24(AX), SI
-	MOVQ (AX), DI
-	MOVQ frame+8(FP), R9
-	MOVQ 8(AX), R8
-	MOVQ (R9)(R8*1), R8
-	ADDQ 16(AX), R8
+	MOVQ frame+8(FP), R8
+	MOVQ 8(AX), DI
+	MOVQ (R8)(DI*1), DI
+	ADDQ 16(AX), DI
+
+band:
+	MOVQ DI, R8
+	MOVQ BX, R9
+	MOVQ (AX), R10
 
 square:
-	MOVQ            R8, AX
 	CMPQ            CX, $0x00000010
 	JLT             some
-	LEAQ            (SI)(SI*2), R9
-	VBROADCASTF32X4 (AX), Z0
-	VINSERTF32X4    $0x01, (AX)(SI*4), Z0, Z0
-	VINSERTF32X4    $0x02, (AX)(SI*8), Z0, Z0
-	VINSERTF32X4    $0x03, (AX)(R9*4), Z0, Z0
-	VBROADCASTF32X4 16(AX), Z1
-	VINSERTF32X4    $0x01, 16(AX)(SI*4), Z1, Z1
-	VINSERTF32X4    $0x02, 16(AX)(SI*8), Z1, Z1
-	VINSERTF32X4    $0x03, 16(AX)(R9*4), Z1, Z1
-	VBROADCASTF32X4 32(AX), Z2
-	VINSERTF32X4    $0x01, 32(AX)(SI*4), Z2, Z2
-	VINSERTF32X4    $0x02, 32(AX)(SI*8), Z2, Z2
-	VINSERTF32X4    $0x03, 32(AX)(R9*4), Z2, Z2
-	VBROADCASTF32X4 48(AX), Z3
-	VINSERTF32X4    $0x01, 48(AX)(SI*4), Z3, Z3
-	VINSERTF32X4    $0x02, 48(AX)(SI*8), Z3, Z3
-	VINSERTF32X4    $0x03, 48(AX)(R9*4), Z3, Z3
-	ADDQ            SI, AX
-	VBROADCASTF32X4 (AX), Z4
-	VINSERTF32X4    $0x01, (AX)(SI*4), Z4, Z4
-	VINSERTF32X4    $0x02, (AX)(SI*8), Z4, Z4
-	VINSERTF32X4    $0x03, (AX)(R9*4), Z4, Z4
-	VBROADCASTF32X4 16(AX), Z5
-	VINSERTF32X4    $0x01, 16(AX)(SI*4), Z5, Z5
-	VINSERTF32X4    $0x02, 16(AX)(SI*8), Z5, Z5
-	VINSERTF32X4    $0x03, 16(AX)(R9*4), Z5, Z5
-	VBROADCASTF32X4 32(AX), Z6
-	VINSERTF32X4    $0x01, 32(AX)(SI*4), Z6, Z6
-	VINSERTF32X4    $0x02, 32(AX)(SI*8), Z6, Z6
-	VINSERTF32X4    $0x03, 32(AX)(R9*4), Z6, Z6
-	VBROADCASTF32X4 48(AX), Z7
-	VINSERTF32X4    $0x01, 48(AX)(SI*4), Z7, Z7
-	VINSERTF32X4    $0x02, 48(AX)(SI*8), Z7, Z7
-	VINSERTF32X4    $0x03, 48(AX)(R9*4), Z7, Z7
-	ADDQ            SI, AX
-	VBROADCASTF32X4 (AX), Z8
-	VINSERTF32X4    $0x01, (AX)(SI*4), Z8, Z8
-	VINSERTF32X4    $0x02, (AX)(SI*8), Z8, Z8
-	VINSERTF32X4    $0x03, (AX)(R9*4), Z8, Z8
-	VBROADCASTF32X4 16(AX), Z9
-	VINSERTF32X4    $0x01, 16(AX)(SI*4), Z9, Z9
-	VINSERTF32X4    $0x02, 16(AX)(SI*8), Z9, Z9
-	VINSERTF32X4    $0x03, 16(AX)(R9*4), Z9, Z9
-	VBROADCASTF32X4 32(AX), Z10
-	VINSERTF32X4    $0x01, 32(AX)(SI*4), Z10, Z10
-	VINSERTF32X4    $0x02, 32(AX)(SI*8), Z10, Z10
-	VINSERTF32X4    $0x03, 32(AX)(R9*4), Z10, Z10
-	VBROADCASTF32X4 48(AX), Z11
-	VINSERTF32X4    $0x01, 48(AX)(SI*4), Z11, Z11
-	VINSERTF32X4    $0x02, 48(AX)(SI*8), Z11, Z11
-	VINSERTF32X4    $0x03, 48(AX)(R9*4), Z11, Z11
-	ADDQ            SI, AX
-	VBROADCASTF32X4 (AX), Z12
-	VINSERTF32X4    $0x01, (AX)(SI*4), Z12, Z12
-	VINSERTF32X4    $0x02, (AX)(SI*8), Z12, Z12
-	VINSERTF32X4    $0x03, (AX)(R9*4), Z12, Z12
-	VBROADCASTF32X4 16(AX), Z13
-	VINSERTF32X4    $0x01, 16(AX)(SI*4), Z13, Z13
-	VINSERTF32X4    $0x02, 16(AX)(SI*8), Z13, Z13
-	VINSERTF32X4    $0x03, 16(AX)(R9*4), Z13, Z13
-	VBROADCASTF32X4 32(AX), Z14
-	VINSERTF32X4    $0x01, 32(AX)(SI*4), Z14, Z14
-	VINSERTF32X4    $0x02, 32(AX)(SI*8), Z14, Z14
-	VINSERTF32X4    $0x03, 32(AX)(R9*4), Z14, Z14
-	VBROADCASTF32X4 48(AX), Z15
-	VINSERTF32X4    $0x01, 48(AX)(SI*4), Z15, Z15
-	VINSERTF32X4    $0x02, 48(AX)(SI*8), Z15, Z15
-	VINSERTF32X4    $0x03, 48(AX)(R9*4), Z15, Z15
-	ADDQ            SI, AX
+	MOVQ            R8, R11
+	LEAQ            (R11)(SI*4), R12
+	LEAQ            (R12)(SI*4), R13
+	LEAQ            (R13)(SI*4), R14
+	VBROADCASTF32X4 (R11), Z0
+	VINSERTF32X4    $0x01, (R12), Z0, Z0
+	VINSERTF32X4    $0x02, (R13), Z0, Z0
+	VINSERTF32X4    $0x03, (R14), Z0, Z0
+	VBROADCASTF32X4 16(R11), Z1
+	VINSERTF32X4    $0x01, 16(R12), Z1, Z1
+	VINSERTF32X4    $0x02, 16(R13), Z1, Z1
+	VINSERTF32X4    $0x03, 16(R14), Z1, Z1
+	VBROADCASTF32X4 32(R11), Z2
+	VINSERTF32X4    $0x01, 32(R12), Z2, Z2
+	VINSERTF32X4    $0x02, 32(R13), Z2, Z2
+	VINSERTF32X4    $0x03, 32(R14), Z2, Z2
+	VBROADCASTF32X4 48(R11), Z3
+	VINSERTF32X4    $0x01, 48(R12), Z3, Z3
+	VINSERTF32X4    $0x02, 48(R13), Z3, Z3
+	VINSERTF32X4    $0x03, 48(R14), Z3, Z3
+	ADDQ            SI, R11
+	ADDQ            SI, R12
+	ADDQ            SI, R13
+	ADDQ            SI, R14
+	VBROADCASTF32X4 (R11), Z4
+	VINSERTF32X4    $0x01, (R12), Z4, Z4
+	VINSERTF32X4    $0x02, (R13), Z4, Z4
+	VINSERTF32X4    $0x03, (R14), Z4, Z4
+	VBROADCASTF32X4 16(R11), Z5
+	VINSERTF32X4    $0x01, 16(R12), Z5, Z5
+	VINSERTF32X4    $0x02, 16(R13), Z5, Z5
+	VINSERTF32X4    $0x03, 16(R14), Z5, Z5
+	VBROADCASTF32X4 32(R11), Z6
+	VINSERTF32X4    $0x01, 32(R12), Z6, Z6
+	VINSERTF32X4    $0x02, 32(R13), Z6, Z6
+	VINSERTF32X4    $0x03, 32(R14), Z6, Z6
+	VBROADCASTF32X4 48(R11), Z7
+	VINSERTF32X4    $0x01, 48(R12), Z7, Z7
+	VINSERTF32X4    $0x02, 48(R13), Z7, Z7
+	VINSERTF32X4    $0x03, 48(R14), Z7, Z7
+	ADDQ            SI, R11
+	ADDQ            SI, R12
+	ADDQ            SI, R13
+	ADDQ            SI, R14
+	VBROADCASTF32X4 (R11), Z8
+	VINSERTF32X4    $0x01, (R12), Z8, Z8
+	VINSERTF32X4    $0x02, (R13), Z8, Z8
+	VINSERTF32X4    $0x03, (R14), Z8, Z8
+	VBROADCASTF32X4 16(R11), Z9
+	VINSERTF32X4    $0x01, 16(R12), Z9, Z9
+	VINSERTF32X4    $0x02, 16(R13), Z9, Z9
+	VINSERTF32X4    $0x03, 16(R14), Z9, Z9
+	VBROADCASTF32X4 32(R11), Z10
+	VINSERTF32X4    $0x01, 32(R12), Z10, Z10
+	VINSERTF32X4    $0x02, 32(R13), Z10, Z10
+	VINSERTF32X4    $0x03, 32(R14), Z10, Z10
+	VBROADCASTF32X4 48(R11), Z11
+	VINSERTF32X4    $0x01, 48(R12), Z11, Z11
+	VINSERTF32X4    $0x02, 48(R13), Z11, Z11
+	VINSERTF32X4    $0x03, 48(R14), Z11, Z11
+	ADDQ            SI, R11
+	ADDQ            SI, R12
+	ADDQ            SI, R13
+	ADDQ            SI, R14
+	VBROADCASTF32X4 (R11), Z12
+	VINSERTF32X4    $0x01, (R12), Z12, Z12
+	VINSERTF32X4    $0x02, (R13), Z12, Z12
+	VINSERTF32X4    $0x03, (R14), Z12, Z12
+	VBROADCASTF32X4 16(R11), Z13
+	VINSERTF32X4    $0x01, 16(R12), Z13, Z13
+	VINSERTF32X4    $0x02, 16(R13), Z13, Z13
+	VINSERTF32X4    $0x03, 16(R14), Z13, Z13
+	VBROADCASTF32X4 32(R11), Z14
+	VINSERTF32X4    $0x01, 32(R12), Z14, Z14
+	VINSERTF32X4    $0x02, 32(R13), Z14, Z14
+	VINSERTF32X4    $0x03, 32(R14), Z14, Z14
+	VBROADCASTF32X4 48(R11), Z15
+	VINSERTF32X4    $0x01, 48(R12), Z15, Z15
+	VINSERTF32X4    $0x02, 48(R13), Z15, Z15
+	VINSERTF32X4    $0x03, 48(R14), Z15, Z15
+	ADDQ            SI, R11
+	ADDQ            SI, R12
+	ADDQ            SI, R13
+	ADDQ            SI, R14
 	VUNPCKLPS       Z4, Z0, Z16
 	VUNPCKHPS       Z4, Z0, Z0
 	VUNPCKLPS       Z12, Z8, Z4
@@ -9552,38 +9588,38 @@ square:
 	VUNPCKHPD       Z7, Z10, Z7
 	VUNPCKLPD       Z11, Z3, Z10
 	VUNPCKHPD       Z11, Z3, Z3
-	VMOVUPS         Z12, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z4, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z16, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z0, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z13, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z5, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z8, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z1, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z14, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z6, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z9, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z2, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z15, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z7, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z10, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z3, (BX)
-	ADDQ            DX, BX
+	VMOVUPS         Z12, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z4, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z16, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z0, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z13, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z5, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z8, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z1, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z14, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z6, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z9, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z2, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z15, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z7, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z10, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z3, (R9)
+	ADDQ            DX, R9
 	JMP             stored
 
 some:
@@ -9603,70 +9639,71 @@ some:
 	VXORPS  Z13, Z13, Z13
 	VXORPS  Z14, Z14, Z14
 	VXORPS  Z15, Z15, Z15
+	MOVQ    R8, R11
 	CMPQ    CX, $0x00000000
 	JLE     loaded
-	VMOVUPS (AX), Z0
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z0
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000001
 	JLE     loaded
-	VMOVUPS (AX), Z1
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z1
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000002
 	JLE     loaded
-	VMOVUPS (AX), Z2
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z2
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000003
 	JLE     loaded
-	VMOVUPS (AX), Z3
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z3
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000004
 	JLE     loaded
-	VMOVUPS (AX), Z4
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z4
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000005
 	JLE     loaded
-	VMOVUPS (AX), Z5
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z5
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000006
 	JLE     loaded
-	VMOVUPS (AX), Z6
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z6
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000007
 	JLE     loaded
-	VMOVUPS (AX), Z7
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z7
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000008
 	JLE     loaded
-	VMOVUPS (AX), Z8
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z8
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000009
 	JLE     loaded
-	VMOVUPS (AX), Z9
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z9
+	ADDQ    SI, R11
 	CMPQ    CX, $0x0000000a
 	JLE     loaded
-	VMOVUPS (AX), Z10
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z10
+	ADDQ    SI, R11
 	CMPQ    CX, $0x0000000b
 	JLE     loaded
-	VMOVUPS (AX), Z11
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z11
+	ADDQ    SI, R11
 	CMPQ    CX, $0x0000000c
 	JLE     loaded
-	VMOVUPS (AX), Z12
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z12
+	ADDQ    SI, R11
 	CMPQ    CX, $0x0000000d
 	JLE     loaded
-	VMOVUPS (AX), Z13
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z13
+	ADDQ    SI, R11
 	CMPQ    CX, $0x0000000e
 	JLE     loaded
-	VMOVUPS (AX), Z14
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z14
+	ADDQ    SI, R11
 	CMPQ    CX, $0x0000000f
 	JLE     loaded
-	VMOVUPS (AX), Z15
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z15
+	ADDQ    SI, R11
 
 loaded:
 	VUNPCKLPS  Z1, Z0, Z16
@@ -9733,43 +9770,50 @@ loaded:
 	VSHUFF64X2 $0x88, Z8, Z0, Z12
 	VSHUFF64X2 $0xdd, Z4, Z9, Z4
 	VSHUFF64X2 $0xdd, Z8, Z0, Z0
-	VMOVUPS    Z15, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z10, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z13, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z11, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z17, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z14, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z16, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z12, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z7, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z2, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z6, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z4, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z3, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z1, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z5, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z0, (BX)
-	ADDQ       DX, BX
+	VMOVUPS    Z15, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z10, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z13, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z11, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z17, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z14, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z16, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z12, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z4, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z0, (R9)
+	ADDQ       DX, R9
 
 stored:
 	ADDQ $0x00000040, R8
-	DECQ DI
+	DECQ R10
 	JNZ  square
+	LEAQ (DI)(SI*4), DI
+	LEAQ (DI)(SI*4), DI
+	LEAQ (DI)(SI*4), DI
+	LEAQ (DI)(SI*4), DI
+	ADDQ $0x00000040, BX
+	SUBQ $0x00000010, CX
+	JG   band
 	RET
 
 // func panel1_avx512_f64(i *byte, frame *byte)
@@ -9900,28 +9944,29 @@ tile25ready:
 	ADDQ $0x00000050, CX
 
 tile25term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
-	LEAQ  (R13)(DX*8), R14
-	ADDQ  DX, R14
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	LEAQ    (R13)(DX*8), R14
+	ADDQ    DX, R14
+	PCALIGN $0x40
 
 tile25k:
 	VMOVUPD          (R8), Z25
@@ -10516,26 +10561,27 @@ tile10ready:
 	ADDQ $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPD          (R8), Z10
@@ -10823,21 +10869,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD          (R8), Z3
@@ -10988,21 +11035,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD          (R8), Z2
@@ -11131,21 +11179,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD          (R8), Z1
@@ -11357,26 +11406,27 @@ tile13ready:
 	ADDQ $0x00000050, CX
 
 tile13term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile13k:
 	VMOVUPD      (R8), Z26
@@ -11955,26 +12005,27 @@ tile12ready:
 	ADDQ $0x00000050, CX
 
 tile12term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile12k:
 	VMOVUPD      (R8), Z24
@@ -12475,21 +12526,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD      (R8), Z6
@@ -12687,21 +12739,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD      (R8), Z4
@@ -12861,21 +12914,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD      (R8), Z2
@@ -13091,24 +13145,25 @@ tile8ready:
 	ADDQ $0x00000050, CX
 
 tile8term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	PCALIGN $0x40
 
 tile8k:
 	VMOVUPD      (R8), Z24
@@ -13587,21 +13642,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD      (R8), Z9
@@ -13843,21 +13899,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD      (R8), Z6
@@ -14046,21 +14103,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD      (R8), Z3
@@ -14280,23 +14338,24 @@ tile6ready:
 	ADDQ $0x00000050, CX
 
 tile6term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	PCALIGN $0x40
 
 tile6k:
 	VMOVUPD      (R8), Z24
@@ -14768,21 +14827,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD      (R8), Z12
@@ -15068,21 +15128,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD      (R8), Z8
@@ -15300,21 +15361,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD      (R8), Z4
@@ -16188,51 +16250,63 @@ TEXT ·transpose_avx512_f64(SB), NOSPLIT, $0-16
 	ADDQ 24(AX), BX
 	ADDQ $0x00000050, AX
 	MOVQ 24(AX), SI
-	MOVQ (AX), DI
-	MOVQ frame+8(FP), R9
-	MOVQ 8(AX), R8
-	MOVQ (R9)(R8*1), R8
-	ADDQ 16(AX), R8
+	MOVQ frame+8(FP), R8
+	MOVQ 8(AX), DI
+	MOVQ (R8)(DI*1), DI
+	ADDQ 16(AX), DI
+
+band:
+	MOVQ DI, R8
+	MOVQ BX, R9
+	MOVQ (AX), R10
 
 square:
-	MOVQ            R8, AX
 	CMPQ            CX, $0x00000008
 	JLT             some
-	LEAQ            (SI)(SI*2), R9
-	VBROADCASTF32X4 (AX), Z0
-	VINSERTF32X4    $0x01, (AX)(SI*2), Z0, Z0
-	VINSERTF32X4    $0x02, (AX)(SI*4), Z0, Z0
-	VINSERTF32X4    $0x03, (AX)(R9*2), Z0, Z0
-	VBROADCASTF32X4 16(AX), Z1
-	VINSERTF32X4    $0x01, 16(AX)(SI*2), Z1, Z1
-	VINSERTF32X4    $0x02, 16(AX)(SI*4), Z1, Z1
-	VINSERTF32X4    $0x03, 16(AX)(R9*2), Z1, Z1
-	VBROADCASTF32X4 32(AX), Z2
-	VINSERTF32X4    $0x01, 32(AX)(SI*2), Z2, Z2
-	VINSERTF32X4    $0x02, 32(AX)(SI*4), Z2, Z2
-	VINSERTF32X4    $0x03, 32(AX)(R9*2), Z2, Z2
-	VBROADCASTF32X4 48(AX), Z3
-	VINSERTF32X4    $0x01, 48(AX)(SI*2), Z3, Z3
-	VINSERTF32X4    $0x02, 48(AX)(SI*4), Z3, Z3
-	VINSERTF32X4    $0x03, 48(AX)(R9*2), Z3, Z3
-	ADDQ            SI, AX
-	VBROADCASTF32X4 (AX), Z4
-	VINSERTF32X4    $0x01, (AX)(SI*2), Z4, Z4
-	VINSERTF32X4    $0x02, (AX)(SI*4), Z4, Z4
-	VINSERTF32X4    $0x03, (AX)(R9*2), Z4, Z4
-	VBROADCASTF32X4 16(AX), Z5
-	VINSERTF32X4    $0x01, 16(AX)(SI*2), Z5, Z5
-	VINSERTF32X4    $0x02, 16(AX)(SI*4), Z5, Z5
-	VINSERTF32X4    $0x03, 16(AX)(R9*2), Z5, Z5
-	VBROADCASTF32X4 32(AX), Z6
-	VINSERTF32X4    $0x01, 32(AX)(SI*2), Z6, Z6
-	VINSERTF32X4    $0x02, 32(AX)(SI*4), Z6, Z6
-	VINSERTF32X4    $0x03, 32(AX)(R9*2), Z6, Z6
-	VBROADCASTF32X4 48(AX), Z7
-	VINSERTF32X4    $0x01, 48(AX)(SI*2), Z7, Z7
-	VINSERTF32X4    $0x02, 48(AX)(SI*4), Z7, Z7
-	VINSERTF32X4    $0x03, 48(AX)(R9*2), Z7, Z7
-	ADDQ            SI, AX
+	MOVQ            R8, R11
+	LEAQ            (R11)(SI*2), R12
+	LEAQ            (R12)(SI*2), R13
+	LEAQ            (R13)(SI*2), R14
+	VBROADCASTF32X4 (R11), Z0
+	VINSERTF32X4    $0x01, (R12), Z0, Z0
+	VINSERTF32X4    $0x02, (R13), Z0, Z0
+	VINSERTF32X4    $0x03, (R14), Z0, Z0
+	VBROADCASTF32X4 16(R11), Z1
+	VINSERTF32X4    $0x01, 16(R12), Z1, Z1
+	VINSERTF32X4    $0x02, 16(R13), Z1, Z1
+	VINSERTF32X4    $0x03, 16(R14), Z1, Z1
+	VBROADCASTF32X4 32(R11), Z2
+	VINSERTF32X4    $0x01, 32(R12), Z2, Z2
+	VINSERTF32X4    $0x02, 32(R13), Z2, Z2
+	VINSERTF32X4    $0x03, 32(R14), Z2, Z2
+	VBROADCASTF32X4 48(R11), Z3
+	VINSERTF32X4    $0x01, 48(R12), Z3, Z3
+	VINSERTF32X4    $0x02, 48(R13), Z3, Z3
+	VINSERTF32X4    $0x03, 48(R14), Z3, Z3
+	ADDQ            SI, R11
+	ADDQ            SI, R12
+	ADDQ            SI, R13
+	ADDQ            SI, R14
+	VBROADCASTF32X4 (R11), Z4
+	VINSERTF32X4    $0x01, (R12), Z4, Z4
+	VINSERTF32X4    $0x02, (R13), Z4, Z4
+	VINSERTF32X4    $0x03, (R14), Z4, Z4
+	VBROADCASTF32X4 16(R11), Z5
+	VINSERTF32X4    $0x01, 16(R12), Z5, Z5
+	VINSERTF32X4    $0x02, 16(R13), Z5, Z5
+	VINSERTF32X4    $0x03, 16(R14), Z5, Z5
+	VBROADCASTF32X4 32(R11), Z6
+	VINSERTF32X4    $0x01, 32(R12), Z6, Z6
+	VINSERTF32X4    $0x02, 32(R13), Z6, Z6
+	VINSERTF32X4    $0x03, 32(R14), Z6, Z6
+	VBROADCASTF32X4 48(R11), Z7
+	VINSERTF32X4    $0x01, 48(R12), Z7, Z7
+	VINSERTF32X4    $0x02, 48(R13), Z7, Z7
+	VINSERTF32X4    $0x03, 48(R14), Z7, Z7
+	ADDQ            SI, R11
+	ADDQ            SI, R12
+	ADDQ            SI, R13
+	ADDQ            SI, R14
 	VUNPCKLPD       Z4, Z0, Z8
 	VUNPCKHPD       Z4, Z0, Z0
 	VUNPCKLPD       Z5, Z1, Z4
@@ -16241,22 +16315,22 @@ square:
 	VUNPCKHPD       Z6, Z2, Z2
 	VUNPCKLPD       Z7, Z3, Z6
 	VUNPCKHPD       Z7, Z3, Z3
-	VMOVUPS         Z8, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z0, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z4, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z1, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z5, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z2, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z6, (BX)
-	ADDQ            DX, BX
-	VMOVUPS         Z3, (BX)
-	ADDQ            DX, BX
+	VMOVUPS         Z8, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z0, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z4, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z1, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z5, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z2, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z6, (R9)
+	ADDQ            DX, R9
+	VMOVUPS         Z3, (R9)
+	ADDQ            DX, R9
 	JMP             stored
 
 some:
@@ -16268,38 +16342,39 @@ some:
 	VXORPS  Z5, Z5, Z5
 	VXORPS  Z6, Z6, Z6
 	VXORPS  Z7, Z7, Z7
+	MOVQ    R8, R11
 	CMPQ    CX, $0x00000000
 	JLE     loaded
-	VMOVUPS (AX), Z0
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z0
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000001
 	JLE     loaded
-	VMOVUPS (AX), Z1
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z1
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000002
 	JLE     loaded
-	VMOVUPS (AX), Z2
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z2
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000003
 	JLE     loaded
-	VMOVUPS (AX), Z3
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z3
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000004
 	JLE     loaded
-	VMOVUPS (AX), Z4
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z4
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000005
 	JLE     loaded
-	VMOVUPS (AX), Z5
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z5
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000006
 	JLE     loaded
-	VMOVUPS (AX), Z6
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z6
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000007
 	JLE     loaded
-	VMOVUPS (AX), Z7
-	ADDQ    SI, AX
+	VMOVUPS (R11), Z7
+	ADDQ    SI, R11
 
 loaded:
 	VUNPCKLPD  Z1, Z0, Z8
@@ -16326,27 +16401,32 @@ loaded:
 	VSHUFF64X2 $0x88, Z4, Z0, Z8
 	VSHUFF64X2 $0xdd, Z2, Z3, Z2
 	VSHUFF64X2 $0xdd, Z4, Z0, Z0
-	VMOVUPS    Z5, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z6, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z9, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z8, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z7, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z2, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z1, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Z0, (BX)
-	ADDQ       DX, BX
+	VMOVUPS    Z5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z9, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z0, (R9)
+	ADDQ       DX, R9
 
 stored:
 	ADDQ $0x00000040, R8
-	DECQ DI
+	DECQ R10
 	JNZ  square
+	LEAQ (DI)(SI*4), DI
+	LEAQ (DI)(SI*4), DI
+	ADDQ $0x00000040, BX
+	SUBQ $0x00000008, CX
+	JG   band
 	RET
 
 // func panel1_avx512_f32_narrow(i *byte, frame *byte)
@@ -16477,28 +16557,29 @@ tile25ready:
 	ADDQ $0x00000050, CX
 
 tile25term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
-	LEAQ  (R13)(DX*8), R14
-	ADDQ  DX, R14
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	LEAQ    (R13)(DX*8), R14
+	ADDQ    DX, R14
+	PCALIGN $0x40
 
 tile25k:
 	VMOVUPS          (R8), Y25
@@ -17509,26 +17590,27 @@ tile10ready:
 	ADDQ $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPS          (R8), Y10
@@ -17992,21 +18074,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS          (R8), Y3
@@ -18221,21 +18304,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS          (R8), Y2
@@ -18412,21 +18496,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS          (R8), Y1
@@ -18556,37 +18641,45 @@ TEXT ·transpose_avx512_f32_narrow(SB), NOSPLIT, $0-16
 	ADDQ 24(AX), BX
 	ADDQ $0x00000050, AX
 	MOVQ 24(AX), SI
-	MOVQ (AX), DI
-	MOVQ frame+8(FP), R9
-	MOVQ 8(AX), R8
-	MOVQ (R9)(R8*1), R8
-	ADDQ 16(AX), R8
+	MOVQ frame+8(FP), R8
+	MOVQ 8(AX), DI
+	MOVQ (R8)(DI*1), DI
+	ADDQ 16(AX), DI
+
+band:
+	MOVQ DI, R8
+	MOVQ BX, R9
+	MOVQ (AX), R10
 
 square:
-	MOVQ           R8, AX
 	CMPQ           CX, $0x00000008
 	JLT            some
-	LEAQ           (SI)(SI*2), R9
-	VBROADCASTF128 (AX), Y0
-	VINSERTF128    $0x01, (AX)(SI*4), Y0, Y0
-	VBROADCASTF128 16(AX), Y1
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y1, Y1
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y2
-	VINSERTF128    $0x01, (AX)(SI*4), Y2, Y2
-	VBROADCASTF128 16(AX), Y3
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y3, Y3
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y4
-	VINSERTF128    $0x01, (AX)(SI*4), Y4, Y4
-	VBROADCASTF128 16(AX), Y5
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y5, Y5
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y6
-	VINSERTF128    $0x01, (AX)(SI*4), Y6, Y6
-	VBROADCASTF128 16(AX), Y7
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y7, Y7
-	ADDQ           SI, AX
+	MOVQ           R8, R11
+	LEAQ           (R11)(SI*4), R12
+	VBROADCASTF128 (R11), Y0
+	VINSERTF128    $0x01, (R12), Y0, Y0
+	VBROADCASTF128 16(R11), Y1
+	VINSERTF128    $0x01, 16(R12), Y1, Y1
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y2
+	VINSERTF128    $0x01, (R12), Y2, Y2
+	VBROADCASTF128 16(R11), Y3
+	VINSERTF128    $0x01, 16(R12), Y3, Y3
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y4
+	VINSERTF128    $0x01, (R12), Y4, Y4
+	VBROADCASTF128 16(R11), Y5
+	VINSERTF128    $0x01, 16(R12), Y5, Y5
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y6
+	VINSERTF128    $0x01, (R12), Y6, Y6
+	VBROADCASTF128 16(R11), Y7
+	VINSERTF128    $0x01, 16(R12), Y7, Y7
+	ADDQ           SI, R11
+	ADDQ           SI, R12
 	VUNPCKLPS      Y2, Y0, Y8
 	VUNPCKHPS      Y2, Y0, Y0
 	VUNPCKLPS      Y6, Y4, Y2
@@ -18603,22 +18696,22 @@ square:
 	VUNPCKHPD      Y3, Y4, Y3
 	VUNPCKLPD      Y5, Y1, Y4
 	VUNPCKHPD      Y5, Y1, Y1
-	VMOVUPS        Y6, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y2, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y8, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y0, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y7, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y3, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y4, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y1, (BX)
-	ADDQ           DX, BX
+	VMOVUPS        Y6, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y2, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y8, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y0, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y7, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y3, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y4, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y1, (R9)
+	ADDQ           DX, R9
 	JMP            stored
 
 some:
@@ -18630,38 +18723,39 @@ some:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
+	MOVQ    R8, R11
 	CMPQ    CX, $0x00000000
 	JLE     loaded
-	VMOVUPS (AX), Y0
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y0
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000001
 	JLE     loaded
-	VMOVUPS (AX), Y1
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y1
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000002
 	JLE     loaded
-	VMOVUPS (AX), Y2
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y2
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000003
 	JLE     loaded
-	VMOVUPS (AX), Y3
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y3
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000004
 	JLE     loaded
-	VMOVUPS (AX), Y4
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y4
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000005
 	JLE     loaded
-	VMOVUPS (AX), Y5
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y5
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000006
 	JLE     loaded
-	VMOVUPS (AX), Y6
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y6
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000007
 	JLE     loaded
-	VMOVUPS (AX), Y7
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y7
+	ADDQ    SI, R11
 
 loaded:
 	VUNPCKLPS  Y1, Y0, Y8
@@ -18688,27 +18782,32 @@ loaded:
 	VPERM2F128 $0x31, Y5, Y8, Y5
 	VPERM2F128 $0x20, Y4, Y0, Y8
 	VPERM2F128 $0x31, Y4, Y0, Y0
-	VMOVUPS    Y6, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y7, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y2, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y8, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y3, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y1, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y5, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y0, (BX)
-	ADDQ       DX, BX
+	VMOVUPS    Y6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, (R9)
+	ADDQ       DX, R9
 
 stored:
 	ADDQ $0x00000020, R8
-	DECQ DI
+	DECQ R10
 	JNZ  square
+	LEAQ (DI)(SI*4), DI
+	LEAQ (DI)(SI*4), DI
+	ADDQ $0x00000020, BX
+	SUBQ $0x00000008, CX
+	JG   band
 	RET
 
 // func panel1_avx512_f64_narrow(i *byte, frame *byte)
@@ -18839,28 +18938,29 @@ tile25ready:
 	ADDQ $0x00000050, CX
 
 tile25term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
-	LEAQ  (R13)(DX*8), R14
-	ADDQ  DX, R14
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	LEAQ    (R13)(DX*8), R14
+	ADDQ    DX, R14
+	PCALIGN $0x40
 
 tile25k:
 	VMOVUPD          (R8), Y25
@@ -19455,26 +19555,27 @@ tile10ready:
 	ADDQ $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPD          (R8), Y10
@@ -19762,21 +19863,22 @@ tile3ready:
 	ADDQ $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD          (R8), Y3
@@ -19927,21 +20029,22 @@ tile2ready:
 	ADDQ $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD          (R8), Y2
@@ -20070,21 +20173,22 @@ tile1ready:
 	ADDQ $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD          (R8), Y1
@@ -20182,39 +20286,45 @@ TEXT ·transpose_avx512_f64_narrow(SB), NOSPLIT, $0-16
 	ADDQ 24(AX), BX
 	ADDQ $0x00000050, AX
 	MOVQ 24(AX), SI
-	MOVQ (AX), DI
-	MOVQ frame+8(FP), R9
-	MOVQ 8(AX), R8
-	MOVQ (R9)(R8*1), R8
-	ADDQ 16(AX), R8
+	MOVQ frame+8(FP), R8
+	MOVQ 8(AX), DI
+	MOVQ (R8)(DI*1), DI
+	ADDQ 16(AX), DI
+
+band:
+	MOVQ DI, R8
+	MOVQ BX, R9
+	MOVQ (AX), R10
 
 square:
-	MOVQ           R8, AX
 	CMPQ           CX, $0x00000004
 	JLT            some
-	LEAQ           (SI)(SI*2), R9
-	VBROADCASTF128 (AX), Y0
-	VINSERTF128    $0x01, (AX)(SI*2), Y0, Y0
-	VBROADCASTF128 16(AX), Y1
-	VINSERTF128    $0x01, 16(AX)(SI*2), Y1, Y1
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y2
-	VINSERTF128    $0x01, (AX)(SI*2), Y2, Y2
-	VBROADCASTF128 16(AX), Y3
-	VINSERTF128    $0x01, 16(AX)(SI*2), Y3, Y3
-	ADDQ           SI, AX
+	MOVQ           R8, R11
+	LEAQ           (R11)(SI*2), R12
+	VBROADCASTF128 (R11), Y0
+	VINSERTF128    $0x01, (R12), Y0, Y0
+	VBROADCASTF128 16(R11), Y1
+	VINSERTF128    $0x01, 16(R12), Y1, Y1
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y2
+	VINSERTF128    $0x01, (R12), Y2, Y2
+	VBROADCASTF128 16(R11), Y3
+	VINSERTF128    $0x01, 16(R12), Y3, Y3
+	ADDQ           SI, R11
+	ADDQ           SI, R12
 	VUNPCKLPD      Y2, Y0, Y4
 	VUNPCKHPD      Y2, Y0, Y0
 	VUNPCKLPD      Y3, Y1, Y2
 	VUNPCKHPD      Y3, Y1, Y1
-	VMOVUPS        Y4, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y0, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y2, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y1, (BX)
-	ADDQ           DX, BX
+	VMOVUPS        Y4, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y0, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y2, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y1, (R9)
+	ADDQ           DX, R9
 	JMP            stored
 
 some:
@@ -20222,22 +20332,23 @@ some:
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
+	MOVQ    R8, R11
 	CMPQ    CX, $0x00000000
 	JLE     loaded
-	VMOVUPS (AX), Y0
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y0
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000001
 	JLE     loaded
-	VMOVUPS (AX), Y1
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y1
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000002
 	JLE     loaded
-	VMOVUPS (AX), Y2
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y2
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000003
 	JLE     loaded
-	VMOVUPS (AX), Y3
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y3
+	ADDQ    SI, R11
 
 loaded:
 	VUNPCKLPD  Y1, Y0, Y4
@@ -20248,19 +20359,23 @@ loaded:
 	VPERM2F128 $0x31, Y1, Y4, Y1
 	VPERM2F128 $0x20, Y2, Y0, Y4
 	VPERM2F128 $0x31, Y2, Y0, Y0
-	VMOVUPS    Y3, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y4, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y1, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y0, (BX)
-	ADDQ       DX, BX
+	VMOVUPS    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y4, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, (R9)
+	ADDQ       DX, R9
 
 stored:
 	ADDQ $0x00000020, R8
-	DECQ DI
+	DECQ R10
 	JNZ  square
+	LEAQ (DI)(SI*4), DI
+	ADDQ $0x00000020, BX
+	SUBQ $0x00000004, CX
+	JG   band
 	RET
 
 // func panel1_avx2_f32(i *byte, frame *byte)
@@ -20297,26 +20412,27 @@ tile10:
 	ADDQ   $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPS      (R8), Y10
@@ -20715,21 +20831,22 @@ tile3:
 	ADDQ   $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS      (R8), Y3
@@ -20909,21 +21026,22 @@ tile2:
 	ADDQ   $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS      (R8), Y2
@@ -21071,21 +21189,22 @@ tile1:
 	ADDQ   $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS      (R8), Y1
@@ -21242,23 +21361,24 @@ tile6:
 	ADDQ   $0x00000050, CX
 
 tile6term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	PCALIGN $0x40
 
 tile6k:
 	VMOVUPS      (R8), Y12
@@ -21672,22 +21792,23 @@ tile5:
 	ADDQ   $0x00000050, CX
 
 tile5term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	PCALIGN $0x40
 
 tile5k:
 	VMOVUPS      (R8), Y10
@@ -22046,22 +22167,23 @@ tile4:
 	ADDQ   $0x00000050, CX
 
 tile4term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	PCALIGN $0x40
 
 tile4k:
 	VMOVUPS      (R8), Y8
@@ -22365,21 +22487,22 @@ tile3:
 	ADDQ   $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS      (R8), Y6
@@ -22628,21 +22751,22 @@ tile2:
 	ADDQ   $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS      (R8), Y4
@@ -22836,21 +22960,22 @@ tile1:
 	ADDQ   $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS      (R8), Y2
@@ -23021,26 +23146,27 @@ tile10:
 	ADDQ   $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPS      (R8), Y11
@@ -23462,21 +23588,22 @@ tile3:
 	ADDQ   $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPS      (R8), Y4
@@ -23665,21 +23792,22 @@ tile2:
 	ADDQ   $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPS      (R8), Y3
@@ -23834,21 +23962,22 @@ tile1:
 	ADDQ   $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPS      (R8), Y2
@@ -24458,37 +24587,45 @@ TEXT ·transpose_avx2_f32(SB), NOSPLIT, $0-16
 	ADDQ 24(AX), BX
 	ADDQ $0x00000050, AX
 	MOVQ 24(AX), SI
-	MOVQ (AX), DI
-	MOVQ frame+8(FP), R9
-	MOVQ 8(AX), R8
-	MOVQ (R9)(R8*1), R8
-	ADDQ 16(AX), R8
+	MOVQ frame+8(FP), R8
+	MOVQ 8(AX), DI
+	MOVQ (R8)(DI*1), DI
+	ADDQ 16(AX), DI
+
+band:
+	MOVQ DI, R8
+	MOVQ BX, R9
+	MOVQ (AX), R10
 
 square:
-	MOVQ           R8, AX
 	CMPQ           CX, $0x00000008
 	JLT            some
-	LEAQ           (SI)(SI*2), R9
-	VBROADCASTF128 (AX), Y0
-	VINSERTF128    $0x01, (AX)(SI*4), Y0, Y0
-	VBROADCASTF128 16(AX), Y1
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y1, Y1
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y2
-	VINSERTF128    $0x01, (AX)(SI*4), Y2, Y2
-	VBROADCASTF128 16(AX), Y3
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y3, Y3
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y4
-	VINSERTF128    $0x01, (AX)(SI*4), Y4, Y4
-	VBROADCASTF128 16(AX), Y5
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y5, Y5
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y6
-	VINSERTF128    $0x01, (AX)(SI*4), Y6, Y6
-	VBROADCASTF128 16(AX), Y7
-	VINSERTF128    $0x01, 16(AX)(SI*4), Y7, Y7
-	ADDQ           SI, AX
+	MOVQ           R8, R11
+	LEAQ           (R11)(SI*4), R12
+	VBROADCASTF128 (R11), Y0
+	VINSERTF128    $0x01, (R12), Y0, Y0
+	VBROADCASTF128 16(R11), Y1
+	VINSERTF128    $0x01, 16(R12), Y1, Y1
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y2
+	VINSERTF128    $0x01, (R12), Y2, Y2
+	VBROADCASTF128 16(R11), Y3
+	VINSERTF128    $0x01, 16(R12), Y3, Y3
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y4
+	VINSERTF128    $0x01, (R12), Y4, Y4
+	VBROADCASTF128 16(R11), Y5
+	VINSERTF128    $0x01, 16(R12), Y5, Y5
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y6
+	VINSERTF128    $0x01, (R12), Y6, Y6
+	VBROADCASTF128 16(R11), Y7
+	VINSERTF128    $0x01, 16(R12), Y7, Y7
+	ADDQ           SI, R11
+	ADDQ           SI, R12
 	VUNPCKLPS      Y2, Y0, Y8
 	VUNPCKHPS      Y2, Y0, Y0
 	VUNPCKLPS      Y6, Y4, Y2
@@ -24505,22 +24642,22 @@ square:
 	VUNPCKHPD      Y3, Y4, Y3
 	VUNPCKLPD      Y5, Y1, Y4
 	VUNPCKHPD      Y5, Y1, Y1
-	VMOVUPS        Y6, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y2, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y8, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y0, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y7, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y3, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y4, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y1, (BX)
-	ADDQ           DX, BX
+	VMOVUPS        Y6, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y2, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y8, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y0, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y7, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y3, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y4, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y1, (R9)
+	ADDQ           DX, R9
 	JMP            stored
 
 some:
@@ -24532,38 +24669,39 @@ some:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
+	MOVQ    R8, R11
 	CMPQ    CX, $0x00000000
 	JLE     loaded
-	VMOVUPS (AX), Y0
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y0
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000001
 	JLE     loaded
-	VMOVUPS (AX), Y1
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y1
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000002
 	JLE     loaded
-	VMOVUPS (AX), Y2
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y2
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000003
 	JLE     loaded
-	VMOVUPS (AX), Y3
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y3
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000004
 	JLE     loaded
-	VMOVUPS (AX), Y4
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y4
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000005
 	JLE     loaded
-	VMOVUPS (AX), Y5
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y5
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000006
 	JLE     loaded
-	VMOVUPS (AX), Y6
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y6
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000007
 	JLE     loaded
-	VMOVUPS (AX), Y7
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y7
+	ADDQ    SI, R11
 
 loaded:
 	VUNPCKLPS  Y1, Y0, Y8
@@ -24590,27 +24728,32 @@ loaded:
 	VPERM2F128 $0x31, Y5, Y8, Y5
 	VPERM2F128 $0x20, Y4, Y0, Y8
 	VPERM2F128 $0x31, Y4, Y0, Y0
-	VMOVUPS    Y6, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y7, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y2, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y8, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y3, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y1, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y5, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y0, (BX)
-	ADDQ       DX, BX
+	VMOVUPS    Y6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, (R9)
+	ADDQ       DX, R9
 
 stored:
 	ADDQ $0x00000020, R8
-	DECQ DI
+	DECQ R10
 	JNZ  square
+	LEAQ (DI)(SI*4), DI
+	LEAQ (DI)(SI*4), DI
+	ADDQ $0x00000020, BX
+	SUBQ $0x00000008, CX
+	JG   band
 	RET
 
 // func panel1_avx2_f64(i *byte, frame *byte)
@@ -24647,26 +24790,27 @@ tile10:
 	ADDQ   $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPD      (R8), Y10
@@ -24952,21 +25096,22 @@ tile3:
 	ADDQ   $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD      (R8), Y3
@@ -25103,21 +25248,22 @@ tile2:
 	ADDQ   $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD      (R8), Y2
@@ -25232,21 +25378,22 @@ tile1:
 	ADDQ   $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD      (R8), Y1
@@ -25380,23 +25527,24 @@ tile6:
 	ADDQ   $0x00000050, CX
 
 tile6term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	PCALIGN $0x40
 
 tile6k:
 	VMOVUPD      (R8), Y12
@@ -25689,22 +25837,23 @@ tile5:
 	ADDQ   $0x00000050, CX
 
 tile5term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	PCALIGN $0x40
 
 tile5k:
 	VMOVUPD      (R8), Y10
@@ -25960,22 +26109,23 @@ tile4:
 	ADDQ   $0x00000050, CX
 
 tile4term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	PCALIGN $0x40
 
 tile4k:
 	VMOVUPD      (R8), Y8
@@ -26194,21 +26344,22 @@ tile3:
 	ADDQ   $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD      (R8), Y6
@@ -26390,21 +26541,22 @@ tile2:
 	ADDQ   $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD      (R8), Y4
@@ -26549,21 +26701,22 @@ tile1:
 	ADDQ   $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD      (R8), Y2
@@ -26703,26 +26856,27 @@ tile10:
 	ADDQ   $0x00000050, CX
 
 tile10term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
-	LEAQ  (DX)(DX*2), R10
-	LEAQ  (R10)(DX*2), R11
-	LEAQ  (R11)(DX*2), R12
-	LEAQ  (R9)(DX*8), R13
-	ADDQ  DX, R13
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	LEAQ    (DX)(DX*2), R10
+	LEAQ    (R10)(DX*2), R11
+	LEAQ    (R11)(DX*2), R12
+	LEAQ    (R9)(DX*8), R13
+	ADDQ    DX, R13
+	PCALIGN $0x40
 
 tile10k:
 	VMOVUPD      (R8), Y11
@@ -27008,21 +27162,22 @@ tile3:
 	ADDQ   $0x00000050, CX
 
 tile3term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile3k:
 	VMOVUPD      (R8), Y4
@@ -27159,21 +27314,22 @@ tile2:
 	ADDQ   $0x00000050, CX
 
 tile2term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile2k:
 	VMOVUPD      (R8), Y3
@@ -27288,21 +27444,22 @@ tile1:
 	ADDQ   $0x00000050, CX
 
 tile1term:
-	MOVQ  24(CX), DX
-	MOVQ  32(CX), BX
-	MOVQ  56(CX), SI
-	MOVQ  (CX), DI
-	MOVQ  frame+8(FP), R9
-	MOVQ  40(CX), R8
-	MOVQ  (R9)(R8*1), R8
-	ADDQ  48(CX), R8
-	MOVQ  frame+8(FP), R10
-	MOVQ  8(CX), R9
-	MOVQ  (R10)(R9*1), R9
-	ADDQ  16(CX), R9
-	MOVQ  AX, R10
-	IMULQ DX, R10
-	ADDQ  R10, R9
+	MOVQ    24(CX), DX
+	MOVQ    32(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    (CX), DI
+	MOVQ    frame+8(FP), R9
+	MOVQ    40(CX), R8
+	MOVQ    (R9)(R8*1), R8
+	ADDQ    48(CX), R8
+	MOVQ    frame+8(FP), R10
+	MOVQ    8(CX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    16(CX), R9
+	MOVQ    AX, R10
+	IMULQ   DX, R10
+	ADDQ    R10, R9
+	PCALIGN $0x40
 
 tile1k:
 	VMOVUPD      (R8), Y2
@@ -27782,39 +27939,45 @@ TEXT ·transpose_avx2_f64(SB), NOSPLIT, $0-16
 	ADDQ 24(AX), BX
 	ADDQ $0x00000050, AX
 	MOVQ 24(AX), SI
-	MOVQ (AX), DI
-	MOVQ frame+8(FP), R9
-	MOVQ 8(AX), R8
-	MOVQ (R9)(R8*1), R8
-	ADDQ 16(AX), R8
+	MOVQ frame+8(FP), R8
+	MOVQ 8(AX), DI
+	MOVQ (R8)(DI*1), DI
+	ADDQ 16(AX), DI
+
+band:
+	MOVQ DI, R8
+	MOVQ BX, R9
+	MOVQ (AX), R10
 
 square:
-	MOVQ           R8, AX
 	CMPQ           CX, $0x00000004
 	JLT            some
-	LEAQ           (SI)(SI*2), R9
-	VBROADCASTF128 (AX), Y0
-	VINSERTF128    $0x01, (AX)(SI*2), Y0, Y0
-	VBROADCASTF128 16(AX), Y1
-	VINSERTF128    $0x01, 16(AX)(SI*2), Y1, Y1
-	ADDQ           SI, AX
-	VBROADCASTF128 (AX), Y2
-	VINSERTF128    $0x01, (AX)(SI*2), Y2, Y2
-	VBROADCASTF128 16(AX), Y3
-	VINSERTF128    $0x01, 16(AX)(SI*2), Y3, Y3
-	ADDQ           SI, AX
+	MOVQ           R8, R11
+	LEAQ           (R11)(SI*2), R12
+	VBROADCASTF128 (R11), Y0
+	VINSERTF128    $0x01, (R12), Y0, Y0
+	VBROADCASTF128 16(R11), Y1
+	VINSERTF128    $0x01, 16(R12), Y1, Y1
+	ADDQ           SI, R11
+	ADDQ           SI, R12
+	VBROADCASTF128 (R11), Y2
+	VINSERTF128    $0x01, (R12), Y2, Y2
+	VBROADCASTF128 16(R11), Y3
+	VINSERTF128    $0x01, 16(R12), Y3, Y3
+	ADDQ           SI, R11
+	ADDQ           SI, R12
 	VUNPCKLPD      Y2, Y0, Y4
 	VUNPCKHPD      Y2, Y0, Y0
 	VUNPCKLPD      Y3, Y1, Y2
 	VUNPCKHPD      Y3, Y1, Y1
-	VMOVUPS        Y4, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y0, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y2, (BX)
-	ADDQ           DX, BX
-	VMOVUPS        Y1, (BX)
-	ADDQ           DX, BX
+	VMOVUPS        Y4, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y0, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y2, (R9)
+	ADDQ           DX, R9
+	VMOVUPS        Y1, (R9)
+	ADDQ           DX, R9
 	JMP            stored
 
 some:
@@ -27822,22 +27985,23 @@ some:
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
+	MOVQ    R8, R11
 	CMPQ    CX, $0x00000000
 	JLE     loaded
-	VMOVUPS (AX), Y0
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y0
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000001
 	JLE     loaded
-	VMOVUPS (AX), Y1
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y1
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000002
 	JLE     loaded
-	VMOVUPS (AX), Y2
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y2
+	ADDQ    SI, R11
 	CMPQ    CX, $0x00000003
 	JLE     loaded
-	VMOVUPS (AX), Y3
-	ADDQ    SI, AX
+	VMOVUPS (R11), Y3
+	ADDQ    SI, R11
 
 loaded:
 	VUNPCKLPD  Y1, Y0, Y4
@@ -27848,19 +28012,23 @@ loaded:
 	VPERM2F128 $0x31, Y1, Y4, Y1
 	VPERM2F128 $0x20, Y2, Y0, Y4
 	VPERM2F128 $0x31, Y2, Y0, Y0
-	VMOVUPS    Y3, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y4, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y1, (BX)
-	ADDQ       DX, BX
-	VMOVUPS    Y0, (BX)
-	ADDQ       DX, BX
+	VMOVUPS    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y4, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, (R9)
+	ADDQ       DX, R9
 
 stored:
 	ADDQ $0x00000020, R8
-	DECQ DI
+	DECQ R10
 	JNZ  square
+	LEAQ (DI)(SI*4), DI
+	ADDQ $0x00000020, BX
+	SUBQ $0x00000004, CX
+	JG   band
 	RET
 
 // func pairForward_avx512(i *byte, frame *byte)
