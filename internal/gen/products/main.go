@@ -207,9 +207,6 @@ func (t tile) generate() {
 			acc[i] = append(acc[i], t.s.Zero())
 		}
 	}
-	if t.s.Masks {
-		t.prefetch()
-	}
 	term := instruction()
 	ADDQ(U32(oTerms), term)
 	Label(t.label("term"))
@@ -219,35 +216,6 @@ func (t tile) generate() {
 	TESTQ(more, more)
 	JNZ(LabelRef(t.label("term")))
 	t.finish(acc)
-}
-
-// prefetch asks for the lines that an epilogue that adds will write: they
-// come from the second-level cache while the products are summed. Longer sums
-// need the first-level cache for themselves.
-func (t tile) prefetch() {
-	const longest = 64
-	i := instruction()
-	epilogue, k := load64(i, oEpilogue), load64(i, oTerms+tK)
-	CMPQ(epilogue, U32(add))
-	JLT(LabelRef(t.label("ready")))
-	CMPQ(k, U32(longest))
-	JGT(LabelRef(t.label("ready")))
-	cRow := load64(i, oCRow)
-	c := place(i, oC)
-	ADDQ(times(t.row, cRow), c)
-	bytes := t.width * t.s.Bytes
-	if !t.s.Float64() {
-		bytes *= 2
-	}
-	for r := range t.rows {
-		for at := 0; at < bytes; at += 64 {
-			PREFETCHT0(Mem{Base: c, Disp: at})
-		}
-		if r < t.rows-1 {
-			ADDQ(cRow, c)
-		}
-	}
-	Label(t.label("ready"))
 }
 
 // sum adds a term to the accumulators.
