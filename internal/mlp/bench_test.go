@@ -107,10 +107,13 @@ func reportPeak(b *testing.B, s *kernel.Set, p Precision, f func(), multiplyAdds
 	b.ReportMetric(least, "best-ns/op")
 }
 
-// Two speeds are compared by runs in turn, each of some 100 µs: the clock
+// Two speeds are compared by runs in turn, each of some 0.3 ms: the clock
 // hardly changes between neighbours, and the median forgets the runs that
 // something else on the machine interrupted.
-const trials = 41
+const (
+	trials  = 41
+	runTime = 3e5 // nanoseconds
+)
 
 // timesAs is the median of f's time over g's.
 func timesAs(f, g func()) float64 {
@@ -137,7 +140,7 @@ func clock(n int, f func()) float64 {
 
 func repetitions(f func()) int {
 	n := 1
-	for clock(n, f)*float64(n) < 1e5 {
+	for clock(n, f)*float64(n) < runTime {
 		n *= 2
 	}
 	return n
