@@ -93,14 +93,6 @@ func placeIn(o Operand, unit int) place {
 	return place{o.Slice * int(unsafe.Sizeof([]float64{})), o.Offset * unit}
 }
 
-// resultUnit is the size of the numbers in C and H.
-func resultUnit[T Float](e Epilogue) int {
-	if e == AddWide {
-		return 8
-	}
-	return size[T]()
-}
-
 func scaleBits[T Float](s float64) uint64 {
 	if size[T]() == 4 {
 		return uint64(math.Float32bits(float32(s)))
@@ -143,7 +135,6 @@ func maskOf[T Float](l level, n int) uint64 {
 // compileProduct cuts a product into panels of whole vectors, the last vector
 // under a mask.
 func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
-	unit := resultUnit[T](q.Epilogue)
 	for n := 0; n < q.N; {
 		kernel, vectors, lanes := panel[T](s.level, q.N-n)
 		columns := min(vectors*lanes, q.N-n)
@@ -152,7 +143,7 @@ func compileProduct[T Float](code []instruction, s *Set, q *Product) []instructi
 		h.Offset += n
 		code = append(code, instruction{
 			kernel: kernelIndex[T](s.level, kernel), m: q.M,
-			c: placeIn(c, unit), cRow: q.CRow * unit, h: placeIn(h, unit), epilogue: q.Epilogue,
+			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
 			mask: maskOf[T](s.level, columns-(vectors-1)*lanes), scale: scaleBits[T](q.Scale),
 			terms: termsOf[T](q.Terms, n),
 		})
@@ -218,14 +209,14 @@ const pairRows = 8
 // dotsInstruction starts at a column. The last vector is under the mask even
 // if it is whole.
 func dotsInstruction[T Float](s *Set, q *Dots, kernel, column int) instruction {
-	lanes, unit := VectorLen[T](s), resultUnit[T](q.Epilogue)
+	lanes := VectorLen[T](s)
 	whole := (q.Terms[0].K - 1) / lanes
 	c, h := q.C, q.H
 	c.Offset += column
 	h.Offset += column
 	x := instruction{
 		kernel: kernelIndex[T](s.level, kernel), m: q.M,
-		c: placeIn(c, unit), cRow: q.CRow * unit, h: placeIn(h, unit), epilogue: q.Epilogue,
+		c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
 		mask: maskOf[T](s.level, q.Terms[0].K-whole*lanes), scale: scaleBits[T](q.Scale),
 		terms: termsOf[T](q.Terms, 0),
 	}

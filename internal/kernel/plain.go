@@ -6,8 +6,6 @@ package kernel
 // at returns the part of a frame that starts at an operand.
 func at[T Float](frame [][]T, o Operand) []T { return frame[o.Slice][o.Offset:] }
 
-func wideAt[T Float](frame [][]T, o Operand) []float64 { return doubles(frame[o.Slice])[o.Offset:] }
-
 // product works on a row of C in blocks that stay in the first-level cache.
 func product[T Float](frame [][]T, q *Product) {
 	const block = 64
@@ -38,13 +36,6 @@ func accumulate[T Float](x []T, frame [][]T, t *Term, m, n int) {
 
 // finish stores the elements of C from an offset on.
 func finish[T Float](x []T, frame [][]T, q *Product, offset int) {
-	if q.Epilogue == AddWide {
-		c, h := wideAt(frame, q.C)[offset:], wideAt(frame, q.H)[offset:]
-		for i, v := range x {
-			c[i] = h[i] + float64(T(q.Scale)*v)
-		}
-		return
-	}
 	c := at(frame, q.C)[offset:][:len(x)]
 	var h []T
 	if q.Epilogue == Mask || q.Epilogue == Add {
@@ -108,7 +99,5 @@ func dot[T Float](frame [][]T, q *Dots, m, n int) {
 		at(frame, q.C)[i] = x
 	case Add:
 		at(frame, q.C)[i] = x + at(frame, q.H)[i]
-	case AddWide:
-		wideAt(frame, q.C)[i] = float64(x) + wideAt(frame, q.H)[i]
 	}
 }

@@ -139,8 +139,6 @@ tile25k:
 	JEQ              tile25mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile25add
-	CMPQ             BX, $0x00000004
-	JEQ              tile25addWide
 	JMP              tile25store
 
 tile25relu:
@@ -548,420 +546,6 @@ tile25add:
 	ADDQ        DX, DI
 	JMP         tile25end
 
-tile25addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z25, Z0, Z0
-	VCVTPS2PD     Y0, Z26
-	VMOVUPD.Z     (DI), K1, Z27
-	VADDPD        Z27, Z26, Z26
-	VMOVUPD       Z26, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half0
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z26
-	VADDPD        Z26, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     (DI), K1, Z26
-	VADDPD        Z26, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half2
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half3
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half6
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half7
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half7:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half8
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half8:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half9
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half9:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z10, Z10
-	VCVTPS2PD     Y10, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half10
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half10:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z11, Z11
-	VCVTPS2PD     Y11, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half11
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half11:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z12, Z12
-	VCVTPS2PD     Y12, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half12
-	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half12:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z13, Z13
-	VCVTPS2PD     Y13, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half13
-	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half13:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z14, Z14
-	VCVTPS2PD     Y14, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half14
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half14:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z15, Z15
-	VCVTPS2PD     Y15, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half15
-	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half15:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z16, Z16
-	VCVTPS2PD     Y16, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half16
-	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half16:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z17, Z17
-	VCVTPS2PD     Y17, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half17
-	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half17:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z18, Z18
-	VCVTPS2PD     Y18, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half18
-	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half18:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z19, Z19
-	VCVTPS2PD     Y19, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half19
-	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half19:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z20, Z20
-	VCVTPS2PD     Y20, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half20
-	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half20:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z21, Z21
-	VCVTPS2PD     Y21, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half21
-	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half21:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z22, Z22
-	VCVTPS2PD     Y22, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half22
-	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half22:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z23, Z23
-	VCVTPS2PD     Y23, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half23
-	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half23:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z25, Z24, Z24
-	VCVTPS2PD     Y24, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half24
-	VEXTRACTF64X4 $0x01, Z24, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile25half24:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile25end
-
 tile25store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -1118,8 +702,6 @@ tile10k:
 	JEQ              tile10mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile10add
-	CMPQ             BX, $0x00000004
-	JEQ              tile10addWide
 	JMP              tile10store
 
 tile10relu:
@@ -1302,180 +884,6 @@ tile10add:
 	ADDQ        DX, DI
 	JMP         tile10end
 
-tile10addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z10, Z0, Z0
-	VCVTPS2PD     Y0, Z11
-	VMOVUPD.Z     (DI), K1, Z12
-	VADDPD        Z12, Z11, Z11
-	VMOVUPD       Z11, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half0
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z11
-	VADDPD        Z11, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     (DI), K1, Z11
-	VADDPD        Z11, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half2
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half3
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half6
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half7
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half7:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half8
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half8:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z10, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half9
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile10half9:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile10end
-
 tile10store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -1567,8 +975,6 @@ tile3k:
 	JEQ              tile3mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile3add
-	CMPQ             BX, $0x00000004
-	JEQ              tile3addWide
 	JMP              tile3store
 
 tile3relu:
@@ -1646,68 +1052,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z3, Z0, Z0
-	VCVTPS2PD     Y0, Z4
-	VMOVUPD.Z     (DI), K1, Z5
-	VADDPD        Z5, Z4, Z4
-	VMOVUPD       Z4, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile3half0
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z4
-	VADDPD        Z4, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile3half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z3, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     (DI), K1, Z4
-	VADDPD        Z4, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile3half1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile3half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z3, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     (DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile3half2
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile3half2:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -1776,8 +1120,6 @@ tile2k:
 	JEQ              tile2mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile2add
-	CMPQ             BX, $0x00000004
-	JEQ              tile2addWide
 	JMP              tile2store
 
 tile2relu:
@@ -1839,52 +1181,6 @@ tile2add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile2end
-
-tile2addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z2, Z0, Z0
-	VCVTPS2PD     Y0, Z3
-	VMOVUPD.Z     (DI), K1, Z4
-	VADDPD        Z4, Z3, Z3
-	VMOVUPD       Z3, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile2half0
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z3
-	VADDPD        Z3, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile2half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z2, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile2half1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile2half1:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -1949,8 +1245,6 @@ tile1k:
 	JEQ              tile1mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile1add
-	CMPQ             BX, $0x00000004
-	JEQ              tile1addWide
 	JMP              tile1store
 
 tile1relu:
@@ -1997,36 +1291,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z1, Z0, Z0
-	VCVTPS2PD     Y0, Z1
-	VMOVUPD.Z     (DI), K1, Z2
-	VADDPD        Z2, Z1, Z1
-	VMOVUPD       Z1, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile1half0
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 64(SI)
-
-tile1half0:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -2198,8 +1462,6 @@ tile13k:
 	JEQ          tile13mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile13add
-	CMPQ         BX, $0x00000004
-	JEQ          tile13addWide
 	JMP          tile13store
 
 tile13relu:
@@ -2557,332 +1819,6 @@ tile13add:
 	ADDQ        DX, DI
 	JMP         tile13end
 
-tile13addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z26, Z0, Z0
-	VCVTPS2PD     Y0, Z27
-	VADDPD        (DI), Z27, Z27
-	VMOVUPD       Z27, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     128(DI), K1, Z27
-	VADDPD        Z27, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half0
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half1
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half2
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half3
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half4
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z10, Z10
-	VCVTPS2PD     Y10, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z11, Z11
-	VCVTPS2PD     Y11, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half5
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z12, Z12
-	VCVTPS2PD     Y12, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z13, Z13
-	VCVTPS2PD     Y13, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half6
-	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z14, Z14
-	VCVTPS2PD     Y14, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z15, Z15
-	VCVTPS2PD     Y15, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half7
-	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half7:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z16, Z16
-	VCVTPS2PD     Y16, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z17, Z17
-	VCVTPS2PD     Y17, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half8
-	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half8:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z18, Z18
-	VCVTPS2PD     Y18, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z19, Z19
-	VCVTPS2PD     Y19, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half9
-	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half9:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z20, Z20
-	VCVTPS2PD     Y20, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z21, Z21
-	VCVTPS2PD     Y21, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half10
-	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half10:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z22, Z22
-	VCVTPS2PD     Y22, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z23, Z23
-	VCVTPS2PD     Y23, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half11
-	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half11:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z26, Z24, Z24
-	VCVTPS2PD     Y24, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z24, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z26, Z25, Z25
-	VCVTPS2PD     Y25, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile13half12
-	VEXTRACTF64X4 $0x01, Z25, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile13half12:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile13end
-
 tile13store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -3070,8 +2006,6 @@ tile12k:
 	JEQ          tile12mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile12add
-	CMPQ         BX, $0x00000004
-	JEQ          tile12addWide
 	JMP          tile12store
 
 tile12relu:
@@ -3404,308 +2338,6 @@ tile12add:
 	ADDQ        DX, DI
 	JMP         tile12end
 
-tile12addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z24, Z0, Z0
-	VCVTPS2PD     Y0, Z25
-	VADDPD        (DI), Z25, Z25
-	VMOVUPD       Z25, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     128(DI), K1, Z25
-	VADDPD        Z25, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half0
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half1
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half2
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half3
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half4
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z10, Z10
-	VCVTPS2PD     Y10, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z11, Z11
-	VCVTPS2PD     Y11, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half5
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z12, Z12
-	VCVTPS2PD     Y12, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z13, Z13
-	VCVTPS2PD     Y13, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half6
-	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z14, Z14
-	VCVTPS2PD     Y14, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z15, Z15
-	VCVTPS2PD     Y15, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half7
-	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half7:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z16, Z16
-	VCVTPS2PD     Y16, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z17, Z17
-	VCVTPS2PD     Y17, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half8
-	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half8:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z18, Z18
-	VCVTPS2PD     Y18, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z19, Z19
-	VCVTPS2PD     Y19, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half9
-	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half9:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z20, Z20
-	VCVTPS2PD     Y20, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z21, Z21
-	VCVTPS2PD     Y21, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half10
-	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half10:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z22, Z22
-	VCVTPS2PD     Y22, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z23, Z23
-	VCVTPS2PD     Y23, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile12half11
-	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile12half11:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile12end
-
 tile12store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -3837,8 +2469,6 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	CMPQ         BX, $0x00000004
-	JEQ          tile3addWide
 	JMP          tile3store
 
 tile3relu:
@@ -3946,92 +2576,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z6, Z0, Z0
-	VCVTPS2PD     Y0, Z7
-	VADDPD        (DI), Z7, Z7
-	VMOVUPD       Z7, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z6, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     128(DI), K1, Z7
-	VADDPD        Z7, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile3half0
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile3half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z6, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z6, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile3half1
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile3half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z6, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z6, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile3half2
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile3half2:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -4113,8 +2657,6 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	CMPQ         BX, $0x00000004
-	JEQ          tile2addWide
 	JMP          tile2store
 
 tile2relu:
@@ -4197,68 +2739,6 @@ tile2add:
 	ADDQ        DX, DI
 	JMP         tile2end
 
-tile2addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z4, Z0, Z0
-	VCVTPS2PD     Y0, Z5
-	VADDPD        (DI), Z5, Z5
-	VMOVUPD       Z5, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z4, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     128(DI), K1, Z5
-	VADDPD        Z5, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile2half0
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile2half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z4, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z4, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     128(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile2half1
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile2half1:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile2end
-
 tile2store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -4330,8 +2810,6 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	CMPQ         BX, $0x00000004
-	JEQ          tile1addWide
 	JMP          tile1store
 
 tile1relu:
@@ -4388,44 +2866,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z2, Z0, Z0
-	VCVTPS2PD     Y0, Z3
-	VADDPD        (DI), Z3, Z3
-	VMOVUPD       Z3, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z2, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VMOVUPD.Z     128(DI), K1, Z2
-	VADDPD        Z2, Z0, Z0
-	VMOVUPD       Z0, K1, 128(SI)
-	TESTQ         CX, CX
-	JZ            tile1half0
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     192(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 192(SI)
-
-tile1half0:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -4586,8 +3026,6 @@ tile8k:
 	JEQ          tile8mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile8add
-	CMPQ         BX, $0x00000004
-	JEQ          tile8addWide
 	JMP          tile8store
 
 tile8relu:
@@ -4900,276 +3338,6 @@ tile8add:
 	ADDQ        DX, DI
 	JMP         tile8end
 
-tile8addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z24, Z0, Z0
-	VCVTPS2PD     Y0, Z25
-	VADDPD        (DI), Z25, Z25
-	VMOVUPD       Z25, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half0
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half1
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half2
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z10, Z10
-	VCVTPS2PD     Y10, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z11, Z11
-	VCVTPS2PD     Y11, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half3
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z12, Z12
-	VCVTPS2PD     Y12, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z13, Z13
-	VCVTPS2PD     Y13, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z14, Z14
-	VCVTPS2PD     Y14, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half4
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z15, Z15
-	VCVTPS2PD     Y15, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z16, Z16
-	VCVTPS2PD     Y16, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z17, Z17
-	VCVTPS2PD     Y17, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half5
-	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z18, Z18
-	VCVTPS2PD     Y18, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z19, Z19
-	VCVTPS2PD     Y19, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z20, Z20
-	VCVTPS2PD     Y20, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half6
-	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z21, Z21
-	VCVTPS2PD     Y21, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z22, Z22
-	VCVTPS2PD     Y22, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z23, Z23
-	VCVTPS2PD     Y23, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile8half7
-	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile8half7:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile8end
-
 tile8store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -5304,8 +3472,6 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	CMPQ         BX, $0x00000004
-	JEQ          tile3addWide
 	JMP          tile3store
 
 tile3relu:
@@ -5443,116 +3609,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z9, Z0, Z0
-	VCVTPS2PD     Y0, Z10
-	VADDPD        (DI), Z10, Z10
-	VMOVUPD       Z10, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z9, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z9, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile3half0
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile3half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z9, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z9, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z9, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile3half1
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile3half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z9, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z9, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z9, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile3half2
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile3half2:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -5645,8 +3701,6 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	CMPQ         BX, $0x00000004
-	JEQ          tile2addWide
 	JMP          tile2store
 
 tile2relu:
@@ -5749,84 +3803,6 @@ tile2add:
 	ADDQ        DX, DI
 	JMP         tile2end
 
-tile2addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z6, Z0, Z0
-	VCVTPS2PD     Y0, Z7
-	VADDPD        (DI), Z7, Z7
-	VMOVUPD       Z7, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z6, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z6, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile2half0
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile2half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z6, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z6, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z6, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile2half1
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile2half1:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile2end
-
 tile2store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -5905,8 +3881,6 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	CMPQ         BX, $0x00000004
-	JEQ          tile1addWide
 	JMP          tile1store
 
 tile1relu:
@@ -5973,52 +3947,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z3, Z0, Z0
-	VCVTPS2PD     Y0, Z4
-	VADDPD        (DI), Z4, Z4
-	VMOVUPD       Z4, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z3, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z3, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     256(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 256(SI)
-	TESTQ         CX, CX
-	JZ            tile1half0
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     320(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 320(SI)
-
-tile1half0:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -6171,8 +4099,6 @@ tile6k:
 	JEQ          tile6mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile6add
-	CMPQ         BX, $0x00000004
-	JEQ          tile6addWide
 	JMP          tile6store
 
 tile6relu:
@@ -6475,260 +4401,6 @@ tile6add:
 	ADDQ        DX, DI
 	JMP         tile6end
 
-tile6addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z24, Z0, Z0
-	VCVTPS2PD     Y0, Z25
-	VADDPD        (DI), Z25, Z25
-	VMOVUPD       Z25, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z24, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile6half0
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile6half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z24, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile6half1
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile6half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z10, Z10
-	VCVTPS2PD     Y10, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z24, Z11, Z11
-	VCVTPS2PD     Y11, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile6half2
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile6half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z12, Z12
-	VCVTPS2PD     Y12, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z12, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z13, Z13
-	VCVTPS2PD     Y13, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z13, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z14, Z14
-	VCVTPS2PD     Y14, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z24, Z15, Z15
-	VCVTPS2PD     Y15, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile6half3
-	VEXTRACTF64X4 $0x01, Z15, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile6half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z16, Z16
-	VCVTPS2PD     Y16, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z16, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z17, Z17
-	VCVTPS2PD     Y17, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z17, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z18, Z18
-	VCVTPS2PD     Y18, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z18, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z24, Z19, Z19
-	VCVTPS2PD     Y19, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile6half4
-	VEXTRACTF64X4 $0x01, Z19, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile6half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z24, Z20, Z20
-	VCVTPS2PD     Y20, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z20, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z24, Z21, Z21
-	VCVTPS2PD     Y21, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z21, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z24, Z22, Z22
-	VCVTPS2PD     Y22, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z22, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z24, Z23, Z23
-	VCVTPS2PD     Y23, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile6half5
-	VEXTRACTF64X4 $0x01, Z23, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile6half5:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile6end
-
 tile6store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -6868,8 +4540,6 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	CMPQ         BX, $0x00000004
-	JEQ          tile3addWide
 	JMP          tile3store
 
 tile3relu:
@@ -7037,140 +4707,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z12, Z0, Z0
-	VCVTPS2PD     Y0, Z13
-	VADDPD        (DI), Z13, Z13
-	VMOVUPD       Z13, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z12, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z12, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z12, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile3half0
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile3half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z12, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z12, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z12, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z12, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile3half1
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile3half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z12, Z8, Z8
-	VCVTPS2PD     Y8, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z12, Z9, Z9
-	VCVTPS2PD     Y9, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z12, Z10, Z10
-	VCVTPS2PD     Y10, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z12, Z11, Z11
-	VCVTPS2PD     Y11, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile3half2
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile3half2:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -7274,8 +4810,6 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	CMPQ         BX, $0x00000004
-	JEQ          tile2addWide
 	JMP          tile2store
 
 tile2relu:
@@ -7398,100 +4932,6 @@ tile2add:
 	ADDQ        DX, DI
 	JMP         tile2end
 
-tile2addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z8, Z0, Z0
-	VCVTPS2PD     Y0, Z9
-	VADDPD        (DI), Z9, Z9
-	VMOVUPD       Z9, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z8, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z8, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z8, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile2half0
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile2half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Z8, Z4, Z4
-	VCVTPS2PD     Y4, Z0
-	VADDPD        (DI), Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z8, Z5, Z5
-	VCVTPS2PD     Y5, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z8, Z6, Z6
-	VCVTPS2PD     Y6, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z8, Z7, Z7
-	VCVTPS2PD     Y7, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile2half1
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile2half1:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile2end
-
 tile2store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -7577,8 +5017,6 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	CMPQ         BX, $0x00000004
-	JEQ          tile1addWide
 	JMP          tile1store
 
 tile1relu:
@@ -7655,60 +5093,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x08, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x08, CX
-	VMULPS        Z4, Z0, Z0
-	VCVTPS2PD     Y0, Z5
-	VADDPD        (DI), Z5, Z5
-	VMOVUPD       Z5, (SI)
-	VEXTRACTF64X4 $0x01, Z0, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        64(DI), Z0, Z0
-	VMOVUPD       Z0, 64(SI)
-	VMULPS        Z4, Z1, Z1
-	VCVTPS2PD     Y1, Z0
-	VADDPD        128(DI), Z0, Z0
-	VMOVUPD       Z0, 128(SI)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        192(DI), Z0, Z0
-	VMOVUPD       Z0, 192(SI)
-	VMULPS        Z4, Z2, Z2
-	VCVTPS2PD     Y2, Z0
-	VADDPD        256(DI), Z0, Z0
-	VMOVUPD       Z0, 256(SI)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VADDPD        320(DI), Z0, Z0
-	VMOVUPD       Z0, 320(SI)
-	VMULPS        Z4, Z3, Z3
-	VCVTPS2PD     Y3, Z0
-	VMOVUPD.Z     384(DI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, 384(SI)
-	TESTQ         CX, CX
-	JZ            tile1half0
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     448(DI), K2, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K2, 448(SI)
-
-tile1half0:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -7840,51 +5224,21 @@ rows4rest:
 	VMULSS        72(CX), X0, X0
 	VMULSS        72(CX), X2, X2
 	VMULSS        72(CX), X3, X3
-	CMPQ          BX, $0x00000004
-	JNE           rows4same
+	CMPQ          BX, $0x00000003
+	JNE           rows4store
 	MOVQ          frame+8(FP), R8
 	MOVQ          40(CX), BX
 	MOVQ          (R8)(BX*1), BX
 	ADDQ          48(CX), BX
 	ADDQ          SI, BX
-	VCVTSS2SD     X1, X1, X1
-	VADDSD        (BX), X1, X1
-	VMOVSD        X1, (DI)
+	VADDSS        (BX), X1, X1
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	VCVTSS2SD     X0, X0, X0
-	VADDSD        (BX), X0, X0
-	VMOVSD        X0, (DI)
+	VADDSS        (BX), X0, X0
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	VCVTSS2SD     X2, X2, X2
-	VADDSD        (BX), X2, X2
-	VMOVSD        X2, (DI)
+	VADDSS        (BX), X2, X2
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	VCVTSS2SD     X3, X3, X3
-	VADDSD        (BX), X3, X3
-	VMOVSD        X3, (DI)
+	VADDSS        (BX), X3, X3
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	JMP           rows4end
-
-rows4same:
-	CMPQ   BX, $0x00000003
-	JNE    rows4store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
-	VADDSS (BX), X0, X0
-	ADDQ   DX, BX
-	VADDSS (BX), X2, X2
-	ADDQ   DX, BX
-	VADDSS (BX), X3, X3
-	ADDQ   DX, BX
 
 rows4store:
 	VMOVSS X1, (DI)
@@ -7895,10 +5249,8 @@ rows4store:
 	ADDQ   DX, DI
 	VMOVSS X3, (DI)
 	ADDQ   DX, DI
-
-rows4end:
-	ADDQ $0x00000004, AX
-	JMP  next
+	ADDQ   $0x00000004, AX
+	JMP    next
 
 rows3:
 	VXORPS Z0, Z0, Z0
@@ -7979,44 +5331,19 @@ rows3rest:
 	VMULSS        72(CX), X1, X1
 	VMULSS        72(CX), X0, X0
 	VMULSS        72(CX), X2, X2
-	CMPQ          BX, $0x00000004
-	JNE           rows3same
+	CMPQ          BX, $0x00000003
+	JNE           rows3store
 	MOVQ          frame+8(FP), R8
 	MOVQ          40(CX), BX
 	MOVQ          (R8)(BX*1), BX
 	ADDQ          48(CX), BX
 	ADDQ          SI, BX
-	VCVTSS2SD     X1, X1, X1
-	VADDSD        (BX), X1, X1
-	VMOVSD        X1, (DI)
+	VADDSS        (BX), X1, X1
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	VCVTSS2SD     X0, X0, X0
-	VADDSD        (BX), X0, X0
-	VMOVSD        X0, (DI)
+	VADDSS        (BX), X0, X0
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	VCVTSS2SD     X2, X2, X2
-	VADDSD        (BX), X2, X2
-	VMOVSD        X2, (DI)
+	VADDSS        (BX), X2, X2
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	JMP           rows3end
-
-rows3same:
-	CMPQ   BX, $0x00000003
-	JNE    rows3store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
-	VADDSS (BX), X0, X0
-	ADDQ   DX, BX
-	VADDSS (BX), X2, X2
-	ADDQ   DX, BX
 
 rows3store:
 	VMOVSS X1, (DI)
@@ -8025,10 +5352,8 @@ rows3store:
 	ADDQ   DX, DI
 	VMOVSS X2, (DI)
 	ADDQ   DX, DI
-
-rows3end:
-	ADDQ $0x00000003, AX
-	JMP  next
+	ADDQ   $0x00000003, AX
+	JMP    next
 
 rows2:
 	VXORPS Z0, Z0, Z0
@@ -8098,47 +5423,25 @@ rows2rest:
 	VPERMILPS     $0x01, X0, X1
 	VMULSS        72(CX), X0, X0
 	VMULSS        72(CX), X1, X1
-	CMPQ          BX, $0x00000004
-	JNE           rows2same
+	CMPQ          BX, $0x00000003
+	JNE           rows2store
 	MOVQ          frame+8(FP), R8
 	MOVQ          40(CX), BX
 	MOVQ          (R8)(BX*1), BX
 	ADDQ          48(CX), BX
 	ADDQ          SI, BX
-	VCVTSS2SD     X0, X0, X0
-	VADDSD        (BX), X0, X0
-	VMOVSD        X0, (DI)
+	VADDSS        (BX), X0, X0
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	VCVTSS2SD     X1, X1, X1
-	VADDSD        (BX), X1, X1
-	VMOVSD        X1, (DI)
+	VADDSS        (BX), X1, X1
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	JMP           rows2end
-
-rows2same:
-	CMPQ   BX, $0x00000003
-	JNE    rows2store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X0, X0
-	ADDQ   DX, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
 
 rows2store:
 	VMOVSS X0, (DI)
 	ADDQ   DX, DI
 	VMOVSS X1, (DI)
 	ADDQ   DX, DI
-
-rows2end:
-	ADDQ $0x00000002, AX
-	JMP  next
+	ADDQ   $0x00000002, AX
+	JMP    next
 
 rows1:
 	VXORPS Z0, Z0, Z0
@@ -8197,38 +5500,21 @@ rows1rest:
 	VEXTRACTF128  $0x01, Y0, X1
 	VADDPS        X0, X1, X1
 	VMULSS        72(CX), X1, X1
-	CMPQ          BX, $0x00000004
-	JNE           rows1same
+	CMPQ          BX, $0x00000003
+	JNE           rows1store
 	MOVQ          frame+8(FP), R8
 	MOVQ          40(CX), BX
 	MOVQ          (R8)(BX*1), BX
 	ADDQ          48(CX), BX
 	ADDQ          SI, BX
-	VCVTSS2SD     X1, X1, X1
-	VADDSD        (BX), X1, X1
-	VMOVSD        X1, (DI)
+	VADDSS        (BX), X1, X1
 	ADDQ          DX, BX
-	ADDQ          DX, DI
-	JMP           rows1end
-
-rows1same:
-	CMPQ   BX, $0x00000003
-	JNE    rows1store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
 
 rows1store:
 	VMOVSS X1, (DI)
 	ADDQ   DX, DI
-
-rows1end:
-	ADDQ $0x00000001, AX
-	JMP  next
+	ADDQ   $0x00000001, AX
+	JMP    next
 
 // func dotPairs_avx512_f32(i *byte, frame *byte)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV
@@ -8406,8 +5692,6 @@ rest:
 	MOVQ          56(DX), DX
 	CMPQ          DX, $0x00000003
 	JEQ           add
-	CMPQ          DX, $0x00000004
-	JEQ           addWide
 	MOVQ          i+0(FP), DX
 	MOVQ          32(DX), BX
 	MOVQ          frame+8(FP), DI
@@ -8576,98 +5860,6 @@ add6:
 	VMOVSD        X0, (SI)
 
 add7:
-	ADDQ BX, SI
-	ADDQ BX, R8
-	JMP  stored
-
-addWide:
-	MOVQ          i+0(FP), DX
-	MOVQ          32(DX), BX
-	MOVQ          frame+8(FP), DI
-	MOVQ          16(DX), SI
-	MOVQ          (DI)(SI*1), SI
-	ADDQ          24(DX), SI
-	MOVQ          AX, DI
-	IMULQ         BX, DI
-	ADDQ          DI, SI
-	MOVQ          frame+8(FP), R9
-	MOVQ          40(DX), R8
-	MOVQ          (R9)(R8*1), R8
-	ADDQ          48(DX), R8
-	ADDQ          DI, R8
-	VCVTPS2PD     Y1, Z0
-	VEXTRACTF64X4 $0x01, Z1, Y1
-	VCVTPS2PD     Y1, Z1
-	CMPQ          CX, $0x00000000
-	JG            addWide0
-	VEXTRACTF64X2 $0x00, Z0, X2
-	VADDPD        (R8), X2, X2
-	VMOVUPD       X2, (SI)
-
-addWide0:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000001
-	JG            addWide1
-	VEXTRACTF64X2 $0x01, Z0, X2
-	VADDPD        (R8), X2, X2
-	VMOVUPD       X2, (SI)
-
-addWide1:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000002
-	JG            addWide2
-	VEXTRACTF64X2 $0x02, Z0, X2
-	VADDPD        (R8), X2, X2
-	VMOVUPD       X2, (SI)
-
-addWide2:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000003
-	JG            addWide3
-	VEXTRACTF64X2 $0x03, Z0, X0
-	VADDPD        (R8), X0, X0
-	VMOVUPD       X0, (SI)
-
-addWide3:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000004
-	JG            addWide4
-	VEXTRACTF64X2 $0x00, Z1, X0
-	VADDPD        (R8), X0, X0
-	VMOVUPD       X0, (SI)
-
-addWide4:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000005
-	JG            addWide5
-	VEXTRACTF64X2 $0x01, Z1, X0
-	VADDPD        (R8), X0, X0
-	VMOVUPD       X0, (SI)
-
-addWide5:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000006
-	JG            addWide6
-	VEXTRACTF64X2 $0x02, Z1, X0
-	VADDPD        (R8), X0, X0
-	VMOVUPD       X0, (SI)
-
-addWide6:
-	ADDQ          BX, SI
-	ADDQ          BX, R8
-	CMPQ          CX, $0x00000007
-	JG            addWide7
-	VEXTRACTF64X2 $0x03, Z1, X0
-	VADDPD        (R8), X0, X0
-	VMOVUPD       X0, (SI)
-
-addWide7:
 	ADDQ BX, SI
 	ADDQ BX, R8
 
@@ -15215,8 +12407,6 @@ tile25k:
 	JEQ              tile25mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile25add
-	CMPQ             BX, $0x00000004
-	JEQ              tile25addWide
 	JMP              tile25store
 
 tile25relu:
@@ -15624,420 +12814,6 @@ tile25add:
 	ADDQ        DX, DI
 	JMP         tile25end
 
-tile25addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x04, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x04, CX
-	VMULPS        Y25, Y0, Y0
-	VCVTPS2PD     X0, Y26
-	VMOVUPD.Z     (DI), K1, Y27
-	VADDPD        Y27, Y26, Y26
-	VMOVUPD       Y26, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half0
-	VEXTRACTF32X4 $0x01, Y0, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y26
-	VADDPD        Y26, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y1, Y1
-	VCVTPS2PD     X1, Y0
-	VMOVUPD.Z     (DI), K1, Y26
-	VADDPD        Y26, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y2, Y2
-	VCVTPS2PD     X2, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half2
-	VEXTRACTF32X4 $0x01, Y2, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y3, Y3
-	VCVTPS2PD     X3, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half3
-	VEXTRACTF32X4 $0x01, Y3, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y4, Y4
-	VCVTPS2PD     X4, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half4
-	VEXTRACTF32X4 $0x01, Y4, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y5, Y5
-	VCVTPS2PD     X5, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half5
-	VEXTRACTF32X4 $0x01, Y5, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y6, Y6
-	VCVTPS2PD     X6, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half6
-	VEXTRACTF32X4 $0x01, Y6, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y7, Y7
-	VCVTPS2PD     X7, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half7
-	VEXTRACTF32X4 $0x01, Y7, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half7:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y8, Y8
-	VCVTPS2PD     X8, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half8
-	VEXTRACTF32X4 $0x01, Y8, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half8:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y9, Y9
-	VCVTPS2PD     X9, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half9
-	VEXTRACTF32X4 $0x01, Y9, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half9:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y10, Y10
-	VCVTPS2PD     X10, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half10
-	VEXTRACTF32X4 $0x01, Y10, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half10:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y11, Y11
-	VCVTPS2PD     X11, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half11
-	VEXTRACTF32X4 $0x01, Y11, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half11:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y12, Y12
-	VCVTPS2PD     X12, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half12
-	VEXTRACTF32X4 $0x01, Y12, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half12:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y13, Y13
-	VCVTPS2PD     X13, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half13
-	VEXTRACTF32X4 $0x01, Y13, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half13:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y14, Y14
-	VCVTPS2PD     X14, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half14
-	VEXTRACTF32X4 $0x01, Y14, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half14:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y15, Y15
-	VCVTPS2PD     X15, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half15
-	VEXTRACTF32X4 $0x01, Y15, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half15:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y16, Y16
-	VCVTPS2PD     X16, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half16
-	VEXTRACTF32X4 $0x01, Y16, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half16:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y17, Y17
-	VCVTPS2PD     X17, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half17
-	VEXTRACTF32X4 $0x01, Y17, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half17:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y18, Y18
-	VCVTPS2PD     X18, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half18
-	VEXTRACTF32X4 $0x01, Y18, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half18:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y19, Y19
-	VCVTPS2PD     X19, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half19
-	VEXTRACTF32X4 $0x01, Y19, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half19:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y20, Y20
-	VCVTPS2PD     X20, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half20
-	VEXTRACTF32X4 $0x01, Y20, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half20:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y21, Y21
-	VCVTPS2PD     X21, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half21
-	VEXTRACTF32X4 $0x01, Y21, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half21:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y22, Y22
-	VCVTPS2PD     X22, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half22
-	VEXTRACTF32X4 $0x01, Y22, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half22:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y23, Y23
-	VCVTPS2PD     X23, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half23
-	VEXTRACTF32X4 $0x01, Y23, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half23:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y25, Y24, Y24
-	VCVTPS2PD     X24, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile25half24
-	VEXTRACTF32X4 $0x01, Y24, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile25half24:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile25end
-
 tile25store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -16194,8 +12970,6 @@ tile10k:
 	JEQ              tile10mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile10add
-	CMPQ             BX, $0x00000004
-	JEQ              tile10addWide
 	JMP              tile10store
 
 tile10relu:
@@ -16378,180 +13152,6 @@ tile10add:
 	ADDQ        DX, DI
 	JMP         tile10end
 
-tile10addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x04, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x04, CX
-	VMULPS        Y10, Y0, Y0
-	VCVTPS2PD     X0, Y11
-	VMOVUPD.Z     (DI), K1, Y12
-	VADDPD        Y12, Y11, Y11
-	VMOVUPD       Y11, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half0
-	VEXTRACTF32X4 $0x01, Y0, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y11
-	VADDPD        Y11, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y1, Y1
-	VCVTPS2PD     X1, Y0
-	VMOVUPD.Z     (DI), K1, Y11
-	VADDPD        Y11, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y2, Y2
-	VCVTPS2PD     X2, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half2
-	VEXTRACTF32X4 $0x01, Y2, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half2:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y3, Y3
-	VCVTPS2PD     X3, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half3
-	VEXTRACTF32X4 $0x01, Y3, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half3:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y4, Y4
-	VCVTPS2PD     X4, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half4
-	VEXTRACTF32X4 $0x01, Y4, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half4:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y5, Y5
-	VCVTPS2PD     X5, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half5
-	VEXTRACTF32X4 $0x01, Y5, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half5:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y6, Y6
-	VCVTPS2PD     X6, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half6
-	VEXTRACTF32X4 $0x01, Y6, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half6:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y7, Y7
-	VCVTPS2PD     X7, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half7
-	VEXTRACTF32X4 $0x01, Y7, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half7:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y8, Y8
-	VCVTPS2PD     X8, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half8
-	VEXTRACTF32X4 $0x01, Y8, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half8:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y10, Y9, Y9
-	VCVTPS2PD     X9, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile10half9
-	VEXTRACTF32X4 $0x01, Y9, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile10half9:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile10end
-
 tile10store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -16643,8 +13243,6 @@ tile3k:
 	JEQ              tile3mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile3add
-	CMPQ             BX, $0x00000004
-	JEQ              tile3addWide
 	JMP              tile3store
 
 tile3relu:
@@ -16722,68 +13320,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x04, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x04, CX
-	VMULPS        Y3, Y0, Y0
-	VCVTPS2PD     X0, Y4
-	VMOVUPD.Z     (DI), K1, Y5
-	VADDPD        Y5, Y4, Y4
-	VMOVUPD       Y4, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile3half0
-	VEXTRACTF32X4 $0x01, Y0, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y4
-	VADDPD        Y4, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile3half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y3, Y1, Y1
-	VCVTPS2PD     X1, Y0
-	VMOVUPD.Z     (DI), K1, Y4
-	VADDPD        Y4, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile3half1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile3half1:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y3, Y2, Y2
-	VCVTPS2PD     X2, Y0
-	VMOVUPD.Z     (DI), K1, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile3half2
-	VEXTRACTF32X4 $0x01, Y2, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile3half2:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -16852,8 +13388,6 @@ tile2k:
 	JEQ              tile2mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile2add
-	CMPQ             BX, $0x00000004
-	JEQ              tile2addWide
 	JMP              tile2store
 
 tile2relu:
@@ -16915,52 +13449,6 @@ tile2add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile2end
-
-tile2addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x04, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x04, CX
-	VMULPS        Y2, Y0, Y0
-	VCVTPS2PD     X0, Y3
-	VMOVUPD.Z     (DI), K1, Y4
-	VADDPD        Y4, Y3, Y3
-	VMOVUPD       Y3, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile2half0
-	VEXTRACTF32X4 $0x01, Y0, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y3
-	VADDPD        Y3, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile2half0:
-	ADDQ          DX, SI
-	ADDQ          DX, DI
-	VMULPS        Y2, Y1, Y1
-	VCVTPS2PD     X1, Y0
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y0, Y0
-	VMOVUPD       Y0, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile2half1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile2half1:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -17025,8 +13513,6 @@ tile1k:
 	JEQ              tile1mask
 	CMPQ             BX, $0x00000003
 	JEQ              tile1add
-	CMPQ             BX, $0x00000004
-	JEQ              tile1addWide
 	JMP              tile1store
 
 tile1relu:
@@ -17073,36 +13559,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ          AX, BX
-	IMULQ         DX, BX
-	MOVQ          frame+8(FP), R8
-	MOVQ          40(CX), DI
-	MOVQ          (R8)(DI*1), DI
-	ADDQ          48(CX), DI
-	ADDQ          BX, SI
-	ADDQ          BX, DI
-	KSHIFTRW      $0x04, K1, K2
-	MOVQ          64(CX), CX
-	SHRQ          $0x04, CX
-	VMULPS        Y1, Y0, Y0
-	VCVTPS2PD     X0, Y1
-	VMOVUPD.Z     (DI), K1, Y2
-	VADDPD        Y2, Y1, Y1
-	VMOVUPD       Y1, K1, (SI)
-	TESTQ         CX, CX
-	JZ            tile1half0
-	VEXTRACTF32X4 $0x01, Y0, X0
-	VCVTPS2PD     X0, Y0
-	VMOVUPD.Z     32(DI), K2, Y1
-	VADDPD        Y1, Y0, Y0
-	VMOVUPD       Y0, K2, 32(SI)
-
-tile1half0:
-	ADDQ DX, SI
-	ADDQ DX, DI
-	JMP  tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -18804,8 +15260,6 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	CMPQ         BX, $0x00000004
-	JEQ          tile10addWide
 	JMP          tile10store
 
 tile10relu:
@@ -18998,117 +15452,6 @@ tile10add:
 	ADDQ        DX, DI
 	JMP         tile10end
 
-tile10addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y10, Y0, Y0
-	VCVTPS2PD    X0, Y11
-	VADDPD       (DI), Y11, Y11
-	VMOVUPD      Y11, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y3, Y3
-	VCVTPS2PD    X3, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y4, Y4
-	VCVTPS2PD    X4, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y5, Y5
-	VCVTPS2PD    X5, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y6, Y6
-	VCVTPS2PD    X6, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y6, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y7, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y8, Y8
-	VCVTPS2PD    X8, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y8, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y9, Y9
-	VCVTPS2PD    X9, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y9, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile10end
-
 tile10store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -19203,8 +15546,6 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	CMPQ         BX, $0x00000004
-	JEQ          tile3addWide
 	JMP          tile3store
 
 tile3relu:
@@ -19285,47 +15626,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y3, Y0, Y0
-	VCVTPS2PD    X0, Y4
-	VADDPD       (DI), Y4, Y4
-	VMOVUPD      Y4, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y3, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y3, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -19396,8 +15696,6 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	CMPQ         BX, $0x00000004
-	JEQ          tile2addWide
 	JMP          tile2store
 
 tile2relu:
@@ -19461,37 +15759,6 @@ tile2add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile2end
-
-tile2addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y2, Y0, Y0
-	VCVTPS2PD    X0, Y3
-	VADDPD       (DI), Y3, Y3
-	VMOVUPD      Y3, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y2, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile2end
 
 tile2store:
 	MOVQ    AX, CX
@@ -19557,8 +15824,6 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	CMPQ         BX, $0x00000004
-	JEQ          tile1addWide
 	JMP          tile1store
 
 tile1relu:
@@ -19606,27 +15871,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y1, Y0, Y0
-	VCVTPS2PD    X0, Y1
-	VADDPD       (DI), Y1, Y1
-	VMOVUPD      Y1, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile1end
 
 tile1store:
 	MOVQ    AX, CX
@@ -19748,8 +15992,6 @@ tile6k:
 	JEQ          tile6mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile6add
-	CMPQ         BX, $0x00000004
-	JEQ          tile6addWide
 	JMP          tile6store
 
 tile6relu:
@@ -19944,125 +16186,6 @@ tile6add:
 	ADDQ        DX, DI
 	JMP         tile6end
 
-tile6addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y12, Y0, Y0
-	VCVTPS2PD    X0, Y13
-	VADDPD       (DI), Y13, Y13
-	VMOVUPD      Y13, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y12, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y12, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y12, Y3, Y3
-	VCVTPS2PD    X3, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y12, Y4, Y4
-	VCVTPS2PD    X4, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y12, Y5, Y5
-	VCVTPS2PD    X5, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y12, Y6, Y6
-	VCVTPS2PD    X6, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y6, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y12, Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y7, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y12, Y8, Y8
-	VCVTPS2PD    X8, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y8, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y12, Y9, Y9
-	VCVTPS2PD    X9, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y9, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y12, Y10, Y10
-	VCVTPS2PD    X10, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y10, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y12, Y11, Y11
-	VCVTPS2PD    X11, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y11, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile6end
-
 tile6store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -20175,8 +16298,6 @@ tile5k:
 	JEQ          tile5mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile5add
-	CMPQ         BX, $0x00000004
-	JEQ          tile5addWide
 	JMP          tile5store
 
 tile5relu:
@@ -20344,107 +16465,6 @@ tile5add:
 	ADDQ        DX, DI
 	JMP         tile5end
 
-tile5addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y10, Y0, Y0
-	VCVTPS2PD    X0, Y11
-	VADDPD       (DI), Y11, Y11
-	VMOVUPD      Y11, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y10, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y10, Y3, Y3
-	VCVTPS2PD    X3, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y4, Y4
-	VCVTPS2PD    X4, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y10, Y5, Y5
-	VCVTPS2PD    X5, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y6, Y6
-	VCVTPS2PD    X6, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y6, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y10, Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y7, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y10, Y8, Y8
-	VCVTPS2PD    X8, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y8, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y10, Y9, Y9
-	VCVTPS2PD    X9, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y9, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile5end
-
 tile5store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -20547,8 +16567,6 @@ tile4k:
 	JEQ          tile4mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile4add
-	CMPQ         BX, $0x00000004
-	JEQ          tile4addWide
 	JMP          tile4store
 
 tile4relu:
@@ -20689,89 +16707,6 @@ tile4add:
 	ADDQ        DX, DI
 	JMP         tile4end
 
-tile4addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y8, Y0, Y0
-	VCVTPS2PD    X0, Y9
-	VADDPD       (DI), Y9, Y9
-	VMOVUPD      Y9, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y8, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y8, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y8, Y3, Y3
-	VCVTPS2PD    X3, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y8, Y4, Y4
-	VCVTPS2PD    X4, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y8, Y5, Y5
-	VCVTPS2PD    X5, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y8, Y6, Y6
-	VCVTPS2PD    X6, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y6, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y8, Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y7, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile4end
-
 tile4store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -20863,8 +16798,6 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	CMPQ         BX, $0x00000004
-	JEQ          tile3addWide
 	JMP          tile3store
 
 tile3relu:
@@ -20978,71 +16911,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y6, Y0, Y0
-	VCVTPS2PD    X0, Y7
-	VADDPD       (DI), Y7, Y7
-	VMOVUPD      Y7, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y6, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y6, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y6, Y3, Y3
-	VCVTPS2PD    X3, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y6, Y4, Y4
-	VCVTPS2PD    X4, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y4, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y6, Y5, Y5
-	VCVTPS2PD    X5, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y5, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile3end
-
 tile3store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -21124,8 +16992,6 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	CMPQ         BX, $0x00000004
-	JEQ          tile2addWide
 	JMP          tile2store
 
 tile2relu:
@@ -21212,53 +17078,6 @@ tile2add:
 	ADDQ        DX, DI
 	JMP         tile2end
 
-tile2addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y4, Y0, Y0
-	VCVTPS2PD    X0, Y5
-	VADDPD       (DI), Y5, Y5
-	VMOVUPD      Y5, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y4, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y4, Y2, Y2
-	VCVTPS2PD    X2, Y0
-	VADDPD       (DI), Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VEXTRACTF128 $0x01, Y2, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y4, Y3, Y3
-	VCVTPS2PD    X3, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y3, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile2end
-
 tile2store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -21330,8 +17149,6 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	CMPQ         BX, $0x00000004
-	JEQ          tile1addWide
 	JMP          tile1store
 
 tile1relu:
@@ -21391,35 +17208,6 @@ tile1add:
 	ADDQ        DX, DI
 	JMP         tile1end
 
-tile1addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VMULPS       Y2, Y0, Y0
-	VCVTPS2PD    X0, Y3
-	VADDPD       (DI), Y3, Y3
-	VMOVUPD      Y3, (SI)
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       32(DI), Y0, Y0
-	VMOVUPD      Y0, 32(SI)
-	VMULPS       Y2, Y1, Y1
-	VCVTPS2PD    X1, Y0
-	VADDPD       64(DI), Y0, Y0
-	VMOVUPD      Y0, 64(SI)
-	VEXTRACTF128 $0x01, Y1, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       96(DI), Y0, Y0
-	VMOVUPD      Y0, 96(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile1end
-
 tile1store:
 	MOVQ    AX, CX
 	IMULQ   DX, CX
@@ -21435,7 +17223,7 @@ tile1end:
 	JMP  next
 
 // func panel1_avx2_f32_masked(i *byte, frame *byte)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, FMA3
 TEXT ·panel1_avx2_f32_masked(SB), NOSPLIT, $0-16
 	MOVQ    i+0(FP), AX
 	MOVQ    64(AX), AX
@@ -21538,8 +17326,6 @@ tile10k:
 	JEQ          tile10mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile10add
-	CMPQ         BX, $0x00000004
-	JEQ          tile10addWide
 	JMP          tile10store
 
 tile10relu:
@@ -21732,140 +17518,6 @@ tile10add:
 	ADDQ        DX, DI
 	JMP         tile10end
 
-tile10addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VEXTRACTF128 $0x01, Y0, X13
-	VPMOVSXDQ    X0, Y12
-	VPMOVSXDQ    X13, Y13
-	VMULPS       Y11, Y1, Y1
-	VCVTPS2PD    X1, Y14
-	VMASKMOVPD   (DI), Y12, Y15
-	VADDPD       Y15, Y14, Y14
-	VMASKMOVPD   Y14, Y12, (SI)
-	VEXTRACTF128 $0x01, Y1, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y14
-	VADDPD       Y14, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y2, Y2
-	VCVTPS2PD    X2, Y1
-	VMASKMOVPD   (DI), Y12, Y14
-	VADDPD       Y14, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y2, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y3, Y3
-	VCVTPS2PD    X3, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y3, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y4, Y4
-	VCVTPS2PD    X4, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y4, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y5, Y5
-	VCVTPS2PD    X5, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y5, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y6, Y6
-	VCVTPS2PD    X6, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y6, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y7, Y7
-	VCVTPS2PD    X7, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y7, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y8, Y8
-	VCVTPS2PD    X8, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y8, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y9, Y9
-	VCVTPS2PD    X9, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y9, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y11, Y10, Y10
-	VCVTPS2PD    X10, Y1
-	VMASKMOVPD   (DI), Y12, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (SI)
-	VEXTRACTF128 $0x01, Y10, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y13, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y13, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile10end
-
 tile10store:
 	MOVQ       AX, CX
 	IMULQ      DX, CX
@@ -21960,8 +17612,6 @@ tile3k:
 	JEQ          tile3mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile3add
-	CMPQ         BX, $0x00000004
-	JEQ          tile3addWide
 	JMP          tile3store
 
 tile3relu:
@@ -22042,56 +17692,6 @@ tile3add:
 	ADDQ        DX, DI
 	JMP         tile3end
 
-tile3addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VEXTRACTF128 $0x01, Y0, X6
-	VPMOVSXDQ    X0, Y5
-	VPMOVSXDQ    X6, Y6
-	VMULPS       Y4, Y1, Y1
-	VCVTPS2PD    X1, Y7
-	VMASKMOVPD   (DI), Y5, Y8
-	VADDPD       Y8, Y7, Y7
-	VMASKMOVPD   Y7, Y5, (SI)
-	VEXTRACTF128 $0x01, Y1, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y6, Y7
-	VADDPD       Y7, Y1, Y1
-	VMASKMOVPD   Y1, Y6, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y4, Y2, Y2
-	VCVTPS2PD    X2, Y1
-	VMASKMOVPD   (DI), Y5, Y7
-	VADDPD       Y7, Y1, Y1
-	VMASKMOVPD   Y1, Y5, (SI)
-	VEXTRACTF128 $0x01, Y2, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y6, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y6, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y4, Y3, Y3
-	VCVTPS2PD    X3, Y1
-	VMASKMOVPD   (DI), Y5, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y5, (SI)
-	VEXTRACTF128 $0x01, Y3, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y6, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y6, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile3end
-
 tile3store:
 	MOVQ       AX, CX
 	IMULQ      DX, CX
@@ -22162,8 +17762,6 @@ tile2k:
 	JEQ          tile2mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile2add
-	CMPQ         BX, $0x00000004
-	JEQ          tile2addWide
 	JMP          tile2store
 
 tile2relu:
@@ -22227,44 +17825,6 @@ tile2add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile2end
-
-tile2addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VEXTRACTF128 $0x01, Y0, X5
-	VPMOVSXDQ    X0, Y4
-	VPMOVSXDQ    X5, Y5
-	VMULPS       Y3, Y1, Y1
-	VCVTPS2PD    X1, Y6
-	VMASKMOVPD   (DI), Y4, Y7
-	VADDPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y4, (SI)
-	VEXTRACTF128 $0x01, Y1, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y5, Y6
-	VADDPD       Y6, Y1, Y1
-	VMASKMOVPD   Y1, Y5, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	VMULPS       Y3, Y2, Y2
-	VCVTPS2PD    X2, Y1
-	VMASKMOVPD   (DI), Y4, Y3
-	VADDPD       Y3, Y1, Y1
-	VMASKMOVPD   Y1, Y4, (SI)
-	VEXTRACTF128 $0x01, Y2, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y5, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y5, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile2end
 
 tile2store:
 	MOVQ       AX, CX
@@ -22330,8 +17890,6 @@ tile1k:
 	JEQ          tile1mask
 	CMPQ         BX, $0x00000003
 	JEQ          tile1add
-	CMPQ         BX, $0x00000004
-	JEQ          tile1addWide
 	JMP          tile1store
 
 tile1relu:
@@ -22379,32 +17937,6 @@ tile1add:
 	ADDQ        DX, SI
 	ADDQ        DX, DI
 	JMP         tile1end
-
-tile1addWide:
-	MOVQ         AX, BX
-	IMULQ        DX, BX
-	MOVQ         frame+8(FP), R8
-	MOVQ         40(CX), DI
-	MOVQ         (R8)(DI*1), DI
-	ADDQ         48(CX), DI
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	VEXTRACTF128 $0x01, Y0, X4
-	VPMOVSXDQ    X0, Y3
-	VPMOVSXDQ    X4, Y4
-	VMULPS       Y2, Y1, Y1
-	VCVTPS2PD    X1, Y2
-	VMASKMOVPD   (DI), Y3, Y5
-	VADDPD       Y5, Y2, Y2
-	VMASKMOVPD   Y2, Y3, (SI)
-	VEXTRACTF128 $0x01, Y1, X1
-	VCVTPS2PD    X1, Y1
-	VMASKMOVPD   32(DI), Y4, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y4, 32(SI)
-	ADDQ         DX, SI
-	ADDQ         DX, DI
-	JMP          tile1end
 
 tile1store:
 	MOVQ       AX, CX
@@ -22522,51 +18054,21 @@ rows4rest:
 	VMULSS       72(CX), X1, X1
 	VMULSS       72(CX), X3, X3
 	VMULSS       72(CX), X4, X4
-	CMPQ         BX, $0x00000004
-	JNE          rows4same
+	CMPQ         BX, $0x00000003
+	JNE          rows4store
 	MOVQ         frame+8(FP), R8
 	MOVQ         40(CX), BX
 	MOVQ         (R8)(BX*1), BX
 	ADDQ         48(CX), BX
 	ADDQ         SI, BX
-	VCVTSS2SD    X2, X2, X2
-	VADDSD       (BX), X2, X2
-	VMOVSD       X2, (DI)
+	VADDSS       (BX), X2, X2
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	VCVTSS2SD    X1, X1, X1
-	VADDSD       (BX), X1, X1
-	VMOVSD       X1, (DI)
+	VADDSS       (BX), X1, X1
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	VCVTSS2SD    X3, X3, X3
-	VADDSD       (BX), X3, X3
-	VMOVSD       X3, (DI)
+	VADDSS       (BX), X3, X3
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	VCVTSS2SD    X4, X4, X4
-	VADDSD       (BX), X4, X4
-	VMOVSD       X4, (DI)
+	VADDSS       (BX), X4, X4
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	JMP          rows4end
-
-rows4same:
-	CMPQ   BX, $0x00000003
-	JNE    rows4store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X2, X2
-	ADDQ   DX, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
-	VADDSS (BX), X3, X3
-	ADDQ   DX, BX
-	VADDSS (BX), X4, X4
-	ADDQ   DX, BX
 
 rows4store:
 	VMOVSS X2, (DI)
@@ -22577,10 +18079,8 @@ rows4store:
 	ADDQ   DX, DI
 	VMOVSS X4, (DI)
 	ADDQ   DX, DI
-
-rows4end:
-	ADDQ $0x00000004, AX
-	JMP  next
+	ADDQ   $0x00000004, AX
+	JMP    next
 
 rows3:
 	VXORPS Y1, Y1, Y1
@@ -22655,44 +18155,19 @@ rows3rest:
 	VMULSS       72(CX), X2, X2
 	VMULSS       72(CX), X1, X1
 	VMULSS       72(CX), X3, X3
-	CMPQ         BX, $0x00000004
-	JNE          rows3same
+	CMPQ         BX, $0x00000003
+	JNE          rows3store
 	MOVQ         frame+8(FP), R8
 	MOVQ         40(CX), BX
 	MOVQ         (R8)(BX*1), BX
 	ADDQ         48(CX), BX
 	ADDQ         SI, BX
-	VCVTSS2SD    X2, X2, X2
-	VADDSD       (BX), X2, X2
-	VMOVSD       X2, (DI)
+	VADDSS       (BX), X2, X2
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	VCVTSS2SD    X1, X1, X1
-	VADDSD       (BX), X1, X1
-	VMOVSD       X1, (DI)
+	VADDSS       (BX), X1, X1
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	VCVTSS2SD    X3, X3, X3
-	VADDSD       (BX), X3, X3
-	VMOVSD       X3, (DI)
+	VADDSS       (BX), X3, X3
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	JMP          rows3end
-
-rows3same:
-	CMPQ   BX, $0x00000003
-	JNE    rows3store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X2, X2
-	ADDQ   DX, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
-	VADDSS (BX), X3, X3
-	ADDQ   DX, BX
 
 rows3store:
 	VMOVSS X2, (DI)
@@ -22701,10 +18176,8 @@ rows3store:
 	ADDQ   DX, DI
 	VMOVSS X3, (DI)
 	ADDQ   DX, DI
-
-rows3end:
-	ADDQ $0x00000003, AX
-	JMP  next
+	ADDQ   $0x00000003, AX
+	JMP    next
 
 rows2:
 	VXORPS Y1, Y1, Y1
@@ -22770,47 +18243,25 @@ rows2rest:
 	VPERMILPS    $0x01, X2, X1
 	VMULSS       72(CX), X2, X2
 	VMULSS       72(CX), X1, X1
-	CMPQ         BX, $0x00000004
-	JNE          rows2same
+	CMPQ         BX, $0x00000003
+	JNE          rows2store
 	MOVQ         frame+8(FP), R8
 	MOVQ         40(CX), BX
 	MOVQ         (R8)(BX*1), BX
 	ADDQ         48(CX), BX
 	ADDQ         SI, BX
-	VCVTSS2SD    X2, X2, X2
-	VADDSD       (BX), X2, X2
-	VMOVSD       X2, (DI)
+	VADDSS       (BX), X2, X2
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	VCVTSS2SD    X1, X1, X1
-	VADDSD       (BX), X1, X1
-	VMOVSD       X1, (DI)
+	VADDSS       (BX), X1, X1
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	JMP          rows2end
-
-rows2same:
-	CMPQ   BX, $0x00000003
-	JNE    rows2store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X2, X2
-	ADDQ   DX, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
 
 rows2store:
 	VMOVSS X2, (DI)
 	ADDQ   DX, DI
 	VMOVSS X1, (DI)
 	ADDQ   DX, DI
-
-rows2end:
-	ADDQ $0x00000002, AX
-	JMP  next
+	ADDQ   $0x00000002, AX
+	JMP    next
 
 rows1:
 	VXORPS Y1, Y1, Y1
@@ -22867,38 +18318,21 @@ rows1rest:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X2, X1, X1
 	VMULSS       72(CX), X1, X1
-	CMPQ         BX, $0x00000004
-	JNE          rows1same
+	CMPQ         BX, $0x00000003
+	JNE          rows1store
 	MOVQ         frame+8(FP), R8
 	MOVQ         40(CX), BX
 	MOVQ         (R8)(BX*1), BX
 	ADDQ         48(CX), BX
 	ADDQ         SI, BX
-	VCVTSS2SD    X1, X1, X1
-	VADDSD       (BX), X1, X1
-	VMOVSD       X1, (DI)
+	VADDSS       (BX), X1, X1
 	ADDQ         DX, BX
-	ADDQ         DX, DI
-	JMP          rows1end
-
-rows1same:
-	CMPQ   BX, $0x00000003
-	JNE    rows1store
-	MOVQ   frame+8(FP), R8
-	MOVQ   40(CX), BX
-	MOVQ   (R8)(BX*1), BX
-	ADDQ   48(CX), BX
-	ADDQ   SI, BX
-	VADDSS (BX), X1, X1
-	ADDQ   DX, BX
 
 rows1store:
 	VMOVSS X1, (DI)
 	ADDQ   DX, DI
-
-rows1end:
-	ADDQ $0x00000001, AX
-	JMP  next
+	ADDQ   $0x00000001, AX
+	JMP    next
 
 // func transpose_avx2_f32(i *byte, frame *byte)
 // Requires: AVX

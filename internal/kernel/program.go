@@ -47,23 +47,11 @@ type Term struct {
 type Epilogue int
 
 const (
-	Store   Epilogue = iota // x
-	ReLU                    // max(x, 0)
-	Mask                    // x where h > 0, else 0
-	Add                     // x + h; H may be C itself
-	AddWide                 // the same in float64: C and H are slices made by Doubles
+	Store Epilogue = iota // x
+	ReLU                  // max(x, 0)
+	Mask                  // x where h > 0, else 0
+	Add                   // x + h; H may be C itself
 )
-
-// Doubles returns x as a slice for the frame of a float32 program whose
-// epilogue is AddWide. Offsets and strides in it count doubles.
-func Doubles(x []float64) []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
-}
-
-// doubles is the inverse of Doubles.
-func doubles[T Float](x []T) []float64 {
-	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*size[T]()/8)
-}
 
 // Product is C = epilogue(Scale · Σ terms): M rows of N elements, CRow apart.
 type Product struct {
@@ -73,7 +61,7 @@ type Product struct {
 	C        Operand
 	CRow     int
 	Epilogue Epilogue
-	H        Operand // of C's strides; for Mask, Add and AddWide
+	H        Operand // of C's strides; for Mask and Add
 }
 
 // Transpose is D[n][m] = S[m][n] for m < M, n < N. It reads whole vectors of
@@ -88,7 +76,7 @@ type Transpose struct {
 
 // Dots is C[CRow·m + n] = epilogue(Scale · Σ over terms of A[m]·B[n]), one
 // or two columns of inner products: here A's rows are contiguous, and B's,
-// BRow apart. The epilogue is Store, Add or AddWide.
+// BRow apart. The epilogue is Store or Add.
 type Dots struct {
 	M, N     int
 	Terms    []Term // one or two; ACol is not used
@@ -129,16 +117,10 @@ func (p *Program[T]) Run(frame [][]T) {
 
 // touchResult records the use of C and H by rows of n elements.
 func (p *Program[T]) touchResult(e Epilogue, c, h Operand, m, n, row int) {
-	unit := 1
-	if e == AddWide {
-		if unit = 8 / size[T](); unit == 1 {
-			panic("kernel: AddWide in a program of float64: want Add")
-		}
-	}
-	n = ((m-1)*row + n) * unit
-	p.touch(Operand{c.Slice, c.Offset * unit}, n)
-	if e == Mask || e == Add || e == AddWide {
-		p.touch(Operand{h.Slice, h.Offset * unit}, n)
+	n = (m-1)*row + n
+	p.touch(c, n)
+	if e == Mask || e == Add {
+		p.touch(h, n)
 	}
 }
 

@@ -136,50 +136,6 @@ func testProduct[T Float](t *testing.T, s *Set, seed uint64, m, n int, e Epilogu
 	x.compare(fmt.Sprintf("product %+v", q), tolerance[T](k))
 }
 
-// An epilogue in doubles must be what the same program stores in floats,
-// widened, plus h, in every place and in no other.
-func TestAddWide(t *testing.T) {
-	for _, s := range Sets() {
-		for m := 1; m <= 12; m++ {
-			for n := 1; n <= 70; n++ {
-				x := newTester[float32](t, s, uint64(100*m+n))
-				k, row := 1+x.rng.IntN(9), n+x.rng.IntN(3)
-				q := Product{M: m, N: n, Scale: x.rng.Float64(), C: Operand{Slice: 2}, CRow: row}
-				q.Terms = []Term{{K: k, A: x.slice(m * k), ARow: k, ACol: 1, B: x.slice((k-1)*n + roundUp(n, Lanes[float32]())), BRow: n}}
-				d := Dots{M: m, N: min(1+x.rng.IntN(2), n), Scale: q.Scale, C: Operand{Slice: 2}, CRow: row}
-				d.Terms = []Term{{K: k, A: q.Terms[0].A, ARow: k, B: q.Terms[0].B, BRow: k}}
-				length := (m-1)*row + n
-				x.frame[0] = append(x.frame[0], make([]float32, length))
-				wide := q
-				wide.Epilogue, wide.C, wide.H = AddWide, Operand{Slice: 3, Offset: 1}, Operand{Slice: 4, Offset: 2}
-				wideDots := d
-				wideDots.Epilogue, wideDots.C, wideDots.H = wide.Epilogue, wide.C, wide.H
-				h := randoms(x.rng, length+2)
-				check := func(what string, columns int, plain, widened func(*Program[float32])) {
-					c := make([]float64, length+1+guard)
-					frame := append(x.frame[0][:3:3], Doubles(c[:length+1]), Doubles(h))
-					for _, f := range []func(*Program[float32]){plain, widened} {
-						p := NewProgram[float32](s)
-						f(p)
-						p.Run(frame)
-					}
-					for i, v := range c {
-						want := 0.0
-						if j := i - 1; j >= 0 && j < length && j%row < columns {
-							want = float64(frame[2][j]) + h[j+2]
-						}
-						if v != want {
-							t.Fatalf("%s: %s %+v: double %d is %v, want %v", s.Name(), what, wide, i, v, want)
-						}
-					}
-				}
-				check("product", n, func(p *Program[float32]) { p.Product(q) }, func(p *Program[float32]) { p.Product(wide) })
-				check("dots", d.N, func(p *Program[float32]) { p.Dots(d) }, func(p *Program[float32]) { p.Dots(wideDots) })
-			}
-		}
-	}
-}
-
 func TestDotsAgreeWithPlainGo(t *testing.T) { eachFormat(t, testDots[float32], testDots[float64]) }
 
 func testDots[T Float](t *testing.T, s *Set) {

@@ -46,7 +46,6 @@ const (
 	relu
 	mask
 	add
-	addWide
 )
 
 // tiles gives, for panels of each width in vectors, the heights of the tiles
@@ -194,7 +193,6 @@ type tile struct {
 	width, rows int
 	row         reg.GPVirtual // the first one
 	mask        Op
-	upper       reg.GPVirtual // not 0 if the mask has lanes of the upper half
 }
 
 func (t tile) label(name string) string { return fmt.Sprintf("tile%d%s", t.rows, name) }
@@ -306,9 +304,6 @@ func (t tile) finish(acc [][]reg.VecVirtual) {
 	c := place(i, oC)
 	scale := t.s.Broadcast(field(i, oScale))
 	all := []int{relu, mask, add, store}
-	if !t.s.Float64() {
-		all = []int{relu, mask, add, addWide, store}
-	}
 	for _, e := range all[:len(all)-1] {
 		CMPQ(epilogue, U32(uint32(e)))
 		JEQ(LabelRef(t.label(names[e])))
@@ -324,7 +319,7 @@ func (t tile) finish(acc [][]reg.VecVirtual) {
 	Label(t.label("end"))
 }
 
-var names = [...]string{store: "store", relu: "relu", mask: "mask", add: "add", addWide: "addWide"}
+var names = [...]string{store: "store", relu: "relu", mask: "mask", add: "add"}
 
 func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c, cRow reg.GPVirtual) {
 	s := t.s
@@ -337,33 +332,15 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 	case mask:
 		zero = s.Zero()
 		h = place(i, oH)
-	case add, addWide:
+	case add:
 		h = place(i, oH)
 	}
 	ADDQ(offset, c)
 	if h != nil {
 		ADDQ(offset, h)
 	}
-	var masks [2]Op // of the doubles that a last vector widens to
-	if e == addWide && t.mask != nil {
-		masks = s.WideMasks(t.mask)
-		if s.Masks {
-			t.upper = load64(i, oMask)
-			SHRQ(U8(uint8(s.Bytes/8)), t.upper)
-		}
-	}
 	for r := range acc {
 		for j, x := range acc[r] {
-			if e == addWide {
-				s.Mul(scale, x, x)
-				at := 2 * s.Bytes * j
-				if t.part(j) == nil {
-					t.storeWide(x, c, h, at, [2]Op{}, "")
-				} else {
-					t.storeWide(x, c, h, at, masks, t.label(fmt.Sprintf("half%d", r)))
-				}
-				continue
-			}
 			at := func(p reg.GPVirtual) Mem { return Mem{Base: p, Disp: s.Bytes * j} }
 			switch e {
 			case store:
@@ -384,30 +361,6 @@ func (t tile) epilogue(e int, acc [][]reg.VecVirtual, scale reg.VecVirtual, i, c
 		if h != nil {
 			ADDQ(cRow, h)
 		}
-	}
-}
-
-// storeWide adds the doubles at h to a vector of floats and stores the sum at
-// c, both at the same offset. With masks, end names the label behind a store
-// whose mask may be empty.
-func (t tile) storeWide(x reg.VecVirtual, c, h reg.GPVirtual, offset int, masks [2]Op, end string) {
-	wide := t.s.Wide()
-	for half := range 2 {
-		if half == 1 && masks[1] != nil && t.s.Masks {
-			TESTQ(t.upper, t.upper)
-			JZ(LabelRef(end))
-		}
-		y := t.s.Widen(x, half)
-		at := offset + half*t.s.Bytes
-		if masks[half] == nil {
-			VADDPD(Mem{Base: h, Disp: at}, y, y)
-		} else {
-			VADDPD(wide.LoadPart(Mem{Base: h, Disp: at}, masks[half]), y, y)
-		}
-		wide.StorePart(y, Mem{Base: c, Disp: at}, masks[half])
-	}
-	if masks[1] != nil && t.s.Masks {
-		Label(end)
 	}
 }
 
@@ -488,22 +441,6 @@ func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
 	for j := range sums {
 		s.MulScalar(field(i, oScale), sums[j])
 	}
-	if !s.Float64() {
-		CMPQ(epilogue, U32(addWide))
-		JNE(LabelRef(name + "same"))
-		h := place(i, oH)
-		ADDQ(offset, h)
-		for j := range sums {
-			x := sums[j].AsX()
-			VCVTSS2SD(x, x, x)
-			VADDSD(Mem{Base: h}, x, x)
-			VMOVSD(x, Mem{Base: c})
-			ADDQ(cRow, h)
-			ADDQ(cRow, c)
-		}
-		JMP(LabelRef(name + "end"))
-		Label(name + "same")
-	}
 	CMPQ(epilogue, U32(add))
 	JNE(LabelRef(name + "store"))
 	h := place(i, oH)
@@ -517,7 +454,6 @@ func dotRows(s simd.Set, name string, rows int, row reg.GPVirtual, lanes Op) {
 		s.StoreScalar(sums[j], Mem{Base: c})
 		ADDQ(cRow, c)
 	}
-	Label(name + "end")
 }
 
 // pairRows is the number of rows of a block of dotPairs.
@@ -583,15 +519,9 @@ func dotPairs(s simd.Set) {
 	// done becomes the number of rows to skip.
 	SUBQ(row, done)
 	epilogue := load64(instruction(), oEpilogue)
-	all := []int{store, add}
-	if !s.Float64() {
-		all = append(all, addWide)
-	}
-	for _, e := range all[1:] {
-		CMPQ(epilogue, U32(uint32(e)))
-		JEQ(LabelRef(names[e]))
-	}
-	for _, e := range all {
+	CMPQ(epilogue, U32(add))
+	JEQ(LabelRef(names[add]))
+	for _, e := range []int{store, add} {
 		Label(names[e])
 		storePairs(s, e, sums, row, done)
 		JMP(LabelRef("stored"))
@@ -612,10 +542,6 @@ func storePairs(s simd.Set, epilogue int, sums []reg.VecVirtual, row, from reg.G
 	if epilogue != store {
 		h = place(i, oH)
 		ADDQ(offset, h)
-	}
-	if epilogue == addWide {
-		sums = []reg.VecVirtual{s.Widen(sums[0], 0), s.Widen(sums[0], 1)}
-		s = s.Wide()
 	}
 	pair := s.Elem * 2
 	for r := range pairRows {

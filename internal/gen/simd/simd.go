@@ -169,56 +169,6 @@ func (s Set) MulWhere(zero, h, scale, x reg.VecVirtual) {
 	}
 }
 
-// Wide returns the set of doubles with the same vectors.
-func (s Set) Wide() Set {
-	s.Elem = 8
-	return s
-}
-
-// Widen converts the lower or the upper half of a vector of floats to one of
-// doubles.
-func (s Set) Widen(x reg.VecVirtual, half int) reg.VecVirtual {
-	wide := s.New()
-	if s.Bytes == 64 {
-		y := x.AsY()
-		if half == 1 {
-			upper := YMM()
-			VEXTRACTF64X4(U8(1), x, upper)
-			y = upper
-		}
-		VCVTPS2PD(y, wide)
-		return wide
-	}
-	y := x.AsX()
-	if half == 1 {
-		upper := XMM()
-		if s.Masks {
-			VEXTRACTF32X4(U8(1), x, upper)
-		} else {
-			VEXTRACTF128(U8(1), x, upper)
-		}
-		y = upper
-	}
-	VCVTPS2PD(y, wide)
-	return wide
-}
-
-// WideMasks returns the masks of the two vectors that Widen makes of one
-// under a mask.
-func (s Set) WideMasks(mask Op) [2]Op {
-	if s.Masks {
-		upper := K()
-		KSHIFTRW(U8(uint8(s.Bytes/8)), mask, upper)
-		return [2]Op{mask, upper}
-	}
-	m := mask.(reg.VecVirtual)
-	lo, hi, upper := YMM(), YMM(), XMM()
-	VEXTRACTF128(U8(1), m, upper)
-	VPMOVSXDQ(m.AsX(), lo)
-	VPMOVSXDQ(upper, hi)
-	return [2]Op{lo, hi}
-}
-
 // Sums returns, for each of one or four registers, one whose first lane is
 // the sum of its lanes.
 func (s Set) Sums(v []reg.VecVirtual) []reg.VecVirtual {
