@@ -28,32 +28,38 @@ func Calibrate(ctx context.Context, src Source, exps []Experiment, workers int, 
 	return m, nil
 }
 
-// kernelsOf returns a cell for each kind of kernel that is worth timing.
+// kernelsOf returns a cell for each kind of kernel that Estimates may ask for
+// and that is worth timing.
 func kernelsOf(exps []Experiment) map[Timed]Cell {
 	todo := make(map[Timed]Cell)
-	add := func(c Cell) {
-		if c.Inner = max(c.Inner, 1); c.Inner > 1 {
-			c.Inner = manyInner
-		}
-		todo[Timed{c.Dataset, c.Precision, c.Integrator, c.Batches, c.Inner}] = c
+	add := func(c Cell, inner int) {
+		c.Inner = inner
+		todo[timedOf(c)] = c
 	}
 	for _, e := range exps {
-		for _, c := range e.Cells {
+		for _, c := range e.listed() {
 			if c.kernels() == 0 || c.Model != "bnn" && c.Model != "linear" { // the others cost nothing
 				continue
 			}
-			add(c)
+			add(c, 1)
 			if c.Inner > 1 {
-				c.Inner = 1
-				add(c)
+				add(c, manyInner)
 			}
-			if c.Model == "bnn" {
-				c.Integrator, c.Inner, c.Batches, c.Scheme = oracleSampler, 1, 1, "full"
-				add(c)
-			}
+		}
+		for _, s := range e.Oracles {
+			add(oracleCell(s), 1)
 		}
 	}
 	return todo
+}
+
+// listed are the cells and all of the choices.
+func (e Experiment) listed() []Cell {
+	cells := slices.Clone(e.Cells)
+	for _, ch := range e.Choices {
+		cells = append(cells, ch...)
+	}
+	return cells
 }
 
 type calibration struct {
@@ -109,12 +115,13 @@ func timed(run repeat, limit time.Duration) (float64, error) {
 			return 0, err
 		}
 		took := time.Since(begin)
-		if took >= seriesTime/2 || time.Since(start)+took > limit {
+		last := time.Since(start)+took > limit
+		if took >= seriesTime/2 || last {
 			series = append(series, took.Seconds()/float64(n))
 		} else {
 			n *= 2
 		}
-		if time.Since(start)+took > limit {
+		if last {
 			slices.Sort(series)
 			return series[len(series)/2], nil
 		}

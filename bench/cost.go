@@ -10,14 +10,21 @@ import (
 // CostModel estimates what a cell costs. The zero CostModel has the
 // constants of an AVX-512 machine; Calibrate measures this one.
 type CostModel struct {
-	Kernels map[Timed]float64 // seconds of one core
+	// Kernels are the seconds of one core that kernels were measured to
+	// take. What is not there is estimated from the constants.
+	Kernels map[Timed]float64
 }
 
-// Timed is what the time of a kernel depends on. Inner is N_l: 1, or, for all
-// that are larger, manyInner.
+// Timed is what the time of a kernel depends on, but for a scheme that
+// rearranges the rows, as repartition does. Inner is N_l: 1, or, for all that
+// are larger, manyInner.
 type Timed struct {
 	Dataset, Precision, Integrator string
 	Batches, Inner                 int
+}
+
+func timedOf(c Cell) Timed {
+	return Timed{c.Dataset, c.Precision, c.Integrator, c.Batches, max(c.Inner, 1)}
 }
 
 // manyInner is the N_l at which kernels without their share of a refreshment
@@ -53,7 +60,8 @@ func defaultKernel(p Problem, precision string, rows float64, inner int, claims 
 // kernel estimates the seconds of one core that a kernel of a cell takes.
 func (m CostModel) kernel(p Problem, c Cell, claims integrators.Claims) float64 {
 	inner := max(c.Inner, 1)
-	at := Timed{c.Dataset, c.Precision, c.Integrator, c.Batches, 1}
+	at := timedOf(c)
+	at.Inner = 1
 	one, ok := m.Kernels[at]
 	at.Inner = manyInner
 	many, okMany := m.Kernels[at]
@@ -63,8 +71,6 @@ func (m CostModel) kernel(p Problem, c Cell, claims integrators.Claims) float64 
 	case ok && okMany: // a kernel, and its share of the refreshment
 		refresh := (one - many) / (1 - 1./manyInner)
 		return one - refresh*(1-1/float64(inner))
-	case okMany:
-		return many
 	}
 	return defaultKernel(p, c.Precision, float64(p.Rows)/float64(max(c.Batches, 1)), inner, claims)
 }
@@ -114,14 +120,18 @@ func (p Problem) unstable(c Cell) bool {
 // the reference.
 const opinionShare = 1.5
 
-// oracleSampler is the integrator of the references' chains.
-const oracleSampler = "sghmc-adaptive"
+// oracleCell is a cell with the kernels of a reference's chains.
+func oracleCell(s oracle.Spec) Cell {
+	return Cell{
+		Dataset: s.Dataset, Split: s.Split, Model: s.Model, Precision: s.Precision,
+		Integrator: s.Integrator, Scheme: "full", Batches: 1, Inner: 1,
+	}
+}
 
 // Oracle estimates the seconds of one core that a reference takes.
 func (m CostModel) Oracle(s oracle.Spec) float64 {
 	steps := float64(s.BurnIn + s.Samples*s.Thin)
-	c := Cell{Dataset: s.Dataset, Precision: s.Precision, Integrator: oracleSampler, Batches: 1, Inner: 1}
-	return (float64(s.Chains) + opinionShare) * steps * m.kernel(costProblem(s.Dataset), c, integrators.Claims{})
+	return (float64(s.Chains) + opinionShare) * steps * m.kernel(costProblem(s.Dataset), oracleCell(s), integrators.Claims{})
 }
 
 // Estimate is what one experiment costs.

@@ -150,13 +150,41 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 		if !(small > 0 && full > small && at("mt3", Full) > 2*full) {
 			t.Errorf("%s: leapfrog takes %v and %v s, mt3 %v s; want times that grow with the rows and the gradients", name, small, full, at("mt3", Full))
 		}
-		if name != "linear" && !(at(oracleSampler, Full) > 0) {
+		if name != "linear" && !(at("sghmc-adaptive", Full) > 0) {
 			t.Errorf("%s: the sampler of references was not timed", name)
 		}
 		// The constants of the default model are of a machine with
 		// AVX-512; no machine is a thousand times slower or a hundred faster.
 		if ratio := full / defaultKernel(p, "float32", float64(p.Rows), 1, integrators.Claims{Gradients: 1}); ratio < 0.01 || ratio > 1000 {
 			t.Errorf("%s: a full gradient takes %v s, %v times the default", name, full, ratio)
+		}
+	}
+}
+
+// What an estimate asks for must have been timed, whichever experiments are
+// chosen.
+func TestEveryEstimateIsOfATimedKernel(t *testing.T) {
+	for _, name := range []string{"quick", "paper"} {
+		for _, e := range Experiments(profile(t, name)) {
+			timed := kernelsOf([]Experiment{e})
+			check := func(c Cell) {
+				c.Inner = max(c.Inner, 1)
+				at := timedOf(c)
+				if c.Inner > 1 {
+					at.Inner = manyInner
+				}
+				if _, ok := timed[at]; !ok {
+					t.Fatalf("%s, %s: no kernel is timed for %v", name, e.ID, c)
+				}
+			}
+			for _, c := range e.listed() {
+				if c.kernels() > 0 && (c.Model == "bnn" || c.Model == "linear") {
+					check(c)
+				}
+			}
+			for _, s := range e.Oracles {
+				check(oracleCell(s))
+			}
 		}
 	}
 }
@@ -173,5 +201,9 @@ func TestKernelsShareTheRefreshment(t *testing.T) {
 		if got := m.kernel(p, c, integrators.Claims{}); math.Abs(got-want) > 1e-12 {
 			t.Errorf("N_l = %d: %v, want %v", inner, got, want)
 		}
+	}
+	other := Cell{Dataset: "boston", Precision: "float32", Integrator: "leapfrog", Batches: 57, Inner: 1}
+	if got, want := m.kernel(p, other, integrators.Claims{Gradients: 1}), (CostModel{}).kernel(p, other, integrators.Claims{Gradients: 1}); got != want || !(got > 0) {
+		t.Errorf("a kernel that was not timed takes %v, want the default model's %v", got, want)
 	}
 }

@@ -83,13 +83,14 @@ func Profiles() []Profile {
 			ToySamples: 100_000,
 		},
 		{
-			Name: "paper", About: "the paper's grid, five splits: about a day on 2 cores",
+			Name: "paper", About: "the paper's grid but for one column (docs/decisions.md), five splits: about a day on 2 cores",
 			Splits: 5, Precision: "float32", Samples: 200,
 			Sweeps: []Sweep{
 				{BatchSizes: []int{8, 16, 32, 64, 128}, Steps: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
 				{BatchSizes: []int{Full}, Steps: []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
-				// What takes a third of the time, at a fifth or less of the
-				// step that is stable (energy's is 0.002), is in Figure 4 alone.
+				// At a fifth or less of the step that is stable (energy's is
+				// 0.002), in Figure 4 alone: elsewhere it would take a sixth
+				// of the time.
 				{Datasets: []string{"energy"}, BatchSizes: []int{Full}, Steps: []float64{0.001}},
 				{Datasets: []string{"boston", "concrete", "yacht", "ionosphere", "vehicle", "linear"},
 					BatchSizes: []int{Full}, Steps: []float64{0.001}, Only: "methods"},

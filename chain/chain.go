@@ -86,7 +86,7 @@ func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(left, s.poll)
+		n := min(left, s.poll, s.untilCheck())
 		s.in.OuterSteps(z, s.next, s.noise, n)
 		left -= n
 		if s.steps >= s.checkAt || left == 0 {
@@ -97,6 +97,13 @@ func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps 
 		}
 	}
 	return nil
+}
+
+// untilCheck is how many outer steps there are to the next look for numbers
+// that are not finite.
+func (s *Sampler) untilCheck() int {
+	batches := int64(s.in.Batches)
+	return int(max(1, (s.checkAt-s.steps+batches-1)/batches))
 }
 
 // Plan is the length of a run, in outer steps.

@@ -255,6 +255,59 @@ func TestHessianVectorProducts(t *testing.T) {
 	}
 }
 
+// rounded works in float32, too.
+type rounded struct{ smooth }
+
+func (s rounded) GradientSingle(g, theta []float32, rows models.Rows) {
+	at, wide := []float64{float64(theta[0])}, make([]float64, 1)
+	s.Gradient(wide, at, rows)
+	g[0] = float32(wide[0] - at[0])
+}
+
+func (s rounded) DerivativesSingle(g, hv, theta, v []float32, rows models.Rows) {
+	s.GradientSingle(g, theta, rows)
+	hv[0] = v[0] * float32(rows.Scale*float64(rows.Hi-rows.Lo))
+}
+
+// A target in float32 is asked in float32, by as many gradients and products
+// as one in doubles, and over the same rows.
+func TestSingleTargets(t *testing.T) {
+	for name, want := range map[string]Counts{
+		"leapfrog": {Steps: 50, Gradients: 50},
+		"mt3":      {Steps: 50, Gradients: 150, HessianVectors: 50},
+	} {
+		m, err := integrators.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(target models.Target, s *springs) (float64, Counts) {
+			in, err := m.New(1, integrators.Params{Step: 0.1, Friction: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.record = true
+			c := must(t, target, in, &script{batches: []minibatch.Batch{{Lo: 0, Hi: 1, Scale: 2}, {Lo: 1, Hi: 2, Scale: 2}}})
+			z := integrators.NewState(1)
+			if err := c.Advance(t.Context(), z, 50); err != nil {
+				t.Fatal(err)
+			}
+			return z.Theta[0], c.Counts()
+		}
+		a, b := newSprings(1, 5), newSprings(1, 5)
+		theta, _ := run(smooth{a}, a)
+		single, counts := run(rounded{smooth{b}}, b)
+		if counts != want {
+			t.Errorf("%s: counts %+v, want %+v", name, counts, want)
+		}
+		if !reflect.DeepEqual(a.asked, b.asked) {
+			t.Errorf("%s: rows %v, want %v", name, b.asked, a.asked)
+		}
+		if math.Abs(single-theta) > 1e-5 || single == theta {
+			t.Errorf("%s: position %v, want %v to float32's rounding, but not to the last bit", name, single, theta)
+		}
+	}
+}
+
 func TestMissingCapabilitiesAreUsageErrors(t *testing.T) {
 	needs := func(name string, c integrators.Claims) *integrators.Integrator {
 		in, _ := eulerOf(0.1)
@@ -313,6 +366,23 @@ func TestDivergenceIsNoticed(t *testing.T) {
 		}
 		if err := c.Advance(t.Context(), z, 1); !errors.As(err, &diverged) {
 			t.Errorf("%v: a short call does not notice: %v", bad, err)
+		}
+	}
+}
+
+// The step at which a divergence is noticed stands in the record, and so must
+// not depend on how often the context is looked at: it is the first end of an
+// outer step 64 kernels or more after the last look.
+func TestDivergenceIsNoticedAtADefiniteStep(t *testing.T) {
+	for batches, want := range map[int]int64{1: 64, 3: 66, 5: 65, 10: 70, 100: 100} {
+		in, k := eulerOf(0.1)
+		in.Batches = batches
+		c := must(t, newSprings(1), in, whole(1))
+		z := integrators.NewState(1)
+		k.seen = func(integrators.Force, bool) { z.R[0] = math.NaN() }
+		var diverged *DivergedError
+		if err := c.Advance(t.Context(), z, 1000); !errors.As(err, &diverged) || diverged.Step != want {
+			t.Errorf("N_l = %d: %v, want step %d", batches, err, want)
 		}
 	}
 }

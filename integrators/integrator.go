@@ -61,7 +61,8 @@ type Affine struct {
 type Noise interface {
 	// Normal fills dst with the next vector.
 	Normal(dst []float64)
-	// Update carries out u with the next vector, of length len(u.R), as ξ.
+	// Update carries out u with the next vector, of length len(u.R), as ξ: by
+	// u.Apply, or by a pass that does all that Update describes.
 	Update(u *Update)
 }
 

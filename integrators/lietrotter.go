@@ -29,7 +29,8 @@ func newHamiltonian(dim int, p Params) *verlet {
 	return s
 }
 
-// newRefreshed is N_l = 1: that step and the refreshment after it in one pass.
+// newRefreshed returns that step and the refreshment after it in one pass, for
+// N_l = 1.
 func newRefreshed(dim int, p Params) *verlet {
 	s := newHamiltonian(dim, p)
 	s.kick.Q, s.kick.S = p.friction(p.Step)

@@ -96,7 +96,7 @@ func (s *slope) derivativesAt(f Force, v Term, x ...Term) {
 }
 
 // gradient returns the two terms that make c∘∇U(x), product those that make
-// c∘∇²U(x)v.
+// c∘∇²U(x)v. In doubles the second is empty.
 func (s *slope) gradient(c Coef) (data, prior Term) { return s.terms(c, s.g, s.data, s.x) }
 func (s *slope) product(c Coef) (data, prior Term)  { return s.terms(c, s.hv, s.dataHess, s.v) }
 
@@ -104,5 +104,5 @@ func (s *slope) terms(c Coef, whole []float64, data []float32, prior []float64) 
 	if s.single {
 		return Term{C: c, Single: data}, times(c, prior)
 	}
-	return times(c, whole), times(Coef{}, whole)
+	return times(c, whole), Term{}
 }

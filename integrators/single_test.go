@@ -131,6 +131,62 @@ func TestSingleForcesTakeTheSameSteps(t *testing.T) {
 	}
 }
 
+// A chain may leave the float32 path and come back: forces of either kind in
+// turn, single steps after a run, a state that the caller moves between two
+// runs.
+func TestSingleForcesGiveWayToOthers(t *testing.T) {
+	const dim = 40
+	run := func(name string, force func(step int) Force) *State {
+		method, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := method.New(dim, Params{Step: 0.1, Friction: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Freeze()
+		z, step := NewState(dim), 0
+		n := ones(make([]float64, dim))
+		for i := range n {
+			n[i] = math.Sin(float64(i))
+		}
+		next := func() Force { step++; return force(step) }
+		in.OuterSteps(z, next, n, 6)
+		for i := range z.Theta {
+			z.Theta[i] += float64(i)
+		}
+		in.OuterSteps(z, next, n, 3)
+		in.OuterStep(z, next, n)
+		in.OuterSteps(z, next, n, 2)
+		return z
+	}
+	for _, name := range []string{"leapfrog", "lietrotter", "symmetric", "sghmc"} {
+		plain := func(step int) Force { return plainWaves{waves{float32(step)}} }
+		single := func(step int) Force {
+			return bothWaves{waves{float32(step)}, plainWaves{waves{float32(step)}}, new(int)}
+		}
+		want := run(name, plain)
+		for what, force := range map[string]func(int) Force{
+			"always": single,
+			"in turn": func(step int) Force {
+				if step%3 == 0 {
+					return plain(step)
+				}
+				return single(step)
+			},
+		} {
+			got := run(name, force)
+			for i := range dim {
+				if got.Theta[i] != want.Theta[i] || got.R[i] != want.R[i] {
+					t.Errorf("%s, %s: coordinate %d is (%v, %v), want (%v, %v)", name, what, i, got.Theta[i], got.R[i], want.Theta[i], want.R[i])
+					break
+				}
+			}
+		}
+	}
+}
+
 // An adapting scheme looks at the gradients, and so is led by none.
 func TestAdaptationIsNotLed(t *testing.T) {
 	for _, name := range []string{"sghmc", "sghmc-adaptive"} {

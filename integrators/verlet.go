@@ -10,6 +10,9 @@ import "hambench/internal/vec"
 //
 // With the Update r ← r − h∇U(θ*), θ ← θ* + (h/2)M⁻¹r it is the leapfrog step
 // of the Hamiltonian flow.
+//
+// A scheme that embeds it and has a Step of its own must say in leads when
+// stepLed may take its place.
 type verlet struct {
 	g     []float64
 	half  Coef   // (h/2) M⁻¹
@@ -51,7 +54,7 @@ func (s *verlet) finish(z *State, n Noise) {
 
 func (s *verlet) leads() bool { return true }
 
-func (s *verlet) lead(z *State) {
+func (s *verlet) lead(z *State) { // g is free under a SingleForce
 	vec.CombineRounded(s.g, s.next, times(one, z.Theta), times(s.half, z.R))
 }
 

@@ -191,6 +191,60 @@ func norm(x []float64) float64 { return math.Sqrt(2 * halfSquares(x)) }
 
 func distance(a, b []float64) float64 { return norm(shifted(a, -1, b)) }
 
+// What a target gives in float32 is the data's part alone: with θ, and v, it
+// must be what the same target gives in doubles, to float32's rounding of sums
+// of hundreds of terms. A prior other than N(0, I), or one left in, shows.
+func TestSingleLeavesOutTheStandardPrior(t *testing.T) {
+	eachSubject(t, func(t *testing.T, s subject, r *rand.Rand) {
+		if s.o.Precision != "" {
+			s.o.Precision = "float32"
+		}
+		double := s.on(t, s.split)
+		single, ok := double.(Single)
+		if !ok {
+			if s.model == "bnn" {
+				t.Fatal("a network in float32 is no Single")
+			}
+			return
+		}
+		dim := single.Dim()
+		theta, v := float32s(r, dim), float32s(r, dim)
+		g, alone, hv := make([]float32, dim), make([]float32, dim), make([]float32, dim)
+		want, wantHV := make([]float64, dim), make([]float64, dim)
+		for _, rows := range rowsOf(single.Rows()) {
+			double.Gradient(want, wide(theta), rows)
+			double.HessianVector(wantHV, wide(theta), wide(v), rows)
+			single.GradientSingle(alone, theta, rows)
+			single.DerivativesSingle(g, hv, theta, v, rows)
+			for what, pair := range map[string][2][]float64{
+				"gradient":                {shifted(wide(alone), 1, wide(theta)), want},
+				"gradient with a product": {shifted(wide(g), 1, wide(theta)), want},
+				"product":                 {shifted(wide(hv), 1, wide(v)), wantHV},
+			} {
+				if d, size := distance(pair[0], pair[1]), norm(pair[1]); !(d <= 1e-5*size) {
+					t.Errorf("%+v: %s is off by %g of %g", rows, what, d, size)
+				}
+			}
+		}
+	})
+}
+
+func float32s(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
 // K batches, each with scale K, average to the full gradient, up to the
 // round-off of sums of a few hundred terms.
 func TestBatchGradientsAverageToFull(t *testing.T) {

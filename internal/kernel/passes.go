@@ -3,9 +3,10 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
-// The passes below do what fits whole vectors in assembly and the rest here.
+// The passes below do what fits whole turns in assembly and the rest here.
 // Both take the same rounding steps, fused multiply-adds included, so that a
 // result does not depend on a coordinate's place.
 
@@ -92,6 +93,7 @@ func (u *Update) coefs() [7]*Coef {
 func (u *Update) check(xi []float64) {
 	n := len(u.R)
 	ok := (u.Theta == nil || len(u.Theta) >= n) && (u.G == nil || len(u.G) >= n) && (xi == nil || len(xi) >= n)
+	ok = ok && (u.Data == nil) == (u.Lead == nil)
 	if u.Lead != nil {
 		ok = ok && len(u.Theta) >= n && len(u.Data) >= n && len(u.Lead) >= n
 	}
@@ -114,7 +116,7 @@ func (u *Update) uniform() bool {
 }
 
 // Summand is a term c∘x of a linear combination. Where Single is not nil, x is
-// that, and X is not used.
+// that, and X is not used; a term with neither counts as 0.
 type Summand struct {
 	C      Coef
 	X      []float64
@@ -145,6 +147,8 @@ const maxSummands = 10
 
 // Combine is the function Combine on a given set.
 func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
+	var few [maxSummands]Summand
+	terms = present(few[:0], terms)
 	if len(terms) == 0 || len(terms) > maxSummands {
 		panic(fmt.Sprintf("kernel: combination of %d terms: want 1 … %d", len(terms), maxSummands))
 	}
@@ -166,6 +170,21 @@ func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 			rounded[i] = float32(sum)
 		}
 	}
+}
+
+// present returns the terms that have a vector, in the room given if that is
+// not all of them.
+func present(room, terms []Summand) []Summand {
+	missing := func(t Summand) bool { return t.X == nil && t.Single == nil }
+	if !slices.ContainsFunc(terms, missing) || len(terms) > cap(room) {
+		return terms
+	}
+	for _, t := range terms {
+		if !missing(t) {
+			room = append(room, t)
+		}
+	}
+	return room
 }
 
 // Narrow stores x, rounded to float32, in dst, of the same length.

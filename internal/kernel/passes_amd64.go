@@ -2,7 +2,7 @@ package kernel
 
 import "unsafe"
 
-// Each function does the whole vectors of its pass and returns how many
+// Each function does the whole turns of its pass and returns how many
 // elements that were; plain Go does none.
 
 // turn512 and turn2 are the numbers of doubles in a turn of the assembly's

@@ -100,11 +100,30 @@ func TestUpdateFollowsItsDefinition(t *testing.T) {
 					closeTo(t, what+": momentum", v.R, want, 1e-13)
 					closeTo(t, what+": position", v.Theta, theta, 1e-13)
 					if u.Lead != nil {
-						closeTo(t, what+": lead", widened(v.Lead), lead, 1e-5)
+						roundedTo(t, what+": lead", v.Lead, lead)
 					}
 					if !whole() {
 						t.Errorf("%s: a write went outside", what)
 					}
+				}
+			}
+		}
+	}
+}
+
+// Assembly and plain Go take the same rounding steps.
+func TestUpdateIsTheSameOnEverySet(t *testing.T) {
+	for _, n := range lengths {
+		r := rand.New(rand.NewPCG(7, uint64(n)))
+		for name, u := range variants(r, n) {
+			momentum, xi := randoms(r, n), randoms(r, n)
+			want, _ := u.guard(momentum)
+			Sets()[len(Sets())-1].apply(want, xi)
+			for _, s := range Sets() {
+				got, _ := u.guard(momentum)
+				s.apply(got, xi)
+				if i := firstDifference(got, want); i < n {
+					t.Errorf("%s: %s, length %d: element %d is %v, want %v", s.Name(), name, n, i, got.R[i], want.R[i])
 				}
 			}
 		}
@@ -137,6 +156,16 @@ func defined(u *Update, momentum, xi []float64) (theta, r, lead []float64) {
 		}
 	}
 	return theta, r, lead
+}
+
+// roundedTo allows half a unit of float32's last place.
+func roundedTo(t *testing.T, what string, got []float32, want []float64) {
+	t.Helper()
+	for i, w := range want {
+		if d := math.Abs(float64(got[i]) - w); !(d <= 0x1p-24*math.Abs(w)+1e-13) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], w)
+		}
+	}
 }
 
 func widened(x []float32) []float64 {
@@ -235,6 +264,17 @@ func TestCombine(t *testing.T) {
 	}
 }
 
+func TestEmptyTermsAreLeftOut(t *testing.T) {
+	x := randoms(rand.New(rand.NewPCG(6, 6)), 100)
+	for _, s := range Sets() {
+		got, want := make([]float64, len(x)), make([]float64, len(x))
+		term := Summand{C: Coef{All: 2}, X: x}
+		s.Combine(got, nil, Summand{C: Coef{All: math.Inf(1)}}, term, Summand{})
+		s.Combine(want, nil, term)
+		closeTo(t, s.Name(), got, want, 0)
+	}
+}
+
 func TestNarrow(t *testing.T) {
 	for _, n := range lengths {
 		x := randoms(rand.New(rand.NewPCG(4, uint64(n))), n)
@@ -278,11 +318,13 @@ func TestMisuseOfPasses(t *testing.T) {
 		"short gradient":    func() { (&Update{R: long, G: short}).Apply(nil) },
 		"short coefficient": func() { (&Update{R: long, S: Coef{Each: short}}).Apply(nil) },
 		"short noise":       func() { (&Update{R: long}).Apply(short) },
+		"no lead":           func() { (&Update{R: long, Theta: long, Data: make([]float32, 4)}).Apply(nil) },
 		"no gradient":       func() { (&Update{R: long, Theta: long, Lead: make([]float32, 4)}).Apply(nil) },
 		"short lead": func() {
 			(&Update{R: long, Theta: long, Data: make([]float32, 4), Lead: make([]float32, 3)}).Apply(nil)
 		},
 		"no terms":          func() { Combine(long, nil) },
+		"empty terms":       func() { Combine(long, nil, Summand{}, Summand{}) },
 		"short term":        func() { Combine(long, nil, Summand{X: short}) },
 		"short single term": func() { Combine(long, nil, Summand{X: long, Single: make([]float32, 3)}) },
 		"short rounded":     func() { Combine(long, make([]float32, 3), Summand{X: long}) },

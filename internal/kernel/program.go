@@ -8,8 +8,8 @@ import (
 // Float is a number format of the products.
 type Float interface{ float32 | float64 }
 
-// Granule is the number of elements in 32 bytes. Products whose N is a
-// multiple of it need no masks; Transpose writes whole granules.
+// Granule is the number of elements in 32 bytes, the shortest vector of any
+// set. AVX2's products whose N is a multiple of it need no masks.
 func Granule[T Float]() int { return 32 / size[T]() }
 
 func size[T Float]() int {

@@ -27,7 +27,7 @@ type engine[T kernel.Float] struct {
 	chunk    int              // columns at a time
 	rowLen   int              // length of a row of activations
 	frame    [][]T            // what the programs work on, by slot
-	single   bool             // T is float32: the prior's part is left to the caller
+	noPrior  bool             // T is float32: the prior's part is left to the caller
 	passes   [kinds][]pass[T] // by the number of columns, as the next one
 	forwards []*kernel.Program[T]
 
@@ -74,7 +74,7 @@ const chunkBytes = 1024
 
 func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T] {
 	e := &engine[T]{set: set, rows: rows, loss: newLoss(p)}
-	_, e.single = any(e).(*engine[float32])
+	_, e.noPrior = any(e).(*engine[float32])
 	for l, in := range p.Widths[:len(p.Widths)-1] {
 		y := layer{in, p.Widths[l+1], e.dim, 1 / math.Sqrt(float64(in))}
 		e.layers = append(e.layers, y)

@@ -101,8 +101,8 @@ func (e *engine[T]) sumTo(slot int, first bool) sum {
 	switch {
 	case !first:
 		return sum{slot, kernel.Add, slot}
-	case e.single:
-		return sum{result: slot, epilogue: kernel.Store}
+	case e.noPrior:
+		return sum{slot, kernel.Store, slot}
 	}
 	return sum{slot, kernel.Add, slot + 1}
 }

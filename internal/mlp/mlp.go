@@ -54,31 +54,30 @@ type Problem struct {
 type Net struct {
 	dim, rows int
 	order     []int            // of the rows; nil is the given order
-	single    *single          // nil for derivatives in float64
+	single    *singleEngine    // nil for derivatives in float64
 	exact     *engine[float64] // may still hold an older order
 	stale     bool
 }
 
-// single computes derivatives in float32, for vectors of either format.
-type single struct {
+// singleEngine computes derivatives in float32, for vectors of either format.
+type singleEngine struct {
 	*engine[float32]
-	set              *kernel.Set
 	result, theta, v []float32
 }
 
-func newSingle(set *kernel.Set, p *Problem, rows int) *single {
+func newSingle(set *kernel.Set, p *Problem, rows int) *singleEngine {
 	e := newEngine[float32](set, p, rows)
 	vector := func() []float32 { return kernel.Aligned[float32](e.dim) }
-	return &single{e, set, vector(), vector(), vector()}
+	return &singleEngine{e, vector(), vector(), vector()}
 }
 
-func (s *single) gradient(g, theta []float64, lo, hi int, scale float64) {
+func (s *singleEngine) gradient(g, theta []float64, lo, hi int, scale float64) {
 	s.set.Narrow(s.theta, theta)
 	s.derive(operands[float32]{theta: s.theta, gradient: s.result}, lo, hi, scale)
 	s.addPrior(g, theta)
 }
 
-func (s *single) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
+func (s *singleEngine) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 	s.set.Narrow(s.theta, theta)
 	s.set.Narrow(s.v, v)
 	s.derive(operands[float32]{theta: s.theta, v: s.v, product: s.result}, lo, hi, scale)
@@ -86,7 +85,7 @@ func (s *single) hessianVector(hv, theta, v []float64, lo, hi int, scale float64
 }
 
 // addPrior stores the result plus the prior's part.
-func (s *single) addPrior(dst, prior []float64) {
+func (s *singleEngine) addPrior(dst, prior []float64) {
 	one := kernel.Coef{All: 1}
 	s.set.Combine(dst, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: prior})
 }

@@ -29,7 +29,7 @@ func (s pairSlots) count() int        { return 2*s.layers + 3 }
 
 // canPair says whether the engine's kernels and widths allow it.
 func (e *engine[T]) canPair() bool {
-	if !e.single || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
+	if !e.noPrior || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
 		return false
 	}
 	for _, y := range e.layers[1:] {
@@ -68,8 +68,8 @@ func (e *engine[T]) pairPass(n int) *pass[T] {
 	return &e.pairPasses[n]
 }
 
-// pairGradient adds the gradient over the n columns from row lo on to the
-// prior's part, or to the result.
+// pairGradient stores the gradient over the n columns from row lo on, or adds
+// it to the result.
 func (e *engine[T]) pairGradient(lo, n int, scale float64, first bool) {
 	p := e.pairPass(n)
 	e.pairInputs(lo)

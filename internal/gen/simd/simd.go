@@ -169,7 +169,7 @@ func (s Set) MulWhere(zero, h, scale, x reg.VecVirtual) {
 	}
 }
 
-// Sums returns, for each of one or four registers, one whose first lane is
+// Sums returns, for each of one to four registers, one whose first lane is
 // the sum of its lanes.
 func (s Set) Sums(v []reg.VecVirtual) []reg.VecVirtual {
 	for i := range v {
