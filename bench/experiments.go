@@ -183,7 +183,7 @@ func (g *grid) sweep(experiment string, variants []settings) []Cell {
 	for _, p := range g.problems {
 		for split := range g.Splits {
 			for _, block := range g.Sweeps {
-				if !block.covers(p) || block.Only != "" && block.Only != experiment {
+				if !block.covers(p) || block.Only != nil && !slices.Contains(block.Only, experiment) {
 					continue
 				}
 				for _, batch := range block.BatchSizes {

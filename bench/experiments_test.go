@@ -199,9 +199,10 @@ func TestPaperGridCounts(t *testing.T) {
 	// 6 UCI sets at 6 batch sizes, and linear at 5 (128 rows: K = 16, 8, 4,
 	// 2, 1); 5 splits; 7 steps.
 	const axes = (6*6 + 5) * 5 * 7
-	for id, variants := range map[string]int{"methods": 5, "integration-length": 7, "friction": 8} {
-		if got := len(experiment(t, p, id).Cells); got != variants*axes {
-			t.Errorf("%s: %d cells, want %d", id, got, variants*axes)
+	// Of the frictions, six sets lack the smallest step of the full batch.
+	for id, want := range map[string]int{"methods": 5 * axes, "integration-length": 7 * axes, "friction": 8 * (axes - 6*5)} {
+		if got := len(experiment(t, p, id).Cells); got != want {
+			t.Errorf("%s: %d cells, want %d", id, got, want)
 		}
 	}
 	for id, sets := range map[string]int{"regression": 4, "classification": 2} {
