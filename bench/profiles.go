@@ -42,7 +42,7 @@ type Sweep struct {
 func Profiles() []Profile {
 	return []Profile{
 		{
-			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 40 samples: about 20 minutes on 2 cores",
+			Name: "quick", About: "every figure and table on a coarse grid, one split, sweeps of 40 samples: about 15 minutes on 2 cores",
 			Splits: 1, Precision: "float32", Samples: 40,
 			Sweeps: []Sweep{
 				{Datasets: []string{"boston"}, BatchSizes: []int{8, 32}, Steps: []float64{0.005, 0.01, 0.02, 0.05}},
