@@ -24,8 +24,10 @@ func TestServe(t *testing.T) {
 	}
 	for _, c := range []struct {
 		precision string
-		tolerance float64 // round-off
-	}{{"float32", 1e-5}, {"float64", 1e-12}} {
+		// Round-off, in the last bias's gradient above all: a sum of
+		// residuals that cancel. Float32's is what peers are held to.
+		tolerance float64
+	}{{"float32", 1e-4}, {"float64", 1e-12}} {
 		var out strings.Builder
 		requests := "check 8\ncheck 32\ncheck 128\ncheck 455\nheat 455\n"
 		if err := run([]string{"serve", path, c.precision}, strings.NewReader(requests), &out); err != nil {
