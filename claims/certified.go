@@ -111,6 +111,8 @@ func (n *ramp) Update(u *integrators.Update) {
 // Cache keeps certified rows as files, one a job, named by its key.
 type Cache struct {
 	Dir string // created when something is written; "" keeps nothing
+	// Optional says that rows which cannot be kept are no failure.
+	Optional bool
 
 	computed, reused atomic.Int64
 }
@@ -170,7 +172,10 @@ func (c *Cache) rows(ctx context.Context, j Job) ([]certify.Row, error) {
 		return nil, fmt.Errorf("certify: %w", err)
 	}
 	c.computed.Add(1)
-	return rows, c.write(j.Key, rows)
+	if err := c.write(j.Key, rows); err != nil && !c.Optional {
+		return nil, err
+	}
+	return rows, nil
 }
 
 // entry is a file of the cache.

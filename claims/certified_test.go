@@ -135,6 +135,23 @@ func TestCacheWithoutAFolderKeepsNothing(t *testing.T) {
 	}
 }
 
+// A folder that cannot be written ends a run, but not a look at the claims.
+func TestOptionalCacheOutlivesAFolderItCannotWrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	jobs := []Job{smallJob(t)}
+	strict := &Cache{Dir: filepath.Join(file, "certified")}
+	if rows, err := strict.Rows(t.Context(), jobs, 1); err == nil {
+		t.Errorf("%d rows were kept below a file", len(rows))
+	}
+	optional := &Cache{Dir: strict.Dir, Optional: true}
+	if rows, err := optional.Rows(t.Context(), jobs, 1); err != nil || len(rows) == 0 {
+		t.Errorf("%d rows (%v), want them without an error", len(rows), err)
+	}
+}
+
 func TestCancelledJobs(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -87,7 +87,9 @@ func storedEvidence(out string, stderr io.Writer) (figures.Getter, *claims.Cache
 	if err != nil {
 		return nil, nil, err
 	}
-	return store.Get, certifiedRows(store), nil
+	cache := certifiedRows(store)
+	cache.Optional = true // a store that one may only read can be asked, too
+	return store.Get, cache, nil
 }
 
 // certifiedRows is where a store keeps exact errors.
