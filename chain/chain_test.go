@@ -269,9 +269,23 @@ func (s rounded) DerivativesSingle(g, hv, theta, v []float32, rows models.Rows) 
 	hv[0] = v[0] * float32(rows.Scale*float64(rows.Hi-rows.Lo))
 }
 
-// A target in float32 is asked in float32, by as many gradients and products
-// as one in doubles, and over the same rows.
-func TestSingleTargets(t *testing.T) {
+// parted leaves its prior's part out.
+type parted struct{ smooth }
+
+func (s parted) GradientData(g, theta []float64, rows models.Rows) {
+	s.Gradient(g, theta, rows)
+	g[0] -= theta[0]
+}
+
+func (s parted) DerivativesData(g, hv, theta, v []float64, rows models.Rows) {
+	s.GradientData(g, theta, rows)
+	s.HessianVector(hv, theta, v, rows)
+	hv[0] -= v[0]
+}
+
+// A target that leaves its prior's part out is asked as often and over the same
+// rows as one that does not; in float32 if it can.
+func TestTargetsWithoutTheirPrior(t *testing.T) {
 	for name, want := range map[string]Counts{
 		"leapfrog": {Steps: 50, Gradients: 50},
 		"mt3":      {Steps: 50, Gradients: 150, HessianVectors: 50},
@@ -304,6 +318,14 @@ func TestSingleTargets(t *testing.T) {
 		}
 		if math.Abs(single-theta) > 1e-5 || single == theta {
 			t.Errorf("%s: position %v, want %v to float32's rounding, but not to the last bit", name, single, theta)
+		}
+		c := newSprings(1, 5)
+		double, counts := run(parted{smooth{c}}, c)
+		if counts != want || !reflect.DeepEqual(a.asked, c.asked) {
+			t.Errorf("%s: counts %+v, rows %v; want %+v, %v", name, counts, c.asked, want, a.asked)
+		}
+		if math.Abs(double-theta) > 1e-12 {
+			t.Errorf("%s: position %v, want %v", name, double, theta)
 		}
 	}
 }

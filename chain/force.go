@@ -43,6 +43,23 @@ func (b hessianBatch) HessianVector(hv, theta, v []float64) {
 	b.hessian.HessianVector(hv, theta, v, b.rows)
 }
 
+// dataBatch is the force of a target that can leave its prior's part out.
+type dataBatch struct {
+	hessianBatch
+	data models.Data
+}
+
+func (b dataBatch) GradientData(g, theta []float64) {
+	b.gradients++
+	b.data.GradientData(g, theta, b.rows)
+}
+
+func (b dataBatch) DerivativesData(g, hv, theta, v []float64) {
+	b.gradients++
+	b.products++
+	b.data.DerivativesData(g, hv, theta, v, b.rows)
+}
+
 // singleBatch is the force of a target that works in float32.
 type singleBatch struct {
 	hessianBatch
@@ -84,6 +101,7 @@ func newForce(t models.Target, m integrators.Method) (*batch, integrators.Force,
 	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
 	hessian, hasHessian := t.(models.Hessian)
 	single, hasSingle := t.(models.Single)
+	data, hasData := t.(models.Data)
 	gaussian, hasAffine := t.(models.LinearGaussian)
 	switch {
 	case m.Claims.HessianVectors > 0 && !hasHessian:
@@ -94,6 +112,8 @@ func newForce(t models.Target, m integrators.Method) (*batch, integrators.Force,
 		return b, affineBatch{b, gaussian}, nil
 	case hasSingle:
 		return b, singleBatch{hessianBatch{b, hessian}, single}, nil
+	case hasData:
+		return b, dataBatch{hessianBatch{b, hessian}, data}, nil
 	case hasHessian:
 		return b, hessianBatch{b, hessian}, nil
 	}

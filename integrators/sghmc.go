@@ -68,10 +68,12 @@ func newSGHMC(dim int, p Params) *sghmc {
 }
 
 func (s *sghmc) Step(z *State, f Force, n Noise) {
-	s.forceAt(z, f)
-	if !s.frozen {
-		s.observe()
+	if s.frozen {
+		s.verlet.Step(z, f, n)
+		return
 	}
+	s.forceAt(z, f)
+	s.observe()
 	s.finish(z, n)
 }
 

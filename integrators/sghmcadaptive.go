@@ -71,10 +71,12 @@ func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
 }
 
 func (s *sghmcAdaptive) Step(z *State, f Force, n Noise) {
-	s.forceAt(z, f)
-	if !s.frozen {
-		s.observe(z.R)
+	if s.frozen {
+		s.verlet.Step(z, f, n)
+		return
 	}
+	s.forceAt(z, f)
+	s.observe(z.R)
 	s.finish(z, n)
 }
 

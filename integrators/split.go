@@ -168,12 +168,12 @@ func newSplitting(dim int, p Params, word string, segs []segment) *splitting {
 func (s *splitting) Step(z *State, f Force, n Noise) {
 	for i := range s.passes {
 		pass := &s.passes[i]
-		if pass.kicks {
-			f.Gradient(s.g, z.Theta)
-		}
-		pass.u.R = z.R
+		pass.u.R, pass.u.Theta = z.R, nil
 		if pass.drifts {
 			pass.u.Theta = z.Theta
+		}
+		if pass.kicks {
+			evaluate(f, s.g, z.Theta, &pass.u)
 		}
 		if pass.noisy {
 			n.Update(&pass.u)

@@ -53,7 +53,7 @@ func newUBU(dim int, p Params) *ubu {
 
 func (s *ubu) Step(z *State, f Force, n Noise) {
 	s.flow(&s.before, z, n)
-	f.Gradient(s.g, z.Theta)
+	evaluate(f, s.g, z.Theta, &s.after)
 	s.flow(&s.after, z, n)
 }
 

@@ -32,14 +32,16 @@ func newVerlet(dim int, half Coef, kick Update) *verlet {
 }
 
 func (s *verlet) Step(z *State, f Force, n Noise) {
-	s.forceAt(z, f)
+	vec.AddScaled(z.Theta, s.half, z.R)
+	evaluate(f, s.g, z.Theta, &s.kick)
 	s.finish(z, n)
 }
 
-// forceAt drifts and evaluates the gradient.
+// forceAt drifts and evaluates the whole gradient.
 func (s *verlet) forceAt(z *State, f Force) {
 	vec.AddScaled(z.Theta, s.half, z.R)
 	f.Gradient(s.g, z.Theta)
+	s.kick.AddTheta = false
 }
 
 // finish is the rest of the step.
@@ -60,7 +62,7 @@ func (s *verlet) lead(z *State) { // g is free under a SingleForce
 
 func (s *verlet) stepLed(z *State, f SingleForce, n Noise) {
 	f.GradientSingle(s.data, s.next)
-	s.kick.Data, s.kick.Lead, s.kick.E = s.data, s.next, s.half
+	s.kick.Data, s.kick.Lead, s.kick.E, s.kick.AddTheta = s.data, s.next, s.half, false
 	s.finish(z, n)
 	s.kick.Data, s.kick.Lead, s.kick.E = nil, nil, Coef{}
 }

@@ -41,7 +41,18 @@ func newBNN(s *datasets.Split, o Options) (Target, error) {
 	if t.train.Single() {
 		return singleBNN{t}, nil
 	}
-	return t, nil
+	return doubleBNN{t}, nil
+}
+
+// doubleBNN is a network whose derivatives are worked out in float64.
+type doubleBNN struct{ *bnn }
+
+func (t doubleBNN) GradientData(g, theta []float64, rows Rows) {
+	t.train.GradientData(g, theta, rows.Lo, rows.Hi, rows.Scale)
+}
+
+func (t doubleBNN) DerivativesData(g, hv, theta, v []float64, rows Rows) {
+	t.train.DerivativesData(g, hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
 }
 
 // singleBNN is a network whose derivatives are worked out in float32.

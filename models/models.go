@@ -44,8 +44,19 @@ type Hessian interface {
 	HessianVector(hv, theta, v []float64, rows Rows)
 }
 
-// Single is a Target with the prior N(0, I) whose data's part of the
-// derivatives is worked out in float32.
+// Data is a Target with the prior N(0, I) that can leave its part of the
+// derivatives out.
+type Data interface {
+	Hessian
+	// GradientData stores what Gradient stores, without the prior's theta,
+	// in g.
+	GradientData(g, theta []float64, rows Rows)
+	// DerivativesData stores that, too, and what HessianVector stores,
+	// without the prior's v, in hv: together they cost less.
+	DerivativesData(g, hv, theta, v []float64, rows Rows)
+}
+
+// Single is a target of the same kind that works in float32.
 type Single interface {
 	Hessian
 	// GradientSingle stores what Gradient stores, without the prior's theta,

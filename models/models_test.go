@@ -229,6 +229,39 @@ func TestSingleLeavesOutTheStandardPrior(t *testing.T) {
 	})
 }
 
+// The same in doubles, where only the sum with the prior's part rounds.
+func TestDataLeavesOutTheStandardPrior(t *testing.T) {
+	eachSubject(t, func(t *testing.T, s subject, r *rand.Rand) {
+		target := s.on(t, s.split)
+		data, ok := target.(Data)
+		if !ok {
+			if s.model == "bnn" {
+				t.Fatal("a network in float64 is no Data")
+			}
+			return
+		}
+		dim := data.Dim()
+		theta, v := normals(r, dim), normals(r, dim)
+		g, alone, hv := make([]float64, dim), make([]float64, dim), make([]float64, dim)
+		want, wantHV := make([]float64, dim), make([]float64, dim)
+		for _, rows := range rowsOf(data.Rows()) {
+			target.Gradient(want, theta, rows)
+			target.HessianVector(wantHV, theta, v, rows)
+			data.GradientData(alone, theta, rows)
+			data.DerivativesData(g, hv, theta, v, rows)
+			for what, pair := range map[string][2][]float64{
+				"gradient":                {shifted(alone, 1, theta), want},
+				"gradient with a product": {shifted(g, 1, theta), want},
+				"product":                 {shifted(hv, 1, v), wantHV},
+			} {
+				if d, size := distance(pair[0], pair[1]), norm(pair[1]); !(d <= 1e-14*size) {
+					t.Errorf("%+v: %s is off by %g of %g", rows, what, d, size)
+				}
+			}
+		}
+	})
+}
+
 func float32s(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

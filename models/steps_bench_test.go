@@ -68,16 +68,17 @@ func TestStepsAllocateNothing(t *testing.T) {
 	}
 }
 
-// A chain whose network hands positions and gradients on in float32 must be
-// that of the same network asked in doubles: to the last bit, but for mt3,
-// which adds the prior's part in other places.
-func TestFloat32StepsAreThePlainOnes(t *testing.T) {
-	run := func(m integrators.Method, inner, size int, hide bool) *integrators.State {
+// A chain whose network leaves the prior's part out, and in float32 hands
+// positions and gradients on, must be that of the same network asked for all of
+// the gradient, in doubles: to the last bit, but for mt3, which adds the
+// prior's part in other places.
+func TestFastStepsAreThePlainOnes(t *testing.T) {
+	run := func(precision string, m integrators.Method, inner, size int, hide bool) *integrators.State {
 		set, err := (&datasets.Resolver{Offline: true}).Load(t.Context(), "teacher-reg")
 		must(t, err)
 		split, err := set.Split(0)
 		must(t, err)
-		target, err := models.New("bnn", split, models.Options{Precision: "float32"})
+		target, err := models.New("bnn", split, models.Options{Precision: precision})
 		must(t, err)
 		if hide {
 			target = struct{ models.Hessian }{target.(models.Hessian)}
@@ -107,11 +108,13 @@ func TestFloat32StepsAreThePlainOnes(t *testing.T) {
 	} {
 		m, err := integrators.Lookup(c.method)
 		must(t, err)
-		want, got := run(m, c.inner, c.size, true), run(m, c.inner, c.size, false)
-		for i := range want.Theta {
-			if d := math.Abs(got.Theta[i] - want.Theta[i]); !(d <= c.tol) {
-				t.Errorf("%s, N_l = %d, batches of %d: position %d is %v, want %v", c.method, c.inner, c.size, i, got.Theta[i], want.Theta[i])
-				break
+		for _, precision := range []string{"float32", "float64"} {
+			want, got := run(precision, m, c.inner, c.size, true), run(precision, m, c.inner, c.size, false)
+			for i := range want.Theta {
+				if d := math.Abs(got.Theta[i] - want.Theta[i]); !(d <= c.tol) {
+					t.Errorf("%s, %s, N_l = %d, batches of %d: position %d is %v, want %v", precision, c.method, c.inner, c.size, i, got.Theta[i], want.Theta[i])
+					break
+				}
 			}
 		}
 	}

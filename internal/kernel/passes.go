@@ -33,17 +33,18 @@ func (c Coef) At(i int) float64 {
 //
 // Every update of the integrators between two gradients has this form, so a
 // generator that makes ξ inside the pass touches memory once. G may be nil
-// (A∘g is then left out); Theta may be nil (no drift).
+// (A∘g is then left out); Theta may be nil (no drift). With AddTheta, g is G +
+// θ: G is the data's part of the gradient of a target with the prior N(0, I).
 //
 // With Lead, the pass is a whole step of a scheme that drifts first. Its
-// gradient is that of a target with the prior N(0, I): Data, the part of the
-// data, in float32, plus θ. And it hands the position of the next gradient on,
-// rounded to float32:
+// gradient is Data, the data's part in float32, plus θ. And it hands the
+// position of the next gradient on, rounded to float32:
 //
 //	θ ← θ + E∘r,   r ← P∘r + A∘(data + θ),   θ ← θ + B∘r,
 //	r ← Q∘r + S∘ξ,   θ ← θ + D∘r,   lead ← θ + E∘r.
 type Update struct {
 	Theta, R, G         []float64
+	AddTheta            bool
 	Data, Lead          []float32 // both or neither; then Theta is needed, and G not used
 	P, A, B, Q, S, D, E Coef
 }
@@ -70,6 +71,8 @@ func (u *Update) coordinate(i int, xi float64) {
 	case u.Lead != nil:
 		u.Theta[i] = math.FMA(u.E.At(i), u.R[i], u.Theta[i])
 		r = math.FMA(u.A.At(i), float64(u.Data[i])+u.Theta[i], r)
+	case u.AddTheta:
+		r = math.FMA(u.A.At(i), u.G[i]+u.Theta[i], r)
 	case u.G != nil:
 		r = math.FMA(u.A.At(i), u.G[i], r)
 	}
@@ -94,6 +97,7 @@ func (u *Update) check(xi []float64) {
 	n := len(u.R)
 	ok := (u.Theta == nil || len(u.Theta) >= n) && (u.G == nil || len(u.G) >= n) && (xi == nil || len(xi) >= n)
 	ok = ok && (u.Data == nil) == (u.Lead == nil)
+	ok = ok && (!u.AddTheta || u.G != nil && u.Theta != nil && u.Lead == nil)
 	if u.Lead != nil {
 		ok = ok && len(u.Theta) >= n && len(u.Data) >= n && len(u.Lead) >= n
 	}

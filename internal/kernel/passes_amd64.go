@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // Each function does the whole turns of its pass and returns how many
 // elements that were; plain Go does none.
@@ -70,6 +73,7 @@ func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) 
 type pass struct {
 	theta, r, g, xi unsafe.Pointer
 	lead            unsafe.Pointer // not nil for a whole step, whose g is of floats
+	addTheta        uint64         // not 0 if theta is to be added to g
 	coef            [7]unsafe.Pointer
 	step            [7]int // bytes by which a coefficient's address moves
 	all             [7*turn512 + lineDoubles]float64
@@ -103,6 +107,9 @@ func updateVectors(l level, u *Update, xi []float64) int {
 		p.g, p.lead = unsafe.Pointer(&u.Data[0]), unsafe.Pointer(&u.Lead[0])
 	case u.G != nil:
 		p.g = unsafe.Pointer(&u.G[0])
+		if u.AddTheta {
+			p.addTheta = 1
+		}
 	default:
 		coefs[1] = &none
 	}
@@ -146,7 +153,8 @@ func normalVectors(l level, c *counter, dst []float64) int {
 // coefficients are those of an update, in the assembly's order.
 type coefficients struct {
 	p, a, b, q, s, d, e float64
-	thetaStep           int // bytes from one turn's positions to the next one's
+	thetaStep           int    // bytes from one turn's positions to the next one's
+	addTheta            uint64 // all ones if theta is to be added to g, else 0
 }
 
 // noiseUpdateVectors carries out an update of uniform coefficients with
@@ -161,7 +169,7 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 		return 0
 	}
 	c.share()
-	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All, 8 * turn}
+	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All, 8 * turn, 0}
 	if u.Lead != nil {
 		if l == avx512 {
 			noiseStep_avx512(c, &k, &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
@@ -182,6 +190,9 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 		g = &u.G[0]
 	} else {
 		k.a = 0
+	}
+	if u.AddTheta {
+		k.addTheta = math.MaxUint64
 	}
 	if l == avx512 {
 		noiseUpdate_avx512(c, &k, theta, &u.R[0], g, turns)

@@ -75,6 +75,10 @@ func variants(r *rand.Rand, n int) map[string]*Update {
 				us[fmt.Sprintf("%s gradient=%v position=%v", name, g, theta)] = u
 			}
 		}
+		us[name+" and the position added to the gradient"] = &Update{
+			P: coef(), A: coef(), B: same(), Q: coef(), S: coef(), D: coef(),
+			Theta: randoms(r, n), G: randoms(r, n), AddTheta: true,
+		}
 		us[name+" whole step"] = &Update{
 			P: coef(), A: coef(), B: same(), Q: coef(), S: coef(), D: coef(), E: coef(),
 			Theta: randoms(r, n), Data: floats(randoms(r, n)), Lead: make([]float32, n),
@@ -142,6 +146,9 @@ func defined(u *Update, momentum, xi []float64) (theta, r, lead []float64) {
 			r[i] += u.A.At(i) * (float64(u.Data[i]) + theta[i])
 		} else if u.G != nil {
 			r[i] += u.A.At(i) * u.G[i]
+		}
+		if u.AddTheta {
+			r[i] += u.A.At(i) * theta[i]
 		}
 		if u.Theta != nil {
 			theta[i] += u.B.At(i) * r[i]
@@ -314,12 +321,13 @@ func TestPassesAllocateNothing(t *testing.T) {
 func TestMisuseOfPasses(t *testing.T) {
 	long, short := make([]float64, 4), make([]float64, 3)
 	for name, f := range map[string]func(){
-		"short position":    func() { (&Update{R: long, Theta: short}).Apply(nil) },
-		"short gradient":    func() { (&Update{R: long, G: short}).Apply(nil) },
-		"short coefficient": func() { (&Update{R: long, S: Coef{Each: short}}).Apply(nil) },
-		"short noise":       func() { (&Update{R: long}).Apply(short) },
-		"no lead":           func() { (&Update{R: long, Theta: long, Data: make([]float32, 4)}).Apply(nil) },
-		"no gradient":       func() { (&Update{R: long, Theta: long, Lead: make([]float32, 4)}).Apply(nil) },
+		"short position":     func() { (&Update{R: long, Theta: short}).Apply(nil) },
+		"short gradient":     func() { (&Update{R: long, G: short}).Apply(nil) },
+		"short coefficient":  func() { (&Update{R: long, S: Coef{Each: short}}).Apply(nil) },
+		"short noise":        func() { (&Update{R: long}).Apply(short) },
+		"no position to add": func() { (&Update{R: long, G: long, AddTheta: true}).Apply(nil) },
+		"no lead":            func() { (&Update{R: long, Theta: long, Data: make([]float32, 4)}).Apply(nil) },
+		"no gradient":        func() { (&Update{R: long, Theta: long, Lead: make([]float32, 4)}).Apply(nil) },
 		"short lead": func() {
 			(&Update{R: long, Theta: long, Data: make([]float32, 4), Lead: make([]float32, 3)}).Apply(nil)
 		},

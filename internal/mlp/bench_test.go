@@ -42,7 +42,7 @@ func BenchmarkGradient(b *testing.B) {
 			g, theta := rounded(g), rounded(theta)
 			return func() { n.GradientSingle(g, theta, 0, rows, 455/float64(rows)) }, work
 		}
-		return func() { n.Gradient(g, theta, 0, rows, 455/float64(rows)) }, work
+		return func() { n.GradientData(g, theta, 0, rows, 455/float64(rows)) }, work
 	})
 }
 
@@ -53,7 +53,7 @@ func BenchmarkHessianVector(b *testing.B) {
 			g, theta, v := rounded(g), rounded(theta), rounded(v)
 			return func() { n.DerivativesSingle(nil, g, theta, v, 0, rows, 455/float64(rows)) }, work
 		}
-		return func() { n.HessianVector(g, theta, v, 0, rows, 455/float64(rows)) }, work
+		return func() { n.DerivativesData(nil, g, theta, v, 0, rows, 455/float64(rows)) }, work
 	})
 }
 
@@ -164,7 +164,18 @@ func (f batch) HessianVector(hv, theta, v []float64) {
 	f.n.HessianVector(hv, theta, v, 0, f.rows, f.scale)
 }
 
-// singleBatch is the force of a network in float32.
+// dataBatch and singleBatch are the forces that chains use, in float64 and in
+// float32.
+type dataBatch struct{ batch }
+
+func (f dataBatch) GradientData(g, theta []float64) {
+	f.n.GradientData(g, theta, 0, f.rows, f.scale)
+}
+
+func (f dataBatch) DerivativesData(g, hv, theta, v []float64) {
+	f.n.DerivativesData(g, hv, theta, v, 0, f.rows, f.scale)
+}
+
 type singleBatch struct{ batch }
 
 func (f singleBatch) GradientSingle(g, theta []float32) {
@@ -263,7 +274,7 @@ func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n 
 	z := integrators.NewState(n.Dim())
 	copy(z.Theta, normals(r, n.Dim()))
 	plain := batch{n, rows, 455 / float64(rows)}
-	var f integrators.Force = plain
+	var f integrators.Force = dataBatch{plain}
 	if n.Single() {
 		f = singleBatch{plain}
 	}

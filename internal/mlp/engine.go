@@ -27,7 +27,6 @@ type engine[T kernel.Float] struct {
 	chunk    int              // columns at a time
 	rowLen   int              // length of a row of activations
 	frame    [][]T            // what the programs work on, by slot
-	noPrior  bool             // T is float32: the prior's part is left to the caller
 	passes   [kinds][]pass[T] // by the number of columns, as the next one
 	forwards []*kernel.Program[T]
 
@@ -54,9 +53,7 @@ const (
 	slotTheta
 	slotVector // v of a Hessian-vector product
 	slotGradient
-	slotGradientPrior // the prior's part of it: theta
 	slotProduct
-	slotProductPrior // v
 	slotOutput
 	slotTangentOutput
 	slotDelta         // derivative of the loss by a layer's outputs; two, in turn
@@ -74,7 +71,6 @@ const chunkBytes = 1024
 
 func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T] {
 	e := &engine[T]{set: set, rows: rows, loss: newLoss(p)}
-	_, e.noPrior = any(e).(*engine[float32])
 	for l, in := range p.Widths[:len(p.Widths)-1] {
 		y := layer{in, p.Widths[l+1], e.dim, 1 / math.Sqrt(float64(in))}
 		e.layers = append(e.layers, y)

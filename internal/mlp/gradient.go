@@ -3,19 +3,16 @@ package mlp
 import "hambench/internal/kernel"
 
 // pass is what computes derivatives over one chunk: a program before the
-// loss, and one after it. The first chunk of a call stores its part, added to
-// the prior's if there is one; the others add theirs to the result.
+// loss, and one after it. The first chunk of a call stores its part, the
+// others add theirs.
 type pass[T kernel.Float] struct {
 	before, first, others *kernel.Program[T]
 }
 
 // operands are the vectors of a call: a gradient is computed unless it is
-// nil, and so is the Hessian's product with v. Their priors, if not nil, are
-// added.
+// nil, and so is the Hessian's product with v.
 type operands[T kernel.Float] struct {
-	theta, v                []T
-	gradient, gradientPrior []T
-	product, productPrior   []T
+	theta, v, gradient, product []T
 }
 
 // derivatives says which of them a call computes.
@@ -38,18 +35,17 @@ func (o *operands[T]) kind() derivatives {
 	return gradientAndProduct
 }
 
-// derive computes derivatives of scale × the rows' negative log-likelihood.
+// derive computes derivatives of scale × the rows' negative log-likelihood. The
+// prior's part is left to the caller, who may have a cheaper place for it, and
+// in float32 would lose digits here.
 func (e *engine[T]) derive(o operands[T], lo, hi int, scale float64) {
 	if lo == hi {
 		clear(o.gradient)
-		copy(o.gradient, o.gradientPrior)
 		clear(o.product)
-		copy(o.product, o.productPrior)
 		return
 	}
 	e.frame[slotTheta], e.frame[slotVector] = o.theta, o.v
-	e.frame[slotGradient], e.frame[slotGradientPrior] = o.gradient, o.gradientPrior
-	e.frame[slotProduct], e.frame[slotProductPrior] = o.product, o.productPrior
+	e.frame[slotGradient], e.frame[slotProduct] = o.gradient, o.product
 	kind := o.kind()
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
@@ -87,24 +83,18 @@ func (e *engine[T]) pass(n int, kind derivatives) *pass[T] {
 }
 
 // sum is what becomes of a layer's part of a derivative: the slot of the
-// result, the epilogue that stores it there, and the slot with what that adds.
+// result, and the epilogue that stores it there or adds it.
 type sum struct {
 	result   int
 	epilogue kernel.Epilogue
-	addend   int
 }
 
-// sumTo is the sum of the first or another chunk in a slot, which that of the
-// prior's part follows. In float32 that part would be rounded: it is left to
-// the caller.
-func (e *engine[T]) sumTo(slot int, first bool) sum {
-	switch {
-	case !first:
-		return sum{slot, kernel.Add, slot}
-	case e.noPrior:
-		return sum{slot, kernel.Store, slot}
+// sumTo is the sum of the first or another chunk in a slot.
+func sumTo(slot int, first bool) sum {
+	if first {
+		return sum{slot, kernel.Store}
 	}
-	return sum{slot, kernel.Add, slot + 1}
+	return sum{slot, kernel.Add}
 }
 
 // forward returns the program that computes the activations and outputs of n
@@ -138,10 +128,10 @@ func (e *engine[T]) backward(n int, kind derivatives, first bool) *kernel.Progra
 		if kind != productOnly {
 			delta := e.deltaSlot(slotDelta, l)
 			e.transpose(p, l, n, delta, slotTransposed)
-			e.outer(p, l, n, e.sumTo(slotGradient, first), pair{e.activation(l), delta, slotTransposed})
+			e.outer(p, l, n, sumTo(slotGradient, first), pair{e.activation(l), delta, slotTransposed})
 		}
 		if kind != gradientOnly {
-			e.outerTangent(p, l, n, kind, e.sumTo(slotProduct, first))
+			e.outerTangent(p, l, n, kind, sumTo(slotProduct, first))
 		}
 		if l == 0 {
 			break
@@ -200,10 +190,9 @@ type pair struct{ inputs, delta, transposed int }
 func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair) {
 	y := e.layers[l]
 	result := func(column int) kernel.Operand { return kernel.Operand{Slice: to.result, Offset: y.offset + column} }
-	h := func(column int) kernel.Operand { return kernel.Operand{Slice: to.addend, Offset: y.offset + column} }
 	main := y.out - e.dotColumns(y.out, n)
 	if main > 0 {
-		q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: h(0)}
+		q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: result(0)}
 		for _, x := range pairs {
 			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: transposedRow[T](main)})
 		}
@@ -211,7 +200,7 @@ func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair)
 	}
 	// The product has brought their operands into the first-level cache.
 	for o := main; o < y.out; o += 2 {
-		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: to.epilogue, H: h(o)}
+		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: to.epilogue, H: result(o)}
 		for _, x := range pairs {
 			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}, BRow: e.rowLen})
 		}

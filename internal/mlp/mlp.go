@@ -74,21 +74,17 @@ func newSingle(set *kernel.Set, p *Problem, rows int) *singleEngine {
 func (s *singleEngine) gradient(g, theta []float64, lo, hi int, scale float64) {
 	s.set.Narrow(s.theta, theta)
 	s.derive(operands[float32]{theta: s.theta, gradient: s.result}, lo, hi, scale)
-	s.addPrior(g, theta)
+	s.set.Combine(g, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: theta})
 }
 
 func (s *singleEngine) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 	s.set.Narrow(s.theta, theta)
 	s.set.Narrow(s.v, v)
 	s.derive(operands[float32]{theta: s.theta, v: s.v, product: s.result}, lo, hi, scale)
-	s.addPrior(hv, v)
+	s.set.Combine(hv, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: v})
 }
 
-// addPrior stores the result plus the prior's part.
-func (s *singleEngine) addPrior(dst, prior []float64) {
-	one := kernel.Coef{All: 1}
-	s.set.Combine(dst, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: prior})
-}
+var one = kernel.Coef{All: 1}
 
 // New returns the network of a problem. It copies the data.
 func New(p Problem) (*Net, error) { return newNet(kernel.Default(), p) }
@@ -182,7 +178,8 @@ func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
 		n.single.gradient(g, theta, lo, hi, scale)
 		return
 	}
-	n.exact.derive(operands[float64]{theta: theta, gradient: g, gradientPrior: theta}, lo, hi, scale)
+	n.GradientData(g, theta, lo, hi, scale)
+	n.exact.set.Combine(g, nil, kernel.Summand{C: one, X: g}, kernel.Summand{C: one, X: theta})
 }
 
 // HessianVector stores the product of the Hessian of what Gradient
@@ -193,23 +190,40 @@ func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 		n.single.hessianVector(hv, theta, v, lo, hi, scale)
 		return
 	}
-	n.exact.derive(operands[float64]{theta: theta, v: v, product: hv, productPrior: v}, lo, hi, scale)
+	n.DerivativesData(nil, hv, theta, v, lo, hi, scale)
+	n.exact.set.Combine(hv, nil, kernel.Summand{C: one, X: hv}, kernel.Summand{C: one, X: v})
+}
+
+// GradientData stores scale × the gradient of the negative log-likelihood of
+// the rows [lo, hi) in g, in float64: what Gradient stores, without the
+// prior's theta.
+func (n *Net) GradientData(g, theta []float64, lo, hi int, scale float64) {
+	check(n, lo, hi, g, theta)
+	n.arranged().derive(operands[float64]{theta: theta, gradient: g}, lo, hi, scale)
+}
+
+// DerivativesData stores what GradientData stores in g, unless that is nil,
+// and what HessianVector stores, without the prior's v, in hv. Both together
+// cost a third of a gradient more than the product.
+func (n *Net) DerivativesData(g, hv, theta, v []float64, lo, hi int, scale float64) {
+	check(n, lo, hi, hv, theta, v)
+	if g != nil {
+		check(n, lo, hi, g)
+	}
+	n.arranged().derive(operands[float64]{theta: theta, v: v, gradient: g, product: hv}, lo, hi, scale)
 }
 
 // Single says whether derivatives are computed in float32. Only then do
 // GradientSingle and DerivativesSingle serve.
 func (n *Net) Single() bool { return n.single != nil }
 
-// GradientSingle stores scale × the gradient of the negative log-likelihood
-// of the rows [lo, hi) in g: what Gradient stores, without the prior's theta.
+// GradientSingle is GradientData in float32.
 func (n *Net) GradientSingle(g, theta []float32, lo, hi int, scale float64) {
 	check(n, lo, hi, g, theta)
 	n.single.derive(operands[float32]{theta: theta, gradient: g}, lo, hi, scale)
 }
 
-// DerivativesSingle stores what GradientSingle stores in g, unless that is
-// nil, and what HessianVector stores, without the prior's v, in hv. Both
-// together cost a third of a gradient more than the product.
+// DerivativesSingle is DerivativesData in float32.
 func (n *Net) DerivativesSingle(g, hv, theta, v []float32, lo, hi int, scale float64) {
 	check(n, lo, hi, hv, theta, v)
 	if g != nil {

@@ -188,6 +188,31 @@ func TestSingleDerivatives(t *testing.T) {
 	})
 }
 
+// The same in doubles.
+func TestDataDerivatives(t *testing.T) {
+	eachNet(t, Float64, func(t *testing.T, n *Net, r *rand.Rand) {
+		theta, v := normals(r, n.Dim()), normals(r, n.Dim())
+		vector := func() []float64 { return make([]float64, n.Dim()) }
+		g, alone, hv, together, whole := vector(), vector(), vector(), vector(), vector()
+		for _, rows := range ranges(n.Rows()) {
+			n.GradientData(alone, theta, rows[0], rows[1], 2)
+			n.DerivativesData(nil, hv, theta, v, rows[0], rows[1], 2)
+			n.DerivativesData(g, together, theta, v, rows[0], rows[1], 2)
+			check := func(what string, got, want []float64) {
+				if d := norm(moved(got, -1, want)); d != 0 {
+					t.Errorf("rows %v: %s differs by %g of %g", rows, what, d, norm(want))
+				}
+			}
+			check("the gradient made with a product", g, alone)
+			check("the product made with a gradient", together, hv)
+			n.Gradient(whole, theta, rows[0], rows[1], 2)
+			check("the gradient with its prior", whole, moved(alone, 1, theta))
+			n.HessianVector(whole, theta, v, rows[0], rows[1], 2)
+			check("the product with its prior", whole, moved(hv, 1, v))
+		}
+	})
+}
+
 func doubles(x []float32) []float64 {
 	w := make([]float64, len(x))
 	for i, v := range x {

@@ -29,7 +29,8 @@ func (s pairSlots) count() int        { return 2*s.layers + 3 }
 
 // canPair says whether the engine's kernels and widths allow it.
 func (e *engine[T]) canPair() bool {
-	if !e.noPrior || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
+	_, single := any(e).(*engine[float32])
+	if !single || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
 		return false
 	}
 	for _, y := range e.layers[1:] {
@@ -63,7 +64,7 @@ func (e *engine[T]) allocatePairs(widest int) {
 // pairPass returns the programs for n columns.
 func (e *engine[T]) pairPass(n int) *pass[T] {
 	if e.pairPasses[n].before == nil {
-		e.pairPasses[n] = pass[T]{e.pairForward(), e.pairBackward(n, e.sumTo(slotGradient, true)), e.pairBackward(n, e.sumTo(slotGradient, false))}
+		e.pairPasses[n] = pass[T]{e.pairForward(), e.pairBackward(n, sumTo(slotGradient, true)), e.pairBackward(n, sumTo(slotGradient, false))}
 	}
 	return &e.pairPasses[n]
 }
@@ -148,10 +149,10 @@ func (e *engine[T]) pairBackward(n int, to sum) *kernel.Program[T] {
 // pairOuter appends layer l's part of the gradient.
 func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n int, to sum) {
 	y := e.layers[l]
-	result, h := kernel.Operand{Slice: to.result, Offset: y.offset}, kernel.Operand{Slice: to.addend, Offset: y.offset}
+	result := kernel.Operand{Slice: to.result, Offset: y.offset}
 	if y.out == 1 { // the zeros among pairs leave one of two doubled numbers
 		p.Dots(kernel.Dots{
-			M: y.in + 1, N: 1, Scale: y.scale, C: result, CRow: 1, Epilogue: to.epilogue, H: h,
+			M: y.in + 1, N: 1, Scale: y.scale, C: result, CRow: 1, Epilogue: to.epilogue, H: result,
 			Terms: []kernel.Term{{K: 2 * n, A: at(e.pairs.doubled(l)), ARow: kernel.PairRow, B: at(e.pairs.delta(l))}},
 		})
 		return
@@ -159,7 +160,7 @@ func (e *engine[T]) pairOuter(p *kernel.Program[T], l, n int, to sum) {
 	row := wholeVectors[T](y.out)
 	p.PairTranspose(kernel.PairTranspose{M: y.out, S: at(e.pairs.delta(l)), D: at(slotTransposed), DRow: row})
 	p.Product(kernel.Product{
-		M: y.in + 1, N: y.out, Scale: y.scale, C: result, CRow: y.out, Epilogue: to.epilogue, H: h,
+		M: y.in + 1, N: y.out, Scale: y.scale, C: result, CRow: y.out, Epilogue: to.epilogue, H: result,
 		Terms: []kernel.Term{{K: n, A: at(e.pairs.doubled(l)), ARow: kernel.PairRow, ACol: 2, B: at(slotTransposed), BRow: row}},
 	})
 }

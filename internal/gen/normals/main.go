@@ -34,6 +34,7 @@ const (
 	cD
 	cE
 	cThetaStep // bytes that theta advances in a turn
+	cAddTheta  // all ones if theta is to be added to the gradient, else 0
 )
 
 // groupBytes are the doubles of one group of 8 blocks.
@@ -96,9 +97,10 @@ func update(s isa) {
 		return thread{
 			func() { VMOVUPD(at(r), v) },
 			s.by64(VMULPD, VMULPD_BCST, coef(cP), v, v),
-			func() { VMOVUPD(at(g), a) },
-			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cA), a, v),
 			func() { VMOVUPD(at(theta), t) },
+			s.by64(func(o ...Op) { VANDPD(o...) }, func(o ...Op) { VANDPD_BCST(o...) }, coef(cAddTheta), t, a),
+			func() { VADDPD(at(g), a, a) },
+			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cA), a, v),
 			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cB), v, t),
 			s.by64(VMULPD, VMULPD_BCST, coef(cQ), v, v),
 			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cS), z, v),

@@ -176,10 +176,11 @@ const (
 	pR
 	pG
 	pXi
-	pLead // not 0 for a whole step, whose gradient is of floats
-	pCoef // P, A, B, Q, S, D, E: addresses
-	pStep = pCoef + coefs*8
-	coefs = 7
+	pLead     // not 0 for a whole step, whose gradient is of floats
+	pAddTheta // not 0 if theta is to be added to the gradient
+	pCoef     // P, A, B, Q, S, D, E: addresses
+	pStep     = pCoef + coefs*8
+	coefs     = 7
 )
 
 // update is the pass of vec.Update with a given ξ. Each coefficient has an
@@ -197,14 +198,15 @@ func update(s simd.Set) {
 	TESTQ(u.lead, u.lead)
 	JNZ(LabelRef("whole"))
 	u.multiply(cP, u.v)
-	u.each(cA, func(i int, c Mem) { u.s.FMA(u.at(u.g, i), s.LoadPart(c, nil), u.v[i]) })
-	advance(unroll*s.Bytes, u.g)
 	TESTQ(u.theta, u.theta)
 	JZ(LabelRef("still"))
 	u.t = u.load(u.theta)
+	u.push()
 	u.move()
 	JMP(LabelRef("moved"))
 	Label("still")
+	u.each(cA, func(i int, c Mem) { u.s.FMA(u.at(u.g, i), s.LoadPart(c, nil), u.v[i]) })
+	advance(unroll*s.Bytes, u.g)
 	u.kick()
 	JMP(LabelRef("moved"))
 	Label("whole")
@@ -282,6 +284,19 @@ func (u *updater) add(coef int, x, y []reg.VecVirtual) {
 func (u *updater) kick() {
 	u.multiply(cQ, u.v)
 	u.each(cS, func(i int, c Mem) { u.s.FMA(c, u.s.LoadPart(u.at(u.xi, i), nil), u.v[i]) })
+}
+
+// push adds the gradient to the momenta.
+func (u *updater) push() {
+	g := u.load(u.g)
+	CMPQ(u.field(pAddTheta), U32(0))
+	JEQ(LabelRef("all"))
+	for i, x := range g {
+		VADDPD(u.t[i], x, x)
+	}
+	Label("all")
+	u.add(cA, g, u.v)
+	advance(unroll*u.s.Bytes, u.g)
 }
 
 // move is the kick and the drifts before and after it.

@@ -51,6 +51,25 @@ func floats(x []float64) []float32 {
 	return f
 }
 
+// dataWaves is plainWaves that can leave θ out.
+type dataWaves struct{ plainWaves }
+
+func (d dataWaves) GradientData(g, theta []float64) {
+	data := make([]float32, len(g))
+	d.w.GradientSingle(data, floats(theta))
+	for i, x := range data {
+		g[i] = float64(x)
+	}
+}
+
+func (d dataWaves) DerivativesData(g, hv, theta, v []float64) {
+	single, product := make([]float32, len(g)), make([]float32, len(g))
+	d.w.DerivativesSingle(single, product, floats(theta), floats(v))
+	for i := range g {
+		g[i], hv[i] = float64(single[i]), float64(product[i])
+	}
+}
+
 // bothWaves must be asked in float32 by the schemes that can.
 type bothWaves struct {
 	waves
@@ -115,6 +134,12 @@ func TestSingleForcesTakeTheSameSteps(t *testing.T) {
 					return z
 				}
 				want := run(func(i int) Force { return plainWaves{waves{float32(i)}} }, steps)
+				data := run(func(i int) Force { return dataWaves{plainWaves{waves{float32(i)}}} }, steps)
+				for i := range dim {
+					if !(math.Abs(data.Theta[i]-want.Theta[i]) <= c.tol && math.Abs(data.R[i]-want.R[i]) <= c.tol) {
+						t.Fatalf("without the prior's part coordinate %d is (%v, %v), want (%v, %v)", i, data.Theta[i], data.R[i], want.Theta[i], want.R[i])
+					}
+				}
 				for _, pieces := range [][]int{{steps}, {3, steps - 3}} {
 					got := run(func(i int) Force { return bothWaves{waves{float32(i)}, plainWaves{waves{float32(i)}}, &asked} }, pieces...)
 					for i := range dim {
@@ -163,6 +188,7 @@ func TestSingleForcesGiveWayToOthers(t *testing.T) {
 	}
 	for _, name := range []string{"leapfrog", "lietrotter", "symmetric", "sghmc"} {
 		plain := func(step int) Force { return plainWaves{waves{float32(step)}} }
+		data := func(step int) Force { return dataWaves{plainWaves{waves{float32(step)}}} }
 		single := func(step int) Force {
 			return bothWaves{waves{float32(step)}, plainWaves{waves{float32(step)}}, new(int)}
 		}
@@ -170,10 +196,7 @@ func TestSingleForcesGiveWayToOthers(t *testing.T) {
 		for what, force := range map[string]func(int) Force{
 			"always": single,
 			"in turn": func(step int) Force {
-				if step%3 == 0 {
-					return plain(step)
-				}
-				return single(step)
+				return []func(int) Force{plain, single, single, data}[step%4](step)
 			},
 		} {
 			got := run(name, force)
