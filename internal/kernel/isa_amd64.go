@@ -65,6 +65,15 @@ const (
 
 	pairForward512 = 2 * (kernels512 + kernels2) // of float32 only
 	pairBack512    = pairForward512 + 1
+
+	outer512 = pairBack512 + 1 // for each number of rows of B, by width; float64's follow
+)
+
+// outerRows, and one more, are the rows of B that the outer kernels take, and
+// outerWidest their vectors.
+const (
+	outerRows   = 7
+	outerWidest = 3
 )
 
 // run carries out instructions on a frame of slice headers.
@@ -135,14 +144,20 @@ func maskOf[T Float](l level, n int) uint64 {
 // compileProduct cuts a product into panels of whole vectors, the last vector
 // under a mask.
 func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
+	few := s.level == avx512 && len(q.Terms) == 1 && (q.Terms[0].K == outerRows || q.Terms[0].K == outerRows+1) &&
+		(q.Epilogue == Store || q.Epilogue == Add)
 	for n := 0; n < q.N; {
 		kernel, vectors, lanes := panel[T](s.level, q.N-n)
+		index := kernelIndex[T](s.level, kernel)
+		if few {
+			index, vectors, lanes = outerPanel[T](q.Terms[0].K, q.N-n)
+		}
 		columns := min(vectors*lanes, q.N-n)
 		c, h := q.C, q.H
 		c.Offset += n
 		h.Offset += n
 		code = append(code, instruction{
-			kernel: kernelIndex[T](s.level, kernel), m: q.M,
+			kernel: index, m: q.M,
 			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
 			mask: maskOf[T](s.level, columns-(vectors-1)*lanes), scale: scaleBits[T](q.Scale),
 			terms: termsOf[T](q.Terms, n),
@@ -150,6 +165,20 @@ func compileProduct[T Float](code []instruction, s *Set, q *Product) []instructi
 		n += columns
 	}
 	return code
+}
+
+// outerPanel chooses the kernel of k rows of B for the first of so many
+// columns, by its index in the table, and tells its width and its vectors'
+// length.
+func outerPanel[T Float](k, columns int) (index, vectors, lanes int) {
+	lanes = Lanes[T]()
+	vectors = (columns + lanes - 1) / lanes
+	if vectors == outerWidest+1 { // two halves
+		vectors /= 2
+	}
+	vectors = min(vectors, outerWidest)
+	double := size[T]()/4 - 1
+	return outer512 + outerWidest*(2*double+k-outerRows) + vectors - 1, vectors, lanes
 }
 
 // panel chooses the kernel for the first of so many columns, and tells its

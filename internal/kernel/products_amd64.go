@@ -32,6 +32,36 @@ func dots_avx512_f32(i *byte, frame *byte)
 //go:noescape
 func dotPairs_avx512_f32(i *byte, frame *byte)
 
+// outer7x1_avx512_f32 is a product of 7 rows of B, of 1 vectors.
+//
+//go:noescape
+func outer7x1_avx512_f32(i *byte, frame *byte)
+
+// outer7x2_avx512_f32 is a product of 7 rows of B, of 2 vectors.
+//
+//go:noescape
+func outer7x2_avx512_f32(i *byte, frame *byte)
+
+// outer7x3_avx512_f32 is a product of 7 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer7x3_avx512_f32(i *byte, frame *byte)
+
+// outer8x1_avx512_f32 is a product of 8 rows of B, of 1 vectors.
+//
+//go:noescape
+func outer8x1_avx512_f32(i *byte, frame *byte)
+
+// outer8x2_avx512_f32 is a product of 8 rows of B, of 2 vectors.
+//
+//go:noescape
+func outer8x2_avx512_f32(i *byte, frame *byte)
+
+// outer8x3_avx512_f32 is a product of 8 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer8x3_avx512_f32(i *byte, frame *byte)
+
 // transpose_avx512_f32 transposes squares of 16 rows.
 //
 //go:noescape
@@ -66,6 +96,36 @@ func dots_avx512_f64(i *byte, frame *byte)
 //
 //go:noescape
 func dotPairs_avx512_f64(i *byte, frame *byte)
+
+// outer7x1_avx512_f64 is a product of 7 rows of B, of 1 vectors.
+//
+//go:noescape
+func outer7x1_avx512_f64(i *byte, frame *byte)
+
+// outer7x2_avx512_f64 is a product of 7 rows of B, of 2 vectors.
+//
+//go:noescape
+func outer7x2_avx512_f64(i *byte, frame *byte)
+
+// outer7x3_avx512_f64 is a product of 7 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer7x3_avx512_f64(i *byte, frame *byte)
+
+// outer8x1_avx512_f64 is a product of 8 rows of B, of 1 vectors.
+//
+//go:noescape
+func outer8x1_avx512_f64(i *byte, frame *byte)
+
+// outer8x2_avx512_f64 is a product of 8 rows of B, of 2 vectors.
+//
+//go:noescape
+func outer8x2_avx512_f64(i *byte, frame *byte)
+
+// outer8x3_avx512_f64 is a product of 8 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer8x3_avx512_f64(i *byte, frame *byte)
 
 // transpose_avx512_f64 transposes squares of 8 rows.
 //

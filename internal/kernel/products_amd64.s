@@ -5867,6 +5867,786 @@ stored:
 	LEAQ 8(AX), CX
 	JMP  block
 
+// func outer7x1_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer7x1_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z5
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	MOVQ         i+0(FP), DI
+	MOVQ         frame+8(FP), R9
+	MOVQ         16(DI), R8
+	MOVQ         (R9)(R8*1), R8
+	ADDQ         24(DI), R8
+	MOVQ         32(DI), R9
+	MOVQ         8(DI), R10
+	MOVQ         56(DI), DI
+	CMPQ         DI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z7
+	VMULPS       Z7, Z1, Z7
+	VBROADCASTSS (AX)(CX*1), Z8
+	VFMADD231PS  Z8, Z2, Z7
+	VBROADCASTSS (AX)(CX*2), Z8
+	VFMADD231PS  Z8, Z3, Z7
+	VBROADCASTSS (AX)(BX*1), Z8
+	VFMADD231PS  Z8, Z4, Z7
+	VBROADCASTSS (AX)(CX*4), Z8
+	VFMADD231PS  Z8, Z5, Z7
+	VBROADCASTSS (AX)(SI*1), Z8
+	VFMADD231PS  Z8, Z6, Z7
+	VBROADCASTSS (AX)(BX*2), Z8
+	VFMADD231PS  Z8, Z0, Z7
+	VMOVUPS      Z7, K1, (R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), DI
+	MOVQ    frame+8(FP), R12
+	MOVQ    40(DI), R11
+	MOVQ    (R12)(R11*1), R11
+	ADDQ    48(DI), R11
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS.Z    (R11), K1, Z7
+	VBROADCASTSS (AX), Z8
+	VFMADD231PS  Z8, Z1, Z7
+	VBROADCASTSS (AX)(CX*1), Z8
+	VFMADD231PS  Z8, Z2, Z7
+	VBROADCASTSS (AX)(CX*2), Z8
+	VFMADD231PS  Z8, Z3, Z7
+	VBROADCASTSS (AX)(BX*1), Z8
+	VFMADD231PS  Z8, Z4, Z7
+	VBROADCASTSS (AX)(CX*4), Z8
+	VFMADD231PS  Z8, Z5, Z7
+	VBROADCASTSS (AX)(SI*1), Z8
+	VFMADD231PS  Z8, Z6, Z7
+	VBROADCASTSS (AX)(BX*2), Z8
+	VFMADD231PS  Z8, Z0, Z7
+	VMOVUPS      Z7, K1, (R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R10
+	JNZ          addrow
+	RET
+
+// func outer7x2_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer7x2_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	VMULPS       64(DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z3
+	VMULPS       64(DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z5
+	VMULPS       64(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	VMULPS       64(DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z9
+	VMULPS       64(DX), Z0, Z10
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z11
+	VMULPS       64(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z13
+	VMULPS       64(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	MOVQ         i+0(FP), DI
+	MOVQ         frame+8(FP), R9
+	MOVQ         16(DI), R8
+	MOVQ         (R9)(R8*1), R8
+	ADDQ         24(DI), R8
+	MOVQ         32(DI), R9
+	MOVQ         8(DI), R10
+	MOVQ         56(DI), DI
+	CMPQ         DI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z14
+	VMULPS       Z14, Z1, Z15
+	VMULPS       Z14, Z2, Z14
+	VBROADCASTSS (AX)(CX*1), Z16
+	VFMADD231PS  Z16, Z3, Z15
+	VFMADD231PS  Z16, Z4, Z14
+	VBROADCASTSS (AX)(CX*2), Z16
+	VFMADD231PS  Z16, Z5, Z15
+	VFMADD231PS  Z16, Z6, Z14
+	VBROADCASTSS (AX)(BX*1), Z16
+	VFMADD231PS  Z16, Z7, Z15
+	VFMADD231PS  Z16, Z8, Z14
+	VBROADCASTSS (AX)(CX*4), Z16
+	VFMADD231PS  Z16, Z9, Z15
+	VFMADD231PS  Z16, Z10, Z14
+	VBROADCASTSS (AX)(SI*1), Z16
+	VFMADD231PS  Z16, Z11, Z15
+	VFMADD231PS  Z16, Z12, Z14
+	VBROADCASTSS (AX)(BX*2), Z16
+	VFMADD231PS  Z16, Z13, Z15
+	VFMADD231PS  Z16, Z0, Z14
+	VMOVUPS      Z15, (R8)
+	VMOVUPS      Z14, K1, 64(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), DI
+	MOVQ    frame+8(FP), R12
+	MOVQ    40(DI), R11
+	MOVQ    (R12)(R11*1), R11
+	ADDQ    48(DI), R11
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R11), Z14
+	VMOVUPS.Z    64(R11), K1, Z15
+	VBROADCASTSS (AX), Z16
+	VFMADD231PS  Z16, Z1, Z14
+	VFMADD231PS  Z16, Z2, Z15
+	VBROADCASTSS (AX)(CX*1), Z16
+	VFMADD231PS  Z16, Z3, Z14
+	VFMADD231PS  Z16, Z4, Z15
+	VBROADCASTSS (AX)(CX*2), Z16
+	VFMADD231PS  Z16, Z5, Z14
+	VFMADD231PS  Z16, Z6, Z15
+	VBROADCASTSS (AX)(BX*1), Z16
+	VFMADD231PS  Z16, Z7, Z14
+	VFMADD231PS  Z16, Z8, Z15
+	VBROADCASTSS (AX)(CX*4), Z16
+	VFMADD231PS  Z16, Z9, Z14
+	VFMADD231PS  Z16, Z10, Z15
+	VBROADCASTSS (AX)(SI*1), Z16
+	VFMADD231PS  Z16, Z11, Z14
+	VFMADD231PS  Z16, Z12, Z15
+	VBROADCASTSS (AX)(BX*2), Z16
+	VFMADD231PS  Z16, Z13, Z14
+	VFMADD231PS  Z16, Z0, Z15
+	VMOVUPS      Z14, (R8)
+	VMOVUPS      Z15, K1, 64(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R10
+	JNZ          addrow
+	RET
+
+// func outer7x3_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer7x3_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	VMULPS       64(DX), Z0, Z2
+	VMULPS       128(DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z4
+	VMULPS       64(DX), Z0, Z5
+	VMULPS       128(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	VMULPS       64(DX), Z0, Z8
+	VMULPS       128(DX), Z0, Z9
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z10
+	VMULPS       64(DX), Z0, Z11
+	VMULPS       128(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z13
+	VMULPS       64(DX), Z0, Z14
+	VMULPS       128(DX), Z0, Z15
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z16
+	VMULPS       64(DX), Z0, Z17
+	VMULPS       128(DX), Z0, Z18
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z19
+	VMULPS       64(DX), Z0, Z20
+	VMULPS       128(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	MOVQ         i+0(FP), DI
+	MOVQ         frame+8(FP), R9
+	MOVQ         16(DI), R8
+	MOVQ         (R9)(R8*1), R8
+	ADDQ         24(DI), R8
+	MOVQ         32(DI), R9
+	MOVQ         8(DI), R10
+	MOVQ         56(DI), DI
+	CMPQ         DI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z21
+	VMULPS       Z21, Z1, Z22
+	VMULPS       Z21, Z2, Z23
+	VMULPS       Z21, Z3, Z21
+	VBROADCASTSS (AX)(CX*1), Z24
+	VFMADD231PS  Z24, Z4, Z22
+	VFMADD231PS  Z24, Z5, Z23
+	VFMADD231PS  Z24, Z6, Z21
+	VBROADCASTSS (AX)(CX*2), Z24
+	VFMADD231PS  Z24, Z7, Z22
+	VFMADD231PS  Z24, Z8, Z23
+	VFMADD231PS  Z24, Z9, Z21
+	VBROADCASTSS (AX)(BX*1), Z24
+	VFMADD231PS  Z24, Z10, Z22
+	VFMADD231PS  Z24, Z11, Z23
+	VFMADD231PS  Z24, Z12, Z21
+	VBROADCASTSS (AX)(CX*4), Z24
+	VFMADD231PS  Z24, Z13, Z22
+	VFMADD231PS  Z24, Z14, Z23
+	VFMADD231PS  Z24, Z15, Z21
+	VBROADCASTSS (AX)(SI*1), Z24
+	VFMADD231PS  Z24, Z16, Z22
+	VFMADD231PS  Z24, Z17, Z23
+	VFMADD231PS  Z24, Z18, Z21
+	VBROADCASTSS (AX)(BX*2), Z24
+	VFMADD231PS  Z24, Z19, Z22
+	VFMADD231PS  Z24, Z20, Z23
+	VFMADD231PS  Z24, Z0, Z21
+	VMOVUPS      Z22, (R8)
+	VMOVUPS      Z23, 64(R8)
+	VMOVUPS      Z21, K1, 128(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), DI
+	MOVQ    frame+8(FP), R12
+	MOVQ    40(DI), R11
+	MOVQ    (R12)(R11*1), R11
+	ADDQ    48(DI), R11
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R11), Z21
+	VMOVUPS      64(R11), Z22
+	VMOVUPS.Z    128(R11), K1, Z23
+	VBROADCASTSS (AX), Z24
+	VFMADD231PS  Z24, Z1, Z21
+	VFMADD231PS  Z24, Z2, Z22
+	VFMADD231PS  Z24, Z3, Z23
+	VBROADCASTSS (AX)(CX*1), Z24
+	VFMADD231PS  Z24, Z4, Z21
+	VFMADD231PS  Z24, Z5, Z22
+	VFMADD231PS  Z24, Z6, Z23
+	VBROADCASTSS (AX)(CX*2), Z24
+	VFMADD231PS  Z24, Z7, Z21
+	VFMADD231PS  Z24, Z8, Z22
+	VFMADD231PS  Z24, Z9, Z23
+	VBROADCASTSS (AX)(BX*1), Z24
+	VFMADD231PS  Z24, Z10, Z21
+	VFMADD231PS  Z24, Z11, Z22
+	VFMADD231PS  Z24, Z12, Z23
+	VBROADCASTSS (AX)(CX*4), Z24
+	VFMADD231PS  Z24, Z13, Z21
+	VFMADD231PS  Z24, Z14, Z22
+	VFMADD231PS  Z24, Z15, Z23
+	VBROADCASTSS (AX)(SI*1), Z24
+	VFMADD231PS  Z24, Z16, Z21
+	VFMADD231PS  Z24, Z17, Z22
+	VFMADD231PS  Z24, Z18, Z23
+	VBROADCASTSS (AX)(BX*2), Z24
+	VFMADD231PS  Z24, Z19, Z21
+	VFMADD231PS  Z24, Z20, Z22
+	VFMADD231PS  Z24, Z0, Z23
+	VMOVUPS      Z21, (R8)
+	VMOVUPS      Z22, 64(R8)
+	VMOVUPS      Z23, K1, 128(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R10
+	JNZ          addrow
+	RET
+
+// func outer8x1_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer8x1_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z5
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z8
+	VMULPS       Z8, Z1, Z8
+	VBROADCASTSS (AX)(CX*1), Z9
+	VFMADD231PS  Z9, Z2, Z8
+	VBROADCASTSS (AX)(CX*2), Z9
+	VFMADD231PS  Z9, Z3, Z8
+	VBROADCASTSS (AX)(BX*1), Z9
+	VFMADD231PS  Z9, Z4, Z8
+	VBROADCASTSS (AX)(CX*4), Z9
+	VFMADD231PS  Z9, Z5, Z8
+	VBROADCASTSS (AX)(SI*1), Z9
+	VFMADD231PS  Z9, Z6, Z8
+	VBROADCASTSS (AX)(BX*2), Z9
+	VFMADD231PS  Z9, Z7, Z8
+	VBROADCASTSS (AX)(DI*1), Z9
+	VFMADD231PS  Z9, Z0, Z8
+	VMOVUPS      Z8, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS.Z    (R12), K1, Z8
+	VBROADCASTSS (AX), Z9
+	VFMADD231PS  Z9, Z1, Z8
+	VBROADCASTSS (AX)(CX*1), Z9
+	VFMADD231PS  Z9, Z2, Z8
+	VBROADCASTSS (AX)(CX*2), Z9
+	VFMADD231PS  Z9, Z3, Z8
+	VBROADCASTSS (AX)(BX*1), Z9
+	VFMADD231PS  Z9, Z4, Z8
+	VBROADCASTSS (AX)(CX*4), Z9
+	VFMADD231PS  Z9, Z5, Z8
+	VBROADCASTSS (AX)(SI*1), Z9
+	VFMADD231PS  Z9, Z6, Z8
+	VBROADCASTSS (AX)(BX*2), Z9
+	VFMADD231PS  Z9, Z7, Z8
+	VBROADCASTSS (AX)(DI*1), Z9
+	VFMADD231PS  Z9, Z0, Z8
+	VMOVUPS      Z8, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer8x2_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer8x2_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	VMULPS       64(DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z3
+	VMULPS       64(DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z5
+	VMULPS       64(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	VMULPS       64(DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z9
+	VMULPS       64(DX), Z0, Z10
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z11
+	VMULPS       64(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z13
+	VMULPS       64(DX), Z0, Z14
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z15
+	VMULPS       64(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z16
+	VMULPS       Z16, Z1, Z17
+	VMULPS       Z16, Z2, Z16
+	VBROADCASTSS (AX)(CX*1), Z18
+	VFMADD231PS  Z18, Z3, Z17
+	VFMADD231PS  Z18, Z4, Z16
+	VBROADCASTSS (AX)(CX*2), Z18
+	VFMADD231PS  Z18, Z5, Z17
+	VFMADD231PS  Z18, Z6, Z16
+	VBROADCASTSS (AX)(BX*1), Z18
+	VFMADD231PS  Z18, Z7, Z17
+	VFMADD231PS  Z18, Z8, Z16
+	VBROADCASTSS (AX)(CX*4), Z18
+	VFMADD231PS  Z18, Z9, Z17
+	VFMADD231PS  Z18, Z10, Z16
+	VBROADCASTSS (AX)(SI*1), Z18
+	VFMADD231PS  Z18, Z11, Z17
+	VFMADD231PS  Z18, Z12, Z16
+	VBROADCASTSS (AX)(BX*2), Z18
+	VFMADD231PS  Z18, Z13, Z17
+	VFMADD231PS  Z18, Z14, Z16
+	VBROADCASTSS (AX)(DI*1), Z18
+	VFMADD231PS  Z18, Z15, Z17
+	VFMADD231PS  Z18, Z0, Z16
+	VMOVUPS      Z17, (R9)
+	VMOVUPS      Z16, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R12), Z16
+	VMOVUPS.Z    64(R12), K1, Z17
+	VBROADCASTSS (AX), Z18
+	VFMADD231PS  Z18, Z1, Z16
+	VFMADD231PS  Z18, Z2, Z17
+	VBROADCASTSS (AX)(CX*1), Z18
+	VFMADD231PS  Z18, Z3, Z16
+	VFMADD231PS  Z18, Z4, Z17
+	VBROADCASTSS (AX)(CX*2), Z18
+	VFMADD231PS  Z18, Z5, Z16
+	VFMADD231PS  Z18, Z6, Z17
+	VBROADCASTSS (AX)(BX*1), Z18
+	VFMADD231PS  Z18, Z7, Z16
+	VFMADD231PS  Z18, Z8, Z17
+	VBROADCASTSS (AX)(CX*4), Z18
+	VFMADD231PS  Z18, Z9, Z16
+	VFMADD231PS  Z18, Z10, Z17
+	VBROADCASTSS (AX)(SI*1), Z18
+	VFMADD231PS  Z18, Z11, Z16
+	VFMADD231PS  Z18, Z12, Z17
+	VBROADCASTSS (AX)(BX*2), Z18
+	VFMADD231PS  Z18, Z13, Z16
+	VFMADD231PS  Z18, Z14, Z17
+	VBROADCASTSS (AX)(DI*1), Z18
+	VFMADD231PS  Z18, Z15, Z16
+	VFMADD231PS  Z18, Z0, Z17
+	VMOVUPS      Z16, (R9)
+	VMOVUPS      Z17, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer8x3_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer8x3_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	VMULPS       64(DX), Z0, Z2
+	VMULPS       128(DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z4
+	VMULPS       64(DX), Z0, Z5
+	VMULPS       128(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	VMULPS       64(DX), Z0, Z8
+	VMULPS       128(DX), Z0, Z9
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z10
+	VMULPS       64(DX), Z0, Z11
+	VMULPS       128(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z13
+	VMULPS       64(DX), Z0, Z14
+	VMULPS       128(DX), Z0, Z15
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z16
+	VMULPS       64(DX), Z0, Z17
+	VMULPS       128(DX), Z0, Z18
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z19
+	VMULPS       64(DX), Z0, Z20
+	VMULPS       128(DX), Z0, Z21
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z22
+	VMULPS       64(DX), Z0, Z23
+	VMULPS       128(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z24
+	VMULPS       Z24, Z1, Z25
+	VMULPS       Z24, Z2, Z26
+	VMULPS       Z24, Z3, Z24
+	VBROADCASTSS (AX)(CX*1), Z27
+	VFMADD231PS  Z27, Z4, Z25
+	VFMADD231PS  Z27, Z5, Z26
+	VFMADD231PS  Z27, Z6, Z24
+	VBROADCASTSS (AX)(CX*2), Z27
+	VFMADD231PS  Z27, Z7, Z25
+	VFMADD231PS  Z27, Z8, Z26
+	VFMADD231PS  Z27, Z9, Z24
+	VBROADCASTSS (AX)(BX*1), Z27
+	VFMADD231PS  Z27, Z10, Z25
+	VFMADD231PS  Z27, Z11, Z26
+	VFMADD231PS  Z27, Z12, Z24
+	VBROADCASTSS (AX)(CX*4), Z27
+	VFMADD231PS  Z27, Z13, Z25
+	VFMADD231PS  Z27, Z14, Z26
+	VFMADD231PS  Z27, Z15, Z24
+	VBROADCASTSS (AX)(SI*1), Z27
+	VFMADD231PS  Z27, Z16, Z25
+	VFMADD231PS  Z27, Z17, Z26
+	VFMADD231PS  Z27, Z18, Z24
+	VBROADCASTSS (AX)(BX*2), Z27
+	VFMADD231PS  Z27, Z19, Z25
+	VFMADD231PS  Z27, Z20, Z26
+	VFMADD231PS  Z27, Z21, Z24
+	VBROADCASTSS (AX)(DI*1), Z27
+	VFMADD231PS  Z27, Z22, Z25
+	VFMADD231PS  Z27, Z23, Z26
+	VFMADD231PS  Z27, Z0, Z24
+	VMOVUPS      Z25, (R9)
+	VMOVUPS      Z26, 64(R9)
+	VMOVUPS      Z24, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R12), Z24
+	VMOVUPS      64(R12), Z25
+	VMOVUPS.Z    128(R12), K1, Z26
+	VBROADCASTSS (AX), Z27
+	VFMADD231PS  Z27, Z1, Z24
+	VFMADD231PS  Z27, Z2, Z25
+	VFMADD231PS  Z27, Z3, Z26
+	VBROADCASTSS (AX)(CX*1), Z27
+	VFMADD231PS  Z27, Z4, Z24
+	VFMADD231PS  Z27, Z5, Z25
+	VFMADD231PS  Z27, Z6, Z26
+	VBROADCASTSS (AX)(CX*2), Z27
+	VFMADD231PS  Z27, Z7, Z24
+	VFMADD231PS  Z27, Z8, Z25
+	VFMADD231PS  Z27, Z9, Z26
+	VBROADCASTSS (AX)(BX*1), Z27
+	VFMADD231PS  Z27, Z10, Z24
+	VFMADD231PS  Z27, Z11, Z25
+	VFMADD231PS  Z27, Z12, Z26
+	VBROADCASTSS (AX)(CX*4), Z27
+	VFMADD231PS  Z27, Z13, Z24
+	VFMADD231PS  Z27, Z14, Z25
+	VFMADD231PS  Z27, Z15, Z26
+	VBROADCASTSS (AX)(SI*1), Z27
+	VFMADD231PS  Z27, Z16, Z24
+	VFMADD231PS  Z27, Z17, Z25
+	VFMADD231PS  Z27, Z18, Z26
+	VBROADCASTSS (AX)(BX*2), Z27
+	VFMADD231PS  Z27, Z19, Z24
+	VFMADD231PS  Z27, Z20, Z25
+	VFMADD231PS  Z27, Z21, Z26
+	VBROADCASTSS (AX)(DI*1), Z27
+	VFMADD231PS  Z27, Z22, Z24
+	VFMADD231PS  Z27, Z23, Z25
+	VFMADD231PS  Z27, Z0, Z26
+	VMOVUPS      Z24, (R9)
+	VMOVUPS      Z25, 64(R9)
+	VMOVUPS      Z26, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
 // func transpose_avx512_f32(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F
 TEXT ·transpose_avx512_f32(SB), NOSPLIT, $0-16
@@ -12078,6 +12858,786 @@ add7:
 stored:
 	LEAQ 8(AX), CX
 	JMP  block
+
+// func outer7x1_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer7x1_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z5
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	MOVQ         i+0(FP), DI
+	MOVQ         frame+8(FP), R9
+	MOVQ         16(DI), R8
+	MOVQ         (R9)(R8*1), R8
+	ADDQ         24(DI), R8
+	MOVQ         32(DI), R9
+	MOVQ         8(DI), R10
+	MOVQ         56(DI), DI
+	CMPQ         DI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z7
+	VMULPD       Z7, Z1, Z7
+	VBROADCASTSD (AX)(CX*1), Z8
+	VFMADD231PD  Z8, Z2, Z7
+	VBROADCASTSD (AX)(CX*2), Z8
+	VFMADD231PD  Z8, Z3, Z7
+	VBROADCASTSD (AX)(BX*1), Z8
+	VFMADD231PD  Z8, Z4, Z7
+	VBROADCASTSD (AX)(CX*4), Z8
+	VFMADD231PD  Z8, Z5, Z7
+	VBROADCASTSD (AX)(SI*1), Z8
+	VFMADD231PD  Z8, Z6, Z7
+	VBROADCASTSD (AX)(BX*2), Z8
+	VFMADD231PD  Z8, Z0, Z7
+	VMOVUPD      Z7, K1, (R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), DI
+	MOVQ    frame+8(FP), R12
+	MOVQ    40(DI), R11
+	MOVQ    (R12)(R11*1), R11
+	ADDQ    48(DI), R11
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD.Z    (R11), K1, Z7
+	VBROADCASTSD (AX), Z8
+	VFMADD231PD  Z8, Z1, Z7
+	VBROADCASTSD (AX)(CX*1), Z8
+	VFMADD231PD  Z8, Z2, Z7
+	VBROADCASTSD (AX)(CX*2), Z8
+	VFMADD231PD  Z8, Z3, Z7
+	VBROADCASTSD (AX)(BX*1), Z8
+	VFMADD231PD  Z8, Z4, Z7
+	VBROADCASTSD (AX)(CX*4), Z8
+	VFMADD231PD  Z8, Z5, Z7
+	VBROADCASTSD (AX)(SI*1), Z8
+	VFMADD231PD  Z8, Z6, Z7
+	VBROADCASTSD (AX)(BX*2), Z8
+	VFMADD231PD  Z8, Z0, Z7
+	VMOVUPD      Z7, K1, (R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R10
+	JNZ          addrow
+	RET
+
+// func outer7x2_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer7x2_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	VMULPD       64(DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z3
+	VMULPD       64(DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z5
+	VMULPD       64(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	VMULPD       64(DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z9
+	VMULPD       64(DX), Z0, Z10
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z11
+	VMULPD       64(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z13
+	VMULPD       64(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	MOVQ         i+0(FP), DI
+	MOVQ         frame+8(FP), R9
+	MOVQ         16(DI), R8
+	MOVQ         (R9)(R8*1), R8
+	ADDQ         24(DI), R8
+	MOVQ         32(DI), R9
+	MOVQ         8(DI), R10
+	MOVQ         56(DI), DI
+	CMPQ         DI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z14
+	VMULPD       Z14, Z1, Z15
+	VMULPD       Z14, Z2, Z14
+	VBROADCASTSD (AX)(CX*1), Z16
+	VFMADD231PD  Z16, Z3, Z15
+	VFMADD231PD  Z16, Z4, Z14
+	VBROADCASTSD (AX)(CX*2), Z16
+	VFMADD231PD  Z16, Z5, Z15
+	VFMADD231PD  Z16, Z6, Z14
+	VBROADCASTSD (AX)(BX*1), Z16
+	VFMADD231PD  Z16, Z7, Z15
+	VFMADD231PD  Z16, Z8, Z14
+	VBROADCASTSD (AX)(CX*4), Z16
+	VFMADD231PD  Z16, Z9, Z15
+	VFMADD231PD  Z16, Z10, Z14
+	VBROADCASTSD (AX)(SI*1), Z16
+	VFMADD231PD  Z16, Z11, Z15
+	VFMADD231PD  Z16, Z12, Z14
+	VBROADCASTSD (AX)(BX*2), Z16
+	VFMADD231PD  Z16, Z13, Z15
+	VFMADD231PD  Z16, Z0, Z14
+	VMOVUPD      Z15, (R8)
+	VMOVUPD      Z14, K1, 64(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), DI
+	MOVQ    frame+8(FP), R12
+	MOVQ    40(DI), R11
+	MOVQ    (R12)(R11*1), R11
+	ADDQ    48(DI), R11
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R11), Z14
+	VMOVUPD.Z    64(R11), K1, Z15
+	VBROADCASTSD (AX), Z16
+	VFMADD231PD  Z16, Z1, Z14
+	VFMADD231PD  Z16, Z2, Z15
+	VBROADCASTSD (AX)(CX*1), Z16
+	VFMADD231PD  Z16, Z3, Z14
+	VFMADD231PD  Z16, Z4, Z15
+	VBROADCASTSD (AX)(CX*2), Z16
+	VFMADD231PD  Z16, Z5, Z14
+	VFMADD231PD  Z16, Z6, Z15
+	VBROADCASTSD (AX)(BX*1), Z16
+	VFMADD231PD  Z16, Z7, Z14
+	VFMADD231PD  Z16, Z8, Z15
+	VBROADCASTSD (AX)(CX*4), Z16
+	VFMADD231PD  Z16, Z9, Z14
+	VFMADD231PD  Z16, Z10, Z15
+	VBROADCASTSD (AX)(SI*1), Z16
+	VFMADD231PD  Z16, Z11, Z14
+	VFMADD231PD  Z16, Z12, Z15
+	VBROADCASTSD (AX)(BX*2), Z16
+	VFMADD231PD  Z16, Z13, Z14
+	VFMADD231PD  Z16, Z0, Z15
+	VMOVUPD      Z14, (R8)
+	VMOVUPD      Z15, K1, 64(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R10
+	JNZ          addrow
+	RET
+
+// func outer7x3_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer7x3_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	VMULPD       64(DX), Z0, Z2
+	VMULPD       128(DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z4
+	VMULPD       64(DX), Z0, Z5
+	VMULPD       128(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	VMULPD       64(DX), Z0, Z8
+	VMULPD       128(DX), Z0, Z9
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z10
+	VMULPD       64(DX), Z0, Z11
+	VMULPD       128(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z13
+	VMULPD       64(DX), Z0, Z14
+	VMULPD       128(DX), Z0, Z15
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z16
+	VMULPD       64(DX), Z0, Z17
+	VMULPD       128(DX), Z0, Z18
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z19
+	VMULPD       64(DX), Z0, Z20
+	VMULPD       128(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	MOVQ         i+0(FP), DI
+	MOVQ         frame+8(FP), R9
+	MOVQ         16(DI), R8
+	MOVQ         (R9)(R8*1), R8
+	ADDQ         24(DI), R8
+	MOVQ         32(DI), R9
+	MOVQ         8(DI), R10
+	MOVQ         56(DI), DI
+	CMPQ         DI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z21
+	VMULPD       Z21, Z1, Z22
+	VMULPD       Z21, Z2, Z23
+	VMULPD       Z21, Z3, Z21
+	VBROADCASTSD (AX)(CX*1), Z24
+	VFMADD231PD  Z24, Z4, Z22
+	VFMADD231PD  Z24, Z5, Z23
+	VFMADD231PD  Z24, Z6, Z21
+	VBROADCASTSD (AX)(CX*2), Z24
+	VFMADD231PD  Z24, Z7, Z22
+	VFMADD231PD  Z24, Z8, Z23
+	VFMADD231PD  Z24, Z9, Z21
+	VBROADCASTSD (AX)(BX*1), Z24
+	VFMADD231PD  Z24, Z10, Z22
+	VFMADD231PD  Z24, Z11, Z23
+	VFMADD231PD  Z24, Z12, Z21
+	VBROADCASTSD (AX)(CX*4), Z24
+	VFMADD231PD  Z24, Z13, Z22
+	VFMADD231PD  Z24, Z14, Z23
+	VFMADD231PD  Z24, Z15, Z21
+	VBROADCASTSD (AX)(SI*1), Z24
+	VFMADD231PD  Z24, Z16, Z22
+	VFMADD231PD  Z24, Z17, Z23
+	VFMADD231PD  Z24, Z18, Z21
+	VBROADCASTSD (AX)(BX*2), Z24
+	VFMADD231PD  Z24, Z19, Z22
+	VFMADD231PD  Z24, Z20, Z23
+	VFMADD231PD  Z24, Z0, Z21
+	VMOVUPD      Z22, (R8)
+	VMOVUPD      Z23, 64(R8)
+	VMOVUPD      Z21, K1, 128(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	DECQ         R10
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), DI
+	MOVQ    frame+8(FP), R12
+	MOVQ    40(DI), R11
+	MOVQ    (R12)(R11*1), R11
+	ADDQ    48(DI), R11
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R11), Z21
+	VMOVUPD      64(R11), Z22
+	VMOVUPD.Z    128(R11), K1, Z23
+	VBROADCASTSD (AX), Z24
+	VFMADD231PD  Z24, Z1, Z21
+	VFMADD231PD  Z24, Z2, Z22
+	VFMADD231PD  Z24, Z3, Z23
+	VBROADCASTSD (AX)(CX*1), Z24
+	VFMADD231PD  Z24, Z4, Z21
+	VFMADD231PD  Z24, Z5, Z22
+	VFMADD231PD  Z24, Z6, Z23
+	VBROADCASTSD (AX)(CX*2), Z24
+	VFMADD231PD  Z24, Z7, Z21
+	VFMADD231PD  Z24, Z8, Z22
+	VFMADD231PD  Z24, Z9, Z23
+	VBROADCASTSD (AX)(BX*1), Z24
+	VFMADD231PD  Z24, Z10, Z21
+	VFMADD231PD  Z24, Z11, Z22
+	VFMADD231PD  Z24, Z12, Z23
+	VBROADCASTSD (AX)(CX*4), Z24
+	VFMADD231PD  Z24, Z13, Z21
+	VFMADD231PD  Z24, Z14, Z22
+	VFMADD231PD  Z24, Z15, Z23
+	VBROADCASTSD (AX)(SI*1), Z24
+	VFMADD231PD  Z24, Z16, Z21
+	VFMADD231PD  Z24, Z17, Z22
+	VFMADD231PD  Z24, Z18, Z23
+	VBROADCASTSD (AX)(BX*2), Z24
+	VFMADD231PD  Z24, Z19, Z21
+	VFMADD231PD  Z24, Z20, Z22
+	VFMADD231PD  Z24, Z0, Z23
+	VMOVUPD      Z21, (R8)
+	VMOVUPD      Z22, 64(R8)
+	VMOVUPD      Z23, K1, 128(R8)
+	ADDQ         DX, AX
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R10
+	JNZ          addrow
+	RET
+
+// func outer8x1_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer8x1_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z5
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z8
+	VMULPD       Z8, Z1, Z8
+	VBROADCASTSD (AX)(CX*1), Z9
+	VFMADD231PD  Z9, Z2, Z8
+	VBROADCASTSD (AX)(CX*2), Z9
+	VFMADD231PD  Z9, Z3, Z8
+	VBROADCASTSD (AX)(BX*1), Z9
+	VFMADD231PD  Z9, Z4, Z8
+	VBROADCASTSD (AX)(CX*4), Z9
+	VFMADD231PD  Z9, Z5, Z8
+	VBROADCASTSD (AX)(SI*1), Z9
+	VFMADD231PD  Z9, Z6, Z8
+	VBROADCASTSD (AX)(BX*2), Z9
+	VFMADD231PD  Z9, Z7, Z8
+	VBROADCASTSD (AX)(DI*1), Z9
+	VFMADD231PD  Z9, Z0, Z8
+	VMOVUPD      Z8, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD.Z    (R12), K1, Z8
+	VBROADCASTSD (AX), Z9
+	VFMADD231PD  Z9, Z1, Z8
+	VBROADCASTSD (AX)(CX*1), Z9
+	VFMADD231PD  Z9, Z2, Z8
+	VBROADCASTSD (AX)(CX*2), Z9
+	VFMADD231PD  Z9, Z3, Z8
+	VBROADCASTSD (AX)(BX*1), Z9
+	VFMADD231PD  Z9, Z4, Z8
+	VBROADCASTSD (AX)(CX*4), Z9
+	VFMADD231PD  Z9, Z5, Z8
+	VBROADCASTSD (AX)(SI*1), Z9
+	VFMADD231PD  Z9, Z6, Z8
+	VBROADCASTSD (AX)(BX*2), Z9
+	VFMADD231PD  Z9, Z7, Z8
+	VBROADCASTSD (AX)(DI*1), Z9
+	VFMADD231PD  Z9, Z0, Z8
+	VMOVUPD      Z8, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer8x2_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer8x2_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	VMULPD       64(DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z3
+	VMULPD       64(DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z5
+	VMULPD       64(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	VMULPD       64(DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z9
+	VMULPD       64(DX), Z0, Z10
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z11
+	VMULPD       64(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z13
+	VMULPD       64(DX), Z0, Z14
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z15
+	VMULPD       64(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z16
+	VMULPD       Z16, Z1, Z17
+	VMULPD       Z16, Z2, Z16
+	VBROADCASTSD (AX)(CX*1), Z18
+	VFMADD231PD  Z18, Z3, Z17
+	VFMADD231PD  Z18, Z4, Z16
+	VBROADCASTSD (AX)(CX*2), Z18
+	VFMADD231PD  Z18, Z5, Z17
+	VFMADD231PD  Z18, Z6, Z16
+	VBROADCASTSD (AX)(BX*1), Z18
+	VFMADD231PD  Z18, Z7, Z17
+	VFMADD231PD  Z18, Z8, Z16
+	VBROADCASTSD (AX)(CX*4), Z18
+	VFMADD231PD  Z18, Z9, Z17
+	VFMADD231PD  Z18, Z10, Z16
+	VBROADCASTSD (AX)(SI*1), Z18
+	VFMADD231PD  Z18, Z11, Z17
+	VFMADD231PD  Z18, Z12, Z16
+	VBROADCASTSD (AX)(BX*2), Z18
+	VFMADD231PD  Z18, Z13, Z17
+	VFMADD231PD  Z18, Z14, Z16
+	VBROADCASTSD (AX)(DI*1), Z18
+	VFMADD231PD  Z18, Z15, Z17
+	VFMADD231PD  Z18, Z0, Z16
+	VMOVUPD      Z17, (R9)
+	VMOVUPD      Z16, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R12), Z16
+	VMOVUPD.Z    64(R12), K1, Z17
+	VBROADCASTSD (AX), Z18
+	VFMADD231PD  Z18, Z1, Z16
+	VFMADD231PD  Z18, Z2, Z17
+	VBROADCASTSD (AX)(CX*1), Z18
+	VFMADD231PD  Z18, Z3, Z16
+	VFMADD231PD  Z18, Z4, Z17
+	VBROADCASTSD (AX)(CX*2), Z18
+	VFMADD231PD  Z18, Z5, Z16
+	VFMADD231PD  Z18, Z6, Z17
+	VBROADCASTSD (AX)(BX*1), Z18
+	VFMADD231PD  Z18, Z7, Z16
+	VFMADD231PD  Z18, Z8, Z17
+	VBROADCASTSD (AX)(CX*4), Z18
+	VFMADD231PD  Z18, Z9, Z16
+	VFMADD231PD  Z18, Z10, Z17
+	VBROADCASTSD (AX)(SI*1), Z18
+	VFMADD231PD  Z18, Z11, Z16
+	VFMADD231PD  Z18, Z12, Z17
+	VBROADCASTSD (AX)(BX*2), Z18
+	VFMADD231PD  Z18, Z13, Z16
+	VFMADD231PD  Z18, Z14, Z17
+	VBROADCASTSD (AX)(DI*1), Z18
+	VFMADD231PD  Z18, Z15, Z16
+	VFMADD231PD  Z18, Z0, Z17
+	VMOVUPD      Z16, (R9)
+	VMOVUPD      Z17, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer8x3_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer8x3_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	VMULPD       64(DX), Z0, Z2
+	VMULPD       128(DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z4
+	VMULPD       64(DX), Z0, Z5
+	VMULPD       128(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	VMULPD       64(DX), Z0, Z8
+	VMULPD       128(DX), Z0, Z9
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z10
+	VMULPD       64(DX), Z0, Z11
+	VMULPD       128(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z13
+	VMULPD       64(DX), Z0, Z14
+	VMULPD       128(DX), Z0, Z15
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z16
+	VMULPD       64(DX), Z0, Z17
+	VMULPD       128(DX), Z0, Z18
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z19
+	VMULPD       64(DX), Z0, Z20
+	VMULPD       128(DX), Z0, Z21
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z22
+	VMULPD       64(DX), Z0, Z23
+	VMULPD       128(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z24
+	VMULPD       Z24, Z1, Z25
+	VMULPD       Z24, Z2, Z26
+	VMULPD       Z24, Z3, Z24
+	VBROADCASTSD (AX)(CX*1), Z27
+	VFMADD231PD  Z27, Z4, Z25
+	VFMADD231PD  Z27, Z5, Z26
+	VFMADD231PD  Z27, Z6, Z24
+	VBROADCASTSD (AX)(CX*2), Z27
+	VFMADD231PD  Z27, Z7, Z25
+	VFMADD231PD  Z27, Z8, Z26
+	VFMADD231PD  Z27, Z9, Z24
+	VBROADCASTSD (AX)(BX*1), Z27
+	VFMADD231PD  Z27, Z10, Z25
+	VFMADD231PD  Z27, Z11, Z26
+	VFMADD231PD  Z27, Z12, Z24
+	VBROADCASTSD (AX)(CX*4), Z27
+	VFMADD231PD  Z27, Z13, Z25
+	VFMADD231PD  Z27, Z14, Z26
+	VFMADD231PD  Z27, Z15, Z24
+	VBROADCASTSD (AX)(SI*1), Z27
+	VFMADD231PD  Z27, Z16, Z25
+	VFMADD231PD  Z27, Z17, Z26
+	VFMADD231PD  Z27, Z18, Z24
+	VBROADCASTSD (AX)(BX*2), Z27
+	VFMADD231PD  Z27, Z19, Z25
+	VFMADD231PD  Z27, Z20, Z26
+	VFMADD231PD  Z27, Z21, Z24
+	VBROADCASTSD (AX)(DI*1), Z27
+	VFMADD231PD  Z27, Z22, Z25
+	VFMADD231PD  Z27, Z23, Z26
+	VFMADD231PD  Z27, Z0, Z24
+	VMOVUPD      Z25, (R9)
+	VMOVUPD      Z26, 64(R9)
+	VMOVUPD      Z24, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R12), Z24
+	VMOVUPD      64(R12), Z25
+	VMOVUPD.Z    128(R12), K1, Z26
+	VBROADCASTSD (AX), Z27
+	VFMADD231PD  Z27, Z1, Z24
+	VFMADD231PD  Z27, Z2, Z25
+	VFMADD231PD  Z27, Z3, Z26
+	VBROADCASTSD (AX)(CX*1), Z27
+	VFMADD231PD  Z27, Z4, Z24
+	VFMADD231PD  Z27, Z5, Z25
+	VFMADD231PD  Z27, Z6, Z26
+	VBROADCASTSD (AX)(CX*2), Z27
+	VFMADD231PD  Z27, Z7, Z24
+	VFMADD231PD  Z27, Z8, Z25
+	VFMADD231PD  Z27, Z9, Z26
+	VBROADCASTSD (AX)(BX*1), Z27
+	VFMADD231PD  Z27, Z10, Z24
+	VFMADD231PD  Z27, Z11, Z25
+	VFMADD231PD  Z27, Z12, Z26
+	VBROADCASTSD (AX)(CX*4), Z27
+	VFMADD231PD  Z27, Z13, Z24
+	VFMADD231PD  Z27, Z14, Z25
+	VFMADD231PD  Z27, Z15, Z26
+	VBROADCASTSD (AX)(SI*1), Z27
+	VFMADD231PD  Z27, Z16, Z24
+	VFMADD231PD  Z27, Z17, Z25
+	VFMADD231PD  Z27, Z18, Z26
+	VBROADCASTSD (AX)(BX*2), Z27
+	VFMADD231PD  Z27, Z19, Z24
+	VFMADD231PD  Z27, Z20, Z25
+	VFMADD231PD  Z27, Z21, Z26
+	VBROADCASTSD (AX)(DI*1), Z27
+	VFMADD231PD  Z27, Z22, Z24
+	VFMADD231PD  Z27, Z23, Z25
+	VFMADD231PD  Z27, Z0, Z26
+	VMOVUPD      Z24, (R9)
+	VMOVUPD      Z25, 64(R9)
+	VMOVUPD      Z26, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
 
 // func transpose_avx512_f64(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F

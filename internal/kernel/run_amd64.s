@@ -31,7 +31,19 @@ DATA kernels<>+208(SB)/8, $·dots_avx2_f64(SB)
 DATA kernels<>+216(SB)/8, $·transpose_avx2_f64(SB)
 DATA kernels<>+224(SB)/8, $·pairForward_avx512(SB)
 DATA kernels<>+232(SB)/8, $·pairBack_avx512(SB)
-GLOBL kernels<>(SB), RODATA, $240
+DATA kernels<>+240(SB)/8, $·outer7x1_avx512_f32(SB)
+DATA kernels<>+248(SB)/8, $·outer7x2_avx512_f32(SB)
+DATA kernels<>+256(SB)/8, $·outer7x3_avx512_f32(SB)
+DATA kernels<>+264(SB)/8, $·outer8x1_avx512_f32(SB)
+DATA kernels<>+272(SB)/8, $·outer8x2_avx512_f32(SB)
+DATA kernels<>+280(SB)/8, $·outer8x3_avx512_f32(SB)
+DATA kernels<>+288(SB)/8, $·outer7x1_avx512_f64(SB)
+DATA kernels<>+296(SB)/8, $·outer7x2_avx512_f64(SB)
+DATA kernels<>+304(SB)/8, $·outer7x3_avx512_f64(SB)
+DATA kernels<>+312(SB)/8, $·outer8x1_avx512_f64(SB)
+DATA kernels<>+320(SB)/8, $·outer8x2_avx512_f64(SB)
+DATA kernels<>+328(SB)/8, $·outer8x3_avx512_f64(SB)
+GLOBL kernels<>(SB), RODATA, $336
 
 #define INSTRUCTION_SIZE 224
 #define FLUSH_TO_ZERO 0x8040 // FTZ | DAZ of MXCSR

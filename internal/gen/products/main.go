@@ -101,6 +101,11 @@ func main() {
 		}
 		if s.Masks && !s.Narrow() {
 			dotPairs(s)
+			for _, k := range outerRows {
+				for width := 1; width <= outerWidest; width++ {
+					outer(s, k, width)
+				}
+			}
 		}
 		if s.Float64() {
 			transpose64(s)
