@@ -90,7 +90,7 @@ func TestCluster(t *testing.T) {
 		{"a node crashed, and came back", l.crashNode, always},
 		{"a task was killed: FAILED, not requeued", l.killTask, resubmitted},
 		{"slurmd died alone: a task ran twice at once", l.runTwice, merged},
-		{"the controller died just after the submission", l.killController, resubmitted},
+		{"the controller died and lost the submission", l.killController, resubmitted},
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			begin := time.Now()
@@ -300,12 +300,18 @@ func (l *lab) runTwice(t *testing.T, f *follower) {
 }
 
 // killController kills slurmctld when it has accepted the array, and starts
-// it again.
+// it again with the state that it had saved before: whether it saves in
+// between is chance.
 func (l *lab) killController(t *testing.T, f *follower) {
+	state := l.path("state/job_state")
+	before, err := os.ReadFile(state)
+	check(t, err)
 	f.submitted(t)
 	time.Sleep(time.Second)
 	stop(l.controller)
 	time.Sleep(3 * time.Second)
+	check(t, os.WriteFile(state, before, 0o600))
+	check(t, os.RemoveAll(state+".old"))
 	l.startController(t)
 }
 
