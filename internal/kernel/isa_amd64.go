@@ -67,13 +67,16 @@ const (
 	pairBack512    = pairForward512 + 1
 
 	outer512 = pairBack512 + 1 // for each number of rows of B, by width; float64's follow
+	outer2   = outer512 + 2*outerCount512*outerWidest
 )
 
-// outerRows, and one more, are the rows of B that the outer kernels take, and
-// outerWidest their vectors.
+// Outer kernels take so many rows of B, from the least on, and up to so many
+// vectors; AVX2's, that number only. Up to the most, more rows are cut into
+// such parts, where that was faster than tiles.
 const (
-	outerRows   = 7
-	outerWidest = 3
+	outerLeast512, outerCount512, outerMost512 = 7, 3, 9
+	outerLeast2, outerCount2, outerMost2       = 3, 2, 40
+	outerWidest                                = 3
 )
 
 // run carries out instructions on a frame of slice headers.
@@ -144,41 +147,96 @@ func maskOf[T Float](l level, n int) uint64 {
 // compileProduct cuts a product into panels of whole vectors, the last vector
 // under a mask.
 func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
-	few := s.level == avx512 && len(q.Terms) == 1 && (q.Terms[0].K == outerRows || q.Terms[0].K == outerRows+1) &&
-		(q.Epilogue == Store || q.Epilogue == Add)
 	for n := 0; n < q.N; {
 		kernel, vectors, lanes := panel[T](s.level, q.N-n)
 		index := kernelIndex[T](s.level, kernel)
-		if few {
-			index, vectors, lanes = outerPanel[T](q.Terms[0].K, q.N-n)
+		parts := outerParts(s.level, q)
+		if parts != nil {
+			if i, v, l := outerPanel[T](s.level, q.N-n); v > 0 {
+				index, vectors, lanes = i, v, l
+			} else {
+				parts = nil
+			}
 		}
 		columns := min(vectors*lanes, q.N-n)
 		c, h := q.C, q.H
 		c.Offset += n
 		h.Offset += n
-		code = append(code, instruction{
+		x := instruction{
 			kernel: index, m: q.M,
 			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
 			mask: maskOf[T](s.level, columns-(vectors-1)*lanes), scale: scaleBits[T](q.Scale),
 			terms: termsOf[T](q.Terms, n),
-		})
+		}
+		if parts == nil {
+			code = append(code, x)
+		} else {
+			code = appendOuter[T](code, s.level, x, parts)
+		}
 		n += columns
 	}
 	return code
 }
 
-// outerPanel chooses the kernel of k rows of B for the first of so many
-// columns, by its index in the table, and tells its width and its vectors'
-// length.
-func outerPanel[T Float](k, columns int) (index, vectors, lanes int) {
+// outerParts cuts the rows of B into the numbers that outer kernels take, nil
+// if the product is none for them.
+func outerParts(l level, q *Product) (parts []int) {
+	least, count, most := outerLeast512, outerCount512, outerMost512
+	if l == avx2 {
+		least, count, most = outerLeast2, outerCount2, outerMost2
+	}
+	k := q.Terms[0].K
+	n := (k + least + count - 2) / (least + count - 1) // parts
+	if len(q.Terms) > 1 || q.Epilogue != Store && q.Epilogue != Add || k > most || k < n*least {
+		return nil
+	}
+	for i := range n {
+		parts = append(parts, k*(i+1)/n-k*i/n)
+	}
+	return parts
+}
+
+// appendOuter appends an instruction for each part of the rows of B. The first
+// has the epilogue of x, whose kernel is that of the least number of rows; the
+// others add.
+func appendOuter[T Float](code []instruction, l level, x instruction, parts []int) []instruction {
+	least, widths := outerLeast512, outerWidest
+	if l == avx2 {
+		least, widths = outerLeast2, 1
+	}
+	kernel := x.kernel
+	for i, k := range parts {
+		if i > 0 {
+			x.epilogue, x.h = Add, x.c
+		}
+		x.kernel = kernel + (k-least)*widths
+		code = append(code, x)
+		t := &x.terms[0]
+		t.a.offset += k * t.aCol
+		t.b.offset += k * t.bRow
+	}
+	return code
+}
+
+// outerPanel chooses the outer kernel of the least number of rows of B for the
+// first of so many columns, by its index in the table, and tells its width, 0
+// if there is none, and its vectors' length.
+func outerPanel[T Float](l level, columns int) (index, vectors, lanes int) {
+	double := size[T]()/4 - 1
+	if l == avx2 {
+		lanes = Granule[T]()
+		if columns < outerWidest*lanes {
+			return 0, 0, 0
+		}
+		return outer2 + outerCount2*double, outerWidest, lanes
+	}
 	lanes = Lanes[T]()
 	vectors = (columns + lanes - 1) / lanes
 	if vectors == outerWidest+1 { // two halves
 		vectors /= 2
 	}
 	vectors = min(vectors, outerWidest)
-	double := size[T]()/4 - 1
-	return outer512 + outerWidest*(2*double+k-outerRows) + vectors - 1, vectors, lanes
+	return outer512 + outerCount512*outerWidest*double + vectors - 1, vectors, lanes
 }
 
 // panel chooses the kernel for the first of so many columns, and tells its

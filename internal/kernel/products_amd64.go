@@ -62,6 +62,21 @@ func outer8x2_avx512_f32(i *byte, frame *byte)
 //go:noescape
 func outer8x3_avx512_f32(i *byte, frame *byte)
 
+// outer9x1_avx512_f32 is a product of 9 rows of B, of 1 vectors.
+//
+//go:noescape
+func outer9x1_avx512_f32(i *byte, frame *byte)
+
+// outer9x2_avx512_f32 is a product of 9 rows of B, of 2 vectors.
+//
+//go:noescape
+func outer9x2_avx512_f32(i *byte, frame *byte)
+
+// outer9x3_avx512_f32 is a product of 9 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer9x3_avx512_f32(i *byte, frame *byte)
+
 // transpose_avx512_f32 transposes squares of 16 rows.
 //
 //go:noescape
@@ -127,6 +142,21 @@ func outer8x2_avx512_f64(i *byte, frame *byte)
 //go:noescape
 func outer8x3_avx512_f64(i *byte, frame *byte)
 
+// outer9x1_avx512_f64 is a product of 9 rows of B, of 1 vectors.
+//
+//go:noescape
+func outer9x1_avx512_f64(i *byte, frame *byte)
+
+// outer9x2_avx512_f64 is a product of 9 rows of B, of 2 vectors.
+//
+//go:noescape
+func outer9x2_avx512_f64(i *byte, frame *byte)
+
+// outer9x3_avx512_f64 is a product of 9 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer9x3_avx512_f64(i *byte, frame *byte)
+
 // transpose_avx512_f64 transposes squares of 8 rows.
 //
 //go:noescape
@@ -172,6 +202,16 @@ func panel1_avx2_f32_masked(i *byte, frame *byte)
 //go:noescape
 func dots_avx2_f32(i *byte, frame *byte)
 
+// outer3x3_avx2_f32 is a product of 3 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer3x3_avx2_f32(i *byte, frame *byte)
+
+// outer4x3_avx2_f32 is a product of 4 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer4x3_avx2_f32(i *byte, frame *byte)
+
 // transpose_avx2_f32 transposes squares of 8 rows.
 //
 //go:noescape
@@ -196,6 +236,16 @@ func panel1_avx2_f64_masked(i *byte, frame *byte)
 //
 //go:noescape
 func dots_avx2_f64(i *byte, frame *byte)
+
+// outer3x3_avx2_f64 is a product of 3 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer3x3_avx2_f64(i *byte, frame *byte)
+
+// outer4x3_avx2_f64 is a product of 4 rows of B, of 3 vectors.
+//
+//go:noescape
+func outer4x3_avx2_f64(i *byte, frame *byte)
 
 // transpose_avx2_f64 transposes squares of 4 rows.
 //

@@ -6647,6 +6647,438 @@ addrow:
 	JNZ          addrow
 	RET
 
+// func outer9x1_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer9x1_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z5
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z9
+	VMULPS       Z9, Z1, Z9
+	VBROADCASTSS (AX)(CX*1), Z10
+	VFMADD231PS  Z10, Z2, Z9
+	VBROADCASTSS (AX)(CX*2), Z10
+	VFMADD231PS  Z10, Z3, Z9
+	VBROADCASTSS (AX)(BX*1), Z10
+	VFMADD231PS  Z10, Z4, Z9
+	VBROADCASTSS (AX)(CX*4), Z10
+	VFMADD231PS  Z10, Z5, Z9
+	VBROADCASTSS (AX)(SI*1), Z10
+	VFMADD231PS  Z10, Z6, Z9
+	VBROADCASTSS (AX)(BX*2), Z10
+	VFMADD231PS  Z10, Z7, Z9
+	VBROADCASTSS (AX)(DI*1), Z10
+	VFMADD231PS  Z10, Z8, Z9
+	VBROADCASTSS (AX)(CX*8), Z10
+	VFMADD231PS  Z10, Z0, Z9
+	VMOVUPS      Z9, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS.Z    (R12), K1, Z9
+	VBROADCASTSS (AX), Z10
+	VFMADD231PS  Z10, Z1, Z9
+	VBROADCASTSS (AX)(CX*1), Z10
+	VFMADD231PS  Z10, Z2, Z9
+	VBROADCASTSS (AX)(CX*2), Z10
+	VFMADD231PS  Z10, Z3, Z9
+	VBROADCASTSS (AX)(BX*1), Z10
+	VFMADD231PS  Z10, Z4, Z9
+	VBROADCASTSS (AX)(CX*4), Z10
+	VFMADD231PS  Z10, Z5, Z9
+	VBROADCASTSS (AX)(SI*1), Z10
+	VFMADD231PS  Z10, Z6, Z9
+	VBROADCASTSS (AX)(BX*2), Z10
+	VFMADD231PS  Z10, Z7, Z9
+	VBROADCASTSS (AX)(DI*1), Z10
+	VFMADD231PS  Z10, Z8, Z9
+	VBROADCASTSS (AX)(CX*8), Z10
+	VFMADD231PS  Z10, Z0, Z9
+	VMOVUPS      Z9, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer9x2_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer9x2_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	VMULPS       64(DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z3
+	VMULPS       64(DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z5
+	VMULPS       64(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	VMULPS       64(DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z9
+	VMULPS       64(DX), Z0, Z10
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z11
+	VMULPS       64(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z13
+	VMULPS       64(DX), Z0, Z14
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z15
+	VMULPS       64(DX), Z0, Z16
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z17
+	VMULPS       64(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z18
+	VMULPS       Z18, Z1, Z19
+	VMULPS       Z18, Z2, Z18
+	VBROADCASTSS (AX)(CX*1), Z20
+	VFMADD231PS  Z20, Z3, Z19
+	VFMADD231PS  Z20, Z4, Z18
+	VBROADCASTSS (AX)(CX*2), Z20
+	VFMADD231PS  Z20, Z5, Z19
+	VFMADD231PS  Z20, Z6, Z18
+	VBROADCASTSS (AX)(BX*1), Z20
+	VFMADD231PS  Z20, Z7, Z19
+	VFMADD231PS  Z20, Z8, Z18
+	VBROADCASTSS (AX)(CX*4), Z20
+	VFMADD231PS  Z20, Z9, Z19
+	VFMADD231PS  Z20, Z10, Z18
+	VBROADCASTSS (AX)(SI*1), Z20
+	VFMADD231PS  Z20, Z11, Z19
+	VFMADD231PS  Z20, Z12, Z18
+	VBROADCASTSS (AX)(BX*2), Z20
+	VFMADD231PS  Z20, Z13, Z19
+	VFMADD231PS  Z20, Z14, Z18
+	VBROADCASTSS (AX)(DI*1), Z20
+	VFMADD231PS  Z20, Z15, Z19
+	VFMADD231PS  Z20, Z16, Z18
+	VBROADCASTSS (AX)(CX*8), Z20
+	VFMADD231PS  Z20, Z17, Z19
+	VFMADD231PS  Z20, Z0, Z18
+	VMOVUPS      Z19, (R9)
+	VMOVUPS      Z18, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R12), Z18
+	VMOVUPS.Z    64(R12), K1, Z19
+	VBROADCASTSS (AX), Z20
+	VFMADD231PS  Z20, Z1, Z18
+	VFMADD231PS  Z20, Z2, Z19
+	VBROADCASTSS (AX)(CX*1), Z20
+	VFMADD231PS  Z20, Z3, Z18
+	VFMADD231PS  Z20, Z4, Z19
+	VBROADCASTSS (AX)(CX*2), Z20
+	VFMADD231PS  Z20, Z5, Z18
+	VFMADD231PS  Z20, Z6, Z19
+	VBROADCASTSS (AX)(BX*1), Z20
+	VFMADD231PS  Z20, Z7, Z18
+	VFMADD231PS  Z20, Z8, Z19
+	VBROADCASTSS (AX)(CX*4), Z20
+	VFMADD231PS  Z20, Z9, Z18
+	VFMADD231PS  Z20, Z10, Z19
+	VBROADCASTSS (AX)(SI*1), Z20
+	VFMADD231PS  Z20, Z11, Z18
+	VFMADD231PS  Z20, Z12, Z19
+	VBROADCASTSS (AX)(BX*2), Z20
+	VFMADD231PS  Z20, Z13, Z18
+	VFMADD231PS  Z20, Z14, Z19
+	VBROADCASTSS (AX)(DI*1), Z20
+	VFMADD231PS  Z20, Z15, Z18
+	VFMADD231PS  Z20, Z16, Z19
+	VBROADCASTSS (AX)(CX*8), Z20
+	VFMADD231PS  Z20, Z17, Z18
+	VFMADD231PS  Z20, Z0, Z19
+	VMOVUPS      Z18, (R9)
+	VMOVUPS      Z19, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer9x3_avx512_f32(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer9x3_avx512_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Z0
+	VMULPS       (DX), Z0, Z1
+	VMULPS       64(DX), Z0, Z2
+	VMULPS       128(DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z4
+	VMULPS       64(DX), Z0, Z5
+	VMULPS       128(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z7
+	VMULPS       64(DX), Z0, Z8
+	VMULPS       128(DX), Z0, Z9
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z10
+	VMULPS       64(DX), Z0, Z11
+	VMULPS       128(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z13
+	VMULPS       64(DX), Z0, Z14
+	VMULPS       128(DX), Z0, Z15
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z16
+	VMULPS       64(DX), Z0, Z17
+	VMULPS       128(DX), Z0, Z18
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z19
+	VMULPS       64(DX), Z0, Z20
+	VMULPS       128(DX), Z0, Z21
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z22
+	VMULPS       64(DX), Z0, Z23
+	VMULPS       128(DX), Z0, Z24
+	ADDQ         BX, DX
+	VMULPS       (DX), Z0, Z25
+	VMULPS       64(DX), Z0, Z26
+	VMULPS       128(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Z27
+	VMULPS       Z27, Z1, Z28
+	VMULPS       Z27, Z2, Z29
+	VMULPS       Z27, Z3, Z27
+	VBROADCASTSS (AX)(CX*1), Z30
+	VFMADD231PS  Z30, Z4, Z28
+	VFMADD231PS  Z30, Z5, Z29
+	VFMADD231PS  Z30, Z6, Z27
+	VBROADCASTSS (AX)(CX*2), Z30
+	VFMADD231PS  Z30, Z7, Z28
+	VFMADD231PS  Z30, Z8, Z29
+	VFMADD231PS  Z30, Z9, Z27
+	VBROADCASTSS (AX)(BX*1), Z30
+	VFMADD231PS  Z30, Z10, Z28
+	VFMADD231PS  Z30, Z11, Z29
+	VFMADD231PS  Z30, Z12, Z27
+	VBROADCASTSS (AX)(CX*4), Z30
+	VFMADD231PS  Z30, Z13, Z28
+	VFMADD231PS  Z30, Z14, Z29
+	VFMADD231PS  Z30, Z15, Z27
+	VBROADCASTSS (AX)(SI*1), Z30
+	VFMADD231PS  Z30, Z16, Z28
+	VFMADD231PS  Z30, Z17, Z29
+	VFMADD231PS  Z30, Z18, Z27
+	VBROADCASTSS (AX)(BX*2), Z30
+	VFMADD231PS  Z30, Z19, Z28
+	VFMADD231PS  Z30, Z20, Z29
+	VFMADD231PS  Z30, Z21, Z27
+	VBROADCASTSS (AX)(DI*1), Z30
+	VFMADD231PS  Z30, Z22, Z28
+	VFMADD231PS  Z30, Z23, Z29
+	VFMADD231PS  Z30, Z24, Z27
+	VBROADCASTSS (AX)(CX*8), Z30
+	VFMADD231PS  Z30, Z25, Z28
+	VFMADD231PS  Z30, Z26, Z29
+	VFMADD231PS  Z30, Z0, Z27
+	VMOVUPS      Z28, (R9)
+	VMOVUPS      Z29, 64(R9)
+	VMOVUPS      Z27, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R12), Z27
+	VMOVUPS      64(R12), Z28
+	VMOVUPS.Z    128(R12), K1, Z29
+	VBROADCASTSS (AX), Z30
+	VFMADD231PS  Z30, Z1, Z27
+	VFMADD231PS  Z30, Z2, Z28
+	VFMADD231PS  Z30, Z3, Z29
+	VBROADCASTSS (AX)(CX*1), Z30
+	VFMADD231PS  Z30, Z4, Z27
+	VFMADD231PS  Z30, Z5, Z28
+	VFMADD231PS  Z30, Z6, Z29
+	VBROADCASTSS (AX)(CX*2), Z30
+	VFMADD231PS  Z30, Z7, Z27
+	VFMADD231PS  Z30, Z8, Z28
+	VFMADD231PS  Z30, Z9, Z29
+	VBROADCASTSS (AX)(BX*1), Z30
+	VFMADD231PS  Z30, Z10, Z27
+	VFMADD231PS  Z30, Z11, Z28
+	VFMADD231PS  Z30, Z12, Z29
+	VBROADCASTSS (AX)(CX*4), Z30
+	VFMADD231PS  Z30, Z13, Z27
+	VFMADD231PS  Z30, Z14, Z28
+	VFMADD231PS  Z30, Z15, Z29
+	VBROADCASTSS (AX)(SI*1), Z30
+	VFMADD231PS  Z30, Z16, Z27
+	VFMADD231PS  Z30, Z17, Z28
+	VFMADD231PS  Z30, Z18, Z29
+	VBROADCASTSS (AX)(BX*2), Z30
+	VFMADD231PS  Z30, Z19, Z27
+	VFMADD231PS  Z30, Z20, Z28
+	VFMADD231PS  Z30, Z21, Z29
+	VBROADCASTSS (AX)(DI*1), Z30
+	VFMADD231PS  Z30, Z22, Z27
+	VFMADD231PS  Z30, Z23, Z28
+	VFMADD231PS  Z30, Z24, Z29
+	VBROADCASTSS (AX)(CX*8), Z30
+	VFMADD231PS  Z30, Z25, Z27
+	VFMADD231PS  Z30, Z26, Z28
+	VFMADD231PS  Z30, Z0, Z29
+	VMOVUPS      Z27, (R9)
+	VMOVUPS      Z28, 64(R9)
+	VMOVUPS      Z29, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
 // func transpose_avx512_f32(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F
 TEXT ·transpose_avx512_f32(SB), NOSPLIT, $0-16
@@ -13639,6 +14071,438 @@ addrow:
 	JNZ          addrow
 	RET
 
+// func outer9x1_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer9x1_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z5
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z9
+	VMULPD       Z9, Z1, Z9
+	VBROADCASTSD (AX)(CX*1), Z10
+	VFMADD231PD  Z10, Z2, Z9
+	VBROADCASTSD (AX)(CX*2), Z10
+	VFMADD231PD  Z10, Z3, Z9
+	VBROADCASTSD (AX)(BX*1), Z10
+	VFMADD231PD  Z10, Z4, Z9
+	VBROADCASTSD (AX)(CX*4), Z10
+	VFMADD231PD  Z10, Z5, Z9
+	VBROADCASTSD (AX)(SI*1), Z10
+	VFMADD231PD  Z10, Z6, Z9
+	VBROADCASTSD (AX)(BX*2), Z10
+	VFMADD231PD  Z10, Z7, Z9
+	VBROADCASTSD (AX)(DI*1), Z10
+	VFMADD231PD  Z10, Z8, Z9
+	VBROADCASTSD (AX)(CX*8), Z10
+	VFMADD231PD  Z10, Z0, Z9
+	VMOVUPD      Z9, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD.Z    (R12), K1, Z9
+	VBROADCASTSD (AX), Z10
+	VFMADD231PD  Z10, Z1, Z9
+	VBROADCASTSD (AX)(CX*1), Z10
+	VFMADD231PD  Z10, Z2, Z9
+	VBROADCASTSD (AX)(CX*2), Z10
+	VFMADD231PD  Z10, Z3, Z9
+	VBROADCASTSD (AX)(BX*1), Z10
+	VFMADD231PD  Z10, Z4, Z9
+	VBROADCASTSD (AX)(CX*4), Z10
+	VFMADD231PD  Z10, Z5, Z9
+	VBROADCASTSD (AX)(SI*1), Z10
+	VFMADD231PD  Z10, Z6, Z9
+	VBROADCASTSD (AX)(BX*2), Z10
+	VFMADD231PD  Z10, Z7, Z9
+	VBROADCASTSD (AX)(DI*1), Z10
+	VFMADD231PD  Z10, Z8, Z9
+	VBROADCASTSD (AX)(CX*8), Z10
+	VFMADD231PD  Z10, Z0, Z9
+	VMOVUPD      Z9, K1, (R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer9x2_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer9x2_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	VMULPD       64(DX), Z0, Z2
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z3
+	VMULPD       64(DX), Z0, Z4
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z5
+	VMULPD       64(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	VMULPD       64(DX), Z0, Z8
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z9
+	VMULPD       64(DX), Z0, Z10
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z11
+	VMULPD       64(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z13
+	VMULPD       64(DX), Z0, Z14
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z15
+	VMULPD       64(DX), Z0, Z16
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z17
+	VMULPD       64(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z18
+	VMULPD       Z18, Z1, Z19
+	VMULPD       Z18, Z2, Z18
+	VBROADCASTSD (AX)(CX*1), Z20
+	VFMADD231PD  Z20, Z3, Z19
+	VFMADD231PD  Z20, Z4, Z18
+	VBROADCASTSD (AX)(CX*2), Z20
+	VFMADD231PD  Z20, Z5, Z19
+	VFMADD231PD  Z20, Z6, Z18
+	VBROADCASTSD (AX)(BX*1), Z20
+	VFMADD231PD  Z20, Z7, Z19
+	VFMADD231PD  Z20, Z8, Z18
+	VBROADCASTSD (AX)(CX*4), Z20
+	VFMADD231PD  Z20, Z9, Z19
+	VFMADD231PD  Z20, Z10, Z18
+	VBROADCASTSD (AX)(SI*1), Z20
+	VFMADD231PD  Z20, Z11, Z19
+	VFMADD231PD  Z20, Z12, Z18
+	VBROADCASTSD (AX)(BX*2), Z20
+	VFMADD231PD  Z20, Z13, Z19
+	VFMADD231PD  Z20, Z14, Z18
+	VBROADCASTSD (AX)(DI*1), Z20
+	VFMADD231PD  Z20, Z15, Z19
+	VFMADD231PD  Z20, Z16, Z18
+	VBROADCASTSD (AX)(CX*8), Z20
+	VFMADD231PD  Z20, Z17, Z19
+	VFMADD231PD  Z20, Z0, Z18
+	VMOVUPD      Z19, (R9)
+	VMOVUPD      Z18, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R12), Z18
+	VMOVUPD.Z    64(R12), K1, Z19
+	VBROADCASTSD (AX), Z20
+	VFMADD231PD  Z20, Z1, Z18
+	VFMADD231PD  Z20, Z2, Z19
+	VBROADCASTSD (AX)(CX*1), Z20
+	VFMADD231PD  Z20, Z3, Z18
+	VFMADD231PD  Z20, Z4, Z19
+	VBROADCASTSD (AX)(CX*2), Z20
+	VFMADD231PD  Z20, Z5, Z18
+	VFMADD231PD  Z20, Z6, Z19
+	VBROADCASTSD (AX)(BX*1), Z20
+	VFMADD231PD  Z20, Z7, Z18
+	VFMADD231PD  Z20, Z8, Z19
+	VBROADCASTSD (AX)(CX*4), Z20
+	VFMADD231PD  Z20, Z9, Z18
+	VFMADD231PD  Z20, Z10, Z19
+	VBROADCASTSD (AX)(SI*1), Z20
+	VFMADD231PD  Z20, Z11, Z18
+	VFMADD231PD  Z20, Z12, Z19
+	VBROADCASTSD (AX)(BX*2), Z20
+	VFMADD231PD  Z20, Z13, Z18
+	VFMADD231PD  Z20, Z14, Z19
+	VBROADCASTSD (AX)(DI*1), Z20
+	VFMADD231PD  Z20, Z15, Z18
+	VFMADD231PD  Z20, Z16, Z19
+	VBROADCASTSD (AX)(CX*8), Z20
+	VFMADD231PD  Z20, Z17, Z18
+	VFMADD231PD  Z20, Z0, Z19
+	VMOVUPD      Z18, (R9)
+	VMOVUPD      Z19, K1, 64(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
+// func outer9x3_avx512_f64(i *byte, frame *byte)
+// Requires: AVX512F
+TEXT ·outer9x3_avx512_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	MOVQ         64(AX), CX
+	KMOVW        CX, K1
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Z0
+	VMULPD       (DX), Z0, Z1
+	VMULPD       64(DX), Z0, Z2
+	VMULPD       128(DX), Z0, Z3
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z4
+	VMULPD       64(DX), Z0, Z5
+	VMULPD       128(DX), Z0, Z6
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z7
+	VMULPD       64(DX), Z0, Z8
+	VMULPD       128(DX), Z0, Z9
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z10
+	VMULPD       64(DX), Z0, Z11
+	VMULPD       128(DX), Z0, Z12
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z13
+	VMULPD       64(DX), Z0, Z14
+	VMULPD       128(DX), Z0, Z15
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z16
+	VMULPD       64(DX), Z0, Z17
+	VMULPD       128(DX), Z0, Z18
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z19
+	VMULPD       64(DX), Z0, Z20
+	VMULPD       128(DX), Z0, Z21
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z22
+	VMULPD       64(DX), Z0, Z23
+	VMULPD       128(DX), Z0, Z24
+	ADDQ         BX, DX
+	VMULPD       (DX), Z0, Z25
+	VMULPD       64(DX), Z0, Z26
+	VMULPD       128(DX), Z0, Z0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	LEAQ         (BX)(CX*2), SI
+	LEAQ         (SI)(CX*2), DI
+	MOVQ         i+0(FP), R8
+	MOVQ         frame+8(FP), R10
+	MOVQ         16(R8), R9
+	MOVQ         (R10)(R9*1), R9
+	ADDQ         24(R8), R9
+	MOVQ         32(R8), R10
+	MOVQ         8(R8), R11
+	MOVQ         56(R8), R8
+	CMPQ         R8, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Z27
+	VMULPD       Z27, Z1, Z28
+	VMULPD       Z27, Z2, Z29
+	VMULPD       Z27, Z3, Z27
+	VBROADCASTSD (AX)(CX*1), Z30
+	VFMADD231PD  Z30, Z4, Z28
+	VFMADD231PD  Z30, Z5, Z29
+	VFMADD231PD  Z30, Z6, Z27
+	VBROADCASTSD (AX)(CX*2), Z30
+	VFMADD231PD  Z30, Z7, Z28
+	VFMADD231PD  Z30, Z8, Z29
+	VFMADD231PD  Z30, Z9, Z27
+	VBROADCASTSD (AX)(BX*1), Z30
+	VFMADD231PD  Z30, Z10, Z28
+	VFMADD231PD  Z30, Z11, Z29
+	VFMADD231PD  Z30, Z12, Z27
+	VBROADCASTSD (AX)(CX*4), Z30
+	VFMADD231PD  Z30, Z13, Z28
+	VFMADD231PD  Z30, Z14, Z29
+	VFMADD231PD  Z30, Z15, Z27
+	VBROADCASTSD (AX)(SI*1), Z30
+	VFMADD231PD  Z30, Z16, Z28
+	VFMADD231PD  Z30, Z17, Z29
+	VFMADD231PD  Z30, Z18, Z27
+	VBROADCASTSD (AX)(BX*2), Z30
+	VFMADD231PD  Z30, Z19, Z28
+	VFMADD231PD  Z30, Z20, Z29
+	VFMADD231PD  Z30, Z21, Z27
+	VBROADCASTSD (AX)(DI*1), Z30
+	VFMADD231PD  Z30, Z22, Z28
+	VFMADD231PD  Z30, Z23, Z29
+	VFMADD231PD  Z30, Z24, Z27
+	VBROADCASTSD (AX)(CX*8), Z30
+	VFMADD231PD  Z30, Z25, Z28
+	VFMADD231PD  Z30, Z26, Z29
+	VFMADD231PD  Z30, Z0, Z27
+	VMOVUPD      Z28, (R9)
+	VMOVUPD      Z29, 64(R9)
+	VMOVUPD      Z27, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	DECQ         R11
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), R8
+	MOVQ    frame+8(FP), R13
+	MOVQ    40(R8), R12
+	MOVQ    (R13)(R12*1), R12
+	ADDQ    48(R8), R12
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R12), Z27
+	VMOVUPD      64(R12), Z28
+	VMOVUPD.Z    128(R12), K1, Z29
+	VBROADCASTSD (AX), Z30
+	VFMADD231PD  Z30, Z1, Z27
+	VFMADD231PD  Z30, Z2, Z28
+	VFMADD231PD  Z30, Z3, Z29
+	VBROADCASTSD (AX)(CX*1), Z30
+	VFMADD231PD  Z30, Z4, Z27
+	VFMADD231PD  Z30, Z5, Z28
+	VFMADD231PD  Z30, Z6, Z29
+	VBROADCASTSD (AX)(CX*2), Z30
+	VFMADD231PD  Z30, Z7, Z27
+	VFMADD231PD  Z30, Z8, Z28
+	VFMADD231PD  Z30, Z9, Z29
+	VBROADCASTSD (AX)(BX*1), Z30
+	VFMADD231PD  Z30, Z10, Z27
+	VFMADD231PD  Z30, Z11, Z28
+	VFMADD231PD  Z30, Z12, Z29
+	VBROADCASTSD (AX)(CX*4), Z30
+	VFMADD231PD  Z30, Z13, Z27
+	VFMADD231PD  Z30, Z14, Z28
+	VFMADD231PD  Z30, Z15, Z29
+	VBROADCASTSD (AX)(SI*1), Z30
+	VFMADD231PD  Z30, Z16, Z27
+	VFMADD231PD  Z30, Z17, Z28
+	VFMADD231PD  Z30, Z18, Z29
+	VBROADCASTSD (AX)(BX*2), Z30
+	VFMADD231PD  Z30, Z19, Z27
+	VFMADD231PD  Z30, Z20, Z28
+	VFMADD231PD  Z30, Z21, Z29
+	VBROADCASTSD (AX)(DI*1), Z30
+	VFMADD231PD  Z30, Z22, Z27
+	VFMADD231PD  Z30, Z23, Z28
+	VFMADD231PD  Z30, Z24, Z29
+	VBROADCASTSD (AX)(CX*8), Z30
+	VFMADD231PD  Z30, Z25, Z27
+	VFMADD231PD  Z30, Z26, Z28
+	VFMADD231PD  Z30, Z0, Z29
+	VMOVUPD      Z27, (R9)
+	VMOVUPD      Z28, 64(R9)
+	VMOVUPD      Z29, K1, 128(R9)
+	ADDQ         DX, AX
+	ADDQ         R10, R9
+	ADDQ         R10, R12
+	DECQ         R11
+	JNZ          addrow
+	RET
+
 // func transpose_avx512_f64(i *byte, frame *byte)
 // Requires: AVX512DQ, AVX512F
 TEXT ·transpose_avx512_f64(SB), NOSPLIT, $0-16
@@ -19894,6 +20758,213 @@ rows1store:
 	ADDQ   $0x00000001, AX
 	JMP    next
 
+// func outer3x3_avx2_f32(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·outer3x3_avx2_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Y0
+	VMULPS       (DX), Y0, Y1
+	VMULPS       32(DX), Y0, Y2
+	VMULPS       64(DX), Y0, Y3
+	ADDQ         BX, DX
+	VMULPS       (DX), Y0, Y4
+	VMULPS       32(DX), Y0, Y5
+	VMULPS       64(DX), Y0, Y6
+	ADDQ         BX, DX
+	VMULPS       (DX), Y0, Y7
+	VMULPS       32(DX), Y0, Y8
+	VMULPS       64(DX), Y0, Y0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	MOVQ         i+0(FP), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(BX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(BX), SI
+	MOVQ         32(BX), DI
+	MOVQ         8(BX), R8
+	MOVQ         56(BX), BX
+	CMPQ         BX, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Y9
+	VMULPS       Y9, Y1, Y10
+	VMULPS       Y9, Y2, Y11
+	VMULPS       Y9, Y3, Y9
+	VBROADCASTSS (AX)(CX*1), Y12
+	VFMADD231PS  Y12, Y4, Y10
+	VFMADD231PS  Y12, Y5, Y11
+	VFMADD231PS  Y12, Y6, Y9
+	VBROADCASTSS (AX)(CX*2), Y12
+	VFMADD231PS  Y12, Y7, Y10
+	VFMADD231PS  Y12, Y8, Y11
+	VFMADD231PS  Y12, Y0, Y9
+	VMOVUPS      Y10, (SI)
+	VMOVUPS      Y11, 32(SI)
+	VMOVUPS      Y9, 64(SI)
+	ADDQ         DX, AX
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), BX
+	MOVQ    frame+8(FP), R10
+	MOVQ    40(BX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    48(BX), R9
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R9), Y9
+	VMOVUPS      32(R9), Y10
+	VMOVUPS      64(R9), Y11
+	VBROADCASTSS (AX), Y12
+	VFMADD231PS  Y12, Y1, Y9
+	VFMADD231PS  Y12, Y2, Y10
+	VFMADD231PS  Y12, Y3, Y11
+	VBROADCASTSS (AX)(CX*1), Y12
+	VFMADD231PS  Y12, Y4, Y9
+	VFMADD231PS  Y12, Y5, Y10
+	VFMADD231PS  Y12, Y6, Y11
+	VBROADCASTSS (AX)(CX*2), Y12
+	VFMADD231PS  Y12, Y7, Y9
+	VFMADD231PS  Y12, Y8, Y10
+	VFMADD231PS  Y12, Y0, Y11
+	VMOVUPS      Y9, (SI)
+	VMOVUPS      Y10, 32(SI)
+	VMOVUPS      Y11, 64(SI)
+	ADDQ         DX, AX
+	ADDQ         DI, SI
+	ADDQ         DI, R9
+	DECQ         R8
+	JNZ          addrow
+	RET
+
+// func outer4x3_avx2_f32(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·outer4x3_avx2_f32(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSS 72(AX), Y0
+	VMULPS       (DX), Y0, Y1
+	VMULPS       32(DX), Y0, Y2
+	VMULPS       64(DX), Y0, Y3
+	ADDQ         BX, DX
+	VMULPS       (DX), Y0, Y4
+	VMULPS       32(DX), Y0, Y5
+	VMULPS       64(DX), Y0, Y6
+	ADDQ         BX, DX
+	VMULPS       (DX), Y0, Y7
+	VMULPS       32(DX), Y0, Y8
+	VMULPS       64(DX), Y0, Y9
+	ADDQ         BX, DX
+	VMULPS       (DX), Y0, Y10
+	VMULPS       32(DX), Y0, Y11
+	VMULPS       64(DX), Y0, Y0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	MOVQ         i+0(FP), SI
+	MOVQ         frame+8(FP), R8
+	MOVQ         16(SI), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         24(SI), DI
+	MOVQ         32(SI), R8
+	MOVQ         8(SI), R9
+	MOVQ         56(SI), SI
+	CMPQ         SI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSS (AX), Y12
+	VMULPS       Y12, Y1, Y13
+	VMULPS       Y12, Y2, Y14
+	VMULPS       Y12, Y3, Y12
+	VBROADCASTSS (AX)(CX*1), Y15
+	VFMADD231PS  Y15, Y4, Y13
+	VFMADD231PS  Y15, Y5, Y14
+	VFMADD231PS  Y15, Y6, Y12
+	VBROADCASTSS (AX)(CX*2), Y15
+	VFMADD231PS  Y15, Y7, Y13
+	VFMADD231PS  Y15, Y8, Y14
+	VFMADD231PS  Y15, Y9, Y12
+	VBROADCASTSS (AX)(BX*1), Y15
+	VFMADD231PS  Y15, Y10, Y13
+	VFMADD231PS  Y15, Y11, Y14
+	VFMADD231PS  Y15, Y0, Y12
+	VMOVUPS      Y13, (DI)
+	VMOVUPS      Y14, 32(DI)
+	VMOVUPS      Y12, 64(DI)
+	ADDQ         DX, AX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), SI
+	MOVQ    frame+8(FP), R11
+	MOVQ    40(SI), R10
+	MOVQ    (R11)(R10*1), R10
+	ADDQ    48(SI), R10
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
+	VMOVUPS      64(R10), Y14
+	VBROADCASTSS (AX), Y15
+	VFMADD231PS  Y15, Y1, Y12
+	VFMADD231PS  Y15, Y2, Y13
+	VFMADD231PS  Y15, Y3, Y14
+	VBROADCASTSS (AX)(CX*1), Y15
+	VFMADD231PS  Y15, Y4, Y12
+	VFMADD231PS  Y15, Y5, Y13
+	VFMADD231PS  Y15, Y6, Y14
+	VBROADCASTSS (AX)(CX*2), Y15
+	VFMADD231PS  Y15, Y7, Y12
+	VFMADD231PS  Y15, Y8, Y13
+	VFMADD231PS  Y15, Y9, Y14
+	VBROADCASTSS (AX)(BX*1), Y15
+	VFMADD231PS  Y15, Y10, Y12
+	VFMADD231PS  Y15, Y11, Y13
+	VFMADD231PS  Y15, Y0, Y14
+	VMOVUPS      Y12, (DI)
+	VMOVUPS      Y13, 32(DI)
+	VMOVUPS      Y14, 64(DI)
+	ADDQ         DX, AX
+	ADDQ         R8, DI
+	ADDQ         R8, R10
+	DECQ         R9
+	JNZ          addrow
+	RET
+
 // func transpose_avx2_f32(i *byte, frame *byte)
 // Requires: AVX
 TEXT ·transpose_avx2_f32(SB), NOSPLIT, $0-16
@@ -23245,6 +24316,213 @@ rows1store:
 	ADDQ   DX, DI
 	ADDQ   $0x00000001, AX
 	JMP    next
+
+// func outer3x3_avx2_f64(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·outer3x3_avx2_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Y0
+	VMULPD       (DX), Y0, Y1
+	VMULPD       32(DX), Y0, Y2
+	VMULPD       64(DX), Y0, Y3
+	ADDQ         BX, DX
+	VMULPD       (DX), Y0, Y4
+	VMULPD       32(DX), Y0, Y5
+	VMULPD       64(DX), Y0, Y6
+	ADDQ         BX, DX
+	VMULPD       (DX), Y0, Y7
+	VMULPD       32(DX), Y0, Y8
+	VMULPD       64(DX), Y0, Y0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	MOVQ         i+0(FP), BX
+	MOVQ         frame+8(FP), DI
+	MOVQ         16(BX), SI
+	MOVQ         (DI)(SI*1), SI
+	ADDQ         24(BX), SI
+	MOVQ         32(BX), DI
+	MOVQ         8(BX), R8
+	MOVQ         56(BX), BX
+	CMPQ         BX, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Y9
+	VMULPD       Y9, Y1, Y10
+	VMULPD       Y9, Y2, Y11
+	VMULPD       Y9, Y3, Y9
+	VBROADCASTSD (AX)(CX*1), Y12
+	VFMADD231PD  Y12, Y4, Y10
+	VFMADD231PD  Y12, Y5, Y11
+	VFMADD231PD  Y12, Y6, Y9
+	VBROADCASTSD (AX)(CX*2), Y12
+	VFMADD231PD  Y12, Y7, Y10
+	VFMADD231PD  Y12, Y8, Y11
+	VFMADD231PD  Y12, Y0, Y9
+	VMOVUPD      Y10, (SI)
+	VMOVUPD      Y11, 32(SI)
+	VMOVUPD      Y9, 64(SI)
+	ADDQ         DX, AX
+	ADDQ         DI, SI
+	DECQ         R8
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), BX
+	MOVQ    frame+8(FP), R10
+	MOVQ    40(BX), R9
+	MOVQ    (R10)(R9*1), R9
+	ADDQ    48(BX), R9
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R9), Y9
+	VMOVUPD      32(R9), Y10
+	VMOVUPD      64(R9), Y11
+	VBROADCASTSD (AX), Y12
+	VFMADD231PD  Y12, Y1, Y9
+	VFMADD231PD  Y12, Y2, Y10
+	VFMADD231PD  Y12, Y3, Y11
+	VBROADCASTSD (AX)(CX*1), Y12
+	VFMADD231PD  Y12, Y4, Y9
+	VFMADD231PD  Y12, Y5, Y10
+	VFMADD231PD  Y12, Y6, Y11
+	VBROADCASTSD (AX)(CX*2), Y12
+	VFMADD231PD  Y12, Y7, Y9
+	VFMADD231PD  Y12, Y8, Y10
+	VFMADD231PD  Y12, Y0, Y11
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      Y10, 32(SI)
+	VMOVUPD      Y11, 64(SI)
+	ADDQ         DX, AX
+	ADDQ         DI, SI
+	ADDQ         DI, R9
+	DECQ         R8
+	JNZ          addrow
+	RET
+
+// func outer4x3_avx2_f64(i *byte, frame *byte)
+// Requires: AVX, FMA3
+TEXT ·outer4x3_avx2_f64(SB), NOSPLIT, $0-16
+	MOVQ         i+0(FP), AX
+	LEAQ         80(AX), CX
+	MOVQ         frame+8(FP), BX
+	MOVQ         40(CX), DX
+	MOVQ         (BX)(DX*1), DX
+	ADDQ         48(CX), DX
+	MOVQ         56(CX), BX
+	VBROADCASTSD 72(AX), Y0
+	VMULPD       (DX), Y0, Y1
+	VMULPD       32(DX), Y0, Y2
+	VMULPD       64(DX), Y0, Y3
+	ADDQ         BX, DX
+	VMULPD       (DX), Y0, Y4
+	VMULPD       32(DX), Y0, Y5
+	VMULPD       64(DX), Y0, Y6
+	ADDQ         BX, DX
+	VMULPD       (DX), Y0, Y7
+	VMULPD       32(DX), Y0, Y8
+	VMULPD       64(DX), Y0, Y9
+	ADDQ         BX, DX
+	VMULPD       (DX), Y0, Y10
+	VMULPD       32(DX), Y0, Y11
+	VMULPD       64(DX), Y0, Y0
+	ADDQ         BX, DX
+	MOVQ         frame+8(FP), DX
+	MOVQ         8(CX), AX
+	MOVQ         (DX)(AX*1), AX
+	ADDQ         16(CX), AX
+	MOVQ         24(CX), DX
+	MOVQ         32(CX), CX
+	LEAQ         (CX)(CX*2), BX
+	MOVQ         i+0(FP), SI
+	MOVQ         frame+8(FP), R8
+	MOVQ         16(SI), DI
+	MOVQ         (R8)(DI*1), DI
+	ADDQ         24(SI), DI
+	MOVQ         32(SI), R8
+	MOVQ         8(SI), R9
+	MOVQ         56(SI), SI
+	CMPQ         SI, $0x00000003
+	JEQ          add
+	PCALIGN      $0x40
+
+storerow:
+	VBROADCASTSD (AX), Y12
+	VMULPD       Y12, Y1, Y13
+	VMULPD       Y12, Y2, Y14
+	VMULPD       Y12, Y3, Y12
+	VBROADCASTSD (AX)(CX*1), Y15
+	VFMADD231PD  Y15, Y4, Y13
+	VFMADD231PD  Y15, Y5, Y14
+	VFMADD231PD  Y15, Y6, Y12
+	VBROADCASTSD (AX)(CX*2), Y15
+	VFMADD231PD  Y15, Y7, Y13
+	VFMADD231PD  Y15, Y8, Y14
+	VFMADD231PD  Y15, Y9, Y12
+	VBROADCASTSD (AX)(BX*1), Y15
+	VFMADD231PD  Y15, Y10, Y13
+	VFMADD231PD  Y15, Y11, Y14
+	VFMADD231PD  Y15, Y0, Y12
+	VMOVUPD      Y13, (DI)
+	VMOVUPD      Y14, 32(DI)
+	VMOVUPD      Y12, 64(DI)
+	ADDQ         DX, AX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          storerow
+	RET
+
+add:
+	MOVQ    i+0(FP), SI
+	MOVQ    frame+8(FP), R11
+	MOVQ    40(SI), R10
+	MOVQ    (R11)(R10*1), R10
+	ADDQ    48(SI), R10
+	PCALIGN $0x40
+
+addrow:
+	VMOVUPD      (R10), Y12
+	VMOVUPD      32(R10), Y13
+	VMOVUPD      64(R10), Y14
+	VBROADCASTSD (AX), Y15
+	VFMADD231PD  Y15, Y1, Y12
+	VFMADD231PD  Y15, Y2, Y13
+	VFMADD231PD  Y15, Y3, Y14
+	VBROADCASTSD (AX)(CX*1), Y15
+	VFMADD231PD  Y15, Y4, Y12
+	VFMADD231PD  Y15, Y5, Y13
+	VFMADD231PD  Y15, Y6, Y14
+	VBROADCASTSD (AX)(CX*2), Y15
+	VFMADD231PD  Y15, Y7, Y12
+	VFMADD231PD  Y15, Y8, Y13
+	VFMADD231PD  Y15, Y9, Y14
+	VBROADCASTSD (AX)(BX*1), Y15
+	VFMADD231PD  Y15, Y10, Y12
+	VFMADD231PD  Y15, Y11, Y13
+	VFMADD231PD  Y15, Y0, Y14
+	VMOVUPD      Y12, (DI)
+	VMOVUPD      Y13, 32(DI)
+	VMOVUPD      Y14, 64(DI)
+	ADDQ         DX, AX
+	ADDQ         R8, DI
+	ADDQ         R8, R10
+	DECQ         R9
+	JNZ          addrow
+	RET
 
 // func transpose_avx2_f64(i *byte, frame *byte)
 // Requires: AVX

@@ -115,7 +115,7 @@ func testProduct[T Float](t *testing.T, s *Set, seed uint64, m, n int, e Epilogu
 	q := Product{M: m, N: n, Scale: x.rng.Float64(), Epilogue: e, CRow: n + x.rng.IntN(3)}
 	k := 0
 	for range 1 + x.rng.IntN(2) {
-		a := Term{K: 1 + x.rng.IntN(20), BRow: n + x.rng.IntN(3)}
+		a := Term{K: 1 + x.rng.IntN(45), BRow: n + x.rng.IntN(3)}
 		a.ARow, a.ACol = a.K+x.rng.IntN(3), 1
 		if x.rng.IntN(2) == 0 {
 			a.ARow, a.ACol = 1, m+x.rng.IntN(3)

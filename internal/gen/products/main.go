@@ -101,8 +101,10 @@ func main() {
 		}
 		if s.Masks && !s.Narrow() {
 			dotPairs(s)
-			for _, k := range outerRows {
-				for width := 1; width <= outerWidest; width++ {
+		}
+		if !s.Narrow() {
+			for _, k := range outerRows(s) {
+				for _, width := range outerWidths(s) {
 					outer(s, k, width)
 				}
 			}

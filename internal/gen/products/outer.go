@@ -10,12 +10,25 @@ import (
 	"hambench/internal/gen/simd"
 )
 
-// The numbers of rows of B for which outer products are generated: those of
-// the smallest batches of the sweeps. Tiles of a few products cost half as
-// much again before and after as they take.
-var outerRows = []int{7, 8}
+// outerRows are the numbers of rows of B for which outer products are
+// generated, those of which other numbers are sums. Tiles of few rows of B cost
+// half as much again before and after as they take.
+func outerRows(s simd.Set) []int {
+	if s.Masks {
+		return []int{7, 8, 9}
+	}
+	return []int{3, 4}
+}
 
-// outerWidest is the largest number of vectors whose rows of B fit registers.
+// outerWidths are the widths in vectors; outerWidest rows of B fill the
+// registers. AVX2's are of whole vectors only.
+func outerWidths(s simd.Set) []int {
+	if s.Masks {
+		return []int{1, 2, outerWidest}
+	}
+	return []int{outerWidest}
+}
+
 const outerWidest = 3
 
 // outer generates a product of one term of k rows of B, width vectors wide,
@@ -27,7 +40,10 @@ func outer(s simd.Set, k, width int) {
 	Doc(name + fmt.Sprintf(" is a product of %d rows of B, of %d vectors.", k, width))
 	Pragma("noescape")
 	i := instruction()
-	lanes := s.LoadMask(i, oMask)
+	var lanes Op
+	if s.Masks {
+		lanes = s.LoadMask(i, oMask)
+	}
 	term := GP64()
 	LEAQ(field(i, oTerms), term)
 	bs := scaledRows(s, k, width, place(term, tB), load64(term, tBRow), s.Broadcast(field(i, oScale)))
