@@ -147,35 +147,45 @@ func maskOf[T Float](l level, n int) uint64 {
 // compileProduct cuts a product into panels of whole vectors, the last vector
 // under a mask.
 func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
+	parts := outerParts(s.level, q)
 	for n := 0; n < q.N; {
-		kernel, vectors, lanes := panel[T](s.level, q.N-n)
-		index := kernelIndex[T](s.level, kernel)
-		parts := outerParts(s.level, q)
-		if parts != nil {
-			if i, v, l := outerPanel[T](s.level, q.N-n); v > 0 {
-				index, vectors, lanes = i, v, l
-			} else {
-				parts = nil
-			}
-		}
-		columns := min(vectors*lanes, q.N-n)
+		p := panelFor[T](s.level, parts, q.N-n)
+		columns := min(p.vectors*p.lanes, q.N-n)
 		c, h := q.C, q.H
 		c.Offset += n
 		h.Offset += n
 		x := instruction{
-			kernel: index, m: q.M,
+			kernel: p.kernel, m: q.M,
 			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
-			mask: maskOf[T](s.level, columns-(vectors-1)*lanes), scale: scaleBits[T](q.Scale),
+			mask: maskOf[T](s.level, columns-(p.vectors-1)*p.lanes), scale: scaleBits[T](q.Scale),
 			terms: termsOf[T](q.Terms, n),
 		}
-		if parts == nil {
-			code = append(code, x)
+		if p.outer {
+			code = appendOuter(code, s.level, x, parts)
 		} else {
-			code = appendOuter[T](code, s.level, x, parts)
+			code = append(code, x)
 		}
 		n += columns
 	}
 	return code
+}
+
+// panel is what a kernel of run_amd64.s, by its index, computes: so many
+// vectors of so many numbers. outer says that it takes parts of the rows of B.
+type panel struct {
+	kernel, vectors, lanes int
+	outer                  bool
+}
+
+// panelFor chooses the kernel for the first of so many columns.
+func panelFor[T Float](l level, parts []int, columns int) panel {
+	if parts != nil {
+		if p := outerPanel[T](l, columns); p.vectors > 0 {
+			return p
+		}
+	}
+	kernel, vectors, lanes := tilePanel[T](l, columns)
+	return panel{kernelIndex[T](l, kernel), vectors, lanes, false}
 }
 
 // outerParts cuts the rows of B into the numbers that outer kernels take, nil
@@ -199,7 +209,7 @@ func outerParts(l level, q *Product) (parts []int) {
 // appendOuter appends an instruction for each part of the rows of B. The first
 // has the epilogue of x, whose kernel is that of the least number of rows; the
 // others add.
-func appendOuter[T Float](code []instruction, l level, x instruction, parts []int) []instruction {
+func appendOuter(code []instruction, l level, x instruction, parts []int) []instruction {
 	least, widths := outerLeast512, outerWidest
 	if l == avx2 {
 		least, widths = outerLeast2, 1
@@ -218,30 +228,28 @@ func appendOuter[T Float](code []instruction, l level, x instruction, parts []in
 	return code
 }
 
-// outerPanel chooses the outer kernel of the least number of rows of B for the
-// first of so many columns, by its index in the table, and tells its width, 0
-// if there is none, and its vectors' length.
-func outerPanel[T Float](l level, columns int) (index, vectors, lanes int) {
+// outerPanel is that of the least number of rows of B. AVX2 has none for few
+// columns: its vectors is 0 then.
+func outerPanel[T Float](l level, columns int) panel {
 	double := size[T]()/4 - 1
 	if l == avx2 {
-		lanes = Granule[T]()
-		if columns < outerWidest*lanes {
-			return 0, 0, 0
+		if lanes := Granule[T](); columns >= outerWidest*lanes {
+			return panel{outer2 + outerCount2*double, outerWidest, lanes, true}
 		}
-		return outer2 + outerCount2*double, outerWidest, lanes
+		return panel{}
 	}
-	lanes = Lanes[T]()
-	vectors = (columns + lanes - 1) / lanes
+	lanes := Lanes[T]()
+	vectors := (columns + lanes - 1) / lanes
 	if vectors == outerWidest+1 { // two halves
 		vectors /= 2
 	}
 	vectors = min(vectors, outerWidest)
-	return outer512 + outerCount512*outerWidest*double + vectors - 1, vectors, lanes
+	return panel{outer512 + outerCount512*outerWidest*double + vectors - 1, vectors, lanes, true}
 }
 
-// panel chooses the kernel for the first of so many columns, and tells its
-// width and its vectors' length.
-func panel[T Float](l level, columns int) (kernel, vectors, lanes int) {
+// tilePanel chooses the kernel of tiles for the first of so many columns, and
+// tells its width and its vectors' length.
+func tilePanel[T Float](l level, columns int) (kernel, vectors, lanes int) {
 	if l == avx2 {
 		lanes = Granule[T]()
 		if columns < lanes {
