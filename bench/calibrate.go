@@ -8,7 +8,7 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
-	"hambench/internal/random"
+	"hambench/noise"
 )
 
 // Calibrate measures the kernels of every integrator, data set, precision and
@@ -141,7 +141,7 @@ func (m calibration) steps(c Cell, in Inputs) (repeat, error) {
 		return nil, err
 	}
 	z := integrators.NewState(in.Target.Dim())
-	random.New(0, random.StreamStart).Normal(z.Theta)
+	noise.New(0, noise.StreamStart).Normal(z.Theta)
 	in.Target.DrawPrior(z.Theta)
 	if err := sampler.Run(m.ctx, z, chain.Plan{BurnIn: 1}, nil); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Observable says what a cell records of its chain.

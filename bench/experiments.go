@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // Simulation time is the same for every chain of a data set, whatever its

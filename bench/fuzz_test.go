@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // FuzzScanRecords: whatever the bytes of a segment, every record that is

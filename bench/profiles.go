@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Profile is how much of the paper's grid is run.

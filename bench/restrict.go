@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/internal/usage"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // Restrict returns the experiments with the cells on the named data sets

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func TestRestrict(t *testing.T) {

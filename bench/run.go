@@ -10,11 +10,11 @@ import (
 	"hambench/chain"
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/internal/random"
-	"hambench/internal/usage"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/noise"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // Inputs are what a cell's chain needs beyond the cell itself.
@@ -167,19 +167,19 @@ func newSampler(c Cell, in Inputs) (*chain.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := random.KeyOf(c.Key())
-	stream, err := minibatch.New(c.Scheme, in.Target.Rows(), c.Batches, random.New(key, random.StreamBatches).Rand())
+	key := noise.KeyOf(c.Key())
+	stream, err := minibatch.New(c.Scheme, in.Target.Rows(), c.Batches, noise.New(key, noise.StreamBatches).Rand())
 	if err != nil {
 		return nil, err
 	}
-	return chain.New(in.Target, integrator, stream, random.New(key, random.StreamNoise))
+	return chain.New(in.Target, integrator, stream, noise.New(key, noise.StreamNoise))
 }
 
 // startState is a draw from the truth, or the prior mean where there is
 // none, with a fresh momentum.
 func startState(c Cell, in Inputs) *integrators.State {
 	z := integrators.NewState(in.Target.Dim())
-	s := random.New(random.KeyOf(c.Key()), random.StreamStart)
+	s := noise.New(noise.KeyOf(c.Key()), noise.StreamStart)
 	if in.Truth != nil {
 		in.Truth.DrawStart(z.Theta, s.Rand())
 	}

@@ -14,9 +14,9 @@ import (
 
 	"hambench/integrators"
 	"hambench/internal/atomicfile"
-	"hambench/internal/usage"
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // wells is the posterior of θ ∈ R² under rows ½|θ − x_i|² and the prior

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"hambench/internal/random"
-	"hambench/internal/usage"
+	"hambench/noise"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // Shard is one of Count slices of a list of cells, by key: the slices are
@@ -33,7 +33,7 @@ func ShardOf(key string, n int) int {
 	if n <= 1 {
 		return 0
 	}
-	return int(random.KeyOf(key) % uint64(n))
+	return int(noise.KeyOf(key) % uint64(n))
 }
 
 // Has reports whether the shard holds what has the given key.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"hambench/internal/atomicfile"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // The layout of a store.

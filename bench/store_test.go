@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // result is a small result whose cell is numbered by its seed.

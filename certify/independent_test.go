@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
-	"hambench/internal/random"
 	"hambench/minibatch"
+	"hambench/noise"
 )
 
 // The plain solver below shares nothing with the engine but the problem: the
@@ -397,11 +397,11 @@ func sampledSecondMoment(t *testing.T, p *Problem, name, scheme string, h float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	batches, err := minibatch.NewIndex(scheme, p.Batches(), random.New(key, random.StreamBatches).Rand())
+	batches, err := minibatch.NewIndex(scheme, p.Batches(), noise.New(key, noise.StreamBatches).Rand())
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise := random.New(key, random.StreamNoise)
+	noise := noise.New(key, noise.StreamNoise)
 	z := integrators.NewState(1)
 	next := func() integrators.Force { return scalarForce{p.scalar[batches.Next()]} }
 	sum := 0.0

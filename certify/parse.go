@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // problemFile is the JSON form of a problem.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 const (

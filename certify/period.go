@@ -3,8 +3,8 @@ package certify
 import (
 	"math/bits"
 
-	"hambench/internal/usage"
 	"hambench/minibatch"
+	"hambench/usage"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // jacobi are the coefficients of polynomials orthonormal under a measure,

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // replay is a Noise that hands out given numbers, and zeros after the last

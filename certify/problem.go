@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Kind says which engine takes a problem.

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/internal/mutate"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // goodLarge is a Gaussian problem in three positions, over several lines.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
 	"hambench/minibatch"
+	"hambench/usage"
 )
 
 // Options say what to certify. What is left at its zero value has the

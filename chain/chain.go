@@ -8,9 +8,9 @@ import (
 	"fmt"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/usage"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"hambench/integrators"
-	"hambench/internal/random"
-	"hambench/internal/usage"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/noise"
+	"hambench/usage"
 )
 
 // springs is a one-parameter target: row i pulls θ to centers[i] with
@@ -558,11 +558,11 @@ func TestFullBatchHasNoGradientNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := minibatch.New(scheme, 4, k, random.New(1, random.StreamBatches).Rand())
+		stream, err := minibatch.New(scheme, 4, k, noise.New(1, noise.StreamBatches).Rand())
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(target, in, stream, random.New(1, random.StreamNoise))
+		s, err := New(target, in, stream, noise.New(1, noise.StreamNoise))
 		if err != nil {
 			t.Fatal(err)
 		}

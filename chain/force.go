@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"hambench/integrators"
-	"hambench/internal/usage"
 	"hambench/models"
+	"hambench/usage"
 )
 
 // batch is the force of the current mini-batch. The types below add what

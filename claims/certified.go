@@ -19,7 +19,7 @@ import (
 	"hambench/certify"
 	"hambench/integrators"
 	"hambench/internal/atomicfile"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // engineRevision is part of every key. Raise it when package certify gives

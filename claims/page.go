@@ -11,7 +11,7 @@ import (
 
 	"hambench/internal/atomicfile"
 	"hambench/internal/table"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Table returns the claims as an ASCII table, a line each.

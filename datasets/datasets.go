@@ -7,7 +7,7 @@ package datasets
 import (
 	"math"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Task is what is predicted.

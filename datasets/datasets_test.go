@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // realData returns the folder with the UCI files, or skips the test: the

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"hambench/internal/mutate"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // fixtures are small sets of invented numbers in the formats of the real

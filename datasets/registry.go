@@ -3,7 +3,7 @@ package datasets
 import (
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // File is one file of a data set.

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"hambench/internal/atomicfile"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Environment variables that a resolver made by NewResolver obeys.

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 var content = []byte("1 2 3\n4 5 6\n")

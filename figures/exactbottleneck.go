@@ -9,7 +9,7 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // exactObservable is what the exact bottleneck shows: the law of the

@@ -20,7 +20,7 @@ import (
 
 	"hambench/bench"
 	"hambench/internal/atomicfile"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Getter returns the result of a cell's key, as bench.Store.Get does.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"hambench/bench"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func read(t *testing.T, path string) []byte {

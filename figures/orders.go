@@ -15,7 +15,7 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // observableLabels are the observables that the figure of orders shows, and

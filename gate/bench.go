@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // benchmarks are the measurements of a run by benchmark and unit.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // cellColumns are the columns of exported cells that are compared.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"hambench/certify"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // observed is an observable of a row of certify's output.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"hambench/internal/table"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // ErrMoved says that the new run is not as good as, or not the same as, the

@@ -16,7 +16,7 @@ import (
 
 	"hambench/certify"
 	"hambench/integrators"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 var update = flag.Bool("update", false, "rewrite the baseline in testdata")

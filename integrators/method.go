@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Methods returns every scheme that has a name of its own. The splitting

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func TestLookupFindsEveryMethod(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // maxWord is the longest splitting word.

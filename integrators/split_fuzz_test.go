@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // FuzzSplitWord: whatever the word, a scheme or a one-line usage error. The

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Order says how a scheme chooses the index of the next batch. What is

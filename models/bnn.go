@@ -6,7 +6,7 @@ import (
 
 	"hambench/datasets"
 	"hambench/internal/mlp"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // bnn is a ReLU network with NTK scaling and the prior N(0, I) on all weights

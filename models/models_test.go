@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"hambench/datasets"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // builtin returns the first split of a built-in data set.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"hambench/datasets"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Options are a model's options; the zero value is the paper's choice.

@@ -11,9 +11,9 @@ import (
 	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/internal/random"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // newChain returns a chain on a built-in data set, and its state, under
@@ -28,9 +28,9 @@ func newChain(t testing.TB, dataset string, o models.Options, m integrators.Meth
 	must(t, err)
 	in, err := m.New(target.Dim(), integrators.Params{Step: step, Friction: 5})
 	must(t, err)
-	stream, err := minibatch.New("reshuffle", target.Rows(), target.Rows()/size, random.New(1, random.StreamBatches).Rand())
+	stream, err := minibatch.New("reshuffle", target.Rows(), target.Rows()/size, noise.New(1, noise.StreamBatches).Rand())
 	must(t, err)
-	c, err := chain.New(target, in, stream, random.New(1, random.StreamNoise))
+	c, err := chain.New(target, in, stream, noise.New(1, noise.StreamNoise))
 	must(t, err)
 	return c, in, integrators.NewState(target.Dim())
 }
@@ -89,12 +89,12 @@ func TestFastStepsAreThePlainOnes(t *testing.T) {
 		if batches == 1 {
 			scheme = "full"
 		}
-		stream, err := minibatch.New(scheme, target.Rows(), batches, random.New(1, random.StreamBatches).Rand())
+		stream, err := minibatch.New(scheme, target.Rows(), batches, noise.New(1, noise.StreamBatches).Rand())
 		must(t, err)
-		c, err := chain.New(target, in, stream, random.New(1, random.StreamNoise))
+		c, err := chain.New(target, in, stream, noise.New(1, noise.StreamNoise))
 		must(t, err)
 		z := integrators.NewState(target.Dim())
-		random.New(2, random.StreamStart).Normal(z.Theta)
+		noise.New(2, noise.StreamStart).Normal(z.Theta)
 		must(t, c.Run(t.Context(), z, chain.Plan{BurnIn: 20, Samples: 3, Thin: 33}, func(int, *integrators.State) error { return nil }))
 		return z
 	}

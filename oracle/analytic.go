@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"hambench/internal/usage"
 	"hambench/models"
+	"hambench/usage"
 )
 
 // Analytic is a truth known in closed form: each predictive output is

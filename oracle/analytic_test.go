@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // knownNormals is a target with a known posterior: output i is N(i, 2²).

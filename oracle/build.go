@@ -17,8 +17,8 @@ import (
 
 	"hambench/chain"
 	"hambench/internal/kernel"
-	"hambench/internal/random"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // Options say how a reference is computed; its numbers do not depend on
@@ -184,7 +184,7 @@ func (b *builder) chainSteps(attempt int) int64 {
 // streamKey is the key of the random streams of a part of the build.
 func (b *builder) streamKey(name string) uint64 {
 	h := sha256.Sum256([]byte(b.key + "/" + name))
-	return random.KeyOf(hex.EncodeToString(h[:]))
+	return noise.KeyOf(hex.EncodeToString(h[:]))
 }
 
 // assemble joins the parts, and verifies the whole.

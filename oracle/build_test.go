@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
 	"hambench/models"
+	"hambench/usage"
 )
 
 // quickSpec samples a few normal coordinates with steps that suit them:

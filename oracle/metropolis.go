@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"hambench/internal/random"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // Opinion is what a Metropolis-corrected sampler, which has no step-size
@@ -34,7 +34,7 @@ const (
 type metropolis struct {
 	target  models.Target
 	rows    models.Rows
-	noise   *random.Stream
+	noise   *noise.Stream
 	rng     *rand.Rand
 	h       float64
 	invMass []float64
@@ -47,7 +47,7 @@ func newMetropolis(t models.Target, theta, invMass []float64, h float64, key uin
 	n := t.Dim()
 	m := &metropolis{
 		target: t, rows: models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1}, h: h, invMass: invMass,
-		noise: random.New(key, random.StreamNoise), rng: random.New(key, random.StreamStart).Rand(),
+		noise: noise.New(key, noise.StreamNoise), rng: noise.New(key, noise.StreamStart).Rand(),
 		theta: make([]float64, n), q: make([]float64, n), r: make([]float64, n), g: make([]float64, n),
 	}
 	t.Arrange(nil)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // revision numbers the procedure behind a Spec (warm-up, second opinion,

@@ -8,9 +8,9 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
-	"hambench/internal/random"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // The warm-up: from a prior draw the stiffest directions of a posterior hold
@@ -47,7 +47,7 @@ const progressSteps = 500
 type walk struct {
 	b       *builder
 	target  models.Target
-	noise   *random.Stream
+	noise   *noise.Stream
 	z       *integrators.State
 	step    float64
 	attempt int
@@ -58,10 +58,10 @@ type walk struct {
 func newWalk(b *builder, t models.Target, c, attempt int) *walk {
 	key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
 	w := &walk{
-		b: b, target: t, noise: random.New(key, random.StreamNoise), attempt: attempt,
+		b: b, target: t, noise: noise.New(key, noise.StreamNoise), attempt: attempt,
 		z: integrators.NewState(t.Dim()), step: b.spec.Step / math.Exp2(float64(attempt)),
 	}
-	random.New(key, random.StreamStart).Normal(w.z.Theta)
+	noise.New(key, noise.StreamStart).Normal(w.z.Theta)
 	t.DrawPrior(w.z.Theta)
 	return w
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Queued is a task that the scheduler has and that has not ended.

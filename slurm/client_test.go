@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // programs puts shell scripts in the place of Slurm's programs.

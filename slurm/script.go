@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hambench/internal/atomicfile"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Run is the work to be done, stage after stage.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -12,9 +12,9 @@ import (
 	"hambench/chain"
 	"hambench/datasets"
 	"hambench/integrators"
-	"hambench/internal/random"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // The sampler's settings: the step of the reference chains, and the
@@ -114,7 +114,7 @@ func (p *problem) warmUp() error {
 		return err
 	}
 	z := integrators.NewState(t.Dim())
-	random.New(0, random.StreamStart).Normal(z.Theta)
+	noise.New(0, noise.StreamStart).Normal(z.Theta)
 	t.DrawPrior(z.Theta)
 	for _, stage := range []struct {
 		h     float64
@@ -153,9 +153,9 @@ func newSampler(t models.Target, count int, h float64) (*chain.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	batches, err := minibatch.New("reshuffle", t.Rows(), count, random.New(0, random.StreamBatches).Rand())
+	batches, err := minibatch.New("reshuffle", t.Rows(), count, noise.New(0, noise.StreamBatches).Rand())
 	if err != nil {
 		return nil, err
 	}
-	return chain.New(t, in, batches, random.New(0, random.StreamNoise))
+	return chain.New(t, in, batches, noise.New(0, noise.StreamNoise))
 }

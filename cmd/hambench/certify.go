@@ -11,8 +11,8 @@ import (
 	"hambench/certify"
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/internal/usage"
 	"hambench/minibatch"
+	"hambench/usage"
 )
 
 func certifyCommand() *command {

@@ -15,7 +15,7 @@ import (
 	"hambench/certify"
 	"hambench/claims"
 	"hambench/figures"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Experiments without cells: they come from exact errors and, for the claims,

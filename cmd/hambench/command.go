@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // errHelp says that help was asked for and printed.

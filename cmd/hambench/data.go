@@ -8,7 +8,7 @@ import (
 
 	"hambench/datasets"
 	"hambench/internal/table"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func dataCommand() *command {

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"hambench/bench"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func exportCommand() *command {

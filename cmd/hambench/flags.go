@@ -9,7 +9,7 @@ import (
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/internal/kernel"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // defaultOut is where results and figures go.

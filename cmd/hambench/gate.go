@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"hambench/gate"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func gateCommand() *command {

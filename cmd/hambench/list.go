@@ -14,7 +14,7 @@ import (
 	"hambench/minibatch"
 	"hambench/models"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func listCommand() *command {

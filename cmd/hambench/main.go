@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Exit codes.

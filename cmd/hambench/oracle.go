@@ -10,9 +10,9 @@ import (
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/internal/table"
-	"hambench/internal/usage"
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 func oracleCommand() *command {

@@ -16,7 +16,7 @@ import (
 	"hambench/figures"
 	"hambench/internal/atomicfile"
 	"hambench/internal/table"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func reproduceCommand() *command {

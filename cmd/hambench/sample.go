@@ -18,10 +18,10 @@ import (
 	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/internal/random"
-	"hambench/internal/usage"
 	"hambench/minibatch"
 	"hambench/models"
+	"hambench/noise"
+	"hambench/usage"
 )
 
 func sampleCommand() *command {
@@ -178,11 +178,11 @@ func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, *integrators.Int
 			scheme = "full"
 		}
 	}
-	stream, err := minibatch.New(scheme, t.Rows(), k, random.New(f.seed, random.StreamBatches).Rand())
+	stream, err := minibatch.New(scheme, t.Rows(), k, noise.New(f.seed, noise.StreamBatches).Rand())
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := chain.New(t, integrator, stream, random.New(f.seed, random.StreamNoise))
+	s, err := chain.New(t, integrator, stream, noise.New(f.seed, noise.StreamNoise))
 	return s, integrator, err
 }
 
@@ -207,7 +207,7 @@ func (f *sampleFlags) plan(in *integrators.Integrator) chain.Plan {
 // start is a draw from the prior with a fresh momentum.
 func (f *sampleFlags) start(t models.Target) *integrators.State {
 	z := integrators.NewState(t.Dim())
-	s := random.New(f.seed, random.StreamStart)
+	s := noise.New(f.seed, noise.StreamStart)
 	s.Normal(z.Theta)
 	t.DrawPrior(z.Theta)
 	s.Normal(z.R)

@@ -19,8 +19,8 @@ import (
 	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/internal/usage"
 	"hambench/slurm"
+	"hambench/usage"
 )
 
 func slurmCommand() *command {

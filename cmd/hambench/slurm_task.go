@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"hambench/bench"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // What a task does about oracles.

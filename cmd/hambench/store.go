@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hambench/bench"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 func storeCommand() *command {

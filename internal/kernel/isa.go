@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Set is one set of kernels: an instruction set, or plain Go.

@@ -10,7 +10,7 @@ import (
 
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/internal/random"
+	"hambench/noise"
 )
 
 // The benchmarks run on Boston's network, 13-50-50-50-50-1 with 8 401
@@ -279,6 +279,6 @@ func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n 
 		f = singleBatch{plain}
 	}
 	next := func() integrators.Force { return f }
-	noise := random.New(1, random.StreamNoise)
+	noise := noise.New(1, noise.StreamNoise)
 	return func(count int) { in.OuterSteps(z, next, noise, count) }
 }

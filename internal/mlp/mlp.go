@@ -13,7 +13,7 @@ import (
 	"fmt"
 
 	"hambench/internal/kernel"
-	"hambench/internal/usage"
+	"hambench/usage"
 )
 
 // Precision is the number format of a network's gradients and

@@ -1,9 +1,9 @@
-// Package random holds the random streams of a chain.
+// Package noise holds the random streams of a chain.
 //
 // A stream is named by a key (of the cell that runs) and a stream number,
 // and is counter-based: its values depend on nothing else, so neither the
 // order of cells, nor the number of workers, nor a restart changes them.
-package random
+package noise
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ type Stream struct {
 // New returns the stream with the given number, below 2³¹, of a key.
 func New(key uint64, stream uint32) *Stream {
 	if stream >= discrete {
-		panic(fmt.Sprintf("random: stream %d: want less than 2^31", stream))
+		panic(fmt.Sprintf("noise: stream %d: want less than 2^31", stream))
 	}
 	return &Stream{noise: kernel.NewNoise(key, stream), key: key, stream: stream}
 }
@@ -45,11 +45,11 @@ func New(key uint64, stream uint32) *Stream {
 // digits. It panics if they are not hexadecimal.
 func KeyOf(digest string) uint64 {
 	if len(digest) < 16 {
-		panic(fmt.Sprintf("random: key %q: want at least 16 hexadecimal digits", digest))
+		panic(fmt.Sprintf("noise: key %q: want at least 16 hexadecimal digits", digest))
 	}
 	k, err := strconv.ParseUint(digest[:16], 16, 64)
 	if err != nil {
-		panic(fmt.Sprintf("random: key %q: want hexadecimal digits", digest))
+		panic(fmt.Sprintf("noise: key %q: want hexadecimal digits", digest))
 	}
 	return k
 }
