@@ -9,6 +9,6 @@ cp ../go.mod ../go.sum "$copy"
 mkdir "$copy/internal"
 cp -R gen kernel "$copy/internal"
 (cd "$copy/internal/kernel" && go generate .)
-for f in kernel/*_amd64.s kernel/*_amd64.go; do
+for f in kernel/amd64/*; do
 	cmp "$f" "$copy/internal/$f" || { echo "run go generate in internal/kernel and commit" >&2; exit 1; }
 done

@@ -4,7 +4,7 @@ package kernel
 // own, so that nothing else depends on theirs. check.sh there verifies that
 // what is committed is what they make.
 
-//go:generate go -C ../gen run ./products -out ../kernel/products_amd64.s -stubs ../kernel/products_amd64.go -pkg kernel
-//go:generate go -C ../gen run ./normals -out ../kernel/normals_amd64.s -pkg kernel
-//go:generate go -C ../gen run ./passes -out ../kernel/passes_amd64.s -pkg kernel
-//go:generate go -C ../gen run ./peak -out ../kernel/peak_amd64.s -stubs ../kernel/peakstubs_amd64.go -pkg kernel
+//go:generate go -C ../gen run ./products -out ../kernel/amd64/products_amd64.s -stubs ../kernel/amd64/products_amd64.go -pkg amd64
+//go:generate go -C ../gen run ./normals -out ../kernel/amd64/normals_amd64.s -pkg amd64
+//go:generate go -C ../gen run ./passes -out ../kernel/amd64/passes_amd64.s -pkg amd64
+//go:generate go -C ../gen run ./peak -out ../kernel/amd64/peak_amd64.s -stubs ../kernel/amd64/peak_amd64.go -pkg amd64

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"hambench/internal/kernel/amd64"
 )
 
 // machineLevel asks the processor. Each level needs what its instructions
@@ -22,7 +24,7 @@ func machineLevel() level {
 // instruction is an operation as the assembly reads it: internal/gen/products
 // has its byte offsets. Lengths are in bytes.
 type instruction struct {
-	kernel   int // index in the table of run_amd64.s
+	kernel   int // index in the table of amd64/run_amd64.s
 	m        int
 	c        place
 	cRow     int
@@ -46,7 +48,7 @@ type term struct {
 	more       int // 1 if a term follows
 }
 
-// Kernels of run_amd64.s: for AVX-512 a row of them for each number format,
+// Kernels of amd64/run_amd64.s: for AVX-512 a row of them for each number format,
 // then the same for AVX2.
 const (
 	panel512     = iota // of one vector; the wider ones follow
@@ -81,14 +83,8 @@ const (
 
 // run carries out instructions on a frame of slice headers.
 func run(code []instruction, frame unsafe.Pointer) {
-	runInstructions(&code[0], len(code), frame)
+	amd64.Run(unsafe.Pointer(&code[0]), len(code), frame)
 }
-
-// runInstructions flushes denormal numbers to zero while it runs: they slow a
-// product 200-fold.
-//
-//go:noescape
-func runInstructions(code *instruction, n int, frame unsafe.Pointer)
 
 // kernelIndex returns the table's index of a kernel of a format and a set.
 func kernelIndex[T Float](l level, kernel int) int {
@@ -170,7 +166,7 @@ func compileProduct[T Float](code []instruction, s *Set, q *Product) []instructi
 	return code
 }
 
-// panel is what a kernel of run_amd64.s, by its index, computes: so many
+// panel is what a kernel of amd64/run_amd64.s, by its index, computes: so many
 // vectors of so many numbers. outer says that it takes parts of the rows of B.
 type panel struct {
 	kernel, vectors, lanes int

@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"unsafe"
+
+	"hambench/internal/kernel/amd64"
 )
 
 // Each function does the whole turns of its pass and returns how many
@@ -18,9 +20,9 @@ const (
 func narrowVectors(l level, dst []float32, x []float64) int {
 	switch {
 	case l == avx512 && len(x) >= turn512:
-		narrow_avx512(&dst[0], &x[0], len(x)/turn512)
+		amd64.NarrowAVX512(&dst[0], &x[0], len(x)/turn512)
 	case l == avx2 && len(x) >= turn2:
-		narrow_avx2(&dst[0], &x[0], len(x)/turn2)
+		amd64.NarrowAVX2(&dst[0], &x[0], len(x)/turn2)
 	}
 	return whole(l, len(x))
 }
@@ -62,9 +64,9 @@ func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) 
 		}
 	}
 	if l == avx512 {
-		combine_avx512(&dst[0], unsafe.SliceData(rounded), &t[0], len(terms), done/turn512)
+		amd64.CombineAVX512(&dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&t[0]), len(terms), done/turn512)
 	} else {
-		combine_avx2(&dst[0], unsafe.SliceData(rounded), &t[0], len(terms), done/turn2)
+		amd64.CombineAVX2(&dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&t[0]), len(terms), done/turn2)
 	}
 	return done
 }
@@ -129,9 +131,9 @@ func updateVectors(l level, u *Update, xi []float64) int {
 		p.coef[i] = p.spread(i, c.All)
 	}
 	if l == avx512 {
-		update_avx512(&p, done/turn512)
+		amd64.UpdateAVX512(unsafe.Pointer(&p), done/turn512)
 	} else {
-		update_avx2(&p, done/turn2)
+		amd64.UpdateAVX2(unsafe.Pointer(&p), done/turn2)
 	}
 	return done
 }
@@ -141,10 +143,10 @@ func normalVectors(l level, c *counter, dst []float64) int {
 	c.share()
 	switch {
 	case l == avx512 && len(dst) >= 2*groupLen:
-		normals_avx512(c, &dst[0], len(dst)/(2*groupLen))
+		amd64.NormalsAVX512(unsafe.Pointer(c), &dst[0], len(dst)/(2*groupLen))
 		return len(dst) &^ (2*groupLen - 1)
 	case l == avx2 && len(dst) >= groupLen:
-		normals_avx2(c, &dst[0], len(dst)/groupLen)
+		amd64.NormalsAVX2(unsafe.Pointer(c), &dst[0], len(dst)/groupLen)
 		return len(dst) &^ (groupLen - 1)
 	}
 	return 0
@@ -172,9 +174,9 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All, 8 * turn, 0}
 	if u.Lead != nil {
 		if l == avx512 {
-			noiseStep_avx512(c, &k, &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
+			amd64.NoiseStepAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
 		} else {
-			noiseStep_avx2(c, &k, &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
+			amd64.NoiseStepAVX2(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
 		}
 		return turns * turn
 	}
@@ -195,9 +197,9 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 		k.addTheta = math.MaxUint64
 	}
 	if l == avx512 {
-		noiseUpdate_avx512(c, &k, theta, &u.R[0], g, turns)
+		amd64.NoiseUpdateAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], g, turns)
 	} else {
-		noiseUpdate_avx2(c, &k, theta, &u.R[0], g, turns)
+		amd64.NoiseUpdateAVX2(unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], g, turns)
 	}
 	return turns * turn
 }
@@ -207,13 +209,13 @@ func multiplyAdds[T Float](l level, turns int) int {
 	lanes := Lanes[T]()
 	switch single := lanes == 16; {
 	case l == avx512 && single:
-		multiplyAdds_avx512_f32(turns)
+		amd64.MultiplyAddsAVX512Float32(turns)
 	case l == avx512:
-		multiplyAdds_avx512_f64(turns)
+		amd64.MultiplyAddsAVX512Float64(turns)
 	case single:
-		multiplyAdds_avx2_f32(turns)
+		amd64.MultiplyAddsAVX2Float32(turns)
 	default:
-		multiplyAdds_avx2_f64(turns)
+		amd64.MultiplyAddsAVX2Float64(turns)
 	}
 	if l == avx512 {
 		return turns * 24 * lanes

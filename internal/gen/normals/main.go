@@ -62,7 +62,7 @@ func (s isa) new() vector {
 func (s isa) groups() int { return s.bytes / 32 }
 
 func main() {
-	for _, s := range []isa{{"avx512", 64}, {"avx2", 32}} {
+	for _, s := range []isa{{"AVX512", 64}, {"AVX2", 32}} {
 		fill(s)
 		update(s)
 		step(s)
@@ -71,8 +71,8 @@ func main() {
 }
 
 func fill(s isa) {
-	TEXT("normals_"+s.name, NOSPLIT, "func(c *byte, dst *float64, turns int)")
-	Doc("normals_" + s.name + fmt.Sprintf(" stores turns × %d normals.", 32*s.groups()))
+	TEXT("Normals"+s.name, NOSPLIT, "func(counter *byte, dst *float64, turns int)")
+	Doc("Normals" + s.name + fmt.Sprintf(" stores turns × %d normals.", 32*s.groups()))
 	Pragma("noescape")
 	dst := Load(Param("dst"), GP64())
 	loop(s, func(z vector, offset int) thread {
@@ -85,8 +85,8 @@ func fill(s isa) {
 // update is the pass of vec.Update with normals for ξ and one number for
 // each coefficient.
 func update(s isa) {
-	TEXT("noiseUpdate_"+s.name, NOSPLIT, "func(c, coefficients *byte, theta, r, grad *float64, turns int)")
-	Doc("noiseUpdate_" + s.name + fmt.Sprintf(" updates turns × %d coordinates.", 32*s.groups()))
+	TEXT("NoiseUpdate"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r, grad *float64, turns int)")
+	Doc("NoiseUpdate" + s.name + fmt.Sprintf(" updates turns × %d coordinates.", 32*s.groups()))
 	Pragma("noescape")
 	k := Load(Param("coefficients"), GP64())
 	theta, r, g := Load(Param("theta"), GP64()), Load(Param("r"), GP64()), Load(Param("grad"), GP64())
@@ -119,8 +119,8 @@ func update(s isa) {
 // step is the same pass with a first drift, and with a gradient and a lead in
 // float32.
 func step(s isa) {
-	TEXT("noiseStep_"+s.name, NOSPLIT, "func(c, coefficients *byte, theta, r *float64, grad, lead *float32, turns int)")
-	Doc("noiseStep_" + s.name + fmt.Sprintf(" takes turns × %d coordinates a step on.", 32*s.groups()))
+	TEXT("NoiseStep"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r *float64, grad, lead *float32, turns int)")
+	Doc("NoiseStep" + s.name + fmt.Sprintf(" takes turns × %d coordinates a step on.", 32*s.groups()))
 	Pragma("noescape")
 	k := Load(Param("coefficients"), GP64())
 	theta, r := Load(Param("theta"), GP64()), Load(Param("r"), GP64())
@@ -204,7 +204,7 @@ func weave(threads ...thread) thread {
 // Where registers suffice, a turn makes its normals while it draws the bits
 // of the next turn; the last turn's draw is wasted.
 func loop(s isa, use func(z vector, offset int) thread, advance func()) {
-	c, turns := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("turns"), GP64())
+	c, turns := Load(Param("counter"), GP64()).(reg.GPVirtual), Load(Param("turns"), GP64())
 	p := newPhilox(s, c)
 	buffer := aligned(4 * s.bytes)
 	restore := simd.FlushDenormals()

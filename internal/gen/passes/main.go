@@ -27,8 +27,9 @@ func main() {
 }
 
 func text(name string, s simd.Set, signature, doc string) {
-	TEXT(name+"_"+s.ISA, NOSPLIT, signature)
-	Doc(fmt.Sprintf("%s_%s %s", name, s.ISA, doc))
+	name += s.Public()
+	TEXT(name, NOSPLIT, signature)
+	Doc(name + " " + doc)
 	Pragma("noescape")
 }
 
@@ -58,7 +59,7 @@ func advance(bytes int, pointers ...reg.Register) {
 }
 
 func narrow(s simd.Set) {
-	text("narrow", s, "func(dst *float32, x *float64, turns int)", fmt.Sprintf("rounds turns × %d doubles to floats.", unroll*elements(s)))
+	text("Narrow", s, "func(dst *float32, x *float64, turns int)", fmt.Sprintf("rounds turns × %d doubles to floats.", unroll*elements(s)))
 	dst, x, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("turns"), GP64())
 	restore := simd.FlushDenormals()
 	Label("turn")
@@ -93,14 +94,14 @@ const (
 // combine sums, for one turn after another, over the terms. rounded, if
 // there is one, receives the sums as floats.
 func combine(s simd.Set) {
-	text("combine", s, "func(dst *float64, rounded *float32, terms *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms c∘x, turns × %d numbers.", unroll*elements(s)))
+	text("Combine", s, "func(dst *float64, rounded *float32, summands *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms c∘x, turns × %d numbers.", unroll*elements(s)))
 	dst, turnsLeft := Load(Param("dst"), GP64()), Load(Param("turns"), GP64())
 	rounded := Load(Param("rounded"), GP64())
 	restore := simd.FlushDenormals()
 	offset := GP64()
 	XORQ(offset, offset)
 	Label("turn")
-	term, left := Load(Param("terms"), GP64()), Load(Param("n"), GP64())
+	term, left := Load(Param("summands"), GP64()), Load(Param("n"), GP64())
 	var acc []reg.VecVirtual
 	for range unroll {
 		acc = append(acc, s.Zero())
@@ -188,8 +189,8 @@ const (
 // number is the same for all coordinates. These stay in memory: registers are
 // scarce.
 func update(s simd.Set) {
-	text("update", s, "func(p *byte, turns int)", fmt.Sprintf("updates turns × %d coordinates.", unroll*elements(s)))
-	u := &updater{s: s, p: Load(Param("p"), GP64())}
+	text("Update", s, "func(pass *byte, turns int)", fmt.Sprintf("updates turns × %d coordinates.", unroll*elements(s)))
+	u := &updater{s: s, p: Load(Param("pass"), GP64())}
 	n := Load(Param("turns"), GP64())
 	u.r, u.xi, u.g, u.theta, u.lead = u.pointer(pR), u.pointer(pXi), u.pointer(pG), u.pointer(pTheta), u.pointer(pLead)
 	restore := simd.FlushDenormals()

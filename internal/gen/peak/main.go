@@ -31,8 +31,9 @@ func main() {
 }
 
 func loop(s simd.Set) {
-	TEXT("multiplyAdds_"+s.Suffix(), NOSPLIT, "func(turns int)")
-	Doc(fmt.Sprintf("multiplyAdds_%s does turns × %d × %d multiply-adds.", s.Suffix(), chains(s), s.Bytes/s.Elem))
+	name := fmt.Sprintf("MultiplyAdds%sFloat%d", s.Public(), 8*s.Elem)
+	TEXT(name, NOSPLIT, "func(turns int)")
+	Doc(fmt.Sprintf("%s does turns × %d × %d multiply-adds.", name, chains(s), s.Bytes/s.Elem))
 	n := Load(Param("turns"), GP64())
 	var acc []reg.VecVirtual
 	for range chains(s) {

@@ -4,6 +4,7 @@ package simd
 
 import (
 	"fmt"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -37,6 +38,9 @@ func (s Set) Suffix() string {
 	}
 	return n
 }
+
+// Public ends the names of functions that package kernel calls.
+func (s Set) Public() string { return strings.ToUpper(s.ISA) }
 
 // Float64 says that the numbers are doubles.
 func (s Set) Float64() bool { return s.Elem == 8 }

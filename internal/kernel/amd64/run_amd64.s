@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// The kernels by number: see the constants of isa_amd64.go.
+// The kernels by number: see kernel's isa_amd64.go.
 DATA kernels<>+0(SB)/8, $·panel1_avx512_f32(SB)
 DATA kernels<>+8(SB)/8, $·panel2_avx512_f32(SB)
 DATA kernels<>+16(SB)/8, $·panel3_avx512_f32(SB)
@@ -58,9 +58,9 @@ GLOBL kernels<>(SB), RODATA, $416
 #define INSTRUCTION_SIZE 224
 #define FLUSH_TO_ZERO 0x8040 // FTZ | DAZ of MXCSR
 
-// func runInstructions(code *instruction, n int, frame unsafe.Pointer)
-TEXT ·runInstructions(SB), NOSPLIT, $32-24
-	MOVQ    code+0(FP), AX
+// func Run(instructions unsafe.Pointer, n int, frame unsafe.Pointer)
+TEXT ·Run(SB), NOSPLIT, $32-24
+	MOVQ    instructions+0(FP), AX
 	MOVQ    frame+16(FP), BX
 	STMXCSR mxcsr-4(SP)
 	MOVL    mxcsr-4(SP), CX
