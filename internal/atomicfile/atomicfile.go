@@ -67,7 +67,7 @@ func Write(path string, data []byte) (err error) {
 	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }
 
 // MkdirAll is os.MkdirAll with errors of type *Error.
@@ -78,10 +78,10 @@ func MkdirAll(dir string) error {
 	return nil
 }
 
-// syncDir forces a folder's entries to the disk, so that a rename survives a
+// SyncDir forces a folder's entries to the disk, so that a rename survives a
 // power cut. Some file systems cannot sync a folder; their answer is not an
 // error of the write.
-func syncDir(dir string) error {
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+)
+
+// Report is what Verify found in a store.
+type Report struct {
+	Stats
+	Corruptions []*Corruption
+	Conflicts   []error
+	Quarantined []string // files of the quarantine folder
+}
+
+// OK reports whether nothing is left to do: no records differ, and what is
+// corrupt is quarantined, to be computed again where it is needed.
+func (r Report) OK() bool { return r.New() == 0 && len(r.Conflicts) == 0 }
+
+// New counts the corruptions that are not quarantined.
+func (r Report) New() int {
+	n := 0
+	for _, c := range r.Corruptions {
+		if !c.Known {
+			n++
+		}
+	}
+	return n
+}
+
+// Verify reads every record of a store, of all kinds, changing nothing.
+func Verify(dir string) (Report, error) {
+	s, err := scan(dir, Machine{})
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Stats: s.Stats(), Corruptions: s.corruptions, Conflicts: s.conflicts}
+	for _, name := range s.list(quarantineFolder) {
+		r.Quarantined = append(r.Quarantined, filepath.Join(dir, quarantineFolder, name))
+	}
+	return r, nil
+}
+
+// Stats describes a store.
+type Stats struct {
+	Segments   int
+	Records    int          // valid ones
+	Keys       map[Kind]int // records of several machines under one key count once
+	Duplicates int          // equal records beyond the first
+	Seconds    float64      // of one core, of results and exact errors
+	Machines   []Machine    // of results
+}
+
+// Stats counts what the store holds.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Stats{Segments: len(s.scanned), Records: s.counts.records, Duplicates: s.counts.duplicates, Keys: make(map[Kind]int)}
+	if s.segment != nil {
+		st.Segments++
+	}
+	for at, list := range s.records {
+		st.Keys[at.kind]++
+		if at.kind != Result && at.kind != Exact {
+			continue
+		}
+		st.Seconds += list[0].Seconds
+		for _, r := range list {
+			if at.kind == Result && !slices.Contains(st.Machines, r.Made.Machine) {
+				st.Machines = append(st.Machines, r.Made.Machine)
+			}
+		}
+	}
+	slices.SortFunc(st.Machines, func(a, b Machine) int {
+		return byName(stored{Record: Record{Made: Made{Machine: a}}}, stored{Record: Record{Made: Made{Machine: b}}})
+	})
+	return st
+}
+
+// Merged counts what Merge added.
+type Merged struct {
+	Added       map[Kind]int
+	Corruptions []*Corruption // of the other stores, not quarantined there; left where they are
+}
+
+// Merge adds to the store the results, exact errors, references and manifests
+// of the stores in the given folders that it does not have. A record that
+// differs from the store's own on the same machine is a *Conflict; of
+// manifests the other store's counts.
+func (s *Store) Merge(dirs ...string) (m Merged, err error) {
+	m.Added = make(map[Kind]int)
+	for _, dir := range dirs {
+		from, err := Read(dir, Machine{})
+		if err != nil {
+			return m, err
+		}
+		for _, kind := range []Kind{Reference, Result, Exact, Run} {
+			if err := s.mergeKind(from, kind, &m); err != nil {
+				return m, err
+			}
+		}
+		m.Corruptions = append(m.Corruptions, slices.DeleteFunc(from.Corruptions(), func(c *Corruption) bool { return c.Known })...)
+	}
+	return m, nil
+}
+
+func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
+	for _, key := range from.Keys(kind) {
+		for _, theirs := range from.records[address{kind, key}] {
+			if ours, ok := s.on(theirs); ok {
+				if ours.sum != theirs.sum && kind != Run {
+					return conflict(ours, theirs)
+				}
+				if ours.sum == theirs.sum {
+					continue
+				}
+			}
+			r := theirs.Record
+			if theirs.line == 0 {
+				var err error
+				if r, _, err = loadFile(kind, theirs.file); err != nil {
+					return errors.Join(errors.New(theirs.file), err)
+				}
+			}
+			if err := s.Put(r); err != nil {
+				return err
+			}
+			m.Added[kind]++
+		}
+	}
+	return nil
+}
+
+// on returns the store's own record of the same key and machine.
+func (s *Store) on(r stored) (stored, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.records[address{r.Kind, r.Key}]
+	i := slices.IndexFunc(list, func(o stored) bool { return o.Made.Machine == r.Made.Machine || r.Kind == Run })
+	if i < 0 {
+		return stored{}, false
+	}
+	return list[i], true
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// Kind says what a record's body is. The store does not look into bodies.
+type Kind string
+
+// The kinds of records.
+const (
+	// Result is what one chain gave (bench.Result).
+	Result Kind = "result"
+	// Exact is what one exact job gave: rows of ergodic errors (certify.Row).
+	Exact Kind = "exact"
+	// Reference is a set of reference chains (oracle.Reference).
+	Reference Kind = "reference"
+	// Part is a finished chain of a reference under way.
+	Part Kind = "part"
+	// Run is the manifest of a study that was run into this store (bench.Plan).
+	Run Kind = "run"
+)
+
+// Record is what the store keeps under a kind and a key.
+type Record struct {
+	Kind Kind   `json:"kind"`
+	Key  string `json:"key"`
+	Made Made   `json:"made"`
+	// Seconds is the time of one core that the body took.
+	Seconds float64 `json:"seconds,omitempty"`
+	// Body is JSON. Two records of one kind, key and machine have equal bodies,
+	// byte for byte; what may differ between them is beside it.
+	Body json.RawMessage `json:"body"`
+}
+
+// Machine is what numbers depend on beside their key: the processor's
+// architecture, the instruction set of the kernels, and a digest of what these
+// kernels give at fixed points. The zero Machine is none in particular.
+type Machine struct {
+	Arch    string `json:"arch,omitempty"`
+	ISA     string `json:"isa,omitempty"`
+	Kernels string `json:"kernels,omitempty"`
+}
+
+// Made says where a record comes from.
+type Made struct {
+	Machine
+	Go     string `json:"go,omitempty"`
+	Commit string `json:"commit,omitempty"`
+}
+
+func (m Machine) String() string {
+	s := m.Arch + " " + m.ISA
+	if m.Kernels != "" {
+		s += fmt.Sprintf(" (kernels %.8s)", m.Kernels)
+	}
+	return s
+}
+
+// replaces reports whether kernels of m take the place of o's: the same
+// architecture and instruction set, other results.
+func (m Machine) replaces(o Machine) bool {
+	return m.Arch == o.Arch && m.ISA == o.ISA && m.Kernels != o.Kernels
+}
+
+// Version is that of the record format. Version 1 was the first edition's.
+const Version = 2
+
+// A record is one line:
+//
+//	{"v":2,"sum":"<hex SHA-256 of the record's bytes>","record":<Record as JSON>}
+//
+// Readers compare these bytes exactly, so every altered byte is noticed: in
+// the record by the sum, elsewhere by the frame.
+const (
+	frameSum    = `{"v":2,"sum":"`
+	frameRecord = `","record":`
+	frameEnd    = `}`
+	sumDigits   = 2 * sha256.Size
+	maxRecord   = 256 << 20 // bytes; a longer line is no record
+)
+
+// Corruption is a line or a file of a store that is no valid record. It is
+// quarantined: a line stays where it is, unused, and a copy of it goes to the
+// quarantine folder; a file moves there.
+type Corruption struct {
+	File   string
+	Line   int // 0 for a file that holds one record
+	Reason string
+	// Known says that an earlier run has reported it.
+	Known bool
+	text  []byte
+}
+
+func (c *Corruption) Error() string {
+	if c.Line == 0 {
+		return fmt.Sprintf("%s: %s", c.File, c.Reason)
+	}
+	return fmt.Sprintf("%s:%d: %s", c.File, c.Line, c.Reason)
+}
+
+// encode returns the record's line, newline included. A body that is no JSON
+// is an error.
+func (r Record) encode() ([]byte, error) {
+	record, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s %.12s: %w", r.Kind, r.Key, err)
+	}
+	return slices.Concat([]byte(frameSum), []byte(checksum(record)), []byte(frameRecord), record, []byte(frameEnd+"\n")), nil
+}
+
+func checksum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+var otherVersion = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
+
+// decode is the inverse of encode, for a line without its newline. The error
+// says what is wrong with the line.
+func decode(line []byte) (Record, error) {
+	const start = len(frameSum) + sumDigits + len(frameRecord)
+	if !bytes.HasPrefix(line, []byte(frameSum)) {
+		if m := otherVersion.FindSubmatch(line); m != nil && string(m[1]) != strconv.Itoa(Version) {
+			return Record{}, fmt.Errorf("foreign record: it has version %s, this program knows version %d", m[1], Version)
+		}
+		return Record{}, errors.New("foreign line: not a record of a result store")
+	}
+	if len(line) < start+len(frameEnd) || string(line[len(frameSum)+sumDigits:start]) != frameRecord || !bytes.HasSuffix(line, []byte(frameEnd)) {
+		return Record{}, errors.New("damaged record: its frame is incomplete")
+	}
+	record := line[start : len(line)-len(frameEnd)]
+	if sum := checksum(record); sum != string(line[len(frameSum):len(frameSum)+sumDigits]) {
+		return Record{}, errors.New("altered record: its bytes do not have its checksum")
+	}
+	var r Record
+	if err := json.Unmarshal(record, &r); err != nil {
+		return Record{}, fmt.Errorf("record with a valid checksum that is none: %v", err)
+	}
+	if r.Kind == "" || r.Key == "" {
+		return Record{}, errors.New("record with a valid checksum but without kind or key")
+	}
+	return r, nil
+}
+
+// scanSegment calls record or corrupt for every line from the offset on and
+// returns the offset and line number behind the last whole line. A last
+// line without a newline is corrupt: a torn write.
+func scanSegment(path string, offset int64, line int, record func(line int, r Record), corrupt func(*Corruption)) (int64, int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return offset, line, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return offset, line, err
+	}
+	size, line, err := scanRecords(f, line, record, func(c *Corruption) { c.File = path; corrupt(c) })
+	return offset + size, line, err
+}
+
+// scanRecords is scanSegment for any reader; it returns the bytes of the
+// whole lines.
+func scanRecords(from io.Reader, line int, record func(line int, r Record), corrupt func(*Corruption)) (int64, int, error) {
+	in := bufio.NewReaderSize(from, 1<<16)
+	for offset := int64(0); ; {
+		text, size, err := readLine(in)
+		if err != nil && err != io.EOF {
+			return offset, line, err
+		}
+		if err == io.EOF {
+			if size > 0 {
+				corrupt(&Corruption{Line: line + 1, Reason: "torn record: the line has no end", text: text})
+			}
+			return offset, line, nil
+		}
+		offset += size
+		line++
+		if r, err := decode(text); err != nil {
+			corrupt(&Corruption{Line: line, Reason: err.Error(), text: text})
+		} else {
+			record(line, r)
+		}
+	}
+}
+
+// readLine returns the next line without its newline and the bytes it took.
+// Of a line longer than any record only the beginning is kept.
+func readLine(in *bufio.Reader) (text []byte, size int64, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		size += int64(len(part))
+		if len(text) <= maxRecord {
+			text = append(text, part...)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		return bytes.TrimSuffix(text, []byte{'\n'}), size, err
+	}
+}
