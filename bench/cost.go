@@ -148,7 +148,7 @@ type Estimate struct {
 // a choice only the next chain is counted.
 func (m CostModel) Estimates(exps []Experiment, shard Shard, s *Store, lookup func(string) (integrators.Method, error)) ([]Estimate, error) {
 	if lookup == nil {
-		lookup = integrators.Lookup
+		lookup = integrators.Builtin().Lookup
 	}
 	seen := make(map[string]bool)
 	var out []Estimate

@@ -169,7 +169,7 @@ func (g *grid) cell(p Problem, split int, s settings) Cell {
 
 // revision is the integrator's; 0 for a name that Lookup will refuse.
 func revision(integrator string) int {
-	m, err := integrators.Lookup(integrator)
+	m, err := integrators.Builtin().Lookup(integrator)
 	if err != nil {
 		return 0
 	}

@@ -25,7 +25,7 @@ type Inputs struct {
 	Truth oracle.Truth
 	// Plane is the data of a one-dimensional problem, for Marginals.
 	Plane *Plane
-	// Lookup finds the integrator of a name; nil means integrators.Lookup.
+	// Lookup finds the integrator of a name; nil means integrators.Builtin().Lookup.
 	// A program's own integrators come in here.
 	Lookup func(name string) (integrators.Method, error)
 }
@@ -157,7 +157,7 @@ func selfDistance(t oracle.Truth, n int) oracle.Band {
 func newSampler(c Cell, in Inputs) (*chain.Sampler, error) {
 	lookup := in.Lookup
 	if lookup == nil {
-		lookup = integrators.Lookup
+		lookup = integrators.Builtin().Lookup
 	}
 	method, err := lookup(c.Integrator)
 	if err != nil {

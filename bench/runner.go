@@ -31,7 +31,7 @@ type Runner struct {
 	OraclesOnly bool
 	// NoOracles builds none: cells whose reference is missing fail at once.
 	NoOracles bool
-	// Lookup finds the integrator of a name; nil means integrators.Lookup.
+	// Lookup finds the integrator of a name; nil means integrators.Builtin().Lookup.
 	Lookup func(name string) (integrators.Method, error)
 	// Cost estimates the time left and decides which cells go first.
 	Cost CostModel
@@ -165,7 +165,7 @@ func (r *Runner) method(name string) (integrators.Method, error) {
 	if r.Lookup != nil {
 		return r.Lookup(name)
 	}
-	return integrators.Lookup(name)
+	return integrators.Builtin().Lookup(name)
 }
 
 // plan returns the tasks that are ready at the start.

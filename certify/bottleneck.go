@@ -52,7 +52,7 @@ func BottleneckProblem() *Problem {
 func BottleneckOptions() (Options, error) {
 	o := Options{Problem: BottleneckProblem()}
 	for _, name := range bottleneckIntegrators {
-		m, err := integrators.Lookup(name)
+		m, err := integrators.Builtin().Lookup(name)
 		if err != nil {
 			return o, err
 		}

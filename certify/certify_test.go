@@ -170,7 +170,7 @@ func TestLeapfrogIsExactInTheta(t *testing.T) {
 // faulty returns a method with a planted bug.
 func faulty(t *testing.T, name string, plant func(s integrators.Stepper, p integrators.Params) integrators.Stepper) integrators.Method {
 	t.Helper()
-	m, err := integrators.Lookup(name)
+	m, err := integrators.Builtin().Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func checkRefuted(t *testing.T, o Options, observable string, order float64) {
 // TestPlantedSchemesAreRefuted judges schemes under the names, and so the
 // claims, of others.
 func TestPlantedSchemesAreRefuted(t *testing.T) {
-	m, err := integrators.Lookup("baoab")
+	m, err := integrators.Builtin().Lookup("baoab")
 	if err != nil {
 		t.Fatal(err)
 	}

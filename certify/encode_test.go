@@ -12,7 +12,7 @@ import (
 
 // A problem that went through JSON gives the same rows, to the last bit.
 func TestProblemJSONRoundTrip(t *testing.T) {
-	m, err := integrators.Lookup("obabo")
+	m, err := integrators.Builtin().Lookup("obabo")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -269,7 +269,7 @@ func TestGaussianEngineAgreesWithOrdersOneByOne(t *testing.T) {
 // certifyOne certifies one integrator under one scheme.
 func certifyOne(t testing.TB, o Options, integrator, scheme string) Row {
 	t.Helper()
-	m, err := integrators.Lookup(integrator)
+	m, err := integrators.Builtin().Lookup(integrator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(integrators.Methods()) * len(ExactSchemes()); len(rows) != want {
+	if want := len(integrators.Builtin()) * len(ExactSchemes()); len(rows) != want {
 		t.Errorf("%d rows, want %d: all integrators, exact included, take linear forces", len(rows), want)
 	}
 	for _, a := range rows {
@@ -328,7 +328,7 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 // law.
 func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (theta, r float64) {
 	t.Helper()
-	m, err := integrators.Lookup(name)
+	m, err := integrators.Builtin().Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestEnginesAgreeWithSampledChains(t *testing.T) {
 
 func sampledSecondMoment(t *testing.T, p *Problem, name, scheme string, h float64, key uint64, burn, length int) float64 {
 	t.Helper()
-	m, err := integrators.Lookup(name)
+	m, err := integrators.Builtin().Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (o *Options) complete() (engine, error) {
 		}
 		return e, nil
 	}
-	for _, m := range Compatible(o.Problem, integrators.Methods()) {
+	for _, m := range Compatible(o.Problem, integrators.Builtin()) {
 		// A scheme that takes no inner steps of its own refuses N_l > 1.
 		if _, err := m.New(1, integrators.Params{Step: 1, Friction: 1, Inner: o.Inner}); err == nil {
 			o.Integrators = append(o.Integrators, m)

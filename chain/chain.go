@@ -6,6 +6,7 @@ package chain
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hambench/integrators"
 	"hambench/minibatch"
@@ -91,7 +92,7 @@ func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps 
 		left -= n
 		if s.steps >= s.checkAt || left == 0 {
 			s.checkAt = s.steps + checkKernels
-			if !finite(z.Theta) || !finite(z.R) {
+			if !finiteState(z) {
 				return &DivergedError{Step: s.steps}
 			}
 		}
@@ -153,6 +154,11 @@ func (s *Sampler) tellNoiseFree(b minibatch.Batch) {
 	if ok && b.Lo == 0 && b.Hi == s.batch.target.Rows() {
 		v.SetGradientVariance(make([]float64, s.batch.target.Dim()))
 	}
+}
+
+// finiteState reports whether all of z's numbers are finite.
+func finiteState(z *integrators.State) bool {
+	return finite(z.Theta) && finite(z.R) && !slices.ContainsFunc(z.Aux, func(x []float64) bool { return !finite(x) })
 }
 
 // finite reports whether all of x are finite. x−x is 0 for a finite x and

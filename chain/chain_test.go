@@ -290,7 +290,7 @@ func TestTargetsWithoutTheirPrior(t *testing.T) {
 		"leapfrog": {Steps: 50, Gradients: 50},
 		"mt3":      {Steps: 50, Gradients: 150, HessianVectors: 50},
 	} {
-		m, err := integrators.Lookup(name)
+		m, err := integrators.Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,9 +371,10 @@ func TestDivergenceIsNoticed(t *testing.T) {
 		in, k := eulerOf(0.1)
 		c := must(t, newSprings(1), in, whole(1))
 		z := integrators.NewState(1)
+		z.Aux = [][]float64{{0}, {0}}
 		k.seen = func(integrators.Force, bool) {
 			if c.Counts().Steps == 100 {
-				z.R[0] = bad
+				z.Aux[1][0] = bad
 			}
 		}
 		var diverged *DivergedError
@@ -550,7 +551,7 @@ func BenchmarkFinite8401(b *testing.B) {
 func TestFullBatchHasNoGradientNoise(t *testing.T) {
 	run := func(name, scheme string, k int) float64 {
 		target := newSprings(1, -2, 0.5, 3)
-		m, err := integrators.Lookup(name)
+		m, err := integrators.Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,66 +46,14 @@ func newJob(o certify.Options) (Job, error) {
 		fmt.Fprintf(h, "scheme %s %v\n", s.Name, s.Order)
 	}
 	for _, m := range o.Integrators {
-		mark, err := fingerprint(m)
+		mark, err := integrators.Fingerprint(m, nil)
 		if err != nil {
 			return Job{}, err
 		}
-		fmt.Fprintf(h, "integrator %s revision %d %+v %s\n", m.Name, m.Revision, m.Claims, mark)
+		fmt.Fprintf(h, "integrator %s %+v %s\n", m.Name, m.Claims, mark)
 	}
 	run := func(ctx context.Context) ([]certify.Row, error) { return certify.Run(ctx, o) }
 	return Job{Key: hex.EncodeToString(h.Sum(nil)), run: run}, nil
-}
-
-// fingerprint is what one step of the integrator does, to ten digits: an
-// integrator whose code changed is certified anew. Ten digits are the same on
-// processors that fuse multiplications with additions and on those that do
-// not.
-func fingerprint(m integrators.Method) (string, error) {
-	in, err := m.New(2, integrators.Params{Step: 0.3, Friction: 1.7})
-	if err != nil {
-		return "", err
-	}
-	in.Freeze()
-	z := &integrators.State{Theta: []float64{0.3, -1.1}, R: []float64{0.7, 0.2}}
-	var n ramp
-	for range 2 {
-		in.OuterStep(z, func() integrators.Force { return well{} }, &n)
-	}
-	return fmt.Sprintf("%.10g %.10g", z.Theta, z.R), nil
-}
-
-// well is the force Pθ − s with all that an integrator may ask for.
-type well struct{}
-
-var wellAffine = integrators.Affine{Precision: []float64{2, 0.5, 0.5, 1.3}, Shift: []float64{0.4, -0.9}}
-
-func (well) Affine() *integrators.Affine { return &wellAffine }
-
-func (w well) Gradient(g, theta []float64) {
-	w.HessianVector(g, theta, theta)
-	g[0] -= wellAffine.Shift[0]
-	g[1] -= wellAffine.Shift[1]
-}
-
-func (well) HessianVector(hv, _, v []float64) {
-	p := wellAffine.Precision
-	hv[0], hv[1] = p[0]*v[0]+p[1]*v[1], p[2]*v[0]+p[3]*v[1]
-}
-
-// ramp hands out 0.1, 0.2, 0.3, … as noise.
-type ramp struct{ last float64 }
-
-func (n *ramp) Normal(dst []float64) {
-	for i := range dst {
-		n.last += 0.1
-		dst[i] = n.last
-	}
-}
-
-func (n *ramp) Update(u *integrators.Update) {
-	xi := make([]float64, len(u.R))
-	n.Normal(xi)
-	u.Apply(xi)
 }
 
 // Cache keeps certified rows as files, one a job, named by its key.

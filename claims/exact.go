@@ -107,7 +107,7 @@ func quasiSymplectic() Claim {
 		decide: func(*Evidence) Finding {
 			f := Finding{Verdict: Confirmed, Summary: "both conditions hold for each"}
 			for _, name := range []string{"leapfrog", "lietrotter", "mt3"} {
-				m, err := integrators.Lookup(name)
+				m, err := integrators.Builtin().Lookup(name)
 				if err != nil {
 					return Finding{Verdict: NotDecided, Summary: err.Error()}
 				}

@@ -18,7 +18,7 @@ func OrderJobs() ([]Job, error) { return orderJobs(certify.Builtin()) }
 func orderJobs(problems []*certify.Problem) ([]Job, error) {
 	var jobs []Job
 	for _, p := range problems {
-		for _, m := range certify.Compatible(p, integrators.Methods()) {
+		for _, m := range certify.Compatible(p, integrators.Builtin()) {
 			j, err := newJob(certify.Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: certify.ExactSchemes()})
 			if err != nil {
 				return nil, err
@@ -122,9 +122,9 @@ func withFriction(problem string, c float64) string { return fmt.Sprintf("%s, C 
 
 func lookup(name string) (integrators.Method, error) {
 	if name != reading {
-		return integrators.Lookup(name)
+		return integrators.Builtin().Lookup(name)
 	}
-	m, err := integrators.Lookup("mt3")
+	m, err := integrators.Builtin().Lookup("mt3")
 	if err != nil {
 		return m, err
 	}

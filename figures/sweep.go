@@ -62,7 +62,7 @@ func frictionText(c bench.Cell) string {
 
 // withOrder adds the order that an integrator claims to its name.
 func withOrder(name string) string {
-	m, err := integrators.Lookup(name)
+	m, err := integrators.Builtin().Lookup(name)
 	if err != nil || math.IsInf(m.Claims.ErgodicOrder, 0) {
 		return name
 	}

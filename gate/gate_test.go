@@ -100,7 +100,7 @@ func (n loud) Update(u *integrators.Update) {
 
 // TestOnePercentOfNoiseIsCaught, for every integrator, and named.
 func TestOnePercentOfNoiseIsCaught(t *testing.T) {
-	all := integrators.Methods()
+	all := integrators.Builtin()
 	old := certified(t, nil)
 	for i, m := range all {
 		planted := append([]integrators.Method(nil), all...)
@@ -239,7 +239,7 @@ func TestCells(t *testing.T) {
 
 // TestUnusableInput is a usage error, of one line, that names the file.
 func TestUnusableInput(t *testing.T) {
-	good := certified(t, integrators.Methods()[:1])
+	good := certified(t, integrators.Builtin()[:1])
 	for _, c := range []struct{ reason, data string }{
 		{"empty", ""},
 		{"prose", "all is well\n"},

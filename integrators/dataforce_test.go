@@ -116,7 +116,7 @@ func TestSingleForcesTakeTheSameSteps(t *testing.T) {
 			t.Run(fmt.Sprintf("%s N_l=%d mass=%v", c.method, c.inner, m != nil), func(t *testing.T) {
 				asked := 0
 				run := func(force func(i int) Force, pieces ...int) *State {
-					method, err := Lookup(c.method)
+					method, err := Builtin().Lookup(c.method)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -162,7 +162,7 @@ func TestSingleForcesTakeTheSameSteps(t *testing.T) {
 func TestSingleForcesGiveWayToOthers(t *testing.T) {
 	const dim = 40
 	run := func(name string, force func(step int) Force) *State {
-		method, err := Lookup(name)
+		method, err := Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestSingleForcesGiveWayToOthers(t *testing.T) {
 // An adapting scheme looks at the gradients, and so is led by none.
 func TestAdaptationIsNotLed(t *testing.T) {
 	for _, name := range []string{"sghmc", "sghmc-adaptive"} {
-		method, err := Lookup(name)
+		method, err := Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 func eulerMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "euler",
 		About: "Euler–Maruyama, explicit, not quasi-symplectic",
 		Claims: Claims{
@@ -15,7 +15,7 @@ func eulerMethod() Method {
 			Gradients: 1, Normals: 1,
 			Source: "Kloeden & Platen 1992, eq. 10.2.4",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newEuler(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newEuler(dim, p), nil })
 }
 
 // euler is the Euler–Maruyama scheme,

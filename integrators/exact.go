@@ -8,7 +8,7 @@ import (
 )
 
 func exactMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "exact",
 		About: "exact flow of a linear-Gaussian batch",
 		Claims: Claims{
@@ -16,7 +16,7 @@ func exactMethod() Method {
 			Affine: true, Normals: 2, QuasiSymplectic: true,
 			Source: "Franzese et al. 2022, App. E.2 (toy example, analytical integrators)",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
 }
 
 // exact moves by the exact law of the linear stochastic equation over a step,

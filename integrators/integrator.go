@@ -18,12 +18,14 @@ import (
 )
 
 // State is a point of phase space: the position θ and the momentum r, of
-// equal length.
+// equal length, and the auxiliary variables that Method.Variables names.
 type State struct {
 	Theta, R []float64
+	Aux      [][]float64 // nil for a scheme without
 }
 
-// NewState returns the origin of a phase space with dim positions.
+// NewState returns the origin of a phase space with dim positions and no
+// auxiliary variables.
 func NewState(dim int) *State {
 	return &State{Theta: make([]float64, dim), R: make([]float64, dim)}
 }
@@ -95,9 +97,22 @@ type Adapter interface {
 type Integrator struct {
 	Method  Method
 	Params  Params
+	Dim     int // of the positions
 	Batches int
 	Kernel  Stepper
 	Refresh Stepper // needs no force: it is called with nil
+}
+
+// NewState returns the origin of the scheme's phase space, with auxiliary
+// variables at their start.
+func (in *Integrator) NewState() *State {
+	z := NewState(in.Dim)
+	if in.Method.Variables != nil {
+		for _, v := range in.Method.Variables(in.Dim, in.Params) {
+			z.Aux = append(z.Aux, v.Start)
+		}
+	}
+	return z
 }
 
 // OuterStep runs one outer step. next is called before each kernel and
@@ -147,9 +162,25 @@ func (in *Integrator) InvMass() []float64 {
 // range with a usage error.
 type Params struct {
 	Step     float64   // h = η > 0, in units of simulation time
-	Friction float64   // C > 0; +Inf means full momentum refreshment (lietrotter, splitting words)
-	Inner    int       // N_l ≥ 1, kernels per refreshment (only lietrotter takes more than 1); 0 means 1
+	Friction float64   // C > 0; +Inf, for Method.FullRefreshment, draws the momentum anew
+	Inner    int       // N_l ≥ 1, kernels per refreshment (more than 1 only for Method.InnerSteps); 0 means 1
 	InvMass  []float64 // diagonal of M⁻¹, positive; nil means the identity
+	// Values are the scheme's own parameters, by name; one that is not there
+	// has its default, which New fills in.
+	Values map[string]float64
+}
+
+// Parameter is a number of a scheme's own.
+type Parameter struct {
+	Name               string
+	About              string // one line, with the unit
+	Default, Low, High float64
+}
+
+// Variable is an auxiliary variable of a scheme, such as a thermostat.
+type Variable struct {
+	Name  string
+	Start []float64 // its values, of any number, when the chain starts
 }
 
 // Claims are what a scheme states of itself; tests and package certify hold
@@ -171,6 +202,13 @@ type Method struct {
 	Name   string
 	About  string // one line for lists
 	Claims Claims
+	// Parameters are the scheme's own, beyond those that all take.
+	Parameters []Parameter
+	// Variables describes State.Aux, in its order; nil for a scheme without.
+	Variables func(dim int, p Params) []Variable
+	// InnerSteps says that N_l may exceed 1, FullRefreshment that the friction
+	// may be +Inf.
+	InnerSteps, FullRefreshment bool
 	// Revision is raised when a change of the scheme changes the numbers of
 	// its chains, so that stored results of the old ones are not reused.
 	Revision int

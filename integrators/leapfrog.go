@@ -3,7 +3,7 @@ package integrators
 import "math"
 
 func leapfrogMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "leapfrog",
 		About: "drift, kick with explicit friction and noise, drift",
 		Claims: Claims{
@@ -11,7 +11,7 @@ func leapfrogMethod() Method {
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
 			Source: "Franzese et al. 2022, App. B.5.1, eq. 31",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newLeapfrog(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newLeapfrog(dim, p), nil })
 }
 
 // newLeapfrog returns the scheme

@@ -1,7 +1,7 @@
 package integrators
 
 func lieTrotterMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "lietrotter",
 		About: "N_l leapfrog steps without friction, then one exact refreshment; C = +Inf is HMC without rejection",
 		Claims: Claims{
@@ -12,7 +12,8 @@ func lieTrotterMethod() Method {
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
 			Source: "Franzese et al. 2022, eq. 12–15 and App. B.5.3, eq. 44; Abdulle, Vilmart & Zygalakis 2015",
 		},
-	}, limits{inner: true, infiniteDamp: true}, func(dim int, p Params) (Stepper, Stepper) {
+		InnerSteps: true, FullRefreshment: true,
+	}, func(dim int, p Params) (Stepper, Stepper) {
 		if p.Inner == 1 {
 			return newRefreshed(dim, p), nil
 		}

@@ -1,6 +1,7 @@
 package integrators
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -8,10 +9,13 @@ import (
 	"hambench/usage"
 )
 
-// Methods returns every scheme that has a name of its own. The splitting
-// words beyond them are made by Lookup.
-func Methods() []Method {
-	return append([]Method{
+// Registry is a list of schemes that can be looked up by name.
+type Registry []Method
+
+// Builtin returns the schemes of this package that have a name of their own.
+// A program with schemes of its own appends them.
+func Builtin() Registry {
+	return append(Registry{
 		eulerMethod(),
 		rk2Method(),
 		leapfrogMethod(),
@@ -25,14 +29,15 @@ func Methods() []Method {
 	}, splittings()...)
 }
 
-// Lookup returns the scheme of a name, which may be split:WORD. An unknown
-// name is a usage error that lists what there is.
-func Lookup(name string) (Method, error) {
+// Lookup returns the scheme of a name. Beside those of the registry there is
+// a splitting split:WORD for every word. An unknown name is a usage error
+// that lists what there is.
+func (r Registry) Lookup(name string) (Method, error) {
 	if strings.HasPrefix(name, splitPrefix) {
 		return parseSplit(name)
 	}
 	var names []string
-	for _, m := range Methods() {
+	for _, m := range r {
 		if m.Name == name {
 			return m, nil
 		}
@@ -41,61 +46,93 @@ func Lookup(name string) (Method, error) {
 	return Method{}, usage.Errorf("unknown integrator %q: want one of %s, or split:WORD with a word of A, B and O", name, strings.Join(names, ", "))
 }
 
-// limits say which parameters a scheme takes beyond those that all take.
-type limits struct {
-	inner        bool // Inner > 1
-	infiniteDamp bool // Friction = +Inf
-}
-
-// define completes a method: its New checks the parameters and hands them,
-// in range, to build. A scheme without a refreshment of its own returns nil
-// for it.
-func define(m Method, l limits, build func(dim int, p Params) (kernel, refresh Stepper)) Method {
+// Define completes a method: its New checks the parameters against what the
+// method says of itself, fills in the defaults, and hands them to build. A
+// scheme without a refreshment of its own returns nil for it.
+func Define(m Method, build func(dim int, p Params) (kernel, refresh Stepper)) Method {
 	m.New = func(dim int, p Params) (*Integrator, error) {
-		p, err := p.checked(m.Name, dim, l)
+		p, err := p.checked(&m, dim)
 		if err != nil {
 			return nil, err
 		}
 		kernel, refresh := build(dim, p)
-		return &Integrator{Method: m, Params: p, Batches: p.Inner, Kernel: kernel, Refresh: refresh}, nil
+		return &Integrator{Method: m, Params: p, Dim: dim, Batches: p.Inner, Kernel: kernel, Refresh: refresh}, nil
 	}
 	return m
 }
 
-// checked returns the parameters with their defaults filled in and slices of
-// their own.
-func (p Params) checked(name string, dim int, l limits) (Params, error) {
+// checked returns the parameters with their defaults filled in and with
+// slices and maps of their own.
+func (p Params) checked(m *Method, dim int) (Params, error) {
 	if dim < 1 {
-		return p, usage.Errorf("%s: dimension %d: want at least 1", name, dim)
+		return p, usage.Errorf("%s: dimension %d: want at least 1", m.Name, dim)
 	}
 	if !(p.Step > 0) || math.IsInf(p.Step, 0) {
-		return p, usage.Errorf("%s: step h = %v: want a finite number > 0", name, p.Step)
+		return p, usage.Errorf("%s: step h = %v: want a finite number > 0", m.Name, p.Step)
 	}
-	if err := checkFriction(name, p.Friction, l); err != nil {
+	if err := checkFriction(m, p.Friction); err != nil {
 		return p, err
 	}
 	if p.Inner == 0 {
 		p.Inner = 1
 	}
 	if p.Inner < 1 {
-		return p, usage.Errorf("%s: N_l = %d inner steps: want at least 1", name, p.Inner)
+		return p, usage.Errorf("%s: N_l = %d inner steps: want at least 1", m.Name, p.Inner)
 	}
-	if p.Inner > 1 && !l.inner {
-		return p, usage.Errorf("%s: N_l = %d inner steps: want 1 (only lietrotter takes more)", name, p.Inner)
+	if p.Inner > 1 && !m.InnerSteps {
+		return p, usage.Errorf("%s: N_l = %d inner steps: want 1 (the scheme has no inner steps)", m.Name, p.Inner)
 	}
-	if err := checkInvMass(name, dim, p.InvMass); err != nil {
+	if err := checkInvMass(m.Name, dim, p.InvMass); err != nil {
 		return p, err
 	}
 	p.InvMass = slices.Clone(p.InvMass)
-	return p, nil
+	var err error
+	p.Values, err = m.values(p.Values)
+	return p, err
 }
 
-func checkFriction(name string, c float64, l limits) error {
+// values returns the values of the scheme's own parameters, given or
+// default; nil if it has none.
+func (m *Method) values(given map[string]float64) (map[string]float64, error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(m.Parameters, func(p Parameter) bool { return p.Name == name }) {
+			return nil, m.unknownParameter(name)
+		}
+	}
+	var values map[string]float64
+	for _, p := range m.Parameters {
+		v, ok := given[p.Name]
+		if !ok {
+			v = p.Default
+		}
+		if !(p.Low <= v && v <= p.High) {
+			return nil, usage.Errorf("%s: %s = %v: want a number from %v to %v", m.Name, p.Name, v, p.Low, p.High)
+		}
+		if values == nil {
+			values = make(map[string]float64)
+		}
+		values[p.Name] = v
+	}
+	return values, nil
+}
+
+func (m *Method) unknownParameter(name string) error {
+	if len(m.Parameters) == 0 {
+		return usage.Errorf("%s: parameter %q: the scheme has no parameters of its own", m.Name, name)
+	}
+	var names []string
+	for _, p := range m.Parameters {
+		names = append(names, p.Name)
+	}
+	return usage.Errorf("%s: parameter %q: want one of %s", m.Name, name, strings.Join(names, ", "))
+}
+
+func checkFriction(m *Method, c float64) error {
 	switch {
 	case !(c > 0):
-		return usage.Errorf("%s: friction C = %v: want a number > 0", name, c)
-	case math.IsInf(c, 1) && !l.infiniteDamp:
-		return usage.Errorf("%s: friction C = +Inf: want a finite number > 0 (only lietrotter and splitting words refresh the momentum in full)", name)
+		return usage.Errorf("%s: friction C = %v: want a number > 0", m.Name, c)
+	case math.IsInf(c, 1) && !m.FullRefreshment:
+		return usage.Errorf("%s: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)", m.Name)
 	}
 	return nil
 }

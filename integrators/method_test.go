@@ -10,10 +10,10 @@ import (
 )
 
 func TestLookupFindsEveryMethod(t *testing.T) {
-	for _, m := range Methods() {
-		got, err := Lookup(m.Name)
+	for _, m := range Builtin() {
+		got, err := Builtin().Lookup(m.Name)
 		if err != nil || got.Name != m.Name {
-			t.Errorf("Lookup(%q) = %q, %v", m.Name, got.Name, err)
+			t.Errorf("Builtin().Lookup(%q) = %q, %v", m.Name, got.Name, err)
 		}
 		if m.About == "" || m.Claims.Source == "" || strings.Contains(m.About, "\n") {
 			t.Errorf("%s: about %q, source %q: want one line each", m.Name, m.About, m.Claims.Source)
@@ -40,7 +40,7 @@ func TestLookupErrors(t *testing.T) {
 		{"split:" + strings.Repeat("BAO", 22), `splitting word of 66 letters: want at most 64`},
 	}
 	for _, tt := range tests {
-		_, err := Lookup(tt.name)
+		_, err := Builtin().Lookup(tt.name)
 		checkUsage(t, err, tt.want)
 	}
 }
@@ -76,8 +76,8 @@ func TestBadParameters(t *testing.T) {
 		{"leapfrog", 2, with(func(p *Params) { p.Step = math.Inf(1) }), "leapfrog: step h = +Inf: want a finite number > 0"},
 		{"ubu", 2, with(func(p *Params) { p.Friction = 0 }), "ubu: friction C = 0: want a number > 0"},
 		{"ubu", 2, with(func(p *Params) { p.Friction = math.NaN() }), "ubu: friction C = NaN: want a number > 0"},
-		{"ubu", 2, with(func(p *Params) { p.Friction = math.Inf(1) }), "ubu: friction C = +Inf: want a finite number > 0 (only lietrotter and splitting words refresh the momentum in full)"},
-		{"mt3", 2, with(func(p *Params) { p.Inner = 3 }), "mt3: N_l = 3 inner steps: want 1 (only lietrotter takes more)"},
+		{"ubu", 2, with(func(p *Params) { p.Friction = math.Inf(1) }), "ubu: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)"},
+		{"mt3", 2, with(func(p *Params) { p.Inner = 3 }), "mt3: N_l = 3 inner steps: want 1 (the scheme has no inner steps)"},
 		{"lietrotter", 2, with(func(p *Params) { p.Inner = -1 }), "lietrotter: N_l = -1 inner steps: want at least 1"},
 		{"euler", 2, with(func(p *Params) { p.InvMass = []float64{1} }), "euler: inverse mass of length 1: want 2, one number per parameter"},
 		{"euler", 2, with(func(p *Params) { p.InvMass = []float64{1, 0} }), "euler: inverse mass of parameter 1 is 0: want a finite number > 0"},

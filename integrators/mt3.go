@@ -7,7 +7,7 @@ import (
 )
 
 func mt3Method() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "mt3",
 		About: "three-stage quasi-symplectic scheme of weak order 3, with a Hessian-vector product",
 		Claims: Claims{
@@ -15,7 +15,7 @@ func mt3Method() Method {
 			Gradients: 3, HessianVectors: 1, Normals: 2, QuasiSymplectic: true,
 			Source: "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p, mt3W2Variance), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p, mt3W2Variance), nil })
 }
 
 // mt3 is the third-order scheme of Milstein and Tretyakov. With

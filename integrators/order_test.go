@@ -22,7 +22,7 @@ func isOrder(slope, claim float64) bool {
 // everyMethod returns the table and splitting words of several kinds.
 func everyMethod(t *testing.T) []Method {
 	t.Helper()
-	methods := Methods()
+	methods := Builtin()
 	for _, word := range []string{"ABO", "OBA", "BAO", "ABOA", "OBAB", "ABAO", "BAOABO", "OBOA", "ABBOOABAB", "bABOABb"} {
 		methods = append(methods, lookup(t, "split:"+word))
 	}
@@ -31,7 +31,7 @@ func everyMethod(t *testing.T) []Method {
 
 func lookup(t *testing.T, name string) Method {
 	t.Helper()
-	m, err := Lookup(name)
+	m, err := Builtin().Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestErgodicOrderMatchesClaim(t *testing.T) {
 // without error, and for some an exact covariance of θ.
 func TestExactOnGaussians(t *testing.T) {
 	exactTheta := []string{"leapfrog", "sghmc", "sghmc-adaptive", "exact", "baoab", "aboba", "baoa"}
-	for _, m := range Methods() {
+	for _, m := range Builtin() {
 		for _, p := range targets() {
 			e := p.errors(t, p.newAt(t, m, 0.1, 1))
 			if e.mean > roundOff {

@@ -7,7 +7,7 @@ import (
 )
 
 func rk2Method() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "rk2",
 		About: "Heun's two-stage Runge–Kutta scheme with additive noise, not quasi-symplectic",
 		Claims: Claims{
@@ -15,7 +15,7 @@ func rk2Method() Method {
 			Gradients: 2, Normals: 1,
 			Source: "Kloeden & Platen 1992, sec. 15.1 (explicit order 2 weak scheme, additive noise)",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newRK2(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newRK2(dim, p), nil })
 }
 
 // rk2 is the scheme, with F(θ, r) = −∇U(θ) − C M⁻¹ r,

@@ -18,7 +18,7 @@ type VarianceCorrected interface {
 }
 
 func sghmcMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "sghmc",
 		About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at variance 0)",
 		Claims: Claims{
@@ -26,7 +26,7 @@ func sghmcMethod() Method {
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
 			Source: "Chen, Fox & Guestrin 2014, sec. 3.3",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
 }
 
 // varianceWindow is how many steps the running variance remembers: its

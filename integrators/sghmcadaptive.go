@@ -6,7 +6,7 @@ import (
 )
 
 func sghmcAdaptiveMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "sghmc-adaptive",
 		About: "leapfrog with M⁻¹ = V̂^{−1/2}, V̂ estimated during burn-in from the squared gradients",
 		Claims: Claims{
@@ -14,7 +14,7 @@ func sghmcAdaptiveMethod() Method {
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
 			Source: "Springenberg et al. 2016, sec. 4 (scale-adapted SGHMC); frozen after burn-in",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMCAdaptive(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMCAdaptive(dim, p), nil })
 }
 
 // leastSquare keeps V̂ of a coordinate that never feels a force off zero, as

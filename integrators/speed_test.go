@@ -25,7 +25,7 @@ func (silent) Update(u *Update) { u.Apply(nil) }
 // steps.
 func BenchmarkStep(b *testing.B) {
 	const dim, run = 8401, 32
-	for _, m := range Methods() {
+	for _, m := range Builtin() {
 		if m.Claims.Affine {
 			continue
 		}

@@ -56,7 +56,7 @@ func splitMethod(name, word, about, source string) Method {
 			claims.Normals++
 		}
 	}
-	return define(Method{Name: name, About: about, Claims: claims}, limits{infiniteDamp: true},
+	return Define(Method{Name: name, About: about, Claims: claims, FullRefreshment: true},
 		func(dim int, p Params) (Stepper, Stepper) { return newSplitting(dim, p, word, segs), nil })
 }
 

@@ -23,7 +23,7 @@ func FuzzSplitWord(f *testing.F) {
 		f.Add(w)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
-		m, err := Lookup(splitPrefix + word)
+		m, err := Builtin().Lookup(splitPrefix + word)
 		if err != nil {
 			var bad *usage.Error
 			if !errors.As(err, &bad) || strings.ContainsAny(err.Error(), "\n\r") {
@@ -32,7 +32,7 @@ func FuzzSplitWord(f *testing.F) {
 			return
 		}
 		word = strings.ToUpper(word)
-		if again, err := Lookup(m.Name); err != nil || m.Name != splitPrefix+word || again.Name != m.Name || again.Claims != m.Claims {
+		if again, err := Builtin().Lookup(m.Name); err != nil || m.Name != splitPrefix+word || again.Name != m.Name || again.Claims != m.Claims {
 			t.Fatalf("%s: looked up again as %+v, error %v", m.Name, again.Name, err)
 		}
 		var spelt strings.Builder

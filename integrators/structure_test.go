@@ -20,7 +20,7 @@ func TestStructureMatchesClaim(t *testing.T) {
 // known to see what it looks for.
 func TestStructureFindsOut(t *testing.T) {
 	for _, name := range []string{"euler", "rk2"} {
-		m, err := Lookup(name)
+		m, err := Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestStructureFindsOut(t *testing.T) {
 // splittings, whose friction is exact.
 func TestVolumeContraction(t *testing.T) {
 	for _, name := range []string{"exact", "symmetric", "lietrotter", "baoab", "ubu", "split:ABO"} {
-		m, err := Lookup(name)
+		m, err := Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,7 @@ package integrators
 import "math"
 
 func symmetricMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "symmetric",
 		About: "symmetric splitting with exact friction around a noisy kick",
 		Claims: Claims{
@@ -11,7 +11,7 @@ func symmetricMethod() Method {
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
 			Source: "Chen, Ding & Carin 2015 (symmetric splitting integrator)",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
 }
 
 // newSymmetric returns the splitting of Chen, Ding and Carin,

@@ -3,7 +3,7 @@ package integrators
 import "math"
 
 func ubuMethod() Method {
-	return define(Method{
+	return Define(Method{
 		Name:  "ubu",
 		About: "kick between two exact flows of drift, friction and noise",
 		Claims: Claims{
@@ -11,7 +11,7 @@ func ubuMethod() Method {
 			Gradients: 1, Normals: 4, QuasiSymplectic: true,
 			Source: "Sanz-Serna & Zygalakis 2021 (UBU)",
 		},
-	}, limits{}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
+	}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 }
 
 // ubu is U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact

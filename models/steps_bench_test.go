@@ -56,7 +56,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 			in.Freeze()
 		}
 	}
-	for _, m := range integrators.Methods() {
+	for _, m := range integrators.Builtin() {
 		if m.Claims.Affine {
 			check(m.Name+" on toy", "toy", models.Options{}, m, 1)
 			continue
@@ -106,7 +106,7 @@ func TestFastStepsAreThePlainOnes(t *testing.T) {
 		{"leapfrog", 1, 8, 0}, {"symmetric", 1, 8, 0}, {"lietrotter", 1, 32, 0}, {"lietrotter", 5, 8, 0},
 		{"sghmc", 1, 32, 0}, {"sghmc-adaptive", 1, 32, 0}, {"leapfrog", 1, 455, 0}, {"mt3", 1, 32, 1e-12},
 	} {
-		m, err := integrators.Lookup(c.method)
+		m, err := integrators.Builtin().Lookup(c.method)
 		must(t, err)
 		for _, precision := range []string{"float32", "float64"} {
 			want, got := run(precision, m, c.inner, c.size, true), run(precision, m, c.inner, c.size, false)
@@ -134,7 +134,7 @@ func BenchmarkLinearStep(b *testing.B) {
 	if err := kernel.Err(); err != nil {
 		b.Skip(err)
 	}
-	for _, m := range integrators.Methods() {
+	for _, m := range integrators.Builtin() {
 		if m.Claims.Affine {
 			continue // its flow is an expansion in 512 dimensions
 		}

@@ -130,7 +130,7 @@ func (w *walk) settle(ctx context.Context) (*integrators.Integrator, *chain.Samp
 
 // sampler returns a full-batch sampler of the walk's target.
 func (w *walk) sampler(name string, p integrators.Params) (*integrators.Integrator, *chain.Sampler, error) {
-	method, err := integrators.Lookup(name)
+	method, err := integrators.Builtin().Lookup(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -145,7 +145,7 @@ func (p *problem) reference(size int) (batches, error) {
 
 // newSampler is a leapfrog chain on reshuffled batches, as in a sweep.
 func newSampler(t models.Target, count int, h float64) (*chain.Sampler, error) {
-	method, err := integrators.Lookup("leapfrog")
+	method, err := integrators.Builtin().Lookup("leapfrog")
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (f certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
 	if err != nil {
 		return nil, o, err
 	}
-	if o.Integrators, err = lookupAll(f.integrators, integrators.Lookup); err != nil {
+	if o.Integrators, err = lookupAll(f.integrators, integrators.Builtin().Lookup); err != nil {
 		return nil, o, err
 	}
 	if o.Schemes, err = lookupAll(f.schemes, func(name string) (minibatch.Method, error) {

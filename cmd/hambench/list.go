@@ -100,7 +100,7 @@ func datasetRows() (rows [][]string, err error) {
 // integratorRows lists the claims beside what probing the step finds of its
 // structure.
 func integratorRows() (rows [][]string, err error) {
-	for _, m := range integrators.Methods() {
+	for _, m := range integrators.Builtin() {
 		determinant, limit := integrators.Structure(m)
 		q := m.Claims
 		rows = append(rows, []string{

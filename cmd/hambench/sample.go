@@ -156,7 +156,7 @@ func ownDataset(model string) string {
 
 // sampler joins the chain; its streams come from the seed alone.
 func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, *integrators.Integrator, error) {
-	method, err := integrators.Lookup(f.integrator)
+	method, err := integrators.Builtin().Lookup(f.integrator)
 	if err != nil {
 		return nil, nil, err
 	}

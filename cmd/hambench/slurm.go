@@ -323,7 +323,7 @@ func (r *clusterRun) countExact() int {
 
 // cellCost estimates the seconds of one core that a cell takes.
 func cellCost(c bench.Cell) float64 {
-	m, err := integrators.Lookup(c.Integrator)
+	m, err := integrators.Builtin().Lookup(c.Integrator)
 	if err != nil {
 		return 0 // runs no chain
 	}

@@ -212,7 +212,7 @@ var mostLeapfrogs = map[string]float64{"symmetric": 1.1, "lietrotter": 1.1, "mt3
 
 // BenchmarkRatio compares a step of every integrator with one of leapfrog.
 func BenchmarkRatio(b *testing.B) {
-	leapfrog, err := integrators.Lookup("leapfrog")
+	leapfrog, err := integrators.Builtin().Lookup("leapfrog")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func eachStep(b *testing.B, f func(b *testing.B, m integrators.Method, rows int,
 	}
 	for _, rows := range []int{8, 32, 128, 455} {
 		for _, p := range []Precision{Float32, Float64} {
-			for _, m := range integrators.Methods() {
+			for _, m := range integrators.Builtin() {
 				if m.Claims.Affine {
 					continue // its force is not a network's
 				}

@@ -1,0 +1,95 @@
+package integrators
+
+import (
+	"math"
+
+	"hambench/internal/fingerprint"
+)
+
+// Fingerprint digests what a scheme with the given values of its own
+// parameters does in a few steps under a fixed force and noise, in float64 by
+// the plain formulas. It is the same on all machines, and changes with any
+// change of the scheme that changes its numbers.
+//
+// The steps are of two lengths with two frictions and masses, and of every
+// form that the scheme can take: inner steps, full refreshment, while it
+// adapts, and frozen.
+func Fingerprint(m Method, values map[string]float64) (string, error) {
+	cases := []Params{
+		{Step: 0.1, Friction: 1.5},
+		{Step: 0.3, Friction: 0.7, InvMass: []float64{0.8, 1.3}},
+	}
+	if m.InnerSteps {
+		cases = append(cases, Params{Step: 0.1, Friction: 1.5, Inner: 3})
+	}
+	if m.FullRefreshment {
+		cases = append(cases, Params{Step: 0.1, Friction: math.Inf(1), InvMass: []float64{0.8, 1.3}})
+	}
+	d := fingerprint.New()
+	for _, p := range cases {
+		p.Values = values
+		in, err := m.New(fingerprintDim, p)
+		if err != nil {
+			return "", err
+		}
+		in.digest(d)
+	}
+	return d.String(), nil
+}
+
+const (
+	fingerprintDim   = 2
+	fingerprintSteps = 3
+	// adaptingSteps are more than sghmc remembers.
+	adaptingSteps = varianceWindow + 100
+)
+
+// digest adds the states after a few steps from a fixed point; of an adapting
+// scheme, those after more steps and what it has learnt, and then a few
+// frozen ones.
+func (in *Integrator) digest(d fingerprint.Digest) {
+	z, n := in.NewState(), &weyl{}
+	copy(z.Theta, []float64{0.3, -1.1})
+	copy(z.R, []float64{0.7, 0.2})
+	var f Force = quartic{}
+	if in.Method.Claims.Affine {
+		f = newWell(in.Dim)
+	}
+	steps := func(count int) {
+		in.OuterSteps(z, func() Force { return f }, n, count)
+		d.Add("θ", z.Theta...)
+		d.Add("r", z.R...)
+		for _, x := range z.Aux {
+			d.Add("aux", x...)
+		}
+	}
+	steps(1)
+	steps(fingerprintSteps)
+	if a, ok := in.Kernel.(Adapter); ok {
+		steps(adaptingSteps)
+		d.Add("M⁻¹", in.InvMass()...)
+		if v, ok := a.(VarianceCorrected); ok {
+			d.Add("V", v.GradientVariance()...)
+		}
+		a.Freeze()
+		steps(fingerprintSteps)
+	}
+}
+
+// weyl is a noise of the equidistributed sequence of Weyl, n/φ mod 1, with
+// mean 0 and variance 1. It is exact in binary, so the same everywhere.
+type weyl struct{ n uint64 }
+
+func (w *weyl) Normal(dst []float64) {
+	const overPhi = 0x9e3779b97f4a7c15 // 2⁶⁴/φ
+	for i := range dst {
+		w.n++
+		dst[i] = (float64(w.n*overPhi>>40)/(1<<24) - 0.5) * math.Sqrt(12)
+	}
+}
+
+func (w *weyl) Update(u *Update) {
+	xi := make([]float64, len(u.R))
+	w.Normal(xi)
+	u.Apply(xi)
+}

@@ -1,0 +1,147 @@
+package integrators
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+func fingerprintOf(t *testing.T, m Method, values map[string]float64) string {
+	t.Helper()
+	f, err := Fingerprint(m, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFingerprintsOfAllSchemesDiffer(t *testing.T) {
+	seen := make(map[string]string)
+	for _, m := range Builtin() {
+		f := fingerprintOf(t, m, nil)
+		if again := fingerprintOf(t, m, nil); f != again {
+			t.Errorf("%s: fingerprints %s and %s of the same scheme", m.Name, f, again)
+		}
+		if other, ok := seen[f]; ok {
+			t.Errorf("%s and %s have the same fingerprint", m.Name, other)
+		}
+		seen[f] = m.Name
+	}
+	typed := fingerprintOf(t, lookup(t, "split:BAOAB"), nil)
+	if seen[typed] != "baoab" {
+		t.Errorf("split:BAOAB has fingerprint %s, not that of baoab", typed)
+	}
+}
+
+// Each case plants a change of one constant.
+func TestFingerprintChangesWithEveryConstant(t *testing.T) {
+	altered := func(name string, change func(in *Integrator)) Method {
+		m := lookup(t, name)
+		build := m.New
+		m.New = func(dim int, p Params) (*Integrator, error) {
+			in, err := build(dim, p)
+			if err == nil {
+				change(in)
+			}
+			return in, err
+		}
+		return m
+	}
+	const little = 1 + 1e-5
+
+	cases := map[string]Method{
+		"mt3 with another variance of w₂":   Define(lookup(t, "mt3"), func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p, mt3W2Variance*little), nil }),
+		"mt3 with another Hessian's weight": altered("mt3", func(in *Integrator) { in.Kernel.(*mt3).rH.All *= little }),
+		"leapfrog with other noise":         altered("leapfrog", func(in *Integrator) { in.Kernel.(*verlet).kick.S.All *= little }),
+		"lietrotter with another refreshment after inner steps": altered("lietrotter", func(in *Integrator) {
+			if u, ok := in.Refresh.(*refresh); ok {
+				u.u.S.All *= little
+			}
+		}),
+		"lietrotter with another full refreshment": altered("lietrotter", func(in *Integrator) {
+			if s, ok := in.Kernel.(*verlet); ok && math.IsInf(in.Params.Friction, 1) {
+				s.kick.S.Each[1] *= little
+			}
+		}),
+		"sghmc with other noise at the start": altered("sghmc", func(in *Integrator) { in.Kernel.(*sghmc).kick.S.Each[0] *= little }),
+		"sghmc-adaptive with another τ":       altered("sghmc-adaptive", func(in *Integrator) { in.Kernel.(*sghmcAdaptive).tau[0] = little }),
+		"exact with another friction":         altered("exact", func(in *Integrator) { in.Kernel.(*exact).p.Friction *= little }),
+	}
+	for what, m := range cases {
+		if fingerprintOf(t, m, nil) == fingerprintOf(t, lookup(t, m.Name), nil) {
+			t.Errorf("%s has the fingerprint of %s", what, m.Name)
+		}
+	}
+}
+
+// Round-off of one machine or another must not reach the seventh digit, not
+// even of schemes that adapt for a thousand steps.
+func TestFingerprintsForgetRoundOff(t *testing.T) {
+	for _, m := range Builtin() {
+		build := m.New
+		m.New = func(dim int, p Params) (*Integrator, error) {
+			p.Step *= 1 + 1e-14 // some 50 units in the last place
+			return build(dim, p)
+		}
+		if fingerprintOf(t, m, nil) != fingerprintOf(t, lookup(t, m.Name), nil) {
+			t.Errorf("%s: a relative change of 1e-14 of the step changes the fingerprint", m.Name)
+		}
+	}
+}
+
+// thermostat is a Nosé–Hoover step in one file, as another package would
+// write it: a parameter and an auxiliary variable, no checks.
+func thermostat() Method {
+	return Define(Method{
+		Name: "thermostat", About: "Euler step of a Nosé–Hoover thermostat",
+		Parameters: []Parameter{{Name: "mu", About: "thermal mass", Default: 1, Low: 0.1, High: 10}},
+		Variables:  func(_ int, p Params) []Variable { return []Variable{{"zeta", []float64{p.Friction}}} },
+	}, func(dim int, p Params) (Stepper, Stepper) {
+		return &thermostatStep{p.Step, p.Values["mu"], make([]float64, dim)}, nil
+	})
+}
+
+type thermostatStep struct {
+	h, mu float64
+	g     []float64
+}
+
+func (s *thermostatStep) Step(z *State, f Force, n Noise) {
+	f.Gradient(s.g, z.Theta)
+	zeta := &z.Aux[0][0]
+	kinetic := sumSquares(z.R) / float64(len(z.R))
+	for i := range z.R {
+		z.R[i] -= s.h * (s.g[i] + *zeta*z.R[i])
+		z.Theta[i] += s.h * z.R[i]
+	}
+	*zeta += s.h * (kinetic - 1) / s.mu
+}
+
+func TestSchemesHaveParametersAndVariablesOfTheirOwn(t *testing.T) {
+	m := thermostat()
+	in, err := m.New(3, Params{Step: 0.1, Friction: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z := in.NewState(); len(z.Theta) != 3 || fmt.Sprint(z.Aux) != "[[2]]" || in.Params.Values["mu"] != 1 {
+		t.Errorf("state %v, parameters %v: want a thermostat at the friction and the default", z, in.Params)
+	}
+	if fingerprintOf(t, m, nil) == fingerprintOf(t, m, map[string]float64{"mu": 2}) {
+		t.Error("another thermal mass does not change the fingerprint")
+	}
+	for _, tt := range []struct {
+		method Method
+		values map[string]float64
+		want   string
+	}{
+		{m, map[string]float64{"mu": 0}, "thermostat: mu = 0: want a number from 0.1 to 10"},
+		{m, map[string]float64{"mu": math.NaN()}, "thermostat: mu = NaN: want a number from 0.1 to 10"},
+		{m, map[string]float64{"nu": 1, "mu": 1}, `thermostat: parameter "nu": want one of mu`},
+		{lookup(t, "leapfrog"), map[string]float64{"mu": 1}, `leapfrog: parameter "mu": the scheme has no parameters of its own`},
+	} {
+		_, err := tt.method.New(1, Params{Step: 0.1, Friction: 1, Values: tt.values})
+		checkUsage(t, err, tt.want)
+		_, err = Fingerprint(tt.method, tt.values)
+		checkUsage(t, err, tt.want)
+	}
+}
