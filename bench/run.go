@@ -168,7 +168,7 @@ func newSampler(c Cell, in Inputs) (*chain.Sampler, error) {
 		return nil, err
 	}
 	key := noise.KeyOf(c.Key())
-	stream, err := minibatch.New(c.Scheme, in.Target.Rows(), c.Batches, noise.New(key, noise.StreamBatches).Rand())
+	stream, err := minibatch.Builtin().New(c.Scheme, in.Target.Rows(), c.Batches, noise.New(key, noise.StreamBatches).Rand())
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,7 @@ func (r *Runner) precheck(exps []Experiment) error {
 		checked[c.Integrator+" "+c.Scheme] = true
 		_, err := r.method(c.Integrator)
 		if err == nil {
-			_, err = minibatch.Lookup(c.Scheme)
+			_, err = minibatch.Builtin().Lookup(c.Scheme)
 		}
 		return err
 	}

@@ -286,10 +286,10 @@ func TestPlantedSchemesAreRefuted(t *testing.T) {
 	for _, c := range []struct {
 		name, observable string
 		scheme           string // whose claims are judged
-		really           minibatch.Order
+		really           minibatch.Visits
 	}{
-		{"reshuffle drawn with replacement", "joint.cov", "reshuffle", minibatch.Independent},
-		{"symmetric without its backward sweep, one order", "joint.cov", "symmetric", minibatch.Cycle},
+		{"reshuffle drawn with replacement", "joint.cov", "reshuffle", minibatch.Independent{}},
+		{"symmetric without its backward sweep, one order", "joint.cov", "symmetric", minibatch.Cycle{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := Schemes(c.scheme)
@@ -307,7 +307,7 @@ func TestPlantedSchemesAreRefuted(t *testing.T) {
 					return point{}, err
 				}
 				planted := s[0]
-				planted.Order = c.really
+				planted.Visits = c.really
 				return p.solve(planted, false)
 			})
 			if err != nil {

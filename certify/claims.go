@@ -27,13 +27,9 @@ const (
 // claim is the order that is claimed of an integrator under a scheme, for an
 // observable: +Inf if the stationary law is exact.
 //
-// With the full batch it is the scheme's own: the order of the joint law, or
-// of the position alone, which may be higher. Random orders of a partition
-// and forward-backward sweeps cost what is above order 2 (Franzese et al.
-// 2022, Theorem 2; Paulin et al. 2024); a batch drawn anew at every step
-// leaves order 1. One order for ever is a non-symmetric splitting: conjugate
-// to one of order 2 by a map that moves θ by O(h²) but mixes O(h) of the
-// gradients' differences into r, so that the joint law is of order 1.
+// With the full batch it is the integrator's own: the order of the joint law,
+// or of the position alone, which may be higher. The scheme of more batches caps
+// it.
 func claim(m integrators.Method, s minibatch.Method, k int, observable string) float64 {
 	own := m.Claims.ErgodicOrder
 	position := observable != "joint.cov" && observable != "r^2"
@@ -43,17 +39,10 @@ func claim(m integrators.Method, s minibatch.Method, k int, observable string) f
 	if k == 1 {
 		return own
 	}
-	switch s.Order {
-	case minibatch.Single:
-		return own
-	case minibatch.Independent:
-		return math.Min(own, 1)
-	case minibatch.Cycle:
-		if observable == "joint.cov" {
-			return math.Min(own, 1)
-		}
+	if observable == "joint.cov" {
+		return math.Min(own, s.Cap.Joint)
 	}
-	return math.Min(own, 2)
+	return math.Min(own, s.Cap.Marginal)
 }
 
 const (

@@ -207,7 +207,7 @@ func (p *preparedGaussian) solve(m minibatch.Method, everyStep bool) (point, err
 }
 
 func (p *preparedGaussian) period(m minibatch.Method) (*period, error) {
-	if m.Order == minibatch.Single {
+	if m.Whole() {
 		return newPeriod(p.full, m, p.inner)
 	}
 	return newPeriod(p.parts, m, p.inner)

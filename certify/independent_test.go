@@ -397,7 +397,11 @@ func sampledSecondMoment(t *testing.T, p *Problem, name, scheme string, h float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	batches, err := minibatch.NewIndex(scheme, p.Batches(), noise.New(key, noise.StreamBatches).Rand())
+	drawn, err := minibatch.Builtin().Lookup(scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches, err := drawn.NewIndex(p.Batches(), noise.New(key, noise.StreamBatches).Rand())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ const (
 	// maxPalindrome bounds K where the prefixes of an order, e·K! of them,
 	// are walked through.
 	maxPalindrome = 9
+	// maxWordSteps bounds the steps through a list of words: as many as the
+	// palindromes of maxPalindrome take.
+	maxWordSteps = 2_000_000
 )
 
 // period advances laws by one period of a mini-batch scheme, averaged over
@@ -20,23 +23,35 @@ const (
 // scheme starts anew.
 type period struct {
 	evolution
-	order minibatch.Order
-	inner int // N_l: kernels per outer step
-	sweep int // batches in one run of the scheme: 1, K, or 2K
-	runs  int // runs of the scheme in a period
+	visits minibatch.Visits
+	words  []minibatch.Word // of a law that lists them
+	inner  int              // N_l: kernels per outer step
+	sweep  int              // batches in one run of the scheme: the length of a word
+	runs   int              // runs of the scheme in a period
 }
 
-// newPeriod returns the period of a scheme. N_l must divide K or be a
-// multiple of it, for otherwise an outer step straddles the scheme's orders.
+// newPeriod returns the period of a scheme. N_l must divide K, or the length of
+// the words of a law that lists them, or be a multiple of it, for otherwise an
+// outer step straddles the scheme's words.
 func newPeriod(e evolution, m minibatch.Method, inner int) (*period, error) {
+	if err := checkScheme(m); err != nil {
+		return nil, err
+	}
 	k := e.batches()
-	p := &period{evolution: e, order: m.Order, inner: inner, sweep: m.Order.Period(k), runs: 1}
-	switch m.Order {
-	case minibatch.Unfixed:
-		return nil, usage.Errorf("scheme %q has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric", m.Name)
+	p := &period{evolution: e, visits: m.Visits, inner: inner, sweep: m.Visits.Period(k), runs: 1}
+	unit, name := k, "K"
+	switch v := m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
-		p.runs = inner
-		return p, nil
+		unit = 1
+	case minibatch.Words:
+		words, err := v.Check(k)
+		if err != nil {
+			return nil, usage.Errorf("scheme %q: %w", m.Name, err)
+		}
+		if steps := len(words) * p.sweep; steps > maxWordSteps {
+			return nil, usage.Errorf("scheme %q with K = %d batches: %d words of length %d: want at most %d steps", m.Name, k, len(words), p.sweep, maxWordSteps)
+		}
+		p.words, unit, name = words, p.sweep, "the length of its words"
 	case minibatch.Permutation:
 		if k > maxReshuffle {
 			return nil, usage.Errorf("scheme %q with K = %d batches: want at most %d (2^K subsets)", m.Name, k, maxReshuffle)
@@ -46,8 +61,8 @@ func newPeriod(e evolution, m minibatch.Method, inner int) (*period, error) {
 			return nil, usage.Errorf("scheme %q with K = %d batches: want at most %d (K! orders)", m.Name, k, maxPalindrome)
 		}
 	}
-	if k%inner != 0 && inner%k != 0 {
-		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a divisor or a multiple of K", inner, k, m.Name)
+	if unit%inner != 0 && inner%unit != 0 {
+		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a divisor or a multiple of %s", inner, k, m.Name, name)
 	}
 	kernels := p.sweep
 	for kernels%inner != 0 {
@@ -69,7 +84,7 @@ func (p *period) advance(src []float64, visit visitor) []float64 {
 	law := append([]float64(nil), src...)
 	for run := range p.runs {
 		at := run * p.sweep
-		switch p.order {
+		switch p.visits.(type) {
 		case minibatch.Permutation:
 			law = p.permutation(law, at, visit)
 		case minibatch.Palindrome:
@@ -78,6 +93,8 @@ func (p *period) advance(src []float64, visit visitor) []float64 {
 			for i := range p.batches() {
 				law = p.step(law, i, at+i+1, 1, visit)
 			}
+		case minibatch.Words:
+			law = p.listed(law, at, visit)
 		default: // a batch of one, or any batch
 			law = p.any(law, at+1, visit)
 		}
@@ -165,6 +182,19 @@ func (p *period) palindrome(src []float64, at, used int, w float64, visit visito
 		addScaled(dst, share, last)
 	}
 	return dst
+}
+
+// listed averages over the words of a list.
+func (p *period) listed(src []float64, at int, visit visitor) []float64 {
+	sum := make([]float64, p.size())
+	for _, w := range p.words {
+		law := src
+		for j, i := range w.Batches {
+			law = p.step(law, i, at+j+1, w.Probability, visit)
+		}
+		addScaled(sum, w.Probability, law)
+	}
+	return sum
 }
 
 func binomial(n, k int) float64 {

@@ -170,37 +170,45 @@ func checkSteps(steps []float64) error {
 	return nil
 }
 
-// ExactSchemes are the mini-batch schemes that certify takes: those with a
-// fixed partition into batches.
-func ExactSchemes() []minibatch.Method {
-	var out []minibatch.Method
-	for _, m := range minibatch.Methods() {
-		if m.Order != minibatch.Unfixed {
-			out = append(out, m)
-		}
-	}
-	return out
-}
+// ExactSchemes are the built-in mini-batch schemes that certify takes: those
+// with a fixed partition into batches.
+func ExactSchemes() []minibatch.Method { return minibatch.Builtin().Fixed() }
 
 // Schemes looks up schemes by name and refuses those without fixed batches.
 func Schemes(names ...string) ([]minibatch.Method, error) {
 	var out []minibatch.Method
 	for _, name := range names {
-		m, err := minibatch.Lookup(name)
-		if err == nil && m.Order != minibatch.Unfixed {
-			out = append(out, m)
-			continue
+		m, err := minibatch.Builtin().Lookup(name)
+		if err != nil {
+			_, err = minibatch.Builtin().Fixed().Lookup(name) // names what certify takes
+			return nil, err
 		}
+		if err := checkScheme(m); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// checkScheme refuses a scheme without fixed batches, with a law of visits that
+// the engines do not know, or without a claim.
+func checkScheme(m minibatch.Method) error {
+	switch m.Visits.(type) {
+	case nil:
 		var want []string
 		for _, e := range ExactSchemes() {
 			want = append(want, e.Name)
 		}
-		if err == nil {
-			return nil, usage.Errorf("scheme %q has no fixed batches: want one of %s", name, strings.Join(want, ", "))
-		}
-		return nil, usage.Errorf("unknown mini-batch scheme %q: want one of %s", name, strings.Join(want, ", "))
+		return usage.Errorf("scheme %q has no fixed batches: want one of %s", m.Name, strings.Join(want, ", "))
+	case minibatch.Single, minibatch.Independent, minibatch.Permutation, minibatch.Cycle, minibatch.Palindrome, minibatch.Words:
+	default:
+		return usage.Errorf("scheme %q visits its batches by %T, which certify does not know: want minibatch.Words or another law of package minibatch", m.Name, m.Visits)
 	}
-	return out, nil
+	if !(m.Cap.Marginal > 0 && m.Cap.Joint > 0) {
+		return usage.Errorf("scheme %q states the cap %+v on the order: want numbers > 0, +Inf for none", m.Name, m.Cap)
+	}
+	return nil
 }
 
 // maxRefinements bounds how often the smallest step is halved.

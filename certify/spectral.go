@@ -479,7 +479,7 @@ func (p *preparedSpectral) solve(m minibatch.Method, everyStep bool) (point, err
 		}
 	}
 	forces := &p.parts
-	if m.Order == minibatch.Single {
+	if m.Whole() {
 		forces = &p.full
 	}
 	return p.climb(forces, m, everyStep)

@@ -8,17 +8,17 @@ import (
 	"hambench/minibatch"
 )
 
-// The engines average over orders that Order describes; the sampler draws
+// The engines average over orders that Visits describes; the sampler draws
 // them from an Index. What is analysed is what is drawn: the symmetry of each
 // order, over many periods.
 func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 	const k, periods = 5, 200
 	for _, m := range ExactSchemes() {
 		batches := k
-		if m.Order == minibatch.Single {
+		if m.Whole() {
 			batches = 1
 		}
-		index, err := minibatch.NewIndex(m.Name, batches, rand.New(rand.NewPCG(1, 2)))
+		index, err := m.NewIndex(batches, rand.New(rand.NewPCG(1, 2)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 		fresh, proper := 0, 0
 		for range periods {
 			var p []int
-			for range m.Order.Period(batches) {
+			for range m.Visits.Period(batches) {
 				p = append(p, index.Next())
 			}
 			if first == nil {
@@ -35,7 +35,7 @@ func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 			if !slices.Equal(p, first) {
 				fresh++
 			}
-			if isPeriodOf(m.Order, p, batches) {
+			if isPeriodOf(m.Visits, p, batches) {
 				proper++
 			}
 		}
@@ -45,7 +45,8 @@ func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 		// A period repeats the first one by chance with probability 1/5! or
 		// less, a single index with 1/5: more than 100 of 199 repeats do not
 		// happen.
-		repeats := m.Order == minibatch.Single || m.Order == minibatch.Cycle
+		_, cyclic := m.Visits.(minibatch.Cycle)
+		repeats := cyclic || m.Whole()
 		if repeats != (fresh == 0) || !repeats && fresh < 100 {
 			t.Errorf("%s: %d of %d periods differ from the first", m.Name, fresh, periods-1)
 		}
@@ -53,13 +54,13 @@ func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 }
 
 // isPeriodOf reports whether p is one period of an order of k batches.
-func isPeriodOf(o minibatch.Order, p []int, k int) bool {
+func isPeriodOf(v minibatch.Visits, p []int, k int) bool {
 	sorted := slices.Sorted(slices.Values(p[:min(k, len(p))]))
 	permutation := len(sorted) == k
 	for i, v := range sorted {
 		permutation = permutation && v == i
 	}
-	switch o {
+	switch v.(type) {
 	case minibatch.Independent:
 		return len(p) == 1 && p[0] >= 0 && p[0] < k
 	case minibatch.Palindrome:

@@ -559,7 +559,7 @@ func TestFullBatchHasNoGradientNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := minibatch.New(scheme, 4, k, noise.New(1, noise.StreamBatches).Rand())
+		stream, err := minibatch.Builtin().New(scheme, 4, k, noise.New(1, noise.StreamBatches).Rand())
 		if err != nil {
 			t.Fatal(err)
 		}

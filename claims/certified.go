@@ -19,6 +19,7 @@ import (
 	"hambench/certify"
 	"hambench/integrators"
 	"hambench/internal/atomicfile"
+	"hambench/minibatch"
 	"hambench/usage"
 )
 
@@ -43,7 +44,7 @@ func newJob(o certify.Options) (Job, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "revision %d\nproblem %s %s\nsteps %v\nnl %d\n", engineRevision, o.Problem.Name, problem, o.Steps, o.Inner)
 	for _, s := range o.Schemes {
-		fmt.Fprintf(h, "scheme %s %v\n", s.Name, s.Order)
+		fmt.Fprintf(h, "scheme %s %s\n", s.Name, minibatch.Fingerprint(s))
 	}
 	for _, m := range o.Integrators {
 		mark, err := integrators.Fingerprint(m, nil)

@@ -3,11 +3,12 @@ package minibatch
 import "math/rand/v2"
 
 var fullMethod = Method{
-	Name:  "full",
-	About: "all rows at every step (K = 1)",
-	Order: Single,
-	index: func(int, *rand.Rand) Index { return zero{} },
-	rows: func(rows, k int, _ *rand.Rand) Stream {
+	Name:   "full",
+	About:  "all rows at every step (K = 1)",
+	Visits: Single{},
+	Cap:    Unlimited,
+	Index:  func(int, *rand.Rand) Index { return zero{} },
+	Stream: func(rows, k int, _ *rand.Rand) Stream {
 		return &partition{order: identity(rows), k: k, index: zero{}}
 	},
 }

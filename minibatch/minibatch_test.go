@@ -15,9 +15,18 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
+func lookup(t *testing.T, name string) Method {
+	t.Helper()
+	m, err := Builtin().Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 func mustStream(t *testing.T, name string, rows, k int, seed uint64) Stream {
 	t.Helper()
-	s, err := New(name, rows, k, source(seed))
+	s, err := Builtin().New(name, rows, k, source(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +35,7 @@ func mustStream(t *testing.T, name string, rows, k int, seed uint64) Stream {
 
 func mustIndex(t *testing.T, name string, k int, seed uint64) Index {
 	t.Helper()
-	s, err := NewIndex(name, k, source(seed))
+	s, err := lookup(t, name).NewIndex(k, source(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +44,7 @@ func mustIndex(t *testing.T, name string, k int, seed uint64) Index {
 
 // batches returns a number of batches that a scheme accepts.
 func batches(m Method) int {
-	if m.Order == Single {
+	if m.Whole() {
 		return 1
 	}
 	return 7
@@ -44,10 +53,7 @@ func batches(m Method) int {
 func TestEveryEpochCoversEveryRowOnce(t *testing.T) {
 	const rows = 455
 	for _, name := range []string{"full", "reshuffle", "cyclic", "symmetric", "repartition"} {
-		m, err := Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := lookup(t, name)
 		k := batches(m)
 		s := mustStream(t, name, rows, k, 1)
 		for epoch := range 6 {
@@ -66,7 +72,7 @@ func TestEveryEpochCoversEveryRowOnce(t *testing.T) {
 }
 
 func TestArrangementIsAPermutation(t *testing.T) {
-	for _, m := range Methods() {
+	for _, m := range Builtin() {
 		s := mustStream(t, m.Name, 31, batches(m), 3)
 		s.Next()
 		if got := slices.Sorted(slices.Values(s.Arrangement())); !slices.Equal(got, identity(31)) {
@@ -152,9 +158,9 @@ func permutationNumber(order []int) int {
 func TestOrdersAreUniform(t *testing.T) {
 	const k, epochs = 4, 24 * 400
 	for _, name := range []string{"reshuffle", "symmetric"} {
-		m, _ := Lookup(name)
+		m := lookup(t, name)
 		s, counts, pairs := mustIndex(t, name, k, 7), make([]int, 24), make([]int, 24*24)
-		epoch := func() int { return permutationNumber(take(s, m.Order.Period(k))[:k]) }
+		epoch := func() int { return permutationNumber(take(s, m.Visits.Period(k))[:k]) }
 		for range epochs / 2 { // disjoint pairs, so that their counts are independent draws
 			a, b := epoch(), epoch()
 			counts[a]++
@@ -234,16 +240,13 @@ func TestCyclicRepeats(t *testing.T) {
 // of the arrangement they give the same numbers.
 func TestIndexIsTheStreamsOwn(t *testing.T) {
 	const rows = 40
-	for _, m := range Methods() {
-		if m.Order == Unfixed {
-			continue
-		}
+	for _, m := range Builtin().Fixed() {
 		k := batches(m)
 		s, rng := mustStream(t, m.Name, rows, k, 23), source(23)
-		if m.Order != Single {
+		if !m.Whole() {
 			shuffle(identity(rows), rng)
 		}
-		index, err := NewIndex(m.Name, k, rng)
+		index, err := m.NewIndex(k, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +259,7 @@ func TestIndexIsTheStreamsOwn(t *testing.T) {
 }
 
 func TestSeedsReproduce(t *testing.T) {
-	for _, m := range Methods() {
+	for _, m := range Builtin() {
 		k := batches(m)
 		a, b, c := mustStream(t, m.Name, 40, k, 1), mustStream(t, m.Name, 40, k, 1), mustStream(t, m.Name, 40, k, 2)
 		same, differs := true, false
@@ -268,14 +271,14 @@ func TestSeedsReproduce(t *testing.T) {
 		if !same {
 			t.Errorf("%s: one seed gave two streams", m.Name)
 		}
-		if !differs && m.Order != Single {
+		if !differs && !m.Whole() {
 			t.Errorf("%s: two seeds gave one stream", m.Name)
 		}
 	}
 }
 
 func TestRearrangedOnlyAtTheStart(t *testing.T) {
-	for _, m := range Methods() {
+	for _, m := range Builtin() {
 		if m.Name == "repartition" {
 			continue
 		}
@@ -289,7 +292,7 @@ func TestRearrangedOnlyAtTheStart(t *testing.T) {
 }
 
 func TestNextDoesNotAllocate(t *testing.T) {
-	for _, m := range Methods() {
+	for _, m := range Builtin() {
 		s := mustStream(t, m.Name, 455, batches(m), 31)
 		if n := testing.AllocsPerRun(200, func() { s.Next(); s.Arrangement() }); n != 0 {
 			t.Errorf("%s: %v allocations a step", m.Name, n)
@@ -303,19 +306,22 @@ func TestBadInput(t *testing.T) {
 		rows, k int
 		want    string
 	}{
-		{"reshufle", 10, 2, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window`},
 		{"reshuffle", 455, 600, "reshuffle: K = 600 exceeds the 455 rows"},
 		{"window", 455, 0, "window: K = 0 batches: want at least 1"},
 		{"full", 455, 2, "full: K = 2 batches: want 1"},
 		{"full", 0, 1, "full: 0 rows: want at least 1"},
 	}
 	for _, tt := range tests {
-		_, err := New(tt.name, tt.rows, tt.k, source(1))
+		_, err := lookup(t, tt.name).New(tt.rows, tt.k, source(1))
 		checkUsage(t, err, tt.want)
 	}
-	_, err := NewIndex("window", 3, source(1))
+	_, err := Builtin().Lookup("reshufle")
+	checkUsage(t, err, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window`)
+	_, err = Method{Name: "mine"}.New(4, 2, source(1))
+	checkUsage(t, err, `scheme "mine" has neither Index nor Stream: want one of them`)
+	_, err = lookup(t, "window").NewIndex(3, source(1))
 	checkUsage(t, err, "window: its batches are not numbered: want one of full, reshuffle, replacement, cyclic, symmetric")
-	_, err = NewIndex("cyclic", 0, source(1))
+	_, err = lookup(t, "cyclic").NewIndex(0, source(1))
 	checkUsage(t, err, "cyclic: K = 0 batches: want at least 1")
 }
 
@@ -334,12 +340,78 @@ func checkUsage(t *testing.T, err error, want string) {
 func TestPeriod(t *testing.T) {
 	want := map[string]int{"full": 1, "reshuffle": 7, "replacement": 1, "cyclic": 7, "symmetric": 14}
 	for name, period := range want {
-		m, err := Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := m.Order.Period(batches(m)); got != period {
+		m := lookup(t, name)
+		if got := m.Visits.Period(batches(m)); got != period {
 			t.Errorf("%s: period %d, want %d", name, got, period)
 		}
+	}
+}
+
+// A change of what a scheme draws or states changes its fingerprint, and
+// nothing else does: not its name, its description, or the machine.
+func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
+	seen := make(map[string]string)
+	for _, m := range Builtin() {
+		f := Fingerprint(m)
+		if other, ok := seen[f]; ok || f != Fingerprint(m) {
+			t.Errorf("%s: fingerprint %s, which is not its own or not the same twice (%q)", m.Name, f, other)
+		}
+		seen[f] = m.Name
+	}
+	base := lookup(t, "cyclic")
+	if got, want := Fingerprint(base), "bc1018a11469d76c"; got != want {
+		t.Errorf("cyclic: fingerprint %s, want %s, which every machine gave so far", got, want)
+	}
+	renamed := base
+	renamed.Name, renamed.About = "mine", "the same under another name"
+	if Fingerprint(renamed) != Fingerprint(base) {
+		t.Error("a name changes the fingerprint")
+	}
+	for what, change := range map[string]func(m *Method){
+		"a cap": func(m *Method) { m.Cap.Joint = 2 },
+		"a law": func(m *Method) { m.Visits = Permutation{} },
+		"a draw": func(m *Method) {
+			m.Index = func(k int, rng *rand.Rand) Index { rng.Uint64(); return newCyclic(k, rng) }
+		},
+		"a scale": func(m *Method) {
+			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &rescaled{Partition(rows, k, rng, newCyclic)} }
+		},
+	} {
+		m := base
+		change(&m)
+		if Fingerprint(m) == Fingerprint(base) {
+			t.Errorf("%s does not change the fingerprint", what)
+		}
+	}
+}
+
+// rescaled changes the last bit of the scale.
+type rescaled struct{ Stream }
+
+func (s *rescaled) Next() Batch {
+	b := s.Stream.Next()
+	b.Scale = math.Nextafter(b.Scale, 100)
+	return b
+}
+
+func TestWordsAreChecked(t *testing.T) {
+	words := func(w ...Word) Words {
+		return Words{Length: func(k int) int { return k }, List: func(int) []Word { return w }}
+	}
+	if _, err := words(EquallyLikely([][]int{{0, 1}, {1, 0}, {0, 0}})...).Check(2); err != nil {
+		t.Error(err)
+	}
+	for _, tt := range []struct {
+		words Words
+		want  string
+	}{
+		{words(Word{[]int{0}, 1}), "word 0 for K = 2 has 1 batches: want 2"},
+		{words(Word{[]int{0, 2}, 1}), "word 0 for K = 2 is [0 2]: want numbers 0 … 1"},
+		{words(Word{[]int{0, 1}, 1}, Word{[]int{1, 0}, 0}), "word 1 for K = 2 has the probability 0: want more than 0"},
+		{words(Word{[]int{0, 1}, 0.5}), "the words for K = 2 have probabilities that add up to 0.5: want 1"},
+		{words(), "the words for K = 2 have probabilities that add up to 0: want 1"},
+	} {
+		_, err := tt.words.Check(2)
+		checkUsage(t, err, tt.want)
 	}
 }

@@ -16,8 +16,9 @@ type partition struct {
 	started bool
 }
 
-// newPartition cuts a uniform random arrangement of the rows into k batches.
-func newPartition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) *partition {
+// Partition cuts a uniform random arrangement of the rows into k batches, from
+// which index chooses.
+func Partition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) Stream {
 	p := &partition{order: identity(rows), k: k}
 	shuffle(p.order, rng)
 	p.index = index(k, rng)

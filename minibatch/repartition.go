@@ -5,8 +5,7 @@ import "math/rand/v2"
 var repartitionMethod = Method{
 	Name:  "repartition",
 	About: "rows shuffled anew and cut into K batches every epoch",
-	Order: Unfixed,
-	rows: func(rows, k int, rng *rand.Rand) Stream {
+	Stream: func(rows, k int, rng *rand.Rand) Stream {
 		return &repartition{order: identity(rows), k: k, rng: rng}
 	},
 }

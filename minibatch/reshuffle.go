@@ -2,14 +2,14 @@ package minibatch
 
 import "math/rand/v2"
 
+// A random order of a partition leaves what is of order 2 or less (Franzese et
+// al. 2022, Theorem 2).
 var reshuffleMethod = Method{
-	Name:  "reshuffle",
-	About: "fixed partition, a fresh uniform order of the K batches every epoch (Franzese et al. 2022, Theorem 2)",
-	Order: Permutation,
-	index: newReshuffle,
-	rows: func(rows, k int, rng *rand.Rand) Stream {
-		return newPartition(rows, k, rng, newReshuffle)
-	},
+	Name:   "reshuffle",
+	About:  "fixed partition, a fresh uniform order of the K batches every epoch (Franzese et al. 2022, Theorem 2)",
+	Visits: Permutation{},
+	Cap:    Cap{Marginal: 2, Joint: 2},
+	Index:  newReshuffle,
 }
 
 // reshuffle goes through a uniform order of 0 … K−1, then through the next.

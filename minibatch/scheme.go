@@ -2,57 +2,84 @@ package minibatch
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"hambench/usage"
 )
 
-// Order says how a scheme chooses the index of the next batch. What is
-// exactly analysable (package certify) is every order but Unfixed.
-type Order int
-
-const (
-	// Unfixed: the batches themselves change, there is no fixed partition.
-	Unfixed Order = iota
-	// Single: there is one batch.
-	Single
-	// Independent: a uniform index at every step.
-	Independent
-	// Permutation: a fresh uniform order of the K batches every K steps.
-	Permutation
-	// Cycle: one order, repeated for ever.
-	Cycle
-	// Palindrome: a fresh uniform order, forwards and then backwards, 2K
-	// steps.
-	Palindrome
-)
-
-// Period is the number of steps after which the law of the sequence for k
-// batches starts anew; K, an epoch, when the batches are not fixed.
-func (o Order) Period(k int) int {
-	switch o {
-	case Single, Independent:
-		return 1
-	case Palindrome:
-		return 2 * k
-	}
-	return k
-}
-
-// Method describes a scheme.
+// Method describes a scheme. A scheme with a fixed partition has Index, and
+// Visits and Cap if package certify is to take it; any other has Stream.
 type Method struct {
 	Name  string
 	About string // one line for lists
-	Order Order
-	// index makes the sequence of batch numbers, nil for a scheme that has
-	// no numbered batches; rows makes the stream itself.
-	index func(k int, rng *rand.Rand) Index
-	rows  func(rows, k int, rng *rand.Rand) Stream
+	// Visits is the law of what Index draws; nil for a scheme that package
+	// certify cannot analyse.
+	Visits Visits
+	// Cap is the claim that package certify tests where there are Visits.
+	Cap Cap
+	// Index makes the sequence of batch numbers for k batches of a fixed
+	// partition.
+	Index func(k int, rng *rand.Rand) Index
+	// Stream makes the batches. nil means those that Index chooses from a
+	// uniform arrangement of the rows, cut into k; see Partition.
+	Stream func(rows, k int, rng *rand.Rand) Stream
 }
 
-// Methods returns every scheme.
-func Methods() []Method {
-	return []Method{
+// New returns the scheme's stream for a number of data rows and of batches k.
+// All that is random comes from rng, which the stream keeps. Numbers out of
+// range are usage errors.
+func (m Method) New(rows, k int, rng *rand.Rand) (Stream, error) {
+	if err := m.check(k); err != nil {
+		return nil, err
+	}
+	switch {
+	case rows < 1:
+		return nil, usage.Errorf("%s: %d rows: want at least 1", m.Name, rows)
+	case k > rows:
+		return nil, usage.Errorf("%s: K = %d exceeds the %d rows", m.Name, k, rows)
+	case m.Stream != nil:
+		return m.Stream(rows, k, rng), nil
+	case m.Index == nil:
+		return nil, usage.Errorf("scheme %q has neither Index nor Stream: want one of them", m.Name)
+	}
+	return Partition(rows, k, rng, m.Index), nil
+}
+
+// NewIndex returns the bare sequence of the scheme's batch numbers, on which
+// its stream draws, too. A scheme without numbered batches is a usage error.
+func (m Method) NewIndex(k int, rng *rand.Rand) (Index, error) {
+	if m.Index == nil {
+		return nil, usage.Errorf("%s: its batches are not numbered: want one of %s", m.Name, Builtin().Fixed().names())
+	}
+	if err := m.check(k); err != nil {
+		return nil, err
+	}
+	return m.Index(k, rng), nil
+}
+
+func (m Method) check(k int) error {
+	if k < 1 {
+		return usage.Errorf("%s: K = %d batches: want at least 1", m.Name, k)
+	}
+	if m.Whole() && k != 1 {
+		return usage.Errorf("%s: K = %d batches: want 1", m.Name, k)
+	}
+	return nil
+}
+
+// Whole reports whether every batch is all of the data.
+func (m Method) Whole() bool {
+	_, single := m.Visits.(Single)
+	return single
+}
+
+// Registry is a list of schemes. nil stands for the built-in ones.
+type Registry []Method
+
+// Builtin returns the built-in schemes.
+func Builtin() Registry {
+	return Registry{
 		fullMethod,
 		reshuffleMethod,
 		replacementMethod,
@@ -63,61 +90,43 @@ func Methods() []Method {
 	}
 }
 
+func (r Registry) orBuiltin() Registry {
+	if r == nil {
+		return Builtin()
+	}
+	return r
+}
+
 // Lookup returns the scheme of a name. An unknown name is a usage error that
 // lists what there is.
-func Lookup(name string) (Method, error) {
+func (r Registry) Lookup(name string) (Method, error) {
+	r = r.orBuiltin()
+	i := slices.IndexFunc(r, func(m Method) bool { return m.Name == name })
+	if i < 0 {
+		return Method{}, usage.Errorf("unknown mini-batch scheme %q: want one of %s", name, r.names())
+	}
+	return r[i], nil
+}
+
+// New returns the stream of the scheme of a name; see Method.New.
+func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) {
+	m, err := r.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(rows, k, rng)
+}
+
+// Fixed returns the schemes with a known law of visits to the batches of a
+// fixed partition: those that package certify takes.
+func (r Registry) Fixed() Registry {
+	return slices.DeleteFunc(slices.Clone(r.orBuiltin()), func(m Method) bool { return m.Visits == nil })
+}
+
+func (r Registry) names() string {
 	var names []string
-	for _, m := range Methods() {
-		if m.Name == name {
-			return m, nil
-		}
+	for _, m := range r {
 		names = append(names, m.Name)
 	}
-	return Method{}, usage.Errorf("unknown mini-batch scheme %q: want one of %s", name, strings.Join(names, ", "))
-}
-
-// New returns the stream of a scheme for a number of data rows and of
-// batches k. All that is random comes from rng, which the stream keeps.
-func New(name string, rows, k int, rng *rand.Rand) (Stream, error) {
-	m, err := Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.check(k); err != nil {
-		return nil, err
-	}
-	if rows < 1 {
-		return nil, usage.Errorf("%s: %d rows: want at least 1", name, rows)
-	}
-	if k > rows {
-		return nil, usage.Errorf("%s: K = %d exceeds the %d rows", name, k, rows)
-	}
-	return m.rows(rows, k, rng), nil
-}
-
-// NewIndex returns the bare sequence of batch numbers of a scheme. The
-// stream of New draws on the same code. A scheme without numbered batches is
-// a usage error.
-func NewIndex(name string, k int, rng *rand.Rand) (Index, error) {
-	m, err := Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	if m.index == nil {
-		return nil, usage.Errorf("%s: its batches are not numbered: want one of full, reshuffle, replacement, cyclic, symmetric", name)
-	}
-	if err := m.check(k); err != nil {
-		return nil, err
-	}
-	return m.index(k, rng), nil
-}
-
-func (m Method) check(k int) error {
-	if k < 1 {
-		return usage.Errorf("%s: K = %d batches: want at least 1", m.Name, k)
-	}
-	if m.Order == Single && k != 1 {
-		return usage.Errorf("%s: K = %d batches: want 1", m.Name, k)
-	}
-	return nil
+	return strings.Join(names, ", ")
 }

@@ -2,14 +2,14 @@ package minibatch
 
 import "math/rand/v2"
 
+// A sweep forwards and backwards is a symmetric splitting, of order 2 (Paulin et
+// al. 2024).
 var symmetricMethod = Method{
-	Name:  "symmetric",
-	About: "fixed partition, a fresh order forwards, then the same order backwards (Paulin et al. 2024)",
-	Order: Palindrome,
-	index: newSymmetric,
-	rows: func(rows, k int, rng *rand.Rand) Stream {
-		return newPartition(rows, k, rng, newSymmetric)
-	},
+	Name:   "symmetric",
+	About:  "fixed partition, a fresh order forwards, then the same order backwards (Paulin et al. 2024)",
+	Visits: Palindrome{},
+	Cap:    Cap{Marginal: 2, Joint: 2},
+	Index:  newSymmetric,
 }
 
 // symmetric goes through a uniform order of 0 … K−1 forwards and backwards,

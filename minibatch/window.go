@@ -3,10 +3,9 @@ package minibatch
 import "math/rand/v2"
 
 var windowMethod = Method{
-	Name:  "window",
-	About: "round(N/K) contiguous rows at a uniform random offset, as pysgmcmc draws them",
-	Order: Unfixed,
-	rows:  newWindow,
+	Name:   "window",
+	About:  "round(N/K) contiguous rows at a uniform random offset, as pysgmcmc draws them",
+	Stream: newWindow,
 }
 
 // window draws B = round(N/K) contiguous rows of an arrangement that is

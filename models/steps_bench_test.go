@@ -28,7 +28,7 @@ func newChain(t testing.TB, dataset string, o models.Options, m integrators.Meth
 	must(t, err)
 	in, err := m.New(target.Dim(), integrators.Params{Step: step, Friction: 5})
 	must(t, err)
-	stream, err := minibatch.New("reshuffle", target.Rows(), target.Rows()/size, noise.New(1, noise.StreamBatches).Rand())
+	stream, err := minibatch.Builtin().New("reshuffle", target.Rows(), target.Rows()/size, noise.New(1, noise.StreamBatches).Rand())
 	must(t, err)
 	c, err := chain.New(target, in, stream, noise.New(1, noise.StreamNoise))
 	must(t, err)
@@ -89,7 +89,7 @@ func TestFastStepsAreThePlainOnes(t *testing.T) {
 		if batches == 1 {
 			scheme = "full"
 		}
-		stream, err := minibatch.New(scheme, target.Rows(), batches, noise.New(1, noise.StreamBatches).Rand())
+		stream, err := minibatch.Builtin().New(scheme, target.Rows(), batches, noise.New(1, noise.StreamBatches).Rand())
 		must(t, err)
 		c, err := chain.New(target, in, stream, noise.New(1, noise.StreamNoise))
 		must(t, err)

@@ -138,7 +138,7 @@ func (w *walk) sampler(name string, p integrators.Params) (*integrators.Integrat
 	if err != nil {
 		return nil, nil, err
 	}
-	full, err := minibatch.New("full", w.target.Rows(), 1, nil)
+	full, err := minibatch.Builtin().New("full", w.target.Rows(), 1, nil)
 	if err != nil {
 		return nil, nil, err
 	}

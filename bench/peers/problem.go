@@ -153,7 +153,7 @@ func newSampler(t models.Target, count int, h float64) (*chain.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	batches, err := minibatch.New("reshuffle", t.Rows(), count, noise.New(0, noise.StreamBatches).Rand())
+	batches, err := minibatch.Builtin().New("reshuffle", t.Rows(), count, noise.New(0, noise.StreamBatches).Rand())
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func yes(b bool) string {
 }
 
 func schemeRows() (rows [][]string, err error) {
-	for _, m := range minibatch.Methods() {
+	for _, m := range minibatch.Builtin() {
 		rows = append(rows, []string{m.Name, m.About})
 	}
 	return rows, nil

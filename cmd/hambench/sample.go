@@ -178,7 +178,7 @@ func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, *integrators.Int
 			scheme = "full"
 		}
 	}
-	stream, err := minibatch.New(scheme, t.Rows(), k, noise.New(f.seed, noise.StreamBatches).Rand())
+	stream, err := minibatch.Builtin().New(scheme, t.Rows(), k, noise.New(f.seed, noise.StreamBatches).Rand())
 	if err != nil {
 		return nil, nil, err
 	}

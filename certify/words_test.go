@@ -1,0 +1,115 @@
+package certify
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/combin"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+	"hambench/usage"
+)
+
+// listOf is a scheme whose words are listed, with the cap of another.
+func listOf(name string, cap minibatch.Cap, length func(k int) int, list func(k int) []minibatch.Word) minibatch.Method {
+	return minibatch.Method{Name: name, Visits: minibatch.Words{Length: length, List: list}, Cap: cap}
+}
+
+// The laws that the engines know, written as lists of words: all orders, all
+// orders forwards and backwards, one batch, one order. Their errors must be
+// those of the built-in laws, which a recursion over subsets finds, up to
+// round-off: both engines, N_l above and below K, at period ends and at every
+// step.
+func TestListedWordsAreTheBuiltInLaws(t *testing.T) {
+	orders := func(k int) [][]int { return combin.Permutations(k, k) }
+	length := func(k int) int { return k }
+	two := minibatch.Cap{Marginal: 2, Joint: 2}
+	listed := map[string]minibatch.Method{
+		"reshuffle": listOf("all orders", two, length, func(k int) []minibatch.Word { return minibatch.EquallyLikely(orders(k)) }),
+		"symmetric": listOf("all palindromes", two, func(k int) int { return 2 * k }, func(k int) []minibatch.Word {
+			all := orders(k)
+			for i, w := range all {
+				for j := range k {
+					all[i] = append(all[i], w[k-1-j])
+				}
+			}
+			return minibatch.EquallyLikely(all)
+		}),
+		"replacement": listOf("any batch", minibatch.Cap{Marginal: 1, Joint: 1}, func(int) int { return 1 }, func(k int) []minibatch.Word {
+			return minibatch.EquallyLikely(combin.Permutations(k, 1))
+		}),
+		"cyclic": listOf("one order", minibatch.Cap{Marginal: 2, Joint: 1}, length, func(k int) []minibatch.Word {
+			return []minibatch.Word{{Batches: orders(k)[0], Probability: 1}}
+		}),
+	}
+	for name, mine := range listed {
+		known, err := minibatch.Builtin().Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
+			for _, inner := range []int{1, 2 * p.Batches()} {
+				for _, every := range []bool{false, true} {
+					a, b := errorsUnder(t, p, known, inner, every), errorsUnder(t, p, mine, inner, every)
+					for i := range a {
+						// Sums of a few hundred terms of order 1 in another order.
+						if math.Abs(a[i]-b[i]) > 1e-12 {
+							t.Errorf("%s on %s, N_l = %d, every step %v: error %d is %v, want %v", mine.Name, p.Name, inner, every, i, b[i], a[i])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// errorsUnder returns the errors of lietrotter at one step.
+func errorsUnder(t *testing.T, p *Problem, s minibatch.Method, inner int, every bool) []float64 {
+	t.Helper()
+	m, err := integrators.Builtin().Lookup("lietrotter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: []minibatch.Method{s}, Steps: []float64{0.02}, Inner: inner, EveryStep: every}
+	rows, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []float64
+	for _, obs := range rows[0].Observables {
+		out = append(out, float64(obs.Errors[0]))
+	}
+	return out
+}
+
+// odd is a law of visits that the engines do not know.
+type odd struct{}
+
+func (odd) Period(k int) int { return k }
+
+func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
+	two := minibatch.Cap{Marginal: 2, Joint: 2}
+	many := func(int) []minibatch.Word { return minibatch.EquallyLikely(make([][]int, maxWordSteps)) }
+	for _, tt := range []struct {
+		scheme minibatch.Method
+		want   string
+	}{
+		{minibatch.Method{Name: "mine"}, `scheme "mine" has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric`},
+		{minibatch.Method{Name: "mine", Visits: odd{}, Cap: two}, `scheme "mine" visits its batches by certify.odd, which certify does not know: want minibatch.Words or another law of package minibatch`},
+		{minibatch.Method{Name: "mine", Visits: minibatch.Cycle{}}, `scheme "mine" states the cap {Marginal:0 Joint:0} on the order: want numbers > 0, +Inf for none`},
+		{listOf("mine", two, func(int) int { return 3 }, many), `scheme "mine": word 0 for K = 2 has 0 batches: want 3`},
+	} {
+		_, err := newPeriod(planned{}, tt.scheme, 1)
+		var mistake *usage.Error
+		if !errors.As(err, &mistake) || err.Error() != tt.want {
+			t.Errorf("error %q, want %q", err, tt.want)
+		}
+	}
+}
+
+// planned has two batches, and no kernel.
+type planned struct{ evolution }
+
+func (planned) batches() int { return 2 }

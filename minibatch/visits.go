@@ -1,0 +1,99 @@
+package minibatch
+
+import (
+	"math"
+	"slices"
+
+	"hambench/usage"
+)
+
+// Visits is the law of the order in which a scheme visits the batches 0 … K−1
+// of a fixed partition: it draws a word of batch numbers, independently of all
+// earlier ones, goes through it, and draws the next. Package certify averages
+// over the words exactly. It knows the types below: four laws that it treats in
+// closed form or by a recursion, and Words for all others.
+type Visits interface {
+	// Period is the length of a word for k batches.
+	Period(k int) int
+}
+
+type (
+	// Single is the law of one batch, which holds all rows.
+	Single struct{}
+	// Independent is the law of a uniform batch at every step.
+	Independent struct{}
+	// Permutation is the law of a fresh uniform order every K steps.
+	Permutation struct{}
+	// Cycle is the law of one order, 0 … K−1 after renumbering, for ever.
+	Cycle struct{}
+	// Palindrome is the law of a fresh uniform order, forwards and then
+	// backwards, every 2K steps.
+	Palindrome struct{}
+	// Words is the law of a word drawn from a finite list.
+	Words struct {
+		// Length is the length of all words for k batches.
+		Length func(k int) int
+		// List returns the words for k batches.
+		List func(k int) []Word
+	}
+)
+
+// Word is a sequence of batch numbers with its probability.
+type Word struct {
+	Batches     []int
+	Probability float64
+}
+
+// EquallyLikely gives each of the sequences the same probability.
+func EquallyLikely(sequences [][]int) []Word {
+	words := make([]Word, len(sequences))
+	for i, s := range sequences {
+		words[i] = Word{s, 1 / float64(len(sequences))}
+	}
+	return words
+}
+
+func (Single) Period(int) int        { return 1 }
+func (Independent) Period(int) int   { return 1 }
+func (Permutation) Period(k int) int { return k }
+func (Cycle) Period(k int) int       { return k }
+func (Palindrome) Period(k int) int  { return 2 * k }
+func (w Words) Period(k int) int     { return w.Length(k) }
+
+// probabilityTolerance is how far probabilities may be from a sum of 1: the
+// round-off of a million of them.
+const probabilityTolerance = 1e-9
+
+// Check returns the words for k batches. It is a usage error if they are not
+// of one length over the numbers 0 … k−1, or if their probabilities do not
+// add up to 1.
+func (w Words) Check(k int) ([]Word, error) {
+	words, total := w.List(k), 0.0
+	for i, word := range words {
+		if len(word.Batches) != w.Length(k) {
+			return nil, usage.Errorf("word %d for K = %d has %d batches: want %d", i, k, len(word.Batches), w.Length(k))
+		}
+		if outside := func(b int) bool { return b < 0 || b >= k }; slices.ContainsFunc(word.Batches, outside) {
+			return nil, usage.Errorf("word %d for K = %d is %v: want numbers 0 … %d", i, k, word.Batches, k-1)
+		}
+		if !(word.Probability > 0) {
+			return nil, usage.Errorf("word %d for K = %d has the probability %v: want more than 0", i, k, word.Probability)
+		}
+		total += word.Probability
+	}
+	if !(math.Abs(total-1) <= probabilityTolerance) {
+		return nil, usage.Errorf("the words for K = %d have probabilities that add up to %v: want 1", k, total)
+	}
+	return words, nil
+}
+
+// Cap is the highest ergodic order that integrators of any order keep under a
+// scheme with two or more batches of unequal curvature; +Inf if there is no
+// such limit.
+type Cap struct {
+	Marginal float64 // of averages over θ alone or over r alone
+	Joint    float64 // of averages over (θ, r)
+}
+
+// Unlimited is the cap of a scheme that keeps every order.
+var Unlimited = Cap{math.Inf(1), math.Inf(1)}
