@@ -16,59 +16,70 @@ func round6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
 // toySet has the two observations of the paper's appendix "Toy example",
 // x = (4, −3.2), with σ_x² = 2.
-func toySet() *Set {
-	return &Set{
-		Name: "toy", Task: Regression, Y: []float64{4, -3.2},
-		NoiseVariance: 2, split: fixedSplit(2, 2), splits: 1, plain: true,
+func toySet() Dataset {
+	d := Dataset{
+		Name: "toy", Label: "Toy", About: "two observations of a normal mean (built in)", NoiseVariance: 2, Model: "toy",
+		Make: func(s *Set) { s.Y = []float64{4, -3.2} },
 	}
+	return d.oneSplit(Shape{Task: Regression, TrainRows: 2}, 0)
 }
 
-// Sizes of the one-dimensional sets.
-const (
-	linearTrain, linearTest     = 128, 200
-	linearReach                 = 1.2 // the test inputs cover [−1.2, 1.2]
-	logisticTrain, logisticTest = 100, 100
-)
+// oneSplit makes the set one that is used as it is, in one split: the first
+// rows train, the others test.
+func (d Dataset) oneSplit(shape Shape, test int) Dataset {
+	d.Shape, d.TestRows, d.Rows = shape, test, shape.TrainRows+test
+	d.Plain, d.Splits, d.Divide = true, 1, fixedSplit(d.Rows, d.TrainRows)
+	return d
+}
+
+// linearReach is how far the test inputs go: they cover [−1.2, 1.2].
+const linearReach = 1.2
 
 // linearSet is a smooth function with noise of variance 0.1 (the paper's
 // likelihood; it does not state its function). Training inputs are uniform on
-// [−1, 1] without a gap from 0 to 0.4; test inputs lie evenly.
-func linearSet() *Set {
-	rng := generator(1)
-	s := &Set{
-		Name: "linear", Task: Regression, Features: 1,
-		NoiseVariance: 0.1, split: fixedSplit(linearTrain+linearTest, linearTrain), splits: 1, plain: true,
+// [−1, 0] and [0.4, 1]; test inputs lie evenly.
+func linearSet() Dataset {
+	d := Dataset{
+		Name: "linear", Label: "Synthetic (linear)", About: "one-dimensional synthetic regression (built in)",
+		NoiseVariance: 0.1, Model: "linear", Make: makeLinear,
 	}
-	for len(s.X) < linearTrain {
+	return d.oneSplit(Shape{Task: Regression, TrainRows: 128, Features: 1}, 200)
+}
+
+func makeLinear(s *Set) {
+	rng := generator(1)
+	for len(s.X) < s.TrainRows {
 		if x := 2*rng.Float64() - 1; x < 0 || x > 0.4 {
 			s.X = append(s.X, round6(x))
 		}
 	}
-	s.X = append(s.X, even(linearTest, -linearReach, linearReach)...)
+	s.X = append(s.X, even(s.TestRows, -linearReach, linearReach)...)
 	for _, x := range s.X {
 		f := math.Sin(2*math.Pi*x) + 0.5*math.Cos(5*x)
 		s.Y = append(s.Y, round6(f+math.Sqrt(s.NoiseVariance)*rng.NormFloat64()))
 	}
-	return s
 }
 
 // logisticSet draws labels with P(1 | x) = 1/(1 + exp(0.5 − 1.5x)). Inputs lie
 // to one side of 0, so that the posterior's intercept and slope are
 // correlated.
-func logisticSet() *Set {
-	rng := generator(2)
-	s := &Set{
-		Name: "logistic", Task: Classification, Features: 1, Classes: 2,
-		split: fixedSplit(logisticTrain+logisticTest, logisticTrain), splits: 1, plain: true,
+func logisticSet() Dataset {
+	d := Dataset{
+		Name: "logistic", Label: "Logistic regression", About: "one-dimensional logistic regression (built in)",
+		Model: "logistic", Make: makeLogistic,
 	}
-	for range logisticTrain {
+	return d.oneSplit(Shape{Task: Classification, TrainRows: 100, Features: 1, Classes: 2}, 100)
+}
+
+func makeLogistic(s *Set) {
+	rng := generator(2)
+	for range s.TrainRows {
 		s.X = append(s.X, round6(4*rng.Float64()-1))
 	}
-	s.X = append(s.X, even(logisticTest, -1, 3)...)
+	s.X = append(s.X, even(s.TestRows, -1, 3)...)
 	for _, x := range s.X {
 		s.Labels = append(s.Labels, bernoulli(rng, 1.5*x-0.5))
 	}
-	return s
 }
 
 // even returns n points that divide [lo, hi] evenly, ends included.
@@ -88,40 +99,43 @@ func bernoulli(rng *rand.Rand, z float64) int {
 	return 0
 }
 
-// The teacher sets have the sizes and the networks of Boston and Ionosphere.
-const (
-	teacherNoise  = 0.2 // Boston's σ²
-	teacherMargin = 3   // deviation of the teacher's logits
-)
-
-// teacherRegSet is a random network with Gaussian noise: its values have
-// variance 1 − σ², the targets 1.
-func teacherRegSet() *Set {
-	rng := generator(3)
-	s := &Set{
-		Name: "teacher-reg", Task: Regression, Features: 13,
-		NoiseVariance: teacherNoise, split: publishedSplits(506), splits: maxSplits,
-	}
-	s.X = inputs(rng, 506, s.Features)
-	signal := math.Sqrt(1 - teacherNoise)
-	for _, f := range teacher(rng, s.X, []int{13, 50, 50, 50, 50, 1}) {
-		s.Y = append(s.Y, round6(signal*f+math.Sqrt(teacherNoise)*rng.NormFloat64()))
-	}
-	return s
+// teacherReg is a random network with Gaussian noise, of the sizes of Boston:
+// its values have variance 1 − σ², the targets 1.
+func teacherReg() Dataset {
+	return Dataset{
+		Name: "teacher-reg", Label: "Teacher network, regression (built in)", About: "regression on a random network, sizes as Boston (built in)",
+		NoiseVariance: 0.2, Model: "bnn", Make: makeTeacherReg,
+	}.published(506, 13)
 }
 
-// teacherClsSet draws labels from a random network's logits.
-func teacherClsSet() *Set {
-	rng := generator(4)
-	s := &Set{
-		Name: "teacher-cls", Task: Classification, Features: 34, Classes: 2,
-		split: permuted(ownSeed, 351, 301, 34), splits: maxSplits,
+func makeTeacherReg(s *Set) {
+	rng := generator(3)
+	s.X = inputs(rng, s.Rows, s.Features)
+	signal, noise := math.Sqrt(1-s.NoiseVariance), math.Sqrt(s.NoiseVariance)
+	for _, f := range teacher(rng, s.X, []int{s.Features, 50, 50, 50, 50, 1}) {
+		s.Y = append(s.Y, round6(signal*f+noise*rng.NormFloat64()))
 	}
-	s.X = inputs(rng, 351, s.Features)
-	for _, f := range teacher(rng, s.X, []int{34, 50, 50, 1}) {
+}
+
+// teacherMargin is the deviation of the teacher's logits.
+const teacherMargin = 3
+
+// teacherCls draws labels from a random network's logits. It has the sizes of
+// Ionosphere.
+func teacherCls() Dataset {
+	return Dataset{
+		Name: "teacher-cls", Label: "Teacher network, 2 classes (built in)", About: "classification by a random network, sizes as Ionosphere (built in)",
+		Shape: Shape{Task: Classification, TrainRows: 301, Features: 34, Classes: 2},
+		Rows:  351, TestRows: 34, Model: "bnn", Make: makeTeacherCls,
+	}
+}
+
+func makeTeacherCls(s *Set) {
+	rng := generator(4)
+	s.X = inputs(rng, s.Rows, s.Features)
+	for _, f := range teacher(rng, s.X, []int{s.Features, 50, 50, 1}) {
 		s.Labels = append(s.Labels, bernoulli(rng, teacherMargin*f))
 	}
-	return s
 }
 
 func inputs(rng *rand.Rand, rows, features int) []float64 {

@@ -1,10 +1,20 @@
-// Package datasets finds, verifies, parses and splits the data that the
-// models are conditioned on: six sets of the UCI repository, which the
-// project does not hold and fetches for its user, and built-in sets that are
-// made on the spot.
+// Package datasets holds the data that the models are conditioned on: six sets
+// of the UCI repository, which the project does not distribute and fetches for
+// its user, built-in sets that are made on the spot, and a user's own files.
+//
+// A Registry lists data sets; each Dataset in it says what is known of a set
+// before it is loaded: its task, its sizes, where its files are. Builtin
+// returns the project's own registry, and FromFile makes an entry of a file
+// with columns of numbers, to be appended to it. A Resolver finds the files of
+// the sets in its registry, verifies them and loads a Set. A Set is divided by
+// Split into standardised training and test rows, which is what models take.
 package datasets
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"math"
 
 	"hambench/usage"
@@ -25,23 +35,54 @@ func (t Task) String() string {
 
 // Set is a whole data set as it stands in its source.
 type Set struct {
-	Name          string
-	Task          Task
-	Classes       int       // of a classification
-	Features      int       // columns of X
-	X             []float64 // row-major, rows × Features
-	Y             []float64 // targets of a regression
-	Labels        []int     // classes of a classification, 0 … Classes−1
-	NoiseVariance float64   // σ² of the Gaussian likelihood on the standardised target
-	Builtin       bool      // made by the project, from no file
-
-	split  func(index int) (train, test []int)
-	splits int  // how many there are
-	plain  bool // used as it is: not standardised
+	Dataset
+	X      []float64 // row-major, rows × Features
+	Y      []float64 // targets of a regression
+	Labels []int     // classes of a classification, 0 … Classes−1
 }
 
-// Rows is the number of rows.
-func (s *Set) Rows() int { return max(len(s.Y), len(s.Labels)) }
+// check compares the numbers of a set with what its entry declares.
+func (s *Set) check() error {
+	rows, other := len(s.Y), len(s.Labels)
+	if s.Task == Classification {
+		rows, other = other, rows
+	}
+	switch {
+	case rows != s.Rows:
+		return fmt.Errorf("%d rows: want %d", rows, s.Rows)
+	case other != 0:
+		return fmt.Errorf("both targets and classes: want those of a %v", s.Task)
+	case len(s.X) != s.Rows*s.Features:
+		return fmt.Errorf("%d numbers in %d rows: want %d features", len(s.X), s.Rows, s.Features)
+	case s.Task == Regression && !(s.NoiseVariance > 0):
+		return fmt.Errorf("noise variance %g: want a positive number", s.NoiseVariance)
+	}
+	for _, v := range [][]float64{s.X, s.Y} {
+		for i, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("number %d is %g: want finite ones", i+1, x)
+			}
+		}
+	}
+	return s.checkLabels()
+}
+
+// checkLabels finds a class beyond the declared number, or one without rows.
+func (s *Set) checkLabels() error {
+	seen := make([]bool, s.Classes)
+	for i, c := range s.Labels {
+		if c < 0 || c >= s.Classes {
+			return fmt.Errorf("row %d is of class %d: want 0 to %d", i+1, c, s.Classes-1)
+		}
+		seen[c] = true
+	}
+	for c, ok := range seen {
+		if !ok {
+			return fmt.Errorf("no row is of class %d: want %d classes", c, s.Classes)
+		}
+	}
+	return nil
+}
 
 // Split is a training and a test set, standardised by the mean and the
 // deviation of the training rows.
@@ -58,38 +99,107 @@ type Split struct {
 	TargetMean      float64 // a target in its own units is TargetMean + TargetScale·y
 	TargetScale     float64
 	NoiseVariance   float64 // of the standardised target
-	Builtin         bool
-	TrainAt, TestAt []int // row numbers in the set
+	TrainAt, TestAt []int   // row numbers in the set
+	// Digest is a SHA-256 of the set's numbers, to the bit, and of TrainAt
+	// and TestAt; "" for a split that comes from no set.
+	Digest string
 }
 
 // TrainRows and TestRows are the numbers of rows.
 func (s *Split) TrainRows() int { return max(len(s.TrainY), len(s.TrainLabels)) }
 func (s *Split) TestRows() int  { return max(len(s.TestY), len(s.TestLabels)) }
 
+// Shape is what models must know of the split.
+func (s *Split) Shape() Shape {
+	return Shape{Task: s.Task, TrainRows: s.TrainRows(), Features: s.Features, Classes: s.Classes}
+}
+
+// Regression1D is a regression on one feature, as it is drawn.
+type Regression1D struct{ TrainX, TrainY, TestX []float64 }
+
+// Regression1D returns the split's points if it is a regression on one
+// feature, else nil. The caller must not change them.
+func (s *Split) Regression1D() *Regression1D {
+	if s.Task != Regression || s.Features != 1 {
+		return nil
+	}
+	return &Regression1D{TrainX: s.TrainX, TrainY: s.TrainY, TestX: s.TestX}
+}
+
 // maxSplits bounds the index of a random split: it costs a permutation, as do
 // all those before it.
 const maxSplits = 1000
 
-// Split returns the split of an index; one out of range is a usage error.
+// Split returns the split of an index; one out of range, or one of other
+// sizes than the set declares, is a usage error.
 func (s *Set) Split(index int) (*Split, error) {
-	if index < 0 || index >= s.splits {
-		return nil, usage.Errorf("data set %q has no split %d: want 0 to %d", s.Name, index, s.splits-1)
+	splits := s.Splits
+	if splits == 0 {
+		splits = maxSplits
 	}
-	train, test := s.split(index)
+	if index < 0 || index >= splits {
+		return nil, usage.Errorf("data set %q has no split %d: want 0 to %d", s.Name, index, splits-1)
+	}
+	train, test, err := s.divide(index)
+	if err != nil {
+		return nil, usage.Errorf("data set %q, split %d: %w", s.Name, index, err)
+	}
 	p := &Split{
 		Name: s.Name, Index: index, Task: s.Task, Classes: s.Classes, Features: s.Features,
-		TargetScale: 1, NoiseVariance: s.NoiseVariance, Builtin: s.Builtin, TrainAt: train, TestAt: test,
+		TargetScale: 1, NoiseVariance: s.NoiseVariance, TrainAt: train, TestAt: test,
 		TrainX: take(s.X, s.Features, train), TestX: take(s.X, s.Features, test),
+		Digest: s.digest(train, test),
 	}
 	if s.Task == Classification {
-		p.TrainLabels, p.TestLabels = pick(s.Labels, train), pick(s.Labels, test)
+		p.TrainLabels, p.TestLabels = take(s.Labels, 1, train), take(s.Labels, 1, test)
 	} else {
 		p.TrainY, p.TestY = take(s.Y, 1, train), take(s.Y, 1, test)
 	}
-	if !s.plain {
+	if !s.Plain {
 		p.standardise()
 	}
 	return p, nil
+}
+
+// divide returns the rows of a split, of which none may stand twice.
+func (s *Set) divide(index int) (train, test []int, err error) {
+	divide := s.Divide
+	if divide == nil {
+		divide = permuted(ownSeed, s.Rows, s.TrainRows, s.TestRows)
+	}
+	train, test = divide(index)
+	if len(train) != s.TrainRows || len(test) != s.TestRows {
+		return nil, nil, fmt.Errorf("%d training and %d test rows: want %d and %d", len(train), len(test), s.TrainRows, s.TestRows)
+	}
+	seen := make([]bool, s.Rows)
+	for _, rows := range [][]int{train, test} {
+		for _, r := range rows {
+			if r < 0 || r >= s.Rows || seen[r] {
+				return nil, nil, fmt.Errorf("row %d is out of range or stands twice: want rows 0 to %d, each once", r, s.Rows-1)
+			}
+			seen[r] = true
+		}
+	}
+	return train, test, nil
+}
+
+// digest is the Digest of a split.
+func (s *Set) digest(train, test []int) string {
+	var b []byte
+	for _, v := range [][]float64{s.X, s.Y} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		}
+	}
+	for _, v := range [][]int{s.Labels, train, test} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint64(b, uint64(x))
+		}
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
 }
 
 // standardise shifts and scales features and targets by the training rows'
@@ -134,18 +244,10 @@ func rescale(x []float64, columns, j int, mean, scale float64) {
 }
 
 // take copies the rows at the given numbers.
-func take(x []float64, columns int, rows []int) []float64 {
-	out := make([]float64, 0, len(rows)*columns)
+func take[T any](x []T, columns int, rows []int) []T {
+	out := make([]T, 0, len(rows)*columns)
 	for _, r := range rows {
 		out = append(out, x[r*columns:(r+1)*columns]...)
-	}
-	return out
-}
-
-func pick(x []int, rows []int) []int {
-	out := make([]int, len(rows))
-	for i, r := range rows {
-		out[i] = x[r]
 	}
 	return out
 }

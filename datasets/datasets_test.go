@@ -34,15 +34,15 @@ func realData(t *testing.T) string {
 
 func TestPublishedSplits(t *testing.T) {
 	dir := realData(t)
-	for _, s := range sources() {
-		if s.make != nil || s.task != Regression {
+	for _, s := range Builtin() {
+		if s.Builtin() || s.Task != Regression {
 			continue
 		}
-		split := publishedSplits(s.rows)
+		split := publishedSplits(s.Rows)
 		for i := range 20 {
 			train, test := split(i)
-			compareIndices(t, filepath.Join(dir, s.name, "splits", fmt.Sprintf("index_train_%d.txt", i)), train)
-			compareIndices(t, filepath.Join(dir, s.name, "splits", fmt.Sprintf("index_test_%d.txt", i)), test)
+			compareIndices(t, filepath.Join(dir, s.Name, "splits", fmt.Sprintf("index_train_%d.txt", i)), train)
+			compareIndices(t, filepath.Join(dir, s.Name, "splits", fmt.Sprintf("index_test_%d.txt", i)), test)
 		}
 	}
 }
@@ -124,27 +124,24 @@ func checkStandardised(t *testing.T, p *Split) {
 }
 
 func TestSplitsPartition(t *testing.T) {
-	for _, s := range sources() {
-		if s.make == nil {
-			checkPartition(t, s.name, s.rows, s.set().split)
+	for _, s := range Builtin() {
+		if !s.Builtin() {
+			checkPartition(t, s)
 		}
 	}
 }
 
-func checkPartition(t *testing.T, name string, rows int, split func(int) ([]int, []int)) {
+func checkPartition(t *testing.T, d Dataset) {
 	t.Helper()
-	train, test := split(2)
-	seen := map[int]bool{}
-	for _, r := range append(append([]int{}, train...), test...) {
-		if r < 0 || r >= rows || seen[r] {
-			t.Fatalf("%s: row %d twice or out of range", name, r)
+	divide := func(index int) []int {
+		train, test, err := (&Set{Dataset: d}).divide(index) // refuses rows twice or out of range
+		if err != nil {
+			t.Fatalf("%s: %v", d.Name, err)
 		}
-		seen[r] = true
+		return append(train, test...)
 	}
-	again, _ := split(2)
-	other, _ := split(3)
-	if fmt.Sprint(train) != fmt.Sprint(again) || fmt.Sprint(train) == fmt.Sprint(other) {
-		t.Errorf("%s: splits must be the same for one index and differ between indices", name)
+	if fmt.Sprint(divide(2)) != fmt.Sprint(divide(2)) || fmt.Sprint(divide(2)) == fmt.Sprint(divide(3)) {
+		t.Errorf("%s: splits must be the same for one index and differ between indices", d.Name)
 	}
 }
 
@@ -170,8 +167,8 @@ func TestBuiltins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]int{p.TrainRows(), p.TestRows()}; got != want || !p.Builtin {
-			t.Errorf("%s: train, test = %v, want %v; builtin %v", name, got, want, p.Builtin)
+		if got := [2]int{p.TrainRows(), p.TestRows()}; got != want || !s.Builtin() {
+			t.Errorf("%s: train, test = %v, want %v; builtin %v", name, got, want, s.Builtin())
 		}
 	}
 }
@@ -198,12 +195,12 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func twoByTwo() source {
-	return source{name: "small", task: Regression, rows: 2, features: 2, parse: parseRegression}
+func twoByTwo() Dataset {
+	return Dataset{Name: "small", Shape: Shape{Task: Regression, TrainRows: 2, Features: 2}, Rows: 2, NoiseVariance: 0.1, Parse: parseRegression}
 }
 
 func TestBadClasses(t *testing.T) {
-	s := source{task: Classification, rows: 1, features: 1, parse: parseIonosphere}
+	s := Dataset{Shape: Shape{Task: Classification, Features: 1, Classes: 2}, Rows: 1, Parse: parseIonosphere}
 	_, err := s.read([][]byte{[]byte("1,x")}, []string{"f"})
 	if want := `f: line 1: column 2: class "x": want b or g`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -219,22 +216,17 @@ func TestUnknownSetIsUsageError(t *testing.T) {
 }
 
 func TestSplitOutOfRangeIsUsageError(t *testing.T) {
-	for name, want := range map[string]string{
-		"toy":         `data set "toy" has no split 1: want 0 to 0`,
-		"teacher-reg": `data set "teacher-reg" has no split 1000: want 0 to 999`,
-	} {
-		s, err := (&Resolver{}).Load(context.Background(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, splits := range map[string]int{"toy": 1, "teacher-reg": 1000} {
+		s := load(t, name)
+		want := fmt.Sprintf("data set %q has no split %d: want 0 to %d", name, splits, splits-1)
 		var u *usage.Error
-		if _, err := s.Split(s.splits); !errors.As(err, &u) || err.Error() != want {
+		if _, err := s.Split(splits); !errors.As(err, &u) || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 		if _, err := s.Split(-1); !errors.As(err, &u) {
 			t.Errorf("split -1: error %v, want a usage error", err)
 		}
-		if _, err := s.Split(s.splits - 1); err != nil {
+		if _, err := s.Split(splits - 1); err != nil {
 			t.Errorf("last split: %v", err)
 		}
 	}
@@ -260,10 +252,20 @@ func TestBuiltinsGolden(t *testing.T) {
 	}
 }
 
+// load returns a built-in set.
+func load(t *testing.T, name string) *Set {
+	t.Helper()
+	s, err := (&Resolver{Offline: true}).Load(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // The teachers can be learnt from: the regression's targets have the stated
 // noise around a function of the inputs, and both classes are common.
 func TestTeachers(t *testing.T) {
-	s := teacherRegSet()
+	s := load(t, "teacher-reg")
 	// Total variance is 1 by construction, up to the sampling error of
 	// 506 noises: 2·√(σ²(1−σ²)/506) + σ²√(2/506) = 0.05; 3 of them.
 	_, sd := moments(s.Y, 1, 0)
@@ -271,7 +273,7 @@ func TestTeachers(t *testing.T) {
 		t.Errorf("targets have variance %.3f with noise %g: want 1 and 0.2", sd*sd, s.NoiseVariance)
 	}
 	ones := 0
-	for _, c := range teacherClsSet().Labels {
+	for _, c := range load(t, "teacher-cls").Labels {
 		ones += c
 	}
 	if ones < 100 || ones > 251 {
@@ -286,10 +288,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("1,2,b\n3,-4e-3,g\n\n"))
 	f.Add([]byte("NaN 1e999 0x1p-3\n\xff 1 2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, s := range []source{
-			{task: Regression, rows: 2, features: 2, parse: parseRegression},
-			{task: Classification, rows: 2, features: 2, classes: 2, parse: parseIonosphere},
-			{task: Classification, rows: 2, features: 2, classes: 4, parse: parseVehicle},
+		for _, s := range []Dataset{
+			twoByTwo(),
+			{Shape: Shape{Task: Classification, Features: 2, Classes: 2}, Rows: 2, Parse: parseIonosphere},
+			{Shape: Shape{Task: Classification, Features: 2, Classes: 4}, Rows: 2, Parse: parseVehicle},
 		} {
 			set, err := s.read([][]byte{data}, []string{"f"})
 			switch {
@@ -312,6 +314,6 @@ func finite(x []float64) bool {
 }
 
 // uci are the sets from files.
-func uci() []source {
-	return slices.DeleteFunc(sources(), func(s source) bool { return s.make != nil })
+func uci() []Dataset {
+	return slices.DeleteFunc(Builtin(), func(s Dataset) bool { return s.Builtin() })
 }

@@ -17,18 +17,18 @@ import (
 
 // fixtures are small sets of invented numbers in the formats of the real
 // files, which the project must not hold.
-func fixtures(t testing.TB) (sources []source, files [][][]byte) {
+func fixtures(t testing.TB) (sources []Dataset, files [][][]byte) {
 	t.Helper()
-	sources = []source{
-		{name: "regression", task: Regression, rows: 12, features: 6, noise: 0.1, parse: parseRegression, files: []File{{Path: "invented-regression.txt"}}},
-		{name: "ionosphere", task: Classification, classes: 2, rows: 10, features: 34, train: 6, test: 4, parse: parseIonosphere, files: []File{{Path: "invented-two-classes.csv"}}},
-		{name: "vehicle", task: Classification, classes: 4, rows: 16, features: 18, train: 10, test: 6, parse: parseVehicle,
-			files: []File{{Path: "invented-four-classes-1.txt"}, {Path: "invented-four-classes-2.txt"}}},
+	sources = []Dataset{
+		{Name: "regression", Shape: Shape{Task: Regression, Features: 6}, Rows: 12, NoiseVariance: 0.1, Parse: parseRegression, Files: []File{{Path: "invented-regression.txt"}}},
+		{Name: "ionosphere", Shape: Shape{Task: Classification, Classes: 2, Features: 34}, Rows: 10, Parse: parseIonosphere, Files: []File{{Path: "invented-two-classes.csv"}}},
+		{Name: "vehicle", Shape: Shape{Task: Classification, Classes: 4, Features: 18}, Rows: 16, Parse: parseVehicle,
+			Files: []File{{Path: "invented-four-classes-1.txt"}, {Path: "invented-four-classes-2.txt"}}},
 	}
 	for i := range sources {
 		var of [][]byte
-		for j := range sources[i].files {
-			f := &sources[i].files[j]
+		for j := range sources[i].Files {
+			f := &sources[i].Files[j]
 			data, err := os.ReadFile(filepath.Join("testdata", f.Path))
 			if err != nil {
 				t.Fatal(err)
@@ -43,16 +43,16 @@ func fixtures(t testing.TB) (sources []source, files [][][]byte) {
 
 // wellFormed checks what a parser has accepted: its shape, that all numbers
 // are finite and all classes known, and that a split of it is finite too.
-func wellFormed(s source, set *Set) error {
-	if set.Rows() != s.rows || len(set.X) != s.rows*s.features || !finite(set.X) || !finite(set.Y) {
-		return fmt.Errorf("%d rows of %d numbers, finite %v: want %d rows of %d features", set.Rows(), len(set.X), finite(set.X), s.rows, s.features)
+func wellFormed(s Dataset, set *Set) error {
+	if max(len(set.Y), len(set.Labels)) != s.Rows || len(set.X) != s.Rows*s.Features || !finite(set.X) || !finite(set.Y) {
+		return fmt.Errorf("%d rows of %d numbers, finite %v: want %d rows of %d features", len(set.Y)+len(set.Labels), len(set.X), finite(set.X), s.Rows, s.Features)
 	}
-	if (s.task == Regression) != (len(set.Y) == s.rows) || (s.task == Classification) != (len(set.Labels) == s.rows) {
+	if (s.Task == Regression) != (len(set.Y) == s.Rows) || (s.Task == Classification) != (len(set.Labels) == s.Rows) {
 		return fmt.Errorf("%d targets and %d labels", len(set.Y), len(set.Labels))
 	}
 	for _, c := range set.Labels {
-		if c < 0 || c >= s.classes {
-			return fmt.Errorf("class %d of %d", c, s.classes)
+		if c < 0 || c >= s.Classes {
+			return fmt.Errorf("class %d of %d", c, s.Classes)
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func TestMutatedRealDataFiles(t *testing.T) {
 	var files [][][]byte
 	for _, s := range uci() {
 		var of [][]byte
-		for _, f := range s.files {
+		for _, f := range s.Files {
 			data, _, err := local(dir, f)
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func (c tally) String() string {
 
 // mutateData damages n files and holds resolver and parsers to what they
 // promise.
-func mutateData(t *testing.T, rng *rand.Rand, n int, sources []source, files [][][]byte) (c tally) {
+func mutateData(t *testing.T, rng *rand.Rand, n int, sources []Dataset, files [][][]byte) (c tally) {
 	t.Helper()
 	r := &Resolver{Dir: t.TempDir(), Offline: true}
 	for i := range n {
@@ -108,13 +108,13 @@ func mutateData(t *testing.T, rng *rand.Rand, n int, sources []source, files [][
 		at := rng.IntN(len(whole))
 		mutant, how := mutate.File(rng, whole[at])
 		same := bytes.Equal(mutant, whole[at])
-		fail := func(err error) { t.Fatalf("%s, mutant %d (%s): %v", s.files[at].Path, i, how, err) }
+		fail := func(err error) { t.Fatalf("%s, mutant %d (%s): %v", s.Files[at].Path, i, how, err) }
 		if i%10 == 0 { // the others spare the disk
-			if err := fromFolder(r, s, s.files[at], mutant, same); err != nil {
+			if err := fromFolder(r, s, s.Files[at], mutant, same); err != nil {
 				fail(err)
 			}
 		}
-		if same != (digest(mutant) == s.files[at].SHA256) {
+		if same != (digest(mutant) == s.Files[at].SHA256) {
 			fail(errors.New("digest and bytes disagree"))
 		}
 		if same {
@@ -122,7 +122,7 @@ func mutateData(t *testing.T, rng *rand.Rand, n int, sources []source, files [][
 			continue
 		}
 		c.refused++
-		if line := s.mismatch(s.files[at], "file", mutant, digest(mutant)); strings.ContainsAny(line, "\n\r") {
+		if line := s.mismatch(s.Files[at], "file", mutant, digest(mutant)); strings.ContainsAny(line, "\n\r") {
 			fail(fmt.Errorf("%q is more than one line", line))
 		}
 		all := append([][]byte{}, whole...)
@@ -147,7 +147,7 @@ func mutateData(t *testing.T, rng *rand.Rand, n int, sources []source, files [][
 // The test's own judge finds what it looks for.
 func TestWellFormedFindsMalformedSets(t *testing.T) {
 	s := twoByTwo()
-	good := Set{Features: 2, X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}}
+	good := Set{Dataset: s, X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}}
 	if err := wellFormed(s, &good); err != nil {
 		t.Error(err)
 	}
@@ -169,7 +169,7 @@ func TestWellFormedFindsMalformedSets(t *testing.T) {
 
 // fromFolder puts bytes into a data folder and checks that a resolver returns
 // them if they are the right ones, and refuses them in one line if not.
-func fromFolder(r *Resolver, s source, f File, data []byte, right bool) error {
+func fromFolder(r *Resolver, s Dataset, f File, data []byte, right bool) error {
 	path := filepath.Join(r.Dir, filepath.FromSlash(f.Path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

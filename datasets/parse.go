@@ -115,15 +115,3 @@ func (s *Set) appendLabelled(fields []string, classes map[string]int, want strin
 	s.X, s.Labels = x, append(s.Labels, class)
 	return nil
 }
-
-// read parses the files of a source into a set and checks its size.
-func (s source) read(files [][]byte, names []string) (*Set, error) {
-	t := s.set()
-	if err := s.parse(t, files, names); err != nil {
-		return nil, err
-	}
-	if t.Rows() != s.rows {
-		return nil, &ParseError{strings.Join(names, ", "), 0, fmt.Sprintf("%d rows: want %d", t.Rows(), s.rows)}
-	}
-	return t, nil
-}

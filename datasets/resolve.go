@@ -30,6 +30,7 @@ var ErrUnavailable = errors.New("data unavailable")
 // Offline, on the network, in this order. What it fetches it verifies and
 // keeps in CacheDir. It is safe for concurrent use.
 type Resolver struct {
+	Registry Registry // nil is Builtin's
 	Dir      string // the user's folder; "" is none
 	CacheDir string // "" is none: what is fetched is not kept
 	Offline  bool
@@ -68,33 +69,43 @@ func NewResolver(dir string) (*Resolver, error) {
 // ErrUnavailable where the set cannot be had, and is a usage error where the
 // name is unknown or a file in the data folder is not the one it should be.
 func (r *Resolver) Load(ctx context.Context, name string) (*Set, error) {
-	s, err := find(name)
+	d, err := r.Datasets().Lookup(name)
 	if err != nil {
 		return nil, err
 	}
-	if s.make != nil {
-		t := s.make()
-		t.Builtin = true
-		return t, nil
+	if len(d.Files) == 0 {
+		s, err := d.build()
+		if err != nil {
+			return nil, usage.Errorf("data set %s: %w", name, err)
+		}
+		return s, nil
 	}
 	var files [][]byte
 	var names []string
-	for _, f := range s.files {
-		data, from, err := r.file(ctx, s, f)
+	for _, f := range d.Files {
+		data, from, err := r.file(ctx, d, f)
 		if err != nil {
 			return nil, fmt.Errorf("data set %s: %w", name, err)
 		}
 		files, names = append(files, data), append(names, from)
 	}
-	t, err := s.read(files, names)
+	s, err := d.read(files, names)
 	if err != nil {
 		return nil, usage.Errorf("data set %s: %w", name, err)
 	}
-	return t, nil
+	return s, nil
+}
+
+// Datasets returns the data sets that the resolver finds.
+func (r *Resolver) Datasets() Registry {
+	if r.Registry == nil {
+		return Builtin()
+	}
+	return r.Registry
 }
 
 // file returns the verified bytes of a file and where they came from.
-func (r *Resolver) file(ctx context.Context, s source, f File) (data []byte, from string, err error) {
+func (r *Resolver) file(ctx context.Context, d Dataset, f File) (data []byte, from string, err error) {
 	for _, dir := range []string{r.Dir, r.CacheDir} {
 		data, path, err := local(dir, f)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +117,7 @@ func (r *Resolver) file(ctx context.Context, s source, f File) (data []byte, fro
 		if got := digest(data); got == f.SHA256 {
 			return data, path, nil
 		} else if dir == r.Dir {
-			return nil, path, usage.Errorf("%s: %s", path, s.mismatch(f, path, data, got))
+			return nil, path, usage.Errorf("%s: %s", path, d.mismatch(f, path, data, got))
 		}
 		// A damaged copy in the cache is fetched again.
 	}
@@ -124,16 +135,16 @@ func (r *Resolver) file(ctx context.Context, s source, f File) (data []byte, fro
 
 // mismatch describes a file of the wrong digest: by what the parser makes of
 // it, where that finds fault, since it is closer to the cause.
-func (s source) mismatch(f File, path string, data []byte, got string) string {
+func (d Dataset) mismatch(f File, path string, data []byte, got string) string {
 	var bad *ParseError
-	if len(s.files) == 1 {
-		if _, err := s.read([][]byte{data}, []string{path}); errors.As(err, &bad) {
+	if len(d.Files) == 1 {
+		if _, err := d.read([][]byte{data}, []string{path}); errors.As(err, &bad) {
 			if bad.Line > 0 {
 				return fmt.Sprintf("line %d: %s (SHA-256 %.12s…: want %.12s…)", bad.Line, bad.Problem, got, f.SHA256)
 			}
 			return fmt.Sprintf("%s (SHA-256 %.12s…: want %.12s…)", bad.Problem, got, f.SHA256)
 		}
-	} else if err := s.parse(s.set(), [][]byte{data}, []string{path}); errors.As(err, &bad) {
+	} else if err := d.Parse(&Set{Dataset: d}, [][]byte{data}, []string{path}); errors.As(err, &bad) {
 		return fmt.Sprintf("line %d: %s (SHA-256 %.12s…: want %.12s…)", bad.Line, bad.Problem, got, f.SHA256)
 	}
 	return fmt.Sprintf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
@@ -181,30 +192,30 @@ func (s Status) Missing() bool { return s.Path == "" && s.Err == nil }
 // Status looks at the local copies of a data set's files and verifies them.
 // It does not use the network. Built-in sets have no files.
 func (r *Resolver) Status(name string) ([]Status, error) {
-	s, err := find(name)
+	d, err := r.Datasets().Lookup(name)
 	if err != nil {
 		return nil, err
 	}
 	var out []Status
-	for _, f := range s.files {
-		out = append(out, r.status(s, f))
+	for _, f := range d.Files {
+		out = append(out, r.status(d, f))
 	}
 	return out, nil
 }
 
-func (r *Resolver) status(s source, f File) Status {
+func (r *Resolver) status(d Dataset, f File) Status {
 	for _, dir := range []string{r.Dir, r.CacheDir} {
 		data, path, err := local(dir, f)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		t := Status{Dataset: s.name, File: f, Path: path, Err: err}
+		t := Status{Dataset: d.Name, File: f, Path: path, Err: err}
 		if got := digest(data); err == nil && got != f.SHA256 {
-			t.Err = errors.New(s.mismatch(f, path, data, got))
+			t.Err = errors.New(d.mismatch(f, path, data, got))
 		}
 		return t
 	}
-	return Status{Dataset: s.name, File: f}
+	return Status{Dataset: d.Name, File: f}
 }
 
 // FetchCommand is the command that gets data sets for good.

@@ -125,8 +125,8 @@ func TestSilentNetworkIsNoticedInTenSeconds(t *testing.T) {
 		r := &Resolver{Client: &http.Client{Transport: &http.Transport{DialContext: silent}}}
 		start := time.Now()
 		for _, s := range uci() {
-			if _, err := r.Load(t.Context(), s.name); !errors.Is(err, ErrUnavailable) {
-				t.Errorf("%s: error %v, want ErrUnavailable", s.name, err)
+			if _, err := r.Load(t.Context(), s.Name); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("%s: error %v, want ErrUnavailable", s.Name, err)
 			}
 		}
 		if took := time.Since(start); took > 10*time.Second {
@@ -325,9 +325,9 @@ func TestStatus(t *testing.T) {
 func TestStatusOfRealFiles(t *testing.T) {
 	r := &Resolver{Dir: realData(t), Offline: true}
 	for _, s := range uci() {
-		all, err := r.Status(s.name)
-		if err != nil || len(all) != len(s.files) {
-			t.Fatalf("%s: %d files, error %v", s.name, len(all), err)
+		all, err := r.Status(s.Name)
+		if err != nil || len(all) != len(s.Files) {
+			t.Fatalf("%s: %d files, error %v", s.Name, len(all), err)
 		}
 		for _, f := range all {
 			if f.Missing() || f.Err != nil {
@@ -360,7 +360,7 @@ func TestNewResolverObeysTheEnvironment(t *testing.T) {
 func TestRegistry(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range uci() {
-		for _, f := range s.files {
+		for _, f := range s.Files {
 			if !filepath.IsLocal(filepath.FromSlash(f.Path)) || seen[f.Path] {
 				t.Errorf("%s: path leaves the folder, or stands twice", f.Path)
 			}

@@ -16,11 +16,14 @@ const (
 )
 
 // publishedSplits are those of Gal and Ghahramani (2016), published with the
-// regression sets: the first round(0.9 n) rows of a permutation train.
+// regression sets: the first publishedTrain rows of a permutation train.
 func publishedSplits(n int) func(index int) (train, test []int) {
-	train := int(math.RoundToEven(0.9 * float64(n)))
+	train := publishedTrain(n)
 	return permuted(publishedSeed, n, train, n-train)
 }
+
+// publishedTrain is round(0.9 n).
+func publishedTrain(n int) int { return int(math.RoundToEven(0.9 * float64(n))) }
 
 // permuted draws a permutation per split, all from one generator, numpy's
 // legacy one. The first rows train, the next ones test, the rest is left out.
