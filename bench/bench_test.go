@@ -106,7 +106,7 @@ func (s *sweep) problems(b *testing.B, names []string) []Problem {
 	for _, name := range names {
 		p, ok := LookupProblem(name)
 		if !ok {
-			b.Fatalf("unknown data set %q: want one of %s", name, strings.Join(datasets.Names(), ", "))
+			b.Fatalf("unknown data set %q: want one of %s", name, strings.Join(datasets.Builtin().Names(), ", "))
 		}
 		missing, err := s.data.Unavailable(b.Context(), name)
 		if err != nil {

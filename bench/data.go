@@ -63,7 +63,7 @@ func (d *Data) Target(ctx context.Context, dataset string, split int, model, pre
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := models.New(model, s, models.Options{Precision: precision})
+	t, err := models.Builtin().New(model, s, models.Options{Precision: precision})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,8 +31,8 @@ var ErrUnavailable = errors.New("data unavailable")
 // keeps in CacheDir. It is safe for concurrent use.
 type Resolver struct {
 	Registry Registry // nil is Builtin's
-	Dir      string // the user's folder; "" is none
-	CacheDir string // "" is none: what is fetched is not kept
+	Dir      string   // the user's folder; "" is none
+	CacheDir string   // "" is none: what is fetched is not kept
 	Offline  bool
 	Client   *http.Client // nil is one with short time-outs; redirects are followed to HTTPS only
 

@@ -20,9 +20,6 @@ type bnn struct {
 }
 
 func newBNN(s *datasets.Split, o Options) (Target, error) {
-	if s.Features == 0 || s.TrainRows() == 0 {
-		return nil, mismatch("bnn", "features", s)
-	}
 	p, err := network(s, o)
 	if err != nil {
 		return nil, err
@@ -68,29 +65,42 @@ func (t singleBNN) DerivativesSingle(g, hv, theta, v []float32, rows Rows) {
 
 // network returns the training problem of a split.
 func network(s *datasets.Split, o Options) (mlp.Problem, error) {
-	p := mlp.Problem{Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels, NoiseVariance: s.NoiseVariance}
-	hidden, outputs := o.Hidden, 1
-	if hidden == nil {
-		hidden = []int{50, 50, 50, 50}
+	p := mlp.Problem{
+		Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels, NoiseVariance: s.NoiseVariance,
+		Widths: widths(s.Shape(), o), Plain: o.Plain,
 	}
-	if s.Task == datasets.Classification {
-		outputs = s.Classes
-		if o.Hidden == nil {
-			hidden = []int{50, 50}
-		}
-	}
-	for l, w := range hidden {
+	for l, w := range o.Hidden {
 		if w < 1 {
 			return p, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1", w, l+1)
 		}
 	}
-	p.Widths = append(append([]int{s.Features}, hidden...), outputs)
 	if o.Precision == "" {
 		return p, nil // mlp's default, float32
 	}
 	var err error
 	p.Precision, err = mlp.ParsePrecision(o.Precision)
 	return p, err
+}
+
+// widths are those of a network's layers, from the inputs to the outputs.
+func widths(s datasets.Shape, o Options) []int {
+	hidden, outputs := []int{50, 50, 50, 50}, 1
+	if s.Task == datasets.Classification {
+		hidden, outputs = []int{50, 50}, s.Classes
+	}
+	if o.Hidden != nil {
+		hidden = o.Hidden
+	}
+	return slices.Concat([]int{s.Features}, hidden, []int{outputs})
+}
+
+// networkDim is the number of a network's weights and biases.
+func networkDim(s datasets.Shape, o Options) int {
+	n, w := 0, widths(s, o)
+	for l := range w[1:] {
+		n += (w[l] + 1) * w[l+1]
+	}
+	return n
 }
 
 func (t *bnn) Name() string        { return "bnn" }

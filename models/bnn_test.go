@@ -79,7 +79,7 @@ func networkData(t testing.TB, name string) *datasets.Split {
 func TestNetworkAgainstPlainOne(t *testing.T) {
 	for name, widths := range networks(t) {
 		s := networkData(t, name)
-		target, err := New("bnn", s, Options{})
+		target, err := Builtin().New("bnn", s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,8 +128,8 @@ func checkPrediction(t *testing.T, s *datasets.Split, out []float64, i int, raw 
 func TestNetworkPrecisions(t *testing.T) {
 	for name := range networks(t) {
 		s := networkData(t, name)
-		narrow, _ := New("bnn", s, Options{Precision: "float32"})
-		wide, err := New("bnn", s, Options{Precision: "float64"})
+		narrow, _ := Builtin().New("bnn", s, Options{Precision: "float32"})
+		wide, err := Builtin().New("bnn", s, Options{Precision: "float64"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestNetworksOnUCI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		target, err := New(For(name), s, Options{})
+		target, err := Builtin().New(set.Model, s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ func TestToyIsThePapers(t *testing.T) {
 	const thetaVar, xVar, x1, x2 = 0.5, 2.0, 4.0, -3.2
 	v := xVar/thetaVar + 2
 	posteriorVar := 1 / (1/thetaVar + 2/xVar)
-	target, err := New("toy", builtin(t, "toy"), Options{})
+	target, err := Builtin().New("toy", builtin(t, "toy"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestToyIsThePapers(t *testing.T) {
 func affineModels(t *testing.T) map[string]LinearGaussian {
 	out := make(map[string]LinearGaussian)
 	for _, name := range []string{"toy", "linear"} {
-		target, err := New(name, builtin(t, name), Options{})
+		target, err := Builtin().New(name, builtin(t, name), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestFeaturesApproximateTheKernel(t *testing.T) {
 // systems have a condition number below 1e5, so 1e-9 is far above round-off.
 func TestLinearPosteriorAgainstKernelView(t *testing.T) {
 	s := builtin(t, "linear")
-	target, err := New("linear", s, Options{})
+	target, err := Builtin().New("linear", s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func newLinearOn(t *testing.T, s *datasets.Split, set *kernel.Set) *linear {
 
 // BenchmarkLinearGradient is the hot path of the bottleneck figure.
 func BenchmarkLinearGradient(b *testing.B) {
-	target, err := New("linear", builtin(b, "linear"), Options{})
+	target, err := Builtin().New("linear", builtin(b, "linear"), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

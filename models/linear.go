@@ -34,13 +34,14 @@ type linear struct {
 	law      *linearLaw // the posterior, on first use
 }
 
-func newLinear(s *datasets.Split, _ Options) (Target, error) {
-	if s.Task != datasets.Regression || s.Features != 1 || s.TrainRows() == 0 {
-		return nil, mismatch("linear", "regression on one feature", s)
+func newLinear(s *datasets.Split, o Options) (Target, error) {
+	set := kernel.Default()
+	if o.Plain {
+		set = kernel.Plain()
 	}
 	omega := frequencies()
 	t := &linear{scores: scores{s}, variance: s.NoiseVariance, given: features(s.TrainX, omega), test: features(s.TestX, omega)}
-	t.kernels = newLinearKernels(kernel.Default(), s.TrainRows())
+	t.kernels = newLinearKernels(set, s.TrainRows())
 	t.Arrange(nil)
 	return t, nil
 }

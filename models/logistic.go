@@ -18,9 +18,6 @@ type logistic struct {
 }
 
 func newLogistic(s *datasets.Split, _ Options) (Target, error) {
-	if s.Task != datasets.Classification || s.Classes != 2 || s.Features == 0 || s.TrainRows() == 0 {
-		return nil, mismatch("logistic", "features and two classes", s)
-	}
 	x := withOnes(s.TrainX, s.Features)
 	return &logistic{
 		scores: scores{s}, dim: s.Features + 1, testX: withOnes(s.TestX, s.Features),

@@ -61,7 +61,7 @@ type subject struct {
 
 func (s subject) on(t testing.TB, split *datasets.Split) Hessian {
 	t.Helper()
-	target, err := New(s.model, split, s.o)
+	target, err := Builtin().New(s.model, split, s.o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,14 +412,6 @@ func TestSigmoidAndSoftplusAtExtremes(t *testing.T) {
 	}
 }
 
-func TestFor(t *testing.T) {
-	for dataset, want := range map[string]string{"toy": "toy", "linear": "linear", "logistic": "logistic", "boston": "bnn", "teacher-cls": "bnn"} {
-		if got := For(dataset); got != want {
-			t.Errorf("For(%q) = %q: want %q", dataset, got, want)
-		}
-	}
-}
-
 func TestBadRequestsAreUsageErrors(t *testing.T) {
 	reg, cls := builtin(t, "teacher-reg"), vehicles()
 	for _, c := range []struct {
@@ -436,7 +428,7 @@ func TestBadRequestsAreUsageErrors(t *testing.T) {
 		{"an unknown precision", "bnn", reg, Options{Precision: "float16"}, `unknown precision "float16"`},
 		{"an empty layer", "bnn", reg, Options{Hidden: []int{50, 0}}, `0 units in hidden layer 2`},
 	} {
-		_, err := New(c.model, c.s, c.o)
+		_, err := Builtin().New(c.model, c.s, c.o)
 		var u *usage.Error
 		if !errors.As(err, &u) || !strings.Contains(fmt.Sprint(err), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v: want a usage error of one line with %q", c.reason, err, c.want)

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"hambench/datasets"
@@ -16,60 +18,124 @@ type Options struct {
 	// Hidden are the widths of a network's hidden layers; nil means four of
 	// 50 for regression and two of 50 for classification.
 	Hidden []int
+	// Plain leaves the machine's vector instructions out: every amd64 machine
+	// then computes the same numbers, slowly.
+	Plain bool
 }
 
-// Model describes a model and makes targets of it.
+// Model is an entry of a Registry: what is known of a model before it is put
+// on data. What it declares is verified when a target is made. Where a target
+// takes part is decided by what it can do, by the interfaces that it
+// implements, never by the model's name.
 type Model struct {
 	Name  string
 	About string // one line for lists
+	// Dataset is the built-in data set to show the model on; "" is none.
+	Dataset string
+	// Wants says in words what Takes asks of data; nil takes any.
+	Wants string
+	Takes func(s datasets.Shape) bool
+	// Dim is the number of parameters on data of a shape, for estimates of
+	// cost before data are loaded; nil if that is not known.
+	Dim func(s datasets.Shape, o Options) int
 	// New conditions the model on the training rows of a split, to predict
-	// at its test rows. Data that the model cannot take is a usage error.
+	// at its test rows. It is called with data that the model takes.
 	New func(s *datasets.Split, o Options) (Target, error)
 }
 
-// Models returns every model. Adding one is a line here.
-func Models() []Model {
-	return []Model{
-		{"toy", "normal mean with a normal prior; exact posterior", newToy},
-		{"logistic", "logistic regression with an intercept", newLogistic},
-		{"linear", "linear regression on 256 trigonometric features; exact posterior", newLinear},
-		{"bnn", "ReLU network with NTK scaling, for regression and classification", newBNN},
+// Check returns a usage error that names both for data that the model cannot
+// take.
+func (m Model) Check(dataset string, s datasets.Shape) error {
+	if m.Takes == nil || m.Takes(s) {
+		return nil
+	}
+	return usage.Errorf("model %q wants %s: data set %q is a %v with %d features, %d classes and %d training rows",
+		m.Name, m.Wants, dataset, s.Task, s.Features, s.Classes, s.TrainRows)
+}
+
+// On puts the model on a split. Data that the model cannot take are a usage
+// error.
+func (m Model) On(s *datasets.Split, o Options) (Target, error) {
+	if err := m.Check(s.Name, s.Shape()); err != nil {
+		return nil, err
+	}
+	t, err := m.New(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if m.Dim != nil && m.Dim(s.Shape(), o) != t.Dim() {
+		return nil, fmt.Errorf("model %q declares %d parameters on data set %q: its target has %d", m.Name, m.Dim(s.Shape(), o), s.Name, t.Dim())
+	}
+	return t, nil
+}
+
+// Registry is a list of models. A program's own are appended to those of
+// Builtin.
+type Registry []Model
+
+// Builtin returns the models of the paper.
+func Builtin() Registry {
+	return Registry{
+		{
+			Name: "toy", About: "normal mean with a normal prior; exact posterior", Dataset: "toy",
+			Wants: "targets without features", Takes: func(s datasets.Shape) bool {
+				return s.Task == datasets.Regression && s.Features == 0 && s.TrainRows > 0
+			},
+			Dim: func(datasets.Shape, Options) int { return 1 }, New: newToy,
+		},
+		{
+			Name: "logistic", About: "logistic regression with an intercept", Dataset: "logistic",
+			Wants: "features and two classes", Takes: func(s datasets.Shape) bool { return s.Classes == 2 && s.Features > 0 && s.TrainRows > 0 },
+			Dim: func(s datasets.Shape, _ Options) int { return s.Features + 1 }, New: newLogistic,
+		},
+		{
+			Name: "linear", About: "linear regression on 256 trigonometric features; exact posterior", Dataset: "linear",
+			Wants: "regression on one feature", Takes: func(s datasets.Shape) bool {
+				return s.Task == datasets.Regression && s.Features == 1 && s.TrainRows > 0
+			},
+			Dim: func(datasets.Shape, Options) int { return linearDim }, New: newLinear,
+		},
+		{
+			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification", Dataset: "teacher-reg",
+			Wants: "features", Takes: func(s datasets.Shape) bool { return s.Features > 0 && s.TrainRows > 0 },
+			Dim: networkDim, New: newBNN,
+		},
 	}
 }
 
 // Names returns the names of the models.
-func Names() []string {
-	var names []string
-	for _, m := range Models() {
-		names = append(names, m.Name)
+func (r Registry) Names() []string {
+	names := make([]string, len(r))
+	for i, m := range r {
+		names[i] = m.Name
 	}
 	return names
 }
 
-// New returns a model, by its name, on a split of a data set. An unknown name
-// is a usage error that lists what there is.
-func New(name string, s *datasets.Split, o Options) (Target, error) {
-	for _, m := range Models() {
-		if m.Name == name {
-			return m.New(s, o)
-		}
+// Lookup returns the model of a name. A name that is unknown, or stands twice,
+// is a usage error.
+func (r Registry) Lookup(name string) (Model, error) {
+	named := func(m Model) bool { return m.Name == name }
+	i := slices.IndexFunc(r, named)
+	if i < 0 {
+		return Model{}, usage.Errorf("unknown model %q: want one of %s", name, strings.Join(r.Names(), ", "))
 	}
-	return nil, usage.Errorf("unknown model %q: want one of %s", name, strings.Join(Names(), ", "))
+	if slices.ContainsFunc(r[i+1:], named) {
+		return Model{}, usage.Errorf("two models are called %q: want another name for one of them", name)
+	}
+	return r[i], nil
 }
 
-// For returns the name of the model that the experiments put on a data set:
-// the one of the same name, or else a network.
-func For(dataset string) string {
-	for _, m := range Models() {
-		if m.Name == dataset {
-			return m.Name
-		}
+// New puts the model of a name on a split: Lookup and On in one.
+func (r Registry) New(name string, s *datasets.Split, o Options) (Target, error) {
+	m, err := r.Lookup(name)
+	if err != nil {
+		return nil, err
 	}
-	return "bnn"
+	return m.On(s, o)
 }
 
-// mismatch is the error of data that a model cannot take.
-func mismatch(model, want string, s *datasets.Split) error {
-	return usage.Errorf("model %q wants %s: data set %q is a %v with %d features, %d classes and %d training rows",
-		model, want, s.Name, s.Task, s.Features, s.Classes, s.TrainRows())
+// Taking returns the models that take data of a shape.
+func (r Registry) Taking(s datasets.Shape) Registry {
+	return slices.DeleteFunc(slices.Clone(r), func(m Model) bool { return m.Takes != nil && !m.Takes(s) })
 }

@@ -81,7 +81,7 @@ func TestScoresOfNothing(t *testing.T) {
 // estimate it to 5 % (one standard error); the extra spread is the
 // posterior's, in the gap and beyond the data.
 func TestLinearPredictsItsData(t *testing.T) {
-	target, err := New("linear", builtin(t, "linear"), Options{})
+	target, err := Builtin().New("linear", builtin(t, "linear"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func newChain(t testing.TB, dataset string, o models.Options, m integrators.Meth
 	must(t, err)
 	split, err := set.Split(0)
 	must(t, err)
-	target, err := models.New(models.For(dataset), split, o)
+	target, err := models.Builtin().New(set.Model, split, o)
 	must(t, err)
 	in, err := m.New(target.Dim(), integrators.Params{Step: step, Friction: 5})
 	must(t, err)
@@ -78,7 +78,7 @@ func TestFastStepsAreThePlainOnes(t *testing.T) {
 		must(t, err)
 		split, err := set.Split(0)
 		must(t, err)
-		target, err := models.New("bnn", split, models.Options{Precision: precision})
+		target, err := models.Builtin().New("bnn", split, models.Options{Precision: precision})
 		must(t, err)
 		if hide {
 			target = struct{ models.Hessian }{target.(models.Hessian)}

@@ -18,7 +18,7 @@ func newLinear(t *testing.T) func() (models.Target, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() (models.Target, error) { return models.New("linear", split, models.Options{}) }
+	return func() (models.Target, error) { return models.Builtin().New("linear", split, models.Options{}) }
 }
 
 // The whole procedure on a model whose posterior is known: every chain, and

@@ -100,7 +100,7 @@ func single(x []float64) []float64 {
 
 // target is the model on the rows of a partition.
 func (p *problem) target(rows int, precision string) (models.Target, error) {
-	return models.New("bnn", &datasets.Split{
+	return models.Builtin().New("bnn", &datasets.Split{
 		Name: "peers", Task: datasets.Regression, Features: p.Widths[0], NoiseVariance: p.NoiseVariance,
 		TrainX: p.X[:rows*p.Widths[0]], TrainY: p.Y[:rows],
 	}, models.Options{Precision: precision, Hidden: p.Widths[1 : len(p.Widths)-1]})

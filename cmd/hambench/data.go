@@ -41,7 +41,7 @@ func dataArgs(c *command, stdout io.Writer, args []string) (*datasets.Resolver, 
 	if len(names) > 0 {
 		return r, names, nil
 	}
-	for _, name := range datasets.Names() {
+	for _, name := range datasets.Builtin().Names() {
 		if !builtin(name) {
 			names = append(names, name)
 		}
@@ -52,8 +52,8 @@ func dataArgs(c *command, stdout io.Writer, args []string) (*datasets.Resolver, 
 // builtin reports whether a data set has no files. An unknown name has none
 // either: looking at its files is the error.
 func builtin(name string) bool {
-	_, b, err := datasets.About(name)
-	return err == nil && b
+	d, err := datasets.Builtin().Lookup(name)
+	return err == nil && d.Builtin()
 }
 
 // statuses looks at all files of the named sets.

@@ -76,23 +76,19 @@ func runList(_ context.Context, c *command, stdout, _ io.Writer, args []string) 
 }
 
 func modelRows() (rows [][]string, err error) {
-	for _, m := range models.Models() {
+	for _, m := range models.Builtin() {
 		rows = append(rows, []string{m.Name, m.About})
 	}
 	return rows, nil
 }
 
 func datasetRows() (rows [][]string, err error) {
-	for _, name := range datasets.Names() {
-		about, builtin, err := datasets.About(name)
-		if err != nil {
-			return nil, err
-		}
+	for _, d := range datasets.Builtin() {
 		source := "file"
-		if builtin {
+		if d.Builtin() {
 			source = "built in"
 		}
-		rows = append(rows, []string{name, source, about})
+		rows = append(rows, []string{d.Name, source, d.About})
 	}
 	return rows, nil
 }

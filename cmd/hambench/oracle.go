@@ -10,7 +10,6 @@ import (
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/internal/table"
-	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
 )
@@ -40,10 +39,14 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err := f.check(); err != nil {
 		return err
 	}
-	if models.For(*dataset) != "bnn" {
-		return oracleNotNeeded(*dataset)
+	d, err := datasets.Builtin().Lookup(*dataset)
+	if err != nil {
+		return err
 	}
-	spec, err := f.oracleSpec(*dataset, *split)
+	if d.Model != "bnn" {
+		return usage.Errorf("data set %q needs no oracle: its posterior is known, or not judged", d.Name)
+	}
+	spec, err := f.oracleSpec(d, *split)
 	if err != nil {
 		return err
 	}
@@ -80,16 +83,8 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	return printReference(stdout, ref)
 }
 
-// oracleNotNeeded says why there is no oracle for a data set.
-func oracleNotNeeded(dataset string) error {
-	if _, _, err := datasets.About(dataset); err != nil {
-		return err
-	}
-	return usage.Errorf("data set %q needs no oracle: its posterior is known, or not judged", dataset)
-}
-
 // oracleSpec is the reference that a profile's experiments use.
-func (f *runFlags) oracleSpec(dataset string, split int) (oracle.Spec, error) {
+func (f *runFlags) oracleSpec(d datasets.Dataset, split int) (oracle.Spec, error) {
 	p, err := f.lookupProfile()
 	if err != nil {
 		return oracle.Spec{}, err
@@ -97,7 +92,7 @@ func (f *runFlags) oracleSpec(dataset string, split int) (oracle.Spec, error) {
 	if split < 0 {
 		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", split)
 	}
-	s := oracle.NewSpec(dataset, split, models.For(dataset))
+	s := oracle.NewSpec(d.Name, split, d.Model)
 	s.Precision = p.Precision
 	return s, nil
 }

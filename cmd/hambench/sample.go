@@ -130,10 +130,18 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 		return nil, usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
 	}
 	if f.dataset == "" {
-		f.dataset = ownDataset(f.model)
+		m, err := models.Builtin().Lookup(f.model)
+		if err != nil {
+			return nil, err
+		}
+		f.dataset = m.Dataset
 	}
 	if f.model == "" {
-		f.model = models.For(f.dataset)
+		d, err := datasets.Builtin().Lookup(f.dataset)
+		if err != nil {
+			return nil, err
+		}
+		f.model = d.Model
 	}
 	resolver, err := datasets.NewResolver(f.data)
 	if err != nil {
@@ -144,14 +152,6 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 		return nil, fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
 	}
 	return t, err
-}
-
-// ownDataset is the built-in data set of a model.
-func ownDataset(model string) string {
-	if model == "bnn" {
-		return "teacher-reg"
-	}
-	return model
 }
 
 // sampler joins the chain; its streams come from the seed alone.

@@ -12,7 +12,6 @@ import (
 
 	"hambench/bench"
 	"hambench/internal/kernel"
-	"hambench/models"
 	"hambench/slurm"
 )
 
@@ -179,7 +178,7 @@ func TestLook(t *testing.T) {
 		all, now = all+p.Stages[1].All[i], now+p.Stages[1].Now[i]
 	}
 	for _, c := range slices.Concat(cover.Missing...) {
-		if models.For(c.Dataset) == "bnn" {
+		if c.Model == "bnn" {
 			waiting++
 		}
 	}

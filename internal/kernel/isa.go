@@ -55,6 +55,9 @@ var chosen, chosenErr = choose(os.Getenv("HAMBENCH_ISA"), Sets())
 // one that the environment variable HAMBENCH_ISA names.
 func Default() *Set { return chosen }
 
+// Plain returns the kernels in plain Go.
+func Plain() *Set { return &Set{names[generic], generic} }
+
 // ISA names the set in force.
 func ISA() string { return chosen.name }
 

@@ -47,6 +47,7 @@ type Problem struct {
 	Labels        []int     // one a row, 0 … D_{L+1} − 1
 	NoiseVariance float64   // σ² of the targets
 	Precision     Precision
+	Plain         bool // without the machine's vector instructions
 }
 
 // Net computes the derivatives of a problem's negative log-likelihood. It
@@ -87,7 +88,12 @@ func (s *singleEngine) hessianVector(hv, theta, v []float64, lo, hi int, scale f
 var one = kernel.Coef{All: 1}
 
 // New returns the network of a problem. It copies the data.
-func New(p Problem) (*Net, error) { return newNet(kernel.Default(), p) }
+func New(p Problem) (*Net, error) {
+	if p.Plain {
+		return newNet(kernel.Plain(), p)
+	}
+	return newNet(kernel.Default(), p)
+}
 
 func newNet(set *kernel.Set, p Problem) (*Net, error) {
 	rows, err := p.check()

@@ -1,0 +1,92 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"hambench/datasets"
+)
+
+// Source makes targets of models and data sets by their names. It loads each
+// data set once, and is safe for concurrent use.
+type Source struct {
+	models   Registry
+	resolver *datasets.Resolver
+
+	mu     sync.Mutex
+	sets   map[string]*datasets.Set
+	splits map[splitOf]*datasets.Split
+}
+
+type splitOf struct {
+	dataset string
+	index   int
+}
+
+// NewSource returns the source of the models in a registry, on the data sets
+// that a resolver finds. A nil registry is Builtin's.
+func NewSource(m Registry, r *datasets.Resolver) *Source {
+	if m == nil {
+		m = Builtin()
+	}
+	return &Source{models: m, resolver: r, sets: make(map[string]*datasets.Set), splits: make(map[splitOf]*datasets.Split)}
+}
+
+// Models returns the models of the source.
+func (s *Source) Models() Registry { return s.models }
+
+// Datasets returns the data sets of the source.
+func (s *Source) Datasets() datasets.Registry { return s.resolver.Datasets() }
+
+// Split returns a split of a data set. The caller must not change it.
+func (s *Source) Split(ctx context.Context, dataset string, index int) (*datasets.Split, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := splitOf{dataset, index}
+	if p, ok := s.splits[key]; ok {
+		return p, nil
+	}
+	set, ok := s.sets[dataset]
+	if !ok {
+		var err error
+		if set, err = s.resolver.Load(ctx, dataset); err != nil {
+			return nil, err
+		}
+		s.sets[dataset] = set
+	}
+	p, err := set.Split(index)
+	if err != nil {
+		return nil, err
+	}
+	s.splits[key] = p
+	return p, nil
+}
+
+// Target returns a new target: a model on a split of a data set.
+func (s *Source) Target(ctx context.Context, dataset string, split int, model string, o Options) (Target, error) {
+	m, err := s.models.Lookup(model)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Split(ctx, dataset, split)
+	if err != nil {
+		return nil, err
+	}
+	return m.On(p, o)
+}
+
+// Unavailable returns which of the data sets can be had neither from a folder
+// nor from the network. Any other failure, as of a damaged file, is an error.
+func (s *Source) Unavailable(ctx context.Context, names ...string) ([]string, error) {
+	var missing []string
+	for _, n := range names {
+		_, err := s.Split(ctx, n, 0)
+		if errors.Is(err, datasets.ErrUnavailable) {
+			missing = append(missing, n)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
