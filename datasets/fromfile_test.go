@@ -1,0 +1,246 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/internal/mutate"
+	"hambench/usage"
+)
+
+// write puts a user's file into a folder of the test.
+func write(t testing.TB, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "own.csv")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// loadFile loads a user's file as any other set of a registry.
+func loadFile(t *testing.T, text string, o FileOptions) *Set {
+	t.Helper()
+	d, err := FromFile("own", write(t, text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := (&Resolver{Registry: append(Builtin(), d), Offline: true}).Load(t.Context(), "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The same numbers in each form that people keep them in are the same set.
+func TestFilesOfAllFormsAreRead(t *testing.T) {
+	for reason, c := range map[string]struct {
+		text   string
+		target string
+	}{
+		"commas":                    {"1,2,3\n4,5,6\n7,8,9\n1,0,2\n", ""},
+		"a header":                  {"a,b,y\n1,2,3\n4,5,6\n7,8,9\n1,0,2\n", "y"},
+		"a header, target by place": {"a,b,y\n1,2,3\n4,5,6\n7,8,9\n1,0,2\n", "3"},
+		"target in the middle":      {"a,y,b\n1,3,2\n4,6,5\n7,9,8\n1,2,0\n", "y"},
+		"target first, no header":   {"3,1,2\n6,4,5\n9,7,8\n2,1,0\n", "1"},
+		"semicolons and quotes":     {"\"a\";\"b\";\"y\"\n1;2;3\n4;5;6\n7;8;9\n1;0;2\n", "y"},
+		"white space":               {"  1 2\t3\n4 5 6\n\n7 8 9\n1 0 2", ""},
+		"spaces with a header":      {"a b y\n1 2 3\n4 5 6\n7 8 9\n1 0 2\n", "y"},
+		"Windows":                   {"\ufeffa,b,y\r\n1,2,3\r\n4,5,6\r\n\r\n7,8,9\r\n1,0,2\r\n", "y"},
+		"spaces after commas":       {"a, b, y\n1, 2, 3\n4, 5, 6\n7, 8 , 9\n1, 0, 2\n", "y"},
+		"a comma in a quoted name":  {"\"a, in m\",b,y\n1,2,3\n4,5,6\n7,8,9\n1,0,2\n", "y"},
+	} {
+		s := loadFile(t, c.text, FileOptions{Target: c.target, NoiseVariance: 0.1, TestShare: 0.25})
+		if !slices.Equal(s.X, []float64{1, 2, 4, 5, 7, 8, 1, 0}) || !slices.Equal(s.Y, []float64{3, 6, 9, 2}) || s.Features != 2 {
+			t.Errorf("%s: X = %v, Y = %v", reason, s.X, s.Y)
+		}
+		if s.TrainRows != 3 || s.TestRows != 1 || s.Builtin() || len(s.Digest) != 64 || s.Model != "bnn" {
+			t.Errorf("%s: %+v", reason, s.Dataset)
+		}
+	}
+}
+
+// Classes are numbered in order, numbers by value; a constant column keeps
+// deviation 1, so its standardised values are 0.
+func TestAFileOfClassesIsRead(t *testing.T) {
+	for target, classes := range map[string][]string{"words": {"good", "bad", "ugly"}, "numbers": {"2", "10", "11"}} {
+		// In order: bad good ugly; 2 10 11.
+		want := map[string][]int{"words": {1, 0, 2, 1, 0, 2}, "numbers": {0, 1, 2, 0, 1, 2}}[target]
+		var text strings.Builder
+		for i := range 6 {
+			fmt.Fprintf(&text, "%d,7,%s\n", i, classes[i%3])
+		}
+		s := loadFile(t, text.String(), FileOptions{Task: Classification, TestShare: 0.34})
+		if !slices.Equal(s.Labels, want) || s.Classes != 3 {
+			t.Errorf("%s: labels %v of %d classes: want %v", target, s.Labels, s.Classes, want)
+		}
+		p, err := s.Split(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < len(p.TrainX); i += 2 {
+			if p.TrainX[i] != 0 {
+				t.Errorf("%s: constant column holds %g, want 0", target, p.TrainX[i])
+			}
+		}
+	}
+}
+
+func TestBadFilesAreUsageErrorsWithRowAndColumn(t *testing.T) {
+	reg := FileOptions{NoiseVariance: 0.1}
+	cls := FileOptions{Task: Classification}
+	for _, c := range []struct {
+		reason, text string
+		o            FileOptions
+		want         string
+	}{
+		{"a missing value", "a,b,y\n1,2,3\n4,,6\n", reg, `line 3: column 2 ("b"): the value is missing`},
+		{"a missing value by its usual word", "1,2,3\n4,5,NA\n", reg, "line 2: column 3: the value is missing"},
+		{"a missing value in the first row", "?,2,3\n4,5,6\n", reg, "line 1: column 1: the value is missing"},
+		{"a column of words", "a,b,y\n1,red,3\n4,blue,6\n", reg, `line 2: column 2 ("b"): "red" is not a number`},
+		{"a misprint in the first row", "1,2x,3\n4,5,6\n", reg, `line 1: column 2: "2x" is not a number`},
+		{"a target of words for a regression", "1,2,red\n4,5,blue\n", reg, `line 1: column 3: "red" is not a number`},
+		{"an infinite value", "1,2,3\n4,inf,6\n", reg, "line 2: column 2"},
+		{"a value whose square overflows", "1,2,3\n4,1e200,6\n", reg, "line 2: column 2"},
+		{"a short row", "1,2,3\n4,5\n", reg, "line 2: 2 columns: want 3"},
+		{"a long row", "1 2 3\n4 5 6 7\n", reg, "line 2: 4 columns: want 3"},
+		{"one column", "1\n2\n", reg, "line 1: 1 columns: want a target and at least one feature"},
+		{"nothing", "", reg, "no rows of numbers"},
+		{"a header alone", "a,b\n", reg, "no rows of numbers"},
+		{"a quote that does not end", "1,2,3\n4,\"5,6\n", reg, "line 2"},
+		{"a constant target", "1,2,3\n4,5,3\n5,6,3\n", reg, "column 3: the target is 3 in every row"},
+		{"two rows", "1,2,3\n4,5,6\n", reg, "2 rows are 2 to train and 0 to test"},
+		{"one class", "1,2,a\n4,5,a\n7,8,a\n", cls, `column 3: every row is of class "a"`},
+		{"a class with one row", "1,2,a\n4,5,a\n7,8,b\n1,1,a\n", cls, `line 3: column 3: the only row of class "b"`},
+		{"an unknown target", "a,b,y\n1,2,3\n", FileOptions{Target: "z", NoiseVariance: 1}, `no column is called "z": want one of a, b, y`},
+		{"a target's name without a header", "1,2,3\n", FileOptions{Target: "z", NoiseVariance: 1}, "want a number from 1 to 3"},
+		{"a target's name that stands twice", "a,a,b\n1,2,3\n", FileOptions{Target: "a", NoiseVariance: 1}, "two columns are called"},
+		{"a target beyond the columns", "1,2,3\n", FileOptions{Target: "4", NoiseVariance: 1}, "no column 4: want 1 to 3"},
+		{"no noise variance", "1,2,3\n", FileOptions{}, "noise variance 0: want a positive number"},
+		{"noise of classes", "1,2,3\n", FileOptions{Task: Classification, NoiseVariance: 1}, "a classification has none"},
+		{"all rows for the test", "1,2,3\n", FileOptions{NoiseVariance: 1, TestShare: 1}, "test share 1: want 0 to 1"},
+	} {
+		_, err := FromFile("own", write(t, c.text), c.o)
+		var u *usage.Error
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v: want a usage error of one line with %q", c.reason, err, c.want)
+		}
+	}
+	for name, want := range map[string]string{"a/b": "want a name of letters", "": "want a name of letters", "own": "no such file"} {
+		var u *usage.Error
+		if _, err := FromFile(name, filepath.Join(t.TempDir(), "none.csv"), reg); !errors.As(err, &u) || !strings.Contains(err.Error(), want) {
+			t.Errorf("name %q: error %v: want %q", name, err, want)
+		}
+	}
+}
+
+// Splits of a user's file divide its rows, differ between indices, and are the
+// same whenever the file is read.
+func TestSplitsOfAFileAreReproducible(t *testing.T) {
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintln(&text, i, i*i)
+	}
+	one, two := loadFile(t, text.String(), FileOptions{NoiseVariance: 1}), loadFile(t, text.String(), FileOptions{NoiseVariance: 1})
+	checkPartition(t, one.Dataset)
+	a, errA := one.Split(5)
+	b, errB := two.Split(5)
+	if errA != nil || errB != nil || a.Digest != b.Digest || one.Dataset.Digest != two.Dataset.Digest {
+		t.Errorf("the same file gives other splits: %v, %v", errA, errB)
+	}
+	changed := loadFile(t, strings.Replace(text.String(), "39 1521", "39 1522", 1), FileOptions{NoiseVariance: 1})
+	c, err := changed.Split(5)
+	if err != nil || c.Digest == a.Digest || changed.Dataset.Digest == one.Dataset.Digest {
+		t.Errorf("another number keeps the digest (%v)", err)
+	}
+}
+
+// What an entry declares of its numbers is held against them.
+func TestAnEntryThatIsWrongIsRefused(t *testing.T) {
+	for reason, c := range map[string]struct {
+		set    string
+		change func(*Dataset)
+		want   string
+	}{
+		"rows":           {"teacher-reg", func(d *Dataset) { d.Make = shortened(d.Make) }, "505 rows: want 506"},
+		"features":       {"logistic", func(d *Dataset) { d.Features = 2 }, "want 2 features"},
+		"task":           {"toy", func(d *Dataset) { d.Task, d.Classes = Classification, 2 }, "0 rows: want 2"},
+		"classes":        {"logistic", func(d *Dataset) { d.Classes = 3 }, "no row is of class 2"},
+		"fewer classes":  {"logistic", func(d *Dataset) { d.Classes = 1 }, "is of class 1: want 0 to 0"},
+		"noise":          {"toy", func(d *Dataset) { d.NoiseVariance = 0 }, "noise variance 0"},
+		"training rows":  {"toy", func(d *Dataset) { d.TrainRows, d.TestRows = 1, 1 }, "2 training and 0 test rows: want 1 and 1"},
+		"a row twice":    {"toy", func(d *Dataset) { d.Divide = func(int) ([]int, []int) { return []int{0, 0}, nil } }, "row 0 is out of range or stands twice"},
+		"made by no one": {"toy", func(d *Dataset) { d.Make = nil }, "neither files nor a function"},
+	} {
+		d, err := Builtin().Lookup(c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(&d)
+		s, err := (&Resolver{Registry: Registry{d}, Offline: true}).Load(t.Context(), c.set)
+		if err == nil {
+			_, err = s.Split(0)
+		}
+		var u *usage.Error
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.set) {
+			t.Errorf("wrong %s: error %v: want a usage error with %q", reason, err, c.want)
+		}
+	}
+}
+
+func shortened(fill func(*Set)) func(*Set) {
+	return func(s *Set) {
+		fill(s)
+		s.X, s.Y = s.X[:len(s.X)-s.Features], s.Y[:len(s.Y)-1]
+	}
+}
+
+func TestANameThatStandsTwiceIsRefused(t *testing.T) {
+	d, err := FromFile("boston", write(t, "1,2\n3,4\n5,6\n7,8\n9,1\n"), FileOptions{NoiseVariance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var u *usage.Error
+	if _, err := append(Builtin(), d).Lookup("boston"); !errors.As(err, &u) || !strings.Contains(err.Error(), "two data sets") {
+		t.Errorf("error %v: want a usage error", err)
+	}
+}
+
+// Of 3000 damaged files each is refused in one line or read as a set of the
+// shape that its entry declares.
+func TestMutatedUserFiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2026, 11))
+	text := []byte("size,colour,y\n")
+	for i := range 20 {
+		text = fmt.Appendf(text, "%d,%g,%d\n", i, float64(i)/7, i%3)
+	}
+	read := 0
+	for i := range 3000 {
+		mutant, how := mutate.File(rng, text)
+		o := FileOptions{Task: Task(i % 2), Target: "y"}
+		if o.Task == Regression {
+			o.NoiseVariance = 0.1
+		}
+		table, err := parseTable(mutant, "f", o)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Fatalf("mutant %d (%s): error of more than one line: %q", i, how, err)
+			}
+			continue
+		}
+		read++
+		d := Dataset{Shape: Shape{Task: o.Task, Features: len(table.names) - 1, Classes: len(table.classes)}, Rows: table.rows, NoiseVariance: o.NoiseVariance}
+		if err := (&Set{Dataset: d, X: table.x, Y: table.y, Labels: table.labels}).check(); err != nil {
+			t.Fatalf("mutant %d (%s): %v", i, how, err)
+		}
+	}
+	if read < 300 {
+		t.Errorf("%d of 3000 mutants are read: want many, or this test does not see what is accepted", read)
+	}
+}
