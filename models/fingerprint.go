@@ -1,0 +1,241 @@
+package models
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/datasets"
+	"hambench/internal/kernel"
+)
+
+// Fingerprint names what a model on a split computes: a few evaluations of its
+// potential, gradients, Hessian-vector products, predictions, scores and exact
+// laws, and the split's numbers, all in float64 on the plain kernels, to seven
+// significant digits, hashed. It is the same on every machine; a change of a
+// constant in the model, or of a number in the data or of the split, changes
+// it. It takes milliseconds: the caller should keep it.
+func Fingerprint(m Model, s *datasets.Split, o Options) (string, error) {
+	o.Precision, o.Plain = "float64", true
+	t, err := m.On(s, o)
+	if err != nil {
+		return "", err
+	}
+	p := newProbe(7)
+	p.data(s)
+	p.target(t)
+	return p.sum(), nil
+}
+
+// probe hashes what is computed at fixed points.
+type probe struct {
+	hash hash.Hash
+	rng  *rand.Rand // integer arithmetic alone: its numbers are the same everywhere
+}
+
+func newProbe(stream uint64) *probe {
+	return &probe{sha256.New(), rand.New(rand.NewPCG(1, stream))}
+}
+
+func (p *probe) sum() string { return hex.EncodeToString(p.hash.Sum(nil)[:16]) }
+
+// point returns n numbers of variance 1, uniform on ±√3.
+func (p *probe) point(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = (2*p.rng.Float64() - 1) * math.Sqrt(3)
+	}
+	return x
+}
+
+// number hashes x to seven significant digits.
+func (p *probe) number(name string, x float64) {
+	fmt.Fprintln(p.hash, name, strconv.FormatFloat(x, 'e', 6, 64))
+}
+
+// projections is how many fixed directions a vector is seen along.
+const projections = 4
+
+// vector hashes the length of x, its norm to seven digits, and the cosines of
+// its angles to a few fixed directions to 1e-7. It does not hash each element: where
+// machines differ in an element's last bits, each one would be another chance
+// to round differently, and elements that cancelled have fewer digits.
+func (p *probe) vector(name string, x []float64) {
+	norm := floats.Norm(x, 2)
+	fmt.Fprintln(p.hash, name, len(x))
+	p.number(name, norm)
+	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return
+	}
+	rng := rand.New(rand.NewPCG(2, uint64(len(x))))
+	for range projections {
+		var dot, squares float64
+		for _, v := range x {
+			c := 2*rng.Float64() - 1
+			dot += c * (v / norm)
+			squares += c * c
+		}
+		// A sum, not a rounded zero: so there is no negative one.
+		fmt.Fprintln(p.hash, int64(math.Round(dot/math.Sqrt(squares)*1e7)))
+	}
+}
+
+// data hashes the numbers of a split.
+func (p *probe) data(s *datasets.Split) {
+	fmt.Fprintln(p.hash, s.Task, s.Features, s.Classes, s.Digest)
+	for _, x := range []float64{s.NoiseVariance, s.TargetMean, s.TargetScale} {
+		p.number("split", x)
+	}
+	for _, x := range [][]float64{s.TrainX, s.TrainY, s.TestX, s.TestY} {
+		p.vector("split", x)
+	}
+	fmt.Fprintln(p.hash, s.TrainLabels, s.TestLabels)
+}
+
+// target hashes what a target computes: over few rows where it can be chosen,
+// since plain kernels are slow.
+func (p *probe) target(t Target) {
+	n, dim := t.Rows(), t.Dim()
+	fmt.Fprintln(p.hash, dim, n, t.Outputs())
+	near, far := p.point(dim), p.point(dim)
+	t.DrawPrior(far)
+	p.vector("prior", far)
+	for i := range near {
+		near[i] *= 0.5
+	}
+	p.number("potential", t.Potential(near))
+	reversed := make([]int, n)
+	for i := range reversed {
+		reversed[i] = n - 1 - i
+	}
+	p.derivatives(t, far, Rows{Lo: 0, Hi: min(4, n), Scale: 1.5})
+	p.derivatives(t, near, Rows{Lo: n / 2, Hi: min(n/2+3, n), Scale: float64(n) / 3})
+	t.Arrange(reversed)
+	p.derivatives(t, near, Rows{Lo: 0, Hi: min(2, n), Scale: 2})
+	t.Arrange(nil)
+	p.laws(t, near, far)
+}
+
+func (p *probe) derivatives(t Target, theta []float64, rows Rows) {
+	g := make([]float64, t.Dim())
+	t.Gradient(g, theta, rows)
+	p.vector("gradient", g)
+	if h, ok := t.(Hessian); ok {
+		h.HessianVector(g, theta, p.point(t.Dim()), rows)
+		p.vector("hessian", g)
+	}
+	if a, ok := t.(LinearGaussian); ok {
+		precision, shift := a.Affine(rows)
+		p.vector("precision", precision)
+		p.vector("shift", shift)
+	}
+}
+
+// laws hashes predictions, their scores, and the exact posterior.
+func (p *probe) laws(t Target, points ...[]float64) {
+	draws := make([][]float64, len(points))
+	for i, theta := range points {
+		draws[i] = make([]float64, t.Outputs())
+		t.Predict(draws[i], theta)
+		p.vector("prediction", draws[i])
+	}
+	if s, ok := t.(Scorer); ok {
+		scores := s.Scores(draws)
+		for _, name := range slices.Sorted(maps.Keys(scores)) {
+			p.number(name, scores[name])
+		}
+	}
+	if a, ok := t.(Analytic); ok {
+		mean, sd := a.PredictiveMarginals()
+		p.vector("mean", mean)
+		p.vector("deviation", sd)
+		z := p.point(t.Dim())
+		a.DrawPosterior(z)
+		p.vector("posterior", z)
+	}
+}
+
+// KernelDigest names what the kernels in force on this machine compute, to
+// the bit: gradients and Hessian-vector products of networks in both
+// precisions at several batch sizes, those of the linear model, normals, and a
+// step's update. Kernels of the same instruction set that round otherwise have another digest.
+func KernelDigest() string { return kernelDigest() }
+
+var kernelDigest = sync.OnceValue(func() string {
+	p := newProbe(8)
+	// Shapes of the paper's networks, fewer rows: kernels are chosen by the
+	// widths and the rows of a batch.
+	for _, shape := range []datasets.Shape{
+		{Task: datasets.Regression, TrainRows: 132, Features: 13},
+		{Task: datasets.Regression, TrainRows: 132, Features: 8},
+		{Task: datasets.Classification, TrainRows: 132, Features: 18, Classes: 4},
+	} {
+		s := p.split(shape)
+		for _, precision := range []string{"float32", "float64"} {
+			p.kernels("bnn", s, Options{Precision: precision})
+		}
+	}
+	p.kernels("linear", p.split(datasets.Shape{Task: datasets.Regression, TrainRows: 132, Features: 1}), Options{})
+	noise, theta, r, g := kernel.NewNoise(2022, 1), p.point(1003), p.point(1003), p.point(1003)
+	noise.Normal(r)
+	p.bits(r)
+	half := kernel.Coef{All: 0.5}
+	noise.Update(&kernel.Update{Theta: theta, R: r, G: g, P: half, A: half, B: half, Q: half, S: half, D: half})
+	p.bits(theta)
+	p.bits(r)
+	return p.sum()
+})
+
+// split makes data of a shape.
+func (p *probe) split(shape datasets.Shape) *datasets.Split {
+	s := &datasets.Split{
+		Task: shape.Task, Features: shape.Features, Classes: shape.Classes, TargetScale: 1,
+		TrainX: p.point(shape.TrainRows * shape.Features),
+	}
+	if shape.Task == datasets.Regression {
+		s.NoiseVariance, s.TrainY = 0.1, p.point(shape.TrainRows)
+		return s
+	}
+	for range shape.TrainRows {
+		s.TrainLabels = append(s.TrainLabels, p.rng.IntN(shape.Classes))
+	}
+	return s
+}
+
+// kernels hashes the derivatives of a built-in model to the bit.
+func (p *probe) kernels(model string, s *datasets.Split, o Options) {
+	t, err := Builtin().New(model, s, o)
+	if err != nil {
+		panic("models: " + err.Error()) // the shapes are ours
+	}
+	theta, v, g := p.point(t.Dim()), p.point(t.Dim()), make([]float64, t.Dim())
+	for _, size := range []int{1, 7, 8, 33, 128} {
+		rows := Rows{Lo: 3, Hi: 3 + size, Scale: 1.25}
+		t.Gradient(g, theta, rows)
+		p.bits(g)
+		if size <= 8 {
+			t.(Hessian).HessianVector(g, theta, v, rows)
+			p.bits(g)
+		}
+	}
+}
+
+func (p *probe) bits(x []float64) {
+	for _, v := range x {
+		var b [8]byte
+		u := math.Float64bits(v)
+		for i := range b {
+			b[i] = byte(u >> (8 * i))
+		}
+		p.hash.Write(b[:])
+	}
+}
