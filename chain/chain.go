@@ -58,7 +58,8 @@ type Sampler struct {
 	checkAt int64                    // kernels at which to look for non-finite numbers
 }
 
-// New joins the parts of a chain. It refuses, with a usage error that names
+// New joins parts of a chain that were made by hand; Registry.New makes them
+// from names. It refuses, with a usage error that names
 // both, an integrator that needs more of its force than the model has.
 func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
 	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
@@ -72,6 +73,9 @@ func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n inte
 	c.next = func() integrators.Force { c.advanceBatch(); return f }
 	return c, nil
 }
+
+// Integrator returns the chain's integrator.
+func (s *Sampler) Integrator() *integrators.Integrator { return s.in }
 
 // Counts returns the work done so far.
 func (s *Sampler) Counts() Counts {

@@ -74,7 +74,8 @@ func (m Method) Whole() bool {
 	return single
 }
 
-// Registry is a list of schemes. nil stands for the built-in ones.
+// Registry is a list of schemes. A program's own are appended to those of
+// Builtin.
 type Registry []Method
 
 // Builtin returns the built-in schemes.
@@ -90,17 +91,9 @@ func Builtin() Registry {
 	}
 }
 
-func (r Registry) orBuiltin() Registry {
-	if r == nil {
-		return Builtin()
-	}
-	return r
-}
-
 // Lookup returns the scheme of a name. An unknown name is a usage error that
 // lists what there is.
 func (r Registry) Lookup(name string) (Method, error) {
-	r = r.orBuiltin()
 	i := slices.IndexFunc(r, func(m Method) bool { return m.Name == name })
 	if i < 0 {
 		return Method{}, usage.Errorf("unknown mini-batch scheme %q: want one of %s", name, r.names())
@@ -120,7 +113,7 @@ func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) 
 // Fixed returns the schemes with a known law of visits to the batches of a
 // fixed partition: those that package certify takes.
 func (r Registry) Fixed() Registry {
-	return slices.DeleteFunc(slices.Clone(r.orBuiltin()), func(m Method) bool { return m.Visits == nil })
+	return slices.DeleteFunc(slices.Clone(r), func(m Method) bool { return m.Visits == nil })
 }
 
 func (r Registry) names() string {

@@ -8,7 +8,6 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
-	"hambench/minibatch"
 	"hambench/models"
 	"hambench/noise"
 )
@@ -57,13 +56,10 @@ type walk struct {
 
 func newWalk(b *builder, t models.Target, c, attempt int) *walk {
 	key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
-	w := &walk{
+	return &walk{
 		b: b, target: t, noise: noise.New(key, noise.StreamNoise), attempt: attempt,
-		z: integrators.NewState(t.Dim()), step: b.spec.Step / math.Exp2(float64(attempt)),
+		z: chain.StartAtRest(key, t), step: b.spec.Step / math.Exp2(float64(attempt)),
 	}
-	noise.New(key, noise.StreamStart).Normal(w.z.Theta)
-	t.DrawPrior(w.z.Theta)
-	return w
 }
 
 // run warms up, burns in with the integrator adapting, and samples.
@@ -72,14 +68,14 @@ func (w *walk) run(ctx context.Context) (*part, error) {
 	if err := w.ramp(ctx); err != nil {
 		return nil, err
 	}
-	in, s, err := w.settle(ctx)
+	s, err := w.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := w.advance(ctx, s, w.b.spec.BurnIn<<w.attempt); err != nil {
 		return nil, err
 	}
-	in.Freeze()
+	s.Integrator().Freeze()
 	o := newObserver(w.target, w.b.spec.Samples)
 	for range w.b.spec.Samples {
 		if err := w.advance(ctx, s, w.b.spec.Thin<<w.attempt); err != nil {
@@ -98,7 +94,7 @@ func (w *walk) ramp(ctx context.Context) error {
 	for rung := range rampRungs {
 		up := float64(rung) / (rampRungs - 1)
 		h := w.step * math.Pow(rampStart, 1-up) * math.Pow(rampEnd, up)
-		_, s, err := w.sampler("leapfrog", integrators.Params{Step: h, Friction: rampDamping / h})
+		s, err := w.sampler("leapfrog", integrators.Params{Step: h, Friction: rampDamping / h})
 		if err != nil {
 			return err
 		}
@@ -110,40 +106,29 @@ func (w *walk) ramp(ctx context.Context) error {
 	return nil
 }
 
-// settle brings the reference's integrator to its step, and returns it.
-func (w *walk) settle(ctx context.Context) (*integrators.Integrator, *chain.Sampler, error) {
+// settle brings the reference's integrator to its step, and returns its
+// sampler.
+func (w *walk) settle(ctx context.Context) (*chain.Sampler, error) {
 	p := integrators.Params{Friction: w.b.spec.Friction}
 	for _, fraction := range []float64{rampEnd, 0.5} {
 		p.Step = fraction * w.step
-		in, s, err := w.sampler(w.b.spec.Integrator, p)
+		s, err := w.sampler(w.b.spec.Integrator, p)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := w.advance(ctx, s, settleSteps); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		p.InvMass = in.InvMass()
+		p.InvMass = s.Integrator().InvMass()
 	}
 	p.Step = w.step
 	return w.sampler(w.b.spec.Integrator, p)
 }
 
-// sampler returns a full-batch sampler of the walk's target.
-func (w *walk) sampler(name string, p integrators.Params) (*integrators.Integrator, *chain.Sampler, error) {
-	method, err := integrators.Builtin().Lookup(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	in, err := method.New(w.target.Dim(), p)
-	if err != nil {
-		return nil, nil, err
-	}
-	full, err := minibatch.Builtin().New("full", w.target.Rows(), 1, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := chain.New(w.target, in, full, w.noise)
-	return in, s, err
+// sampler returns a full-batch sampler of the walk's target, which goes on
+// with the walk's noise.
+func (w *walk) sampler(name string, p integrators.Params) (*chain.Sampler, error) {
+	return chain.Registry{}.New(w.target, chain.Spec{Integrator: name, Params: p, Noise: w.noise})
 }
 
 // advance runs steps, with reports of progress. A chain that is too hot

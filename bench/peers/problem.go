@@ -12,9 +12,7 @@ import (
 	"hambench/chain"
 	"hambench/datasets"
 	"hambench/integrators"
-	"hambench/minibatch"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // The sampler's settings: the step of the reference chains, and the
@@ -113,9 +111,7 @@ func (p *problem) warmUp() error {
 	if err != nil {
 		return err
 	}
-	z := integrators.NewState(t.Dim())
-	noise.New(0, noise.StreamStart).Normal(z.Theta)
-	t.DrawPrior(z.Theta)
+	z := chain.StartAtRest(0, t)
 	for _, stage := range []struct {
 		h     float64
 		steps int
@@ -145,17 +141,7 @@ func (p *problem) reference(size int) (batches, error) {
 
 // newSampler is a leapfrog chain on reshuffled batches, as in a sweep.
 func newSampler(t models.Target, count int, h float64) (*chain.Sampler, error) {
-	method, err := integrators.Builtin().Lookup("leapfrog")
-	if err != nil {
-		return nil, err
-	}
-	in, err := method.New(t.Dim(), integrators.Params{Step: h, Friction: friction})
-	if err != nil {
-		return nil, err
-	}
-	batches, err := minibatch.Builtin().New("reshuffle", t.Rows(), count, noise.New(0, noise.StreamBatches).Rand())
-	if err != nil {
-		return nil, err
-	}
-	return chain.New(t, in, batches, noise.New(0, noise.StreamNoise))
+	return chain.Registry{}.New(t, chain.Spec{
+		Integrator: "leapfrog", Params: integrators.Params{Step: h, Friction: friction}, Scheme: "reshuffle", Batches: count,
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +17,7 @@ import (
 	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/internal/kernel"
-	"hambench/minibatch"
 	"hambench/models"
-	"hambench/noise"
 	"hambench/usage"
 )
 
@@ -82,15 +79,15 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
-	sampler, integrator, err := f.sampler(target)
+	sampler, err := f.sampler(target)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(stdout)
 	defer w.Flush()
 	out := newDrawWriter(w, f, target)
-	plan := f.plan(integrator)
-	err = sampler.Run(ctx, f.start(target), plan, func(i int, z *integrators.State) error { return out.write(i, z.Theta) })
+	plan := f.plan()
+	err = sampler.Run(ctx, sampler.Start(f.seed, nil), plan, func(i int, z *integrators.State) error { return out.write(i, z.Theta) })
 	var diverged *chain.DivergedError
 	if errors.As(err, &diverged) {
 		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, out.written, plan.Samples)
@@ -154,64 +151,31 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 	return t, err
 }
 
-// sampler joins the chain; its streams come from the seed alone.
-func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, *integrators.Integrator, error) {
-	method, err := integrators.Builtin().Lookup(f.integrator)
-	if err != nil {
-		return nil, nil, err
-	}
-	integrator, err := method.New(t.Dim(), integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner})
-	if err != nil {
-		return nil, nil, err
-	}
+// sampler assembles the chain; its streams come from the seed alone.
+func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, error) {
 	if f.batch > t.Rows() {
-		return nil, nil, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", f.batch, t.Rows())
+		return nil, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", f.batch, t.Rows())
 	}
 	k := f.k
 	if k == 0 {
-		k = bench.Batches(t.Rows(), f.batch)
+		k = chain.Batches(t.Rows(), f.batch)
 	}
-	scheme := f.scheme
-	if scheme == "" {
-		scheme = "reshuffle"
-		if k == 1 {
-			scheme = "full"
-		}
-	}
-	stream, err := minibatch.Builtin().New(scheme, t.Rows(), k, noise.New(f.seed, noise.StreamBatches).Rand())
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := chain.New(t, integrator, stream, noise.New(f.seed, noise.StreamNoise))
-	return s, integrator, err
+	return chain.Registry{}.New(t, chain.Spec{
+		Integrator: f.integrator, Params: integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner},
+		Scheme: f.scheme, Batches: k, Key: f.seed,
+	})
 }
 
-// Simulation times of the paper's chains, the defaults of --thin and --burn.
-const (
-	sampleTime = 2.5
-	burnTime   = 10
-)
-
-func (f *sampleFlags) plan(in *integrators.Integrator) chain.Plan {
-	p := chain.Plan{BurnIn: f.burn, Samples: f.samples, Thin: f.thin}
-	outer := f.h * float64(in.Batches)
-	if p.Thin == 0 {
-		p.Thin = max(1, int(math.Round(sampleTime/outer)))
+// plan fills in the paper's times.
+func (f *sampleFlags) plan() chain.Plan {
+	p := chain.PaperPlan(f.h, f.inner, f.samples)
+	if f.thin > 0 {
+		p.Thin = f.thin
 	}
-	if p.BurnIn < 0 {
-		p.BurnIn = max(1, int(math.Round(burnTime/outer)))
+	if f.burn >= 0 {
+		p.BurnIn = f.burn
 	}
 	return p
-}
-
-// start is a draw from the prior with a fresh momentum.
-func (f *sampleFlags) start(t models.Target) *integrators.State {
-	z := integrators.NewState(t.Dim())
-	s := noise.New(f.seed, noise.StreamStart)
-	s.Normal(z.Theta)
-	t.DrawPrior(z.Theta)
-	s.Normal(z.R)
-	return z
 }
 
 // drawWriter writes draws line by line.

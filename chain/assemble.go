@@ -1,0 +1,113 @@
+package chain
+
+import (
+	"math"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+	"hambench/models"
+	"hambench/noise"
+)
+
+// Spec describes a chain: all but its target.
+type Spec struct {
+	Integrator string             // name, or split:WORD
+	Params     integrators.Params // step, friction, inner steps, mass, and the scheme's own
+	Scheme     string             // of mini-batches; "" means DefaultScheme
+	Batches    int                // K; 0 means 1
+	// Key names the random streams: a seed, or noise.KeyOf a digest.
+	Key uint64
+	// Noise drives the integrator; nil means the key's stream StreamNoise.
+	Noise integrators.Noise
+}
+
+// Registry holds what chains can be made of. A nil list stands for the
+// built-in one.
+type Registry struct {
+	Integrators integrators.Registry
+	Schemes     minibatch.Registry
+}
+
+// New assembles the chain of a spec on a target, which the chain takes over.
+// The numbers of the chain depend on these two alone. An unknown name, a number
+// out of range, and parts that do not fit each other are usage errors.
+func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
+	in, err := r.integrator(t.Dim(), s)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := r.stream(t.Rows(), s)
+	if err != nil {
+		return nil, err
+	}
+	n := s.Noise
+	if n == nil {
+		n = noise.New(s.Key, noise.StreamNoise)
+	}
+	return New(t, in, stream, n)
+}
+
+func (r Registry) integrator(dim int, s Spec) (*integrators.Integrator, error) {
+	if r.Integrators == nil {
+		r.Integrators = integrators.Builtin()
+	}
+	m, err := r.Integrators.Lookup(s.Integrator)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(dim, s.Params)
+}
+
+func (r Registry) stream(rows int, s Spec) (minibatch.Stream, error) {
+	if r.Schemes == nil {
+		r.Schemes = minibatch.Builtin()
+	}
+	if s.Batches == 0 {
+		s.Batches = 1
+	}
+	if s.Scheme == "" {
+		s.Scheme = DefaultScheme(s.Batches)
+	}
+	return r.Schemes.New(s.Scheme, rows, s.Batches, noise.New(s.Key, noise.StreamBatches).Rand())
+}
+
+// DefaultScheme is the scheme of a chain that names none: the paper's, or
+// full for one batch.
+func DefaultScheme(batches int) string {
+	if batches == 1 {
+		return "full"
+	}
+	return "reshuffle"
+}
+
+// FullBatch is the batch size that stands for all rows.
+const FullBatch = 0
+
+// Batches returns K for a batch size: round(rows/size), so that batches
+// differ by at most one row and hold about size rows; 1 for FullBatch and for
+// sizes above ⅔ of the rows.
+func Batches(rows, size int) int {
+	if size == FullBatch {
+		return 1
+	}
+	return max(1, int(math.Round(float64(rows)/float64(size))))
+}
+
+// Simulation time is the same for every chain of a data set, whatever its
+// step (paper, appendix "Comparison framework": 500 steps of 0.005 per
+// sample, 2000 of burn-in).
+const (
+	SampleTime = 2.5
+	BurnInTime = 10
+)
+
+// OuterSteps is the number of outer steps, each of inner steps of length
+// step, that come closest to a simulation time; at least 1.
+func OuterSteps(time, step float64, inner int) int {
+	return max(1, int(math.Round(time/(step*float64(inner)))))
+}
+
+// PaperPlan is the plan of a chain over the paper's simulation times.
+func PaperPlan(step float64, inner, samples int) Plan {
+	return Plan{BurnIn: OuterSteps(BurnInTime, step, inner), Samples: samples, Thin: OuterSteps(SampleTime, step, inner)}
+}

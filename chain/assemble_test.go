@@ -1,0 +1,191 @@
+package chain
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+	"hambench/noise"
+)
+
+// wide is a target of many parameters without data to speak of; its prior is
+// N(3, 1).
+type wide struct {
+	*springs
+	dim int
+}
+
+func (w wide) Dim() int { return w.dim }
+func (w wide) DrawPrior(dst []float64) {
+	for i := range dst {
+		dst[i] += 3
+	}
+}
+
+// A chain starts with a momentum from N(0, M), independent of the position,
+// whether that is given or drawn from the prior. Each of the ten numbers tested
+// has its law under the null exactly or by the central limit theorem, and leaves
+// its limits by chance once in a million: a false alarm has the probability
+// 1e-5; the seed is pinned.
+func TestStartsHaveAMomentumOfTheMass(t *testing.T) {
+	const half, falseAlarm = 5000, 1e-6
+	mass := make([]float64, 2*half)
+	for i := range mass {
+		mass[i] = 1
+		if i >= half {
+			mass[i] = 0.04
+		}
+	}
+	target := wide{newSprings(1), 2 * half}
+	given := make([]float64, 2*half)
+	for i := range given {
+		given[i] = float64(i%2*2 - 1)
+	}
+	for what, theta := range map[string][]float64{"a given position": given, "a prior draw": nil} {
+		s, err := Registry{}.New(target, Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1, InvMass: mass}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, shift := s.Start(17, theta), 0.0
+		if theta == nil {
+			shift = 3
+		}
+		for i, at := range []int{0, half} {
+			var sum, squares, cross float64
+			for j := at; j < at+half; j++ {
+				x := z.R[j] * math.Sqrt(mass[j])
+				sum, squares, cross = sum+x, squares+x*x, cross+x*(z.Theta[j]-shift)
+			}
+			if p := tails(distuv.UnitNormal.CDF(sum / math.Sqrt(half))); p < falseAlarm {
+				t.Errorf("%s, half %d: momenta have the mean %v: p = %.2g", what, i, sum/half, p)
+			}
+			if p := tails(distuv.ChiSquared{K: half}.CDF(squares)); p < falseAlarm {
+				t.Errorf("%s, half %d: w r² has the mean %v, want 1: p = %.2g", what, i, squares/half, p)
+			}
+			if p := tails(distuv.UnitNormal.CDF(cross / math.Sqrt(half))); p < falseAlarm {
+				t.Errorf("%s, half %d: momentum and position have the covariance %v: p = %.2g", what, i, cross/half, p)
+			}
+		}
+	}
+}
+
+// tails is the two-sided p-value of a value of the distribution function.
+func tails(cdf float64) float64 { return 2 * min(cdf, 1-cdf) }
+
+func TestStartsDifferByTheirKeyAlone(t *testing.T) {
+	s, err := Registry{}.New(wide{newSprings(1), 8}, Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := s.Start(1, nil), s.Start(1, nil), s.Start(2, nil)
+	if a.Theta[0] != b.Theta[0] || a.R[0] != b.R[0] {
+		t.Error("one key gave two starts")
+	}
+	if a.Theta[0] == c.Theta[0] || a.R[0] == c.R[0] {
+		t.Error("two keys gave one start")
+	}
+	rest := StartAtRest(1, wide{newSprings(1), 8})
+	for i := range rest.R {
+		if rest.Theta[i] != a.Theta[i] || rest.R[i] != 0 {
+			t.Errorf("start at rest: θ = %v, r = %v; want %v, 0", rest.Theta[i], rest.R[i], a.Theta[i])
+		}
+	}
+}
+
+// What the assembler fills in is what a spec may say itself.
+func TestDefaultsOfASpec(t *testing.T) {
+	run := func(s Spec) float64 {
+		s.Integrator, s.Params, s.Key = "leapfrog", integrators.Params{Step: 0.1, Friction: 1}, 5
+		c, err := Registry{}.New(newSprings(1, 2, 3, 4), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := c.Start(5, nil)
+		if err := c.Advance(t.Context(), z, 20); err != nil {
+			t.Fatal(err)
+		}
+		return z.Theta[0]
+	}
+	for _, tt := range []struct{ left, written Spec }{
+		{Spec{}, Spec{Scheme: "full", Batches: 1}},
+		{Spec{Batches: 2}, Spec{Scheme: "reshuffle", Batches: 2}},
+		{Spec{Batches: 2}, Spec{Batches: 2, Noise: noise.New(5, noise.StreamNoise)}},
+	} {
+		if a, b := run(tt.left), run(tt.written); a != b {
+			t.Errorf("%+v ends at %v, %+v at %v: want the same", tt.left, a, tt.written, b)
+		}
+	}
+	if run(Spec{Batches: 2}) == run(Spec{Batches: 2, Scheme: "replacement"}) {
+		t.Error("two schemes gave one chain")
+	}
+}
+
+// An assembler makes chains of parts that are in its registries only.
+func TestRegistriesAreAskedForTheParts(t *testing.T) {
+	drawn := 0
+	mine, err := minibatch.Builtin().Lookup("full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.Name = "mine"
+	euler, _ := eulerOf(0.1)
+	method := integrators.Define(integrators.Method{Name: "mine"}, func(int, integrators.Params) (integrators.Stepper, integrators.Stepper) {
+		drawn++
+		return euler.Kernel, nil
+	})
+	r := Registry{Integrators: integrators.Registry{method}, Schemes: minibatch.Registry{mine}}
+	params := integrators.Params{Step: 0.1, Friction: 1}
+	if _, err := r.New(newSprings(1), Spec{Integrator: "mine", Params: params, Scheme: "mine"}); err != nil || drawn != 1 {
+		t.Errorf("error %v, integrator made %d times; want none, once", err, drawn)
+	}
+	for _, tt := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{Integrator: "leapfrog", Params: params}, `unknown integrator "leapfrog": want one of mine`},
+		{Spec{Integrator: "mine", Params: params, Scheme: "cyclic"}, `unknown mini-batch scheme "cyclic": want one of mine`},
+		{Spec{Integrator: "mine", Params: params, Scheme: "mine", Batches: -1}, "K = -1 batches: want at least 1"},
+		{Spec{Integrator: "mine"}, "step h = 0: want a finite number > 0"},
+	} {
+		if _, err := r.New(newSprings(1), tt.spec); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: error %v, want %q", tt.spec, err, tt.want)
+		}
+	}
+}
+
+func TestPaperTimes(t *testing.T) {
+	for _, tt := range []struct {
+		step  float64
+		inner int
+		want  Plan
+	}{
+		{0.005, 1, Plan{BurnIn: 2000, Samples: 7, Thin: 500}}, // as the paper says
+		{0.01, 100, Plan{BurnIn: 10, Samples: 7, Thin: 3}},    // 2.5 outer steps of 1, rounded away from 0
+		{5, 1, Plan{BurnIn: 2, Samples: 7, Thin: 1}},          // at least a step
+		{100, 1, Plan{BurnIn: 1, Samples: 7, Thin: 1}},
+	} {
+		if got := PaperPlan(tt.step, tt.inner, 7); got != tt.want {
+			t.Errorf("h = %v, N_l = %d: %+v, want %+v", tt.step, tt.inner, got, tt.want)
+		}
+	}
+	for _, tt := range []struct{ rows, size, want int }{{455, FullBatch, 1}, {455, 8, 57}, {455, 128, 4}, {100, 67, 1}, {100, 66, 2}, {2, 1, 2}, {2, 8, 1}} {
+		if got := Batches(tt.rows, tt.size); got != tt.want {
+			t.Errorf("%d rows in batches of %d: K = %d, want %d", tt.rows, tt.size, got, tt.want)
+		}
+	}
+}
+
+func TestFingerprintOfTheTimeLoop(t *testing.T) {
+	got, err := Fingerprint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The same under every instruction set.
+	if want := "b758fcd17fb29d60eb6eb61d7843b235"; got != want {
+		t.Errorf("fingerprint %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,80 @@
+package chain
+
+import (
+	"context"
+
+	"hambench/integrators"
+	"hambench/internal/fingerprint"
+	"hambench/models"
+)
+
+// Fingerprint digests what the time loop makes of a small fixed problem: the
+// start, the batches, the burn-in with its end of the adaptation, and the
+// thinning, in float64 by the plain formulas. It is the same on all machines,
+// and changes with any change of the loop that changes the numbers of chains.
+func Fingerprint() (string, error) {
+	d := fingerprint.New()
+	for _, spec := range []Spec{
+		{Integrator: "sghmc-adaptive", Params: integrators.Params{Step: 0.1, Friction: 1.5}, Scheme: "reshuffle", Batches: 2, Key: 1},
+		{Integrator: "sghmc", Params: integrators.Params{Step: 0.1, Friction: 1.5}, Key: 2},
+		{Integrator: "lietrotter", Params: integrators.Params{Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3}}, Scheme: "repartition", Batches: 3, Key: 3},
+	} {
+		s, err := Registry{}.New(&quartic{}, spec)
+		if err != nil {
+			return "", err
+		}
+		add := func(_ int, z *integrators.State) error {
+			d.Add("θ", z.Theta...)
+			d.Add("r", z.R...)
+			return nil
+		}
+		z := s.Start(spec.Key, nil)
+		_ = add(0, z)
+		plan := PaperPlan(spec.Params.Step, s.Integrator().Batches, 3)
+		d.Add("plan", float64(plan.BurnIn), float64(plan.Samples), float64(plan.Thin))
+		if err := s.Run(context.Background(), z, plan, add); err != nil {
+			return "", err
+		}
+		n := s.Counts()
+		d.Add("counts", float64(n.Steps), float64(n.Gradients), float64(n.HessianVectors))
+	}
+	return d.String(), nil
+}
+
+// quartic is the target of the fingerprint: five rows, row i with the negative
+// log-likelihood Σ_d (θ_d − i/5)²/4, and the prior exp(−Σ_d θ_d⁴/4). It has no
+// more than a gradient, so it runs by the plain formulas.
+type quartic struct{ order []int }
+
+const quarticRows = 5
+
+func (t *quartic) Dim() int            { return 2 }
+func (t *quartic) Rows() int           { return quarticRows }
+func (t *quartic) Arrange(order []int) { t.order = append(t.order[:0], order...) }
+
+func (t *quartic) Gradient(g, theta []float64, rows models.Rows) {
+	for d, x := range theta {
+		g[d] = x * x * x
+		for i := rows.Lo; i < rows.Hi; i++ {
+			g[d] += rows.Scale * (x - float64(t.order[i])/quarticRows) / 2
+		}
+	}
+}
+
+func (t *quartic) Potential(theta []float64) float64 {
+	var u float64
+	for _, x := range theta {
+		u += x * x * x * x / 4
+		for i := range quarticRows {
+			u += (x - float64(i)/quarticRows) * (x - float64(i)/quarticRows) / 4
+		}
+	}
+	return u
+}
+
+func (t *quartic) Outputs() int                 { return 2 }
+func (t *quartic) Predict(dst, theta []float64) { copy(dst, theta) }
+
+// DrawPrior takes the normals as they are: where the chain starts matters
+// here, not the law.
+func (t *quartic) DrawPrior([]float64) {}

@@ -1,0 +1,41 @@
+package chain
+
+import (
+	"math"
+
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/noise"
+)
+
+// Start returns the state in which a chain starts: at the position theta, or,
+// if that is nil, at a draw from the prior; with a fresh momentum from N(0, M)
+// and the integrator's auxiliary variables at their start. What is random
+// comes from the key's stream StreamStart.
+func (s *Sampler) Start(key uint64, theta []float64) *integrators.State {
+	z, n := s.in.NewState(), noise.New(key, noise.StreamStart)
+	if theta != nil {
+		copy(z.Theta, theta)
+	} else {
+		drawPrior(z.Theta, s.batch.target, n)
+	}
+	n.Normal(z.R)
+	for i, w := range s.in.InvMass() {
+		z.R[i] /= math.Sqrt(w)
+	}
+	return z
+}
+
+// StartAtRest returns a start without momentum or auxiliary variables, at a
+// draw from the prior: the position is that of Start. It is for warm-ups, whose
+// integrators change.
+func StartAtRest(key uint64, t models.Target) *integrators.State {
+	z := integrators.NewState(t.Dim())
+	drawPrior(z.Theta, t, noise.New(key, noise.StreamStart))
+	return z
+}
+
+func drawPrior(theta []float64, t models.Target, n *noise.Stream) {
+	n.Normal(theta)
+	t.DrawPrior(theta)
+}
