@@ -9,72 +9,104 @@ import (
 // Lengths around the ends of groups and turns.
 var lengths = []int{1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 127, 128, 129, 200, 1000}
 
-// Every set must give the plain Go normals: radius and angle use 32 random
-// bits each, and a wrong bit above float32's resolution, a wrong lane or a
-// wrong counter changes a normal by more than the tolerance. That is a few
-// units of float32 of the largest normals, near 6: the assembly rounds some
-// ten times where plain Go rounds once. AVX-512 and AVX2 agree exactly.
-func TestNormalsAgreeBetweenSets(t *testing.T) {
-	const tol = 3e-6
-	for _, key := range []uint64{0, 0xfedcba9876543210} {
+// boxMuller turns random bits into two independent standard normals, rounded
+// to float32: radius √(−2 ln u) with u = max(u1, 1)/2³² rounded to float32
+// (so at most 6.7), and an angle whose quadrant is the top two bits of u2
+// and whose position in the quadrant is the rest.
+func boxMuller(u1, u2 uint32) (x, y float64) {
+	u := float64(float32(max(u1, 1))) * 0x1p-32
+	r := math.Sqrt(-2 * math.Log(u))
+	quarter := float64(float32(int32(u2<<2))) * 0x1p-32 // −½ … ½ of a quarter turn
+	y, x = math.Sincos(math.Pi / 2 * quarter)
+	if u2&(1<<31) != 0 {
+		x = -x
+	}
+	if u2&(1<<30) != 0 {
+		x, y = y, x
+	}
+	return float64(float32(r * x)), float64(float32(r * y))
+}
+
+// The layout of counters is a promise: results in a store depend on it. Radius
+// and angle use 32 random bits each, and a wrong bit above float32's
+// resolution, a wrong lane or a wrong counter changes a normal by more than
+// the tolerance. That is a few units of float32 of the largest normals, near
+// 6: the assembly rounds some ten times where the definition rounds once.
+func TestNormalsFollowTheirCounters(t *testing.T) {
+	const key, stream, vector, tol = 0x1122334455667788, 7, math.MaxUint32 - 1, 3e-6 // a carry follows
+	for _, s := range assemblySets(t) {
 		for _, length := range lengths {
-			got := map[string][]float64{}
-			for _, s := range Sets() {
-				n := newNoise(s, key, 3)
-				n.counter.words[0] = math.MaxUint32 - 1 // a carry follows
-				x := make([]float64, length)
-				for range 4 {
-					n.Normal(x)
-					got[s.Name()] = append(got[s.Name()], x...)
-				}
-			}
-			for i, want := range got["generic"] {
-				for name, x := range got {
-					if d := math.Abs(x[i] - want); !(d <= tol) {
-						t.Fatalf("%s: length %d element %d is %g, in plain Go %g", name, length, i, x[i], want)
+			n, x := newNoise(s, key, stream), make([]float64, roundUp(length, groupLen))
+			n.counter.words[0] = vector
+			for v := uint64(vector); v < vector+3; v++ {
+				n.Normal(x[:length])
+				for i, got := range x[:length] {
+					pair := i % (groupLen / 2)
+					u := Philox([4]uint32{uint32(i/groupLen*groupBlocks + pair/2), uint32(v), uint32(v >> 32), stream}, [2]uint32{0x55667788, 0x11223344})
+					want, second := boxMuller(u[pair%2], u[2+pair%2])
+					if i%groupLen >= groupLen/2 {
+						want = second
+					}
+					if d := math.Abs(got - want); !(d <= tol) {
+						t.Fatalf("%s: length %d vector %d element %d is %g, want %g", s.Name(), length, v, i, got, want)
 					}
 				}
-				if a, b := got["avx512"], got["avx2"]; a != nil && b != nil && a[i] != b[i] {
-					t.Fatalf("length %d element %d: AVX-512 %v, AVX2 %v", length, i, a[i], b[i])
+			}
+		}
+	}
+}
+
+// All sets of kernels make the same normals, bit for bit.
+func TestNormalsAreTheSameInAssembly(t *testing.T) {
+	for _, length := range lengths {
+		var want []float64
+		for _, s := range assemblySets(t) {
+			got := draws(s, 3, 4, length)
+			if want == nil {
+				want = got
+			}
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%s: length %d element %d is %v, want %v", s.Name(), length, i, got[i], want[i])
 				}
 			}
 		}
 	}
 }
 
-// The layout of counters is a promise: results in a store depend on it.
-func TestNormalsFollowTheirCounters(t *testing.T) {
-	const key, stream, vector = 0x1122334455667788, 7, 5
-	x := make([]float64, 3*groupLen)
+// Plain Go's elements are made of a word each.
+func TestPlainNormalsFollowTheirCounters(t *testing.T) {
+	const key, stream, vector = 0x1122334455667788, 7, math.MaxUint32 - 1
 	n := newNoise(&Set{"generic", generic}, key, stream)
 	n.counter.words[0] = vector
-	n.Normal(x)
-	for b := range uint32(3 * groupBlocks) {
-		u := Philox([4]uint32{b, vector, 0, stream}, [2]uint32{0x55667788, 0x11223344})
-		for w := range 2 {
-			first, second := boxMuller(u[w], u[2+w])
-			i := int(b/groupBlocks)*groupLen + 2*int(b%groupBlocks) + w
-			if x[i] != first || x[i+groupLen/2] != second {
-				t.Fatalf("block %d word %d is not the pair at %d", b, w, i)
+	x, certain := make([]float64, 1001), 0
+	for v := uint64(vector); v < vector+3; v++ {
+		n.Normal(x)
+		for i, got := range x {
+			u := Philox([4]uint32{uint32(i / 4), uint32(v), uint32(v >> 32), stream}, [2]uint32{0x55667788, 0x11223344})
+			layer, want := theZiggurat.draw(u[i%4])
+			if math.Abs(want) >= theZiggurat.layers[layer].inner {
+				continue
+			}
+			if certain++; got != want {
+				t.Fatalf("vector %d element %d is %g, want %g", v, i, got, want)
 			}
 		}
 	}
+	if certain < 2900 {
+		t.Errorf("%d of 3003 candidates are accepted at once, want 98.8 %%", certain)
+	}
 }
 
-func TestBoxMullerAtTheEdges(t *testing.T) {
-	for _, c := range []struct {
-		u1, u2 uint32
-		x, y   float64
-	}{
-		{math.MaxUint32, 0, 0, 0}, // u rounds to 1
-		{0, 0, math.Sqrt(64 * math.Ln2), 0},
-		{1, 1 << 31, -math.Sqrt(64 * math.Ln2), 0},
-		{1, 1 << 30, 0, math.Sqrt(64 * math.Ln2)},
-		{1, 3 << 30, 0, -math.Sqrt(64 * math.Ln2)},
-	} {
-		// float32 has 7 digits.
-		if x, y := boxMuller(c.u1, c.u2); math.Abs(x-c.x) > 1e-6 || math.Abs(y-c.y) > 1e-6 {
-			t.Errorf("boxMuller(%x, %x) = %g, %g, want %g, %g", c.u1, c.u2, x, y, c.x, c.y)
+// The layers' areas must be equal: then the highest one ends at the density's
+// top.
+func TestZigguratReachesTheTop(t *testing.T) {
+	z := theZiggurat
+	width := func(i int) float64 { return z.layers[i].unit / zigguratBits }
+	area := width(0) * math.Exp(-zigguratTail*zigguratTail/2)
+	for i := 1; i < zigguratLayers; i++ {
+		if a := width(i) * (z.height[i+1] - z.height[i]); math.Abs(a/area-1) > 1e-10 {
+			t.Errorf("layer %d has the area %g, want %g", i, a, area)
 		}
 	}
 }
@@ -125,7 +157,7 @@ func TestMomentsOfNormals(t *testing.T) {
 // Counts beyond 2, 3, 4 and 5 standard deviations on either side are
 // binomial.
 func TestTailsOfNormals(t *testing.T) {
-	for _, s := range assemblySets(t) {
+	for _, s := range Sets() {
 		x := draws(s, 2, 4000, 1024)
 		for _, at := range []float64{-4.5, -4, -3, -2, 2, 3, 4, 4.5} {
 			count := 0.0
@@ -141,21 +173,48 @@ func TestTailsOfNormals(t *testing.T) {
 	}
 }
 
-// The Kolmogorov statistic √n·D of a million normals exceeds 2.7 once in a
-// million seeds (2 exp(−2·2.7²)).
+// kolmogorov compares numbers with their distribution function. The statistic
+// √n·D exceeds 2.7 once in a million seeds (2 exp(−2·2.7²)).
+func kolmogorov(t *testing.T, what string, x []float64, cdf func(float64) float64) {
+	t.Helper()
+	slices.Sort(x)
+	d, n := 0.0, float64(len(x))
+	for i, v := range x {
+		p := cdf(v)
+		d = max(d, math.Abs(p-float64(i)/n), math.Abs(p-float64(i+1)/n))
+	}
+	if z := d * math.Sqrt(n); z > 2.7 {
+		t.Errorf("%s: Kolmogorov statistic %.2f", what, z)
+	}
+}
+
+func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
 func TestLawOfNormals(t *testing.T) {
-	for _, s := range assemblySets(t) {
-		x := draws(s, 3, 1000, 1000)
-		slices.Sort(x)
-		d, n := 0.0, float64(len(x))
-		for i, v := range x {
-			p := math.Erfc(-v/math.Sqrt2) / 2
-			d = max(d, math.Abs(p-float64(i)/n), math.Abs(p-float64(i+1)/n))
-		}
-		if z := d * math.Sqrt(n); z > 2.7 {
-			t.Errorf("%s: Kolmogorov statistic %.2f", s.Name(), z)
+	for _, s := range Sets() {
+		kolmogorov(t, s.Name(), draws(s, 3, 1000, 1000), normalBelow)
+	}
+}
+
+// What a hundredth of plain Go's normals are made by is tested alone, with as
+// many draws: the tail's law, on either side, and that of draws that follow
+// a rejection, of a candidate that is rejected half the time.
+func TestLawOfRareNormals(t *testing.T) {
+	n := newNoise(&Set{"generic", generic}, 42, 6)
+	tail := normalBelow(-zigguratTail)
+	candidate := math.Sqrt(-2 * math.Log((theZiggurat.height[1]+theZiggurat.height[2])/2))
+	var high, low, next []float64
+	for i := range 1_000_000 {
+		high = append(high, n.edge(i, 0, 4))
+		low = append(low, n.edge(i+1_000_000, 0, -4))
+		if x := n.edge(i+2_000_000, 1, candidate); x != candidate {
+			next = append(next, x)
 		}
 	}
+	score(t, "rejections", (float64(len(next))-500_000)/500)
+	kolmogorov(t, "upper tail", high, func(x float64) float64 { return 1 - normalBelow(-x)/tail })
+	kolmogorov(t, "lower tail", low, func(x float64) float64 { return normalBelow(x) / tail })
+	kolmogorov(t, "after a rejection", next, normalBelow)
 }
 
 // correlation scores the mean product of x and y, and of their squares, whose

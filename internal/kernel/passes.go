@@ -55,12 +55,28 @@ func (u *Update) Apply(xi []float64) { chosen.apply(u, xi) }
 
 func (s *Set) apply(u *Update, xi []float64) {
 	u.check(xi)
-	for i := updateVectors(s.level, u, xi); i < len(u.R); i++ {
-		x := 0.0
+	var still [2 * groupLen]float64
+	for i := updateVectors(s.level, u, xi); i < len(u.R); {
+		x := still[:min(len(still), len(u.R)-i)]
 		if xi != nil {
-			x = xi[i]
+			x = xi[i:len(u.R)]
 		}
-		u.coordinate(i, x)
+		u.span(i, x)
+		i += len(x)
+	}
+}
+
+// span updates coordinates lo, lo+1, … with the noise given.
+func (u *Update) span(lo int, xi []float64) {
+	switch {
+	case !u.uniform() || u.Theta == nil || u.G == nil && u.Lead == nil:
+		for i, x := range xi {
+			u.coordinate(lo+i, x)
+		}
+	case u.Lead != nil:
+		u.steps(lo, xi)
+	default:
+		u.moves(lo, xi)
 	}
 }
 
@@ -84,6 +100,35 @@ func (u *Update) coordinate(i int, xi float64) {
 	}
 	if u.Lead != nil {
 		u.Lead[i] = float32(math.FMA(u.E.At(i), r, u.Theta[i]))
+	}
+}
+
+// moves is coordinate where all coefficients are uniform and neither gradient
+// nor position is missing, steps the same with a lead.
+func (u *Update) moves(lo int, xi []float64) {
+	theta, r, g := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)], u.G[lo:][:len(xi)]
+	p, a, b, q, s, d := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All
+	for i, x := range xi {
+		force := g[i]
+		if u.AddTheta {
+			force += theta[i]
+		}
+		kicked := math.FMA(a, force, p*r[i])
+		v := math.FMA(s, x, q*kicked)
+		theta[i], r[i] = math.FMA(d, v, math.FMA(b, kicked, theta[i])), v
+	}
+}
+
+func (u *Update) steps(lo int, xi []float64) {
+	theta, r := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)]
+	data, lead := u.Data[lo:][:len(xi)], u.Lead[lo:][:len(xi)]
+	p, a, b, q, s, d, e := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All
+	for i, x := range xi {
+		t := math.FMA(e, r[i], theta[i])
+		kicked := math.FMA(a, float64(data[i])+t, p*r[i])
+		v := math.FMA(s, x, q*kicked)
+		t = math.FMA(d, v, math.FMA(b, kicked, t))
+		theta[i], r[i], lead[i] = t, v, float32(math.FMA(e, v, t))
 	}
 }
 
@@ -164,14 +209,43 @@ func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d", len(dst), i))
 		}
 	}
-	for i := combineVectors(s.level, dst, rounded, terms); i < len(dst); i++ {
-		sum := 0.0
-		for j := range terms {
-			sum = math.FMA(terms[j].C.At(i), terms[j].at(i), sum)
+	for i := combineVectors(s.level, dst, rounded, terms); i < len(dst); i += sumsAtOnce {
+		combineSpan(dst, rounded, terms, i, min(i+sumsAtOnce, len(dst)))
+	}
+}
+
+// sumsAtOnce is the number of elements that plain Go sums term by term.
+const sumsAtOnce = 64
+
+// combineSpan stores elements lo to hi of a combination.
+func combineSpan(dst []float64, rounded []float32, terms []Summand, lo, hi int) {
+	var room [sumsAtOnce]float64
+	sums := room[:hi-lo]
+	for j := range terms {
+		terms[j].addTo(sums, lo)
+	}
+	copy(dst[lo:], sums)
+	if rounded != nil {
+		for i, x := range sums {
+			rounded[lo+i] = float32(x)
 		}
-		dst[i] = sum
-		if rounded != nil {
-			rounded[i] = float32(sum)
+	}
+}
+
+// addTo adds the term's elements from lo on to sums.
+func (t *Summand) addTo(sums []float64, lo int) {
+	switch {
+	case t.C.Each != nil:
+		for i, c := range t.C.Each[lo:][:len(sums)] {
+			sums[i] = math.FMA(c, t.at(lo+i), sums[i])
+		}
+	case t.Single != nil:
+		for i, x := range t.Single[lo:][:len(sums)] {
+			sums[i] = math.FMA(t.C.All, float64(x), sums[i])
+		}
+	default:
+		for i, x := range t.X[lo:][:len(sums)] {
+			sums[i] = math.FMA(t.C.All, x, sums[i])
 		}
 	}
 }

@@ -27,3 +27,55 @@ const (
 	philoxW1     = 0xBB67AE85
 	philoxRounds = 10
 )
+
+// counter is a Philox counter and the keys of all rounds, in the assembly's
+// layout: a 64-bit word holds one of 32 bits.
+type counter struct {
+	block uint64
+	words [3]uint64 // low and high word of the vector's number, stream
+	keys  [2 * philoxRounds]uint64
+	start [4]uint64 // see share
+}
+
+func newCounter(key uint64, stream uint32) (c counter) {
+	c.words[2] = uint64(stream)
+	k0, k1 := uint32(key), uint32(key>>32)
+	for i := 0; i < len(c.keys); i += 2 {
+		c.keys[i], c.keys[i+1] = uint64(k0), uint64(k1)
+		k0 += philoxW0
+		k1 += philoxW1
+	}
+	return c
+}
+
+func (c *counter) key() [2]uint32 { return [2]uint32{uint32(c.keys[0]), uint32(c.keys[1])} }
+
+// share derives what the first rounds of all blocks have in common. They
+// differ in the first word only, so that one of the first round's two
+// products is the same for all, and the other one of the second round: words
+// 0 and 1 after the first round, word 3 after the second. Keys are added
+// where they can be.
+func (c *counter) share() {
+	hi1, lo1 := bits.Mul32(philoxM1, uint32(c.words[1]))
+	hi0, lo0 := bits.Mul32(philoxM0, hi1^uint32(c.words[0]^c.keys[0]))
+	c.start = [4]uint64{
+		c.words[2] ^ c.keys[1],
+		uint64(lo1) ^ c.keys[2],
+		uint64(hi0) ^ c.keys[3],
+		uint64(lo0) ^ c.keys[5],
+	}
+}
+
+// draw returns a block's words, as Philox does. It needs what share derives.
+func (c *counter) draw(block uint32) (x0, x1, x2, x3 uint32) {
+	p0 := uint64(philoxM0) * uint64(block)
+	p1 := uint64(philoxM1) * uint64(uint32(p0>>32)^uint32(c.start[0]))
+	x0, x1, x2 = uint32(p1>>32)^uint32(c.start[1]), uint32(p1), uint32(p0)^uint32(c.start[2])
+	x3 = uint32(c.start[3] ^ c.keys[5])
+	for i := 4; i < len(c.keys); i += 2 {
+		p0, p1 := uint64(philoxM0)*uint64(x0), uint64(philoxM1)*uint64(x2)
+		x0, x2 = uint32(p1>>32)^x1^uint32(c.keys[i]), uint32(p0>>32)^x3^uint32(c.keys[i+1])
+		x1, x3 = uint32(p1), uint32(p0)
+	}
+	return x0, x1, x2, x3
+}
