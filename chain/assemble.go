@@ -1,8 +1,10 @@
 package chain
 
 import (
+	"cmp"
 	"math"
 
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/minibatch"
 	"hambench/models"
@@ -13,6 +15,7 @@ import (
 type Spec struct {
 	Integrator string             // name, or split:WORD
 	Params     integrators.Params // step, friction, inner steps, mass, and the scheme's own
+	Estimator  string             // of gradients; "" means plain
 	Scheme     string             // of mini-batches; "" means DefaultScheme
 	Batches    int                // K; 0 means 1
 	// Key names the random streams: a seed, or noise.KeyOf a digest.
@@ -25,6 +28,7 @@ type Spec struct {
 // built-in one.
 type Registry struct {
 	Integrators integrators.Registry
+	Estimators  estimators.Registry
 	Schemes     minibatch.Registry
 }
 
@@ -32,11 +36,20 @@ type Registry struct {
 // The numbers of the chain depend on these two alone. An unknown name, a number
 // out of range, and parts that do not fit each other are usage errors.
 func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
-	in, err := r.integrator(t.Dim(), s)
+	r = r.filled()
+	method, err := r.Integrators.Lookup(s.Integrator)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := r.stream(t.Rows(), s)
+	in, err := method.New(t.Dim(), s.Params)
+	if err != nil {
+		return nil, err
+	}
+	estimator, err := r.Estimators.Lookup(cmp.Or(s.Estimator, estimators.Plain.Name))
+	if err != nil {
+		return nil, err
+	}
+	stream, partition, err := r.stream(t.Rows(), s)
 	if err != nil {
 		return nil, err
 	}
@@ -44,31 +57,36 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	if n == nil {
 		n = noise.New(s.Key, noise.StreamNoise)
 	}
-	return New(t, in, stream, n)
+	return newSampler(t, in, estimator, stream, partition, n)
 }
 
-func (r Registry) integrator(dim int, s Spec) (*integrators.Integrator, error) {
+// filled returns the registry with the built-in lists where there are none.
+func (r Registry) filled() Registry {
 	if r.Integrators == nil {
 		r.Integrators = integrators.Builtin()
 	}
-	m, err := r.Integrators.Lookup(s.Integrator)
-	if err != nil {
-		return nil, err
+	if r.Estimators == nil {
+		r.Estimators = estimators.Builtin()
 	}
-	return m.New(dim, s.Params)
-}
-
-func (r Registry) stream(rows int, s Spec) (minibatch.Stream, error) {
 	if r.Schemes == nil {
 		r.Schemes = minibatch.Builtin()
 	}
-	if s.Batches == 0 {
-		s.Batches = 1
+	return r
+}
+
+// stream returns the batches and the number of those of a fixed partition, 0
+// without one.
+func (r Registry) stream(rows int, s Spec) (stream minibatch.Stream, partition int, err error) {
+	batches := cmp.Or(s.Batches, 1)
+	scheme, err := r.Schemes.Lookup(cmp.Or(s.Scheme, DefaultScheme(batches)))
+	if err != nil {
+		return nil, 0, err
 	}
-	if s.Scheme == "" {
-		s.Scheme = DefaultScheme(s.Batches)
+	if scheme.Stream == nil {
+		partition = batches
 	}
-	return r.Schemes.New(s.Scheme, rows, s.Batches, noise.New(s.Key, noise.StreamBatches).Rand())
+	stream, err = scheme.New(rows, batches, noise.New(s.Key, noise.StreamBatches).Rand())
+	return stream, partition, err
 }
 
 // DefaultScheme is the scheme of a chain that names none: the paper's, or

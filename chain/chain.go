@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/minibatch"
 	"hambench/models"
@@ -31,6 +32,7 @@ type Counts struct {
 	Steps          int64 // kernels run
 	Gradients      int64 // gradients over a batch
 	HessianVectors int64 // Hessian-vector products over a batch
+	FullGradients  int64 // gradients over all data, of an estimator that asks for them
 }
 
 // DivergedError says that the state holds numbers that are not finite.
@@ -48,29 +50,49 @@ func (e *DivergedError) Error() string {
 // batches and a source of noise, all of them its own. It is not safe for
 // concurrent use.
 type Sampler struct {
-	in      *integrators.Integrator
-	stream  minibatch.Stream
-	noise   integrators.Noise
-	batch   *batch
-	next    func() integrators.Force // s.nextForce, bound once: binding allocates
-	poll    int                      // outer steps between two looks at the context
-	steps   int64                    // kernels run
-	checkAt int64                    // kernels at which to look for non-finite numbers
+	in        *integrators.Integrator
+	target    models.Target
+	stream    minibatch.Stream
+	noise     integrators.Noise
+	forces    *estimators.Forces
+	estimator estimators.Estimator
+	state     *integrators.State       // of the last Advance
+	next      func() integrators.Force // s.nextForce, bound once: binding allocates
+	poll      int                      // outer steps between two looks at the context
+	steps     int64                    // kernels run
+	checkAt   int64                    // kernels at which to look for non-finite numbers
 }
 
-// New joins parts of a chain that were made by hand; Registry.New makes them
-// from names. It refuses, with a usage error that names
-// both, an integrator that needs more of its force than the model has.
+// New joins parts of a chain that were made by hand, under the estimator
+// plain; Registry.New makes them from names. It refuses, with a usage error
+// that names both, an integrator that needs more of its force than the model
+// has.
 func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
+	return newSampler(t, in, estimators.Plain, s, 0, n)
+}
+
+// newSampler joins the parts of a chain; partition is the number of batches
+// of a fixed partition, 0 without one.
+func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method, s minibatch.Stream, partition int, n integrators.Noise) (*Sampler, error) {
 	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
-		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), modelName(t), t.Rows())
+		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), estimators.ModelName(t), t.Rows())
 	}
-	b, f, err := newForce(t, in.Method)
+	if err := m.Check(in.Method); err != nil {
+		return nil, err
+	}
+	forces, err := estimators.NewForces(t, in.Method)
 	if err != nil {
 		return nil, err
 	}
-	c := &Sampler{in: in, stream: s, noise: n, batch: b, poll: max(1, pollKernels/in.Batches), checkAt: checkKernels}
-	c.next = func() integrators.Force { c.advanceBatch(); return f }
+	e, err := m.New(estimators.Problem{Dim: t.Dim(), Batches: partition, Full: forces.Full()})
+	if err != nil {
+		return nil, err
+	}
+	c := &Sampler{
+		in: in, target: t, stream: s, noise: n, forces: forces, estimator: e,
+		poll: max(1, pollKernels/in.Batches), checkAt: checkKernels,
+	}
+	c.next = c.nextForce
 	return c, nil
 }
 
@@ -79,7 +101,8 @@ func (s *Sampler) Integrator() *integrators.Integrator { return s.in }
 
 // Counts returns the work done so far.
 func (s *Sampler) Counts() Counts {
-	return Counts{Steps: s.steps, Gradients: s.batch.gradients, HessianVectors: s.batch.products}
+	n := s.forces.Counts()
+	return Counts{Steps: s.steps, Gradients: n.Gradients, HessianVectors: n.HessianVectors, FullGradients: n.FullGradients}
 }
 
 // Advance runs outer steps of the integrator on z. It returns a
@@ -87,6 +110,7 @@ func (s *Sampler) Counts() Counts {
 // last of the steps, and the context's error when that is cancelled; then z
 // is valid and the chain may go on. It allocates nothing.
 func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) error {
+	s.adopt(z)
 	for left := outerSteps; left > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -102,6 +126,21 @@ func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps 
 		}
 	}
 	return nil
+}
+
+// adopt makes z the state of the chain. One that is new to it gets the
+// integrator's variables, if it lacks them, and the estimator's behind them.
+func (s *Sampler) adopt(z *integrators.State) {
+	if s.state == z {
+		return
+	}
+	s.state = z
+	own := s.in.NewState().Aux
+	if len(z.Aux) < len(own) {
+		z.Aux = own
+	}
+	z.Aux = z.Aux[:len(own):len(own)]
+	s.estimator.Begin(z)
 }
 
 // untilCheck is how many outer steps there are to the next look for numbers
@@ -137,17 +176,18 @@ func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe
 	return nil
 }
 
-// advanceBatch makes the stream's next batch the one under the force.
-func (s *Sampler) advanceBatch() {
+// nextForce returns the force of the stream's next batch.
+func (s *Sampler) nextForce() integrators.Force {
 	b := s.stream.Next()
 	if b.Rearranged {
-		s.batch.arrange(s.stream.Arrangement())
+		s.forces.Arrange(s.stream.Arrangement())
 	}
 	if s.steps == 0 {
 		s.tellNoiseFree(b)
 	}
-	s.batch.rows = models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale}
+	f := s.forces.Batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
 	s.steps++
+	return s.estimator.Force(estimators.Step{Number: s.steps - 1, Batch: b.Index, Force: f}, s.state)
 }
 
 // tellNoiseFree tells a variance-corrected integrator of a first batch that
@@ -155,8 +195,8 @@ func (s *Sampler) advanceBatch() {
 // the chain would count its own motion as noise.
 func (s *Sampler) tellNoiseFree(b minibatch.Batch) {
 	v, ok := s.in.Kernel.(integrators.VarianceCorrected)
-	if ok && b.Lo == 0 && b.Hi == s.batch.target.Rows() {
-		v.SetGradientVariance(make([]float64, s.batch.target.Dim()))
+	if ok && b.Lo == 0 && b.Hi == s.target.Rows() {
+		v.SetGradientVariance(make([]float64, s.target.Dim()))
 	}
 }
 

@@ -147,7 +147,7 @@ func (r *halve) Step(z *integrators.State, f integrators.Force, n integrators.No
 
 func eulerOf(h float64) (*integrators.Integrator, *euler) {
 	k := &euler{h: h, g: make([]float64, 1)}
-	return &integrators.Integrator{Method: integrators.Method{Name: "euler"}, Batches: 1, Kernel: k}, k
+	return &integrators.Integrator{Method: integrators.Method{Name: "euler"}, Dim: 1, Batches: 1, Kernel: k}, k
 }
 
 func must(t *testing.T, target models.Target, in *integrators.Integrator, s minibatch.Stream) *Sampler {
@@ -370,8 +370,10 @@ func TestDivergenceIsNoticed(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		in, k := eulerOf(0.1)
 		c := must(t, newSprings(1), in, whole(1))
-		z := integrators.NewState(1)
-		z.Aux = [][]float64{{0}, {0}}
+		in.Method.Variables = func(int, integrators.Params) []integrators.Variable {
+			return []integrators.Variable{{Name: "a", Start: []float64{0}}, {Name: "b", Start: []float64{0}}}
+		}
+		z := in.NewState()
 		k.seen = func(integrators.Force, bool) {
 			if c.Counts().Steps == 100 {
 				z.Aux[1][0] = bad

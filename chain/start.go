@@ -17,7 +17,7 @@ func (s *Sampler) Start(key uint64, theta []float64) *integrators.State {
 	if theta != nil {
 		copy(z.Theta, theta)
 	} else {
-		drawPrior(z.Theta, s.batch.target, n)
+		drawPrior(z.Theta, s.target, n)
 	}
 	n.Normal(z.R)
 	for i, w := range s.in.InvMass() {

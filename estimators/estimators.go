@@ -1,0 +1,98 @@
+// Package estimators holds the ways from a mini-batch to a gradient: what
+// makes, of the current batch and the state, the force of a step.
+//
+// A [Method] describes an estimator and makes an [Estimator] for a [Problem].
+// At every step the time loop hands it the [Step], with the force of the
+// batch, and takes the force that it returns. An estimator is orthogonal to
+// the integrator, which uses that force, and to the mini-batch scheme, which
+// chose the batch. It knows neither data nor models, so that the same code
+// runs in chains and under package certify.
+//
+// What an estimator remembers of the chain (an anchor, a table of gradients)
+// is part of the Markov chain's state, and stands in State.Aux, behind the
+// integrator's own variables: so the certifier sees it, and the time loop
+// watches it. What it only keeps to save work may stand in the estimator.
+package estimators
+
+import (
+	"slices"
+	"strings"
+
+	"hambench/integrators"
+	"hambench/usage"
+)
+
+// Problem is what an estimator is made for.
+type Problem struct {
+	Dim int
+	// Batches is K, the number of batches of a fixed partition; 0 if there is
+	// none, and Step.Batch is then −1.
+	Batches int
+	// Full is the force of all data, ∇U. Its gradients are counted apart.
+	Full integrators.Force
+}
+
+// Step is a step's batch as an estimator sees it.
+type Step struct {
+	Number int64 // of the step (kernel) in the chain, from 0
+	Batch  int   // 0 … K−1, or −1 for rows of no partition
+	// Force has the scaled gradient of the batch, G_i = K∇U_i, whose mean over
+	// the batches is ∇U, and what else the model can do. It is valid during
+	// the step.
+	Force integrators.Force
+}
+
+// Estimator makes the forces of one chain. Force allocates nothing.
+type Estimator interface {
+	// Begin appends the estimator's variables to z.Aux, with their values for
+	// a chain that starts at z. z.Aux then holds those of the integrator only.
+	Begin(z *integrators.State)
+	// Force returns the force of a step from z, valid during the step. It may
+	// change its own variables in z, and evaluate the step's force.
+	Force(s Step, z *integrators.State) integrators.Force
+}
+
+// Method describes an estimator and makes it.
+type Method struct {
+	Name  string
+	About string // one line for lists
+	// HessianVectors and Affine say that the estimator's force is a
+	// HessianForce or an AffineForce if those of the batches are.
+	HessianVectors, Affine bool
+	// New returns a usage error for a problem that the estimator cannot take,
+	// such as one without a partition.
+	New func(p Problem) (Estimator, error)
+}
+
+// Check refuses, with a usage error that names both, an integrator that needs
+// more than the estimator's force gives.
+func (m Method) Check(in integrators.Method) error {
+	switch {
+	case in.Claims.HessianVectors > 0 && !m.HessianVectors:
+		return usage.Errorf("integrator %q needs Hessian-vector products, which estimator %q does not give", in.Name, m.Name)
+	case in.Claims.Affine && !m.Affine:
+		return usage.Errorf("integrator %q needs a linear-Gaussian force, which estimator %q does not give", in.Name, m.Name)
+	}
+	return nil
+}
+
+// Registry is a list of estimators that can be looked up by name.
+type Registry []Method
+
+// Builtin returns the estimators of this package. A program with estimators
+// of its own appends them.
+func Builtin() Registry { return Registry{Plain} }
+
+// Lookup returns the estimator of a name. An unknown name is a usage error
+// that lists what there is.
+func (r Registry) Lookup(name string) (Method, error) {
+	i := slices.IndexFunc(r, func(m Method) bool { return m.Name == name })
+	if i >= 0 {
+		return r[i], nil
+	}
+	var names []string
+	for _, m := range r {
+		names = append(names, m.Name)
+	}
+	return Method{}, usage.Errorf("unknown gradient estimator %q: want one of %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,50 @@
+package estimators
+
+import (
+	"math"
+
+	"hambench/integrators"
+	"hambench/internal/fingerprint"
+)
+
+// Fingerprint digests the gradients and the variables of an estimator along a
+// fixed path over three batches. It is the same on all machines, and changes
+// with any change of the estimator that changes its numbers.
+func Fingerprint(m Method) (string, error) {
+	const (
+		batches = 3
+		steps   = 200 // more than an estimator's period
+		dim     = 2
+	)
+	e, err := m.New(Problem{Dim: dim, Batches: batches, Full: waves{0, 1, 2}})
+	if err != nil {
+		return "", err
+	}
+	d := fingerprint.New()
+	z, g := integrators.NewState(dim), make([]float64, dim)
+	e.Begin(z)
+	for t := range steps {
+		for j := range dim {
+			z.Theta[j], z.R[j] = 1.5*math.Sin(1.7*float64(t)+float64(j)), math.Cos(0.9*float64(t+j))
+		}
+		i := (t*t + t/batches) % batches
+		e.Force(Step{Number: int64(t), Batch: i, Force: waves{i}}, z).Gradient(g, z.Theta)
+		d.Add("gradient", g...)
+		for _, x := range z.Aux {
+			d.Add("variable", x...)
+		}
+	}
+	return d.String(), nil
+}
+
+// waves is the mean of forces θ_j + sin(θ_j + i + j)/2, by their numbers i.
+type waves []int
+
+func (w waves) Gradient(g, theta []float64) {
+	for j, x := range theta {
+		g[j] = x
+		for _, i := range w {
+			g[j] += math.Sin(x+float64(i+j)) / 2 / float64(len(w))
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package estimators
+
+import (
+	"fmt"
+
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/usage"
+)
+
+// Counts is the work that Forces have done.
+type Counts struct {
+	Gradients      int64 // over a batch
+	HessianVectors int64 // Hessian-vector products over a batch
+	FullGradients  int64 // gradients over all data
+}
+
+// Forces makes the forces of a target's rows and counts their evaluations. It
+// serves one chain.
+type Forces struct {
+	batch *batch
+	force integrators.Force
+}
+
+// NewForces returns the forces for an integrator. It refuses, with a usage
+// error that names both, one that needs more than the target has.
+func NewForces(t models.Target, m integrators.Method) (*Forces, error) {
+	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
+	f, err := b.forceFor(m)
+	return &Forces{b, f}, err
+}
+
+// Batch returns the force of the rows until the next call.
+func (f *Forces) Batch(rows models.Rows) integrators.Force {
+	f.batch.rows = rows
+	return f.force
+}
+
+// Full returns the force of all data.
+func (f *Forces) Full() integrators.Force { return (*full)(f.batch) }
+
+// Arrange puts the target's rows in a new order, after which a batch holds
+// other rows than before.
+func (f *Forces) Arrange(order []int) {
+	f.batch.target.Arrange(order)
+	clear(f.batch.affine)
+}
+
+// Counts returns the work done so far.
+func (f *Forces) Counts() Counts { return f.batch.counts }
+
+// batch is the force of the current mini-batch. The types below add what
+// the target can give beyond a gradient, so that an integrator's question
+// "is this force a HessianForce?" is answered as truly for the force as for
+// the target.
+type batch struct {
+	target models.Target
+	rows   models.Rows
+	counts Counts
+	affine map[models.Rows]*integrators.Affine // of the current arrangement
+}
+
+func (b *batch) Gradient(g, theta []float64) {
+	b.counts.Gradients++
+	b.target.Gradient(g, theta, b.rows)
+}
+
+// full is the force of all rows.
+type full batch
+
+func (f *full) Gradient(g, theta []float64) {
+	f.counts.FullGradients++
+	f.target.Gradient(g, theta, models.Rows{Lo: 0, Hi: f.target.Rows(), Scale: 1})
+}
+
+// hessianBatch is the force of a target with Hessian-vector products.
+type hessianBatch struct {
+	*batch
+	hessian models.Hessian
+}
+
+func (b hessianBatch) HessianVector(hv, theta, v []float64) {
+	b.counts.HessianVectors++
+	b.hessian.HessianVector(hv, theta, v, b.rows)
+}
+
+// dataBatch is the force of a target that can leave its prior's part out.
+type dataBatch struct {
+	hessianBatch
+	data models.Data
+}
+
+func (b dataBatch) GradientData(g, theta []float64) {
+	b.counts.Gradients++
+	b.data.GradientData(g, theta, b.rows)
+}
+
+func (b dataBatch) DerivativesData(g, hv, theta, v []float64) {
+	b.counts.Gradients++
+	b.counts.HessianVectors++
+	b.data.DerivativesData(g, hv, theta, v, b.rows)
+}
+
+// singleBatch is the force of a target that works in float32.
+type singleBatch struct {
+	hessianBatch
+	single models.Single
+}
+
+func (b singleBatch) GradientSingle(g, theta []float32) {
+	b.counts.Gradients++
+	b.single.GradientSingle(g, theta, b.rows)
+}
+
+func (b singleBatch) DerivativesSingle(g, hv, theta, v []float32) {
+	b.counts.Gradients++
+	b.counts.HessianVectors++
+	b.single.DerivativesSingle(g, hv, theta, v, b.rows)
+}
+
+// affineBatch is the force of a linear-Gaussian target.
+type affineBatch struct {
+	*batch
+	gaussian models.LinearGaussian
+}
+
+// Affine returns one pointer per batch of an arrangement: integrators keep
+// what they derive from it.
+func (b affineBatch) Affine() *integrators.Affine {
+	a := b.affine[b.rows]
+	if a == nil {
+		precision, shift := b.gaussian.Affine(b.rows)
+		a = &integrators.Affine{Precision: precision, Shift: shift}
+		b.affine[b.rows] = a
+	}
+	return a
+}
+
+// forceFor returns the force that the method needs of the target. No method
+// needs both Hessian-vector products and an affine force.
+func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
+	t := b.target
+	hessian, hasHessian := t.(models.Hessian)
+	single, hasSingle := t.(models.Single)
+	data, hasData := t.(models.Data)
+	gaussian, hasAffine := t.(models.LinearGaussian)
+	switch {
+	case m.Claims.HessianVectors > 0 && !hasHessian:
+		return nil, usage.Errorf("integrator %q needs Hessian-vector products, which model %q does not have", m.Name, ModelName(t))
+	case m.Claims.Affine && !hasAffine:
+		return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, ModelName(t))
+	case m.Claims.Affine:
+		return affineBatch{b, gaussian}, nil
+	case hasSingle:
+		return singleBatch{hessianBatch{b, hessian}, single}, nil
+	case hasData:
+		return dataBatch{hessianBatch{b, hessian}, data}, nil
+	case hasHessian:
+		return hessianBatch{b, hessian}, nil
+	}
+	return b, nil
+}
+
+// ModelName is the target's own name where it tells it, its Go type
+// otherwise.
+func ModelName(t models.Target) string {
+	if n, ok := t.(interface{ Name() string }); ok {
+		return n.Name()
+	}
+	return fmt.Sprintf("%T", t)
+}

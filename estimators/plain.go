@@ -1,0 +1,18 @@
+package estimators
+
+import "hambench/integrators"
+
+// Plain is the gradient of the batch itself, G_i(θ). A network's fused steps
+// stay open to it.
+var Plain = Method{
+	Name:           "plain",
+	About:          "the scaled gradient of the mini-batch",
+	HessianVectors: true, Affine: true,
+	New: func(Problem) (Estimator, error) { return plain{}, nil },
+}
+
+type plain struct{}
+
+func (plain) Begin(*integrators.State) {}
+
+func (plain) Force(s Step, _ *integrators.State) integrators.Force { return s.Force }
