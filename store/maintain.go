@@ -1,10 +1,6 @@
 package store
 
-import (
-	"errors"
-	"path/filepath"
-	"slices"
-)
+import "slices"
 
 // Report is what Verify found in a store.
 type Report struct {
@@ -36,10 +32,8 @@ func Verify(dir string) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{Stats: s.Stats(), Corruptions: s.corruptions, Conflicts: s.conflicts}
-	for _, name := range s.list(quarantineFolder) {
-		r.Quarantined = append(r.Quarantined, filepath.Join(dir, quarantineFolder, name))
-	}
-	return r, nil
+	r.Quarantined, err = s.list(quarantineFolder)
+	return r, err
 }
 
 // Stats describes a store.
@@ -48,7 +42,7 @@ type Stats struct {
 	Records    int          // valid ones
 	Keys       map[Kind]int // records of several machines under one key count once
 	Duplicates int          // equal records beyond the first
-	Seconds    float64      // of one core, of results and exact errors
+	Seconds    float64      // of one core, which results and exact errors took
 	Machines   []Machine    // of results
 }
 
@@ -62,19 +56,16 @@ func (s *Store) Stats() Stats {
 	}
 	for at, list := range s.records {
 		st.Keys[at.kind]++
-		if at.kind != Result && at.kind != Exact {
-			continue
-		}
-		st.Seconds += list[0].Seconds
 		for _, r := range list {
+			if at.kind == Result || at.kind == Exact {
+				st.Seconds += r.Seconds
+			}
 			if at.kind == Result && !slices.Contains(st.Machines, r.Made.Machine) {
 				st.Machines = append(st.Machines, r.Made.Machine)
 			}
 		}
 	}
-	slices.SortFunc(st.Machines, func(a, b Machine) int {
-		return byName(stored{Record: Record{Made: Made{Machine: a}}}, stored{Record: Record{Made: Made{Machine: b}}})
-	})
+	slices.SortFunc(st.Machines, func(a, b Machine) int { return preference(Made{Machine: a}, Made{Machine: b}) })
 	return st
 }
 
@@ -86,8 +77,8 @@ type Merged struct {
 
 // Merge adds to the store the results, exact errors, references and manifests
 // of the stores in the given folders that it does not have. A record that
-// differs from the store's own on the same machine is a *Conflict; of
-// manifests the other store's counts.
+// differs from the store's own on the same machine is a *Conflict; of two
+// manifests of one key the newer counts.
 func (s *Store) Merge(dirs ...string) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	for _, dir := range dirs {
@@ -108,22 +99,17 @@ func (s *Store) Merge(dirs ...string) (m Merged, err error) {
 func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 	for _, key := range from.Keys(kind) {
 		for _, theirs := range from.records[address{kind, key}] {
-			if ours, ok := s.on(theirs); ok {
-				if ours.sum != theirs.sum && kind != Run {
-					return conflict(ours, theirs)
-				}
-				if ours.sum == theirs.sum {
-					continue
-				}
+			switch ours, ok := s.rival(theirs); {
+			case ok && (ours.sum == theirs.sum || kind == Run && !theirs.Made.Time.After(ours.Made.Time)):
+				continue
+			case ok && kind != Run:
+				return conflict(ours, theirs)
 			}
-			r := theirs.Record
-			if theirs.line == 0 {
-				var err error
-				if r, _, err = loadFile(kind, theirs.file); err != nil {
-					return errors.Join(errors.New(theirs.file), err)
-				}
+			r, err := theirs.load()
+			if err == nil {
+				err = s.Put(r)
 			}
-			if err := s.Put(r); err != nil {
+			if err != nil {
 				return err
 			}
 			m.Added[kind]++
@@ -132,14 +118,13 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 	return nil
 }
 
-// on returns the store's own record of the same key and machine.
-func (s *Store) on(r stored) (stored, bool) {
+// rival returns the store's own record of the same kind, key and machine.
+func (s *Store) rival(r stored) (stored, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.records[address{r.Kind, r.Key}]
-	i := slices.IndexFunc(list, func(o stored) bool { return o.Made.Machine == r.Made.Machine || r.Kind == Run })
-	if i < 0 {
-		return stored{}, false
+	if i := slices.IndexFunc(list, r.sameMachine); i >= 0 {
+		return list[i], true
 	}
-	return list[i], true
+	return stored{}, false
 }

@@ -6,12 +6,24 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"hambench/internal/atomicfile"
-	"hambench/usage"
 )
+
+// note takes a corruption in, unless it was there before. A file is never
+// known: where it was quarantined it is no longer in its place.
+func (s *Store) note(c *Corruption) {
+	same := func(o *Corruption) bool { return o.File == c.File && o.Line == c.Line && o.sum == c.sum }
+	if slices.ContainsFunc(s.corruptions, same) {
+		return
+	}
+	_, err := os.Stat(s.quarantinePath(c))
+	c.Known = c.Line > 0 && err == nil
+	s.corruptions = append(s.corruptions, c)
+}
 
 // quarantine keeps a copy of each new corrupt line, so that it is reported
 // once, and moves corrupt files away.
@@ -20,32 +32,39 @@ func (s *Store) quarantine() error {
 		if c.Known {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Join(s.dir, quarantineFolder), 0o755); err != nil {
-			return usage.Errorf("store %s cannot be written: %w", s.dir, reason(err))
-		}
 		if err := s.isolate(c); err != nil {
-			return fmt.Errorf("store %s: %w", s.dir, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// isolate writes a copy of a line, or moves a file: another process may have
-// been first.
+// isolate writes a copy of a line, or moves a file, unless another process was
+// first.
 func (s *Store) isolate(c *Corruption) error {
-	if c.Line > 0 {
-		return atomicfile.Write(s.quarantinePath(c), append(c.text, '\n'))
-	}
-	delete(s.files, c.File)
-	if err := os.Rename(c.File, s.quarantinePath(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	to := s.quarantinePath(c)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
+	}
+	if c.Line > 0 {
+		text := append(c.text, '\n')
+		c.text = nil
+		return atomicfile.Write(to, text)
+	}
+	if err := os.Rename(c.File, to); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if text, err := os.ReadFile(to); err == nil && checksum(text) != c.sum {
+		return os.Rename(to, c.File) // another process had just replaced it
 	}
 	return nil
 }
 
 // quarantinePath names what is corrupt by its file, line and bytes.
 func (s *Store) quarantinePath(c *Corruption) string {
-	name := fmt.Sprintf("%s.%d.%.16s", filepath.Base(c.File), c.Line, checksum(c.text))
+	name := fmt.Sprintf("%s.%d.%.16s", filepath.Base(c.File), c.Line, c.sum)
 	return filepath.Join(s.dir, quarantineFolder, name)
 }
 
@@ -53,17 +72,17 @@ func (s *Store) quarantinePath(c *Corruption) string {
 // was killed while it wrote: writes take seconds.
 const leftoverAge = time.Hour
 
-// removeLeftovers removes the temporary files of processes that were killed.
-func (s *Store) removeLeftovers() error {
+// removeLeftovers removes temporary files and claims of processes that were
+// killed. Ages are by the file system's clock, which all processes share.
+func (s *Store) removeLeftovers(now time.Time) error {
 	var failed error
-	for _, folder := range append(subfolders(), segmentFolder, quarantineFolder, claimFolder, ".") {
+	for _, folder := range []string{".", segmentFolder, Reference.folder(), Part.folder(), Run.folder(), quarantineFolder} {
 		entries, err := os.ReadDir(filepath.Join(s.dir, folder))
 		if err != nil {
-			continue // not there yet
+			continue // quarantine/ may not be there yet
 		}
 		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil || !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), ".") || time.Since(info.ModTime()) < leftoverAge {
+			if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || !temporary(e.Name()) || now.Sub(info.ModTime()) < leftoverAge {
 				continue
 			}
 			if err := os.Remove(filepath.Join(s.dir, folder, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -71,5 +90,12 @@ func (s *Store) removeLeftovers() error {
 			}
 		}
 	}
+	s.removeDeadClaims(now)
 	return failed
+}
+
+// temporary reports whether a file's name is one that touch or atomicfile.Write
+// gives: users may keep other hidden files beside a store's.
+func temporary(name string) bool {
+	return strings.HasPrefix(name, touchPrefix) || strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
 }

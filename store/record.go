@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // Kind says what a record's body is. The store does not look into bodies.
@@ -32,9 +34,21 @@ const (
 	Run Kind = "run"
 )
 
+// folder is where records of a kind lie, each a file of its own; none for the
+// kinds whose records are lines of segments.
+func (k Kind) folder() string {
+	switch k {
+	case Reference, Part, Run:
+		return string(k) + "s"
+	}
+	return ""
+}
+
 // Record is what the store keeps under a kind and a key.
 type Record struct {
-	Kind Kind   `json:"kind"`
+	Kind Kind `json:"kind"`
+	// Key is at most 200 printable ASCII characters without a space or a slash,
+	// and does not begin with a dot: it can name a file.
 	Key  string `json:"key"`
 	Made Made   `json:"made"`
 	// Seconds is the time of one core that the body took.
@@ -53,11 +67,12 @@ type Machine struct {
 	Kernels string `json:"kernels,omitempty"`
 }
 
-// Made says where a record comes from.
+// Made says where a record comes from, and when.
 type Made struct {
 	Machine
-	Go     string `json:"go,omitempty"`
-	Commit string `json:"commit,omitempty"`
+	Go     string    `json:"go,omitempty"`
+	Commit string    `json:"commit,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
 }
 
 func (m Machine) String() string {
@@ -100,7 +115,8 @@ type Corruption struct {
 	Reason string
 	// Known says that an earlier run has reported it.
 	Known bool
-	text  []byte
+	sum   string // of the bytes
+	text  []byte // of a line, until it is quarantined
 }
 
 func (c *Corruption) Error() string {
@@ -110,20 +126,59 @@ func (c *Corruption) Error() string {
 	return fmt.Sprintf("%s:%d: %s", c.File, c.Line, c.Reason)
 }
 
-// encode returns the record's line, newline included. A body that is no JSON
-// is an error.
+// encode returns the record's line, newline included. What decode would refuse
+// is an error, and so is a body that is no JSON.
 func (r Record) encode() ([]byte, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	record, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s %.12s: %w", r.Kind, r.Key, err)
 	}
-	return slices.Concat([]byte(frameSum), []byte(checksum(record)), []byte(frameRecord), record, []byte(frameEnd+"\n")), nil
+	line := slices.Concat([]byte(frameSum), []byte(checksum(record)), []byte(frameRecord), record, []byte(frameEnd+"\n"))
+	if len(line) > maxRecord {
+		return nil, fmt.Errorf("%s %.12s: record of %d bytes; at most %d are allowed", r.Kind, r.Key, len(line), maxRecord)
+	}
+	return line, nil
+}
+
+// check refuses records that could not be found again.
+func (r Record) check() error {
+	switch {
+	case !isName(string(r.Kind)):
+		return fmt.Errorf("record of kind %.40q, which is no name", r.Kind)
+	case !isName(r.Key):
+		return fmt.Errorf("record with key %.40q, which is no name", r.Key)
+	case len(r.Body) == 0:
+		return fmt.Errorf("%s %.12s: record without a body", r.Kind, r.Key)
+	}
+	return nil
+}
+
+// isName reports whether a kind or key can name a file.
+func isName(s string) bool {
+	outside := func(c rune) bool { return c <= ' ' || c > '~' || c == '/' || c == '\\' }
+	return s != "" && len(s) <= 200 && s[0] != '.' && strings.IndexFunc(s, outside) < 0
+}
+
+// fileName is the name of the file of a record that has one of its own: one
+// per key for manifests, otherwise one per key, machine and body. So writers
+// never replace what is different, and readers see that it differs.
+func (r Record) fileName() string {
+	if r.Kind == Run {
+		return r.Key
+	}
+	m := r.Made.Machine
+	return fmt.Sprintf("%s-%.16s", r.Key, checksum(fmt.Appendf(nil, "%s\n%s\n%s\n%s", m.Arch, m.ISA, m.Kernels, r.Body)))
 }
 
 func checksum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
+
+var errTorn = errors.New("torn record: the line has no end")
 
 var otherVersion = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
 
@@ -148,8 +203,8 @@ func decode(line []byte) (Record, error) {
 	if err := json.Unmarshal(record, &r); err != nil {
 		return Record{}, fmt.Errorf("record with a valid checksum that is none: %v", err)
 	}
-	if r.Kind == "" || r.Key == "" {
-		return Record{}, errors.New("record with a valid checksum but without kind or key")
+	if err := r.check(); err != nil {
+		return Record{}, fmt.Errorf("record with a valid checksum that is none: %v", err)
 	}
 	return r, nil
 }
@@ -181,14 +236,14 @@ func scanRecords(from io.Reader, line int, record func(line int, r Record), corr
 		}
 		if err == io.EOF {
 			if size > 0 {
-				corrupt(&Corruption{Line: line + 1, Reason: "torn record: the line has no end", text: text})
+				corrupt(&Corruption{Line: line + 1, Reason: errTorn.Error(), sum: checksum(text), text: text})
 			}
 			return offset, line, nil
 		}
 		offset += size
 		line++
 		if r, err := decode(text); err != nil {
-			corrupt(&Corruption{Line: line, Reason: err.Error(), text: text})
+			corrupt(&Corruption{Line: line, Reason: err.Error(), sum: checksum(text), text: text})
 		} else {
 			record(line, r)
 		}

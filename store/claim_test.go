@@ -1,0 +1,282 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// stores opens a folder several times, as several processes do.
+func stores(t testing.TB, dir string, n int) []*Store {
+	t.Helper()
+	var all []*Store
+	for range n {
+		all = append(all, openStore(t, dir))
+	}
+	return all
+}
+
+// die makes a claim as a process does that dies at once, and returns its file.
+func die(t testing.TB, s *Store, key string) string {
+	t.Helper()
+	c, err := s.claim(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.file
+}
+
+// claimed reports whether a key is held, without keeping it.
+func claimed(s *Store, key string) bool {
+	release, ok := s.Claim(key)
+	release()
+	return !ok
+}
+
+// claimFiles lists what is in the claims folder.
+func claimFiles(t testing.TB, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, claimFolder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestClaimIsHeldUntilItIsReleased(t *testing.T) {
+	dir := t.TempDir()
+	s := stores(t, dir, 2)
+	release, ok := s[0].Claim("a")
+	if !ok {
+		t.Fatal("a free key is not granted")
+	}
+	for _, other := range s {
+		if !claimed(other, "a") || claimed(other, "b") {
+			t.Error("want a held and b free")
+		}
+	}
+	release()
+	again, ok := s[1].Claim("a")
+	if !ok {
+		t.Error("a released key is not granted")
+	}
+	release() // a second release gives up nobody else's claim
+	if !claimed(s[0], "a") {
+		t.Error("a claim was given up by its former holder")
+	}
+	again()
+	if _, ok = s[0].Claim("c"); !ok {
+		t.Error("c is not granted")
+	}
+	if err := s[0].Close(); err != nil || claimed(s[1], "c") {
+		t.Errorf("Close: %v; want its claims released", err)
+	}
+	if files := claimFiles(t, dir); len(files) != 0 {
+		t.Errorf("released claims left %v", files)
+	}
+}
+
+// Many workers of several processes take and release a few keys in turn.
+func TestTwoStoresNeverHoldOneKeyAtOnce(t *testing.T) {
+	const processes, workers, rounds = 4, 2, 200
+	dir := t.TempDir()
+	keys := []string{"a", "b", "c"}
+	holders, granted := make([]atomic.Int32, len(keys)), make([]atomic.Int32, len(keys))
+	var group sync.WaitGroup
+	for p, s := range stores(t, dir, processes) {
+		for w := range workers {
+			group.Go(func() {
+				for i := range rounds {
+					k := (p + w + i) % len(keys)
+					release, ok := s.Claim(keys[k])
+					if !ok {
+						continue
+					}
+					if n := holders[k].Add(1); n != 1 {
+						t.Errorf("%d holders of one key", n)
+					}
+					granted[k].Add(1)
+					holders[k].Add(-1)
+					release()
+				}
+			})
+		}
+	}
+	group.Wait()
+	for k := range keys {
+		if n := granted[k].Load(); n < rounds/10 {
+			t.Errorf("%s was granted %d times only", keys[k], n)
+		}
+	}
+	if files := claimFiles(t, dir); len(files) != 0 {
+		t.Errorf("released claims left %v", files)
+	}
+}
+
+func TestDeadClaimIsTakenOverByExactlyOneOfManyTakers(t *testing.T) {
+	const takers, rounds = 16, 25
+	dir := t.TempDir()
+	s := stores(t, dir, takers)
+	for range rounds {
+		dead := die(t, s[0], "key")
+		backdate(t, dead, claimLife-5*time.Second) // it may be alive
+		if n, _ := race(s, "key"); n != 0 {
+			t.Fatalf("%d takers were granted a claim that may be alive", n)
+		}
+		backdate(t, dead, 10*time.Second)
+		n, release := race(s, "key")
+		if n != 1 {
+			t.Fatalf("%d takers were granted a dead claim, want 1", n)
+		}
+		release()
+	}
+	if files := claimFiles(t, dir); len(files) != 0 {
+		t.Errorf("released claims left %v", files)
+	}
+}
+
+// race lets all stores claim a key at once and returns how many were granted
+// it, and what releases it.
+func race(s []*Store, key string) (granted int32, release func()) {
+	var n atomic.Int32
+	releases := make([]func(), len(s))
+	start := make(chan struct{})
+	var group sync.WaitGroup
+	for i := range s {
+		group.Go(func() {
+			<-start
+			var ok bool
+			if releases[i], ok = s[i].Claim(key); ok {
+				n.Add(1)
+			}
+		})
+	}
+	close(start)
+	group.Wait()
+	return n.Load(), func() {
+		for _, release := range releases {
+			release()
+		}
+	}
+}
+
+// The holder's clock is the bubble's, its claims' times are the file system's:
+// the time that passes is taken off these.
+func TestLiveClaimIsNeverTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := stores(t, dir, 2)
+		release, ok := s[0].Claim("key")
+		if !ok {
+			t.Fatal("not granted")
+		}
+		for range 20 {
+			backdate(t, s[0].claims["key"].file, claimLife-5*time.Second)
+			if !claimed(s[1], "key") {
+				t.Fatal("a live holder's claim was taken over")
+			}
+			time.Sleep(claimRenewal + time.Second)
+			synctest.Wait()
+		}
+		release()
+		if claimed(s[1], "key") {
+			t.Error("a released claim is held")
+		}
+	})
+}
+
+// A process that slept for longer than a claim lives, as laptops do, neither
+// renews nor releases that of the process that took over.
+func TestALostClaimIsTheNewHoldersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := stores(t, dir, 3)
+		lost, _ := s[0].Claim("key")
+		backdate(t, s[0].claims["key"].file, claimLife+time.Second)
+		taken, ok := s[1].Claim("key")
+		if !ok {
+			t.Fatal("an old claim is not taken over")
+		}
+		time.Sleep(claimRenewal + time.Second)
+		synctest.Wait()
+		lost()
+		if !claimed(s[2], "key") {
+			t.Error("the new holder's claim is gone")
+		}
+		backdate(t, s[1].claims["key"].file, claimLife+time.Second)
+		if claimed(s[2], "key") {
+			t.Error("the former holder renews the new one's claim")
+		}
+		taken()
+		if files := claimFiles(t, dir); len(files) != 0 {
+			t.Errorf("claims left %v", files)
+		}
+	})
+}
+
+func TestOpenRemovesDeadClaimsOnly(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	release, _ := s.Claim("live")
+	defer release()
+	backdate(t, s.claims["live"].file, claimLife-10*time.Second)
+	backdate(t, die(t, s, "dead"), claimLife+time.Second)
+	prepared := func(name string, age time.Duration) string {
+		folder := filepath.Join(dir, claimFolder, name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeBytes(t, filepath.Join(folder, "id"), nil)
+		backdate(t, folder, age)
+		return folder
+	}
+	young := prepared(".young", leftoverAge-time.Minute)
+	prepared(".old", leftoverAge+time.Minute)
+	if err := os.Mkdir(filepath.Join(dir, claimFolder, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	openStore(t, dir)
+	if files, want := claimFiles(t, dir), []string{young, filepath.Join(dir, claimFolder, "live")}; !slices.Equal(files, want) {
+		t.Errorf("claims %v, want %v", files, want)
+	}
+}
+
+// A folder that its holder has emptied but not yet removed is free.
+func TestAnEmptyClaimIsFree(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	if err := os.Mkdir(filepath.Join(dir, claimFolder, "key"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if claimed(s, "key") {
+		t.Error("not granted")
+	}
+}
+
+// A claim is a courtesy: without it the work is done all the same.
+func TestClaimsThatCannotBeMadeAreGranted(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	if claimed(s, "no/name") {
+		t.Error("a key that cannot name a file is not granted")
+	}
+	if err := os.Remove(filepath.Join(dir, claimFolder)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		release, ok := s.Claim("key")
+		if !ok {
+			t.Error("not granted where claims cannot be made")
+		}
+		release()
+	}
+	if err := errors.Join(s.Put(record(Result, 1)), s.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hambench/usage"
+)
+
+func (s *Store) refresh() error {
+	// Torn last lines are read again each time: they may have been whole
+	// writes of another process that were seen half.
+	s.corruptions = slices.DeleteFunc(s.corruptions, func(c *Corruption) bool { return c.Line > s.scanned[c.File].line })
+	segments, err := s.list(segmentFolder)
+	if err != nil {
+		return err
+	}
+	for _, path := range segments {
+		if strings.HasSuffix(path, segmentSuffix) {
+			if err := s.readSegment(path); err != nil {
+				return fmt.Errorf("store %s: %w", s.dir, err)
+			}
+		}
+	}
+	for _, kind := range []Kind{Reference, Part, Run} {
+		files, err := s.list(kind.folder())
+		if err != nil {
+			return err
+		}
+		for _, path := range files {
+			if err := s.readFile(kind, path); err != nil {
+				return fmt.Errorf("store %s: %w", s.dir, err)
+			}
+		}
+	}
+	return nil
+}
+
+// list returns the paths of the files in a subfolder, sorted; none if there is
+// no such folder.
+func (s *Store) list(folder string) ([]string, error) {
+	folder = filepath.Join(s.dir, folder)
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, usage.Errorf("store %s cannot be read: %w", s.dir, reason(err))
+	}
+	var files []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && e.Name()[0] != '.' {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files, nil
+}
+
+// readSegment adds the lines of a segment that have not been read.
+func (s *Store) readSegment(path string) error {
+	if s.segment != nil && path == s.segment.Name() {
+		return nil // our own
+	}
+	at := s.scanned[path]
+	offset, line, err := scanSegment(path, at.offset, at.line,
+		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
+		func(c *Corruption) { s.note(c) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed since it was listed
+	}
+	s.scanned[path] = position{offset, line}
+	return err
+}
+
+// readFile takes in a file that holds one record, once; a corrupt one is read
+// again each time, since another process may have replaced it.
+func (s *Store) readFile(kind Kind, path string) error {
+	if s.files[path] {
+		return nil
+	}
+	r, err := loadFile(kind, path)
+	var corrupt *Corruption
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // removed, or quarantined by another process
+	case errors.As(err, &corrupt):
+		s.note(corrupt)
+		return nil
+	case err != nil:
+		return err
+	}
+	s.files[path] = true
+	s.add(stored{Record: r, file: path})
+	return nil
+}
+
+// loadFile reads a file that holds one record of a kind. The error is a
+// *Corruption if it holds anything else.
+func loadFile(kind Kind, path string) (Record, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Record{}, err
+	}
+	r, err := decodeFile(text)
+	if err == nil && (r.Kind != kind || r.fileName() != filepath.Base(path)) {
+		err = fmt.Errorf("record of another name: it holds the %s %.12s", r.Kind, r.Key)
+	}
+	if err != nil {
+		return Record{}, &Corruption{File: path, Reason: err.Error(), sum: checksum(text)}
+	}
+	return r, nil
+}
+
+func decodeFile(text []byte) (Record, error) {
+	line, ok := bytes.CutSuffix(text, []byte("\n"))
+	if !ok {
+		return Record{}, errTorn
+	}
+	return decode(line)
+}
+
+// add takes a record in: the first of each machine counts, equal ones merge,
+// differing ones are a conflict. The last manifest counts.
+func (s *Store) add(n stored) {
+	s.counts.records++
+	n.sum = checksum(n.Body)
+	if n.line == 0 {
+		n.Body = nil
+	}
+	at := address{n.Kind, n.Key}
+	list := s.records[at]
+	i := slices.IndexFunc(list, n.sameMachine)
+	switch {
+	case i < 0:
+		s.records[at] = append(list, n)
+	case list[i].place() == n.place(): // put again
+		s.counts.records--
+		list[i] = n
+	case list[i].sum == n.sum:
+		s.counts.duplicates++
+	default:
+		s.conflicts = append(s.conflicts, conflict(list[i], n))
+	}
+}
+
+// sameMachine reports whether there can be only one of two records of one kind
+// and key. Manifests are of no machine.
+func (r stored) sameMachine(o stored) bool {
+	return r.Made.Machine == o.Made.Machine || r.Kind == Run
+}
+
+func conflict(a, b stored) error {
+	return &Conflict{Kind: a.Kind, Key: a.Key, Machine: a.Made.Machine, Here: a.place(), Also: b.place()}
+}
+
+// lose forgets a record whose file could not be read again, and quarantines
+// the file if it is corrupt.
+func (s *Store) lose(n stored, err error) {
+	s.forget(n)
+	var corrupt *Corruption
+	if errors.As(err, &corrupt) {
+		s.note(corrupt)
+		if !s.readOnly {
+			_ = s.isolate(corrupt) // or the next Open does it
+		}
+	}
+}
+
+// forget takes a record with a file of its own out of memory.
+func (s *Store) forget(n stored) {
+	at := address{n.Kind, n.Key}
+	s.records[at] = slices.DeleteFunc(s.records[at], func(o stored) bool { return o.file == n.file })
+	if len(s.records[at]) == 0 {
+		delete(s.records, at)
+	}
+	delete(s.files, n.file)
+	s.counts.records--
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hambench/internal/atomicfile"
+)
+
+// Put adds a record, made now and on the store's machine unless it says
+// otherwise, and returns once it is on the disk. A Put that fails leaves the
+// store as it was; one of a record that differs from what the store has of the
+// same key and machine adds it all the same and returns a *Conflict. A
+// manifest replaces that of the same key.
+func (s *Store) Put(r Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.readOnly {
+		return fmt.Errorf("store %s is open for reading only", s.dir)
+	}
+	if (r.Made.Machine == Machine{}) {
+		r.Made.Machine = s.machine
+	}
+	if r.Made.Time.IsZero() {
+		r.Made.Time = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	line, err := r.encode()
+	if err == nil { // bodies are compared as they are read
+		r, err = decode(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	n := stored{Record: r}
+	if err == nil {
+		n.file, n.line, err = s.write(r, line)
+	}
+	if err != nil {
+		return fmt.Errorf("store %s: %w", s.dir, err)
+	}
+	conflicts := len(s.conflicts)
+	s.add(n)
+	return errors.Join(s.conflicts[conflicts:]...)
+}
+
+// write puts a record's line on the disk and returns where.
+func (s *Store) write(r Record, text []byte) (file string, line int, err error) {
+	if folder := r.Kind.folder(); folder != "" {
+		file = filepath.Join(s.dir, folder, r.fileName())
+		if err = atomicfile.Write(file, text); err == nil {
+			s.files[file] = true
+		}
+		return file, 0, err
+	}
+	if err := s.append(text); err != nil {
+		return "", 0, err
+	}
+	return s.segment.Name(), s.written.line, nil
+}
+
+// append writes one line with one call and flushes it. After a failure the
+// part that was written is cut off again, and the next line goes to a new
+// segment: where the cut fails too, it must not continue a torn line, and
+// where it does not, other processes may have read beyond the cut.
+func (s *Store) append(line []byte) error {
+	if s.segment == nil {
+		if err := s.newSegment(); err != nil {
+			return err
+		}
+	}
+	_, err := s.segment.Write(line)
+	if err == nil {
+		err = s.segment.Sync()
+	}
+	if err == nil {
+		s.written.offset += int64(len(line))
+		s.written.line++
+		return nil
+	}
+	_ = s.segment.Truncate(s.written.offset)
+	_ = s.endSegment()
+	return err
+}
+
+// newSegment makes a segment whose name no other process has: names sort by
+// time, and O_EXCL decides where clocks and process ids agree.
+func (s *Store) newSegment() error {
+	name := fmt.Sprintf("%s-%s%s", time.Now().UTC().Format("20060102T150405.000000"), processID(), segmentSuffix)
+	path := filepath.Join(s.dir, segmentFolder, name)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	s.segment, s.written = f, position{}
+	return atomicfile.SyncDir(filepath.Dir(path))
+}
+
+// processID returns a new name of this process, unlike all others.
+func processID() string {
+	var salt [8]byte
+	rand.Read(salt[:]) // never fails
+	return fmt.Sprintf("%d-%s", os.Getpid(), hex.EncodeToString(salt[:]))
+}
+
+// endSegment closes the segment, whose whole records are known. One without
+// any is removed.
+func (s *Store) endSegment() error {
+	if s.segment == nil {
+		return nil
+	}
+	f := s.segment
+	s.segment = nil
+	if s.written.line == 0 {
+		return errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	s.scanned[f.Name()] = s.written
+	return f.Close()
+}
+
+// Remove deletes this machine's part of a reference that is complete. Records
+// of other kinds are kept for ever.
+func (s *Store) Remove(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, ok := s.choose(address{Part, key})
+	if s.readOnly || !ok {
+		return nil
+	}
+	s.forget(n)
+	if err := os.Remove(n.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store %s: %w", s.dir, err)
+	}
+	return nil
+}
