@@ -108,6 +108,8 @@ func (t *bnn) Dim() int            { return t.train.Dim() }
 func (t *bnn) Rows() int           { return t.train.Rows() }
 func (t *bnn) Arrange(order []int) { t.train.Arrange(order) }
 
+func (t *bnn) Gather(index []int, weights []float64) { t.train.Gather(index, weights) }
+
 func (t *bnn) Potential(theta []float64) float64 {
 	return t.train.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
 }

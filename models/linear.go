@@ -27,6 +27,7 @@ const (
 // m = P⁻¹Φᵀy/σ².
 type linear struct {
 	scores
+	listed
 	variance float64   // σ²
 	given    []float64 // Φ as it was given, row-major, rows × linearDim
 	test     []float64 // features of the test inputs
@@ -75,8 +76,27 @@ func (t *linear) Outputs() int { return len(t.test) / linearDim }
 func (t *linear) Arrange(order []int) {
 	arrange(t.kernels.phi, t.given, linearDim, order)
 	arrange(t.kernels.minusY, t.split.TrainY, 1, order)
-	for i := range t.kernels.minusY {
-		t.kernels.minusY[i] *= -1
+	negate(t.kernels.minusY[:t.Rows()])
+}
+
+func (t *linear) Gather(index []int, weights []float64) {
+	n, k := t.Rows(), &t.kernels
+	t.gather(n, index, weights)
+	if len(k.phi) == n*linearDim { // the first list
+		arranged := k.phi
+		k.phi = kernel.Aligned[float64](2 * n * linearDim)
+		copy(k.phi, arranged)
+	}
+	for i, r := range index {
+		copy(t.phi(n+i), t.given[r*linearDim:(r+1)*linearDim])
+	}
+	k.minusY = gather(k.minusY, t.split.TrainY, 1, index)
+	negate(k.minusY[n:])
+}
+
+func negate(x []float64) {
+	for i := range x {
+		x[i] *= -1
 	}
 }
 
@@ -85,7 +105,7 @@ func (t *linear) phi(i int) []float64 { return t.kernels.phi[i*linearDim : (i+1)
 func (t *linear) Potential(theta []float64) float64 {
 	checkLen(linearDim, theta)
 	var squares float64
-	for i, y := range t.kernels.minusY {
+	for i, y := range t.kernels.minusY[:t.Rows()] {
 		r := dot(t.phi(i), theta) + y
 		squares += r * r
 	}
@@ -93,15 +113,15 @@ func (t *linear) Potential(theta []float64) float64 {
 }
 
 func (t *linear) Gradient(g, theta []float64, rows Rows) {
-	rows.check(t.Rows())
+	t.check(rows, t.Rows())
 	checkLen(linearDim, g, theta)
-	t.kernels.run(g, theta, rows.Lo, rows.Hi, rows.Scale/t.variance, true)
+	t.kernels.run(g, theta, rows.Lo, rows.Hi, rows.Scale/t.variance, t.weightsOf(rows, t.Rows()), true)
 }
 
 func (t *linear) HessianVector(hv, theta, v []float64, rows Rows) {
-	rows.check(t.Rows())
+	t.check(rows, t.Rows())
 	checkLen(linearDim, hv, theta, v)
-	t.kernels.run(hv, v, rows.Lo, rows.Hi, rows.Scale/t.variance, false)
+	t.kernels.run(hv, v, rows.Lo, rows.Hi, rows.Scale/t.variance, t.weightsOf(rows, t.Rows()), false)
 }
 
 func (t *linear) Predict(dst, theta []float64) {
@@ -115,15 +135,15 @@ func (t *linear) Predict(dst, theta []float64) {
 func (t *linear) DrawPrior(dst []float64) { checkLen(linearDim, dst) }
 
 func (t *linear) Affine(rows Rows) (precision, shift []float64) {
-	rows.check(t.Rows())
+	t.check(rows, t.Rows())
 	w := rows.Scale / t.variance
 	precision, shift = make([]float64, linearDim*linearDim), make([]float64, linearDim)
 	for i := rows.Lo; i < rows.Hi; i++ {
-		phi := t.phi(i)
+		phi, v := t.phi(i), t.weight(i, t.Rows())
 		for d, p := range phi {
-			axpy(precision[d*linearDim:(d+1)*linearDim], p, phi)
+			addOuter(precision[d*linearDim:(d+1)*linearDim], v, p, phi)
 		}
-		axpy(shift, -w*t.kernels.minusY[i], phi)
+		axpy(shift, -w*v*t.kernels.minusY[i], phi)
 	}
 	for i := range precision { // scaled last: so it is symmetric to the bit
 		precision[i] *= w
@@ -132,6 +152,18 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 		precision[d*linearDim+d]++
 	}
 	return precision, shift
+}
+
+// addOuter adds v(px) to y. px is rounded first, so that xxᵀ weighed stays
+// symmetric to the bit.
+func addOuter(y []float64, v, p float64, x []float64) {
+	if v == 1 {
+		axpy(y, p, x)
+		return
+	}
+	for e, q := range x {
+		y[e] += v * (p * q)
+	}
 }
 
 // linearLaw is the posterior N(m, P⁻¹), P = UᵀU, with what it says of the
@@ -215,9 +247,9 @@ func newLinearKernels(set *kernel.Set, rows int) linearKernels {
 	return k
 }
 
-// run stores x + w Φᵀ(Φx − y), or x + w ΦᵀΦx if not residual, over the rows
-// [lo, hi) in dst.
-func (k *linearKernels) run(dst, x []float64, lo, hi int, w float64, residual bool) {
+// run stores x + w ΦᵀV(Φx − y), or x + w ΦᵀVΦx if not residual, over the rows
+// [lo, hi) in dst; V has the rows' weights v, nil for I, on its diagonal.
+func (k *linearKernels) run(dst, x []float64, lo, hi int, w float64, v []float64, residual bool) {
 	n := hi - lo
 	if n == 0 {
 		copy(dst, x)
@@ -236,6 +268,9 @@ func (k *linearKernels) run(dst, x []float64, lo, hi int, w float64, residual bo
 	r := k.frame[slotResidual][:n]
 	for i := range r {
 		r[i] *= w
+	}
+	for i := range v {
+		r[i] *= v[i]
 	}
 	k.sums[n].Run(k.frame)
 }

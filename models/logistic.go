@@ -11,8 +11,9 @@ import (
 // P(second class | x) = 1/(1 + exp(−θ₀ − θ₁x₁ − …)), with the prior N(0, I).
 type logistic struct {
 	scores
+	listed
 	dim           int
-	givenX, x     []float64 // row-major, rows × dim
+	givenX, x     []float64 // row-major, rows × dim; x and class: as arranged, then as gathered
 	givenC, class []int
 	testX         []float64
 }
@@ -36,7 +37,7 @@ func withOnes(x []float64, width int) []float64 {
 
 func (t *logistic) Name() string { return "logistic" }
 func (t *logistic) Dim() int     { return t.dim }
-func (t *logistic) Rows() int    { return len(t.class) }
+func (t *logistic) Rows() int    { return len(t.givenC) }
 func (t *logistic) Outputs() int { return t.split.TestRows() }
 
 func (t *logistic) Arrange(order []int) {
@@ -44,12 +45,18 @@ func (t *logistic) Arrange(order []int) {
 	arrange(t.class, t.givenC, 1, order)
 }
 
+func (t *logistic) Gather(index []int, weights []float64) {
+	t.gather(t.Rows(), index, weights)
+	t.x = gather(t.x, t.givenX, t.dim, index)
+	t.class = gather(t.class, t.givenC, 1, index)
+}
+
 func (t *logistic) row(i int) []float64 { return t.x[i*t.dim : (i+1)*t.dim] }
 
 func (t *logistic) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
 	u := halfSquares(theta)
-	for i, c := range t.class {
+	for i, c := range t.class[:t.Rows()] {
 		z := dot(t.row(i), theta)
 		u += softplus(z) - float64(c)*z
 	}
@@ -57,23 +64,23 @@ func (t *logistic) Potential(theta []float64) float64 {
 }
 
 func (t *logistic) Gradient(g, theta []float64, rows Rows) {
-	rows.check(len(t.class))
+	t.check(rows, t.Rows())
 	checkLen(t.dim, g, theta)
 	copy(g, theta)
 	for i := rows.Lo; i < rows.Hi; i++ {
 		x := t.row(i)
-		axpy(g, rows.Scale*(sigmoid(dot(x, theta))-float64(t.class[i])), x)
+		axpy(g, rows.Scale*t.weight(i, t.Rows())*(sigmoid(dot(x, theta))-float64(t.class[i])), x)
 	}
 }
 
 func (t *logistic) HessianVector(hv, theta, v []float64, rows Rows) {
-	rows.check(len(t.class))
+	t.check(rows, t.Rows())
 	checkLen(t.dim, hv, theta, v)
 	copy(hv, v)
 	for i := rows.Lo; i < rows.Hi; i++ {
 		x := t.row(i)
 		p := sigmoid(dot(x, theta))
-		axpy(hv, rows.Scale*p*(1-p)*dot(x, v), x)
+		axpy(hv, rows.Scale*t.weight(i, t.Rows())*p*(1-p)*dot(x, v), x)
 	}
 }
 

@@ -4,8 +4,9 @@ package models
 
 import "fmt"
 
-// Rows are the data rows [Lo, Hi) of a target's current arrangement with the
-// weight of their negative log-likelihood.
+// Rows are the data rows [Lo, Hi) of a target's current arrangement, or of
+// those that a Gatherer has behind them, with a factor of their negative
+// log-likelihood.
 type Rows struct {
 	Lo, Hi int
 	Scale  float64
@@ -94,13 +95,6 @@ type LinearGaussian interface {
 	// Affine returns P (row-major, Dim × Dim, symmetric positive definite)
 	// and s such that Gradient stores Pθ − s for these rows.
 	Affine(rows Rows) (precision, shift []float64)
-}
-
-// check panics if the rows are not within [0, n).
-func (r Rows) check(n int) {
-	if r.Lo < 0 || r.Hi < r.Lo || r.Hi > n {
-		panic(fmt.Sprintf("models: rows [%d, %d): want a range within [0, %d)", r.Lo, r.Hi, n))
-	}
 }
 
 // checkLen panics if a vector does not have length want.

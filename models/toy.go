@@ -15,8 +15,9 @@ const toyPriorVariance = 0.5
 // observations the posterior is N(σ_l² Σx_i/σ_x², σ_l²), where σ_l⁻² =
 // σ_θ⁻² + n σ_x⁻².
 type toy struct {
-	given, x []float64
-	variance float64 // σ_x²
+	listed
+	given, x []float64 // x: as arranged, then as gathered
+	variance float64   // σ_x²
 }
 
 func newToy(s *datasets.Split, _ Options) (Target, error) {
@@ -25,14 +26,19 @@ func newToy(s *datasets.Split, _ Options) (Target, error) {
 
 func (t *toy) Name() string        { return "toy" }
 func (t *toy) Dim() int            { return 1 }
-func (t *toy) Rows() int           { return len(t.x) }
+func (t *toy) Rows() int           { return len(t.given) }
 func (t *toy) Outputs() int        { return 1 }
 func (t *toy) Arrange(order []int) { arrange(t.x, t.given, 1, order) }
+
+func (t *toy) Gather(index []int, weights []float64) {
+	t.gather(len(t.given), index, weights)
+	t.x = gather(t.x, t.given, 1, index)
+}
 
 func (t *toy) Potential(theta []float64) float64 {
 	checkLen(1, theta)
 	u := theta[0] * theta[0] / (2 * toyPriorVariance)
-	for _, x := range t.x {
+	for _, x := range t.x[:len(t.given)] {
 		u += (theta[0] - x) * (theta[0] - x) / (2 * t.variance)
 	}
 	return u
@@ -56,13 +62,15 @@ func (t *toy) Affine(rows Rows) (precision, shift []float64) {
 }
 
 func (t *toy) affine(rows Rows) (p, s float64) {
-	rows.check(len(t.x))
-	var sum float64
-	for _, x := range t.x[rows.Lo:rows.Hi] {
-		sum += x
+	t.check(rows, len(t.given))
+	var sum, count float64
+	for i := rows.Lo; i < rows.Hi; i++ {
+		w := t.weight(i, len(t.given))
+		sum += w * t.x[i]
+		count += w
 	}
 	w := rows.Scale / t.variance
-	return w*float64(rows.Hi-rows.Lo) + 1/toyPriorVariance, w * sum
+	return w*count + 1/toyPriorVariance, w * sum
 }
 
 func (t *toy) Predict(dst, theta []float64) {
@@ -76,7 +84,7 @@ func (t *toy) DrawPrior(dst []float64) {
 }
 
 func (t *toy) posterior() (mean, sd float64) {
-	p, s := t.affine(Rows{0, len(t.x), 1})
+	p, s := t.affine(Rows{0, len(t.given), 1})
 	return s / p, 1 / math.Sqrt(p)
 }
 

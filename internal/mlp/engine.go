@@ -21,8 +21,10 @@ type engine[T kernel.Float] struct {
 	rows, inputLen int // data rows; length of a row of inputs
 	given          data
 	inputs         []T // (D_0 + 1) × inputLen, in the order in force
-	targets        []T
+	targets        []T // and then those of the rows gathered
 	labels         []int
+	gathered       []T // inputs of the rows gathered; nil before the first
+	weights        []T // theirs
 
 	chunk    int              // columns at a time
 	rowLen   int              // length of a row of activations
@@ -94,11 +96,7 @@ func (e *engine[T]) allocate() {
 		widest = max(widest, y.out)
 	}
 	e.inputLen = wholeVectors[T](e.rows) + lanes
-	first := e.layers[0].in
-	e.inputs = kernel.Aligned[T]((first + 1) * e.inputLen)
-	for i := range e.inputLen {
-		e.inputs[first*e.inputLen+i] = T(math.Sqrt(float64(first)))
-	}
+	e.inputs = e.newInputs()
 	e.targets, e.labels = make([]T, len(e.given.targets)), make([]int, len(e.given.labels))
 
 	e.frame = make([][]T, firstHidden+2*len(e.layers)-2)
@@ -161,6 +159,63 @@ func (e *engine[T]) arrange(order []int) {
 			e.labels[i] = e.given.labels[j]
 		} else {
 			e.targets[i] = T(e.given.targets[j])
+		}
+	}
+}
+
+// newInputs returns room for the inputs of all rows, and those of the biases.
+func (e *engine[T]) newInputs() []T {
+	d := e.layers[0].in
+	inputs := kernel.Aligned[T]((d + 1) * e.inputLen)
+	for i := range e.inputLen {
+		inputs[d*e.inputLen+i] = T(math.Sqrt(float64(d)))
+	}
+	return inputs
+}
+
+// gather copies a list of rows behind all others; see Net.Gather.
+func (e *engine[T]) gather(index []int, weights []float64) {
+	if e.gathered == nil {
+		e.gathered = e.newInputs()
+	}
+	e.targets, e.labels, e.weights = e.targets[:len(e.given.targets)], e.labels[:len(e.given.labels)], e.weights[:0]
+	d := e.layers[0].in
+	for i, j := range index {
+		for f, x := range e.given.inputs[j*d : (j+1)*d] {
+			e.gathered[f*e.inputLen+i] = T(x)
+		}
+		if len(e.given.labels) > 0 {
+			e.labels = append(e.labels, e.given.labels[j])
+		} else {
+			e.targets = append(e.targets, T(e.given.targets[j]))
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		e.weights = append(e.weights, T(w))
+	}
+}
+
+// inputsFrom returns the inputs with those of a row in the first column.
+func (e *engine[T]) inputsFrom(row int) []T {
+	if row < e.rows {
+		return e.inputs[row:]
+	}
+	return e.gathered[row-e.rows:]
+}
+
+// weighRows multiplies a derivative by the outputs, of the n columns of the
+// chunk that starts at row lo, by the rows' weights.
+func (e *engine[T]) weighRows(slot, lo, n int) {
+	if lo < e.rows {
+		return
+	}
+	weights := e.weights[lo-e.rows:][:n]
+	for c := range e.layers[len(e.layers)-1].out {
+		row := e.frame[slot][c*e.rowLen:][:n]
+		for b, w := range weights {
+			row[b] *= w
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (e *engine[T]) derive(o operands[T], lo, hi int, scale float64) {
 			continue
 		}
 		p := e.pass(n, kind)
-		e.frame[slotInputs] = e.inputs[c:]
+		e.frame[slotInputs] = e.inputsFrom(c)
 		p.before.Run(e.frame)
 		if kind == gradientOnly {
 			e.lossDelta(c, n, scale)

@@ -29,18 +29,19 @@ func (e *engine[T]) lossDelta(lo, n int, scale float64) {
 		for b, t := range y {
 			delta[b] = s * (z[b] - t)
 		}
-		return
-	}
-	e.probabilities(delta, z, n)
-	for c := range e.loss.classes {
-		row := delta[c*e.rowLen:][:n]
-		for b, p := range row {
-			if e.labels[lo+b] == c {
-				p--
+	} else {
+		e.probabilities(delta, z, n)
+		for c := range e.loss.classes {
+			row := delta[c*e.rowLen:][:n]
+			for b, p := range row {
+				if e.labels[lo+b] == c {
+					p--
+				}
+				row[b] = T(scale) * p
 			}
-			row[b] = T(scale) * p
 		}
 	}
+	e.weighRows(slotDelta, lo, n)
 }
 
 // lossTangent does the same with the tangents of the outputs given, and also
@@ -65,6 +66,7 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 			}
 		}
 	}
+	e.weighRows(slotTangentDelta, lo, n)
 	e.lossDelta(lo, n, scale)
 }
 

@@ -54,6 +54,7 @@ type Problem struct {
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
 	dim, rows int
+	gathered  int              // rows behind the others
 	order     []int            // of the rows; nil is the given order
 	single    *singleEngine    // nil for derivatives in float64
 	exact     *engine[float64] // may still hold an older order
@@ -163,6 +164,21 @@ func (n *Net) Arrange(order []int) {
 	n.stale, n.order = true, append(n.order[:0], order...)
 }
 
+// Gather makes rows index[0], index[1], … of the data, as they were given, the
+// rows Rows(), Rows()+1, … until the next call, for derivatives, in which
+// weights, nil for 1 each, multiply them. There are at most Rows() of them.
+func (n *Net) Gather(index []int, weights []float64) {
+	if len(index) > n.rows || weights != nil && len(weights) != len(index) {
+		panic(fmt.Sprintf("mlp: list of %d rows with %d weights: want at most %d rows, and as many weights or none", len(index), len(weights), n.rows))
+	}
+	n.gathered = len(index)
+	if n.single != nil {
+		n.single.gather(index, weights)
+	} else {
+		n.exact.gather(index, weights)
+	}
+}
+
 // arranged returns the float64 engine in the order in force.
 func (n *Net) arranged() *engine[float64] {
 	if n.stale {
@@ -253,8 +269,12 @@ func (n *Net) Outputs(dst, theta []float64) {
 }
 
 func check[T kernel.Float](n *Net, lo, hi int, vectors ...[]T) {
-	if lo < 0 || hi < lo || hi > n.rows {
-		panic(fmt.Sprintf("mlp: rows [%d, %d): want a range within [0, %d)", lo, hi, n.rows))
+	end := n.rows
+	if lo >= n.rows {
+		end += n.gathered
+	}
+	if lo < 0 || hi < lo || hi > end {
+		panic(fmt.Sprintf("mlp: rows [%d, %d): want a range within [0, %d) or within the %d rows gathered behind", lo, hi, n.rows, n.gathered))
 	}
 	for _, v := range vectors {
 		if len(v) != n.dim {

@@ -87,10 +87,10 @@ func (e *engine[T]) pairGradient(lo, n int, scale float64, first bool) {
 // pairInputs doubles the inputs of the data rows from lo on, with those that
 // follow the last one of a batch: their results are not used.
 func (e *engine[T]) pairInputs(lo int) {
-	doubled := e.frame[e.pairs.doubled(0)]
+	doubled, inputs := e.frame[e.pairs.doubled(0)], e.inputsFrom(lo)
 	for i := range e.layers[0].in {
 		d := (*[kernel.PairRow]T)(doubled[i*kernel.PairRow:])
-		for b, x := range (*[kernel.PairRows]T)(e.inputs[i*e.inputLen+lo:]) {
+		for b, x := range (*[kernel.PairRows]T)(inputs[i*e.inputLen:]) {
 			d[2*b], d[2*b+1] = x, x
 		}
 	}
