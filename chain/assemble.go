@@ -9,6 +9,7 @@ import (
 	"hambench/minibatch"
 	"hambench/models"
 	"hambench/noise"
+	"hambench/usage"
 )
 
 // Spec describes a chain: all but its target.
@@ -49,7 +50,7 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream, partition, err := r.stream(t.Rows(), s)
+	stream, partition, err := r.stream(t, s)
 	if err != nil {
 		return nil, err
 	}
@@ -75,17 +76,20 @@ func (r Registry) filled() Registry {
 }
 
 // stream returns the batches and the number of those of a fixed partition, 0
-// without one.
-func (r Registry) stream(rows int, s Spec) (stream minibatch.Stream, partition int, err error) {
+// without one. It refuses lists of rows for a target that takes none.
+func (r Registry) stream(t models.Target, s Spec) (stream minibatch.Stream, partition int, err error) {
 	batches := cmp.Or(s.Batches, 1)
 	scheme, err := r.Schemes.Lookup(cmp.Or(s.Scheme, DefaultScheme(batches)))
 	if err != nil {
 		return nil, 0, err
 	}
-	if scheme.Stream == nil {
+	if _, ok := t.(models.Gatherer); scheme.Lists && !ok {
+		return nil, 0, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, estimators.ModelName(t))
+	}
+	if scheme.Index != nil {
 		partition = batches
 	}
-	stream, err = scheme.New(rows, batches, noise.New(s.Key, noise.StreamBatches).Rand())
+	stream, err = scheme.New(t.Rows(), batches, noise.New(s.Key, noise.StreamBatches).Rand())
 	return stream, partition, err
 }
 

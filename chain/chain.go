@@ -185,9 +185,16 @@ func (s *Sampler) nextForce() integrators.Force {
 	if s.steps == 0 {
 		s.tellNoiseFree(b)
 	}
-	f := s.forces.Batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
+	f := s.force(b)
 	s.steps++
 	return s.estimator.Force(estimators.Step{Number: s.steps - 1, Batch: b.Index, Force: f}, s.state)
+}
+
+func (s *Sampler) force(b minibatch.Batch) integrators.Force {
+	if b.List != nil {
+		return s.forces.List(b.List, b.Weights, b.Scale)
+	}
+	return s.forces.Batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
 }
 
 // tellNoiseFree tells a variance-corrected integrator of a first batch that

@@ -14,11 +14,13 @@ import (
 // and changes with any change of the loop that changes the numbers of chains.
 func Fingerprint() (string, error) {
 	d := fingerprint.New()
+	noise := &fingerprint.Noise{}
 	for _, spec := range []Spec{
 		{Integrator: "sghmc-adaptive", Params: integrators.Params{Step: 0.1, Friction: 1.5}, Scheme: "reshuffle", Batches: 2, Key: 1},
 		{Integrator: "sghmc", Params: integrators.Params{Step: 0.1, Friction: 1.5}, Key: 2},
 		{Integrator: "lietrotter", Params: integrators.Params{Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3}}, Scheme: "repartition", Batches: 3, Key: 3},
 	} {
+		spec.Noise = noise
 		s, err := Registry{}.New(&quartic{}, spec)
 		if err != nil {
 			return "", err
@@ -28,7 +30,7 @@ func Fingerprint() (string, error) {
 			d.Add("r", z.R...)
 			return nil
 		}
-		z := s.Start(spec.Key, nil)
+		z := s.start(nil, noise)
 		_ = add(0, z)
 		plan := PaperPlan(spec.Params.Step, s.Integrator().Batches, 3)
 		d.Add("plan", float64(plan.BurnIn), float64(plan.Samples), float64(plan.Thin))

@@ -13,7 +13,11 @@ import (
 // and the integrator's auxiliary variables at their start. What is random
 // comes from the key's stream StreamStart.
 func (s *Sampler) Start(key uint64, theta []float64) *integrators.State {
-	z, n := s.in.NewState(), noise.New(key, noise.StreamStart)
+	return s.start(theta, noise.New(key, noise.StreamStart))
+}
+
+func (s *Sampler) start(theta []float64, n integrators.Noise) *integrators.State {
+	z := s.in.NewState()
 	if theta != nil {
 		copy(z.Theta, theta)
 	} else {
@@ -35,7 +39,7 @@ func StartAtRest(key uint64, t models.Target) *integrators.State {
 	return z
 }
 
-func drawPrior(theta []float64, t models.Target, n *noise.Stream) {
+func drawPrior(theta []float64, t models.Target, n integrators.Noise) {
 	n.Normal(theta)
 	t.DrawPrior(theta)
 }

@@ -36,6 +36,24 @@ func (f *Forces) Batch(rows models.Rows) integrators.Force {
 	return f.force
 }
 
+// List returns the force of a list of rows with weights (see models.Gatherer)
+// until the next call. It panics if the target takes no lists.
+func (f *Forces) List(index []int, weights []float64, scale float64) integrators.Force {
+	b := f.batch
+	g, ok := b.target.(models.Gatherer)
+	if !ok {
+		panic(fmt.Sprintf("estimators: list of rows for model %q, which takes none", ModelName(b.target)))
+	}
+	g.Gather(index, weights)
+	n := g.Rows()
+	for rows := range b.affine {
+		if rows.Lo >= n { // of the list before
+			delete(b.affine, rows)
+		}
+	}
+	return f.Batch(models.Rows{Lo: n, Hi: n + len(index), Scale: scale})
+}
+
 // Full returns the force of all data.
 func (f *Forces) Full() integrators.Force { return (*full)(f.batch) }
 

@@ -48,7 +48,7 @@ const (
 // scheme, those after more steps and what it has learnt, and then a few
 // frozen ones.
 func (in *Integrator) digest(d fingerprint.Digest) {
-	z, n := in.NewState(), &weyl{}
+	z, n := in.NewState(), &fingerprint.Noise{}
 	copy(z.Theta, []float64{0.3, -1.1})
 	copy(z.R, []float64{0.7, 0.2})
 	var f Force = quartic{}
@@ -74,22 +74,4 @@ func (in *Integrator) digest(d fingerprint.Digest) {
 		a.Freeze()
 		steps(fingerprintSteps)
 	}
-}
-
-// weyl is a noise of the equidistributed sequence of Weyl, n/φ mod 1, with
-// mean 0 and variance 1. It is exact in binary, so the same everywhere.
-type weyl struct{ n uint64 }
-
-func (w *weyl) Normal(dst []float64) {
-	const overPhi = 0x9e3779b97f4a7c15 // 2⁶⁴/φ
-	for i := range dst {
-		w.n++
-		dst[i] = (float64(w.n*overPhi>>40)/(1<<24) - 0.5) * math.Sqrt(12)
-	}
-}
-
-func (w *weyl) Update(u *Update) {
-	xi := make([]float64, len(u.R))
-	w.Normal(xi)
-	u.Apply(xi)
 }

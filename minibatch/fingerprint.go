@@ -32,7 +32,10 @@ func Fingerprint(m Method) string {
 // hashBatch adds the rows of the next batch, by their numbers in the data.
 func hashBatch(h hash.Hash, s Stream) {
 	b := s.Next()
-	fmt.Fprintln(h, b.Index, s.Arrangement()[b.Lo:b.Hi], math.Float64bits(b.Scale))
+	fmt.Fprintln(h, b.Index, s.Arrangement()[b.Lo:b.Hi], b.List, math.Float64bits(b.Scale))
+	for _, w := range b.Weights {
+		fmt.Fprintln(h, math.Float64bits(w))
+	}
 }
 
 func hashVisits(h hash.Hash, m Method, k int) {

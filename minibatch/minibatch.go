@@ -2,16 +2,24 @@
 package minibatch
 
 // Batch is one mini-batch: the rows [Lo, Hi) of the stream's current
-// arrangement of the data.
+// arrangement of the data, or a list of rows.
 type Batch struct {
-	// Index is the number of the batch in its partition, 0 … K−1; −1 for a
-	// window, which is of no partition.
+	// Index is the number of the batch in its partition, 0 … K−1; −1 for rows
+	// of no partition.
 	Index int
-	// Lo and Hi bound the rows; batches are contiguous, so that a gradient
-	// needs no gather.
+	// Lo and Hi bound the rows; such batches are contiguous, so that a
+	// gradient needs no gather.
 	Lo, Hi int
+	// List, if not nil, are the rows of the batch instead: numbers of rows of
+	// the data as they were given, in any order, some perhaps repeated; at
+	// most as many as there are. Weights, nil for 1 each, multiply their
+	// negative log-likelihoods. Both are valid until the next batch, and the
+	// caller must not change them. Only a Method with Lists may have them.
+	List    []int
+	Weights []float64
 	// Scale multiplies the rows' negative log-likelihood: K for a
-	// partition, N/B for a window, so that the gradient is unbiased.
+	// partition, N/B for B rows of a window or a list, so that the gradient is
+	// unbiased.
 	Scale float64
 	// Rearranged says that the arrangement changed before this batch (also
 	// true of the first batch of a stream); see Stream.Arrangement.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,28 @@ func TestWindowOffsetsAreUniform(t *testing.T) {
 	if offsets[8]+offsets[9] != 0 {
 		t.Errorf("windows beyond the last row: %v", offsets)
 	}
+}
+
+// Every row of an i.i.d. batch is uniform and independent of its neighbours, in
+// the batch and in the next; a false alarm has the probability 2e-6.
+func TestIIDRowsAreUniformAndIndependent(t *testing.T) {
+	const rows, k = 11, 4 // B = round(11/4) = 3
+	s := mustStream(t, "iid", rows, k, 37)
+	var drawn []int
+	for range 40 * rows * rows {
+		b := s.Next()
+		if len(b.List) != 3 || b.Weights != nil || b.Scale != 11./3 || b.Index != -1 || b.Lo != b.Hi {
+			t.Fatalf("batch %+v, want 3 rows of 11 with scale 11/3", b)
+		}
+		drawn = append(drawn, b.List...)
+	}
+	inside, across := make([]int, rows*rows), make([]int, rows*rows)
+	for i := 0; i+5 < len(drawn); i += 6 { // pairs of rows that no other pair uses
+		inside[drawn[i]*rows+drawn[i+1]]++
+		across[drawn[i+2]*rows+drawn[i+3]]++
+	}
+	checkUniform(t, "pairs in a batch", inside)
+	checkUniform(t, "pairs of successive batches", across)
 }
 
 // checkUniform is a chi-square test of equal frequencies that fails by chance
@@ -265,8 +288,8 @@ func TestSeedsReproduce(t *testing.T) {
 		same, differs := true, false
 		for range 50 {
 			x, y, z := a.Next(), b.Next(), c.Next()
-			same = same && x == y && slices.Equal(a.Arrangement(), b.Arrangement())
-			differs = differs || x != z || !slices.Equal(a.Arrangement(), c.Arrangement())
+			same = same && reflect.DeepEqual(x, y) && slices.Equal(a.Arrangement(), b.Arrangement())
+			differs = differs || !reflect.DeepEqual(x, z) || !slices.Equal(a.Arrangement(), c.Arrangement())
 		}
 		if !same {
 			t.Errorf("%s: one seed gave two streams", m.Name)
@@ -316,7 +339,7 @@ func TestBadInput(t *testing.T) {
 		checkUsage(t, err, tt.want)
 	}
 	_, err := Builtin().Lookup("reshufle")
-	checkUsage(t, err, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window`)
+	checkUsage(t, err, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window, iid`)
 	_, err = Method{Name: "mine"}.New(4, 2, source(1))
 	checkUsage(t, err, `scheme "mine" has neither Index nor Stream: want one of them`)
 	_, err = lookup(t, "window").NewIndex(3, source(1))
@@ -359,7 +382,7 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 		seen[f] = m.Name
 	}
 	base := lookup(t, "cyclic")
-	if got, want := Fingerprint(base), "bc1018a11469d76c"; got != want {
+	if got, want := Fingerprint(base), "354d3ca3ab4aef17"; got != want {
 		t.Errorf("cyclic: fingerprint %s, want %s, which every machine gave so far", got, want)
 	}
 	renamed := base
@@ -373,6 +396,10 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 		"a draw": func(m *Method) {
 			m.Index = func(k int, rng *rand.Rand) Index { rng.Uint64(); return newCyclic(k, rng) }
 		},
+		"a list": func(m *Method) { m.Stream = newIID },
+		"weights": func(m *Method) {
+			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &weighted{newIID(rows, k, rng), 1} }
+		},
 		"a scale": func(m *Method) {
 			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &rescaled{Partition(rows, k, rng, newCyclic)} }
 		},
@@ -383,6 +410,30 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 			t.Errorf("%s does not change the fingerprint", what)
 		}
 	}
+}
+
+// A weight that changes in its last bit changes the fingerprint.
+func TestFingerprintHoldsWeights(t *testing.T) {
+	of := func(w float64) string {
+		return Fingerprint(Method{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) Stream { return &weighted{newIID(rows, k, rng), w} }})
+	}
+	if of(1) == of(math.Nextafter(1, 2)) || of(1) != of(1) {
+		t.Error("fingerprints of two weights are the same, or of one weight not")
+	}
+}
+
+// weighted gives all rows of a list a weight.
+type weighted struct {
+	Stream
+	weight float64
+}
+
+func (s *weighted) Next() Batch {
+	b := s.Stream.Next()
+	for range b.List {
+		b.Weights = append(b.Weights, s.weight)
+	}
+	return b
 }
 
 // rescaled changes the last bit of the scale.

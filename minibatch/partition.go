@@ -41,6 +41,9 @@ func cut(n, k, i int) Batch {
 	return Batch{Index: i, Lo: i * n / k, Hi: (i + 1) * n / k, Scale: float64(k)}
 }
 
+// size is the number of rows of a batch outside of a partition, round(n/k).
+func size(n, k int) int { return (2*n + k) / (2 * k) }
+
 func identity(n int) []int {
 	s := make([]int, n)
 	for i := range s {

@@ -24,6 +24,9 @@ type Method struct {
 	// Stream makes the batches. nil means those that Index chooses from a
 	// uniform arrangement of the rows, cut into k; see Partition.
 	Stream func(rows, k int, rng *rand.Rand) Stream
+	// Lists says that batches may be lists of rows, which not every model
+	// takes.
+	Lists bool
 }
 
 // New returns the scheme's stream for a number of data rows and of batches k.
@@ -88,6 +91,7 @@ func Builtin() Registry {
 		symmetricMethod,
 		repartitionMethod,
 		windowMethod,
+		iidMethod,
 	}
 }
 

@@ -21,7 +21,7 @@ type window struct {
 }
 
 func newWindow(rows, k int, rng *rand.Rand) Stream {
-	s := &window{order: identity(rows), size: (2*rows + k) / (2 * k), rng: rng}
+	s := &window{order: identity(rows), size: size(rows, k), rng: rng}
 	shuffle(s.order, rng)
 	return s
 }

@@ -1,0 +1,192 @@
+package chain_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/minibatch"
+	"hambench/models"
+)
+
+// importance is a scheme written outside: B = round(N/K) rows drawn with
+// probabilities p_i ∝ 1 + i, with weights 1/(N p_i), so that the gradient is
+// unbiased.
+func importance(weigh bool) minibatch.Method {
+	return minibatch.Method{
+		Name: "importance", About: "rows drawn with probabilities that grow with their number",
+		Lists: true,
+		Stream: func(rows, k int, rng *rand.Rand) minibatch.Stream {
+			s := &rising{rng: rng, order: make([]int, rows), list: make([]int, (2*rows+k)/(2*k))}
+			for i := range s.order {
+				s.order[i] = i
+			}
+			if weigh {
+				s.weights = make([]float64, len(s.list))
+			}
+			return s
+		},
+	}
+}
+
+type rising struct {
+	rng         *rand.Rand
+	order, list []int
+	weights     []float64
+}
+
+func (s *rising) Next() minibatch.Batch {
+	n := float64(len(s.order))
+	total := n * (n + 1) / 2
+	for j := range s.list {
+		// The first i with 1 + … + (i + 1) > u is drawn with p_i.
+		u := s.rng.Float64() * total
+		s.list[j] = min(int((math.Sqrt(8*u+1)-1)/2), len(s.order)-1)
+		if s.weights != nil {
+			s.weights[j] = total / (n * float64(1+s.list[j]))
+		}
+	}
+	return minibatch.Batch{Index: -1, List: s.list, Weights: s.weights, Scale: n / float64(len(s.list))}
+}
+
+func (s *rising) Arrangement() []int { return s.order }
+
+func target(t testing.TB, model, dataset, precision string) models.Target {
+	t.Helper()
+	set, err := (&datasets.Resolver{Offline: true}).Load(context.Background(), dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	split, err := set.Split(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := models.Builtin().New(model, split, models.Options{Precision: precision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The mean of a weighted scheme's gradients is the gradient of all data; without
+// its weights, it is not. Of the two coordinates, each is tested at 1e-6: so
+// is the probability of a false alarm, twice; the seed is pinned.
+func TestWeightsMakeAGradientUnbiased(t *testing.T) {
+	const draws, falseAlarm = 20_000, 1e-6
+	for _, weigh := range []bool{true, false} {
+		model := target(t, "logistic", "logistic", "")
+		n, dim := model.Rows(), model.Dim()
+		stream, err := importance(weigh).New(n, n/4, rand.New(rand.NewPCG(3, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, full, g := []float64{0.4, -0.7}, make([]float64, dim), make([]float64, dim)
+		model.Gradient(full, theta, models.Rows{Lo: 0, Hi: n, Scale: 1})
+		sum, squares := make([]float64, dim), make([]float64, dim)
+		for range draws {
+			b := stream.Next()
+			model.(models.Gatherer).Gather(b.List, b.Weights)
+			model.Gradient(g, theta, models.Rows{Lo: n, Hi: n + len(b.List), Scale: b.Scale})
+			for i, v := range g {
+				sum[i] += v - full[i]
+				squares[i] += (v - full[i]) * (v - full[i])
+			}
+		}
+		biased := false
+		for i := range dim {
+			z := sum[i] / math.Sqrt(squares[i])
+			biased = biased || 2*distuv.UnitNormal.Survival(math.Abs(z)) < falseAlarm
+		}
+		if biased == weigh {
+			t.Errorf("weighted %v: bias found %v: sums of differences %v, deviations √%v", weigh, biased, sum, squares)
+		}
+	}
+}
+
+// Every built-in model runs under schemes of lists, without an allocation per
+// step.
+func TestListsRunUnderEveryModel(t *testing.T) {
+	schemes := append(minibatch.Builtin(), importance(true))
+	for _, m := range []struct{ model, dataset, precision string }{
+		{"toy", "toy", ""}, {"logistic", "logistic", ""}, {"linear", "linear", ""},
+		{"bnn", "teacher-reg", "float32"}, {"bnn", "teacher-reg", "float64"}, {"bnn", "teacher-cls", "float32"}, {"bnn", "teacher-cls", "float64"},
+	} {
+		for _, scheme := range []string{"iid", "importance"} {
+			for _, integrator := range []string{"leapfrog", "mt3"} {
+				t.Run(fmt.Sprint(m.model, " ", m.dataset, " ", m.precision, " ", scheme, " ", integrator), func(t *testing.T) {
+					model := target(t, m.model, m.dataset, m.precision)
+					s, err := chain.Registry{Schemes: schemes}.New(model, chain.Spec{
+						Integrator: integrator, Params: integrators.Params{Step: 1e-5, Friction: 5},
+						Scheme: scheme, Batches: max(1, model.Rows()/16), Key: 3,
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					z := s.Start(3, nil)
+					advance := func() {
+						if err := s.Advance(context.Background(), z, 10); err != nil {
+							t.Fatal(err)
+						}
+					}
+					advance()
+					if n := testing.AllocsPerRun(3, advance); n != 0 {
+						t.Errorf("%v allocations in 10 steps, want none", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// bare is a model that takes no lists.
+type bare struct{ models.Target }
+
+func (bare) Name() string { return "bare" }
+
+func TestListsAreRefusedForModelsThatTakeNone(t *testing.T) {
+	spec := chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, Scheme: "iid", Batches: 2}
+	_, err := chain.Registry{}.New(bare{target(t, "toy", "toy", "")}, spec)
+	if want := `scheme "iid" draws lists of rows, which model "bare" does not take`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// The exact flow under lists, whose affine forces are made anew at every step:
+// on the toy, whose batches of one row have equal curvature, with i.i.d. rows
+// and θ-steps h the chain is a linear recursion with the posterior's mean. The
+// mean of n correlated draws has the standard error σ√(2τ/n), τ estimated by
+// batch means; five of them are left by chance once in a million.
+func TestExactFlowFollowsLists(t *testing.T) {
+	model := target(t, "toy", "toy", "")
+	s, err := chain.Registry{}.New(model, chain.Spec{Integrator: "exact", Params: integrators.Params{Step: 0.4, Friction: 2}, Scheme: "iid", Batches: 2, Key: 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const blocks, length = 200, 200
+	var sum, squares float64
+	z := s.Start(11, nil)
+	block := 0.0
+	err = s.Run(t.Context(), z, chain.Plan{BurnIn: 100, Samples: blocks * length, Thin: 1}, func(i int, z *integrators.State) error {
+		block += z.Theta[0] / length
+		if i%length == length-1 {
+			sum, squares, block = sum+block, squares+block*block, 0
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := sum / blocks
+	deviation := math.Sqrt((squares/blocks - mean*mean) / (blocks - 1))
+	want, _ := model.(models.Analytic).PredictiveMarginals()
+	if math.Abs(mean-want[0]) > 5*deviation {
+		t.Errorf("mean of θ is %v ± %v, want %v", mean, deviation, want[0])
+	}
+}
