@@ -1,0 +1,233 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/chain"
+	"hambench/integrators"
+	"hambench/models"
+)
+
+// A leapfrog step h on a quadratic well of curvature λ is stable for h√λ < 2.
+// A posterior is no quadratic well: a chain with a larger step moves to where
+// the curvature is smaller (on the teacher network to a third of it), and one
+// with mini-batches meets, rarely, batches of far larger curvature (on energy,
+// chains that hold for thousands of steps overflow later). So the curvature
+// gives the scale, and trial chains decide.
+const (
+	// The warm-up: rungs of steps at a fraction of 1/√λ, λ measured anew on
+	// each, first so damped that what is stiff falls to thermal energy
+	// (rampDamping), then as a chain of the paper.
+	dampedRungs, freeRungs = 12, 12
+	rungSteps              = 100
+	dampedReach, freeReach = 0.2, 0.5 // h√λ
+	lanczosSteps           = 6        // the largest eigenvalue to a few percent
+	paperFriction          = 5
+	// The trials: from stableCap × 2/√λ downwards in steps of 2^¼, until
+	// each of a few chains survives. Where the gradient is bounded (a
+	// softmax), chains stay finite far above: no step beyond the cap follows
+	// the posterior.
+	stableCap    = 2.0
+	trialChains  = 3
+	trialSteps   = 500    // with the full batch; with K batches K times as many, at the same cost, up to
+	trialLongest = 20_000 // these
+	trialCheck   = 50     // steps between two looks at the kinetic energy
+	trialHeat    = 1e4    // times its mean at equilibrium: beyond, a chain has left
+)
+
+// StableSteps estimates, for each number of batches K, the largest step at
+// which leapfrog-like chains on a target stay finite, with friction 5 and
+// batches reshuffled every epoch. For a scheme that moves the position alone,
+// as Langevin dynamics does, the limit is 2/λ where that of leapfrog is 2/√λ:
+// half the square of what StableSteps returns. A step of that size need not be
+// accurate.
+//
+// The steps are powers of 2^¼. The target, which is taken over, starts from a
+// prior draw of fixed seed; machines of different instruction sets agree up to
+// such a factor. It takes about 10 000 gradients of the full batch, and as
+// much again for each K.
+func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float64, error) {
+	s := &stability{t: t, z: chain.StartAtRest(stableKey, t)}
+	if err := s.warmUp(ctx); err != nil {
+		return nil, fmt.Errorf("largest stable step: %w", err)
+	}
+	steps := make([]float64, len(batches))
+	for i, k := range batches {
+		var err error
+		if steps[i], err = s.largest(ctx, k); err != nil {
+			return nil, fmt.Errorf("largest stable step with %d batches: %w", k, err)
+		}
+	}
+	return steps, nil
+}
+
+// stableKey is the first of the keys of the estimate's random numbers.
+const stableKey = 1
+
+// stability is an estimate under way.
+type stability struct {
+	t         models.Target
+	z         *integrators.State // a typical position
+	curvature float64            // there: λ
+}
+
+// warmUp goes from a prior draw to a typical position.
+func (s *stability) warmUp(ctx context.Context) error {
+	for rung := range dampedRungs + freeRungs {
+		if err := s.measure(); err != nil {
+			return err
+		}
+		h := freeReach / math.Sqrt(s.curvature)
+		friction := float64(paperFriction)
+		if rung < dampedRungs {
+			h *= dampedReach / freeReach
+			friction = rampDamping / h
+		}
+		if err := s.climb(ctx, h, friction, stableKey+uint64(rung)); err != nil {
+			return err
+		}
+	}
+	return s.measure()
+}
+
+// climb runs one rung; where that diverges, again with half the step.
+func (s *stability) climb(ctx context.Context, h, friction float64, key uint64) error {
+	var diverged *chain.DivergedError
+	for range maxAttempts {
+		c, err := s.sampler(h, friction, 1, key)
+		if err != nil {
+			return err
+		}
+		z := &integrators.State{Theta: slices.Clone(s.z.Theta), R: slices.Clone(s.z.R)}
+		if err = c.Advance(ctx, z, rungSteps); !errors.As(err, &diverged) {
+			s.z = z
+			return err
+		}
+		h, friction = h/2, friction/2
+	}
+	return diverged
+}
+
+// sampler returns a chain over k batches. Lie-Trotter treats friction exactly,
+// so that nothing but the curvature limits its step.
+func (s *stability) sampler(h, friction float64, k int, key uint64) (*chain.Sampler, error) {
+	p := integrators.Params{Step: h, Friction: friction}
+	return chain.Registry{}.New(s.t, chain.Spec{Integrator: "lietrotter", Params: p, Batches: k, Key: key})
+}
+
+// measure sets the curvature at the position.
+func (s *stability) measure() error {
+	s.t.Arrange(nil)
+	s.curvature = largestEigenvalue(curvatureOf(s.t, s.z.Theta), s.t.Dim())
+	if !(s.curvature > 0) || math.IsInf(s.curvature, 1) {
+		return fmt.Errorf("the curvature of the potential is %g: want a finite, positive number", s.curvature)
+	}
+	return nil
+}
+
+// largest returns the largest step, of the powers of 2^¼, that all trial
+// chains survive.
+func (s *stability) largest(ctx context.Context, k int) (float64, error) {
+	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
+	for j := range maxNotches {
+		h := math.Exp2((top - float64(j)) / 4)
+		ok, err := s.survive(ctx, h, k)
+		if ok || err != nil {
+			return h, err
+		}
+	}
+	return 0, fmt.Errorf("chains diverge at every step down to %g", math.Exp2((top-maxNotches+1)/4))
+}
+
+// maxNotches ends a search at a thousandth of its start.
+const maxNotches = 41
+
+// survive reports whether all trial chains stay finite at a step.
+func (s *stability) survive(ctx context.Context, h float64, k int) (bool, error) {
+	for key := range uint64(trialChains) {
+		c, err := s.sampler(h, paperFriction, k, stableKey+key)
+		if err != nil {
+			return false, err
+		}
+		z := c.Start(stableKey+key, s.z.Theta)
+		for left := min(trialSteps*k, trialLongest); left > 0; left -= trialCheck {
+			err := c.Advance(ctx, z, trialCheck)
+			var diverged *chain.DivergedError
+			if errors.As(err, &diverged) || floats.Dot(z.R, z.R) > trialHeat*float64(len(z.R)) {
+				return false, nil
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// curvatureOf returns the product of the full batch's Hessian at theta with a
+// vector: the target's own where it has one, else a central difference of
+// gradients over a step that leaves half the digits of a float32 gradient.
+func curvatureOf(t models.Target, theta []float64) func(dst, v []float64) {
+	all := models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1}
+	if h, ok := t.(models.Hessian); ok {
+		return func(dst, v []float64) { h.HessianVector(dst, theta, v, all) }
+	}
+	n := float64(len(theta))
+	e := 1e-3 * (1 + floats.Norm(theta, 2)/math.Sqrt(n))
+	at, back := make([]float64, len(theta)), make([]float64, len(theta))
+	return func(dst, v []float64) {
+		t.Gradient(dst, floats.AddScaledTo(at, theta, e, v), all)
+		t.Gradient(back, floats.AddScaledTo(at, theta, -e, v), all)
+		floats.Sub(dst, back)
+		floats.Scale(1/(2*e), dst)
+	}
+}
+
+// largestEigenvalue returns the largest absolute eigenvalue of a symmetric
+// operator on n numbers, by Lanczos' method with full orthogonalisation; NaN if
+// the operator gives numbers that are not finite.
+func largestEigenvalue(apply func(dst, v []float64), n int) float64 {
+	steps := min(lanczosSteps, n)
+	rng := rand.New(rand.NewPCG(stableKey, 0))
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	tridiagonal := mat.NewSymDense(steps, nil)
+	var basis [][]float64
+	for k := range steps {
+		floats.Scale(1/floats.Norm(v, 2), v)
+		basis = append(basis, v)
+		w := make([]float64, n)
+		apply(w, v)
+		tridiagonal.SetSym(k, k, floats.Dot(w, v))
+		for range 2 { // once leaves round-off that grows
+			for _, b := range basis {
+				floats.AddScaled(w, -floats.Dot(w, b), b)
+			}
+		}
+		beta := floats.Norm(w, 2)
+		if math.IsNaN(beta) || math.IsInf(beta, 0) {
+			return math.NaN()
+		}
+		if k+1 == steps || beta <= 1e-10*math.Abs(tridiagonal.At(k, k)) {
+			break // what is left is round-off: the rest of the matrix stays 0
+		}
+		tridiagonal.SetSym(k, k+1, beta)
+		v = w
+	}
+	var e mat.EigenSym
+	if !e.Factorize(tridiagonal, false) {
+		return math.NaN()
+	}
+	values := e.Values(nil)
+	return max(math.Abs(values[0]), math.Abs(values[len(values)-1]))
+}

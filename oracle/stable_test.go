@@ -1,0 +1,136 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/models"
+)
+
+// On normals the limit is known, 2/√λ: the estimate is the power of 2^¼ below
+// it. The target has no Hessian-vector products, so this tests the differences
+// of gradients as well.
+func TestStableStepOfNormalsIsTwoOverTheRootOfTheCurvature(t *testing.T) {
+	for _, lambda := range []float64{3, 100, 5e5} {
+		steps, err := StableSteps(t.Context(), normals(0.5, 1, lambda), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := 2 / math.Sqrt(lambda)
+		if h := steps[0]; h >= limit || h < limit/math.Exp2(0.25) {
+			t.Errorf("λ = %g: %g, want at most a notch of 2^¼ below %g", lambda, h, limit)
+		}
+	}
+}
+
+// unreached says that no step up to 0.1 was seen to be unstable.
+const unreached = 0
+
+// stableSteps are, for each data set, the largest of the steps 0.001, 0.002,
+// 0.005, 0.01, 0.02, 0.05 and 0.1 at which leapfrog chains over a sweep's
+// whole length were seen to stay finite with the full batch, and with batches
+// of 8 rows. The next step was seen to diverge.
+var stableSteps = map[string][2]float64{
+	"boston": {0.02, 0.02}, "concrete": {0.005, 0.002}, "energy": {0.002, 0.001}, "yacht": {0.005, 0.001},
+	"ionosphere": {unreached, unreached}, "vehicle": {unreached, unreached},
+	"linear": {0.1, 0.05}, "teacher-reg": {0.02, 0.02}, "teacher-cls": {unreached, unreached},
+	"logistic": {unreached, unreached}, "toy": {unreached, unreached},
+}
+
+// The next larger step that was tried.
+var nextStep = map[float64]float64{
+	0.001: 0.002, 0.002: 0.005, 0.005: 0.01, 0.01: 0.02, 0.02: 0.05, 0.05: 0.1, 0.1: 0.25, unreached: math.Inf(1),
+}
+
+// The estimate lies within a factor 1.5 of what long chains showed.
+func TestStableStepsAreThoseThatChainsShowed(t *testing.T) {
+	dir := os.Getenv(datasets.EnvData)
+	if dir != "" && !filepath.IsAbs(dir) {
+		dir = filepath.Join("..", dir)
+	}
+	source := models.NewSource(nil, &datasets.Resolver{Dir: dir, Offline: true})
+	for _, d := range datasets.Builtin() {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			target, err := source.Target(t.Context(), d.Name, 0, d.Model, models.Options{})
+			if errors.Is(err, datasets.ErrUnavailable) {
+				t.Skip("needs the UCI files: set HAMBENCH_DATA")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			got, err := StableSteps(t.Context(), target, 1, chain.Batches(target.Rows(), 8))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, known := range stableSteps[d.Name] {
+				low, high := max(known, 0.1)/1.5, nextStep[known]*1.5
+				if known != unreached {
+					low = known / 1.5
+				}
+				t.Logf("%s: %.3g, seen %g to %g", []string{"full batch", "batches of 8"}[i], got[i], known, nextStep[known])
+				if got[i] < low || got[i] > high {
+					t.Errorf("%s: %.3g, want one in [%.3g, %.3g]", []string{"full batch", "batches of 8"}[i], got[i], low, high)
+				}
+			}
+		})
+	}
+}
+
+// Batches of a quadratic well whose curvatures differ are less stable than
+// their mean: here one of two has all of it.
+func TestStableStepFallsWithTheLargestBatch(t *testing.T) {
+	steps, err := StableSteps(t.Context(), &lopsided{normals(100)}, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without friction, a kick of twice the curvature at every second step
+	// halves the limit: the trace of the two steps' matrix, 2 − 4h²λ for the
+	// mean curvature λ, leaves (−2, 2) at h√λ = 1.
+	if full, two := steps[0], steps[1]; two > full/math.Sqrt2 || two < full/2.5 {
+		t.Errorf("with all rows %g, with two batches %g: want about half", full, two)
+	}
+}
+
+// lopsided has two rows, and all curvature in the first.
+type lopsided struct{ *scalarTarget }
+
+func (t *lopsided) Rows() int { return 2 }
+
+func (t *lopsided) Gradient(g, theta []float64, rows models.Rows) {
+	t.scalarTarget.Gradient(g, theta, rows)
+	for i := range g {
+		if rows.Lo > 0 {
+			g[i] = 0
+		}
+		g[i] *= rows.Scale
+	}
+}
+
+func TestStableStepsFailWithTheCause(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := StableSteps(cancelled, normals(1), 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+	for reason, c := range map[string]struct {
+		t       models.Target
+		batches int
+		want    string
+	}{
+		"no curvature":            {normals(0), 1, "curvature of the potential is 0"},
+		"no number":               {normals(math.NaN()), 1, "curvature of the potential is NaN"},
+		"more batches than rows":  {normals(1), 2, "2 batches"},
+		"fewer batches than none": {normals(1), -1, "-1 batches"},
+	} {
+		if _, err := StableSteps(t.Context(), c.t, c.batches); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", reason, err, c.want)
+		}
+	}
+}
