@@ -1,6 +1,21 @@
-// Package chain runs the time loop of a sampler: it feeds the mini-batches of
-// a stream to an integrator as forces, watches for numbers that stop being
-// finite, counts the work, and stops when its context is cancelled.
+// Package chain assembles a chain from a model, an integrator, a gradient
+// estimator, a mini-batch scheme and noise, and runs its time loop.
+//
+// A [Spec] describes a chain by names and numbers, and a [Registry], whose zero
+// value holds what is built in, makes a [Sampler] of it on a target. A sampler
+// starts at the state that [Sampler.Start] draws, burns in, ends the
+// integrator's adaptation, and shows its samples ([Sampler.Run], by a [Plan]), or
+// goes on step by step ([Sampler.Advance]). At every step it hands the stream's
+// next batch to the estimator, and the estimator's force to the integrator. It
+// counts the work, watches for numbers that stop being finite, and stops when
+// its context is cancelled.
+//
+// All that is random comes from the streams of one key (package noise), so the
+// spec and the target alone decide a chain's numbers.
+//
+// The simulation times of the paper, which every chain of a data set shares
+// whatever its step, are [SampleTime] and [BurnInTime]; [PaperPlan] turns them
+// into steps.
 package chain
 
 import (
@@ -17,7 +32,7 @@ import (
 
 const (
 	// pollKernels is how many kernels run between two looks at the context:
-	// about 50 ms of the dearest step (mt3, full batch, 1000 rows). After a
+	// about 50 ms of the most expensive step (mt3, full batch, 1000 rows). After a
 	// look the first position is worked out anew, in a tenth of a step of the
 	// smallest batch.
 	pollKernels = 32

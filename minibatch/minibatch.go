@@ -1,4 +1,24 @@
-// Package minibatch decides which mini-batch drives which step of a chain.
+// Package minibatch decides which rows of the data drive which step of a
+// chain.
+//
+// A [Method] describes a scheme and makes a [Stream] of it, for a number of rows
+// and of batches K. Its [Stream] hands out one [Batch] a step: most often a
+// contiguous range of an arrangement of the rows, which a gradient can use
+// without copying; else a list of rows, perhaps repeated and with weights. A
+// batch's Scale, and its weights, make its gradient unbiased. An epoch is K
+// steps.
+//
+// Most schemes cut the rows once into K batches, whose sizes differ by at most
+// one, and differ in the order in which they visit them: that is an [Index].
+// Such a scheme states the law of its order, [Visits], and the highest ergodic
+// order that integrators keep under it, [Cap]; package certify works out the
+// stationary law from the first and holds the scheme to the second.
+//
+// A program's own scheme is a Method in a [Registry] of its own, as
+//
+//	schemes := append(minibatch.Builtin(), mine)
+//
+// which package chain takes. The example of Method is one.
 package minibatch
 
 // Batch is one mini-batch: the rows [Lo, Hi) of the stream's current
