@@ -205,9 +205,13 @@ func (s *Sampler) nextForce() integrators.Force {
 	return s.estimator.Force(estimators.Step{Number: s.steps - 1, Batch: b.Index, Force: f}, s.state)
 }
 
+// force returns the force of a batch.
 func (s *Sampler) force(b minibatch.Batch) integrators.Force {
 	if b.List != nil {
 		return s.forces.List(b.List, b.Weights, b.Scale)
+	}
+	if b.Weights != nil {
+		panic("chain: mini-batch with weights, but without a list of rows")
 	}
 	return s.forces.Batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
 }

@@ -190,3 +190,42 @@ func TestExactFlowFollowsLists(t *testing.T) {
 		t.Errorf("mean of θ is %v ± %v, want %v", mean, deviation, want[0])
 	}
 }
+
+// misdeclared is a stream whose batch is not what it may be.
+type misdeclared struct {
+	minibatch.Stream
+	batch minibatch.Batch
+}
+
+func (s misdeclared) Next() minibatch.Batch { return s.batch }
+
+// What a scheme did not declare ends the chain, rather than being left out.
+func TestUndeclaredListsAndWeightsPanic(t *testing.T) {
+	for what, tt := range map[string]struct {
+		model models.Target
+		batch minibatch.Batch
+	}{
+		"a list for a model that takes none": {bare{target(t, "toy", "toy", "")}, minibatch.Batch{List: []int{1}, Scale: 2}},
+		"weights of a range":                 {target(t, "toy", "toy", ""), minibatch.Batch{Lo: 0, Hi: 1, Weights: []float64{2}, Scale: 2}},
+	} {
+		scheme := minibatch.Method{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) minibatch.Stream {
+			full, err := minibatch.Builtin().New("full", rows, 1, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return misdeclared{full, tt.batch}
+		}}
+		s, err := chain.Registry{Schemes: minibatch.Registry{scheme}}.New(tt.model, chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, Scheme: "mine", Batches: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		panicked := false
+		func() {
+			defer func() { panicked = recover() != nil }()
+			_ = s.Advance(t.Context(), s.Start(1, nil), 1)
+		}()
+		if !panicked {
+			t.Errorf("%s: no panic", what)
+		}
+	}
+}
