@@ -158,18 +158,18 @@ func TestListsAreRefusedForModelsThatTakeNone(t *testing.T) {
 	}
 }
 
-// The exact flow under lists, whose affine forces are made anew at every step:
-// on the toy, whose batches of one row have equal curvature, with i.i.d. rows
-// and θ-steps h the chain is a linear recursion with the posterior's mean. The
-// mean of n correlated draws has the standard error σ√(2τ/n), τ estimated by
-// batch means; five of them are left by chance once in a million.
+// The exact flow under lists, whose affine forces are made anew at every step.
+// The toy's batches have equal curvature, so under i.i.d. rows the chain is a
+// linear recursion with the posterior's mean. Its estimate is the mean of 100
+// blocks, each fifteen times as long as the chain remembers; 5 standard errors
+// are exceeded by chance (Student's t) three times in a million.
 func TestExactFlowFollowsLists(t *testing.T) {
 	model := target(t, "toy", "toy", "")
 	s, err := chain.Registry{}.New(model, chain.Spec{Integrator: "exact", Params: integrators.Params{Step: 0.4, Friction: 2}, Scheme: "iid", Batches: 2, Key: 11})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const blocks, length = 200, 200
+	const blocks, length = 100, 50
 	var sum, squares float64
 	z := s.Start(11, nil)
 	block := 0.0
