@@ -94,7 +94,8 @@ func parseQueue(out string) ([]Queued, error) {
 		if f[3] == "DependencyNeverSatisfied" {
 			continue // will never start
 		}
-		q := Queued{Job: f[0], Name: f[4], Index: -1, State: f[2], Held: strings.HasPrefix(f[3], "JobHeld")}
+		held := strings.Contains(strings.ToLower(f[3]), "held") // JobHeldUser, "launch failed requeued held"
+		q := Queued{Job: f[0], Name: f[4], Index: -1, State: f[2], Held: held}
 		if f[1] != "N/A" {
 			var err error
 			if q.Index, err = strconv.Atoi(f[1]); err != nil {

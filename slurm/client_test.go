@@ -52,6 +52,7 @@ cat <<'END'
 17|0|RUNNING|None|hambench-a-sweep
 17|1|PENDING|Resources|hambench-a-sweep
 18|4|PENDING|JobHeldUser|hambench-a-sweep
+18|5|PENDING|launch failed requeued held|hambench-a-sweep
 19|N/A|PENDING|Dependency|hambench-a-figures
 20|5|PENDING|DependencyNeverSatisfied|hambench-a-sweep
 END`})
@@ -60,6 +61,7 @@ END`})
 		{"17", "hambench-a-sweep", 0, "RUNNING", false},
 		{"17", "hambench-a-sweep", 1, "PENDING", false},
 		{"18", "hambench-a-sweep", 4, "PENDING", true},
+		{"18", "hambench-a-sweep", 5, "PENDING", true},
 		{"19", "hambench-a-figures", -1, "PENDING", false},
 	}
 	if err != nil || !slices.Equal(got, want) {

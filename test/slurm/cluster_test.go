@@ -152,7 +152,7 @@ func startCluster(ctx context.Context, t *testing.T) *cluster {
 	check(t, start(munged))
 	t.Cleanup(func() { stop(munged) })
 	c.wait(ctx, t, "munge's socket", func() bool { _, err := os.Stat(c.path("munge/socket")); return err == nil })
-	c.startController(t, "-c")
+	c.startController(t)
 	t.Cleanup(func() { stop(c.controller) })
 	for _, n := range nodes {
 		c.startNode(t, n)
@@ -186,10 +186,11 @@ func (c *cluster) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// startController starts slurmctld; -c among the arguments forgets its state.
-func (c *cluster) startController(t *testing.T, args ...string) {
+// startController starts slurmctld without the state that an earlier one may
+// have saved.
+func (c *cluster) startController(t *testing.T) {
 	t.Helper()
-	c.controller = c.command("slurmctld", append([]string{"-D"}, args...)...)
+	c.controller = c.command("slurmctld", "-D", "-c")
 	check(t, start(c.controller))
 }
 
@@ -268,10 +269,19 @@ func (c *cluster) waitEvery(ctx context.Context, t *testing.T, interval time.Dur
 	}
 }
 
-// logs are the ends of the cluster's logs.
+// logs are the nodes, the queue, and the ends of the cluster's logs.
 func (c *cluster) logs() string {
 	const tail = 2000
 	var b strings.Builder
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for _, args := range [][]string{{"sinfo", "--Node", "--long"}, {"squeue", "--long"}} {
+		text, err := c.run(ctx, args[0], args[1:]...)
+		if err != nil {
+			text = err.Error() + "\n"
+		}
+		b.WriteString(text)
+	}
 	paths, _ := filepath.Glob(c.path("log/*"))
 	for _, p := range paths {
 		text, _ := os.ReadFile(p)

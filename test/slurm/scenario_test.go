@@ -94,7 +94,8 @@ func TestCluster(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			begin := time.Now()
-			f := l.follow(t, l.outFolder(i))
+			f := &follower{l: l, out: l.outFolder(i)}
+			t.Cleanup(f.kill)
 			s.run(t, f)
 			f.wait(t)
 			o := l.judge(t, f)
@@ -164,15 +165,7 @@ type follower struct {
 	stdout bytes.Buffer
 }
 
-// follow starts hambench slurm.
-func (l *lab) follow(t *testing.T, out string) *follower {
-	t.Helper()
-	f := &follower{l: l, out: out}
-	f.start(t)
-	t.Cleanup(func() { f.cmd.Process.Kill() })
-	return f
-}
-
+// start starts hambench slurm.
 func (f *follower) start(t *testing.T) {
 	t.Helper()
 	args := []string{"slurm", "--out", f.out, "--shards", strconv.Itoa(shards), "--poll", "1s", "--partition", "ci", "--time", "20", "--sbatch=--comment=a test"}
@@ -191,6 +184,12 @@ func (f *follower) start(t *testing.T) {
 	go func() { err := f.cmd.Wait(); <-read; f.over <- err }()
 }
 
+func (f *follower) kill() {
+	if f.cmd != nil {
+		f.cmd.Process.Kill()
+	}
+}
+
 func (f *follower) read(from io.ReadCloser) {
 	defer from.Close()
 	for s := bufio.NewScanner(from); s.Scan(); {
@@ -207,14 +206,6 @@ func (f *follower) text() string {
 	return strings.Join(f.lines, "\n")
 }
 
-var submission = regexp.MustCompile(`submitted sweep \S+ of \d+ as job`)
-
-// submitted waits until the array has been accepted.
-func (f *follower) submitted(t *testing.T) {
-	t.Helper()
-	f.l.wait(f.l.ctx, t, "a submission", func() bool { return submission.MatchString(f.text()) })
-}
-
 var runID = regexp.MustCompile(`run ([0-9a-f]{8})`)
 
 // job is the name of the array.
@@ -224,14 +215,45 @@ func (f *follower) job(t *testing.T) string {
 	return "hambench-" + runID.FindStringSubmatch(f.text())[1] + "-sweep"
 }
 
-// running waits for a task that runs: it has all of its work before it.
-func (f *follower) running(t *testing.T) process {
+// few is less than half of a task's cells: a task that has stored no more has
+// most of its work before it.
+const few = 12
+
+// held starts the following, and stops a task that has stored at least so many
+// cells, and few.
+func (f *follower) held(t *testing.T, stored int) process {
 	t.Helper()
-	f.submitted(t)
+	f.start(t)
+	var p process
 	job := f.job(t)
-	var seen []process
-	f.l.wait(f.l.ctx, t, "a running task", func() bool { seen = f.l.tasks(job); return len(seen) > 0 })
-	return seen[0]
+	f.l.wait(f.l.ctx, t, "a running task", func() bool {
+		return slices.ContainsFunc(f.l.tasks(job), func(p1 process) bool {
+			p = p1
+			if syscall.Kill(p.pid, syscall.SIGSTOP) != nil {
+				return false // it has ended
+			}
+			n := f.stored(p)
+			if stored <= n && n <= few {
+				return true
+			}
+			syscall.Kill(p.pid, syscall.SIGCONT)
+			return false
+		})
+	})
+	return p
+}
+
+// stored counts the cells that a task has stored.
+func (f *follower) stored(p process) int {
+	n := 0
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.pid))
+	for _, file := range files {
+		if path, err := os.Readlink(file); err == nil && strings.HasPrefix(path, f.out) && strings.HasSuffix(path, ".jsonl") {
+			text, _ := os.ReadFile(file)
+			n += bytes.Count(text, []byte("\n"))
+		}
+	}
+	return n
 }
 
 // wait waits for the follower's end, which must be complete.
@@ -250,47 +272,49 @@ func (f *follower) wait(t *testing.T) {
 // callAgain interrupts the following, and calls the command again: the jobs
 // have gone on.
 func (l *lab) callAgain(t *testing.T, f *follower) {
-	f.running(t)
+	p := f.held(t, 0)
 	check(t, f.cmd.Process.Signal(os.Interrupt))
 	err := <-f.over
 	if f.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(f.text(), "the same command follows it again") {
 		t.Fatalf("interrupted: %v; want exit code 130 and how to go on\n%s", err, f.text())
 	}
-	if len(l.tasks(f.job(t))) == 0 {
-		t.Fatal("no task runs any more")
+	if err := syscall.Kill(p.pid, syscall.SIGCONT); err != nil {
+		t.Fatalf("the task has ended with the following: %v", err)
 	}
 	f.start(t)
 }
 
 // crashNode kills a node in the middle of a task, and starts it again.
 func (l *lab) crashNode(t *testing.T, f *follower) {
-	p := f.running(t)
+	p := f.held(t, 0)
 	l.crash(l.ctx, t, p.node)
-	time.Sleep(3 * time.Second)
+	l.wait(l.ctx, t, "the end of what ran on "+p.node, func() bool {
+		return !slices.ContainsFunc(l.processes(), func(q process) bool { return q.node == p.node })
+	})
 	l.startNode(t, p.node)
 }
 
 // killTask kills a task; the job script was replaced by it.
 func (l *lab) killTask(t *testing.T, f *follower) {
-	check(t, syscall.Kill(f.running(t).pid, syscall.SIGKILL))
+	check(t, syscall.Kill(f.held(t, 0).pid, syscall.SIGKILL))
 }
 
-// runTwice kills slurmd alone. The task that it left behind is held until the
-// requeued one has begun: both then compute what was under way.
+// runTwice kills slurmd alone. The task that it left behind has read the store
+// and is held until the requeued one has stored a cell: both then compute the
+// same.
 func (l *lab) runTwice(t *testing.T, f *follower) {
-	orphan := f.running(t)
-	check(t, syscall.Kill(orphan.pid, syscall.SIGSTOP))
+	orphan := f.held(t, 1)
 	daemon := l.slurmd(orphan.node)
 	if daemon == 0 {
 		t.Fatal("no slurmd on " + orphan.node)
 	}
 	check(t, syscall.Kill(daemon, syscall.SIGKILL))
 	l.down(l.ctx, t, orphan.node)
-	twin := func() bool {
-		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool { return p.index == orphan.index && p.pid != orphan.pid })
-	}
-	l.wait(l.ctx, t, "the requeued task", twin)
-	time.Sleep(time.Second) // it has read the store by now
+	l.wait(l.ctx, t, "a cell of the requeued task", func() bool {
+		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool {
+			return p.index == orphan.index && p.pid != orphan.pid && f.stored(p) > 0
+		})
+	})
 	check(t, syscall.Kill(orphan.pid, syscall.SIGCONT))
 	f.wait(t)
 	f.over <- nil
@@ -299,19 +323,17 @@ func (l *lab) runTwice(t *testing.T, f *follower) {
 	l.startNode(t, orphan.node)
 }
 
-// killController kills slurmctld when it has accepted the array, and starts
-// it again with the state that it had saved before: whether it saves in
-// between is chance.
+// killController kills slurmctld when it has accepted the array, of which no
+// task may start, and starts it again without its state: had it saved some, it
+// would be chance how old. The follower has asked it in the meantime.
 func (l *lab) killController(t *testing.T, f *follower) {
-	state := l.path("state/job_state")
-	before, err := os.ReadFile(state)
-	check(t, err)
-	f.submitted(t)
-	time.Sleep(time.Second)
+	l.output(l.ctx, t, "scontrol", "update", "partitionname=ci", "state=down")
+	f.start(t)
+	l.wait(l.ctx, t, "a submission", func() bool { return strings.Contains(f.text(), "submitted figures") })
 	stop(l.controller)
-	time.Sleep(3 * time.Second)
-	check(t, os.WriteFile(state, before, 0o600))
-	check(t, os.RemoveAll(state+".old"))
+	l.wait(l.ctx, t, "a question to the dead controller", func() bool {
+		return slices.ContainsFunc(l.processes(), func(p process) bool { return p.name == "squeue" })
+	})
 	l.startController(t)
 }
 
