@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,7 @@ func TestClaimIsHeldUntilItIsReleased(t *testing.T) {
 
 // Many workers of several processes take and release a few keys in turn.
 func TestTwoStoresNeverHoldOneKeyAtOnce(t *testing.T) {
-	const processes, workers, rounds = 4, 2, 200
+	const processes, workers, rounds = 4, 2, 60
 	dir := t.TempDir()
 	keys := []string{"a", "b", "c"}
 	holders, granted := make([]atomic.Int32, len(keys)), make([]atomic.Int32, len(keys))
@@ -138,6 +139,31 @@ func TestDeadClaimIsTakenOverByExactlyOneOfManyTakers(t *testing.T) {
 	}
 	if files := claimFiles(t, dir); len(files) != 0 {
 		t.Errorf("released claims left %v", files)
+	}
+}
+
+// Takers that are slow to remove the dead holder's file, here one of many, do
+// not remove that of a taker that was faster.
+func TestSlowTakersRemoveNobodyElsesClaim(t *testing.T) {
+	dir := t.TempDir()
+	s := stores(t, dir, 8)
+	for range 4 {
+		folder := filepath.Dir(die(t, s[0], "key"))
+		for i := range 200 {
+			writeBytes(t, filepath.Join(folder, fmt.Sprint(i)), nil)
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			backdate(t, path, claimLife+time.Second)
+		}
+		n, release := race(s, "key")
+		if n != 1 {
+			t.Fatalf("%d takers were granted a dead claim, want 1", n)
+		}
+		release()
 	}
 }
 
@@ -205,6 +231,9 @@ func TestALostClaimIsTheNewHoldersAlone(t *testing.T) {
 		}
 		time.Sleep(claimRenewal + time.Second)
 		synctest.Wait()
+		if files, _ := os.ReadDir(s[1].claims["key"].folder); len(files) != 1 {
+			t.Errorf("the former holder's file is there again: %v", files)
+		}
 		lost()
 		if !claimed(s[2], "key") {
 			t.Error("the new holder's claim is gone")

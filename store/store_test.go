@@ -153,6 +153,9 @@ func TestStoreKeepsWhatWasPut(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(s)
+	if n := s.Stats().Segments; n != 1 {
+		t.Errorf("%d segments of a closed store, want 1", n)
+	}
 	again := openStore(t, dir)
 	check(again)
 	if again.Has(Exact, record(Result, 3).Key) || again.Has("other", record(Result, 1).Key) {
@@ -306,6 +309,16 @@ func TestDamageOfEveryKindIsFoundQuarantinedAndMissing(t *testing.T) {
 			if rep, err := Verify(dir); err != nil || !rep.OK() || rep.Keys[kind] != 1 {
 				t.Errorf("made again: %+v, %v; want it there", rep, err)
 			}
+			if !isFile {
+				return
+			}
+			flip(t, path) // the same damage as before is new damage
+			if rep, err := Verify(dir); err != nil || rep.New() != 1 {
+				t.Errorf("damaged again: %+v, %v; want 1 corruption", rep, err)
+			}
+			if openStore(t, dir); len(filesOf(t, dir, kind)) != 0 {
+				t.Error("damaged again, but not quarantined")
+			}
 		})
 	}
 }
@@ -342,6 +355,9 @@ func TestDamageBehindAnOpenStoreIsFoundByGet(t *testing.T) {
 		for _, s := range []*Store{reader, writer} {
 			if _, ok := s.Get(kind, r.Key); ok || s.Has(kind, r.Key) || len(s.Corruptions()) != 1 {
 				t.Errorf("%s: Get finds %v, Has %v, corruptions %v; want it missing and reported", kind, ok, s.Has(kind, r.Key), s.Corruptions())
+			}
+			if err := s.Refresh(); err != nil || len(s.Corruptions()) != 1 {
+				t.Errorf("%s after Refresh: %v, %v; want it reported once", kind, s.Corruptions(), err)
 			}
 			if _, err := os.Stat(path); (err == nil) != (s == reader) {
 				t.Errorf("%s, read-only %v: stat %v", kind, s == reader, err)
@@ -495,10 +511,10 @@ func TestDifferingFilesWrittenAtOnceConflict(t *testing.T) {
 
 func TestTheLastManifestCounts(t *testing.T) {
 	dir := t.TempDir()
-	a, b := openStore(t, dir), openOn(t, dir, neon)
+	a, b := openStore(t, dir), openOn(t, dir, newer)
 	put(t, a, record(Run, 1))
-	put(t, b, with(record(Run, 1), neon, `"second"`, 1))
-	for _, s := range []*Store{a, b, openOn(t, dir, newer), openOn(t, dir, Machine{})} {
+	put(t, b, with(record(Run, 1), newer, `"second"`, 1))
+	for _, s := range []*Store{a, b, openStore(t, dir), openOn(t, dir, neon), openOn(t, dir, Machine{})} {
 		if r, ok := s.Get(Run, record(Run, 1).Key); !ok || string(r.Body) != `"second"` || s.Stats().Keys[Run] != 1 {
 			t.Errorf("on %v: %s, %v; want the second", s.Machine(), r.Body, ok)
 		}
@@ -734,6 +750,18 @@ func TestFailedWriteLeavesNoTrace(t *testing.T) {
 	}
 	if rep, err := Verify(dir); err != nil || !rep.OK() || rep.Keys[Result] != 2 || rep.Segments != 2 {
 		t.Errorf("%+v, %v; want 2 results in 2 segments", rep, err)
+	}
+}
+
+func TestFailedFirstWriteLeavesNoSegment(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	if err := s.newSegment(); err != nil {
+		t.Fatal(err)
+	}
+	s.segment.Close()
+	if err := s.Put(record(Result, 1)); err == nil || len(segments(t, dir)) != 0 {
+		t.Errorf("Put to a closed file: %v, segments %v; want an error and none", err, segments(t, dir))
 	}
 }
 
