@@ -26,11 +26,12 @@ type claim struct {
 }
 
 // Claim asks for the work on a key, so that processes that share the store
-// divide work among themselves. If ok, no other process works at it: release
-// the claim when the record has been put, or was given up. If not, another one
-// does: look at another key, and Refresh and Claim again later. A claim is
-// renewed while it is held and ends with Close; that of a process that died or
-// lost its connection is free a minute later.
+// divide work among themselves. If ok, no other process works at it: Refresh,
+// since its last holder may have put the record, and release the claim when
+// the record has been put or was given up. If not, another worker, of this
+// process or another, is at it: look at another key and Claim again later.
+// A claim is renewed while it is held and ends with Close; that of a process
+// that died or lost its connection is free a minute later.
 //
 // A claim is a courtesy that saves time: nothing is wrong when two processes
 // compute one record, since equal records merge. Where claims cannot be made (a

@@ -22,10 +22,15 @@ func Example() {
 		log.Fatal(err)
 	}
 	const key = "cell-1" // a hash of all that the numbers depend on
-	if release, ok := s.Claim(key); ok && !s.Has(store.Result, key) {
-		err := s.Put(store.Record{Kind: store.Result, Key: key, Seconds: 0.5, Body: []byte(`{"distance":0.25}`)})
-		if err != nil {
+	if release, ok := s.Claim(key); ok { // otherwise another process is at it
+		if err := s.Refresh(); err != nil {
 			log.Fatal(err)
+		}
+		if !s.Has(store.Result, key) {
+			err := s.Put(store.Record{Kind: store.Result, Key: key, Seconds: 0.5, Body: []byte(`{"distance":0.25}`)})
+			if err != nil {
+				log.Fatal(err)
+			}
 		}
 		release()
 	}

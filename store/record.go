@@ -218,6 +218,11 @@ func scanSegment(path string, offset int64, line int, record func(line int, r Re
 		return offset, line, err
 	}
 	defer f.Close()
+	// Most segments have nothing new. The size is asked of the open file: on a
+	// network file system that of the path may be an old one.
+	if info, err := f.Stat(); err == nil && info.Size() == offset {
+		return offset, line, nil
+	}
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return offset, line, err
 	}
