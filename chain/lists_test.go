@@ -161,7 +161,7 @@ func TestListsAreRefusedForModelsThatTakeNone(t *testing.T) {
 // The exact flow under lists, whose affine forces are made anew at every step.
 // The toy's batches have equal curvature, so under i.i.d. rows the chain is a
 // linear recursion with the posterior's mean. Its estimate is the mean of 100
-// blocks, each fifteen times as long as the chain remembers; 5 standard errors
+// blocks, each twenty times as long as the chain remembers; 5 standard errors
 // are exceeded by chance (Student's t) three times in a million.
 func TestExactFlowFollowsLists(t *testing.T) {
 	model := target(t, "toy", "toy", "")
