@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	const key = "cell-1" // a hash of all that the numbers depend on
+	const key = "cell-1"                 // a hash of all that the numbers depend on
 	if release, ok := s.Claim(key); ok { // otherwise another process is at it
 		if err := s.Refresh(); err != nil {
 			log.Fatal(err)
