@@ -228,7 +228,7 @@ func (s *sweep) run(b *testing.B, c Cell) {
 		}
 	}
 	b.ReportMetric(sum.KS/float64(b.N), "ks")
-	b.ReportMetric(selfDistance(in.Truth, c.Samples).Mean, "ks_floor")
+	b.ReportMetric(in.Truth.SelfDistanceOf(c.Samples).Mean, "ks_floor")
 	b.ReportMetric(diverged/float64(b.N), "diverged")
 	b.ReportMetric(float64(sum.Gradients)/b.Elapsed().Seconds(), "gradients/s")
 	b.ReportMetric(samples/b.Elapsed().Seconds(), "samples/s")

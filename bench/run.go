@@ -118,7 +118,7 @@ func runChain(ctx context.Context, r *Result, in Inputs) error {
 		return err
 	}
 	if in.Truth != nil {
-		self := selfDistance(in.Truth, c.Samples)
+		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh = self.Mean, self.Low, self.High
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
@@ -138,18 +138,6 @@ func runChain(ctx context.Context, r *Result, in Inputs) error {
 		obs.finish(r)
 	}
 	return nil
-}
-
-// selfDistance is the distance that n exact draws would have to the truth:
-// the self-distance where the reference's chains have n draws, else scaled
-// from their number m by the Kolmogorov distance's rate √(1/n + 1/m).
-func selfDistance(t oracle.Truth, n int) oracle.Band {
-	b := t.SelfDistance()
-	if r, ok := t.(*oracle.Reference); ok {
-		scale := math.Sqrt((1 + float64(r.Samples)/float64(n)) / 2)
-		b = oracle.Band{Mean: min(b.Mean*scale, 1), Low: min(b.Low*scale, 1), High: min(b.High*scale, 1)}
-	}
-	return b
 }
 
 // newSampler joins the parts of the cell's chain; its random streams come

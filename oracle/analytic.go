@@ -16,7 +16,8 @@ import (
 type Analytic struct {
 	key      string
 	mean, sd []float64 // per output
-	self     Band
+	samples  int
+	self     Band       // of so many draws
 	mu       sync.Mutex // of law, which has scratch space
 	law      models.Analytic
 }
@@ -36,7 +37,7 @@ func NewAnalytic(name string, t models.Target, samples int) (*Analytic, error) {
 	if !ok {
 		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
 	}
-	a := &Analytic{key: fmt.Sprintf("analytic:%s:%d", name, samples), law: law, self: uniformSelfDistance(samples)}
+	a := &Analytic{key: fmt.Sprintf("analytic:%s:%d", name, samples), law: law, samples: samples, self: uniformSelfDistance(samples)}
 	a.mean, a.sd = law.PredictiveMarginals()
 	return a, nil
 }
@@ -70,9 +71,14 @@ func (a *Analytic) distance(x []float64, output int) float64 {
 	})
 }
 
-// SelfDistance returns the distances of independent exact draws, one
+// SelfDistanceOf returns the distances of n independent exact draws, one
 // sample and output at a time.
-func (a *Analytic) SelfDistance() Band { return a.self }
+func (a *Analytic) SelfDistanceOf(n int) Band {
+	if n == a.samples {
+		return a.self
+	}
+	return uniformSelfDistance(n)
+}
 
 // DrawStart stores an exact draw from the posterior in theta.
 func (a *Analytic) DrawStart(theta []float64, rng *rand.Rand) {

@@ -47,7 +47,7 @@ func TestAnalyticDistanceOfExactDraws(t *testing.T) {
 		draws[s] = make([]float64, outputs)
 		a.DrawStart(draws[s], rng)
 	}
-	self := a.SelfDistance()
+	self := a.SelfDistanceOf(n)
 	if d := a.Distance(draws); math.Abs(d-self.Mean) > 4*0.26/math.Sqrt(n*outputs) {
 		t.Errorf("distance %v of exact draws, self-distance %v", d, self.Mean)
 	}
@@ -98,8 +98,8 @@ func TestTruthsAreTruths(t *testing.T) {
 	if a.Key() == b.Key() {
 		t.Errorf("two self-distances, one key %q", a.Key())
 	}
-	if a.SelfDistance().Mean < 2*b.SelfDistance().Mean {
-		t.Errorf("self-distance %v of 200 draws, %v of 2000: want √10 between them", a.SelfDistance(), b.SelfDistance())
+	if a.SelfDistanceOf(200).Mean < 2*b.SelfDistanceOf(2000).Mean || a.SelfDistanceOf(2000) != b.SelfDistanceOf(2000) {
+		t.Errorf("self-distance %v of 200 draws, %v of 2000: want √10 between them", a.SelfDistanceOf(200), b.SelfDistanceOf(2000))
 	}
 }
 

@@ -211,22 +211,26 @@ func (b *builder) assemble() *Reference {
 // of split-R̂ are the usual 1.05 and, for the one number that sees every
 // parameter, 1.1 (BDA3). A second
 // opinion that is accepted less often than 0.6 has too few independent draws
-// to have a say.
+// to have a say. The self-distance must be what the draws' correlation implies
+// (impliedSelfDistance): above it, the chains disagree; below it, they are not
+// independent.
 func (r *Reference) verify(restarts int) []Check {
-	// The Kolmogorov distance of independent samples falls as 1/√n; for 200
-	// it is 0.085. Below the limits the chains are antithetic, above them
-	// too correlated.
-	scale := math.Sqrt(200 / float64(r.Samples))
 	self := r.SelfDistance()
+	implied, sd := impliedSelfDistance(r.Draws)
 	return []Check{
 		newCheck("restarts with half the step", float64(restarts), 0, float64(r.Chains)),
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
 		newCheck("split-R̂ of the potential", SplitRHat(r.Potential), 0, 1.1),
-		newCheck("self-distance, mean", self.Mean, 0.075*scale, 0.10*scale),
+		newCheck("self-distance, mean", self.Mean, implied-selfSpread*sd, implied+selfSpread*sd),
 		newCheck("second opinion, acceptance", r.Opinion.Acceptance, 0.6, 0.95),
 		newCheck("second opinion, distance", r.Opinion.Distance, self.Low, self.High),
 	}
 }
+
+// selfSpread is how many standard deviations the self-distance may lie from
+// what is implied: references whose chains have one law fail about once in 500,
+// so that a grid of 30 of them raises a false alarm about once in 17.
+const selfSpread = 3.29
 
 // versions tells what this program is.
 func versions() Versions {

@@ -43,8 +43,8 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, draws := range r.Draws {
-		if d := truth.Distance(widen(draws)); !truth.SelfDistance().Contains(d) {
-			t.Errorf("chain %d: distance %v to the posterior, self-distance %+v", c, d, truth.SelfDistance())
+		if d := truth.Distance(widen(draws)); !truth.SelfDistanceOf(spec.Samples).Contains(d) {
+			t.Errorf("chain %d: distance %v to the posterior, self-distance %+v", c, d, truth.SelfDistanceOf(spec.Samples))
 		}
 	}
 	if o := r.Opinion; !r.SelfDistance().Contains(o.Distance) || o.Acceptance < 0.6 {
@@ -62,7 +62,7 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 		prior[s] = make([]float64, target.Outputs())
 		target.Predict(prior[s], theta)
 	}
-	if d := truth.Distance(prior); d < 2*truth.SelfDistance().High {
+	if d := truth.Distance(prior); d < 2*truth.SelfDistanceOf(spec.Samples).High {
 		t.Errorf("distance %v of prior draws", d)
 	}
 }

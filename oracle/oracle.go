@@ -19,9 +19,9 @@ type Truth interface {
 	// over the reference's chains): 0 … 1. An output with a NaN is at
 	// distance 1.
 	Distance(draws [][]float64) float64
-	// SelfDistance is what Distance gives for independent draws of the
-	// truth itself, as many as the reference has.
-	SelfDistance() Band
+	// SelfDistanceOf is what Distance gives for n independent draws of the
+	// truth itself.
+	SelfDistanceOf(n int) Band
 	// DrawStart stores a start point for a chain, drawn from the truth, in
 	// theta.
 	DrawStart(theta []float64, rng *rand.Rand)

@@ -83,24 +83,6 @@ func (r *Reference) Distance(draws [][]float64) float64 {
 	return sum / float64(len(chains)*len(chains[0]))
 }
 
-// SelfDistance returns the Kolmogorov distances between two of the chains:
-// the mean and the quantiles are over all pairs of chains and all outputs.
-func (r *Reference) SelfDistance() Band {
-	r.selfOnce.Do(func() {
-		chains := r.columns()
-		var d []float64
-		for i, a := range chains {
-			for _, b := range chains[:i] {
-				for o := range a {
-					d = append(d, Kolmogorov(a[o], b[o]))
-				}
-			}
-		}
-		r.self = bandOf(d)
-	})
-	return r.self
-}
-
 // DrawStart stores the end of one of the chains in theta.
 func (r *Reference) DrawStart(theta []float64, rng *rand.Rand) {
 	copy(theta, r.Start[rng.IntN(len(r.Start))])
