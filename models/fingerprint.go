@@ -2,19 +2,19 @@ package models
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/datasets"
+	"hambench/internal/fingerprint"
 	"hambench/internal/kernel"
 )
 
@@ -30,26 +30,28 @@ func Fingerprint(m Model, s *datasets.Split, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := newProbe(7)
+	p := newProbe()
 	p.data(s)
 	p.target(t)
-	return p.sum(), nil
+	return p.String(), nil
 }
 
-// probe hashes what is computed at fixed points.
+// probe digests what is computed at fixed points.
 type probe struct {
-	hash hash.Hash
-	rng  *rand.Rand // integer arithmetic alone: its numbers are the same everywhere
+	fingerprint.Digest
+	points
 }
 
-func newProbe(stream uint64) *probe {
-	return &probe{sha256.New(), rand.New(rand.NewPCG(1, stream))}
-}
+func newProbe() *probe { return &probe{fingerprint.New(), newPoints(7)} }
 
-func (p *probe) sum() string { return hex.EncodeToString(p.hash.Sum(nil)[:16]) }
+// points draws fixed points by integer arithmetic, which is the same on every
+// machine.
+type points struct{ rng *rand.Rand }
+
+func newPoints(stream uint64) points { return points{rand.New(rand.NewPCG(1, stream))} }
 
 // point returns n numbers of variance 1, uniform on ±√3.
-func (p *probe) point(n int) []float64 {
+func (p points) point(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = (2*p.rng.Float64() - 1) * math.Sqrt(3)
@@ -57,22 +59,16 @@ func (p *probe) point(n int) []float64 {
 	return x
 }
 
-// number hashes x to seven significant digits.
-func (p *probe) number(name string, x float64) {
-	fmt.Fprintln(p.hash, name, strconv.FormatFloat(x, 'e', 6, 64))
-}
-
 // projections is how many fixed directions a vector is seen along.
 const projections = 4
 
-// vector hashes the length of x, its norm to seven digits, and the cosines of
-// its angles to a few fixed directions to 1e-7. It does not hash each element: where
+// vector takes in the length of x, its norm, and the cosines of its angles to a
+// few fixed directions to 1e-7. It does not take in each element: where
 // machines differ in an element's last bits, each one would be another chance
 // to round differently, and elements that cancelled have fewer digits.
-func (p *probe) vector(name string, x []float64) {
+func (p *probe) vector(label string, x []float64) {
 	norm := floats.Norm(x, 2)
-	fmt.Fprintln(p.hash, name, len(x))
-	p.number(name, norm)
+	p.Add(label, float64(len(x)), norm)
 	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
 		return
 	}
@@ -84,35 +80,35 @@ func (p *probe) vector(name string, x []float64) {
 			dot += c * (v / norm)
 			squares += c * c
 		}
-		// A sum, not a rounded zero: so there is no negative one.
-		fmt.Fprintln(p.hash, int64(math.Round(dot/math.Sqrt(squares)*1e7)))
+		p.Add(label, math.Round(dot/math.Sqrt(squares)*1e7)+0) // −0 + 0 is 0
 	}
 }
 
-// data hashes the numbers of a split.
+// data takes in the numbers of a split.
 func (p *probe) data(s *datasets.Split) {
-	fmt.Fprintln(p.hash, s.Task, s.Features, s.Classes, s.Digest)
-	for _, x := range []float64{s.NoiseVariance, s.TargetMean, s.TargetScale} {
-		p.number("split", x)
-	}
+	p.Add(s.Task.String()+s.Digest, float64(s.Features), float64(s.Classes), s.NoiseVariance, s.TargetMean, s.TargetScale)
 	for _, x := range [][]float64{s.TrainX, s.TrainY, s.TestX, s.TestY} {
 		p.vector("split", x)
 	}
-	fmt.Fprintln(p.hash, s.TrainLabels, s.TestLabels)
+	for _, labels := range [][]int{s.TrainLabels, s.TestLabels} {
+		for _, c := range labels {
+			p.Add("class", float64(c))
+		}
+	}
 }
 
-// target hashes what a target computes: over few rows where it can be chosen,
+// target takes in what a target computes: over few rows where it can be chosen,
 // since plain kernels are slow.
 func (p *probe) target(t Target) {
 	n, dim := t.Rows(), t.Dim()
-	fmt.Fprintln(p.hash, dim, n, t.Outputs())
+	p.Add("sizes", float64(dim), float64(n), float64(t.Outputs()))
 	near, far := p.point(dim), p.point(dim)
 	t.DrawPrior(far)
 	p.vector("prior", far)
 	for i := range near {
 		near[i] *= 0.5
 	}
-	p.number("potential", t.Potential(near))
+	p.Add("potential", t.Potential(near))
 	reversed := make([]int, n)
 	for i := range reversed {
 		reversed[i] = n - 1 - i
@@ -122,6 +118,10 @@ func (p *probe) target(t Target) {
 	t.Arrange(reversed)
 	p.derivatives(t, near, Rows{Lo: 0, Hi: min(2, n), Scale: 2})
 	t.Arrange(nil)
+	if l, ok := t.(Gatherer); ok {
+		l.Gather([]int{n - 1, 0}[:min(2, n)], []float64{0.5, 2}[:min(2, n)])
+		p.derivatives(t, near, Rows{Lo: n, Hi: n + min(2, n), Scale: 1.5})
+	}
 	p.laws(t, near, far)
 }
 
@@ -140,7 +140,7 @@ func (p *probe) derivatives(t Target, theta []float64, rows Rows) {
 	}
 }
 
-// laws hashes predictions, their scores, and the exact posterior.
+// laws takes in predictions, their scores, and the exact posterior.
 func (p *probe) laws(t Target, points ...[]float64) {
 	draws := make([][]float64, len(points))
 	for i, theta := range points {
@@ -151,7 +151,7 @@ func (p *probe) laws(t Target, points ...[]float64) {
 	if s, ok := t.(Scorer); ok {
 		scores := s.Scores(draws)
 		for _, name := range slices.Sorted(maps.Keys(scores)) {
-			p.number(name, scores[name])
+			p.Add(name, scores[name])
 		}
 	}
 	if a, ok := t.(Analytic); ok {
@@ -171,7 +171,7 @@ func (p *probe) laws(t Target, points ...[]float64) {
 func KernelDigest() string { return kernelDigest() }
 
 var kernelDigest = sync.OnceValue(func() string {
-	p := newProbe(8)
+	d := bitDigest{sha256.New(), newPoints(8)}
 	// Shapes of the paper's networks, fewer rows: kernels are chosen by the
 	// widths and the rows of a batch.
 	for _, shape := range []datasets.Shape{
@@ -179,24 +179,44 @@ var kernelDigest = sync.OnceValue(func() string {
 		{Task: datasets.Regression, TrainRows: 132, Features: 8},
 		{Task: datasets.Classification, TrainRows: 132, Features: 18, Classes: 4},
 	} {
-		s := p.split(shape)
+		s := d.split(shape)
 		for _, precision := range []string{"float32", "float64"} {
-			p.kernels("bnn", s, Options{Precision: precision})
+			d.derivatives("bnn", s, Options{Precision: precision})
 		}
 	}
-	p.kernels("linear", p.split(datasets.Shape{Task: datasets.Regression, TrainRows: 132, Features: 1}), Options{})
-	noise, theta, r, g := kernel.NewNoise(2022, 1), p.point(1003), p.point(1003), p.point(1003)
-	noise.Normal(r)
-	p.bits(r)
-	half := kernel.Coef{All: 0.5}
-	noise.Update(&kernel.Update{Theta: theta, R: r, G: g, P: half, A: half, B: half, Q: half, S: half, D: half})
-	p.bits(theta)
-	p.bits(r)
-	return p.sum()
+	d.derivatives("linear", d.split(datasets.Shape{Task: datasets.Regression, TrainRows: 132, Features: 1}), Options{})
+	d.update()
+	return hex.EncodeToString(d.Sum(nil)[:16])
 })
 
+// bitDigest hashes numbers to the bit.
+type bitDigest struct {
+	hash.Hash
+	points
+}
+
+func (d bitDigest) add(x []float64) {
+	for _, v := range x {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
+		d.Write(b[:])
+	}
+}
+
+// update takes in normals and a pass over a state.
+func (d bitDigest) update() {
+	const n = 1003 // no multiple of a vector's length
+	noise, theta, r, g := kernel.NewNoise(2022, 1), d.point(n), d.point(n), d.point(n)
+	noise.Normal(r)
+	d.add(r)
+	half := kernel.Coef{All: 0.5}
+	noise.Update(&kernel.Update{Theta: theta, R: r, G: g, P: half, A: half, B: half, Q: half, S: half, D: half})
+	d.add(theta)
+	d.add(r)
+}
+
 // split makes data of a shape.
-func (p *probe) split(shape datasets.Shape) *datasets.Split {
+func (p points) split(shape datasets.Shape) *datasets.Split {
 	s := &datasets.Split{
 		Task: shape.Task, Features: shape.Features, Classes: shape.Classes, TargetScale: 1,
 		TrainX: p.point(shape.TrainRows * shape.Features),
@@ -211,31 +231,20 @@ func (p *probe) split(shape datasets.Shape) *datasets.Split {
 	return s
 }
 
-// kernels hashes the derivatives of a built-in model to the bit.
-func (p *probe) kernels(model string, s *datasets.Split, o Options) {
+// derivatives takes in those of a built-in model.
+func (d bitDigest) derivatives(model string, s *datasets.Split, o Options) {
 	t, err := Builtin().New(model, s, o)
 	if err != nil {
 		panic("models: " + err.Error()) // the shapes are ours
 	}
-	theta, v, g := p.point(t.Dim()), p.point(t.Dim()), make([]float64, t.Dim())
+	theta, v, g := d.point(t.Dim()), d.point(t.Dim()), make([]float64, t.Dim())
 	for _, size := range []int{1, 7, 8, 33, 128} {
 		rows := Rows{Lo: 3, Hi: 3 + size, Scale: 1.25}
 		t.Gradient(g, theta, rows)
-		p.bits(g)
+		d.add(g)
 		if size <= 8 {
 			t.(Hessian).HessianVector(g, theta, v, rows)
-			p.bits(g)
+			d.add(g)
 		}
-	}
-}
-
-func (p *probe) bits(x []float64) {
-	for _, v := range x {
-		var b [8]byte
-		u := math.Float64bits(v)
-		for i := range b {
-			b[i] = byte(u >> (8 * i))
-		}
-		p.hash.Write(b[:])
 	}
 }

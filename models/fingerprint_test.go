@@ -1,6 +1,7 @@
 package models
 
 import (
+	"crypto/sha256"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"hambench/internal/kernel"
 )
 
-func fingerprint(t testing.TB, model string, s *datasets.Split, o Options) string {
+func fingerprintOf(t testing.TB, model string, s *datasets.Split, o Options) string {
 	t.Helper()
 	m, err := Builtin().Lookup(model)
 	if err != nil {
@@ -124,14 +125,14 @@ func TestFingerprintChangesWithTheModel(t *testing.T) {
 func TestFingerprintChangesWithTheData(t *testing.T) {
 	whole := builtin(t, "teacher-reg")
 	o := Options{Hidden: []int{5}}
-	want := fingerprint(t, "bnn", whole, o)
+	want := fingerprintOf(t, "bnn", whole, o)
 	with := func(change func(s *datasets.Split)) string {
 		s := *whole
 		s.Digest = "" // it would show each of these changes, if made in the set
 		s.TrainX, s.TestX = slices.Clone(s.TrainX), slices.Clone(s.TestX)
 		s.TrainY, s.TestY = slices.Clone(s.TrainY), slices.Clone(s.TestY)
 		change(&s)
-		return fingerprint(t, "bnn", &s, o)
+		return fingerprintOf(t, "bnn", &s, o)
 	}
 	seen := map[string]string{want: "the data", with(func(*datasets.Split) {}): "the data without their digest"}
 	for what, change := range map[string]func(s *datasets.Split){
@@ -152,7 +153,7 @@ func TestFingerprintChangesWithTheData(t *testing.T) {
 	}
 	renamed := *whole
 	renamed.Name, renamed.Index = "other", 9
-	if fingerprint(t, "bnn", &renamed, o) != want {
+	if fingerprintOf(t, "bnn", &renamed, o) != want {
 		t.Error("the name of the split is in the fingerprint")
 	}
 	set, err := (&datasets.Resolver{Offline: true}).Load(t.Context(), "teacher-reg")
@@ -163,7 +164,7 @@ func TestFingerprintChangesWithTheData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen[fingerprint(t, "bnn", other, o)] != "" {
+	if seen[fingerprintOf(t, "bnn", other, o)] != "" {
 		t.Error("another split has the same fingerprint")
 	}
 	// The smallest change of a number in the set shows by the digest.
@@ -172,7 +173,7 @@ func TestFingerprintChangesWithTheData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fingerprint(t, "bnn", bit, o) == want {
+	if fingerprintOf(t, "bnn", bit, o) == want {
 		t.Error("another last bit of a target has the same fingerprint")
 	}
 }
@@ -189,14 +190,14 @@ func swapRows(s *datasets.Split, i, j int) {
 // does not change the model, does not.
 func TestFingerprintKnowsTheOptions(t *testing.T) {
 	s := builtin(t, "teacher-cls")
-	one := fingerprint(t, "bnn", s, Options{Hidden: []int{5}})
-	if fingerprint(t, "bnn", s, Options{Hidden: []int{6}}) == one {
+	one := fingerprintOf(t, "bnn", s, Options{Hidden: []int{5}})
+	if fingerprintOf(t, "bnn", s, Options{Hidden: []int{6}}) == one {
 		t.Error("other layers have the same fingerprint")
 	}
-	if fingerprint(t, "bnn", s, Options{Hidden: []int{5}, Precision: "float32"}) != one {
+	if fingerprintOf(t, "bnn", s, Options{Hidden: []int{5}, Precision: "float32"}) != one {
 		t.Error("another precision is another fingerprint")
 	}
-	if fingerprint(t, "logistic", s, Options{}) == one {
+	if fingerprintOf(t, "logistic", s, Options{}) == one {
 		t.Error("another model has the same fingerprint")
 	}
 }
@@ -213,7 +214,7 @@ func TestFingerprintsAreTheSameUnderEveryInstructionSet(t *testing.T) {
 		t.Logf("digest:%s", KernelDigest())
 		for _, d := range []string{"toy", "logistic", "linear", "teacher-reg", "teacher-cls"} {
 			for _, m := range Builtin().Taking(builtin(t, d).Shape()) {
-				t.Logf("print:%s:%s:%s", d, m.Name, fingerprint(t, m.Name, builtin(t, d), Options{}))
+				t.Logf("print:%s:%s:%s", d, m.Name, fingerprintOf(t, m.Name, builtin(t, d), Options{}))
 			}
 		}
 		return
@@ -251,9 +252,9 @@ func TestFingerprintsAreTheSameUnderEveryInstructionSet(t *testing.T) {
 // A kernel that rounds one result otherwise has another digest.
 func TestKernelDigestSeesTheLastBit(t *testing.T) {
 	digest := func(x float64) string {
-		p := newProbe(8)
-		p.bits([]float64{1, x})
-		return p.sum()
+		d := bitDigest{sha256.New(), newPoints(8)}
+		d.add([]float64{1, x})
+		return string(d.Sum(nil))
 	}
 	if digest(1) == digest(1+0x1p-52) || KernelDigest() != KernelDigest() {
 		t.Error("the digest does not see the last bit, or is not the same twice")
@@ -271,7 +272,7 @@ func TestFingerprintIsCheap(t *testing.T) {
 		best := time.Hour
 		for range 3 {
 			start := time.Now()
-			fingerprint(t, c.model, c.s, Options{})
+			fingerprintOf(t, c.model, c.s, Options{})
 			best = min(best, time.Since(start))
 		}
 		t.Logf("%s: %v", c.model, best)

@@ -1,5 +1,22 @@
-// Package models holds the targets: posteriors with their potential,
-// mini-batch gradient, Hessian-vector product and predictions.
+// Package models holds the targets that are sampled: posterior densities
+// ∝ exp(−U(θ)) of a model on the training rows of a data set.
+//
+// A Registry lists models; Builtin returns the paper's, and a program appends
+// its own. A Model says which data it takes and makes a Target of a
+// datasets.Split: potential U, gradients over any of the rows, predictions at
+// the test rows, draws from the prior. A Source does so by names.
+//
+// What else a target can do, it says by the interfaces that it implements, and
+// that alone decides where it takes part: Analytic has an exact oracle (others
+// get reference chains), Scorer appears in tables, Hessian runs under mt3,
+// LinearGaussian under the exact flow, Gatherer takes rows in weighted lists.
+//
+// Gradients over a batch are scaled: of K batches, batch i gives K∇U_i, with
+// the prior's part once, so that their mean is ∇U.
+//
+// Fingerprint names the numbers that a model on a split computes, KernelDigest
+// those of this machine's kernels: results are stored under the first, with
+// the second.
 package models
 
 import "fmt"

@@ -1,6 +1,16 @@
 // Package oracle holds the truth that a chain's predictive draws are judged
 // by: exact posteriors where there are some, and reference chains with their
 // diagnostics and checks where there are none.
+//
+// A Truth gives the Kolmogorov distance between draws and itself, averaged over
+// the predictive outputs, and the distance that as many independent draws
+// would have. NewAnalytic makes one of a models.Analytic. For any other target
+// Build runs the reference chains that a Spec describes, checks them by a
+// Metropolis-corrected chain, and returns a Reference, which Encode and Decode
+// store.
+//
+// StableSteps estimates the largest steps at which chains on a target stay
+// finite.
 package oracle
 
 import (
