@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"bytes"
@@ -14,22 +14,26 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"hambench/bench"
+	"hambench/chain"
 	"hambench/datasets"
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/store"
+	"hambench/sweep"
 )
 
 // The sweep of BenchmarkMethods; a list has commas, and narrows it:
 //
 //	go test -run xxx -bench . ./bench -dataset boston,linear -K 57,1 -integrator leapfrog,mt3
 var (
-	benchDatasets    = flag.String("dataset", strings.Join(append(UCI(), "linear"), ","), "data sets of BenchmarkMethods")
+	benchDatasets    = flag.String("dataset", "boston,concrete,energy,yacht,ionosphere,vehicle,linear", "data sets of BenchmarkMethods")
 	benchSplits      = flag.String("split", "0", "splits of BenchmarkMethods")
 	benchIntegrators = flag.String("integrator", "sghmc,leapfrog,symmetric,lietrotter,mt3", "integrators of BenchmarkMethods")
 	benchBatches     = flag.String("K", "", "numbers of batches of BenchmarkMethods (default those of batch sizes 8, 32, and full)")
 	benchSteps       = flag.String("step", "", "steps h of BenchmarkMethods (default the two largest of the quick profile's)")
 	benchSamples     = flag.Int("samples", 25, "samples per chain of BenchmarkMethods")
-	benchStore       = flag.String("store", "", "store with oracles to judge by (default: short ones are made)")
+	benchStore       = flag.String("store", "", "store with references to judge by (default: short ones are made)")
 )
 
 // BenchmarkMethods runs short chains of every method at several numbers of
@@ -46,14 +50,14 @@ var (
 // Without -store the oracle is a short one (see benchSpec): good for
 // comparing methods with each other, not for absolute distances.
 func BenchmarkMethods(b *testing.B) {
-	s := newSweep(b)
-	for _, p := range s.problems(b, strings.Split(*benchDatasets, ",")) {
+	m := newMethods(b)
+	for _, d := range m.datasets(b, strings.Split(*benchDatasets, ",")) {
 		for _, split := range numbers(b, *benchSplits) {
-			for _, k := range s.batches(b, p) {
-				for _, h := range s.steps(b, p, k) {
+			for _, k := range batches(b, d) {
+				for _, h := range m.steps(b, d, k) {
 					for _, integrator := range strings.Split(*benchIntegrators, ",") {
-						c := s.cell(p, split, k, h, integrator)
-						b.Run(benchName(c), func(b *testing.B) { s.run(b, c) })
+						c := cell(d, split, k, h, integrator)
+						b.Run(benchName(c), func(b *testing.B) { m.run(b, c) })
 					}
 				}
 			}
@@ -63,8 +67,8 @@ func BenchmarkMethods(b *testing.B) {
 
 // benchName has numbers as decimals, never exponents, and a word last: a
 // benchmark name that ends in -3 is read as run on three processors.
-func benchName(c Cell) string {
-	return fmt.Sprintf("dataset=%s/split=%d/K=%d/h=%s/integrator=%s", c.Dataset, c.Split, c.Batches, decimal(c.Step), c.Integrator)
+func benchName(c bench.Cell) string {
+	return fmt.Sprintf("dataset=%s/split=%d/K=%d/h=%s/integrator=%s", c.Dataset, c.Split, c.Batches, strconv.FormatFloat(c.Step, 'f', -1, 64), c.Integrator)
 }
 
 // benchSpec is a reference that takes seconds: two chains of the default
@@ -75,151 +79,161 @@ func benchSpec(dataset string, split int, model string) oracle.Spec {
 	return s
 }
 
-// sweep holds what the sub-benchmarks share.
-type sweep struct {
-	data   *Data
-	store  *Store // nil: short oracles
+// methods holds what the sub-benchmarks share.
+type methods struct {
+	source *models.Source
+	store  *store.Store // nil: short references
+	keys   bench.Keys
 	truths map[string]oracle.Truth
 }
 
-func newSweep(b *testing.B) *sweep {
-	if dir := dataFolder(); dir != "" {
-		b.Setenv(datasets.EnvData, dir)
+func newMethods(b *testing.B) *methods {
+	if _, err := os.Stat("../../shared/data"); err == nil && os.Getenv(datasets.EnvData) == "" {
+		b.Setenv(datasets.EnvData, "../../shared/data")
 	}
 	r, err := datasets.NewResolver("")
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &sweep{data: NewData(r), truths: make(map[string]oracle.Truth)}
+	m := &methods{source: models.NewSource(nil, r), truths: make(map[string]oracle.Truth)}
+	m.keys.Source = m.source
 	if *benchStore != "" {
-		if s.store, err = Read(*benchStore); err != nil {
+		if m.store, err = store.Read(*benchStore, sweep.Here()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	return s
+	return m
 }
 
-// problems returns the problems of data sets. The built-in ones take the
-// place of those whose data cannot be had.
-func (s *sweep) problems(b *testing.B, names []string) []Problem {
-	var out []Problem
-	for _, name := range names {
-		p, ok := LookupProblem(name)
-		if !ok {
-			b.Fatalf("unknown data set %q: want one of %s", name, strings.Join(datasets.Builtin().Names(), ", "))
-		}
-		missing, err := s.data.Unavailable(b.Context(), name)
+// datasets looks up data sets. Built-in ones stand in for those that cannot be
+// had.
+func (m *methods) datasets(b *testing.B, names []string) []datasets.Dataset {
+	missing, err := m.source.Unavailable(b.Context(), names...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(missing) > 0 {
+		b.Log(m.source.Datasets().MissingNote(missing))
+	}
+	var out []datasets.Dataset
+	for _, name := range m.source.Datasets().StandIns(names, missing) {
+		d, err := m.source.Datasets().Lookup(name)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if len(missing) > 0 {
-			b.Logf("no data for %s: %s takes its place", name, teacher(p.Task).Dataset)
-			p = teacher(p.Task)
-		}
-		if !slices.ContainsFunc(out, func(q Problem) bool { return q.Dataset == p.Dataset }) {
-			out = append(out, p)
-		}
+		out = append(out, d)
 	}
 	return out
 }
 
-func (s *sweep) batches(b *testing.B, p Problem) []int {
+func batches(b *testing.B, d datasets.Dataset) []int {
 	if *benchBatches != "" {
 		return numbers(b, *benchBatches)
 	}
-	return []int{Batches(p.Rows, 8), Batches(p.Rows, 32), 1}
+	return []int{chain.Batches(d.TrainRows, 8), chain.Batches(d.TrainRows, 32), 1}
 }
 
-// steps are those of -step, or the two largest that the quick profile has
-// for the data set and the batch size, or else for the smallest one.
-func (s *sweep) steps(b *testing.B, p Problem, k int) []float64 {
+// steps are those of -step, or the two largest that quick's methods have for
+// the data set and the number of batches, or else for any number.
+func (m *methods) steps(b *testing.B, d datasets.Dataset, k int) []float64 {
+	var steps []float64
 	if *benchSteps != "" {
-		var out []float64
 		for _, w := range strings.Split(*benchSteps, ",") {
 			h, err := strconv.ParseFloat(w, 64)
 			if err != nil {
 				b.Fatalf("-step %q: want numbers, with commas between", *benchSteps)
 			}
-			out = append(out, h)
+			steps = append(steps, h)
 		}
-		return out
+		return steps
 	}
-	size := Cell{Dataset: p.Dataset, Batches: k}.BatchSize()
-	var found []float64
-	for _, block := range Profiles()[0].Sweeps {
-		if block.covers(p) && (found == nil || slices.Contains(block.BatchSizes, size)) {
-			found = block.Steps
+	quick, err := bench.LookupProfile("quick")
+	if err != nil {
+		b.Fatal(err)
+	}
+	studies, err := bench.Studies(quick, m.source.Datasets(), m.source.Models())
+	if err != nil {
+		b.Fatal(err)
+	}
+	studies, err = bench.Select(studies, "methods")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, j := range studies[0].Jobs() {
+		if c := j.Cell; c.Dataset == d.Name && (c.Batches == k || steps == nil) && !slices.Contains(steps, c.Step) {
+			steps = append(steps, c.Step)
 		}
 	}
-	return found[max(0, len(found)-2):]
+	slices.Sort(steps)
+	return steps[max(0, len(steps)-2):]
 }
 
-func (s *sweep) cell(p Problem, split, k int, h float64, integrator string) Cell {
-	g := grid{Profile: Profile{Precision: "float32"}}
-	c := g.cell(p, split, settings{integrator: integrator, friction: paperFriction, step: h, samples: *benchSamples})
-	c.Batches, c.BurnIn = k, c.Thin
-	if k > 1 {
-		c.Scheme = "reshuffle"
+func cell(d datasets.Dataset, split, k int, h float64, integrator string) bench.Cell {
+	plan := chain.PaperPlan(h, 1, *benchSamples)
+	c := bench.Cell{
+		Observe: bench.Distance, Dataset: d.Name, Split: split, Model: d.Model, Integrator: integrator, Inner: 1, Friction: 5,
+		Scheme: chain.DefaultScheme(k), Batches: k, Step: h, Samples: plan.Samples, Thin: plan.Thin, BurnIn: plan.Thin, Precision: "float32",
 	}
 	return c
 }
 
 // truth returns the oracle of a cell, made or read at its first use.
-func (s *sweep) truth(b *testing.B, c *Cell) oracle.Truth {
-	if c.Oracle != Analytic && s.store == nil {
-		c.Oracle = benchSpec(c.Dataset, c.Split, c.Model).Key()
-	}
-	key := c.Oracle + c.Dataset
-	if t, ok := s.truths[key]; ok {
+func (m *methods) truth(b *testing.B, c bench.Cell) oracle.Truth {
+	key := fmt.Sprint(c.Dataset, c.Split)
+	if t, ok := m.truths[key]; ok {
 		return t
 	}
-	t, err := s.makeTruth(b.Context(), *c)
+	t, err := m.makeTruth(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.truths[key] = t
+	m.truths[key] = t
 	return t
 }
 
-func (s *sweep) makeTruth(ctx context.Context, c Cell) (oracle.Truth, error) {
+func (m *methods) makeTruth(ctx context.Context, c bench.Cell) (oracle.Truth, error) {
 	newTarget := func() (models.Target, error) {
-		t, _, err := s.data.Target(ctx, c.Dataset, c.Split, c.Model, c.Precision)
-		return t, err
+		return m.source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
 	}
-	switch {
-	case c.Oracle == Analytic:
-		t, err := newTarget()
-		if err != nil {
-			return nil, err
-		}
+	t, err := newTarget()
+	if err != nil {
+		return nil, err
+	}
+	if _, exact := t.(models.Analytic); exact {
 		return oracle.NewAnalytic(c.Model, t, c.Samples)
-	case s.store != nil:
-		r, err := s.store.Reference(c.Oracle)
-		if err == nil && r == nil {
-			err = fmt.Errorf("store %s has no oracle of %s, split %d: hambench oracle makes it", s.store.Dir(), c.Dataset, c.Split)
-		}
-		return r, err
 	}
-	return oracle.Build(ctx, newTarget, benchSpec(c.Dataset, c.Split, c.Model), oracle.Options{Workers: 2})
+	if m.store == nil {
+		return oracle.Build(ctx, newTarget, benchSpec(c.Dataset, c.Split, c.Model), oracle.Options{Workers: 2})
+	}
+	key, err := m.keys.Reference(ctx, oracle.NewSpec(c.Dataset, c.Split, c.Model))
+	if err != nil {
+		return nil, err
+	}
+	r, _ := sweep.LoadReference(m.store, key)
+	if r == nil {
+		return nil, fmt.Errorf("store %s has no reference of %s, split %d: hambench oracle makes it", m.store.Dir(), c.Dataset, c.Split)
+	}
+	return r, nil
 }
 
 // run is one benchmark: b.N chains with seeds of their own.
-func (s *sweep) run(b *testing.B, c Cell) {
-	in := Inputs{Truth: s.truth(b, &c)}
+func (m *methods) run(b *testing.B, c bench.Cell) {
+	in := sweep.Inputs{Truth: m.truth(b, c)}
 	b.ResetTimer()
-	var sum Result
+	var sum bench.Result
 	var diverged, samples float64
 	for i := range b.N {
 		c.Seed = uint64(1 + i)
 		var err error
-		if in.Target, _, err = s.data.Target(b.Context(), c.Dataset, c.Split, c.Model, c.Precision); err != nil {
+		if in.Target, err = m.source.Target(b.Context(), c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision}); err != nil {
 			b.Fatal(err)
 		}
-		r, err := Compute(b.Context(), c, in)
+		r, err := sweep.Compute(b.Context(), c, in)
 		if err != nil {
 			b.Fatal(err)
 		}
 		sum.KS += r.KS
+		sum.KSSelf += r.KSSelf
 		sum.Gradients += r.Gradients
 		if r.Diverged {
 			diverged++

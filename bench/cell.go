@@ -1,8 +1,3 @@
-// Package bench holds the experiments as data, the sweep runner, and the
-// result store.
-//
-// An Experiment lists Cells; a Runner computes those that a Store does not
-// hold yet; a Result is what one cell gave.
 package bench
 
 import (
@@ -54,31 +49,52 @@ var Precisions = []string{"float32", "float64"}
 // Analytic stands in a cell's Oracle for the target's exact posterior.
 const Analytic = "analytic"
 
-// Cell is one chain to run: everything that its result depends on. Its
-// canonical JSON, hashed, is its key, and its random streams come from the
-// key alone, so a result depends on neither the order of cells, nor the
-// number of workers, nor the machine.
+// Friction is C. JSON has no infinity: full momentum refreshment, C = +Inf, is
+// the string "inf" there.
+type Friction float64
+
+// MarshalJSON writes +Inf as "inf".
+func (c Friction) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(c), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(c))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Friction) UnmarshalJSON(b []byte) error {
+	if string(b) == `"inf"` {
+		*c = Friction(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(c))
+}
+
+// Cell is one chain to run: everything that its result depends on, but for
+// the code and the data behind its names. Fields that were added later are
+// absent from its JSON at their default.
 type Cell struct {
-	Observe    Observable `json:"observe"`
-	Dataset    string     `json:"dataset"`
-	Split      int        `json:"split"`
-	Model      string     `json:"model"`
-	Integrator string     `json:"integrator"`
-	Inner      int        `json:"nl"`                 // N_l; 1 for all but lietrotter
-	Friction   float64    `json:"friction,omitempty"` // C; 0 stands for +Inf, which JSON cannot say
-	Scheme     string     `json:"scheme"`
-	Batches    int        `json:"K"`
-	Step       float64    `json:"h"`
-	Samples    int        `json:"samples"`
-	Thin       int        `json:"thin"`    // outer steps per sample
-	BurnIn     int        `json:"burn_in"` // outer steps
-	Seed       uint64     `json:"seed"`
-	Precision  string     `json:"precision"` // float32 or float64, of the network's gradient
-	// Oracle is the key of the oracle.Spec whose reference starts and judges
-	// the chain, or Analytic.
+	Observe    Observable         `json:"observe"`
+	Dataset    string             `json:"dataset"`
+	Split      int                `json:"split"`
+	Model      string             `json:"model"`
+	Integrator string             `json:"integrator"`
+	Values     map[string]float64 `json:"values,omitempty"`    // the integrator's own parameters, where they are not its defaults
+	Estimator  string             `json:"estimator,omitempty"` // "" is plain
+	Inner      int                `json:"nl"`                  // N_l; 1 for all but lietrotter
+	Friction   Friction           `json:"friction,omitempty"`  // C; absent where no chain runs
+	Scheme     string             `json:"scheme"`
+	Batches    int                `json:"K"`
+	BatchSize  int                `json:"batch"` // B as it was asked for; Full for one batch
+	Step       float64            `json:"h"`
+	Samples    int                `json:"samples"`
+	Thin       int                `json:"thin"`    // outer steps per sample
+	BurnIn     int                `json:"burn_in"` // outer steps
+	Seed       uint64             `json:"seed"`
+	Precision  string             `json:"precision"` // float32 or float64, of the network's gradient
+	// Oracle is the ID of the oracle.Spec whose reference starts and judges
+	// the chain, or Analytic; "" for a chain that is not judged.
 	Oracle string `json:"oracle,omitempty"`
-	// Revision is that of the integrator (integrators.Method).
-	Revision int `json:"revision,omitempty"`
 }
 
 // Check refuses, with a usage error, a cell whose numbers no chain can be
@@ -100,8 +116,8 @@ func (c Cell) Check() error {
 		return nil // runs no chain
 	case !positive(c.Step):
 		return usage.Errorf("cell with step h = %v: want a finite number > 0", c.Step)
-	case !positive(c.Friction) && c.Friction != 0:
-		return usage.Errorf("cell with friction C = %v: want a finite number > 0, or 0 for full refreshment", c.Friction)
+	case !(c.Friction > 0):
+		return usage.Errorf("cell with friction C = %v: want a number > 0, or +Inf for full refreshment", float64(c.Friction))
 	case c.Inner < 1 || c.Batches < 1 || c.Thin < 1 || c.BurnIn < 0:
 		return usage.Errorf("cell with N_l = %d, K = %d, thinning %d, burn-in %d: want at least 1, 1, 1, 0", c.Inner, c.Batches, c.Thin, c.BurnIn)
 	}
@@ -116,16 +132,9 @@ func join(obs []Observable) string {
 	return strings.Join(s, ", ")
 }
 
-// friction is the cell's friction as integrators take it.
-func (c Cell) friction() float64 {
-	if c.Friction == 0 {
-		return math.Inf(1)
-	}
-	return c.Friction
-}
-
-// kernels is how many kernels the cell's chain runs, if it does not diverge.
-func (c Cell) kernels() int64 {
+// Kernels is how many kernels the cell's chain runs, if it does not diverge:
+// 0 where no chain runs.
+func (c Cell) Kernels() int64 {
 	if c.Observe == Density || c.Observe == Reference {
 		return 0
 	}
@@ -134,44 +143,20 @@ func (c Cell) kernels() int64 {
 
 // String names the cell for people.
 func (c Cell) String() string {
-	return fmt.Sprintf("%s %s split %d, %s (nl %d, C %v), %s K %d, h %v", c.Observe, c.Dataset, c.Split, c.Integrator, c.Inner, c.friction(), c.Scheme, c.Batches, c.Step)
+	return fmt.Sprintf("%s %s split %d, %s (nl %d, C %v), %s K %d, h %v", c.Observe, c.Dataset, c.Split, c.Integrator, c.Inner, float64(c.Friction), c.Scheme, c.Batches, c.Step)
 }
 
-// Key is the cell's content address: the hex SHA-256 of its canonical JSON.
-func (c Cell) Key() string {
-	b, err := json.Marshal(c)
+// Stream names the cell's random streams: the hex SHA-256 of its canonical
+// JSON. It holds no fingerprint, so a change of the code gives other numbers
+// from the same random bits.
+func (c Cell) Stream() string { return digest(c) }
+
+// digest is the hex SHA-256 of a value's JSON, which must have one.
+func digest(v any) string {
+	b, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("bench: cell is not JSON: %v", err)) // only NaN or Inf fields
+		panic(fmt.Sprintf("bench: no JSON: %v", err)) // only NaN or Inf fields
 	}
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
-}
-
-// Result is what a cell's chain gave.
-type Result struct {
-	Cell Cell   `json:"cell"`
-	Key  string `json:"key"`
-
-	KS           float64 `json:"ks"`      // mean Kolmogorov distance to the oracle; 1 if diverged
-	KSSelf       float64 `json:"ks_self"` // mean self-distance of the oracle, for the cell's number of samples
-	KSSelfLow    float64 `json:"ks_self_low"`
-	KSSelfHigh   float64 `json:"ks_self_high"` // its 5 and 95 % quantiles
-	Diverged     bool    `json:"diverged"`
-	DivergedStep int64   `json:"diverged_step,omitempty"` // kernel step at which non-finite numbers were seen
-
-	Steps          int64   `json:"steps"` // kernels run, burn-in included
-	Gradients      int64   `json:"gradients"`
-	HessianVectors int64   `json:"hessian_vectors"`
-	Seconds        float64 `json:"seconds"`
-
-	// Scores are test scores in the target's own units (rmse, mnll;
-	// accuracy, mnll), the mean lag-1 autocorrelation of the predictive
-	// values (lag1), and for Reference the oracle's diagnostics.
-	Scores map[string]float64 `json:"scores,omitempty"`
-	// Series are what the observables other than Distance record.
-	Series map[string][]float64 `json:"series,omitempty"`
-
-	ISA    string `json:"isa"`
-	Go     string `json:"go"`
-	Commit string `json:"commit,omitempty"`
 }

@@ -4,13 +4,14 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"math"
 	"strconv"
 )
 
-// Row is a result as Export writes it: one row per experiment and cell, so
-// a cell that two experiments share has a row in each.
+// Row is a result as Export writes it: one row per study and cell, so
+// a cell that two studies share has a row in each.
 type Row struct {
-	Experiment string   `json:"experiment"`
+	Study      string   `json:"experiment"`
 	Dataset    string   `json:"dataset"`
 	Split      int      `json:"split"`
 	Integrator string   `json:"integrator"`
@@ -28,35 +29,39 @@ type Row struct {
 	Seconds    float64  `json:"seconds"`
 	Key        string   `json:"key"`
 	Seed       uint64   `json:"seed"`
+	Precision  string   `json:"precision"`
+	Arch       string   `json:"arch"`
+	ISA        string   `json:"isa"`
 }
 
 var columns = []string{
 	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h",
-	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed",
+	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed", "precision", "arch", "isa",
 }
 
-// Rows returns the rows of the results that get has of the experiments, in
-// the order of their cells.
-func Rows(exps []Experiment, get func(key string) (Result, bool)) []Row {
-	var rows []Row
-	for _, e := range exps {
-		results, _ := e.Results(get)
+// Rows returns the rows of the results that get has of the plans, in the order
+// of their cells, and counts the cells that are missing.
+func Rows(plans []Plan, get Getter) (rows []Row, missing int) {
+	for _, p := range plans {
+		results, lacking := p.Results(get)
+		missing += len(lacking)
 		for _, r := range results {
-			rows = append(rows, rowOf(e.ID, r))
+			rows = append(rows, rowOf(p.ID, r))
 		}
 	}
-	return rows
+	return rows, missing
 }
 
-func rowOf(experiment string, r Result) Row {
+func rowOf(study string, r Result) Row {
 	c := r.Cell
 	row := Row{
-		Experiment: experiment, Dataset: c.Dataset, Split: c.Split, Integrator: c.Integrator, Inner: c.Inner,
-		Scheme: c.Scheme, Batches: c.Batches, BatchSize: c.BatchSize(), Step: c.Step, Seed: c.Seed,
+		Study: study, Dataset: c.Dataset, Split: c.Split, Integrator: c.Integrator, Inner: c.Inner,
+		Scheme: c.Scheme, Batches: c.Batches, BatchSize: c.BatchSize, Step: c.Step, Seed: c.Seed,
 		KS: r.KS, KSSelf: r.KSSelf, Diverged: r.Diverged, Steps: r.Steps, Gradients: r.Gradients, Seconds: r.Seconds, Key: r.Key,
+		Precision: c.Precision, Arch: r.Made.Arch, ISA: r.Made.ISA,
 	}
-	if c.Friction != 0 {
-		row.Friction = &c.Friction
+	if f := float64(c.Friction); !math.IsInf(f, 1) && f != 0 {
+		row.Friction = &f
 	}
 	return row
 }
@@ -93,11 +98,11 @@ func (r Row) fields() []string {
 		friction = decimal(*r.Friction)
 	}
 	return []string{
-		r.Experiment, r.Dataset, strconv.Itoa(r.Split), r.Integrator, strconv.Itoa(r.Inner), friction, r.Scheme,
+		r.Study, r.Dataset, strconv.Itoa(r.Split), r.Integrator, strconv.Itoa(r.Inner), friction, r.Scheme,
 		strconv.Itoa(r.Batches), strconv.Itoa(r.BatchSize), decimal(r.Step),
 		decimal(r.KS), decimal(r.KSSelf), strconv.FormatBool(r.Diverged), strconv.FormatInt(r.Steps, 10),
 		strconv.FormatInt(r.Gradients, 10), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key,
-		strconv.FormatUint(r.Seed, 10),
+		strconv.FormatUint(r.Seed, 10), r.Precision, r.Arch, r.ISA,
 	}
 }
 

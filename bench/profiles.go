@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"slices"
 	"strings"
 
 	"hambench/usage"
@@ -30,12 +29,12 @@ type Sweep struct {
 	Datasets   []string // nil: all
 	BatchSizes []int    // Full among them
 	Steps      []float64
-	Only       []string // the experiments that have it; nil: all
+	Only       []string // the studies that have it; nil: all
 }
 
 // Profiles returns the profiles, the smallest first.
 //
-// The steps follow where the data sets stop being stable (Problem.Stable): a
+// The steps follow where the data sets stop being stable (safeFull): a
 // grid that reaches one step beyond shows where, and what lies further
 // costs nothing and says nothing. A step half the size costs twice the time,
 // which is why quick starts just below.
@@ -116,10 +115,4 @@ func LookupProfile(name string) (Profile, error) {
 		names = append(names, p.Name)
 	}
 	return Profile{}, usage.Errorf("unknown profile %q: want one of %s", name, strings.Join(names, ", "))
-}
-
-// covers reports whether the block is for a problem. The teachers take the
-// blocks of the sets that they take the place of.
-func (s Sweep) covers(p Problem) bool {
-	return s.Datasets == nil || slices.Contains(s.Datasets, p.Dataset) || p.Like != "" && slices.Contains(s.Datasets, p.Like)
 }

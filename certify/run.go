@@ -21,22 +21,24 @@ type Options struct {
 	Schemes     []minibatch.Method   // default: all with fixed batches
 	Steps       []float64            // default: a geometric grid fit for the problem's kind
 	Inner       int                  // N_l; default 1
+	Values      map[string]float64   // of the integrators' own parameters; default theirs
 	InvMass     []float64            // diagonal of M⁻¹; default the identity; Gaussian problems only
 	EveryStep   bool                 // observe at the end of every outer step, not of every period
 }
 
 // Row is what was found for an integrator under a scheme.
 type Row struct {
-	Problem     string       `json:"problem"`
-	Engine      Kind         `json:"engine"`
-	Integrator  string       `json:"integrator"`
-	Inner       int          `json:"nl"`
-	Scheme      string       `json:"scheme"`
-	Observe     string       `json:"observe"` // period or every-step
-	Steps       []float64    `json:"steps"`
-	Refined     []float64    `json:"refined,omitempty"` // smaller steps, taken for the orders alone
-	Radii       []Number     `json:"radii,omitempty"`   // spectral radius of a period at each step where it is ≥ 1, else null
-	Observables []Observable `json:"observables"`
+	Problem     string             `json:"problem"`
+	Engine      Kind               `json:"engine"`
+	Integrator  string             `json:"integrator"`
+	Values      map[string]float64 `json:"values,omitempty"` // of the integrator's own parameters, where they were given
+	Inner       int                `json:"nl"`
+	Scheme      string             `json:"scheme"`
+	Observe     string             `json:"observe"` // period or every-step
+	Steps       []float64          `json:"steps"`
+	Refined     []float64          `json:"refined,omitempty"` // smaller steps, taken for the orders alone
+	Radii       []Number           `json:"radii,omitempty"`   // spectral radius of a period at each step where it is ≥ 1, else null
+	Observables []Observable       `json:"observables"`
 }
 
 // Observable is one observable's errors and their asymptotics,
@@ -291,7 +293,7 @@ func (r Row) settled(finest point) bool {
 }
 
 func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, error) {
-	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass})
+	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
 	if err != nil {
 		return nil, err
 	}
@@ -304,7 +306,7 @@ func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, 
 func (o *Options) row(e engine, m integrators.Method, s minibatch.Method, steps []float64, points []point) Row {
 	asked := len(o.Steps)
 	row := Row{
-		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: m.Name, Inner: o.Inner,
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: m.Name, Values: o.Values, Inner: o.Inner,
 		Scheme: s.Name, Observe: "period", Steps: o.Steps, Refined: steps[asked:], Radii: radii(points[:asked]),
 	}
 	if o.EveryStep {

@@ -37,8 +37,7 @@ type Registry struct {
 // The numbers of the chain depend on these two alone. An unknown name, a number
 // out of range, and parts that do not fit each other are usage errors.
 func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
-	r = r.filled()
-	method, err := r.Integrators.Lookup(s.Integrator)
+	method, err := r.Integrator(s.Integrator)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +45,7 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimator, err := r.Estimators.Lookup(cmp.Or(s.Estimator, estimators.Plain.Name))
+	estimator, err := r.Estimator(s.Estimator)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +58,38 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 		n = noise.New(s.Key, noise.StreamNoise)
 	}
 	return newSampler(t, in, estimator, stream, partition, n)
+}
+
+// Integrator returns the integrator of a name.
+func (r Registry) Integrator(name string) (integrators.Method, error) {
+	return r.filled().Integrators.Lookup(name)
+}
+
+// Estimator returns the estimator of a name; "" is plain.
+func (r Registry) Estimator(name string) (estimators.Method, error) {
+	return r.filled().Estimators.Lookup(cmp.Or(name, estimators.Plain.Name))
+}
+
+// Scheme returns the mini-batch scheme of a name.
+func (r Registry) Scheme(name string) (minibatch.Method, error) {
+	return r.filled().Schemes.Lookup(name)
+}
+
+// Check refuses, with the usage errors of New, a spec whose names or numbers
+// are wrong, before there is a target.
+func (r Registry) Check(s Spec) error {
+	method, err := r.Integrator(s.Integrator)
+	if err != nil {
+		return err
+	}
+	if _, err := method.New(1, s.Params); err != nil {
+		return err
+	}
+	if _, err := r.Estimator(s.Estimator); err != nil {
+		return err
+	}
+	_, err = r.Scheme(s.scheme())
+	return err
 }
 
 // filled returns the registry with the built-in lists where there are none.
@@ -79,7 +110,7 @@ func (r Registry) filled() Registry {
 // without one. It refuses lists of rows for a target that takes none.
 func (r Registry) stream(t models.Target, s Spec) (stream minibatch.Stream, partition int, err error) {
 	batches := cmp.Or(s.Batches, 1)
-	scheme, err := r.Schemes.Lookup(cmp.Or(s.Scheme, DefaultScheme(batches)))
+	scheme, err := r.Scheme(s.scheme())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -91,6 +122,10 @@ func (r Registry) stream(t models.Target, s Spec) (stream minibatch.Stream, part
 	}
 	stream, err = scheme.New(t.Rows(), batches, noise.New(s.Key, noise.StreamBatches).Rand())
 	return stream, partition, err
+}
+
+func (s Spec) scheme() string {
+	return cmp.Or(s.Scheme, DefaultScheme(cmp.Or(s.Batches, 1)))
 }
 
 // DefaultScheme is the scheme of a chain that names none: the paper's, or

@@ -88,7 +88,7 @@ func TestStartsDifferByTheirKeyAlone(t *testing.T) {
 	if a.Theta[0] == c.Theta[0] || a.R[0] == c.R[0] {
 		t.Error("two keys gave one start")
 	}
-	rest := StartAtRest(1, wide{newSprings(1), 8})
+	rest := StartAtRest(wide{newSprings(1), 8}, noise.New(1, noise.StreamStart))
 	for i := range rest.R {
 		if rest.Theta[i] != a.Theta[i] || rest.R[i] != 0 {
 			t.Errorf("start at rest: θ = %v, r = %v; want %v, 0", rest.Theta[i], rest.R[i], a.Theta[i])

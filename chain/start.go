@@ -30,12 +30,12 @@ func (s *Sampler) start(theta []float64, n integrators.Noise) *integrators.State
 	return z
 }
 
-// StartAtRest returns a start without momentum or auxiliary variables, at a
-// draw from the prior: the position is that of Start. It is for warm-ups, whose
-// integrators change.
-func StartAtRest(key uint64, t models.Target) *integrators.State {
+// StartAtRest returns a start without momentum or auxiliary variables, at the
+// draw from the prior that a noise makes. It is for warm-ups, whose integrators
+// change.
+func StartAtRest(t models.Target, n integrators.Noise) *integrators.State {
 	z := integrators.NewState(t.Dim())
-	drawPrior(z.Theta, t, noise.New(key, noise.StreamStart))
+	drawPrior(z.Theta, t, n)
 	return z
 }
 

@@ -102,23 +102,38 @@ func (b hessianBatch) HessianVector(hv, theta, v []float64) {
 	b.hessian.HessianVector(hv, theta, v, b.rows)
 }
 
-// fusedBatch is the force of a target that carries out parts of a step.
-type fusedBatch struct {
+// dataBatch is the force of a target that can leave its prior's part out.
+type dataBatch struct {
 	hessianBatch
-	fused models.Fused
+	data models.Data
 }
 
-func (b fusedBatch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise, ahead any) any {
+func (b dataBatch) GradientData(g, theta []float64) {
 	b.counts.Gradients++
-	return b.fused.Kick(drift, u, n, ahead, b.rows)
+	b.data.GradientData(g, theta, b.rows)
 }
 
-func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (gradient, product integrators.Term) {
+func (b dataBatch) DerivativesData(g, hv, theta, v []float64) {
 	b.counts.Gradients++
-	if v != nil {
-		b.counts.HessianVectors++
-	}
-	return b.fused.At(x, xs, v, vs, b.rows)
+	b.counts.HessianVectors++
+	b.data.DerivativesData(g, hv, theta, v, b.rows)
+}
+
+// singleBatch is the force of a target that works in float32.
+type singleBatch struct {
+	hessianBatch
+	single models.Single
+}
+
+func (b singleBatch) GradientSingle(g, theta []float32) {
+	b.counts.Gradients++
+	b.single.GradientSingle(g, theta, b.rows)
+}
+
+func (b singleBatch) DerivativesSingle(g, hv, theta, v []float32) {
+	b.counts.Gradients++
+	b.counts.HessianVectors++
+	b.single.DerivativesSingle(g, hv, theta, v, b.rows)
 }
 
 // affineBatch is the force of a linear-Gaussian target.
@@ -144,7 +159,8 @@ func (b affineBatch) Affine() *integrators.Affine {
 func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
 	t := b.target
 	hessian, hasHessian := t.(models.Hessian)
-	fused, hasFused := t.(models.Fused)
+	single, hasSingle := t.(models.Single)
+	data, hasData := t.(models.Data)
 	gaussian, hasAffine := t.(models.LinearGaussian)
 	switch {
 	case m.Claims.HessianVectors > 0 && !hasHessian:
@@ -153,8 +169,10 @@ func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
 		return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, ModelName(t))
 	case m.Claims.Affine:
 		return affineBatch{b, gaussian}, nil
-	case hasFused:
-		return fusedBatch{hessianBatch{b, hessian}, fused}, nil
+	case hasSingle:
+		return singleBatch{hessianBatch{b, hessian}, single}, nil
+	case hasData:
+		return dataBatch{hessianBatch{b, hessian}, data}, nil
 	case hasHessian:
 		return hessianBatch{b, hessian}, nil
 	}

@@ -11,9 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// decimal writes a number without an exponent: 0.001, 20.
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
 // overhang is how far a label, with the space around it, may stick out of its
 // axis, in points.
 const overhang = vg.Length(8)

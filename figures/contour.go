@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"image"
 	"image/color"
 	"math"
@@ -19,15 +20,7 @@ type grid struct{ x, y, value []float64 }
 // shares of the mass on the grid (highest-density regions).
 func (g grid) massLevels(shares []float64) []float64 {
 	sorted := slices.Clone(g.value)
-	slices.SortFunc(sorted, func(a, b float64) int {
-		switch {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(b, a) })
 	var total float64
 	for _, v := range sorted {
 		total += math.Exp(v - sorted[0])

@@ -20,18 +20,18 @@ const (
 // above, what diverged. A point without results leaves a gap.
 type curve struct {
 	look
-	stats []stat
-	axis  axis // of the distances, without the strip
-	lane  int  // place among the lanes crosses are spread over
-	lanes int
-	strip bool
+	points []point
+	axis   axis // of the distances, without the strip
+	lane   int  // place among the lanes crosses are spread over
+	lanes  int
+	strip  bool
 }
 
 // segments are the stretches of points that can be drawn, without the gaps.
-func (k curve) segments() [][]stat {
-	var out [][]stat
+func (k curve) segments() [][]point {
+	var out [][]point
 	open := false
-	for _, s := range k.stats {
+	for _, s := range k.points {
 		if !s.known() || !k.axis.shows(s.mean) {
 			open = false
 			continue
@@ -78,7 +78,7 @@ func (b errorBand) Plot(c draw.Canvas, p *plot.Plot) {
 			down = append(down, vg.Point{X: x(s.h), Y: y(b.axis.clamp(s.low()))})
 		}
 		slices.Reverse(down)
-		if len(seg) > 1 && slices.ContainsFunc(seg, func(s stat) bool { return spread(s) > 0 }) {
+		if len(seg) > 1 && slices.ContainsFunc(seg, func(s point) bool { return spread(s) > 0 }) {
 			c.FillPolygon(translucent(b.color, b.lanes), append(up, down...))
 		}
 	}
@@ -88,12 +88,12 @@ func (b errorBand) Plot(c draw.Canvas, p *plot.Plot) {
 // ring where some did. Lines stand side by side.
 func (k curve) crosses(c *draw.Canvas, x func(float64) vg.Length) {
 	room := vg.Length(24)
-	for i := 1; i < len(k.stats); i++ {
-		room = min(room, x(k.stats[i].h)-x(k.stats[i-1].h))
+	for i := 1; i < len(k.points); i++ {
+		room = min(room, x(k.points[i].h)-x(k.points[i-1].h))
 	}
 	pitch := min(room*0.85, 2*(edge-3)) / vg.Length(k.lanes)
 	at := c.Max.Y - stripHeight + stripMiddle
-	for _, s := range k.stats {
+	for _, s := range k.points {
 		if s.diverged == 0 {
 			continue
 		}

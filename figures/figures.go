@@ -1,35 +1,57 @@
-// Package figures draws the figures and tables from stored results. It runs
-// no chain and computes nothing but layout and means over splits.
+// Package figures draws figures and tables from what runs left in a store. It
+// runs no chain and computes nothing but layout and means over splits.
 //
-// Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn;
-// every table as text, CSV and JSON. All but the PDFs, which carry a date,
-// have the same bytes for the same results.
+// A Drawer draws one study of a run at a time, given its plan: the manifest that
+// states which results the study needs and what legends and captions say of its
+// data sets and integrators.
+//
+//	plans, err := bench.Plans(store, "quick")
+//	drawer := figures.Drawer{Results: bench.Results{Store: store}, Dir: "out", All: plans}
+//	out, err := drawer.Draw(plans[0])
+//
+// A study is drawn by what it has, so one of your own needs nothing here:
+//
+//	distances           a panel per data set and batch size against the step size, a
+//	                    line per whatever varies beside, and a table (sweep.go, summary.go)
+//	exact errors        a panel per observable and scheme, and fitted orders (orders.go)
+//	both                the first, and a twin with exact errors below (twin.go)
+//	paths, histograms,  the paper's Figures 2 and 3 and the predictive posterior
+//	marginals           (paths.go, toy.go, synthetic.go)
+//	choices, references the paper's tables, beside its numbers (tables.go)
+//
+// Two studies are known by id: precision (precision.go) and claims (claims.go).
+//
+// Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn; every
+// table as text, CSV and JSON. All but the PDFs, which carry a date, have the
+// same bytes for the same results.
 package figures
 
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"hambench/bench"
 	"hambench/internal/atomicfile"
+	"hambench/internal/table"
+	"hambench/paper"
 	"hambench/usage"
 )
 
-// Getter returns the result of a cell's key, as bench.Store.Get does.
-type Getter = func(key string) (bench.Result, bool)
-
-// Options say where figures go and what their captions tell.
-type Options struct {
-	Dir     string // created if needed
-	Profile string // name of the profile, for captions; may be empty
+// Drawer draws studies.
+type Drawer struct {
+	// Results are the stored results and exact errors; a bench.Results, as a
+	// rule.
+	Results paper.Source
+	Dir     string // where files go; created if needed
+	// All are the plans of the run, which the claims are decided by.
+	All []bench.Plan
 }
 
 // Output is what was drawn.
@@ -41,58 +63,62 @@ type Output struct {
 	Of    int // cells needed
 }
 
-// drawers are the figures and tables by experiment. What is drawn from
-// certified errors has functions of its own: DrawOrders, DrawExactBottleneck.
-func drawers() map[string]func(*drawing) error {
-	return map[string]func(*drawing) error{
-		"bottleneck":         bottleneckFamily.draw,
-		"paths":              drawPaths,
-		"toy":                drawToy,
-		"methods":            methodFamily.draw,
-		"integration-length": lengthFamily.draw,
-		"friction":           frictionFamily.draw,
-		"synthetic":          drawSynthetic,
-		"regression":         drawRegression,
-		"classification":     drawClassification,
-		"autocorrelation":    drawAutocorrelation,
-		"precision":          drawPrecision,
+// Draw draws one study's figures and tables. Results that are missing leave
+// gaps, which the caption counts; none at all is an error.
+func (r Drawer) Draw(p bench.Plan) (*Output, error) {
+	d := r.drawing(p)
+	if len(p.Jobs()) > 0 && len(d.results) == 0 {
+		return nil, fmt.Errorf("figures: no results of study %s (0 of %d cells): run it first", p.ID, d.out.Of)
 	}
-}
-
-// Draw draws one experiment's figure or table from the results that get
-// has. Cells without a result leave gaps, which the caption counts; no
-// result at all is an error.
-func Draw(e bench.Experiment, get Getter, o Options) (*Output, error) {
-	draw, ok := drawers()[e.ID]
-	if !ok {
-		return nil, usage.Errorf("no figure or table %q: want one of %s", e.ID, strings.Join(slices.Sorted(maps.Keys(drawers())), ", "))
-	}
-	results, missing := e.Results(get)
-	d := &drawing{
-		experiment: e, get: get, options: o, results: results,
-		out: &Output{Cells: len(results), Of: len(results) + len(missing)},
-	}
-	if len(results) == 0 {
-		return nil, fmt.Errorf("figures: no results of experiment %s (0 of %d cells): run it first", e.ID, d.out.Of)
-	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return nil, usage.Errorf("folder for figures cannot be created: %w", err)
 	}
-	return d.out, draw(d)
+	return d.out, drawerOf(p)(d)
+}
+
+// drawerOf returns what draws a study.
+func drawerOf(p bench.Plan) func(*drawing) error {
+	observed := make(map[bench.Observable]bool)
+	for _, j := range p.Cells {
+		observed[j.Cell.Observe] = true
+	}
+	switch {
+	case p.ID == paper.StudyID:
+		return drawClaims
+	case p.ID == "precision":
+		return drawPrecision
+	case len(p.Jobs()) == 0:
+		return drawOrders
+	case observed[bench.Path] || observed[bench.Density]:
+		return drawPaths
+	case observed[bench.Histogram]:
+		return drawToy
+	case observed[bench.Marginals]:
+		return drawSynthetic
+	case len(p.Choices) > 0:
+		return drawScores
+	case observed[bench.Reference]:
+		return drawAutocorrelation
+	}
+	return drawSweep
 }
 
 // drawing is one figure or table in the making.
 type drawing struct {
-	experiment bench.Experiment
-	get        Getter
-	options    Options
-	results    []bench.Result
-	out        *Output
+	Drawer
+	plan    bench.Plan
+	results []bench.Result
+	out     *Output
+}
+
+func (r Drawer) drawing(p bench.Plan) *drawing {
+	results, missing := p.Results(r.Results.Result)
+	return &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
 }
 
 // write writes one of the drawing's files.
 func (d *drawing) write(suffix string, data []byte) error {
-	path := filepath.Join(d.options.Dir, d.experiment.ID+suffix)
+	path := filepath.Join(d.Dir, d.plan.ID+suffix)
 	if err := atomicfile.Write(path, data); err != nil {
 		return fmt.Errorf("figures: %w", err)
 	}
@@ -105,14 +131,52 @@ func (d *drawing) csv(header []string, rows [][]string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.WriteAll(append([][]string{header}, rows...)); err != nil {
-		return fmt.Errorf("figures: %s.csv: %w", d.experiment.ID, err)
+		return fmt.Errorf("figures: %s.csv: %w", d.plan.ID, err)
 	}
 	return d.write(".csv", b.Bytes())
 }
 
+// json writes what a program reads.
+func (d *drawing) json(v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("figures: %s.json: %w", d.plan.ID, err)
+	}
+	return d.write(".json", append(data, '\n'))
+}
+
+// named is the drawing of a second figure or table of the study, whose files
+// have the suffix in their names.
+func (d *drawing) named(suffix string) *drawing {
+	second := *d
+	second.plan.ID += suffix
+	return &second
+}
+
+// table writes the text of a table, with a title and notes, for the terminal
+// and as a file.
+func (d *drawing) table(header []string, rows [][]string, notes []string) error {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, d.plan.Title)
+	if w := d.replaced(); w != "" {
+		fmt.Fprintln(&b, w)
+	}
+	if err := table.Write(&b, header, rows); err != nil {
+		return fmt.Errorf("figures: %s: %w", d.plan.ID, err)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(&b, n)
+	}
+	if c := d.caption(); c != "" {
+		fmt.Fprintln(&b, c)
+	}
+	d.out.Text = b.String()
+	return d.write(".txt", b.Bytes())
+}
+
 // save renders the sheet.
 func (d *drawing) save(s *sheet) error {
-	files, err := s.save(d.options.Dir, d.experiment.ID)
+	files, err := s.save(d.Dir, d.plan.ID)
 	d.out.Files = append(d.out.Files, files...)
 	return err
 }
@@ -125,12 +189,15 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
-// caption joins the sentences with what every caption tells: the profile,
+// decimal writes a number without an exponent: 0.001, 20.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// caption joins the sentences with what every caption states: the profile,
 // the length of the chains, and what is missing.
 func (d *drawing) caption(sentences ...string) string {
 	var head []string
-	if d.options.Profile != "" {
-		head = append(head, "Profile "+d.options.Profile+".")
+	if d.plan.Profile != "" {
+		head = append(head, "Profile "+d.plan.Profile+".")
 	}
 	head = append(head, sentences...)
 	if n := d.samples(); n != "" {
@@ -138,17 +205,20 @@ func (d *drawing) caption(sentences ...string) string {
 	}
 	if d.out.Cells < d.out.Of {
 		gap := fmt.Sprintf("Incomplete: %d of %d cells; what is missing leaves gaps.", d.out.Cells, d.out.Of)
-		d.out.Notes = append(d.out.Notes, gap)
+		d.note(gap)
 		head = append(head, gap)
 	}
 	return strings.Join(head, " ")
 }
 
-// samples tells the number of samples of the chains.
+// note adds a note to the output, once.
+func (d *drawing) note(text string) { d.out.Notes = appendNew(d.out.Notes, text) }
+
+// samples states the number of samples of the chains.
 func (d *drawing) samples() string {
 	var counts []string
-	for _, c := range d.experiment.Cells {
-		if c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption tells its steps
+	for _, j := range d.plan.Cells {
+		if c := j.Cell; c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption states its steps
 			counts = appendNew(counts, thousands(c.Samples))
 		}
 	}
@@ -171,28 +241,19 @@ func thousands(n int) string {
 	return s
 }
 
-// replaced is the label that built-in sets take the place of real data;
-// empty if they do not. It is a note, too.
+// replaced is the label that built-in sets stand in for real data; empty if
+// they do not. It is a note, too.
 func (d *drawing) replaced() string {
-	present := make(map[string]bool)
-	var teachers []string
-	for _, c := range d.experiment.Cells {
-		present[c.Dataset] = true
-		if p, ok := bench.LookupProblem(c.Dataset); ok && p.Builtin && strings.HasPrefix(c.Dataset, "teacher-") {
-			teachers = appendNew(teachers, c.Dataset)
+	var absent, present []string
+	for _, s := range d.plan.Data {
+		if len(s.For) > 0 {
+			absent, present = append(absent, s.For...), append(present, s.Name)
 		}
 	}
-	if len(teachers) == 0 {
+	if len(present) == 0 {
 		return ""
 	}
-	var absent []string
-	for _, name := range bench.UCI() {
-		p, _ := bench.LookupProblem(name)
-		if !present[name] && slices.ContainsFunc(teachers, func(t string) bool { q, _ := bench.LookupProblem(t); return q.Task == p.Task }) {
-			absent = append(absent, name)
-		}
-	}
-	note := fmt.Sprintf("Data not available: %s. Built-in teacher networks (%s) take their place.", strings.Join(absent, ", "), strings.Join(teachers, ", "))
-	d.out.Notes = append(d.out.Notes, note)
-	return note
+	text := fmt.Sprintf("Data not available: %s. Built-in sets (%s) stand in for them.", strings.Join(absent, ", "), strings.Join(present, ", "))
+	d.note(text)
+	return text
 }

@@ -26,31 +26,37 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// Every experiment of a profile is drawn, into the files that are promised.
-func TestEveryExperimentIsDrawn(t *testing.T) {
-	p, err := bench.LookupProfile("quick")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range bench.Experiments(p) {
+// studyIDs are the built-in studies that need no exact errors to be drawn.
+var studyIDs = []string{"bottleneck", "paths", "toy", "methods", "integration-length", "friction", "synthetic", "regression", "classification", "autocorrelation", "precision", "claims"}
+
+// Every study of a profile is drawn, into the files that are promised.
+func TestEveryStudyIsDrawn(t *testing.T) {
+	for _, id := range studyIDs {
+		p := plan(t, "quick", id)
 		dir := filepath.Join(t.TempDir(), "new", "folder")
-		out, err := Draw(e, invent(e, nil), Options{Dir: dir, Profile: "quick"})
+		out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
 		if err != nil {
-			t.Errorf("%s: %v", e.ID, err)
+			t.Errorf("%s: %v", id, err)
 			continue
 		}
 		want := []string{".csv", ".png", ".svg", ".pdf"}
-		if out.Text != "" {
+		if slices.Contains([]string{"bottleneck", "methods", "integration-length", "friction"}, id) {
+			want = append(want, "-table.txt", "-table.csv", "-table.json")
+		}
+		switch {
+		case id == "claims":
+			want = []string{".txt", ".md", ".json"}
+		case slices.Contains([]string{"regression", "classification", "autocorrelation", "precision"}, id):
 			want = []string{".csv", ".json", ".txt"}
 		}
 		for _, suffix := range want {
-			path := filepath.Join(dir, e.ID+suffix)
+			path := filepath.Join(dir, id+suffix)
 			if !slices.Contains(out.Files, path) || len(read(t, path)) == 0 {
-				t.Errorf("%s: no file %s", e.ID, path)
+				t.Errorf("%s: no file %s", id, path)
 			}
 		}
-		if out.Cells != out.Of || len(out.Notes) > 0 {
-			t.Errorf("%s: %d of %d cells, notes %q: want all and none", e.ID, out.Cells, out.Of, out.Notes)
+		if out.Cells != out.Of || len(out.Notes) > 0 != (len(p.Exact) > 0) {
+			t.Errorf("%s: %d of %d cells, notes %q: want all, and notes of missing exact errors alone", id, out.Cells, out.Of, out.Notes)
 		}
 	}
 }
@@ -58,22 +64,18 @@ func TestEveryExperimentIsDrawn(t *testing.T) {
 // The same results give the same bytes, however long they took to compute.
 func TestFilesAreDeterministic(t *testing.T) {
 	for _, id := range []string{"methods", "paths", "toy", "synthetic", "regression", "autocorrelation"} {
-		e, get := small(id)
+		p, m := small(t, id)
 		if id != "methods" {
-			e = experiment(t, "quick", id)
-			get = invent(e, nil)
+			p = plan(t, "quick", id)
+			m = invent(p, nil)
 		}
-		slower := func(key string) (bench.Result, bool) {
-			r, ok := get(key)
-			r.Seconds *= 3
-			return r, ok
-		}
+		slower := m.changed(func(r *bench.Result) { r.Seconds *= 3 })
 		a, b := t.TempDir(), t.TempDir()
-		out, err := Draw(e, get, Options{Dir: a})
+		out, err := Drawer{Results: m, Dir: a}.Draw(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Draw(e, slower, Options{Dir: b}); err != nil {
+		if _, err := (Drawer{Results: slower, Dir: b}).Draw(p); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range out.Files {
@@ -86,22 +88,16 @@ func TestFilesAreDeterministic(t *testing.T) {
 }
 
 func TestDrawRefusals(t *testing.T) {
-	e := experiment(t, "quick", "methods")
-	none := func(string) (bench.Result, bool) { return bench.Result{}, false }
-	if _, err := Draw(e, none, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no results of experiment methods") {
+	p := plan(t, "quick", "methods")
+	if _, err := (Drawer{Results: memory{}, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "no results of study methods") {
 		t.Errorf("without results: error %v", err)
-	}
-	var mistake *usage.Error
-	e.ID = "methds"
-	if _, err := Draw(e, none, Options{}); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "autocorrelation, bottleneck") {
-		t.Errorf("unknown id: error %v, want a usage error that lists the known ones", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	e.ID = "methods"
-	if _, err := Draw(e, invent(e, nil), Options{Dir: file}); !errors.As(err, &mistake) {
+	var mistake *usage.Error
+	if _, err := (Drawer{Results: invent(p, nil), Dir: file}).Draw(p); !errors.As(err, &mistake) {
 		t.Errorf("folder that is a file: error %v, want a usage error", err)
 	}
 }
@@ -109,23 +105,20 @@ func TestDrawRefusals(t *testing.T) {
 // A result without its series is an error that names it, not a panic.
 func TestDamagedSeriesAreErrors(t *testing.T) {
 	for _, id := range []string{"toy", "paths", "synthetic"} {
-		e := experiment(t, "quick", id)
-		get := invent(e, nil)
-		damaged := func(key string) (bench.Result, bool) {
-			r, ok := get(key)
+		p := plan(t, "quick", id)
+		damaged := invent(p, nil).changed(func(r *bench.Result) {
 			r.Series = map[string][]float64{"theta0": {1}, "edges": {1, 2}, "x": {1}}
-			return r, ok
-		}
-		if _, err := Draw(e, damaged, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "series") {
+		})
+		if _, err := (Drawer{Results: damaged, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "series") {
 			t.Errorf("%s: error %v, want one about the series", id, err)
 		}
 	}
 }
 
 func TestMissingCellsAreCounted(t *testing.T) {
-	e := experiment(t, "quick", "methods")
-	get := invent(e, func(c bench.Cell) bool { return c.Dataset != "yacht" && c.Integrator != "mt3" })
-	out, err := Draw(e, get, Options{Dir: t.TempDir()})
+	p := plan(t, "quick", "methods")
+	m := invent(p, func(c bench.Cell) bool { return c.Dataset != "yacht" && c.Integrator != "mt3" })
+	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,20 +127,20 @@ func TestMissingCellsAreCounted(t *testing.T) {
 	}
 }
 
-func TestBuiltinSetsAreLabelled(t *testing.T) {
+func TestStandInsAreLabelled(t *testing.T) {
 	for id, want := range map[string]string{
 		"methods":        "Data not available: boston, concrete, energy, yacht, ionosphere, vehicle.",
 		"regression":     "Data not available: boston, concrete, energy, yacht.",
 		"classification": "Data not available: ionosphere, vehicle.",
 	} {
-		e := experiment(t, "quick", id, bench.UCI()...)
+		p := plan(t, "quick", id, uci...)
 		dir := t.TempDir()
-		out, err := Draw(e, invent(e, nil), Options{Dir: dir})
+		out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(out.Notes) != 1 || !strings.Contains(out.Notes[0], want) || !strings.Contains(out.Notes[0], "teacher-") {
-			t.Errorf("%s: notes %q, want %q and the names of the teacher sets", id, out.Notes, want)
+			t.Errorf("%s: notes %q, want %q and the names of the stand-ins", id, out.Notes, want)
 		}
 		label := out.Text
 		if label == "" {
@@ -163,11 +156,11 @@ func TestBuiltinSetsAreLabelled(t *testing.T) {
 // distances of zero on a logarithmic axis.
 func TestDegenerateResults(t *testing.T) {
 	for _, id := range []string{"bottleneck", "methods"} {
-		e, _ := small(id)
+		p, _ := small(t, id)
 		for name, ks := range map[string]float64{"all diverged": math.NaN(), "all zero": 0, "all one": 1} {
-			get := stored(e.Cells, func(bench.Cell) (float64, bool) { return ks, true })
+			m := stored(p.Cells, func(bench.Cell) (float64, bool) { return ks, true })
 			dir := t.TempDir()
-			if _, err := Draw(e, get, Options{Dir: dir}); err != nil {
+			if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err != nil {
 				t.Errorf("%s, %s: %v", id, name, err)
 				continue
 			}
@@ -179,16 +172,16 @@ func TestDegenerateResults(t *testing.T) {
 				t.Errorf("%s, %s: strip for diverged cells is %v", id, name, got)
 			}
 			if name == "all zero" && id == "bottleneck" && !strings.Contains(svg, "no place on a logarithmic axis") {
-				t.Errorf("%s, %s: the caption does not tell of hidden points", id, name)
+				t.Errorf("%s, %s: the caption does not mention hidden points", id, name)
 			}
 		}
 	}
 }
 
 func TestSweepCSV(t *testing.T) {
-	e, get := small("methods")
+	p, m := small(t, "methods")
 	dir := t.TempDir()
-	if _, err := Draw(e, get, Options{Dir: dir}); err != nil {
+	if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "methods.csv")))).ReadAll()
@@ -219,18 +212,15 @@ func TestSweepCSV(t *testing.T) {
 }
 
 func TestRegressionTableFiles(t *testing.T) {
-	e := experiment(t, "paper", "regression")
-	get := invent(e, nil)
-	same := func(key string) (bench.Result, bool) { // a score that is easy to compare
-		r, ok := get(key)
+	p := plan(t, "paper", "regression")
+	same := invent(p, nil).changed(func(r *bench.Result) { // a score that is easy to compare
 		r.Scores = map[string]float64{"rmse": 2.821 + 0.61 + 0.1*float64(r.Cell.Split-2), "mnll": 2.6}
 		if r.Cell.Dataset == "yacht" && r.Cell.Observe == bench.Distance && r.Cell.Step == 0.005 {
 			r.Diverged = true
 		}
-		return r, ok
-	}
+	})
 	dir := t.TempDir()
-	if _, err := Draw(e, same, Options{Dir: dir}); err != nil {
+	if _, err := (Drawer{Results: same, Dir: dir}).Draw(p); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "regression.csv")))).ReadAll()
@@ -262,9 +252,9 @@ func TestRegressionTableFiles(t *testing.T) {
 }
 
 func TestOneSplitHasNoDeviation(t *testing.T) {
-	e := experiment(t, "quick", "classification")
+	p := plan(t, "quick", "classification")
 	dir := t.TempDir()
-	out, err := Draw(e, invent(e, nil), Options{Dir: dir})
+	out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,27 +270,23 @@ func TestOneSplitHasNoDeviation(t *testing.T) {
 
 // All chains of a data set diverged at all steps: the row says so.
 func TestTableOfDivergedChains(t *testing.T) {
-	e := experiment(t, "quick", "regression")
-	get := invent(e, nil)
-	diverged := func(key string) (bench.Result, bool) {
-		r, ok := get(key)
+	p := plan(t, "quick", "regression")
+	diverged := invent(p, nil).changed(func(r *bench.Result) {
 		r.Diverged = r.Cell.Dataset == "energy" && r.Cell.Observe == bench.Distance
-		return r, ok
-	}
-	out, err := Draw(e, diverged, Options{Dir: t.TempDir()})
+	})
+	out, err := Drawer{Results: diverged, Dir: t.TempDir()}.Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(out.Text, "\n") {
 		if strings.Contains(line, "| energy") && !strings.Contains(line, "1 (1 diverged)") {
-			t.Errorf("row %q does not tell that the chain diverged", line)
+			t.Errorf("row %q does not state that the chain diverged", line)
 		}
 	}
 }
 
 func TestPNGHasItsResolution(t *testing.T) {
-	e, get := small("methods")
-	s := sheetOf(methodFamily, e, get)
+	s := sheetOf(small(t, "methods"))
 	l := s.layout()
 	b, err := encodePNG(l)
 	if err != nil {
@@ -318,9 +304,8 @@ func TestPNGHasItsResolution(t *testing.T) {
 // The PDF writer holds back its errors until the end, and turns into an empty
 // file: text in a font that it lacks, or in letters beyond its code page.
 func TestPDFIsWhole(t *testing.T) {
-	for name, f := range map[string]family{"methods": methodFamily, "integration-length": lengthFamily, "bottleneck": bottleneckFamily} {
-		e, get := small(name)
-		b, err := encodePDF(sheetOf(f, e, get).layout())
+	for _, name := range []string{"methods", "bottleneck"} {
+		b, err := encodePDF(sheetOf(small(t, name)).layout())
 		if err != nil || !bytes.HasPrefix(b, []byte("%PDF-")) || !bytes.Contains(b[max(0, len(b)-32):], []byte("%%EOF")) {
 			t.Errorf("%s: PDF of %d bytes, error %v", name, len(b), err)
 		}

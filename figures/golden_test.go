@@ -31,42 +31,44 @@ func golden(t *testing.T, name string, got []byte) []byte {
 	return want
 }
 
-// small are experiments of a few cells that show everything a sweep can:
-// means over splits, one and all diverged, missing cells.
-func small(id string) (bench.Experiment, Getter) {
-	e := bench.Experiment{ID: id, Title: "Invented results"}
+// small are studies of a few cells that show everything a sweep can: means
+// over splits, one and all diverged, missing cells. "bottleneck" has an exact
+// twin.
+func small(t testing.TB, id string) (bench.Plan, memory) {
+	t.Helper()
+	s := bench.Study{ID: id, Title: "Invented results"}
+	oracle := "a reference"
+	if id == "bottleneck" {
+		oracle, s.Exact = bench.Analytic, make([]bench.ExactJob, 1)
+		s.Exact[0].Exact.Integrator = "mt3"
+	}
 	for split := range 3 {
-		for _, batch := range []int{57, 1} {
+		for _, batch := range []int{8, bench.Full} {
 			for _, name := range []string{"sghmc", "leapfrog", "mt3"} {
 				for _, h := range []float64{0.005, 0.01, 0.02, 0.05} {
-					e.Cells = append(e.Cells, bench.Cell{
-						Observe: bench.Distance, Dataset: "boston", Split: split, Model: "bnn", Integrator: name, Inner: 1, Friction: 5,
-						Scheme: "reshuffle", Batches: batch, Step: h, Samples: 200, Thin: 1, Seed: 1, Precision: "float32",
-					})
+					c := cell(name, split, batch, h)
+					c.Oracle = oracle
+					s.Cells = append(s.Cells, bench.Job{Cell: c})
 				}
 			}
 		}
 	}
-	results := make(map[string]bench.Result)
-	for _, c := range e.Cells {
-		r := bench.Result{Cell: c, Key: c.Key(), KSSelf: 0.085, KSSelfLow: 0.05, KSSelfHigh: 0.13}
-		r.KS = 0.085 + 30*c.Step*c.Step*(1+0.2*float64(c.Split)) + 0.02*float64(len(c.Integrator)-3)
+	p := planOf(t, s)
+	p.Profile = "test"
+	m := invent(p, func(c bench.Cell) bool { return c.Integrator != "mt3" || c.Step != 0.01 || c.Batches != 1 }) // a gap
+	return p, m.changed(func(r *bench.Result) {
+		c := r.Cell
+		r.KS, r.Diverged = 0.085+30*c.Step*c.Step*(1+0.2*float64(c.Split))+0.02*float64(len(c.Integrator)-3), false
 		if c.Step == 0.05 && (c.Batches == 1 || c.Split == 2) {
 			r.KS, r.Diverged = 1, true
 		}
-		if c.Integrator == "mt3" && c.Step == 0.01 && c.Batches == 1 {
-			continue // a gap
-		}
-		results[r.Key] = r
-	}
-	return e, func(key string) (bench.Result, bool) { r, ok := results[key]; return r, ok }
+	})
 }
 
 // sheetOf is the sheet of a sweep.
-func sheetOf(f family, e bench.Experiment, get Getter) *sheet {
-	results, missing := e.Results(get)
-	d := &drawing{experiment: e, get: get, options: Options{Profile: "test"}, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
-	return f.sheet(d, newSweep(e.Cells, get, f.name))
+func sheetOf(p bench.Plan, m memory) *sheet {
+	f := newFamily(p)
+	return f.sheet(Drawer{Results: m}.drawing(p), newSweep(p.Cells, m.Result, f.name))
 }
 
 // Golden images are small. Anti-aliased edges may differ by rounding between
@@ -112,11 +114,10 @@ func differing(x, y image.Image) float64 {
 func apart(a, b uint32) bool { return max(a, b)-min(a, b) > pixelTolerance }
 
 func TestGoldenImages(t *testing.T) {
-	e, get := small("methods")
-	toy := experiment(t, "quick", "toy")
-	toyResults, _ := toy.Results(invent(toy, nil))
+	toy := plan(t, "quick", "toy")
+	d := Drawer{Results: invent(toy, nil)}.drawing(toy)
 	var hs []histogram
-	for _, r := range toyResults {
+	for _, r := range d.results {
 		h, err := newHistogram(r)
 		if err != nil {
 			t.Fatal(err)
@@ -124,9 +125,9 @@ func TestGoldenImages(t *testing.T) {
 		hs = append(hs, h)
 	}
 	for name, s := range map[string]*sheet{
-		"methods.png":    sheetOf(methodFamily, e, get),
-		"bottleneck.png": sheetOf(bottleneckFamily, e, get),
-		"toy.png":        toySheet(&drawing{experiment: toy, out: &Output{}}, hs),
+		"methods.png":    sheetOf(small(t, "methods")),
+		"bottleneck.png": sheetOf(small(t, "bottleneck")),
+		"toy.png":        toySheet(d, hs),
 	} {
 		got, err := rasterise(s.layout(), goldenDPI)
 		if err != nil {
@@ -143,19 +144,17 @@ func TestGoldenImages(t *testing.T) {
 
 // A negative control: one point moved by a tenth must be seen.
 func TestGoldenComparisonSeesAMovedPoint(t *testing.T) {
-	e, get := small("methods")
-	moved := func(key string) (bench.Result, bool) {
-		r, ok := get(key)
+	p, m := small(t, "methods")
+	moved := m.changed(func(r *bench.Result) {
 		if r.Cell.Integrator == "leapfrog" && r.Cell.Step == 0.02 && r.Cell.Batches == 57 {
 			r.KS += 0.1
 		}
-		return r, ok
-	}
-	a, err := rasterise(sheetOf(methodFamily, e, get).layout(), goldenDPI)
+	})
+	a, err := rasterise(sheetOf(p, m).layout(), goldenDPI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := rasterise(sheetOf(methodFamily, e, moved).layout(), goldenDPI)
+	b, err := rasterise(sheetOf(p, moved).layout(), goldenDPI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +166,10 @@ func TestGoldenComparisonSeesAMovedPoint(t *testing.T) {
 func TestGoldenTables(t *testing.T) {
 	for _, profile := range []string{"quick", "paper"} {
 		for _, id := range []string{"regression", "classification", "autocorrelation"} {
-			e := experiment(t, profile, id)
+			p := plan(t, profile, id)
+			p.Profile = profile
 			dir := t.TempDir()
-			out, err := Draw(e, invent(e, nil), Options{Dir: dir, Profile: profile})
+			out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
 			if err != nil {
 				t.Fatal(err)
 			}

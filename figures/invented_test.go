@@ -1,50 +1,142 @@
 package figures
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hambench/bench"
+	"hambench/certify"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/models"
 )
 
-// invent returns results with the shape of real ones for every cell that
-// keep lets through. They depend on the cell's key alone.
-func invent(e bench.Experiment, keep func(bench.Cell) bool) Getter {
-	results := make(map[string]bench.Result)
-	add := func(c bench.Cell) {
-		if keep == nil || keep(c) {
-			results[c.Key()] = inventResult(c)
-		}
-	}
-	for _, c := range e.Cells {
-		add(c)
-	}
-	for _, ch := range e.Choices {
-		for _, c := range ch {
-			add(c)
-		}
-	}
-	return func(key string) (bench.Result, bool) {
-		r, ok := results[key]
-		return r, ok
-	}
+// memory is a store of results and exact errors by key.
+type memory struct {
+	results map[string]bench.Result
+	rows    map[string][]certify.Row
 }
 
-func inventResult(c bench.Cell) bench.Result {
-	key := c.Key()
-	rng := rand.New(rand.NewPCG(uint64(key[0])<<16|uint64(key[1])<<8|uint64(key[2]), uint64(key[3])))
-	r := bench.Result{Cell: c, Key: key, KSSelf: 0.085, KSSelfLow: 0.05, KSSelfHigh: 0.13, Seconds: 1.5 + rng.Float64()}
+func (m memory) Result(key string) (bench.Result, bool) {
+	r, ok := m.results[key]
+	return r, ok
+}
+
+func (m memory) Rows(key string) ([]certify.Row, bool) {
+	r, ok := m.rows[key]
+	return r, ok
+}
+
+// changed returns the memory with every result changed by f.
+func (m memory) changed(f func(r *bench.Result)) memory {
+	out := memory{make(map[string]bench.Result), m.rows}
+	for key, r := range m.results {
+		f(&r)
+		out.results[key] = r
+	}
+	return out
+}
+
+// uci are the data sets that may be unavailable.
+var uci = []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle"}
+
+// plan returns the plan of a built-in study. Jobs have their streams as keys,
+// so that no data are loaded.
+func plan(t testing.TB, profile, id string, unavailable ...string) bench.Plan {
+	t.Helper()
+	p, err := bench.LookupProfile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	studies, err := bench.Studies(p, datasets.Builtin(), models.Builtin(), unavailable...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if studies, err = bench.Select(studies, id); err != nil {
+		t.Fatal(err)
+	}
+	return planOf(t, studies[0], unavailable...)
+}
+
+func planOf(t testing.TB, s bench.Study, unavailable ...string) bench.Plan {
+	t.Helper()
+	p := bench.Plan{Study: s, Unavailable: unavailable}
+	for i := range p.Exact {
+		p.Exact[i].Key = fmt.Sprint(i)
+		addMethod(t, &p, p.Exact[i].Exact.Integrator)
+	}
+	for _, jobs := range append(slices.Clone(p.Choices), p.Cells) {
+		for i := range jobs {
+			c := jobs[i].Cell
+			jobs[i].Key = c.Stream()
+			addMethod(t, &p, c.Integrator)
+			if _, ok := p.Dataset(c.Dataset); !ok {
+				p.Data = append(p.Data, data(t, c.Dataset, unavailable))
+			}
+		}
+	}
+	return p
+}
+
+func addMethod(t testing.TB, p *bench.Plan, name string) {
+	t.Helper()
+	if _, ok := p.Method(name); ok || name == "" {
+		return
+	}
+	m, err := integrators.Builtin().Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Methods = append(p.Methods, bench.Method{Name: name, Joint: bench.Order(m.Claims.ErgodicOrder), Position: bench.Order(m.Claims.PositionOrder)})
+}
+
+func data(t testing.TB, name string, unavailable []string) bench.Data {
+	t.Helper()
+	d, err := datasets.Builtin().Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bench.Data{Name: name, Label: d.Label, Task: d.Task.String(), Rows: d.TrainRows, Classes: d.Classes, Builtin: d.Builtin()}
+	for _, u := range unavailable {
+		if gone, err := datasets.Builtin().Lookup(u); err == nil && gone.StandIn == name {
+			out.For = append(out.For, u)
+		}
+	}
+	return out
+}
+
+// invent returns results with the shape of real ones for every cell for which
+// keep is true. They depend on what the cell says alone.
+func invent(p bench.Plan, keep func(bench.Cell) bool) memory {
+	m := memory{results: make(map[string]bench.Result), rows: make(map[string][]certify.Row)}
+	for _, j := range p.Jobs() {
+		if keep == nil || keep(j.Cell) {
+			d, _ := p.Dataset(j.Cell.Dataset)
+			m.results[j.Key] = inventResult(j, d.Classes > 0)
+		}
+	}
+	return m
+}
+
+func inventResult(j bench.Job, classes bool) bench.Result {
+	c := j.Cell
+	seed := fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(c.Observe, c.Dataset, c.Split, c.Integrator, c.Inner, float64(c.Friction), c.Scheme, c.Batches, c.Step, c.Samples, c.Thin, c.BurnIn, c.Seed, c.Precision))))
+	rng := rand.New(rand.NewPCG(uint64(seed[0])<<16|uint64(seed[1])<<8|uint64(seed[2]), uint64(seed[3])))
+	r := bench.Result{Cell: c, Key: j.Key, KSSelf: 0.085, KSSelfLow: 0.05, KSSelfHigh: 0.13, Seconds: 1.5 + rng.Float64()}
 	if c.Samples == 2000 {
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh = 0.0194, 0.011, 0.03
 	}
 	switch c.Observe {
 	case bench.Distance:
 		r.KS, r.Diverged = inventDistance(c, r.KSSelf, rng)
-		r.Scores = inventScores(c, rng)
+		r.Scores = inventScores(c, classes, rng)
 	case bench.Reference:
 		r.KS = r.KSSelf
-		r.Scores = inventScores(c, rng)
+		r.Scores = inventScores(c, classes, rng)
 		r.Scores["ess"], r.Scores["rhat_p95"] = 850+50*rng.Float64(), 1.01+0.01*rng.Float64()
 	case bench.Histogram:
 		r.Series = inventHistogram(c, rng)
@@ -69,7 +161,7 @@ func inventDistance(c bench.Cell, floor float64, rng *rand.Rand) (ks float64, di
 	}
 	bias := scale * math.Pow(c.Step, order) * (1 + 0.002*float64(c.Inner*c.Inner))
 	if c.Friction > 0 {
-		bias *= 1 + 0.1*math.Abs(math.Log(c.Friction/7))
+		bias *= 1 + 0.1*math.Abs(math.Log(float64(c.Friction)/7))
 	}
 	bias += 4 * c.Step * c.Step * float64(c.Batches-1) / 4
 	if (c.Dataset == "energy" || c.Dataset == "yacht") && c.Step >= 0.02 && c.Batches == 1 || c.Step >= 0.1 && c.Inner >= 50 ||
@@ -79,13 +171,12 @@ func inventDistance(c bench.Cell, floor float64, rng *rand.Rand) (ks float64, di
 	return math.Min(0.97, math.Hypot(floor, bias)) * (1 + 0.06*rng.NormFloat64()), false
 }
 
-func inventScores(c bench.Cell, rng *rand.Rand) map[string]float64 {
+func inventScores(c bench.Cell, classes bool, rng *rand.Rand) map[string]float64 {
 	s := map[string]float64{"lag1": 0.05 + 0.05*rng.Float64()}
 	if c.Observe == bench.Reference {
 		s["metropolis_distance"], s["metropolis_acceptance"], s["checks_failed"] = 0.09, 0.8, float64(c.Split%2)
 	}
-	p, _ := bench.LookupProblem(c.Dataset)
-	if p.Task == bench.Classification {
+	if classes {
 		s["accuracy"], s["mnll"] = 0.85+0.05*rng.Float64(), 0.4+0.05*rng.Float64()
 	} else {
 		s["rmse"], s["mnll"] = 2.4+0.4*rng.NormFloat64(), 2.5+0.1*rng.NormFloat64()
@@ -108,7 +199,7 @@ func inventHistogram(c bench.Cell, rng *rand.Rand) map[string][]float64 {
 }
 
 func inventPath(c bench.Cell, rng *rand.Rand) map[string][]float64 {
-	h, friction := c.Step, c.Friction
+	h, friction := c.Step, float64(c.Friction)
 	x, y, u, v := 0.0, 0.0, 0.0, 0.0
 	var xs, ys []float64
 	for range c.Samples {
@@ -153,18 +244,4 @@ func inventMarginals(rng *rand.Rand) map[string][]float64 {
 		}
 	}
 	return s
-}
-
-// experiment returns an experiment of a profile.
-func experiment(t *testing.T, profile, id string, unavailable ...string) bench.Experiment {
-	t.Helper()
-	p, err := bench.LookupProfile(profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exps, err := bench.Select(bench.Experiments(p, unavailable...), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return exps[0]
 }

@@ -52,32 +52,33 @@ func (r *reader) FillString(f font.Face, at vg.Point, s string) {
 func everySheet(t *testing.T, f func(name string, s *sheet)) {
 	t.Helper()
 	for _, profile := range []string{"quick", "standard", "paper"} {
-		for _, unavailable := range [][]string{nil, {"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle"}} {
-			for id, family := range map[string]family{"methods": methodFamily, "integration-length": lengthFamily, "friction": frictionFamily, "bottleneck": bottleneckFamily} {
-				e := experiment(t, profile, id, unavailable...)
-				f(fmt.Sprintf("%s %s, %d sets away", profile, id, len(unavailable)), sheetOf(family, e, invent(e, nil)))
+		for _, unavailable := range [][]string{nil, uci} {
+			for _, id := range []string{"methods", "integration-length", "friction", "bottleneck"} {
+				p := plan(t, profile, id, unavailable...)
+				f(fmt.Sprintf("%s %s, %d sets away", profile, id, len(unavailable)), sheetOf(p, invent(p, nil)))
 			}
 		}
 	}
-	e := experiment(t, "quick", "toy")
-	rs, _ := e.Results(invent(e, nil))
-	h, err := newHistogram(rs[0])
+	invented := func(id string) *drawing {
+		p := plan(t, "quick", id)
+		return Drawer{Results: invent(p, nil)}.drawing(p)
+	}
+	d := invented("toy")
+	h, err := newHistogram(d.results[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	f("toy", toySheet(&drawing{experiment: e, out: &Output{}}, []histogram{h, h, h}))
-	e = experiment(t, "quick", "synthetic")
-	rs, _ = e.Results(invent(e, nil))
-	m, err := newMarginals(rs[0])
+	f("toy", toySheet(d, []histogram{h, h, h}))
+	d = invented("synthetic")
+	m, err := newMarginals(d.results[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	f("synthetic", syntheticSheet(&drawing{experiment: e, out: &Output{}}, rs[0], m))
-	e = experiment(t, "quick", "paths")
-	rs, _ = e.Results(invent(e, nil))
+	f("synthetic", syntheticSheet(d, d.results[0], m))
+	d = invented("paths")
 	var g grid
 	var walks []walk
-	for _, r := range rs {
+	for _, r := range d.results {
 		if r.Series["logdensity"] != nil {
 			g, _ = newGrid(r)
 		} else {
@@ -85,7 +86,7 @@ func everySheet(t *testing.T, f func(name string, s *sheet)) {
 			walks = append(walks, w)
 		}
 	}
-	f("paths", pathSheet(&drawing{experiment: e, out: &Output{}}, &g, walks))
+	f("paths", pathSheet(d, &g, walks))
 }
 
 // clashes lists the texts of a sheet that lie over another or go beyond the
@@ -131,8 +132,8 @@ func TestTextHasRoom(t *testing.T) {
 
 // A negative control: too narrow panels must be found out.
 func TestClashesAreFound(t *testing.T) {
-	e := experiment(t, "paper", "methods")
-	s := sheetOf(methodFamily, e, invent(e, nil))
+	p := plan(t, "paper", "methods")
+	s := sheetOf(p, invent(p, nil))
 	s.width = 80
 	if _, found := clashes(s); len(found) == 0 {
 		t.Error("panel titles of 100 points on panels of 80 are not found to clash")

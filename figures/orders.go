@@ -1,11 +1,9 @@
 package figures
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,7 +13,6 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
-	"hambench/usage"
 )
 
 // observableLabels are the observables that the figure of orders shows, and
@@ -36,32 +33,32 @@ type exactErrors struct {
 	lines                       []line
 }
 
-// DrawOrders draws the exact errors against the step size, a panel per
+// drawOrders draws the exact errors against the step size, a panel per
 // observable and scheme, a line per integrator, with reference slopes of
 // order 1, 2 and 3; and writes the table of fitted orders. Errors below their
 // resolution are left out.
-func DrawOrders(rows []certify.Row, o Options) (*Output, error) {
-	d := &drawing{experiment: bench.Experiment{ID: "orders", Title: "Exact ergodic error against the step size, by mini-batch scheme"}, options: o, out: &Output{}}
-	panels := groupErrors(rows, func(r certify.Row, x certify.Observable) bool { return observableLabels[x.Name] != "" })
+func drawOrders(d *drawing) error {
+	have, missing := d.plan.Evidence(d.Results.Rows)
+	panels := groupErrors(have, func(r certify.Row, x certify.Observable) bool { return observableLabels[x.Name] != "" })
 	if len(panels) == 0 {
-		return nil, fmt.Errorf("figures: no certified errors to draw: %d rows without the observables %s", len(rows), strings.Join(slices.Sorted(maps.Keys(observableLabels)), ", "))
+		return fmt.Errorf("figures: no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, usage.Errorf("folder for figures cannot be created: %w", err)
+	if len(missing) > 0 {
+		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.", len(missing), len(d.plan.Exact)))
 	}
-	if err := d.writeOrders(rows); err != nil {
-		return d.out, err
+	if err := d.writeOrders(have); err != nil {
+		return err
 	}
-	return d.out, d.save(ordersSheet(d, panels))
+	return d.save(ordersSheet(d, panels))
 }
 
-// groupErrors gathers the errors of the observables that keep lets through,
-// in the order of the rows.
-func groupErrors(rows []certify.Row, keep func(certify.Row, certify.Observable) bool) []exactErrors {
+// groupErrors gathers the errors of the observables for which keep is true, in
+// the order of the rows.
+func groupErrors(rows []bench.Evidence, keep func(certify.Row, certify.Observable) bool) []exactErrors {
 	var out []exactErrors
 	for _, r := range rows {
 		for _, x := range r.Observables {
-			if !keep(r, x) {
+			if !keep(r.Row, x) {
 				continue
 			}
 			i := slices.IndexFunc(out, func(e exactErrors) bool {
@@ -71,7 +68,7 @@ func groupErrors(rows []certify.Row, keep func(certify.Row, certify.Observable) 
 				i = len(out)
 				out = append(out, exactErrors{problem: r.Problem, observable: x.Name, scheme: r.Scheme})
 			}
-			out[i].lines = append(out[i].lines, errorLine(r, x))
+			out[i].lines = append(out[i].lines, errorLine(r.Row, x))
 		}
 	}
 	return out
@@ -80,26 +77,21 @@ func groupErrors(rows []certify.Row, keep func(certify.Row, certify.Observable) 
 // errorLine is a line of exact errors. An error that is not resolved leaves
 // a gap; an unstable chain counts as diverged.
 func errorLine(r certify.Row, x certify.Observable) line {
-	l := line{name: r.Integrator}
+	l := line{name: r.Integrator + valuesText(r.Values)}
 	if r.Inner > 1 {
-		l.name = fmt.Sprintf("%s, N_l = %d", r.Integrator, r.Inner)
+		l.name += fmt.Sprintf(", N_l = %d", r.Inner)
 	}
 	for i, h := range r.Steps {
-		s := stat{h: h, mean: float64(x.Errors[i]), sd: math.NaN(), expected: 1}
+		s := point{h: h, mean: float64(x.Errors[i]), sd: math.NaN(), expected: 1}
 		switch {
 		case i < len(r.Radii) && r.Radii[i] >= 1:
 			s.have, s.diverged = 1, 1
 		case s.mean > float64(x.Resolution[i]) && x.Verdict != certify.Exact:
 			s.have = 1
 		}
-		l.stats = append(l.stats, s)
+		l.points = append(l.points, s)
 	}
-	slices.SortFunc(l.stats, func(a, b stat) int {
-		if a.h < b.h {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(l.points, func(a, b point) int { return cmp.Compare(a.h, b.h) })
 	return l
 }
 
@@ -107,44 +99,88 @@ func errorLine(r certify.Row, x certify.Observable) line {
 func ordersSheet(d *drawing, panels []exactErrors) *sheet {
 	var schemes, names []string
 	var groups [][2]string
-	var steps []float64
 	for _, p := range panels {
 		schemes = appendNew(schemes, p.scheme)
 		groups = appendNew(groups, [2]string{p.problem, p.observable})
 		for _, l := range p.lines {
 			names = appendNew(names, l.name)
-			for _, s := range l.stats {
-				steps = appendNew(steps, s.h)
-			}
 		}
 	}
-	sh := &sheet{title: d.experiment.Title, width: 172, height: 150, xLabel: stepLabel, yLabels: []string{"absolute error of the stationary expectation"}}
-	x := stepAxis(steps, sh.width)
-	unstable := slices.ContainsFunc(panels, exactErrors.unstable)
+	sh := &sheet{title: d.plan.Title, width: 172, height: 150, xLabel: stepLabel, yLabels: []string{"absolute error of the stationary expectation"}}
+	o := errorRowOptions{names: names, steps: stepsOf(panels), unstable: slices.ContainsFunc(panels, exactErrors.unstable), title: func(p exactErrors) string {
+		return p.problem + ": " + observableLabels[p.observable] + ", " + p.scheme
+	}}
 	for j, g := range groups {
-		row := make([]panel, len(schemes))
-		y := errorAxis(panels, func(p exactErrors) bool { return p.problem == g[0] && p.observable == g[1] })
+		row := make([]exactErrors, len(schemes))
 		for _, p := range panels {
-			if p.problem != g[0] || p.observable != g[1] {
-				continue
+			if p.problem == g[0] && p.observable == g[1] {
+				row[slices.Index(schemes, p.scheme)] = p
 			}
-			i := slices.Index(schemes, p.scheme)
-			shown := y
-			if unstable {
-				shown = withStrip(y, "unstable", sh.height-panelTitle-6)
-			}
-			row[i] = panel{title: p.problem + ": " + observableLabels[p.observable] + ", " + p.scheme, Plot: errorPlot(p, y, unstable)}
-			x.apply(&row[i].X, j == len(groups)-1)
-			shown.apply(&row[i].Y, i == 0)
 		}
-		sh.panels = append(sh.panels, row)
+		o.labelled = j == len(groups)-1
+		sh.panels = append(sh.panels, errorRow(sh, row, o))
 	}
-	sh.legend = integratorLegend(names)
-	if unstable {
+	for i, n := range names {
+		sh.legend = append(sh.legend, lineSwatch(integratorLook(i, n), withOrders(d.plan, n)))
+	}
+	sh.legend = append(sh.legend, strokeSwatch(slopeStyle, "orders 1, 2, 3"))
+	if o.unstable {
 		sh.legend = append(sh.legend, divergedSwatch(true, "no stationary law"))
 	}
 	sh.caption = "Computed without Monte Carlo. Grey: slopes of order 1, 2, 3. Where an integrator has no line its error is round-off: it is exact."
 	return sh
+}
+
+// withOrders adds the orders of an integrator's laws to its name: panels show
+// that of θ and that of (θ, r).
+func withOrders(p bench.Plan, name string) string {
+	m, _ := p.Method(baseName(name))
+	if m.Joint == m.Position {
+		return withOrder(p, name)
+	}
+	return fmt.Sprintf("%s (order %s in θ, %s jointly)", name, decimal(float64(m.Position)), decimal(float64(m.Joint)))
+}
+
+// errorRowOptions say how a row of panels of exact errors is drawn.
+type errorRowOptions struct {
+	names    []string  // of the figure's lines, which looks go by
+	steps    []float64 // that the horizontal axis spans
+	labelled bool      // the horizontal axis has labels
+	unstable bool      // there is a strip for chains without a stationary law
+	title    func(exactErrors) string
+}
+
+// errorRow makes a row of panels with one vertical axis. A place without lines
+// stays empty.
+func errorRow(sh *sheet, errors []exactErrors, o errorRowOptions) []panel {
+	x, y := stepAxis(o.steps, sh.width), errorAxis(errors)
+	shown := y
+	if o.unstable {
+		shown = withStrip(y, "unstable", sh.height-panelTitle-6)
+	}
+	row := make([]panel, len(errors))
+	for i, p := range errors {
+		if len(p.lines) == 0 {
+			continue
+		}
+		row[i] = panel{title: o.title(p), Plot: errorPlot(p, o.names, y, o.unstable)}
+		x.apply(&row[i].X, o.labelled)
+		shown.apply(&row[i].Y, i == 0)
+	}
+	return row
+}
+
+// stepsOf returns the steps of all lines.
+func stepsOf(panels []exactErrors) []float64 {
+	var steps []float64
+	for _, p := range panels {
+		for _, l := range p.lines {
+			for _, s := range l.points {
+				steps = appendNew(steps, s.h)
+			}
+		}
+	}
+	return steps
 }
 
 // stepAxis is a horizontal axis over the steps, for panels of a width.
@@ -155,15 +191,12 @@ func stepAxis(steps []float64, width vg.Length) axis {
 	return x
 }
 
-// errorAxis spans the errors of the panels that in lets through.
-func errorAxis(panels []exactErrors, in func(exactErrors) bool) axis {
+// errorAxis spans the errors of the panels.
+func errorAxis(panels []exactErrors) axis {
 	var errors []float64
 	for _, p := range panels {
-		if !in(p) {
-			continue
-		}
 		for _, l := range p.lines {
-			for _, s := range l.stats {
+			for _, s := range l.points {
 				if s.known() {
 					errors = append(errors, s.mean)
 				}
@@ -197,34 +230,26 @@ func decadeTicks(low, high float64) []plot.Tick {
 // unstable reports whether any chain has no stationary law.
 func (e exactErrors) unstable() bool {
 	return slices.ContainsFunc(e.lines, func(l line) bool {
-		return slices.ContainsFunc(l.stats, func(s stat) bool { return s.diverged > 0 })
+		return slices.ContainsFunc(l.points, func(s point) bool { return s.diverged > 0 })
 	})
 }
 
-func errorPlot(p exactErrors, y axis, unstable bool) *plot.Plot {
+func errorPlot(p exactErrors, names []string, y axis, unstable bool) *plot.Plot {
 	out := newPlot()
 	if unstable {
 		out.Add(strip{})
 	}
 	out.Add(gridLines{y.ticks}, referenceSlopes{y})
 	for i, l := range p.lines {
-		out.Add(curve{look: integratorLook(baseName(l.name)), stats: l.stats, axis: y, lane: i, lanes: len(p.lines), strip: unstable})
+		out.Add(curve{look: integratorLook(slices.Index(names, l.name), l.name), points: l.points, axis: y, lane: i, lanes: len(p.lines), strip: unstable})
 	}
 	return out
 }
 
-// baseName is an integrator's name without its N_l.
+// baseName is an integrator's name without its parameters and N_l.
 func baseName(name string) string {
 	base, _, _ := strings.Cut(name, ",")
 	return base
-}
-
-func integratorLegend(names []string) []swatch {
-	var out []swatch
-	for _, n := range names {
-		out = append(out, lineSwatch(integratorLook(baseName(n)), withOrder(n)))
-	}
-	return append(out, strokeSwatch(slopeStyle, "orders 1, 2, 3"))
 }
 
 // referenceSlopes draws error ∝ h^p for p = 1, 2, 3 from a common point at
@@ -244,25 +269,11 @@ func (r referenceSlopes) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // writeOrders writes every error and the fitted orders as text, CSV and JSON.
-func (d *drawing) writeOrders(rows []certify.Row) error {
-	var text strings.Builder
-	fmt.Fprintln(&text, "Fitted orders of the exact ergodic error")
-	if err := certify.WriteTable(&text, rows); err != nil {
-		return fmt.Errorf("figures: orders: %w", err)
-	}
-	d.out.Text = text.String()
-	if err := d.write(".txt", []byte(d.out.Text)); err != nil {
-		return err
-	}
-	data, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return fmt.Errorf("figures: orders.json: %w", err)
-	}
-	if err := d.write(".json", append(data, '\n')); err != nil {
-		return err
-	}
+func (d *drawing) writeOrders(have []bench.Evidence) error {
+	var rows []certify.Row
 	var out [][]string
-	for _, r := range rows {
+	for _, r := range have {
+		rows = append(rows, r.Row)
 		for _, x := range r.Observables {
 			for i, h := range r.Steps {
 				out = append(out, []string{
@@ -272,5 +283,37 @@ func (d *drawing) writeOrders(rows []certify.Row) error {
 			}
 		}
 	}
+	var text strings.Builder
+	fmt.Fprintln(&text, "Fitted orders of the exact ergodic error")
+	if err := certify.WriteTable(&text, rows); err != nil {
+		return fmt.Errorf("figures: %s: %w", d.plan.ID, err)
+	}
+	// Hundreds of lines: the terminal is told what they say.
+	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
+	if err := d.write(".txt", []byte(text.String())); err != nil {
+		return err
+	}
+	if err := d.json(rows); err != nil {
+		return err
+	}
 	return d.csv([]string{"problem", "integrator", "nl", "scheme", "observable", "h", "error", "resolution", "order", "uncertainty", "constant", "claim", "verdict"}, out)
+}
+
+// countVerdicts says how many fitted orders have which verdict.
+func countVerdicts(rows []certify.Row) string {
+	n := make(map[certify.Verdict]int)
+	total := 0
+	for _, row := range rows {
+		for _, o := range row.Observables {
+			n[o.Verdict]++
+			total++
+		}
+	}
+	line := fmt.Sprintf("%d orders", total)
+	for _, v := range []certify.Verdict{certify.Confirmed, certify.Exact, certify.Refuted, certify.Unstable, certify.Inconclusive} {
+		if n[v] > 0 || v == certify.Confirmed || v == certify.Refuted {
+			line += fmt.Sprintf(", %d %s", n[v], v)
+		}
+	}
+	return line
 }

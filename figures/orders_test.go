@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,7 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"hambench/bench"
 	"hambench/certify"
+	"hambench/chain"
 )
 
 // inventRows are certified errors constant·h^order under two schemes; one
@@ -44,9 +45,34 @@ func inventRows() []certify.Row {
 	return rows
 }
 
+// exactPlan is a study whose exact errors are inventRows, and their store.
+func exactPlan(t *testing.T, s bench.Study) (bench.Plan, memory) {
+	t.Helper()
+	m := memory{rows: map[string][]certify.Row{}}
+	s.Exact = nil
+	for _, r := range inventRows() {
+		j := bench.ExactJob{Purpose: bench.OfOrders, Exact: bench.Exact{Name: r.Problem, Integrator: r.Integrator, Schemes: []string{r.Scheme}}}
+		s.Exact = append(s.Exact, j)
+	}
+	p := planOf(t, s)
+	for i, r := range inventRows() {
+		m.rows[p.Exact[i].Key] = []certify.Row{r}
+	}
+	m.results = invent(p, nil).results
+	return p, m
+}
+
+// inventPanels are the panels of inventRows.
+func inventPanels(t *testing.T) (bench.Plan, []exactErrors) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	have, _ := p.Evidence(m.Rows)
+	return p, groupErrors(have, func(certify.Row, certify.Observable) bool { return true })
+}
+
 func TestDrawOrders(t *testing.T) {
 	dir := t.TempDir()
-	out, err := DrawOrders(inventRows(), Options{Dir: dir})
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	out, err := Drawer{Results: m, Dir: dir}.Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,17 +97,18 @@ func TestDrawOrders(t *testing.T) {
 }
 
 func TestDrawOrdersWithoutErrorsFails(t *testing.T) {
-	if _, err := DrawOrders(nil, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no certified errors") {
+	p, _ := inventPanels(t)
+	if _, err := (Drawer{Results: memory{}, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "no exact errors of study orders (0 of 8 jobs)") {
 		t.Errorf("error %v: want one that says that there is nothing to draw", err)
 	}
 }
 
 func TestErrorLineLeavesGaps(t *testing.T) {
-	panels := groupErrors(inventRows(), func(certify.Row, certify.Observable) bool { return true })
+	_, panels := inventPanels(t)
 	for _, p := range panels {
 		for _, l := range p.lines {
 			known := 0
-			for _, s := range l.stats {
+			for _, s := range l.points {
 				if s.known() {
 					known++
 				}
@@ -134,10 +161,8 @@ func TestReferenceSlopes(t *testing.T) {
 }
 
 func TestOrdersSheetHasRoom(t *testing.T) {
-	d := &drawing{out: &Output{}}
-	d.experiment.Title = "orders"
-	panels := groupErrors(inventRows(), func(certify.Row, certify.Observable) bool { return true })
-	s := ordersSheet(d, panels)
+	p, panels := inventPanels(t)
+	s := ordersSheet(Drawer{Results: memory{}}.drawing(p), panels)
 	texts, found := clashes(s)
 	for _, f := range found {
 		t.Error(f)
@@ -150,15 +175,17 @@ func TestOrdersSheetHasRoom(t *testing.T) {
 	}
 }
 
-func TestDrawExactBottleneck(t *testing.T) {
-	e := experiment(t, "quick", "bottleneck")
+// A study with cells and exact errors is drawn twice: as it was sampled, and
+// with the exact errors below.
+func TestExactTwin(t *testing.T) {
+	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
 	dir := t.TempDir()
-	out, err := DrawExactBottleneck(e, invent(e, nil), inventRows(), Options{Dir: dir})
+	out, err := Drawer{Results: m, Dir: dir}.Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Files) != 4 {
-		t.Errorf("files %v, want CSV, PNG, SVG and PDF", out.Files)
+	if len(out.Files) != 11 {
+		t.Errorf("files %v, want CSV, PNG, SVG and PDF of two figures and three of a table", out.Files)
 	}
 	csv := string(read(t, filepath.Join(dir, "bottleneck-exact.csv")))
 	for _, want := range []string{"gaussian,replacement,mt3,0.02,0.006,false", "gaussian,full,euler,0.04,,true"} {
@@ -173,31 +200,42 @@ func TestDrawExactBottleneck(t *testing.T) {
 	if a, b := strings.Index(svg, "exact: replacement"), strings.Index(svg, "exact: full"); a < 0 || b < a {
 		t.Error("the exact panels do not stand below the sampled ones: mini-batches first, then the full batch")
 	}
-	s := newSweep(e.Cells, invent(e, nil), bottleneckFamily.name)
-	panels := groupErrors(inventRows(), func(certify.Row, certify.Observable) bool { return true })
-	d := &drawing{experiment: e, get: invent(e, nil), out: &Output{}}
-	if _, found := clashes(exactSheet(d, s, panels)); len(found) > 0 {
+	if !strings.Contains(svg, "leapfrog (order 2)") {
+		t.Error("the legend does not state leapfrog's order in θ, which distances depend on")
+	}
+	_, panels := inventPanels(t)
+	f := newFamily(p)
+	if _, found := clashes(twinSheet(Drawer{Results: m}.drawing(p), f, newSweep(p.Cells, m.Result, f.name), panels)); len(found) > 0 {
 		t.Error(strings.Join(found, "; "))
 	}
-	full := slices.DeleteFunc(inventRows(), func(r certify.Row) bool { return r.Scheme != "full" })
-	if _, err := DrawExactBottleneck(e, invent(e, nil), full, Options{Dir: dir}); err == nil {
-		t.Error("rows of one scheme beside two batch sizes are not refused")
+	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
+	if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err == nil || !strings.Contains(err.Error(), "1 schemes below 2 batch sizes") {
+		t.Errorf("exact errors of one scheme below two batch sizes: %v, want an error that names both", err)
 	}
 }
 
-// certified is what DrawOrders gets in earnest, for the gallery.
-func certified(t *testing.T) []certify.Row {
+// Exact errors that are missing leave the sampled figure alone.
+func TestTwinWithoutExactErrors(t *testing.T) {
+	p := plan(t, "quick", "bottleneck")
+	out, err := Drawer{Results: invent(p, nil), Dir: t.TempDir()}.Draw(p)
+	if err != nil || len(out.Files) != 7 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "3 of 3 exact jobs are missing") {
+		t.Errorf("files %v, notes %q, error %v: want the files of the sampled figure and its table, and a note", out.Files, out.Notes, err)
+	}
+}
+
+// certified adds to a store what the certifier finds for a plan's jobs on
+// Gaussian problems, for the gallery.
+func certified(t *testing.T, p bench.Plan, m memory) {
 	t.Helper()
-	var rows []certify.Row
-	for _, p := range certify.Builtin() {
-		if p.Kind != certify.Gaussian {
-			continue
-		}
-		r, err := certify.Run(context.Background(), certify.Options{Problem: p})
+	for _, j := range p.Exact {
+		o, err := j.Exact.Options(chain.Registry{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows, r...)
+		if o.Problem.Kind == certify.Gaussian {
+			if m.rows[j.Key], err = certify.Run(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	return rows
 }

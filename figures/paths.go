@@ -117,7 +117,7 @@ func pathSheet(d *drawing, g *grid, walks []walk) *sheet {
 		y.apply(&row[i].Y, i == 0)
 	}
 	sh := &sheet{
-		title: d.experiment.Title, width: 168, height: 168, xLabel: "parameter θ_1", yLabels: []string{"parameter θ_2"}, panels: [][]panel{row},
+		title: d.plan.Title, width: 168, height: 168, xLabel: "parameter θ_1", yLabels: []string{"parameter θ_2"}, panels: [][]panel{row},
 		legend: []swatch{
 			strokeSwatch(contourStyle, "10, 50, 90, 99 % of the posterior's mass"), strokeSwatch(walkStyle, "path"),
 			{name: "start", draw: func(c *draw.Canvas, b vg.Rectangle) {

@@ -20,7 +20,7 @@ type precisionRow struct {
 	Self       float64 `json:"self_distance"`
 	SelfLow    float64 `json:"self_distance_p05"`
 	SelfHigh   float64 `json:"self_distance_p95"`
-	// Diverged32 and Diverged64 tell which chain left the finite numbers; its
+	// Diverged32 and Diverged64 say which chain left the finite numbers; its
 	// distance is 1.
 	Diverged32 bool `json:"diverged_float32"`
 	Diverged64 bool `json:"diverged_float64"`
@@ -36,7 +36,7 @@ func drawPrecision(d *drawing) error {
 		text = append(text, []string{
 			r.Dataset, strconv.Itoa(r.Split), sizeText(r.Batch), decimal(r.Step), strconv.Itoa(r.Samples),
 			distanceText(r.Float32, r.Diverged32), distanceText(r.Float64, r.Diverged64), signed(&r.Difference, 3),
-			decimals(r.Self, 3) + " (" + decimals(r.SelfLow, 3) + "–" + decimals(r.SelfHigh, 3) + ")", alikeText(r.Alike),
+			decimals(r.Self, 3) + " (" + decimals(r.SelfLow, 3) + "–" + decimals(r.SelfHigh, 3) + ")", yesNo(r.Alike),
 		})
 		csv = append(csv, []string{
 			r.Dataset, strconv.Itoa(r.Split), strconv.Itoa(r.Batch), number(r.Step), strconv.Itoa(r.Samples),
@@ -60,23 +60,23 @@ func drawPrecision(d *drawing) error {
 // precisionRows pairs the results that differ in their precision alone;
 // chains without their pair are left out.
 func precisionRows(results []bench.Result) []precisionRow {
-	double := make(map[bench.Cell]bench.Result)
+	double := make(map[string]bench.Result)
 	for _, r := range results {
 		if r.Cell.Precision == "float64" {
-			double[r.Cell] = r
+			double[r.Cell.Stream()] = r
 		}
 	}
 	var rows []precisionRow
 	for _, r := range results {
 		c := r.Cell
 		c.Precision = "float64"
-		other, ok := double[c]
+		other, ok := double[c.Stream()]
 		if r.Cell.Precision == "float64" || !ok {
 			continue
 		}
 		diff := other.KS - r.KS
 		rows = append(rows, precisionRow{
-			Dataset: c.Dataset, Split: c.Split, Batch: c.BatchSize(), Step: c.Step, Samples: c.Samples,
+			Dataset: c.Dataset, Split: c.Split, Batch: c.BatchSize, Step: c.Step, Samples: c.Samples,
 			Float32: r.KS, Float64: other.KS, Difference: diff, Self: r.KSSelf, SelfLow: r.KSSelfLow, SelfHigh: r.KSSelfHigh,
 			Diverged32: r.Diverged, Diverged64: other.Diverged,
 			Alike: r.Diverged == other.Diverged && math.Abs(diff) <= (r.KSSelfHigh-r.KSSelfLow)/2,
@@ -99,8 +99,8 @@ func sizeText(batch int) string {
 	return strconv.Itoa(batch)
 }
 
-func alikeText(alike bool) string {
-	if alike {
+func yesNo(b bool) string {
+	if b {
 		return "yes"
 	}
 	return "NO"

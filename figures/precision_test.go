@@ -11,20 +11,21 @@ import (
 // diverged they are not; a chain without its pair has no row.
 func TestPrecisionTable(t *testing.T) {
 	c := bench.Cell{Observe: bench.Distance, Dataset: "boston", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: 0.02, Samples: 50, Thin: 1, Seed: 1}
-	e := bench.Experiment{ID: "precision", Title: "Invented results"}
-	results := make(map[string]bench.Result)
+	study := bench.Study{ID: "precision", Title: "Invented results"}
+	m := memory{results: make(map[string]bench.Result)}
 	add := func(split int, precision string, ks float64) {
 		c := c
 		c.Split, c.Precision = split, precision
-		e.Cells = append(e.Cells, c)
-		results[c.Key()] = bench.Result{Cell: c, Key: c.Key(), KS: min(ks, 1), Diverged: ks > 1, KSSelf: 0.1, KSSelfLow: 0.07, KSSelfHigh: 0.13}
+		j := jobs(c)[0]
+		study.Cells = append(study.Cells, j)
+		m.results[j.Key] = bench.Result{Cell: c, Key: j.Key, KS: min(ks, 1), Diverged: ks > 1, KSSelf: 0.1, KSSelfLow: 0.07, KSSelfHigh: 0.13}
 	}
 	for split, ks := range [][2]float64{{0.10, 0.12}, {0.10, 0.22}, {0.10, 2}, {2, 2}} {
 		add(split, "float32", ks[0])
 		add(split, "float64", ks[1])
 	}
 	add(4, "float32", 0.1)
-	out, err := Draw(e, func(key string) (bench.Result, bool) { r, ok := results[key]; return r, ok }, Options{Dir: t.TempDir()})
+	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(planOf(t, study))
 	if err != nil {
 		t.Fatal(err)
 	}

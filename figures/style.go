@@ -100,17 +100,14 @@ var integratorLooks = []string{
 	"baoab", "aboba", "obabo", "baoa", "ubu", "exact", "sghmc-adaptive",
 }
 
-// integratorLook returns the look of an integrator; a name that is not in the
-// list, such as a splitting word, shares one with another.
-func integratorLook(name string) look {
-	if i := slices.Index(integratorLooks, name); i >= 0 {
-		return categorical(i)
+// integratorLook returns the look of the integrator that is the i-th name of
+// a figure. One that is not in the list, such as a splitting word or a scheme
+// from elsewhere, gets a look that no other of the figure has.
+func integratorLook(i int, name string) look {
+	if listed := slices.Index(integratorLooks, name); listed >= 0 {
+		return categorical(listed)
 	}
-	n := 0
-	for _, r := range name {
-		n = (n*31 + int(r)) % len(integratorLooks)
-	}
-	return categorical(n)
+	return categorical(len(integratorLooks) + i)
 }
 
 // translucent is the colour for the bands behind n lines: so faint that all

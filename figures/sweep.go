@@ -2,6 +2,7 @@ package figures
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -11,70 +12,142 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"hambench/bench"
-	"hambench/integrators"
 )
 
-// family says how a sweep figure tells its lines apart.
+// attribute is something in which the lines of a sweep may differ.
+type attribute struct {
+	text    func(bench.Cell) string // "" where a cell does not have it
+	ordered bool                    // a number: lines are coloured in its order
+	hidden  bool                    // stated in captions only where it varies
+}
+
+// attributes are what cells may differ in beside data set, batch size, step,
+// split and seed, which are the axes and what is averaged.
+var attributes = []attribute{
+	{text: func(c bench.Cell) string { return c.Integrator + valuesText(c.Values) }},
+	{text: func(c bench.Cell) string { return fmt.Sprintf("N_l = %d", c.Inner) }, ordered: true, hidden: true},
+	{text: func(c bench.Cell) string { return "C = " + frictionText(c) }, ordered: true},
+	{text: func(c bench.Cell) string { return c.Estimator }, hidden: true},
+	{text: func(c bench.Cell) string {
+		if c.Batches == 1 {
+			return ""
+		}
+		return c.Scheme
+	}, hidden: true},
+	{text: func(c bench.Cell) string { return c.Model }, hidden: true},
+	{text: func(c bench.Cell) string { return c.Precision }, hidden: true},
+}
+
+// varies reports whether the attribute differs among the cells of a panel. A
+// model or a precision that only goes with the data set does not.
+func (a attribute) varies(cells []bench.Job) bool {
+	seen := make(map[string]string)
+	for _, j := range cells {
+		c := j.Cell
+		text, panel := a.text(c), fmt.Sprint(c.Dataset, c.Batches)
+		if old, ok := seen[panel]; ok && old != text {
+			return true
+		}
+		seen[panel] = text
+	}
+	return false
+}
+
+// valuesText states the values of an integrator's own parameters.
+func valuesText(values map[string]float64) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&b, ", %s = %s", name, decimal(values[name]))
+	}
+	return b.String()
+}
+
+// family is how a sweep is shown: its cells make one line for each combination
+// of the attributes that vary, and the caption states the others. What varies
+// is found in the plan, so that a study says nothing about its figure.
 type family struct {
-	name func(bench.Cell) string // identifies and labels a line
-	look func(i, n int, name string) look
-	// fixed names what all lines share, for the caption.
-	fixed func(bench.Cell) string
+	vary, fixed []attribute
+	// logY: exact errors, which span decades, stand below the distances.
 	logY  bool
 	truth string // what distances are to
 }
 
-var methodFamily = family{
-	name:  func(c bench.Cell) string { return c.Integrator },
-	look:  func(_, _ int, name string) look { return integratorLook(name) },
-	fixed: func(c bench.Cell) string { return "C = " + frictionText(c) },
-	truth: "oracle",
+func newFamily(p bench.Plan) family {
+	f := family{logY: len(p.Exact) > 0, truth: "posterior"}
+	for _, a := range attributes {
+		switch {
+		case a.varies(p.Cells):
+			f.vary = append(f.vary, a)
+		case !a.hidden:
+			f.fixed = append(f.fixed, a)
+		}
+	}
+	if len(f.vary) == 0 {
+		f.vary, f.fixed = f.fixed[:1], f.fixed[1:]
+	}
+	if slices.ContainsFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Oracle != bench.Analytic }) {
+		f.truth = "oracle"
+	}
+	return f
 }
 
-var lengthFamily = family{
-	name:  func(c bench.Cell) string { return fmt.Sprintf("N_l = %d", c.Inner) },
-	look:  func(i, n int, _ string) look { return sequential(i, n) },
-	fixed: func(c bench.Cell) string { return c.Integrator + ", C = " + frictionText(c) },
-	truth: "oracle",
+// textOf joins what the attributes say of a cell.
+func textOf(as []attribute, c bench.Cell) string {
+	var out []string
+	for _, a := range as {
+		if t := a.text(c); t != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
-var frictionFamily = family{
-	name:  func(c bench.Cell) string { return "C = " + frictionText(c) },
-	look:  func(i, n int, _ string) look { return sequential(i, n) },
-	fixed: func(c bench.Cell) string { return c.Integrator },
-	truth: "oracle",
-}
+// name identifies and labels a cell's line.
+func (f family) name(c bench.Cell) string { return textOf(f.vary, c) }
 
-var bottleneckFamily = family{
-	name:  func(c bench.Cell) string { return c.Integrator },
-	look:  func(_, _ int, name string) look { return integratorLook(name) },
-	fixed: func(c bench.Cell) string { return "C = " + frictionText(c) },
-	logY:  true,
-	truth: "posterior",
+// look is that of the i-th of n lines.
+func (f family) look(i, n int, name string) look {
+	switch {
+	case len(f.vary) > 1:
+		return categorical(i)
+	case f.vary[0].ordered:
+		return sequential(i, n)
+	}
+	return integratorLook(i, name)
 }
 
 func frictionText(c bench.Cell) string {
-	if c.Friction == 0 {
+	if math.IsInf(float64(c.Friction), 1) {
 		return "∞"
 	}
-	return decimal(c.Friction)
+	return decimal(float64(c.Friction))
 }
 
-// withOrder adds the order that an integrator claims to its name.
-func withOrder(name string) string {
-	m, err := integrators.Builtin().Lookup(name)
-	if err != nil || math.IsInf(m.Claims.ErgodicOrder, 0) {
-		return name
+// withOrder adds the order of an integrator's law of θ, on which all
+// distances depend, to its name.
+func withOrder(p bench.Plan, name string) string {
+	m, ok := p.Method(baseName(name))
+	if order := float64(m.Position); ok && order > 0 && !math.IsInf(order, 0) {
+		return name + " (order " + decimal(order) + ")"
 	}
-	return name + " (order " + decimal(m.Claims.ErgodicOrder) + ")"
+	return name
 }
 
-func (f family) draw(d *drawing) error {
-	s := newSweep(d.experiment.Cells, d.get, f.name)
+// drawSweep draws distances, writes their table, and draws the twin of a study
+// that has exact errors, too.
+func drawSweep(d *drawing) error {
+	f := newFamily(d.plan)
+	s := newSweep(d.plan.Cells, d.Results.Result, f.name)
 	if err := d.csv(sweepHeader, s.rows()); err != nil {
 		return err
 	}
-	return d.save(f.sheet(d, s))
+	if err := d.save(f.sheet(d, s)); err != nil {
+		return err
+	}
+	if err := writeSummary(d.named("-table"), s); err != nil || len(d.plan.Exact) == 0 {
+		return err
+	}
+	return drawTwin(d, f, s)
 }
 
 const stepLabel = "step size η (simulation time)"
@@ -97,7 +170,7 @@ func (f family) size(columns int) (width, height vg.Length) {
 
 func (f family) sheet(d *drawing, s *sweep) *sheet {
 	sh := &sheet{
-		title:  d.experiment.Title,
+		title:  d.plan.Title,
 		xLabel: stepLabel, yLabels: []string{"mean Kolmogorov distance to the " + f.truth},
 	}
 	sh.width, sh.height = f.size(len(s.batches))
@@ -120,7 +193,7 @@ func (f family) sheet(d *drawing, s *sweep) *sheet {
 		}
 		sh.panels = append(sh.panels, row)
 	}
-	f.legend(sh, s)
+	f.legend(sh, d.plan, s)
 	sh.caption = d.caption(f.notes(d, s)...)
 	sh.warning = d.replaced()
 	return sh
@@ -137,7 +210,7 @@ func (f family) distances(s *sweep, height vg.Length) axis {
 			values = append(values, b.self.low)
 		}
 		for _, l := range b.lines {
-			for _, st := range l.stats {
+			for _, st := range l.points {
 				values = append(values, st.mean)
 			}
 		}
@@ -168,7 +241,7 @@ func (f family) panel(s *sweep, b block, y, shown axis) *plot.Plot {
 	var curves []plot.Plotter
 	for _, l := range b.lines {
 		lane := slices.Index(s.names, l.name)
-		k := curve{look: f.look(lane, len(s.names), l.name), stats: l.stats, axis: y, lane: lane, lanes: len(s.names), strip: hasStrip}
+		k := curve{look: f.look(lane, len(s.names), l.name), points: l.points, axis: y, lane: lane, lanes: len(s.names), strip: hasStrip}
 		p.Add(errorBand{k})
 		curves = append(curves, k)
 	}
@@ -203,11 +276,11 @@ func (s *sweep) last(batch int) int {
 	return -1
 }
 
-func (f family) legend(sh *sheet, s *sweep) {
+func (f family) legend(sh *sheet, p bench.Plan, s *sweep) {
 	for i, name := range s.names {
 		label := name
 		if f.logY {
-			label = withOrder(name)
+			label = withOrder(p, name)
 		}
 		sh.legend = append(sh.legend, lineSwatch(f.look(i, len(s.names), name), label))
 	}
@@ -222,14 +295,14 @@ func (f family) legend(sh *sheet, s *sweep) {
 
 // notes are the sentences of the caption that a sweep needs.
 func (f family) notes(d *drawing, s *sweep) []string {
-	var fixed []string
-	for _, c := range d.experiment.Cells {
-		fixed = appendNew(fixed, f.fixed(c))
+	var notes, fixed []string
+	for _, j := range d.plan.Cells {
+		fixed = appendNew(fixed, textOf(f.fixed, j.Cell))
 	}
-	notes := []string{
-		strings.Join(fixed, " or ") + ".",
-		"B: rows per mini-batch, K: mini-batches per epoch" + schemeText(d.experiment.Cells) + ".",
+	if text := strings.Join(fixed, " or "); text != "" {
+		notes = append(notes, text+".")
 	}
+	notes = append(notes, "B: rows per mini-batch, K: mini-batches per epoch"+schemeText(d.plan.Cells)+".")
 	if n := s.splits(); n > 1 {
 		notes = append(notes, fmt.Sprintf("Lines: mean over %d splits (seeds where a set has no splits); bands: one standard deviation to both sides.", n))
 	} else {
@@ -249,7 +322,7 @@ func (s *sweep) hidden(f family) int {
 	n := 0
 	for _, b := range s.blocks {
 		for _, l := range b.lines {
-			for _, st := range l.stats {
+			for _, st := range l.points {
 				if f.logY && st.known() && !(st.mean > 0) {
 					n++
 				}
@@ -260,11 +333,11 @@ func (s *sweep) hidden(f family) int {
 }
 
 // schemeText names the mini-batch schemes of the cells.
-func schemeText(cells []bench.Cell) string {
+func schemeText(jobs []bench.Job) string {
 	var names []string
-	for _, c := range cells {
-		if c.Batches > 1 {
-			names = appendNew(names, c.Scheme)
+	for _, j := range jobs {
+		if j.Cell.Batches > 1 {
+			names = appendNew(names, j.Cell.Scheme)
 		}
 	}
 	if len(names) == 0 {
@@ -283,11 +356,11 @@ func (s *sweep) rows() [][]string {
 	var out [][]string
 	for _, b := range s.blocks {
 		for _, l := range b.lines {
-			for _, st := range l.stats {
+			for _, st := range l.points {
 				c := l.cell
-				friction := decimal(c.Friction)
-				if c.Friction == 0 {
-					friction = "inf"
+				friction := "inf"
+				if !math.IsInf(float64(c.Friction), 1) {
+					friction = decimal(float64(c.Friction))
 				}
 				out = append(out, []string{
 					b.dataset, strconv.Itoa(b.batch), strconv.Itoa(b.k), c.Scheme, c.Integrator, strconv.Itoa(c.Inner), friction, number(st.h),

@@ -3,8 +3,11 @@ package figures
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -30,19 +33,8 @@ func newMarginals(r bench.Result) (*marginals, error) {
 	if len(s["train_x"]) != len(s["train_y"]) {
 		return nil, fmt.Errorf("figures: result %.12s (%v): series train_x and train_y differ in length", r.Key, r.Cell)
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		if s["x"][i] < s["x"][j] {
-			return -1
-		}
-		if s["x"][i] > s["x"][j] {
-			return 1
-		}
-		return 0
-	})
+	x, order := slices.Clone(s["x"]), make([]int, n)
+	floats.ArgsortStable(x, order)
 	sorted := func(name string) []float64 {
 		out := make([]float64, n)
 		for i, from := range order {
@@ -51,21 +43,17 @@ func newMarginals(r bench.Result) (*marginals, error) {
 		return out
 	}
 	return &marginals{
-		x: sorted("x"), mean: sorted("exact_mean"), sd: sorted("exact_sd"),
+		x: x, mean: sorted("exact_mean"), sd: sorted("exact_sd"),
 		q05: sorted("q05"), q50: sorted("q50"), q95: sorted("q95"), trainX: s["train_x"], trainY: s["train_y"],
 	}, nil
 }
 
 // normal95 is the 95 % quantile of the standard normal law.
-const normal95 = 1.6448536269514722
+var normal95 = distuv.UnitNormal.Quantile(0.95)
 
 // shifted returns mean + z·sd.
 func (m *marginals) shifted(z float64) []float64 {
-	out := make([]float64, len(m.mean))
-	for i := range out {
-		out[i] = m.mean[i] + z*m.sd[i]
-	}
-	return out
+	return floats.AddScaledTo(make([]float64, len(m.mean)), m.mean, z, m.sd)
 }
 
 var (
@@ -105,7 +93,7 @@ func drawDatum(c *draw.Canvas, at vg.Point) {
 	c.SetColor(color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xa0})
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + 1.3, Y: at.Y})
-	p.Arc(at, 1.3, 0, 6.283185307179586)
+	p.Arc(at, 1.3, 0, 2*math.Pi)
 	p.Close()
 	c.Fill(p)
 }
@@ -137,7 +125,7 @@ func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 	y.apply(&p.Y, true)
 	c := r.Cell
 	return &sheet{
-		title: d.experiment.Title, width: 510, height: 270, xLabel: "input x", yLabels: []string{"target y"},
+		title: d.plan.Title, width: 510, height: 270, xLabel: "input x", yLabels: []string{"target y"},
 		panels: [][]panel{{{Plot: p}}},
 		legend: []swatch{
 			bandSwatch(wideBand, "true posterior, mean ± 2 sd"), bandSwatch(narrowBand, "its 5–95 %"),
@@ -159,7 +147,7 @@ func batchText(c bench.Cell) string {
 	if c.Batches == 1 {
 		return "full batch"
 	}
-	return fmt.Sprintf("B = %d, %s", c.BatchSize(), c.Scheme)
+	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
 }
 
 func bandSwatch(col color.Color, name string) swatch {

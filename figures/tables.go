@@ -1,16 +1,16 @@
 package figures
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hambench/bench"
-	"hambench/internal/table"
+	"hambench/paper"
 )
 
 // value is a score over splits beside the paper's.
@@ -22,14 +22,19 @@ type value struct {
 	Difference *float64 `json:"difference"` // from the paper's mean, in units of its standard deviation; of the lag-1 autocorrelation, plain
 }
 
-// newValue compares scores, one per split, with a number of the paper, which
-// may be absent.
-func newValue(scores []float64, paper *published) value {
-	mean, sd := meanSD(scores)
+// newValue compares scores, one per split, with the paper's number for a data
+// set, method and score, which may be absent.
+func newValue(scores []float64, dataset, method, score string) value {
+	mean, sd := stat.MeanStdDev(scores, nil)
 	v := value{Mean: finite(mean), SD: finite(sd)}
-	if paper != nil {
-		v.Paper, v.PaperSD = &paper.mean, &paper.sd
-		v.Difference = finite((mean - paper.mean) / paper.sd)
+	if p, ok := paper.PublishedFor(dataset, method, score); ok {
+		v.Paper = &p.Mean
+		difference := mean - p.Mean
+		if p.SD > 0 {
+			v.PaperSD = &p.SD
+			difference /= p.SD
+		}
+		v.Difference = finite(difference)
 	}
 	return v
 }
@@ -80,20 +85,20 @@ type scoreRow struct {
 
 // scoreTable is one of the two tables of scores.
 type scoreTable struct {
+	plan   bench.Plan
 	score  string // key of the first score
 	header string // of its column
-	digits int
-	paper  []publishedScores
 }
 
-var (
-	regressionTable     = scoreTable{score: "rmse", header: "RMSE", digits: 3, paper: paperRegression}
-	classificationTable = scoreTable{score: "accuracy", header: "accuracy", digits: 3, paper: paperClassification}
-)
+// digits of scores.
+const digits = 3
 
-func drawRegression(d *drawing) error { return regressionTable.draw(d) }
-
-func drawClassification(d *drawing) error { return classificationTable.draw(d) }
+func newScoreTable(p bench.Plan) scoreTable {
+	if slices.ContainsFunc(p.Data, func(d bench.Data) bool { return d.Classes > 0 }) {
+		return scoreTable{p, "accuracy", "accuracy"}
+	}
+	return scoreTable{p, "rmse", "RMSE"}
+}
 
 // rows makes a row per data set and method.
 func (t scoreTable) rows(results []bench.Result) []scoreRow {
@@ -104,8 +109,8 @@ func (t scoreTable) rows(results []bench.Result) []scoreRow {
 	slices.SortStableFunc(sets, func(a, b string) int { return t.rank(a) - t.rank(b) })
 	var rows []scoreRow
 	for _, set := range sets {
-		for _, method := range []string{shmc, sghmc} {
-			of := slices.DeleteFunc(slices.Clone(results), func(r bench.Result) bool { return r.Cell.Dataset != set || methodOf(r) != method })
+		for _, method := range []string{paper.SHMC, paper.SGHMC} {
+			of := slices.DeleteFunc(slices.Clone(results), func(r bench.Result) bool { return r.Cell.Dataset != set || paper.MethodOf(r.Cell) != method })
 			if len(of) > 0 {
 				rows = append(rows, t.row(set, method, of))
 			}
@@ -114,30 +119,22 @@ func (t scoreTable) rows(results []bench.Result) []scoreRow {
 	return rows
 }
 
-// rank is a data set's place in the paper's table; others come last.
+// rank is a data set's place in the paper's tables; others come last.
 func (t scoreTable) rank(set string) int {
-	i := slices.IndexFunc(t.paper, func(p publishedScores) bool { return p.dataset == set })
+	i := slices.IndexFunc(paper.Setups, func(s paper.Setup) bool { return s.Dataset == set })
 	if i < 0 {
-		return len(t.paper)
+		return len(paper.Setups)
 	}
 	return i
 }
 
-func methodOf(r bench.Result) string {
-	if r.Cell.Observe == bench.Reference {
-		return sghmc
-	}
-	return shmc
-}
-
 func (t scoreTable) row(set, method string, results []bench.Result) scoreRow {
 	row := scoreRow{Dataset: set, Method: method, Integrator: results[0].Cell.Integrator, Splits: len(results)}
-	var paper publishedScores
-	if i := t.rank(set); i < len(t.paper) {
-		paper = t.paper[i]
-		row.Classes, row.Train, row.Test, row.NoiseVariance = paper.classes, paper.train, paper.test, paper.noiseVariance
-	} else if p, ok := bench.LookupProblem(set); ok {
-		row.Classes, row.Train = p.Classes, p.Rows
+	if i := t.rank(set); i < len(paper.Setups) {
+		s := paper.Setups[i]
+		row.Classes, row.Train, row.Test, row.NoiseVariance = s.Classes, s.Train, s.Test, s.NoiseVariance
+	} else if d, ok := t.plan.Dataset(set); ok {
+		row.Classes, row.Train = d.Classes, d.Rows
 	}
 	var first, mnll []float64
 	for _, r := range results {
@@ -150,16 +147,9 @@ func (t scoreTable) row(set, method string, results []bench.Result) scoreRow {
 		mnll = appendScore(mnll, r, "mnll")
 	}
 	slices.Sort(row.Steps)
-	row.First = newValue(first, paper.lookup(paper.first, method))
-	row.MNLL = newValue(mnll, paper.lookup(paper.mnll, method))
+	row.First = newValue(first, set, method, t.score)
+	row.MNLL = newValue(mnll, set, method, "mnll")
 	return row
-}
-
-func (publishedScores) lookup(m map[string]published, method string) *published {
-	if p, ok := m[method]; ok {
-		return &p
-	}
-	return nil
 }
 
 func appendScore(s []float64, r bench.Result, name string) []float64 {
@@ -169,7 +159,8 @@ func appendScore(s []float64, r bench.Result, name string) []float64 {
 	return s
 }
 
-func (t scoreTable) draw(d *drawing) error {
+func drawScores(d *drawing) error {
+	t := newScoreTable(d.plan)
 	rows := t.rows(d.results)
 	var text [][]string
 	for i, r := range rows {
@@ -214,15 +205,18 @@ func (t scoreTable) text(r scoreRow, again bool) []string {
 	for _, h := range r.Steps {
 		steps = append(steps, decimal(h))
 	}
-	splits := strconv.Itoa(r.Splits)
-	if r.Diverged > 0 {
-		splits += fmt.Sprintf(" (%d diverged)", r.Diverged)
-	}
 	return []string{
-		set, sizes, kind, r.Method, strings.Join(steps, ", "), splits,
-		show(r.First.Mean, r.First.SD, t.digits), show(r.First.Paper, r.First.PaperSD, t.digits), inDeviations(r.First.Difference),
-		show(r.MNLL.Mean, r.MNLL.SD, t.digits), show(r.MNLL.Paper, r.MNLL.PaperSD, t.digits), inDeviations(r.MNLL.Difference),
+		set, sizes, kind, r.Method, strings.Join(steps, ", "), splitsText(r.Splits, r.Diverged),
+		show(r.First.Mean, r.First.SD, digits), show(r.First.Paper, r.First.PaperSD, digits), inDeviations(r.First.Difference),
+		show(r.MNLL.Mean, r.MNLL.SD, digits), show(r.MNLL.Paper, r.MNLL.PaperSD, digits), inDeviations(r.MNLL.Difference),
 	}
+}
+
+func splitsText(splits, diverged int) string {
+	if diverged == 0 {
+		return strconv.Itoa(splits)
+	}
+	return fmt.Sprintf("%d (%d diverged)", splits, diverged)
 }
 
 // inDeviations prints a difference in standard deviations, with a mark beyond
@@ -369,13 +363,7 @@ func lagRows(results []bench.Result) []lagRow {
 			metropolis, acceptance = appendScore(metropolis, r, "metropolis_distance"), appendScore(acceptance, r, "metropolis_acceptance")
 			row.Failed += int(r.Scores["checks_failed"])
 		}
-		row.Lag1 = newValue(lag, nil)
-		if p, ok := paperAutocorrelation[set]; ok {
-			row.Lag1.Paper = &p
-			if row.Lag1.Mean != nil {
-				row.Lag1.Difference = finite(*row.Lag1.Mean - p)
-			}
-		}
+		row.Lag1 = newValue(lag, set, paper.SGHMC, "lag1")
 		row.ESS, row.RHatP95, row.Self = meanOf(ess), meanOf(rhat), meanOf(self)
 		row.Metropolis, row.Acceptance = meanOf(metropolis), meanOf(acceptance)
 		rows = append(rows, row)
@@ -383,36 +371,4 @@ func lagRows(results []bench.Result) []lagRow {
 	return rows
 }
 
-func meanOf(x []float64) *float64 {
-	m, _ := meanSD(x)
-	return finite(m)
-}
-
-// table writes the text of a table, with a title and notes, for the terminal
-// and as a file.
-func (d *drawing) table(header []string, rows [][]string, notes []string) error {
-	var b bytes.Buffer
-	fmt.Fprintln(&b, d.experiment.Title)
-	if w := d.replaced(); w != "" {
-		fmt.Fprintln(&b, w)
-	}
-	if err := table.Write(&b, header, rows); err != nil {
-		return fmt.Errorf("figures: %s: %w", d.experiment.ID, err)
-	}
-	for _, n := range notes {
-		fmt.Fprintln(&b, n)
-	}
-	if c := d.caption(); c != "" {
-		fmt.Fprintln(&b, c)
-	}
-	d.out.Text = b.String()
-	return d.write(".txt", b.Bytes())
-}
-
-func (d *drawing) json(v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("figures: %s.json: %w", d.experiment.ID, err)
-	}
-	return d.write(".json", append(data, '\n'))
-}
+func meanOf(x []float64) *float64 { return finite(stat.Mean(x, nil)) }

@@ -2,9 +2,11 @@ package figures
 
 import (
 	"fmt"
-	"math"
+	"image/color"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -28,9 +30,7 @@ func newHistogram(r bench.Result) (histogram, error) {
 		return h, fmt.Errorf("figures: result %.12s (%v) lacks the series of a histogram", r.Key, r.Cell)
 	}
 	h.mean, h.sd = mean[0], sd[0]
-	for _, n := range h.counts {
-		h.total += n
-	}
+	h.total = floats.Sum(h.counts)
 	for i, n := range h.counts {
 		h.density = append(h.density, n/(h.total*(h.edges[i+1]-h.edges[i])))
 	}
@@ -39,8 +39,7 @@ func newHistogram(r bench.Result) (histogram, error) {
 
 // exact is the density of the posterior.
 func (h histogram) exact(x float64) float64 {
-	z := (x - h.mean) / h.sd
-	return math.Exp(-z*z/2) / (h.sd * math.Sqrt(2*math.Pi))
+	return distuv.Normal{Mu: h.mean, Sigma: h.sd}.Prob(x)
 }
 
 func (h histogram) title() string {
@@ -50,7 +49,11 @@ func (h histogram) title() string {
 	return "mini-batches: " + h.cell.Scheme
 }
 
-var histogramLook = okabeIto[5]
+func histogramFill() color.NRGBA {
+	fill := okabeIto[5]
+	fill.A = 0x90
+	return fill
+}
 
 // Plot draws the bins as one filled shape.
 func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
@@ -64,9 +67,7 @@ func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	first, last := outline[0], outline[len(outline)-1]
 	outline = append([]vg.Point{{X: first.X, Y: y(0)}}, append(outline, vg.Point{X: last.X, Y: y(0)})...)
-	fill := histogramLook
-	fill.A = 0x90
-	c.FillPolygon(fill, outline)
+	c.FillPolygon(histogramFill(), outline)
 	c.StrokeLines(draw.LineStyle{Color: okabeIto[0], Width: 0.6}, outline)
 }
 
@@ -103,19 +104,8 @@ func drawToy(d *drawing) error {
 
 func toySheet(d *drawing, hs []histogram) *sheet {
 	sh := &sheet{
-		title: d.experiment.Title, width: 232, height: 200, xLabel: "parameter θ", yLabels: []string{"density"},
-		legend: []swatch{
-			{name: "stationary law of the chain", draw: func(c *draw.Canvas, b vg.Rectangle) {
-				fill := histogramLook
-				fill.A = 0x90
-				c.SetColor(fill)
-				c.Fill(b.Path())
-			}},
-			{name: "exact posterior", draw: func(c *draw.Canvas, b vg.Rectangle) {
-				middle := (b.Min.Y + b.Max.Y) / 2
-				c.StrokeLine2(truthStyle, b.Min.X, middle, b.Max.X, middle)
-			}},
-		},
+		title: d.plan.Title, width: 232, height: 200, xLabel: "parameter θ", yLabels: []string{"density"},
+		legend: []swatch{bandSwatch(histogramFill(), "stationary law of the chain"), strokeSwatch(truthStyle, "exact posterior")},
 	}
 	x, y := toyAxes(hs)
 	var row []panel

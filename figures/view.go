@@ -5,28 +5,31 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hambench/bench"
 )
 
-// stat is the mean of the cells of one point, one per split (or seed).
-type stat struct {
+// point is the mean of the cells at one step size, one per split (or seed).
+type point struct {
 	h        float64
 	mean, sd float64 // over the cells there are; sd is NaN for fewer than two
 	expected int
 	have     int
 	diverged int
+	results  []bench.Result
 }
 
 // known reports whether there is anything to draw.
-func (s stat) known() bool { return s.have > 0 }
+func (s point) known() bool { return s.have > 0 }
 
 // low and high are the ends of the error band: one standard deviation around
 // the mean, within the range of a distance.
-func (s stat) low() float64 { return max(0, s.mean-spread(s)) }
+func (s point) low() float64 { return max(0, s.mean-spread(s)) }
 
-func (s stat) high() float64 { return min(1, s.mean+spread(s)) }
+func (s point) high() float64 { return min(1, s.mean+spread(s)) }
 
-func spread(s stat) float64 {
+func spread(s point) float64 {
 	if math.IsNaN(s.sd) {
 		return 0
 	}
@@ -35,9 +38,9 @@ func spread(s stat) float64 {
 
 // line is one method over the step sizes of a block.
 type line struct {
-	name  string
-	cell  bench.Cell // one of its cells, for what they share
-	stats []stat     // by ascending h; one for every h that was asked for
+	name   string
+	cell   bench.Cell // one of its cells, for what they share
+	points []point    // by ascending h; one for every h that was asked for
 }
 
 // block is what one panel of a sweep shows: a data set at a batch size.
@@ -68,23 +71,24 @@ type sweep struct {
 // newSweep groups cells, and the results that get has of them, by data set,
 // batch size, and the name that lines go by. The orders of the data sets and
 // the names are those of the cells.
-func newSweep(cells []bench.Cell, get Getter, name func(bench.Cell) string) *sweep {
+func newSweep(jobs []bench.Job, get bench.Getter, name func(bench.Cell) string) *sweep {
 	s := &sweep{}
-	groups := make(map[[2]any][]bench.Cell)
-	for _, c := range cells {
+	groups := make(map[[2]any][]bench.Job)
+	for _, j := range jobs {
+		c := j.Cell
 		s.datasets = appendNew(s.datasets, c.Dataset)
-		s.batches = appendNew(s.batches, c.BatchSize())
+		s.batches = appendNew(s.batches, c.BatchSize)
 		s.names = appendNew(s.names, name(c))
 		s.steps = appendNew(s.steps, c.Step)
-		g := [2]any{c.Dataset, c.BatchSize()}
-		groups[g] = append(groups[g], c)
+		g := [2]any{c.Dataset, c.BatchSize}
+		groups[g] = append(groups[g], j)
 	}
 	slices.Sort(s.steps)
 	slices.SortFunc(s.batches, func(a, b int) int { return cmp.Compare(ascending(a), ascending(b)) })
 	for _, d := range s.datasets {
 		for _, b := range s.batches {
-			if cells := groups[[2]any{d, b}]; len(cells) > 0 {
-				s.blocks = append(s.blocks, newBlock(cells, get, s.names, name))
+			if jobs := groups[[2]any{d, b}]; len(jobs) > 0 {
+				s.blocks = append(s.blocks, newBlock(jobs, get, s.names, name))
 			}
 		}
 	}
@@ -106,27 +110,28 @@ func appendNew[T comparable](s []T, x T) []T {
 	return append(s, x)
 }
 
-func newBlock(cells []bench.Cell, get Getter, names []string, name func(bench.Cell) string) block {
-	b := block{dataset: cells[0].Dataset, batch: cells[0].BatchSize(), k: cells[0].Batches}
+func newBlock(jobs []bench.Job, get bench.Getter, names []string, name func(bench.Cell) string) block {
+	first := jobs[0].Cell
+	b := block{dataset: first.Dataset, batch: first.BatchSize, k: first.Batches}
 	var steps []float64
-	for _, c := range cells {
-		steps = appendNew(steps, c.Step)
+	for _, j := range jobs {
+		steps = appendNew(steps, j.Cell.Step)
 	}
 	slices.Sort(steps)
 	var results []bench.Result
 	for _, n := range names {
 		l := line{name: n}
 		for _, h := range steps {
-			point := slices.DeleteFunc(slices.Clone(cells), func(c bench.Cell) bool { return c.Step != h || name(c) != n })
-			if len(point) == 0 {
+			at := slices.DeleteFunc(slices.Clone(jobs), func(j bench.Job) bool { return j.Cell.Step != h || name(j.Cell) != n })
+			if len(at) == 0 {
 				continue
 			}
-			l.cell = point[0]
-			st, rs := newStat(h, point, get)
-			l.stats = append(l.stats, st)
-			results = append(results, rs...)
+			l.cell = at[0].Cell
+			pt := newPoint(h, at, get)
+			l.points = append(l.points, pt)
+			results = append(results, pt.results...)
 		}
-		if len(l.stats) > 0 {
+		if len(l.points) > 0 {
 			b.lines = append(b.lines, l)
 		}
 	}
@@ -134,12 +139,11 @@ func newBlock(cells []bench.Cell, get Getter, names []string, name func(bench.Ce
 	return b
 }
 
-func newStat(h float64, cells []bench.Cell, get Getter) (stat, []bench.Result) {
-	s := stat{h: h, expected: len(cells)}
-	var results []bench.Result
+func newPoint(h float64, jobs []bench.Job, get bench.Getter) point {
+	s := point{h: h, expected: len(jobs)}
 	var distances []float64
-	for _, c := range cells {
-		r, ok := get(c.Key())
+	for _, j := range jobs {
+		r, ok := get(j.Key)
 		if !ok {
 			continue
 		}
@@ -148,28 +152,10 @@ func newStat(h float64, cells []bench.Cell, get Getter) (stat, []bench.Result) {
 			s.diverged++
 		}
 		distances = append(distances, r.KS)
-		results = append(results, r)
+		s.results = append(s.results, r)
 	}
-	s.mean, s.sd = meanSD(distances)
-	return s, results
-}
-
-// meanSD returns the mean, NaN of nothing, and the standard deviation (with
-// n − 1), NaN of fewer than two.
-func meanSD(x []float64) (mean, sd float64) {
-	if len(x) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	if len(x) < 2 {
-		return mean, math.NaN()
-	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(sd / float64(len(x)-1))
+	s.mean, s.sd = stat.MeanStdDev(distances, nil)
+	return s
 }
 
 // selfBand is the mean self-distance over the splits. All results of a split
@@ -189,18 +175,14 @@ func selfBand(results []bench.Result) band {
 		seen = append(seen, at)
 		mean, low, high = append(mean, r.KSSelf), append(low, r.KSSelfLow), append(high, r.KSSelfHigh)
 	}
-	b := band{known: len(seen) > 0}
-	b.mean, _ = meanSD(mean)
-	b.low, _ = meanSD(low)
-	b.high, _ = meanSD(high)
-	return b
+	return band{stat.Mean(mean, nil), stat.Mean(low, nil), stat.Mean(high, nil), len(seen) > 0}
 }
 
 // diverged reports whether any cell did.
 func (s *sweep) diverged() bool {
 	return slices.ContainsFunc(s.blocks, func(b block) bool {
 		return slices.ContainsFunc(b.lines, func(l line) bool {
-			return slices.ContainsFunc(l.stats, func(st stat) bool { return st.diverged > 0 })
+			return slices.ContainsFunc(l.points, func(st point) bool { return st.diverged > 0 })
 		})
 	})
 }
@@ -210,7 +192,7 @@ func (s *sweep) splits() int {
 	n := 0
 	for _, b := range s.blocks {
 		for _, l := range b.lines {
-			for _, st := range l.stats {
+			for _, st := range l.points {
 				n = max(n, st.expected)
 			}
 		}

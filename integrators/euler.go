@@ -1,6 +1,10 @@
 package integrators
 
-import "math"
+import (
+	"math"
+
+	"hambench/internal/vec"
+)
 
 func eulerMethod() Method {
 	return Define(Method{
@@ -28,10 +32,10 @@ func newEuler(dim int, p Params) *euler {
 	g := make([]float64, dim)
 	return &euler{
 		g:     g,
-		drift: p.Drift(h),
+		drift: p.drift(h),
 		kick: Update{
 			G: g,
-			P: p.Coef(func(m float64) float64 { return 1 - h*C*m }),
+			P: p.coef(func(m float64) float64 { return 1 - h*C*m }),
 			A: Coef{All: -h},
 			Q: one,
 			S: Coef{All: math.Sqrt(2 * C * h)},
@@ -41,7 +45,7 @@ func newEuler(dim int, p Params) *euler {
 
 func (s *euler) Step(z *State, f Force, n Noise) {
 	f.Gradient(s.g, z.Theta)
-	Combine(z.Theta, times(one, z.Theta), times(s.drift, z.R))
+	vec.AddScaled(z.Theta, s.drift, z.R)
 	s.kick.R = z.R
 	n.Update(&s.kick)
 }

@@ -35,6 +35,9 @@ type Model struct {
 	// Wants says in words what Takes asks of data; nil takes any.
 	Wants string
 	Takes func(s datasets.Shape) bool
+	// Exact says that the posterior is known in closed form: targets are
+	// Analytic. The others are judged by reference chains.
+	Exact bool
 	// Dim is the number of parameters on data of a shape, for estimates of
 	// cost before data are loaded; nil if that is not known.
 	Dim func(s datasets.Shape, o Options) int
@@ -66,6 +69,9 @@ func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 	if m.Dim != nil && m.Dim(s.Shape(), o) != t.Dim() {
 		return nil, fmt.Errorf("model %q declares %d parameters on data set %q: its target has %d", m.Name, m.Dim(s.Shape(), o), s.Name, t.Dim())
 	}
+	if _, ok := t.(Analytic); ok != m.Exact {
+		return nil, fmt.Errorf("model %q declares Exact %v: its target says %v", m.Name, m.Exact, ok)
+	}
 	return t, nil
 }
 
@@ -77,7 +83,7 @@ type Registry []Model
 func Builtin() Registry {
 	return Registry{
 		{
-			Name: "toy", About: "normal mean with a normal prior; exact posterior", Dataset: "toy",
+			Name: "toy", About: "normal mean with a normal prior; exact posterior", Dataset: "toy", Exact: true,
 			Wants: "targets without features", Takes: func(s datasets.Shape) bool {
 				return s.Task == datasets.Regression && s.Features == 0 && s.TrainRows > 0
 			},
@@ -89,7 +95,7 @@ func Builtin() Registry {
 			Dim: func(s datasets.Shape, _ Options) int { return s.Features + 1 }, New: newLogistic,
 		},
 		{
-			Name: "linear", About: "linear regression on 256 trigonometric features; exact posterior", Dataset: "linear",
+			Name: "linear", About: "linear regression on 256 trigonometric features; exact posterior", Dataset: "linear", Exact: true,
 			Wants: "regression on one feature", Takes: func(s datasets.Shape) bool {
 				return s.Task == datasets.Regression && s.Features == 1 && s.TrainRows > 0
 			},

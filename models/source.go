@@ -76,6 +76,20 @@ func (s *Source) Target(ctx context.Context, dataset string, split int, model st
 	return m.On(p, o)
 }
 
+// Fingerprint names what a model computes on a split of a data set, as the
+// package's Fingerprint does.
+func (s *Source) Fingerprint(ctx context.Context, dataset string, split int, model string, o Options) (string, error) {
+	m, err := s.models.Lookup(model)
+	if err != nil {
+		return "", err
+	}
+	p, err := s.Split(ctx, dataset, split)
+	if err != nil {
+		return "", err
+	}
+	return Fingerprint(m, p, o)
+}
+
 // Unavailable returns which of the data sets can be had neither from a folder
 // nor from the network. Any other failure, as of a damaged file, is an error.
 func (s *Source) Unavailable(ctx context.Context, names ...string) ([]string, error) {

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +13,6 @@ import (
 // Analytic is a truth known in closed form: each predictive output is
 // normal. It is read-only, and safe for concurrent use.
 type Analytic struct {
-	key      string
 	mean, sd []float64 // per output
 	samples  int
 	self     Band       // of so many draws
@@ -37,13 +35,10 @@ func NewAnalytic(name string, t models.Target, samples int) (*Analytic, error) {
 	if !ok {
 		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
 	}
-	a := &Analytic{key: fmt.Sprintf("analytic:%s:%d", name, samples), law: law, samples: samples, self: uniformSelfDistance(samples)}
+	a := &Analytic{law: law, samples: samples, self: uniformSelfDistance(samples)}
 	a.mean, a.sd = law.PredictiveMarginals()
 	return a, nil
 }
-
-// Key names the truth.
-func (a *Analytic) Key() string { return a.key }
 
 // Distance returns the one-sample Kolmogorov distance between the draws
 // (draws[sample][output]) and the exact marginals, averaged over the

@@ -7,16 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"hambench/chain"
-	"hambench/internal/kernel"
+	"hambench/integrators"
 	"hambench/models"
 	"hambench/noise"
 )
@@ -26,14 +21,32 @@ import (
 type Options struct {
 	// Workers is how many chains run at once; 0 means 1.
 	Workers int
-	// Parts is a folder in which each chain is kept when it is finished, so
-	// that an interrupted Build continues there; RemoveParts clears it once
-	// the reference is saved. "" keeps nothing.
-	Parts string
+	// Parts keeps each chain when it is finished, so that an interrupted Build
+	// continues there; nil keeps nothing.
+	Parts Parts
 	// Progress is told the integrator steps done and to do. The total
 	// grows when a chain must be started again.
 	Progress func(done, total int64)
 }
+
+// Parts keeps the finished pieces of a build by name.
+type Parts interface {
+	Load(name string) (body []byte, ok bool)
+	Save(name string, body []byte) error
+}
+
+// PartNames are the names under which a build of the spec keeps its pieces.
+func (s Spec) PartNames() []string {
+	var names []string
+	for c := range s.Chains {
+		names = append(names, chainPart(c))
+	}
+	return append(names, crossCheckPart)
+}
+
+const crossCheckPart = "cross-check"
+
+func chainPart(c int) string { return fmt.Sprintf("chain-%d", c) }
 
 // maxAttempts is how often a chain is started, each time with half the step,
 // before it is given up.
@@ -47,25 +60,17 @@ func Build(ctx context.Context, newTarget func() (models.Target, error), spec Sp
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	b := &builder{spec: spec, key: spec.Key(), newTarget: newTarget, options: o, firstDone: make(chan struct{})}
+	b := &builder{spec: spec, key: spec.ID(), newTarget: newTarget, options: o}
+	b.noise = func(key uint64, stream uint32) integrators.Noise { return noise.New(key, stream) }
+	return b.build(ctx)
+}
+
+func (b *builder) build(ctx context.Context) (*Reference, error) {
+	b.firstDone = make(chan struct{})
 	if err := b.run(ctx); err != nil {
 		return nil, err
 	}
 	return b.assemble(), nil
-}
-
-// RemoveParts removes what Build kept of a spec's chains in a folder.
-func RemoveParts(folder string, spec Spec) error {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), spec.Key()+"-") {
-			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
-		}
-	}
-	return err
 }
 
 type builder struct {
@@ -73,6 +78,7 @@ type builder struct {
 	key       string
 	newTarget func() (models.Target, error)
 	options   Options
+	noise     func(key uint64, stream uint32) integrators.Noise
 
 	chains    []*part
 	second    *part         // the second opinion's
@@ -129,34 +135,37 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err erro
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		b.second, err = b.kept("opinion", b.opinionSteps(), func() (*part, error) { return b.runOpinion(ctx, t, b.chains[0]) })
+		b.second, err = b.kept(crossCheckPart, b.opinionSteps(), func() (*part, error) { return b.runOpinion(ctx, t, b.chains[0]) })
 		return err
 	}
-	name := fmt.Sprintf("chain-%d", u)
-	b.chains[u], err = b.kept(name, b.chainSteps(0), func() (*part, error) { return b.runChain(ctx, t, u) })
+	b.chains[u], err = b.kept(chainPart(u), b.chainSteps(0), func() (*part, error) { return b.runChain(ctx, t, u) })
 	if u == 0 && err == nil {
 		close(b.firstDone)
 	}
 	return err
 }
 
-// kept returns the part of a name from the folder of parts, or runs it and
-// keeps it there. A damaged part is run again.
+// kept returns the part of a name that an earlier build kept, or runs it and
+// keeps it. A damaged part is run again.
 func (b *builder) kept(name string, steps int64, run func() (*part, error)) (*part, error) {
-	if b.options.Parts == "" {
+	if b.options.Parts == nil {
 		return run()
 	}
-	path := filepath.Join(b.options.Parts, b.key+"-"+name+".part")
-	if p, err := loadPart(path); err == nil && p.Key == b.key && p.Name == name {
-		b.progress(steps, 0)
-		return p, nil
+	if body, ok := b.options.Parts.Load(name); ok {
+		if p, err := decodePart(body); err == nil {
+			b.progress(steps, 0)
+			return p, nil
+		}
 	}
 	p, err := run()
 	if err != nil {
 		return nil, err
 	}
-	p.Key, p.Name = b.key, name
-	return p, p.save(path)
+	body, err := p.encode()
+	if err == nil {
+		err = b.options.Parts.Save(name, body)
+	}
+	return p, err
 }
 
 // runChain runs one chain of the reference. A chain that diverges or grows too
@@ -189,7 +198,7 @@ func (b *builder) streamKey(name string) uint64 {
 
 // assemble joins the parts, and verifies the whole.
 func (b *builder) assemble() *Reference {
-	r := &Reference{Spec: b.spec, Versions: versions(), Seconds: b.second.Seconds}
+	r := &Reference{Spec: b.spec, Seconds: b.second.Seconds}
 	restarts := 0
 	for _, p := range b.chains {
 		r.Draws = append(r.Draws, p.draws)
@@ -231,16 +240,3 @@ func (r *Reference) verify(restarts int) []Check {
 // what is implied: references whose chains have one law fail about once in 500,
 // so that a grid of 30 of them raises a false alarm about once in 17.
 const selfSpread = 3.29
-
-// versions tells what this program is.
-func versions() Versions {
-	v := Versions{Go: runtime.Version(), ISA: kernel.ISA()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v.Commit = s.Value
-			}
-		}
-	}
-	return v
-}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -29,7 +27,7 @@ func same(t *testing.T, reason string, a, b *Reference) {
 	t.Helper()
 	for _, pair := range [][2]any{
 		{a.Spec, b.Spec}, {a.Draws, b.Draws}, {a.Start, b.Start}, {a.Potential, b.Potential},
-		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.Opinion, b.Opinion}, {a.Versions, b.Versions}, {a.ChainStep, b.ChainStep},
+		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.Opinion, b.Opinion}, {a.ChainStep, b.ChainStep},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s: %T differs", reason, pair[0])
@@ -100,8 +98,8 @@ func TestBuildSamplesThePosterior(t *testing.T) {
 			}
 		}
 	}
-	if r.Seconds <= 0 || r.Versions.Go == "" {
-		t.Errorf("versions %+v, %v s", r.Versions, r.Seconds)
+	if r.Seconds <= 0 {
+		t.Errorf("%v s", r.Seconds)
 	}
 }
 
@@ -177,12 +175,12 @@ func TestBuildStopsAndContinues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "parts")
+	parts := memory{}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	spec := quickSpec()
 	perChain := (&builder{spec: spec}).chainSteps(0)
-	_, err = Build(ctx, newNormals, spec, Options{Parts: dir, Progress: func(done, _ int64) {
+	_, err = Build(ctx, newNormals, spec, Options{Parts: parts, Progress: func(done, _ int64) {
 		if done > 2*perChain {
 			cancel()
 		}
@@ -190,14 +188,13 @@ func TestBuildStopsAndContinues(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
-	parts, _ := filepath.Glob(filepath.Join(dir, "*.part"))
-	if len(parts) != 2 {
-		t.Fatalf("kept %v, want two chains", parts)
+	if len(parts) != 2 || parts[chainPart(0)] == nil || parts[chainPart(1)] == nil {
+		t.Fatalf("kept %d parts, want two chains", len(parts))
 	}
-	damage(t, parts[1])
+	parts[chainPart(1)] = parts[chainPart(1)][1:]
 	// The first chain is kept, the second is damaged and runs again.
 	first := int64(-1)
-	resumed, err := Build(t.Context(), newNormals, spec, Options{Parts: dir, Progress: func(done, _ int64) {
+	resumed, err := Build(t.Context(), newNormals, spec, Options{Parts: parts, Progress: func(done, _ int64) {
 		if first < 0 && done > 0 {
 			first = done
 		}
@@ -209,24 +206,8 @@ func TestBuildStopsAndContinues(t *testing.T) {
 		t.Errorf("the first progress is of %d steps, want %d: a chain that was kept was run again", first, perChain)
 	}
 	same(t, "interrupted and continued", whole, resumed)
-	if err := RemoveParts(dir, spec); err != nil {
-		t.Error(err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left over: %v", left)
-	}
-}
-
-// damage flips a bit in the middle of a file.
-func damage(t *testing.T, path string) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[len(data)/2] ^= 1
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
+	if names := spec.PartNames(); len(names) != len(parts) {
+		t.Errorf("parts %d, names %v", len(parts), names)
 	}
 }
 

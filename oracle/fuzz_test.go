@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -15,42 +14,18 @@ func refused(t *testing.T, err error) {
 	}
 }
 
-// FuzzDecode: bytes without the right checksum are refused.
+// FuzzDecode: any bytes, such as a faulty program may write. What is accepted
+// has the shape that its numbers say, and takes no more memory than its bytes.
 func FuzzDecode(f *testing.F) {
 	data, err := small().Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(referenceMagic))
-	f.Add([]byte(partMagic))
+	f.Add([]byte(`{"shape":{"chains":1,"samples":1,"outputs":1,"dim":1},"arrays":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}`))
+	f.Add([]byte(`{"shape":{"chains":1,"samples":1,"outputs":1,"dim":1},"arrays":"/////////////////////////////////////w=="}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Decode(data)
-		if err != nil {
-			refused(t, err)
-		} else if again, err := r.Encode(); err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("accepted %q, which encodes as %q, error %v", data, again, err)
-		}
-		if _, err := decodePart(data); err != nil {
-			refused(t, err)
-		}
-	})
-}
-
-// FuzzDecodeContents: contents with the right checksum, such as a faulty
-// program may write. What is accepted has the shape that its spec and its
-// numbers say, and takes no more memory than its file.
-func FuzzDecodeContents(f *testing.F) {
-	data, err := small().Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data[len(referenceMagic) : len(data)-32])
-	f.Add([]byte(`{"shape":{"chains":1,"samples":1,"outputs":1,"dim":1}}` + "\n" + strings.Repeat("\x00", 20)))
-	f.Add([]byte(`{"shape":{"chains":1,"samples":1,"outputs":1,"dim":1}}` + "\n" + strings.Repeat("\xff", 28)))
-	f.Fuzz(func(t *testing.T, contents []byte) {
-		w := writer{append([]byte(referenceMagic), contents...)}
-		r, err := Decode(w.sum())
 		if err != nil {
 			refused(t, err)
 		} else {
@@ -61,12 +36,11 @@ func FuzzDecodeContents(f *testing.F) {
 				}
 				numbers += 8 * (len(r.Start[c]) + len(r.Potential[c]))
 			}
-			if _, arrays, _ := bytes.Cut(contents, []byte("\n")); numbers != len(arrays) || len(r.Start) != len(r.Draws) || len(r.Potential) != len(r.Draws) {
-				t.Fatalf("%d bytes of arrays give %d bytes of numbers", len(arrays), numbers)
+			if numbers > len(data) || len(r.Start) != len(r.Draws) || len(r.Potential) != len(r.Draws) {
+				t.Fatalf("%d bytes give %d bytes of numbers", len(data), numbers)
 			}
 		}
-		w = writer{append([]byte(partMagic), contents...)}
-		p, err := decodePart(w.sum())
+		p, err := decodePart(data)
 		if err != nil {
 			refused(t, err)
 		} else if len(p.draws) != p.Shape.Samples || len(p.end) != p.Shape.Dim || len(p.potential) != p.Shape.Samples || len(p.curvature) != p.Shape.Dim {

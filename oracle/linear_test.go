@@ -5,6 +5,7 @@ import (
 
 	"hambench/datasets"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // newLinear makes targets of the built-in one-dimensional set.
@@ -55,10 +56,10 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 	}
 	// Negative control: the prior is not the posterior.
 	prior := make([][]float64, spec.Samples)
-	noise := newWalk(&builder{spec: spec, key: r.Key()}, target, 9, 0).noise
+	normals := noise.New(9, noise.StreamNoise)
 	for s := range prior {
 		theta := make([]float64, target.Dim())
-		noise.Normal(theta)
+		normals.Normal(theta)
 		prior[s] = make([]float64, target.Outputs())
 		target.Predict(prior[s], theta)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"hambench/integrators"
 	"hambench/models"
 	"hambench/noise"
 )
@@ -34,7 +35,7 @@ const (
 type metropolis struct {
 	target  models.Target
 	rows    models.Rows
-	noise   *noise.Stream
+	noise   integrators.Noise
 	rng     *rand.Rand
 	h       float64
 	invMass []float64
@@ -153,7 +154,9 @@ func (m *metropolis) jitter(steps int) int {
 // the cost of one chain. The distance is left to be filled in.
 func (b *builder) runOpinion(ctx context.Context, t models.Target, first *part) (*part, error) {
 	started := time.Now()
-	m := newMetropolis(t, first.end, invMassOf(first.curvature), 4*b.spec.Step, b.streamKey("opinion"))
+	key := b.streamKey(crossCheckPart)
+	m := newMetropolis(t, first.end, invMassOf(first.curvature), 4*b.spec.Step, key)
+	m.noise = b.noise(key, noise.StreamNoise)
 	if err := m.tune(ctx, tuneTrajectories, b.spec); err != nil {
 		return nil, err
 	}

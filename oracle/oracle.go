@@ -22,8 +22,6 @@ import (
 // Truth is the law of a target's predictive outputs, known exactly or by
 // reference chains.
 type Truth interface {
-	// Key names the truth and all that it depends on.
-	Key() string
 	// Distance returns the Kolmogorov distance between the draws
 	// (draws[sample][output]) and the truth, averaged over the outputs (and
 	// over the reference's chains): 0 … 1. An output with a NaN is at

@@ -23,7 +23,6 @@ type Reference struct {
 	Diagnostics Diagnostics
 	Checks      []Check
 	Opinion     Opinion
-	Versions    Versions
 	// Seconds is the time that all chains together took.
 	Seconds float64
 
@@ -31,13 +30,6 @@ type Reference struct {
 	sorted   [][][]float64 // sorted[chain][output], ascending
 	selfOnce sync.Once
 	self     Band
-}
-
-// Versions tells what made a reference.
-type Versions struct {
-	Go     string `json:"go"`
-	ISA    string `json:"isa"`
-	Commit string `json:"commit,omitempty"`
 }
 
 // Check is one thing that was verified of a reference: Value must lie in

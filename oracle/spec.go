@@ -10,12 +10,6 @@ import (
 	"hambench/usage"
 )
 
-// revision numbers the procedure behind a Spec (warm-up, second opinion,
-// rounding of the chains' gradients):
-// a change that alters draws raises it, so that stored references of the old
-// procedure are no longer found.
-const revision = 2
-
 // Spec says how a reference is made: everything that its numbers depend on.
 type Spec struct {
 	Dataset    string  `json:"dataset"`
@@ -44,13 +38,11 @@ func NewSpec(dataset string, split int, model string) Spec {
 	}
 }
 
-// Key is the content address of the reference: the hex SHA-256 of the spec's
-// canonical JSON and the procedure's revision.
-func (s Spec) Key() string {
-	b, err := json.Marshal(struct {
-		Oracle int `json:"oracle"`
-		Spec
-	}{revision, s})
+// ID names the spec: the hex SHA-256 of its canonical JSON. The random streams
+// of a reference come from it. What a reference's numbers depend on beyond the
+// spec, the code and the data, is no part of it (see Fingerprint).
+func (s Spec) ID() string {
+	b, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("oracle: spec is not JSON: %v", err)) // only NaN or Inf fields
 	}

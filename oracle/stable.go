@@ -14,6 +14,7 @@ import (
 	"hambench/chain"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // A leapfrog step h on a quadratic well of curvature λ is stable for h√λ < 2.
@@ -56,7 +57,7 @@ const (
 // each K about 2000 more, or 60 000 of small batches: a second or two on the
 // paper's sets.
 func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float64, error) {
-	s := &stability{t: t, z: chain.StartAtRest(stableKey, t)}
+	s := &stability{t: t, z: chain.StartAtRest(t, noise.New(stableKey, noise.StreamStart))}
 	if err := s.warmUp(ctx); err != nil {
 		return nil, fmt.Errorf("largest stable step: %w", err)
 	}

@@ -46,7 +46,7 @@ const progressSteps = 500
 type walk struct {
 	b       *builder
 	target  models.Target
-	noise   *noise.Stream
+	noise   integrators.Noise
 	z       *integrators.State
 	step    float64
 	attempt int
@@ -57,8 +57,8 @@ type walk struct {
 func newWalk(b *builder, t models.Target, c, attempt int) *walk {
 	key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
 	return &walk{
-		b: b, target: t, noise: noise.New(key, noise.StreamNoise), attempt: attempt,
-		z: chain.StartAtRest(key, t), step: b.spec.Step / math.Exp2(float64(attempt)),
+		b: b, target: t, noise: b.noise(key, noise.StreamNoise), attempt: attempt,
+		z: chain.StartAtRest(t, b.noise(key, noise.StreamStart)), step: b.spec.Step / math.Exp2(float64(attempt)),
 	}
 }
 

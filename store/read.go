@@ -65,6 +65,9 @@ func (s *Store) readSegment(path string) error {
 		return nil // our own
 	}
 	at := s.scanned[path]
+	if info, err := os.Stat(path); err == nil && info.Size() == at.offset && at.offset > 0 {
+		return nil // nothing was added
+	}
 	offset, line, err := scanSegment(path, at.offset, at.line,
 		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
 		func(c *Corruption) { s.note(c) })

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"os"
 
-	"hambench/bench"
 	"hambench/chain"
 	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/noise"
 )
 
 // The sampler's settings: the step of the reference chains, and the
@@ -53,7 +53,7 @@ func newProblem() (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := bench.NewData(r).Split(context.Background(), "teacher-reg", 0)
+	s, err := models.NewSource(nil, r).Split(context.Background(), "teacher-reg", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (p *problem) warmUp() error {
 	if err != nil {
 		return err
 	}
-	z := chain.StartAtRest(0, t)
+	z := chain.StartAtRest(t, noise.New(0, noise.StreamStart))
 	for _, stage := range []struct {
 		h     float64
 		steps int

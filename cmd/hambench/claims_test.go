@@ -26,15 +26,15 @@ func TestClaimsBadInput(t *testing.T) {
 	}
 }
 
-// orders and claims are known where experiments are, as ids without cells.
+// orders and claims are known where studies are, as ids without cells.
 func TestIDsWithoutCells(t *testing.T) {
 	out := t.TempDir()
-	code, stdout, _ := call(t, "list", "experiments")
+	code, stdout, _ := call(t, "list", "studies")
 	if code != exitOK || !strings.Contains(stdout, "| orders ") || !strings.Contains(stdout, "| claims ") {
 		t.Errorf("list: exit code %d, %s", code, stdout)
 	}
 	code, stdout, stderr := call(t, "reproduce", "--only", "orders,claims", "--check", "--out", out)
-	if code != exitOK || !strings.Contains(stdout, "0 cells are there, 0 are missing") {
+	if code != exitFailed || !strings.Contains(stdout, "missing: orders: exact errors of leapfrog (nl 1) on gaussian") {
 		t.Errorf("check: exit code %d, %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = call(t, "reproduce", "--only", "orders,claims", "--dry-run", "--out", out)
@@ -42,15 +42,8 @@ func TestIDsWithoutCells(t *testing.T) {
 		t.Errorf("dry run: exit code %d, %s%s", code, stdout, stderr)
 	}
 	code, _, stderr = call(t, "reproduce", "--only", "orders", "--figures-only", "--out", out)
-	if code != exitFailed || !strings.Contains(stderr, "hambench reproduce --only orders") {
-		t.Errorf("orders without exact errors: exit code %d, %s", code, stderr)
-	}
-	code, stdout, stderr = call(t, "reproduce", "--only", "claims", "--figures-only", "--out", out)
-	if code != exitOK || !strings.Contains(stdout, "files of exact errors are missing: run hambench reproduce --only claims") {
-		t.Errorf("claims without exact errors: exit code %d, %s%s", code, stdout, stderr)
-	}
-	if _, err := os.Stat(filepath.Join(out, "claims.md")); err != nil {
-		t.Error(err)
+	if code != exitUsage || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("orders without a run: exit code %d, %s", code, stderr)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 func listCommand() *command {
 	return &command{
 		name:    "list",
-		about:   "Lists models, data sets, integrators, mini-batch schemes, and experiments.",
-		usage:   "[models|datasets|integrators|schemes|experiments|profiles]",
+		about:   "Lists models, data sets, integrators, mini-batch schemes, and studies.",
+		usage:   "[models|datasets|integrators|schemes|studies|profiles]",
 		example: "hambench list integrators",
 		run:     runList,
 	}
@@ -40,7 +40,7 @@ func listings() []listing {
 		{"datasets", []string{"data set", "source", "about"}, datasetRows},
 		{"integrators", []string{"integrator", "weak order", "ergodic order", "gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}, integratorRows},
 		{"schemes", []string{"scheme", "about"}, schemeRows},
-		{"experiments", []string{"experiment", "cells in quick", "about"}, experimentRows},
+		{"studies", []string{"study", "cells in quick", "about"}, studyRows},
 		{"profiles", []string{"profile", "about"}, profileRows},
 	}
 }
@@ -128,12 +128,13 @@ func schemeRows() (rows [][]string, err error) {
 	return rows, nil
 }
 
-func experimentRows() (rows [][]string, err error) {
-	quick, err := bench.LookupProfile("quick")
+func studyRows() (rows [][]string, err error) {
+	quick := selection{profile: "quick"}
+	studies, err := quick.studies(datasets.Builtin(), models.Builtin())
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range allExperiments(quick) {
+	for _, e := range studies {
 		rows = append(rows, []string{e.ID, fmt.Sprint(len(e.Cells) + len(e.Choices)), e.Title})
 	}
 	return rows, nil

@@ -41,7 +41,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown scheme", sample("--scheme", "random"), `unknown`},
 		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn": want one of boston`},
 		{"unknown profile", []string{"reproduce", "--profile", "huge", "--out", dir}, `unknown profile "huge": want one of`},
-		{"unknown experiment", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown experiment "figure1": want one of`},
+		{"unknown study", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown study "figure1": want one of`},
 		{"unknown format", sample("--format", "xml"), `--format "xml": want csv or jsonl`},
 		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
 		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
@@ -62,7 +62,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"no store to read", []string{"export", "--out", filepath.Join(dir, "nowhere")}, "cannot be read"},
 		{"no workers", []string{"reproduce", "--workers", "0", "--out", dir}, "--workers 0: want at least 1"},
 		{"a shard out of range", []string{"reproduce", "--shard", "3/3", "--out", dir}, "3/3"},
-		{"an oracle of a data set that needs none", []string{"oracle", "--dataset", "toy", "--out", dir}, "needs no oracle"},
+		{"an oracle of a data set that needs none", []string{"oracle", "--dataset", "toy", "--out", dir}, "needs no reference"},
 		{"an oracle of nothing", []string{"oracle", "--out", dir}, "unknown data set"},
 		{"nothing to merge", []string{"store", "merge", "--out", dir}, "no folders to merge"},
 		{"unknown list", []string{"list", "figures"}, `unknown list "figures"`},
@@ -168,7 +168,7 @@ func TestReproduceToy(t *testing.T) {
 		t.Errorf("check of an empty store: exit code %d, want 1", code)
 	}
 	code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--out", out)
-	if code != exitOK || !strings.Contains(stdout, "computed 3 cells") {
+	if code != exitOK || !strings.Contains(stdout, "cells: computed 3, reused 0") {
 		t.Fatalf("exit code %d, %s %s", code, stdout, stderr)
 	}
 	for _, name := range []string{"toy.png", "toy.svg", "toy.pdf", "toy.csv"} {

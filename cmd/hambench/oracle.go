@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/internal/table"
+	"hambench/models"
 	"hambench/oracle"
+	"hambench/store"
+	"hambench/sweep"
 	"hambench/usage"
 )
 
@@ -39,67 +41,58 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err := f.check(); err != nil {
 		return err
 	}
-	d, err := datasets.Builtin().Lookup(*dataset)
+	keys, err := newKeys(f.data)
 	if err != nil {
 		return err
 	}
-	if d.Model != "bnn" {
-		return usage.Errorf("data set %q needs no oracle: its posterior is known, or not judged", d.Name)
-	}
-	spec, err := f.oracleSpec(d, *split)
+	spec, err := f.referenceOf(keys.Source, *dataset, *split)
 	if err != nil {
 		return err
 	}
-	resolver, err := datasets.NewResolver(f.data)
+	plan, err := keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
+	if errors.Is(err, datasets.ErrUnavailable) {
+		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, *dataset)
+	}
 	if err != nil {
 		return err
 	}
-	source := bench.NewData(resolver)
-	// Mistakes end here, before a store is made. Without the data an oracle
-	// that is there can still be shown.
-	if _, err := source.Split(ctx, *dataset, *split); err != nil && !errors.Is(err, datasets.ErrUnavailable) {
-		return err
-	}
-	store, err := bench.Open(filepath.Join(f.out, "store"))
+	s, err := openStore(f.out, stderr)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	runner := &bench.Runner{Store: store, Source: source, Workers: f.workers, OraclesOnly: true, Progress: stderr}
-	summary, err := runner.Run(ctx, []bench.Experiment{{ID: "oracle", Oracles: []oracle.Spec{spec}}})
+	defer s.Close()
+	runner := &sweep.Runner{Store: s, Source: keys.Source, Made: sweep.MadeHere(), Workers: f.workers, ReferencesOnly: true, Progress: stderr}
+	summary, err := runner.Run(ctx, plan)
 	for _, failure := range summary.Failures {
-		if errors.Is(failure.Err, datasets.ErrUnavailable) {
-			return fmt.Errorf("%w; get it with: %s %s", failure.Err, datasets.FetchCommand, *dataset)
-		}
 		return failure.Err
 	}
 	if err != nil {
 		return err
 	}
-	ref, err := store.Reference(spec.Key())
-	if err != nil {
-		return err
-	}
-	return printReference(stdout, ref)
+	ref, machine := sweep.LoadReference(s, plan[0].References[0].Key)
+	return printReference(stdout, ref, machine)
 }
 
-// oracleSpec is the reference that a profile's experiments use.
-func (f *runFlags) oracleSpec(d datasets.Dataset, split int) (oracle.Spec, error) {
-	p, err := f.lookupProfile()
+// referenceOf is the reference that the profile's studies use for a data set;
+// a data set whose posterior is known needs none.
+func (f *runFlags) referenceOf(source *models.Source, dataset string, split int) (oracle.Spec, error) {
+	d, err := source.Datasets().Lookup(dataset)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	if split < 0 {
-		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", split)
+	m, err := source.Models().Lookup(d.Model)
+	if err != nil {
+		return oracle.Spec{}, err
 	}
-	s := oracle.NewSpec(d.Name, split, d.Model)
-	s.Precision = p.Precision
-	return s, nil
+	if m.Exact {
+		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of model %q is known", dataset, m.Name)
+	}
+	return f.specOf(dataset, split, m.Name)
 }
 
-func printReference(w io.Writer, r *oracle.Reference) error {
-	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s gradients, %.0f s of chains together (%s, %s)\n",
-		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, r.Versions.ISA, r.Versions.Go)
+func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
+	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s gradients, %.0f s of chains together (%v)\n",
+		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, m)
 	self := r.SelfDistance()
 	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f with acceptance %.2f\n",
 		self.Mean, self.Low, self.High, r.Opinion.Distance, r.Opinion.Acceptance)

@@ -1,22 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"hambench/bench"
-	"hambench/claims"
-	"hambench/datasets"
 	"hambench/figures"
 	"hambench/internal/atomicfile"
 	"hambench/internal/table"
-	"hambench/usage"
+	"hambench/store"
+	"hambench/sweep"
 )
 
 func reproduceCommand() *command {
@@ -36,26 +34,22 @@ type reproduction struct {
 	runFlags
 	taskFlags
 	dryRun, check, figuresOnly bool
-	on                         string // data sets, comma-separated
 
 	stdout, stderr io.Writer
-	source         *bench.Data
-	store          *bench.Store
-	cache          *claims.Cache
-	exps           []bench.Experiment
-	unavailable    []string
-	slice          bench.Shard
+	keys           *bench.Keys
+	store          *store.Store
+	plans          []bench.Plan
+	slice          sweep.Shard
 }
 
 func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	r := &reproduction{stdout: stdout, stderr: stderr}
 	fs := c.flagSet()
 	r.registerRun(fs)
-	r.registerDatasets(fs)
 	r.registerTask(fs)
 	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
-	fs.BoolVar(&r.check, "check", false, "list the cells that are missing; exit code 1 if there are any")
-	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw from what is there; run nothing")
+	fs.BoolVar(&r.check, "check", false, "list the jobs that are missing; exit code 1 if there are any")
+	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
@@ -74,112 +68,72 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	return r.runAndDraw(ctx)
 }
 
-// prepare checks the flags, finds the data and opens the store; bad input
+// prepare checks the flags, opens the store and makes the plans; bad input
 // leaves nothing behind.
-func (r *reproduction) prepare(ctx context.Context) error {
+func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if err := r.runFlags.check(); err != nil {
 		return err
 	}
-	profile, err := r.lookupProfile()
-	if err != nil {
+	if r.slice, err = sweep.ParseShard(r.shard); err != nil {
 		return err
 	}
-	if r.slice, err = bench.ParseShard(r.shard); err != nil {
+	if err := r.checkOracles(); err != nil {
 		return err
 	}
-	if r.exps, err = r.choose(profile); err != nil {
+	if r.keys, err = newKeys(r.data); err != nil {
 		return err
 	}
-	resolver, err := datasets.NewResolver(r.data)
-	if err != nil {
+	if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
 		return err
 	}
-	r.source = bench.NewData(resolver)
-	if r.unavailable, err = r.source.Unavailable(ctx, fromFiles(r.exps)...); err != nil {
-		return err
-	}
-	if len(r.unavailable) > 0 {
-		fmt.Fprintln(r.stderr, bench.SkippedNote(r.unavailable))
-		if r.exps, err = r.choose(profile, r.unavailable...); err != nil {
+	if r.figuresOnly && !r.check && !r.dryRun {
+		if r.store, err = readStore(r.out); err != nil {
 			return err
 		}
-	}
-	if err := r.checkTask(); err != nil {
+		reportCorruptions(r.store, r.stderr)
+		r.plans, err = r.manifests(r.store)
 		return err
 	}
-	return r.open()
-}
-
-// open opens the store, for reading where nothing is run, and reports what is
-// newly found damaged in it.
-func (r *reproduction) open() (err error) {
-	open := bench.Open
-	if r.dryRun || r.check || r.figuresOnly {
-		open = bench.ReadIfThere
-	}
-	if r.store, err = open(filepath.Join(r.out, "store")); err != nil {
+	if r.plans, err = r.resolve(ctx, r.keys, r.stderr); err != nil {
 		return err
 	}
-	r.cache = certifiedRows(r.store)
-	for _, t := range r.store.Troubles() {
-		if !t.Known {
-			fmt.Fprintf(r.stderr, "hambench: store: %v\n", t)
-		}
+	if err := r.checkDigest(); err != nil {
+		return err
 	}
-	return nil
-}
-
-// choose returns the experiments that --only and --datasets name. Sets that
-// are unavailable are named by what stands in for them, too.
-func (r *reproduction) choose(p bench.Profile, unavailable ...string) ([]bench.Experiment, error) {
-	exps, err := bench.Select(allExperiments(p, unavailable...), splitList(r.only)...)
-	if err != nil {
-		return nil, err
-	}
-	return bench.Restrict(exps, bench.StandIns(splitList(r.on), unavailable)...)
-}
-
-// fromFiles returns the data sets of the experiments that are not built in.
-func fromFiles(exps []bench.Experiment) []string {
-	used := make(map[string]bool)
-	for _, e := range exps {
-		for _, c := range e.Cells {
-			used[c.Dataset] = true
+	if r.dryRun || r.check {
+		if r.store, err = store.ReadIfThere(storePath(r.out), sweep.Here()); err == nil {
+			reportCorruptions(r.store, r.stderr)
 		}
-		for _, choice := range e.Choices {
-			used[choice[0].Dataset] = true
-		}
+		return err
 	}
-	return slices.DeleteFunc(bench.UCI(), func(name string) bool { return !used[name] })
+	if r.store, err = openStore(r.out, r.stderr); err != nil {
+		return err
+	}
+	return bench.Save(r.store, sweep.MadeHere(), r.plans)
 }
 
 // runAndDraw computes what is missing and draws. Figures are drawn from what
-// there is, even if some cells failed.
+// there is, even if some jobs failed.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
-	if r.oracles == oraclesOnly {
-		return r.buildOracles(ctx)
-	}
-	certifyErr := r.certify(ctx)
-	if errors.Is(certifyErr, context.Canceled) {
-		return r.interrupted("computing exact errors", certifyErr)
-	}
-	if unwritable(certifyErr) {
-		return certifyErr
-	}
-	summary, runErr := r.runner().Run(ctx, r.exps)
+	summary, runErr := r.runner().Run(ctx, r.plans)
 	r.listFailures(summary)
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was ended
 		return runErr
 	}
 	var drawErr error
-	if r.slice.Count <= 1 {
+	if r.slice.Count <= 1 && r.oracles != oraclesOnly {
 		drawErr = r.draw(ctx)
 	}
-	fmt.Fprintln(r.stdout, describe(summary, r.cache))
-	if note := bench.SkippedNote(r.unavailable); note != "" {
-		fmt.Fprintln(r.stdout, note)
+	fmt.Fprintln(r.stdout, describe(summary))
+	r.noteMissing()
+	return errors.Join(runErr, drawErr)
+}
+
+// noteMissing names the data that could not be had.
+func (r *reproduction) noteMissing() {
+	if len(r.plans) > 0 && len(r.plans[0].Unavailable) > 0 {
+		fmt.Fprintln(r.stdout, r.keys.Source.Datasets().MissingNote(r.plans[0].Unavailable))
 	}
-	return errors.Join(certifyErr, runErr, drawErr)
 }
 
 // unwritable reports whether a file could not be written.
@@ -193,66 +147,57 @@ func (r *reproduction) interrupted(while string, err error) error {
 	return fmt.Errorf("interrupted while %s: the same command continues in %s: %w", while, r.store.Dir(), err)
 }
 
-// describe is the last line of a run. Oracles are opened, and counted, only
-// where a cell needs them.
-func describe(s bench.Summary, exact *claims.Cache) string {
-	computed, reused := exact.Computed(), exact.Reused()
-	if s.Nothing() && computed == 0 {
-		line := fmt.Sprintf("nothing was computed: all %d cells were reused", s.Reused)
-		if s.OraclesReused > 0 {
-			line += fmt.Sprintf(", %d oracles", s.OraclesReused)
+// describe is the last line of a run.
+func describe(s sweep.Summary) string {
+	kinds := []struct {
+		name string
+		sweep.Tally
+	}{{"cells", s.Cells}, {"references", s.References}, {"exact jobs", s.Exact}}
+	var computed, reused []string
+	for _, k := range kinds {
+		if k.Wanted == 0 {
+			continue
 		}
-		if reused > 0 {
-			line += fmt.Sprintf(", and %d files of exact errors", reused)
-		}
-		return line
+		reused = append(reused, fmt.Sprintf("%d %s", k.Reused, k.name))
+		computed = append(computed, fmt.Sprintf("%s: computed %d, reused %d", k.name, k.Computed, k.Reused))
 	}
-	line := fmt.Sprintf("computed %d cells (%d diverged) and reused %d, in %s", s.Computed, s.Diverged, s.Reused, s.Elapsed.Round(time.Second))
-	if s.OraclesBuilt+s.OraclesReused > 0 {
-		line += fmt.Sprintf("; oracles: computed %d, reused %d", s.OraclesBuilt, s.OraclesReused)
+	if s.Nothing() {
+		return "nothing was computed: reused " + cmp.Or(strings.Join(reused, ", "), "nothing")
 	}
-	if computed+reused > 0 {
-		line += fmt.Sprintf("; exact errors: computed %d files, reused %d", computed, reused)
+	line := strings.Join(computed, "; ")
+	if s.Diverged > 0 {
+		line += fmt.Sprintf("; %d chains diverged", s.Diverged)
 	}
-	return line
+	return line + "; in " + s.Elapsed.Round(time.Second).String()
 }
 
-// draw draws every experiment that has results, prints the tables, and says
-// where the files are.
+// draw draws every study that has results, prints the tables, and says where
+// the files are.
 func (r *reproduction) draw(ctx context.Context) error {
+	all, err := bench.Plans(r.store, r.label())
+	if err != nil {
+		return err
+	}
+	drawer := figures.Drawer{Results: bench.Results{Store: r.store}, Dir: r.out, All: all}
 	var failed []error
-	for _, e := range r.exps {
+	for _, p := range r.plans {
 		if err := ctx.Err(); err != nil {
 			return r.interrupted("drawing", err)
 		}
-		o, err := r.drawOne(e)
+		o, err := drawer.Draw(p)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", e.ID, err))
+			failed = append(failed, fmt.Errorf("%s: %w", p.ID, err))
 			if unwritable(err) { // as the others will be
 				break
 			}
 			continue
 		}
-		r.report(e, o)
+		r.report(p.Study, o)
 	}
 	return errors.Join(failed...)
 }
 
-func (r *reproduction) drawOne(e bench.Experiment) (*figures.Output, error) {
-	switch e.ID {
-	case ordersID:
-		return r.drawOrders()
-	case claimsID:
-		return r.drawClaims()
-	}
-	o, err := figures.Draw(e, r.store.Get, figures.Options{Dir: r.out, Profile: r.profileLabel()})
-	if err == nil && e.ID == bottleneckID {
-		err = r.addExactBottleneck(e, o)
-	}
-	return o, err
-}
-
-func (r *reproduction) report(e bench.Experiment, o *figures.Output) {
+func (r *reproduction) report(e bench.Study, o *figures.Output) {
 	if o.Text != "" {
 		fmt.Fprintf(r.stdout, "%s: %s", e.ID, o.Text)
 	} else {
@@ -270,76 +215,67 @@ func (r *reproduction) report(e bench.Experiment, o *figures.Output) {
 // calibrationTime is how long --dry-run measures this machine.
 const calibrationTime = 10 * time.Second
 
-// printEstimates prints what each experiment would cost.
+// printEstimates prints what each study would cost.
 func (r *reproduction) printEstimates(ctx context.Context) error {
-	model, err := bench.Calibrate(ctx, r.source, r.exps, r.workers, calibrationTime)
+	fmt.Fprintf(r.stderr, "hambench: measuring this machine for about %s\n", calibrationTime)
+	model, err := sweep.Calibrate(ctx, r.keys.Source, r.keys.Chains, r.plans, r.workers, calibrationTime)
 	if err != nil {
-		return err
-	}
-	estimates, err := model.Estimates(r.exps, r.slice, r.store, nil)
-	if err != nil {
-		return err
-	}
-	if err := r.addExact(estimates); err != nil {
 		return err
 	}
 	var rows [][]string
-	var total bench.Estimate
-	for _, e := range estimates {
+	var total sweep.Estimate
+	for _, e := range model.Estimates(r.plans, r.slice, r.store, r.keys.Chains) {
 		rows = append(rows, estimateRow(e.ID, e, r.workers))
-		total.Cells, total.Missing = total.Cells+e.Cells, total.Missing+e.Missing
-		total.Oracles, total.Seconds = total.Oracles+e.Oracles, total.Seconds+e.Seconds
+		total.Cells, total.Missing, total.Exact = total.Cells+e.Cells, total.Missing+e.Missing, total.Exact+e.Exact
+		total.References, total.Seconds = total.References+e.References, total.Seconds+e.Seconds
 	}
 	rows = append(rows, estimateRow("all", total, r.workers))
-	if err := table.Write(r.stdout, []string{"experiment", "cells", "to compute", "oracles", "core time", fmt.Sprintf("time on %d workers", r.workers)}, rows); err != nil {
+	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time", fmt.Sprintf("time on %d workers", r.workers)}
+	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
 	}
-	fmt.Fprintln(r.stdout, "What two experiments share is counted in the first. Chains that diverge end early and make it shorter.")
+	fmt.Fprintln(r.stdout, "What two studies share is counted in the first. Chains that diverge end early and make it shorter.")
 	return nil
 }
 
-func estimateRow(name string, e bench.Estimate, workers int) []string {
+func estimateRow(name string, e sweep.Estimate, workers int) []string {
 	core := time.Duration(e.Seconds * float64(time.Second))
 	return []string{
-		name, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing), fmt.Sprint(e.Oracles),
+		name, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing), fmt.Sprint(e.Exact), fmt.Sprint(e.References),
 		core.Round(time.Second).String(), (core / time.Duration(workers)).Round(time.Second).String(),
 	}
 }
 
-// errIncomplete says that cells are missing.
+// errIncomplete says that jobs are missing.
 var errIncomplete = errors.New("incomplete")
 
-// checkComplete lists the cells of the shard that the store lacks.
+// checkComplete lists the jobs of the shard that the store lacks.
 func (r *reproduction) checkComplete() error {
-	missing, have := 0, 0
-	seen := make(map[string]bool) // what two experiments share counts once
-	for _, e := range r.exps {
-		there, cells := r.slice.Slice(e).Results(r.store.Get)
-		for _, result := range there {
-			if !seen[result.Key] {
-				seen[result.Key] = true
-				have++
-			}
-		}
-		for _, c := range cells {
-			if key := c.Key(); !seen[key] {
-				seen[key] = true
-				fmt.Fprintf(r.stdout, "missing: %s: %v\n", e.ID, c)
-				missing++
-			}
+	seen := make(map[string]bool) // what two studies share is listed once
+	missing := 0
+	list := func(study, key string, job fmt.Stringer) {
+		if !seen[key] {
+			seen[key] = true
+			missing++
+			fmt.Fprintf(r.stdout, "missing: %s: %v\n", study, job)
 		}
 	}
-	fmt.Fprintf(r.stdout, "%d cells are there, %d are missing\n", have, missing)
+	results := bench.Results{Store: r.store}
+	for _, p := range r.plans {
+		study := r.slice.Slice(p.Study)
+		_, cells := study.Results(results.Result)
+		for _, j := range cells {
+			list(p.ID, j.Key, j.Cell)
+		}
+		_, exact := study.Evidence(results.Rows)
+		for _, j := range exact {
+			list(p.ID, j.Key, j.Exact)
+		}
+	}
+	cover := sweep.Cover(r.plans, 1, r.store)
+	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d in all shards\n", missing, cover.Cells+cover.Exact)
 	if missing > 0 {
-		return fmt.Errorf("%w: %d cells are missing in %s", errIncomplete, missing, r.store.Dir())
+		return fmt.Errorf("%w: %d jobs are missing in %s", errIncomplete, missing, r.store.Dir())
 	}
 	return nil
-}
-
-// readStore opens the store of an output folder for reading.
-func readStore(out string) (*bench.Store, error) {
-	if out == "" {
-		return nil, usage.Errorf("--out is empty: want a folder")
-	}
-	return bench.Read(filepath.Join(out, "store"))
 }

@@ -144,7 +144,7 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := bench.NewData(resolver).Target(ctx, f.dataset, f.split, f.model, f.precision)
+	t, err := models.NewSource(nil, resolver).Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
 	if errors.Is(err, datasets.ErrUnavailable) {
 		return nil, fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
 	}

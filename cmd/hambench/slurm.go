@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"hambench/bench"
-	"hambench/claims"
 	"hambench/datasets"
-	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/slurm"
+	"hambench/store"
+	"hambench/sweep"
 	"hambench/usage"
 )
 
@@ -27,7 +27,7 @@ func slurmCommand() *command {
 	return &command{
 		name:  "slurm",
 		about: "Runs reproduce on a Slurm cluster, as arrays of jobs, and follows it.",
-		detail: `Oracles first, then the cells in --shards slices, then the figures. What is
+		detail: `References first, then the cells in --shards slices, then the figures. What is
 done is read from the store in --out, which all nodes must see, and never from
 the scheduler; tasks whose results are missing and that are not queued are
 submitted again. Ctrl-C ends the following, not the jobs: the same command
@@ -40,21 +40,13 @@ follows again. See docs/cluster.md.`,
 // clusterRun is one call of the command.
 type clusterRun struct {
 	reproduction
-	shards    int
-	options   slurm.Options
-	follow    bool
-	poll      time.Duration
-	retries   int
-	run       slurm.Run
-	specs     []specKey
-	exact     []claims.Job
-	haveExact map[string]bool // by key: what is there stays
-}
-
-// specKey is an oracle with its key.
-type specKey struct {
-	key  string
-	cost float64
+	shards     int
+	options    slurm.Options
+	follow     bool
+	poll       time.Duration
+	retries    int
+	run        slurm.Run
+	references []bench.ReferenceJob
 }
 
 // patience is how long a scheduler may be silent while no result comes in:
@@ -62,7 +54,7 @@ type specKey struct {
 const patience = 30 * time.Minute
 
 func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	r := &clusterRun{haveExact: make(map[string]bool)}
+	r := &clusterRun{}
 	r.stdout, r.stderr, r.oracles = stdout, stderr, oraclesBuild
 	fs := c.flagSet()
 	r.registerSelection(fs)
@@ -140,13 +132,7 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	digest, err := r.digest()
-	if err != nil {
-		return err
-	}
-	if r.exact, err = exactJobs(r.exps); err != nil {
-		return err
-	}
+	digest := bench.Digest(r.plans)
 	name := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%s", digest, out, r.shards, kernel.ISA()))
 	id := hex.EncodeToString(name[:])[:8]
 	r.run = slurm.Run{ID: id, Dir: filepath.Join(out, "slurm", id), Env: environment(), Options: r.options}
@@ -156,11 +142,9 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 	with := func(args ...string) []string {
 		return append(append(slices.Clone(base), fmt.Sprintf("--workers=%d", r.workers)), args...)
 	}
-	for _, s := range bench.Oracles(r.exps) {
-		r.specs = append(r.specs, specKey{s.Key(), bench.CostModel{}.Oracle(s)})
-	}
-	if len(r.specs) > 0 {
-		r.run.Stages = append(r.run.Stages, slurm.Stage{Name: "oracle", Tasks: len(r.specs), Command: with("--oracles=" + oraclesOnly)})
+	r.references = bench.References(r.plans)
+	if len(r.references) > 0 {
+		r.run.Stages = append(r.run.Stages, slurm.Stage{Name: "oracle", Tasks: len(r.references), Command: with("--oracles=" + oraclesOnly)})
 	}
 	r.run.Stages = append(r.run.Stages,
 		slurm.Stage{Name: "sweep", Tasks: r.shards, Command: with("--oracles=" + oraclesNone)},
@@ -253,81 +237,51 @@ func (r *clusterRun) look() (slurm.Progress, error) {
 		return slurm.Progress{}, err
 	}
 	var p slurm.Progress
-	oracles, waiting := r.lookAtOracles(&p)
-	sweep := slurm.Missing{All: make([]int, r.shards), Now: make([]int, r.shards)}
-	cover := bench.Cover(r.exps, r.shards, r.store.Get)
-	missing := 0
-	for shard, cells := range cover.Missing {
-		for _, c := range cells {
+	references, waiting := r.lookAtReferences(&p)
+	n := slurm.Missing{All: make([]int, r.shards), Now: make([]int, r.shards)}
+	cover := sweep.Cover(r.plans, r.shards, r.store)
+	missing, lacking := 0, 0
+	for shard := range r.shards {
+		for _, j := range cover.Missing[shard] {
 			missing++
-			sweep.All[shard]++
-			if !waiting[c.Oracle] {
-				sweep.Now[shard]++
+			n.All[shard]++
+			if !waiting[j.Cell.Oracle] {
+				n.Now[shard]++
 			}
-			p.Cost += cellCost(c)
+			p.Cost += sweep.CostModel{}.Cell(j.Cell, r.keys.Chains)
+		}
+		for _, j := range cover.Lacking[shard] {
+			lacking++
+			n.All[shard]++
+			n.Now[shard]++
+			p.Cost += sweep.CostModel{}.Exact(j.Exact)
 		}
 	}
-	exact := r.lookAtExact(&sweep)
-	p.Stages = append(p.Stages, sweep)
-	p.Text = fmt.Sprintf("run %s: cells %d/%d%s%s", r.run.ID, cover.Cells-missing, cover.Cells, oracles, exact)
+	p.Stages = append(p.Stages, n)
+	p.Text = fmt.Sprintf("run %s: cells %d/%d%s", r.run.ID, cover.Cells-missing, cover.Cells, references)
+	if cover.Exact > 0 {
+		p.Text += fmt.Sprintf(", exact jobs %d/%d", cover.Exact-lacking, cover.Exact)
+	}
 	return p, nil
 }
 
-// lookAtOracles adds the stage of the oracles, if there is one, and returns
-// which oracles are missing.
-func (r *clusterRun) lookAtOracles(p *slurm.Progress) (text string, waiting map[string]bool) {
-	if len(r.specs) == 0 {
+// lookAtReferences adds the stage of the references, if there is one, and
+// returns the IDs of those that are missing.
+func (r *clusterRun) lookAtReferences(p *slurm.Progress) (text string, waiting map[string]bool) {
+	if len(r.references) == 0 {
 		return "", nil
 	}
 	waiting = make(map[string]bool)
-	m := slurm.Missing{All: make([]int, len(r.specs))}
-	for i, s := range r.specs {
-		if !r.store.HasReference(s.key) {
-			m.All[i], waiting[s.key] = 1, true
-			p.Cost += s.cost
+	m := slurm.Missing{All: make([]int, len(r.references))}
+	for i, j := range r.references {
+		if !r.store.Has(store.Reference, j.Key) {
+			m.All[i], waiting[j.Spec.ID()] = 1, true
+			p.Cost += sweep.CostModel{}.Reference(j.Spec)
 		}
 	}
 	m.Now = m.All
 	p.Stages = append(p.Stages, m)
-	return fmt.Sprintf(", oracles %d/%d", len(r.specs)-len(waiting), len(r.specs)), waiting
-}
-
-// lookAtExact adds the exact errors that are missing to their shards.
-func (r *clusterRun) lookAtExact(m *slurm.Missing) (text string) {
-	if len(r.exact) == 0 {
-		return ""
-	}
-	for _, j := range r.exact {
-		if !r.haveExact[j.Key] {
-			_, missing := r.cache.Known([]claims.Job{j})
-			r.haveExact[j.Key] = missing == 0
-		}
-		if !r.haveExact[j.Key] {
-			shard := bench.ShardOf(j.Key, r.shards)
-			m.All[shard]++
-			m.Now[shard]++
-		}
-	}
-	return fmt.Sprintf(", exact errors %d/%d", r.countExact(), len(r.exact))
-}
-
-func (r *clusterRun) countExact() int {
-	n := 0
-	for _, have := range r.haveExact {
-		if have {
-			n++
-		}
-	}
-	return n
-}
-
-// cellCost estimates the seconds of one core that a cell takes.
-func cellCost(c bench.Cell) float64 {
-	m, err := integrators.Builtin().Lookup(c.Integrator)
-	if err != nil {
-		return 0 // runs no chain
-	}
-	return bench.CostModel{}.Cell(c, m.Claims)
+	return fmt.Sprintf(", references %d/%d", len(r.references)-len(waiting), len(r.references)), waiting
 }
 
 func (r *clusterRun) follower() *slurm.Follower {
@@ -360,9 +314,7 @@ func (r *clusterRun) followToTheEnd(ctx context.Context) error {
 	}
 	err = r.draw(ctx)
 	fmt.Fprintf(r.stdout, "run %s is complete: %v\n", r.run.ID, summary)
-	if note := bench.SkippedNote(r.unavailable); note != "" {
-		fmt.Fprintln(r.stdout, note)
-	}
+	r.noteMissing()
 	return err
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/datasets"
+	"hambench/models"
 )
 
 var (
@@ -59,8 +61,13 @@ func TestKubernetesManifest(t *testing.T) {
 			t.Errorf("Job %d: %v: exit code %d, %s", i, args, code, stderr)
 		}
 	}
-	if n := manifestCompletions.FindStringSubmatch(jobs[0]); len(bench.Oracles(bench.Experiments(paper))) != 30 || n[1] != "30" {
-		t.Errorf("the first Job has %s pods, the profile %d oracles", n[1], len(bench.Oracles(bench.Experiments(paper))))
+	studies, err := bench.Studies(paper, datasets.Builtin(), models.Builtin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	references := len(bench.References(withoutData(studies)))
+	if n := manifestCompletions.FindStringSubmatch(jobs[0]); references != 30 || n[1] != "30" {
+		t.Errorf("the first Job has %s pods, the profile %d references", n[1], references)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,8 +12,11 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/models"
 	"hambench/slurm"
+	"hambench/sweep"
 )
 
 func TestBadInputOfSlurm(t *testing.T) {
@@ -28,7 +32,7 @@ func TestBadInputOfSlurm(t *testing.T) {
 		{"no retries", []string{"slurm", "--retries", "-1"}, "--retries -1: want 0 or more"},
 		{"no time between looks", []string{"slurm", "--poll", "0s"}, "--poll 0s: want a time > 0"},
 		{"an array of the user's", []string{"slurm", "--sbatch=--array=0-3"}, "--array is set by hambench"},
-		{"an unknown experiment", []string{"slurm", "--only", "figure1"}, `unknown experiment "figure1"`},
+		{"an unknown study", []string{"slurm", "--only", "figure1"}, `unknown study "figure1"`},
 		{"a shard", []string{"slurm", "--shard", "0/2"}, "shard"},
 		{"an unknown way with oracles", []string{"reproduce", "--only", "toy", "--oracles", "all"}, `--oracles "all": want build, only or none`},
 		{"other cells than submitted", []string{"reproduce", "--only", "toy", "--expect", "0123456789abcdef"}, "are not those of the submission"},
@@ -100,17 +104,35 @@ func composed(t *testing.T, args ...string) *clusterRun {
 	if err := r.checkCluster(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := r.lookupProfile()
-	if err == nil {
-		r.exps, err = r.choose(p)
-	}
-	if err == nil {
-		err = r.compose(fs)
-	}
+	studies, err := r.studies(datasets.Builtin(), models.Builtin())
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.keys, r.plans = &bench.Keys{}, withoutData(studies)
+	if err := r.compose(fs); err != nil {
+		t.Fatal(err)
+	}
 	return r
+}
+
+// withoutData gives studies keys that hold no fingerprints.
+func withoutData(studies []bench.Study) []bench.Plan {
+	var plans []bench.Plan
+	for _, s := range studies {
+		for i := range s.References {
+			s.References[i].Key = s.References[i].Spec.ID()
+		}
+		for i := range s.Exact {
+			s.Exact[i].Key = fmt.Sprintf("%064x", i)
+		}
+		for _, list := range append(s.Choices, s.Cells) {
+			for i := range list {
+				list[i].Key = list[i].Cell.Stream()
+			}
+		}
+		plans = append(plans, bench.Plan{Study: s})
+	}
+	return plans
 }
 
 func TestRunIsNamedByWhatItComputes(t *testing.T) {
@@ -161,29 +183,27 @@ func TestStages(t *testing.T) {
 // for oracles.
 func TestLook(t *testing.T) {
 	r := composed(t, "--only", "regression,bottleneck,toy", "--datasets", "yacht,linear,toy", "--shards", "4", "--out", t.TempDir())
-	r.haveExact = make(map[string]bool)
 	var err error
-	if r.store, err = bench.Open(filepath.Join(r.out, "store")); err != nil {
+	if r.store, err = openStore(r.out, t.Output()); err != nil {
 		t.Fatal(err)
 	}
 	defer r.store.Close()
-	r.cache = certifiedRows(r.store)
 	p, err := r.look()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cover := bench.Cover(r.exps, 4, r.store.Get)
+	cover := sweep.Cover(r.plans, 4, r.store)
 	all, now, waiting := 0, 0, 0
 	for i := range 4 {
 		all, now = all+p.Stages[1].All[i], now+p.Stages[1].Now[i]
 	}
-	for _, c := range slices.Concat(cover.Missing...) {
-		if c.Model == "bnn" {
+	for _, j := range slices.Concat(cover.Missing...) {
+		if j.Cell.Oracle != bench.Analytic {
 			waiting++
 		}
 	}
-	if waiting != 2 || all != cover.Cells+1 || now != all-waiting || !slices.Equal(p.Stages[0].All, []int{1}) || !strings.Contains(p.Text, ", oracles 0/1, exact errors 0/1") {
-		t.Errorf("%+v; want %d cells and one file of exact errors, of which 2 wait for the oracle", p, cover.Cells)
+	if waiting != 2 || all != cover.Cells+3 || now != all-waiting || !slices.Equal(p.Stages[0].All, []int{1}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/3") {
+		t.Errorf("%+v; want %d cells and three exact jobs, of which 2 wait for the reference", p, cover.Cells)
 	}
 }
 
@@ -193,17 +213,17 @@ func TestReproduceOracles(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HAMBENCH_DATA", "")
 	out := t.TempDir()
-	if code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--oracles", "only", "--out", out); code != exitOK || !strings.Contains(stdout, "oracles: computed 0, reused 0") {
+	if code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--oracles", "only", "--out", out); code != exitOK || !strings.Contains(stdout, "nothing was computed") {
 		t.Errorf("no oracle is needed: exit code %d, %s %s", code, stdout, stderr)
 	}
-	if _, stdout, _ := call(t, "reproduce", "--only", "toy", "--check", "--out", out); !strings.Contains(stdout, "0 cells are there, 3 are missing") {
+	if _, stdout, _ := call(t, "reproduce", "--only", "toy", "--check", "--out", out); !strings.Contains(stdout, "3 jobs are missing, of 3") {
 		t.Errorf("with --oracles only cells were computed: %s", stdout)
 	}
 	code, _, stderr := call(t, "reproduce", "--only", "classification", "--oracles", "none", "--out", out)
-	if code != exitFailed || !strings.Contains(stderr, "needs the oracle of teacher-cls, split 0, which is not there") {
+	if code != exitFailed || !strings.Contains(stderr, "needs the reference of teacher-cls, split 0, which is not there") {
 		t.Errorf("a missing oracle: exit code %d, %s", code, stderr)
 	}
-	if entries, err := os.ReadDir(filepath.Join(out, "store", "oracles")); err != nil && !errors.Is(err, os.ErrNotExist) || len(entries) > 0 {
+	if entries, err := os.ReadDir(filepath.Join(out, "store", "references")); err != nil && !errors.Is(err, os.ErrNotExist) || len(entries) > 0 {
 		t.Errorf("with --oracles none there is %v, %v", entries, err)
 	}
 }

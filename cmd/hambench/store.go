@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"hambench/bench"
+	"hambench/store"
+	"hambench/sweep"
 	"hambench/usage"
 )
 
@@ -20,24 +20,23 @@ func storeCommand() *command {
 		about:   "Verifies, merges and describes stores of results.",
 		example: "hambench store verify --out out",
 		sub: []*command{
-			{name: "verify", about: "Reads every record and oracle and lists what cannot be used.", detail: verifyDetail, example: "hambench store verify --out out", run: runStoreVerify},
-			{name: "merge", about: "Adds the results of other output folders to one: records, oracles, exact errors.", usage: "DIR …", detail: mergeDetail, example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
+			{name: "verify", about: "Reads every record and lists what cannot be used.", detail: verifyDetail, example: "hambench store verify --out out", run: runStoreVerify},
+			{name: "merge", about: "Adds the records of other output folders to one: results, references, exact errors.", usage: "DIR …", detail: mergeDetail, example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
 			{name: "stats", about: "Counts what a store holds.", example: "hambench store stats", run: runStoreStats},
 		},
 	}
 }
 
 const (
-	verifyDetail = `Nothing is changed. The exit code is 1 while something is left to do: a damaged
-or foreign line or a damaged oracle that is not set aside yet, or two results of
-one cell that differ. The next reproduce with the same --out sets aside what
-cannot be used (a copy of the line, or the oracle itself, goes to
-store/set-aside; lines stay in their file) and computes again what it needs of
-it. After that verify lists the same lines as set aside, and the exit code is 0.`
-	mergeDetail = `What is there is kept. Two results of one cell, or two oracles, that differ on
-the same instruction set are an error that names both, and so are exact errors
-with another verdict. What cannot be used in another folder is listed and left
-there; the exit code is then 1.`
+	verifyDetail = `Nothing is changed. The exit code is 1 while something is left to do: a corrupt
+or foreign line or file that is not quarantined yet, or two records of one key
+that differ. The next reproduce with the same --out quarantines what cannot be
+used (a copy of a line, or the file itself, goes to store/quarantine; lines stay
+in their file) and computes again what it needs of it. After that verify lists
+the same lines as quarantined, and the exit code is 0.`
+	mergeDetail = `What is there is kept. Two records of one key that differ on the same machine are
+an error that names both. What cannot be used in another folder is listed and
+left there; the exit code is then 1.`
 )
 
 // storeArgs parses --out and returns it with the arguments.
@@ -56,26 +55,45 @@ func runStoreVerify(_ context.Context, c *command, stdout, _ io.Writer, args []s
 	if err != nil {
 		return err
 	}
-	r, err := bench.Verify(filepath.Join(out, "store"))
+	r, err := store.Verify(storePath(out))
 	if err != nil {
 		return err
 	}
-	for _, t := range r.Troubles {
+	for _, t := range r.Corruptions {
 		if t.Known {
-			fmt.Fprintf(stdout, "%v; set aside\n", t)
+			fmt.Fprintf(stdout, "%v; quarantined\n", t)
 		} else {
 			fmt.Fprintln(stdout, t)
 		}
 	}
-	for _, e := range r.Clashes {
+	for _, e := range r.Conflicts {
 		fmt.Fprintln(stdout, e)
 	}
-	fmt.Fprintf(stdout, "%d records of %d cells and %d oracles are good; %d cannot be used, %d pairs differ; files set aside: %d\n",
-		r.Records, r.Cells, r.Oracles, r.New(), len(r.Clashes), len(r.SetAside))
+	fmt.Fprintf(stdout, "%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
+		r.Records, countKinds(r.Keys), r.New(), len(r.Conflicts), len(r.Quarantined))
 	if !r.OK() {
-		return fmt.Errorf("store %s has records or oracles that cannot be used; the next reproduce sets damaged ones aside", out)
+		return fmt.Errorf("store %s has records that cannot be used; the next reproduce quarantines corrupt ones", out)
 	}
 	return nil
+}
+
+// kinds names the kinds of records for people.
+var kinds = []struct {
+	kind store.Kind
+	name string
+}{{store.Result, "results"}, {store.Exact, "exact errors"}, {store.Reference, "references"}, {store.Part, "parts of references"}, {store.Run, "manifests"}}
+
+func countKinds(n map[store.Kind]int) string {
+	var parts []string
+	for _, k := range kinds {
+		if n[k.kind] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[k.kind], k.name))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }
 
 func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
@@ -87,32 +105,24 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 		return usage.Errorf("%s: no folders to merge: want one or more output folders", c.name)
 	}
 	for i, dir := range from {
-		from[i] = filepath.Join(dir, "store")
+		from[i] = storePath(dir)
 		// A mistyped folder must not leave a new store behind.
 		if info, err := os.Stat(from[i]); err != nil || !info.IsDir() {
 			return usage.Errorf("%s holds no store: want output folders of reproduce", dir)
 		}
 	}
-	s, err := bench.Open(filepath.Join(out, "store"))
+	s, err := store.Open(storePath(out), sweep.Here())
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	m, err := s.Merge(from...)
-	ours, exact := certifiedRows(s), 0
-	for _, dir := range from {
-		if err == nil {
-			var n int
-			n, err = ours.Merge(filepath.Join(dir, filepath.Base(ours.Dir)))
-			exact += n
-		}
-	}
-	for _, t := range m.Troubles {
+	for _, t := range m.Corruptions {
 		fmt.Fprintf(stdout, "not merged: %v\n", t)
 	}
-	fmt.Fprintf(stdout, "added %d records, %d oracles and %d files of exact errors\n", m.Records, m.Oracles, exact)
-	if err == nil && len(m.Troubles) > 0 {
-		err = fmt.Errorf("%d records or oracles cannot be used and were not merged", len(m.Troubles))
+	fmt.Fprintf(stdout, "added %s\n", countKinds(m.Added))
+	if err == nil && len(m.Corruptions) > 0 {
+		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
 	}
 	return err
 }
@@ -127,16 +137,17 @@ func runStoreStats(_ context.Context, c *command, stdout, _ io.Writer, args []st
 		return err
 	}
 	t := s.Stats()
+	var machines []string
+	for _, m := range t.Machines {
+		machines = append(machines, m.String())
+	}
 	took := time.Duration(t.Seconds * float64(time.Second)).Round(time.Second)
-	fmt.Fprintf(stdout, "%d cells (%d diverged) in %d records of %d segments, %d of them duplicates; %d oracles; %s of chains; kernels: %s\n",
-		t.Cells, t.Diverged, t.Records, t.Segments, t.Duplicates, t.Oracles, took, strings.Join(t.ISAs, ", "))
-	var names []string
-	for name := range t.ByData {
-		names = append(names, name)
+	fmt.Fprintf(stdout, "%s in %d segments, %d records twice; %s of one core; machines: %s\n",
+		countKinds(t.Keys), t.Segments, t.Duplicates, took, strings.Join(machines, ", "))
+	plans, err := bench.Plans(s, "")
+	for _, p := range plans {
+		have, missing := p.Results(bench.Results{Store: s}.Result)
+		fmt.Fprintf(stdout, "  %s, %s: %d of %d cells\n", p.ID, p.Profile, len(have), len(have)+len(missing))
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintf(stdout, "  %-12s %d\n", name, t.ByData[name])
-	}
-	return nil
+	return err
 }

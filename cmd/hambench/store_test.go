@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"hambench/claims"
 )
 
 // toyRun makes an output folder with the toy's three cells.
@@ -24,7 +22,7 @@ func toyRun(t *testing.T) string {
 // segment is the one file of records in an output folder.
 func segment(t *testing.T, out string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(out, "store", "results", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(out, "store", "records", "*.jsonl"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("segments %v, %v; want one", files, err)
 	}
@@ -48,7 +46,7 @@ func TestLookingAtAStoreWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[len(data)/3] ^= 1 // a damaged record would be set aside
+	data[len(data)/3] ^= 1 // a damaged record would be quarantined
 	if err := os.WriteFile(segment(t, out), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +71,10 @@ func TestLookingAtAStoreWritesNothing(t *testing.T) {
 	}
 }
 
-// Damage is reported until it is set aside, and is information afterwards.
+// Damage is reported until it is quarantined, and is information afterwards.
 func TestVerifyExitCodes(t *testing.T) {
 	out := toyRun(t)
-	if code, stdout, _ := call(t, "store", "verify", "--out", out); code != exitOK || !strings.HasPrefix(stdout, "3 records of 3 cells and 0 oracles are good; 0 cannot be used") {
+	if code, stdout, _ := call(t, "store", "verify", "--out", out); code != exitOK || !strings.HasPrefix(stdout, "4 records are good: 3 results, 1 manifests; 0 cannot be used") {
 		t.Errorf("a good store: exit code %d, %s", code, stdout)
 	}
 	path := segment(t, out)
@@ -89,35 +87,41 @@ func TestVerifyExitCodes(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, _ := call(t, "store", "verify", "--out", out); code != exitFailed || !strings.Contains(stdout, path+":2: altered record") || strings.Contains(stdout, "; set aside\n") {
+	if code, stdout, _ := call(t, "store", "verify", "--out", out); code != exitFailed || !strings.Contains(stdout, path+":2: altered record") || strings.Contains(stdout, "; quarantined\n") {
 		t.Errorf("a damaged store: exit code %d, %s", code, stdout)
 	}
-	if code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--out", out); code != exitOK || !strings.Contains(stdout, "computed 1 cells") || !strings.Contains(stderr, path+":2: altered record") {
+	if code, stdout, stderr := call(t, "reproduce", "--only", "toy", "--out", out); code != exitOK || !strings.Contains(stdout, "cells: computed 1, reused 2") || !strings.Contains(stderr, path+":2: altered record") {
 		t.Errorf("the repair: exit code %d, %s%s", code, stdout, stderr)
 	}
 	code, stdout, _ := call(t, "store", "verify", "--out", out)
-	if code != exitOK || !strings.Contains(stdout, path+":2: altered record: its body does not have its checksum; set aside\n3 records of 3 cells") || !strings.Contains(stdout, "files set aside: 1\n") {
+	if code != exitOK || !strings.Contains(stdout, path+":2: altered record: its bytes do not have its checksum; quarantined\n4 records") || !strings.Contains(stdout, "files quarantined: 1\n") {
 		t.Errorf("after the repair: exit code %d, %s", code, stdout)
 	}
 }
 
-func TestMergeCarriesExactErrors(t *testing.T) {
+func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 	from, to := toyRun(t), t.TempDir()
-	job, err := claims.BottleneckJob()
-	if err != nil {
-		t.Fatal(err)
+	if code, _, stderr := call(t, "reproduce", "--only", "bottleneck", "--datasets", "linear", "--check", "--out", from); code != exitFailed {
+		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	cache := &claims.Cache{Dir: filepath.Join(from, "store", "certified")}
-	if _, err := cache.Rows(t.Context(), []claims.Job{job}, 1); err != nil {
-		t.Fatal(err)
+	if code, _, stderr := call(t, "claims", "--out", from); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, want := range []string{"added 3 records, 0 oracles and 1 files of exact errors\n", "added 0 records, 0 oracles and 0 files of exact errors\n"} {
-		if code, stdout, stderr := call(t, "store", "merge", "--out", to, from); code != exitOK || stdout != want {
+	for _, want := range []string{"3 results, ", "added none\n"} {
+		if code, stdout, stderr := call(t, "store", "merge", "--out", to, from); code != exitOK || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d, %q, %s; want %q", code, stdout, stderr, want)
 		}
 	}
-	merged := &claims.Cache{Dir: filepath.Join(to, "store", "certified")}
-	if _, missing := merged.Known([]claims.Job{job}); missing != 0 {
-		t.Error("the exact errors were not merged")
+	a, b := storeSummary(t, from), storeSummary(t, to)
+	if a != b || !strings.Contains(a, " exact errors, 1 manifests") {
+		t.Errorf("merged %q, want %q", b, a)
 	}
+}
+
+// storeSummary is the first sentence of store verify.
+func storeSummary(t *testing.T, out string) string {
+	t.Helper()
+	_, stdout, _ := call(t, "store", "verify", "--out", out)
+	first, _, _ := strings.Cut(stdout, ";")
+	return first
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"hambench/bench"
 	"hambench/internal/kernel"
+	"hambench/sweep"
 )
 
 func versionCommand() *command {
@@ -21,7 +21,7 @@ func versionCommand() *command {
 			if err := kernel.Err(); err != nil {
 				return err
 			}
-			v := bench.Version()
+			v := sweep.Version()
 			commit := v.String()
 			if v.Commit == "" {
 				commit = "of an unknown commit"

@@ -1,0 +1,61 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"hambench/certify"
+	"hambench/chain"
+	"hambench/integrators"
+)
+
+// Exact is to exact ergodic errors what a Cell is to sampled ones: one problem
+// and integrator under some mini-batch schemes, without Monte Carlo (package
+// certify).
+type Exact struct {
+	Name       string             `json:"name"`    // of the problem, for people
+	Problem    json.RawMessage    `json:"problem"` // as certify.ParseProblem reads it
+	Integrator string             `json:"integrator"`
+	Values     map[string]float64 `json:"values,omitempty"` // the integrator's own parameters, where they are not its defaults
+	Estimator  string             `json:"estimator,omitempty"`
+	Inner      int                `json:"nl"`
+	Schemes    []string           `json:"schemes"`
+	Steps      []float64          `json:"steps,omitempty"` // nil: the problem kind's own
+}
+
+// newExact returns the job of a problem that has a JSON form.
+func newExact(p *certify.Problem, integrator string, schemes ...string) Exact {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("bench: %v", err)) // built-in problems have one
+	}
+	return Exact{Name: p.Name, Problem: text, Integrator: integrator, Inner: 1, Schemes: schemes}
+}
+
+// Options returns the job as package certify takes it.
+func (e Exact) Options(r chain.Registry) (certify.Options, error) {
+	p, err := certify.ParseProblem(e.Name, e.Problem)
+	if err != nil {
+		return certify.Options{}, err
+	}
+	p.Name = e.Name
+	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values}
+	m, err := r.Integrator(e.Integrator)
+	if err != nil {
+		return o, err
+	}
+	o.Integrators = []integrators.Method{m}
+	for _, name := range e.Schemes {
+		s, err := r.Scheme(name)
+		if err != nil {
+			return o, err
+		}
+		o.Schemes = append(o.Schemes, s)
+	}
+	return o, nil
+}
+
+// String names the job for people.
+func (e Exact) String() string {
+	return fmt.Sprintf("exact errors of %s (nl %d) on %s", e.Integrator, e.Inner, e.Name)
+}

@@ -1,0 +1,281 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hambench/integrators"
+	"hambench/oracle"
+	"hambench/store"
+)
+
+// Plan is a study in which every job has its key, with all that figures,
+// tables, claims and exports state beside results. It is the manifest that a
+// run leaves in its store.
+type Plan struct {
+	// Profile names the profile, with what changes it: "quick",
+	// "paper, float64, 2 splits".
+	Profile string `json:"profile"`
+	// Place is the study's among those that were resolved together: tables and
+	// pages keep their order.
+	Place int `json:"place"`
+	Study
+	Data    []Data   `json:"data,omitempty"`
+	Methods []Method `json:"methods,omitempty"`
+	// Unavailable are the data sets that could not be had, for which built-in
+	// ones stand in.
+	Unavailable []string `json:"unavailable,omitempty"`
+}
+
+// Data is what figures and tables say of a data set.
+type Data struct {
+	Name     string `json:"name"`
+	Label    string `json:"label"`
+	Task     string `json:"task"`
+	Rows     int    `json:"rows"` // for training
+	Features int    `json:"features"`
+	Classes  int    `json:"classes,omitempty"`
+	Builtin  bool   `json:"builtin,omitempty"`
+	// For are the unavailable sets in whose place this one stands.
+	For []string `json:"stands_in_for,omitempty"`
+}
+
+// Method is what legends and claims say of an integrator. The orders are those
+// of its stationary law with the full batch.
+type Method struct {
+	Name     string `json:"name"`
+	Joint    Order  `json:"joint_order"`    // of (θ, r)
+	Position Order  `json:"position_order"` // of θ; at least Joint
+	// ConstantDeterminant and SymplecticLimit together make it
+	// quasi-symplectic (integrators.Structure). Schemes with auxiliary
+	// variables are not probed: both are false.
+	ConstantDeterminant bool `json:"constant_determinant"`
+	SymplecticLimit     bool `json:"symplectic_limit"`
+}
+
+// Order is an order of convergence; JSON says "exact" for +Inf.
+type Order = Friction
+
+// Resolve gives every job of the studies its key, and adds what is stated
+// beside the results. It loads the data that the studies use.
+func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study, unavailable ...string) ([]Plan, error) {
+	specs := make(map[string]oracle.Spec)
+	for _, s := range studies {
+		for _, r := range s.References {
+			specs[r.Spec.ID()] = r.Spec
+		}
+	}
+	var plans []Plan
+	for i, s := range studies {
+		p := Plan{Profile: profile, Place: i, Study: s.clone(), Unavailable: unavailable}
+		if err := k.resolve(ctx, &p, specs); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.ID, err)
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+// clone copies the study as far as Resolve changes it.
+func (s Study) clone() Study {
+	s.Cells, s.Exact, s.References = slices.Clone(s.Cells), slices.Clone(s.Exact), slices.Clone(s.References)
+	s.Choices = slices.Clone(s.Choices)
+	for i := range s.Choices {
+		s.Choices[i] = slices.Clone(s.Choices[i])
+	}
+	return s
+}
+
+func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spec) (err error) {
+	for i := range p.References {
+		r := &p.References[i]
+		if r.Key, err = k.Reference(ctx, r.Spec); err != nil {
+			return err
+		}
+	}
+	for i := range p.Exact {
+		e := &p.Exact[i]
+		if e.Key, err = k.Exact(e.Exact); err != nil {
+			return err
+		}
+		if err := k.describeMethod(p, e.Exact.Integrator); err != nil {
+			return err
+		}
+	}
+	for _, list := range append(slices.Clone(p.Choices), p.Cells) {
+		for i := range list {
+			j := &list[i]
+			if j.Key, err = k.Cell(ctx, j.Cell, specs); err != nil {
+				return err
+			}
+			if err := k.describe(p, j.Cell); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// describe adds a cell's data set and integrator to what the plan states.
+func (k *Keys) describe(p *Plan, c Cell) error {
+	if _, ok := p.Dataset(c.Dataset); !ok {
+		d, err := k.Source.Datasets().Lookup(c.Dataset)
+		if err != nil {
+			return err
+		}
+		entry := Data{Name: d.Name, Label: d.Label, Task: d.Task.String(), Rows: d.TrainRows, Features: d.Features, Classes: d.Classes, Builtin: d.Builtin()}
+		for _, name := range p.Unavailable {
+			if gone, err := k.Source.Datasets().Lookup(name); err == nil && gone.StandIn == d.Name {
+				entry.For = append(entry.For, name)
+			}
+		}
+		p.Data = append(p.Data, entry)
+	}
+	if c.Integrator == "" {
+		return nil
+	}
+	return k.describeMethod(p, c.Integrator)
+}
+
+// describeMethod adds an integrator to what the plan states.
+func (k *Keys) describeMethod(p *Plan, name string) error {
+	if _, ok := p.Method(name); ok {
+		return nil
+	}
+	m, err := k.Chains.Integrator(name)
+	if err != nil {
+		return err
+	}
+	entry := Method{Name: m.Name, Joint: Order(m.Claims.ErgodicOrder), Position: Order(m.Claims.PositionOrder)}
+	if m.Variables == nil {
+		entry.ConstantDeterminant, entry.SymplecticLimit = integrators.Structure(m)
+	}
+	p.Methods = append(p.Methods, entry)
+	return nil
+}
+
+// Dataset returns what the plan says of a data set.
+func (p Plan) Dataset(name string) (Data, bool) {
+	i := slices.IndexFunc(p.Data, func(d Data) bool { return d.Name == name })
+	if i < 0 {
+		return Data{}, false
+	}
+	return p.Data[i], true
+}
+
+// Method returns what the plan says of an integrator.
+func (p Plan) Method(name string) (Method, bool) {
+	i := slices.IndexFunc(p.Methods, func(m Method) bool { return m.Name == name })
+	if i < 0 {
+		return Method{}, false
+	}
+	return p.Methods[i], true
+}
+
+// key names the manifest of a study in a profile on some data sets.
+func (p Plan) key() string {
+	var names []string
+	for _, d := range p.Data {
+		names = append(names, d.Name)
+	}
+	return digest([]string{p.Profile, p.ID, strings.Join(names, ",")})
+}
+
+// Save writes the plans into a store, as manifests of a run.
+func Save(s *store.Store, made store.Made, plans []Plan) error {
+	for _, p := range plans {
+		r, err := record(store.Run, p.key(), 0, made, p)
+		if err != nil {
+			return err
+		}
+		if err := s.Put(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Plans returns the manifests in a store, all of a profile's or, with "", all
+// that there are.
+func Plans(s *store.Store, profile string) ([]Plan, error) {
+	var plans []Plan
+	for _, key := range s.Keys(store.Run) {
+		r, ok := s.Get(store.Run, key)
+		if !ok {
+			continue
+		}
+		var p Plan
+		if err := json.Unmarshal(r.Body, &p); err != nil {
+			return nil, fmt.Errorf("store %s: manifest %.12s: %w", s.Dir(), key, err)
+		}
+		if profile == "" || p.Profile == profile {
+			plans = append(plans, p)
+		}
+	}
+	slices.SortStableFunc(plans, func(a, b Plan) int { return cmp.Compare(a.Place, b.Place) })
+	return plans, nil
+}
+
+// Widest returns, of several plans of one study, the one with the most jobs: a
+// run on some data sets does not hide one on all. The order is that of plans.
+func Widest(plans []Plan) []Plan {
+	var out []Plan
+	for _, p := range plans {
+		i := slices.IndexFunc(out, func(o Plan) bool { return o.ID == p.ID })
+		switch {
+		case i < 0:
+			out = append(out, p)
+		case len(p.Jobs()) > len(out[i].Jobs()):
+			out[i] = p
+		}
+	}
+	return out
+}
+
+// On returns the plan with the cells on the named data sets alone.
+func (p Plan) On(names ...string) Plan {
+	p.Study = p.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
+	p.Data = slices.DeleteFunc(slices.Clone(p.Data), func(d Data) bool { return !slices.Contains(names, d.Name) })
+	return p
+}
+
+// digestLength is how many hex digits tell selections apart: 64 bits.
+const digestLength = 16
+
+// Digest names all that the plans need, by the keys.
+func Digest(plans []Plan) string {
+	var keys []string
+	for _, p := range plans {
+		keys = append(keys, "study "+p.ID)
+		for _, j := range p.Jobs() {
+			keys = append(keys, j.Key)
+		}
+		for _, j := range p.Exact {
+			keys = append(keys, j.Key)
+		}
+		for _, j := range p.References {
+			keys = append(keys, j.Key)
+		}
+	}
+	return digest(keys)[:digestLength]
+}
+
+// References returns the reference chains of the plans, each once, in their
+// order.
+func References(plans []Plan) []ReferenceJob {
+	seen := make(map[string]bool)
+	var jobs []ReferenceJob
+	for _, p := range plans {
+		for _, r := range p.References {
+			if !seen[r.Key] {
+				seen[r.Key] = true
+				jobs = append(jobs, r)
+			}
+		}
+	}
+	return jobs
+}

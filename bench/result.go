@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"hambench/certify"
+	"hambench/store"
+)
+
+// Result is what a cell's chain gave.
+type Result struct {
+	Cell Cell `json:"cell"`
+
+	KS           float64 `json:"ks"`      // mean Kolmogorov distance to the oracle; 1 if diverged
+	KSSelf       float64 `json:"ks_self"` // mean self-distance of the oracle, for the cell's number of samples
+	KSSelfLow    float64 `json:"ks_self_low"`
+	KSSelfHigh   float64 `json:"ks_self_high"` // its 5 and 95 % quantiles
+	Diverged     bool    `json:"diverged"`
+	DivergedStep int64   `json:"diverged_step,omitempty"` // kernel step at which non-finite numbers were seen
+
+	Steps          int64 `json:"steps"` // kernels run, burn-in included
+	Gradients      int64 `json:"gradients"`
+	HessianVectors int64 `json:"hessian_vectors"`
+
+	// Scores are test scores in the target's own units (rmse, mnll;
+	// accuracy, mnll), the mean lag-1 autocorrelation of the predictive
+	// values (lag1), and for Reference the oracle's diagnostics.
+	Scores map[string]float64 `json:"scores,omitempty"`
+	// Series are what the observables other than Distance record.
+	Series map[string][]float64 `json:"series,omitempty"`
+	// OracleMachine is the machine of the reference chains, if that is another
+	// one: what they judge is not bitwise what this machine alone would give.
+	OracleMachine *store.Machine `json:"oracle_machine,omitempty"`
+
+	// The rest stands in the record beside the body.
+
+	Key     string     `json:"-"`
+	Seconds float64    `json:"-"`
+	Made    store.Made `json:"-"`
+}
+
+// Record returns the result as a store keeps it.
+func (r Result) Record() (store.Record, error) {
+	return record(store.Result, r.Key, r.Seconds, r.Made, r)
+}
+
+func record(kind store.Kind, key string, seconds float64, made store.Made, body any) (store.Record, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return store.Record{}, fmt.Errorf("%s %.12s: %w", kind, key, err)
+	}
+	return store.Record{Kind: kind, Key: key, Seconds: seconds, Made: made, Body: b}, nil
+}
+
+// Results reads results and exact errors from a store.
+type Results struct{ *store.Store }
+
+// Result returns the result of a cell's key. A record that is no result is
+// none.
+func (s Results) Result(key string) (r Result, ok bool) {
+	rec, ok := s.Get(store.Result, key)
+	if !ok || json.Unmarshal(rec.Body, &r) != nil {
+		return Result{}, false
+	}
+	r.Key, r.Seconds, r.Made = rec.Key, rec.Seconds, rec.Made
+	return r, true
+}
+
+// Rows returns the exact errors of a job's key.
+func (s Results) Rows(key string) (rows []certify.Row, ok bool) {
+	rec, ok := s.Get(store.Exact, key)
+	if !ok || json.Unmarshal(rec.Body, &rows) != nil {
+		return nil, false
+	}
+	restoreInfinities(rows)
+	return rows, true
+}
+
+// restoreInfinities puts back what JSON cannot say: a claim or an uncertainty
+// is never NaN.
+func restoreInfinities(rows []certify.Row) {
+	for _, r := range rows {
+		for i := range r.Observables {
+			for _, x := range []*certify.Number{&r.Observables[i].Claim, &r.Observables[i].Uncertainty} {
+				if math.IsNaN(float64(*x)) {
+					*x = certify.Number(math.Inf(1))
+				}
+			}
+		}
+	}
+}

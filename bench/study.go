@@ -1,0 +1,188 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+
+	"hambench/certify"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// Study is one figure or table as data: all that it needs.
+type Study struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Cells are computed all, Choices as far as needed.
+	Cells   []Job    `json:"cells,omitempty"`
+	Choices []Choice `json:"choices,omitempty"`
+	// Exact are exact errors, References the reference chains that the cells
+	// name.
+	Exact      []ExactJob     `json:"exact,omitempty"`
+	References []ReferenceJob `json:"references,omitempty"`
+}
+
+// Job is a cell under its key, which Resolve fills in.
+type Job struct {
+	Key  string `json:"key"`
+	Cell Cell   `json:"cell"`
+}
+
+// Choice is a list of cells of which the first whose chain stays finite
+// counts; a cell is needed only if those before it diverged.
+type Choice []Job
+
+// ExactJob is an exact job under its key.
+type ExactJob struct {
+	Key string `json:"key"`
+	// Purpose says what the errors are evidence of, where one study needs
+	// several kinds: OfOrders, OfBottleneck, ….
+	Purpose string `json:"purpose"`
+	Exact   Exact  `json:"exact"`
+}
+
+// What exact errors are evidence of.
+const (
+	OfOrders     = "orders"      // every integrator under every scheme, at steps fit for orders
+	OfBottleneck = "bottleneck"  // the paper's Figure 1 without noise
+	OfInner      = "inner"       // lietrotter with N_l > 1, at steps fit for orders
+	OfLargeSteps = "large-steps" // up to the step of the paper's toy
+	OfVariance   = "variance"    // mt3 with Var(w₂) = 1
+	OfFriction   = "friction"    // mt3 under several frictions
+)
+
+// ReferenceJob is a reference under its key.
+type ReferenceJob struct {
+	Key  string      `json:"key"`
+	Spec oracle.Spec `json:"spec"`
+}
+
+// Evidence is exact errors with what they are evidence of.
+type Evidence struct {
+	Purpose string
+	certify.Row
+}
+
+// Select returns the studies with the given ids, in the order of studies; all
+// if there are no ids. An unknown id is a usage error.
+func Select(studies []Study, ids ...string) ([]Study, error) {
+	var known []string
+	for _, s := range studies {
+		known = append(known, s.ID)
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return nil, usage.Errorf("unknown study %q: want one of %s", id, strings.Join(known, ", "))
+		}
+	}
+	if len(ids) == 0 {
+		return studies, nil
+	}
+	return slices.DeleteFunc(slices.Clone(studies), func(s Study) bool { return !slices.Contains(ids, s.ID) }), nil
+}
+
+// Restrict returns the studies with the cells on the named data sets alone,
+// and without those studies that then have none; all if there are no names. A
+// study that needs no cells stays. A name that no study uses is a usage error.
+func Restrict(studies []Study, names ...string) ([]Study, error) {
+	if len(names) == 0 {
+		return studies, nil
+	}
+	used := make(map[string]bool)
+	var out []Study
+	for _, s := range studies {
+		r := s.restrict(func(dataset string) bool { used[dataset] = true; return slices.Contains(names, dataset) })
+		if len(s.listed()) == 0 || len(r.listed()) > 0 {
+			out = append(out, r)
+		}
+	}
+	for _, n := range names {
+		if !used[n] {
+			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(sortedKeys(used), ", "))
+		}
+	}
+	return out, nil
+}
+
+// restrict keeps what is on the data sets for which keep is true.
+func (s Study) restrict(keep func(dataset string) bool) Study {
+	s.Cells = slices.DeleteFunc(slices.Clone(s.Cells), func(j Job) bool { return !keep(j.Cell.Dataset) })
+	s.Choices = slices.DeleteFunc(slices.Clone(s.Choices), func(c Choice) bool { return !keep(c[0].Cell.Dataset) })
+	s.References = slices.DeleteFunc(slices.Clone(s.References), func(r ReferenceJob) bool { return !keep(r.Spec.Dataset) })
+	return s
+}
+
+// listed are the cells and all of the choices.
+func (s Study) listed() []Job {
+	jobs := slices.Clone(s.Cells)
+	for _, c := range s.Choices {
+		jobs = append(jobs, c...)
+	}
+	return jobs
+}
+
+// Jobs returns the cells and all of the choices.
+func (s Study) Jobs() []Job { return s.listed() }
+
+// Results returns what there is of the study's cells, in their order, and the
+// cells that are needed and missing. Of a choice the settled cell is returned:
+// the first that did not diverge, or the last.
+func (s Study) Results(get Getter) (have []Result, missing []Job) {
+	for _, j := range s.Cells {
+		if r, ok := get(j.Key); ok {
+			have = append(have, r)
+		} else {
+			missing = append(missing, j)
+		}
+	}
+	for _, c := range s.Choices {
+		r, next, ok := c.Settle(get)
+		if ok {
+			have = append(have, r)
+		} else {
+			missing = append(missing, next)
+		}
+	}
+	return have, missing
+}
+
+// Getter returns the result of a cell's key, as Results.Result does.
+type Getter = func(key string) (Result, bool)
+
+// Settle returns the result of the choice, or else the cell that is needed
+// next.
+func (c Choice) Settle(get Getter) (r Result, next Job, ok bool) {
+	for _, j := range c {
+		if r, ok = get(j.Key); !ok {
+			return Result{}, j, false
+		}
+		if !r.Diverged {
+			return r, Job{}, true
+		}
+	}
+	return r, Job{}, true
+}
+
+// Evidence returns the exact errors that there are of the study's jobs, in
+// their order, and the jobs that are missing.
+func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evidence, missing []ExactJob) {
+	for _, j := range s.Exact {
+		found, ok := rows(j.Key)
+		if !ok {
+			missing = append(missing, j)
+		}
+		for _, r := range found {
+			have = append(have, Evidence{j.Purpose, r})
+		}
+	}
+	return have, missing
+}
+
+func sortedKeys(m map[string]bool) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"hambench/store"
+	"hambench/usage"
+)
+
+func TestRestrict(t *testing.T) {
+	quick, err := LookupProfile("quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := studies(t, quick)
+	some, err := Restrict(append(all, Study{ID: "without cells"}), "yacht", "linear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, e := range some {
+		ids[e.ID] = true
+		for _, j := range e.Cells {
+			if c := j.Cell; c.Dataset != "yacht" && c.Dataset != "linear" {
+				t.Fatalf("%s has a cell on %s", e.ID, c.Dataset)
+			}
+		}
+		for _, r := range e.References {
+			if r.Spec.Dataset != "yacht" {
+				t.Errorf("%s needs the reference of %s", e.ID, r.Spec.Dataset)
+			}
+		}
+	}
+	for id, want := range map[string]bool{"methods": true, "regression": true, "synthetic": true, "without cells": true, "classification": false, "toy": false} {
+		if ids[id] != want {
+			t.Errorf("%s is there: %v, want %v", id, ids[id], want)
+		}
+	}
+	if len(all) != len(studies(t, quick)) || len(all[3].Cells) != len(studies(t, quick)[3].Cells) {
+		t.Error("the studies given were changed")
+	}
+	if same, err := Restrict(all); err != nil || len(same) != len(all) {
+		t.Errorf("no names: %d studies, %v", len(same), err)
+	}
+	var u *usage.Error
+	if _, err := Restrict(all, "bostn"); !errors.As(err, &u) {
+		t.Errorf("unknown data set: %v, want a usage error", err)
+	}
+}
+
+func TestExport(t *testing.T) {
+	full := result(2)
+	full.Cell.Friction, full.Cell.Step, full.Made = Friction(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
+	full.Key = full.Cell.Stream()
+	have := map[string]Result{full.Key: full, result(1).Key: result(1)}
+	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{full.Key, full.Cell}, {result(1).Key, numbered(1)}, {result(3).Key, numbered(3)}}}}}
+	rows, missing := Rows(plans, func(key string) (Result, bool) { r, ok := have[key]; return r, ok })
+	if len(rows) != 2 || missing != 1 {
+		t.Fatalf("%d rows, %d missing; want 2 and 1", len(rows), missing)
+	}
+	var csv, json bytes.Buffer
+	if err := errors.Join(WriteCSV(&csv, rows[:1]), WriteJSON(&json, rows[:1])); err != nil {
+		t.Fatal(err)
+	}
+	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa\n" +
+		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2\n"
+	if csv.String() != want {
+		t.Errorf("CSV:\n%swant:\n%s", csv.String(), want)
+	}
+	if !strings.Contains(json.String(), `"friction": null`) {
+		t.Errorf("JSON: %s; want null friction", json.String())
+	}
+	for _, k := range columns {
+		if !strings.Contains(json.String(), fmt.Sprintf("%q:", k)) {
+			t.Errorf("JSON lacks the column %s", k)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package figures
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+)
+
+// Lines are named by what varies among the cells of a panel, and the caption
+// states the rest.
+func TestLinesAreNamedByWhatVaries(t *testing.T) {
+	base := cell("lietrotter", 0, 8, 0.01)
+	with := func(change func(c *bench.Cell)) bench.Cell {
+		c := base
+		change(&c)
+		return c
+	}
+	float64s := with(func(c *bench.Cell) { c.Dataset, c.Model, c.Precision = "linear", "linear", "float64" })
+	for name, c := range map[string]struct {
+		other        bench.Cell
+		lines, fixed string
+	}{
+		"integrator":            {with(func(c *bench.Cell) { c.Integrator = "mt3" }), "lietrotter|mt3", "C = 5"},
+		"N_l":                   {with(func(c *bench.Cell) { c.Inner = 10 }), "N_l = 1|N_l = 10", "lietrotter, C = 5"},
+		"friction":              {with(func(c *bench.Cell) { c.Friction = bench.Friction(math.Inf(1)) }), "C = 5|C = ∞", "lietrotter"},
+		"integrator and C":      {with(func(c *bench.Cell) { c.Integrator, c.Friction = "mt3", 1 }), "lietrotter, C = 5|mt3, C = 1", ""},
+		"a scheme's parameter":  {with(func(c *bench.Cell) { c.Values = map[string]float64{"a": 2} }), "lietrotter|lietrotter, a = 2", "C = 5"},
+		"mini-batch scheme":     {with(func(c *bench.Cell) { c.Scheme = "cyclic" }), "reshuffle|cyclic", "lietrotter, C = 5"},
+		"step alone":            {with(func(c *bench.Cell) { c.Step = 0.02 }), "lietrotter", "C = 5"},
+		"model of the data set": {float64s, "lietrotter", "C = 5"},
+	} {
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(base, c.other)})
+		f := newFamily(p)
+		s := newSweep(p.Cells, memory{}.Result, f.name)
+		if got := strings.Join(s.names, "|"); got != c.lines {
+			t.Errorf("%s varies: lines %q, want %q", name, got, c.lines)
+		}
+		if got := textOf(f.fixed, base); got != c.fixed {
+			t.Errorf("%s varies: the caption says %q, want %q", name, got, c.fixed)
+		}
+	}
+}
+
+// Integrators that the list of looks lacks, such as splitting words, have
+// looks of their own beside it and beside each other.
+func TestUnlistedIntegratorsHaveLooksOfTheirOwn(t *testing.T) {
+	names := append([]string{"split:OBABO", "split:BAOAB", "nose-hoover"}, integratorLooks...)
+	for i, a := range names {
+		for j, b := range names[:i] {
+			if reflect.DeepEqual(integratorLook(i, a), integratorLook(j, b)) {
+				t.Errorf("%s and %s look alike", a, b)
+			}
+		}
+	}
+}
+
+// The table of a sweep has the scores that there are, of the chains that stayed
+// finite.
+func TestSweepTable(t *testing.T) {
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.01), cell("mt3", 1, 8, 0.01), cell("mt3", 0, 8, 0.02))})
+	m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
+		return map[bool]float64{true: math.NaN(), false: 0.1}[c.Split == 1 || c.Step == 0.02], true
+	}).changed(func(r *bench.Result) { r.Scores, r.Gradients = map[string]float64{"rmse": 2 + float64(r.Cell.Split)}, 1000 })
+	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| boston   | 8     | mt3  | 0.01 | 2 (1 diverged) | 0.550 ± 0.64 | NO      | 2.000 | 1000      |",
+		"| boston   | 8     | mt3  | 0.02 | 1 (1 diverged) | 1.000        | NO      | –     | 1000      |",
+	} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("table lacks\n%s in\n%s", want, out.Text)
+		}
+	}
+	if strings.Contains(out.Text, "accuracy") {
+		t.Error("the table has a column of a score that no chain has")
+	}
+}

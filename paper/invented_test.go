@@ -1,0 +1,266 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"hambench/bench"
+	"hambench/certify"
+)
+
+// inf stands for an exact law.
+var inf = math.Inf(1)
+
+// invented are rows and results made up so that every claim of the paper
+// holds. Tests change them and watch the verdicts.
+type invented struct {
+	// order is that of an integrator; "mt3 with Var(w2) = 1" stands for mt3
+	// with another value of its parameter.
+	order   func(problem, integrator string, inner int, scheme, observable string) float64
+	ks      func(study string, c bench.Cell) float64 // above 1 means diverged
+	scores  func(p Published) float64
+	ratio   func(scheme string, h float64) float64 // mt3 / lietrotter
+	large   func(inner int, scheme string) float64 // error at the largest step
+	toy     map[string]float64                     // error of the variance by scheme
+	missing func(f fitted) bool                    // orders that cannot be fitted
+
+	symplectic bool // as C → 0
+
+	frictions []float64 // of the study friction
+}
+
+func inventedTruth() *invented {
+	return &invented{
+		order: trueOrder,
+		ks:    trueDistance,
+		scores: func(p Published) float64 {
+			return p.Mean + p.SD/2
+		},
+		ratio: func(scheme string, h float64) float64 {
+			if scheme == "full" {
+				return h
+			}
+			return 1
+		},
+		large: func(inner int, scheme string) float64 {
+			if scheme == "full" {
+				return 0.04
+			}
+			return 0.04 * float64(inner)
+		},
+		toy:     map[string]float64{"full": 0, "replacement": 0.4, "reshuffle": 0.06},
+		missing: func(fitted) bool { return false },
+
+		symplectic: true,
+
+		frictions: []float64{0.1, 1, 5, 50},
+	}
+}
+
+// trueOrder is what the theory says.
+func trueOrder(problem, integrator string, _ int, scheme, observable string) float64 {
+	own := map[string]float64{"leapfrog": 1, "sghmc": 1, "symmetric": 2, "lietrotter": 2, "mt3": 3, "exact": inf, reading: 2}[integrator]
+	if own == 1 && ofPosition(observable) {
+		own = 2
+	}
+	if problem == "toy" && scheme == "reshuffle" {
+		return min(own, 3)
+	}
+	switch scheme {
+	case "full":
+		return own
+	case "replacement":
+		return min(own, 1)
+	case "cyclic":
+		if observable == "joint.cov" {
+			return min(own, 1)
+		}
+	}
+	return min(own, 2)
+}
+
+const (
+	selfMean, selfSD = 0.1, 0.02
+	smallStep        = 0.01
+	largeStep        = 0.02
+)
+
+// trueDistance: all chains agree with the oracle at small steps; mini-batches
+// cost something at large ones, N_l more, and bad frictions, too.
+func trueDistance(study string, c bench.Cell) float64 {
+	if study == "synthetic" {
+		return 0.07
+	}
+	large := c.Step >= largeStep
+	d := selfMean
+	if large && c.Batches > 1 {
+		d += 0.2
+	}
+	if c.Integrator != "mt3" && large && c.Batches == 1 {
+		d += 0.1
+	}
+	if study == "integration-length" && large {
+		d += 0.002 * float64(c.Inner)
+	}
+	if c.Friction == 0.1 {
+		d += 0.3
+	}
+	return d
+}
+
+// reading is mt3 with w₂ of variance 1.
+const reading = "mt3 with Var(w2) = 1"
+
+func (in *invented) evidence() *Evidence {
+	e := &Evidence{Exact: in.exact(), Sampled: make(map[string][]bench.Result)}
+	for _, id := range []string{"methods", "bottleneck", "integration-length", "friction", "precision", "synthetic", "toy", "regression", "classification", "autocorrelation"} {
+		e.Sampled[id] = in.results(id)
+	}
+	for _, name := range []string{"leapfrog", "lietrotter", "mt3"} {
+		e.Methods = append(e.Methods, bench.Method{Name: name, ConstantDeterminant: true, SymplecticLimit: in.symplectic})
+	}
+	return e
+}
+
+func (in *invented) exact() []bench.Evidence {
+	steps := []float64{0.04, 0.02, 0.01}
+	var out []bench.Evidence
+	put := func(purpose string, r certify.Row) { out = append(out, bench.Evidence{Purpose: purpose, Row: r}) }
+	add := func(purpose, problem, integrator string, inner int, schemes ...string) {
+		for _, s := range schemes {
+			put(purpose, in.row(problem, integrator, inner, s, steps))
+		}
+	}
+	all := []string{"full", "reshuffle", "replacement", "cyclic"}
+	for _, problem := range []string{"gaussian", "scalar"} {
+		for _, m := range []string{"leapfrog", "sghmc", "symmetric", "lietrotter", "mt3"} {
+			add(bench.OfOrders, problem, m, 1, all...)
+		}
+		variant := in.row(problem, reading, 1, "full", steps)
+		variant.Integrator, variant.Values = "mt3", map[string]float64{mt3Parameter: 1}
+		put(bench.OfVariance, variant)
+		for _, c := range bench.Frictions {
+			add(bench.OfFriction, fmt.Sprintf("%s, C = %g", problem, c), "mt3", 1, "full")
+		}
+	}
+	add(bench.OfOrders, "gaussian", "exact", 1, all...)
+	add(bench.OfOrders, "toy", "exact", 1, all...)
+	for _, n := range bench.InnerSteps[1:] {
+		add(bench.OfInner, "gaussian", "lietrotter", n, "full", "reshuffle")
+	}
+	for _, n := range bench.InnerSteps {
+		for _, s := range []string{"full", "reshuffle"} {
+			put(bench.OfLargeSteps, plainRow("gaussian", "lietrotter", n, s, bench.LargeSteps, func(h float64) float64 { return in.large(n, s) * h * h / 0.16 }))
+		}
+	}
+	for scheme, e := range in.toy {
+		put(bench.OfLargeSteps, plainRow("toy", "exact", 1, scheme, bench.LargeSteps, func(float64) float64 { return e }))
+	}
+	for _, s := range []string{"reshuffle", "full"} {
+		put(bench.OfBottleneck, plainRow("linear", "lietrotter", 1, s, steps, func(h float64) float64 { return h * h }))
+		put(bench.OfBottleneck, plainRow("linear", "mt3", 1, s, steps, func(h float64) float64 { return in.ratio(s, h) * h * h }))
+	}
+	return out
+}
+
+func (in *invented) row(problem, integrator string, inner int, scheme string, steps []float64) certify.Row {
+	names := []string{"theta.mean", "theta.cov", "joint.cov"}
+	if problem[0] == 's' {
+		names = []string{"theta^2", "cos(theta)", "r^2"}
+	}
+	r := certify.Row{Problem: problem, Integrator: integrator, Inner: inner, Scheme: scheme, Steps: steps}
+	for _, n := range names {
+		p := in.order(problem, integrator, inner, scheme, n)
+		o := certify.Observable{Name: n, Order: certify.Number(p), Uncertainty: 0.01, Verdict: certify.Confirmed}
+		if math.IsInf(p, 1) {
+			o.Order, o.Verdict = certify.Number(math.NaN()), certify.Exact
+		}
+		if in.missing(fitted{problem: problem, integrator: integrator, inner: inner, scheme: scheme, observable: n}) {
+			o.Order, o.Verdict = certify.Number(math.NaN()), certify.Inconclusive
+		}
+		r.Observables = append(r.Observables, o)
+	}
+	return r
+}
+
+func plainRow(problem, integrator string, inner int, scheme string, steps []float64, err func(h float64) float64) certify.Row {
+	o := certify.Observable{Name: "theta.cov", Verdict: certify.Confirmed}
+	for _, h := range steps {
+		o.Errors = append(o.Errors, certify.Number(err(h)))
+	}
+	return certify.Row{Problem: problem, Integrator: integrator, Inner: inner, Scheme: scheme, Steps: steps, Observables: []certify.Observable{o}}
+}
+
+var inventedSets = []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle", "linear"}
+
+// results are those of one study: two splits of seven sets, three sizes
+// of batches, two steps.
+func (in *invented) results(study string) []bench.Result {
+	var variants []bench.Cell
+	switch study {
+	case "methods":
+		for _, m := range []string{"sghmc", "leapfrog", "symmetric", "lietrotter", "mt3"} {
+			variants = append(variants, bench.Cell{Integrator: m, Inner: 1, Friction: 5})
+		}
+	case "bottleneck":
+		for _, m := range []string{"euler", "lietrotter", "mt3"} {
+			variants = append(variants, bench.Cell{Integrator: m, Inner: 1, Friction: 5})
+		}
+	case "integration-length":
+		for _, n := range []int{1, 10, 100} {
+			variants = append(variants, bench.Cell{Integrator: "lietrotter", Inner: n, Friction: 5})
+		}
+	case "friction":
+		for _, c := range in.frictions {
+			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: bench.Friction(c)})
+		}
+	case "precision":
+		for _, p := range bench.Precisions {
+			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: 5, Precision: p})
+		}
+	case "synthetic":
+		return []bench.Result{{KS: in.ks(study, bench.Cell{Dataset: "linear", Batches: 1, Step: smallStep}), KSSelf: selfMean}}
+	case "toy":
+		return nil
+	default:
+		return in.tables(study)
+	}
+	return in.grid(study, variants)
+}
+
+func (in *invented) grid(study string, variants []bench.Cell) []bench.Result {
+	sets, splits := inventedSets, 2
+	if study == "bottleneck" {
+		sets, splits = []string{"linear"}, 1
+	}
+	var out []bench.Result
+	for _, set := range sets {
+		for split := range splits {
+			for _, k := range []int{16, 4, 1} {
+				for _, h := range []float64{smallStep, largeStep} {
+					for _, c := range variants {
+						c.Dataset, c.Split, c.Batches, c.Step = set, split, k, h
+						r := bench.Result{Cell: c, KS: in.ks(study, c), KSSelf: selfMean, KSSelfLow: selfMean - 1.6449*selfSD, KSSelfHigh: selfMean + 1.6449*selfSD}
+						if r.KS > 1 {
+							r.KS, r.Diverged = 1, true
+						}
+						out = append(out, r)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (in *invented) tables(id string) []bench.Result {
+	var out []bench.Result
+	for _, p := range PublishedIn(id) {
+		r := bench.Result{Cell: bench.Cell{Dataset: p.Dataset, Observe: bench.Distance}, Scores: map[string]float64{p.Score: in.scores(p)}}
+		if p.Method == "SGHMC" {
+			r.Cell.Observe = bench.Reference
+		}
+		out = append(out, r)
+	}
+	return out
+}

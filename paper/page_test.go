@@ -1,0 +1,84 @@
+package paper
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"hambench/certify"
+)
+
+var someDecisions = []Decision{
+	{Claim{ID: "one", By: ByPaper, Statement: "A is below B.", Where: "Section 1", Test: "Look."},
+		Finding{Verdict: Confirmed, Summary: "A = 1 | B = 2", Detail: "C does not matter.", Numbers: []Number{{"A", 1, "1"}, {"B", certify.Number(math.Inf(1)), "exact"}}}},
+	{Claim{ID: "two", By: ByChen, Statement: "B is below A.", Where: "Section 2", Test: "Look."}, Finding{Verdict: Refuted, Summary: "it is not"}},
+	{Claim{ID: "three", By: ByUs, Statement: "Who knows?", Where: "nowhere", Test: "Wait."}, unavailable("hambench reproduce --only one")},
+}
+
+func TestTextHasEveryClaim(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteText(&b, someDecisions, "quick"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"3 claims: 1 confirmed, 1 refuted, 1 not decided; profile quick",
+		"| one   | paper            | confirmed   | A = 1 | B = 2",
+		"| two   | Chen et al. 2015 | refuted     | it is not",
+		"no results yet: run hambench reproduce --only one",
+		"one: confirmed\n  A is below B.\n  where: Section 1\n  test: Look.\n  found: A = 1 | B = 2\n  C does not matter.\n    A: 1\n    B: exact\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("text lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// A | in a text must not cut a cell of a Markdown table.
+func TestMarkdownTablesAreWhole(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteMarkdown(&b, someDecisions, "quick"); err != nil {
+		t.Fatal(err)
+	}
+	columns := 0
+	for _, line := range strings.Split(b.String(), "\n") {
+		if !strings.HasPrefix(line, "|") {
+			columns = 0
+			continue
+		}
+		n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+		if columns != 0 && n != columns {
+			t.Errorf("%d bars, want %d: %s", n, columns, line)
+		}
+		columns = n
+	}
+	for _, want := range []string{"| [one](#one) | paper | A is below B. | **confirmed** |", "## two", "- Verdict: **refuted**: it is not"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("page lacks %q", want)
+		}
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteJSON(&b, someDecisions, "quick"); err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		ID, Verdict, Profile string
+		Numbers              []struct {
+			Name  string
+			Value *float64
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &rows); err != nil {
+		t.Fatalf("%v in %s", err, b.Bytes())
+	}
+	if len(rows) != 3 || rows[1].Verdict != "refuted" || rows[0].Profile != "quick" || len(rows[0].Numbers) != 2 {
+		t.Fatalf("rows are %+v", rows)
+	}
+	if a, b := rows[0].Numbers[0].Value, rows[0].Numbers[1].Value; a == nil || *a != 1 || b != nil {
+		t.Errorf("numbers are %v and %v, want 1 and null", a, b)
+	}
+}

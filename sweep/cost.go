@@ -1,0 +1,214 @@
+package sweep
+
+import (
+	"hambench/bench"
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/store"
+)
+
+// CostModel estimates what jobs cost. The zero CostModel has the constants of
+// an AVX-512 machine, and takes every chain for stable; Calibrate measures this
+// machine, and the stable steps of the models on their data.
+type CostModel struct {
+	// Models and Data say how large models are; nil means the built-in ones.
+	Models models.Registry
+	Data   datasets.Registry
+	// Kernels are the seconds of one core that kernels were measured to
+	// take. What is not there is estimated from the constants.
+	Kernels map[Timed]float64
+	// Stable are the largest stable steps that were estimated.
+	Stable map[Stiffness]float64
+}
+
+// Timed is what the time of a kernel depends on, but for a scheme that
+// rearranges the rows, as repartition does. Inner is N_l: 1, or, for all that
+// are larger, manyInner.
+type Timed struct {
+	Dataset, Model, Precision, Integrator, Estimator string
+	Batches, Inner                                   int
+}
+
+func timedOf(c bench.Cell) Timed {
+	return Timed{c.Dataset, c.Model, c.Precision, c.Integrator, c.Estimator, c.Batches, max(c.Inner, 1)}
+}
+
+// Stiffness is what a stable step depends on.
+type Stiffness struct {
+	Dataset, Model string
+	Batches        int
+}
+
+func stiffnessOf(c bench.Cell) Stiffness { return Stiffness{c.Dataset, c.Model, c.Batches} }
+
+// manyInner is the N_l at which kernels without their share of a refreshment
+// are timed.
+const manyInner = 10
+
+// Machine constants of the default model, seconds per unit, from the
+// prototypes' measurements with AVX-512 and float32.
+const (
+	secondsPerFlop   = 1e-11
+	secondsPerNormal = 1.0e-9
+	secondsPerCall   = 0.1e-6 // of a gradient, beside its arithmetic
+	flopsPerWeight   = 6      // per row: forward, two products backward
+	productGradients = 3      // a Hessian-vector product in gradients
+	secondsPerExact  = 0.2    // an exact job, the mean of the built-in ones
+)
+
+// size returns the rows and the parameters of a cell's target; of one that
+// nobody knows before it is loaded, those of the paper's network on boston.
+func (m CostModel) size(c bench.Cell) (rows, parameters float64) {
+	rows, parameters = 455, 8401
+	data, all := m.Data, m.Models
+	if data == nil {
+		data = datasets.Builtin()
+	}
+	if all == nil {
+		all = models.Builtin()
+	}
+	d, err := data.Lookup(c.Dataset)
+	if err != nil {
+		return rows, parameters
+	}
+	rows = float64(d.TrainRows)
+	if model, err := all.Lookup(c.Model); err == nil && model.Dim != nil {
+		parameters = float64(model.Dim(d.Shape, models.Options{}))
+	}
+	return rows, parameters
+}
+
+// defaultKernel estimates the seconds of a kernel from the constants.
+func (m CostModel) defaultKernel(c bench.Cell, claims integrators.Claims) float64 {
+	rows, n := m.size(c)
+	perFlop := secondsPerFlop
+	if c.Precision == "float64" {
+		perFlop *= 2 // half as many lanes
+	}
+	gradients := float64(max(claims.Gradients, 1)) // the exact flow has products of its own
+	if claims.Affine {
+		gradients = 1
+	}
+	gradients += productGradients * float64(claims.HessianVectors)
+	gradient := secondsPerCall + n*(rows/float64(max(c.Batches, 1))*flopsPerWeight*perFlop+secondsPerNormal/2)
+	noise := n * secondsPerNormal * float64(max(claims.Normals, 1)) / float64(max(c.Inner, 1))
+	return gradients*gradient + noise
+}
+
+// kernel estimates the seconds of one core that a kernel of a cell takes.
+func (m CostModel) kernel(c bench.Cell, claims integrators.Claims) float64 {
+	inner := max(c.Inner, 1)
+	at := timedOf(c)
+	at.Inner = 1
+	one, ok := m.Kernels[at]
+	at.Inner = manyInner
+	many, okMany := m.Kernels[at]
+	switch {
+	case inner == 1 && ok:
+		return one
+	case ok && okMany: // a kernel, and its share of the refreshment
+		refresh := (one - many) / (1 - 1./manyInner)
+		return one - refresh*(1-1/float64(inner))
+	}
+	return m.defaultKernel(c, claims)
+}
+
+// Cell estimates the seconds of one core that a cell takes. A cell whose
+// integrator is unknown costs nothing.
+func (m CostModel) Cell(c bench.Cell, r chain.Registry) float64 {
+	method, err := r.Integrator(c.Integrator)
+	if c.Kernels() == 0 || err != nil {
+		return 0
+	}
+	kernels := float64(c.Kernels())
+	if m.unstable(c, method) {
+		kernels = min(kernels, kernelsToDiverge)
+	}
+	return kernels * m.kernel(c, method.Claims)
+}
+
+// kernelsToDiverge is how long an unstable chain lasts, as seen: between a
+// few dozen kernels and a few thousand.
+const kernelsToDiverge = 200
+
+// unstable guesses whether a cell's chain will diverge: its step is above the
+// stable one, or beyond the explicit friction's own limit, hC = 2.
+func (m CostModel) unstable(c bench.Cell, method integrators.Method) bool {
+	limit := m.Stable[stiffnessOf(c)]
+	return limit > 0 && c.Step > limit || !method.FullRefreshment && c.Step*float64(c.Friction) > 2
+}
+
+// crossCheckShare is what the cross-check of a reference takes, in chains of
+// the reference.
+const crossCheckShare = 1.5
+
+// referenceCell is a cell with the kernels of a reference's chains.
+func referenceCell(s oracle.Spec) bench.Cell {
+	return bench.Cell{
+		Dataset: s.Dataset, Split: s.Split, Model: s.Model, Precision: s.Precision,
+		Integrator: s.Integrator, Scheme: "full", Batches: 1, Inner: 1,
+	}
+}
+
+// Reference estimates the seconds of one core that reference chains take.
+func (m CostModel) Reference(s oracle.Spec) float64 {
+	steps := float64(s.BurnIn + s.Samples*s.Thin)
+	return (float64(s.Chains) + crossCheckShare) * steps * m.kernel(referenceCell(s), integrators.Claims{})
+}
+
+// Exact estimates the seconds of one core that an exact job takes.
+func (m CostModel) Exact(bench.Exact) float64 { return secondsPerExact }
+
+// Estimate is what one study costs.
+type Estimate struct {
+	ID         string
+	Cells      int // that the study lists; of a choice, one
+	Missing    int // of these, not in the store and in no study before
+	Exact      int // exact jobs that are missing, and in no study before
+	References int // missing, and in no study before
+	Seconds    float64
+}
+
+// Estimates returns what the plans cost, job by job: what the store has costs
+// nothing, and what two studies share counts in the first. Of a choice only the
+// next chain is counted.
+func (m CostModel) Estimates(plans []bench.Plan, shard Shard, s *store.Store, r chain.Registry) []Estimate {
+	seen := make(map[string]bool)
+	isNew := func(key string) bool {
+		was := seen[key]
+		seen[key] = true
+		return !was
+	}
+	references := make(map[string]bench.ReferenceJob)
+	for _, j := range bench.References(plans) {
+		references[j.Spec.ID()] = j
+	}
+	var out []Estimate
+	for _, p := range plans {
+		study := shard.Slice(p.Study)
+		have, missing := study.Results(bench.Results{Store: s}.Result)
+		est := Estimate{ID: p.ID, Cells: len(have) + len(missing)}
+		for _, j := range study.Exact {
+			if !s.Has(store.Exact, j.Key) && isNew(j.Key) {
+				est.Exact++
+				est.Seconds += m.Exact(j.Exact)
+			}
+		}
+		for _, j := range missing {
+			if !isNew(j.Key) {
+				continue
+			}
+			est.Missing++
+			if ref, ok := references[j.Cell.Oracle]; ok && !s.Has(store.Reference, ref.Key) && isNew(ref.Key) {
+				est.References++
+				est.Seconds += m.Reference(ref.Spec)
+			}
+			est.Seconds += m.Cell(j.Cell, r)
+		}
+		out = append(out, est)
+	}
+	return out
+}

@@ -1,0 +1,376 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"hambench/bench"
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/noise"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// Inputs are what a cell's chain needs beyond the cell itself.
+type Inputs struct {
+	// Target is the model on the data; the chain takes it over.
+	Target models.Target
+	// Truth starts and judges the chain; nil for cells without an oracle.
+	Truth oracle.Truth
+	// Split is the data behind the target.
+	Split *datasets.Split
+	// Chains are the parts that names stand for; the zero value has the
+	// built-in ones.
+	Chains chain.Registry
+}
+
+// Compute runs the cell's chain and returns what it observes. The numbers
+// come from the cell and the inputs alone. A chain that diverges is a result,
+// not an error.
+func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error) {
+	if err := c.Check(); err != nil {
+		return bench.Result{}, err
+	}
+	start := time.Now()
+	r := bench.Result{Cell: c}
+	var err error
+	switch c.Observe {
+	case bench.Density:
+		err = density(&r, in.Target)
+	case bench.Reference:
+		err = reference(&r, in)
+	default:
+		err = runChain(ctx, &r, in)
+	}
+	if err != nil {
+		return bench.Result{}, err
+	}
+	dropNonFinite(r.Scores)
+	if r.Seconds == 0 {
+		r.Seconds = time.Since(start).Seconds()
+	}
+	return r, nil
+}
+
+// dropNonFinite leaves out scores that JSON cannot say: those of a chain
+// that diverged by large but finite numbers.
+func dropNonFinite(scores map[string]float64) {
+	for name, v := range scores {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			delete(scores, name)
+		}
+	}
+}
+
+// observer records a chain.
+type observer interface {
+	observe(sample int, theta []float64)
+	// finish completes the result of a chain that stayed finite.
+	finish(r *bench.Result)
+}
+
+func newObserver(c bench.Cell, in Inputs) (observer, error) {
+	switch c.Observe {
+	case bench.Histogram:
+		return newHistogram(c, in)
+	case bench.Path:
+		return &path{series: make([][]float64, in.Target.Dim())}, nil
+	case bench.Marginals:
+		if _, ok := in.Target.(models.Analytic); !ok || in.Split == nil || in.Split.Regression1D() == nil {
+			return nil, usage.Errorf("cell observes %s: data set %q with model %q has no one-dimensional exact posterior", c.Observe, c.Dataset, c.Model)
+		}
+		return &marginals{newPredictions(c, in), in}, nil
+	}
+	return newPredictions(c, in), nil
+}
+
+func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
+	c := r.Cell
+	if c.Observe != bench.Path && in.Truth == nil {
+		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
+	}
+	sampler, err := in.Chains.New(in.Target, spec(c))
+	if err != nil {
+		return err
+	}
+	obs, err := newObserver(c, in)
+	if err != nil {
+		return err
+	}
+	if in.Truth != nil {
+		self := in.Truth.SelfDistanceOf(c.Samples)
+		r.KSSelf, r.KSSelfLow, r.KSSelfHigh = self.Mean, self.Low, self.High
+	}
+	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
+	err = sampler.Run(ctx, sampler.Start(spec(c).Key, in.start(c)), plan, func(i int, z *integrators.State) error {
+		obs.observe(i, z.Theta)
+		return nil
+	})
+	n := sampler.Counts()
+	r.Steps, r.Gradients, r.HessianVectors = n.Steps, n.Gradients, n.HessianVectors
+	var diverged *chain.DivergedError
+	switch {
+	case errors.As(err, &diverged):
+		r.Diverged, r.DivergedStep, r.KS = true, diverged.Step, 1
+	case err != nil:
+		return err
+	default:
+		obs.finish(r)
+	}
+	return nil
+}
+
+// spec describes the cell's chain.
+func spec(c bench.Cell) chain.Spec {
+	return chain.Spec{
+		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
+		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches, Key: noise.KeyOf(c.Stream()),
+	}
+}
+
+// start is where a chain starts: a draw from the truth, or the prior mean where
+// there is none.
+func (in Inputs) start(c bench.Cell) []float64 {
+	theta := make([]float64, in.Target.Dim())
+	if in.Truth != nil {
+		in.Truth.DrawStart(theta, noise.New(spec(c).Key, noise.StreamStart).Rand())
+	}
+	return theta
+}
+
+// predictions records the predictive values, for the distance to the truth
+// and the scores.
+type predictions struct {
+	target models.Target
+	truth  oracle.Truth
+	draws  [][]float64 // [sample][output]
+}
+
+func newPredictions(c bench.Cell, in Inputs) *predictions {
+	p := &predictions{target: in.Target, truth: in.Truth, draws: make([][]float64, c.Samples)}
+	outputs := in.Target.Outputs()
+	all := make([]float64, c.Samples*outputs)
+	for i := range p.draws {
+		p.draws[i] = all[i*outputs : (i+1)*outputs]
+	}
+	return p
+}
+
+func (p *predictions) observe(sample int, theta []float64) { p.target.Predict(p.draws[sample], theta) }
+
+func (p *predictions) finish(r *bench.Result) {
+	r.KS = p.truth.Distance(p.draws)
+	r.Scores = map[string]float64{"lag1": lag1(p.draws)}
+	if s, ok := p.target.(models.Scorer); ok {
+		for name, v := range s.Scores(p.draws) {
+			r.Scores[name] = v
+		}
+	}
+}
+
+// lag1 is the lag-1 autocorrelation, averaged over the outputs.
+func lag1(draws [][]float64) float64 {
+	var sum float64
+	for o := range draws[0] {
+		sum += oracle.Autocorrelation(column(draws, o), 1)
+	}
+	return sum / float64(len(draws[0]))
+}
+
+func column(draws [][]float64, output int) []float64 {
+	x := make([]float64, len(draws))
+	for s, d := range draws {
+		x[s] = d[output]
+	}
+	return x
+}
+
+// marginals adds the quantiles of each predictive value.
+type marginals struct {
+	*predictions
+	in Inputs
+}
+
+func (m *marginals) finish(r *bench.Result) {
+	m.predictions.finish(r)
+	mean, sd := m.target.(models.Analytic).PredictiveMarginals()
+	r.Series = map[string][]float64{
+		"x": m.in.Split.TestX, "train_x": m.in.Split.TrainX, "train_y": m.in.Split.TrainY,
+		"exact_mean": mean, "exact_sd": sd,
+	}
+	for name, p := range map[string]float64{"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95} {
+		q := make([]float64, len(mean))
+		for o := range q {
+			x := column(m.draws, o)
+			slices.Sort(x)
+			q[o] = quantile(x, p)
+		}
+		r.Series[name] = q
+	}
+}
+
+// quantile interpolates linearly between order statistics (type 7 of Hyndman
+// and Fan, 1996).
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	j := min(i+1, len(sorted)-1)
+	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+}
+
+// path records positions.
+type path struct{ series [][]float64 } // [coordinate][sample]
+
+func (p *path) observe(_ int, theta []float64) {
+	for i, v := range theta {
+		p.series[i] = append(p.series[i], v)
+	}
+}
+
+func (p *path) finish(r *bench.Result) {
+	r.Series = make(map[string][]float64)
+	for i, s := range p.series {
+		r.Series[coordinate(i)] = s
+	}
+}
+
+// Histograms have 120 bins over six standard deviations on both sides of
+// the exact posterior's mean: a bin is a tenth of a deviation, and the
+// outermost catch what lies beyond.
+const (
+	histogramBins  = 120
+	histogramWidth = 6
+)
+
+// histogram counts the positions of a one-parameter target, whose
+// predictive value is the parameter itself.
+type histogram struct {
+	mean, sd      float64
+	edges, counts []float64
+	draws         []float64
+	*predictions
+}
+
+func newHistogram(c bench.Cell, in Inputs) (*histogram, error) {
+	law, ok := in.Target.(models.Analytic)
+	if !ok || in.Target.Dim() != 1 || in.Target.Outputs() != 1 {
+		return nil, usage.Errorf("cell observes %s: model %q has no exact one-dimensional posterior", c.Observe, c.Model)
+	}
+	mean, sd := law.PredictiveMarginals()
+	h := &histogram{mean: mean[0], sd: sd[0], counts: make([]float64, histogramBins), predictions: newPredictions(c, in)}
+	for i := range histogramBins + 1 {
+		h.edges = append(h.edges, h.mean+h.sd*histogramWidth*(2*float64(i)/histogramBins-1))
+	}
+	return h, nil
+}
+
+func (h *histogram) finish(r *bench.Result) {
+	for _, d := range h.predictions.draws {
+		at := (d[0] - h.edges[0]) / (h.edges[1] - h.edges[0])
+		h.counts[int(min(max(at, 0), histogramBins-1))]++
+	}
+	r.KS = h.truth.Distance(h.predictions.draws)
+	r.Series = map[string][]float64{"edges": h.edges, "counts": h.counts, "mean": {h.mean}, "sd": {h.sd}}
+}
+
+// coarseGrid is the number of points a side of the grids that find the box.
+const coarseGrid = 101
+
+// densityDepth is how far below its maximum the log-density still counts:
+// e⁻¹² of the mode is beyond four standard deviations of a normal in two
+// dimensions.
+const densityDepth = 12
+
+// density evaluates the log-density on a grid. The box is found by two
+// coarser grids, each cut to the part that counts.
+func density(r *bench.Result, t models.Target) error {
+	if t.Dim() != 2 {
+		return usage.Errorf("cell observes %s: model %q has %d parameters: want 2", r.Cell.Observe, r.Cell.Model, t.Dim())
+	}
+	n := r.Cell.Samples
+	low, high := [2]float64{-10, -10}, [2]float64{10, 10} // ten deviations of the prior
+	for range 2 {
+		low, high = contentBox(gridOf(t, low, high, coarseGrid))
+	}
+	g := gridOf(t, low, high, n)
+	r.Series = map[string][]float64{coordinate(0): g.axis[0], coordinate(1): g.axis[1], "logdensity": g.value}
+	return nil
+}
+
+// densityValues is a log-density less its maximum on a grid.
+type densityValues struct {
+	axis  [2][]float64
+	value []float64 // row after row; a row has one value of axis 1
+}
+
+func gridOf(t models.Target, low, high [2]float64, n int) densityValues {
+	var g densityValues
+	for a := range 2 {
+		for i := range n {
+			g.axis[a] = append(g.axis[a], low[a]+(high[a]-low[a])*float64(i)/float64(max(n-1, 1)))
+		}
+	}
+	for _, y := range g.axis[1] {
+		for _, x := range g.axis[0] {
+			g.value = append(g.value, -t.Potential([]float64{x, y}))
+		}
+	}
+	top := slices.Max(g.value)
+	for i := range g.value {
+		g.value[i] -= top
+	}
+	return g
+}
+
+// contentBox is the box of the grid's points that count, a grid step wider.
+func contentBox(g densityValues) (low, high [2]float64) {
+	n := len(g.axis[0])
+	first, last := [2]int{n, n}, [2]int{-1, -1}
+	for i, v := range g.value {
+		if v < -densityDepth {
+			continue
+		}
+		for a, at := range [2]int{i % n, i / n} {
+			first[a], last[a] = min(first[a], at), max(last[a], at)
+		}
+	}
+	for a := range 2 {
+		low[a], high[a] = g.axis[a][max(first[a]-1, 0)], g.axis[a][min(last[a]+1, n-1)]
+	}
+	return low, high
+}
+
+func coordinate(i int) string { return "theta" + string(rune('0'+i)) }
+
+// reference records an oracle: the scores of its chains' draws, averaged
+// over the chains, and its diagnostics.
+func reference(r *bench.Result, in Inputs) error {
+	ref, ok := in.Truth.(*oracle.Reference)
+	if !ok {
+		return usage.Errorf("cell observes %s without reference chains: %v", r.Cell.Observe, r.Cell)
+	}
+	self := ref.SelfDistance()
+	r.KS, r.KSSelf, r.KSSelfLow, r.KSSelfHigh = self.Mean, self.Mean, self.Low, self.High
+	r.Seconds = ref.Seconds
+	d := ref.Diagnostics
+	r.Scores = map[string]float64{
+		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95, "checks_failed": float64(len(ref.Failed())),
+		"metropolis_distance": ref.Opinion.Distance, "metropolis_acceptance": ref.Opinion.Acceptance,
+	}
+	s, ok := in.Target.(models.Scorer)
+	if !ok {
+		return nil
+	}
+	for c := range ref.Draws {
+		for name, v := range s.Scores(ref.Chain(c)) {
+			r.Scores[name] += v / float64(len(ref.Draws))
+		}
+	}
+	return nil
+}

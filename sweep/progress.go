@@ -1,0 +1,175 @@
+package sweep
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// quietInterval is how often a progress line is written where lines cannot
+// be rewritten, and liveInterval where they can.
+const (
+	quietInterval = 10 * time.Second
+	liveInterval  = 500 * time.Millisecond
+)
+
+// progress reports how far a run is: one line, rewritten on a terminal.
+type progress struct {
+	out      io.Writer // nil: silent
+	terminal bool
+	cores    int
+	start    time.Time
+	now      func() time.Time
+
+	mu                sync.Mutex
+	cells, references tally
+	left              float64 // estimated seconds of one core of tasks not yet over
+	spent             float64 // estimated seconds of one core of tasks that are over
+	running           map[*task]float64
+	width             int // of the last line, on a terminal
+}
+
+type tally struct{ done, total int }
+
+func newProgress(out io.Writer, cores int, now func() time.Time) *progress {
+	p := &progress{out: out, cores: cores, now: now, running: make(map[*task]float64)}
+	if f, ok := out.(*os.File); ok {
+		info, err := f.Stat()
+		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	p.start = p.now()
+	return p
+}
+
+// add announces a task.
+func (p *progress) add(t *task) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.of(t).total++
+	p.left += t.cost
+}
+
+func (p *progress) of(t *task) *tally {
+	if t.first {
+		return &p.references
+	}
+	return &p.cells
+}
+
+func (p *progress) begin(t *task) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[t] = 0
+}
+
+// part says which fraction of a running task is done.
+func (p *progress) part(t *task, fraction float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[t] = fraction
+}
+
+// end takes a task as done, or with ok = false as given up.
+func (p *progress) end(t *task, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, t)
+	p.left -= t.cost
+	if ok {
+		p.of(t).done++
+		p.spent += t.cost
+	}
+}
+
+// watch writes lines until stop is called, which ends the line on a
+// terminal.
+func (p *progress) watch() (stop func()) {
+	if p.out == nil {
+		return func() {}
+	}
+	interval := quietInterval
+	if p.terminal {
+		interval = liveInterval
+	}
+	quit, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				p.print()
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-over
+		if p.terminal {
+			p.print()
+			fmt.Fprintln(p.out)
+		}
+	}
+}
+
+func (p *progress) print() {
+	line := p.line()
+	if !p.terminal {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	pad := max(0, p.width-len(line))
+	p.width = len(line)
+	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", pad))
+}
+
+// elapsed is the time since the start.
+func (p *progress) elapsed() time.Duration { return p.now().Sub(p.start) }
+
+// line is the state in words.
+func (p *progress) line() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var s strings.Builder
+	if p.references.total > 0 {
+		fmt.Fprintf(&s, "references %d/%d, ", p.references.done, p.references.total)
+	}
+	elapsed := p.elapsed()
+	fmt.Fprintf(&s, "jobs %d/%d, %.2g a second", p.cells.done, p.cells.total, float64(p.cells.done)/max(elapsed.Seconds(), 1e-9))
+	fmt.Fprintf(&s, ", %s elapsed, %s left", clock(elapsed), p.remaining(elapsed))
+	return s.String()
+}
+
+// remaining is the time left: the estimated cost of what is not done, at the
+// speed that what is done had in terms of its estimate.
+func (p *progress) remaining(elapsed time.Duration) string {
+	spent, left := p.spent, p.left
+	for t, fraction := range p.running {
+		if fraction == 0 { // unknown: as estimated, but never quite done
+			fraction = min(p.now().Sub(t.started).Seconds()*float64(max(t.width, 1))/max(t.cost, 1e-9), 0.9)
+		}
+		spent += fraction * t.cost
+		left -= fraction * t.cost
+	}
+	if spent <= 0 {
+		return "?"
+	}
+	return clock(time.Duration(float64(elapsed) * max(left, 0) / spent))
+}
+
+// clock rounds a duration for people.
+func clock(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}

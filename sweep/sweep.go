@@ -1,0 +1,567 @@
+// Package sweep runs studies on this machine: it finds what the store lacks,
+// runs it in a good order on as many cores as there are, shows how far it is,
+// and estimates beforehand what that costs.
+//
+// A Runner takes the plans of bench.Keys.Resolve. Reference chains come
+// first, since cells wait for them; then exact errors and cells, the long ones
+// before the short ones. Whatever is done is in the store at once, so a run may
+// be stopped at any moment and continued by the same call. Several processes
+// may run the same plans into one store: each claims what it works at, and
+// takes what the others have done from the store.
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"hambench/bench"
+	"hambench/certify"
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/store"
+)
+
+// Runner computes what plans need and its store does not hold.
+type Runner struct {
+	Store *store.Store
+	// Source gives the targets.
+	Source Source
+	// Chains are the parts of chains that names stand for; the zero value has
+	// the built-in ones.
+	Chains chain.Registry
+	// Made is stamped on the records: the program's version and its machine.
+	Made store.Made
+	// Workers is how many chains run at once; 0 means GOMAXPROCS.
+	Workers int
+	// Shard is the part of the cells and exact jobs to compute; with
+	// ReferencesOnly, of the references.
+	Shard Shard
+	// ReferencesOnly stops when the references are there.
+	ReferencesOnly bool
+	// NoReferences builds none: cells whose reference is missing fail at once.
+	NoReferences bool
+	// Cost estimates the time left and decides which cells go first.
+	Cost CostModel
+	// Progress is where the progress line goes; nil for none.
+	Progress io.Writer
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Source makes the targets of cells. A *models.Source is one.
+type Source interface {
+	Split(ctx context.Context, dataset string, index int) (*datasets.Split, error)
+	Target(ctx context.Context, dataset string, split int, model string, o models.Options) (models.Target, error)
+}
+
+// Summary is what a run did.
+type Summary struct {
+	Cells, Exact, References Tally
+	Diverged                 int // of the cells computed
+	Failures                 []Failure
+	Elapsed                  time.Duration
+}
+
+// Tally counts jobs of one kind.
+type Tally struct {
+	Wanted   int
+	Computed int
+	Reused   int // that the store had, or that another process added
+}
+
+// Failure is a job that could not be done.
+type Failure struct {
+	Name string
+	Err  error
+}
+
+// Nothing reports whether nothing had to be computed.
+func (s Summary) Nothing() bool {
+	return s.Cells.Computed+s.Exact.Computed+s.References.Computed+len(s.Failures) == 0
+}
+
+// Run computes what the store lacks of the plans. Failures of single jobs are
+// collected in the summary and make an error at the end. When the context is
+// cancelled, running chains are given up, what is done is in the store, and the
+// error wraps the context's.
+func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
+	s, err := newSession(r, plans)
+	if err != nil {
+		return Summary{}, err
+	}
+	ctx, s.abort = context.WithCancelCause(ctx)
+	defer s.abort(nil)
+	s.ended = func() bool { return ctx.Err() != nil }
+	ready, err := s.plan(plans)
+	if err != nil {
+		return s.summary, err
+	}
+	stop := func() {}
+	if len(ready) > 0 {
+		stop = s.progress.watch()
+	}
+	schedule(ctx, s.cores, ready, s.progress.begin)
+	stop()
+	s.summary.Elapsed = s.progress.elapsed()
+	return s.summary, s.outcome(ctx)
+}
+
+// session is one call of Run.
+type session struct {
+	*Runner
+	cores    int
+	progress *progress
+	abort    context.CancelCauseFunc
+	ended    func() bool // by the caller or by abort
+	// references are those that cells may name: their jobs by the spec's ID.
+	references map[string]bench.ReferenceJob
+
+	// The rest belongs to the scheduler's goroutine.
+	summary Summary
+	wanted  map[string]bool           // jobs by key
+	waiting map[string][]*task        // cells by the key of the reference they wait for
+	follow  map[string][]bench.Choice // choices by the key of the cell whose result they wait for
+
+	mu       sync.Mutex
+	truths   map[string]func() (oracle.Truth, error) // by the spec's ID
+	machines map[string]store.Machine                // that the references among them were made on
+}
+
+func newSession(r *Runner, plans []bench.Plan) (*session, error) {
+	if err := r.precheck(plans); err != nil {
+		return nil, err
+	}
+	cores := r.Workers
+	if cores <= 0 {
+		cores = runtime.GOMAXPROCS(0)
+	}
+	s := &session{
+		Runner: r, cores: cores, references: make(map[string]bench.ReferenceJob), progress: newProgress(r.Progress, cores, r.now),
+		wanted: make(map[string]bool), waiting: make(map[string][]*task),
+		follow: make(map[string][]bench.Choice), truths: make(map[string]func() (oracle.Truth, error)), machines: make(map[string]store.Machine),
+	}
+	for _, j := range bench.References(plans) {
+		s.references[j.Spec.ID()] = j
+	}
+	return s, nil
+}
+
+// now is the runner's clock.
+func (r *Runner) now() time.Time {
+	if r.Now != nil {
+		return r.Now()
+	}
+	return time.Now()
+}
+
+// precheck finds mistakes of the caller before anything is computed.
+func (r *Runner) precheck(plans []bench.Plan) error {
+	checked := make(map[string]bool)
+	for _, p := range plans {
+		for _, j := range p.Jobs() {
+			c := j.Cell
+			names := strings.Join([]string{c.Integrator, c.Estimator, c.Scheme}, " ")
+			err := c.Check()
+			if err == nil && c.Kernels() > 0 && !checked[names] {
+				checked[names] = true
+				err = r.Chains.Check(spec(c))
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// plan returns the tasks that are ready at the start.
+func (s *session) plan(plans []bench.Plan) (ready []*task, err error) {
+	if s.ReferencesOnly {
+		for i, j := range bench.References(plans) {
+			if s.Shard.Deals(i) {
+				ready = append(ready, s.wantReference(j)...)
+			}
+		}
+		s.widen(ready)
+		return ready, nil
+	}
+	for _, p := range plans {
+		study := s.Shard.Slice(p.Study)
+		for _, j := range study.Exact {
+			ready = append(ready, s.wantExact(j)...)
+		}
+		for _, j := range study.Cells {
+			ready = append(ready, s.want(j)...)
+		}
+		for _, c := range study.Choices {
+			ready = append(ready, s.wantChoice(c)...)
+		}
+	}
+	s.widen(ready)
+	return ready, nil
+}
+
+// widen shares the cores among the references where there are more cores.
+func (s *session) widen(ready []*task) {
+	references := 0
+	for _, t := range ready {
+		if t.first {
+			references++
+		}
+	}
+	for _, t := range ready {
+		if t.first {
+			t.width = max(1, s.cores/references)
+		}
+	}
+}
+
+// isNew notes that a job is wanted, and reports whether it was not before.
+func (s *session) isNew(key string, t *Tally) bool {
+	if s.wanted[key] {
+		return false
+	}
+	s.wanted[key] = true
+	t.Wanted++
+	return true
+}
+
+// want takes a cell in, and returns the tasks that are ready because of it:
+// its own, or its reference's, or none.
+func (s *session) want(j bench.Job) []*task {
+	if !s.isNew(j.Key, &s.summary.Cells) {
+		return nil
+	}
+	if s.Store.Has(store.Result, j.Key) {
+		s.summary.Cells.Reused++
+		return nil
+	}
+	t := s.cellTask(j)
+	s.progress.add(t)
+	ref, ok := s.references[j.Cell.Oracle]
+	if !ok {
+		return []*task{t}
+	}
+	ready := s.wantReference(ref)
+	if s.hasTruth(ref.Spec.ID()) {
+		return append(ready, t)
+	}
+	if s.NoReferences {
+		s.progress.end(t, false)
+		s.fail(t, fmt.Errorf("needs the reference of %s, split %d, which is not there", ref.Spec.Dataset, ref.Spec.Split))
+		return nil
+	}
+	s.waiting[ref.Key] = append(s.waiting[ref.Key], t)
+	return ready
+}
+
+// wantChoice takes in the cell that a choice needs next.
+func (s *session) wantChoice(c bench.Choice) []*task {
+	results := bench.Results{Store: s.Store}
+	_, next, settled := c.Settle(results.Result)
+	if !settled {
+		s.follow[next.Key] = append(s.follow[next.Key], c)
+		return s.want(next)
+	}
+	for _, j := range c { // count what it rests on
+		if s.Store.Has(store.Result, j.Key) && s.isNew(j.Key, &s.summary.Cells) {
+			s.summary.Cells.Reused++
+		}
+	}
+	return nil
+}
+
+// wantReference returns the task that makes a reference, or none if it is in
+// the store or on its way.
+func (s *session) wantReference(j bench.ReferenceJob) []*task {
+	if s.wanted[j.Key] {
+		return nil
+	}
+	if s.setTruth(j) {
+		s.isNew(j.Key, &s.summary.References)
+		s.summary.References.Reused++
+		return nil
+	}
+	if s.NoReferences {
+		return nil
+	}
+	s.isNew(j.Key, &s.summary.References)
+	t := s.referenceTask(j)
+	s.progress.add(t)
+	return []*task{t}
+}
+
+func (s *session) wantExact(j bench.ExactJob) []*task {
+	if !s.isNew(j.Key, &s.summary.Exact) {
+		return nil
+	}
+	if s.Store.Has(store.Exact, j.Key) {
+		s.summary.Exact.Reused++
+		return nil
+	}
+	t := s.exactTask(j)
+	s.progress.add(t)
+	return []*task{t}
+}
+
+// job is a task that computes one record.
+type job struct {
+	kind store.Kind
+	key  string
+	// make computes the record's body, with the seconds of one core that it
+	// took.
+	make  func(ctx context.Context, cores int) (body any, seconds float64, err error)
+	tally *Tally
+	// done is called in the scheduler's goroutine when the record is there,
+	// and returns the tasks that are ready because of it; lost, when it is not.
+	done func() []*task
+	lost func(err error)
+}
+
+// newTask makes the task of a job. It takes the record from the store if
+// another process has put it there, and waits while another process works at it.
+func (s *session) newTask(t *task, j job) *task {
+	computed := false
+	t.run = func(ctx context.Context, cores int) error {
+		release, ok := s.Store.Claim(string(j.kind) + "-" + j.key)
+		if !ok {
+			return errElsewhere
+		}
+		defer release()
+		// Now nobody else works at it: what others have done is in the store.
+		if err := s.Store.Refresh(); err != nil {
+			return s.unwritable(err)
+		}
+		if s.Store.Has(j.kind, j.key) {
+			return nil
+		}
+		body, seconds, err := j.make(ctx, cores)
+		if err != nil {
+			return err
+		}
+		computed = true
+		return s.put(j, body, seconds)
+	}
+	t.next = func(err error) []*task {
+		s.progress.end(t, err == nil)
+		if err != nil {
+			s.fail(t, err)
+			if j.lost != nil {
+				j.lost(err)
+			}
+			return nil
+		}
+		if computed {
+			j.tally.Computed++
+		} else {
+			j.tally.Reused++
+		}
+		if j.done == nil {
+			return nil
+		}
+		return j.done()
+	}
+	return t
+}
+
+// put stores what a job computed.
+func (s *session) put(j job, body any, seconds float64) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("%s %.12s: %w", j.kind, j.key, err)
+	}
+	return s.unwritable(s.Store.Put(store.Record{Kind: j.kind, Key: j.key, Made: s.Made, Seconds: seconds, Body: raw}))
+}
+
+// unwritable ends the whole run if the store cannot be written: what would be
+// computed next would be lost.
+func (s *session) unwritable(err error) error {
+	if err != nil {
+		s.abort(err)
+	}
+	return err
+}
+
+func (s *session) referenceTask(j bench.ReferenceJob) *task {
+	t := &task{name: fmt.Sprintf("reference of %s, split %d", j.Spec.Dataset, j.Spec.Split), first: true, cost: s.Cost.Reference(j.Spec), width: 1}
+	return s.newTask(t, job{
+		kind: store.Reference, key: j.Key, tally: &s.summary.References,
+		make: func(ctx context.Context, cores int) (any, float64, error) {
+			report := func(done, total int64) { s.progress.part(t, float64(done)/float64(total)) }
+			return s.makeReference(ctx, j, cores, report)
+		},
+		done: func() []*task {
+			released := s.waiting[j.Key]
+			delete(s.waiting, j.Key)
+			if s.setTruth(j) {
+				if err := s.removeParts(j); err != nil {
+					s.fail(t, err)
+				}
+			}
+			return released
+		},
+		lost: func(err error) {
+			for _, c := range s.waiting[j.Key] {
+				s.progress.end(c, false)
+				s.fail(c, fmt.Errorf("needs the %s: %w", t.name, err))
+			}
+			delete(s.waiting, j.Key)
+		},
+	})
+}
+
+func (s *session) makeReference(ctx context.Context, j bench.ReferenceJob, cores int, report func(done, total int64)) (any, float64, error) {
+	newTarget := func() (models.Target, error) {
+		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model, models.Options{Precision: j.Spec.Precision})
+	}
+	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: cores, Parts: parts{s, j.Key}, Progress: report})
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err := ref.Encode()
+	return json.RawMessage(body), ref.Seconds, err
+}
+
+func (s *session) exactTask(j bench.ExactJob) *task {
+	t := &task{name: j.Exact.String(), cost: s.Cost.Exact(j.Exact), width: 1}
+	return s.newTask(t, job{
+		kind: store.Exact, key: j.Key, tally: &s.summary.Exact,
+		make: func(ctx context.Context, _ int) (any, float64, error) {
+			start := time.Now()
+			o, err := j.Exact.Options(s.Chains)
+			if err != nil {
+				return nil, 0, err
+			}
+			rows, err := certify.Run(ctx, o)
+			return rows, time.Since(start).Seconds(), err
+		},
+	})
+}
+
+func (s *session) cellTask(j bench.Job) *task {
+	t := &task{name: j.Cell.String() + " " + j.Key[:12], cost: s.Cost.Cell(j.Cell, s.Chains), width: 1}
+	return s.newTask(t, job{
+		kind: store.Result, key: j.Key, tally: &s.summary.Cells,
+		make: func(ctx context.Context, _ int) (any, float64, error) {
+			r, err := s.compute(ctx, j.Cell)
+			return r, r.Seconds, err
+		},
+		done: func() (ready []*task) {
+			results := bench.Results{Store: s.Store}
+			if r, _ := results.Result(j.Key); r.Diverged {
+				s.summary.Diverged++
+			}
+			for _, c := range s.follow[j.Key] {
+				ready = append(ready, s.wantChoice(c)...)
+			}
+			return ready
+		},
+	})
+}
+
+// compute runs a cell.
+func (s *session) compute(ctx context.Context, c bench.Cell) (r bench.Result, err error) {
+	in := Inputs{Chains: s.Chains}
+	if in.Split, err = s.Source.Split(ctx, c.Dataset, c.Split); err != nil {
+		return r, err
+	}
+	if in.Target, err = s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision}); err != nil {
+		return r, err
+	}
+	if in.Truth, err = s.truth(ctx, c); err != nil {
+		return r, err
+	}
+	r, err = Compute(ctx, c, in)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.machines[c.Oracle]; ok && m != s.Made.Machine {
+		r.OracleMachine = &m
+	}
+	return r, err
+}
+
+// fail notes a failure, unless the run was ended: its error then says why.
+func (s *session) fail(t *task, err error) {
+	if !s.ended() {
+		s.summary.Failures = append(s.summary.Failures, Failure{t.name, err})
+	}
+}
+
+// setTruth takes a reference from the store, and reports whether it is there.
+func (s *session) setTruth(j bench.ReferenceJob) bool {
+	ref, machine := LoadReference(s.Store, j.Key)
+	if ref == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.truths[j.Spec.ID()] = func() (oracle.Truth, error) { return ref, nil }
+	s.machines[j.Spec.ID()] = machine
+	return true
+}
+
+func (s *session) hasTruth(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.truths[id]
+	return ok
+}
+
+// truth returns what starts and judges a cell's chain. An analytic truth is
+// made once for all cells that it serves.
+func (s *session) truth(ctx context.Context, c bench.Cell) (oracle.Truth, error) {
+	if c.Oracle == "" {
+		return nil, nil
+	}
+	key := c.Oracle
+	if key == bench.Analytic {
+		key = fmt.Sprintf("%s %s %d %s %d", key, c.Dataset, c.Split, c.Model, c.Samples)
+	}
+	s.mu.Lock()
+	get, ok := s.truths[key]
+	if !ok && c.Oracle == bench.Analytic {
+		get = sync.OnceValues(func() (oracle.Truth, error) {
+			t, err := s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
+			if err != nil {
+				return nil, err
+			}
+			return oracle.NewAnalytic(c.Model, t, c.Samples)
+		})
+		s.truths[key] = get
+		ok = true
+	}
+	s.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
+	}
+	return get()
+}
+
+// outcome is the error of the whole run.
+func (s *session) outcome(ctx context.Context) error {
+	all := []Tally{s.summary.Cells, s.summary.Exact, s.summary.References}
+	var wanted, have int
+	for _, t := range all {
+		wanted, have = wanted+t.Wanted, have+t.Computed+t.Reused
+	}
+	if err := context.Cause(ctx); err != nil {
+		state := "ended"
+		if errors.Is(err, context.Canceled) {
+			state = "interrupted"
+		}
+		return fmt.Errorf("%s with %d of %d jobs in %s: the same command continues there: %w", state, have, wanted, s.Store.Dir(), err)
+	}
+	if n := len(s.summary.Failures); n > 0 {
+		return fmt.Errorf("%d of %d jobs failed", n, wanted)
+	}
+	return nil
+}

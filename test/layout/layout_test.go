@@ -1,0 +1,107 @@
+// Package layout holds the imports of the module to docs/architecture.md.
+package layout
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// everybody's rooms: all packages may import them.
+var shared = []string{"noise", "usage"}
+
+// allowed reads the table of imports in the document, by room.
+func allowed(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), "```imports\n")
+	table, _, closed := strings.Cut(table, "```")
+	if !ok || !closed {
+		t.Fatal("docs/architecture.md has no table of imports")
+	}
+	rules := make(map[string][]string)
+	for line := range strings.Lines(table) {
+		room, imports, ok := strings.Cut(line, ":")
+		if !ok {
+			t.Fatalf("line %q of the table: want room : imports", line)
+		}
+		rules[strings.TrimSpace(room)] = strings.Fields(imports)
+	}
+	return rules
+}
+
+// wrong returns the imports of a room that the rules do not allow.
+func wrong(room string, imports, allowed []string) []string {
+	return slices.DeleteFunc(slices.Clone(imports), func(i string) bool {
+		return strings.HasPrefix(i, "internal/") || slices.Contains(shared, i) || slices.Contains(allowed, i)
+	})
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	rules := allowed(t)
+	out, err := exec.Command("go", "list", "-f", `{{.Module.Path}} {{.ImportPath}} {{join .Imports " "}}`, "../../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		room := strings.TrimPrefix(f[1], f[0]+"/")
+		var ours []string
+		for _, i := range f[2:] {
+			if r, ok := strings.CutPrefix(i, f[0]+"/"); ok {
+				ours = append(ours, r)
+			}
+		}
+		switch top, _, _ := strings.Cut(room, "/"); {
+		case top == "cmd" || top == "test" || room == "bench/peers" || room == f[1]:
+			continue
+		case top == "internal" || slices.Contains(shared, room):
+			if bad := wrong(room, ours, nil); len(bad) > 0 {
+				t.Errorf("%s imports %v: machine-level code knows no room", room, bad)
+			}
+			continue
+		}
+		rule, ok := rules[room]
+		if !ok {
+			t.Errorf("room %s is not in docs/architecture.md", room)
+			continue
+		}
+		seen++
+		if bad := wrong(room, ours, rule); len(bad) > 0 {
+			t.Errorf("%s imports %v, which docs/architecture.md does not allow", room, bad)
+		}
+	}
+	if seen != len(rules) {
+		t.Errorf("%d rooms of the %d in docs/architecture.md are there", seen, len(rules))
+	}
+}
+
+// The rules themselves have no cycle: a room's imports come before it.
+func TestTheTableHasNoCycle(t *testing.T) {
+	rules := allowed(t)
+	var visit func(room string, path []string)
+	visit = func(room string, path []string) {
+		if slices.Contains(path, room) {
+			t.Fatalf("cycle: %v → %s", path, room)
+		}
+		for _, i := range rules[room] {
+			visit(i, append(slices.Clone(path), room))
+		}
+	}
+	for room := range rules {
+		visit(room, nil)
+	}
+}
+
+// Negative control: an arrow against the table is seen.
+func TestAnImportAgainstTheTableIsSeen(t *testing.T) {
+	if bad := wrong("models", []string{"datasets", "sweep", "internal/mlp"}, allowed(t)["models"]); !slices.Equal(bad, []string{"sweep"}) {
+		t.Errorf("found %v, want sweep", bad)
+	}
+}
