@@ -253,7 +253,7 @@ func (t *userTable) add(line int, fields []string) error {
 			return fmt.Errorf("%s: the value is missing (%q): want every value, or the row left out", t.column(i), f)
 		}
 		if i == t.target && t.task == Classification {
-			t.words = append(t.words, f)
+			t.words = append(t.words, class(f))
 			continue
 		}
 		v, err := strconv.ParseFloat(f, 64)
@@ -303,13 +303,22 @@ func (t *userTable) finish() error {
 	return nil
 }
 
+// class is the name of the class that a field stands for: 1 and 1.0 are the
+// same.
+func class(field string) string {
+	if v, err := strconv.ParseFloat(field, 64); err == nil {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return field
+}
+
 // compareClasses puts numbers before words, and sorts them by value.
 func compareClasses(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	switch {
 	case errX == nil && errY == nil:
-		return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+		return cmp.Compare(x, y)
 	case errX == nil:
 		return -1
 	case errY == nil:

@@ -69,12 +69,14 @@ func TestFilesOfAllFormsAreRead(t *testing.T) {
 // Classes are numbered in order, numbers by value; a constant column keeps
 // deviation 1, so its standardised values are 0.
 func TestAFileOfClassesIsRead(t *testing.T) {
-	for target, classes := range map[string][]string{"words": {"good", "bad", "ugly"}, "numbers": {"2", "10", "11"}} {
+	for target, classes := range map[string][]string{
+		"words": {"good", "bad", "ugly", "good", "bad", "ugly"}, "numbers": {"2", "10", "11", "2.0", "1e1", "11"},
+	} {
 		// In order: bad good ugly; 2 10 11.
 		want := map[string][]int{"words": {1, 0, 2, 1, 0, 2}, "numbers": {0, 1, 2, 0, 1, 2}}[target]
 		var text strings.Builder
-		for i := range 6 {
-			fmt.Fprintf(&text, "%d,7,%s\n", i, classes[i%3])
+		for i, class := range classes {
+			fmt.Fprintf(&text, "%d,7,%s\n", i, class)
 		}
 		s := loadFile(t, text.String(), FileOptions{Task: Classification, TestShare: 0.34})
 		if !slices.Equal(s.Labels, want) || s.Classes != 3 {
