@@ -3,29 +3,39 @@ package gate
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+	"gonum.org/v1/gonum/stat"
 
 	"hambench/usage"
 )
 
 // benchmarks are the measurements of a run by benchmark and unit.
 type benchmarks struct {
-	values map[string][]float64
-	keys   []string // in the order of the file
-	better map[string]int
+	values      map[string][]float64
+	keys        []string // in the order of the file
+	better      map[string]int
+	environment environment
 }
 
+// higherIsBetter are units of which Go's convention does not say so: the
+// benchmarks of this project report them.
+var higherIsBetter = []string{"%peak", "speedup"}
+
 func parseBenchmarks(r Run) (*benchmarks, error) {
-	b := &benchmarks{values: make(map[string][]float64), better: make(map[string]int)}
+	b := &benchmarks{values: make(map[string][]float64), better: make(map[string]int), environment: make(environment)}
 	reader := benchfmt.NewReader(bytes.NewReader(r.Data), r.Name)
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return nil, usage.Errorf("gate: %w", rec)
 		case *benchfmt.Result:
-			b.add(rec, reader)
+			if err := b.add(rec, reader); err != nil {
+				return nil, usage.Errorf("gate: %s: %w", r.Name, err)
+			}
 		}
 	}
 	if err := reader.Err(); err != nil {
@@ -37,21 +47,37 @@ func parseBenchmarks(r Run) (*benchmarks, error) {
 	return b, nil
 }
 
-func (b *benchmarks) add(rec *benchfmt.Result, reader *benchfmt.Reader) {
+func (b *benchmarks) add(rec *benchfmt.Result, reader *benchfmt.Reader) error {
+	for _, c := range rec.Config {
+		if c.File && c.Key != "pkg" {
+			b.environment.add(c.Key, string(c.Value))
+		}
+	}
 	for _, v := range rec.Values {
+		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+			return usage.Errorf("%s = %v %s: want a finite number", rec.Name.Full(), v.Value, v.Unit)
+		}
 		key := fmt.Sprintf("%s\x00%s", rec.Name.Full(), v.Unit)
 		if pkg := rec.GetConfig("pkg"); pkg != "" {
 			key = pkg + "." + key
 		}
 		if _, ok := b.values[key]; !ok {
 			b.keys = append(b.keys, key)
-			b.better[key] = reader.Units().GetBetter(v.Unit)
-			if b.better[key] == 0 && strings.HasSuffix(v.Unit, "/s") {
-				b.better[key] = 1
-			}
+			b.better[key] = direction(v.Unit, reader)
 		}
 		b.values[key] = append(b.values[key], v.Value)
 	}
+	return nil
+}
+
+// direction is 1 if higher values of a unit are better. A unit of which nothing
+// is known is a cost.
+func direction(unit string, reader *benchfmt.Reader) int {
+	d := reader.Units().GetBetter(unit)
+	if d == 0 && (strings.HasSuffix(unit, "/s") || slices.Contains(higherIsBetter, unit)) {
+		return 1
+	}
+	return d
 }
 
 func compareBenchmarks(oldRun, newRun Run, o Options) (*Report, error) {
@@ -65,7 +91,6 @@ func compareBenchmarks(oldRun, newRun Run, o Options) (*Report, error) {
 	}
 	r := &Report{Kind: kindBenchmarks}
 	var all []comparison
-	few := 0
 	for _, key := range old.keys {
 		name, unit, _ := strings.Cut(key, "\x00")
 		r.Compared++
@@ -74,16 +99,61 @@ func compareBenchmarks(oldRun, newRun Run, o Options) (*Report, error) {
 			r.moved(name, unit, "present", "missing", "every old benchmark must be in the new run")
 			continue
 		}
-		c := comparison{where: name, what: unit, old: old.values[key], new: values, higherBetter: old.better[key] > 0, effect: o.Effect}
-		if !c.testable() {
-			few++
+		if same(old.values[key], values) {
+			r.Equal++
+			continue
 		}
+		c := compareSamples(old.values[key], values, old.better[key] > 0, o.Effect)
+		c.where, c.what = name, unit
 		all = append(all, c)
 	}
-	r.decide(all, o)
-	if few > 0 {
-		r.note("%d benchmarks have fewer than %d runs on a side and were not tested: use -count", few, fewestRuns)
-	}
+	r.decide(all, o.Alpha)
+	r.noteEnvironment(old.environment, new.environment)
 	noteAdded(r, old.values, new.keys)
 	return r, nil
+}
+
+// same reports whether two lists hold the same measurements, or one value
+// throughout.
+func same(a, b []float64) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b) || a[0] == a[len(a)-1] && a[0] == b[0] && b[0] == b[len(b)-1]
+}
+
+// compareSamples compares independent measurements by Student's test. It is
+// made on logarithms, in which noise that grows with the value is even; values
+// that have none are compared in multiples of the old mean.
+func compareSamples(old, new []float64, higherBetter bool, effect float64) comparison {
+	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(new, nil), n: len(old), m: len(new), effect: effect, unit: relatively}
+	a, b := old, new
+	switch {
+	case slices.Min(old) > 0 && slices.Min(new) > 0:
+		a, b, c.effect, c.unit = scaled(old, math.Log), scaled(new, math.Log), math.Log1p(effect), logarithm
+	case c.old != 0:
+		by := func(v float64) float64 { return v / math.Abs(c.old) }
+		a, b = scaled(old, by), scaled(new, by)
+	}
+	c.change = stat.Mean(b, nil) - stat.Mean(a, nil)
+	if higherBetter {
+		c.change = -c.change
+	}
+	c.sd = math.Sqrt((squares(a) + squares(b)) / c.df(0))
+	if c.old == 0 && c.change > 0 { // from nothing to something
+		c.change, c.sd = math.Inf(1), 0
+	}
+	return c
+}
+
+func scaled(x []float64, f func(float64) float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = f(v)
+	}
+	return y
+}
+
+// squares is the sum of squared deviations from the mean.
+func squares(x []float64) float64 {
+	_, v := stat.PopMeanVariance(x, nil)
+	return v * float64(len(x))
 }

@@ -7,55 +7,106 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"hambench/usage"
 )
 
-// cellColumns are the columns of exported cells that are compared.
-var cellColumns = []string{"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h", "ks", "diverged", "gradients", "seconds"}
+// required are the columns without which a table is no export. Exports of the
+// first edition have them.
+var required = []string{"experiment", "dataset", "split", "ks", "diverged", "gradients", "seconds"}
 
-// identity are the columns that say which cell it is, but for the split:
-// the splits are the repetitions.
-var identity = []string{"experiment", "dataset", "integrator", "nl", "friction", "scheme", "K", "batch", "h"}
+// identity are the columns that say which cell it is, but for the split: the
+// splits are the repetitions. Those that one of two runs lacks do not count.
+var identity = []string{
+	"experiment", "dataset", "model", "hidden", "precision", "integrator", "parameters", "nl", "friction", "estimator",
+	"scheme", "K", "batch", "h", "samples",
+}
+
+// environmentColumns say where and by what a cell was computed.
+var environmentColumns = []string{"arch", "isa", "cpu", "go", "commit", "version"}
+
+// The noise of a distance, seen in chains that differ by their seed alone
+// (docs/gate.md): up to quiet times the distance of independent samples, which
+// is the column ks_self, its standard deviation is at most noiseShare of it.
+// Beyond, near the limit of stability, it can be half of it: there it is known
+// from the splits alone. usualSelf is that of 200 samples, for want of a column.
+const (
+	noiseShare = 0.1
+	quiet      = 2
+	usualSelf  = 0.085
+)
+
+// proportional is the distance from which on --distance is a share of it.
+const proportional = 0.1
+
+// shortest is the time, in seconds, from which on a cell's cost is compared:
+// exports round to milliseconds.
+const shortest = 0.1
 
 // cell is what is compared of a cell.
 type cell struct {
-	split             string
-	ks                float64
-	diverged          bool
-	secondsPerMillion float64 // gradients; NaN if not known
+	key                string // of the store
+	ks, self           float64
+	diverged           bool
+	gradients, seconds float64
 }
 
-// cells are the cells of a run by identity.
-type cells struct {
-	groups map[string][]cell
-	keys   []string
-}
-
-func parseCells(r Run) (*cells, error) {
-	records, err := cellRecords(r)
-	if err != nil {
-		return nil, err
+// cost is in seconds per gradient; NaN if it is too short to say.
+func (c cell) cost() float64 {
+	if c.seconds < shortest || c.gradients <= 0 {
+		return math.NaN()
 	}
-	c := &cells{groups: make(map[string][]cell)}
+	return c.seconds / c.gradients
+}
+
+// cells are the cells of a run by identity and split. Several cells of one
+// split, which an older export does not tell apart, stand in its order.
+type cells struct {
+	groups      map[string]map[string][]cell
+	keys        []string
+	environment environment
+}
+
+func parseCells(r Run, records []map[string]string, columns []string) (*cells, error) {
+	c := &cells{groups: make(map[string]map[string][]cell), environment: make(environment)}
 	for i, rec := range records {
-		key, one, err := parseCell(rec)
+		one, err := parseCell(rec)
 		if err != nil {
 			return nil, usage.Errorf("gate: %s: cell %d: %w", r.Name, i+1, err)
 		}
+		key := keyOf(rec, columns)
 		if _, ok := c.groups[key]; !ok {
+			c.groups[key] = make(map[string][]cell)
 			c.keys = append(c.keys, key)
 		}
-		c.groups[key] = append(c.groups[key], one)
+		c.groups[key][rec["split"]] = append(c.groups[key][rec["split"]], one)
+		for _, name := range environmentColumns {
+			c.environment.add(name, rec[name])
+		}
 	}
 	if len(c.keys) == 0 {
 		return nil, usage.Errorf("gate: %s has no cells", r.Name)
 	}
 	return c, nil
+}
+
+func keyOf(rec map[string]string, columns []string) string {
+	var parts []string
+	for _, name := range columns {
+		if v := rec[name]; v != "" {
+			parts = append(parts, name+"="+v)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // cellRecords reads CSV, a JSON array, or JSON objects one after another.
@@ -101,11 +152,6 @@ func csvRecords(r Run) ([]map[string]string, error) {
 		return nil, usage.Errorf("gate: %s: %w", r.Name, err)
 	}
 	header := lines[0]
-	for _, want := range cellColumns {
-		if !slices.Contains(header, want) {
-			return nil, usage.Errorf("gate: %s lacks column %q: want the columns of hambench export", r.Name, want)
-		}
-	}
 	var records []map[string]string
 	for _, line := range lines[1:] {
 		rec := make(map[string]string)
@@ -117,92 +163,204 @@ func csvRecords(r Run) ([]map[string]string, error) {
 	return records, nil
 }
 
-func parseCell(rec map[string]string) (key string, c cell, err error) {
-	var parts []string
-	for _, name := range identity {
-		if v := rec[name]; v != "" {
-			parts = append(parts, name+"="+v)
-		}
-	}
-	if rec["integrator"] == "" || rec["scheme"] == "" {
-		return "", c, usage.Errorf("integrator or scheme is missing: want the columns of hambench export")
-	}
+func parseCell(rec map[string]string) (cell, error) {
+	var err error
 	number := func(name string) float64 {
 		v, bad := strconv.ParseFloat(rec[name], 64)
-		if bad != nil && err == nil {
-			err = usage.Errorf("%s = %q: want a number", name, rec[name])
+		if (bad != nil || math.IsNaN(v) || math.IsInf(v, 0)) && err == nil {
+			err = usage.Errorf("%s = %q: want a finite number", name, rec[name])
 		}
 		return v
 	}
-	c.split = rec["split"]
-	c.ks = number("ks")
-	c.secondsPerMillion = 1e6 * number("seconds") / number("gradients")
+	c := cell{key: rec["key"], self: usualSelf, ks: number("ks"), gradients: number("gradients"), seconds: number("seconds")}
+	if rec["ks_self"] != "" {
+		if v := number("ks_self"); v > 0 {
+			c.self = v
+		}
+	}
 	diverged, bad := strconv.ParseBool(rec["diverged"])
-	if bad != nil && err == nil {
-		err = usage.Errorf("diverged = %q: want true or false", rec["diverged"])
+	switch {
+	case err != nil:
+		return c, err
+	case bad != nil:
+		return c, usage.Errorf("diverged = %q: want true or false", rec["diverged"])
+	case rec["experiment"] == "" || rec["dataset"] == "":
+		return c, usage.Errorf("experiment or dataset is missing: want the columns of hambench export")
 	}
 	c.diverged = diverged
-	return strings.Join(parts, " "), c, err
+	return c, nil
 }
 
 func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
-	old, err := parseCells(oldRun)
-	if err != nil {
-		return nil, err
-	}
-	new, err := parseCells(newRun)
+	old, new, err := parseBoth(oldRun, newRun)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Kind: kindCells}
 	var all []comparison
+	var costs costs
 	for _, key := range old.keys {
 		r.Compared++
-		now, ok := new.groups[key]
-		if !ok {
-			r.moved(key, "cell", "present", "missing", "every old cell must be in the new run")
+		pairs, missing := pair(old.groups[key], new.groups[key])
+		if missing > 0 {
+			r.moved(key, "cell", "present", "missing", "every old cell must be in the new run, split by split: %d are not", missing)
 			continue
 		}
-		all = append(all, r.compareGroup(key, old.groups[key], now, o)...)
+		if c, differs := r.compareCell(key, pairs, o); differs {
+			all = append(all, c)
+		}
+		costs.add(key, pairs)
 	}
-	r.decide(all, o)
+	if !o.NoCost {
+		all = append(all, costs.compare(r, 2*o.Effect)...)
+	}
+	r.decide(all, o.Alpha)
+	r.noteEnvironment(old.environment, new.environment)
 	noteAdded(r, old.groups, new.keys)
 	return r, nil
 }
 
-// compareGroup compares the splits of a cell: what needs no test at once, and
-// returns what does. With few splits, the distance is held to a threshold
-// that the noise of 200 samples hardly ever passes.
-func (r *Report) compareGroup(key string, old, new []cell, o Options) []comparison {
-	a, b := share(old), share(new)
-	if b > a {
-		r.moved(key, "diverged", fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b), "more chains diverge")
-		return nil
+// parseBoth reads two runs, and tells cells apart by the columns that both
+// have.
+func parseBoth(oldRun, newRun Run) (old, new *cells, err error) {
+	a, err := cellRecords(oldRun)
+	if err != nil {
+		return nil, nil, err
 	}
-	distance := comparison{where: key, what: "ks", effect: o.Distance, absolute: true}
-	cost := comparison{where: key, what: "seconds per million gradients", effect: 2 * o.Effect}
-	for _, c := range old {
-		distance.old, cost.old = append(distance.old, c.ks), append(cost.old, c.secondsPerMillion)
+	b, err := cellRecords(newRun)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, c := range new {
-		distance.new, cost.new = append(distance.new, c.ks), append(cost.new, c.secondsPerMillion)
+	columns := slices.DeleteFunc(slices.Clone(identity), func(name string) bool { return !has(a, name) || !has(b, name) })
+	if old, err = parseCells(oldRun, a, columns); err != nil {
+		return nil, nil, err
 	}
-	if w := distance.worse(); !distance.testable() && w >= o.Distance {
-		r.moved(key, "ks", short(median(distance.old)), short(median(distance.new)), "by %.3g >= %g", w, o.Distance)
-	}
-	if slices.ContainsFunc(append(cost.old, cost.new...), math.IsNaN) {
-		return []comparison{distance}
-	}
-	return []comparison{distance, cost}
+	new, err = parseCells(newRun, b, columns)
+	return old, new, err
 }
 
-// share is the share of diverged chains.
-func share(cs []cell) float64 {
-	n := 0
-	for _, c := range cs {
-		if c.diverged {
-			n++
+func has(records []map[string]string, column string) bool {
+	return slices.ContainsFunc(records, func(rec map[string]string) bool { return rec[column] != "" })
+}
+
+// pairOf is a cell in both runs.
+type pairOf struct{ old, new cell }
+
+func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == p.new.diverged }
+
+// pair puts together what is the same cell and split in both runs, and counts
+// what the new one lacks. Cells of one split pair by key, the rest in order.
+func pair(old, new map[string][]cell) (pairs []pairOf, missing int) {
+	for _, split := range slices.Sorted(maps.Keys(old)) {
+		a, b := slices.Clone(old[split]), slices.Clone(new[split])
+		a = slices.DeleteFunc(a, func(c cell) bool {
+			i := slices.IndexFunc(b, func(d cell) bool { return c.key != "" && c.key == d.key })
+			if i >= 0 {
+				pairs = append(pairs, pairOf{c, b[i]})
+				b = slices.Delete(b, i, i+1)
+			}
+			return i >= 0
+		})
+		for i := range min(len(a), len(b)) {
+			pairs = append(pairs, pairOf{a[i], b[i]})
+		}
+		missing += max(0, len(a)-len(b))
+	}
+	return pairs, missing
+}
+
+// compareCell compares the pairs of a cell that differ: what is equal to the
+// last digit has not moved. More chains that diverge are a move at once; the
+// distances of those that do in neither run are returned, to be tested.
+func (r *Report) compareCell(key string, pairs []pairOf, o Options) (c comparison, differs bool) {
+	pairs = slices.DeleteFunc(slices.Clone(pairs), pairOf.equal)
+	if len(pairs) == 0 {
+		r.Equal++
+		return c, false
+	}
+	diverged := 0
+	var old, new, self []float64
+	for _, p := range pairs {
+		switch {
+		case p.new.diverged && !p.old.diverged:
+			diverged++
+		case p.old.diverged && !p.new.diverged:
+			diverged--
+		case !p.old.diverged:
+			old, new, self = append(old, p.old.ks), append(new, p.new.ks), append(self, p.old.self)
 		}
 	}
-	return float64(n) / float64(len(cs))
+	if diverged > 0 {
+		r.moved(key, "diverged", "no", "yes", "%d more chains of %d that differ", diverged, len(pairs))
+		return c, false
+	}
+	if len(old) == 0 {
+		return c, false
+	}
+	return compareDistances(key, old, new, stat.Mean(self, nil), o.Distance), true
+}
+
+// compareDistances compares the distances of a cell, split by split.
+func compareDistances(key string, old, new []float64, self, effect float64) comparison {
+	c := comparison{
+		where: key, what: "distance", old: stat.Mean(old, nil), new: stat.Mean(new, nil), unit: absolutely,
+		n: len(old), m: len(old), paired: true,
+	}
+	size := (c.old + c.new) / 2
+	c.change, c.effect = c.new-c.old, effect*max(1, size/proportional)
+	c.sd = noiseShare * max(size, self)
+	c.known = min(c.old, c.new) <= quiet*self
+	if !c.known && c.n > 1 {
+		changes := make([]float64, len(old))
+		floats.SubTo(changes, new, old)
+		c.sd = max(c.sd, stat.StdDev(changes, nil)/math.Sqrt2)
+	}
+	return c
+}
+
+// costs are the logarithms of the ratios of costs, new to old, by integrator:
+// of one cell there is one measurement, which says nothing about its noise.
+type costs struct {
+	ratios map[string][]float64
+	keys   []string
+}
+
+var integratorOf = regexp.MustCompile(`(?:^| )integrator=(\S+)`)
+
+func (c *costs) add(key string, pairs []pairOf) {
+	found := integratorOf.FindStringSubmatch(key)
+	if found == nil {
+		return // no chain
+	}
+	if c.ratios == nil {
+		c.ratios = make(map[string][]float64)
+	}
+	name := found[1]
+	for _, p := range pairs {
+		if ratio := math.Log(p.new.cost() / p.old.cost()); !math.IsNaN(ratio) {
+			if _, ok := c.ratios[name]; !ok {
+				c.keys = append(c.keys, name)
+			}
+			c.ratios[name] = append(c.ratios[name], ratio)
+		}
+	}
+}
+
+// compare returns the comparisons of the costs that differ.
+func (c *costs) compare(r *Report, effect float64) []comparison {
+	var all []comparison
+	for _, name := range c.keys {
+		ratios := c.ratios[name]
+		r.Compared++
+		if slices.Min(ratios) == 0 && slices.Max(ratios) == 0 {
+			r.Equal++
+			continue
+		}
+		mean, sd := stat.MeanStdDev(ratios, nil)
+		all = append(all, comparison{
+			where: "integrator=" + name, what: "time per gradient, new to old", old: 1, new: math.Exp(mean), change: mean, effect: math.Log1p(effect),
+			unit: logarithm, sd: sd / math.Sqrt2, n: len(ratios), m: len(ratios), paired: true,
+		})
+	}
+	return all
 }

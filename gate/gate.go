@@ -1,6 +1,22 @@
-// Package gate compares two runs and says whether something moved: the
+// Package gate compares two runs and decides whether the second is worse: the
 // convergence orders and constants of certify's JSON, the distances and costs
 // of exported cells, or benchmarks in Go's text format.
+//
+// Compare tells the kind of its input by the form, and returns a Report. There
+// are three outcomes, and none stands for another:
+//
+//	Err() == nil                        nothing moved
+//	errors.Is(r.Err(), ErrMoved)        something did: Moved has what, and why
+//	errors.Is(r.Err(), ErrUndecided)    the noise hides a change that counts
+//
+// Values that are equal pass. Of those that differ, each passes only if a change
+// that counts (Options.Effect, Options.Distance) would look like it in at most
+// one of ten runs. It has moved if it is significantly worse, at an error rate
+// of Options.Alpha over all comparisons together. What is neither is undecided,
+// and the report says how many more runs would decide it. docs/gate.md has the
+// power and the false alarms by simulation.
+//
+// Orders and constants are exact: they are compared without a test.
 package gate
 
 import (
@@ -8,25 +24,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"hambench/internal/table"
 	"hambench/usage"
 )
 
-// ErrMoved says that the new run is not as good as, or not the same as, the
-// old one.
-var ErrMoved = errors.New("moved")
+// The errors of a Report.
+var (
+	// ErrMoved says that the new run is not as good as, or not the same as, the
+	// old one.
+	ErrMoved = errors.New("moved")
+	// ErrUndecided says that nothing moved for certain, and that a change that
+	// counts could have been missed.
+	ErrUndecided = errors.New("cannot decide")
+)
 
 // Options are the thresholds. A zero stands for the default.
 type Options struct {
 	Order    float64 // largest change of a convergence order; default 0.05
 	Constant float64 // largest relative change of a leading constant or error; default 0.005
-	Alpha    float64 // family-wise error rate over all benchmarks; default 0.05
-	Effect   float64 // smallest relative change of a benchmark that counts; default 0.05
-	Distance float64 // smallest change of a cell's Kolmogorov distance that counts; default 0.03
+	Alpha    float64 // family-wise error rate over all that is tested; default 0.05
+	// Effect is the smallest relative change of a benchmark that counts; default
+	// 0.05. Costs of cells count from twice that on.
+	Effect float64
+	// Distance is the smallest change of a cell's Kolmogorov distance that
+	// counts, for distances of up to 0.1; above, it grows in proportion. Default
+	// 0.03.
+	Distance float64
+	// NoCost leaves out the costs of cells: runs on different machines differ
+	// in them.
+	NoCost bool
 }
 
 func (o Options) complete() (Options, error) {
@@ -59,40 +93,91 @@ type Change struct {
 	Why      string // the threshold or the test
 }
 
+// Undecided is a comparison that the noise hides.
+type Undecided struct {
+	Where, What string
+	Change      string // as measured
+	Smallest    string // the change that would be found in nine of ten runs
+	Flag        string // that sets what counts
+	Effect      string // what counts
+	More        int    // runs of each side that would decide it
+}
+
 // Report is the outcome of a comparison.
 type Report struct {
-	Kind     string // certify, cells or benchmarks
-	Compared int    // quantities compared
-	Moved    []Change
-	Notes    []string // what is no failure but worth saying
+	Kind      string // certify, cells or benchmarks
+	Compared  int    // quantities compared
+	Equal     int    // of them, those that are the same to the last digit
+	Moved     []Change
+	Undecided []Undecided
+	Notes     []string // what is no failure but worth saying
 }
 
-// Err returns ErrMoved, with the number of changes, if something moved.
+// Err returns an error that is ErrMoved, if something moved, or else
+// ErrUndecided, if something could not be decided.
 func (r *Report) Err() error {
-	if len(r.Moved) == 0 {
-		return nil
+	switch {
+	case len(r.Moved) > 0:
+		return fmt.Errorf("gate: %d of %d %w", len(r.Moved), r.Compared, ErrMoved)
+	case len(r.Undecided) > 0:
+		return fmt.Errorf("gate: %w: %s (%d of %d comparisons)", ErrUndecided, r.missing(), len(r.Undecided), r.Compared)
 	}
-	return fmt.Errorf("gate: %d of %d %w", len(r.Moved), r.Compared, ErrMoved)
+	return nil
 }
 
-// Write prints the report: a table of what moved, and the notes.
+// missing says what could be missed, by flag, and how many runs would show it.
+func (r *Report) missing() string {
+	var flags []string
+	most := make(map[string]Undecided)
+	for _, u := range r.Undecided {
+		if _, ok := most[u.Flag]; !ok {
+			flags = append(flags, u.Flag)
+		}
+		if u.More > most[u.Flag].More {
+			most[u.Flag] = u
+		}
+	}
+	var parts []string
+	for _, f := range flags {
+		parts = append(parts, fmt.Sprintf("a change of %s %s would be missed in more than one of ten runs: run %d more", f, most[f].Effect, most[f].More))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Write prints the report: a table of what moved, one of what cannot be
+// decided, the notes, and a line of numbers.
 func (r *Report) Write(w io.Writer) error {
-	if len(r.Moved) > 0 {
-		var rows [][]string
-		for _, c := range r.Moved {
-			rows = append(rows, []string{c.Where, c.What, c.Old, c.New, c.Why})
-		}
-		if err := table.Write(w, []string{"where", "what", "old", "new", "why"}, rows); err != nil {
-			return err
-		}
+	var moved, undecided [][]string
+	for _, c := range r.Moved {
+		moved = append(moved, []string{c.Where, c.What, c.Old, c.New, c.Why})
+	}
+	for _, u := range r.Undecided {
+		undecided = append(undecided, []string{u.Where, u.What, u.Change, u.Smallest, u.Effect, strconv.Itoa(u.More)})
+	}
+	if err := writeTable(w, []string{"where", "what", "old", "new", "why"}, moved); err != nil {
+		return err
+	}
+	if err := writeTable(w, []string{"cannot decide", "what", "worse by", "would find", "counts from", "run more"}, undecided); err != nil {
+		return err
 	}
 	for _, n := range r.Notes {
 		if _, err := fmt.Fprintln(w, "note:", n); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s: %d compared, %d moved\n", r.Kind, r.Compared, len(r.Moved))
+	line := fmt.Sprintf("%s: %d compared, %d moved", r.Kind, r.Compared, len(r.Moved))
+	if r.Kind != kindCertify {
+		line += fmt.Sprintf(", %d undecided, %d equal", len(r.Undecided), r.Equal)
+	}
+	_, err := fmt.Fprintln(w, line)
 	return err
+}
+
+func writeTable(w io.Writer, header []string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return table.Write(w, header, rows)
 }
 
 func (r *Report) moved(where, what, old, new, why string, args ...any) {
@@ -155,22 +240,69 @@ const (
 	kindBenchmarks = "benchmarks"
 )
 
-// kindOf tells what a run holds: JSON with observables, JSON or CSV rows of
-// cells, or else benchmark text.
+// kindOf recognises what a run holds: JSON with observables, JSON or CSV rows
+// of cells, or benchmark text. A table of another kind is refused by its name.
 func kindOf(r Run) (string, error) {
 	text := bytes.TrimSpace(r.Data)
 	if len(text) == 0 {
 		return "", usage.Errorf("gate: %s is empty: want certify JSON, exported cells, or benchmark text", r.Name)
 	}
-	header, _, _ := strings.Cut(string(text[:min(len(text), 4096)]), "\n")
-	switch {
-	case text[0] == '[' || text[0] == '{':
+	if text[0] == '[' || text[0] == '{' {
 		if bytes.Contains(text, []byte(`"observables"`)) {
 			return kindCertify, nil
 		}
 		return kindCells, nil
-	case strings.Contains(header, ",") && strings.HasPrefix(header, cellColumns[0]+","):
-		return kindCells, nil
+	}
+	header, _, _ := strings.Cut(string(text), "\n")
+	if !benchmarkLine.Match(text) && strings.Contains(header, ",") {
+		return kindCells, checkHeader(r.Name, strings.Split(strings.TrimSpace(header), ","))
 	}
 	return kindBenchmarks, nil
+}
+
+var benchmarkLine = regexp.MustCompile(`(?m)^Benchmark`)
+
+// checkHeader tells an export from the CSV of a figure or table.
+func checkHeader(name string, header []string) error {
+	var lacks []string
+	for _, want := range required {
+		if !slices.Contains(header, want) {
+			lacks = append(lacks, want)
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	kind := "no export"
+	if slices.Contains(header, "dataset") || slices.Contains(header, "h") || slices.Contains(header, "ks_mean") {
+		kind = "the table of a figure and no export"
+	}
+	return usage.Errorf("gate: %s is %s: it lacks the columns %s; want the output of hambench export", name, kind, strings.Join(lacks, ", "))
+}
+
+// environment is what is said of the machine and the program that made a run:
+// the values by name.
+type environment map[string]map[string]bool
+
+func (e environment) add(name, value string) {
+	if value == "" {
+		return
+	}
+	if e[name] == nil {
+		e[name] = make(map[string]bool)
+	}
+	e[name][value] = true
+}
+
+// noteEnvironment says what differs in what both runs tell.
+func (r *Report) noteEnvironment(old, new environment) {
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if new[name] != nil && !maps.Equal(old[name], new[name]) {
+			r.note("%s differs: %s in the old run, %s in the new one", name, values(old[name]), values(new[name]))
+		}
+	}
+}
+
+func values(set map[string]bool) string {
+	return strings.Join(slices.Sorted(maps.Keys(set)), " and ")
 }

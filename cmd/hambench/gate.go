@@ -11,28 +11,32 @@ import (
 func gateCommand() *command {
 	return &command{
 		name:  "gate",
-		about: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved.",
+		about: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
 		usage: "OLD NEW",
 		detail: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
-Benchmarks and costs are tested by Mann-Whitney with Holm's correction, and
-must be worse by a least effect: run them several times (-count 10).
+Values that are equal pass. Of others, each passes only if a change that counts
+(--effect, --distance) would look like it in at most one of ten runs, and moved
+if it is significantly worse (--alpha, over all together). Run benchmarks
+several times (-count 10); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
-input cannot be compared.`,
+input cannot be compared. 3: it cannot be decided, and a table says how many
+more runs would decide it.`,
 		example: "hambench certify --problem gaussian --json > new.json && hambench gate testdata/certify.json new.json",
 		run:     runGate,
 	}
 }
 
 // runGate carries out hambench gate. It returns an error that is
-// gate.ErrMoved when something moved.
+// gate.ErrMoved when something moved, or gate.ErrUndecided.
 func runGate(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
 	var o gate.Options
 	fs := c.flagSet()
 	fs.Float64Var(&o.Order, "order", 0, "largest change `X` of a convergence order; 0 means 0.05")
 	fs.Float64Var(&o.Constant, "constant", 0, "largest relative change `X` of a leading constant or error; 0 means 0.005")
-	fs.Float64Var(&o.Alpha, "alpha", 0, "error rate `X` over all benchmarks together; 0 means 0.05")
-	fs.Float64Var(&o.Effect, "effect", 0, "least relative change `X` of a benchmark that counts; 0 means 0.05")
-	fs.Float64Var(&o.Distance, "distance", 0, "least change `X` of a cell's distance that counts; 0 means 0.03")
+	fs.Float64Var(&o.Alpha, "alpha", 0, "error rate `X` over all that is tested together; 0 means 0.05")
+	fs.Float64Var(&o.Effect, "effect", 0, "least relative change `X` of a benchmark that counts; costs of cells count from twice that on; 0 means 0.05")
+	fs.Float64Var(&o.Distance, "distance", 0, "least change `X` that counts of a cell's distance up to 0.1; above, in proportion; 0 means 0.03")
+	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, in which machines differ")
 	files, err := c.parse(fs, stdout, args)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"hambench/gate"
 	"hambench/usage"
 )
 
@@ -22,6 +23,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // a run failed in part, a gate found a regression
 	exitUsage       = 2   // bad input: one line on standard error says what
+	exitUndecided   = 3   // a gate cannot decide
 	exitInterrupted = 130 // Ctrl-C or SIGTERM, as shells have it
 )
 
@@ -80,6 +82,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &bad):
 		return exitUsage
+	case errors.Is(err, gate.ErrUndecided):
+		return exitUndecided
 	}
 	return exitFailed
 }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/gate"
+)
+
+// storedResults are a result for every cell that experiments name, with
+// distances of which one split decides.
+func storedResults(exps []bench.Experiment) map[string]bench.Result {
+	rng := rand.New(rand.NewPCG(7, 7))
+	all := make(map[string]bench.Result)
+	for _, e := range exps {
+		cells := e.Cells
+		for _, choice := range e.Choices {
+			cells = append(cells, choice...)
+		}
+		for _, c := range cells {
+			all[c.Key()] = bench.Result{Cell: c, Key: c.Key(), KS: 0.05 + 0.1*rng.Float64(), KSSelf: 0.085, Gradients: 1000, Seconds: 1}
+		}
+	}
+	return all
+}
+
+// TestExportGatesAgainstItself, for every profile; and with one distance raised
+// by twice the threshold, that cell has moved, whichever it is, and no other.
+func TestExportGatesAgainstItself(t *testing.T) {
+	for _, p := range bench.Profiles() {
+		results := storedResults(allExperiments(p))
+		rows := bench.Rows(allExperiments(p), func(key string) (bench.Result, bool) { r, ok := results[key]; return r, ok })
+		export := func() gate.Run {
+			var b bytes.Buffer
+			if err := bench.WriteCSV(&b, rows); err != nil {
+				t.Fatal(err)
+			}
+			return gate.Run{Name: p.Name, Data: b.Bytes()}
+		}
+		old := export()
+		compare := func() *gate.Report {
+			r, err := gate.Compare(old, export(), gate.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		if r := compare(); r.Err() != nil || r.Equal != r.Compared {
+			t.Errorf("%s against itself: %v, %d of %d equal", p.Name, r.Err(), r.Equal, r.Compared)
+		}
+		rng := rand.New(rand.NewPCG(8, 8))
+		for range 5 {
+			i := rng.IntN(len(rows))
+			was := rows[i]
+			rows[i].KS += 2 * 0.03 * max(1, was.KS/0.1)
+			r := compare()
+			if len(r.Moved) != 1 || !strings.Contains(r.Moved[0].Where, "dataset="+was.Dataset) || !strings.Contains(r.Moved[0].Where, "experiment="+was.Experiment) {
+				t.Errorf("%s: row %d raised from %g to %g: moved %+v, undecided %+v", p.Name, i, was.KS, rows[i].KS, r.Moved, r.Undecided)
+			}
+			rows[i] = was
+		}
+	}
+}
+
+// TestGateExitCodes: they are those of the help.
+func TestGateExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	line := "BenchmarkX 1 5 ns/op\n"
+	old := write("old.txt", strings.Repeat(line, 3)+"BenchmarkX 1 5.01 ns/op\n")
+	for _, c := range []struct {
+		name, text string
+		want       int
+	}{
+		{"same.txt", line + line, exitOK},
+		{"slower.txt", strings.ReplaceAll(line+line, "5", "9"), exitFailed},
+		{"prose.txt", "all is well\n", exitUsage},
+		{"noise.txt", "BenchmarkX 1 2 ns/op\nBenchmarkX 1 50 ns/op\n", exitUndecided},
+	} {
+		var out, errs bytes.Buffer
+		if got := run(t.Context(), &out, &errs, []string{"gate", old, write(c.name, c.text)}); got != c.want {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", c.name, got, c.want, &out, &errs)
+		}
+	}
+}
