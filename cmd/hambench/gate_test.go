@@ -2,39 +2,53 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"hambench/bench"
+	"hambench/datasets"
 	"hambench/gate"
+	"hambench/models"
 )
 
-// storedResults are a result for every cell that experiments name, with
-// distances of which one split decides.
-func storedResults(exps []bench.Experiment) map[string]bench.Result {
-	rng := rand.New(rand.NewPCG(7, 7))
-	all := make(map[string]bench.Result)
-	for _, e := range exps {
-		cells := e.Cells
-		for _, choice := range e.Choices {
-			cells = append(cells, choice...)
-		}
-		for _, c := range cells {
-			all[c.Key()] = bench.Result{Cell: c, Key: c.Key(), KS: 0.05 + 0.1*rng.Float64(), KSSelf: 0.085, Gradients: 1000, Seconds: 1}
-		}
+// exported are the rows of a profile's export, with distances of which one split
+// decides.
+func exported(t *testing.T, p bench.Profile) []bench.Row {
+	t.Helper()
+	studies, err := bench.Studies(p, datasets.Builtin(), models.Builtin())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	rng := rand.New(rand.NewPCG(7, 7))
+	results := make(map[string]bench.Result)
+	var plans []bench.Plan
+	for _, s := range studies {
+		for _, list := range append(slices.Clone(s.Choices), s.Cells) {
+			for i := range list {
+				key := fmt.Sprint(len(results))
+				list[i].Key = key
+				results[key] = bench.Result{Cell: list[i].Cell, Key: key, KS: 0.05 + 0.1*rng.Float64(), KSSelf: 0.085, Gradients: 1000, Seconds: 1}
+			}
+		}
+		plans = append(plans, bench.Plan{Study: s})
+	}
+	rows, missing := bench.Rows(plans, func(key string) (bench.Result, bool) { r, ok := results[key]; return r, ok })
+	if missing > 0 {
+		t.Fatalf("%d rows are missing", missing)
+	}
+	return rows
 }
 
 // TestExportGatesAgainstItself, for every profile; and with one distance raised
 // by twice the threshold, that cell has moved, whichever it is, and no other.
 func TestExportGatesAgainstItself(t *testing.T) {
 	for _, p := range bench.Profiles() {
-		results := storedResults(allExperiments(p))
-		rows := bench.Rows(allExperiments(p), func(key string) (bench.Result, bool) { r, ok := results[key]; return r, ok })
+		rows := exported(t, p)
 		export := func() gate.Run {
 			var b bytes.Buffer
 			if err := bench.WriteCSV(&b, rows); err != nil {
@@ -59,7 +73,7 @@ func TestExportGatesAgainstItself(t *testing.T) {
 			was := rows[i]
 			rows[i].KS += 2 * 0.03 * max(1, was.KS/0.1)
 			r := compare()
-			if len(r.Moved) != 1 || !strings.Contains(r.Moved[0].Where, "dataset="+was.Dataset) || !strings.Contains(r.Moved[0].Where, "experiment="+was.Experiment) {
+			if len(r.Moved) != 1 || !strings.Contains(r.Moved[0].Where, "dataset="+was.Dataset) || !strings.Contains(r.Moved[0].Where, "experiment="+was.Study) {
 				t.Errorf("%s: row %d raised from %g to %g: moved %+v, undecided %+v", p.Name, i, was.KS, rows[i].KS, r.Moved, r.Undecided)
 			}
 			rows[i] = was
