@@ -255,37 +255,32 @@ func TestHessianVectorProducts(t *testing.T) {
 	}
 }
 
-// rounded works in float32, too.
-type rounded struct{ smooth }
+// fused carries out parts of a step itself.
+type fused struct{ smooth }
 
-func (s rounded) GradientSingle(g, theta []float32, rows models.Rows) {
-	at, wide := []float64{float64(theta[0])}, make([]float64, 1)
-	s.Gradient(wide, at, rows)
-	g[0] = float32(wide[0] - at[0])
+func (s fused) Kick(drift integrators.Coef, u *integrators.Update, n interface{ Update(*integrators.Update) }, _ any, rows models.Rows) any {
+	u.Theta[0] += drift.At(0) * u.R[0]
+	u.G = make([]float64, 1)
+	s.Gradient(u.G, u.Theta, rows)
+	n.Update(u)
+	return nil
 }
 
-func (s rounded) DerivativesSingle(g, hv, theta, v []float32, rows models.Rows) {
-	s.GradientSingle(g, theta, rows)
-	hv[0] = v[0] * float32(rows.Scale*float64(rows.Hi-rows.Lo))
+func (s fused) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term, rows models.Rows) (gradient, product integrators.Term) {
+	integrators.Combine(x, xs...)
+	gradient.X = make([]float64, 1)
+	s.Gradient(gradient.X, x, rows)
+	if v != nil {
+		integrators.Combine(v, vs...)
+		product.X = make([]float64, 1)
+		s.HessianVector(product.X, v, v, rows)
+	}
+	return gradient, product
 }
 
-// parted leaves its prior's part out.
-type parted struct{ smooth }
-
-func (s parted) GradientData(g, theta []float64, rows models.Rows) {
-	s.Gradient(g, theta, rows)
-	g[0] -= theta[0]
-}
-
-func (s parted) DerivativesData(g, hv, theta, v []float64, rows models.Rows) {
-	s.GradientData(g, theta, rows)
-	s.HessianVector(hv, theta, v, rows)
-	hv[0] -= v[0]
-}
-
-// A target that leaves its prior's part out is asked as often and over the same
-// rows as one that does not; in float32 if it can.
-func TestTargetsWithoutTheirPrior(t *testing.T) {
+// A target that fuses its steps is asked as often and over the same rows as
+// one that does not.
+func TestFusedTargets(t *testing.T) {
 	for name, want := range map[string]Counts{
 		"leapfrog": {Steps: 50, Gradients: 50},
 		"mt3":      {Steps: 50, Gradients: 150, HessianVectors: 50},
@@ -309,23 +304,12 @@ func TestTargetsWithoutTheirPrior(t *testing.T) {
 		}
 		a, b := newSprings(1, 5), newSprings(1, 5)
 		theta, _ := run(smooth{a}, a)
-		single, counts := run(rounded{smooth{b}}, b)
-		if counts != want {
-			t.Errorf("%s: counts %+v, want %+v", name, counts, want)
+		got, counts := run(fused{smooth{b}}, b)
+		if counts != want || !reflect.DeepEqual(a.asked, b.asked) {
+			t.Errorf("%s: counts %+v, rows %v; want %+v, %v", name, counts, b.asked, want, a.asked)
 		}
-		if !reflect.DeepEqual(a.asked, b.asked) {
-			t.Errorf("%s: rows %v, want %v", name, b.asked, a.asked)
-		}
-		if math.Abs(single-theta) > 1e-5 || single == theta {
-			t.Errorf("%s: position %v, want %v to float32's rounding, but not to the last bit", name, single, theta)
-		}
-		c := newSprings(1, 5)
-		double, counts := run(parted{smooth{c}}, c)
-		if counts != want || !reflect.DeepEqual(a.asked, c.asked) {
-			t.Errorf("%s: counts %+v, rows %v; want %+v, %v", name, counts, c.asked, want, a.asked)
-		}
-		if math.Abs(double-theta) > 1e-12 {
-			t.Errorf("%s: position %v, want %v", name, double, theta)
+		if math.Abs(got-theta) > 1e-12 {
+			t.Errorf("%s: position %v, want %v", name, got, theta)
 		}
 	}
 }

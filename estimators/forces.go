@@ -102,38 +102,23 @@ func (b hessianBatch) HessianVector(hv, theta, v []float64) {
 	b.hessian.HessianVector(hv, theta, v, b.rows)
 }
 
-// dataBatch is the force of a target that can leave its prior's part out.
-type dataBatch struct {
+// fusedBatch is the force of a target that carries out parts of a step.
+type fusedBatch struct {
 	hessianBatch
-	data models.Data
+	fused models.Fused
 }
 
-func (b dataBatch) GradientData(g, theta []float64) {
+func (b fusedBatch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise, ahead any) any {
 	b.counts.Gradients++
-	b.data.GradientData(g, theta, b.rows)
+	return b.fused.Kick(drift, u, n, ahead, b.rows)
 }
 
-func (b dataBatch) DerivativesData(g, hv, theta, v []float64) {
+func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (gradient, product integrators.Term) {
 	b.counts.Gradients++
-	b.counts.HessianVectors++
-	b.data.DerivativesData(g, hv, theta, v, b.rows)
-}
-
-// singleBatch is the force of a target that works in float32.
-type singleBatch struct {
-	hessianBatch
-	single models.Single
-}
-
-func (b singleBatch) GradientSingle(g, theta []float32) {
-	b.counts.Gradients++
-	b.single.GradientSingle(g, theta, b.rows)
-}
-
-func (b singleBatch) DerivativesSingle(g, hv, theta, v []float32) {
-	b.counts.Gradients++
-	b.counts.HessianVectors++
-	b.single.DerivativesSingle(g, hv, theta, v, b.rows)
+	if v != nil {
+		b.counts.HessianVectors++
+	}
+	return b.fused.At(x, xs, v, vs, b.rows)
 }
 
 // affineBatch is the force of a linear-Gaussian target.
@@ -159,8 +144,7 @@ func (b affineBatch) Affine() *integrators.Affine {
 func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
 	t := b.target
 	hessian, hasHessian := t.(models.Hessian)
-	single, hasSingle := t.(models.Single)
-	data, hasData := t.(models.Data)
+	fused, hasFused := t.(models.Fused)
 	gaussian, hasAffine := t.(models.LinearGaussian)
 	switch {
 	case m.Claims.HessianVectors > 0 && !hasHessian:
@@ -169,10 +153,8 @@ func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
 		return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, ModelName(t))
 	case m.Claims.Affine:
 		return affineBatch{b, gaussian}, nil
-	case hasSingle:
-		return singleBatch{hessianBatch{b, hessian}, single}, nil
-	case hasData:
-		return dataBatch{hessianBatch{b, hessian}, data}, nil
+	case hasFused:
+		return fusedBatch{hessianBatch{b, hessian}, fused}, nil
 	case hasHessian:
 		return hessianBatch{b, hessian}, nil
 	}

@@ -1,10 +1,6 @@
 package integrators
 
-import (
-	"math"
-
-	"hambench/internal/vec"
-)
+import "math"
 
 func eulerMethod() Method {
 	return Define(Method{
@@ -32,10 +28,10 @@ func newEuler(dim int, p Params) *euler {
 	g := make([]float64, dim)
 	return &euler{
 		g:     g,
-		drift: p.drift(h),
+		drift: p.Drift(h),
 		kick: Update{
 			G: g,
-			P: p.coef(func(m float64) float64 { return 1 - h*C*m }),
+			P: p.Coef(func(m float64) float64 { return 1 - h*C*m }),
 			A: Coef{All: -h},
 			Q: one,
 			S: Coef{All: math.Sqrt(2 * C * h)},
@@ -45,7 +41,7 @@ func newEuler(dim int, p Params) *euler {
 
 func (s *euler) Step(z *State, f Force, n Noise) {
 	f.Gradient(s.g, z.Theta)
-	vec.AddScaled(z.Theta, s.drift, z.R)
+	Combine(z.Theta, times(one, z.Theta), times(s.drift, z.R))
 	s.kick.R = z.R
 	n.Update(&s.kick)
 }

@@ -55,18 +55,18 @@ func TestFingerprintChangesWithEveryConstant(t *testing.T) {
 			return newMT3(dim, p), nil
 		}),
 		"mt3 with another Hessian's weight": altered("mt3", func(in *Integrator) { in.Kernel.(*mt3).rH.All *= little }),
-		"leapfrog with other noise":         altered("leapfrog", func(in *Integrator) { in.Kernel.(*verlet).kick.S.All *= little }),
+		"leapfrog with other noise":         altered("leapfrog", func(in *Integrator) { in.Kernel.(*Kick).update.S.All *= little }),
 		"lietrotter with another refreshment after inner steps": altered("lietrotter", func(in *Integrator) {
-			if u, ok := in.Refresh.(*refresh); ok {
-				u.u.S.All *= little
+			if u, ok := in.Refresh.(*flow); ok {
+				u.S.All *= little
 			}
 		}),
 		"lietrotter with another full refreshment": altered("lietrotter", func(in *Integrator) {
-			if s, ok := in.Kernel.(*verlet); ok && math.IsInf(in.Params.Friction, 1) {
-				s.kick.S.Each[1] *= little
+			if s, ok := in.Kernel.(*Kick); ok && math.IsInf(in.Params.Friction, 1) {
+				s.update.S.Each[1] *= little
 			}
 		}),
-		"sghmc with other noise at the start": altered("sghmc", func(in *Integrator) { in.Kernel.(*sghmc).kick.S.Each[0] *= little }),
+		"sghmc with other noise at the start": altered("sghmc", func(in *Integrator) { in.Kernel.(*sghmc).leapfrog.update.S.Each[0] *= little }),
 		"sghmc-adaptive with another τ":       altered("sghmc-adaptive", func(in *Integrator) { in.Kernel.(*sghmcAdaptive).tau[0] = little }),
 		"exact with another friction":         altered("exact", func(in *Integrator) { in.Kernel.(*exact).p.Friction *= little }),
 	}

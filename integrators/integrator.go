@@ -14,7 +14,7 @@ package integrators
 import (
 	"slices"
 
-	"hambench/internal/vec"
+	"hambench/internal/kernel"
 )
 
 // State is a point of phase space: the position θ and the momentum r, of
@@ -68,13 +68,25 @@ type Noise interface {
 	Update(u *Update)
 }
 
-// Update is the fused vector update that Noise offers, Coef one of its
-// coefficients, and Term a term of a linear combination of vectors.
+// The vector operations of a step.
 type (
-	Update = vec.Update
-	Coef   = vec.Coef
-	Term   = vec.Term
+	// Coef is a coefficient of a vector: All for every coordinate, or Each
+	// for each its own, unless that is nil.
+	Coef = kernel.Coef
+	// Update is one pass over a state,
+	//
+	//	r ← P∘r + A∘g,   θ ← θ + B∘r,   r ← Q∘r + S∘ξ,   θ ← θ + D∘r,
+	//
+	// for the vectors R, G and Theta, of which the last two may be nil, and the
+	// coefficients P, A, B, Q, S, D. Apply(ξ) carries it out.
+	Update = kernel.Update
+	// Term is a term C∘X of a linear combination.
+	Term = kernel.Summand
 )
+
+// Combine stores the sum of the terms, at most ten, in dst, which may be one
+// of the terms' vectors.
+func Combine(dst []float64, terms ...Term) { kernel.Combine(dst, nil, terms...) }
 
 // Stepper advances a state by one step, in place.
 type Stepper interface {
@@ -127,18 +139,27 @@ func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) {
 }
 
 // OuterSteps runs count outer steps. It is as that many calls of OuterStep,
-// but faster where the forces are SingleForces.
+// but faster where the forces are FusedForces.
 func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int) {
-	led := false
+	var ahead any
 	for range count {
 		for range in.Batches {
-			led = in.stepAhead(z, next(), n, led)
+			ahead = in.step(z, next(), n, ahead)
 		}
 		if in.Refresh != nil {
 			in.Refresh.Step(z, nil, n)
-			led = false
+			ahead = nil
 		}
 	}
+}
+
+// step runs the kernel once; see Kick.step.
+func (in *Integrator) step(z *State, f Force, n Noise, ahead any) any {
+	if k := wholeKick(in.Kernel); k != nil {
+		return k.step(z, f, n, ahead)
+	}
+	in.Kernel.Step(z, f, n)
+	return nil
 }
 
 // Freeze ends the adaptation of an adaptive scheme and does nothing for the

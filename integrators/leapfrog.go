@@ -22,11 +22,11 @@ func leapfrogMethod() Method {
 //
 // Its momentum is of order 1, its position of order 2; the stationary
 // covariance of θ is exact for a Gaussian target.
-func newLeapfrog(dim int, p Params) *verlet {
+func newLeapfrog(dim int, p Params) *Kick {
 	h, C := p.Step, p.Friction
-	half := p.drift(h / 2)
-	return newVerlet(dim, half, Update{
-		P: p.coef(func(m float64) float64 { return 1 - h*C*m }),
+	half := p.Drift(h / 2)
+	return NewKick(dim, half, Update{
+		P: p.Coef(func(m float64) float64 { return 1 - h*C*m }),
 		A: Coef{All: -h},
 		Q: one,
 		S: Coef{All: math.Sqrt(2 * C * h)},

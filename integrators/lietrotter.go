@@ -15,40 +15,27 @@ func lieTrotterMethod() Method {
 		InnerSteps: true, FullRefreshment: true,
 	}, func(dim int, p Params) (Stepper, Stepper) {
 		if p.Inner == 1 {
-			return newRefreshed(dim, p), nil
+			return newHamiltonian(dim, p, true), nil
 		}
-		return newHamiltonian(dim, p), newRefresh(p, p.Step*float64(p.Inner))
+		return newHamiltonian(dim, p, false), newRefresh(p, p.Step*float64(p.Inner))
 	})
 }
 
 // newHamiltonian returns the leapfrog step of the Hamiltonian flow alone:
-// θ += (h/2)M⁻¹r, r −= h∇U(θ), θ += (h/2)M⁻¹r. It uses no noise.
-func newHamiltonian(dim int, p Params) *verlet {
-	half := p.drift(p.Step / 2)
-	s := newVerlet(dim, half, Update{P: one, A: Coef{All: -p.Step}, B: half, Q: one})
-	s.still = true
-	return s
+// θ += (h/2)M⁻¹r, r −= h∇U(θ), θ += (h/2)M⁻¹r. It uses no noise. With refreshed
+// the refreshment after it is in the same pass, for N_l = 1.
+func newHamiltonian(dim int, p Params, refreshed bool) *Kick {
+	half := p.Drift(p.Step / 2)
+	u := Update{P: one, A: Coef{All: -p.Step}, B: half, Q: one}
+	if refreshed {
+		u.Q, u.S = p.Refreshment(p.Step)
+	}
+	return NewKick(dim, half, u)
 }
 
-// newRefreshed returns that step and the refreshment after it in one pass, for
-// N_l = 1.
-func newRefreshed(dim int, p Params) *verlet {
-	s := newHamiltonian(dim, p)
-	s.kick.Q, s.kick.S = p.friction(p.Step)
-	s.still = false
-	return s
-}
-
-// refresh is exact friction and noise over a time t,
+// newRefresh returns exact friction and noise over a time t,
 // r ← e^{−C M⁻¹ t} r + √(M(1 − e^{−2C M⁻¹ t})) ξ; with C = +Inf, r ← √M ξ.
-type refresh struct{ u Update }
-
-func newRefresh(p Params, t float64) *refresh {
-	decay, noise := p.friction(t)
-	return &refresh{Update{P: one, Q: decay, S: noise}}
-}
-
-func (s *refresh) Step(z *State, _ Force, n Noise) {
-	s.u.R = z.R
-	n.Update(&s.u)
+func newRefresh(p Params, t float64) Stepper {
+	decay, noise := p.Refreshment(t)
+	return &flow{Update{P: one, Q: decay, S: noise}}
 }

@@ -158,8 +158,8 @@ var one = Coef{All: 1}
 // times is the term c∘x of a linear combination.
 func times(c Coef, x []float64) Term { return Term{C: c, X: x} }
 
-// coef evaluates a coefficient at the inverse mass of every coordinate.
-func (p Params) coef(at func(m float64) float64) Coef {
+// Coef evaluates a coefficient at the inverse mass of every coordinate.
+func (p Params) Coef(at func(m float64) float64) Coef {
 	if p.InvMass == nil {
 		return Coef{All: at(1)}
 	}
@@ -179,15 +179,15 @@ func vectors(count, dim int) [][]float64 {
 	return v
 }
 
-// drift is the coefficient of θ ← θ + t M⁻¹ r.
-func (p Params) drift(t float64) Coef {
-	return p.coef(func(m float64) float64 { return t * m })
+// Drift is the coefficient of θ ← θ + t M⁻¹ r.
+func (p Params) Drift(t float64) Coef {
+	return p.Coef(func(m float64) float64 { return t * m })
 }
 
-// friction returns the coefficients of exact friction and noise over a time
+// Refreshment returns the coefficients of exact friction and noise over a time
 // t, the Ornstein–Uhlenbeck flow r ← e^{−C M⁻¹ t} r + √(M(1 − e^{−2C M⁻¹ t})) ξ.
-func (p Params) friction(t float64) (decay, noise Coef) {
-	decay = p.coef(func(m float64) float64 { return math.Exp(-p.Friction * m * t) })
-	noise = p.coef(func(m float64) float64 { return math.Sqrt(-math.Expm1(-2*p.Friction*m*t) / m) })
+func (p Params) Refreshment(t float64) (decay, noise Coef) {
+	decay = p.Coef(func(m float64) float64 { return math.Exp(-p.Friction * m * t) })
+	noise = p.Coef(func(m float64) float64 { return math.Sqrt(-math.Expm1(-2*p.Friction*m*t) / m) })
 	return decay, noise
 }

@@ -1,10 +1,6 @@
 package integrators
 
-import (
-	"math"
-
-	"hambench/internal/vec"
-)
+import "math"
 
 // MT3Variance is the name of mt3's own parameter, the variance of w₂.
 const MT3Variance = "w2-variance"
@@ -58,7 +54,7 @@ type mt3 struct {
 	rR, rF1, rF2, rG, rW1, rW2, rH Coef
 
 	f1, f2, w1, w2 []float64
-	stage          slope // at a stage's position; v is M⁻¹w₁
+	stage          *Stage // at its position; the direction is M⁻¹w₁
 }
 
 // mt3W2Variance is the variance of w₂.
@@ -69,25 +65,25 @@ func newMT3(dim int, p Params) *mt3 {
 	d1, d2, d3 := mt3Stage(p, 7./24), mt3Stage(p, 3./8), mt3Stage(p, 1)
 	noise, sd := math.Sqrt(2*C*h), math.Sqrt(p.Values[MT3Variance])
 	v := vectors(4, dim)
-	s := &mt3{f1: v[0], f2: v[1], w1: v[2], w2: v[3], stage: newSlope(dim)}
+	s := &mt3{f1: v[0], f2: v[1], w1: v[2], w2: v[3], stage: NewStage(dim)}
 
-	s.theta1R = p.drift(7. / 24 * h)
-	s.f1R = p.coef(func(m float64) float64 { return -C * m * d1(m) })
-	s.f1G = p.coef(func(m float64) float64 { return -d1(m) })
-	s.theta2R, s.theta2F1 = p.drift(25./24*h), p.drift(h*h/2)
-	s.f2R = p.coef(func(m float64) float64 { return -C * m * d2(m) })
-	s.f2F1 = p.coef(func(m float64) float64 { return -2. / 3 * h * C * m * d2(m) })
-	s.f2G = p.coef(func(m float64) float64 { return -d2(m) })
-	s.theta3R, s.theta3F1, s.theta3F2 = p.drift(h), p.drift(17./36*h*h), p.drift(1./36*h*h)
-	s.invMass = p.drift(1)
-	s.thetaW1 = p.coef(func(m float64) float64 { return noise * h * m * (1./2 - C*m*h/6) })
-	s.thetaW2 = p.drift(noise * h * sd)
-	s.rR = p.coef(d3)
-	s.rF1 = p.coef(func(m float64) float64 { return 2. / 3 * h * d3(m) })
-	s.rF2 = p.coef(func(m float64) float64 { return -2. / 3 * h * d3(m) })
-	s.rG = p.coef(func(m float64) float64 { return -h * d3(m) })
-	s.rW1 = p.coef(func(m float64) float64 { return noise * (1 - C*m*h/2 + C*m*h*C*m*h/6) })
-	s.rW2 = p.drift(-noise * C * h * sd)
+	s.theta1R = p.Drift(7. / 24 * h)
+	s.f1R = p.Coef(func(m float64) float64 { return -C * m * d1(m) })
+	s.f1G = p.Coef(func(m float64) float64 { return -d1(m) })
+	s.theta2R, s.theta2F1 = p.Drift(25./24*h), p.Drift(h*h/2)
+	s.f2R = p.Coef(func(m float64) float64 { return -C * m * d2(m) })
+	s.f2F1 = p.Coef(func(m float64) float64 { return -2. / 3 * h * C * m * d2(m) })
+	s.f2G = p.Coef(func(m float64) float64 { return -d2(m) })
+	s.theta3R, s.theta3F1, s.theta3F2 = p.Drift(h), p.Drift(17./36*h*h), p.Drift(1./36*h*h)
+	s.invMass = p.Drift(1)
+	s.thetaW1 = p.Coef(func(m float64) float64 { return noise * h * m * (1./2 - C*m*h/6) })
+	s.thetaW2 = p.Drift(noise * h * sd)
+	s.rR = p.Coef(d3)
+	s.rF1 = p.Coef(func(m float64) float64 { return 2. / 3 * h * d3(m) })
+	s.rF2 = p.Coef(func(m float64) float64 { return -2. / 3 * h * d3(m) })
+	s.rG = p.Coef(func(m float64) float64 { return -h * d3(m) })
+	s.rW1 = p.Coef(func(m float64) float64 { return noise * (1 - C*m*h/2 + C*m*h*C*m*h/6) })
+	s.rW2 = p.Drift(-noise * C * h * sd)
 	s.rH = Coef{All: -noise * h * h / 6}
 	return s
 }
@@ -103,19 +99,14 @@ func (s *mt3) Step(z *State, f Force, n Noise) {
 	n.Normal(s.w2)
 
 	theta, r := times(one, z.Theta), func(c Coef) Term { return times(c, z.R) }
-	s.stage.gradientAt(f, theta, r(s.theta1R))
-	g, prior := s.stage.gradient(s.f1G)
-	vec.Combine(s.f1, r(s.f1R), g, prior)
+	g := s.stage.Gradient(f, theta, r(s.theta1R))
+	Combine(s.f1, r(s.f1R), g.Times(s.f1G))
 
-	s.stage.gradientAt(f, theta, r(s.theta2R), times(s.theta2F1, s.f1))
-	g, prior = s.stage.gradient(s.f2G)
-	vec.Combine(s.f2, r(s.f2R), times(s.f2F1, s.f1), g, prior)
+	g = s.stage.Gradient(f, theta, r(s.theta2R), times(s.theta2F1, s.f1))
+	Combine(s.f2, r(s.f2R), times(s.f2F1, s.f1), g.Times(s.f2G))
 
-	s.stage.derivativesAt(f, times(s.invMass, s.w1), theta, r(s.theta3R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
-	g, prior = s.stage.gradient(s.rG)
-	hv, hvPrior := s.stage.product(s.rH)
-
-	vec.Combine(z.Theta, times(one, s.stage.x), times(s.thetaW1, s.w1), times(s.thetaW2, s.w2))
-	vec.Combine(z.R, r(s.rR), times(s.rF1, s.f1), times(s.rF2, s.f2), g, prior,
-		times(s.rW1, s.w1), times(s.rW2, s.w2), hv, hvPrior)
+	g, hv := s.stage.Derivatives(f, times(s.invMass, s.w1), theta, r(s.theta3R), times(s.theta3F1, s.f1), times(s.theta3F2, s.f2))
+	Combine(z.Theta, times(one, s.stage.Position()), times(s.thetaW1, s.w1), times(s.thetaW2, s.w2))
+	Combine(z.R, r(s.rR), times(s.rF1, s.f1), times(s.rF2, s.f2), g.Times(s.rG),
+		times(s.rW1, s.w1), times(s.rW2, s.w2), hv.Times(s.rH))
 }

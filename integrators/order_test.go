@@ -146,28 +146,28 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 			in.Kernel = newMT3(3, in.Params)
 		}, 2, 2},
 		{"noise scale off by √2", "leapfrog", func(in *Integrator, _ float64) {
-			in.Kernel.(*verlet).kick.S.All *= math.Sqrt2
+			in.Kernel.(*Kick).update.S.All *= math.Sqrt2
 		}, 0, 0},
 		// Conjugate to leapfrog by half a drift: θ is still of order 2, but
 		// no longer exact.
 		{"both half drifts before the kick", "leapfrog", func(in *Integrator, h float64) {
-			s := in.Kernel.(*verlet)
-			s.half, s.kick.D = in.Params.drift(h), in.Params.drift(0)
+			s := in.Kernel.(*Kick)
+			s.drift, s.update.D = in.Params.Drift(h), in.Params.Drift(0)
 		}, 1, 2},
 		{"second half drift before the noise", "leapfrog", func(in *Integrator, h float64) {
-			s := in.Kernel.(*verlet)
-			s.kick.B, s.kick.D = s.half, in.Params.drift(0)
+			s := in.Kernel.(*Kick)
+			s.update.B, s.update.D = s.drift, in.Params.Drift(0)
 		}, 1, 1},
 		{"both half frictions before the kick", "symmetric", func(in *Integrator, h float64) {
-			s := in.Kernel.(*verlet)
-			s.kick.A, s.kick.S = Coef{All: -h}, Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
+			s := in.Kernel.(*Kick)
+			s.update.A, s.update.S = Coef{All: -h}, Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
 		}, 1, 1},
 		{"noise behind the friction", "symmetric", func(in *Integrator, h float64) {
-			in.Kernel.(*verlet).kick.S = Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
+			in.Kernel.(*Kick).update.S = Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
 		}, 1, 1},
 		{"half the time of the second friction", "ubu", func(in *Integrator, h float64) {
-			s := in.Kernel.(*ubu)
-			s.after.Q, s.after.S = in.Params.friction(h / 4)
+			s := in.Kernel.(sequence)[2].(*Kick)
+			s.update.Q, s.update.S = in.Params.Refreshment(h / 4)
 		}, 1, 1},
 	}
 	for _, tt := range tests {
@@ -285,7 +285,7 @@ func TestFusedLieTrotterIsTheComposition(t *testing.T) {
 		fused := p.newAt(t, m, 0.1, 1)
 		apart := p.newAt(t, m, 0.1, 1)
 		dim := len(p.force.Affine().Shift)
-		apart.Kernel, apart.Refresh = newHamiltonian(dim, apart.Params), newRefresh(apart.Params, 0.1)
+		apart.Kernel, apart.Refresh = newHamiltonian(dim, apart.Params, false), newRefresh(apart.Params, 0.1)
 		a, b := probe(fused, p.force, dim), probe(apart, p.force, dim)
 		if d := max(largestDifference(a.m, b.m), largestDifference(a.c, b.c), largestDifference(a.n, b.n)); d > 1e-14 {
 			t.Errorf("%s: the maps differ by %g", p.name, d)

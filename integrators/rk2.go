@@ -1,10 +1,6 @@
 package integrators
 
-import (
-	"math"
-
-	"hambench/internal/vec"
-)
+import "math"
 
 func rk2Method() Method {
 	return Define(Method{
@@ -33,10 +29,10 @@ func newRK2(dim int, p Params) *rk2 {
 	h, C := p.Step, p.Friction
 	v := vectors(5, dim)
 	return &rk2{
-		drift: p.drift(h), half: p.drift(h / 2),
-		damp:  p.coef(func(m float64) float64 { return 1 - h*C*m }),
-		damp1: p.coef(func(m float64) float64 { return 1 - h/2*C*m }),
-		damp2: p.drift(-h / 2 * C),
+		drift: p.Drift(h), half: p.Drift(h / 2),
+		damp:  p.Coef(func(m float64) float64 { return 1 - h*C*m }),
+		damp1: p.Coef(func(m float64) float64 { return 1 - h/2*C*m }),
+		damp2: p.Drift(-h / 2 * C),
 		kick:  Coef{All: -h}, halfKick: Coef{All: -h / 2}, noise: Coef{All: math.Sqrt(2 * C * h)},
 		theta: v[0], r: v[1], g: v[2], g2: v[3], w: v[4],
 	}
@@ -45,9 +41,9 @@ func newRK2(dim int, p Params) *rk2 {
 func (s *rk2) Step(z *State, f Force, n Noise) {
 	n.Normal(s.w)
 	f.Gradient(s.g, z.Theta)
-	vec.Combine(s.theta, times(one, z.Theta), times(s.drift, z.R))
-	vec.Combine(s.r, times(s.damp, z.R), times(s.kick, s.g), times(s.noise, s.w))
+	Combine(s.theta, times(one, z.Theta), times(s.drift, z.R))
+	Combine(s.r, times(s.damp, z.R), times(s.kick, s.g), times(s.noise, s.w))
 	f.Gradient(s.g2, s.theta)
-	vec.Combine(z.Theta, times(one, z.Theta), times(s.half, z.R), times(s.half, s.r))
-	vec.Combine(z.R, times(s.damp1, z.R), times(s.damp2, s.r), times(s.halfKick, s.g), times(s.halfKick, s.g2), times(s.noise, s.w))
+	Combine(z.Theta, times(one, z.Theta), times(s.half, z.R), times(s.half, s.r))
+	Combine(z.R, times(s.damp1, z.R), times(s.damp2, s.r), times(s.halfKick, s.g), times(s.halfKick, s.g2), times(s.noise, s.w))
 }

@@ -49,7 +49,7 @@ const varianceWindow = 1000
 // of order 1. Package certify freezes the scheme at V̂ = 0, where it is
 // leapfrog.
 type sghmc struct {
-	verlet
+	leapfrog *Kick
 	h, C     float64
 	v, prev  []float64 // V̂ and the last gradient
 	observed int
@@ -58,46 +58,51 @@ type sghmc struct {
 
 func newSGHMC(dim int, p Params) *sghmc {
 	s := &sghmc{
-		verlet: *newLeapfrog(dim, p),
-		h:      p.Step, C: p.Friction,
+		leapfrog: newLeapfrog(dim, p),
+		h:        p.Step, C: p.Friction,
 		v: make([]float64, dim), prev: make([]float64, dim),
 	}
-	s.kick.S.Each = make([]float64, dim)
+	s.leapfrog.update.S.Each = make([]float64, dim)
 	s.correct()
 	return s
 }
 
 func (s *sghmc) Step(z *State, f Force, n Noise) {
 	if s.frozen {
-		s.verlet.Step(z, f, n)
+		s.leapfrog.Step(z, f, n)
 		return
 	}
-	s.forceAt(z, f)
-	s.observe()
-	s.finish(z, n)
+	s.leapfrog.gradient(z, f)
+	s.observe(s.leapfrog.g)
+	s.leapfrog.finish(z, n)
 }
 
-// leads waits for the end of the adaptation, which looks at gradients.
-func (s *sghmc) leads() bool { return s.frozen }
+// kick is the step once the adaptation, which looks at gradients, has ended.
+func (s *sghmc) kick() *Kick {
+	if s.frozen {
+		return s.leapfrog
+	}
+	return nil
+}
 
-// observe takes the gradient in s.g into V̂.
-func (s *sghmc) observe() {
+// observe takes a gradient into V̂.
+func (s *sghmc) observe(gradient []float64) {
 	if s.observed > 0 {
 		weight := max(1/float64(s.observed), 1./varianceWindow)
-		for i, g := range s.g {
+		for i, g := range gradient {
 			d := g - s.prev[i]
 			s.v[i] += weight * (d*d/2 - s.v[i])
 		}
 		s.correct()
 	}
-	copy(s.prev, s.g)
+	copy(s.prev, gradient)
 	s.observed++
 }
 
 // correct derives the noise from V̂.
 func (s *sghmc) correct() {
 	for i, v := range s.v {
-		s.kick.S.Each[i] = math.Sqrt(max(0, 2*(s.C-s.h*v/2)*s.h))
+		s.leapfrog.update.S.Each[i] = math.Sqrt(max(0, 2*(s.C-s.h*v/2)*s.h))
 	}
 }
 

@@ -135,8 +135,7 @@ func TestAdaptiveRecursions(t *testing.T) {
 	r := []float64{1}
 	want := []struct{ tau, avg, v float64 }{{1, 2, 5}, {1.2, 1.5, 3}, {1.3, 1.5 - 0.5/2.2, 3 - 2/2.2}}
 	for i, g := range []float64{3, 1, 1} {
-		s.g[0] = g
-		s.observe(r)
+		s.observe([]float64{g}, r)
 		checkRelative(t, "τ", s.tau[0], want[i].tau)
 		checkRelative(t, "g", s.avg[0], want[i].avg)
 		checkRelative(t, "V̂", s.v[0], want[i].v)

@@ -46,7 +46,7 @@ const leastSquare = 1e-16
 // nor a rescaling. (The authors keep the velocity M⁻¹r instead. That takes
 // N(0, M) to a law of variance M'²/M.)
 type sghmcAdaptive struct {
-	verlet
+	leapfrog       *Kick
 	h, C           float64
 	m, v, avg, tau []float64 // M⁻¹, V̂, g, τ
 	observed       int       // gradients
@@ -66,29 +66,34 @@ func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
 		s.tau[i] = 1
 	}
 	p.InvMass = s.m
-	s.verlet = *newLeapfrog(dim, p)
+	s.leapfrog = newLeapfrog(dim, p)
 	return s
 }
 
 func (s *sghmcAdaptive) Step(z *State, f Force, n Noise) {
 	if s.frozen {
-		s.verlet.Step(z, f, n)
+		s.leapfrog.Step(z, f, n)
 		return
 	}
-	s.forceAt(z, f)
-	s.observe(z.R)
-	s.finish(z, n)
+	s.leapfrog.gradient(z, f)
+	s.observe(s.leapfrog.g, z.R)
+	s.leapfrog.finish(z, n)
 }
 
-// leads waits for the end of the adaptation, which looks at gradients.
-func (s *sghmcAdaptive) leads() bool { return s.frozen }
+// kick is the step once the adaptation, which looks at gradients, has ended.
+func (s *sghmcAdaptive) kick() *Kick {
+	if s.frozen {
+		return s.leapfrog
+	}
+	return nil
+}
 
-// observe takes the gradient in s.g into V̂, M and the coefficients, and
-// rescales the momentum r to the new mass.
-func (s *sghmcAdaptive) observe(r []float64) {
+// observe takes a gradient into V̂, M and the coefficients, and rescales the
+// momentum r to the new mass.
+func (s *sghmcAdaptive) observe(gradient, r []float64) {
 	shortest := float64(s.observed) / 2
 	s.observed++
-	for i, g := range s.g {
+	for i, g := range gradient {
 		tau := max(s.tau[i], shortest)
 		rate := 1 / (tau + 1)
 		s.tau[i] = tau + 1 - s.avg[i]*s.avg[i]*tau/s.v[i]
@@ -98,8 +103,8 @@ func (s *sghmcAdaptive) observe(r []float64) {
 		m := 1 / math.Sqrt(s.v[i])
 		r[i] *= math.Sqrt(s.m[i] / m)
 		s.m[i] = m
-		s.half.Each[i] = s.h / 2 * m
-		s.kick.P.Each[i] = 1 - s.h*s.C*m
+		s.leapfrog.drift.Each[i] = s.h / 2 * m
+		s.leapfrog.update.P.Each[i] = 1 - s.h*s.C*m
 	}
 }
 

@@ -8,12 +8,6 @@ type still struct{}
 func (still) Gradient(g, _ []float64)          {}
 func (still) HessianVector(hv, _, _ []float64) {}
 
-// stillSingle is the same in float32.
-type stillSingle struct{ still }
-
-func (stillSingle) GradientSingle(g, _ []float32)           {}
-func (stillSingle) DerivativesSingle(g, hv, _, _ []float32) {}
-
 // silent is noise that costs nothing but the update itself.
 type silent struct{}
 
@@ -21,7 +15,7 @@ func (silent) Normal([]float64) {}
 func (silent) Update(u *Update) { u.Apply(nil) }
 
 // BenchmarkStep measures the updates of a step alone, in the dimension of the
-// Boston network, for forces of either precision. An operation is a run of
+// Boston network, under a force that fuses nothing. An operation is a run of
 // steps.
 func BenchmarkStep(b *testing.B) {
 	const dim, run = 8401, 32
@@ -29,21 +23,19 @@ func BenchmarkStep(b *testing.B) {
 		if m.Claims.Affine {
 			continue
 		}
-		for precision, f := range map[string]Force{"float32": stillSingle{}, "float64": still{}} {
-			b.Run("precision="+precision+"/integrator="+m.Name, func(b *testing.B) {
-				in, err := m.New(dim, Params{Step: 0.005, Friction: 5})
-				if err != nil {
-					b.Fatal(err)
-				}
-				in.Freeze()
-				z := NewState(dim)
-				next := func() Force { return f }
-				b.ReportAllocs()
-				for b.Loop() {
-					in.OuterSteps(z, next, silent{}, run)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/run, "ns/step")
-			})
-		}
+		b.Run("integrator="+m.Name, func(b *testing.B) {
+			in, err := m.New(dim, Params{Step: 0.005, Friction: 5})
+			if err != nil {
+				b.Fatal(err)
+			}
+			in.Freeze()
+			z := NewState(dim)
+			next := func() Force { return still{} }
+			b.ReportAllocs()
+			for b.Loop() {
+				in.OuterSteps(z, next, silent{}, run)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/run, "ns/step")
+		})
 	}
 }

@@ -133,54 +133,27 @@ func segments(word string) []segment {
 	return segs
 }
 
-// splitting is a composition of drifts A, kicks B, and exact friction and
-// noise O, in the order of its word. Letters that repeat share the step
+// newSplitting returns the composition of drifts A, kicks B, and exact friction
+// and noise O, in the order of the word. Letters that repeat share the step
 // evenly. The kicks at one position use one gradient, and the noises between
 // two drifts, which are Gaussian, one normal vector of their joint variance.
-type splitting struct {
-	g      []float64
-	passes []pass
-}
-
-// pass is as much of a word as one Update can do.
-type pass struct {
-	u                    Update
-	kicks, drifts, noisy bool
-}
-
-func newSplitting(dim int, p Params, word string, segs []segment) *splitting {
+func newSplitting(dim int, p Params, word string, segs []segment) Stepper {
 	w := wordStep{p,
 		p.Step / float64(strings.Count(word, "A")),
 		p.Step / float64(strings.Count(word, "B")),
 		p.Step / float64(strings.Count(word, "O"))}
-	s := &splitting{g: make([]float64, dim)}
+	var s sequence
 	for len(segs) > 0 {
-		var next pass
-		next, segs = w.pack(segs)
-		if next.kicks {
-			next.u.G = s.g
+		var u Update
+		kicks := segs[0].kicks()
+		u, segs = w.pack(segs)
+		if kicks {
+			s = append(s, NewKick(dim, Coef{}, u))
+		} else {
+			s = append(s, &flow{u})
 		}
-		s.passes = append(s.passes, next)
 	}
 	return s
-}
-
-func (s *splitting) Step(z *State, f Force, n Noise) {
-	for i := range s.passes {
-		pass := &s.passes[i]
-		pass.u.R, pass.u.Theta = z.R, nil
-		if pass.drifts {
-			pass.u.Theta = z.Theta
-		}
-		if pass.kicks {
-			evaluate(f, s.g, z.Theta, &pass.u)
-		}
-		if pass.noisy {
-			n.Update(&pass.u)
-		} else {
-			pass.u.Apply(nil)
-		}
-	}
 }
 
 // wordStep holds the shares of the step that one letter of a word has.
@@ -189,14 +162,13 @@ type wordStep struct {
 	drift, kick, friction float64
 }
 
-// pack makes one pass of the first segments and returns the others. A noisy
-// segment takes the pass for itself, unless it has no kick and follows one
-// without noise: then it is the second half of that pass.
-func (w wordStep) pack(segs []segment) (pass, []segment) {
+// pack makes one Update of the first segments and returns the others. A noisy
+// segment takes it for itself, unless it has no kick and follows one without
+// noise: then it is the second half of that one's.
+func (w wordStep) pack(segs []segment) (Update, []segment) {
 	first := segs[0]
 	u := Update{P: w.coef(first, decayOf), A: w.coef(first, kickOf), Q: one}
-	drift := w.p.drift(float64(first.drifts) * w.drift)
-	out := pass{kicks: first.kicks(), drifts: first.drifts > 0, noisy: first.noisy()}
+	drift := w.p.Drift(float64(first.drifts) * w.drift)
 	if first.noisy() {
 		u.S, u.D = w.coef(first, noiseOf), drift
 	} else {
@@ -206,13 +178,10 @@ func (w wordStep) pack(segs []segment) (pass, []segment) {
 	if !first.noisy() && len(segs) > 0 && !segs[0].kicks() {
 		second := segs[0]
 		u.Q, u.S = w.coef(second, decayOf), w.coef(second, noiseOf)
-		u.D = w.p.drift(float64(second.drifts) * w.drift)
-		out.noisy = true
-		out.drifts = out.drifts || second.drifts > 0
+		u.D = w.p.Drift(float64(second.drifts) * w.drift)
 		segs = segs[1:]
 	}
-	out.u = u
-	return out, segs
+	return u, segs
 }
 
 // runMap is the law of a run at one position: r ← decay r + kick ∇U + noise ξ.
@@ -223,7 +192,7 @@ func kickOf(r runMap) float64  { return r.kick }
 func noiseOf(r runMap) float64 { return r.noise }
 
 func (w wordStep) coef(s segment, part func(runMap) float64) Coef {
-	return w.p.coef(func(m float64) float64 { return part(w.runMap(s.run, m)) })
+	return w.p.Coef(func(m float64) float64 { return part(w.runMap(s.run, m)) })
 }
 
 func (w wordStep) runMap(run string, m float64) runMap {

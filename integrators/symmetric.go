@@ -24,14 +24,14 @@ func symmetricMethod() Method {
 //
 // The three momentum lines are one affine map, e²r − eh∇U + e√(2Ch) ξ with
 // e = e^{−C M⁻¹ h/2}.
-func newSymmetric(dim int, p Params) *verlet {
+func newSymmetric(dim int, p Params) *Kick {
 	h, C := p.Step, p.Friction
-	half := p.drift(h / 2)
-	return newVerlet(dim, half, Update{
-		P: p.coef(func(m float64) float64 { return math.Exp(-C * m * h) }),
-		A: p.coef(func(m float64) float64 { return -h * math.Exp(-C*m*h/2) }),
+	half := p.Drift(h / 2)
+	return NewKick(dim, half, Update{
+		P: p.Coef(func(m float64) float64 { return math.Exp(-C * m * h) }),
+		A: p.Coef(func(m float64) float64 { return -h * math.Exp(-C*m*h/2) }),
 		Q: one,
-		S: p.coef(func(m float64) float64 { return math.Sqrt(2*C*h) * math.Exp(-C*m*h/2) }),
+		S: p.Coef(func(m float64) float64 { return math.Sqrt(2*C*h) * math.Exp(-C*m*h/2) }),
 		D: half,
 	})
 }

@@ -14,7 +14,7 @@ func ubuMethod() Method {
 	}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 }
 
-// ubu is U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
+// newUBU returns U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
 // flow of dθ = M⁻¹r dt, dr = −C M⁻¹ r dt + √(2C) dW. With e = e^{−C M⁻¹ t},
 //
 //	θ⁺ = θ + (1 − e)/C r + n_θ,   r⁺ = e r + n_r,
@@ -26,42 +26,27 @@ func ubuMethod() Method {
 //	a = tanh(y)/C,   Var = 4(y − tanh y)/C² M,   y = C M⁻¹ t/2,
 //
 // as eliminating the covariance shows; nothing cancels, however small Ct is.
-type ubu struct {
-	g      []float64
-	before Update // U(h/2) but for the position's own noise
-	after  Update // B(h) and the same of the second U(h/2)
-	spread Update // the position's own noise, its R is θ
-}
-
-func newUBU(dim int, p Params) *ubu {
+//
+// The kick shares a pass with the second flow.
+func newUBU(dim int, p Params) Stepper {
 	t, C := p.Step/2, p.Friction
-	g := make([]float64, dim)
-	decay, noise := p.friction(t)
-	a := p.coef(func(m float64) float64 { return math.Tanh(C*m*t/2) / C })
+	decay, noise := p.Refreshment(t)
+	a := p.Coef(func(m float64) float64 { return math.Tanh(C*m*t/2) / C })
 	u := Update{P: one, B: a, Q: decay, S: noise, D: a}
+	spread := &spread{Update{P: one, Q: one, S: p.Coef(func(m float64) float64 {
+		return 2 / C * math.Sqrt(tanhDefect(C*m*t/2)/m)
+	})}}
 	kicked := u
-	kicked.G, kicked.A = g, Coef{All: -p.Step}
-	return &ubu{
-		g:      g,
-		before: u,
-		after:  kicked,
-		spread: Update{P: one, Q: one, S: p.coef(func(m float64) float64 {
-			return 2 / C * math.Sqrt(tanhDefect(C*m*t/2)/m)
-		})},
-	}
+	kicked.A = Coef{All: -p.Step}
+	return sequence{&flow{u}, spread, NewKick(dim, Coef{}, kicked), spread}
 }
 
-func (s *ubu) Step(z *State, f Force, n Noise) {
-	s.flow(&s.before, z, n)
-	evaluate(f, s.g, z.Theta, &s.after)
-	s.flow(&s.after, z, n)
-}
+// spread adds noise to the position.
+type spread struct{ u Update }
 
-func (s *ubu) flow(u *Update, z *State, n Noise) {
-	u.Theta, u.R = z.Theta, z.R
-	n.Update(u)
-	s.spread.R = z.Theta
-	n.Update(&s.spread)
+func (s *spread) Step(z *State, _ Force, n Noise) {
+	s.u.R = z.Theta
+	n.Update(&s.u)
 }
 
 // tanhDefect returns y − tanh y for y ≥ 0 to full relative accuracy. Below 1,

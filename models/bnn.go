@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hambench/datasets"
+	"hambench/internal/kernel"
 	"hambench/internal/mlp"
 	"hambench/usage"
 )
@@ -35,32 +36,7 @@ func newBNN(s *datasets.Split, o Options) (Target, error) {
 		}
 		t.raw = make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
 	}
-	if t.train.Single() {
-		return singleBNN{t}, nil
-	}
-	return doubleBNN{t}, nil
-}
-
-// doubleBNN is a network whose derivatives are worked out in float64.
-type doubleBNN struct{ *bnn }
-
-func (t doubleBNN) GradientData(g, theta []float64, rows Rows) {
-	t.train.GradientData(g, theta, rows.Lo, rows.Hi, rows.Scale)
-}
-
-func (t doubleBNN) DerivativesData(g, hv, theta, v []float64, rows Rows) {
-	t.train.DerivativesData(g, hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
-}
-
-// singleBNN is a network whose derivatives are worked out in float32.
-type singleBNN struct{ *bnn }
-
-func (t singleBNN) GradientSingle(g, theta []float32, rows Rows) {
-	t.train.GradientSingle(g, theta, rows.Lo, rows.Hi, rows.Scale)
-}
-
-func (t singleBNN) DerivativesSingle(g, hv, theta, v []float32, rows Rows) {
-	t.train.DerivativesSingle(g, hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
+	return t, nil
 }
 
 // network returns the training problem of a split.
@@ -120,6 +96,14 @@ func (t *bnn) Gradient(g, theta []float64, rows Rows) {
 
 func (t *bnn) HessianVector(hv, theta, v []float64, rows Rows) {
 	t.train.HessianVector(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
+}
+
+func (t *bnn) Kick(drift kernel.Coef, u *kernel.Update, n mlp.Noise, ahead any, rows Rows) any {
+	return t.train.Kick(drift, u, n, ahead, rows.Lo, rows.Hi, rows.Scale)
+}
+
+func (t *bnn) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, rows Rows) (gradient, product kernel.Summand) {
+	return t.train.At(x, xs, v, vs, rows.Lo, rows.Hi, rows.Scale)
 }
 
 func (t *bnn) Outputs() int {

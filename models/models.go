@@ -19,7 +19,12 @@
 // the second.
 package models
 
-import "fmt"
+import (
+	"fmt"
+
+	"hambench/internal/kernel"
+	"hambench/internal/mlp"
+)
 
 // Rows are the data rows [Lo, Hi) of a target's current arrangement, or of
 // those that a Gatherer has behind them, with a factor of their negative
@@ -62,27 +67,12 @@ type Hessian interface {
 	HessianVector(hv, theta, v []float64, rows Rows)
 }
 
-// Data is a Target with the prior N(0, I) that can leave its part of the
-// derivatives out.
-type Data interface {
+// Fused is a Target that carries out parts of a step itself, which costs
+// less: over the given rows, as integrators.FusedForce asks for it.
+type Fused interface {
 	Hessian
-	// GradientData stores what Gradient stores, without the prior's theta,
-	// in g.
-	GradientData(g, theta []float64, rows Rows)
-	// DerivativesData stores that, too, and what HessianVector stores,
-	// without the prior's v, in hv: together they cost less.
-	DerivativesData(g, hv, theta, v []float64, rows Rows)
-}
-
-// Single is a target of the same kind that works in float32.
-type Single interface {
-	Hessian
-	// GradientSingle stores what Gradient stores, without the prior's theta,
-	// in g.
-	GradientSingle(g, theta []float32, rows Rows)
-	// DerivativesSingle stores that, too, and what HessianVector stores,
-	// without the prior's v, in hv: together they cost less.
-	DerivativesSingle(g, hv, theta, v []float32, rows Rows)
+	Kick(drift kernel.Coef, u *kernel.Update, n mlp.Noise, ahead any, rows Rows) any
+	At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, rows Rows) (gradient, product kernel.Summand)
 }
 
 // Scorer is a Target that judges its predictions by the test targets.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hambench/datasets"
+	"hambench/internal/kernel"
 	"hambench/usage"
 )
 
@@ -191,91 +192,37 @@ func norm(x []float64) float64 { return math.Sqrt(2 * halfSquares(x)) }
 
 func distance(a, b []float64) float64 { return norm(shifted(a, -1, b)) }
 
-// What a target gives in float32 is the data's part alone: with θ, and v, it
-// must be what the same target gives in doubles, to float32's rounding of sums
-// of hundreds of terms. A prior other than N(0, I), or one left in, shows.
-func TestSingleLeavesOutTheStandardPrior(t *testing.T) {
+// What a fused target evaluates at a combination is its gradient and its
+// product there, to float32's rounding of sums of hundreds of terms. A prior
+// left out, or counted twice, shows.
+func TestFusedTargetsEvaluateTheirDerivatives(t *testing.T) {
 	eachSubject(t, func(t *testing.T, s subject, r *rand.Rand) {
-		if s.o.Precision != "" {
-			s.o.Precision = "float32"
-		}
-		double := s.on(t, s.split)
-		single, ok := double.(Single)
+		target := s.on(t, s.split)
+		fused, ok := target.(Fused)
 		if !ok {
 			if s.model == "bnn" {
-				t.Fatal("a network in float32 is no Single")
+				t.Fatal("a network does not fuse its steps")
 			}
 			return
 		}
-		dim := single.Dim()
-		theta, v := float32s(r, dim), float32s(r, dim)
-		g, alone, hv := make([]float32, dim), make([]float32, dim), make([]float32, dim)
+		dim := fused.Dim()
+		theta, direction := normals(r, dim), normals(r, dim)
+		x, v, g, hv := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim)
 		want, wantHV := make([]float64, dim), make([]float64, dim)
-		for _, rows := range rowsOf(single.Rows()) {
-			double.Gradient(want, wide(theta), rows)
-			double.HessianVector(wantHV, wide(theta), wide(v), rows)
-			single.GradientSingle(alone, theta, rows)
-			single.DerivativesSingle(g, hv, theta, v, rows)
-			for what, pair := range map[string][2][]float64{
-				"gradient":                {shifted(wide(alone), 1, wide(theta)), want},
-				"gradient with a product": {shifted(wide(g), 1, wide(theta)), want},
-				"product":                 {shifted(wide(hv), 1, wide(v)), wantHV},
-			} {
+		one := kernel.Coef{All: 1}
+		for _, rows := range rowsOf(fused.Rows()) {
+			gradient, product := fused.At(x, []kernel.Summand{{C: one, X: theta}}, v, []kernel.Summand{{C: one, X: direction}}, rows)
+			kernel.Combine(g, nil, gradient.Times(one))
+			kernel.Combine(hv, nil, product.Times(one))
+			target.Gradient(want, theta, rows)
+			target.HessianVector(wantHV, theta, direction, rows)
+			for what, pair := range map[string][2][]float64{"gradient": {g, want}, "product": {hv, wantHV}} {
 				if d, size := distance(pair[0], pair[1]), norm(pair[1]); !(d <= 1e-5*size) {
 					t.Errorf("%+v: %s is off by %g of %g", rows, what, d, size)
 				}
 			}
 		}
 	})
-}
-
-// The same in doubles, where only the sum with the prior's part rounds.
-func TestDataLeavesOutTheStandardPrior(t *testing.T) {
-	eachSubject(t, func(t *testing.T, s subject, r *rand.Rand) {
-		target := s.on(t, s.split)
-		data, ok := target.(Data)
-		if !ok {
-			if s.model == "bnn" {
-				t.Fatal("a network in float64 is no Data")
-			}
-			return
-		}
-		dim := data.Dim()
-		theta, v := normals(r, dim), normals(r, dim)
-		g, alone, hv := make([]float64, dim), make([]float64, dim), make([]float64, dim)
-		want, wantHV := make([]float64, dim), make([]float64, dim)
-		for _, rows := range rowsOf(data.Rows()) {
-			target.Gradient(want, theta, rows)
-			target.HessianVector(wantHV, theta, v, rows)
-			data.GradientData(alone, theta, rows)
-			data.DerivativesData(g, hv, theta, v, rows)
-			for what, pair := range map[string][2][]float64{
-				"gradient":                {shifted(alone, 1, theta), want},
-				"gradient with a product": {shifted(g, 1, theta), want},
-				"product":                 {shifted(hv, 1, v), wantHV},
-			} {
-				if d, size := distance(pair[0], pair[1]), norm(pair[1]); !(d <= 1e-14*size) {
-					t.Errorf("%+v: %s is off by %g of %g", rows, what, d, size)
-				}
-			}
-		}
-	})
-}
-
-func float32s(r *rand.Rand, n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(r.NormFloat64())
-	}
-	return x
-}
-
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
 }
 
 // K batches, each with scale K, average to the full gradient, up to the

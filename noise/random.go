@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"hambench/internal/kernel"
-	"hambench/internal/vec"
 )
 
 // The streams of a cell.
@@ -58,7 +57,7 @@ func KeyOf(digest string) uint64 {
 func (s *Stream) Normal(dst []float64) { s.noise.Normal(dst) }
 
 // Update carries out u with the next vector as ξ.
-func (s *Stream) Update(u *vec.Update) { s.noise.Update(u) }
+func (s *Stream) Update(u *kernel.Update) { s.noise.Update(u) }
 
 // Rand returns a generator for discrete choices, at its start. It shares no
 // random bits with the stream's vectors.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"hambench/internal/kernel"
-	"hambench/internal/vec"
 )
 
 func TestVectorsDependOnKeyStreamAndNumberOnly(t *testing.T) {
@@ -59,7 +58,7 @@ func TestUpdateUsesTheNextVector(t *testing.T) {
 
 // update returns an update of length n without its state, and two copies of
 // a state.
-func update(n int, each bool) (u *vec.Update, theta, r [2][]float64) {
+func update(n int, each bool) (u *kernel.Update, theta, r [2][]float64) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	vector := func() []float64 {
 		x := make([]float64, n)
@@ -68,15 +67,15 @@ func update(n int, each bool) (u *vec.Update, theta, r [2][]float64) {
 		}
 		return x
 	}
-	coef := func() vec.Coef {
+	coef := func() kernel.Coef {
 		if each {
-			return vec.Coef{Each: vector()}
+			return kernel.Coef{Each: vector()}
 		}
-		return vec.Coef{All: rng.Float64()}
+		return kernel.Coef{All: rng.Float64()}
 	}
 	theta[0], r[0] = vector(), vector()
 	theta[1], r[1] = append([]float64(nil), theta[0]...), append([]float64(nil), r[0]...)
-	return &vec.Update{G: vector(), P: coef(), A: coef(), B: coef(), Q: coef(), S: coef(), D: coef()}, theta, r
+	return &kernel.Update{G: vector(), P: coef(), A: coef(), B: coef(), Q: coef(), S: coef(), D: coef()}, theta, r
 }
 
 func TestStreamAllocatesNothing(t *testing.T) {

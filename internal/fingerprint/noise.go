@@ -3,7 +3,7 @@ package fingerprint
 import (
 	"math"
 
-	"hambench/internal/vec"
+	"hambench/internal/kernel"
 )
 
 // Noise hands out the equidistributed sequence of Weyl, n/φ mod 1, with mean 0
@@ -22,7 +22,7 @@ func (w *Noise) Normal(dst []float64) {
 }
 
 // Update carries out u by the plain formulas.
-func (w *Noise) Update(u *vec.Update) {
+func (w *Noise) Update(u *kernel.Update) {
 	xi := make([]float64, len(u.R))
 	w.Normal(xi)
 	u.Apply(xi)

@@ -58,11 +58,16 @@ func benchmark(b *testing.B, u *Update) {
 	})
 }
 
+// ahead is a gradient in float32 at a drifted position.
+func ahead(drift Coef) Likelihood {
+	return Likelihood{Float32: Aligned[float32](dim), Next: Aligned[float32](dim), Drift: drift}
+}
+
 func BenchmarkWholeStep(b *testing.B) {
 	small := Coef{All: 1e-3}
 	benchmark(b, &Update{
-		Theta: filled(dim), R: filled(dim), Data: Aligned[float32](dim), Lead: Aligned[float32](dim),
-		P: Coef{All: 0.99}, A: small, Q: Coef{All: 1}, S: small, D: small, E: small,
+		Theta: filled(dim), R: filled(dim), likelihood: ahead(small),
+		P: Coef{All: 0.99}, A: small, Q: Coef{All: 1}, S: small, D: small,
 	})
 }
 
@@ -70,8 +75,8 @@ func BenchmarkWholeStep(b *testing.B) {
 func BenchmarkStillStep(b *testing.B) {
 	small := Coef{All: 1e-3}
 	u := &Update{
-		Theta: filled(dim), R: filled(dim), Data: Aligned[float32](dim), Lead: Aligned[float32](dim),
-		P: Coef{All: 0.99}, A: small, B: small, Q: Coef{All: 1}, E: small,
+		Theta: filled(dim), R: filled(dim), likelihood: ahead(small),
+		P: Coef{All: 0.99}, A: small, B: small, Q: Coef{All: 1},
 	}
 	eachSet(b, dim, func(s *Set) func() { return func() { s.apply(u, nil) } })
 }

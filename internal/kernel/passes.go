@@ -33,21 +33,33 @@ func (c Coef) At(i int) float64 {
 //
 // Every update of the integrators between two gradients has this form, so a
 // generator that makes ξ inside the pass touches memory once. G may be nil
-// (A∘g is then left out); Theta may be nil (no drift). With AddTheta, g is G +
-// θ: G is the data's part of the gradient of a target with the prior N(0, I).
-//
-// With Lead, the pass is a whole step of a scheme that drifts first. Its
-// gradient is Data, the data's part in float32, plus θ. And it hands the
-// position of the next gradient on, rounded to float32:
-//
-//	θ ← θ + E∘r,   r ← P∘r + A∘(data + θ),   θ ← θ + B∘r,
-//	r ← Q∘r + S∘ξ,   θ ← θ + D∘r,   lead ← θ + E∘r.
+// (A∘g is then left out); Theta may be nil (no drift).
 type Update struct {
-	Theta, R, G         []float64
-	AddTheta            bool
-	Data, Lead          []float32 // both or neither; then Theta is needed, and G not used
-	P, A, B, Q, S, D, E Coef
+	Theta, R, G      []float64
+	P, A, B, Q, S, D Coef
+
+	likelihood Likelihood // in place of G
 }
+
+// Likelihood is the gradient of a target with the prior N(0, I) without the
+// prior's part. That part is θ itself, and costs least inside a pass that
+// reads θ anyway. It is either G or Float32.
+//
+// With Float32, the pass is a whole step that drifts first, whose gradient is
+// that at θ + Drift∘r in float32, and it hands the position of the next
+// gradient on:
+//
+//	θ ← θ + Drift∘r,   r ← P∘r + A∘(Float32 + θ),   θ ← θ + B∘r,
+//	r ← Q∘r + S∘ξ,   θ ← θ + D∘r,   Next ← θ + Drift∘r.
+type Likelihood struct {
+	G             []float64
+	Float32, Next []float32
+	Drift         Coef
+}
+
+// SetLikelihood makes l the gradient of the update in place of u.G; its zero
+// value makes it u.G again. Theta is needed with it.
+func (u *Update) SetLikelihood(l Likelihood) { u.likelihood = l }
 
 // Apply carries out the update with the given noise vector; a nil xi stands
 // for zero noise.
@@ -69,11 +81,11 @@ func (s *Set) apply(u *Update, xi []float64) {
 // span updates coordinates lo, lo+1, … with the noise given.
 func (u *Update) span(lo int, xi []float64) {
 	switch {
-	case !u.uniform() || u.Theta == nil || u.G == nil && u.Lead == nil:
+	case !u.uniform() || u.Theta == nil || u.G == nil && u.likelihood.G == nil && u.likelihood.Next == nil:
 		for i, x := range xi {
 			u.coordinate(lo+i, x)
 		}
-	case u.Lead != nil:
+	case u.likelihood.Next != nil:
 		u.steps(lo, xi)
 	default:
 		u.moves(lo, xi)
@@ -82,13 +94,14 @@ func (u *Update) span(lo int, xi []float64) {
 
 // coordinate updates one coordinate.
 func (u *Update) coordinate(i int, xi float64) {
+	part := &u.likelihood
 	r := u.P.At(i) * u.R[i]
 	switch {
-	case u.Lead != nil:
-		u.Theta[i] = math.FMA(u.E.At(i), u.R[i], u.Theta[i])
-		r = math.FMA(u.A.At(i), float64(u.Data[i])+u.Theta[i], r)
-	case u.AddTheta:
-		r = math.FMA(u.A.At(i), u.G[i]+u.Theta[i], r)
+	case part.Next != nil:
+		u.Theta[i] = math.FMA(part.Drift.At(i), u.R[i], u.Theta[i])
+		r = math.FMA(u.A.At(i), float64(part.Float32[i])+u.Theta[i], r)
+	case part.G != nil:
+		r = math.FMA(u.A.At(i), part.G[i]+u.Theta[i], r)
 	case u.G != nil:
 		r = math.FMA(u.A.At(i), u.G[i], r)
 	}
@@ -98,19 +111,23 @@ func (u *Update) coordinate(i int, xi float64) {
 	if u.Theta != nil {
 		u.Theta[i] = math.FMA(u.D.At(i), r, math.FMA(u.B.At(i), kicked, u.Theta[i]))
 	}
-	if u.Lead != nil {
-		u.Lead[i] = float32(math.FMA(u.E.At(i), r, u.Theta[i]))
+	if part.Next != nil {
+		part.Next[i] = float32(math.FMA(part.Drift.At(i), r, u.Theta[i]))
 	}
 }
 
 // moves is coordinate where all coefficients are uniform and neither gradient
-// nor position is missing, steps the same with a lead.
+// nor position is missing, steps the same of a whole step.
 func (u *Update) moves(lo int, xi []float64) {
-	theta, r, g := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)], u.G[lo:][:len(xi)]
+	g, part := u.G, u.likelihood.G != nil
+	if part {
+		g = u.likelihood.G
+	}
+	theta, r, g := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)], g[lo:][:len(xi)]
 	p, a, b, q, s, d := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All
 	for i, x := range xi {
 		force := g[i]
-		if u.AddTheta {
+		if part {
 			force += theta[i]
 		}
 		kicked := math.FMA(a, force, p*r[i])
@@ -121,30 +138,33 @@ func (u *Update) moves(lo int, xi []float64) {
 
 func (u *Update) steps(lo int, xi []float64) {
 	theta, r := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)]
-	data, lead := u.Data[lo:][:len(xi)], u.Lead[lo:][:len(xi)]
-	p, a, b, q, s, d, e := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All
+	g, next := u.likelihood.Float32[lo:][:len(xi)], u.likelihood.Next[lo:][:len(xi)]
+	p, a, b, q, s, d, e := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.likelihood.Drift.All
 	for i, x := range xi {
 		t := math.FMA(e, r[i], theta[i])
-		kicked := math.FMA(a, float64(data[i])+t, p*r[i])
+		kicked := math.FMA(a, float64(g[i])+t, p*r[i])
 		v := math.FMA(s, x, q*kicked)
 		t = math.FMA(d, v, math.FMA(b, kicked, t))
-		theta[i], r[i], lead[i] = t, v, float32(math.FMA(e, v, t))
+		theta[i], r[i], next[i] = t, v, float32(math.FMA(e, v, t))
 	}
 }
 
 // coefs are the coefficients in the assembly's order.
 func (u *Update) coefs() [7]*Coef {
-	return [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D, &u.E}
+	return [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D, &u.likelihood.Drift}
 }
 
 // check panics unless all vectors fit R.
 func (u *Update) check(xi []float64) {
 	n := len(u.R)
 	ok := (u.Theta == nil || len(u.Theta) >= n) && (u.G == nil || len(u.G) >= n) && (xi == nil || len(xi) >= n)
-	ok = ok && (u.Data == nil) == (u.Lead == nil)
-	ok = ok && (!u.AddTheta || u.G != nil && u.Theta != nil && u.Lead == nil)
-	if u.Lead != nil {
-		ok = ok && len(u.Theta) >= n && len(u.Data) >= n && len(u.Lead) >= n
+	part := &u.likelihood
+	ok = ok && (part.Float32 == nil) == (part.Next == nil) && (part.G == nil || part.Next == nil)
+	if part.G != nil {
+		ok = ok && len(u.Theta) >= n && len(part.G) >= n
+	}
+	if part.Next != nil {
+		ok = ok && len(u.Theta) >= n && len(part.Float32) >= n && len(part.Next) >= n
 	}
 	for _, c := range u.coefs() {
 		ok = ok && (c.Each == nil || len(c.Each) >= n)
@@ -164,25 +184,32 @@ func (u *Update) uniform() bool {
 	return true
 }
 
-// Summand is a term c∘x of a linear combination. Where Single is not nil, x is
-// that, and X is not used; a term with neither counts as 0.
+// Summand is a term c∘x of a linear combination, or c∘x + c∘prior if there is
+// a Prior. Where Float32 is not nil, x is that, and X is not used.
 type Summand struct {
-	C      Coef
-	X      []float64
-	Single []float32
+	C       Coef
+	X       []float64
+	Float32 []float32
+	Prior   []float64
+}
+
+// Times returns the same term with the coefficient c.
+func (t Summand) Times(c Coef) Summand {
+	t.C = c
+	return t
 }
 
 // at is the term's element i.
 func (t *Summand) at(i int) float64 {
-	if t.Single != nil {
-		return float64(t.Single[i])
+	if t.Float32 != nil {
+		return float64(t.Float32[i])
 	}
 	return t.X[i]
 }
 
 // fits says that the term has n elements.
 func (t *Summand) fits(n int) bool {
-	return (len(t.X) >= n || t.Single != nil) && (t.Single == nil || len(t.Single) >= n) && (t.C.Each == nil || len(t.C.Each) >= n)
+	return (len(t.X) >= n || t.Float32 != nil) && (t.Float32 == nil || len(t.Float32) >= n) && (t.C.Each == nil || len(t.C.Each) >= n)
 }
 
 // Combine stores the sum of the terms in dst, which may be one of the terms'
@@ -197,7 +224,7 @@ const maxSummands = 10
 // Combine is the function Combine on a given set.
 func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 	var few [maxSummands]Summand
-	terms = present(few[:0], terms)
+	terms = split(few[:0], terms)
 	if len(terms) == 0 || len(terms) > maxSummands {
 		panic(fmt.Sprintf("kernel: combination of %d terms: want 1 … %d", len(terms), maxSummands))
 	}
@@ -239,8 +266,8 @@ func (t *Summand) addTo(sums []float64, lo int) {
 		for i, c := range t.C.Each[lo:][:len(sums)] {
 			sums[i] = math.FMA(c, t.at(lo+i), sums[i])
 		}
-	case t.Single != nil:
-		for i, x := range t.Single[lo:][:len(sums)] {
+	case t.Float32 != nil:
+		for i, x := range t.Float32[lo:][:len(sums)] {
 			sums[i] = math.FMA(t.C.All, float64(x), sums[i])
 		}
 	default:
@@ -250,16 +277,16 @@ func (t *Summand) addTo(sums []float64, lo int) {
 	}
 }
 
-// present returns the terms that have a vector, in the room given if that is
-// not all of them.
-func present(room, terms []Summand) []Summand {
-	missing := func(t Summand) bool { return t.X == nil && t.Single == nil }
-	if !slices.ContainsFunc(terms, missing) || len(terms) > cap(room) {
+// split returns the terms with priors as terms of their own, in the room given
+// if there are any.
+func split(room, terms []Summand) []Summand {
+	if !slices.ContainsFunc(terms, func(t Summand) bool { return t.Prior != nil }) {
 		return terms
 	}
 	for _, t := range terms {
-		if !missing(t) {
-			room = append(room, t)
+		room = append(room, t)
+		if t.Prior != nil {
+			room = append(room, Summand{C: t.C, X: t.Prior})
 		}
 	}
 	return room

@@ -54,8 +54,8 @@ func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) 
 	for i := range terms {
 		s := &terms[i]
 		t[i] = summand{c: unsafe.Pointer(&s.C.All)}
-		if s.Single != nil {
-			t[i].x, t[i].single = unsafe.Pointer(&s.Single[0]), 1
+		if s.Float32 != nil {
+			t[i].x, t[i].single = unsafe.Pointer(&s.Float32[0]), 1
 		} else {
 			t[i].x = unsafe.Pointer(&s.X[0])
 		}
@@ -103,15 +103,14 @@ func updateVectors(l level, u *Update, xi []float64) int {
 	r := unsafe.Pointer(&u.R[0])
 	p := pass{theta: unsafe.Pointer(unsafe.SliceData(u.Theta)), r: r, g: r, xi: r}
 	none := Coef{}
-	coefs := u.coefs()
+	coefs, part := u.coefs(), &u.likelihood
 	switch {
-	case u.Lead != nil:
-		p.g, p.lead = unsafe.Pointer(&u.Data[0]), unsafe.Pointer(&u.Lead[0])
+	case part.Next != nil:
+		p.g, p.lead = unsafe.Pointer(&part.Float32[0]), unsafe.Pointer(&part.Next[0])
+	case part.G != nil:
+		p.g, p.addTheta = unsafe.Pointer(&part.G[0]), 1
 	case u.G != nil:
 		p.g = unsafe.Pointer(&u.G[0])
-		if u.AddTheta {
-			p.addTheta = 1
-		}
 	default:
 		coefs[1] = &none
 	}
@@ -171,12 +170,13 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 		return 0
 	}
 	c.share()
-	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.E.All, 8 * turn, 0}
-	if u.Lead != nil {
+	part := &u.likelihood
+	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, part.Drift.All, 8 * turn, 0}
+	if part.Next != nil {
 		if l == avx512 {
-			amd64.NoiseStepAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
+			amd64.NoiseStepAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
 		} else {
-			amd64.NoiseStepAVX2(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &u.Data[0], &u.Lead[0], turns)
+			amd64.NoiseStepAVX2(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
 		}
 		return turns * turn
 	}
@@ -188,13 +188,13 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 	} else {
 		k.thetaStep = 0
 	}
-	if u.G != nil {
+	switch {
+	case part.G != nil:
+		g, k.addTheta = &part.G[0], math.MaxUint64
+	case u.G != nil:
 		g = &u.G[0]
-	} else {
+	default:
 		k.a = 0
-	}
-	if u.AddTheta {
-		k.addTheta = math.MaxUint64
 	}
 	if l == avx512 {
 		amd64.NoiseUpdateAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], g, turns)

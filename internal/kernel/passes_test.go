@@ -46,12 +46,12 @@ func (u *Update) guard(momentum []float64) (v *Update, whole func() bool) {
 	var checks [3]func() bool
 	c.R, checks[0] = guarded(momentum)
 	c.Theta, checks[1] = guarded(u.Theta)
-	c.Lead, checks[2] = guarded(u.Lead)
+	c.likelihood.Next, checks[2] = guarded(u.likelihood.Next)
 	if u.Theta == nil {
 		c.Theta = nil
 	}
-	if u.Lead == nil {
-		c.Lead = nil
+	if u.likelihood.Next == nil {
+		c.likelihood.Next = nil
 	}
 	return &c, func() bool { return checks[0]() && checks[1]() && checks[2]() }
 }
@@ -77,11 +77,11 @@ func variants(r *rand.Rand, n int) map[string]*Update {
 		}
 		us[name+" and the position added to the gradient"] = &Update{
 			P: coef(), A: coef(), B: same(), Q: coef(), S: coef(), D: coef(),
-			Theta: randoms(r, n), G: randoms(r, n), AddTheta: true,
+			Theta: randoms(r, n), likelihood: Likelihood{G: randoms(r, n)},
 		}
 		us[name+" whole step"] = &Update{
-			P: coef(), A: coef(), B: same(), Q: coef(), S: coef(), D: coef(), E: coef(),
-			Theta: randoms(r, n), Data: floats(randoms(r, n)), Lead: make([]float32, n),
+			P: coef(), A: coef(), B: same(), Q: coef(), S: coef(), D: coef(), Theta: randoms(r, n),
+			likelihood: Likelihood{Float32: floats(randoms(r, n)), Next: make([]float32, n), Drift: coef()},
 		}
 	}
 	return us
@@ -96,15 +96,15 @@ func TestUpdateFollowsItsDefinition(t *testing.T) {
 		for name, u := range variants(r, n) {
 			momentum, xi := randoms(r, n), randoms(r, n)
 			for _, noise := range [][]float64{nil, xi} {
-				theta, want, lead := defined(u, momentum, noise)
+				theta, want, next := defined(u, momentum, noise)
 				for _, s := range Sets() {
 					v, whole := u.guard(momentum)
 					s.apply(v, noise)
 					what := fmt.Sprintf("%s: %s, length %d", s.Name(), name, n)
 					closeTo(t, what+": momentum", v.R, want, 1e-13)
 					closeTo(t, what+": position", v.Theta, theta, 1e-13)
-					if u.Lead != nil {
-						roundedTo(t, what+": lead", v.Lead, lead)
+					if u.likelihood.Next != nil {
+						roundedTo(t, what+": next position", v.likelihood.Next, next)
 					}
 					if !whole() {
 						t.Errorf("%s: a write went outside", what)
@@ -135,20 +135,21 @@ func TestUpdateIsTheSameOnEverySet(t *testing.T) {
 }
 
 // defined evaluates an update's definition.
-func defined(u *Update, momentum, xi []float64) (theta, r, lead []float64) {
+func defined(u *Update, momentum, xi []float64) (theta, r, next []float64) {
 	theta, r = append([]float64(nil), u.Theta...), append([]float64(nil), momentum...)
+	part := u.likelihood
 	for i := range r {
-		if u.Lead != nil {
-			theta[i] += u.E.At(i) * r[i]
+		if part.Next != nil {
+			theta[i] += part.Drift.At(i) * r[i]
 		}
 		r[i] *= u.P.At(i)
-		if u.Lead != nil {
-			r[i] += u.A.At(i) * (float64(u.Data[i]) + theta[i])
-		} else if u.G != nil {
+		switch {
+		case part.Next != nil:
+			r[i] += u.A.At(i) * (float64(part.Float32[i]) + theta[i])
+		case part.G != nil:
+			r[i] += u.A.At(i) * (part.G[i] + theta[i])
+		case u.G != nil:
 			r[i] += u.A.At(i) * u.G[i]
-		}
-		if u.AddTheta {
-			r[i] += u.A.At(i) * theta[i]
 		}
 		if u.Theta != nil {
 			theta[i] += u.B.At(i) * r[i]
@@ -159,10 +160,10 @@ func defined(u *Update, momentum, xi []float64) (theta, r, lead []float64) {
 		}
 		if u.Theta != nil {
 			theta[i] += u.D.At(i) * r[i]
-			lead = append(lead, theta[i]+u.E.At(i)*r[i])
+			next = append(next, theta[i]+part.Drift.At(i)*r[i])
 		}
 	}
-	return theta, r, lead
+	return theta, r, next
 }
 
 // roundedTo allows half a unit of float32's last place.
@@ -223,7 +224,7 @@ func TestNoiseUpdateUsesTheNextVector(t *testing.T) {
 // firstDifference is the first coordinate in which two states differ.
 func firstDifference(a, b *Update) int {
 	for i := range a.R {
-		if a.R[i] != b.R[i] || a.Theta != nil && a.Theta[i] != b.Theta[i] || a.Lead != nil && a.Lead[i] != b.Lead[i] {
+		if a.R[i] != b.R[i] || a.Theta != nil && a.Theta[i] != b.Theta[i] || a.likelihood.Next != nil && a.likelihood.Next[i] != b.likelihood.Next[i] {
 			return i
 		}
 	}
@@ -242,7 +243,7 @@ func TestCombine(t *testing.T) {
 					x.C.Each = randoms(r, n)
 				}
 				if len(terms) > 0 && r.IntN(2) == 0 {
-					x.Single, x.X = floats(x.X), nil
+					x.Float32, x.X = floats(x.X), nil
 				}
 				for i := range want {
 					want[i] += x.C.At(i) * x.at(i)
@@ -271,13 +272,14 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-func TestEmptyTermsAreLeftOut(t *testing.T) {
-	x := randoms(rand.New(rand.NewPCG(6, 6)), 100)
+func TestPriorsAreTermsOfTheirOwn(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	x, y := randoms(r, 100), randoms(r, 100)
+	c, other := Coef{All: 2}, Summand{C: Coef{All: 0.3}, X: y}
 	for _, s := range Sets() {
 		got, want := make([]float64, len(x)), make([]float64, len(x))
-		term := Summand{C: Coef{All: 2}, X: x}
-		s.Combine(got, nil, Summand{C: Coef{All: math.Inf(1)}}, term, Summand{})
-		s.Combine(want, nil, term)
+		s.Combine(got, nil, other, Summand{X: x, Prior: y}.Times(c), other)
+		s.Combine(want, nil, other, Summand{C: c, X: x}, Summand{C: c, X: y}, other)
 		closeTo(t, s.Name(), got, want, 0)
 	}
 }
@@ -310,7 +312,7 @@ func TestPassesAllocateNothing(t *testing.T) {
 				noise.Normal(x)
 				s.apply(u, x)
 				u.Apply(nil)
-				Combine(x, u.Lead, Summand{C: u.P, X: x}, Summand{C: u.Q, X: u.R}, Summand{C: u.A, X: x, Single: u.Data})
+				Combine(x, u.likelihood.Next, Summand{C: u.P, X: x}, Summand{C: u.Q, X: u.R}, Summand{C: u.A, X: x, Float32: u.likelihood.Float32, Prior: u.R})
 			}); a != 0 {
 				t.Errorf("%s: %s: %g allocations, want 0", s.Name(), name, a)
 			}
@@ -318,25 +320,28 @@ func TestPassesAllocateNothing(t *testing.T) {
 	}
 }
 
+func wholeStep(x []float64, g, next []float32) *Update {
+	return &Update{R: x, Theta: x, likelihood: Likelihood{Float32: g, Next: next}}
+}
+
 func TestMisuseOfPasses(t *testing.T) {
 	long, short := make([]float64, 4), make([]float64, 3)
 	for name, f := range map[string]func(){
-		"short position":     func() { (&Update{R: long, Theta: short}).Apply(nil) },
-		"short gradient":     func() { (&Update{R: long, G: short}).Apply(nil) },
-		"short coefficient":  func() { (&Update{R: long, S: Coef{Each: short}}).Apply(nil) },
-		"short noise":        func() { (&Update{R: long}).Apply(short) },
-		"no position to add": func() { (&Update{R: long, G: long, AddTheta: true}).Apply(nil) },
-		"no lead":            func() { (&Update{R: long, Theta: long, Data: make([]float32, 4)}).Apply(nil) },
-		"no gradient":        func() { (&Update{R: long, Theta: long, Lead: make([]float32, 4)}).Apply(nil) },
-		"short lead": func() {
-			(&Update{R: long, Theta: long, Data: make([]float32, 4), Lead: make([]float32, 3)}).Apply(nil)
-		},
-		"no terms":          func() { Combine(long, nil) },
-		"empty terms":       func() { Combine(long, nil, Summand{}, Summand{}) },
-		"short term":        func() { Combine(long, nil, Summand{X: short}) },
-		"short single term": func() { Combine(long, nil, Summand{X: long, Single: make([]float32, 3)}) },
-		"short rounded":     func() { Combine(long, make([]float32, 3), Summand{X: long}) },
-		"eleven terms":      func() { Combine(long, nil, make([]Summand, 11)...) },
+		"short position":      func() { (&Update{R: long, Theta: short}).Apply(nil) },
+		"short gradient":      func() { (&Update{R: long, G: short}).Apply(nil) },
+		"short coefficient":   func() { (&Update{R: long, S: Coef{Each: short}}).Apply(nil) },
+		"short noise":         func() { (&Update{R: long}).Apply(short) },
+		"no position to add":  func() { (&Update{R: long, likelihood: Likelihood{G: long}}).Apply(nil) },
+		"no next position":    func() { wholeStep(long, make([]float32, 4), nil).Apply(nil) },
+		"no gradient":         func() { wholeStep(long, nil, make([]float32, 4)).Apply(nil) },
+		"short next position": func() { wholeStep(long, make([]float32, 4), make([]float32, 3)).Apply(nil) },
+		"no terms":            func() { Combine(long, nil) },
+		"empty term":          func() { Combine(long, nil, Summand{}) },
+		"short term":          func() { Combine(long, nil, Summand{X: short}) },
+		"short single term":   func() { Combine(long, nil, Summand{X: long, Float32: make([]float32, 3)}) },
+		"short prior":         func() { Combine(long, nil, Summand{X: long, Prior: short}) },
+		"short rounded":       func() { Combine(long, make([]float32, 3), Summand{X: long}) },
+		"eleven terms":        func() { Combine(long, nil, make([]Summand, 11)...) },
 	} {
 		func() {
 			defer func() {

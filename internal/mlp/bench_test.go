@@ -37,23 +37,25 @@ func multiplyAdds(hessian bool) float64 {
 
 func BenchmarkGradient(b *testing.B) {
 	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
-		work := float64(rows) * multiplyAdds(false)
-		if n.Single() {
-			g, theta := rounded(g), rounded(theta)
-			return func() { n.GradientSingle(g, theta, 0, rows, 455/float64(rows)) }, work
+		work, scale := float64(rows)*multiplyAdds(false), 455/float64(rows)
+		if n.float32 != nil {
+			o := operands[float32]{gradient: rounded(g), theta: rounded(theta)}
+			return func() { n.float32.derive(o, 0, rows, scale) }, work
 		}
-		return func() { n.GradientData(g, theta, 0, rows, 455/float64(rows)) }, work
+		o := operands[float64]{gradient: g, theta: theta}
+		return func() { n.exact.derive(o, 0, rows, scale) }, work
 	})
 }
 
 func BenchmarkHessianVector(b *testing.B) {
-	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
-		v, work := append([]float64(nil), theta...), float64(rows)*multiplyAdds(true)
-		if n.Single() {
-			g, theta, v := rounded(g), rounded(theta), rounded(v)
-			return func() { n.DerivativesSingle(nil, g, theta, v, 0, rows, 455/float64(rows)) }, work
+	eachCase(b, func(n *Net, hv, theta []float64, rows int) (func(), float64) {
+		work, scale := float64(rows)*multiplyAdds(true), 455/float64(rows)
+		if n.float32 != nil {
+			o := operands[float32]{product: rounded(hv), theta: rounded(theta), v: rounded(theta)}
+			return func() { n.float32.derive(o, 0, rows, scale) }, work
 		}
-		return func() { n.DerivativesData(nil, g, theta, v, 0, rows, 455/float64(rows)) }, work
+		o := operands[float64]{product: hv, theta: theta, v: append([]float64(nil), theta...)}
+		return func() { n.exact.derive(o, 0, rows, scale) }, work
 	})
 }
 
@@ -164,26 +166,12 @@ func (f batch) HessianVector(hv, theta, v []float64) {
 	f.n.HessianVector(hv, theta, v, 0, f.rows, f.scale)
 }
 
-// dataBatch and singleBatch are the forces that chains use, in float64 and in
-// float32.
-type dataBatch struct{ batch }
-
-func (f dataBatch) GradientData(g, theta []float64) {
-	f.n.GradientData(g, theta, 0, f.rows, f.scale)
+func (f batch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise, ahead any) any {
+	return f.n.Kick(drift, u, n, ahead, 0, f.rows, f.scale)
 }
 
-func (f dataBatch) DerivativesData(g, hv, theta, v []float64) {
-	f.n.DerivativesData(g, hv, theta, v, 0, f.rows, f.scale)
-}
-
-type singleBatch struct{ batch }
-
-func (f singleBatch) GradientSingle(g, theta []float32) {
-	f.n.GradientSingle(g, theta, 0, f.rows, f.scale)
-}
-
-func (f singleBatch) DerivativesSingle(g, hv, theta, v []float32) {
-	f.n.DerivativesSingle(g, hv, theta, v, 0, f.rows, f.scale)
+func (f batch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (gradient, product integrators.Term) {
+	return f.n.At(x, xs, v, vs, 0, f.rows, f.scale)
 }
 
 // BenchmarkStep is a whole step of every integrator, gradients and noise
@@ -273,11 +261,7 @@ func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n 
 	in.Freeze()
 	z := integrators.NewState(n.Dim())
 	copy(z.Theta, normals(r, n.Dim()))
-	plain := batch{n, rows, 455 / float64(rows)}
-	var f integrators.Force = dataBatch{plain}
-	if n.Single() {
-		f = singleBatch{plain}
-	}
+	var f integrators.Force = batch{n, rows, 455 / float64(rows)}
 	next := func() integrators.Force { return f }
 	noise := noise.New(1, noise.StreamNoise)
 	return func(count int) { in.OuterSteps(z, next, noise, count) }

@@ -53,37 +53,13 @@ type Problem struct {
 // Net computes the derivatives of a problem's negative log-likelihood. It
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
-	dim, rows int
-	gathered  int              // rows behind the others
-	order     []int            // of the rows; nil is the given order
-	single    *singleEngine    // nil for derivatives in float64
-	exact     *engine[float64] // may still hold an older order
-	stale     bool
-}
-
-// singleEngine computes derivatives in float32, for vectors of either format.
-type singleEngine struct {
-	*engine[float32]
-	result, theta, v []float32
-}
-
-func newSingle(set *kernel.Set, p *Problem, rows int) *singleEngine {
-	e := newEngine[float32](set, p, rows)
-	vector := func() []float32 { return kernel.Aligned[float32](e.dim) }
-	return &singleEngine{e, vector(), vector(), vector()}
-}
-
-func (s *singleEngine) gradient(g, theta []float64, lo, hi int, scale float64) {
-	s.set.Narrow(s.theta, theta)
-	s.derive(operands[float32]{theta: s.theta, gradient: s.result}, lo, hi, scale)
-	s.set.Combine(g, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: theta})
-}
-
-func (s *singleEngine) hessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	s.set.Narrow(s.theta, theta)
-	s.set.Narrow(s.v, v)
-	s.derive(operands[float32]{theta: s.theta, v: s.v, product: s.result}, lo, hi, scale)
-	s.set.Combine(hv, nil, kernel.Summand{C: one, Single: s.result}, kernel.Summand{C: one, X: v})
+	dim, rows  int
+	gathered   int              // rows behind the others
+	order      []int            // of the rows; nil is the given order
+	float32    *engine32        // nil for derivatives in float64
+	exact      *engine[float64] // may still hold an older order
+	stale      bool
+	likelihood [2][]float64 // its gradient and Hessian-vector product, for steps in float64
 }
 
 var one = kernel.Coef{All: 1}
@@ -104,7 +80,9 @@ func newNet(set *kernel.Set, p Problem) (*Net, error) {
 	exact := newEngine[float64](set, &p, rows)
 	n := &Net{dim: exact.dim, rows: rows, exact: exact}
 	if p.Precision == Float32 {
-		n.single = newSingle(set, &p, rows)
+		n.float32 = newEngine32(set, &p, rows)
+	} else {
+		n.likelihood = [2][]float64{kernel.Aligned[float64](n.dim), kernel.Aligned[float64](n.dim)}
 	}
 	return n, nil
 }
@@ -156,11 +134,11 @@ func (n *Net) Arrange(order []int) {
 	if order != nil && len(order) != n.rows {
 		panic(fmt.Sprintf("mlp: order of %d rows: want %d", len(order), n.rows))
 	}
-	if n.single == nil {
+	if n.float32 == nil {
 		n.exact.arrange(order)
 		return
 	}
-	n.single.arrange(order)
+	n.float32.arrange(order)
 	n.stale, n.order = true, append(n.order[:0], order...)
 }
 
@@ -172,8 +150,8 @@ func (n *Net) Gather(index []int, weights []float64) {
 		panic(fmt.Sprintf("mlp: list of %d rows with %d weights: want at most %d rows, and as many weights or none", len(index), len(weights), n.rows))
 	}
 	n.gathered = len(index)
-	if n.single != nil {
-		n.single.gather(index, weights)
+	if n.float32 != nil {
+		n.float32.gather(index, weights)
 	} else {
 		n.exact.gather(index, weights)
 	}
@@ -196,11 +174,11 @@ func (n *Net) arranged() *engine[float64] {
 // rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
 func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
 	check(n, lo, hi, g, theta)
-	if n.single != nil {
-		n.single.gradient(g, theta, lo, hi, scale)
+	if n.float32 != nil {
+		n.float32.gradient(g, theta, lo, hi, scale)
 		return
 	}
-	n.GradientData(g, theta, lo, hi, scale)
+	n.arranged().derive(operands[float64]{theta: theta, gradient: g}, lo, hi, scale)
 	n.exact.set.Combine(g, nil, kernel.Summand{C: one, X: g}, kernel.Summand{C: one, X: theta})
 }
 
@@ -208,50 +186,12 @@ func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
 // differentiates with v in hv. The ReLU's second derivative is taken as 0.
 func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 	check(n, lo, hi, hv, theta, v)
-	if n.single != nil {
-		n.single.hessianVector(hv, theta, v, lo, hi, scale)
+	if n.float32 != nil {
+		n.float32.hessianVector(hv, theta, v, lo, hi, scale)
 		return
 	}
-	n.DerivativesData(nil, hv, theta, v, lo, hi, scale)
+	n.arranged().derive(operands[float64]{theta: theta, v: v, product: hv}, lo, hi, scale)
 	n.exact.set.Combine(hv, nil, kernel.Summand{C: one, X: hv}, kernel.Summand{C: one, X: v})
-}
-
-// GradientData stores scale × the gradient of the negative log-likelihood of
-// the rows [lo, hi) in g, in float64: what Gradient stores, without the
-// prior's theta.
-func (n *Net) GradientData(g, theta []float64, lo, hi int, scale float64) {
-	check(n, lo, hi, g, theta)
-	n.arranged().derive(operands[float64]{theta: theta, gradient: g}, lo, hi, scale)
-}
-
-// DerivativesData stores what GradientData stores in g, unless that is nil,
-// and what HessianVector stores, without the prior's v, in hv. Both together
-// cost a third of a gradient more than the product.
-func (n *Net) DerivativesData(g, hv, theta, v []float64, lo, hi int, scale float64) {
-	check(n, lo, hi, hv, theta, v)
-	if g != nil {
-		check(n, lo, hi, g)
-	}
-	n.arranged().derive(operands[float64]{theta: theta, v: v, gradient: g, product: hv}, lo, hi, scale)
-}
-
-// Single says whether derivatives are computed in float32. Only then do
-// GradientSingle and DerivativesSingle serve.
-func (n *Net) Single() bool { return n.single != nil }
-
-// GradientSingle is GradientData in float32.
-func (n *Net) GradientSingle(g, theta []float32, lo, hi int, scale float64) {
-	check(n, lo, hi, g, theta)
-	n.single.derive(operands[float32]{theta: theta, gradient: g}, lo, hi, scale)
-}
-
-// DerivativesSingle is DerivativesData in float32.
-func (n *Net) DerivativesSingle(g, hv, theta, v []float32, lo, hi int, scale float64) {
-	check(n, lo, hi, hv, theta, v)
-	if g != nil {
-		check(n, lo, hi, g)
-	}
-	n.single.derive(operands[float32]{theta: theta, v: v, gradient: g, product: hv}, lo, hi, scale)
 }
 
 // NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants

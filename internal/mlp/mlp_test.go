@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hambench/internal/kernel"
@@ -161,56 +162,72 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 	}
 }
 
-// What chains use in float32 must be what the doubles hold, less the prior's
-// part; and a gradient and a product made together must be those made apart.
-func TestSingleDerivatives(t *testing.T) {
-	eachNet(t, Float32, func(t *testing.T, n *Net, r *rand.Rand) {
-		theta, v := rounded(normals(r, n.Dim())), rounded(normals(r, n.Dim()))
-		vector := func() []float32 { return make([]float32, n.Dim()) }
-		g, alone, hv, together := vector(), vector(), vector(), vector()
-		wide := make([]float64, n.Dim())
-		for _, rows := range ranges(n.Rows()) {
-			n.GradientSingle(alone, theta, rows[0], rows[1], 2)
-			n.DerivativesSingle(nil, hv, theta, v, rows[0], rows[1], 2)
-			n.DerivativesSingle(g, together, theta, v, rows[0], rows[1], 2)
-			check := func(what string, got, want []float64, tol float64) {
-				if d := norm(moved(got, -1, want)); !(d <= tol*norm(want)) {
-					t.Errorf("rows %v: %s differs by %g of %g", rows, what, d, norm(want))
+// Kicks in a row, on the state that the last one left, on one that was moved,
+// and after another force, must be a drift, a gradient and an update: to the last bit.
+func TestKicksAreThePlainOnes(t *testing.T) {
+	for _, precision := range []Precision{Float32, Float64} {
+		eachNet(t, precision, func(t *testing.T, n *Net, r *rand.Rand) {
+			drift := kernel.Coef{All: 0.05}
+			u := kernel.Update{P: kernel.Coef{All: 0.9}, A: kernel.Coef{All: -1e-3}, Q: one, S: drift, D: drift}
+			fused, plain := u, u
+			fused.Theta, fused.R = normals(r, n.Dim()), normals(r, n.Dim())
+			plain.Theta, plain.R = slices.Clone(fused.Theta), slices.Clone(fused.R)
+			plain.G = make([]float64, n.Dim())
+			rows := ranges(n.Rows())[0]
+			var ahead any
+			for step := range 4 {
+				xi := replayed(normals(r, n.Dim()))
+				if step >= 2 {
+					fused.R[0]++
+					plain.R[0]++
+					ahead = []any{nil, new(Net)}[step-2]
+				}
+				ahead = n.Kick(drift, &fused, xi, ahead, rows[0], rows[1], 2)
+				kernel.Combine(plain.Theta, nil, kernel.Summand{C: one, X: plain.Theta}, kernel.Summand{C: drift, X: plain.R})
+				n.Gradient(plain.G, plain.Theta, rows[0], rows[1], 2)
+				xi.Update(&plain)
+				if !slices.Equal(fused.Theta, plain.Theta) || !slices.Equal(fused.R, plain.R) {
+					t.Fatalf("%v: step %d is not the plain one", precision, step)
 				}
 			}
-			check("the gradient made with a product", doubles(g), doubles(alone), 3e-6)
-			check("the product made with a gradient", doubles(together), doubles(hv), 0)
-			n.Gradient(wide, doubles(theta), rows[0], rows[1], 2)
-			check("the gradient with its prior", wide, moved(doubles(alone), 1, doubles(theta)), 0)
-			n.HessianVector(wide, doubles(theta), doubles(v), rows[0], rows[1], 2)
-			check("the product with its prior", wide, moved(doubles(hv), 1, doubles(v)), 0)
-		}
-	})
+		})
+	}
 }
 
-// The same in doubles.
-func TestDataDerivatives(t *testing.T) {
-	eachNet(t, Float64, func(t *testing.T, n *Net, r *rand.Rand) {
-		theta, v := normals(r, n.Dim()), normals(r, n.Dim())
-		vector := func() []float64 { return make([]float64, n.Dim()) }
-		g, alone, hv, together, whole := vector(), vector(), vector(), vector(), vector()
-		for _, rows := range ranges(n.Rows()) {
-			n.GradientData(alone, theta, rows[0], rows[1], 2)
-			n.DerivativesData(nil, hv, theta, v, rows[0], rows[1], 2)
-			n.DerivativesData(g, together, theta, v, rows[0], rows[1], 2)
-			check := func(what string, got, want []float64) {
-				if d := norm(moved(got, -1, want)); d != 0 {
-					t.Errorf("rows %v: %s differs by %g of %g", rows, what, d, norm(want))
+// replayed is the noise of one vector.
+type replayed []float64
+
+func (xi replayed) Update(u *kernel.Update) { u.Apply(xi) }
+
+// The terms of At must sum to what Gradient and HessianVector store: to the
+// last bit, but for a gradient in float32 that shares its passes with a
+// product.
+func TestDerivativesAtCombinations(t *testing.T) {
+	for precision, together := range map[Precision]float64{Float32: 3e-6, Float64: 0} {
+		eachNet(t, precision, func(t *testing.T, n *Net, r *rand.Rand) {
+			theta, moment, v := normals(r, n.Dim()), normals(r, n.Dim()), normals(r, n.Dim())
+			vector := func() []float64 { return make([]float64, n.Dim()) }
+			x, w, got, want := vector(), vector(), vector(), vector()
+			half, minus := kernel.Coef{All: 0.5}, kernel.Coef{All: -1}
+			xs, vs := []kernel.Summand{{C: one, X: theta}, {C: half, X: moment}}, []kernel.Summand{{C: minus, X: v}}
+			for _, rows := range ranges(n.Rows()) {
+				check := func(what string, term kernel.Summand, tol float64) {
+					kernel.Combine(got, nil, term.Times(one))
+					if d := norm(moved(got, -1, want)); !(d <= tol*norm(want)) {
+						t.Errorf("%v rows %v: %s differs by %g of %g", precision, rows, what, d, norm(want))
+					}
 				}
+				g, _ := n.At(x, xs, nil, nil, rows[0], rows[1], 2)
+				n.Gradient(want, x, rows[0], rows[1], 2)
+				check("the gradient alone", g, 0)
+				g, hv := n.At(x, xs, w, vs, rows[0], rows[1], 2)
+				check("the gradient made with a product", g, together)
+				n.HessianVector(want, x, w, rows[0], rows[1], 2)
+				g, hv = n.At(x, xs, w, vs, rows[0], rows[1], 2)
+				check("the product", hv, 0)
 			}
-			check("the gradient made with a product", g, alone)
-			check("the product made with a gradient", together, hv)
-			n.Gradient(whole, theta, rows[0], rows[1], 2)
-			check("the gradient with its prior", whole, moved(alone, 1, theta))
-			n.HessianVector(whole, theta, v, rows[0], rows[1], 2)
-			check("the product with its prior", whole, moved(hv, 1, v))
-		}
-	})
+		})
+	}
 }
 
 func doubles(x []float32) []float64 {

@@ -1,0 +1,156 @@
+package integrators
+
+// FusedForce is a Force that carries out parts of a step itself, to the same
+// result as by Gradient up to rounding, because it can do so with fewer passes
+// over the state. How is nobody's business but its own. Schemes need not ask
+// for it: Kick and Stage do.
+type FusedForce interface {
+	Force
+	// Kick carries out θ ← θ + drift∘r and then u, with g = ∇U(θ), on θ =
+	// u.Theta and r = u.R, with the next vector of n as ξ, or none if n is
+	// nil. It must not use u.G.
+	//
+	// It returns what the next Kick may be handed as ahead, if that has the
+	// same drift and nothing else touches the state before; else ahead is
+	// nil. A force must not trust an ahead that another one returned.
+	Kick(drift Coef, u *Update, n Noise, ahead any) any
+	// At stores the sum of the terms xs in x and returns ∇U(x) as a term for
+	// Combine, with coefficient 0. Unless v is nil it stores the sum of vs in
+	// v, too, and returns ∇²U(x)v. The terms are valid until the next call, as
+	// long as x and v are not changed.
+	At(x []float64, xs []Term, v []float64, vs []Term) (gradient, product Term)
+}
+
+// Kick is a step with one gradient, or the part of one: a drift, and an
+// Update with the gradient where it leads,
+//
+//	θ ← θ + drift∘r,   r ← P∘r + A∘∇U(θ),   θ ← θ + B∘r,
+//	r ← Q∘r + S∘ξ,   θ ← θ + D∘r.
+//
+// It draws no noise if S is zero. Under a FusedForce it costs least.
+type Kick struct {
+	drift  Coef
+	update Update
+	g      []float64
+}
+
+// NewKick returns the Kick of a drift and of an Update's coefficients.
+func NewKick(dim int, drift Coef, u Update) *Kick {
+	return &Kick{drift: drift, update: u, g: make([]float64, dim)}
+}
+
+// Step implements Stepper.
+func (k *Kick) Step(z *State, f Force, n Noise) { k.step(z, f, n, nil) }
+
+// step is Step, with what the last one returned, if nothing else has touched
+// the state since.
+func (k *Kick) step(z *State, f Force, n Noise, ahead any) any {
+	fused, ok := f.(FusedForce)
+	if !ok {
+		k.gradient(z, f)
+		k.finish(z, n)
+		return nil
+	}
+	k.update.Theta, k.update.R, k.update.G = z.Theta, z.R, nil
+	if isZero(k.update.S) {
+		n = nil
+	}
+	return fused.Kick(k.drift, &k.update, n, ahead)
+}
+
+// gradient drifts and stores the gradient there in k.g.
+func (k *Kick) gradient(z *State, f Force) {
+	if !isZero(k.drift) {
+		Combine(z.Theta, times(one, z.Theta), times(k.drift, z.R))
+	}
+	f.Gradient(k.g, z.Theta)
+}
+
+// finish is the rest of the step.
+func (k *Kick) finish(z *State, n Noise) {
+	k.update.G = k.g
+	update(&k.update, z, n)
+}
+
+// update carries out u on z, without drift or noise where they are zero.
+func update(u *Update, z *State, n Noise) {
+	u.Theta, u.R = z.Theta, z.R
+	if isZero(u.B) && isZero(u.D) {
+		u.Theta = nil
+	}
+	if isZero(u.S) {
+		u.Apply(nil)
+		return
+	}
+	n.Update(u)
+}
+
+func isZero(c Coef) bool { return c.All == 0 && c.Each == nil }
+
+// flow is an Update without a gradient.
+type flow struct{ Update }
+
+func (s *flow) Step(z *State, _ Force, n Noise) { update(&s.Update, z, n) }
+
+// sequence takes steps one after another.
+type sequence []Stepper
+
+func (s sequence) Step(z *State, f Force, n Noise) {
+	for _, step := range s {
+		step.Step(z, f, n)
+	}
+}
+
+// wholeKick returns the Kick that a stepper's step is as a whole, at present, or
+// nil.
+func wholeKick(s Stepper) *Kick {
+	switch s := s.(type) {
+	case *Kick:
+		return s
+	case interface{ kick() *Kick }:
+		return s.kick()
+	}
+	return nil
+}
+
+// Stage evaluates a force at linear combinations of vectors, for a scheme that
+// combines the results linearly. Under a FusedForce it costs least.
+type Stage struct {
+	x, v   []float64 // the position and the direction
+	g, hv  []float64
+	xs, vs []Term // given to a FusedForce, which would let others escape
+}
+
+// NewStage returns a Stage for a dimension.
+func NewStage(dim int) *Stage {
+	w := vectors(4, dim)
+	return &Stage{x: w[0], v: w[1], g: w[2], hv: w[3]}
+}
+
+// Position is where the force was evaluated last.
+func (s *Stage) Position() []float64 { return s.x }
+
+// Gradient returns ∇U at x, the sum of the terms. It is a term for Combine,
+// without a coefficient, and valid until the next call.
+func (s *Stage) Gradient(f Force, x ...Term) Term {
+	if fused, ok := f.(FusedForce); ok {
+		s.xs = append(s.xs[:0], x...)
+		g, _ := fused.At(s.x, s.xs, nil, nil)
+		return g
+	}
+	Combine(s.x, x...)
+	f.Gradient(s.g, s.x)
+	return Term{X: s.g}
+}
+
+// Derivatives returns ∇²U(x)v, too. It needs a HessianForce.
+func (s *Stage) Derivatives(f Force, v Term, x ...Term) (gradient, product Term) {
+	if fused, ok := f.(FusedForce); ok {
+		s.xs, s.vs = append(s.xs[:0], x...), append(s.vs[:0], v)
+		return fused.At(s.x, s.xs, s.v, s.vs)
+	}
+	Combine(s.v, v)
+	gradient = s.Gradient(f, x...)
+	f.(HessianForce).HessianVector(s.hv, s.x, s.v)
+	return gradient, Term{X: s.hv}
+}
