@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -92,8 +94,8 @@ func (s *exact) Step(z *State, f Force, n Noise) {
 func (s *exact) stepModes(z *State, a *affineFlow) {
 	clear(s.u)
 	clear(s.v)
-	addTransposed(s.u, a.vectors, s.x)
-	addTransposed(s.v, a.vectors, z.R)
+	addProduct(blas.Trans, s.u, a.vectors, s.x)
+	addProduct(blas.Trans, s.v, a.vectors, z.R)
 	l := &a.flow
 	for i, u := range s.u {
 		v := s.v[i]
@@ -102,8 +104,8 @@ func (s *exact) stepModes(z *State, a *affineFlow) {
 	}
 	clear(z.Theta)
 	clear(z.R)
-	addProduct(z.Theta, a.vectors, s.u)
-	addProduct(z.R, a.vectors, s.v)
+	addProduct(blas.NoTrans, z.Theta, a.vectors, s.u)
+	addProduct(blas.NoTrans, z.R, a.vectors, s.v)
 }
 
 func (s *exact) stepDense(z *State, a *affineFlow) {
@@ -111,13 +113,13 @@ func (s *exact) stepDense(z *State, a *affineFlow) {
 	clear(z.Theta)
 	clear(z.R)
 	l := &a.flow
-	addProduct(z.Theta, l.tt, s.x)
-	addProduct(z.Theta, l.tr, s.y)
-	addProduct(z.Theta, l.ntr, s.xi1)
-	addProduct(z.Theta, l.ntt, s.xi2)
-	addProduct(z.R, l.rt, s.x)
-	addProduct(z.R, l.rr, s.y)
-	addProduct(z.R, l.nrr, s.xi1)
+	addProduct(blas.NoTrans, z.Theta, l.tt, s.x)
+	addProduct(blas.NoTrans, z.Theta, l.tr, s.y)
+	addProduct(blas.NoTrans, z.Theta, l.ntr, s.xi1)
+	addProduct(blas.NoTrans, z.Theta, l.ntt, s.xi2)
+	addProduct(blas.NoTrans, z.R, l.rt, s.x)
+	addProduct(blas.NoTrans, z.R, l.rr, s.y)
+	addProduct(blas.NoTrans, z.R, l.nrr, s.xi1)
 }
 
 // derive works out the flow of a force. It panics when the precision is not
@@ -174,24 +176,10 @@ func modeFlows(precision *mat.SymDense, m, friction, h float64) ([]float64, line
 	return v.RawMatrix().Data, all
 }
 
-// addProduct adds the product of a square row-major matrix with x to dst.
-func addProduct(dst, a, x []float64) {
+// addProduct adds the product of a square row-major matrix, or of its
+// transpose, with x to dst.
+func addProduct(t blas.Transpose, dst, a, x []float64) {
 	n := len(x)
-	for i := range dst {
-		sum := 0.0
-		for j, v := range a[i*n : (i+1)*n] {
-			sum += v * x[j]
-		}
-		dst[i] += sum
-	}
-}
-
-// addTransposed adds the product of the transpose of a with x to dst.
-func addTransposed(dst, a, x []float64) {
-	n := len(x)
-	for i, xi := range x {
-		for j, v := range a[i*n : (i+1)*n] {
-			dst[j] += v * xi
-		}
-	}
+	blas64.Gemv(t, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: a},
+		blas64.Vector{N: n, Inc: 1, Data: x}, 1, blas64.Vector{N: n, Inc: 1, Data: dst})
 }

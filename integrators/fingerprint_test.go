@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 func fingerprintOf(t *testing.T, m Method, values map[string]float64) string {
@@ -112,7 +114,7 @@ type thermostatStep struct {
 func (s *thermostatStep) Step(z *State, f Force, n Noise) {
 	f.Gradient(s.g, z.Theta)
 	zeta := &z.Aux[0][0]
-	kinetic := sumSquares(z.R) / float64(len(z.R))
+	kinetic := floats.Dot(z.R, z.R) / float64(len(z.R))
 	for i := range z.R {
 		z.R[i] -= s.h * (s.g[i] + *zeta*z.R[i])
 		z.Theta[i] += s.h * z.R[i]

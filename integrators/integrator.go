@@ -5,10 +5,21 @@
 //
 // whose stationary density is exp(−U(θ) − ½ rᵀM⁻¹r), one scheme a file.
 //
+// To run one, look it up in [Builtin], make an [Integrator] with [Method.New]
+// for a dimension and a step, a [State] with its NewState, and call OuterSteps
+// with a [Force] and a [Noise]; see the example. Package chain does it for a
+// model on data.
+//
 // A scheme knows neither the time loop, nor the data, nor where its noise
 // comes from: the force and the noise are inputs of a step, so that the same
 // code runs under a generator, under replayed noise, and under the
 // quadrature nodes of package certify. A step allocates nothing.
+//
+// To write one, give [Define] a [Method] and a function that makes a [Stepper].
+// Most steps are a [Kick], a [Stage] or two with [Combine], or a word of a
+// splitting (split:WORD needs no code at all). A scheme may have parameters
+// and auxiliary variables of its own; its [Claims] are what package certify
+// and the tests hold it to.
 package integrators
 
 import (

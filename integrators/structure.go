@@ -3,6 +3,8 @@ package integrators
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -118,7 +120,7 @@ func symplecticDefect(omega *mat.Dense) float64 {
 type quartic struct{}
 
 func (quartic) Gradient(g, theta []float64) {
-	sum := sumSquares(theta)
+	sum := floats.Dot(theta, theta)
 	for i, x := range theta {
 		// x³ + x Σ_{j≠i} θ_j² is x Σ θ_j².
 		g[i] = x*sum - math.Sin(x+float64(i))
@@ -126,21 +128,10 @@ func (quartic) Gradient(g, theta []float64) {
 }
 
 func (quartic) HessianVector(hv, theta, v []float64) {
-	sum, dot := sumSquares(theta), 0.0
-	for i, x := range theta {
-		dot += x * v[i]
-	}
+	sum, dot := floats.Dot(theta, theta), floats.Dot(theta, v)
 	for i, x := range theta {
 		hv[i] = v[i]*(sum-math.Cos(x+float64(i))) + 2*x*dot
 	}
-}
-
-func sumSquares(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return sum
 }
 
 // well is a coupled quadratic potential.
@@ -164,5 +155,5 @@ func (w well) Gradient(g, theta []float64) {
 	for i := range g {
 		g[i] = -w.affine.Shift[i]
 	}
-	addProduct(g, w.affine.Precision, theta)
+	addProduct(blas.NoTrans, g, w.affine.Precision, theta)
 }
