@@ -7,6 +7,7 @@ import (
 
 	"hambench/certify"
 	"hambench/chain"
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/minibatch"
 	"hambench/models"
@@ -48,7 +49,7 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 		return "", err
 	}
 	if c.Kernels() > 0 {
-		if err := k.addChain(marks, c.Integrator, c.Values, c.Scheme); err != nil {
+		if err := k.addChain(marks, c.Integrator, c.Values, c.Estimator, c.Scheme); err != nil {
 			return "", err
 		}
 	}
@@ -66,8 +67,11 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 }
 
 // addChain adds the fingerprints of the parts of a chain.
-func (k *Keys) addChain(marks map[string]string, integrator string, values map[string]float64, scheme string) (err error) {
+func (k *Keys) addChain(marks map[string]string, integrator string, values map[string]float64, estimator, scheme string) (err error) {
 	if marks["integrator"], err = k.integrator(integrator, values); err != nil {
+		return err
+	}
+	if marks["estimator"], err = k.estimator(estimator); err != nil {
 		return err
 	}
 	if marks["scheme"], err = k.scheme(scheme); err != nil {
@@ -84,7 +88,7 @@ func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
 	if marks["model"], err = k.model(ctx, s.Dataset, s.Split, s.Model); err != nil {
 		return "", err
 	}
-	if err := k.addChain(marks, s.Integrator, nil, "full"); err != nil {
+	if err := k.addChain(marks, s.Integrator, nil, "", "full"); err != nil {
 		return "", err
 	}
 	if marks["procedure"], err = k.mark("procedure", oracle.Fingerprint); err != nil {
@@ -98,6 +102,9 @@ func (k *Keys) Exact(e Exact) (string, error) {
 	marks := make(map[string]string)
 	var err error
 	if marks["integrator"], err = k.integrator(e.Integrator, e.Values); err != nil {
+		return "", err
+	}
+	if marks["estimator"], err = k.estimator(e.Estimator); err != nil {
 		return "", err
 	}
 	for _, s := range e.Schemes {
@@ -139,6 +146,16 @@ func (k *Keys) integrator(name string, values map[string]float64) (string, error
 			return "", err
 		}
 		return integrators.Fingerprint(m, values)
+	})
+}
+
+func (k *Keys) estimator(name string) (string, error) {
+	return k.mark("estimator "+name, func() (string, error) {
+		m, err := k.Chains.Estimator(name)
+		if err != nil {
+			return "", err
+		}
+		return estimators.Fingerprint(m)
 	})
 }
 
