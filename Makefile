@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -23,6 +23,14 @@ test-slurm: ## hambench slurm on a cluster of three nodes on this machine, in tr
 
 test-faults: ## break sweeps (kills, full disk, damage, signals …) and count what is lost or wrong; Linux, as root for all of it
 	$(GO) run ./test/faults
+
+# Packages whose numbers the kernels make.
+NUMERIC = ./internal/kernel ./internal/mlp ./internal/vec ./noise ./integrators ./models
+
+test-arm64: ## kernels, networks, integrators and models on an emulated ARM processor, with NEON and in plain Go (needs Debian's qemu-user-static)
+	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: apt-get install qemu-user-static"; exit 1; }
+	GOARCH=arm64 $(GO) test -exec qemu-aarch64-static -timeout 30m $(NUMERIC)
+	GOARCH=arm64 HAMBENCH_ISA=generic $(GO) test -exec qemu-aarch64-static -timeout 30m ./internal/mlp ./integrators
 
 bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench

@@ -9,6 +9,9 @@ cp ../go.mod ../go.sum "$copy"
 mkdir "$copy/internal"
 cp -R gen kernel "$copy/internal"
 (cd "$copy/internal/kernel" && go generate .)
-for f in kernel/amd64/*; do
+for f in kernel/amd64/* kernel/arm64/*; do
 	cmp "$f" "$copy/internal/$f" || { echo "run go generate in internal/kernel and commit" >&2; exit 1; }
 done
+# The words of arm64's assembly are the instructions that their comments name,
+# if llvm-mc is there to ask.
+go -C gen test ./arm64

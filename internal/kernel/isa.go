@@ -13,18 +13,19 @@ type Set struct {
 	level level
 }
 
-// level orders the sets; a machine that has one has those below it.
+// level is an instruction set.
 type level int
 
 const (
 	generic level = iota
+	neon
 	avx2
 	avx512
 )
 
-var names = [...]string{generic: "generic", avx2: "avx2", avx512: "avx512"}
+var names = [...]string{generic: "generic", neon: "neon", avx2: "avx2", avx512: "avx512"}
 
-// Name is "avx512", "avx2" or "generic".
+// Name is "avx512", "avx2", "neon" or "generic".
 func (s *Set) Name() string { return s.name }
 
 // VectorLen is the number of elements in the widest vector of a set; 1 for
@@ -35,6 +36,8 @@ func VectorLen[T Float](s *Set) int {
 		return Lanes[T]()
 	case avx2:
 		return Granule[T]()
+	case neon:
+		return Granule[T]() / 2
 	}
 	return 1
 }
@@ -42,7 +45,7 @@ func VectorLen[T Float](s *Set) int {
 // Sets returns the sets that this machine can run, the fastest first.
 func Sets() []*Set {
 	var s []*Set
-	for l := machineLevel(); l >= generic; l-- {
+	for _, l := range machineLevels() {
 		s = append(s, &Set{names[l], l})
 	}
 	return s

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -9,43 +8,17 @@ import (
 	"hambench/internal/kernel/amd64"
 )
 
-// machineLevel asks the processor. Each level needs what its instructions
-// belong to, fused multiply-add included.
-func machineLevel() level {
+// machineLevels asks the processor for its sets, the fastest first. Each needs
+// what its instructions belong to, fused multiply-add included, and a machine
+// that has one has those after it.
+func machineLevels() []level {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return avx512
+		return []level{avx512, avx2, generic}
 	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return avx2
+		return []level{avx2, generic}
 	}
-	return generic
-}
-
-// instruction is an operation as the assembly reads it: internal/gen/products
-// has its byte offsets. Lengths are in bytes.
-type instruction struct {
-	kernel   int // index in the table of amd64/run_amd64.s
-	m        int
-	c        place
-	cRow     int
-	h        place
-	epilogue Epilogue
-	mask     uint64 // of the last vector
-	scale    uint64 // the number's bits
-	terms    [2]term
-}
-
-// place is an operand: the position of a slice's header in the frame, and an
-// offset in the slice.
-type place struct{ header, offset int }
-
-type term struct {
-	k          int
-	a          place
-	aRow, aCol int
-	b          place
-	bRow       int
-	more       int // 1 if a term follows
+	return []level{generic}
 }
 
 // Kernels of amd64/run_amd64.s: for AVX-512 a row of them for each number format,
@@ -93,34 +66,6 @@ func kernelIndex[T Float](l level, kernel int) int {
 		return double*kernels512 + kernel
 	}
 	return 2*kernels512 + double*kernels2 + kernel
-}
-
-func placeOf[T Float](o Operand) place { return placeIn(o, size[T]()) }
-
-func placeIn(o Operand, unit int) place {
-	return place{o.Slice * int(unsafe.Sizeof([]float64{})), o.Offset * unit}
-}
-
-func scaleBits[T Float](s float64) uint64 {
-	if size[T]() == 4 {
-		return uint64(math.Float32bits(float32(s)))
-	}
-	return math.Float64bits(s)
-}
-
-// termsOf converts terms; columns are skipped in every B.
-func termsOf[T Float](terms []Term, columns int) (t [2]term) {
-	for i, x := range terms {
-		x.B.Offset += columns
-		t[i] = term{
-			k: x.K, a: placeOf[T](x.A), aRow: x.ARow * size[T](), aCol: x.ACol * size[T](),
-			b: placeOf[T](x.B), bRow: x.BRow * size[T](),
-		}
-	}
-	if len(terms) == 2 {
-		t[0].more = 1
-	}
-	return t
 }
 
 // laneWords has 32 bytes of ones and then of zeros: the mask of the first n

@@ -1,4 +1,4 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package kernel
 
@@ -8,7 +8,7 @@ import "unsafe"
 
 type instruction struct{}
 
-func machineLevel() level { return generic }
+func machineLevels() []level { return []level{generic} }
 
 func run([]instruction, unsafe.Pointer) {}
 
@@ -17,7 +17,3 @@ func compileProduct[T Float](code []instruction, _ *Set, _ *Product) []instructi
 func compileTranspose[T Float](code []instruction, _ *Set, _ *Transpose) []instruction { return code }
 
 func compileDots[T Float](code []instruction, _ *Set, _ *Dots) []instruction { return code }
-
-func compilePairForward(code []instruction, _ *PairForward) []instruction { return code }
-
-func compilePairBack(code []instruction, _ *PairBack) []instruction { return code }

@@ -1,207 +1,73 @@
 package kernel
 
 import (
-	"math"
 	"unsafe"
 
 	"hambench/internal/kernel/amd64"
 )
 
-// Each function does the whole turns of its pass and returns how many
-// elements that were; plain Go does none.
-
-// turn512 and turn2 are the numbers of doubles in a turn of the assembly's
-// loops.
-const (
-	turn512 = 32
-	turn2   = 16
-)
-
-func narrowVectors(l level, dst []float32, x []float64) int {
-	switch {
-	case l == avx512 && len(x) >= turn512:
-		amd64.NarrowAVX512(&dst[0], &x[0], len(x)/turn512)
-	case l == avx2 && len(x) >= turn2:
-		amd64.NarrowAVX2(&dst[0], &x[0], len(x)/turn2)
-	}
-	return whole(l, len(x))
-}
-
-// whole is the number of the first n elements that whole turns cover.
-func whole(l level, n int) int {
-	switch l {
-	case avx512:
-		return n &^ (turn512 - 1)
-	case avx2:
-		return n &^ (turn2 - 1)
-	}
-	return 0
-}
-
-// summand is a term as the assembly reads it.
-type summand struct {
-	x, c   unsafe.Pointer
-	each   uint64 // not 0 if c is a vector
-	single uint64 // not 0 if x is of floats
-}
-
-func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) int {
-	done := whole(l, len(dst))
-	if done == 0 {
-		return 0
-	}
-	var t [maxSummands]summand
-	for i := range terms {
-		s := &terms[i]
-		t[i] = summand{c: unsafe.Pointer(&s.C.All)}
-		if s.Float32 != nil {
-			t[i].x, t[i].single = unsafe.Pointer(&s.Float32[0]), 1
-		} else {
-			t[i].x = unsafe.Pointer(&s.X[0])
-		}
-		if s.C.Each != nil {
-			t[i].c, t[i].each = unsafe.Pointer(&s.C.Each[0]), 1
-		}
-	}
+// turnLen is the number of doubles in a turn of the passes' loops,
+// normalsTurn in one of those that make normals.
+func turnLen(l level) int {
 	if l == avx512 {
-		amd64.CombineAVX512(&dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&t[0]), len(terms), done/turn512)
-	} else {
-		amd64.CombineAVX2(&dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&t[0]), len(terms), done/turn2)
+		return longestTurn
 	}
-	return done
+	return longestTurn / 2
 }
 
-// pass is an update as the assembly reads it.
-type pass struct {
-	theta, r, g, xi unsafe.Pointer
-	lead            unsafe.Pointer // not nil for a whole step, whose g is of floats
-	addTheta        uint64         // not 0 if theta is to be added to g
-	coef            [7]unsafe.Pointer
-	step            [7]int // bytes by which a coefficient's address moves
-	all             [7*turn512 + lineDoubles]float64
-}
-
-// lineDoubles fill a cache line. Numbers that straddle two take twice as long.
-const lineDoubles = 8
-
-// spread returns a turn of the number x, for coefficient i.
-func (p *pass) spread(i int, x float64) unsafe.Pointer {
-	skip := int(-uintptr(unsafe.Pointer(&p.all[0])) % (8 * lineDoubles) / 8)
-	turn := p.all[skip+i*turn512:][:turn512]
-	for j := range turn {
-		turn[j] = x
-	}
-	return unsafe.Pointer(&turn[0])
-}
-
-func updateVectors(l level, u *Update, xi []float64) int {
-	done := whole(l, len(u.R))
-	if done == 0 {
-		return 0
-	}
-	// What is left out counts as 0 times r.
-	r := unsafe.Pointer(&u.R[0])
-	p := pass{theta: unsafe.Pointer(unsafe.SliceData(u.Theta)), r: r, g: r, xi: r}
-	none := Coef{}
-	coefs, part := u.coefs(), &u.likelihood
-	switch {
-	case part.Next != nil:
-		p.g, p.lead = unsafe.Pointer(&part.Float32[0]), unsafe.Pointer(&part.Next[0])
-	case part.G != nil:
-		p.g, p.addTheta = unsafe.Pointer(&part.G[0]), 1
-	case u.G != nil:
-		p.g = unsafe.Pointer(&u.G[0])
-	default:
-		coefs[1] = &none
-	}
-	if xi != nil {
-		p.xi = unsafe.Pointer(&xi[0])
-	} else {
-		coefs[4] = &none
-	}
-	for i, c := range coefs {
-		if c.Each != nil {
-			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*turn512
-			if l == avx2 {
-				p.step[i] = 8 * turn2
-			}
-			continue
-		}
-		p.coef[i] = p.spread(i, c.All)
-	}
+func normalsTurn(l level) int {
 	if l == avx512 {
-		amd64.UpdateAVX512(unsafe.Pointer(&p), done/turn512)
-	} else {
-		amd64.UpdateAVX2(unsafe.Pointer(&p), done/turn2)
+		return 2 * groupLen
 	}
-	return done
+	return groupLen
 }
 
-// normalVectors stores normals from the counter's block on.
-func normalVectors(l level, c *counter, dst []float64) int {
-	c.share()
-	switch {
-	case l == avx512 && len(dst) >= 2*groupLen:
-		amd64.NormalsAVX512(unsafe.Pointer(c), &dst[0], len(dst)/(2*groupLen))
-		return len(dst) &^ (2*groupLen - 1)
-	case l == avx2 && len(dst) >= groupLen:
-		amd64.NormalsAVX2(unsafe.Pointer(c), &dst[0], len(dst)/groupLen)
-		return len(dst) &^ (groupLen - 1)
-	}
-	return 0
-}
-
-// coefficients are those of an update, in the assembly's order.
-type coefficients struct {
-	p, a, b, q, s, d, e float64
-	thetaStep           int    // bytes from one turn's positions to the next one's
-	addTheta            uint64 // all ones if theta is to be added to g, else 0
-}
-
-// noiseUpdateVectors carries out an update of uniform coefficients with
-// normals from the counter's block on.
-func noiseUpdateVectors(l level, c *counter, u *Update) int {
-	turn := groupLen
+func narrowTurns(l level, dst *float32, x *float64, turns int) {
 	if l == avx512 {
-		turn = 2 * groupLen
-	}
-	turns := len(u.R) / turn
-	if l == generic || turns == 0 {
-		return 0
-	}
-	c.share()
-	part := &u.likelihood
-	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, part.Drift.All, 8 * turn, 0}
-	if part.Next != nil {
-		if l == avx512 {
-			amd64.NoiseStepAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
-		} else {
-			amd64.NoiseStepAVX2(unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
-		}
-		return turns * turn
-	}
-	g := &u.R[0]
-	var nowhere [2 * groupLen]float64
-	theta := &nowhere[0]
-	if u.Theta != nil {
-		theta = &u.Theta[0]
+		amd64.NarrowAVX512(dst, x, turns)
 	} else {
-		k.thetaStep = 0
+		amd64.NarrowAVX2(dst, x, turns)
 	}
-	switch {
-	case part.G != nil:
-		g, k.addTheta = &part.G[0], math.MaxUint64
-	case u.G != nil:
-		g = &u.G[0]
-	default:
-		k.a = 0
-	}
+}
+
+func combineTurns(l level, dst *float64, rounded *float32, summands unsafe.Pointer, n, turns int) {
 	if l == avx512 {
-		amd64.NoiseUpdateAVX512(unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], g, turns)
+		amd64.CombineAVX512(dst, rounded, summands, n, turns)
 	} else {
-		amd64.NoiseUpdateAVX2(unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], g, turns)
+		amd64.CombineAVX2(dst, rounded, summands, n, turns)
 	}
-	return turns * turn
+}
+
+func updateTurns(l level, pass unsafe.Pointer, turns int) {
+	if l == avx512 {
+		amd64.UpdateAVX512(pass, turns)
+	} else {
+		amd64.UpdateAVX2(pass, turns)
+	}
+}
+
+func normalsTurns(l level, counter unsafe.Pointer, dst *float64, turns int) {
+	if l == avx512 {
+		amd64.NormalsAVX512(counter, dst, turns)
+	} else {
+		amd64.NormalsAVX2(counter, dst, turns)
+	}
+}
+
+func noiseUpdateTurns(l level, counter, coefficients unsafe.Pointer, theta, r, g *float64, turns int) {
+	if l == avx512 {
+		amd64.NoiseUpdateAVX512(counter, coefficients, theta, r, g, turns)
+	} else {
+		amd64.NoiseUpdateAVX2(counter, coefficients, theta, r, g, turns)
+	}
+}
+
+func noiseStepTurns(l level, counter, coefficients unsafe.Pointer, theta, r *float64, data, lead *float32, turns int) {
+	if l == avx512 {
+		amd64.NoiseStepAVX512(counter, coefficients, theta, r, data, lead, turns)
+	} else {
+		amd64.NoiseStepAVX2(counter, coefficients, theta, r, data, lead, turns)
+	}
 }
 
 // multiplyAdds runs a register loop and returns its number of multiply-adds.

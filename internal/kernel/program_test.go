@@ -254,7 +254,7 @@ func TestChoose(t *testing.T) {
 		{"avx2", "avx2", ""},
 		{"generic", "generic", ""},
 		{"avx512", "generic", "HAMBENCH_ISA=avx512: this machine lacks it: want one of avx2, generic"},
-		{"neon", "generic", `HAMBENCH_ISA: unknown instruction set "neon": want one of avx2, generic`},
+		{"sve", "generic", `HAMBENCH_ISA: unknown instruction set "sve": want one of avx2, generic`},
 	} {
 		s, err := choose(c.want, have)
 		if s.Name() != c.got || err == nil && c.err != "" || err != nil && err.Error() != c.err {

@@ -1,0 +1,35 @@
+package arm64
+
+import "unsafe"
+
+// Structures are those of package kernel: a counter, coefficients, summands,
+// a pass.
+
+//go:noescape
+func Normals(counter unsafe.Pointer, dst *float64, turns int)
+
+//go:noescape
+func NoiseUpdate(counter, coefficients unsafe.Pointer, theta, r, grad *float64, turns int)
+
+//go:noescape
+func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64, grad, lead *float32, turns int)
+
+//go:noescape
+func Narrow(dst *float32, x *float64, turns int)
+
+//go:noescape
+func Combine(dst *float64, rounded *float32, summands unsafe.Pointer, n, turns int)
+
+//go:noescape
+func Update(pass unsafe.Pointer, turns int)
+
+// Run carries out n instructions on a frame of slice headers.
+//
+//go:noescape
+func Run(instructions unsafe.Pointer, n int, frame unsafe.Pointer)
+
+// MultiplyAddsFloat32 does turns × 24 × 4 multiply-adds, MultiplyAddsFloat64
+// half as many.
+func MultiplyAddsFloat32(turns int)
+
+func MultiplyAddsFloat64(turns int)

@@ -1,0 +1,95 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"hambench/internal/kernel/arm64"
+)
+
+// machineLevels are the sets of this architecture, the fastest first: NEON is
+// part of it.
+func machineLevels() []level { return []level{neon, generic} }
+
+// Kernels in the table of arm64/products_arm64.s: those of float32, then the
+// same for float64.
+const (
+	panelRest = iota // of the numbers beyond whole vectors
+	panel1           // of one vector
+	panel2
+	panel4
+	dotsColumn
+	transposeSquares
+	kernelsNeon
+)
+
+// vectorBytes is the length of a vector.
+const vectorBytes = 16
+
+// run carries out instructions on a frame of slice headers.
+func run(code []instruction, frame unsafe.Pointer) {
+	arm64.Run(unsafe.Pointer(&code[0]), len(code), frame)
+}
+
+// kernelIndex returns the table's index of a kernel of a format.
+func kernelIndex[T Float](kernel int) int { return (size[T]()/4-1)*kernelsNeon + kernel }
+
+// compileProduct cuts a product into panels of whole vectors and one of what
+// is beyond them.
+func compileProduct[T Float](code []instruction, _ *Set, q *Product) []instruction {
+	lanes := vectorBytes / size[T]()
+	for n := 0; n < q.N; {
+		kernel, columns := panelFor(q.N-n, lanes)
+		c, h := q.C, q.H
+		c.Offset += n
+		h.Offset += n
+		code = append(code, instruction{
+			kernel: kernelIndex[T](kernel), m: q.M,
+			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
+			mask: uint64(columns % lanes), scale: scaleBits[T](q.Scale),
+			terms: termsOf[T](q.Terms, n),
+		})
+		n += columns
+	}
+	return code
+}
+
+// panelFor chooses the kernel for the first of so many columns.
+func panelFor(columns, lanes int) (kernel, taken int) {
+	switch vectors := columns / lanes; {
+	case vectors >= 4:
+		return panel4, 4 * lanes
+	case vectors >= 2:
+		return panel2, 2 * lanes
+	case vectors == 1:
+		return panel1, lanes
+	}
+	return panelRest, columns
+}
+
+func compileTranspose[T Float](code []instruction, _ *Set, q *Transpose) []instruction {
+	lanes := vectorBytes / size[T]()
+	x := instruction{kernel: kernelIndex[T](transposeSquares), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
+	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}
+	return append(code, x)
+}
+
+func compileDots[T Float](code []instruction, _ *Set, q *Dots) []instruction {
+	lanes := vectorBytes / size[T]()
+	for column := range q.N {
+		c, h := q.C, q.H
+		c.Offset += column
+		h.Offset += column
+		x := instruction{
+			kernel: kernelIndex[T](dotsColumn), m: q.M,
+			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
+			mask: uint64(q.Terms[0].K % lanes), scale: scaleBits[T](q.Scale),
+			terms: termsOf[T](q.Terms, 0),
+		}
+		for i, t := range q.Terms {
+			x.terms[i].b.offset += column * t.BRow * size[T]()
+			x.terms[i].k = t.K / lanes
+		}
+		code = append(code, x)
+	}
+	return code
+}

@@ -1,0 +1,43 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"hambench/internal/kernel/arm64"
+)
+
+// turnLen is the number of doubles in a turn of the passes' loops,
+// normalsTurn in one of those that make normals.
+func turnLen(level) int { return 8 }
+
+func normalsTurn(level) int { return groupLen }
+
+func narrowTurns(_ level, dst *float32, x *float64, turns int) { arm64.Narrow(dst, x, turns) }
+
+func combineTurns(_ level, dst *float64, rounded *float32, summands unsafe.Pointer, n, turns int) {
+	arm64.Combine(dst, rounded, summands, n, turns)
+}
+
+func updateTurns(_ level, pass unsafe.Pointer, turns int) { arm64.Update(pass, turns) }
+
+func normalsTurns(_ level, counter unsafe.Pointer, dst *float64, turns int) {
+	arm64.Normals(counter, dst, turns)
+}
+
+func noiseUpdateTurns(_ level, counter, coefficients unsafe.Pointer, theta, r, g *float64, turns int) {
+	arm64.NoiseUpdate(counter, coefficients, theta, r, g, turns)
+}
+
+func noiseStepTurns(_ level, counter, coefficients unsafe.Pointer, theta, r *float64, data, lead *float32, turns int) {
+	arm64.NoiseStep(counter, coefficients, theta, r, data, lead, turns)
+}
+
+// multiplyAdds runs a register loop and returns its number of multiply-adds.
+func multiplyAdds[T Float](_ level, turns int) int {
+	if size[T]() == 4 {
+		arm64.MultiplyAddsFloat32(turns)
+	} else {
+		arm64.MultiplyAddsFloat64(turns)
+	}
+	return turns * 24 * vectorBytes / size[T]()
+}
