@@ -26,10 +26,12 @@ test-faults: ## break sweeps (kills, full disk, damage, signals …) and count w
 
 # Packages whose numbers the kernels make.
 NUMERIC = ./internal/kernel ./internal/mlp ./internal/vec ./noise ./integrators ./models
+# Tests of times, which say nothing under emulation, and one that starts itself.
+NOT_EMULATED = TestFingerprintIsCheap|TestFingerprintsAreTheSameUnderEveryInstructionSet
 
 test-arm64: ## kernels, networks, integrators and models on an emulated ARM processor, with NEON and in plain Go (needs Debian's qemu-user-static)
 	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: apt-get install qemu-user-static"; exit 1; }
-	GOARCH=arm64 $(GO) test -exec qemu-aarch64-static -timeout 30m $(NUMERIC)
+	GOARCH=arm64 $(GO) test -exec qemu-aarch64-static -timeout 30m -skip "$(NOT_EMULATED)" $(NUMERIC)
 	GOARCH=arm64 HAMBENCH_ISA=generic $(GO) test -exec qemu-aarch64-static -timeout 30m ./internal/mlp ./integrators
 
 bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
