@@ -3,9 +3,11 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -30,8 +32,9 @@ type claim struct {
 // since its last holder may have put the record, and release the claim when
 // the record has been put or was given up. If not, another worker, of this
 // process or another, is at it: look at another key and Claim again later.
-// A claim is renewed while it is held and ends with Close; that of a process
-// that died or lost its connection is free a minute later.
+// A claim is renewed while it is held and ends with Close. That of a process
+// that died is free at once on its own host, and a minute later elsewhere, as is
+// that of a process that lost its connection.
 //
 // A claim is a courtesy that saves time: nothing is wrong when two processes
 // compute one record, since equal records merge. Where claims cannot be made (a
@@ -71,7 +74,7 @@ func (s *Store) claim(key string) (*claim, error) {
 	if err := sign(filepath.Join(prepared, id), os.O_CREATE|os.O_EXCL); err != nil {
 		return nil, err
 	}
-	now, err := modified(filepath.Join(prepared, id))
+	_, now, err := look(filepath.Join(prepared, id))
 	if err != nil {
 		return nil, err
 	}
@@ -93,23 +96,45 @@ func sign(path string, flags int) error {
 		return err
 	}
 	host, _ := os.Hostname()
-	_, err = fmt.Fprintf(f, "process %d on %q at %s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
+	_, err = fmt.Fprintf(f, holderFormat+" at %s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
 	return errors.Join(err, f.Close())
 }
 
-// modified returns when a file was last written. On a network file system
-// opening a file asks the server; os.Stat may answer from a cache of minutes.
-func modified(path string) (time.Time, error) {
+// holderFormat is how a claim begins: with the holder's process and host.
+const holderFormat = "process %d on %q"
+
+// holderDied reports whether a claim's holder ran on this host and is no longer
+// there. What cannot be told is alive: a text half written, another host's
+// process, a process id in new hands. A process of another container with this
+// host's name is taken for dead, which costs no more than work done twice.
+func holderDied(claim []byte) bool {
+	var pid int
+	var host string
+	if _, err := fmt.Sscanf(string(claim), holderFormat, &pid, &host); err != nil || host == "" {
+		return false
+	}
+	if here, _ := os.Hostname(); host != here {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
+
+// look reads a claim and returns when it was last written. On a network file
+// system opening a file asks the server; os.Stat may answer from a cache of
+// minutes.
+func look(path string) (claim []byte, at time.Time, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return time.Time{}, err
+		return nil, at, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return time.Time{}, err
+		return nil, at, err
 	}
-	return info.ModTime(), nil
+	claim, err = io.ReadAll(f)
+	return claim, info.ModTime(), err
 }
 
 // clearDead removes from a claim's folder the file of a dead holder, and the
@@ -124,13 +149,13 @@ func clearDead(folder string, now time.Time) error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		at, err := modified(path)
+		claim, at, err := look(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue // released, or found dead by another process
 		case err != nil:
 			return err
-		case now.Sub(at) <= claimLife:
+		case now.Sub(at) <= claimLife && !holderDied(claim):
 			return fs.ErrExist
 		}
 		_ = os.Remove(path)

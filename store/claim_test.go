@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -273,6 +275,72 @@ func TestOpenRemovesDeadClaimsOnly(t *testing.T) {
 	openStore(t, dir)
 	if files, want := claimFiles(t, dir), []string{young, filepath.Join(dir, claimFolder, "live")}; !slices.Equal(files, want) {
 		t.Errorf("claims %v, want %v", files, want)
+	}
+}
+
+// childStore makes the test's program a process that claims a key of a store
+// and waits to be killed.
+const childStore = "HAMBENCH_TEST_CLAIM"
+
+func TestClaimOfAKilledProcessIsTakenOverAtOnce(t *testing.T) {
+	if dir := os.Getenv(childStore); dir != "" {
+		if _, ok := openStore(t, dir).Claim("key"); ok {
+			fmt.Println("claimed")
+		}
+		select {} // until it is killed
+	}
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), childStore+"="+dir)
+	stdout, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || line != "claimed\n" {
+		t.Fatalf("the child says %q, %v", line, err)
+	}
+	s := openStore(t, dir)
+	if !claimed(s, "key") {
+		t.Error("a living process's claim was taken over")
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait() // it was killed
+	if claimed(s, "key") {
+		t.Error("a killed process still holds its claim")
+	}
+}
+
+func TestHolderIsDeadOnlyWhereThatIsCertain(t *testing.T) {
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	dead := child.Process.Pid
+	for _, c := range []struct {
+		reason, claim string
+		died          bool
+	}{
+		{"a process that has ended", fmt.Sprintf("process %d on %q at now\n", dead, host), true},
+		{"this process", fmt.Sprintf("process %d on %q at now\n", os.Getpid(), host), false},
+		{"another host's process", fmt.Sprintf("process %d on %q at now\n", dead, host+"-other"), false},
+		{"a host without a name", fmt.Sprintf("process %d on \"\" at now\n", dead), false},
+		{"not yet written", "", false},
+		{"half written", fmt.Sprintf("process %d on %q", dead, host)[:12], false},
+		{"no process", fmt.Sprintf("process 0 on %q at now\n", host), false},
+	} {
+		if died := holderDied([]byte(c.claim)); died != c.died {
+			t.Errorf("%s: dead %v, want %v", c.reason, died, c.died)
+		}
 	}
 }
 
