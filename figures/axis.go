@@ -59,6 +59,7 @@ func logTicks(low, high float64, length vg.Length, extent func(label string) vg.
 // vertical axis.
 func across(label string) vg.Length { return sans(tickSize, ink).Width(label) }
 
+// Labels are written upright, so along a vertical axis each takes its height.
 func upwards(string) vg.Length { return tickSize }
 
 // power returns mantissa·10^k as the float64 that the decimal denotes.

@@ -84,6 +84,7 @@ type contours struct {
 	filled bool
 }
 
+// contourStyle is black over the heat map; over paths contours are grey.
 var contourStyle = draw.LineStyle{Color: okabeIto[6], Width: 0.45}
 
 // Plot draws the contours.

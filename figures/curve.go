@@ -101,6 +101,8 @@ func (k curve) crosses(c *draw.Canvas, x func(float64) vg.Length) {
 	}
 }
 
+// drawDiverged draws a cross for "all" and a ring for "some". A ring does not
+// look like a cross even where lines are so close that marks overlap.
 func drawDiverged(c *draw.Canvas, l look, at vg.Point, all bool) {
 	const r = 2
 	style := draw.LineStyle{Color: l.color, Width: 1}
@@ -132,6 +134,7 @@ type selfDistance struct {
 	axis axis
 }
 
+// selfStyle is dotted: no method's line is grey and dotted.
 var selfStyle = draw.LineStyle{Color: selfGrey, Width: 1, Dashes: []vg.Length{1.2, 1.8}}
 
 func (s selfDistance) Plot(c draw.Canvas, p *plot.Plot) {
@@ -148,6 +151,7 @@ func (s selfDistance) Plot(c draw.Canvas, p *plot.Plot) {
 
 // Swatches of the legend.
 
+// lineSwatch is a line with its marker, as curves are drawn.
 func lineSwatch(l look, name string) swatch {
 	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
 		middle := (b.Min.Y + b.Max.Y) / 2
@@ -156,6 +160,7 @@ func lineSwatch(l look, name string) swatch {
 	}}
 }
 
+// selfSwatch is the band of self-distance with its mean.
 func selfSwatch(name string) swatch {
 	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
 		c.SetColor(bandGrey)
@@ -165,6 +170,7 @@ func selfSwatch(name string) swatch {
 	}}
 }
 
+// divergedSwatch is a mark on the strip.
 func divergedSwatch(all bool, name string) swatch {
 	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
 		c.SetColor(stripGrey)

@@ -111,6 +111,7 @@ type drawing struct {
 	out     *Output
 }
 
+// drawing reads what there is of the plan's results.
 func (r Drawer) drawing(p bench.Plan) *drawing {
 	results, missing := p.Results(r.Results.Result)
 	return &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}

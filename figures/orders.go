@@ -234,6 +234,8 @@ func (e exactErrors) unstable() bool {
 	})
 }
 
+// errorPlot is one panel. Looks go by the place of a line's name in the whole
+// figure, so that a name looks the same in every panel.
 func errorPlot(p exactErrors, names []string, y axis, unstable bool) *plot.Plot {
 	out := newPlot()
 	if unstable {
@@ -256,6 +258,7 @@ func baseName(name string) string {
 // the upper right.
 type referenceSlopes struct{ axis axis }
 
+// slopeStyle is that of reference slopes, which are no data.
 var slopeStyle = draw.LineStyle{Color: selfGrey, Width: 0.6, Dashes: []vg.Length{1.2, 1.8}}
 
 func (r referenceSlopes) Plot(c draw.Canvas, p *plot.Plot) {

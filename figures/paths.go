@@ -40,6 +40,8 @@ func (w walk) Plot(c draw.Canvas, p *plot.Plot) {
 	markers[0].draw(&c, startColor, pts[0])
 }
 
+// newGrid checks the series of a density. A record from a store is intact, but
+// may come from a program that recorded something else.
 func newGrid(r bench.Result) (grid, error) {
 	g := grid{x: r.Series["theta0"], y: r.Series["theta1"], value: r.Series["logdensity"]}
 	if len(g.x) < 2 || len(g.y) < 2 || len(g.value) != len(g.x)*len(g.y) {
@@ -48,6 +50,7 @@ func newGrid(r bench.Result) (grid, error) {
 	return g, nil
 }
 
+// newWalk checks the series of a path.
 func newWalk(r bench.Result) (walk, error) {
 	w := walk{cell: r.Cell, x: r.Series["theta0"], y: r.Series["theta1"]}
 	if len(w.x) != len(w.y) {
@@ -56,6 +59,8 @@ func newWalk(r bench.Result) (walk, error) {
 	return w, nil
 }
 
+// drawPaths draws a two-parameter posterior and paths of chains over it, the
+// paper's Figure 2. Without the density the paths stand alone.
 func drawPaths(d *drawing) error {
 	var g *grid
 	var walks []walk
@@ -80,6 +85,7 @@ func drawPaths(d *drawing) error {
 	return d.save(pathSheet(d, g, walks))
 }
 
+// pathRows are the grid of the density, then every position of every path.
 func pathRows(g *grid, walks []walk) [][]string {
 	var rows [][]string
 	if g != nil {
@@ -95,6 +101,8 @@ func pathRows(g *grid, walks []walk) [][]string {
 	return rows
 }
 
+// pathSheet is one row of panels with common axes: the posterior, then a path
+// per friction over its contours.
 func pathSheet(d *drawing, g *grid, walks []walk) *sheet {
 	x, y := pathAxes(g, walks)
 	add := func(title string, ps ...plot.Plotter) panel {

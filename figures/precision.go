@@ -29,6 +29,8 @@ type precisionRow struct {
 	Alike bool `json:"alike"`
 }
 
+// drawPrecision writes the table of the study precision, a line per pair of
+// chains: a figure would show pairs of points that lie on each other.
 func drawPrecision(d *drawing) error {
 	rows := precisionRows(d.results)
 	var text, csv [][]string
@@ -85,6 +87,7 @@ func precisionRows(results []bench.Result) []precisionRow {
 	return rows
 }
 
+// distanceText hides the 1 that stands for a diverged chain: it is no distance.
 func distanceText(ks float64, diverged bool) string {
 	if diverged {
 		return "diverged"
@@ -92,6 +95,7 @@ func distanceText(ks float64, diverged bool) string {
 	return decimals(ks, 3)
 }
 
+// sizeText is a batch size as people read it.
 func sizeText(batch int) string {
 	if batch == bench.Full {
 		return "full"
@@ -99,6 +103,7 @@ func sizeText(batch int) string {
 	return strconv.Itoa(batch)
 }
 
+// yesNo is loud where a reader should look.
 func yesNo(b bool) string {
 	if b {
 		return "yes"

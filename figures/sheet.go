@@ -68,6 +68,8 @@ type layout struct {
 	total               vg.Point
 }
 
+// layout breaks the texts to the width that the panels fix, and so finds the
+// height.
 func (s *sheet) layout() layout {
 	l := layout{sheet: s, columns: len(s.panels[0])}
 	l.innerWidth = vg.Length(l.columns)*s.width + yLabelWidth
@@ -84,8 +86,10 @@ func (s *sheet) layout() layout {
 	return l
 }
 
+// lines is the height of lines of text.
 func lines(l []string, size float64) vg.Length { return vg.Length(float64(len(l)) * size * leading) }
 
+// width is that of the sample and its name.
 func (s swatch) width() vg.Length {
 	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), s.name)
 }
@@ -126,6 +130,7 @@ func (l layout) draw(c draw.Canvas) {
 	put(l.below, captionSize, ink)
 }
 
+// drawLegend draws the legend downwards from y, and returns where it ends.
 func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	style := sans(legendSize, ink)
 	for _, row := range l.legend {
@@ -188,6 +193,7 @@ func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle
 	}
 }
 
+// union is the smallest rectangle around both.
 func union(a, b vg.Rectangle) vg.Rectangle {
 	return vg.Rectangle{
 		Min: vg.Point{X: min(a.Min.X, b.Min.X), Y: min(a.Min.Y, b.Min.Y)},
@@ -217,8 +223,10 @@ func (s *sheet) save(dir, name string) ([]string, error) {
 	return files, nil
 }
 
+// encodePNG renders for screens.
 func encodePNG(l layout) ([]byte, error) { return rasterise(l, resolution) }
 
+// rasterise renders at a given resolution; golden files are small.
 func rasterise(l layout, dpi int) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))
 	l.draw(draw.New(c))
@@ -231,6 +239,7 @@ func rasterise(l layout, dpi int) ([]byte, error) {
 // that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
+// encodeSVG keeps text as text, which browsers search and select.
 func encodeSVG(l layout) ([]byte, error) {
 	c := vgsvg.New(l.total.X, l.total.Y)
 	l.draw(draw.New(c))
@@ -241,6 +250,7 @@ func encodeSVG(l layout) ([]byte, error) {
 	return bytes.ReplaceAll(svg, []byte("data:image/jpg;"), []byte("data:image/png;")), err
 }
 
+// encodePDF goes through pdfCanvas, which repairs the writer's text and colours.
 func encodePDF(l layout) ([]byte, error) {
 	c := vgpdf.New(l.total.X, l.total.Y)
 	l.draw(draw.New(pdfCanvas{c}))

@@ -22,6 +22,7 @@ const (
 	captionSize = 8.5
 )
 
+// The greys of what is no data, and the colour of warnings.
 var (
 	ink       = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
 	axisGrey  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xff}
@@ -73,6 +74,8 @@ type look struct {
 	marker marker
 }
 
+// dashings and markers tell lines apart without colour: in print, and for
+// readers who do not see it.
 var dashings = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
 // categorical returns the i-th of the looks for unordered names. After one
@@ -137,6 +140,7 @@ var markers = []marker{
 // Ordered lines use these alone: open ones look like a second group.
 const filledMarkers = 5
 
+// Sizes of lines, in points.
 const (
 	markerRadius = vg.Length(2.2)
 	lineWidth    = vg.Length(1.1)

@@ -28,6 +28,8 @@ type summaryRow struct {
 	Gradients *float64            `json:"gradients"`
 }
 
+// newSummaryRow takes means over the results of a point. Chains that diverged
+// have a distance and a cost, but no scores: theirs would be of an early end.
 func newSummaryRow(b block, l line, pt point) summaryRow {
 	row := summaryRow{
 		Dataset: b.dataset, Batch: b.batch, Line: l.name, Step: pt.h, Splits: pt.have, Diverged: pt.diverged,

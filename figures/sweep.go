@@ -72,6 +72,7 @@ type family struct {
 	truth string // what distances are to
 }
 
+// newFamily finds what varies in a plan.
 func newFamily(p bench.Plan) family {
 	f := family{logY: len(p.Exact) > 0, truth: "posterior"}
 	for _, a := range attributes {
@@ -116,6 +117,7 @@ func (f family) look(i, n int, name string) look {
 	return integratorLook(i, name)
 }
 
+// frictionText is C as people read it.
 func frictionText(c bench.Cell) string {
 	if math.IsInf(float64(c.Friction), 1) {
 		return "∞"
@@ -168,6 +170,8 @@ func (f family) size(columns int) (width, height vg.Length) {
 	return 145, 120
 }
 
+// sheet has a row per data set and a column per batch size, all with the same
+// axes. Places without cells stay empty; the axis labels move to the next panel.
 func (f family) sheet(d *drawing, s *sweep) *sheet {
 	sh := &sheet{
 		title:  d.plan.Title,
@@ -231,6 +235,8 @@ func withStrip(y axis, label string, height vg.Length) axis {
 	return y
 }
 
+// panel draws from the back to the front: strip, grid, self-distance, all error
+// bands, all curves.
 func (f family) panel(s *sweep, b block, y, shown axis) *plot.Plot {
 	p := newPlot()
 	hasStrip := shown.high > y.high
@@ -249,6 +255,7 @@ func (f family) panel(s *sweep, b block, y, shown axis) *plot.Plot {
 	return p
 }
 
+// title names what the panel's cells share.
 func (b block) title() string {
 	if b.batch == bench.Full {
 		return b.dataset + ", full batch"
@@ -276,6 +283,8 @@ func (s *sweep) last(batch int) int {
 	return -1
 }
 
+// legend has a swatch per line. On a logarithmic axis slopes can be seen, so
+// labels state the orders that they should have.
 func (f family) legend(sh *sheet, p bench.Plan, s *sweep) {
 	for i, name := range s.names {
 		label := name
@@ -346,6 +355,7 @@ func schemeText(jobs []bench.Job) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
+// sweepHeader are the columns of rows.
 var sweepHeader = []string{
 	"dataset", "batch", "K", "scheme", "integrator", "nl", "friction", "h", "cells", "cells_expected", "cells_diverged",
 	"ks_mean", "ks_sd", "self_mean", "self_p05", "self_p95",

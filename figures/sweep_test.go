@@ -63,7 +63,9 @@ func TestSweepTable(t *testing.T) {
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.01), cell("mt3", 1, 8, 0.01), cell("mt3", 0, 8, 0.02))})
 	m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
 		return map[bool]float64{true: math.NaN(), false: 0.1}[c.Split == 1 || c.Step == 0.02], true
-	}).changed(func(r *bench.Result) { r.Scores, r.Gradients = map[string]float64{"rmse": 2 + float64(r.Cell.Split)}, 1000 })
+	}).changed(func(r *bench.Result) {
+		r.Scores, r.Gradients = map[string]float64{"rmse": 2 + float64(r.Cell.Split)}, 1000
+	})
 	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,8 @@ type marginals struct {
 	trainX, trainY             []float64
 }
 
+// newMarginals checks the series and sorts them by x: test inputs come in the
+// order of the data set.
 func newMarginals(r bench.Result) (*marginals, error) {
 	s := r.Series
 	n := len(s["x"])
@@ -56,6 +58,7 @@ func (m *marginals) shifted(z float64) []float64 {
 	return floats.AddScaledTo(make([]float64, len(m.mean)), m.mean, z, m.sd)
 }
 
+// The exact law is blue and filled, what was sampled is vermilion and dashed.
 var (
 	wideBand     = color.NRGBA{R: 0xdb, G: 0xe9, B: 0xf4, A: 0xff}
 	narrowBand   = color.NRGBA{R: 0xae, G: 0xce, B: 0xe6, A: 0xff}
@@ -89,6 +92,7 @@ func (m *marginals) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// drawDatum draws a training point, translucent: they are many.
 func drawDatum(c *draw.Canvas, at vg.Point) {
 	c.SetColor(color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xa0})
 	var p vg.Path
@@ -98,6 +102,8 @@ func drawDatum(c *draw.Canvas, at vg.Point) {
 	c.Fill(p)
 }
 
+// drawSynthetic draws the predictive posterior along a one-dimensional input:
+// the exact law and the sampled quantiles of one chain, the study's first.
 func drawSynthetic(d *drawing) error {
 	r := d.results[0]
 	m, err := newMarginals(r)
@@ -114,6 +120,7 @@ func drawSynthetic(d *drawing) error {
 	return d.save(syntheticSheet(d, r, m))
 }
 
+// syntheticSheet is one wide panel.
 func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 	x := linearRange(m.x).padded(0.02)
 	x.ticks = linearTicks(x.low, x.high, 8)
@@ -143,6 +150,7 @@ func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 	}
 }
 
+// batchText is a cell's mini-batches as captions state them.
 func batchText(c bench.Cell) string {
 	if c.Batches == 1 {
 		return "full batch"
@@ -150,6 +158,7 @@ func batchText(c bench.Cell) string {
 	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
 }
 
+// bandSwatch is a filled area.
 func bandSwatch(col color.Color, name string) swatch {
 	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
 		c.SetColor(col)
@@ -157,6 +166,7 @@ func bandSwatch(col color.Color, name string) swatch {
 	}}
 }
 
+// strokeSwatch is a line without a marker.
 func strokeSwatch(style draw.LineStyle, name string) swatch {
 	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
 		middle := (b.Min.Y + b.Max.Y) / 2

@@ -39,6 +39,8 @@ func newValue(scores []float64, dataset, method, score string) value {
 	return v
 }
 
+// finite is null in JSON where there is no number: for no scores, and for a
+// deviation of one.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
@@ -58,8 +60,10 @@ func show(mean, sd *float64, digits int) string {
 	return decimals(*mean, digits) + " ± " + decimals(*sd, digits-1)
 }
 
+// decimals rounds as the paper does: to a fixed number of digits.
 func decimals(x float64, digits int) string { return strconv.FormatFloat(x, 'f', digits, 64) }
 
+// signed always has a sign: differences are read by it.
 func signed(x *float64, digits int) string {
 	if x == nil {
 		return "–"
@@ -93,6 +97,7 @@ type scoreTable struct {
 // digits of scores.
 const digits = 3
 
+// newScoreTable goes by what the data sets of the plan are.
 func newScoreTable(p bench.Plan) scoreTable {
 	if slices.ContainsFunc(p.Data, func(d bench.Data) bool { return d.Classes > 0 }) {
 		return scoreTable{p, "accuracy", "accuracy"}
@@ -128,6 +133,8 @@ func (t scoreTable) rank(set string) int {
 	return i
 }
 
+// row takes means over the splits whose chains stayed finite. What the paper
+// states of its data sets goes before what the plan knows of ours.
 func (t scoreTable) row(set, method string, results []bench.Result) scoreRow {
 	row := scoreRow{Dataset: set, Method: method, Integrator: results[0].Cell.Integrator, Splits: len(results)}
 	if i := t.rank(set); i < len(paper.Setups) {
@@ -152,6 +159,7 @@ func (t scoreTable) row(set, method string, results []bench.Result) scoreRow {
 	return row
 }
 
+// appendScore appends a score if the result has it.
 func appendScore(s []float64, r bench.Result, name string) []float64 {
 	if v, ok := r.Scores[name]; ok {
 		return append(s, v)
@@ -159,6 +167,8 @@ func appendScore(s []float64, r bench.Result, name string) []float64 {
 	return s
 }
 
+// drawScores writes the paper's table of test scores with ours beside it, a line
+// per data set and method.
 func drawScores(d *drawing) error {
 	t := newScoreTable(d.plan)
 	rows := t.rows(d.results)
@@ -183,6 +193,7 @@ func drawScores(d *drawing) error {
 	return d.table(t.textHeader(), text, notes)
 }
 
+// textHeader are the columns for people, csvHeader those for programs.
 func (t scoreTable) textHeader() []string {
 	kind := "σ²"
 	if t.score == "accuracy" {
@@ -191,6 +202,7 @@ func (t scoreTable) textHeader() []string {
 	return []string{"data set", "train/test", kind, "method", "η", "splits", t.header, "paper", "Δ/sd", "MNLL", "paper", "Δ/sd"}
 }
 
+// text leaves out of a data set's second line what the first has said.
 func (t scoreTable) text(r scoreRow, again bool) []string {
 	set, sizes, kind := r.Dataset, sizesText(r), decimal(r.NoiseVariance)
 	if t.score == "accuracy" {
@@ -212,6 +224,7 @@ func (t scoreTable) text(r scoreRow, again bool) []string {
 	}
 }
 
+// splitsText counts splits, and those of them whose chain diverged.
 func splitsText(splits, diverged int) string {
 	if diverged == 0 {
 		return strconv.Itoa(splits)
@@ -229,6 +242,7 @@ func inDeviations(x *float64) string {
 	return s
 }
 
+// sizesText is train/test; what is not known is a dash.
 func sizesText(r scoreRow) string {
 	switch {
 	case r.Train == 0:
@@ -279,6 +293,7 @@ func count0(x float64) string {
 	return number(x)
 }
 
+// optional writes nothing for null.
 func optional(x *float64) string {
 	if x == nil {
 		return ""
@@ -317,6 +332,8 @@ type lagRow struct {
 	Failed int `json:"checks_failed"`
 }
 
+// drawAutocorrelation writes the paper's table of lag-1 autocorrelations with
+// ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
 	rows := lagRows(d.results)
 	var text, csv [][]string
@@ -344,6 +361,7 @@ func drawAutocorrelation(d *drawing) error {
 	})
 }
 
+// lagRows makes a row per data set, of means over its splits.
 func lagRows(results []bench.Result) []lagRow {
 	var sets []string
 	for _, r := range results {
@@ -371,4 +389,5 @@ func lagRows(results []bench.Result) []lagRow {
 	return rows
 }
 
+// meanOf is null for nothing.
 func meanOf(x []float64) *float64 { return finite(stat.Mean(x, nil)) }

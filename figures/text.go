@@ -56,6 +56,7 @@ func each(style text.Style, s string, f func(r run, style text.Style, offset vg.
 	return x
 }
 
+// textWidth is the width of a line with its subscripts.
 func textWidth(style text.Style, s string) vg.Length { return each(style, s, nil) }
 
 // alignment says which part of a line lies at the point it is drawn at.

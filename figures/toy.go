@@ -23,6 +23,7 @@ type histogram struct {
 	mean, sd, total float64
 }
 
+// newHistogram checks the series and makes a density of the counts.
 func newHistogram(r bench.Result) (histogram, error) {
 	h := histogram{cell: r.Cell, edges: r.Series["edges"], counts: r.Series["counts"]}
 	mean, sd := r.Series["mean"], r.Series["sd"]
@@ -42,6 +43,7 @@ func (h histogram) exact(x float64) float64 {
 	return distuv.Normal{Mu: h.mean, Sigma: h.sd}.Prob(x)
 }
 
+// title says how the chain saw its data.
 func (h histogram) title() string {
 	if h.cell.Batches == 1 {
 		return "full batch"
@@ -49,6 +51,7 @@ func (h histogram) title() string {
 	return "mini-batches: " + h.cell.Scheme
 }
 
+// histogramFill is translucent: the grid and the truth show through.
 func histogramFill() color.NRGBA {
 	fill := okabeIto[5]
 	fill.A = 0x90
@@ -74,6 +77,7 @@ func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 // truth draws the posterior's density as a grey dotted line.
 type truth struct{ histogram }
 
+// truthStyle is that of the paper's Figure 3: dotted.
 var truthStyle = draw.LineStyle{Color: ink, Width: 1.3, Dashes: []vg.Length{1.3, 2}}
 
 func (t truth) Plot(c draw.Canvas, p *plot.Plot) {
@@ -87,6 +91,8 @@ func (t truth) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(truthStyle, pts)
 }
 
+// drawToy draws stationary laws of a one-parameter target as histograms beside
+// the exact posterior, a panel per chain: the paper's Figure 3.
 func drawToy(d *drawing) error {
 	var hs []histogram
 	for _, r := range d.results {
@@ -102,6 +108,7 @@ func drawToy(d *drawing) error {
 	return d.save(toySheet(d, hs))
 }
 
+// toySheet is one row of panels with common axes.
 func toySheet(d *drawing, hs []histogram) *sheet {
 	sh := &sheet{
 		title: d.plan.Title, width: 232, height: 200, xLabel: "parameter θ", yLabels: []string{"density"},
@@ -154,6 +161,7 @@ func toyAxes(hs []histogram) (x, y axis) {
 	return x, y
 }
 
+// toyHeader are the columns of toyRows, which have a row per bin.
 var toyHeader = []string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}
 
 func toyRows(hs []histogram) [][]string {

@@ -37,6 +37,8 @@ func drawTwin(d *drawing, f family, s *sweep) error {
 	return twin.save(twinSheet(twin, f, s, panels))
 }
 
+// fullLast puts schemes in the order of the columns above: mini-batches, then
+// the full batch.
 func fullLast(e exactErrors) int {
 	if e.scheme == "full" {
 		return 1
@@ -58,6 +60,7 @@ func twinSheet(d *drawing, f family, s *sweep, panels []exactErrors) *sheet {
 	return sh
 }
 
+// twinHeader are the columns of twinRows, which have a row per point.
 var twinHeader = []string{"problem", "scheme", "integrator", "h", "error", "unstable"}
 
 func twinRows(panels []exactErrors) [][]string {

@@ -29,6 +29,7 @@ func (s point) low() float64 { return max(0, s.mean-spread(s)) }
 
 func (s point) high() float64 { return min(1, s.mean+spread(s)) }
 
+// spread is 0 where one cell has none.
 func spread(s point) float64 {
 	if math.IsNaN(s.sd) {
 		return 0
@@ -103,6 +104,8 @@ func ascending(batch int) int {
 	return batch
 }
 
+// appendNew appends what is not there yet, so that lists keep the order of the
+// cells.
 func appendNew[T comparable](s []T, x T) []T {
 	if slices.Contains(s, x) {
 		return s
@@ -110,6 +113,8 @@ func appendNew[T comparable](s []T, x T) []T {
 	return append(s, x)
 }
 
+// newBlock has a line per name that occurs in it, a point per step that was
+// asked for: what is missing is a point without results.
 func newBlock(jobs []bench.Job, get bench.Getter, names []string, name func(bench.Cell) string) block {
 	first := jobs[0].Cell
 	b := block{dataset: first.Dataset, batch: first.BatchSize, k: first.Batches}
@@ -139,6 +144,7 @@ func newBlock(jobs []bench.Job, get bench.Getter, names []string, name func(benc
 	return b
 }
 
+// newPoint takes the mean over what there is of the jobs.
 func newPoint(h float64, jobs []bench.Job, get bench.Getter) point {
 	s := point{h: h, expected: len(jobs)}
 	var distances []float64

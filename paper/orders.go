@@ -50,6 +50,7 @@ func (e *Evidence) under(scheme string, keep func(f fitted) bool) []fitted {
 	return e.fits(bench.OfOrders, func(f fitted) bool { return f.problem != toyProblem && f.scheme == scheme && keep(f) })
 }
 
+// every keeps all.
 func every(fitted) bool { return true }
 
 // toyProblem is the toy of the paper's Figure 3. Its batches have one and the
@@ -88,6 +89,7 @@ func errorsOf(r certify.Row) []float64 {
 // ofPosition reports whether an observable is one of θ alone.
 func ofPosition(observable string) bool { return observable != "joint.cov" && observable != "r^2" }
 
+// text is the order as people read it.
 func (f fitted) text() string {
 	switch {
 	case !f.known:
@@ -112,6 +114,7 @@ func (f fitted) name() string {
 	return fmt.Sprintf("%s, %s, %s, %s", s, f.scheme, f.problem, f.observable)
 }
 
+// number is the order as a finding states it.
 func (f fitted) number() Number { return Number{f.name(), certify.Number(f.order), f.text()} }
 
 // smallest returns the fit of the lowest order; an unknown one counts as
@@ -151,6 +154,8 @@ func smallestBy(fits []fitted, group func(fitted) string) []fitted {
 	return out
 }
 
+// byIntegratorAndProblem groups the observables of one chain's law: its order
+// is that of the worst.
 func byIntegratorAndProblem(f fitted) string {
 	return fmt.Sprint(f.integrator, f.inner, f.problem)
 }

@@ -26,6 +26,7 @@ type condition struct {
 	step    float64
 }
 
+// conditionOf leaves out what may be compared.
 func conditionOf(c bench.Cell) condition {
 	return condition{c.Dataset, c.Split, c.Seed, c.Batches, c.Step}
 }
@@ -36,6 +37,7 @@ type grouped[V comparable] struct {
 	of         map[condition]map[V]bench.Result
 }
 
+// group gathers results by condition; of two alike the later counts.
 func group[V comparable](results []bench.Result, variant func(bench.Cell) V) *grouped[V] {
 	g := &grouped[V]{of: make(map[condition]map[V]bench.Result)}
 	for _, r := range results {
@@ -196,6 +198,8 @@ func secondOrderAlike() Claim {
 	}
 }
 
+// Where every chain lies in the band, distances are noise: such cells say
+// nothing on who is better, and are left out.
 func mt3BestFullBatch() Claim {
 	others := []string{"sghmc", "leapfrog", "symmetric", "lietrotter"}
 	return Claim{
@@ -229,6 +233,7 @@ func mt3BestFullBatch() Claim {
 	}
 }
 
+// Smaller batches are compared at the largest step, where batches matter most.
 func batchSize() Claim {
 	return Claim{
 		ID: "batch-size", By: ByPaper,
@@ -404,6 +409,7 @@ func inBand(results []bench.Result) (hits, n int) {
 	return hits, n
 }
 
+// frictionCells is the command for the figure of frictions.
 const frictionCells = "hambench reproduce --only friction"
 
 func byFriction(c bench.Cell) float64 { return float64(c.Friction) }
@@ -463,6 +469,8 @@ func mostly(hits, n int, what, command string) Finding {
 	return f
 }
 
+// A grid of frictions bounds the acceptable range from both sides; a case that
+// the grid leaves open counts for neither.
 func frictionRange() Claim {
 	return Claim{
 		ID: "friction-range", By: ByPaper,

@@ -25,6 +25,7 @@ func tableClassification() Claim {
 	return scoreTable("classification", "Test accuracy and MNLL of the classification networks", "appendix, Table tab:classification")
 }
 
+// scoreTable is the claim that a table of scores can be repeated.
 func scoreTable(id, what, where string) Claim {
 	return Claim{
 		ID: "table-" + id, By: ByPaper,
@@ -125,6 +126,8 @@ func tableAutocorrelation() Claim {
 	}
 }
 
+// decideLags judges autocorrelations, which have no stated deviations, by their
+// standard error.
 func decideLags(entries []tableEntry, command string) Finding {
 	const sd = lagError * math.Sqrt2
 	have := slices.DeleteFunc(slices.Clone(entries), func(t tableEntry) bool { return len(t.ours) == 0 })
