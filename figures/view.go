@@ -118,23 +118,27 @@ func appendNew[T comparable](s []T, x T) []T {
 func newBlock(jobs []bench.Job, get bench.Getter, names []string, name func(bench.Cell) string) block {
 	first := jobs[0].Cell
 	b := block{dataset: first.Dataset, batch: first.BatchSize, k: first.Batches}
+	type place struct {
+		name string
+		step float64
+	}
 	var steps []float64
+	at := make(map[place][]bench.Job)
 	for _, j := range jobs {
 		steps = appendNew(steps, j.Cell.Step)
+		p := place{name(j.Cell), j.Cell.Step}
+		at[p] = append(at[p], j)
 	}
 	slices.Sort(steps)
 	var results []bench.Result
 	for _, n := range names {
 		l := line{name: n}
 		for _, h := range steps {
-			at := slices.DeleteFunc(slices.Clone(jobs), func(j bench.Job) bool { return j.Cell.Step != h || name(j.Cell) != n })
-			if len(at) == 0 {
-				continue
+			if jobs := at[place{n, h}]; len(jobs) > 0 {
+				pt := newPoint(h, jobs, get)
+				l.cell, l.points = jobs[0].Cell, append(l.points, pt)
+				results = append(results, pt.results...)
 			}
-			l.cell = at[0].Cell
-			pt := newPoint(h, at, get)
-			l.points = append(l.points, pt)
-			results = append(results, pt.results...)
 		}
 		if len(l.points) > 0 {
 			b.lines = append(b.lines, l)
