@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/internal/mutate"
+	"hambench/test/mutate"
 	"hambench/usage"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/mutate"
+	"hambench/test/mutate"
 	"hambench/usage"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/mutate"
+	"hambench/test/mutate"
 	"hambench/usage"
 )
 

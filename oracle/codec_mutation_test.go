@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/internal/mutate"
+	"hambench/test/mutate"
 )
 
 // memory keeps the parts of a build.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"hambench/internal/mutate"
+	"hambench/test/mutate"
 )
 
 // Every byte of a segment is flipped in turn, in four ways, and the file

@@ -230,14 +230,6 @@ func TestDerivativesAtCombinations(t *testing.T) {
 	}
 }
 
-func doubles(x []float32) []float64 {
-	w := make([]float64, len(x))
-	for i, v := range x {
-		w[i] = float64(v)
-	}
-	return w
-}
-
 // Batches that leave vectors partly empty may have programs of their own. What
 // another batch left in the empty part must not matter, not even one of a
 // chain that diverged.
