@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 bench bench-kernels peers reproduce figures fuzz gate lint vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 bench bench-kernels peers reproduce figures fuzz gate lint lines vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -18,7 +18,7 @@ test: ## run every test
 	$(GO) vet ./...
 	$(GO) test ./...
 
-test-slurm: ## hambench slurm on a cluster of three nodes on this machine, in trouble (installs Slurm if missing; at most 10 minutes)
+test-slurm: ## hambench slurm on a cluster of three nodes on this machine, with crashes (installs Slurm if missing; at most 10 minutes)
 	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s
 
 test-faults: ## break sweeps (kills, full disk, damage, signals …) and count what is lost or wrong; Linux, as root for all of it
@@ -74,6 +74,9 @@ lint: ## formatting, vet and unreachable functions; all must say nothing
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	@dead=$$($(GO) tool -modfile=tools/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "$$dead"; echo "remove these functions: nothing calls them"; exit 1; }
+
+lines: ## count the product's Go lines and their comments, by package
+	tools/lines.sh
 
 clean: ## remove what the build made; results in $(OUT) stay
 	rm -rf bin
