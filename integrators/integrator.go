@@ -241,9 +241,6 @@ type Method struct {
 	// InnerSteps says that N_l may exceed 1, FullRefreshment that the friction
 	// may be +Inf.
 	InnerSteps, FullRefreshment bool
-	// Revision is raised when a change of the scheme changes the numbers of
-	// its chains, so that stored results of the old ones are not reused.
-	Revision int
 	// New checks the parameters and returns the scheme for a dimension.
 	New func(dim int, p Params) (*Integrator, error)
 }
