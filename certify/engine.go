@@ -1,6 +1,9 @@
 package certify
 
 import (
+	"context"
+	"math"
+
 	"hambench/integrators"
 	"hambench/minibatch"
 )
@@ -8,26 +11,50 @@ import (
 // engine computes exact errors for one problem.
 type engine interface {
 	observables() []string
+	// size is the relative error that a signed one amounts to.
+	size(observable int, signed []float64) float64
+	// pace says how fast the dynamics are.
+	pace() pace
 	// prepare takes an integrator apart at its step size; what it finds
 	// serves every scheme.
 	prepare(in *integrators.Integrator) (prepared, error)
 }
 
+// pace is the fastest and the slowest rate of a problem's dynamics, a frequency
+// or the friction, per unit of time, and the largest step at which an order is
+// decided, over the fastest one's time.
+type pace struct{ fast, slow, largest float64 }
+
 // prepared is an integrator at one step size on one problem.
 type prepared interface {
-	solve(m minibatch.Method, everyStep bool) (point, error)
+	solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error)
+}
+
+// observation is the error of one observable at one step size. Signed errors
+// are smooth functions of the step, which sizes are not; a bound that is not
+// known is +Inf.
+type observation struct {
+	signed                       []float64
+	relative, relativeResolution float64
+	error, resolution            float64
 }
 
 // point is the outcome at one step size.
 type point struct {
-	// errors and resolution have one element per observable; an error below
-	// its resolution is not known to differ from 0. They are nil if the
-	// chain has no stationary law.
-	errors     []float64
-	resolution []float64
+	observed []observation // one an observable; none if the chain has no stationary law
 	// radius ≥ 1 is the spectral radius over a period of an unstable chain;
 	// 0 if the chain is stable.
 	radius float64
 }
 
-func (p point) unstable() bool { return p.errors == nil }
+func (p point) unstable() bool { return p.observed == nil }
+
+// lostPoint is what is said of a chain that is not known to be stable.
+func lostPoint(observables int) point {
+	nan, inf := math.NaN(), math.Inf(1)
+	p := point{}
+	for range observables {
+		p.observed = append(p.observed, observation{relative: nan, relativeResolution: inf, error: nan, resolution: inf})
+	}
+	return p
+}

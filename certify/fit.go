@@ -1,118 +1,251 @@
 package certify
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
-// fit is what a sequence of errors over steps says of the asymptotics
-// error ≈ constant · h^order.
-type fit struct {
-	slopes      []float64 // local slopes between neighbouring steps, from the largest down
-	order       float64   // NaN if not known
-	uncertainty float64   // of the order; +Inf if there is one slope only
-	constant    float64   // NaN if not known
-	resolved    int       // points used
-	exact       bool      // all errors are at round-off
-	vanishing   bool      // the errors at all steps below those used are lost in their resolution
+// node is the signed error of an observable at a step, known but for bound.
+type node struct {
+	h      float64
+	signed []float64
+	bound  float64
 }
 
-// trusted is how many times its resolution an error must be for its
-// logarithm to enter a fit: a slope over a factor of 2 is then off by at
-// most 0.03.
-const trusted = 50
+// coefficient is a term of an error's expansion in the step, in units of the
+// fastest rate's powers, known but for bound.
+type coefficient struct {
+	value    []float64
+	size     float64
+	bound    float64
+	resolved bool // differs from 0
+}
 
-// exactBelow is what counts as exact: errors of round-off, amplified by the
-// mixing time of a chain with small steps.
-const exactBelow = 1e-11
+const (
+	// mostTerms bounds the powers of h that are looked at: from 0, a law that
+	// the steps do not approach, to above the highest claim that there is.
+	mostTerms = 6
+	// mostNodes bounds the nodes of one interpolation: more add round-off.
+	mostNodes = 9
+	// contraction is by how much an interpolation must change less with each
+	// node that is added: an expansion in whole powers does so by the ratio of
+	// the steps over the radius of convergence, others do not.
+	contraction = 1.0 / 3
+	// fastContraction is less than what a node is expected to gain.
+	fastContraction = 1.0 / 8
+	// resolvedAbove is how many times its bound a coefficient must be to be
+	// known to differ from 0. Of errors like h^1.5 interpolation finds terms
+	// that are six times their bounds.
+	resolvedAbove = 10
+)
 
-// fitOrder fits errors at steps (any order). A point that is not finite or
-// not resolved is left out.
-//
-// The mean of the local slopes telescopes: only the first and the last point
-// would count. So the order is the limit of the slopes: an error
-// c·h^p·(1 + a·h + …) has slopes p + O(h), which are extrapolated from the
-// two last slopes; the distance from the last slope is the uncertainty, or,
-// with four points, the change of the extrapolation if that is less.
-func fitOrder(steps, errors, resolution []float64) fit {
-	f := fit{order: math.NaN(), uncertainty: math.Inf(1), constant: math.NaN(), exact: true}
-	var index []int
-	for i, e := range errors {
-		if math.IsNaN(e) || math.IsInf(e, 0) || e > max(exactBelow, resolution[i]) || resolution[i] > exactBelow*100 {
-			f.exact = false
+// expand finds the coefficients of an error's expansion c₀ + c₁t + c₂t² + …,
+// t = h·fast, from its values at nodes. Several steps next to one another give
+// an interpolation; what leaving out the largest step changes is its bound,
+// beside what the nodes' own bounds amount to, and it counts only if leaving
+// out one more changes it more. Of the interpolations from a largest step on,
+// the one with the smallest bound is taken, power by power, and of those from
+// all largest steps the best; the next best must agree that a coefficient is
+// not 0, since a bound may be small by chance.
+func expand(nodes []node, fast float64, size func([]float64) float64) []coefficient {
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(b.h, a.h) })
+	out := make([]coefficient, mostTerms)
+	for q := range out {
+		units := math.Pow(fast, float64(-q))
+		var found []coefficient
+		for first := range nodes {
+			if c := bestFrom(nodes[first:], q); c.value != nil {
+				scale(c.value, units)
+				c.bound *= units
+				c.size = size(c.value)
+				found = append(found, c)
+			}
 		}
-		if e > trusted*resolution[i] && !math.IsInf(e, 0) {
-			index = append(index, i)
+		slices.SortFunc(found, func(a, b coefficient) int { return cmp.Compare(a.bound, b.bound) })
+		out[q].bound = math.Inf(1)
+		if len(found) > 0 {
+			out[q] = found[0]
+			out[q].resolved = len(found) > 1 && found[0].differs() && found[1].differs()
 		}
 	}
-	f.exact = f.exact && len(errors) > 0
-	slices.SortFunc(index, func(i, j int) int { // largest step first
-		if steps[i] > steps[j] {
-			return -1
+	return out
+}
+
+// differs reports whether one interpolation alone has a coefficient differ
+// from 0.
+func (c coefficient) differs() bool { return c.size > resolvedAbove*c.bound }
+
+// bestFrom returns the coefficient of h^q with the smallest bound by the
+// interpolations that begin with the first node.
+func bestFrom(nodes []node, q int) coefficient {
+	best := coefficient{bound: math.Inf(1)}
+	for last := q + 3; last <= min(len(nodes), mostNodes); last++ {
+		long := interpolate(nodes[:last], q)
+		middle := interpolate(nodes[1:last], q)
+		short := interpolate(nodes[2:last], q)
+		noise := long.bound + middle.bound
+		now, before := distance(long.value, middle.value), distance(middle.value, short.value)
+		if now > contraction*before+noise {
+			continue
 		}
-		return 1
-	})
-	f.resolved = len(index)
-	f.vanishing = vanishes(steps, errors, index)
-	var at []float64 // geometric mean of the steps of a slope
-	for n := 1; n < len(index); n++ {
-		i, j := index[n-1], index[n]
-		f.slopes = append(f.slopes, math.Log(errors[i]/errors[j])/math.Log(steps[i]/steps[j]))
-		at = append(at, math.Sqrt(steps[i]*steps[j]))
+		// The change may be small by chance; then the one before was not.
+		if bound := long.bound + max(now, before*fastContraction); bound < best.bound {
+			best = coefficient{value: long.value, bound: bound}
+		}
 	}
-	f.limit(at)
-	if n := len(index); n >= 2 {
-		i, j := index[n-2], index[n-1]
-		f.constant = f.leading(steps[i], errors[i], steps[j], errors[j])
+	return best
+}
+
+// interpolate returns the coefficient of h^q of the polynomial through the
+// nodes.
+func interpolate(nodes []node, q int) coefficient {
+	out := coefficient{value: make([]float64, len(nodes[0].signed))}
+	for j, at := range nodes {
+		// Lagrange's polynomial of node j. Steps are positive, so its
+		// coefficients are sums without cancellation.
+		l := make([]float64, 1, len(nodes))
+		l[0] = 1
+		for i, other := range nodes {
+			if i == j {
+				continue
+			}
+			l = append(l, 0)
+			for power := len(l) - 1; power >= 0; power-- {
+				l[power] *= -other.h
+				if power > 0 {
+					l[power] += l[power-1]
+				}
+			}
+			scale(l, 1/(at.h-other.h))
+		}
+		addScaled(out.value, l[q], at.signed)
+		out.bound += math.Abs(l[q]) * at.bound
+	}
+	return out
+}
+
+func distance(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum = math.Hypot(sum, v-y[i])
+	}
+	return sum
+}
+
+// finding is what an error's expansion says of its order.
+type finding struct {
+	order       float64 // NaN if not known
+	uncertainty float64 // of the leading coefficient, relative to it; +Inf if not known
+	constant    float64 // of h^order; NaN if not known
+	atLeast     float64 // all lower coefficients are bounded; NaN if order is known, or nothing
+	atMost      float64 // a coefficient that differs from 0; NaN if none does
+	limits      []float64
+	seen        bool    // some error is above its bound
+	visible     float64 // the highest order of an error that would have been seen
+}
+
+const (
+	// negligible is how small, beside what the dynamics make natural, a
+	// coefficient must be to be taken for absent: a term of order q comes from q
+	// factors of the problem's rates, of which the slowest is the smallest.
+	negligible = 1e-3
+	// small is the largest error below which all of its terms are smaller than
+	// what the dynamics make natural, and so is what is negligible.
+	small = 1e-3
+)
+
+// noticeable is how large, beside what the dynamics make natural, an error must
+// be to be said not to be there.
+const noticeable = 1e-2
+
+// exactWithin is how well an error must be known to be said not to be there.
+const exactWithin = 1e-6
+
+// judge turns an expansion into a finding.
+func judge(nodes []node, p pace, size func([]float64) float64) finding {
+	f := finding{order: math.NaN(), uncertainty: math.Inf(1), constant: math.NaN(), atLeast: math.NaN(), atMost: math.NaN()}
+	largest := 0.0
+	for _, n := range nodes {
+		e := size(n.signed)
+		largest = max(largest, e)
+		f.seen = f.seen || e > resolvedAbove*n.bound
+		if natural := n.h * p.slow; natural < 1 && n.bound < exactWithin {
+			f.visible = max(f.visible, math.Log(n.bound/noticeable)/math.Log(natural))
+		}
+	}
+	clear, open := 0, false
+	for q, c := range expand(nodes, p.fast, size) {
+		if c.resolved {
+			f.atMost = float64(q)
+			if !open {
+				f.order, f.uncertainty = f.atMost, c.bound/c.size
+				f.constant = c.size * math.Pow(p.fast, float64(q))
+				return f
+			}
+			break
+		}
+		limit := c.size + c.bound
+		if open = open || !(limit <= negligible*min(1, largest/small)*math.Pow(p.slow/p.fast, float64(q))); !open {
+			f.limits = append(f.limits, limit*math.Pow(p.fast, float64(q)))
+			clear++
+		}
+	}
+	if clear > 0 && f.seen {
+		f.atLeast = float64(clear)
 	}
 	return f
 }
 
-// vanishes reports whether the points used, given by index, the last with
-// the smallest step, are followed by smaller steps alone.
-func vanishes(steps, errors []float64, index []int) bool {
+// below bounds what the terms below the order that is known at least may add
+// to the error at a step.
+func (f finding) below(h float64) float64 {
+	sum := 0.0
+	for q, limit := range f.limits {
+		sum += limit * math.Pow(h, float64(q))
+	}
+	return sum
+}
+
+// verdict judges a finding against a claim.
+func (f finding) verdict(claimed float64) Verdict {
+	switch {
+	case f.order >= claimed:
+		return Confirmed
+	case f.atMost < claimed:
+		return Refuted
+	case !f.seen && f.visible >= min(claimed, exactBeyond):
+		return Exact
+	case f.atLeast >= claimed:
+		return Confirmed
+	}
+	return Inconclusive
+}
+
+// exactBeyond is the order that must have been visible of a law that is
+// claimed to be exact.
+const exactBeyond = 4
+
+// trusted is how many times its resolution an error must be for its
+// logarithm to enter a slope, which is then off by at most 0.03 over a factor
+// of 2.
+const trusted = 50
+
+// localSlopes are the orders between neighbouring steps, from the largest down,
+// of the errors that are resolved.
+func localSlopes(steps, errors, resolution []float64) []float64 {
+	var index []int
 	for i, e := range errors {
-		used := slices.Contains(index, i)
-		if !used && (len(index) == 0 || math.IsNaN(e) || steps[i] > steps[index[len(index)-1]]) {
-			return false
+		if e > trusted*resolution[i] && !math.IsInf(e, 0) {
+			index = append(index, i)
 		}
 	}
-	return len(index) < len(errors)
-}
-
-// limit extrapolates the slopes to step 0.
-func (f *fit) limit(at []float64) {
-	n := len(f.slopes)
-	switch {
-	case n == 0:
-		return
-	case n == 1:
-		f.order = f.slopes[0]
-		return
+	slices.SortFunc(index, func(i, j int) int { return cmp.Compare(steps[j], steps[i]) })
+	var slopes []float64
+	for n := 1; n < len(index); n++ {
+		i, j := index[n-1], index[n]
+		slopes = append(slopes, math.Log(errors[i]/errors[j])/math.Log(steps[i]/steps[j]))
 	}
-	last := extrapolate(at[n-2], f.slopes[n-2], at[n-1], f.slopes[n-1])
-	f.order = last
-	f.uncertainty = math.Abs(last - f.slopes[n-1])
-	if n > 2 {
-		before := extrapolate(at[n-3], f.slopes[n-3], at[n-2], f.slopes[n-2])
-		f.uncertainty = min(f.uncertainty, math.Abs(last-before))
-	}
-}
-
-// extrapolate continues the line through two points to 0.
-func extrapolate(x1, y1, x2, y2 float64) float64 { return y2 - x2*(y1-y2)/(x1-x2) }
-
-// leading is the constant of the leading term: error/h^p at the two smallest
-// steps, extrapolated to 0, where p is the order, rounded if it is close to
-// a whole number.
-func (f *fit) leading(h1, e1, h2, e2 float64) float64 {
-	p := f.order
-	if whole := math.Round(p); math.Abs(p-whole) < 0.25 {
-		p = whole
-	}
-	c := extrapolate(h1, e1/math.Pow(h1, p), h2, e2/math.Pow(h2, p))
-	if c <= 0 { // not yet asymptotic
-		return e2 / math.Pow(h2, p)
-	}
-	return c
+	return slopes
 }

@@ -1,6 +1,9 @@
 package certify
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 const (
 	// krylovSize is the number of directions before a restart. With the
@@ -12,40 +15,42 @@ const (
 	cycleGoal = 1e-8
 	// residualGoal is where a solution's relative residual is round-off.
 	residualGoal = 1e-15
-	// residualLimit is what is still taken for a solution: errors of steps
-	// at the edge of stability are large and need no more.
-	residualLimit = 1e-9
 )
 
 // linear is a linear map from a vector to a new vector.
 type linear func(x []float64) []float64
 
 // gmres solves Ax = b, preconditioned from the right by solve ≈ A⁻¹ (Saad &
-// Schultz 1986; Saad 2003, alg. 9.5). It reports whether the residual went
-// below residualLimit of b.
-func gmres(apply, solve linear, b []float64) (x []float64, ok bool) {
+// Schultz 1986; Saad 2003, alg. 9.5), until the residual is goal times b, or at
+// round-off, or no longer falls. It returns the length of b − Ax, too.
+func gmres(ctx context.Context, apply, solve linear, b []float64, goal float64) (x []float64, residual float64) {
 	x = make([]float64, len(b))
 	size := norm(b)
 	if size == 0 {
-		return x, true
+		return x, 0
 	}
-	last := math.Inf(1)
+	best, last := x, math.Inf(1)
 	for range restarts {
 		r := append([]float64(nil), b...)
 		addScaled(r, -1, apply(x))
 		left := norm(r)
-		if left <= residualGoal*(size+norm(x)) || !(left < last/2) { // solved, or at round-off
-			return x, min(left, last) <= residualLimit*size
+		if left < last {
+			best, residual = x, left
+		}
+		if left <= max(goal*size, residualGoal*(size+norm(x))) || !(left < last/2) || ctx.Err() != nil {
+			return best, residual
 		}
 		last = left
-		addScaled(x, 1, solve(arnoldi(apply, solve, r, left)))
+		x = append([]float64(nil), x...)
+		addScaled(x, 1, solve(arnoldi(ctx, apply, solve, r, left, max(cycleGoal, goal/2))))
 	}
-	return x, last <= residualLimit*size
+	return best, residual
 }
 
 // arnoldi builds one Krylov space on r, of norm beta, and returns the
-// combination u of its vectors that makes r − A·solve(u) smallest.
-func arnoldi(apply, solve linear, r []float64, beta float64) []float64 {
+// combination u of its vectors that makes r − A·solve(u) smallest, or as small
+// as goal times beta.
+func arnoldi(ctx context.Context, apply, solve linear, r []float64, beta, goal float64) []float64 {
 	v := [][]float64{append([]float64(nil), r...)}
 	scale(v[0], 1/beta)
 	h := make([][]float64, 0, krylovSize) // columns of the triangle after rotation
@@ -67,7 +72,7 @@ func arnoldi(apply, solve linear, r []float64, beta float64) []float64 {
 		h, rot = append(h, col), append(rot, [2]float64{c, s})
 		g = append(g, -s*g[j])
 		g[j] *= c
-		if math.Abs(g[j+1]) <= cycleGoal*beta || next == 0 {
+		if math.Abs(g[j+1]) <= goal*beta || next == 0 || ctx.Err() != nil {
 			break
 		}
 		scale(w, 1/next)

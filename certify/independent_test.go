@@ -192,17 +192,24 @@ func plainErrors(t *testing.T, p *Problem, name, scheme string, h float64, inner
 	cm.Mul(cross, mean)
 	right.Add(right, &cm)
 	second := solvePlain(t, kron, right)
-	truth, err := newGaussianLaw(meanAffine(p.gaussian), nil)
-	if err != nil {
+	whole := meanAffine(p.gaussian).affine
+	var cov, centre mat.Dense
+	if err := cov.Inverse(mat.NewDense(d, d, whole.Precision)); err != nil {
 		t.Fatal(err)
 	}
+	centre.Mul(&cov, mat.NewDense(d, 1, whole.Shift))
+	truth := mat.NewDense(n, n, nil)
+	for i := range d {
+		truth.Set(d+i, d+i, 1)
+	}
+	truth.Slice(0, d, 0, d).(*mat.Dense).Copy(&cov)
 	out := make([]float64, 3)
 	for i := range n {
 		if i < d {
-			out[0] = max(out[0], math.Abs(mean.At(i, 0)-truth.centre[i]))
+			out[0] = max(out[0], math.Abs(mean.At(i, 0)-centre.At(i, 0)))
 		}
 		for j := range n {
-			e := math.Abs(second.At(i*n+j, 0) - mean.At(i, 0)*mean.At(j, 0) - truth.law[i*truth.n+j])
+			e := math.Abs(second.At(i*n+j, 0) - mean.At(i, 0)*mean.At(j, 0) - truth.At(i, j))
 			out[2] = max(out[2], e)
 			if i < d && j < d {
 				out[1] = max(out[1], e)
@@ -325,7 +332,7 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 }
 
 // secondMoments are the errors of E θ² and E r², from the Gaussian engine's
-// law.
+// mean and covariance.
 func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (theta, r float64) {
 	t.Helper()
 	m, err := integrators.Builtin().Lookup(name)
@@ -346,13 +353,18 @@ func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (th
 		t.Fatal(err)
 	}
 	g := prep.(*preparedGaussian)
-	cycle, err := g.period(s[0])
+	maps, truth := g.parts, e.parts.law
+	if scheme == "full" {
+		maps, truth = g.full, e.full.law
+	}
+	cycle, err := newPeriod(context.Background(), maps, s[0], 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	delta, _ := g.stationary(cycle)
-	// δ is the error about the centre: E θ² = δ₀₀ + 2·centre·δm + …
-	return math.Abs(delta[0] + 2*e.truth.centre[0]*delta[2]), math.Abs(delta[4])
+	found, _ := cycle.stationary(truth)
+	// δ is the error about the centre, of x = θ/sd: E θ² = sd²δ₀₀ + 2·centre·sd·δm.
+	sd := e.frame.colour.At(0, 0)
+	return math.Abs(sd*sd*found.delta[0] + 2*e.frame.centre[0]*sd*found.delta[2]), math.Abs(found.delta[4])
 }
 
 func TestEnginesAgreeWithSampledChains(t *testing.T) {

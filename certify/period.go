@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"context"
 	"math/bits"
 
 	"hambench/minibatch"
@@ -23,6 +24,7 @@ const (
 // scheme starts anew.
 type period struct {
 	evolution
+	ctx    context.Context // where it ends, laws are no longer right, but soon there
 	visits minibatch.Visits
 	words  []minibatch.Word // of a law that lists them
 	inner  int              // N_l: kernels per outer step
@@ -33,12 +35,12 @@ type period struct {
 // newPeriod returns the period of a scheme. N_l must divide K, or the length of
 // the words of a law that lists them, or be a multiple of it, for otherwise an
 // outer step straddles the scheme's words.
-func newPeriod(e evolution, m minibatch.Method, inner int) (*period, error) {
+func newPeriod(ctx context.Context, e evolution, m minibatch.Method, inner int) (*period, error) {
 	if err := checkScheme(m); err != nil {
 		return nil, err
 	}
 	k := e.batches()
-	p := &period{evolution: e, visits: m.Visits, inner: inner, sweep: m.Visits.Period(k), runs: 1}
+	p := &period{ctx: ctx, evolution: e, visits: m.Visits, inner: inner, sweep: m.Visits.Period(k), runs: 1}
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
@@ -135,7 +137,9 @@ func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float
 func (p *period) any(src []float64, n int, visit visitor) []float64 {
 	dst, k := make([]float64, p.size()), p.batches()
 	for i := range k {
-		p.kernel(dst, 1/float64(k), src, i)
+		if p.ctx.Err() == nil {
+			p.kernel(dst, 1/float64(k), src, i)
+		}
 	}
 	p.finish(dst, n, 1, visit)
 	return dst
@@ -143,22 +147,62 @@ func (p *period) any(src []float64, n int, visit visitor) []float64 {
 
 // permutation averages over the K! orders by a recursion over the 2^K
 // subsets: given that the batches S have been used, in any order, the last
-// one was uniform in S, so V_S = (1/|S|) Σ_{i∈S} A_i V_{S∖i}.
+// one was uniform in S, so V_S = (1/|S|) Σ_{i∈S} A_i V_{S∖i}. The subsets of
+// one size need those of the size before alone.
 func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
-	k, n := p.batches(), p.size()
-	laws := make([]float64, n<<k)
-	law := func(set int) []float64 { return laws[set*n : (set+1)*n] }
-	copy(law(0), src)
-	for set := 1; set < 1<<k; set++ {
-		used := bits.OnesCount(uint(set))
-		for i := range k {
-			if set&(1<<i) != 0 {
-				p.kernel(law(set), 1/float64(used), law(set&^(1<<i)), i)
+	k := p.batches()
+	before, free := map[int][]float64{0: src}, [][]float64(nil)
+	for used := 1; used <= k; used++ {
+		now := make(map[int][]float64, len(before))
+		for set := 1<<used - 1; set < 1<<k && p.ctx.Err() == nil; set = nextOfSize(set) {
+			law := p.cleared(&free)
+			for i := range k {
+				if set&(1<<i) != 0 {
+					p.kernel(law, 1/float64(used), before[set&^(1<<i)], i)
+				}
+			}
+			p.finish(law, at+used, 1/binomial(k, used), visit)
+			now[set] = law
+		}
+		if p.ctx.Err() != nil {
+			return src
+		}
+		if used > 1 {
+			for _, law := range before {
+				free = append(free, law)
 			}
 		}
-		p.finish(law(set), at+used, 1/binomial(k, used), visit)
+		before = now
 	}
-	return law(1<<k - 1)
+	return before[1<<k-1]
+}
+
+// cleared returns a law of zeros, one of the free ones if there is any.
+func (p *period) cleared(free *[][]float64) []float64 {
+	last := len(*free) - 1
+	if last < 0 {
+		return make([]float64, p.size())
+	}
+	law := (*free)[last]
+	*free = (*free)[:last]
+	clear(law)
+	return law
+}
+
+// nextOfSize is the next larger number with as many bits set (Gosper).
+func nextOfSize(set int) int {
+	low := set & -set
+	up := set + low
+	return up | (set^up)/low>>2
+}
+
+// layers is how many laws permutation holds at once.
+func layers(k int) float64 {
+	most := 0.0
+	for used := range k {
+		most = max(most, binomial(k, used)+binomial(k, used+1))
+	}
+	return most
 }
 
 // palindrome averages over the orders w of w·reverse(w), given the set of
@@ -173,7 +217,7 @@ func (p *period) palindrome(src []float64, at, used int, w float64, visit visito
 	}
 	dst, share := make([]float64, p.size()), 1/float64(k-depth)
 	for i := range k {
-		if used&(1<<i) != 0 {
+		if used&(1<<i) != 0 || p.ctx.Err() != nil {
 			continue
 		}
 		middle := p.step(src, i, at+depth+1, w*share, visit)

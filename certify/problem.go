@@ -126,9 +126,8 @@ func meanAffine(batches []*affineForce) *affineForce {
 	return newAffineForce(precision, shift)
 }
 
-// affineTolerance bounds the relative defect of an affine map at random
-// points: round-off of a few hundred operations.
-const affineTolerance = 1e-9
+// forcePoints is the number of random points at which a force is checked.
+const forcePoints = 3
 
 // probeForce finds P and s of an affine force by unit vectors, and checks it
 // at random points.
@@ -156,7 +155,7 @@ func probeForce(f integrators.Force, dim int) (*affineForce, error) {
 func checkAffineForce(f integrators.Force, a *affineForce, dim int) error {
 	rng := rand.New(rand.NewPCG(1, 2)) // any points do
 	theta, got, want := make([]float64, dim), make([]float64, dim), make([]float64, dim)
-	for range probePoints {
+	for range forcePoints {
 		for i := range theta {
 			theta[i] = 3 * rng.NormFloat64()
 		}

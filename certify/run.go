@@ -36,23 +36,28 @@ type Row struct {
 	Scheme      string             `json:"scheme"`
 	Observe     string             `json:"observe"` // period or every-step
 	Steps       []float64          `json:"steps"`
-	Refined     []float64          `json:"refined,omitempty"` // smaller steps, taken for the orders alone
-	Radii       []Number           `json:"radii,omitempty"`   // spectral radius of a period at each step where it is ≥ 1, else null
+	Refined     []float64          `json:"refined,omitempty"`   // steps of the engine's choice, taken for the orders alone
+	Amplified   []float64          `json:"amplified,omitempty"` // factors on the batches' differences of precision and of shift there, if not 1
+	Radii       []Number           `json:"radii,omitempty"`     // spectral radius of a period at each step where it is ≥ 1, else null
 	Observables []Observable       `json:"observables"`
 }
 
-// Observable is one observable's errors and their asymptotics,
-// error ≈ Constant · h^Order.
+// Observable is one observable's errors at the steps that were asked for, and
+// the asymptotics of the relative ones, Constant · h^Order.
 type Observable struct {
-	Name        string   `json:"name"`
-	Errors      []Number `json:"errors"`      // absolute, in the order of the steps; NaN where unstable
-	Resolution  []Number `json:"resolution"`  // what an error must exceed to be known to differ from 0
-	Slopes      []Number `json:"slopes"`      // local orders between neighbouring steps, the largest first
-	Order       Number   `json:"order"`       // slopes extrapolated to step 0
-	Uncertainty Number   `json:"uncertainty"` // of the order
-	Constant    Number   `json:"constant"`
-	Claim       Number   `json:"claim"` // +Inf if the law is claimed to be exact
-	Verdict     Verdict  `json:"verdict"`
+	Name               string   `json:"name"`
+	Errors             []Number `json:"errors"`              // absolute, in the problem's units, in the order of the steps; NaN where unstable
+	Resolution         []Number `json:"resolution"`          // bounds what round-off and truncation make of an error; +Inf if no bound is known
+	Relative           []Number `json:"relative"`            // errors free of units: in coordinates in which the target is N(0, I), or over the observable's standard deviation
+	RelativeResolution []Number `json:"relative_resolution"` // bounds of these
+	Slopes             []Number `json:"slopes"`              // local orders between neighbouring steps, the largest first, where they are resolved
+	Order              Number   `json:"order"`               // the lowest power of h whose coefficient differs from 0 for certain; NaN if it is not known
+	Uncertainty        Number   `json:"uncertainty"`         // of that coefficient, relative to it
+	Constant           Number   `json:"constant"`            // that coefficient's size; NaN if the batches' differences were amplified
+	AtLeast            Number   `json:"at_least"`            // a lower bound on the order, where it is not known
+	Bound              Number   `json:"bound"`               // where AtLeast is known: what terms below it may add to the relative error at the smallest step
+	Claim              Number   `json:"claim"`               // +Inf if the law is claimed to be exact
+	Verdict            Verdict  `json:"verdict"`
 }
 
 // Number is a float64 that is null in JSON where it is not finite.
@@ -213,13 +218,69 @@ func checkScheme(m minibatch.Method) error {
 	return nil
 }
 
-// maxRefinements bounds how often the smallest step is halved.
-const maxRefinements = 4
+const (
+	// ownNodes is how many steps an order is decided at before smaller ones
+	// are taken, halving, and mostOwnNodes when it is given up.
+	ownNodes     = 7
+	mostOwnNodes = 12
+	// reuseFrom is the smallest step, in units of the fastest rate, whose
+	// error, known anyway, serves as a node.
+	reuseFrom = 1e-4
+)
+
+// solver returns what is found at a step.
+type solver func(h float64) (point, error)
 
 // certify certifies one integrator under every scheme.
 func (o *Options) certify(ctx context.Context, e engine, m integrators.Method) ([]Row, error) {
+	judged, je, amplified, err := o.judging(e)
+	if err != nil {
+		return nil, err
+	}
+	asked, own := o.solverOf(e, m), judged.solverOf(je, m)
+	var rows []Row
+	for _, s := range o.Schemes {
+		c := certification{
+			options: o, engine: e, method: m, scheme: s, amplified: amplified, judgedBy: je,
+			at:       func(h float64) (point, error) { return asked(ctx, s, h) },
+			judgedAt: func(h float64) (point, error) { return own(ctx, s, h) },
+		}
+		if amplified != nil && s.Whole() {
+			c.amplified, c.judgedBy, c.judgedAt = nil, e, c.at
+		}
+		row, err := c.row()
+		if err != nil {
+			return nil, fmt.Errorf("%s under %s: %w", m.Name, s.Name, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// judging returns what the orders are decided by: the options and engine of a
+// problem of the same expansion, and the factors between the two if there are
+// any.
+func (o *Options) judging(e engine) (*Options, engine, []float64, error) {
+	switch e := e.(type) {
+	case *spectralEngine:
+		return o, e.judging(), nil, nil
+	case *gaussianEngine:
+		p, by := e.amplified()
+		if p != o.Problem {
+			judged := *o
+			judged.Problem = p
+			je, err := newGaussianEngine(p, o.InvMass)
+			return &judged, je, by[:], err
+		}
+	}
+	return o, e, nil, nil
+}
+
+// solverOf returns what solves for an integrator at a step under a scheme, and
+// keeps what does not depend on the scheme.
+func (o *Options) solverOf(e engine, m integrators.Method) func(ctx context.Context, s minibatch.Method, h float64) (point, error) {
 	known := make(map[float64]prepared)
-	solve := func(s minibatch.Method, h float64) (point, error) {
+	return func(ctx context.Context, s minibatch.Method, h float64) (point, error) {
 		if err := ctx.Err(); err != nil {
 			return point{}, err
 		}
@@ -230,66 +291,163 @@ func (o *Options) certify(ctx context.Context, e engine, m integrators.Method) (
 			}
 			known[h] = p
 		}
-		return known[h].solve(s, o.EveryStep)
+		return known[h].solve(ctx, s, o.EveryStep)
 	}
-	var rows []Row
-	for _, s := range o.Schemes {
-		row, err := o.certifyScheme(e, m, s, func(h float64) (point, error) { return solve(s, h) })
-		if err != nil {
-			return nil, fmt.Errorf("%s under %s: %w", m.Name, s.Name, err)
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
-// certifyScheme certifies an integrator under one scheme. Where three or more
-// steps were given but the orders have not settled on them, it halves the
-// smallest step for the fit, a few times over.
-func (o *Options) certifyScheme(e engine, m integrators.Method, s minibatch.Method, solve func(h float64) (point, error)) (Row, error) {
-	steps := slices.Clone(o.Steps)
-	var points []point
-	for _, h := range steps {
-		p, err := solve(h)
-		if err != nil {
-			return Row{}, err
-		}
-		points = append(points, p)
+// certification makes the row of one integrator under one scheme.
+type certification struct {
+	options *Options
+	engine  engine
+	method  integrators.Method
+	scheme  minibatch.Method
+	at      solver // the errors that were asked for
+	// The order is decided on a problem of the same expansion.
+	judgedBy  engine
+	judgedAt  solver
+	amplified []float64
+}
+
+func (c *certification) row() (Row, error) {
+	o := c.options
+	row := Row{
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.method.Name, Values: o.Values, Inner: o.Inner,
+		Scheme: c.scheme.Name, Observe: "period", Steps: o.Steps, Amplified: c.amplified,
 	}
-	row := o.row(e, m, s, steps, points)
-	for range maxRefinements {
-		finest := slices.Min(steps)
-		if len(o.Steps) < fewestPoints || row.settled(points[slices.Index(steps, finest)]) {
-			break
-		}
-		h := finest / 2
-		p, err := solve(h)
+	if o.EveryStep {
+		row.Observe = "every-step"
+	}
+	known := make(map[float64]point)
+	var points []point
+	for _, h := range o.Steps {
+		p, err := c.at(h)
 		if err != nil {
-			return Row{}, err
+			return row, err
 		}
-		steps, points = append(steps, h), append(points, p)
-		row = o.row(e, m, s, steps, points)
+		known[h], points = p, append(points, p)
+	}
+	row.Radii = radii(points)
+	findings, refined, err := c.decide(known)
+	if err != nil {
+		return row, err
+	}
+	row.Refined = refined
+	for i, name := range c.engine.observables() {
+		row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
 	}
 	return row, nil
 }
 
-// settled reports whether smaller steps would not tell more: each observable
-// is exact, or has a certain order, or is lost in its resolution at the
-// smallest step. Chains that are unstable are left alone.
-func (r Row) settled(finest point) bool {
-	if r.Radii != nil || finest.unstable() {
-		return true
+// decide finds the orders of all observables. known are points at the steps
+// that were asked for.
+func (c *certification) decide(known map[float64]point) (findings []finding, refined []float64, err error) {
+	p := c.judgedBy.pace()
+	points := make(map[float64]point)
+	if c.amplified == nil {
+		for h, at := range known {
+			if h >= reuseFrom/p.fast && h <= p.largest/p.fast {
+				points[h] = at
+			}
+		}
 	}
-	for i, o := range r.Observables {
-		if finest.errors[i] <= trusted*finest.resolution[i] {
+	for i := 0; i < mostOwnNodes; i++ {
+		h := math.Ldexp(p.largest/p.fast, -i)
+		if !crowded(points, h) {
+			at, err := c.judgedAt(h)
+			if err != nil {
+				return nil, nil, err
+			}
+			points[h], refined = at, append(refined, h)
+		}
+		if i+1 < ownNodes {
 			continue
 		}
-		certain := float64(o.Uncertainty) <= settledBelow || o.Verdict == Confirmed && math.IsInf(float64(o.Uncertainty), 1)
-		if o.Verdict != Exact && !certain {
+		if findings = c.findings(points, p); c.settled(findings) {
+			break
+		}
+	}
+	return findings, refined, nil
+}
+
+// crowded reports whether a step is so near to another that it would tell
+// little.
+func crowded(points map[float64]point, h float64) bool {
+	for other := range points {
+		if h < 1.3*other && other < 1.3*h {
+			return true
+		}
+	}
+	return false
+}
+
+// findings judges each observable by the points, but those that are near to
+// one another.
+func (c *certification) findings(points map[float64]point, p pace) []finding {
+	var out []finding
+	for i := range c.judgedBy.observables() {
+		var nodes []node
+		for h, at := range points {
+			if at.unstable() {
+				continue
+			}
+			if x := at.observed[i]; x.signed != nil && !math.IsInf(x.relativeResolution, 1) {
+				nodes = append(nodes, node{h: h, signed: x.signed, bound: x.relativeResolution})
+			}
+		}
+		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judgedBy.size(i, x) }))
+	}
+	return out
+}
+
+// settled reports whether smaller steps would not tell more.
+func (c *certification) settled(findings []finding) bool {
+	for i, f := range findings {
+		if f.verdict(c.claim(i)) == Inconclusive {
 			return false
 		}
 	}
 	return true
+}
+
+func (c *certification) claim(observable int) float64 {
+	return claim(c.method, c.scheme, c.options.Problem.Batches(), c.engine.observables()[observable])
+}
+
+// observable is what is said of an observable.
+func (c *certification) observable(i int, name string, points []point, f finding) Observable {
+	nan := Number(math.NaN())
+	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant), AtLeast: Number(f.atLeast), Bound: nan}
+	if c.amplified != nil {
+		out.Constant = nan
+	}
+	if !math.IsNaN(f.atLeast) {
+		out.Bound = Number(f.below(slices.Min(c.options.Steps)))
+	}
+	stable := false
+	for _, p := range points {
+		x := lostPoint(1).observed[0]
+		if !p.unstable() {
+			x, stable = p.observed[i], true
+		}
+		f.seen = f.seen || x.relative > resolvedAbove*x.relativeResolution
+		out.Errors, out.Resolution = append(out.Errors, Number(x.error)), append(out.Resolution, Number(x.resolution))
+		out.Relative, out.RelativeResolution = append(out.Relative, Number(x.relative)), append(out.RelativeResolution, Number(x.relativeResolution))
+	}
+	out.Slopes = numbers(localSlopes(c.options.Steps, floats(out.Relative), floats(out.RelativeResolution)))
+	claimed := c.claim(i)
+	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
+	if !stable {
+		out.Verdict = Unstable
+	}
+	return out
+}
+
+func floats(x []Number) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
 }
 
 func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, error) {
@@ -299,35 +457,6 @@ func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, 
 	}
 	in.Freeze()
 	return e.prepare(in)
-}
-
-// row turns the points at steps, of which the first are those that were
-// asked for, into a row.
-func (o *Options) row(e engine, m integrators.Method, s minibatch.Method, steps []float64, points []point) Row {
-	asked := len(o.Steps)
-	row := Row{
-		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: m.Name, Values: o.Values, Inner: o.Inner,
-		Scheme: s.Name, Observe: "period", Steps: o.Steps, Refined: steps[asked:], Radii: radii(points[:asked]),
-	}
-	if o.EveryStep {
-		row.Observe = "every-step"
-	}
-	for i, name := range e.observables() {
-		errors, resolution := fill(len(points), math.NaN()), fill(len(points), math.NaN())
-		for j, p := range points {
-			if !p.unstable() {
-				errors[j], resolution[j] = p.errors[i], p.resolution[i]
-			}
-		}
-		f := fitOrder(steps, errors, resolution)
-		claimed := claim(m, s, o.Problem.Batches(), name)
-		row.Observables = append(row.Observables, Observable{
-			Name: name, Errors: numbers(errors[:asked]), Resolution: numbers(resolution[:asked]), Slopes: numbers(f.slopes),
-			Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant),
-			Claim: Number(claimed), Verdict: f.verdict(claimed, row.Radii != nil),
-		})
-	}
-	return row
 }
 
 // radii returns the spectral radius at each step where the chain is

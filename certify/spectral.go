@@ -1,15 +1,19 @@
 package certify
 
 import (
+	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
 	"hambench/minibatch"
+	"hambench/usage"
 )
 
 // degrees are the degrees of the Galerkin basis in θ and in r.
@@ -25,18 +29,9 @@ type degrees struct{ theta, r int }
 // in θ that would cost too much in both; there the coarsest integrators,
 // whose stable chain such a matrix may make unstable, are left to the rungs
 // below.
-var rungs = []degrees{{16, 16}, {22, 22}, {30, 30}, {44, 24}, {60, 26}}
+var rungs = []degrees{{12, 12}, {16, 16}, {22, 22}, {30, 30}, {44, 24}, {60, 26}}
 
 const (
-	// spectralFloor is what round-off leaves of an error: matrix elements at
-	// about 10⁻¹⁴, amplified by 1/(hλ).
-	spectralFloor = 1e-12
-	// fineEnough is the relative change from one rung to the next at which
-	// the ladder may end. A rung is about ten times nearer to the truth than
-	// the one before, so a slope over a factor of 2 is then good to 0.001.
-	fineEnough = 5e-3
-	// absoluteGoal is the change that is wanted as well.
-	absoluteGoal = 1e-7
 	// maxNoiseNodes bounds the nodes over all normals of a step.
 	maxNoiseNodes = 4096
 )
@@ -97,7 +92,11 @@ type spectralEngine struct {
 	full   integrators.Force
 	target *density
 	tail   *gaussianEngine // the problem far out, or nil
-	bases  []*basis        // one a rung of the ladder, made when needed
+	ladder []degrees
+	bases  []*basis // one a rung of the ladder, made when needed
+
+	deviations []float64 // of the observables under the target
+	rates      pace
 }
 
 func newSpectralEngine(p *Problem) (*spectralEngine, error) {
@@ -106,7 +105,7 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, target: target, bases: make([]*basis, len(rungs))}
+	e := &spectralEngine{full: scalarForce{mean}, target: target, ladder: rungs, bases: make([]*basis, len(rungs))}
 	var far []*affineForce
 	for _, u := range p.scalar {
 		o, ok := u.(Oscillator)
@@ -116,15 +115,73 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 		e.forces = append(e.forces, scalarForce{u})
 	}
 	if len(far) == len(p.scalar) {
-		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, gaussian: far}, nil)
+		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil)
 	}
 	if p.affine() {
-		e.full = e.tail.mean
+		e.full = e.tail.full.original[0]
 		for i, f := range far {
 			e.forces[i] = f
 		}
 	}
+	for _, o := range scalarObservables {
+		e.deviations = append(e.deviations, target.deviation(o))
+	}
+	e.rates = scalarPace(p, target)
 	return e, err
+}
+
+// judging returns the engine without the most expensive rungs: an order needs
+// no chains near the limit of stability.
+func (e *spectralEngine) judging() *spectralEngine {
+	out := *e
+	out.ladder = e.ladder[:judgingRungs]
+	return &out
+}
+
+// judgingRungs is how many rungs an order may ask for.
+const judgingRungs = 4
+
+func (e *spectralEngine) pace() pace { return e.rates }
+
+func (e *spectralEngine) size(_ int, x []float64) float64 { return math.Abs(x[0]) }
+
+// scalarPace takes the largest and the mean curvature, where the target is, for
+// the squares of the frequencies.
+func scalarPace(p *Problem, target *density) pace {
+	most, mean := 0.0, 0.0
+	heaviest := slices.Max(target.w)
+	for i, x := range target.x {
+		whole := 0.0
+		for _, u := range p.scalar {
+			c := u.Curvature(x)
+			whole += c / float64(len(p.scalar))
+			if target.w[i] > livedIn*heaviest {
+				most = max(most, math.Abs(c))
+			}
+		}
+		mean += target.w[i] * whole
+	}
+	return pace{fast: max(math.Sqrt(most), p.Friction), slow: min(math.Sqrt(mean), p.Friction), largest: 0.5}
+}
+
+// livedIn is the density, relative to the largest, above which a chain's
+// frequencies count.
+const livedIn = 1e-4
+
+// deviation is an observable's standard deviation.
+func (d *density) deviation(o scalarObservable) float64 {
+	if o.theta == nil {
+		return math.Sqrt2 // of r², r standard normal
+	}
+	mean, square := 0.0, 0.0
+	for i, x := range d.x {
+		mean += d.w[i] * o.theta(x)
+	}
+	for i, x := range d.x {
+		v := o.theta(x) - mean
+		square += d.w[i] * v * v
+	}
+	return math.Sqrt(square)
 }
 
 func (e *spectralEngine) observables() []string {
@@ -141,6 +198,7 @@ func (e *spectralEngine) observables() []string {
 type basis struct {
 	degrees
 	pairs    [][2]int
+	widths   []int // how many pairs there are of each degree in r
 	thetaSet jacobi
 	rSet     jacobi
 
@@ -153,7 +211,7 @@ type basis struct {
 // basis returns the basis of a rung.
 func (e *spectralEngine) basis(i int) *basis {
 	if e.bases[i] == nil {
-		e.bases[i] = newBasis(e.target, rungs[i])
+		e.bases[i] = newBasis(e.target, e.ladder[i])
 	}
 	return e.bases[i]
 }
@@ -169,6 +227,7 @@ func newBasis(target *density, d degrees) *basis {
 		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
 			b.pairs = append(b.pairs, [2]int{a, k})
 		}
+		b.widths = append(b.widths, d.theta-(k*d.theta+d.r-1)/d.r+1)
 	}
 	for _, o := range scalarObservables {
 		b.observed = append(b.observed, b.coefficients(target, o))
@@ -347,9 +406,10 @@ func (b *basis) average(dst []float64, s integrators.Stepper, f integrators.Forc
 		s.Step(&z, f, &noise)
 		b.thetaSet.values(p, zt[0])
 		b.rSet.values(q, zr[0])
-		scale(p, rule.weights[l])
-		for i, pair := range b.pairs {
-			dst[i] += p[pair[0]] * q[pair[1]]
+		at := 0
+		for k, v := range q { // pairs are in the order of the degree in r
+			addScaled(dst[at:at+b.widths[k]], rule.weights[l]*v, p[:b.widths[k]])
+			at += b.widths[k]
 		}
 	}
 }
@@ -392,6 +452,9 @@ func multiplyRow(dst []float64, w float64, x []float64, m blas64.General) {
 // prepare keeps the integrator; matrices are made for as many rungs of the
 // ladder as a scheme asks for.
 func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
+	if auxiliary(in) > 0 {
+		return nil, usage.Errorf("integrator %q has auxiliary variables, and the spectral engine takes one position and one momentum: want a problem of kind gaussian", in.Method.Name)
+	}
 	p := &preparedSpectral{engine: e, in: in}
 	p.full.forces, p.parts.forces = []integrators.Force{e.full}, e.forces
 	if e.tail == nil {
@@ -420,7 +483,8 @@ type ladder struct {
 type rung struct {
 	*coefficients
 	basis *basis
-	lu    mat.LU // of I − the mean outer step, without the constant function
+	lu    blas64.General // factors of I − the mean outer step, without the constant function
+	swaps []int
 }
 
 // rung returns the matrices in the i-th basis, where i rises one by one.
@@ -468,13 +532,14 @@ func (r *rung) factorise(inner int) {
 	for i := range n - 1 {
 		a.Set(i, i, 1+a.At(i, i))
 	}
-	r.lu.Factorize(a)
+	r.lu, r.swaps = a.RawMatrix(), make([]int, n-1)
+	lapack64.Getrf(r.lu, r.swaps)
 }
 
 // solve returns the errors of the stationary law under a scheme.
-func (p *preparedSpectral) solve(m minibatch.Method, everyStep bool) (point, error) {
+func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
 	if p.tail != nil {
-		if far, err := p.tail.solve(m, false); err != nil || far.unstable() {
+		if far, err := p.tail.solve(ctx, m, false); err != nil || far.unstable() {
 			return far, err
 		}
 	}
@@ -482,67 +547,116 @@ func (p *preparedSpectral) solve(m minibatch.Method, everyStep bool) (point, err
 	if m.Whole() {
 		forces = &p.full
 	}
-	return p.climb(forces, m, everyStep)
+	return p.climb(ctx, forces, m, everyStep)
 }
 
-// climb goes up the ladder to the first result that is good, or else returns
-// the one that changed least. High rungs may be worse than low ones: where
+// climb goes up the ladder until the errors are as fine as is wanted, and
+// returns the finest. An error's bound is what the last rung changed, where
+// each of the two last changed less than the one before: a basis that does
+// not come closer says nothing. High rungs may be worse than low ones: where
 // steps are large, a stationary law has moments of low degree alone.
-func (p *preparedSpectral) climb(forces *ladder, m minibatch.Method, everyStep bool) (point, error) {
-	var best, before point
-	least := math.Inf(1)
-	for i := range rungs {
-		now, radius, err := p.rung(forces, i).solve(m, p.in.Batches, everyStep)
+func (p *preparedSpectral) climb(ctx context.Context, forces *ladder, m minibatch.Method, everyStep bool) (point, error) {
+	best, least := lostPoint(len(scalarObservables)), math.Inf(1)
+	var before, now *outcome
+	change, radius := math.Inf(1), 0.0
+	for i := range p.engine.ladder {
+		next, err := p.rung(forces, i).solve(ctx, m, p.in.Batches, everyStep)
 		if err != nil {
 			return point{}, err
 		}
-		at := point{errors: now, resolution: resolution(before.errors, now), radius: radius}
-		if before = at; now == nil {
-			if best.errors != nil {
-				break
-			}
-			best = at
+		if next.signed == nil {
+			radius = next.radius
+			before, now, change = nil, nil, math.Inf(1)
 			continue
 		}
-		change := slices.Max(at.resolution)
-		if best.errors == nil || change < least {
+		before, now = now, next
+		if before == nil {
+			continue
+		}
+		last := change
+		change = p.engine.change(before, now)
+		floor := slices.Max(now.noise)
+		if change > rungContraction*last && change > 4*floor || math.IsInf(last, 1) {
+			continue
+		}
+		if at := p.engine.point(before, now, change); change < least {
 			best, least = at, change
 		}
-		if good(now, at.resolution) || change > 10*least {
+		if best.fine(4 * floor) {
 			break
 		}
+	}
+	if math.IsInf(least, 1) && radius >= 1 && now == nil {
+		return point{radius: radius}, nil
 	}
 	return best, nil
 }
 
-// resolution is how far the errors of one rung are from those of the rung
-// before; where that has none, nothing is known.
-func resolution(before, now []float64) []float64 {
-	res := make([]float64, len(now))
-	for o := range now {
-		res[o] = math.Inf(1)
-		if before != nil {
-			res[o] = max(spectralFloor, math.Abs(now[o]-before[o]))
-		}
-	}
-	return res
-}
+const (
+	// rungContraction is how much less than the one before a rung must change
+	// the errors.
+	rungContraction = 0.5
+	// fineEnough is the bound, relative to the error, and absoluteGoal the one
+	// relative to the observable's standard deviation, at which the ladder may
+	// end, and wanted the one at which it does.
+	fineEnough   = 5e-3
+	absoluteGoal = 1e-7
+	wanted       = 1e-11
+	// sharedChange is the part of the largest change over the observables that
+	// bounds each of them at least: one may happen not to change.
+	sharedChange = 0.3
+	// elementNoise is the round-off of a matrix element.
+	elementNoise = 4e-15
+)
 
-func good(errors, resolution []float64) bool {
-	for o, e := range errors {
-		if resolution[o] > absoluteGoal || resolution[o] > max(10*spectralFloor, fineEnough*math.Abs(e)) {
+// fine reports whether all errors are as well known as is wanted, or as
+// round-off allows.
+func (p point) fine(floor float64) bool {
+	for _, x := range p.observed {
+		if !(x.relativeResolution <= max(floor, wanted, min(absoluteGoal, fineEnough*x.relative))) {
 			return false
 		}
 	}
 	return true
 }
 
-// solve returns the observables' absolute errors in this basis, or the
-// spectral radius of a period that has no stationary law in it.
-func (r *rung) solve(m minibatch.Method, inner int, everyStep bool) (errors []float64, radius float64, err error) {
-	cycle, err := newPeriod(r, m, inner)
+// outcome is what one rung gives.
+type outcome struct {
+	signed []float64 // errors of the observables; nil if there is no stationary law
+	noise  []float64 // what round-off may have made of them, over their standard deviations
+	radius float64
+}
+
+// change is how far apart two rungs are, over the observables' standard
+// deviations.
+func (e *spectralEngine) change(before, now *outcome) float64 {
+	most := 0.0
+	for o, v := range now.signed {
+		most = max(most, math.Abs(v-before.signed[o])/e.deviations[o])
+	}
+	return most
+}
+
+// point turns two rungs into errors and their bounds.
+func (e *spectralEngine) point(before, now *outcome, change float64) point {
+	var p point
+	for o, v := range now.signed {
+		sd := e.deviations[o]
+		bound := max(math.Abs(v-before.signed[o])/sd, sharedChange*change) + now.noise[o]
+		p.observed = append(p.observed, observation{
+			signed: []float64{v / sd}, relative: math.Abs(v) / sd, relativeResolution: bound,
+			error: math.Abs(v), resolution: bound * sd,
+		})
+	}
+	return p
+}
+
+// solve returns the observables' errors in this basis, or the spectral radius
+// of a period that has no stationary law in it.
+func (r *rung) solve(ctx context.Context, m minibatch.Method, inner int, everyStep bool) (*outcome, error) {
+	cycle, err := newPeriod(ctx, r, m, inner)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	truth := make([]float64, r.size())
 	truth[0] = 1
@@ -554,9 +668,12 @@ func (r *rung) solve(m minibatch.Method, inner int, everyStep bool) (errors []fl
 		y[0] = 0 // mass is kept
 		return y
 	}
-	delta, ok := gmres(apply, r.precondition, b)
-	if !ok || !finite(delta) {
-		return nil, growth(cycle), nil
+	delta, left := gmres(ctx, apply, r.precondition, b, residualGoal)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !(left <= residualLimit*norm(b)) || !finite(delta) {
+		return &outcome{radius: growth(cycle)}, nil
 	}
 	if everyStep {
 		truth := append([]float64(nil), delta...)
@@ -564,18 +681,43 @@ func (r *rung) solve(m minibatch.Method, inner int, everyStep bool) (errors []fl
 		delta = cycle.occupation(truth)
 		delta[0] = 0
 	}
+	out := &outcome{}
+	wrong, _ := gmres(ctx, apply, r.precondition, roughness(len(b), float64(cycle.kernels())), unitGoal)
 	for _, f := range r.basis.observed {
-		errors = append(errors, math.Abs(dot(delta, f)))
+		out.signed = append(out.signed, dot(delta, f))
+		out.noise = append(out.noise, noiseSafety*math.Abs(dot(wrong, f))/norm(f[1:])+4*epsilon)
 	}
-	return errors, 0, nil
+	return out, ctx.Err()
 }
 
-// precondition solves x(I − P) = y for the rows x.
+// residualLimit is what is still taken for a solution.
+const residualLimit = 1e-9
+
+// noiseSafety is how many times one draw of round-off stands for any.
+const noiseSafety = 4
+
+// roughness is what round-off may add to a law of coefficients over a period.
+func roughness(n int, kernels float64) []float64 {
+	rng := rand.New(rand.NewPCG(7, 8)) // any signs do
+	x := make([]float64, n)
+	for i := 1; i < n; i++ {
+		x[i] = math.Copysign(elementNoise*kernels, rng.Float64()-0.5)
+	}
+	return x
+}
+
+// precondition solves x(I − P) = y for the rows x. A condition number above
+// 1/ε is the business of gmres, which judges the residual.
 func (r *rung) precondition(y []float64) []float64 {
-	x := make([]float64, len(y))
-	// A condition number above 1/ε is the business of gmres, which judges
-	// the residual.
-	_ = r.lu.SolveVecTo(mat.NewVecDense(len(y)-1, x[1:]), true, mat.NewVecDense(len(y)-1, append([]float64(nil), y[1:]...)))
+	x := append([]float64(nil), y...)
+	x[0] = 0
+	v := blas64.Vector{N: len(x) - 1, Inc: 1, Data: x[1:]}
+	blas64.Trsv(blas.Trans, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: r.lu.Rows, Stride: r.lu.Stride, Data: r.lu.Data}, v)
+	blas64.Trsv(blas.Trans, blas64.Triangular{Uplo: blas.Lower, Diag: blas.Unit, N: r.lu.Rows, Stride: r.lu.Stride, Data: r.lu.Data}, v)
+	for i := len(r.swaps) - 1; i >= 0; i-- {
+		j := r.swaps[i]
+		v.Data[i], v.Data[j] = v.Data[j], v.Data[i]
+	}
 	return x
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"hambench/internal/table"
@@ -11,7 +12,7 @@ import (
 
 // WriteTable prints the rows as an ASCII table, a line per observable.
 func WriteTable(w io.Writer, rows []Row) error {
-	header := []string{"problem", "integrator", "scheme", "observable", "error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
+	header := []string{"problem", "integrator", "scheme", "observable", "relative error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
 	var lines [][]string
 	for _, r := range rows {
 		name := r.Integrator
@@ -28,19 +29,15 @@ func WriteTable(w io.Writer, rows []Row) error {
 	return table.Write(w, header, lines)
 }
 
-// finest is the error at the smallest step, or what stands in its place.
+// finest is the relative error at the smallest step, or what stands in its
+// place.
 func (r Row) finest(o Observable) string {
-	at := 0
-	for i, h := range r.Steps {
-		if h < r.Steps[at] {
-			at = i
-		}
-	}
-	e, res := float64(o.Errors[at]), float64(o.Resolution[at])
-	if e <= res {
+	at := slices.Index(r.Steps, slices.Min(r.Steps))
+	e, res := float64(o.Relative[at]), float64(o.RelativeResolution[at])
+	if e <= res && !math.IsInf(res, 1) {
 		return fmt.Sprintf("< %.0e", res)
 	}
-	return format("%.3e", o.Errors[at])
+	return format("%.3e", o.Relative[at])
 }
 
 func (r Row) formatVerdict(o Observable) string {
@@ -64,10 +61,13 @@ func format(verb string, v Number) string {
 }
 
 func formatOrder(o Observable) string {
-	if u := float64(o.Uncertainty); math.IsInf(u, 0) || math.IsNaN(u) {
-		return format("%.3f", o.Order)
+	switch {
+	case !math.IsNaN(float64(o.Order)):
+		return fmt.Sprintf("%g", float64(o.Order))
+	case !math.IsNaN(float64(o.AtLeast)):
+		return fmt.Sprintf(">= %g", float64(o.AtLeast))
 	}
-	return format("%.3f", o.Order) + " +- " + format("%.3f", o.Uncertainty)
+	return "-"
 }
 
 func formatClaim(v Number) string {

@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +16,6 @@ import (
 	"hambench/integrators"
 	"hambench/usage"
 )
-
-var update = flag.Bool("update", false, "rewrite the baseline in testdata")
 
 // certified is the JSON of hambench certify on the Gaussian problem, under
 // methods.
@@ -34,20 +32,30 @@ func certified(t *testing.T, methods []integrators.Method) []byte {
 	return append(data, '\n')
 }
 
-// TestBaseline is the gate as CI runs it: what the tree computes now against
-// the committed run.
-func TestBaseline(t *testing.T) {
-	path := filepath.Join("..", "testdata", "certify.json")
-	now := certified(t, nil)
-	if *update {
-		if err := os.WriteFile(path, now, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	old, err := os.ReadFile(path)
+// baseline is the committed run of hambench certify, of the Gaussian problem.
+func baseline(t *testing.T) (path string, data []byte) {
+	t.Helper()
+	path = filepath.Join("..", "testdata", "certify.json")
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var rows []certify.Row
+	if err := json.Unmarshal(data, &rows); err != nil {
+		t.Fatal(err)
+	}
+	rows = slices.DeleteFunc(rows, func(r certify.Row) bool { return r.Problem != "gaussian" })
+	if data, err = json.Marshal(rows); err != nil {
+		t.Fatal(err)
+	}
+	return path, data
+}
+
+// TestBaseline is the gate as CI runs it: what the tree computes now against
+// the committed run.
+func TestBaseline(t *testing.T) {
+	now := certified(t, nil)
+	path, old := baseline(t)
 	r, err := Compare(Run{path, old}, Run{"now", now}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +65,7 @@ func TestBaseline(t *testing.T) {
 		if err := r.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		t.Errorf("%v; if that is meant, run go test ./gate -update\n%s", err, &b)
+		t.Errorf("%v; if that is meant, run go test ./certify -update\n%s", err, &b)
 	}
 }
 

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "rewrite the table of power in docs")
 
 // trials are the comparisons behind each number of the table: its standard
 // error is at most 2.2 %.

@@ -21,7 +21,7 @@ several times (-count 10); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
 input cannot be compared. 3: it cannot be decided, and a table says how many
 more runs would decide it.`,
-		example: "hambench certify --problem gaussian --json > new.json && hambench gate testdata/certify.json new.json",
+		example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
 		run:     runGate,
 	}
 }

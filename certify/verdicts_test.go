@@ -1,0 +1,290 @@
+package certify
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/integrators"
+)
+
+var verdictCount = flag.Int("verdicts", 60, "random problems in TestNoVerdictIsFalse")
+
+// trial is a random problem with what is asked of it.
+type trial struct {
+	problem            *Problem
+	integrator, scheme string
+	steps              []float64
+	fast               float64
+	well               bool // posed: steps from 10⁻³ to 0.4, condition at most 10³
+	claims             integrators.Claims
+}
+
+// String shows a trial so that it can be repeated.
+func (c trial) String() string {
+	raw, _ := c.problem.MarshalJSON()
+	return fmt.Sprintf("%s under %s, steps %v, claims %v and %v: %s", c.integrator, c.scheme, c.steps, c.claims.ErgodicOrder, c.claims.PositionOrder, raw)
+}
+
+// logUniform draws from 10^lo to 10^hi.
+func logUniform(rng *rand.Rand, lo, hi float64) float64 {
+	return math.Pow(10, lo+(hi-lo)*rng.Float64())
+}
+
+// randomTrial draws the trial of a number.
+func randomTrial(t *testing.T, seed uint64) trial {
+	rng := rand.New(rand.NewPCG(2026, seed))
+	names := []string{"euler", "rk2", "leapfrog", "symmetric", "lietrotter", "baoab", "obabo", "mt3", "mt3"}
+	schemes := []string{"full", "reshuffle", "reshuffle", "replacement", "cyclic", "symmetric"}
+	c := trial{integrator: names[rng.IntN(len(names))], scheme: schemes[rng.IntN(len(schemes))]}
+	d, k := 1+rng.IntN(3), 1+rng.IntN(6)
+	if rng.IntN(50) == 0 && d < 3 {
+		k = 7 + rng.IntN(4)
+	}
+	if c.scheme == "symmetric" {
+		k = min(k, 4)
+	}
+	c.well = rng.IntN(2) == 0
+	spread := 3.0
+	if !c.well {
+		spread = 6
+	}
+	condition := logUniform(rng, 0, spread)
+	unit := logUniform(rng, -8, 8) // of θ: frequencies are its inverse
+	// P̄ = AAᵀ with singular values from √condition down to 1, over unit.
+	q := orthogonal(rng, d)
+	a := mat.NewDense(d, d, nil)
+	for i := range d {
+		at := 1.0
+		if d > 1 {
+			at = float64(i) / float64(d-1)
+		}
+		for j := range d {
+			a.Set(j, i, q.At(j, i)*math.Pow(condition, at/2)/unit)
+		}
+	}
+	c.fast = math.Sqrt(condition) / unit
+	curved, apart := logUniform(rng, -6, -0.1), logUniform(rng, -6, 0.5)
+	switch rng.IntN(6) {
+	case 0:
+		curved = 0
+	case 1:
+		apart = 0
+	}
+	friction := logUniform(rng, -1, 0.7) / unit * math.Pow(condition, rng.Float64()/2)
+	p := &Problem{Kind: Gaussian, Friction: friction}
+	mean := make([]float64, d)
+	for i := range mean {
+		// Equal pulls have a common mean of 0: elsewhere the shifts' rounding
+		// would make them differ, by 10⁻¹⁶.
+		if apart > 0 {
+			mean[i] = 3 * rng.NormFloat64() * unit
+		}
+	}
+	for range k {
+		s := mat.NewDense(d, d, nil)
+		for i := range d {
+			for j := i; j < d; j++ {
+				v := curved * (2*rng.Float64() - 1) / float64(d)
+				s.Set(i, j, v)
+				s.Set(j, i, v)
+			}
+			s.Set(i, i, 1+s.At(i, i))
+		}
+		var half, whole mat.Dense
+		half.Mul(a, s)
+		whole.Mul(&half, a.T())
+		precision := make([]float64, 0, d*d)
+		for i := range d {
+			for j := range d {
+				precision = append(precision, whole.At(min(i, j), max(i, j)))
+			}
+		}
+		if curved == 0 && len(p.gaussian) > 0 {
+			precision = p.gaussian[0].affine.Precision
+		}
+		shift := make([]float64, d)
+		for i := range d {
+			shift[i] = dot(precision[i*d:(i+1)*d], mean)
+			for j := range d {
+				shift[i] += apart * rng.NormFloat64() * a.At(i, j)
+			}
+		}
+		p.gaussian = append(p.gaussian, newAffineForce(precision, shift))
+	}
+	c.problem = p
+	lo, hi := -3.0, math.Log10(0.1)
+	if !c.well {
+		lo, hi = -9, 0.5
+	}
+	h := logUniform(rng, lo, hi) / max(c.fast, friction)
+	c.steps = []float64{4 * h, 2 * h, h}
+	m, err := integrators.Builtin().Lookup(c.integrator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.claims = m.Claims
+	if rng.IntN(2) == 0 { // claims that may be wrong
+		orders := []float64{1, 2, 3, 4, math.Inf(1)}
+		c.claims.ErgodicOrder = orders[rng.IntN(len(orders))]
+		c.claims.PositionOrder = max(c.claims.ErgodicOrder, orders[rng.IntN(len(orders))])
+	}
+	return c
+}
+
+func orthogonal(rng *rand.Rand, d int) *mat.Dense {
+	m := mat.NewDense(d, d, nil)
+	for i := range d {
+		for j := range d {
+			m.Set(i, j, rng.NormFloat64())
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(m)
+	var q mat.Dense
+	qr.QTo(&q)
+	return &q
+}
+
+// row certifies the trial.
+func (c trial) row(t *testing.T) Row {
+	m, err := integrators.Builtin().Lookup(c.integrator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Claims = c.claims
+	s, err := Schemes(c.scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Run(context.Background(), Options{Problem: c.problem, Integrators: []integrators.Method{m}, Schemes: s, Steps: c.steps})
+	if err != nil {
+		t.Fatalf("%v: %v", c, err)
+	}
+	return rows[0]
+}
+
+// TestNoVerdictIsFalse certifies random problems, with claims of which half are
+// drawn at random, and compares with arithmetic of 190 digits: no verdict, no
+// order and no bound may be false, and on well-posed problems at most 5 % of
+// the observables may be left open.
+func TestNoVerdictIsFalse(t *testing.T) {
+	var open, asked int
+	for seed := range *verdictCount {
+		c := randomTrial(t, uint64(seed))
+		row := c.row(t)
+		truth, err := trueOrders(c.problem, c.integrator, c.scheme, c.fast)
+		if err != nil {
+			t.Errorf("trial %d: the reference does not know: %v: %v", seed, err, c)
+			continue
+		}
+		finest := len(c.steps) - 1
+		if seed%2 == 0 {
+			finest = 0
+		}
+		at := reference(c.problem, c.integrator, c.scheme, c.steps[finest])
+		var errors [3]float64
+		if at.ok {
+			errors = at.sizes()
+		}
+		for i, o := range row.Observables {
+			if err := falseVerdict(o, truth[i]); err != nil {
+				t.Errorf("trial %d: %s: %v (claim %v; true order %v): %v", seed, o.Name, err, o.Claim, truth[i], c)
+			}
+			off := math.Abs(float64(o.Relative[finest]) - errors[i])
+			switch {
+			case row.Radii != nil && float64(row.Radii[finest]) >= 1:
+				if at.ok {
+					t.Errorf("trial %d: unstable at step %v, radius %v, but there is a stationary law: %v", seed, c.steps[finest], row.Radii[finest], c)
+				}
+			case math.IsInf(float64(o.RelativeResolution[finest]), 1): // nothing is said
+			case !at.ok:
+				t.Errorf("trial %d: error %v at step %v, but there is no stationary law: %v", seed, o.Relative[finest], c.steps[finest], c)
+			case !(off <= float64(o.RelativeResolution[finest])):
+				t.Errorf("trial %d: %s at step %v: relative error %.6g is off by %.3g, stated resolution %.3g: %v", seed, o.Name, c.steps[finest], o.Relative[finest], off, o.RelativeResolution[finest], c)
+			}
+			if c.well {
+				asked++
+				if o.Verdict == Inconclusive {
+					open++
+					t.Logf("trial %d: %s is left open (claim %v; true order %v): %v", seed, o.Name, o.Claim, truth[i], c)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d observables of well-posed problems are left open", open, asked)
+	if float64(open) > 0.05*float64(asked) {
+		t.Errorf("%d of %d observables of well-posed problems are left open, want at most 5 %%", open, asked)
+	}
+}
+
+// TestListedVerdicts holds what the first edition got wrong, one case each.
+func TestListedVerdicts(t *testing.T) {
+	builtin := gaussianBuiltin()
+	small := &Problem{Kind: Gaussian, Friction: builtin.Friction * 1e4} // in units of 10⁻⁴
+	for _, b := range builtin.gaussian {
+		p, s := append([]float64(nil), b.affine.Precision...), append([]float64(nil), b.affine.Shift...)
+		scale(p, 1e8)
+		scale(s, 1e4)
+		small.gaussian = append(small.gaussian, newAffineForce(p, s))
+	}
+	problem := func(friction float64, batches ...*affineForce) *Problem {
+		return &Problem{Kind: Gaussian, Friction: friction, gaussian: batches}
+	}
+	stiff := problem(2, newAffineForce([]float64{1e5, 0, 0, 1}, []float64{10, 1}), newAffineForce([]float64{6e4, 0, 0, 1.5}, []float64{-3, 0.2}))
+	soft := problem(1, newAffineForce([]float64{1e-6}, []float64{0}))
+	heavy := problem(50, newAffineForce([]float64{1500}, []float64{40}), newAffineForce([]float64{500}, []float64{-10}))
+	similar := problem(1.3,
+		newAffineForce([]float64{2, 0.3, 0.3, 1.5}, []float64{1, -0.5}), newAffineForce([]float64{2.02, 0.3, 0.3, 1.49}, []float64{1.01, -0.5}))
+	// At a condition number of 10⁵ an order may be left open.
+	for _, o := range certifyOne(t, Options{Problem: stiff}, "exact", "reshuffle").Observables {
+		if o.Verdict == Refuted || float64(o.Order) < 2 || float64(o.Order) > 2 {
+			t.Errorf("stiff and soft together: %s is %s of order %v, want 2 or open", o.Name, o.Verdict, o.Order)
+		}
+	}
+	for _, c := range []struct {
+		problem                        *Problem
+		integrator, scheme, observable string
+		steps                          []float64
+		order                          float64 // +Inf: exact
+		was                            string
+	}{
+		{small, "lietrotter", "full", "theta.cov", []float64{4e-6, 2e-6, 1e-6, 5e-7, 2.5e-7}, 2, "exact"},
+		{builtin, "mt3", "full", "joint.cov", []float64{1e-4, 5e-5, 2.5e-5}, 3, "exact"},
+		{builtin, "leapfrog", "full", "theta.cov", []float64{1e-4, 5e-5, 2.5e-5}, math.Inf(1), "refuted"},
+		{builtin, "leapfrog", "reshuffle", "theta.cov", []float64{1e-4, 5e-5, 2.5e-5}, 2, "refuted"},
+		{soft, "baoab", "full", "theta.cov", nil, math.Inf(1), "unstable"},
+		{soft, "leapfrog", "full", "joint.cov", nil, 1, "unstable"},
+		{heavy, "lietrotter", "reshuffle", "joint.cov", nil, 2, "3.000 ± 0.000"},
+		{similar, "mt3", "reshuffle", "joint.cov", nil, 2, "2.995 ± 0.003"},
+		{similar, "lietrotter", "replacement", "theta.cov", nil, 1, "2.00"},
+	} {
+		o := certifyOne(t, Options{Problem: c.problem, Steps: c.steps}, c.integrator, c.scheme).observable(t, c.observable)
+		if math.IsInf(c.order, 1) {
+			if o.Verdict != Exact {
+				t.Errorf("%s under %s: %s is %s, want exact, which the first edition called %s", c.integrator, c.scheme, c.observable, o.Verdict, c.was)
+			}
+		} else if o.Verdict != Confirmed || float64(o.Order) != c.order {
+			t.Errorf("%s under %s: %s is %s of order %v, want %v, which the first edition called %s", c.integrator, c.scheme, c.observable, o.Verdict, o.Order, c.order, c.was)
+		}
+	}
+}
+
+// falseVerdict says what is false of an observable whose order is known.
+func falseVerdict(o Observable, truth float64) error {
+	claim, order := float64(o.Claim), float64(o.Order)
+	switch {
+	case o.Verdict == Confirmed && truth < claim, o.Verdict == Refuted && truth >= claim, o.Verdict == Exact && !math.IsInf(truth, 1):
+		return fmt.Errorf("false verdict %s, order %v ± %v, at least %v", o.Verdict, o.Order, o.Uncertainty, o.AtLeast)
+	case !math.IsNaN(order) && order != truth:
+		return fmt.Errorf("false order %v ± %v", o.Order, o.Uncertainty)
+	case float64(o.AtLeast) > truth:
+		return fmt.Errorf("false bound: order at least %v", o.AtLeast)
+	}
+	return nil
+}
