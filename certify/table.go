@@ -33,6 +33,9 @@ func WriteTable(w io.Writer, rows []Row) error {
 // place.
 func (r Row) finest(o Observable) string {
 	at := slices.Index(r.Steps, slices.Min(r.Steps))
+	if at >= len(o.Relative) || at >= len(o.RelativeResolution) { // of a row of the first edition
+		return "-"
+	}
 	e, res := float64(o.Relative[at]), float64(o.RelativeResolution[at])
 	if e <= res && !math.IsInf(res, 1) {
 		return fmt.Sprintf("< %.0e", res)

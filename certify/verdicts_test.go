@@ -13,7 +13,7 @@ import (
 	"hambench/integrators"
 )
 
-var verdictCount = flag.Int("verdicts", 60, "random problems in TestNoVerdictIsFalse")
+var verdictCount = flag.Int("verdicts", 25, "random problems in TestNoVerdictIsFalse")
 
 // trial is a random problem with what is asked of it.
 type trial struct {

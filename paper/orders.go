@@ -35,6 +35,9 @@ func (e *Evidence) fits(purpose string, keep func(f fitted) bool) []fitted {
 				f.order, f.known = math.Inf(1), true
 			case certify.Confirmed, certify.Refuted:
 				f.order, f.uncertainty, f.known = float64(o.Order), float64(o.Uncertainty), true
+				if math.IsNaN(f.order) { // what is known at least
+					f.order, f.known = float64(o.AtLeast), !math.IsNaN(float64(o.AtLeast))
+				}
 			}
 			if keep(f) {
 				out = append(out, f)
