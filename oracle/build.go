@@ -80,9 +80,9 @@ type builder struct {
 	options   Options
 	noise     func(key uint64, stream uint32) integrators.Noise
 
-	chains    []*part
-	second    *part         // the second opinion's
-	firstDone chan struct{} // closed when chains[0] is there
+	chains     []*part
+	crossCheck *part         // draws of the Metropolis-corrected sampler
+	firstDone  chan struct{} // closed when chains[0] is there
 
 	mu          sync.Mutex
 	done, total int64
@@ -99,14 +99,14 @@ func (b *builder) progress(done, more int64) {
 	}
 }
 
-// run runs the chains and the second opinion, Workers at a time. The first
-// error stops all.
+// run runs the chains and the cross-check, Workers at a time. The first error
+// stops all.
 func (b *builder) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	units := b.spec.Chains + 1
 	b.chains = make([]*part, b.spec.Chains)
-	b.progress(0, int64(b.spec.Chains)*b.chainSteps(0)+b.opinionSteps())
+	b.progress(0, int64(b.spec.Chains)*b.chainSteps(0)+b.crossCheckSteps())
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(max(b.options.Workers, 1), units) {
@@ -126,8 +126,8 @@ func (b *builder) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// runUnit runs a chain or, after them, the second opinion, which needs the
-// first chain only: so a worker that is free early takes it.
+// runUnit runs a chain or, after them, the cross-check, which needs only the
+// first chain: a worker that is free early takes it.
 func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err error) {
 	if u == b.spec.Chains {
 		select {
@@ -135,7 +135,7 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err erro
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		b.second, err = b.kept(crossCheckPart, b.opinionSteps(), func() (*part, error) { return b.runOpinion(ctx, t, b.chains[0]) })
+		b.crossCheck, err = b.kept(crossCheckPart, b.crossCheckSteps(), func() (*part, error) { return b.runCrossCheck(ctx, t, b.chains[0]) })
 		return err
 	}
 	b.chains[u], err = b.kept(chainPart(u), b.chainSteps(0), func() (*part, error) { return b.runChain(ctx, t, u) })
@@ -198,7 +198,7 @@ func (b *builder) streamKey(name string) uint64 {
 
 // assemble joins the parts, and verifies the whole.
 func (b *builder) assemble() *Reference {
-	r := &Reference{Spec: b.spec, Seconds: b.second.Seconds}
+	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds}
 	restarts := 0
 	for _, p := range b.chains {
 		r.Draws = append(r.Draws, p.draws)
@@ -209,8 +209,8 @@ func (b *builder) assemble() *Reference {
 		restarts += p.Restarts
 	}
 	r.Diagnostics = diagnose(r.Draws)
-	r.Opinion = *b.second.Opinion
-	r.Opinion.Distance = r.Distance(widen(b.second.draws))
+	r.CrossCheck = *b.crossCheck.CrossCheck
+	r.CrossCheck.Distance = r.Distance(widen(b.crossCheck.draws))
 	r.Checks = r.verify(restarts)
 	return r
 }
@@ -218,9 +218,8 @@ func (b *builder) assemble() *Reference {
 // verify holds a reference to its limits. A chain that was started again with
 // half the step is as good as another, but not if that is the rule. The limits
 // of split-R̂ are the usual 1.05 and, for the one number that sees every
-// parameter, 1.1 (BDA3). A second
-// opinion that is accepted less often than 0.6 has too few independent draws
-// to have a say. The self-distance must be what the draws' correlation implies
+// parameter, 1.1 (BDA3). A cross-check that is accepted less often than 0.6 has
+// too few independent draws to decide anything. The self-distance must be what the draws' correlation implies
 // (impliedSelfDistance): above it, the chains disagree; below it, they are not
 // independent.
 func (r *Reference) verify(restarts int) []Check {
@@ -231,8 +230,8 @@ func (r *Reference) verify(restarts int) []Check {
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
 		newCheck("split-R̂ of the potential", SplitRHat(r.Potential), 0, 1.1),
 		newCheck("self-distance, mean", self.Mean, implied-selfSpread*sd, implied+selfSpread*sd),
-		newCheck("second opinion, acceptance", r.Opinion.Acceptance, 0.6, 0.95),
-		newCheck("second opinion, distance", r.Opinion.Distance, self.Low, self.High),
+		newCheck("cross-check, acceptance", r.CrossCheck.Acceptance, 0.6, 0.95),
+		newCheck("cross-check, distance", r.CrossCheck.Distance, self.Low, self.High),
 	}
 }
 

@@ -27,7 +27,7 @@ func same(t *testing.T, reason string, a, b *Reference) {
 	t.Helper()
 	for _, pair := range [][2]any{
 		{a.Spec, b.Spec}, {a.Draws, b.Draws}, {a.Start, b.Start}, {a.Potential, b.Potential},
-		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.Opinion, b.Opinion}, {a.ChainStep, b.ChainStep},
+		{a.Diagnostics, b.Diagnostics}, {a.Checks, b.Checks}, {a.CrossCheck, b.CrossCheck}, {a.ChainStep, b.ChainStep},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s: %T differs", reason, pair[0])

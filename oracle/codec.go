@@ -25,7 +25,7 @@ type referenceBody struct {
 	ChainStep   []float64   `json:"chain_h"`
 	Diagnostics Diagnostics `json:"diagnostics"`
 	Self        Band        `json:"self_distance"`
-	Opinion     Opinion     `json:"cross_check"`
+	CrossCheck  CrossCheck  `json:"cross_check"`
 	Checks      []Check     `json:"checks"`
 	Arrays      []byte      `json:"arrays"`
 }
@@ -41,11 +41,11 @@ type part struct {
 
 // partHead is what a part holds beside its arrays.
 type partHead struct {
-	Shape    shape    `json:"shape"`
-	Step     float64  `json:"h"`
-	Restarts int      `json:"restarts"`
-	Seconds  float64  `json:"seconds"`
-	Opinion  *Opinion `json:"cross_check,omitempty"`
+	Shape      shape       `json:"shape"`
+	Step       float64     `json:"h"`
+	Restarts   int         `json:"restarts"`
+	Seconds    float64     `json:"seconds"`
+	CrossCheck *CrossCheck `json:"cross_check,omitempty"`
 }
 
 // partBody is a part as JSON.
@@ -63,7 +63,7 @@ func (r *Reference) Encode() ([]byte, error) {
 	return json.Marshal(referenceBody{
 		Spec: r.Spec, ChainStep: r.ChainStep,
 		Shape:       shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]), len(r.Start[0])},
-		Diagnostics: r.Diagnostics, Self: r.SelfDistance(), Opinion: r.Opinion, Checks: r.Checks, Arrays: w.data,
+		Diagnostics: r.Diagnostics, Self: r.SelfDistance(), CrossCheck: r.CrossCheck, Checks: r.Checks, Arrays: w.data,
 	})
 }
 
@@ -78,7 +78,7 @@ func Decode(data []byte) (*Reference, error) {
 	if err := rd.check(b.Shape, 1); err != nil {
 		return nil, err
 	}
-	r := &Reference{Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, Opinion: b.Opinion, Checks: b.Checks}
+	r := &Reference{Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, CrossCheck: b.CrossCheck, Checks: b.Checks}
 	for range b.Shape.Chains {
 		r.Draws = append(r.Draws, rd.draws(b.Shape))
 		r.Start = append(r.Start, rd.float64s(b.Shape.Dim))

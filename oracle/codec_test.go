@@ -16,7 +16,7 @@ func small() *Reference {
 	r.ChainStep = []float64{0.005, 0.0025}
 	r.Potential = [][]float64{{1, 2, 3, 4}, {5, 6, 7, 8}}
 	r.Diagnostics = diagnose(r.Draws)
-	r.Opinion = Opinion{Distance: 0.1, Acceptance: 0.8, Step: 0.01, Leapfrogs: 100, ESS: Summary{Median: 3}}
+	r.CrossCheck = CrossCheck{Distance: 0.1, Acceptance: 0.8, Step: 0.01, Leapfrogs: 100, ESS: Summary{Median: 3}}
 	r.Checks = []Check{newCheck("ok", 1, 0, 2), newCheck("bad", 3, 0, 2)}
 	return r
 }

@@ -35,7 +35,7 @@ func Fingerprint() (string, error) {
 		}
 	}
 	d.Add("steps", r.ChainStep...)
-	d.Add("cross-check", r.Opinion.Step, r.Opinion.Acceptance, r.Opinion.Distance, float64(r.Opinion.Leapfrogs))
+	d.Add("cross-check", r.CrossCheck.Step, r.CrossCheck.Acceptance, r.CrossCheck.Distance, float64(r.CrossCheck.Leapfrogs))
 	for _, x := range []Summary{r.Diagnostics.Lag1, r.Diagnostics.ESS, r.Diagnostics.SplitRHat} {
 		d.Add("diagnostic", x.Mean, x.Median, x.P05, x.P95)
 	}

@@ -48,8 +48,8 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 			t.Errorf("chain %d: distance %v to the posterior, self-distance %+v", c, d, truth.SelfDistanceOf(spec.Samples))
 		}
 	}
-	if o := r.Opinion; !r.SelfDistance().Contains(o.Distance) || o.Acceptance < 0.6 {
-		t.Errorf("second opinion %+v, self-distance %+v", o, r.SelfDistance())
+	if o := r.CrossCheck; !r.SelfDistance().Contains(o.Distance) || o.Acceptance < 0.6 {
+		t.Errorf("cross-check %+v, self-distance %+v", o, r.SelfDistance())
 	}
 	if r.Diagnostics.SplitRHat.Median > 1.02 {
 		t.Errorf("diagnostics %+v", r.Diagnostics)

@@ -11,9 +11,9 @@ import (
 	"hambench/noise"
 )
 
-// Opinion is what a Metropolis-corrected sampler, which has no step-size
-// bias, said of a reference.
-type Opinion struct {
+// CrossCheck compares a reference with draws of a Metropolis-corrected sampler,
+// which has no step-size bias.
+type CrossCheck struct {
 	Distance   float64 `json:"distance"`   // of its draws to the reference
 	Acceptance float64 `json:"acceptance"` // mean acceptance probability
 	Step       float64 `json:"h"`          // leapfrog step, tuned in its burn-in
@@ -149,10 +149,10 @@ func (m *metropolis) jitter(steps int) int {
 	return max(1, int(math.Round(f*float64(steps))))
 }
 
-// runOpinion samples with the Metropolis-corrected sampler, from the end of
+// runCrossCheck samples with the Metropolis-corrected sampler, from the end of
 // the first chain and with the mass that it suggests, at no more than about
 // the cost of one chain. The distance is left to be filled in.
-func (b *builder) runOpinion(ctx context.Context, t models.Target, first *part) (*part, error) {
+func (b *builder) runCrossCheck(ctx context.Context, t models.Target, first *part) (*part, error) {
 	started := time.Now()
 	key := b.streamKey(crossCheckPart)
 	m := newMetropolis(t, first.end, invMassOf(first.curvature), 4*b.spec.Step, key)
@@ -172,7 +172,7 @@ func (b *builder) runOpinion(ctx context.Context, t models.Target, first *part) 
 		b.progress(int64(b.spec.Thin), 0)
 	}
 	p := o.part()
-	p.Opinion = &Opinion{
+	p.CrossCheck = &CrossCheck{
 		Acceptance: accepted / float64(b.spec.Samples),
 		Step:       m.h,
 		Leapfrogs:  leapfrogs,
@@ -182,8 +182,8 @@ func (b *builder) runOpinion(ctx context.Context, t models.Target, first *part) 
 	return p, nil
 }
 
-// opinionSteps is what the second opinion counts in the progress.
-func (b *builder) opinionSteps() int64 {
+// crossCheckSteps is how many steps the cross-check counts as in the progress.
+func (b *builder) crossCheckSteps() int64 {
 	return int64(b.spec.Samples) * int64(b.spec.Thin)
 }
 

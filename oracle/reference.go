@@ -22,7 +22,7 @@ type Reference struct {
 	Potential   [][]float64
 	Diagnostics Diagnostics
 	Checks      []Check
-	Opinion     Opinion
+	CrossCheck  CrossCheck
 	// Seconds is the time that all chains together took.
 	Seconds float64
 

@@ -22,7 +22,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	const key = "cell-1"                 // a hash of all that the numbers depend on
-	if release, ok := s.Claim(key); ok { // otherwise another process is at it
+	if release, ok := s.Lease(key); ok { // otherwise another process is at it
 		if err := s.Refresh(); err != nil {
 			log.Fatal(err)
 		}

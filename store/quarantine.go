@@ -72,7 +72,7 @@ func (s *Store) quarantinePath(c *Corruption) string {
 // was killed while it wrote: writes take seconds.
 const leftoverAge = time.Hour
 
-// removeLeftovers removes temporary files and claims of processes that were
+// removeLeftovers removes temporary files and leases of processes that were
 // killed. Ages are by the file system's clock, which all processes share.
 func (s *Store) removeLeftovers(now time.Time) error {
 	var failed error
@@ -90,7 +90,7 @@ func (s *Store) removeLeftovers(now time.Time) error {
 			}
 		}
 	}
-	s.removeDeadClaims(now)
+	s.removeDeadLeases(now)
 	return failed
 }
 

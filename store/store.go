@@ -5,7 +5,7 @@
 // A program opens a folder (Open, or Read to leave it as it is), asks for
 // records by kind and key (Get, Has, Keys), adds records (Put), and looks for
 // those of other processes (Refresh). Verify checks a whole store, Merge adds
-// one to another, and Claim divides work among processes.
+// one to another, and Lease divides work among processes.
 //
 // # Layout
 //
@@ -14,7 +14,7 @@
 //	references/     reference chains, one file a record
 //	parts/          finished chains of references under way, one file a record
 //	runs/           manifests: what a run wanted, one file a key
-//	claims/         which process works at what, for a while (see Claim)
+//	leases/         which process works on what (see Lease)
 //	quarantine/     copies of lines, and files, that could not be used
 //
 // Every record, of whatever kind, has one form (see Record): a line of JSON
@@ -65,7 +65,7 @@ const (
 	formatText       = "hambench store 2\n"
 	segmentFolder    = "records"
 	segmentSuffix    = ".jsonl"
-	claimFolder      = "claims"
+	leaseFolder      = "leases"
 	quarantineFolder = "quarantine"
 	touchPrefix      = ".touch-"
 )
@@ -85,7 +85,7 @@ type Store struct {
 	segment     *os.File // of this process; nil until the first Put
 	written     position // whole records in it
 	counts      counts
-	claims      map[string]*claim // that this process holds, by key
+	leases      map[string]*lease // that this process holds, by key
 }
 
 // address is what a record is found by.
@@ -167,7 +167,7 @@ func Open(dir string, m Machine) (*Store, error) {
 // missing and checks that it can write there. It returns the file system's
 // time.
 func makeFolders(dir string) (now time.Time, err error) {
-	for _, d := range []string{".", segmentFolder, Reference.folder(), Part.folder(), Run.folder(), claimFolder} {
+	for _, d := range []string{".", segmentFolder, Reference.folder(), Part.folder(), Run.folder(), leaseFolder} {
 		d = filepath.Join(dir, d)
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return now, usage.Errorf("store %s cannot be created: %w", dir, reason(err))
@@ -233,7 +233,7 @@ func newStore(dir string, m Machine) *Store {
 	return &Store{
 		dir: dir, machine: m, readOnly: true,
 		records: make(map[address][]stored), scanned: make(map[string]position), files: make(map[string]bool),
-		claims: make(map[string]*claim),
+		leases: make(map[string]*lease),
 	}
 }
 
@@ -366,10 +366,10 @@ func (s *Store) Corruptions() []*Corruption {
 	return slices.Clone(s.corruptions)
 }
 
-// Close ends the writing and gives up all claims. The store can still be read,
+// Close ends the writing and gives up all leases. The store can still be read,
 // and written again.
 func (s *Store) Close() error {
-	s.releaseClaims()
+	s.releaseLeases()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.endSegment()

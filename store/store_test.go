@@ -426,8 +426,8 @@ func TestReadingWritesNothing(t *testing.T) {
 			t.Errorf("Put of a %s to a store open for reading: no error", kind)
 		}
 	}
-	if _, ok := s.Claim("key"); ok {
-		t.Error("Claim of a store open for reading was granted")
+	if _, ok := s.Lease("key"); ok {
+		t.Error("Lease of a store open for reading was granted")
 	}
 	if err := errors.Join(s.Remove(s.Keys(Part)[0]), s.Refresh(), s.Close()); err != nil {
 		t.Error(err)
@@ -665,7 +665,7 @@ func TestOneStoreServesManyGoroutines(t *testing.T) {
 		group.Go(func() {
 			for i := range 10 {
 				r := record(allKinds[i%len(allKinds)], w*10+i)
-				release, ok := s.Claim(r.Key)
+				release, ok := s.Lease(r.Key)
 				if err := s.Put(r); err != nil || !ok {
 					t.Error(err, ok)
 				}

@@ -361,7 +361,7 @@ func reference(r *bench.Result, in Inputs) error {
 	d := ref.Diagnostics
 	r.Scores = map[string]float64{
 		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95, "checks_failed": float64(len(ref.Failed())),
-		"metropolis_distance": ref.Opinion.Distance, "metropolis_acceptance": ref.Opinion.Acceptance,
+		"metropolis_distance": ref.CrossCheck.Distance, "metropolis_acceptance": ref.CrossCheck.Acceptance,
 	}
 	s, ok := in.Target.(models.Scorer)
 	if !ok {

@@ -6,7 +6,7 @@
 // first, since cells wait for them; then exact errors and cells, the long ones
 // before the short ones. Whatever is done is in the store at once, so a run may
 // be stopped at any moment and continued by the same call. Several processes
-// may run the same plans into one store: each claims what it works at, and
+// may run the same plans into one store: each takes a lease on what it works at, and
 // takes what the others have done from the store.
 package sweep
 
@@ -332,7 +332,7 @@ type job struct {
 func (s *session) newTask(t *task, j job) *task {
 	computed := false
 	t.run = func(ctx context.Context, cores int) error {
-		release, ok := s.Store.Claim(string(j.kind) + "-" + j.key)
+		release, ok := s.Store.Lease(string(j.kind) + "-" + j.key)
 		if !ok {
 			return errElsewhere
 		}

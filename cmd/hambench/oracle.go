@@ -95,7 +95,7 @@ func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
 		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, m)
 	self := r.SelfDistance()
 	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f with acceptance %.2f\n",
-		self.Mean, self.Low, self.High, r.Opinion.Distance, r.Opinion.Acceptance)
+		self.Mean, self.Low, self.High, r.CrossCheck.Distance, r.CrossCheck.Acceptance)
 	var rows [][]string
 	for _, d := range []struct {
 		name string

@@ -259,7 +259,7 @@ func (g *gauge) records() int {
 	return n
 }
 
-// partsOfOracle is what an oracle counts: its five chains, the second opinion
+// partsOfOracle is what an oracle counts: its five chains, the cross-check
 // and itself.
 const partsOfOracle = 7
 

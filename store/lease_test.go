@@ -25,63 +25,63 @@ func stores(t testing.TB, dir string, n int) []*Store {
 	return all
 }
 
-// die makes a claim as a process does that dies at once, and returns its file.
+// die makes a lease as a process does that dies at once, and returns its file.
 func die(t testing.TB, s *Store, key string) string {
 	t.Helper()
-	c, err := s.claim(key)
+	c, err := s.lease(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c.file
 }
 
-// claimed reports whether a key is held, without keeping it.
-func claimed(s *Store, key string) bool {
-	release, ok := s.Claim(key)
+// isLeased reports whether a key is held, without keeping it.
+func isLeased(s *Store, key string) bool {
+	release, ok := s.Lease(key)
 	release()
 	return !ok
 }
 
-// claimFiles lists what is in the claims folder.
-func claimFiles(t testing.TB, dir string) []string {
+// leaseFiles lists what is in the leases folder.
+func leaseFiles(t testing.TB, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, claimFolder, "*"))
+	files, err := filepath.Glob(filepath.Join(dir, leaseFolder, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-func TestClaimIsHeldUntilItIsReleased(t *testing.T) {
+func TestLeaseIsHeldUntilItIsReleased(t *testing.T) {
 	dir := t.TempDir()
 	s := stores(t, dir, 2)
-	release, ok := s[0].Claim("a")
+	release, ok := s[0].Lease("a")
 	if !ok {
 		t.Fatal("a free key is not granted")
 	}
 	for _, other := range s {
-		if !claimed(other, "a") || claimed(other, "b") {
+		if !isLeased(other, "a") || isLeased(other, "b") {
 			t.Error("want a held and b free")
 		}
 	}
 	release()
-	again, ok := s[1].Claim("a")
+	again, ok := s[1].Lease("a")
 	if !ok {
 		t.Error("a released key is not granted")
 	}
-	release() // a second release gives up nobody else's claim
-	if !claimed(s[0], "a") {
-		t.Error("a claim was given up by its former holder")
+	release() // a second release gives up nobody else's lease
+	if !isLeased(s[0], "a") {
+		t.Error("a lease was given up by its former holder")
 	}
 	again()
-	if _, ok = s[0].Claim("c"); !ok {
+	if _, ok = s[0].Lease("c"); !ok {
 		t.Error("c is not granted")
 	}
-	if err := s[0].Close(); err != nil || claimed(s[1], "c") {
-		t.Errorf("Close: %v; want its claims released", err)
+	if err := s[0].Close(); err != nil || isLeased(s[1], "c") {
+		t.Errorf("Close: %v; want its leases released", err)
 	}
-	if files := claimFiles(t, dir); len(files) != 0 {
-		t.Errorf("released claims left %v", files)
+	if files := leaseFiles(t, dir); len(files) != 0 {
+		t.Errorf("released leases left %v", files)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestTwoStoresNeverHoldOneKeyAtOnce(t *testing.T) {
 			group.Go(func() {
 				for i := range rounds {
 					k := (p + w + i) % len(keys)
-					release, ok := s.Claim(keys[k])
+					release, ok := s.Lease(keys[k])
 					if !ok {
 						continue
 					}
@@ -117,36 +117,36 @@ func TestTwoStoresNeverHoldOneKeyAtOnce(t *testing.T) {
 			t.Errorf("%s was granted %d times only", keys[k], n)
 		}
 	}
-	if files := claimFiles(t, dir); len(files) != 0 {
-		t.Errorf("released claims left %v", files)
+	if files := leaseFiles(t, dir); len(files) != 0 {
+		t.Errorf("released leases left %v", files)
 	}
 }
 
-func TestDeadClaimIsTakenOverByExactlyOneOfManyTakers(t *testing.T) {
+func TestDeadLeaseIsTakenOverByExactlyOneOfManyTakers(t *testing.T) {
 	const takers, rounds = 16, 25
 	dir := t.TempDir()
 	s := stores(t, dir, takers)
 	for range rounds {
 		dead := die(t, s[0], "key")
-		backdate(t, dead, claimLife-5*time.Second) // it may be alive
+		backdate(t, dead, leaseLife-5*time.Second) // it may be alive
 		if n, _ := race(s, "key"); n != 0 {
-			t.Fatalf("%d takers were granted a claim that may be alive", n)
+			t.Fatalf("%d takers were granted a lease that may be alive", n)
 		}
 		backdate(t, dead, 10*time.Second)
 		n, release := race(s, "key")
 		if n != 1 {
-			t.Fatalf("%d takers were granted a dead claim, want 1", n)
+			t.Fatalf("%d takers were granted a dead lease, want 1", n)
 		}
 		release()
 	}
-	if files := claimFiles(t, dir); len(files) != 0 {
-		t.Errorf("released claims left %v", files)
+	if files := leaseFiles(t, dir); len(files) != 0 {
+		t.Errorf("released leases left %v", files)
 	}
 }
 
 // Takers that are slow to remove the dead holder's file, here one of many, do
 // not remove that of a taker that was faster.
-func TestSlowTakersRemoveNobodyElsesClaim(t *testing.T) {
+func TestSlowTakersRemoveNobodyElsesLease(t *testing.T) {
 	dir := t.TempDir()
 	s := stores(t, dir, 8)
 	for range 4 {
@@ -159,17 +159,17 @@ func TestSlowTakersRemoveNobodyElsesClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range files {
-			backdate(t, path, claimLife+time.Second)
+			backdate(t, path, leaseLife+time.Second)
 		}
 		n, release := race(s, "key")
 		if n != 1 {
-			t.Fatalf("%d takers were granted a dead claim, want 1", n)
+			t.Fatalf("%d takers were granted a dead lease, want 1", n)
 		}
 		release()
 	}
 }
 
-// race lets all stores claim a key at once and returns how many were granted
+// race lets all stores ask for a key at once and returns how many were granted
 // it, and what releases it.
 func race(s []*Store, key string) (granted int32, release func()) {
 	var n atomic.Int32
@@ -180,7 +180,7 @@ func race(s []*Store, key string) (granted int32, release func()) {
 		group.Go(func() {
 			<-start
 			var ok bool
-			if releases[i], ok = s[i].Claim(key); ok {
+			if releases[i], ok = s[i].Lease(key); ok {
 				n.Add(1)
 			}
 		})
@@ -194,72 +194,72 @@ func race(s []*Store, key string) (granted int32, release func()) {
 	}
 }
 
-// The holder's clock is the bubble's, its claims' times are the file system's:
+// The holder's clock is the bubble's, its leases' times are the file system's:
 // the time that passes is taken off these.
-func TestLiveClaimIsNeverTakenOver(t *testing.T) {
+func TestLiveLeaseIsNeverTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		s := stores(t, dir, 2)
-		release, ok := s[0].Claim("key")
+		release, ok := s[0].Lease("key")
 		if !ok {
 			t.Fatal("not granted")
 		}
 		for range 20 {
-			backdate(t, s[0].claims["key"].file, claimLife-5*time.Second)
-			if !claimed(s[1], "key") {
-				t.Fatal("a live holder's claim was taken over")
+			backdate(t, s[0].leases["key"].file, leaseLife-5*time.Second)
+			if !isLeased(s[1], "key") {
+				t.Fatal("a live holder's lease was taken over")
 			}
-			time.Sleep(claimRenewal + time.Second)
+			time.Sleep(leaseRenewal + time.Second)
 			synctest.Wait()
 		}
 		release()
-		if claimed(s[1], "key") {
-			t.Error("a released claim is held")
+		if isLeased(s[1], "key") {
+			t.Error("a released lease is held")
 		}
 	})
 }
 
-// A process that slept for longer than a claim lives, as laptops do, neither
+// A process that slept for longer than a lease lives, as laptops do, neither
 // renews nor releases that of the process that took over.
-func TestALostClaimIsTheNewHoldersAlone(t *testing.T) {
+func TestALostLeaseIsTheNewHoldersAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		s := stores(t, dir, 3)
-		lost, _ := s[0].Claim("key")
-		backdate(t, s[0].claims["key"].file, claimLife+time.Second)
-		taken, ok := s[1].Claim("key")
+		lost, _ := s[0].Lease("key")
+		backdate(t, s[0].leases["key"].file, leaseLife+time.Second)
+		taken, ok := s[1].Lease("key")
 		if !ok {
-			t.Fatal("an old claim is not taken over")
+			t.Fatal("an old lease is not taken over")
 		}
-		time.Sleep(claimRenewal + time.Second)
+		time.Sleep(leaseRenewal + time.Second)
 		synctest.Wait()
-		if files, _ := os.ReadDir(s[1].claims["key"].folder); len(files) != 1 {
+		if files, _ := os.ReadDir(s[1].leases["key"].folder); len(files) != 1 {
 			t.Errorf("the former holder's file is there again: %v", files)
 		}
 		lost()
-		if !claimed(s[2], "key") {
-			t.Error("the new holder's claim is gone")
+		if !isLeased(s[2], "key") {
+			t.Error("the new holder's lease is gone")
 		}
-		backdate(t, s[1].claims["key"].file, claimLife+time.Second)
-		if claimed(s[2], "key") {
-			t.Error("the former holder renews the new one's claim")
+		backdate(t, s[1].leases["key"].file, leaseLife+time.Second)
+		if isLeased(s[2], "key") {
+			t.Error("the former holder renews the new one's lease")
 		}
 		taken()
-		if files := claimFiles(t, dir); len(files) != 0 {
-			t.Errorf("claims left %v", files)
+		if files := leaseFiles(t, dir); len(files) != 0 {
+			t.Errorf("leases left %v", files)
 		}
 	})
 }
 
-func TestOpenRemovesDeadClaimsOnly(t *testing.T) {
+func TestOpenRemovesDeadLeasesOnly(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
-	release, _ := s.Claim("live")
+	release, _ := s.Lease("live")
 	defer release()
-	backdate(t, s.claims["live"].file, claimLife-10*time.Second)
-	backdate(t, die(t, s, "dead"), claimLife+time.Second)
+	backdate(t, s.leases["live"].file, leaseLife-10*time.Second)
+	backdate(t, die(t, s, "dead"), leaseLife+time.Second)
 	prepared := func(name string, age time.Duration) string {
-		folder := filepath.Join(dir, claimFolder, name)
+		folder := filepath.Join(dir, leaseFolder, name)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -269,23 +269,23 @@ func TestOpenRemovesDeadClaimsOnly(t *testing.T) {
 	}
 	young := prepared(".young", leftoverAge-time.Minute)
 	prepared(".old", leftoverAge+time.Minute)
-	if err := os.Mkdir(filepath.Join(dir, claimFolder, "empty"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, leaseFolder, "empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	openStore(t, dir)
-	if files, want := claimFiles(t, dir), []string{young, filepath.Join(dir, claimFolder, "live")}; !slices.Equal(files, want) {
-		t.Errorf("claims %v, want %v", files, want)
+	if files, want := leaseFiles(t, dir), []string{young, filepath.Join(dir, leaseFolder, "live")}; !slices.Equal(files, want) {
+		t.Errorf("leases %v, want %v", files, want)
 	}
 }
 
-// childStore makes the test's program a process that claims a key of a store
+// childStore makes the test's program a process that holds a key of a store
 // and waits to be killed.
-const childStore = "HAMBENCH_TEST_CLAIM"
+const childStore = "HAMBENCH_TEST_LEASE"
 
-func TestClaimOfAKilledProcessIsTakenOverAtOnce(t *testing.T) {
+func TestLeaseOfAKilledProcessIsTakenOverAtOnce(t *testing.T) {
 	if dir := os.Getenv(childStore); dir != "" {
-		if _, ok := openStore(t, dir).Claim("key"); ok {
-			fmt.Println("claimed")
+		if _, ok := openStore(t, dir).Lease("key"); ok {
+			fmt.Println("leased")
 		}
 		select {} // until it is killed
 	}
@@ -300,19 +300,19 @@ func TestClaimOfAKilledProcessIsTakenOverAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || line != "claimed\n" {
+	if err != nil || line != "leased\n" {
 		t.Fatalf("the child says %q, %v", line, err)
 	}
 	s := openStore(t, dir)
-	if !claimed(s, "key") {
-		t.Error("a living process's claim was taken over")
+	if !isLeased(s, "key") {
+		t.Error("a living process's lease was taken over")
 	}
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = child.Wait() // it was killed
-	if claimed(s, "key") {
-		t.Error("a killed process still holds its claim")
+	if isLeased(s, "key") {
+		t.Error("a killed process still holds its lease")
 	}
 }
 
@@ -327,7 +327,7 @@ func TestHolderIsDeadOnlyWhereThatIsCertain(t *testing.T) {
 	}
 	dead := child.Process.Pid
 	for _, c := range []struct {
-		reason, claim string
+		reason, lease string
 		died          bool
 	}{
 		{"a process that has ended", fmt.Sprintf("process %d on %q at now\n", dead, host), true},
@@ -338,38 +338,38 @@ func TestHolderIsDeadOnlyWhereThatIsCertain(t *testing.T) {
 		{"half written", fmt.Sprintf("process %d on %q", dead, host)[:12], false},
 		{"no process", fmt.Sprintf("process 0 on %q at now\n", host), false},
 	} {
-		if died := holderDied([]byte(c.claim)); died != c.died {
+		if died := holderDied([]byte(c.lease)); died != c.died {
 			t.Errorf("%s: dead %v, want %v", c.reason, died, c.died)
 		}
 	}
 }
 
 // A folder that its holder has emptied but not yet removed is free.
-func TestAnEmptyClaimIsFree(t *testing.T) {
+func TestAnEmptyLeaseIsFree(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
-	if err := os.Mkdir(filepath.Join(dir, claimFolder, "key"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, leaseFolder, "key"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if claimed(s, "key") {
+	if isLeased(s, "key") {
 		t.Error("not granted")
 	}
 }
 
-// A claim is a courtesy: without it the work is done all the same.
-func TestClaimsThatCannotBeMadeAreGranted(t *testing.T) {
+// A lease only saves time: without it the work is done all the same.
+func TestLeasesThatCannotBeMadeAreGranted(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
-	if claimed(s, "no/name") {
+	if isLeased(s, "no/name") {
 		t.Error("a key that cannot name a file is not granted")
 	}
-	if err := os.Remove(filepath.Join(dir, claimFolder)); err != nil {
+	if err := os.Remove(filepath.Join(dir, leaseFolder)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		release, ok := s.Claim("key")
+		release, ok := s.Lease("key")
 		if !ok {
-			t.Error("not granted where claims cannot be made")
+			t.Error("not granted where leases cannot be made")
 		}
 		release()
 	}
