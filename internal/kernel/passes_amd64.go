@@ -62,23 +62,23 @@ func noiseUpdateTurns(l level, counter, coefficients unsafe.Pointer, theta, r, g
 	}
 }
 
-func noiseStepTurns(l level, counter, coefficients unsafe.Pointer, theta, r *float64, data, lead *float32, turns int) {
+func noiseStepTurns(l level, counter, coefficients unsafe.Pointer, theta, r *float64, data, next *float32, turns int) {
 	if l == avx512 {
-		amd64.NoiseStepAVX512(counter, coefficients, theta, r, data, lead, turns)
+		amd64.NoiseStepAVX512(counter, coefficients, theta, r, data, next, turns)
 	} else {
-		amd64.NoiseStepAVX2(counter, coefficients, theta, r, data, lead, turns)
+		amd64.NoiseStepAVX2(counter, coefficients, theta, r, data, next, turns)
 	}
 }
 
 // multiplyAdds runs a register loop and returns its number of multiply-adds.
 func multiplyAdds[T Float](l level, turns int) int {
 	lanes := Lanes[T]()
-	switch single := lanes == 16; {
-	case l == avx512 && single:
+	switch isFloat32 := lanes == 16; {
+	case l == avx512 && isFloat32:
 		amd64.MultiplyAddsAVX512Float32(turns)
 	case l == avx512:
 		amd64.MultiplyAddsAVX512Float64(turns)
-	case single:
+	case isFloat32:
 		amd64.MultiplyAddsAVX2Float32(turns)
 	default:
 		amd64.MultiplyAddsAVX2Float64(turns)

@@ -28,8 +28,8 @@ func noiseUpdateTurns(_ level, counter, coefficients unsafe.Pointer, theta, r, g
 	arm64.NoiseUpdate(counter, coefficients, theta, r, g, turns)
 }
 
-func noiseStepTurns(_ level, counter, coefficients unsafe.Pointer, theta, r *float64, data, lead *float32, turns int) {
-	arm64.NoiseStep(counter, coefficients, theta, r, data, lead, turns)
+func noiseStepTurns(_ level, counter, coefficients unsafe.Pointer, theta, r *float64, data, next *float32, turns int) {
+	arm64.NoiseStep(counter, coefficients, theta, r, data, next, turns)
 }
 
 // multiplyAdds runs a register loop and returns its number of multiply-adds.

@@ -338,7 +338,7 @@ func TestMisuseOfPasses(t *testing.T) {
 		"no terms":            func() { Combine(long, nil) },
 		"empty term":          func() { Combine(long, nil, Summand{}) },
 		"short term":          func() { Combine(long, nil, Summand{X: short}) },
-		"short single term":   func() { Combine(long, nil, Summand{X: long, Float32: make([]float32, 3)}) },
+		"short float32 term":  func() { Combine(long, nil, Summand{X: long, Float32: make([]float32, 3)}) },
 		"short prior":         func() { Combine(long, nil, Summand{X: long, Prior: short}) },
 		"short rounded":       func() { Combine(long, make([]float32, 3), Summand{X: long}) },
 		"eleven terms":        func() { Combine(long, nil, make([]Summand, 11)...) },

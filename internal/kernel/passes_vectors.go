@@ -29,9 +29,9 @@ func narrowVectors(l level, dst []float32, x []float64) int {
 
 // summand is a term as the assembly reads it.
 type summand struct {
-	x, c   unsafe.Pointer
-	each   uint64 // not 0 if c is a vector
-	single uint64 // not 0 if x is of floats
+	x, c      unsafe.Pointer
+	each      uint64 // not 0 if c is a vector
+	isFloat32 uint64 // not 0 if x is of floats
 }
 
 func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) int {
@@ -44,7 +44,7 @@ func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) 
 		s := &terms[i]
 		t[i] = summand{c: unsafe.Pointer(&s.C.All)}
 		if s.Float32 != nil {
-			t[i].x, t[i].single = unsafe.Pointer(&s.Float32[0]), 1
+			t[i].x, t[i].isFloat32 = unsafe.Pointer(&s.Float32[0]), 1
 		} else {
 			t[i].x = unsafe.Pointer(&s.X[0])
 		}
@@ -59,7 +59,7 @@ func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) 
 // pass is an update as the assembly reads it.
 type pass struct {
 	theta, r, g, xi unsafe.Pointer
-	lead            unsafe.Pointer // not nil for a whole step, whose g is of floats
+	next            unsafe.Pointer // not nil for a whole step, whose g is of floats
 	addTheta        uint64         // not 0 if theta is to be added to g
 	coef            [7]unsafe.Pointer
 	step            [7]int // bytes by which a coefficient's address moves
@@ -94,7 +94,7 @@ func updateVectors(l level, u *Update, xi []float64) int {
 	coefs, part := u.coefs(), &u.likelihood
 	switch {
 	case part.Next != nil:
-		p.g, p.lead = unsafe.Pointer(&part.Float32[0]), unsafe.Pointer(&part.Next[0])
+		p.g, p.next = unsafe.Pointer(&part.Float32[0]), unsafe.Pointer(&part.Next[0])
 	case part.G != nil:
 		p.g, p.addTheta = unsafe.Pointer(&part.G[0]), 1
 	case u.G != nil:

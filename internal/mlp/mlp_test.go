@@ -135,24 +135,24 @@ func TestHessianIsSymmetric(t *testing.T) {
 	})
 }
 
-// Single precision must give what double precision gives, to some units of
+// Float32 must give what float64 gives, to some units of
 // 6e-8 times the square root of the number of terms of the longest sums. A
 // ReLU whose input is 0 to rounding may fall to the other side; none does
 // for these seeds.
 func TestFloat32AgreesWithFloat64(t *testing.T) {
 	for _, set := range kernel.Sets() {
 		for i, s := range shapes {
-			single, double := mustNet(t, set, problem(i, Float32)), mustNet(t, set, problem(i, Float64))
+			rounded, double := mustNet(t, set, problem(i, Float32)), mustNet(t, set, problem(i, Float64))
 			r := rand.New(rand.NewPCG(3, uint64(i)))
-			theta, v := normals(r, single.Dim()), normals(r, single.Dim())
-			a, b := make([]float64, single.Dim()), make([]float64, single.Dim())
+			theta, v := normals(r, rounded.Dim()), normals(r, rounded.Dim())
+			a, b := make([]float64, rounded.Dim()), make([]float64, rounded.Dim())
 			for _, rows := range ranges(s.rows) {
-				single.Gradient(a, theta, rows[0], rows[1], 2)
+				rounded.Gradient(a, theta, rows[0], rows[1], 2)
 				double.Gradient(b, theta, rows[0], rows[1], 2)
 				if d := relative(a, b); !(d <= 3e-6) {
 					t.Errorf("%s %v rows %v: gradients differ by %g", set.Name(), s.widths, rows, d)
 				}
-				single.HessianVector(a, theta, v, rows[0], rows[1], 2)
+				rounded.HessianVector(a, theta, v, rows[0], rows[1], 2)
 				double.HessianVector(b, theta, v, rows[0], rows[1], 2)
 				if d := relative(a, b); !(d <= 1e-5) {
 					t.Errorf("%s %v rows %v: products differ by %g", set.Name(), s.widths, rows, d)
@@ -236,17 +236,17 @@ func TestDerivativesAtCombinations(t *testing.T) {
 func TestSmallBatches(t *testing.T) {
 	for _, set := range kernel.Sets() {
 		for i, s := range shapes {
-			single, double := mustNet(t, set, problem(i, Float32)), mustNet(t, set, problem(i, Float64))
+			rounded, double := mustNet(t, set, problem(i, Float32)), mustNet(t, set, problem(i, Float64))
 			r := rand.New(rand.NewPCG(4, uint64(i)))
-			a, b := make([]float64, single.Dim()), make([]float64, single.Dim())
-			infinite := make([]float64, single.Dim())
+			a, b := make([]float64, rounded.Dim()), make([]float64, rounded.Dim())
+			infinite := make([]float64, rounded.Dim())
 			for j := range infinite {
 				infinite[j] = math.Inf(1)
 			}
 			for rows := min(17, s.rows); rows > 0; rows-- {
-				single.Gradient(a, infinite, 0, min(8, s.rows), 2)
-				theta, lo := normals(r, single.Dim()), r.IntN(s.rows-rows+1)
-				single.Gradient(a, theta, lo, lo+rows, 2)
+				rounded.Gradient(a, infinite, 0, min(8, s.rows), 2)
+				theta, lo := normals(r, rounded.Dim()), r.IntN(s.rows-rows+1)
+				rounded.Gradient(a, theta, lo, lo+rows, 2)
 				double.Gradient(b, theta, lo, lo+rows, 2)
 				if d := relative(a, b); !(d <= 3e-6) {
 					t.Errorf("%s %v: %d rows from %d on: gradients differ by %g", set.Name(), s.widths, rows, lo, d)
@@ -256,12 +256,12 @@ func TestSmallBatches(t *testing.T) {
 	}
 }
 
-// The prior's part must not be rounded to single precision.
+// The prior's part must not be rounded to float32.
 func TestPriorIsExact(t *testing.T) {
 	n := mustNet(t, kernel.Default(), problem(1, Float32))
 	theta, g := make([]float64, n.Dim()), make([]float64, n.Dim())
 	for i := range theta {
-		theta[i] = -1 - 1e-12 // is -1 in single precision
+		theta[i] = -1 - 1e-12 // is -1 in float32
 	}
 	n.Gradient(g, theta, 0, 0, 1)
 	for i, x := range g {

@@ -29,8 +29,8 @@ func (s pairSlots) count() int        { return 2*s.layers + 3 }
 
 // canPair says whether the engine's kernels and widths allow it.
 func (e *engine[T]) canPair() bool {
-	_, single := any(e).(*engine[float32])
-	if !single || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
+	_, isFloat32 := any(e).(*engine[float32])
+	if !isFloat32 || !e.set.HasPairs() || kernel.VectorLen[T](e.set) != kernel.PairRow {
 		return false
 	}
 	for _, y := range e.layers[1:] {

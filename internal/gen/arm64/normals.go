@@ -190,17 +190,17 @@ func (n *normalizer) move(z, momentum, position v) thread {
 	}
 }
 
-// step is the same pass with a first drift, and with a gradient and a lead in
-// float32.
+// step is the same pass with a first drift, and with a gradient and the next position
+// in float32.
 func (n *normalizer) step() {
-	const theta, r, g, lead = rUse, rUse + 1, rUse + 2, rUse + 3
-	n.startPublic(float64s, "NoiseStep", "(counter, coefficients unsafe.Pointer, theta, r *float64, grad, lead *float32, turns int)", frameSize, 56)
+	const theta, r, g, next = rUse, rUse + 1, rUse + 2, rUse + 3
+	n.startPublic(float64s, "NoiseStep", "(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)", frameSize, 56)
 	n.arguments(rCounter, "counter")
 	n.line("MOVD coefficients+8(FP), %v", rScratch)
 	n.line("MOVD theta+16(FP), %v", theta)
 	n.line("MOVD r+24(FP), %v", r)
 	n.line("MOVD grad+32(FP), %v", g)
-	n.line("MOVD lead+40(FP), %v", lead)
+	n.line("MOVD next+40(FP), %v", next)
 	n.line("MOVD turns+48(FP), %v", rTurns)
 	n.coefficients()
 	n.loop(func(x, y v, offset int) thread {
@@ -228,8 +228,8 @@ func (n *normalizer) step() {
 		n.give(taken...)
 		n.give(floats)
 		return slices.Concat(thread{func() { n.load(whole, g, offset/2, floats) }}, both,
-			thread{func() { n.store(whole, floats, lead, offset/2) }})
-	}, func() { n.advance(groupSize, theta, r); n.advance(groupSize/2, g, lead) })
+			thread{func() { n.store(whole, floats, next, offset/2) }})
+	}, func() { n.advance(groupSize, theta, r); n.advance(groupSize/2, g, next) })
 }
 
 // loop makes turns × a group of normals, hands them to use, and ends a turn by

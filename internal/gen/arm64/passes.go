@@ -79,11 +79,11 @@ func narrow(t *text) {
 
 // Byte offsets in kernel.summand.
 const (
-	sX      = 0
-	sC      = 8
-	sEach   = 16 // not 0 if c has a number for each element
-	sSingle = 24 // not 0 if x holds floats
-	sSize   = 32
+	sX       = 0
+	sC       = 8
+	sEach    = 16 // not 0 if c has a number for each element
+	sFloat32 = 24 // not 0 if x holds floats
+	sSize    = 32
 )
 
 // combine sums, for one turn after another, over the terms. rounded, if
@@ -107,12 +107,12 @@ func combine(t *text) {
 	t.label("term")
 	t.field(term, sX, px)
 	t.field(term, sC, pc)
-	t.field(term, sSingle, which)
-	t.line("CBNZ %v, single", which)
+	t.field(term, sFloat32, which)
+	t.line("CBNZ %v, float32", which)
 	t.line("ADD %v, %v, %v", offset, px, px)
 	t.loadAll(px, number)
 	t.line("JMP loaded")
-	t.label("single")
+	t.label("float32")
 	t.line("ADD %v, %v, %v", floats, px, px)
 	t.loadFloats(px, number)
 	t.label("loaded")
@@ -150,7 +150,7 @@ const (
 	pR
 	pG
 	pXi
-	pLead     // not 0 for a whole step, whose gradient is of floats
+	pNext     // not 0 for a whole step, whose gradient is of floats
 	pAddTheta // not 0 if theta is to be added to the gradient
 	pCoef     // P, A, B, Q, S, D, E: addresses
 	pStep     = pCoef + coefs*8
@@ -172,7 +172,7 @@ const (
 // included, momenta and positions of a turn, and room for what is added.
 type updater struct {
 	*text
-	theta, r, g, xi, lead, addTheta x
+	theta, r, g, xi, next, addTheta x
 	coef, step                      [coefs]x
 	v, t, add, c                    []v
 }
@@ -183,12 +183,12 @@ type updater struct {
 func update(t *text) {
 	const pass, turns, old x = 0, 1, 26
 	u := &updater{
-		text: t, theta: 2, r: 3, g: 4, xi: 5, lead: 6, addTheta: 7,
+		text: t, theta: 2, r: 3, g: 4, xi: 5, next: 6, addTheta: 7,
 		v: group(0), t: group(8), add: group(16), c: group(24),
 	}
 	t.startPublic(float64s, "Update", "(pass unsafe.Pointer, turns int)", 0, 16)
 	t.arguments(pass, "pass", "turns")
-	for i, p := range []x{u.theta, u.r, u.g, u.xi, u.lead, u.addTheta} {
+	for i, p := range []x{u.theta, u.r, u.g, u.xi, u.next, u.addTheta} {
 		t.field(pass, 8*i, p)
 	}
 	pool := []x{8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 21, 22}
@@ -200,7 +200,7 @@ func update(t *text) {
 	t.flushDenormals(old, 25)
 	t.label("turn")
 	t.loadAll(u.r, u.v)
-	t.line("CBNZ %v, whole", u.lead)
+	t.line("CBNZ %v, whole", u.next)
 	u.multiply(cP, u.v)
 	t.line("CBZ %v, still", u.theta)
 	t.loadAll(u.theta, u.t)
@@ -233,8 +233,8 @@ func update(t *text) {
 	u.addTo(cA, u.add, u.v)
 	u.move()
 	u.addTo(cE, u.v, u.t)
-	t.storeFloats(u.t, u.lead, u.add[0])
-	t.advance(turnBytes/2, u.g, u.lead)
+	t.storeFloats(u.t, u.next, u.add[0])
+	t.advance(turnBytes/2, u.g, u.next)
 
 	t.label("done")
 	t.storeAll(u.v, u.r)

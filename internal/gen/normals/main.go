@@ -116,15 +116,15 @@ func update(s isa) {
 	})
 }
 
-// step is the same pass with a first drift, and with a gradient and a lead in
-// float32.
+// step is the same pass with a first drift, and with a gradient and the next position
+// in float32.
 func step(s isa) {
-	TEXT("NoiseStep"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r *float64, grad, lead *float32, turns int)")
+	TEXT("NoiseStep"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r *float64, grad, next *float32, turns int)")
 	Doc("NoiseStep" + s.name + fmt.Sprintf(" takes turns × %d coordinates a step on.", 32*s.groups()))
 	Pragma("noescape")
 	k := Load(Param("coefficients"), GP64())
 	theta, r := Load(Param("theta"), GP64()), Load(Param("r"), GP64())
-	g, lead := Load(Param("grad"), GP64()), Load(Param("lead"), GP64())
+	g, next := Load(Param("grad"), GP64()), Load(Param("next"), GP64())
 	coef := func(o int) Mem { return Mem{Base: k, Disp: o} }
 	loop(s, func(z vector, offset int) thread {
 		at := func(p reg.Register) Mem { return Mem{Base: p, Disp: offset} }
@@ -145,19 +145,19 @@ func step(s isa) {
 			func() { VMOVUPD(v, at(r)) },
 			func() { VMOVUPD(t, at(theta)) },
 			s.by64(VFMADD231PD, VFMADD231PD_BCST, coef(cE), v, t),
-			func() { s.storeSingle(t, single(lead)) },
+			func() { s.storeFloats(t, single(next)) },
 		}
 	}, func() {
 		step := groupBytes * s.groups()
 		ADDQ(U32(uint32(step)), theta)
 		ADDQ(U32(uint32(step)), r)
 		ADDQ(U32(uint32(step/2)), g)
-		ADDQ(U32(uint32(step/2)), lead)
+		ADDQ(U32(uint32(step/2)), next)
 	})
 }
 
-// storeSingle stores a vector of doubles as floats.
-func (s isa) storeSingle(x vector, m Mem) {
+// storeFloats stores a vector of doubles as floats.
+func (s isa) storeFloats(x vector, m Mem) {
 	if s.wide() {
 		VCVTPD2PS(x, x.AsY())
 		VMOVUPS(x.AsY(), m)

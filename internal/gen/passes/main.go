@@ -84,11 +84,11 @@ func narrow(s simd.Set) {
 
 // Byte offsets in kernel.summand.
 const (
-	sX      = 0
-	sC      = 8
-	sEach   = 16 // not 0 if c has a number for each element
-	sSingle = 24 // not 0 if x holds floats
-	sSize   = 32
+	sX       = 0
+	sC       = 8
+	sEach    = 16 // not 0 if c has a number for each element
+	sFloat32 = 24 // not 0 if x holds floats
+	sSize    = 32
 )
 
 // combine sums, for one turn after another, over the terms. rounded, if
@@ -112,7 +112,7 @@ func combine(s simd.Set) {
 		MOVQ(Mem{Base: term, Disp: o}, r)
 		return r
 	}
-	x, c, each, single := field(sX), field(sC), field(sEach), field(sSingle)
+	x, c, each, isFloat32 := field(sX), field(sC), field(sEach), field(sFloat32)
 	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: offset, Scale: 1, Disp: s.Bytes * i} }
 	add := func(kind string, number func(i int) Op) {
 		TESTQ(each, each)
@@ -128,14 +128,14 @@ func combine(s simd.Set) {
 		}
 		JMP(LabelRef("added"))
 	}
-	TESTQ(single, single)
-	JNZ(LabelRef("single"))
+	TESTQ(isFloat32, isFloat32)
+	JNZ(LabelRef("float32"))
 	add("", func(i int) Op { return at(x, i) })
-	Label("single")
+	Label("float32")
 	floats := GP64()
 	MOVQ(offset, floats)
 	SHRQ(U8(1), floats)
-	add("Single", func(i int) Op { return widened(s, Mem{Base: x, Index: floats, Scale: 1, Disp: s.Bytes / 2 * i}) })
+	add("Float32", func(i int) Op { return widened(s, Mem{Base: x, Index: floats, Scale: 1, Disp: s.Bytes / 2 * i}) })
 	Label("added")
 	ADDQ(U32(sSize), term)
 	DECQ(left)
@@ -146,7 +146,7 @@ func combine(s simd.Set) {
 	TESTQ(rounded, rounded)
 	JZ(LabelRef("stored"))
 	for i, a := range acc {
-		storeSingle(s, a, Mem{Base: rounded, Disp: s.Bytes / 2 * i})
+		storeFloats(s, a, Mem{Base: rounded, Disp: s.Bytes / 2 * i})
 	}
 	advance(unroll*s.Bytes/2, rounded)
 	Label("stored")
@@ -154,14 +154,14 @@ func combine(s simd.Set) {
 	turns(turnsLeft, "turn", restore)
 }
 
-// widened loads floats as doubles, storeSingle stores doubles as floats.
+// widened loads floats as doubles, storeFloats stores doubles as floats.
 func widened(s simd.Set, m Mem) reg.VecVirtual {
 	x := s.New()
 	VCVTPS2PD(m, x)
 	return x
 }
 
-func storeSingle(s simd.Set, x reg.VecVirtual, m Mem) {
+func storeFloats(s simd.Set, x reg.VecVirtual, m Mem) {
 	v := half(s)
 	if s.Bytes == 64 {
 		VCVTPD2PS(x, v)
@@ -177,7 +177,7 @@ const (
 	pR
 	pG
 	pXi
-	pLead     // not 0 for a whole step, whose gradient is of floats
+	pNext     // not 0 for a whole step, whose gradient is of floats
 	pAddTheta // not 0 if theta is to be added to the gradient
 	pCoef     // P, A, B, Q, S, D, E: addresses
 	pStep     = pCoef + coefs*8
@@ -192,11 +192,11 @@ func update(s simd.Set) {
 	text("Update", s, "func(pass *byte, turns int)", fmt.Sprintf("updates turns × %d coordinates.", unroll*elements(s)))
 	u := &updater{s: s, p: Load(Param("pass"), GP64())}
 	n := Load(Param("turns"), GP64())
-	u.r, u.xi, u.g, u.theta, u.lead = u.pointer(pR), u.pointer(pXi), u.pointer(pG), u.pointer(pTheta), u.pointer(pLead)
+	u.r, u.xi, u.g, u.theta, u.next = u.pointer(pR), u.pointer(pXi), u.pointer(pG), u.pointer(pTheta), u.pointer(pNext)
 	restore := simd.FlushDenormals()
 	Label("turn")
 	u.v = u.load(u.r)
-	TESTQ(u.lead, u.lead)
+	TESTQ(u.next, u.next)
 	JNZ(LabelRef("whole"))
 	u.multiply(cP, u.v)
 	TESTQ(u.theta, u.theta)
@@ -238,7 +238,7 @@ const (
 type updater struct {
 	s                     simd.Set
 	p                     reg.Register
-	r, xi, g, theta, lead reg.GPVirtual
+	r, xi, g, theta, next reg.GPVirtual
 	v, t                  []reg.VecVirtual
 }
 
@@ -309,7 +309,7 @@ func (u *updater) move() {
 	advance(unroll*u.s.Bytes, u.theta)
 }
 
-// step is a whole step, with a first drift and a lead.
+// step is a whole step, with a first drift, and the next position in float32.
 func (u *updater) step() {
 	u.t = u.load(u.theta)
 	u.add(cE, u.v, u.t)
@@ -323,7 +323,7 @@ func (u *updater) step() {
 	u.move()
 	u.add(cE, u.v, u.t)
 	for i, x := range u.t {
-		storeSingle(u.s, x, Mem{Base: u.lead, Disp: u.s.Bytes / 2 * i})
+		storeFloats(u.s, x, Mem{Base: u.next, Disp: u.s.Bytes / 2 * i})
 	}
-	advance(unroll*u.s.Bytes/2, u.lead)
+	advance(unroll*u.s.Bytes/2, u.next)
 }

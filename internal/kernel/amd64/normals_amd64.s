@@ -889,14 +889,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func NoiseStepAVX512(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, lead *float32, turns int)
+// func NoiseStepAVX512(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, turns int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·NoiseStepAVX512(SB), NOSPLIT, $336-56
 	MOVQ            coefficients+8(FP), AX
 	MOVQ            theta+16(FP), CX
 	MOVQ            r+24(FP), DX
 	MOVQ            grad+32(FP), BX
-	MOVQ            lead+40(FP), SI
+	MOVQ            next+40(FP), SI
 	MOVQ            counter+0(FP), DI
 	MOVQ            turns+48(FP), R8
 	VPBROADCASTQ    (DI), Z0
@@ -2276,14 +2276,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func NoiseStepAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, lead *float32, turns int)
+// func NoiseStepAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, turns int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·NoiseStepAVX2(SB), NOSPLIT, $208-56
 	MOVQ         coefficients+8(FP), AX
 	MOVQ         theta+16(FP), CX
 	MOVQ         r+24(FP), DX
 	MOVQ         grad+32(FP), BX
-	MOVQ         lead+40(FP), SI
+	MOVQ         next+40(FP), SI
 	MOVQ         counter+0(FP), DI
 	MOVQ         turns+48(FP), R8
 	VPBROADCASTQ (DI), Y0

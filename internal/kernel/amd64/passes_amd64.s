@@ -60,7 +60,7 @@ term:
 	MOVQ         16(SI), R10
 	MOVQ         24(SI), R11
 	TESTQ        R11, R11
-	JNZ          single
+	JNZ          float32
 	TESTQ        R10, R10
 	JNZ          each
 	VBROADCASTSD (R9), Z4
@@ -81,11 +81,11 @@ each:
 	VFMADD231PD 192(R8)(BX*1), Z4, Z3
 	JMP         added
 
-single:
+float32:
 	MOVQ         BX, R11
 	SHRQ         $0x01, R11
 	TESTQ        R10, R10
-	JNZ          eachSingle
+	JNZ          eachFloat32
 	VBROADCASTSD (R9), Z4
 	VCVTPS2PD    (R8)(R11*1), Z5
 	VFMADD231PD  Z5, Z4, Z0
@@ -97,7 +97,7 @@ single:
 	VFMADD231PD  Z5, Z4, Z3
 	JMP          added
 
-eachSingle:
+eachFloat32:
 	VCVTPS2PD   (R8)(R11*1), Z4
 	VMOVUPD     (R9)(BX*1), Z5
 	VFMADD231PD Z4, Z5, Z0
@@ -406,7 +406,7 @@ term:
 	MOVQ         16(SI), R10
 	MOVQ         24(SI), R11
 	TESTQ        R11, R11
-	JNZ          single
+	JNZ          float32
 	TESTQ        R10, R10
 	JNZ          each
 	VBROADCASTSD (R9), Y4
@@ -427,11 +427,11 @@ each:
 	VFMADD231PD 96(R8)(BX*1), Y4, Y3
 	JMP         added
 
-single:
+float32:
 	MOVQ         BX, R11
 	SHRQ         $0x01, R11
 	TESTQ        R10, R10
-	JNZ          eachSingle
+	JNZ          eachFloat32
 	VBROADCASTSD (R9), Y4
 	VCVTPS2PD    (R8)(R11*1), Y5
 	VFMADD231PD  Y5, Y4, Y0
@@ -443,7 +443,7 @@ single:
 	VFMADD231PD  Y5, Y4, Y3
 	JMP          added
 
-eachSingle:
+eachFloat32:
 	VCVTPS2PD   (R8)(R11*1), Y4
 	VMOVUPD     (R9)(BX*1), Y5
 	VFMADD231PD Y4, Y5, Y0

@@ -1457,14 +1457,14 @@ turn:
 	MOVD R9, FPCR
 	RET
 
-// func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64, grad, lead *float32, turns int)
+// func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)
 TEXT ·NoiseStep(SB), NOSPLIT, $384-56
 	MOVD counter+0(FP), R2
 	MOVD coefficients+8(FP), R10
 	MOVD theta+16(FP), R3
 	MOVD r+24(FP), R4
 	MOVD grad+32(FP), R5
-	MOVD lead+40(FP), R6
+	MOVD next+40(FP), R6
 	MOVD turns+48(FP), R8
 	WORD $0x3dc0015a // ldr q26, [x10, #0]
 	WORD $0x3dc0055b // ldr q27, [x10, #16]

@@ -52,14 +52,14 @@ term:
 	MOVD 0(R9), R11
 	MOVD 8(R9), R12
 	MOVD 24(R9), R13
-	CBNZ R13, single
+	CBNZ R13, float32
 	ADD R7, R11, R11
 	WORD $0x3dc00168 // ldr q8, [x11, #0]
 	WORD $0x3dc00569 // ldr q9, [x11, #16]
 	WORD $0x3dc0096a // ldr q10, [x11, #32]
 	WORD $0x3dc00d6b // ldr q11, [x11, #48]
 	JMP loaded
-single:
+float32:
 	ADD R8, R11, R11
 	WORD $0x3dc00169 // ldr q9, [x11, #0]
 	WORD $0x0e617928 // fcvtl v8.2d, v9.2s
