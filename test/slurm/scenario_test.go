@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +27,7 @@ import (
 	"time"
 
 	"hambench/bench"
+	"hambench/store"
 )
 
 // shards are more than there are nodes: tasks wait for others to end.
@@ -89,7 +89,7 @@ func TestCluster(t *testing.T) {
 		{"Ctrl-C, and the same command again", l.callAgain, undisturbed},
 		{"a node crashed, and came back", l.crashNode, always},
 		{"a task was killed: FAILED, not requeued", l.killTask, resubmitted},
-		{"slurmd died alone: a task ran twice at once", l.runTwice, merged},
+		{"slurmd died alone: a task ran twice at once", l.runTwice, always},
 		{"the controller died and lost the submission", l.killController, resubmitted},
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
@@ -130,13 +130,6 @@ func always(outcome) string { return "" }
 func resubmitted(o outcome) string {
 	if o.resubmitted == 0 {
 		return "nothing was submitted again"
-	}
-	return ""
-}
-
-func merged(o outcome) string {
-	if o.duplicates == 0 {
-		return "no cell was computed twice"
 	}
 	return ""
 }
@@ -299,9 +292,9 @@ func (l *lab) killTask(t *testing.T, f *follower) {
 	check(t, syscall.Kill(f.held(t, 0).pid, syscall.SIGKILL))
 }
 
-// runTwice kills slurmd alone. The task that it left behind has read the store
-// and is held until the requeued one has stored a cell: both then compute the
-// same.
+// runTwice kills slurmd alone. The task that it left behind is held until the
+// requeued one has ended, which computes also what the first one has claimed;
+// then the first one goes on with what it has read of the store.
 func (l *lab) runTwice(t *testing.T, f *follower) {
 	orphan := f.held(t, 1)
 	daemon := l.slurmd(orphan.node)
@@ -310,14 +303,13 @@ func (l *lab) runTwice(t *testing.T, f *follower) {
 	}
 	check(t, syscall.Kill(daemon, syscall.SIGKILL))
 	l.down(l.ctx, t, orphan.node)
-	l.wait(l.ctx, t, "a cell of the requeued task", func() bool {
-		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool {
-			return p.index == orphan.index && p.pid != orphan.pid && f.stored(p) > 0
-		})
-	})
-	check(t, syscall.Kill(orphan.pid, syscall.SIGCONT))
+	twin := func() bool {
+		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool { return p.index == orphan.index && p.pid != orphan.pid })
+	}
+	l.wait(l.ctx, t, "the requeued task", twin)
 	f.wait(t)
 	f.over <- nil
+	check(t, syscall.Kill(orphan.pid, syscall.SIGCONT))
 	l.wait(l.ctx, t, "the end of both", func() bool { return len(l.tasks(orphan.job)) == 0 })
 	l.crash(l.ctx, t, orphan.node)
 	l.startNode(t, orphan.node)
@@ -353,7 +345,7 @@ func (l *lab) judge(t *testing.T, f *follower) outcome {
 	}
 	differing, err := l.differing(f.out)
 	check(t, err)
-	report, err := bench.Verify(filepath.Join(f.out, "store"))
+	report, err := store.Verify(filepath.Join(f.out, "store"))
 	check(t, err)
 	o := outcome{expected: l.cells(t, l.reference), present: l.cells(t, f.out), duplicates: report.Duplicates, differing: differing}
 	o.resubmitted, _ = strconv.Atoi(said[2])
@@ -363,14 +355,19 @@ func (l *lab) judge(t *testing.T, f *follower) outcome {
 // cells counts the cells of a run's store.
 func (l *lab) cells(t *testing.T, out string) int {
 	t.Helper()
-	s, err := bench.Read(filepath.Join(out, "store"))
+	s, err := stored(out)
 	check(t, err)
-	return len(s.Results())
+	return len(s.Keys(store.Result))
+}
+
+// stored reads a run's store.
+func stored(out string) (*store.Store, error) {
+	return store.Read(filepath.Join(out, "store"), store.Machine{})
 }
 
 // differing counts what is not bit for bit the same in a run and in the
-// reference: results by key, rows of the exported table but for the time
-// they took, and files of exact errors.
+// reference: results and exact errors by key, and rows of the exported table
+// but for the time they took.
 func (l *lab) differing(out string) (int, error) {
 	ours, err := l.contents(l.reference)
 	if err != nil {
@@ -394,31 +391,18 @@ func (l *lab) differing(out string) (int, error) {
 	return n, nil
 }
 
-// contents are a run's results in canonical form, by name.
+// contents are a run's results by name, as the store has them byte for byte.
 func (l *lab) contents(out string) (map[string]string, error) {
-	s, err := bench.Read(filepath.Join(out, "store"))
+	s, err := stored(out)
 	if err != nil {
 		return nil, err
 	}
 	all := make(map[string]string)
-	for _, r := range s.Results() {
-		r.Seconds = 0
-		text, err := json.Marshal(r) // as many decimals as tell all floats apart
-		if err != nil {
-			return nil, err
+	for _, kind := range []store.Kind{store.Result, store.Exact} {
+		for _, key := range s.Keys(kind) {
+			r, _ := s.Get(kind, key)
+			all[fmt.Sprint(kind, " ", key)] = string(r.Body)
 		}
-		all["result "+r.Key] = string(text)
-	}
-	exact, err := filepath.Glob(filepath.Join(s.Dir(), "certified", "*"))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range exact {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		all["exact errors "+filepath.Base(path)] = string(text)
 	}
 	return all, l.addTable(all, out)
 }
@@ -448,13 +432,18 @@ func (l *lab) addTable(all map[string]string, out string) error {
 
 // negativeControls plant altered results: the comparison must notice them.
 func (l *lab) negativeControls(t *testing.T, out string) {
-	store, err := bench.Read(filepath.Join(out, "store"))
+	s, err := stored(out)
 	check(t, err)
-	altered := store.Results()[0]
-	altered.KS = math.Nextafter(altered.KS, 2) // one bit
+	r, ok := bench.Results{Store: s}.Result(s.Keys(store.Result)[0])
+	if !ok {
+		t.Fatal("no result in " + out)
+	}
+	r.KS = math.Nextafter(r.KS, 2) // one bit
+	altered, err := r.Record()
+	check(t, err)
 
 	clash := l.path("clash")
-	l.copyStore(t, out, clash)
+	check(t, os.CopyFS(filepath.Join(clash, "store"), os.DirFS(filepath.Join(out, "store"))))
 	planted := l.plant(t, altered, clash)
 	_, err = l.differing(clash)
 	if err == nil || !strings.Contains(err.Error(), "differ") || !strings.Contains(err.Error(), planted) || strings.Count(err.Error(), ".jsonl:") != 2 {
@@ -463,7 +452,7 @@ func (l *lab) negativeControls(t *testing.T, out string) {
 	fmt.Printf("(-) an altered duplicate was planted: %v\n", err)
 
 	other := l.path("other")
-	l.plantAlone(t, store, altered, other)
+	l.plantAlone(t, s, altered, other)
 	n, err := l.differing(other)
 	if err != nil || n < 1 {
 		t.Errorf("an altered result was planted: differing %d, %v; want at least 1", n, err)
@@ -471,49 +460,38 @@ func (l *lab) negativeControls(t *testing.T, out string) {
 	fmt.Printf("(-) an altered result was planted in place of the true one: differing %d\n", n)
 }
 
-// copyStore copies a run's store.
-func (l *lab) copyStore(t *testing.T, from, to string) {
-	t.Helper()
-	check(t, os.CopyFS(filepath.Join(to, "store"), os.DirFS(filepath.Join(from, "store"))))
-}
-
-// plant adds a result to a run's store as another process would, and returns
+// plant adds a record to a run's store as another process would, and returns
 // the name of its file.
-func (l *lab) plant(t *testing.T, r bench.Result, out string) string {
+func (l *lab) plant(t *testing.T, r store.Record, out string) string {
 	t.Helper()
 	dir := l.path("planted")
-	s, err := bench.Open(dir)
+	s, err := store.Open(dir, r.Made.Machine)
 	check(t, err)
 	check(t, s.Put(r))
 	check(t, s.Close())
-	files, err := filepath.Glob(filepath.Join(dir, "results", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, "records", "*.jsonl"))
 	check(t, err)
 	text, err := os.ReadFile(files[0])
 	check(t, err)
 	name := filepath.Base(files[0])
-	check(t, os.WriteFile(filepath.Join(out, "store", "results", name), text, 0o644))
+	check(t, os.WriteFile(filepath.Join(out, "store", "records", name), text, 0o644))
 	return name
 }
 
-// plantAlone makes a store with all results but one, and an altered one in
-// its place.
-func (l *lab) plantAlone(t *testing.T, store *bench.Store, altered bench.Result, out string) {
+// plantAlone makes a store with all records but one, and an altered one in its
+// place.
+func (l *lab) plantAlone(t *testing.T, from *store.Store, altered store.Record, out string) {
 	t.Helper()
-	s, err := bench.Open(filepath.Join(out, "store"))
+	s, err := store.Open(filepath.Join(out, "store"), altered.Made.Machine)
 	check(t, err)
 	defer s.Close()
-	for _, r := range store.Results() {
-		if r.Key == altered.Key {
-			r = altered
+	for _, kind := range []store.Kind{store.Result, store.Exact, store.Run} {
+		for _, key := range from.Keys(kind) {
+			r, _ := from.Get(kind, key)
+			if r.Key == altered.Key {
+				r = altered
+			}
+			check(t, s.Put(r))
 		}
-		check(t, s.Put(r))
 	}
-	if exact := filepath.Join(store.Dir(), "certified"); exists(exact) {
-		check(t, os.CopyFS(filepath.Join(s.Dir(), "certified"), os.DirFS(exact)))
-	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
