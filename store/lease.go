@@ -155,7 +155,7 @@ func clearDead(folder string, now time.Time) error {
 			continue // released, or found dead by another process
 		case err != nil:
 			return err
-		case now.Sub(at) <= leaseLife && !holderDied(text):
+		case now.Sub(at).Abs() <= leaseLife && !holderDied(text): // a clock may have been set back
 			return fs.ErrExist
 		}
 		_ = os.Remove(path)

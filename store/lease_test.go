@@ -344,6 +344,22 @@ func TestHolderIsDeadOnlyWhereThatIsCertain(t *testing.T) {
 	}
 }
 
+// A lease from the future is that of a dead holder whose file system's clock
+// was set back since: a live one would have renewed it.
+func TestALeaseFromTheFutureIsFree(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	dead := die(t, s, "key")
+	backdate(t, dead, -leaseLife+10*time.Second) // it may be alive
+	if !isLeased(s, "key") {
+		t.Error("granted, though its holder may be alive")
+	}
+	backdate(t, dead, -20*time.Second)
+	if isLeased(s, "key") {
+		t.Error("not granted")
+	}
+}
+
 // A folder that its holder has emptied but not yet removed is free.
 func TestAnEmptyLeaseIsFree(t *testing.T) {
 	dir := t.TempDir()
