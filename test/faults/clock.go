@@ -9,11 +9,9 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -24,11 +22,10 @@ func (l *lab) clock() (verdict, error) {
 	out := l.folder("clock")
 	rng := rand.New(rand.NewPCG(l.seed, 2))
 	v := verdict{done: "wall clock jumping by up to 50 years at each look, file times likewise, killed twice"}
-	jumping := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, clockVariable+"=1") }
 	all := l.all()
 	begin := time.Now()
 	for _, at := range []int{all / 3, 2 * all / 3} {
-		p, err := l.sweepInto(jumping, l.small, out)
+		p, err := l.sweepInto(nil, out, "-clock")
 		if err != nil {
 			return v, err
 		}
@@ -36,14 +33,13 @@ func (l *lab) clock() (verdict, error) {
 		if !p.until(func() bool { return g.progress() >= at }) {
 			return v, fmt.Errorf("%w: %v", errEarly, p.wait().complaints())
 		}
-		p.send(syscall.SIGKILL)
-		p.wait()
+		p.kill()
 		v.before = g.records()
 		if err := scatterTimes(out, rng); err != nil {
 			return v, err
 		}
 	}
-	p, err := l.sweepInto(jumping, l.small, out)
+	p, err := l.sweepInto(nil, out, "-clock")
 	if err != nil {
 		return v, err
 	}
@@ -70,7 +66,7 @@ func scatterTimes(dir string, rng *rand.Rand) error {
 	})
 }
 
-var summaryTime = regexp.MustCompile(`computed \d+ cells .* in ([0-9hms]+)`)
+var summaryTime = regexp.MustCompile(`computed \d+ cells .* in ([0-9hms.]+)`)
 
 // saneTimes checks what the run says of times: how long it took and how long
 // is left, and how long each cell took.
@@ -87,17 +83,17 @@ func saneTimes(out string, e ending, all time.Duration) error {
 			return fmt.Errorf("progress runs backwards: %s", line)
 		}
 	}
-	files := newGauge(out).files(".jsonl", "store", "results")
+	files := newGauge(out).files(".jsonl", "store", "records")
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			return err
 		}
 		for line := range bytes.Lines(data) {
-			var r struct{ Body struct{ Seconds float64 } }
-			// A reference cell tells the time of the oracle's chains together.
-			if err := json.Unmarshal(line, &r); err == nil && (r.Body.Seconds < 0 || r.Body.Seconds > 10*all.Seconds()) {
-				return fmt.Errorf("%s: a cell took %g s", f, r.Body.Seconds)
+			var r struct{ Record struct{ Seconds float64 } }
+			// A reference cell tells the time of the reference's chains together.
+			if err := json.Unmarshal(line, &r); err == nil && (r.Record.Seconds < 0 || r.Record.Seconds > 10*all.Seconds()) {
+				return fmt.Errorf("%s: a cell took %g s", f, r.Record.Seconds)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (l *lab) fullDisk() (verdict, error) {
 		if err := syscall.Mount("faults", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%dk", kb)); err != nil {
 			return v, err
 		}
-		p, err := l.sweepInto(nil, l.small, out)
+		p, err := l.sweepInto(nil, out)
 		if err != nil {
 			return v, err
 		}
@@ -100,7 +100,7 @@ func (l *lab) readOnly() (verdict, error) {
 			return v, fmt.Errorf("%w: %v", errSkipped, err)
 		}
 	}
-	p, err := l.sweepInto(asNobody, l.small, out)
+	p, err := l.sweepInto(asNobody, out)
 	if err != nil {
 		return v, fmt.Errorf("%w: %v", errSkipped, err)
 	}
@@ -108,7 +108,10 @@ func (l *lab) readOnly() (verdict, error) {
 	if !p.until(func() bool { return g.records() >= 20 }) {
 		return v, fmt.Errorf("%w: %v", errEarly, p.wait().complaints())
 	}
-	folders := []string{out, filepath.Join(out, "store"), filepath.Join(out, "store", "results"), filepath.Join(out, "store", "oracles"), filepath.Join(out, "store", "oracles", "parts")}
+	folders := []string{out, filepath.Join(out, "store")}
+	for _, name := range []string{"records", "references", "parts", "runs", "leases"} {
+		folders = append(folders, filepath.Join(out, "store", name))
+	}
 	if err := chmod(0o555, folders...); err != nil {
 		return v, err
 	}
@@ -132,7 +135,7 @@ func (l *lab) readOnly() (verdict, error) {
 	if err := chmod(0o755, folders...); err != nil {
 		return v, err
 	}
-	p, err = l.sweepInto(asNobody, l.small, out)
+	p, err = l.sweepInto(asNobody, out)
 	if err != nil {
 		return v, err
 	}
@@ -157,15 +160,16 @@ func chmod(mode os.FileMode, paths ...string) error {
 // lookAtReadOnly starts commands on a folder that cannot be written.
 func (l *lab) lookAtReadOnly(out string, before contents) error {
 	for _, c := range []struct {
-		code int
-		args []string
+		code    int
+		program string
+		args    []string
 	}{
-		{1, append(append([]string{}, sweep...), "--check", "--out", out)}, // the figures are not there, nor are all cells
-		{2, append(append([]string{}, sweep...), "--out", out)},
-		{0, []string{"store", "verify", "--out", out}},
-		{0, []string{"export", "--out", out}},
+		{1, l.small, []string{"-plan", "-out", out}}, // not all cells are there
+		{2, l.small, []string{"-out", out}},
+		{0, l.program, []string{"store", "verify", "--out", out}},
+		{0, l.program, []string{"export", "--out", out}},
 	} {
-		p, err := l.start(asNobody, l.small, c.args...)
+		p, err := l.start(asNobody, c.program, c.args...)
 		if err != nil {
 			return err
 		}
@@ -184,7 +188,7 @@ func (l *lab) lookAtReadOnly(out string, before contents) error {
 func (l *lab) oddPath() (verdict, error) {
 	out := filepath.Join(l.dir, "a folder – with [odd] *names* % and \"quotes\"", "Ergebnisse für θ … 結果\tund\nmehr")
 	v := verdict{done: "stores below a name with blanks, quotes, patterns, a tab, a line break and letters beyond ASCII, killed half-way"}
-	p, err := l.sweepInto(nil, l.small, out)
+	p, err := l.sweepInto(nil, out)
 	if err != nil {
 		return v, err
 	}
@@ -192,10 +196,9 @@ func (l *lab) oddPath() (verdict, error) {
 	if !p.until(func() bool { return g.progress() >= len(l.whole.records)/2 }) {
 		return v, fmt.Errorf("%w: %v", errEarly, p.wait().complaints())
 	}
-	p.send(syscall.SIGKILL)
-	p.wait()
+	p.kill()
 	v.before = g.records()
-	if err := l.finish(l.small, out); err != nil {
+	if err := l.finish(out); err != nil {
 		return v, err
 	}
 	c, d, err := l.compare(out)

@@ -14,14 +14,14 @@ import (
 func store(t *testing.T, distances ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	results := filepath.Join(out, "store", "results")
+	results := filepath.Join(out, "store", "records")
 	if err := os.MkdirAll(results, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var data []byte
 	for i, ks := range distances {
-		body := fmt.Sprintf(`{"key":"k%d","ks":%s,"isa":"avx2","seconds":%d}`, i, ks, os.Getpid()+i)
-		data = fmt.Appendf(data, `{"v":1,"sum":"%s","body":%s}`+"\n", digest([]byte(body)), body)
+		record := fmt.Sprintf(`{"kind":"result","key":"k%d","made":{"isa":"avx2"},"seconds":%d,"body":{"ks":%s}}`, i, os.Getpid()+i, ks)
+		data = fmt.Appendf(data, `{"v":2,"sum":"%s","record":%s}`+"\n", digest([]byte(record)), record)
 	}
 	if err := os.WriteFile(filepath.Join(results, "a.jsonl"), data, 0o644); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestComparison(t *testing.T) {
 
 func TestReaderRefusesWhatIsNotWhole(t *testing.T) {
 	out := store(t, "0.25", "0.5")
-	path := filepath.Join(out, "store", "results", "a.jsonl")
+	path := filepath.Join(out, "store", "records", "a.jsonl")
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -80,12 +80,12 @@ func TestReaderRefusesWhatIsNotWhole(t *testing.T) {
 
 func TestDifferingRepetitionsAreWrong(t *testing.T) {
 	out, other := store(t, "0.25"), store(t, "0.5")
-	data, err := os.ReadFile(filepath.Join(other, "store", "results", "a.jsonl"))
+	data, err := os.ReadFile(filepath.Join(other, "store", "records", "a.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole := mustRead(t, out)
-	if err := os.WriteFile(filepath.Join(out, "store", "results", "0.jsonl"), data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(out, "store", "records", "0.jsonl"), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if d := within(whole, mustRead(t, out)); d.wrong == 0 {

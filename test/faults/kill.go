@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -15,17 +14,17 @@ import (
 // ever there must still be there, and right.
 func (l *lab) kill() (verdict, error) {
 	k := &killer{lab: l, out: l.folder("kill"), rng: rand.New(rand.NewPCG(l.seed, 1)), fell: make(map[string]int)}
-	k.startUp = l.call(l.small, append(slices.Clone(sweep), "--check", "--out", l.wholeOut)...).took
-	oracle, drawing := l.kills/5, l.kills/5
-	cells := l.kills - oracle - drawing
+	k.startUp = l.call(l.small, "-plan", "-out", l.wholeOut).took
+	reference, drawing := l.kills/5, l.kills/5
+	cells := l.kills - reference - drawing
 	var sum damage
-	for i := range oracle + cells {
-		// Strata: each part of the oracle and of the cells gets its share of
-		// the kills, the oracle more than its few files would have.
-		from, to, part := 0, partsOfOracle, (float64(i)+k.rng.Float64())/float64(oracle)
+	for i := range reference + cells {
+		// Strata: each part of the reference and of the cells gets its share of
+		// the kills, the reference more than its few files would have.
+		from, to, part := 0, partsOfReference, (float64(i)+k.rng.Float64())/float64(reference)
 		while := 300 * time.Millisecond // into the next chain
-		if i >= oracle {
-			from, to, part = partsOfOracle, l.all(), (float64(i-oracle)+k.rng.Float64())/float64(cells)
+		if i >= reference {
+			from, to, part = partsOfReference, l.all(), (float64(i-reference)+k.rng.Float64())/float64(cells)
 			while = 40 * time.Millisecond
 		}
 		d, err := k.strike(from+int(float64(to-from)*part), func() time.Duration { return while })
@@ -37,7 +36,7 @@ func (l *lab) kill() (verdict, error) {
 	if err := l.finishCells(k.out); err != nil {
 		return verdict{done: k.String()}, err
 	}
-	k.drawing = l.call(l.small, append(slices.Clone(sweep), "--figures-only", "--out", l.wholeOut)...).took
+	k.drawing = l.call(l.small, "-draw", "-out", l.wholeOut).took
 	for i := range drawing {
 		d, err := k.strike(0, func() time.Duration { return k.drawing })
 		if err != nil {
@@ -46,7 +45,7 @@ func (l *lab) kill() (verdict, error) {
 		sum.add(d)
 	}
 	v := verdict{done: k.String(), before: len(k.last.records)}
-	if err := l.finish(l.small, k.out); err != nil {
+	if err := l.finish(k.out); err != nil {
 		return v, fmt.Errorf("the run after the kills: %w", err)
 	}
 	c, d, err := l.compare(k.out)
@@ -59,7 +58,7 @@ func (l *lab) kill() (verdict, error) {
 // finishCells lets a run write the cells that are left, and kills it at the
 // last.
 func (l *lab) finishCells(out string) error {
-	p, err := l.sweepInto(nil, l.small, out)
+	p, err := l.sweepInto(nil, out)
 	if err != nil {
 		return err
 	}
@@ -67,8 +66,7 @@ func (l *lab) finishCells(out string) error {
 	if !p.until(func() bool { return g.progress() >= l.all() }) {
 		return p.wait().good()
 	}
-	p.send(syscall.SIGKILL)
-	p.wait()
+	p.kill()
 	return nil
 }
 
@@ -88,8 +86,8 @@ func (k *killer) String() string {
 	for _, m := range k.fell {
 		n += m
 	}
-	return fmt.Sprintf("kill -9 at %d random moments (%d at start-up, %d in the oracle, %d among the cells, %d at the figures), then continued",
-		n, k.fell["start"], k.fell["oracle"], k.fell["cells"], k.fell["figures"])
+	return fmt.Sprintf("kill -9 at %d random moments (%d at start-up, %d in the reference, %d among the cells, %d at the figures), then continued",
+		n, k.fell["start"], k.fell["reference"], k.fell["cells"], k.fell["figures"])
 }
 
 // strike runs the sweep until it has written as much as target says, waits up
@@ -98,14 +96,13 @@ func (k *killer) strike(target int, while func() time.Duration) (damage, error) 
 	for range 50 {
 		g := newGauge(k.out)
 		start := g.progress()
-		p, err := k.sweepInto(nil, k.small, k.out)
+		p, err := k.sweepInto(nil, k.out)
 		if err != nil {
 			return damage{}, err
 		}
 		p.until(func() bool { return g.progress() >= target })
 		p.running(time.Duration(k.rng.Int64N(int64(while()))))
-		p.send(syscall.SIGKILL)
-		e := p.wait()
+		e := p.kill()
 		if e.signal != syscall.SIGKILL {
 			if err := e.good(); err != nil {
 				return damage{}, err
@@ -133,8 +130,8 @@ func (k *killer) note(start, end int, after time.Duration) {
 		k.fell["start"]++
 	case start >= k.all():
 		k.fell["figures"]++
-	case end < partsOfOracle:
-		k.fell["oracle"]++
+	case end < partsOfReference:
+		k.fell["reference"]++
 	default:
 		k.fell["cells"]++
 	}

@@ -3,9 +3,10 @@
 // Command faults breaks sweeps in the ways that machines break them, and
 // counts what the store lost and what it has wrong: both must be 0.
 //
-// It builds the program, lets it run undisturbed once, and compares every
-// store that went through a fault with that one, record by record and bit by
-// bit, with a reader of its own. It prints one line per fault and exits with 1
+// It builds the program, and a small one of the same packages (test/faults/small),
+// which it lets run undisturbed once. It compares every store that went through
+// a fault with that one, record by record and bit by bit, with a reader of its
+// own. It prints one line per fault and exits with 1
 // if one of them was not withstood.
 package main
 
@@ -86,7 +87,7 @@ func run(stdout io.Writer, args []string) (ok bool, err error) {
 	if err := l.prepare(); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(stdout, "built, and ran undisturbed: %d records of cells and oracles, %d figures and tables (%s)\n",
+	fmt.Fprintf(stdout, "built, and ran undisturbed: %d records of cells and references, %d figures and tables (%s)\n",
 		len(l.whole.records), len(l.whole.figures), time.Since(begin).Round(time.Second))
 	ok = true
 	for _, f := range faults() {
@@ -126,7 +127,7 @@ func (l *lab) report(stdout io.Writer, f fault) bool {
 type lab struct {
 	dir, module string
 	program     string // as users have it
-	small       string // the same with small oracles and short chains
+	small       string // made of the same packages, with small references and short chains
 	seed        uint64
 	kills       int
 	wholeOut    string // output folder of the undisturbed run of small
@@ -147,21 +148,17 @@ func newLab(seed uint64, kills int) (*lab, error) {
 		return nil, err
 	}
 	l := &lab{dir: dir, module: strings.TrimSpace(string(out)), seed: seed, kills: kills}
-	l.program, l.small = filepath.Join(dir, "hambench"), filepath.Join(dir, "hambench-small")
+	l.program, l.small = filepath.Join(dir, "hambench"), filepath.Join(dir, "small")
 	l.wholeOut = filepath.Join(dir, "whole")
 	return l, nil
 }
 
 // prepare builds the programs and makes the undisturbed run.
 func (l *lab) prepare() error {
-	work := filepath.Join(l.dir, "overlay")
-	if err := os.Mkdir(work, 0o755); err != nil {
+	if err := errors.Join(build(l.module, "./cmd/hambench", l.program), build(l.module, "./test/faults/small", l.small)); err != nil {
 		return err
 	}
-	if err := errors.Join(build(l.module, l.program), buildSmall(l.module, work, l.small)); err != nil {
-		return err
-	}
-	if err := l.finish(l.small, l.wholeOut); err != nil {
+	if err := l.finish(l.wholeOut); err != nil {
 		return fmt.Errorf("undisturbed run: %w", err)
 	}
 	var err error
@@ -173,7 +170,7 @@ func (l *lab) prepare() error {
 }
 
 // all is what a gauge counts at the sweep's end.
-func (l *lab) all() int { return len(l.whole.records) - 1 + partsOfOracle }
+func (l *lab) all() int { return len(l.whole.records) - 1 + partsOfReference }
 
 // folder returns a new output folder's path.
 func (l *lab) folder(name string) string { return filepath.Join(l.dir, name, "out") }
@@ -185,7 +182,7 @@ func (l *lab) compare(out string) (contents, damage, error) {
 		return c, damage{}, err
 	}
 	d := compare(l.whole, c)
-	if p := l.call(l.small, "store", "verify", "--out", out); p.code != 0 {
+	if p := l.call(l.program, "store", "verify", "--out", out); p.code != 0 {
 		err = fmt.Errorf("store verify: exit code %d: %s", p.code, p.stdout)
 	}
 	return c, d, err

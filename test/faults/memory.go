@@ -6,16 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
-
-// longSweep is thousands of short cells, one at a time.
-var longSweep = []string{"reproduce", "--profile", "paper", "--only", "methods,friction,integration-length", "--datasets", "linear", "--workers", "1"}
 
 const (
 	longRun   = 60 * time.Second
@@ -81,8 +77,7 @@ type samples struct {
 func (l *lab) watch(name string, leak int, enough func(mib []int, cells int) bool) (samples, error) {
 	var s samples
 	out := l.folder(name)
-	leaking := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, leakVariable+"="+strconv.Itoa(leak)) }
-	p, err := l.start(leaking, l.small, append(append([]string{}, longSweep...), "--out", out)...)
+	p, err := l.sweepInto(nil, out, "-long", "-leak", strconv.Itoa(leak))
 	if err != nil {
 		return s, err
 	}

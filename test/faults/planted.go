@@ -19,7 +19,7 @@ func (l *lab) copyOf(name string) (out string, err error) {
 
 // onlySegment returns the one file of records and its lines.
 func onlySegment(out string) (path string, lines [][]byte, err error) {
-	files := newGauge(out).files(".jsonl", "store", "results")
+	files := newGauge(out).files(".jsonl", "store", "records")
 	if len(files) != 1 {
 		return "", nil, fmt.Errorf("%s has %d segments: want 1", out, len(files))
 	}
@@ -39,10 +39,10 @@ type planted struct {
 
 // planted damages a finished store between two runs. The next run must report
 // each damaged line by file and number, keep a copy, leave the file as it is,
-// and compute again what is gone, the oracle included; a record that differs
+// and compute again what is gone, the reference included; a record that differs
 // from another one must stop it.
 func (l *lab) planted() (verdict, error) {
-	v := verdict{done: "planted a flipped bit, a repeated line, a record of schema version 2, a line of text, a torn tail and a damaged oracle"}
+	v := verdict{done: "planted a flipped bit, a repeated line, a record of version 3, a line of text, a torn tail and a damaged reference"}
 	out, err := l.copyOf("planted")
 	if err != nil {
 		return v, err
@@ -55,7 +55,7 @@ func (l *lab) planted() (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	oracle, err := flipOracle(out)
+	reference, err := flipReference(out)
 	if err != nil {
 		return v, err
 	}
@@ -64,10 +64,10 @@ func (l *lab) planted() (verdict, error) {
 		return v, err
 	}
 	v.before = len(before.records)
-	if e := l.call(l.small, "store", "verify", "--out", out); e.code != 1 {
+	if e := l.call(l.program, "store", "verify", "--out", out); e.code != 1 {
 		return v, fmt.Errorf("store verify: exit code %d, want 1", e.code)
 	}
-	p, err := l.sweepInto(nil, l.small, out)
+	p, err := l.sweepInto(nil, out)
 	if err != nil {
 		return v, err
 	}
@@ -80,17 +80,17 @@ func (l *lab) planted() (verdict, error) {
 			err = errors.Join(err, fmt.Errorf("%s at %s:%d is not reported", s.what, path, s.line))
 		}
 		if !aside(out, s.text) {
-			err = errors.Join(err, fmt.Errorf("%s is not set aside", s.what))
+			err = errors.Join(err, fmt.Errorf("%s is not quarantined", s.what))
 		}
 	}
-	if !aside(out, oracle) {
-		err = errors.Join(err, errors.New("the damaged oracle is not set aside"))
+	if !aside(out, reference) {
+		err = errors.Join(err, errors.New("the damaged reference is not quarantined"))
 	}
 	if now, _ := os.ReadFile(path); !bytes.Equal(now, damaged) {
 		err = errors.Join(err, errors.New("the damaged segment was changed"))
 	}
-	if !strings.Contains(e.stdout, "computed 2 cells") || !strings.Contains(e.stdout, "oracles: computed 1") {
-		err = errors.Join(err, fmt.Errorf("want 2 cells and the oracle computed: %s", e.stdout[max(0, len(e.stdout)-300):]))
+	if !strings.Contains(e.stdout, "computed 2 cells and 1 references") {
+		err = errors.Join(err, fmt.Errorf("want 2 cells and the reference computed: %s", e.stdout[max(0, len(e.stdout)-300):]))
 	}
 	if err != nil {
 		return v, err
@@ -100,7 +100,7 @@ func (l *lab) planted() (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	v.done += ": found, named, set aside, computed again; a differing record stops the run"
+	v.done += ": found, named, quarantined, computed again; a differing record stops the run"
 	return v, l.differing(out)
 }
 
@@ -111,7 +111,7 @@ func plant(out string) (path string, plants []planted, err error) {
 		return "", nil, err
 	}
 	last := len(lines) - 1
-	at := 0 // a cell that needs the oracle
+	at := 0 // a cell that needs the reference
 	for i, line := range lines[:last] {
 		if bytes.Contains(line, []byte(`"observe":"distance","dataset":"teacher-cls"`)) {
 			at = i
@@ -119,7 +119,7 @@ func plant(out string) (path string, plants []planted, err error) {
 	}
 	flipped := bytes.Clone(lines[at])
 	flipped[bytes.Index(flipped, []byte(`"ks":0.`))+7] ^= 1
-	foreign := bytes.Replace(lines[9], []byte(`{"v":1,`), []byte(`{"v":2,`), 1)
+	foreign := bytes.Replace(lines[9], []byte(`{"v":2,`), []byte(`{"v":3,`), 1)
 	text := []byte("no record at all\n")
 	torn := lines[last][:len(lines[last])/2]
 	repeated := lines[7]
@@ -127,18 +127,18 @@ func plant(out string) (path string, plants []planted, err error) {
 	lines = append(lines[:last], repeated, foreign, text, torn)
 	plants = []planted{
 		{"the flipped bit", at + 1, flipped},
-		{"the record of version 2", last + 2, foreign},
+		{"the record of version 3", last + 2, foreign},
 		{"the line of text", last + 3, text},
 		{"the torn tail", last + 4, torn},
 	}
 	return path, plants, os.WriteFile(path, bytes.Join(lines, nil), 0o644)
 }
 
-// flipOracle flips a bit of the oracle's draws and returns the bytes.
-func flipOracle(out string) ([]byte, error) {
-	files := newGauge(out).files("", "store", "oracles")
+// flipReference flips a bit of the reference's draws and returns the bytes.
+func flipReference(out string) ([]byte, error) {
+	files := newGauge(out).files("", "store", "references")
 	if len(files) != 1 {
-		return nil, fmt.Errorf("%d oracles: want 1", len(files))
+		return nil, fmt.Errorf("%d references: want 1", len(files))
 	}
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -148,9 +148,9 @@ func flipOracle(out string) ([]byte, error) {
 	return data, os.WriteFile(files[0], data, 0o644)
 }
 
-// aside reports whether the set-aside folder has a file of the text.
+// aside reports whether the quarantine has a file of the text.
 func aside(out string, text []byte) bool {
-	for _, f := range newGauge(out).files("", "store", "set-aside") {
+	for _, f := range newGauge(out).files("", "store", "quarantine") {
 		data, err := os.ReadFile(f)
 		if err == nil && bytes.Equal(bytes.TrimSuffix(data, []byte("\n")), bytes.TrimSuffix(text, []byte("\n"))) {
 			return true
@@ -166,11 +166,11 @@ func (l *lab) differing(out string) error {
 	if err != nil {
 		return err
 	}
-	other := filepath.Join(out, "store", "results", "zzz.jsonl")
+	other := filepath.Join(out, "store", "records", "zzz.jsonl")
 	if err := os.WriteFile(other, forged, 0o644); err != nil {
 		return err
 	}
-	p, err := l.sweepInto(nil, l.small, out)
+	p, err := l.sweepInto(nil, out)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (l *lab) differing(out string) error {
 // forge returns a whole record with a valid checksum whose number differs from
 // that of the store.
 func forge(out string) ([]byte, error) {
-	for _, f := range newGauge(out).files(".jsonl", "store", "results") {
+	for _, f := range newGauge(out).files(".jsonl", "store", "records") {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			return nil, err
@@ -199,16 +199,16 @@ func forge(out string) ([]byte, error) {
 
 // alter changes a digit of a record's distance and mends its checksum.
 func alter(line []byte) []byte {
-	start := bytes.Index(line, []byte(`"body":`)) + len(`"body":`)
-	body := bytes.Clone(line[start : len(line)-len("}\n")])
-	body[bytes.Index(body, []byte(`"ks":0.`))+7] ^= 1
-	return fmt.Appendf(nil, `{"v":1,"sum":"%s","body":%s}`+"\n", digest(body), body)
+	start := bytes.Index(line, []byte(`"record":`)) + len(`"record":`)
+	record := bytes.Clone(line[start : len(line)-len("}\n")])
+	record[bytes.Index(record, []byte(`"ks":0.`))+7] ^= 1
+	return fmt.Appendf(nil, `{"v":2,"sum":"%s","record":%s}`+"\n", digest(record), record)
 }
 
 // controls plants damage in finished stores and lets the comparison count it:
 // what it cannot see, the faults cannot show.
 func (l *lab) controls() (verdict, error) {
-	v := verdict{done: "control: one record altered (checksum mended) and one deleted; one figure and the oracle altered"}
+	v := verdict{done: "control: one record altered (checksum mended) and one deleted; one figure and the reference altered"}
 	out, err := l.copyOf("controls")
 	if err != nil {
 		return v, err
@@ -243,7 +243,7 @@ func (l *lab) controls() (verdict, error) {
 	if err := l.counts(out, 1, 2); err != nil {
 		return v, err
 	}
-	if _, err := flipOracle(out); err != nil { // its checksum betrays it: it counts as lost
+	if _, err := flipReference(out); err != nil { // its checksum betrays it: it counts as lost
 		return v, err
 	}
 	if err := l.counts(out, 2, 2); err != nil {

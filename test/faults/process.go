@@ -15,10 +15,6 @@ import (
 	"time"
 )
 
-// sweep is what the small program is asked for: an oracle with its parts, a
-// few hundred cells on two data sets, a choice, figures and tables.
-var sweep = []string{"reproduce", "--only", "methods,friction,classification,synthetic", "--datasets", "linear,ionosphere"}
-
 // tooLong ends a program that hangs.
 const tooLong = 10 * time.Minute
 
@@ -60,7 +56,7 @@ type ending struct {
 func (e ending) complaints() []string {
 	var lines []string
 	for line := range strings.Lines(e.stderr) {
-		if strings.HasPrefix(line, "hambench") {
+		if strings.HasPrefix(line, "small:") || strings.HasPrefix(line, "hambench:") {
 			lines = append(lines, strings.TrimSuffix(line, "\n"))
 		}
 	}
@@ -119,6 +115,11 @@ func (p *process) until(condition func() bool) bool {
 	return true
 }
 
+func (p *process) kill() ending {
+	p.send(syscall.SIGKILL)
+	return p.wait()
+}
+
 func (p *process) send(s os.Signal) { p.cmd.Process.Signal(s) }
 
 // call runs a program to its end.
@@ -130,14 +131,14 @@ func (l *lab) call(program string, args ...string) ending {
 	return p.wait()
 }
 
-// sweepInto starts the sweep.
-func (l *lab) sweepInto(change func(*exec.Cmd), program, out string, more ...string) (*process, error) {
-	return l.start(change, program, append(append(append([]string{}, sweep...), "--out", out), more...)...)
+// sweepInto starts the small program's sweep.
+func (l *lab) sweepInto(change func(*exec.Cmd), out string, more ...string) (*process, error) {
+	return l.start(change, l.small, append([]string{"-out", out}, more...)...)
 }
 
 // finish runs the sweep to its end, which must be a good one.
-func (l *lab) finish(program, out string) error {
-	p, err := l.sweepInto(nil, program, out)
+func (l *lab) finish(out string) error {
+	p, err := l.sweepInto(nil, out)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func (l *lab) shared() (verdict, error) {
 		out := l.folder(fmt.Sprintf("shared%d", n))
 		var runs []*process
 		for range n {
-			p, err := l.sweepInto(nil, l.small, out)
+			p, err := l.sweepInto(nil, out)
 			if err != nil {
 				return v, err
 			}

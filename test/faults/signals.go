@@ -12,18 +12,18 @@ import (
 // interrupted is the exit code of runs that a signal ended in good order.
 const interrupted = 130
 
-// signals ends runs by SIGTERM, in the oracle, among the cells and at the
-// figures, and by SIGINT twice.
+// signals ends runs by SIGTERM, in the reference, among the cells and at
+// the figures, and by SIGINT twice.
 func (l *lab) signals() (verdict, error) {
 	out := l.folder("signals")
-	v := verdict{done: "SIGTERM in the oracle, among the cells and at the figures: exit code 130, says how to continue"}
+	v := verdict{done: "SIGTERM in the reference, among the cells and at the figures: exit code 130, says how to continue"}
 	g := newGauge(out)
 	half := l.all() / 2
 	for _, at := range []struct {
 		name    string
 		reached func() bool
 	}{
-		{"oracle", func() bool { return g.progress() >= 2 }},
+		{"reference", func() bool { return g.progress() >= 2 }},
 		{"cells", func() bool { return g.progress() >= half }},
 		{"figures", func() bool { return g.figures() >= 1 }},
 	} {
@@ -46,7 +46,7 @@ func (l *lab) signals() (verdict, error) {
 		}
 	}
 	v.before = newGauge(out).records()
-	if err := l.finish(l.small, out); err != nil {
+	if err := l.finish(out); err != nil {
 		return v, err
 	}
 	c, d, err := l.compare(out)
@@ -67,7 +67,7 @@ func (l *lab) check(out string, v *verdict) error {
 
 // signalAt starts the sweep and sends a signal once it has got somewhere.
 func (l *lab) signalAt(out string, reached func() bool, s os.Signal) (*process, error) {
-	p, err := l.sweepInto(nil, l.small, out)
+	p, err := l.sweepInto(nil, out)
 	if err != nil {
 		return nil, err
 	}

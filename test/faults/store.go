@@ -18,7 +18,7 @@ import (
 // contents are an output folder as this program reads it, which shares no code
 // with the one that wrote it.
 type contents struct {
-	records map[string]string // canonical text by key; of oracles, a digest
+	records map[string]string // digest of the body by kind, key and machine
 	figures map[string]string // digest by name
 	// repeated are keys with two records that differ.
 	repeated []string
@@ -103,7 +103,8 @@ func read(out string) (contents, error) {
 		case err != nil:
 			return err
 		case e.IsDir():
-			if e.Name() == "set-aside" || e.Name() == "parts" {
+			switch e.Name() {
+			case "quarantine", "parts", "runs", "leases":
 				return filepath.SkipDir
 			}
 			return nil
@@ -112,10 +113,8 @@ func read(out string) (contents, error) {
 			return nil
 		}
 		switch filepath.Base(filepath.Dir(path)) {
-		case "results":
-			return c.readSegment(path)
-		case "oracles":
-			return c.readOracle(path)
+		case "records", "references":
+			return c.readLines(path)
 		case filepath.Base(out):
 			return c.readFigure(path)
 		}
@@ -135,7 +134,7 @@ func (c *contents) readFigure(path string) error {
 	return err
 }
 
-func (c *contents) readSegment(path string) error {
+func (c *contents) readLines(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -161,13 +160,13 @@ func (c *contents) take(key, text string) {
 	c.records[key] = text
 }
 
-// record returns a line's key and its canonical text: all that it says but how
-// long it took and which build made it, with every digit as written.
-func record(line []byte) (key, text string, err error) {
+// record returns what a line is found by and a digest of its body: all that it
+// says but how long it took, when it was made, and by which build.
+func record(line []byte) (key, body string, err error) {
 	var frame struct {
-		V    int
-		Sum  string
-		Body json.RawMessage
+		V      int
+		Sum    string
+		Record json.RawMessage
 	}
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		return "", "", errors.New("no end")
@@ -175,51 +174,16 @@ func record(line []byte) (key, text string, err error) {
 	if err := json.Unmarshal(line, &frame); err != nil {
 		return "", "", err
 	}
-	if frame.V != 1 || frame.Sum != digest(frame.Body) {
+	if frame.V != 2 || frame.Sum != digest(frame.Record) {
 		return "", "", errors.New("version or checksum")
 	}
-	body := make(map[string]json.RawMessage)
-	if err := json.Unmarshal(frame.Body, &body); err != nil {
-		return "", "", err
+	var r struct {
+		Kind, Key string
+		Made      struct{ Arch, ISA, Kernels string }
+		Body      json.RawMessage
 	}
-	// Of the reference cells, the time is also that of the oracle.
-	for _, name := range []string{"seconds", "go", "commit"} {
-		delete(body, name)
-	}
-	var isa string
-	if err := errors.Join(json.Unmarshal(body["key"], &key), json.Unmarshal(body["isa"], &isa)); err != nil {
-		return "", "", err
-	}
-	canonical, err := json.Marshal(body) // sorted by name
-	return "cell " + key + " on " + isa, string(canonical), err
-}
-
-// readOracle takes a reference in: its header without times and versions, and
-// its arrays.
-func (c *contents) readOracle(path string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	parts := bytes.SplitN(data, []byte("\n"), 3)
-	if len(parts) != 3 || len(parts[2]) < sha256.Size {
-		c.torn = append(c.torn, path)
-		return nil
-	}
-	arrays, sum := parts[2][:len(parts[2])-sha256.Size], parts[2][len(parts[2])-sha256.Size:]
-	if whole := sha256.Sum256(data[:len(data)-sha256.Size]); !bytes.Equal(whole[:], sum) {
-		c.torn = append(c.torn, path)
-		return nil
-	}
-	var head map[string]json.RawMessage
-	if err := json.Unmarshal(parts[1], &head); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	delete(head, "seconds")
-	delete(head, "versions")
-	canonical, err := json.Marshal(head)
-	c.take("oracle "+filepath.Base(path), digest(append(canonical, arrays...)))
-	return err
+	err = json.Unmarshal(frame.Record, &r)
+	return fmt.Sprintf("%s %s on %v", r.Kind, r.Key, r.Made), digest(r.Body), err
 }
 
 func digest(data []byte) string {
@@ -243,7 +207,7 @@ func newGauge(out string) *gauge { return &gauge{out, make(map[string]segment)} 
 // records is the number of lines written.
 func (g *gauge) records() int {
 	n := 0
-	for _, f := range g.files(".jsonl", "store", "results") {
+	for _, f := range g.files(".jsonl", "store", "records") {
 		info, err := os.Stat(f)
 		if err != nil {
 			continue
@@ -259,16 +223,16 @@ func (g *gauge) records() int {
 	return n
 }
 
-// partsOfOracle is what an oracle counts: its five chains, the cross-check
-// and itself.
-const partsOfOracle = 7
+// partsOfReference is what a reference counts: its five chains, the
+// cross-check and itself.
+const partsOfReference = 7
 
-// progress is the number of things written: records, chains of oracles.
+// progress is the number of things written: records, chains of references.
 func (g *gauge) progress() int {
-	if n := len(g.files("", "store", "oracles")); n > 0 {
-		return g.records() + n*partsOfOracle
+	if n := len(g.files("", "store", "references")); n > 0 {
+		return g.records() + n*partsOfReference
 	}
-	return g.records() + len(g.files(".part", "store", "oracles", "parts"))
+	return g.records() + len(g.files("", "store", "parts"))
 }
 
 // figures is the number of finished figures and tables.
