@@ -10,15 +10,6 @@ import (
 	"hambench/oracle"
 )
 
-// Full is the batch size that stands for all rows.
-const Full = 0
-
-// paperSamples is the number of samples of the paper's chains.
-const paperSamples = 200
-
-// paperFriction is C where the paper does not vary it.
-const paperFriction = 5
-
 // tableSteps are the steps of the tables' SHMC chains, the first that is
 // stable counts.
 var tableSteps = []float64{0.005, 0.002, 0.001}
@@ -61,76 +52,36 @@ type grid struct {
 	err      error // the first
 }
 
-// problem is a data set with the model that studies put on it.
-type problem struct {
-	datasets.Dataset
-	exact bool // the posterior is known: no reference chains are needed
-}
-
+// problem is a data set with its own model.
 func (g *grid) problem(name string) problem {
-	d, err := g.data.Lookup(name)
-	if err == nil {
-		var m models.Model
-		m, err = g.models.Lookup(d.Model)
-		if err == nil {
-			return problem{d, m.Exact}
-		}
-	}
-	if g.err == nil {
+	p, err := newProblem(g.data, g.models, name, "")
+	if err != nil && g.err == nil {
 		g.err = err
 	}
-	return problem{}
-}
-
-// settings are what the sweeps vary.
-type settings struct {
-	integrator string
-	inner      int
-	friction   float64
-	scheme     string // "" means reshuffle, or full for the full batch
-	step       float64
-	batch      int
-	samples    int // 0 means paperSamples
+	return p
 }
 
 // spec is the reference of a network's problem.
 func (g *grid) spec(p problem, split int) oracle.Spec {
-	s := oracle.NewSpec(p.Name, split, p.Model)
-	s.Precision = g.Precision
-	return s
+	return Setting{Split: split, Precision: g.Precision}.reference(p)
 }
 
-// cell fills in what the problem and the rules of simulation time fix. The
-// built-in models with exact posteriors have no splits: there the split's
-// number seeds the chain.
-func (g *grid) cell(p problem, split int, s settings) Cell {
-	c := Cell{
-		Observe: Distance, Dataset: p.Name, Model: p.Model, Integrator: s.integrator, Inner: max(1, s.inner),
-		Friction: Friction(s.friction), Scheme: s.scheme, Batches: chain.Batches(p.TrainRows, s.batch), BatchSize: s.batch, Step: s.step, Samples: s.samples,
-		Seed: 1, Precision: "float64", Oracle: Analytic,
-	}
-	if c.Scheme == "" {
-		c.Scheme = "reshuffle"
-	}
-	if c.Batches == 1 {
-		c.Scheme, c.BatchSize = "full", Full
-	}
-	if c.Samples == 0 {
-		c.Samples = paperSamples
-	}
-	if !p.exact {
-		c.Split, c.Precision, c.Oracle = split, g.Precision, g.spec(p, split).ID()
+// cell is a cell in the profile's precision. The built-in models with exact
+// posteriors have no splits: there the split's number seeds the chain.
+func (g *grid) cell(p problem, split int, x Setting) Cell {
+	if p.exact {
+		x.Seed = 1 + uint64(split)
 	} else {
-		c.Seed += uint64(split)
+		x.Split = split
 	}
-	plan := chain.PaperPlan(c.Step, c.Inner, c.Samples)
-	c.Thin, c.BurnIn = plan.Thin, plan.BurnIn
+	x.Precision = g.Precision
+	c, _ := x.cell(p)
 	return c
 }
 
 // sweep is the cells of the given settings on every problem, split, batch
 // size and step. Sizes that do not cut a problem's rows are left out.
-func (g *grid) sweep(study string, variants []settings) []Job {
+func (g *grid) sweep(study string, variants []Setting) []Job {
 	var cells []Job
 	for _, p := range g.problems {
 		for split := range g.Splits {
@@ -144,7 +95,7 @@ func (g *grid) sweep(study string, variants []settings) []Job {
 					}
 					for _, v := range variants {
 						for _, h := range block.Steps {
-							v.step, v.batch, v.samples = h, batch, g.Samples
+							v.Step, v.Batch, v.Samples = h, batch, g.Samples
 							cells = append(cells, Job{Cell: g.cell(p, split, v)})
 						}
 					}
@@ -177,7 +128,7 @@ func (g *grid) bottleneck() Study {
 		for _, batch := range []int{8, Full} {
 			for _, name := range []string{"euler", "leapfrog", "lietrotter", "mt3"} {
 				for _, h := range g.bottleneckSteps(name, batch) {
-					e.Cells = append(e.Cells, Job{Cell: g.cell(p, seed, settings{integrator: name, friction: paperFriction, step: h, batch: batch, samples: g.BottleneckSamples})})
+					e.Cells = append(e.Cells, Job{Cell: g.cell(p, seed, Setting{Integrator: name, Friction: paperFriction, Step: h, Batch: batch, Samples: g.BottleneckSamples})})
 				}
 			}
 		}
@@ -209,7 +160,7 @@ func (g *grid) paths() Study {
 	density := Cell{Observe: Density, Dataset: p.Name, Model: p.Model, Samples: densityGrid, Precision: "float64"}
 	e := Study{ID: "paths", Title: "Sample paths for several frictions (two-parameter logistic regression)", Cells: []Job{{Cell: density}}}
 	for _, friction := range []float64{0.1, 1, 5, 50} {
-		c := g.cell(p, 0, settings{integrator: "leapfrog", friction: friction, step: pathStep, batch: Full, samples: pathSamples})
+		c := g.cell(p, 0, Setting{Integrator: "leapfrog", Friction: friction, Step: pathStep, Batch: Full, Samples: pathSamples})
 		c.Observe, c.Thin, c.BurnIn, c.Oracle, c.Precision = Path, 1, 0, "", "float64"
 		e.Cells = append(e.Cells, Job{Cell: c})
 	}
@@ -222,10 +173,10 @@ func (g *grid) paths() Study {
 func (g *grid) toy() Study {
 	p := g.problem("toy")
 	e := Study{ID: "toy", Title: "Stationary distribution of the exact flow, full batch and mini-batches (toy)"}
-	for _, s := range []settings{
-		{scheme: "full", batch: Full}, {scheme: "replacement", batch: 1}, {scheme: "reshuffle", batch: 1},
+	for _, s := range []Setting{
+		{Scheme: "full", Batch: Full}, {Scheme: "replacement", Batch: 1}, {Scheme: "reshuffle", Batch: 1},
 	} {
-		s.integrator, s.friction, s.step, s.samples = "exact", 2, 0.4, g.ToySamples
+		s.Integrator, s.Friction, s.Step, s.Samples = "exact", 2, 0.4, g.ToySamples
 		c := g.cell(p, 0, s)
 		c.Observe, c.Thin = Histogram, 1
 		e.Cells = append(e.Cells, Job{Cell: c})
@@ -234,9 +185,9 @@ func (g *grid) toy() Study {
 }
 
 func (g *grid) methods() Study {
-	var variants []settings
+	var variants []Setting
 	for _, name := range []string{"sghmc", "leapfrog", "symmetric", "lietrotter", "mt3"} {
-		variants = append(variants, settings{integrator: name, friction: paperFriction})
+		variants = append(variants, Setting{Integrator: name, Friction: paperFriction})
 	}
 	return Study{
 		ID: "methods", Title: "Distance to the posterior against step and batch size, by method",
@@ -245,9 +196,9 @@ func (g *grid) methods() Study {
 }
 
 func (g *grid) integrationLength() Study {
-	var variants []settings
+	var variants []Setting
 	for _, inner := range g.Inner {
-		variants = append(variants, settings{integrator: "lietrotter", inner: inner, friction: paperFriction})
+		variants = append(variants, Setting{Integrator: "lietrotter", Inner: inner, Friction: paperFriction})
 	}
 	return Study{
 		ID: "integration-length", Title: "Distance to the posterior against step and batch size, by integration length (lietrotter)",
@@ -256,9 +207,9 @@ func (g *grid) integrationLength() Study {
 }
 
 func (g *grid) friction() Study {
-	var variants []settings
+	var variants []Setting
 	for _, c := range g.Frictions {
-		variants = append(variants, settings{integrator: "leapfrog", friction: c})
+		variants = append(variants, Setting{Integrator: "leapfrog", Friction: c})
 	}
 	return Study{
 		ID: "friction", Title: "Distance to the posterior against step and batch size, by friction (leapfrog)",
@@ -268,7 +219,7 @@ func (g *grid) friction() Study {
 
 func (g *grid) synthetic() Study {
 	p := g.problem("linear")
-	c := g.cell(p, 0, settings{integrator: "leapfrog", friction: paperFriction, step: 0.005, batch: Full})
+	c := g.cell(p, 0, Setting{Integrator: "leapfrog", Friction: paperFriction, Step: 0.005, Batch: Full})
 	c.Observe = Marginals
 	return Study{ID: "synthetic", Title: "True and sampled predictive posterior (linear model)", Cells: []Job{{Cell: c}}}
 }
@@ -300,7 +251,7 @@ func (g *grid) table(t datasets.Task) Study {
 			e.Cells = append(e.Cells, Job{Cell: g.reference(p, split)})
 			var ch Choice
 			for _, h := range tableSteps {
-				ch = append(ch, Job{Cell: g.cell(p, split, settings{integrator: "leapfrog", friction: paperFriction, step: h, batch: Full})})
+				ch = append(ch, Job{Cell: g.cell(p, split, Setting{Integrator: "leapfrog", Friction: paperFriction, Step: h, Batch: Full})})
 			}
 			e.Choices = append(e.Choices, ch)
 		}
@@ -336,7 +287,7 @@ func (g *grid) precision() Study {
 		}
 		for split := range g.Splits {
 			for _, batch := range []int{8, Full} {
-				c := g.cell(p, split, settings{integrator: "leapfrog", friction: paperFriction, step: safeStep(p, batch), batch: batch, samples: g.Samples})
+				c := g.cell(p, split, Setting{Integrator: "leapfrog", Friction: paperFriction, Step: safeStep(p, batch), Batch: batch, Samples: g.Samples})
 				for _, c.Precision = range Precisions {
 					e.Cells = append(e.Cells, Job{Cell: c})
 				}

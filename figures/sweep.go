@@ -34,7 +34,6 @@ var attributes = []attribute{
 		}
 		return c.Scheme
 	}, hidden: true},
-	{text: func(c bench.Cell) string { return c.Model }, hidden: true},
 	{text: func(c bench.Cell) string { return c.Precision }, hidden: true},
 }
 
@@ -137,7 +136,29 @@ func withOrder(p bench.Plan, name string) string {
 
 // drawSweep draws distances, writes their table, and draws the twin of a study
 // that has exact errors, too.
+// byModel names the data set of cells by its model, too, where it has several:
+// each then has panels of its own, since each has its own self-distance.
+func byModel(jobs []bench.Job) []bench.Job {
+	model, several := make(map[string]string), make(map[string]bool)
+	for _, j := range jobs {
+		c := j.Cell
+		first, ok := model[c.Dataset]
+		several[c.Dataset] = several[c.Dataset] || ok && first != c.Model
+		if !ok {
+			model[c.Dataset] = c.Model
+		}
+	}
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		if c := &jobs[i].Cell; several[c.Dataset] {
+			c.Dataset += ", " + c.Model
+		}
+	}
+	return jobs
+}
+
 func drawSweep(d *drawing) error {
+	d.plan.Cells = byModel(d.plan.Cells)
 	f := newFamily(d.plan)
 	s := newSweep(d.plan.Cells, d.Results.Result, f.name)
 	if err := d.csv(sweepHeader, s.rows()); err != nil {

@@ -82,3 +82,21 @@ func TestSweepTable(t *testing.T) {
 		t.Error("the table has a column of a score that no chain has")
 	}
 }
+
+// Models on one data set have panels of their own: each is judged by its own
+// references. Where a data set has one model, its name is the data set's.
+func TestModelsOnOneDataSetHavePanelsOfTheirOwn(t *testing.T) {
+	a, b, c := cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.01)
+	b.Model = "tree"
+	c.Dataset = "wine"
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(a, b)})
+	p.Cells = append(p.Cells, jobs(c)...)
+	s := newSweep(byModel(p.Cells), memory{}.Result, newFamily(p).name)
+	want := []string{a.Dataset + ", " + a.Model, a.Dataset + ", tree", "wine"}
+	if !reflect.DeepEqual(s.datasets, want) || len(s.blocks) != 3 {
+		t.Errorf("%d panels of %q: want one of each of %q", len(s.blocks), s.datasets, want)
+	}
+	if p.Cells[0].Cell.Dataset != a.Dataset {
+		t.Error("the plan's own cells were renamed")
+	}
+}

@@ -60,8 +60,14 @@ func show(mean, sd *float64, digits int) string {
 	return decimals(*mean, digits) + " ± " + decimals(*sd, digits-1)
 }
 
-// decimals rounds as the paper does: to a fixed number of digits.
-func decimals(x float64, digits int) string { return strconv.FormatFloat(x, 'f', digits, 64) }
+// decimals rounds as the paper does, to a fixed number of digits; a number far
+// beyond, as a score of a chain that went astray, has an exponent.
+func decimals(x float64, digits int) string {
+	if digits > 0 && math.Abs(x) >= 1e6 {
+		return strconv.FormatFloat(x, 'e', digits, 64)
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}
 
 // signed always has a sign: differences are read by it.
 func signed(x *float64, digits int) string {

@@ -10,11 +10,17 @@ import (
 type scores struct{ split *datasets.Split }
 
 // Scores implements Scorer.
-func (s scores) Scores(draws [][]float64) map[string]float64 {
-	if s.split.TestRows() == 0 || len(draws) == 0 {
+func (s scores) Scores(draws [][]float64) map[string]float64 { return Score(s.split, draws) }
+
+// Score is what a Scorer returns whose predictions are those of a regression
+// with the split's Gaussian noise, or class probabilities; draws[sample][output]
+// are as Target.Predict stores them. Empty without test targets or draws.
+func Score(p *datasets.Split, draws [][]float64) map[string]float64 {
+	if p.TestRows() == 0 || len(draws) == 0 {
 		return nil
 	}
-	if s.split.Task == datasets.Classification {
+	s := scores{p}
+	if p.Task == datasets.Classification {
 		return s.classification(draws)
 	}
 	return s.regression(draws)

@@ -406,6 +406,7 @@ func TestFailuresAreListedAndTheRestIsDone(t *testing.T) {
 func TestMistakesAreFoundBeforeAnythingRuns(t *testing.T) {
 	for name, change := range map[string]func(*bench.Cell){
 		"integrator": func(c *bench.Cell) { c.Integrator = "leapfrg" },
+		"estimator":  func(c *bench.Cell) { c.Estimator = "svgr" },
 		"scheme":     func(c *bench.Cell) { c.Scheme = "shuffle" },
 		"step":       func(c *bench.Cell) { c.Step = -1 },
 	} {

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"cmp"
+	"regexp"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// Full is the batch size that stands for all rows.
+const Full = 0
+
+// Setting is what a study chooses of a chain. NewStudy makes a cell of it: the
+// rest follows from the data, from what the model can do, and from the paper's
+// rules of simulation time (chain.PaperPlan). A field at zero has the default
+// that its comment states.
+type Setting struct {
+	Dataset    string
+	Split      int
+	Model      string // default: the data set's own
+	Integrator string
+	Values     map[string]float64 // of the integrator's own parameters; default: theirs
+	Estimator  string             // default: plain
+	Inner      int                // N_l; default 1
+	Friction   float64            // C; default 5, the paper's
+	Scheme     string             // default: reshuffle; one batch has full
+	Batch      int                // B, about the rows of a mini-batch; Full, 0, is all of them
+	Step       float64            // h, in units of simulation time
+	Samples    int                // default 200, the paper's
+	Seed       uint64             // default 1
+	Precision  string             // of a network's gradients; default float32
+	// Reference is how the reference chains are made, where the posterior is
+	// not known in closed form; default: as the paper's, oracle.NewSpec.
+	Reference *oracle.Spec
+}
+
+// The paper's numbers, where it does not vary them.
+const (
+	paperSamples  = 200
+	paperFriction = 5
+)
+
+// studyID is what an id may be: it becomes a part of files' names.
+var studyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+// NewStudy returns the study of a cell for each setting, with the reference
+// chains that they need, on the data sets and models of a source.
+func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study, error) {
+	if !studyID.MatchString(id) {
+		return Study{}, usage.Errorf("study %q: want an id of letters, digits, - and _", id)
+	}
+	s := Study{ID: id, Title: title}
+	seen := make(map[string]bool)
+	for _, x := range settings {
+		p, err := newProblem(src.Datasets(), src.Models(), x.Dataset, x.Model)
+		if err != nil {
+			return Study{}, err
+		}
+		c, ref := x.cell(p)
+		if err := c.Check(); err != nil {
+			return Study{}, err
+		}
+		s.Cells = append(s.Cells, Job{Cell: c})
+		if ref == nil || seen[c.Oracle] {
+			continue
+		}
+		if ref.Dataset != c.Dataset || ref.Split != c.Split || ref.Model != c.Model {
+			return Study{}, usage.Errorf("study %q: reference of %s, split %d, %s for a chain on %s, split %d, %s: want the same",
+				id, ref.Dataset, ref.Split, ref.Model, c.Dataset, c.Split, c.Model)
+		}
+		seen[c.Oracle] = true
+		s.References = append(s.References, ReferenceJob{Spec: *ref})
+	}
+	return s, nil
+}
+
+// problem is a data set with a model on it.
+type problem struct {
+	datasets.Dataset
+	exact bool // the posterior is known: no reference chains are needed
+}
+
+// newProblem looks a data set and a model up; "" is the model of the data set.
+func newProblem(data datasets.Registry, all models.Registry, dataset, model string) (problem, error) {
+	d, err := data.Lookup(dataset)
+	if err != nil {
+		return problem{}, err
+	}
+	d.Model = cmp.Or(model, d.Model)
+	m, err := all.Lookup(d.Model)
+	if err != nil {
+		return problem{}, err
+	}
+	return problem{d, m.Exact}, m.Check(d.Name, d.Shape)
+}
+
+// cell fills in the defaults and what follows from the problem. The reference
+// is nil where the posterior is known.
+func (x Setting) cell(p problem) (Cell, *oracle.Spec) {
+	c := Cell{
+		Observe: Distance, Dataset: p.Name, Split: x.Split, Model: p.Model,
+		Integrator: x.Integrator, Values: x.Values, Estimator: x.Estimator, Inner: max(1, x.Inner), Friction: Friction(cmp.Or(x.Friction, paperFriction)),
+		Scheme: cmp.Or(x.Scheme, "reshuffle"), Batches: chain.Batches(p.TrainRows, x.Batch), BatchSize: x.Batch,
+		Step: x.Step, Samples: cmp.Or(x.Samples, paperSamples), Seed: cmp.Or(x.Seed, 1), Precision: "float64", Oracle: Analytic,
+	}
+	if c.Batches == 1 {
+		c.Scheme, c.BatchSize = "full", Full
+	}
+	plan := chain.PaperPlan(c.Step, c.Inner, c.Samples)
+	c.Thin, c.BurnIn = plan.Thin, plan.BurnIn
+	if p.exact {
+		return c, nil
+	}
+	c.Precision = cmp.Or(x.Precision, "float32")
+	ref := x.reference(p)
+	c.Oracle = ref.ID()
+	return c, &ref
+}
+
+// reference is the spec of the setting's reference chains.
+func (x Setting) reference(p problem) oracle.Spec {
+	if x.Reference != nil {
+		return *x.Reference
+	}
+	s := oracle.NewSpec(p.Name, x.Split, p.Model)
+	s.Precision = cmp.Or(x.Precision, s.Precision)
+	return s
+}
