@@ -1,0 +1,158 @@
+// Command study writes a study in Go and takes it through all that may happen
+// to one: it is stopped in the middle and continued, divided among two
+// machines whose stores are merged, and drawn. The study compares integrators
+// at steps relative to the largest stable one, which is estimated.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"hambench/bench"
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/figures"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/store"
+	"hambench/sweep"
+)
+
+// newStudy is every combination of integrators, batch sizes and steps.
+func newStudy(ctx context.Context, w io.Writer, source *models.Source) (bench.Study, error) {
+	const set = "linear"
+	target, err := source.Target(ctx, set, 0, set, models.Options{})
+	if err != nil {
+		return bench.Study{}, err
+	}
+	var settings []bench.Setting
+	for _, batch := range []int{32, bench.Full} {
+		stable, err := oracle.StableSteps(ctx, target, chain.Batches(target.Rows(), batch))
+		if err != nil {
+			return bench.Study{}, err
+		}
+		fmt.Fprintf(w, "batches of %d rows (0: all): the largest stable step is about %.2g\n", batch, stable[0])
+		for _, integrator := range []string{"leapfrog", "obabo", "ubu"} {
+			for _, part := range []float64{8, 4, 2} {
+				settings = append(settings, bench.Setting{Dataset: set, Integrator: integrator, Batch: batch, Step: stable[0] / part, Samples: 100})
+			}
+		}
+	}
+	return bench.NewStudy(source, "stable-steps", "Integrators at an eighth to a half of the largest stable step", settings...)
+}
+
+// run computes what a store in dir lacks of the plans, or of a shard of them.
+// The plans are saved there, too, so that figures can be drawn from the store
+// alone, on any machine, later.
+func run(ctx context.Context, dir string, source sweep.Source, plans []bench.Plan, shard sweep.Shard) (sweep.Summary, error) {
+	s, err := store.Open(dir, sweep.Here())
+	if err != nil {
+		return sweep.Summary{}, err
+	}
+	defer s.Close()
+	if err := bench.Save(s, sweep.MadeHere(), plans); err != nil {
+		return sweep.Summary{}, err
+	}
+	return (&sweep.Runner{Store: s, Source: source, Shard: shard, Made: sweep.MadeHere()}).Run(ctx, plans)
+}
+
+// stopping is a source that stops the run when it is asked for one target more
+// than some. In earnest it is Ctrl-C (signal.NotifyContext) or a kill that
+// does: what was computed is in the store.
+type stopping struct {
+	*models.Source
+	left *atomic.Int64
+	stop func()
+}
+
+func (s stopping) Target(ctx context.Context, dataset string, split int, model string, o models.Options) (models.Target, error) {
+	if s.left.Add(-1) < 0 {
+		s.stop()
+	}
+	return s.Source.Target(ctx, dataset, split, model, o)
+}
+
+// interrupted runs the plans until some targets were made, then continues.
+func interrupted(ctx context.Context, w io.Writer, dir string, source *models.Source, plans []bench.Plan) error {
+	stopped, stop := context.WithCancel(ctx)
+	defer stop()
+	left := new(atomic.Int64)
+	left.Store(6)
+	summary, err := run(stopped, dir, stopping{source, left, stop}, plans, sweep.Shard{})
+	if !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("the run was not stopped: %w", err)
+	}
+	fmt.Fprintf(w, "stopped with %d of %d cells\n", summary.Cells.Computed, len(plans[0].Cells))
+	summary, err = run(ctx, dir, source, plans, sweep.Shard{})
+	fmt.Fprintf(w, "continued: %d taken from the store, %d computed\n", summary.Cells.Reused, summary.Cells.Computed)
+	return err
+}
+
+// sharded runs two halves into stores of their own and merges them.
+func sharded(ctx context.Context, w io.Writer, dir string, source *models.Source, plans []bench.Plan) (*store.Store, error) {
+	var parts []string
+	for i := range 2 {
+		part := fmt.Sprintf("%s-%d-of-2", dir, i+1)
+		summary, err := run(ctx, part, source, plans, sweep.Shard{Index: i, Count: 2})
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(w, "shard %d of 2: %d cells\n", i+1, summary.Cells.Computed)
+		parts = append(parts, part)
+	}
+	all, err := store.Open(dir, sweep.Here())
+	if err != nil {
+		return nil, err
+	}
+	merged, err := all.Merge(parts...)
+	fmt.Fprintf(w, "merged: %d results\n", merged.Added[store.Result])
+	return all, err
+}
+
+// whole is the program.
+func whole(ctx context.Context, w io.Writer, dir string) error {
+	source := models.NewSource(nil, &datasets.Resolver{Offline: true})
+	study, err := newStudy(ctx, w, source)
+	if err != nil {
+		return err
+	}
+	plans, err := (&bench.Keys{Source: source}).Resolve(ctx, "", []bench.Study{study})
+	if err != nil {
+		return err
+	}
+	if err := interrupted(ctx, w, filepath.Join(dir, "store"), source, plans); err != nil {
+		return err
+	}
+	merged, err := sharded(ctx, w, filepath.Join(dir, "merged"), source, plans)
+	if err != nil {
+		return err
+	}
+	defer merged.Close()
+	// The plans are taken from the store, as another program would.
+	stored, err := bench.Plans(merged, "")
+	if err != nil {
+		return err
+	}
+	out, err := figures.Drawer{Results: bench.Results{Store: merged}, Dir: dir}.Draw(stored[0])
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "drawn from %d of %d cells: %v\n", out.Cells, out.Of, out.Files)
+	return nil
+}
+
+func main() {
+	dir := "out-study"
+	if len(os.Args) > 1 {
+		dir = os.Args[1]
+	}
+	if err := whole(context.Background(), os.Stdout, dir); err != nil {
+		log.Fatal(err)
+	}
+}
