@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -54,7 +55,10 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 			}
 		}
 		for _, r := range p.References {
-			add(referenceCell(r.Spec), 1)
+			c := referenceCell(r.Spec)
+			if _, ok := todo[timedOf(c)]; !ok {
+				add(c, 1)
+			}
 		}
 	}
 	return todo
@@ -147,28 +151,48 @@ func (m calibration) steps(c bench.Cell) (repeat, error) {
 }
 
 // stableSteps estimates the stable steps of every data set and model, for all
-// numbers of batches at once.
+// numbers of batches of its cells at once, as many data sets at a time as there
+// are workers.
 func (m calibration) stableSteps(stable map[Stiffness]float64, todo map[Timed]bench.Cell) error {
-	batches := make(map[Stiffness][]int) // by data set and model
+	batches, precision := make(map[Stiffness][]int), make(map[Stiffness]string) // by data set and model
 	for _, c := range todo {
 		at := Stiffness{Dataset: c.Dataset, Model: c.Model}
+		if c.Step == 0 { // a reference's chains find their own
+			continue
+		}
 		if !slices.Contains(batches[at], c.Batches) {
 			batches[at] = append(batches[at], c.Batches)
 		}
+		if p, ok := precision[at]; !ok || c.Precision < p {
+			precision[at] = c.Precision // float32 before float64: it is as good, and faster
+		}
 	}
+	var mu sync.Mutex
+	var failed error
+	var group sync.WaitGroup
+	free := make(chan struct{}, m.workers)
 	for at, ks := range batches {
-		t, err := m.src.Target(m.ctx, at.Dataset, 0, at.Model, models.Options{})
-		if err != nil {
-			return err
-		}
-		steps, err := oracle.StableSteps(m.ctx, t, ks...)
-		if err != nil {
-			return err
-		}
-		for i, k := range ks {
-			at.Batches = k
-			stable[at] = steps[i]
-		}
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			steps, err := m.stableStepsOf(at, precision[at], ks)
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+			for i, h := range steps {
+				at.Batches = ks[i]
+				stable[at] = h
+			}
+		})
 	}
-	return nil
+	group.Wait()
+	return failed
+}
+
+func (m calibration) stableStepsOf(at Stiffness, precision string, batches []int) ([]float64, error) {
+	t, err := m.src.Target(m.ctx, at.Dataset, 0, at.Model, models.Options{Precision: precision})
+	if err != nil {
+		return nil, err
+	}
+	return oracle.StableSteps(m.ctx, t, batches...)
 }
