@@ -35,13 +35,15 @@ var identity = []string{
 var environmentColumns = []string{"arch", "isa", "cpu", "go", "commit", "version"}
 
 // The noise of a distance, seen in chains that differ by their seed alone
-// (docs/gate.md): up to quiet times the distance of independent samples, which
+// (docs/gate.md). Up to quiet times the distance of independent samples, which
 // is the column ks_self, its standard deviation is at most noiseShare of it.
-// Beyond, near the limit of stability, it can be half of it: there it is known
-// from the splits alone. usualSelf is that of 200 samples, for want of a column.
+// Beyond, near the limit of stability, a chain may have three times the distance
+// of another one: one split is taken to have noise of wildShare, several tell
+// their own. usualSelf is ks_self for 200 samples, for want of a column.
 const (
 	noiseShare = 0.1
 	quiet      = 2
+	wildShare  = 1
 	usualSelf  = 0.085
 )
 
@@ -309,8 +311,13 @@ func compareDistances(key string, old, new []float64, self, effect float64) comp
 	size := (c.old + c.new) / 2
 	c.change, c.effect = c.new-c.old, effect*max(1, size/proportional)
 	c.sd = noiseShare * max(size, self)
-	c.known = min(c.old, c.new) <= quiet*self
-	if !c.known && c.n > 1 {
+	smaller := min(c.old, c.new)
+	switch {
+	case smaller <= quiet*self:
+		c.known = true
+	case c.n == 1:
+		c.known, c.sd = true, max(c.sd, wildShare*smaller)
+	default:
 		changes := make([]float64, len(old))
 		floats.SubTo(changes, new, old)
 		c.sd = max(c.sd, stat.StdDev(changes, nil)/math.Sqrt2)

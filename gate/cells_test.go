@@ -160,10 +160,10 @@ func replicates(t *testing.T) []replicate {
 }
 
 // TestNoiseOfDistances: of all pairs of chains that differ by their seed alone,
-// where the gate takes the noise as known, at most 5 % are worse at the level
-// 5 %, and none of some 5000 at the level 1e-6.
+// at most 5 % are worse at the level 5 %, near the limit of stability, too, and
+// none of some 6000 at the level 1e-6.
 func TestNoiseOfDistances(t *testing.T) {
-	var pairs, worse, far int
+	var pairs, worse, far, wild, wildWorse int
 	for _, r := range replicates(t) {
 		for i := range r.ks {
 			for j := range r.ks {
@@ -171,23 +171,26 @@ func TestNoiseOfDistances(t *testing.T) {
 					continue
 				}
 				c := compareDistances(r.name, r.ks[i:i+1], r.ks[j:j+1], r.self, 0.03)
-				if !c.known {
-					continue
+				p := c.p()
+				if pairs++; p <= 0.05 {
+					worse++
 				}
-				pairs++
-				if p := c.p(); p <= 1e-6 {
+				if p <= 1e-6 {
 					far++
 					t.Logf("%s: from %g to %g", r.name, r.ks[i], r.ks[j])
-				} else if p <= 0.05 {
-					worse++
+				}
+				if min(c.old, c.new) > quiet*r.self {
+					if wild++; p <= 0.05 {
+						wildWorse++
+					}
 				}
 			}
 		}
 	}
 	share := float64(worse) / float64(pairs)
-	t.Logf("%d pairs, %.3f worse at 5 %%", pairs, share)
-	if pairs < 2000 || share > 0.05 || far > 0 {
-		t.Errorf("%d pairs, %.3f worse at 5 %%, %d at 1e-6", pairs, share, far)
+	shareOfWild := float64(wildWorse) / float64(wild)
+	if pairs < 5000 || wild < 1000 || share > 0.05 || shareOfWild > 0.05 || far > 0 {
+		t.Errorf("%d pairs, %.3f worse at 5 %%, %d at 1e-6; near the limit of stability %d pairs, %.3f", pairs, share, far, wild, shareOfWild)
 	}
 }
 
