@@ -11,9 +11,7 @@
 package datasets
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 
@@ -188,9 +186,7 @@ func (s *Set) digest(train, test []int) string {
 	var b []byte
 	for _, v := range [][]float64{s.X, s.Y} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-		}
+		b, _ = binary.Append(b, binary.LittleEndian, v) // fails for other types only
 	}
 	for _, v := range [][]int{s.Labels, train, test} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
@@ -198,8 +194,7 @@ func (s *Set) digest(train, test []int) string {
 			b = binary.LittleEndian.AppendUint64(b, uint64(x))
 		}
 	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
+	return digest(b)
 }
 
 // standardise shifts and scales features and targets by the training rows'

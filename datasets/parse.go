@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,70 +49,52 @@ func columns(fields []string, want int) error {
 	return nil
 }
 
-// appendNumbers parses fields as finite numbers.
-func appendNumbers(dst []float64, fields []string) ([]float64, error) {
+// The formats of the published files: numbers, the last one the target, or
+// numbers and the name of a class (of Ionosphere, b is bad and g is good).
+var (
+	parseRegression = rowsOf(strings.Fields)
+	parseIonosphere = rowsOf(func(line string) []string { return strings.Split(line, ",") }, "b", "g")
+	parseVehicle    = rowsOf(strings.Fields, "bus", "opel", "saab", "van")
+)
+
+// rowsOf returns the parser of files with a row of a set on each line, which
+// cut takes apart. With classes, each row ends in the name of one.
+func rowsOf(cut func(line string) []string, classes ...string) func(s *Set, files [][]byte, names []string) error {
+	return func(s *Set, files [][]byte, names []string) error {
+		for i, f := range files {
+			err := records(f, names[i], func(line string) error { return s.appendRow(cut(line), classes) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *Set) appendRow(fields, classes []string) error {
+	n, class := s.Features, 0
+	if err := columns(fields, n+1); err != nil {
+		return err
+	}
+	if last := len(classes) - 1; last > 0 {
+		if class = slices.Index(classes, fields[n]); class < 0 {
+			return fmt.Errorf("column %d: class %.40q: want %s or %s", n+1, fields[n], strings.Join(classes[:last], ", "), classes[last])
+		}
+		fields = fields[:n]
+	}
+	row := make([]float64, len(fields))
 	for i, f := range fields {
 		v, err := strconv.ParseFloat(f, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("column %d: %.40q is not a finite number", i+1, f)
+			return fmt.Errorf("column %d: %.40q is not a finite number", i+1, f)
 		}
-		dst = append(dst, v)
+		row[i] = v
 	}
-	return dst, nil
-}
-
-// parseRegression reads rows of numbers separated by white space, the last
-// one the target.
-func parseRegression(s *Set, files [][]byte, names []string) error {
-	return records(files[0], names[0], func(line string) error {
-		fields := strings.Fields(line)
-		if err := columns(fields, s.Features+1); err != nil {
-			return err
-		}
-		row, err := appendNumbers(nil, fields)
-		if err != nil {
-			return err
-		}
-		s.X, s.Y = append(s.X, row[:s.Features]...), append(s.Y, row[s.Features])
-		return nil
-	})
-}
-
-// parseIonosphere reads 34 numbers and g (good, class 1) or b (bad, class 0),
-// separated by commas.
-func parseIonosphere(s *Set, files [][]byte, names []string) error {
-	return records(files[0], names[0], func(line string) error {
-		return s.appendLabelled(strings.Split(line, ","), map[string]int{"b": 0, "g": 1}, "b or g")
-	})
-}
-
-// parseVehicle reads 18 numbers and the class's name, separated by white
-// space, from several files.
-func parseVehicle(s *Set, files [][]byte, names []string) error {
-	classes := map[string]int{"bus": 0, "opel": 1, "saab": 2, "van": 3}
-	for i, f := range files {
-		err := records(f, names[i], func(line string) error {
-			return s.appendLabelled(strings.Fields(line), classes, "bus, opel, saab or van")
-		})
-		if err != nil {
-			return err
-		}
+	s.X = append(s.X, row[:n]...)
+	if classes == nil {
+		s.Y = append(s.Y, row[n])
+	} else {
+		s.Labels = append(s.Labels, class)
 	}
-	return nil
-}
-
-func (s *Set) appendLabelled(fields []string, classes map[string]int, want string) error {
-	if err := columns(fields, s.Features+1); err != nil {
-		return err
-	}
-	class, ok := classes[fields[s.Features]]
-	if !ok {
-		return fmt.Errorf("column %d: class %.40q: want %s", s.Features+1, fields[s.Features], want)
-	}
-	x, err := appendNumbers(s.X, fields[:s.Features])
-	if err != nil {
-		return err
-	}
-	s.X, s.Labels = x, append(s.Labels, class)
 	return nil
 }

@@ -91,15 +91,7 @@ func (r Registry) Names() []string {
 // Lookup returns the data set of a name. A name that is unknown, or stands
 // twice, is a usage error.
 func (r Registry) Lookup(name string) (Dataset, error) {
-	named := func(d Dataset) bool { return d.Name == name }
-	i := slices.IndexFunc(r, named)
-	if i < 0 {
-		return Dataset{}, usage.Errorf("unknown data set %q: want one of %s", name, strings.Join(r.Names(), ", "))
-	}
-	if slices.ContainsFunc(r[i+1:], named) {
-		return Dataset{}, usage.Errorf("two data sets are called %q: want another name for one of them", name)
-	}
-	return r[i], nil
+	return usage.Lookup("data set", name, r, func(d Dataset) string { return d.Name })
 }
 
 // StandIns returns the names with each unavailable set replaced by the one

@@ -136,18 +136,19 @@ func (r *Resolver) file(ctx context.Context, d Dataset, f File) (data []byte, fr
 // mismatch describes a file of the wrong digest: by what the parser makes of
 // it, where that finds fault, since it is closer to the cause.
 func (d Dataset) mismatch(f File, path string, data []byte, got string) string {
-	var bad *ParseError
+	err := d.Parse(&Set{Dataset: d}, [][]byte{data}, []string{path})
 	if len(d.Files) == 1 {
-		if _, err := d.read([][]byte{data}, []string{path}); errors.As(err, &bad) {
-			if bad.Line > 0 {
-				return fmt.Sprintf("line %d: %s (SHA-256 %.12s…: want %.12s…)", bad.Line, bad.Problem, got, f.SHA256)
-			}
-			return fmt.Sprintf("%s (SHA-256 %.12s…: want %.12s…)", bad.Problem, got, f.SHA256)
-		}
-	} else if err := d.Parse(&Set{Dataset: d}, [][]byte{data}, []string{path}); errors.As(err, &bad) {
-		return fmt.Sprintf("line %d: %s (SHA-256 %.12s…: want %.12s…)", bad.Line, bad.Problem, got, f.SHA256)
+		_, err = d.read([][]byte{data}, []string{path})
 	}
-	return fmt.Sprintf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
+	bad, ok := errors.AsType[*ParseError](err)
+	if !ok {
+		return fmt.Sprintf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
+	}
+	where := ""
+	if bad.Line > 0 {
+		where = fmt.Sprintf("line %d: ", bad.Line)
+	}
+	return fmt.Sprintf("%s%s (SHA-256 %.12s…: want %.12s…)", where, bad.Problem, got, f.SHA256)
 }
 
 // local reads a file of a data folder; no folder holds no file.

@@ -15,9 +15,6 @@
 package estimators
 
 import (
-	"slices"
-	"strings"
-
 	"hambench/integrators"
 	"hambench/usage"
 )
@@ -86,13 +83,5 @@ func Builtin() Registry { return Registry{Plain} }
 // Lookup returns the estimator of a name. An unknown name is a usage error
 // that lists what there is.
 func (r Registry) Lookup(name string) (Method, error) {
-	i := slices.IndexFunc(r, func(m Method) bool { return m.Name == name })
-	if i >= 0 {
-		return r[i], nil
-	}
-	var names []string
-	for _, m := range r {
-		names = append(names, m.Name)
-	}
-	return Method{}, usage.Errorf("unknown gradient estimator %q: want one of %s", name, strings.Join(names, ", "))
+	return usage.Lookup("gradient estimator", name, r, func(m Method) string { return m.Name })
 }

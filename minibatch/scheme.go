@@ -98,11 +98,7 @@ func Builtin() Registry {
 // Lookup returns the scheme of a name. An unknown name is a usage error that
 // lists what there is.
 func (r Registry) Lookup(name string) (Method, error) {
-	i := slices.IndexFunc(r, func(m Method) bool { return m.Name == name })
-	if i < 0 {
-		return Method{}, usage.Errorf("unknown mini-batch scheme %q: want one of %s", name, r.names())
-	}
-	return r[i], nil
+	return usage.Lookup("mini-batch scheme", name, r, func(m Method) string { return m.Name })
 }
 
 // New returns the stream of the scheme of a name; see Method.New.

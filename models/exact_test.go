@@ -8,6 +8,8 @@ import (
 
 	"hambench/datasets"
 	"hambench/internal/kernel"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The formulas of the paper's appendix "Toy example", with its numbers.
@@ -158,7 +160,7 @@ func solve(a [][]float64, b []float64) []float64 {
 		}
 		m[c], m[p] = m[p], m[c]
 		for i := c + 1; i < n; i++ {
-			axpy(m[i][c:], -m[i][c]/m[c][c], m[c][c:])
+			floats.AddScaled(m[i][c:], -m[i][c]/m[c][c], m[c][c:])
 		}
 	}
 	x := make([]float64, n)

@@ -196,11 +196,7 @@ type bitDigest struct {
 }
 
 func (d bitDigest) add(x []float64) {
-	for _, v := range x {
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
-		d.Write(b[:])
-	}
+	_ = binary.Write(d, binary.LittleEndian, x) // a hash takes everything
 }
 
 // update takes in normals and a pass over a state.

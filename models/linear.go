@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/datasets"
@@ -76,7 +77,7 @@ func (t *linear) Outputs() int { return len(t.test) / linearDim }
 func (t *linear) Arrange(order []int) {
 	arrange(t.kernels.phi, t.given, linearDim, order)
 	arrange(t.kernels.minusY, t.split.TrainY, 1, order)
-	negate(t.kernels.minusY[:t.Rows()])
+	floats.Scale(-1, t.kernels.minusY[:t.Rows()])
 }
 
 func (t *linear) Gather(index []int, weights []float64) {
@@ -91,13 +92,7 @@ func (t *linear) Gather(index []int, weights []float64) {
 		copy(t.phi(n+i), t.given[r*linearDim:(r+1)*linearDim])
 	}
 	k.minusY = gather(k.minusY, t.split.TrainY, 1, index)
-	negate(k.minusY[n:])
-}
-
-func negate(x []float64) {
-	for i := range x {
-		x[i] *= -1
-	}
+	floats.Scale(-1, k.minusY[n:])
 }
 
 func (t *linear) phi(i int) []float64 { return t.kernels.phi[i*linearDim : (i+1)*linearDim] }
@@ -143,7 +138,7 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 		for d, p := range phi {
 			addOuter(precision[d*linearDim:(d+1)*linearDim], v, p, phi)
 		}
-		axpy(shift, -w*v*t.kernels.minusY[i], phi)
+		floats.AddScaled(shift, -w*v*t.kernels.minusY[i], phi)
 	}
 	for i := range precision { // scaled last: so it is symmetric to the bit
 		precision[i] *= w
@@ -158,7 +153,7 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 // symmetric to the bit.
 func addOuter(y []float64, v, p float64, x []float64) {
 	if v == 1 {
-		axpy(y, p, x)
+		floats.AddScaled(y, p, x)
 		return
 	}
 	for e, q := range x {
@@ -211,7 +206,7 @@ func (t *linear) DrawPosterior(dst []float64) {
 	checkLen(linearDim, dst)
 	law := t.posterior()
 	blas64.Trsv(blas.NoTrans, law.factor, blas64.Vector{N: linearDim, Data: dst, Inc: 1})
-	axpy(dst, 1, law.mean)
+	floats.AddScaled(dst, 1, law.mean)
 }
 
 // linearKernels compute the derivatives of linear. Rows of Φ lie one after

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // list is a batch of rows with weights.
@@ -54,7 +56,7 @@ func TestListsAreWeightedSumsOfTheirRows(t *testing.T) {
 					if l.weights != nil {
 						w *= l.weights[j]
 					}
-					axpy(want, w, shifted(row, -1, prior))
+					floats.AddScaled(want, w, shifted(row, -1, prior))
 					size += w * norm(row)
 				}
 				derive(target, got, rows)

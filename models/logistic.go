@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/datasets"
 )
 
@@ -69,7 +71,7 @@ func (t *logistic) Gradient(g, theta []float64, rows Rows) {
 	copy(g, theta)
 	for i := rows.Lo; i < rows.Hi; i++ {
 		x := t.row(i)
-		axpy(g, rows.Scale*t.weight(i, t.Rows())*(sigmoid(dot(x, theta))-float64(t.class[i])), x)
+		floats.AddScaled(g, rows.Scale*t.weight(i, t.Rows())*(sigmoid(dot(x, theta))-float64(t.class[i])), x)
 	}
 }
 
@@ -80,7 +82,7 @@ func (t *logistic) HessianVector(hv, theta, v []float64, rows Rows) {
 	for i := rows.Lo; i < rows.Hi; i++ {
 		x := t.row(i)
 		p := sigmoid(dot(x, theta))
-		axpy(hv, rows.Scale*t.weight(i, t.Rows())*p*(1-p)*dot(x, v), x)
+		floats.AddScaled(hv, rows.Scale*t.weight(i, t.Rows())*p*(1-p)*dot(x, v), x)
 	}
 }
 
@@ -100,13 +102,6 @@ func dot(a, b []float64) float64 {
 		s += v * b[i]
 	}
 	return s
-}
-
-// axpy adds a·x to y.
-func axpy(y []float64, a float64, x []float64) {
-	for i, v := range x {
-		y[i] += a * v
-	}
 }
 
 // sigmoid is 1/(1 + e^−z); e^−z may overflow to +Inf, which gives the right 0.

@@ -12,6 +12,8 @@ import (
 	"hambench/datasets"
 	"hambench/internal/kernel"
 	"hambench/usage"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // builtin returns the first split of a built-in data set.
@@ -184,7 +186,7 @@ func TestHessianVectorIsDerivativeOfGradient(t *testing.T) {
 
 func shifted(x []float64, h float64, v []float64) []float64 {
 	y := append([]float64(nil), x...)
-	axpy(y, h, v)
+	floats.AddScaled(y, h, v)
 	return y
 }
 
@@ -239,7 +241,7 @@ func TestBatchGradientsAverageToFull(t *testing.T) {
 			clear(mean)
 			for i := range k {
 				target.Gradient(g, theta, Rows{i * n / k, (i + 1) * n / k, float64(k)})
-				axpy(mean, 1/float64(k), g)
+				floats.AddScaled(mean, 1/float64(k), g)
 			}
 			if d := distance(mean, full); d > 1e-12*norm(full)*float64(k) {
 				t.Errorf("K = %d: mean of batch gradients is %.3g away from the full one (%.3g)", k, d, norm(full))

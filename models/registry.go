@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"hambench/datasets"
 	"hambench/usage"
@@ -109,27 +108,10 @@ func Builtin() Registry {
 	}
 }
 
-// Names returns the names of the models.
-func (r Registry) Names() []string {
-	names := make([]string, len(r))
-	for i, m := range r {
-		names[i] = m.Name
-	}
-	return names
-}
-
 // Lookup returns the model of a name. A name that is unknown, or stands twice,
 // is a usage error.
 func (r Registry) Lookup(name string) (Model, error) {
-	named := func(m Model) bool { return m.Name == name }
-	i := slices.IndexFunc(r, named)
-	if i < 0 {
-		return Model{}, usage.Errorf("unknown model %q: want one of %s", name, strings.Join(r.Names(), ", "))
-	}
-	if slices.ContainsFunc(r[i+1:], named) {
-		return Model{}, usage.Errorf("two models are called %q: want another name for one of them", name)
-	}
-	return r[i], nil
+	return usage.Lookup("model", name, r, func(m Model) string { return m.Name })
 }
 
 // New puts the model of a name on a split: Lookup and On in one.

@@ -3,6 +3,8 @@ package models
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/datasets"
 )
 
@@ -82,7 +84,7 @@ func addProbabilities(sum, draw []float64, i int) {
 		sum[1] += draw[i]
 		return
 	}
-	axpy(sum, 1, draw[i*len(sum):(i+1)*len(sum)])
+	floats.AddScaled(sum, 1, draw[i*len(sum):(i+1)*len(sum)])
 }
 
 // logMeanExp is log (1/n) Σ e^{x_i} without overflow.

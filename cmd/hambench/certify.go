@@ -15,15 +15,13 @@ import (
 	"hambench/usage"
 )
 
-func certifyCommand() *command {
-	return &command{
-		name:  "certify",
-		about: "Computes exact ergodic errors of integrators under mini-batch schemes and judges the claimed orders.",
-		detail: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
+var certifyCommand = &command{
+	name:  "certify",
+	about: "Computes exact ergodic errors of integrators under mini-batch schemes and judges the claimed orders.",
+	detail: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
 flags everything is certified on the built-in problems gaussian, scalar and toy.`,
-		example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
-		run:     runCertify,
-	}
+	example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
+	run:     runCertify,
 }
 
 // certifyFlags are the command's flags as they were typed.

@@ -28,7 +28,7 @@ type command struct {
 
 // dispatch finds the command that args name and runs it.
 func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	return descend(ctx, root(), "hambench", stdout, stderr, args)
+	return descend(ctx, root, "hambench", stdout, stderr, args)
 }
 
 func descend(ctx context.Context, c *command, path string, stdout, stderr io.Writer, args []string) error {

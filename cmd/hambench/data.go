@@ -11,17 +11,15 @@ import (
 	"hambench/usage"
 )
 
-func dataCommand() *command {
-	return &command{
-		name:    "data",
-		about:   "Lists, fetches and verifies the files of the data sets.",
-		example: "hambench data fetch boston yacht",
-		sub: []*command{
-			{name: "list", about: "Lists the files of the data sets and where they are.", usage: "[DATASET …]", example: "hambench data list", run: runDataList},
-			{name: "fetch", about: "Fetches the files that are missing into the user's cache folder.", usage: "[DATASET …]", example: "hambench data fetch boston", run: runDataFetch},
-			{name: "verify", about: "Verifies the files that are there; exit code 1 if one is missing or damaged.", usage: "[DATASET …]", example: "hambench data verify --data ../data", run: runDataVerify},
-		},
-	}
+var dataCommand = &command{
+	name:    "data",
+	about:   "Lists, fetches and verifies the files of the data sets.",
+	example: "hambench data fetch boston yacht",
+	sub: []*command{
+		{name: "list", about: "Lists the files of the data sets and where they are.", usage: "[DATASET …]", example: "hambench data list", run: runDataList},
+		{name: "fetch", about: "Fetches the files that are missing into the user's cache folder.", usage: "[DATASET …]", example: "hambench data fetch boston", run: runDataFetch},
+		{name: "verify", about: "Verifies the files that are there; exit code 1 if one is missing or damaged.", usage: "[DATASET …]", example: "hambench data verify --data ../data", run: runDataVerify},
+	},
 }
 
 // dataArgs parses the flags and names of a data command; no names means all
@@ -41,32 +39,32 @@ func dataArgs(c *command, stdout io.Writer, args []string) (*datasets.Resolver, 
 	if len(names) > 0 {
 		return r, names, nil
 	}
-	for _, name := range datasets.Builtin().Names() {
-		if !builtin(name) {
-			names = append(names, name)
+	for _, d := range r.Datasets() {
+		if !d.Builtin() {
+			names = append(names, d.Name)
 		}
 	}
 	return r, names, nil
 }
 
-// builtin reports whether a data set has no files. An unknown name has none
-// either: looking at its files is the error.
-func builtin(name string) bool {
-	d, err := datasets.Builtin().Lookup(name)
-	return err == nil && d.Builtin()
-}
-
-// statuses looks at all files of the named sets.
-func statuses(r *datasets.Resolver, names []string) ([]datasets.Status, error) {
-	var all []datasets.Status
+// statuses parses the arguments and looks at all files of the sets; builtin
+// are the sets that have none.
+func statuses(c *command, stdout io.Writer, args []string) (builtin []string, files []datasets.Status, err error) {
+	r, names, err := dataArgs(c, stdout, args)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, name := range names {
 		s, err := r.Status(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, s...)
+		if s == nil {
+			builtin = append(builtin, name)
+		}
+		files = append(files, s...)
 	}
-	return all, nil
+	return builtin, files, nil
 }
 
 func state(s datasets.Status) string {
@@ -80,49 +78,34 @@ func state(s datasets.Status) string {
 }
 
 func runDataList(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	r, names, err := dataArgs(c, stdout, args)
+	builtin, files, err := statuses(c, stdout, args)
 	if err != nil {
 		return err
 	}
-	all, err := statuses(r, names)
-	if err != nil {
-		return err
-	}
-	var rows [][]string
-	for _, name := range names {
-		if builtin(name) {
-			rows = append(rows, []string{name, "", "built in", "", ""})
-		}
-	}
-	for _, s := range all {
+	rows := rowsOf(builtin, func(name string) []string { return []string{name, "", "built in", "", ""} })
+	for _, s := range files {
 		rows = append(rows, []string{s.Dataset, s.File.Path, state(s), s.Path, s.File.URLs[0]})
 	}
 	return table.Write(stdout, []string{"data set", "file", "state", "found at", "address"}, rows)
 }
 
 func runDataVerify(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	r, names, err := dataArgs(c, stdout, args)
+	builtin, files, err := statuses(c, stdout, args)
 	if err != nil {
 		return err
 	}
-	all, err := statuses(r, names)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if builtin(name) {
-			fmt.Fprintf(stdout, "%s: built in\n", name)
-		}
+	for _, name := range builtin {
+		fmt.Fprintf(stdout, "%s: built in\n", name)
 	}
 	bad := 0
-	for _, s := range all {
+	for _, s := range files {
 		fmt.Fprintf(stdout, "%s: %s\n", s.File.Path, state(s))
 		if state(s) != "verified" {
 			bad++
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %d files are missing or damaged", bad, len(all))
+		return fmt.Errorf("%d of %d files are missing or damaged", bad, len(files))
 	}
 	return nil
 }
@@ -132,7 +115,7 @@ func runDataFetch(ctx context.Context, c *command, stdout, _ io.Writer, args []s
 	if err != nil {
 		return err
 	}
-	var failed []error
+	failed := 0
 	for _, name := range names {
 		_, err := r.Load(ctx, name)
 		var bad *usage.Error
@@ -140,14 +123,14 @@ func runDataFetch(ctx context.Context, c *command, stdout, _ io.Writer, args []s
 			return err
 		}
 		if err != nil {
-			failed = append(failed, err)
+			failed++
 			fmt.Fprintf(stdout, "%s: %v\n", name, err)
 			continue
 		}
 		fmt.Fprintf(stdout, "%s: verified\n", name)
 	}
-	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d data sets cannot be had", len(failed), len(names))
+	if failed > 0 {
+		return fmt.Errorf("%d of %d data sets cannot be had", failed, len(names))
 	}
 	return nil
 }

@@ -11,16 +11,14 @@ import (
 	"hambench/usage"
 )
 
-func exportCommand() *command {
-	return &command{
-		name:  "export",
-		about: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
-		detail: `Only the cells of the profile's runs are written; a cell that two studies share
+var exportCommand = &command{
+	name:  "export",
+	about: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
+	detail: `Only the cells of the profile's runs are written; a cell that two studies share
 has a row in each. friction is inf for full momentum refreshment, batch is 0 for
 the full batch. How many cells of these runs have no result is said at the end.`,
-		example: "hambench export --only methods --format csv",
-		run:     runExport,
-	}
+	example: "hambench export --only methods --format csv",
+	run:     runExport,
 }
 
 func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []string) error {

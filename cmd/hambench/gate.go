@@ -8,12 +8,11 @@ import (
 	"hambench/usage"
 )
 
-func gateCommand() *command {
-	return &command{
-		name:  "gate",
-		about: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
-		usage: "OLD NEW",
-		detail: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
+var gateCommand = &command{
+	name:  "gate",
+	about: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
+	usage: "OLD NEW",
+	detail: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
 Values that are equal pass. Of others, each passes only if a change that counts
 (--effect, --distance) would look like it in at most one of ten runs, and moved
 if it is significantly worse (--alpha, over all together). Run benchmarks
@@ -21,9 +20,8 @@ several times (-count 10); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
 input cannot be compared. 3: it cannot be decided, and a table says how many
 more runs would decide it.`,
-		example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
-		run:     runGate,
-	}
+	example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
+	run:     runGate,
 }
 
 // runGate carries out hambench gate. It returns an error that is

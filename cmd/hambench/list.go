@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -17,32 +19,64 @@ import (
 	"hambench/usage"
 )
 
-func listCommand() *command {
-	return &command{
-		name:    "list",
-		about:   "Lists models, data sets, integrators, mini-batch schemes, and studies.",
-		usage:   "[models|datasets|integrators|schemes|studies|profiles]",
-		example: "hambench list integrators",
-		run:     runList,
-	}
+var listCommand = &command{
+	name:    "list",
+	about:   "Lists models, data sets, integrators, mini-batch schemes, and studies.",
+	usage:   "[models|datasets|integrators|schemes|studies|profiles]",
+	example: "hambench list integrators",
+	run:     runList,
 }
 
 // listing is one of the lists.
 type listing struct {
 	name   string
 	header []string
-	rows   func() ([][]string, error)
+	rows   [][]string
 }
 
-func listings() []listing {
+// listings are the lists. That of the integrators has their claims beside what
+// probing the step finds of its structure.
+func listings() ([]listing, error) {
+	quick := selection{profile: "quick"}
+	studies, err := quick.studies(datasets.Builtin(), models.Builtin())
+	integratorRows := rowsOf(integrators.Builtin(), func(m integrators.Method) []string {
+		determinant, limit := integrators.Structure(m)
+		q := m.Claims
+		return []string{
+			m.Name, order(q.WeakOrder), order(q.ErgodicOrder), strconv.Itoa(q.Gradients), strconv.Itoa(q.HessianVectors), strconv.Itoa(q.Normals),
+			yes(q.QuasiSymplectic), yes(determinant && limit), m.About,
+		}
+	})
+	anySplitting := []string{"split:WORD", "", "", "", "", "", "", "", "any splitting: letters A (drift), B (kick), O (friction and noise), as split:BAOAB"}
 	return []listing{
-		{"models", []string{"model", "about"}, modelRows},
-		{"datasets", []string{"data set", "source", "about"}, datasetRows},
-		{"integrators", []string{"integrator", "weak order", "ergodic order", "gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}, integratorRows},
-		{"schemes", []string{"scheme", "about"}, schemeRows},
-		{"studies", []string{"study", "cells in quick", "about"}, studyRows},
-		{"profiles", []string{"profile", "about"}, profileRows},
+		{"models", []string{"model", "about"}, rowsOf(models.Builtin(), func(m models.Model) []string { return []string{m.Name, m.About} })},
+		{"datasets", []string{"data set", "source", "about"}, rowsOf(datasets.Builtin(), func(d datasets.Dataset) []string {
+			source := "file"
+			if d.Builtin() {
+				source = "built in"
+			}
+			return []string{d.Name, source, d.About}
+		})},
+		{
+			"integrators",
+			[]string{"integrator", "weak order", "ergodic order", "gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"},
+			append(integratorRows, anySplitting),
+		},
+		{"schemes", []string{"scheme", "about"}, rowsOf(minibatch.Builtin(), func(m minibatch.Method) []string { return []string{m.Name, m.About} })},
+		{"studies", []string{"study", "cells in quick", "about"}, rowsOf(studies, func(e bench.Study) []string {
+			return []string{e.ID, fmt.Sprint(len(e.Cells) + len(e.Choices)), e.Title}
+		})},
+		{"profiles", []string{"profile", "about"}, rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name, p.About} })},
+	}, err
+}
+
+// rowsOf returns the row of each entry.
+func rowsOf[T any](entries []T, row func(T) []string) [][]string {
+	rows := make([][]string, len(entries))
+	for i, e := range entries {
+		rows[i] = row(e)
 	}
+	return rows
 }
 
 func runList(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
@@ -50,61 +84,28 @@ func runList(_ context.Context, c *command, stdout, _ io.Writer, args []string) 
 	if err != nil {
 		return err
 	}
-	if len(rest) > 1 {
+	lists, err := listings()
+	if err != nil {
+		return err
+	}
+	switch len(rest) {
+	case 0:
+	case 1:
+		at := slices.IndexFunc(lists, func(l listing) bool { return l.name == rest[0] })
+		if at < 0 {
+			known := rowsOf(lists, func(l listing) []string { return []string{l.name} })
+			return usage.Errorf("%s: unknown list %q: want one of %s", c.name, rest[0], strings.Join(slices.Concat(known...), " "))
+		}
+		lists = lists[at : at+1]
+	default:
 		return usage.Errorf("%s: %d lists named: want one, or none for all", c.name, len(rest))
 	}
-	found := false
-	var known string
-	for _, l := range listings() {
-		known += " " + l.name
-		if len(rest) == 1 && rest[0] != l.name {
-			continue
-		}
-		found = true
-		rows, err := l.rows()
-		if err != nil {
+	for _, l := range lists {
+		if err := table.Write(stdout, l.header, l.rows); err != nil {
 			return err
 		}
-		if err := table.Write(stdout, l.header, rows); err != nil {
-			return err
-		}
-	}
-	if !found {
-		return usage.Errorf("%s: unknown list %q: want one of%s", c.name, rest[0], known)
 	}
 	return nil
-}
-
-func modelRows() (rows [][]string, err error) {
-	for _, m := range models.Builtin() {
-		rows = append(rows, []string{m.Name, m.About})
-	}
-	return rows, nil
-}
-
-func datasetRows() (rows [][]string, err error) {
-	for _, d := range datasets.Builtin() {
-		source := "file"
-		if d.Builtin() {
-			source = "built in"
-		}
-		rows = append(rows, []string{d.Name, source, d.About})
-	}
-	return rows, nil
-}
-
-// integratorRows lists the claims beside what probing the step finds of its
-// structure.
-func integratorRows() (rows [][]string, err error) {
-	for _, m := range integrators.Builtin() {
-		determinant, limit := integrators.Structure(m)
-		q := m.Claims
-		rows = append(rows, []string{
-			m.Name, order(q.WeakOrder), order(q.ErgodicOrder), strconv.Itoa(q.Gradients), strconv.Itoa(q.HessianVectors), strconv.Itoa(q.Normals),
-			yes(q.QuasiSymplectic), yes(determinant && limit), m.About,
-		})
-	}
-	return append(rows, []string{"split:WORD", "", "", "", "", "", "", "", "any splitting: letters A (drift), B (kick), O (friction and noise), as split:BAOAB"}), nil
 }
 
 func order(p float64) string {
@@ -119,30 +120,4 @@ func yes(b bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-func schemeRows() (rows [][]string, err error) {
-	for _, m := range minibatch.Builtin() {
-		rows = append(rows, []string{m.Name, m.About})
-	}
-	return rows, nil
-}
-
-func studyRows() (rows [][]string, err error) {
-	quick := selection{profile: "quick"}
-	studies, err := quick.studies(datasets.Builtin(), models.Builtin())
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range studies {
-		rows = append(rows, []string{e.ID, fmt.Sprint(len(e.Cells) + len(e.Choices)), e.Title})
-	}
-	return rows, nil
-}
-
-func profileRows() (rows [][]string, err error) {
-	for _, p := range bench.Profiles() {
-		rows = append(rows, []string{p.Name, p.About})
-	}
-	return rows, nil
 }

@@ -118,7 +118,7 @@ func TestHelpOnEveryLevel(t *testing.T) {
 			walk(s, append(append([]string{}, path...), s.name))
 		}
 	}
-	walk(root(), nil)
+	walk(root, nil)
 }
 
 func TestListShowsEverything(t *testing.T) {

@@ -16,16 +16,14 @@ import (
 	"hambench/usage"
 )
 
-func oracleCommand() *command {
-	return &command{
-		name:  "oracle",
-		about: "Runs the reference chains of a data set, or shows what is known of them.",
-		detail: `Five chains of adaptive SGHMC with the full batch, checked by a
+var oracleCommand = &command{
+	name:  "oracle",
+	about: "Runs the reference chains of a data set, or shows what is known of them.",
+	detail: `Five chains of adaptive SGHMC with the full batch, checked by a
 Metropolis-corrected sampler. They are kept in the store; one that is there is
 shown and not run again.`,
-		example: "hambench oracle --dataset yacht --split 0",
-		run:     runOracle,
-	}
+	example: "hambench oracle --dataset yacht --split 0",
+	run:     runOracle,
 }
 
 func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {

@@ -17,16 +17,14 @@ import (
 	"hambench/sweep"
 )
 
-func reproduceCommand() *command {
-	return &command{
-		name:  "reproduce",
-		about: "Regenerates the figures and tables: runs what is missing, then draws.",
-		detail: `Results are kept under the output folder: a run that was stopped continues
+var reproduceCommand = &command{
+	name:  "reproduce",
+	about: "Regenerates the figures and tables: runs what is missing, then draws.",
+	detail: `Results are kept under the output folder: a run that was stopped continues
 where it stopped, and what is there is not computed again. Data sets that
 cannot be had are replaced by built-in ones, and the figures say so.`,
-		example: "hambench reproduce --profile quick --only bottleneck,toy",
-		run:     runReproduce,
-	}
+	example: "hambench reproduce --profile quick --only bottleneck,toy",
+	run:     runReproduce,
 }
 
 // reproduction is one call of the command.

@@ -1,24 +1,22 @@
 package main
 
 // root is the tree of commands.
-func root() *command {
-	return &command{
-		name:    "hambench",
-		about:   "hambench: a laboratory for stochastic Hamiltonian samplers.",
-		example: "hambench reproduce --only bottleneck",
-		sub: []*command{
-			reproduceCommand(),
-			slurmCommand(),
-			sampleCommand(),
-			oracleCommand(),
-			dataCommand(),
-			listCommand(),
-			exportCommand(),
-			certifyCommand(),
-			claimsCommand(),
-			gateCommand(),
-			storeCommand(),
-			versionCommand(),
-		},
-	}
+var root = &command{
+	name:    "hambench",
+	about:   "hambench: a laboratory for stochastic Hamiltonian samplers.",
+	example: "hambench reproduce --only bottleneck",
+	sub: []*command{
+		reproduceCommand,
+		slurmCommand,
+		sampleCommand,
+		oracleCommand,
+		dataCommand,
+		listCommand,
+		exportCommand,
+		certifyCommand,
+		claimsCommand,
+		gateCommand,
+		storeCommand,
+		versionCommand,
+	},
 }

@@ -21,18 +21,16 @@ import (
 	"hambench/usage"
 )
 
-func sampleCommand() *command {
-	return &command{
-		name:  "sample",
-		about: "Runs one chain and writes its draws to standard output.",
-		detail: `One line a draw: the sample's number, then the parameters (theta0 …), or with
+var sampleCommand = &command{
+	name:  "sample",
+	about: "Runs one chain and writes its draws to standard output.",
+	detail: `One line a draw: the sample's number, then the parameters (theta0 …), or with
 --predictions the predictive values at the test inputs (f0 …): standardised
 targets, or class probabilities (one per row for two classes, one per row and
 class for more). The chain starts at a draw from the prior. A chain that
 diverges ends with exit code 1.`,
-		example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
-		run:     runSample,
-	}
+	example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
+	run:     runSample,
 }
 
 // sampleFlags describe one chain.
@@ -85,15 +83,17 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	}
 	w := bufio.NewWriter(stdout)
 	defer w.Flush()
-	out := newDrawWriter(w, f, target)
-	plan := f.plan()
-	err = sampler.Run(ctx, sampler.Start(f.seed, nil), plan, func(i int, z *integrators.State) error { return out.write(i, z.Theta) })
+	write, written, plan := f.writer(w, target), 0, f.plan()
+	err = sampler.Run(ctx, sampler.Start(f.seed, nil), plan, func(i int, z *integrators.State) error {
+		written++
+		return write(i, z.Theta)
+	})
 	var diverged *chain.DivergedError
 	if errors.As(err, &diverged) {
-		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, out.written, plan.Samples)
+		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, written, plan.Samples)
 	}
 	n := sampler.Counts()
-	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products\n", out.written, n.Steps, n.Gradients, n.HessianVectors)
+	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products\n", written, n.Steps, n.Gradients, n.HessianVectors)
 	return err
 }
 
@@ -178,49 +178,36 @@ func (f *sampleFlags) plan() chain.Plan {
 	return p
 }
 
-// drawWriter writes draws line by line.
-type drawWriter struct {
-	w       *bufio.Writer
-	target  models.Target
-	values  []float64 // predictive values; nil for parameters
-	jsonl   bool
-	written int
-}
-
-func newDrawWriter(w *bufio.Writer, f sampleFlags, t models.Target) *drawWriter {
-	d := &drawWriter{w: w, target: t, jsonl: f.format == "jsonl"}
+// writer returns what writes a draw as a line; the names of the columns stand
+// above the first.
+func (f *sampleFlags) writer(w *bufio.Writer, t models.Target) func(i int, theta []float64) error {
 	name, n := "theta", t.Dim()
+	values := func(theta []float64) []float64 { return theta }
 	if f.predictions {
 		name, n = "f", t.Outputs()
-		d.values = make([]float64, n)
+		dst := make([]float64, n)
+		values = func(theta []float64) []float64 { t.Predict(dst, theta); return dst }
 	}
-	if !d.jsonl {
-		w.WriteString("sample")
-		for i := range n {
-			fmt.Fprintf(w, ",%s%d", name, i)
+	if f.format == "jsonl" {
+		lines := json.NewEncoder(w)
+		return func(i int, theta []float64) error {
+			return lines.Encode(struct {
+				Sample int       `json:"sample"`
+				Values []float64 `json:"values"`
+			}{i, values(theta)})
 		}
-		w.WriteByte('\n')
 	}
-	return d
-}
-
-func (d *drawWriter) write(i int, theta []float64) error {
-	x := theta
-	if d.values != nil {
-		d.target.Predict(d.values, theta)
-		x = d.values
+	w.WriteString("sample")
+	for i := range n {
+		fmt.Fprintf(w, ",%s%d", name, i)
 	}
-	d.written++
-	if d.jsonl {
-		return json.NewEncoder(d.w).Encode(struct {
-			Sample int       `json:"sample"`
-			Values []float64 `json:"values"`
-		}{i, x})
+	w.WriteByte('\n')
+	return func(i int, theta []float64) error {
+		w.WriteString(strconv.Itoa(i))
+		for _, v := range values(theta) {
+			w.WriteByte(',')
+			w.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		return w.WriteByte('\n')
 	}
-	d.w.WriteString(strconv.Itoa(i))
-	for _, v := range x {
-		d.w.WriteByte(',')
-		d.w.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return d.w.WriteByte('\n')
 }

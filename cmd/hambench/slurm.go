@@ -23,18 +23,16 @@ import (
 	"hambench/usage"
 )
 
-func slurmCommand() *command {
-	return &command{
-		name:  "slurm",
-		about: "Runs reproduce on a Slurm cluster, as arrays of jobs, and follows it.",
-		detail: `References first, then the cells in --shards slices, then the figures. What is
+var slurmCommand = &command{
+	name:  "slurm",
+	about: "Runs reproduce on a Slurm cluster, as arrays of jobs, and follows it.",
+	detail: `References first, then the cells in --shards slices, then the figures. What is
 done is read from the store in --out, which all nodes must see, and never from
 the scheduler; tasks whose results are missing and that are not queued are
 submitted again. Ctrl-C ends the following, not the jobs: the same command
 follows again. See docs/cluster.md.`,
-		example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
-		run:     runSlurm,
-	}
+	example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
+	run:     runSlurm,
 }
 
 // clusterRun is one call of the command.

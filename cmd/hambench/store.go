@@ -14,17 +14,15 @@ import (
 	"hambench/usage"
 )
 
-func storeCommand() *command {
-	return &command{
-		name:    "store",
-		about:   "Verifies, merges and describes stores of results.",
-		example: "hambench store verify --out out",
-		sub: []*command{
-			{name: "verify", about: "Reads every record and lists what cannot be used.", detail: verifyDetail, example: "hambench store verify --out out", run: runStoreVerify},
-			{name: "merge", about: "Adds the records of other output folders to one: results, references, exact errors.", usage: "DIR …", detail: mergeDetail, example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
-			{name: "stats", about: "Counts what a store holds.", example: "hambench store stats", run: runStoreStats},
-		},
-	}
+var storeCommand = &command{
+	name:    "store",
+	about:   "Verifies, merges and describes stores of results.",
+	example: "hambench store verify --out out",
+	sub: []*command{
+		{name: "verify", about: "Reads every record and lists what cannot be used.", detail: verifyDetail, example: "hambench store verify --out out", run: runStoreVerify},
+		{name: "merge", about: "Adds the records of other output folders to one: results, references, exact errors.", usage: "DIR …", detail: mergeDetail, example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
+		{name: "stats", about: "Counts what a store holds.", example: "hambench store stats", run: runStoreStats},
+	},
 }
 
 const (
