@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/bench"
 	"hambench/certify"
 )
@@ -51,6 +53,12 @@ func (e *Evidence) fits(purpose string, keep func(f fitted) bool) []fitted {
 // under a scheme.
 func (e *Evidence) under(scheme string, keep func(f fitted) bool) []fitted {
 	return e.fits(bench.OfOrders, func(f fitted) bool { return f.problem != toyProblem && f.scheme == scheme && keep(f) })
+}
+
+// smallestUnder returns the smallest of these orders for each integrator on
+// each problem.
+func (e *Evidence) smallestUnder(scheme string, keep func(f fitted) bool) []fitted {
+	return smallestBy(e.under(scheme, keep), byIntegratorAndProblem)
 }
 
 // every keeps all.
@@ -120,17 +128,6 @@ func (f fitted) name() string {
 // number is the order as a finding states it.
 func (f fitted) number() Number { return Number{f.name(), certify.Number(f.order), f.text()} }
 
-// smallest returns the fit of the lowest order; an unknown one counts as
-// lower than all.
-func smallest(fits []fitted) fitted {
-	return slices.MinFunc(fits, func(a, b fitted) int {
-		if a.known != b.known {
-			return cmp.Compare(indicator(a.known), indicator(b.known))
-		}
-		return cmp.Compare(a.order, b.order)
-	})
-}
-
 // indicator is 1 for true.
 func indicator(b bool) int {
 	if b {
@@ -139,23 +136,33 @@ func indicator(b bool) int {
 	return 0
 }
 
-// smallestBy returns the smallest fit of each group, in order of appearance.
+// smallestBy returns the fit of the lowest order of each group, in order of
+// appearance. An unknown order counts as lower than all.
 func smallestBy(fits []fitted, group func(fitted) string) []fitted {
-	var names []string
-	groups := make(map[string][]fitted)
-	for _, f := range fits {
-		g := group(f)
-		if groups[g] == nil {
-			names = append(names, g)
-		}
-		groups[g] = append(groups[g], f)
-	}
 	var out []fitted
-	for _, n := range names {
-		out = append(out, smallest(groups[n]))
+	at := make(map[string]int) // places in out
+	for _, f := range fits {
+		i, ok := at[group(f)]
+		if !ok {
+			at[group(f)] = len(out)
+			out = append(out, f)
+		} else if f.below(out[i]) {
+			out[i] = f
+		}
 	}
 	return out
 }
+
+// below compares orders for smallestBy.
+func (f fitted) below(g fitted) bool {
+	if f.known != g.known {
+		return g.known
+	}
+	return cmp.Less(f.order, g.order)
+}
+
+// byProblem groups by problems, whose names may say more than the potential.
+func byProblem(f fitted) string { return f.problem }
 
 // byIntegratorAndProblem groups the observables of one chain's law: its order
 // is that of the worst.
@@ -190,25 +197,39 @@ func between(fits []fitted, low, high float64) Finding {
 
 // span says between what the orders lie.
 func span(fits []fitted) string {
-	low, high := math.Inf(1), math.Inf(-1)
-	exact := 0
+	var finite []float64
 	for _, x := range fits {
-		if math.IsInf(x.order, 1) {
-			exact++
-			continue
+		if !math.IsInf(x.order, 1) {
+			finite = append(finite, x.order)
 		}
-		low, high = min(low, x.order), max(high, x.order)
 	}
-	switch {
-	case exact == len(fits):
+	if len(finite) == 0 {
 		return "exact"
-	case fmt.Sprintf("%.2f", low) == fmt.Sprintf("%.2f", high):
-		return fmt.Sprintf("order %.2f", low)
 	}
-	return fmt.Sprintf("orders from %.2f to %.2f", low, high)
+	low, high := fmt.Sprintf("%.2f", floats.Min(finite)), fmt.Sprintf("%.2f", floats.Max(finite))
+	if low == high {
+		return "order " + low
+	}
+	return "orders from " + low + " to " + high
 }
 
 // unavailable is the finding where there is no evidence yet.
 func unavailable(command string) Finding {
 	return Finding{Verdict: NotDecided, Summary: "no results yet: run " + command}
+}
+
+// reproduce is the command that gives a study's results.
+const reproduce = "hambench reproduce --only "
+
+// holds is the verdict on a condition that decides.
+func holds(condition bool) Verdict {
+	if condition {
+		return Confirmed
+	}
+	return Refuted
+}
+
+// add appends a number with the format that people read it in.
+func (f *Finding) add(name string, v float64, verb string) {
+	f.Numbers = append(f.Numbers, Number{name, certify.Number(v), fmt.Sprintf(verb, v)})
 }

@@ -87,24 +87,14 @@ func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 // WriteJSON prints the claims as an array.
 func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
 	type row struct {
-		ID        string   `json:"id"`
-		By        string   `json:"by"`
-		Statement string   `json:"statement"`
-		Where     string   `json:"where"`
-		Test      string   `json:"test"`
-		Profile   string   `json:"profile"`
-		Verdict   Verdict  `json:"verdict"`
-		Summary   string   `json:"summary"`
-		Detail    string   `json:"detail,omitempty"`
-		Numbers   []Number `json:"numbers"`
+		Claim
+		Profile string `json:"profile"`
+		Finding
 	}
 	rows := []row{}
 	for _, d := range decisions {
-		numbers := d.Numbers
-		if numbers == nil {
-			numbers = []Number{}
-		}
-		rows = append(rows, row{d.ID, d.By, d.Statement, d.Where, d.Test, profile, d.Verdict, d.Summary, d.Detail, numbers})
+		d.Numbers = append([]Number{}, d.Numbers...) // [], not null
+		rows = append(rows, row{d.Claim, profile, d.Finding})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
