@@ -6,10 +6,10 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 bench bench-kernels peers reproduce figures fuzz gate lint lines vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels peers reproduce figures fuzz gate cross lint lines vuln licences generated clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 build: ## build bin/hambench
 	$(GO) build -buildvcs=auto -o $(BIN) ./cmd/hambench 2>/dev/null || $(GO) build -o $(BIN) ./cmd/hambench
@@ -35,6 +35,9 @@ test-arm64: ## kernels, networks, integrators and models on an emulated ARM proc
 	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: apt-get install qemu-user-static"; exit 1; }
 	GOARCH=arm64 $(GO) test -exec qemu-aarch64-static -timeout 30m -skip "$(NOT_EMULATED)" $(NUMERIC)
 	GOARCH=arm64 HAMBENCH_ISA=generic $(GO) test -exec qemu-aarch64-static -timeout 30m ./internal/mlp ./integrators
+
+estimate-arm64: ## estimates of the ARM kernels' inner loops (needs Debian's llvm-19)
+	$(GO) -C internal/gen run ./arm64 -estimate
 
 bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench

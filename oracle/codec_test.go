@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -82,7 +83,7 @@ func TestDecodeRefusesForgeries(t *testing.T) {
 		"too few outputs":  func(b *referenceBody) { b.Shape.Outputs-- },
 		"no chains":        func(b *referenceBody) { b.Shape.Chains = 0 },
 		"negative size":    func(b *referenceBody) { b.Shape.Dim = -1 },
-		"absurd size":      func(b *referenceBody) { b.Shape.Samples = 1 << 60 },
+		"absurd size":      func(b *referenceBody) { b.Shape.Samples = math.MaxInt },
 		"missing numbers":  func(b *referenceBody) { b.Arrays = b.Arrays[1:] },
 	} {
 		if _, err := Decode(forge(change)); !errors.Is(err, ErrCorrupt) {

@@ -27,7 +27,14 @@ func files() map[string]*text {
 
 func main() {
 	dir := flag.String("dir", "", "folder to write to")
+	times := flag.Bool("estimate", false, "print estimates of the inner loops' times instead")
 	flag.Parse()
+	if *times {
+		if err := estimate(); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	for name, t := range files() {
 		if err := os.WriteFile(filepath.Join(*dir, name), []byte(header+t.String()), 0o644); err != nil {
 			log.Fatal(err)
