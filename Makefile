@@ -75,6 +75,13 @@ vuln: ## known vulnerabilities in what the program calls (needs the network)
 licences: ## write docs/licences.md, the licences of all dependencies
 	$(GO) -C tools run ./licences
 
+cross: ## build for Linux, macOS and Windows on amd64 and arm64; vet for arm64 and for 32 bits
+	for system in linux darwin windows; do for arch in amd64 arm64; do \
+		GOOS=$$system GOARCH=$$arch $(GO) build ./... || exit 1; \
+	done; done
+	GOARCH=arm64 $(GO) vet ./...
+	GOARCH=386 $(GO) vet ./...
+
 lint: ## formatting, vet and unreachable functions; all must say nothing
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
