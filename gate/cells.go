@@ -104,7 +104,7 @@ func parseCells(r Run, records []map[string]string, columns []string) (*cells, e
 func keyOf(rec map[string]string, columns []string) string {
 	var parts []string
 	for _, name := range columns {
-		if v := rec[name]; v != "" {
+		if v := rec[name]; v != "" && v != "inf" { // which JSON cannot say
 			parts = append(parts, name+"="+v)
 		}
 	}

@@ -64,6 +64,7 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 		{"a cell is missing", splitsOf(0.1), cellHeader + strings.Replace(cellLine(0, 0.1, false), "boston", "yacht", 1), 1},
 		{"JSON rows", json(0.1), json(0.3), 1},
 		{"JSON rows, one after another", strings.Trim(json(0.1), "[]"), strings.Trim(json(0.1), "[]"), 0},
+		{"CSV and JSON", strings.Replace(cellHeader, ",nl,", ",", 1) + "m,b,0,euler,inf,full,,,0.1,0.1,,false,,10,1,\n", json(0.1), 0},
 		{"an export without the column precision, one of two worse", precisions(0.1), precisions(0.2), 1},
 		{"float32 worse", withPrecision(0.1, 0.1), withPrecision(0.2, 0.1), 1},
 		{"float64 worse", withPrecision(0.1, 0.1), withPrecision(0.1, 0.2), 1},
