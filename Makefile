@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels peers reproduce figures fuzz gate cross lint lines vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels peers reproduce figures fuzz gate verdicts cross lint lines vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -62,6 +62,9 @@ figures: build ## draw figures and tables again from what $(OUT) holds, running 
 gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
 	$(BIN) certify --json > bin/certify.json
 	$(BIN) gate testdata/certify.json bin/certify.json
+
+verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, at most an hour on two cores
+	$(GO) test ./certify -run TestNoVerdictIsFalse -verdicts 5000 -timeout 3h
 
 generated: ## the committed assembly is what its generators make
 	./internal/gen/check.sh

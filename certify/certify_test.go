@@ -327,7 +327,7 @@ func TestUnstableChains(t *testing.T) {
 	p := &Problem{Kind: Gaussian, Friction: friction, gaussian: []*affineForce{newAffineForce([]float64{curvature}, []float64{1})}}
 	trace, det := 2-h*friction-h*h*curvature, 1-h*friction
 	want := math.Abs(trace)/2 + math.Sqrt(trace*trace/4-det)
-	row := certifyOne(t, Options{Problem: p, Steps: []float64{h}}, "leapfrog", "full")
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, ErrorsOnly: true}, "leapfrog", "full")
 	if o := row.observable(t, "theta.cov"); o.Verdict != Unstable || !math.IsNaN(float64(o.Errors[0])) {
 		t.Errorf("%s with error %v, want unstable", o.Verdict, o.Errors[0])
 	}
@@ -366,7 +366,7 @@ func TestLargeProblem(t *testing.T) {
 	}
 	// The coordinates are independent: the largest one alone has the error of
 	// a problem in one dimension.
-	row := certifyOne(t, Options{Problem: p, Steps: []float64{0.05}}, "baoab", "reshuffle")
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{0.05}, ErrorsOnly: true}, "baoab", "reshuffle")
 	worst := 0.0
 	for j := range d {
 		one := &Problem{Kind: Gaussian, Friction: p.Friction}
@@ -374,7 +374,7 @@ func TestLargeProblem(t *testing.T) {
 			f := p.gaussian[i].affine
 			one.gaussian = append(one.gaussian, newAffineForce(f.Precision[j*d+j:j*d+j+1], f.Shift[j:j+1]))
 		}
-		worst = max(worst, float64(certifyOne(t, Options{Problem: one, Steps: []float64{0.05}}, "baoab", "reshuffle").observable(t, "theta.mean").Errors[0]))
+		worst = max(worst, float64(certifyOne(t, Options{Problem: one, Steps: []float64{0.05}, ErrorsOnly: true}, "baoab", "reshuffle").observable(t, "theta.mean").Errors[0]))
 	}
 	if got := float64(row.observable(t, "theta.mean").Errors[0]); math.Abs(got-worst) > 1e-12 {
 		t.Errorf("theta.mean off by %v, the worst coordinate alone by %v", got, worst)
@@ -406,7 +406,7 @@ func TestEveryStepWithOnePositionIsThePeriod(t *testing.T) {
 		scheme string
 		inner  int
 	}{{"replacement", 1}, {"full", 1}, {"reshuffle", 4}, {"symmetric", 8}} {
-		o := Options{Problem: gaussianBuiltin(), Steps: []float64{0.1}, Inner: c.inner}
+		o := Options{Problem: gaussianBuiltin(), Steps: []float64{0.1}, Inner: c.inner, ErrorsOnly: true}
 		a := certifyOne(t, o, "lietrotter", c.scheme)
 		o.EveryStep = true
 		b := certifyOne(t, o, "lietrotter", c.scheme)

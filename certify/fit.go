@@ -146,6 +146,12 @@ type finding struct {
 	visible     float64 // the highest order of an error that would have been seen
 }
 
+// unknown is the finding of no nodes.
+func unknown() finding {
+	nan := math.NaN()
+	return finding{order: nan, uncertainty: math.Inf(1), constant: nan, atLeast: nan, atMost: nan, visible: math.Inf(-1)}
+}
+
 const (
 	// negligible is how small, beside what the dynamics make natural, a
 	// coefficient must be to be taken for absent: a term of order q comes from q
@@ -165,7 +171,7 @@ const exactWithin = 1e-6
 
 // judge turns an expansion into a finding.
 func judge(nodes []node, p pace, size func([]float64) float64) finding {
-	f := finding{order: math.NaN(), uncertainty: math.Inf(1), constant: math.NaN(), atLeast: math.NaN(), atMost: math.NaN()}
+	f := unknown()
 	largest := 0.0
 	for _, n := range nodes {
 		e := size(n.signed)

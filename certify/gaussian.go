@@ -533,9 +533,9 @@ type stein struct {
 const steinPowers = 40
 
 func newStein(b []float64, n int) *stein {
-	s := &stein{}
+	s, silent := &stein{}, make([]float64, n*n)
 	for len(s.powers) < steinPowers {
-		e := &moments{n: n, kernels: []affineMap{{a: b, q: make([]float64, n*n)}}}
+		e := &moments{n: n, kernels: []affineMap{{a: b, q: silent}}}
 		s.powers = append(s.powers, e)
 		if largestLinear(b, n) < 1e-17 {
 			break

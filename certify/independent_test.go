@@ -261,7 +261,7 @@ func TestGaussianEngineAgreesWithOrdersOneByOne(t *testing.T) {
 				for _, h := range []float64{0.2, 0.02} {
 					p := threeDimensional()
 					want := plainErrors(t, p, c.integrator, s.Name, h, c.inner)
-					row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, Inner: c.inner}, c.integrator, s.Name)
+					row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, Inner: c.inner, ErrorsOnly: true}, c.integrator, s.Name)
 					for i, o := range row.Observables {
 						if d := math.Abs(float64(o.Errors[0]) - want[i]); !(d <= tolerance) {
 							t.Errorf("h = %v: %s: error %.17g, want %.17g", h, o.Name, o.Errors[0], want[i])
@@ -313,7 +313,7 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 	// exact but for round-off, which the ladder's first rungs keep at 1e-12.
 	const tolerance = 1e-10
 	const h = 0.1
-	rows, err := Run(context.Background(), Options{Problem: scalar, Steps: []float64{h}})
+	rows, err := Run(context.Background(), Options{Problem: scalar, Steps: []float64{h}, ErrorsOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 		t.Errorf("%d rows, want %d: all integrators, exact included, take linear forces", len(rows), want)
 	}
 	for _, a := range rows {
-		b := certifyOne(t, Options{Problem: gaussian, Steps: []float64{h}}, a.Integrator, a.Scheme)
+		b := certifyOne(t, Options{Problem: gaussian, Steps: []float64{h}, ErrorsOnly: true}, a.Integrator, a.Scheme)
 		theta, r := secondMoments(t, gaussian, a.Integrator, a.Scheme, h)
 		for name, want := range map[string]float64{"theta^1": float64(b.observable(t, "theta.mean").Errors[0]), "theta^2": theta, "r^2": r} {
 			if got := float64(a.observable(t, name).Errors[0]); !(math.Abs(got-want) <= tolerance) {
@@ -377,7 +377,7 @@ func TestEnginesAgreeWithSampledChains(t *testing.T) {
 	const h = 0.5 // errors of some 1e-2, several standard errors
 	for _, name := range []string{"leapfrog", "baoab", "mt3"} {
 		for _, scheme := range []string{"reshuffle", "replacement"} {
-			row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, EveryStep: true}, name, scheme)
+			row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, EveryStep: true, ErrorsOnly: true}, name, scheme)
 			bias := float64(row.observable(t, "theta^2").Errors[0])
 			target, err := newDensity(scalarMean(p.scalar).Value)
 			if err != nil {

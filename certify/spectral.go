@@ -29,7 +29,7 @@ type degrees struct{ theta, r int }
 // in θ that would cost too much in both; there the coarsest integrators,
 // whose stable chain such a matrix may make unstable, are left to the rungs
 // below.
-var rungs = []degrees{{12, 12}, {16, 16}, {22, 22}, {30, 30}, {44, 24}, {60, 26}}
+var rungs = []degrees{{10, 10}, {14, 14}, {20, 20}, {28, 28}, {44, 24}, {60, 26}}
 
 const (
 	// maxNoiseNodes bounds the nodes over all normals of a step.

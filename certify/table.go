@@ -26,8 +26,17 @@ func WriteTable(w io.Writer, rows []Row) error {
 			})
 		}
 	}
-	return table.Write(w, header, lines)
+	if err := table.Write(w, header, lines); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, legend)
+	return err
 }
+
+const legend = `order: the lowest power of the step that is certain to be in the error; claim: a lower bound on it.
+confirmed: the order is at least the claim; exact: no error, where one of the claimed order would be seen;
+refuted: a lower power is certain; inconclusive: the errors decide nothing.
+`
 
 // finest is the relative error at the smallest step, or what stands in its
 // place.

@@ -73,7 +73,7 @@ func errorsUnder(t *testing.T, p *Problem, s minibatch.Method, inner int, every 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: []minibatch.Method{s}, Steps: []float64{0.02}, Inner: inner, EveryStep: every}
+	o := Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: []minibatch.Method{s}, Steps: []float64{0.02}, Inner: inner, EveryStep: every, ErrorsOnly: true}
 	rows, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
