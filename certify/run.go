@@ -40,6 +40,7 @@ type Row struct {
 	Steps       []float64          `json:"steps"`
 	Refined     []float64          `json:"refined,omitempty"`   // steps of the engine's choice, taken for the orders alone
 	Amplified   []float64          `json:"amplified,omitempty"` // factors on the batches' differences of precision and of shift there, if not 1
+	Sampled     int                `json:"sampled,omitempty"`   // random orders that stand for all; a resolution is then half a 95 % confidence interval
 	Radii       []Number           `json:"radii,omitempty"`     // spectral radius of a period at each step where it is ≥ 1, else null
 	Observables []Observable       `json:"observables"`
 }
@@ -358,6 +359,9 @@ func (c *certification) row() (Row, error) {
 	if o.EveryStep {
 		row.Observe = "every-step"
 	}
+	if c.sampled() {
+		row.Sampled, row.Amplified = sampledEpochs, nil
+	}
 	known := make(map[float64]point)
 	var points []point
 	for _, h := range o.Steps {
@@ -382,7 +386,7 @@ func (c *certification) row() (Row, error) {
 // decide finds the orders of all observables. known are points at the steps
 // that were asked for.
 func (c *certification) decide(known map[float64]point) (findings []finding, refined []float64, err error) {
-	if c.options.ErrorsOnly {
+	if c.options.ErrorsOnly || c.sampled() {
 		for range c.engine.observables() {
 			findings = append(findings, unknown())
 		}
@@ -454,6 +458,11 @@ func (c *certification) settled(findings []finding) bool {
 		}
 	}
 	return true
+}
+
+// sampled reports whether random orders stand for all.
+func (c *certification) sampled() bool {
+	return c.options.Problem.Kind == Gaussian && tooMany(c.scheme, c.options.Problem.Batches())
 }
 
 func (c *certification) claim(observable int) float64 {

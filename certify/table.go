@@ -53,6 +53,9 @@ func (r Row) finest(o Observable) string {
 }
 
 func (r Row) formatVerdict(o Observable) string {
+	if r.Sampled > 0 && o.Verdict == Inconclusive {
+		return fmt.Sprintf("inconclusive (%d sampled orders, +- %.0e)", r.Sampled, float64(slices.Min(o.RelativeResolution)))
+	}
 	if o.Verdict != Unstable {
 		return string(o.Verdict)
 	}
