@@ -12,6 +12,14 @@
 //     polynomials orthonormal under the target, and the stationary law is that
 //     matrix's left eigenvector.
 //
+// Start with ParseProblem or NewGaussian, and Run: it returns a Row for every
+// integrator under every mini-batch scheme, with the errors at the steps that
+// were asked for, a bound on what round-off and truncation make of each, and the
+// order. Orders are statements with evidence: the signed errors at
+// several steps are interpolated in powers of the step, in coordinates in which
+// the target is N(0, I), so that units do not count. ClosedForm has the term that
+// random orders add, without an engine.
+//
 // Both see a law as a vector on which a step acts linearly. So the mini-batch
 // schemes are written once, for both: the law after one period of a scheme,
 // averaged over its orders of the batches, is a linear map T of the law

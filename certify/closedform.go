@@ -1,0 +1,89 @@
+package certify
+
+import "gonum.org/v1/gonum/mat"
+
+// ClosedForm is the term of order η² that random orders of the batches
+// (reshuffle) add to the errors of a chain whose steps follow each batch's own
+// dynamics exactly, at the ends of epochs. To that order the stationary density
+// of θ is proportional to
+//
+//	exp(−U − (Kη²/12) · E_i‖∇U_i − ∇U‖²),
+//
+// ∇U_i the scaled gradient of batch i, K their number: the term does not depend
+// on the friction, grows like K, and vanishes where the batches' gradients
+// differ by constants. It holds for M = I.
+type ClosedForm struct {
+	Mean []float64 // Gaussian problems: of the mean
+	Cov  []float64 // Gaussian problems: of the covariance, row-major
+	// Scalar problems: of the expectations of functions of θ, by the names of
+	// the spectral engine's observables.
+	Expectations map[string]float64
+}
+
+// ClosedForm returns the errors' coefficients of η². A problem without a
+// density is a usage error.
+func (p *Problem) ClosedForm() (ClosedForm, error) {
+	if p.Kind == Scalar {
+		return p.scalarForm()
+	}
+	f, err := newFrame(meanAffine(p.gaussian), nil)
+	if err != nil {
+		return ClosedForm{}, err
+	}
+	// E‖∇U_i − ∇U‖² = xᵀAx + 2bᵀx + const, x = θ − μ.
+	d := f.d
+	whole := mat.NewDense(d, d, meanAffine(p.gaussian).affine.Precision)
+	a, b, cov := mat.NewDense(d, d, nil), mat.NewVecDense(d, nil), mat.NewDense(d, d, nil)
+	for _, batch := range p.gaussian {
+		var square, differs mat.Dense
+		var pulled mat.VecDense
+		differs.Sub(mat.NewDense(d, d, batch.affine.Precision), whole)
+		square.Mul(&differs, &differs)
+		pulled.MulVec(&differs, mat.NewVecDense(d, gradient(batch, f.centre)))
+		a.Add(a, &square)
+		b.AddVec(b, &pulled)
+	}
+	// The sums are K times the means: −(Kη²/6) times the mean is −(η²/6) times
+	// the sum.
+	cov.Mul(f.colour, f.colour.T())
+	out := ClosedForm{Mean: make([]float64, d), Cov: make([]float64, d*d)}
+	mean, spread := mat.NewVecDense(d, out.Mean), mat.NewDense(d, d, out.Cov)
+	mean.MulVec(cov, b)
+	mean.ScaleVec(-1.0/6, mean)
+	var half mat.Dense
+	half.Mul(cov, a)
+	spread.Mul(&half, cov)
+	spread.Scale(-1.0/6, spread)
+	return out, nil
+}
+
+// scalarForm is −(K/12) times the covariance of an observable with
+// E(U_i′ − U′)².
+func (p *Problem) scalarForm() (ClosedForm, error) {
+	target, err := newDensity(scalarMean(p.scalar).Value)
+	if err != nil {
+		return ClosedForm{}, err
+	}
+	spread := make([]float64, len(target.x)) // Σ_i (U_i′ − U′)²
+	average := 0.0
+	for j, x := range target.x {
+		whole := scalarMean(p.scalar).Gradient(x)
+		for _, u := range p.scalar {
+			g := u.Gradient(x) - whole
+			spread[j] += g * g
+		}
+		average += target.w[j] * spread[j]
+	}
+	out := ClosedForm{Expectations: make(map[string]float64)}
+	for _, o := range scalarObservables {
+		if o.theta == nil {
+			continue
+		}
+		sum := 0.0
+		for j, x := range target.x {
+			sum += target.w[j] * (spread[j] - average) * o.theta(x)
+		}
+		out.Expectations[o.name] = -sum / 12
+	}
+	return out, nil
+}

@@ -1,0 +1,166 @@
+package certify
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+)
+
+// quadratic returns the coefficients of h² of an engine's signed errors.
+func quadratic(t *testing.T, at func(h float64) (point, error), largest float64) []coefficient {
+	t.Helper()
+	var out []coefficient
+	var nodes [][]node
+	for i := range 8 {
+		h := math.Ldexp(largest, -i)
+		p, err := at(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for o, x := range p.observed {
+			if i == 0 {
+				nodes = append(nodes, nil)
+			}
+			nodes[o] = append(nodes[o], node{h, x.signed, x.relativeResolution})
+		}
+	}
+	for _, n := range nodes {
+		out = append(out, expand(n, 1, norm)[2])
+	}
+	return out
+}
+
+// known reports whether a coefficient has the digits that are compared.
+func (c coefficient) known() bool { return c.bound < 3e-4*c.size }
+
+// TestClosedFormIsTheEnginesOnGaussianProblems compares with the exact flow of
+// each batch, to three digits, on random problems of the property test.
+func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
+	compared := 0
+	for seed := uint64(0); compared < 12; seed++ {
+		p := randomTrial(t, seed).problem
+		e, err := newGaussianEngine(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, by := e.amplified(); by != [2]float64{1, 1} { // terms that are seen
+			p = q
+			if e, err = newGaussianEngine(p, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c := e.pace(); p.Batches() < 2 || c.fast > 30*c.slow {
+			continue
+		}
+		closed, err := p.ClosedForm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if largest(closed.Cov) == 0 {
+			continue // batches of equal curvature
+		}
+		m, err := integrators.Builtin().Lookup("exact")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Schemes("reshuffle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		solve := (&Options{Problem: p}).solverOf(e, m)
+		found := quadratic(t, func(h float64) (point, error) { return solve(context.Background(), s[0], h) }, 0.5/e.pace().fast)
+		if !found[0].known() || !found[1].known() {
+			continue
+		}
+		compared++
+		d := p.Dim()
+		mean := e.frame.fromWhite(append(append([]float64(nil), found[0].value...), make([]float64, d)...))[:d]
+		for _, c := range []struct {
+			name      string
+			got, want []float64
+		}{{"mean", mean, closed.Mean}, {"covariance", e.frame.congruent(found[1].value, d), closed.Cov}} {
+			if off := distance(c.got, c.want); off > 1e-3*norm(c.want) {
+				t.Errorf("trial %d, %s: %v h², closed form %v", seed, c.name, c.got, c.want)
+			}
+		}
+	}
+}
+
+// The term grows like K: batches of the same spread, twice and four times as
+// many of them.
+func TestBottleneckGrowsLikeTheNumberOfBatches(t *testing.T) {
+	for _, k := range []int{2, 4, 8} {
+		p := &Problem{Kind: Gaussian, Friction: 1.5}
+		for i := range k {
+			p.gaussian = append(p.gaussian, newAffineForce([]float64{1 + 0.6*float64(1-2*(i%2))}, []float64{0}))
+		}
+		row := certifyOne(t, Options{Problem: p}, "exact", "reshuffle").observable(t, "theta.cov")
+		if want := 0.06 * float64(k); math.Abs(float64(row.Constant)/want-1) > 1e-3 || row.Order != 2 {
+			t.Errorf("K = %d: %v h^%v, want %v h²", k, row.Constant, row.Order, want)
+		}
+	}
+}
+
+// TestClosedFormIsTheEnginesOnScalarProblems compares with batch flows made of
+// 2⁸ short steps, whose own error is 10⁻⁵ of a step's.
+func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
+	const doublings, rungOfTest = 8, 2
+	p := scalarBuiltin()
+	closed, err := p.ClosedForm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := newSpectralEngine(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := integrators.Builtin().Lookup("baoab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := minibatch.Builtin().Lookup("reshuffle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := quadratic(t, func(h float64) (point, error) {
+		in, err := m.New(1, integrators.Params{Step: math.Ldexp(h, -doublings), Friction: p.Friction})
+		if err != nil {
+			return point{}, err
+		}
+		r := &rung{basis: e.basis(rungOfTest), coefficients: &coefficients{}}
+		for _, f := range e.forces {
+			flow := r.basis.matrix(in.Kernel, f, make(map[added]blas64.General)).dense()
+			for range doublings {
+				var twice mat.Dense
+				twice.Mul(flow, flow)
+				flow = &twice
+			}
+			r.kernels = append(r.kernels, stepMatrix{flow.RawMatrix()})
+		}
+		r.factorise(1)
+		out, err := r.solve(context.Background(), s, 1, false)
+		if err != nil {
+			return point{}, err
+		}
+		var at point
+		for _, v := range out.signed {
+			at.observed = append(at.observed, observation{signed: []float64{v}, relativeResolution: 1e-12})
+		}
+		return at, nil
+	}, 0.32)
+	for o, x := range scalarObservables {
+		want, ok := closed.Expectations[x.name]
+		if !ok {
+			continue
+		}
+		if got := found[o].value[0]; math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%s: %v h², closed form %v", x.name, got, want)
+		}
+	}
+}
