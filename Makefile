@@ -27,7 +27,7 @@ test-faults: ## break sweeps (kills, full disk, damage, signals …) and count w
 	$(GO) run ./test/faults
 
 # Packages whose numbers the kernels make.
-NUMERIC = ./internal/kernel ./internal/mlp ./internal/vec ./noise ./integrators ./models
+NUMERIC = ./internal/kernel ./internal/mlp ./noise ./integrators ./models
 # Tests of times, which say nothing under emulation, and one that starts itself.
 NOT_EMULATED = TestFingerprintIsCheap|TestFingerprintsAreTheSameUnderEveryInstructionSet
 
