@@ -127,6 +127,35 @@ func (d *drawing) write(suffix string, data []byte) error {
 	return nil
 }
 
+// listing is a table as text, CSV and JSON.
+type listing[R any] struct {
+	rows      []R
+	header    string // columns for people, separated by commas
+	text      func(R) []string
+	csvHeader string // columns for programs
+	csv       func(R) []string
+	json      any // the rows if nil
+	notes     []string
+}
+
+// write writes the files of a listing.
+func (l listing[R]) write(d *drawing) error {
+	var text, csv [][]string
+	for _, r := range l.rows {
+		text, csv = append(text, l.text(r)), append(csv, l.csv(r))
+	}
+	if err := d.csv(strings.Split(l.csvHeader, ","), csv); err != nil {
+		return err
+	}
+	if l.json == nil {
+		l.json = l.rows
+	}
+	if err := d.json(l.json); err != nil {
+		return err
+	}
+	return d.table(strings.Split(l.header, ","), text, l.notes)
+}
+
 // csv writes the numbers drawn.
 func (d *drawing) csv(header []string, rows [][]string) error {
 	var b bytes.Buffer
@@ -188,6 +217,24 @@ func number(x float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(x, 'g', 8, 64)
+}
+
+// fields writes values for a CSV: floats as number does, nothing for null.
+func fields(values ...any) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case float64:
+			out[i] = number(v)
+		case *float64:
+			if v != nil {
+				out[i] = number(*v)
+			}
+		default:
+			out[i] = fmt.Sprint(v)
+		}
+	}
+	return out
 }
 
 // decimal writes a number without an exponent: 0.001, 20.

@@ -107,7 +107,7 @@ func ordersSheet(d *drawing, panels []exactErrors) *sheet {
 		}
 	}
 	sh := &sheet{title: d.plan.Title, width: 172, height: 150, xLabel: stepLabel, yLabels: []string{"absolute error of the stationary expectation"}}
-	o := errorRowOptions{names: names, steps: stepsOf(panels), unstable: slices.ContainsFunc(panels, exactErrors.unstable), title: func(p exactErrors) string {
+	o := errorRowOptions{names: names, steps: stepsOf(panels), unstable: unstable(panels), title: func(p exactErrors) string {
 		return p.problem + ": " + observableLabels[p.observable] + ", " + p.scheme
 	}}
 	for j, g := range groups {
@@ -173,12 +173,8 @@ func errorRow(sh *sheet, errors []exactErrors, o errorRowOptions) []panel {
 // stepsOf returns the steps of all lines.
 func stepsOf(panels []exactErrors) []float64 {
 	var steps []float64
-	for _, p := range panels {
-		for _, l := range p.lines {
-			for _, s := range l.points {
-				steps = appendNew(steps, s.h)
-			}
-		}
+	for _, s := range pointsOf(panels) {
+		steps = appendNew(steps, s.h)
 	}
 	return steps
 }
@@ -194,13 +190,9 @@ func stepAxis(steps []float64, width vg.Length) axis {
 // errorAxis spans the errors of the panels.
 func errorAxis(panels []exactErrors) axis {
 	var errors []float64
-	for _, p := range panels {
-		for _, l := range p.lines {
-			for _, s := range l.points {
-				if s.known() {
-					errors = append(errors, s.mean)
-				}
-			}
+	for _, s := range pointsOf(panels) {
+		if s.known() {
+			errors = append(errors, s.mean)
 		}
 	}
 	y := logRange(errors).padded(0.06)
@@ -228,10 +220,19 @@ func decadeTicks(low, high float64) []plot.Tick {
 }
 
 // unstable reports whether any chain has no stationary law.
-func (e exactErrors) unstable() bool {
-	return slices.ContainsFunc(e.lines, func(l line) bool {
-		return slices.ContainsFunc(l.points, func(s point) bool { return s.diverged > 0 })
-	})
+func unstable(panels []exactErrors) bool {
+	return slices.ContainsFunc(pointsOf(panels), func(s point) bool { return s.diverged > 0 })
+}
+
+// pointsOf are the points of all lines.
+func pointsOf(panels []exactErrors) []point {
+	var out []point
+	for _, p := range panels {
+		for _, l := range p.lines {
+			out = append(out, l.points...)
+		}
+	}
+	return out
 }
 
 // errorPlot is one panel. Looks go by the place of a line's name in the whole
@@ -279,10 +280,8 @@ func (d *drawing) writeOrders(have []bench.Evidence) error {
 		rows = append(rows, r.Row)
 		for _, x := range r.Observables {
 			for i, h := range r.Steps {
-				out = append(out, []string{
-					r.Problem, r.Integrator, fmt.Sprint(r.Inner), r.Scheme, x.Name, number(h), number(float64(x.Errors[i])), number(float64(x.Resolution[i])),
-					number(float64(x.Order)), number(float64(x.Uncertainty)), number(float64(x.Constant)), number(float64(x.Claim)), string(x.Verdict),
-				})
+				out = append(out, fields(r.Problem, r.Integrator, r.Inner, r.Scheme, x.Name, h, float64(x.Errors[i]), float64(x.Resolution[i]),
+					float64(x.Order), float64(x.Uncertainty), float64(x.Constant), float64(x.Claim), x.Verdict))
 			}
 		}
 	}

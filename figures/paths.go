@@ -90,12 +90,12 @@ func pathRows(g *grid, walks []walk) [][]string {
 	var rows [][]string
 	if g != nil {
 		for i, v := range g.value {
-			rows = append(rows, []string{"density", "", number(g.x[i%len(g.x)]), number(g.y[i/len(g.x)]), number(v)})
+			rows = append(rows, fields("density", "", g.x[i%len(g.x)], g.y[i/len(g.x)], v))
 		}
 	}
 	for _, w := range walks {
 		for i := range w.x {
-			rows = append(rows, []string{"path", frictionText(w.cell), number(w.x[i]), number(w.y[i]), ""})
+			rows = append(rows, fields("path", frictionText(w.cell), w.x[i], w.y[i], ""))
 		}
 	}
 	return rows

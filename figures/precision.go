@@ -32,31 +32,24 @@ type precisionRow struct {
 // drawPrecision writes the table of the study precision, a line per pair of
 // chains: a figure would show pairs of points that lie on each other.
 func drawPrecision(d *drawing) error {
-	rows := precisionRows(d.results)
-	var text, csv [][]string
-	for _, r := range rows {
-		text = append(text, []string{
-			r.Dataset, strconv.Itoa(r.Split), sizeText(r.Batch), decimal(r.Step), strconv.Itoa(r.Samples),
-			distanceText(r.Float32, r.Diverged32), distanceText(r.Float64, r.Diverged64), signed(&r.Difference, 3),
-			decimals(r.Self, 3) + " (" + decimals(r.SelfLow, 3) + "–" + decimals(r.SelfHigh, 3) + ")", yesNo(r.Alike),
-		})
-		csv = append(csv, []string{
-			r.Dataset, strconv.Itoa(r.Split), strconv.Itoa(r.Batch), number(r.Step), strconv.Itoa(r.Samples),
-			number(r.Float32), number(r.Float64), number(r.Difference), number(r.Self), number(r.SelfLow), number(r.SelfHigh),
-			strconv.FormatBool(r.Diverged32), strconv.FormatBool(r.Diverged64), strconv.FormatBool(r.Alike),
-		})
-	}
-	if err := d.csv([]string{"dataset", "split", "batch", "h", "samples", "ks_float32", "ks_float64", "difference", "self_distance", "self_distance_p05", "self_distance_p95", "diverged_float32", "diverged_float64", "alike"}, csv); err != nil {
-		return err
-	}
-	if err := d.json(rows); err != nil {
-		return err
-	}
-	header := []string{"data set", "split", "batch", "η", "samples", "float32", "float64", "Δ", "self-distance (5–95 %)", "alike"}
-	return d.table(header, text, []string{
-		"Kolmogorov distances to the same oracle; η is the largest step known to be stable, wherever a chain starts. The chains have streams of their own.",
-		"Alike: Δ is at most half the width of the band of self-distance.",
-	})
+	return listing[precisionRow]{
+		rows:   precisionRows(d.results),
+		header: "data set,split,batch,η,samples,float32,float64,Δ,self-distance (5–95 %),alike",
+		text: func(r precisionRow) []string {
+			self := decimals(r.Self, 3) + " (" + decimals(r.SelfLow, 3) + "–" + decimals(r.SelfHigh, 3) + ")"
+			return fields(r.Dataset, r.Split, sizeText(r.Batch), decimal(r.Step), r.Samples,
+				distanceText(r.Float32, r.Diverged32), distanceText(r.Float64, r.Diverged64), signed(&r.Difference, 3), self, yesNo(r.Alike))
+		},
+		csvHeader: "dataset,split,batch,h,samples,ks_float32,ks_float64,difference,self_distance,self_distance_p05,self_distance_p95,diverged_float32,diverged_float64,alike",
+		csv: func(r precisionRow) []string {
+			return fields(r.Dataset, r.Split, r.Batch, r.Step, r.Samples,
+				r.Float32, r.Float64, r.Difference, r.Self, r.SelfLow, r.SelfHigh, r.Diverged32, r.Diverged64, r.Alike)
+		},
+		notes: []string{
+			"Kolmogorov distances to the same oracle; η is the largest step known to be stable, wherever a chain starts. The chains have streams of their own.",
+			"Alike: Δ is at most half the width of the band of self-distance.",
+		},
+	}.write(d)
 }
 
 // precisionRows pairs the results that differ in their precision alone;

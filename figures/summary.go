@@ -2,7 +2,7 @@ package figures
 
 import (
 	"slices"
-	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -42,11 +42,7 @@ func newSummaryRow(b block, l line, pt point) summaryRow {
 	}
 	row.Gradients = finite(stat.Mean(gradients, nil))
 	for _, name := range summaryScores {
-		var scores []float64
-		for _, r := range finished {
-			scores = appendScore(scores, r, name)
-		}
-		if len(scores) > 0 {
+		if scores := scoresOf(finished, name); len(scores) > 0 {
 			row.Scores[name] = meanOf(scores)
 		}
 	}
@@ -56,38 +52,38 @@ func newSummaryRow(b block, l line, pt point) summaryRow {
 // writeSummary writes the table of a sweep.
 func writeSummary(d *drawing, s *sweep) error {
 	var rows []summaryRow
-	for _, b := range s.blocks {
-		for _, l := range b.lines {
-			for _, pt := range l.points {
-				if pt.known() {
-					rows = append(rows, newSummaryRow(b, l, pt))
-				}
-			}
+	s.each(func(b block, l line, p point) {
+		if p.known() {
+			rows = append(rows, newSummaryRow(b, l, p))
 		}
-	}
+	})
 	shown := slices.DeleteFunc(slices.Clone(summaryScores), func(name string) bool {
 		return !slices.ContainsFunc(rows, func(r summaryRow) bool { return r.Scores[name] != nil })
 	})
-	text, csv := make([][]string, len(rows)), make([][]string, len(rows))
-	for i, r := range rows {
-		text[i] = []string{r.Dataset, sizeText(r.Batch), r.Line, decimal(r.Step), splitsText(r.Splits, r.Diverged), show(r.Distance, r.SD, 3), yesNo(r.InBand)}
-		csv[i] = []string{r.Dataset, strconv.Itoa(r.Batch), r.Line, number(r.Step), strconv.Itoa(r.Splits), strconv.Itoa(r.Diverged), optional(r.Distance), optional(r.SD), strconv.FormatBool(r.InBand)}
-		for _, name := range shown {
-			text[i], csv[i] = append(text[i], show(r.Scores[name], nil, 3)), append(csv[i], optional(r.Scores[name]))
-		}
-		text[i], csv[i] = append(text[i], show(r.Gradients, nil, 0)), append(csv[i], optional(r.Gradients))
-	}
-	if err := d.csv(slices.Concat([]string{"dataset", "batch", "line", "h", "splits", "splits_diverged", "ks", "ks_sd", "in_band"}, shown, []string{"gradients"}), csv); err != nil {
-		return err
-	}
-	if err := d.json(rows); err != nil {
-		return err
-	}
-	header := slices.Concat([]string{"data set", "batch", "line", "η", "splits", "distance", "in band"}, shown, []string{"gradients"})
-	err := d.table(header, text, []string{
-		"Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
-		"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.",
-	})
+	columns := strings.Join(append(slices.Clone(shown), "gradients"), ",")
+	err := listing[summaryRow]{
+		rows:   rows,
+		header: "data set,batch,line,η,splits,distance,in band," + columns,
+		text: func(r summaryRow) []string {
+			out := []string{r.Dataset, sizeText(r.Batch), r.Line, decimal(r.Step), splitsText(r.Splits, r.Diverged), show(r.Distance, r.SD, 3), yesNo(r.InBand)}
+			for _, name := range shown {
+				out = append(out, show(r.Scores[name], nil, 3))
+			}
+			return append(out, show(r.Gradients, nil, 0))
+		},
+		csvHeader: "dataset,batch,line,h,splits,splits_diverged,ks,ks_sd,in_band," + columns,
+		csv: func(r summaryRow) []string {
+			out := fields(r.Dataset, r.Batch, r.Line, r.Step, r.Splits, r.Diverged, r.Distance, r.SD, r.InBand)
+			for _, name := range shown {
+				out = append(out, fields(r.Scores[name])...)
+			}
+			return append(out, fields(r.Gradients)...)
+		},
+		notes: []string{
+			"Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
+			"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.",
+		},
+	}.write(d)
 	if len(rows) > longestPrinted {
 		d.out.Text = ""
 	}

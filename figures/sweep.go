@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -134,8 +133,6 @@ func withOrder(p bench.Plan, name string) string {
 	return name
 }
 
-// drawSweep draws distances, writes their table, and draws the twin of a study
-// that has exact errors, too.
 // byModel names the data set of cells by its model, too, where it has several:
 // each then has panels of its own, since each has its own self-distance.
 func byModel(jobs []bench.Job) []bench.Job {
@@ -157,6 +154,8 @@ func byModel(jobs []bench.Job) []bench.Job {
 	return jobs
 }
 
+// drawSweep draws distances, writes their table, and draws the twin of a study
+// that has exact errors, too.
 func drawSweep(d *drawing) error {
 	d.plan.Cells = byModel(d.plan.Cells)
 	f := newFamily(d.plan)
@@ -207,16 +206,19 @@ func (f family) sheet(d *drawing, s *sweep) *sheet {
 	if s.diverged() {
 		shown = withStrip(y, "diverged", data.Y)
 	}
-	for j, dataset := range s.datasets {
-		row := make([]panel, len(s.batches))
-		for i, batch := range s.batches {
-			if b, ok := s.find(dataset, batch); ok {
-				row[i] = panel{title: b.title(), Plot: f.panel(s, b, y, shown)}
-				shown.apply(&row[i].Y, i == s.first(dataset))
-				x.apply(&row[i].X, j == s.last(batch))
-			}
-		}
-		sh.panels = append(sh.panels, row)
+	for range s.datasets {
+		sh.panels = append(sh.panels, make([]panel, len(s.batches)))
+	}
+	lowest := make(map[int]*plot.Plot) // of each column
+	for k, b := range s.blocks {
+		p := f.panel(s, b, y, shown)
+		shown.apply(&p.Y, k == 0 || s.blocks[k-1].dataset != b.dataset) // the leftmost of a row
+		x.apply(&p.X, false)
+		lowest[b.batch] = p
+		sh.panels[slices.Index(s.datasets, b.dataset)][slices.Index(s.batches, b.batch)] = panel{title: b.title(), Plot: p}
+	}
+	for _, p := range lowest {
+		x.apply(&p.X, true)
 	}
 	f.legend(sh, d.plan, s)
 	sh.caption = d.caption(f.notes(d, s)...)
@@ -234,12 +236,8 @@ func (f family) distances(s *sweep, height vg.Length) axis {
 		if b.self.known {
 			values = append(values, b.self.low)
 		}
-		for _, l := range b.lines {
-			for _, st := range l.points {
-				values = append(values, st.mean)
-			}
-		}
 	}
+	s.each(func(_ block, _ line, p point) { values = append(values, p.mean) })
 	a := logRange(append(values, 1)).padded(0.03)
 	a.high = 1
 	a.ticks = logTicks(a.low, a.high, height, upwards)
@@ -284,26 +282,6 @@ func (b block) title() string {
 	return fmt.Sprintf("%s, B = %d (K = %d)", b.dataset, b.batch, b.k)
 }
 
-// first is the column of the leftmost panel of a row, and last the row of
-// the lowest panel of a column: they carry the labels.
-func (s *sweep) first(dataset string) int {
-	for i, batch := range s.batches {
-		if _, ok := s.find(dataset, batch); ok {
-			return i
-		}
-	}
-	return -1
-}
-
-func (s *sweep) last(batch int) int {
-	for j := len(s.datasets) - 1; j >= 0; j-- {
-		if _, ok := s.find(s.datasets[j], batch); ok {
-			return j
-		}
-	}
-	return -1
-}
-
 // legend has a swatch per line. On a logarithmic axis slopes can be seen, so
 // labels state the orders that they should have.
 func (f family) legend(sh *sheet, p bench.Plan, s *sweep) {
@@ -341,25 +319,10 @@ func (f family) notes(d *drawing, s *sweep) []string {
 	if s.diverged() {
 		notes = append(notes, "A chain that diverged counts as distance 1.")
 	}
-	if n := s.hidden(f); n > 0 {
+	if n := s.count(func(p point) bool { return p.known() && !(p.mean > 0) }); f.logY && n > 0 {
 		notes = append(notes, fmt.Sprintf("%d points at distance 0 have no place on a logarithmic axis.", n))
 	}
 	return notes
-}
-
-// hidden counts the points that the axis cannot show.
-func (s *sweep) hidden(f family) int {
-	n := 0
-	for _, b := range s.blocks {
-		for _, l := range b.lines {
-			for _, st := range l.points {
-				if f.logY && st.known() && !(st.mean > 0) {
-					n++
-				}
-			}
-		}
-	}
-	return n
 }
 
 // schemeText names the mini-batch schemes of the cells.
@@ -385,21 +348,10 @@ var sweepHeader = []string{
 // rows are the numbers drawn, a row per point.
 func (s *sweep) rows() [][]string {
 	var out [][]string
-	for _, b := range s.blocks {
-		for _, l := range b.lines {
-			for _, st := range l.points {
-				c := l.cell
-				friction := "inf"
-				if !math.IsInf(float64(c.Friction), 1) {
-					friction = decimal(float64(c.Friction))
-				}
-				out = append(out, []string{
-					b.dataset, strconv.Itoa(b.batch), strconv.Itoa(b.k), c.Scheme, c.Integrator, strconv.Itoa(c.Inner), friction, number(st.h),
-					strconv.Itoa(st.have), strconv.Itoa(st.expected), strconv.Itoa(st.diverged),
-					number(st.mean), number(st.sd), number(b.self.mean), number(b.self.low), number(b.self.high),
-				})
-			}
-		}
-	}
+	s.each(func(b block, l line, p point) {
+		c := l.cell
+		out = append(out, fields(b.dataset, b.batch, b.k, c.Scheme, c.Integrator, c.Inner, strings.Replace(frictionText(c), "∞", "inf", 1), p.h,
+			p.have, p.expected, p.diverged, p.mean, p.sd, b.self.mean, b.self.low, b.self.high))
+	})
 	return out
 }

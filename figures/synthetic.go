@@ -112,7 +112,7 @@ func drawSynthetic(d *drawing) error {
 	}
 	var rows [][]string
 	for i := range m.x {
-		rows = append(rows, []string{number(m.x[i]), number(m.mean[i]), number(m.sd[i]), number(m.q05[i]), number(m.q50[i]), number(m.q95[i])})
+		rows = append(rows, fields(m.x[i], m.mean[i], m.sd[i], m.q05[i], m.q50[i], m.q95[i]))
 	}
 	if err := d.csv([]string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50", "sampled_q95"}, rows); err != nil {
 		return err

@@ -149,28 +149,26 @@ func (t scoreTable) row(set, method string, results []bench.Result) scoreRow {
 	} else if d, ok := t.plan.Dataset(set); ok {
 		row.Classes, row.Train = d.Classes, d.Rows
 	}
-	var first, mnll []float64
+	finished := slices.DeleteFunc(slices.Clone(results), func(r bench.Result) bool { return r.Diverged })
+	row.Diverged = len(results) - len(finished)
 	for _, r := range results {
 		row.Steps = appendNew(row.Steps, r.Cell.Step)
-		if r.Diverged {
-			row.Diverged++
-			continue
-		}
-		first = appendScore(first, r, t.score)
-		mnll = appendScore(mnll, r, "mnll")
 	}
 	slices.Sort(row.Steps)
-	row.First = newValue(first, set, method, t.score)
-	row.MNLL = newValue(mnll, set, method, "mnll")
+	row.First = newValue(scoresOf(finished, t.score), set, method, t.score)
+	row.MNLL = newValue(scoresOf(finished, "mnll"), set, method, "mnll")
 	return row
 }
 
-// appendScore appends a score if the result has it.
-func appendScore(s []float64, r bench.Result, name string) []float64 {
-	if v, ok := r.Scores[name]; ok {
-		return append(s, v)
+// scoresOf are the scores of a name, of the results that have it.
+func scoresOf(results []bench.Result, name string) []float64 {
+	var out []float64
+	for _, r := range results {
+		if v, ok := r.Scores[name]; ok {
+			out = append(out, v)
+		}
 	}
-	return s
+	return out
 }
 
 // drawScores writes the paper's table of test scores with ours beside it, a line
@@ -178,56 +176,67 @@ func appendScore(s []float64, r bench.Result, name string) []float64 {
 func drawScores(d *drawing) error {
 	t := newScoreTable(d.plan)
 	rows := t.rows(d.results)
-	var text [][]string
-	for i, r := range rows {
-		text = append(text, t.text(r, i > 0 && rows[i-1].Dataset == r.Dataset))
-	}
-	var csv [][]string
-	for _, r := range rows {
-		csv = append(csv, r.csv())
-	}
-	if err := d.csv(t.csvHeader(), csv); err != nil {
-		return err
-	}
-	if err := d.json(t.json(rows)); err != nil {
-		return err
-	}
-	notes := []string{
-		"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
-		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation; * beyond two.",
-	}
-	return d.table(t.textHeader(), text, notes)
-}
-
-// textHeader are the columns for people, csvHeader those for programs.
-func (t scoreTable) textHeader() []string {
 	kind := "σ²"
 	if t.score == "accuracy" {
 		kind = "classes"
 	}
-	return []string{"data set", "train/test", kind, "method", "η", "splits", t.header, "paper", "Δ/sd", "MNLL", "paper", "Δ/sd"}
+	said := make(map[string]bool) // what a data set's second line leaves out
+	return listing[scoreRow]{
+		rows:   rows,
+		header: "data set,train/test," + kind + ",method,η,splits," + t.header + ",paper,Δ/sd,MNLL,paper,Δ/sd",
+		text: func(r scoreRow) []string {
+			head := []string{r.Dataset, sizesText(r), t.kind(r)}
+			if said[r.Dataset] {
+				head = []string{"", "", ""}
+			}
+			said[r.Dataset] = true
+			return slices.Concat(head, []string{r.Method, stepsText(r.Steps, ", ", decimal), splitsText(r.Splits, r.Diverged)}, r.First.text(), r.MNLL.text())
+		},
+		csvHeader: "dataset,train,test,noise_variance,classes,method,integrator,h,splits,splits_diverged" + valueHeader(t.score) + valueHeader("mnll"),
+		csv: func(r scoreRow) []string {
+			head := fields(r.Dataset, orNothing(r.Train), orNothing(r.Test), orNothing(r.NoiseVariance), orNothing(r.Classes), r.Method, r.Integrator,
+				stepsText(r.Steps, " ", number), r.Splits, r.Diverged)
+			return slices.Concat(head, r.First.csv(), r.MNLL.csv())
+		},
+		json: t.json(rows),
+		notes: []string{
+			"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
+			"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation; * beyond two.",
+		},
+	}.write(d)
 }
 
-// text leaves out of a data set's second line what the first has said.
-func (t scoreTable) text(r scoreRow, again bool) []string {
-	set, sizes, kind := r.Dataset, sizesText(r), decimal(r.NoiseVariance)
-	if t.score == "accuracy" {
-		kind = strconv.Itoa(r.Classes)
-	} else if r.NoiseVariance == 0 {
-		kind = "–"
+// kind is the column that tells regression from classification.
+func (t scoreTable) kind(r scoreRow) string {
+	switch {
+	case t.score == "accuracy":
+		return strconv.Itoa(r.Classes)
+	case r.NoiseVariance == 0:
+		return "–"
 	}
-	if again {
-		set, sizes, kind = "", "", ""
+	return decimal(r.NoiseVariance)
+}
+
+// text is the score, the paper's, and the difference.
+func (v value) text() []string {
+	return []string{show(v.Mean, v.SD, digits), show(v.Paper, v.PaperSD, digits), inDeviations(v.Difference)}
+}
+
+// csv has the columns of valueHeader.
+func (v value) csv() []string { return fields(v.Mean, v.SD, v.Paper, v.PaperSD, v.Difference) }
+
+// valueHeader are the columns of a score, each with a comma before it.
+func valueHeader(score string) string {
+	return strings.ReplaceAll(",s,s_sd,s_paper,s_paper_sd,s_difference_in_sd", ",s", ","+score)
+}
+
+// stepsText joins step sizes.
+func stepsText(steps []float64, separator string, format func(float64) string) string {
+	var out []string
+	for _, h := range steps {
+		out = append(out, format(h))
 	}
-	var steps []string
-	for _, h := range r.Steps {
-		steps = append(steps, decimal(h))
-	}
-	return []string{
-		set, sizes, kind, r.Method, strings.Join(steps, ", "), splitsText(r.Splits, r.Diverged),
-		show(r.First.Mean, r.First.SD, digits), show(r.First.Paper, r.First.PaperSD, digits), inDeviations(r.First.Difference),
-		show(r.MNLL.Mean, r.MNLL.SD, digits), show(r.MNLL.Paper, r.MNLL.PaperSD, digits), inDeviations(r.MNLL.Difference),
-	}
+	return strings.Join(out, separator)
 }
 
 // splitsText counts splits, and those of them whose chain diverged.
@@ -259,52 +268,12 @@ func sizesText(r scoreRow) string {
 	return fmt.Sprintf("%d/%d", r.Train, r.Test)
 }
 
-func (t scoreTable) csvHeader() []string {
-	h := []string{"dataset", "train", "test", "noise_variance", "classes", "method", "integrator", "h", "splits", "splits_diverged"}
-	for _, s := range []string{t.score, "mnll"} {
-		h = append(h, s, s+"_sd", s+"_paper", s+"_paper_sd", s+"_difference_in_sd")
-	}
-	return h
-}
-
-func (r scoreRow) csv() []string {
-	var steps []string
-	for _, h := range r.Steps {
-		steps = append(steps, number(h))
-	}
-	row := []string{
-		r.Dataset, count(r.Train), count(r.Test), count0(r.NoiseVariance), count(r.Classes), r.Method, r.Integrator,
-		strings.Join(steps, " "), strconv.Itoa(r.Splits), strconv.Itoa(r.Diverged),
-	}
-	for _, v := range []value{r.First, r.MNLL} {
-		for _, x := range []*float64{v.Mean, v.SD, v.Paper, v.PaperSD, v.Difference} {
-			row = append(row, optional(x))
-		}
-	}
-	return row
-}
-
-// count and count0 write nothing for what does not apply.
-func count(n int) string {
+// orNothing is nothing in a CSV for what does not apply.
+func orNothing[N int | float64](n N) any {
 	if n == 0 {
 		return ""
 	}
-	return strconv.Itoa(n)
-}
-
-func count0(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return number(x)
-}
-
-// optional writes nothing for null.
-func optional(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return number(*x)
+	return n
 }
 
 // json names the first score by its own name.
@@ -341,55 +310,47 @@ type lagRow struct {
 // drawAutocorrelation writes the paper's table of lag-1 autocorrelations with
 // ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
-	rows := lagRows(d.results)
-	var text, csv [][]string
-	for _, r := range rows {
-		text = append(text, []string{
-			r.Dataset, strconv.Itoa(r.Splits), show(r.Lag1.Mean, r.Lag1.SD, 3), show(r.Lag1.Paper, nil, 2), signed(r.Lag1.Difference, 3),
-			show(r.ESS, nil, 0), show(r.RHatP95, nil, 3), show(r.Self, nil, 3), show(r.Metropolis, nil, 3), show(r.Acceptance, nil, 2), strconv.Itoa(r.Failed),
-		})
-		csv = append(csv, []string{
-			r.Dataset, strconv.Itoa(r.Splits), optional(r.Lag1.Mean), optional(r.Lag1.SD), optional(r.Lag1.Paper), optional(r.Lag1.Difference),
-			optional(r.ESS), optional(r.RHatP95), optional(r.Self), optional(r.Metropolis), optional(r.Acceptance), strconv.Itoa(r.Failed),
-		})
-	}
-	if err := d.csv([]string{"dataset", "splits", "lag1", "lag1_sd", "lag1_paper", "lag1_difference", "ess", "rhat_p95", "self_distance", "metropolis_distance", "metropolis_acceptance", "checks_failed"}, csv); err != nil {
-		return err
-	}
-	if err := d.json(rows); err != nil {
-		return err
-	}
-	header := []string{"data set", "splits", "lag-1", "paper", "Δ", "ESS", "split-R̂ (95 %)", "self-distance", "Metropolis chain", "accepted", "checks failed"}
-	return d.table(header, text, []string{
-		"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",
-		"Δ: difference from the paper, which states no deviations. ESS: of the five chains together.",
-		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them.",
-	})
+	return listing[lagRow]{
+		rows:   lagRows(d.results),
+		header: "data set,splits,lag-1,paper,Δ,ESS,split-R̂ (95 %),self-distance,Metropolis chain,accepted,checks failed",
+		text: func(r lagRow) []string {
+			return fields(r.Dataset, r.Splits, show(r.Lag1.Mean, r.Lag1.SD, 3), show(r.Lag1.Paper, nil, 2), signed(r.Lag1.Difference, 3),
+				show(r.ESS, nil, 0), show(r.RHatP95, nil, 3), show(r.Self, nil, 3), show(r.Metropolis, nil, 3), show(r.Acceptance, nil, 2), r.Failed)
+		},
+		csvHeader: "dataset,splits,lag1,lag1_sd,lag1_paper,lag1_difference,ess,rhat_p95,self_distance,metropolis_distance,metropolis_acceptance,checks_failed",
+		csv: func(r lagRow) []string {
+			return fields(r.Dataset, r.Splits, r.Lag1.Mean, r.Lag1.SD, r.Lag1.Paper, r.Lag1.Difference,
+				r.ESS, r.RHatP95, r.Self, r.Metropolis, r.Acceptance, r.Failed)
+		},
+		notes: []string{
+			"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",
+			"Δ: difference from the paper, which states no deviations. ESS: of the five chains together.",
+			"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them.",
+		},
+	}.write(d)
 }
 
 // lagRows makes a row per data set, of means over its splits.
 func lagRows(results []bench.Result) []lagRow {
 	var sets []string
+	of := make(map[string][]bench.Result)
 	for _, r := range results {
 		sets = appendNew(sets, r.Cell.Dataset)
+		of[r.Cell.Dataset] = append(of[r.Cell.Dataset], r)
 	}
 	var rows []lagRow
 	for _, set := range sets {
-		var lag, ess, rhat, self, metropolis, acceptance []float64
-		row := lagRow{Dataset: set}
-		for _, r := range results {
-			if r.Cell.Dataset != set {
-				continue
-			}
-			row.Splits++
-			lag, ess, rhat = appendScore(lag, r, "lag1"), appendScore(ess, r, "ess"), appendScore(rhat, r, "rhat_p95")
+		mean := func(name string) *float64 { return meanOf(scoresOf(of[set], name)) }
+		row := lagRow{
+			Dataset: set, Splits: len(of[set]), Lag1: newValue(scoresOf(of[set], "lag1"), set, paper.SGHMC, "lag1"),
+			ESS: mean("ess"), RHatP95: mean("rhat_p95"), Metropolis: mean("metropolis_distance"), Acceptance: mean("metropolis_acceptance"),
+		}
+		var self []float64
+		for _, r := range of[set] {
 			self = append(self, r.KSSelf)
-			metropolis, acceptance = appendScore(metropolis, r, "metropolis_distance"), appendScore(acceptance, r, "metropolis_acceptance")
 			row.Failed += int(r.Scores["checks_failed"])
 		}
-		row.Lag1 = newValue(lag, set, paper.SGHMC, "lag1")
-		row.ESS, row.RHatP95, row.Self = meanOf(ess), meanOf(rhat), meanOf(self)
-		row.Metropolis, row.Acceptance = meanOf(metropolis), meanOf(acceptance)
+		row.Self = meanOf(self)
 		rows = append(rows, row)
 	}
 	return rows

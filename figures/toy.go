@@ -3,7 +3,6 @@ package figures
 import (
 	"fmt"
 	"image/color"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -168,10 +167,8 @@ func toyRows(hs []histogram) [][]string {
 	var rows [][]string
 	for _, h := range hs {
 		for i, n := range h.counts {
-			rows = append(rows, []string{
-				h.cell.Scheme, strconv.Itoa(h.cell.Batches), number(h.edges[i]), number(h.edges[i+1]),
-				number(n), number(h.density[i]), number(h.exact((h.edges[i] + h.edges[i+1]) / 2)),
-			})
+			low, high := h.edges[i], h.edges[i+1]
+			rows = append(rows, fields(h.cell.Scheme, h.cell.Batches, low, high, n, h.density[i], h.exact((low+high)/2)))
 		}
 	}
 	return rows

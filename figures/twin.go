@@ -53,7 +53,7 @@ func twinSheet(d *drawing, f family, s *sweep, panels []exactErrors) *sheet {
 	sh := f.sheet(d, s)
 	sh.yLabels = []string{sh.yLabels[0], "error of " + observableLabels[exactObservable]}
 	sh.panels = append(sh.panels, errorRow(sh, panels, errorRowOptions{
-		names: s.names, steps: stepsOf(panels), labelled: true, unstable: slices.ContainsFunc(panels, exactErrors.unstable),
+		names: s.names, steps: stepsOf(panels), labelled: true, unstable: unstable(panels),
 		title: func(p exactErrors) string { return p.problem + ", exact: " + p.scheme },
 	}))
 	sh.legend = append(sh.legend, strokeSwatch(slopeStyle, "orders 1, 2, 3"))
@@ -69,7 +69,7 @@ func twinRows(panels []exactErrors) [][]string {
 	for _, p := range panels {
 		for _, l := range p.lines {
 			for _, s := range l.points {
-				rows = append(rows, []string{p.problem, p.scheme, l.name, number(s.h), number(s.mean), fmt.Sprint(s.diverged > 0)})
+				rows = append(rows, fields(p.problem, p.scheme, l.name, s.h, s.mean, s.diverged > 0))
 			}
 		}
 	}

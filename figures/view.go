@@ -188,33 +188,34 @@ func selfBand(results []bench.Result) band {
 	return band{stat.Mean(mean, nil), stat.Mean(low, nil), stat.Mean(high, nil), len(seen) > 0}
 }
 
+// each calls f with every point, the block and the line that it is of.
+func (s *sweep) each(f func(block, line, point)) {
+	for _, b := range s.blocks {
+		for _, l := range b.lines {
+			for _, p := range l.points {
+				f(b, l, p)
+			}
+		}
+	}
+}
+
 // diverged reports whether any cell did.
-func (s *sweep) diverged() bool {
-	return slices.ContainsFunc(s.blocks, func(b block) bool {
-		return slices.ContainsFunc(b.lines, func(l line) bool {
-			return slices.ContainsFunc(l.points, func(st point) bool { return st.diverged > 0 })
-		})
+func (s *sweep) diverged() bool { return s.count(func(p point) bool { return p.diverged > 0 }) > 0 }
+
+// count counts the points for which is is true.
+func (s *sweep) count(is func(point) bool) int {
+	n := 0
+	s.each(func(_ block, _ line, p point) {
+		if is(p) {
+			n++
+		}
 	})
+	return n
 }
 
 // splits is the largest number of cells per point.
 func (s *sweep) splits() int {
 	n := 0
-	for _, b := range s.blocks {
-		for _, l := range b.lines {
-			for _, st := range l.points {
-				n = max(n, st.expected)
-			}
-		}
-	}
+	s.each(func(_ block, _ line, p point) { n = max(n, p.expected) })
 	return n
-}
-
-// find returns the block of a data set and batch size.
-func (s *sweep) find(dataset string, batch int) (block, bool) {
-	i := slices.IndexFunc(s.blocks, func(b block) bool { return b.dataset == dataset && b.batch == batch })
-	if i < 0 {
-		return block{}, false
-	}
-	return s.blocks[i], true
 }
