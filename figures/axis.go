@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,15 +100,6 @@ func linearTicks(low, high float64, n int) []plot.Tick {
 	return ticks
 }
 
-// unlabelled returns the ticks without their labels.
-func unlabelled(ticks []plot.Tick) []plot.Tick {
-	out := make([]plot.Tick, len(ticks))
-	for i, t := range ticks {
-		out[i] = plot.Tick{Value: t.Value}
-	}
-	return out
-}
-
 // axis is one axis of a panel: its range, its ticks, and whether it is
 // logarithmic.
 type axis struct {
@@ -122,9 +114,11 @@ func (a axis) apply(to *plot.Axis, labels bool) {
 	if a.log {
 		to.Scale = plot.LogScale{}
 	}
-	ticks := a.ticks
-	if !labels {
-		ticks = unlabelled(ticks)
+	ticks := slices.Clone(a.ticks)
+	for i := range ticks {
+		if !labels {
+			ticks[i].Label = ""
+		}
 	}
 	to.Tick.Marker = plot.ConstantTicks(ticks)
 }
@@ -155,15 +149,7 @@ func (a axis) padded(fraction float64) axis {
 // logRange is the logarithmic axis over the values > 0. Without any, or with
 // one only, it is a decade around it, or around 1.
 func logRange(values []float64) axis {
-	a := axis{low: math.Inf(1), high: math.Inf(-1), log: true}
-	for _, v := range values {
-		if a.shows(v) {
-			a.low, a.high = min(a.low, v), max(a.high, v)
-		}
-	}
-	if a.low > a.high {
-		a.low, a.high = 1, 1
-	}
+	a := axis{log: true}.over(values, 1, 1)
 	if a.low == a.high {
 		a.low, a.high = a.low/math.Sqrt(10), a.high*math.Sqrt(10)
 	}
@@ -172,19 +158,19 @@ func logRange(values []float64) axis {
 
 // linearRange is the axis over the values that are numbers.
 func linearRange(values ...[]float64) axis {
-	a := axis{low: math.Inf(1), high: math.Inf(-1)}
-	for _, vs := range values {
-		for _, v := range vs {
-			if a.shows(v) {
-				a.low, a.high = min(a.low, v), max(a.high, v)
-			}
-		}
-	}
-	if a.low > a.high {
-		a.low, a.high = 0, 1
-	}
+	a := axis{}.over(slices.Concat(values...), 0, 1)
 	if a.low == a.high {
 		a.low, a.high = a.low-1, a.high+1
+	}
+	return a
+}
+
+// over spans the values that the axis shows; without any, low to high.
+func (a axis) over(values []float64, low, high float64) axis {
+	shown := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !a.shows(v) })
+	a.low, a.high = low, high
+	if len(shown) > 0 {
+		a.low, a.high = slices.Min(shown), slices.Max(shown)
 	}
 	return a
 }

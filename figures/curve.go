@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -53,7 +52,7 @@ func (k curve) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, s := range seg {
 			pts = append(pts, vg.Point{X: x(s.h), Y: y(k.axis.clamp(s.mean))})
 		}
-		c.StrokeLines(draw.LineStyle{Color: k.color, Width: lineWidth, Dashes: k.dashes}, pts)
+		c.StrokeLines(k.stroke(), pts)
 		for i, s := range seg {
 			if s.diverged < s.have {
 				k.marker.draw(&c, k.color, pts[i])
@@ -111,12 +110,8 @@ func drawDiverged(c *draw.Canvas, l look, at vg.Point, all bool) {
 		c.StrokeLine2(style, at.X-r, at.Y+r, at.X+r, at.Y-r)
 		return
 	}
-	var p vg.Path
-	p.Move(vg.Point{X: at.X + r, Y: at.Y})
-	p.Arc(at, r, 0, 2*math.Pi)
-	p.Close()
 	c.SetLineStyle(style)
-	c.Stroke(p)
+	c.Stroke(circle(at, r))
 }
 
 // strip is the background of the place for diverged cells.
@@ -147,34 +142,4 @@ func (s selfDistance) Plot(c draw.Canvas, p *plot.Plot) {
 	c.SetColor(bandGrey)
 	c.Fill(box.Path())
 	c.StrokeLine2(selfStyle, c.Min.X, height(s.mean), c.Max.X, height(s.mean))
-}
-
-// Swatches of the legend.
-
-// lineSwatch is a line with its marker, as curves are drawn.
-func lineSwatch(l look, name string) swatch {
-	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
-		middle := (b.Min.Y + b.Max.Y) / 2
-		c.StrokeLine2(draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}, b.Min.X, middle, b.Max.X, middle)
-		l.marker.draw(c, l.color, vg.Point{X: (b.Min.X + b.Max.X) / 2, Y: middle})
-	}}
-}
-
-// selfSwatch is the band of self-distance with its mean.
-func selfSwatch(name string) swatch {
-	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
-		c.SetColor(bandGrey)
-		c.Fill(b.Path())
-		middle := (b.Min.Y + b.Max.Y) / 2
-		c.StrokeLine2(selfStyle, b.Min.X, middle, b.Max.X, middle)
-	}}
-}
-
-// divergedSwatch is a mark on the strip.
-func divergedSwatch(all bool, name string) swatch {
-	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
-		c.SetColor(stripGrey)
-		c.Fill(b.Path())
-		drawDiverged(c, look{color: ink}, vg.Point{X: (b.Min.X + b.Max.X) / 2, Y: (b.Min.Y + b.Max.Y) / 2}, all)
-	}}
 }

@@ -211,6 +211,12 @@ func (d *drawing) save(s *sheet) error {
 	return err
 }
 
+// lacks is the error of a result without what its drawing needs. A record from
+// a store is intact, but may come from a program that recorded something else.
+func lacks(r bench.Result, what string) error {
+	return fmt.Errorf("figures: result %.12s (%v) lacks %s", r.Key, r.Cell, what)
+}
+
 // number writes a number for a CSV: eight digits, nothing if there is none.
 func number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {

@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -40,12 +41,11 @@ func (w walk) Plot(c draw.Canvas, p *plot.Plot) {
 	markers[0].draw(&c, startColor, pts[0])
 }
 
-// newGrid checks the series of a density. A record from a store is intact, but
-// may come from a program that recorded something else.
+// newGrid checks the series of a density.
 func newGrid(r bench.Result) (grid, error) {
 	g := grid{x: r.Series["theta0"], y: r.Series["theta1"], value: r.Series["logdensity"]}
 	if len(g.x) < 2 || len(g.y) < 2 || len(g.value) != len(g.x)*len(g.y) {
-		return g, fmt.Errorf("figures: result %.12s (%v) lacks the series of a density on a grid", r.Key, r.Cell)
+		return g, lacks(r, "the series of a density on a grid")
 	}
 	return g, nil
 }
@@ -105,20 +105,15 @@ func pathRows(g *grid, walks []walk) [][]string {
 // per friction over its contours.
 func pathSheet(d *drawing, g *grid, walks []walk) *sheet {
 	x, y := pathAxes(g, walks)
-	add := func(title string, ps ...plot.Plotter) panel {
-		p := newPlot()
-		p.Add(ps...)
-		return panel{title: title, Plot: p}
-	}
 	var row []panel
 	var outline []plot.Plotter
 	if g != nil {
 		levels := g.massLevels(massShares)
-		row = append(row, add("posterior", contours{grid: *g, levels: levels, filled: true}))
+		row = append(row, panel{"posterior", plotOf(contours{grid: *g, levels: levels, filled: true})})
 		outline = append(outline, contours{grid: *g, levels: levels})
 	}
 	for _, w := range walks {
-		row = append(row, add("C = "+frictionText(w.cell), append(outline[:len(outline):len(outline)], w)...))
+		row = append(row, panel{"C = " + frictionText(w.cell), plotOf(append(slices.Clone(outline), w)...)})
 	}
 	for i := range row {
 		x.apply(&row[i].X, true)
@@ -128,9 +123,7 @@ func pathSheet(d *drawing, g *grid, walks []walk) *sheet {
 		title: d.plan.Title, width: 168, height: 168, xLabel: "parameter θ_1", yLabels: []string{"parameter θ_2"}, panels: [][]panel{row},
 		legend: []swatch{
 			strokeSwatch(contourStyle, "10, 50, 90, 99 % of the posterior's mass"), strokeSwatch(walkStyle, "path"),
-			{name: "start", draw: func(c *draw.Canvas, b vg.Rectangle) {
-				markers[0].draw(c, startColor, vg.Point{X: b.Max.X - 4, Y: (b.Min.Y + b.Max.Y) / 2})
-			}},
+			{"start", func(c *draw.Canvas, b vg.Rectangle) { markers[0].draw(c, startColor, middle(b, 1).Sub(vg.Point{X: 4})) }},
 		},
 	}
 	var note []string

@@ -29,6 +29,50 @@ type swatch struct {
 	draw func(c *draw.Canvas, box vg.Rectangle)
 }
 
+// middle is the point of a swatch's box that is a fraction of its width from
+// the left, half way up.
+func middle(b vg.Rectangle, fraction vg.Length) vg.Point {
+	return vg.Point{X: b.Min.X + fraction*(b.Max.X-b.Min.X), Y: (b.Min.Y + b.Max.Y) / 2}
+}
+
+// bandSwatch is a filled area.
+func bandSwatch(col color.Color, name string) swatch {
+	return swatch{name, func(c *draw.Canvas, b vg.Rectangle) {
+		c.SetColor(col)
+		c.Fill(b.Path())
+	}}
+}
+
+// strokeSwatch is a line without a marker.
+func strokeSwatch(style draw.LineStyle, name string) swatch {
+	return swatch{name, func(c *draw.Canvas, b vg.Rectangle) { c.StrokeLines(style, []vg.Point{middle(b, 0), middle(b, 1)}) }}
+}
+
+// lineSwatch is a line with its marker, as curves are drawn.
+func lineSwatch(l look, name string) swatch {
+	mark := swatch{name, func(c *draw.Canvas, b vg.Rectangle) { l.marker.draw(c, l.color, middle(b, 0.5)) }}
+	return strokeSwatch(l.stroke(), name).under(mark)
+}
+
+// selfSwatch is the band of self-distance with its mean.
+func selfSwatch(name string) swatch {
+	return bandSwatch(bandGrey, name).under(strokeSwatch(selfStyle, name))
+}
+
+// divergedSwatch is a mark on the strip.
+func divergedSwatch(all bool, name string) swatch {
+	mark := swatch{name, func(c *draw.Canvas, b vg.Rectangle) { drawDiverged(c, look{color: ink}, middle(b, 0.5), all) }}
+	return bandSwatch(stripGrey, name).under(mark)
+}
+
+// under is a swatch with another drawn over it.
+func (s swatch) under(top swatch) swatch {
+	return swatch{top.name, func(c *draw.Canvas, b vg.Rectangle) {
+		s.draw(c, b)
+		top.draw(c, b)
+	}}
+}
+
 // sheet is a figure: a legend and a grid of panels between a title and a
 // caption.
 type sheet struct {

@@ -74,6 +74,11 @@ type look struct {
 	marker marker
 }
 
+// stroke is the style of the line.
+func (l look) stroke() draw.LineStyle {
+	return draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}
+}
+
 // dashings and markers tell lines apart without colour: in print, and for
 // readers who do not see it.
 var dashings = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
@@ -153,20 +158,15 @@ func (m marker) draw(c *draw.Canvas, col color.Color, at vg.Point) {
 	if m.open {
 		r *= 1.45
 	}
-	var p vg.Path
-	if m.polygon == nil {
-		p.Move(vg.Point{X: at.X + r, Y: at.Y})
-		p.Arc(at, r, 0, 2*math.Pi)
-	}
-	for i, q := range m.polygon {
-		q = at.Add(q.Scale(r))
-		if i == 0 {
-			p.Move(q)
-		} else {
-			p.Line(q)
+	p := circle(at, r)
+	if m.polygon != nil {
+		p = nil
+		for _, q := range m.polygon {
+			p.Line(at.Add(q.Scale(r)))
 		}
+		p[0].Type = vg.MoveComp
+		p.Close()
 	}
-	p.Close()
 	c.SetColor(col)
 	if !m.open {
 		c.Fill(p)
@@ -177,6 +177,15 @@ func (m marker) draw(c *draw.Canvas, col color.Color, at vg.Point) {
 	c.Stroke(p)
 }
 
+// circle is the outline of one.
+func circle(at vg.Point, r vg.Length) vg.Path {
+	var p vg.Path
+	p.Move(vg.Point{X: at.X + r, Y: at.Y})
+	p.Arc(at, r, 0, 2*math.Pi)
+	p.Close()
+	return p
+}
+
 // sans is the style of all text. The weight is regular throughout: the PDF
 // writer of gonum/plot cannot take bold fonts.
 func sans(size float64, c color.Color) text.Style {
@@ -185,6 +194,13 @@ func sans(size float64, c color.Color) text.Style {
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)},
 		Handler: plot.DefaultTextHandler,
 	}
+}
+
+// plotOf returns a panel with plotters on it, from the back to the front.
+func plotOf(plotters ...plot.Plotter) *plot.Plot {
+	p := newPlot()
+	p.Add(plotters...)
+	return p
 }
 
 // newPlot returns an empty panel in the style of the figures. It has no

@@ -3,7 +3,6 @@ package figures
 import (
 	"fmt"
 	"image/color"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -29,7 +28,7 @@ func newMarginals(r bench.Result) (*marginals, error) {
 	n := len(s["x"])
 	for _, name := range []string{"exact_mean", "exact_sd", "q05", "q50", "q95"} {
 		if n == 0 || len(s[name]) != n {
-			return nil, fmt.Errorf("figures: result %.12s (%v) lacks the series %s of marginals", r.Key, r.Cell, name)
+			return nil, lacks(r, "the series "+name+" of marginals")
 		}
 	}
 	if len(s["train_x"]) != len(s["train_y"]) {
@@ -95,11 +94,7 @@ func (m *marginals) Plot(c draw.Canvas, p *plot.Plot) {
 // drawDatum draws a training point, translucent: they are many.
 func drawDatum(c *draw.Canvas, at vg.Point) {
 	c.SetColor(color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xa0})
-	var p vg.Path
-	p.Move(vg.Point{X: at.X + 1.3, Y: at.Y})
-	p.Arc(at, 1.3, 0, 2*math.Pi)
-	p.Close()
-	c.Fill(p)
+	c.Fill(circle(at, 1.3))
 }
 
 // drawSynthetic draws the predictive posterior along a one-dimensional input:
@@ -126,8 +121,7 @@ func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 	x.ticks = linearTicks(x.low, x.high, 8)
 	y := linearRange(m.shifted(-2), m.shifted(2), m.q05, m.q95, m.trainY).padded(0.04)
 	y.ticks = linearTicks(y.low, y.high, 6)
-	p := newPlot()
-	p.Add(gridLines{y.ticks}, m)
+	p := plotOf(gridLines{y.ticks}, m)
 	x.apply(&p.X, true)
 	y.apply(&p.Y, true)
 	c := r.Cell
@@ -138,9 +132,8 @@ func syntheticSheet(d *drawing, r bench.Result, m *marginals) *sheet {
 			bandSwatch(wideBand, "true posterior, mean ± 2 sd"), bandSwatch(narrowBand, "its 5–95 %"),
 			strokeSwatch(exactStyle, "its mean"), strokeSwatch(sampledStyle, "sampled 5, 50, 95 %"),
 			{name: "data", draw: func(c *draw.Canvas, b vg.Rectangle) {
-				middle := (b.Min.Y + b.Max.Y) / 2
 				for _, f := range []vg.Length{0.25, 0.5, 0.75} {
-					drawDatum(c, vg.Point{X: b.Min.X + f*(b.Max.X-b.Min.X), Y: middle})
+					drawDatum(c, middle(b, f))
 				}
 			}},
 		},
@@ -156,20 +149,4 @@ func batchText(c bench.Cell) string {
 		return "full batch"
 	}
 	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
-}
-
-// bandSwatch is a filled area.
-func bandSwatch(col color.Color, name string) swatch {
-	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
-		c.SetColor(col)
-		c.Fill(b.Path())
-	}}
-}
-
-// strokeSwatch is a line without a marker.
-func strokeSwatch(style draw.LineStyle, name string) swatch {
-	return swatch{name: name, draw: func(c *draw.Canvas, b vg.Rectangle) {
-		middle := (b.Min.Y + b.Max.Y) / 2
-		c.StrokeLine2(style, b.Min.X, middle, b.Max.X, middle)
-	}}
 }

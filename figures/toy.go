@@ -27,7 +27,7 @@ func newHistogram(r bench.Result) (histogram, error) {
 	h := histogram{cell: r.Cell, edges: r.Series["edges"], counts: r.Series["counts"]}
 	mean, sd := r.Series["mean"], r.Series["sd"]
 	if len(h.counts) == 0 || len(h.edges) != len(h.counts)+1 || len(mean) != 1 || len(sd) != 1 {
-		return h, fmt.Errorf("figures: result %.12s (%v) lacks the series of a histogram", r.Key, r.Cell)
+		return h, lacks(r, "the series of a histogram")
 	}
 	h.mean, h.sd = mean[0], sd[0]
 	h.total = floats.Sum(h.counts)
@@ -116,8 +116,7 @@ func toySheet(d *drawing, hs []histogram) *sheet {
 	x, y := toyAxes(hs)
 	var row []panel
 	for i, h := range hs {
-		p := newPlot()
-		p.Add(gridLines{y.ticks}, h, truth{h})
+		p := plotOf(gridLines{y.ticks}, h, truth{h})
 		x.apply(&p.X, true)
 		y.apply(&p.Y, i == 0)
 		row = append(row, panel{title: h.title(), Plot: p})
