@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels peers reproduce figures fuzz gate verdicts cross lint lines vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -92,6 +92,10 @@ lint: ## formatting, vet and unreachable functions; all must say nothing
 
 lines: ## count the product's Go lines and their comments, by package
 	tools/lines.sh
+
+# PATH on the command line is also the shell's: its own has to be put back.
+module: ## change the module's path everywhere: make module PATH=github.com/you/hambench
+	@PATH=/usr/bin:/bin:/usr/sbin:/sbin tools/module.sh '$(if $(findstring command line,$(origin PATH)),$(PATH))'
 
 clean: ## remove what the build made; results in $(OUT) stay
 	rm -rf bin
