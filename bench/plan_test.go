@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hambench/datasets"
+	"hambench/models"
+	"hambench/store"
+)
+
+// testKeys make each fingerprint once for all tests.
+var testKeys = &Keys{Source: models.NewSource(nil, &datasets.Resolver{Offline: true})}
+
+// resolved gives some quick studies on built-in data their keys.
+func resolved(t *testing.T, label string, on []string, ids ...string) []Plan {
+	t.Helper()
+	some, err := Select(studies(t, profile(t, "quick"), "ionosphere"), ids...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some, err = Restrict(some, on...); err != nil {
+		t.Fatal(err)
+	}
+	plans, err := testKeys.Resolve(context.Background(), label, some, "ionosphere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plans
+}
+
+// savedIn saves plans in a new store and returns it opened again.
+func savedIn(t *testing.T, plans ...[]Plan) *store.Store {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := store.Open(dir, store.Machine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range plans {
+		if err := Save(s, store.Made{Time: time.Unix(1, 0).UTC()}, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = store.Read(dir, store.Machine{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func plansIn(t *testing.T, s *store.Store, label string) []Plan {
+	t.Helper()
+	plans, err := Plans(s, label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plans
+}
+
+// The studies here have all that a plan may hold: cells, choices, references,
+// exact errors, data that stand in for others.
+func TestPlansComeBackFromAStoreAsTheyWereSaved(t *testing.T) {
+	plans := resolved(t, "quick", []string{"linear", "teacher-cls"}, "bottleneck", "methods", "classification", "orders")
+	data, _ := plans[1].Dataset("teacher-cls")
+	if len(plans) != 4 || len(plans[0].Exact) == 0 || len(plans[1].References) == 0 || len(plans[2].Choices) == 0 || len(data.For) == 0 {
+		t.Fatal("the plans lack what this test is about")
+	}
+	back := plansIn(t, savedIn(t, plans), "quick")
+	if !reflect.DeepEqual(back, plans) {
+		for i := range plans {
+			if !reflect.DeepEqual(back[i], plans[i]) {
+				t.Errorf("%s: got %+.400v, want %+.400v", plans[i].ID, back[i], plans[i])
+			}
+		}
+	}
+	if Digest(back) != Digest(plans) {
+		t.Error("the digest of the plans that came back is another")
+	}
+}
+
+func TestPlansAreThoseOfTheProfileInTheOrderOfTheStudies(t *testing.T) {
+	quick := resolved(t, "quick", []string{"linear"}, "methods", "friction", "bottleneck")
+	other := resolved(t, "paper, float64", []string{"linear"}, "friction")
+	s := savedIn(t, quick, other, quick) // saved twice: it counts once
+	ids := func(plans []Plan) (list []string) {
+		for _, p := range plans {
+			list = append(list, p.Profile+" "+p.ID)
+		}
+		return list
+	}
+	want := ids(quick)
+	if got := ids(plansIn(t, s, "quick")); !slices.Equal(got, want) || got[0] != "quick bottleneck" {
+		t.Errorf("quick: %v, want %v", got, want)
+	}
+	if got := ids(plansIn(t, s, "paper, float64")); !slices.Equal(got, ids(other)) {
+		t.Errorf("paper: %v, want %v", got, ids(other))
+	}
+	if got := plansIn(t, s, ""); len(got) != 4 {
+		t.Errorf("%d plans of all profiles, want 4", len(got))
+	}
+	if got := plansIn(t, s, "standard"); got != nil {
+		t.Errorf("plans of a profile that was not run: %v", ids(got))
+	}
+}
+
+func TestARunOnSomeDataDoesNotHideOneOnAll(t *testing.T) {
+	all := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods", "synthetic")
+	some := resolved(t, "quick", []string{"linear"}, "methods")
+	for _, order := range [][][]Plan{{all, some}, {some, all}} {
+		got := Widest(plansIn(t, savedIn(t, order...), "quick"))
+		if len(got) != 2 || got[0].ID != "methods" || len(got[0].Jobs()) != len(all[0].Jobs()) || got[1].ID != "synthetic" {
+			t.Errorf("got %d plans, the first of %d cells; want 2, %d", len(got), len(got[0].Jobs()), len(all[0].Jobs()))
+		}
+	}
+}
+
+func TestAPlanOnSomeDataHasNothingOfTheOthers(t *testing.T) {
+	whole := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods")[0]
+	narrow := resolved(t, "quick", []string{"linear"}, "methods")[0]
+	cells, data := len(whole.Jobs()), len(whole.Data)
+	got := whole.On("linear")
+	if !reflect.DeepEqual(got.Cells, narrow.Cells) || !reflect.DeepEqual(got.Data, narrow.Data) || len(got.References) != 0 {
+		t.Errorf("%d cells, %d references, data %v; want %d, 0, %v", len(got.Cells), len(got.References), got.Data, len(narrow.Cells), narrow.Data)
+	}
+	if Digest([]Plan{got}) != Digest([]Plan{narrow}) {
+		t.Error("the digest is not that of a run on the data alone")
+	}
+	if len(whole.Jobs()) != cells || len(whole.Data) != data || len(whole.References) == 0 {
+		t.Error("the plan itself was changed")
+	}
+	if n := len(whole.On("yacht").Jobs()); n != 0 {
+		t.Errorf("%d cells on a data set that the plan does not use", n)
+	}
+}
+
+func TestDigestChangesWithEveryKey(t *testing.T) {
+	plans := resolved(t, "quick", []string{"linear", "teacher-cls"}, "bottleneck", "classification")
+	was := Digest(plans)
+	if len(was) != digestLength || strings.Trim(was, "0123456789abcdef") != "" {
+		t.Errorf("digest %q: want %d hex digits", was, digestLength)
+	}
+	study := func(id string) *Study {
+		return &plans[slices.IndexFunc(plans, func(p Plan) bool { return p.ID == id })].Study
+	}
+	for name, key := range map[string]*string{
+		"a cell": &study("bottleneck").Cells[0].Key, "exact errors": &study("bottleneck").Exact[0].Key,
+		"a choice": &study("classification").Choices[0][0].Key, "a reference": &study("classification").References[0].Key,
+		"a study": &plans[0].ID,
+	} {
+		old := *key
+		*key = "other"
+		if Digest(plans) == was {
+			t.Errorf("%s has another key and the digest is the same", name)
+		}
+		*key = old
+	}
+	if Digest(plans) != was {
+		t.Error("the digest does not follow from the plans alone")
+	}
+}
