@@ -42,7 +42,7 @@ type planted struct {
 // and compute again what is gone, the reference included; a record that differs
 // from another one must stop it.
 func (l *lab) planted() (verdict, error) {
-	v := verdict{done: "planted a flipped bit, a repeated line, a record of version 3, a line of text, a torn tail and a damaged reference"}
+	v := verdict{done: "planted flipped bits in a result, in exact errors and in a reference, a repeated line, a record of version 3, a line of text and a torn tail"}
 	out, err := l.copyOf("planted")
 	if err != nil {
 		return v, err
@@ -89,8 +89,8 @@ func (l *lab) planted() (verdict, error) {
 	if now, _ := os.ReadFile(path); !bytes.Equal(now, damaged) {
 		err = errors.Join(err, errors.New("the damaged segment was changed"))
 	}
-	if !strings.Contains(e.stdout, "computed 2 cells and 1 references") {
-		err = errors.Join(err, fmt.Errorf("want 2 cells and the reference computed: %s", e.stdout[max(0, len(e.stdout)-300):]))
+	if !strings.Contains(e.stdout, "computed 2 cells, 1 exact errors and 1 references") {
+		err = errors.Join(err, fmt.Errorf("want 2 cells, the exact errors and the reference computed: %s", e.stdout[max(0, len(e.stdout)-300):]))
 	}
 	if err != nil {
 		return v, err
@@ -111,27 +111,42 @@ func plant(out string) (path string, plants []planted, err error) {
 		return "", nil, err
 	}
 	last := len(lines) - 1
-	at := 0 // a cell that needs the reference
-	for i, line := range lines[:last] {
-		if bytes.Contains(line, []byte(`"observe":"distance","dataset":"teacher-cls"`)) {
-			at = i
-		}
+	if at := lastWith(lines, `"kind":"result"`); at >= 0 { // the torn line is one
+		lines[at], lines[last] = lines[last], lines[at]
 	}
-	flipped := bytes.Clone(lines[at])
-	flipped[bytes.Index(flipped, []byte(`"ks":0.`))+7] ^= 1
+	result := lastWith(lines[:last], `"observe":"distance","dataset":"teacher-cls"`) // it needs the reference
+	exact := lastWith(lines[:last], `"kind":"exact"`)
+	if result < 0 || exact < 0 {
+		return "", nil, fmt.Errorf("%s has no result that needs the reference, or no exact errors", path)
+	}
+	for _, at := range []int{result, exact} {
+		lines[at] = bytes.Clone(lines[at])
+		lines[at][len(lines[at])/2] ^= 1
+	}
 	foreign := bytes.Replace(lines[9], []byte(`{"v":2,`), []byte(`{"v":3,`), 1)
 	text := []byte("no record at all\n")
 	torn := lines[last][:len(lines[last])/2]
 	repeated := lines[7]
-	lines[at] = flipped
 	lines = append(lines[:last], repeated, foreign, text, torn)
 	plants = []planted{
-		{"the flipped bit", at + 1, flipped},
+		{"the flipped bit of a result", result + 1, lines[result]},
+		{"the flipped bit of exact errors", exact + 1, lines[exact]},
 		{"the record of version 3", last + 2, foreign},
 		{"the line of text", last + 3, text},
 		{"the torn tail", last + 4, torn},
 	}
 	return path, plants, os.WriteFile(path, bytes.Join(lines, nil), 0o644)
+}
+
+// lastWith returns the index of the last line that contains a text; -1 if none
+// does.
+func lastWith(lines [][]byte, text string) int {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if bytes.Contains(lines[i], []byte(text)) {
+			return i
+		}
+	}
+	return -1
 }
 
 // flipReference flips a bit of the reference's draws and returns the bytes.
@@ -224,8 +239,9 @@ func (l *lab) controls() (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	lines[3] = alter(lines[3])
-	if err := os.WriteFile(path, bytes.Join(append(lines[:10], lines[11:]...), nil), 0o644); err != nil {
+	altered := lastWith(lines, `"ks":0.`)
+	lines[altered] = alter(lines[altered])
+	if err := os.WriteFile(path, bytes.Join(lines[1:], nil), 0o644); err != nil {
 		return v, err
 	}
 	if err := l.counts(out, 1, 1); err != nil {

@@ -52,7 +52,54 @@ func (l *lab) signals() (verdict, error) {
 	c, d, err := l.compare(out)
 	v.after = len(c.records)
 	v.damage.add(d)
+	if err != nil {
+		return v, err
+	}
+	v.done += "; the same to hambench itself"
+	err = l.signalsToHambench(&v)
 	return v, err
+}
+
+// signalsToHambench ends hambench itself, as users have it, among the cells and
+// at the figures, and compares what it has in the end with an undisturbed run.
+func (l *lab) signalsToHambench(v *verdict) error {
+	out, whole := l.folder("signals-hambench"), l.folder("whole-hambench")
+	args := func(out string) []string {
+		return []string{"reproduce", "--only", "methods,friction,synthetic", "--datasets", "linear", "--out", out}
+	}
+	if err := l.call(l.program, args(whole)...).good(); err != nil {
+		return err
+	}
+	want, err := read(whole)
+	if err != nil {
+		return err
+	}
+	g := newGauge(out)
+	for _, at := range []struct {
+		name    string
+		reached func() bool
+	}{
+		{"cells", func() bool { return g.records() >= len(want.records)/2 }},
+		{"figures", func() bool { return g.figures() >= 1 }},
+	} {
+		p, err := l.start(nil, l.program, args(out)...)
+		if err != nil {
+			return err
+		}
+		if !p.until(at.reached) {
+			return fmt.Errorf("hambench, %s: %w: %v", at.name, errEarly, p.wait().complaints())
+		}
+		p.send(syscall.SIGTERM)
+		if err := p.wait().failedWith(interrupted, "the same command continues"); err != nil {
+			return fmt.Errorf("SIGTERM to hambench, %s: %w", at.name, err)
+		}
+	}
+	if err := l.call(l.program, args(out)...).good(); err != nil {
+		return err
+	}
+	got, err := read(out)
+	v.damage.add(compare(want, got))
+	return err
 }
 
 // check looks at the store on its way.

@@ -106,15 +106,15 @@ func (o options) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("computed %d cells and %d references in %s\n", summary.Cells.Computed, summary.References.Computed, summary.Elapsed)
+		fmt.Printf("computed %d cells, %d exact errors and %d references in %s\n", summary.Cells.Computed, summary.Exact.Computed, summary.References.Computed, summary.Elapsed)
 	}
 	return draw(ctx, s, o.out, plans)
 }
 
-// The studies, and the sets that they are restricted to: cells with an exact
-// truth, a reference with its parts, a choice, figures and tables.
+// The studies, and the sets that they are restricted to: exact errors, cells with
+// an exact truth, a reference with its parts, a choice, figures and tables.
 var (
-	studies     = []string{"methods", "friction", "classification", "synthetic"}
+	studies     = []string{"bottleneck", "methods", "friction", "classification", "synthetic"}
 	longStudies = []string{"methods", "friction", "integration-length"}
 	sets        = []string{"linear", "teacher-cls"}
 )
@@ -165,7 +165,7 @@ func shorten(s bench.Study) {
 	for _, list := range append([]bench.Choice{s.Cells}, s.Choices...) {
 		for i := range list {
 			c := &list[i].Cell
-			c.Thin, c.BurnIn = max(1, c.Thin/50), c.BurnIn/50
+			c.Thin, c.BurnIn, c.Samples = max(1, c.Thin/50), c.BurnIn/50, min(c.Samples, 40)
 			if id, ok := short[c.Oracle]; ok {
 				c.Oracle = id
 			}
