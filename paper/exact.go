@@ -214,10 +214,6 @@ func histogramVariance(edges, counts []float64) float64 {
 	return stat.PopVariance(middles, counts)
 }
 
-// number is a number with the format that people read it in.
-func number(name string, v float64, verb string) Number {
-	return Number{name, certify.Number(v), fmt.Sprintf(verb, v)}
-}
 
 // The paper illustrates Theorem 3 by the toy, but equal curvatures make it a
 // special case.
