@@ -214,7 +214,6 @@ func histogramVariance(edges, counts []float64) float64 {
 	return stat.PopVariance(middles, counts)
 }
 
-
 // The paper illustrates Theorem 3 by the toy, but equal curvatures make it a
 // special case.
 func toyOrder(e *Evidence) Finding {
