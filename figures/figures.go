@@ -204,11 +204,23 @@ func (d *drawing) table(header []string, rows [][]string, notes []string) error 
 	return d.write(".txt", b.Bytes())
 }
 
-// save renders the sheet.
+// save writes the sheet as PNG, SVG and PDF. The bytes of PNG and SVG depend on
+// the sheet alone; a PDF carries its date.
 func (d *drawing) save(s *sheet) error {
-	files, err := s.save(d.Dir, d.plan.ID)
-	d.out.Files = append(d.out.Files, files...)
-	return err
+	l := s.layout()
+	for _, f := range []struct {
+		suffix string
+		encode func(layout) ([]byte, error)
+	}{{".png", encodePNG}, {".svg", encodeSVG}, {".pdf", encodePDF}} {
+		data, err := f.encode(l)
+		if err != nil {
+			return fmt.Errorf("figures: %s%s: %w", d.plan.ID, f.suffix, err)
+		}
+		if err := d.write(f.suffix, data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lacks is the error of a result without what its drawing needs. A record from

@@ -2,9 +2,8 @@ package figures
 
 import (
 	"bytes"
-	"fmt"
 	"image/color"
-	"path/filepath"
+	"io"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -12,8 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"hambench/internal/atomicfile"
 )
 
 // panel is one plot of a sheet with its title. The zero value is an empty
@@ -245,37 +242,22 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// save writes the sheet as PNG, SVG and PDF, and returns the files. The
-// bytes of PNG and SVG depend on the sheet alone; a PDF carries its date.
-func (s *sheet) save(dir, name string) ([]string, error) {
-	l := s.layout()
-	var files []string
-	for _, f := range []struct {
-		suffix string
-		encode func(layout) ([]byte, error)
-	}{{".png", encodePNG}, {".svg", encodeSVG}, {".pdf", encodePDF}} {
-		path := filepath.Join(dir, name+f.suffix)
-		data, err := f.encode(l)
-		if err != nil {
-			return files, fmt.Errorf("figures: %s: %w", path, err)
-		}
-		if err := atomicfile.Write(path, data); err != nil {
-			return files, fmt.Errorf("figures: %w", err)
-		}
-		files = append(files, path)
-	}
-	return files, nil
-}
-
 // encodePNG renders for screens.
 func encodePNG(l layout) ([]byte, error) { return rasterise(l, resolution) }
 
 // rasterise renders at a given resolution; golden files are small.
 func rasterise(l layout, dpi int) ([]byte, error) {
-	c := vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))
+	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))})
+}
+
+// render draws on a canvas and returns its bytes.
+func (l layout) render(c interface {
+	vg.CanvasSizer
+	io.WriterTo
+}) ([]byte, error) {
 	l.draw(draw.New(c))
 	var b bytes.Buffer
-	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(&b)
+	_, err := c.WriteTo(&b)
 	return b.Bytes(), err
 }
 
@@ -285,20 +267,13 @@ const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-
 
 // encodeSVG keeps text as text, which browsers search and select.
 func encodeSVG(l layout) ([]byte, error) {
-	c := vgsvg.New(l.total.X, l.total.Y)
-	l.draw(draw.New(c))
-	var b bytes.Buffer
-	_, err := c.WriteTo(&b)
-	svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
+	svg, err := l.render(vgsvg.New(l.total.X, l.total.Y))
+	svg = bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
 	// vgsvg writes images as PNG and says that they are JPEG.
 	return bytes.ReplaceAll(svg, []byte("data:image/jpg;"), []byte("data:image/png;")), err
 }
 
 // encodePDF goes through pdfCanvas, which repairs the writer's text and colours.
 func encodePDF(l layout) ([]byte, error) {
-	c := vgpdf.New(l.total.X, l.total.Y)
-	l.draw(draw.New(pdfCanvas{c}))
-	var b bytes.Buffer
-	_, err := c.WriteTo(&b)
-	return b.Bytes(), err
+	return l.render(pdfCanvas{vgpdf.New(l.total.X, l.total.Y)})
 }
