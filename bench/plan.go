@@ -129,7 +129,7 @@ func (k *Keys) describe(p *Plan, c Cell) error {
 		}
 		entry := Data{Name: d.Name, Label: d.Label, Task: d.Task.String(), Rows: d.TrainRows, Features: d.Features, Classes: d.Classes, Builtin: d.Builtin()}
 		for _, name := range p.Unavailable {
-			if gone, err := k.Source.Datasets().Lookup(name); err == nil && gone.StandIn == d.Name {
+			if missing, err := k.Source.Datasets().Lookup(name); err == nil && missing.StandIn == d.Name {
 				entry.For = append(entry.For, name)
 			}
 		}
@@ -243,7 +243,7 @@ func (p Plan) On(names ...string) Plan {
 	return p
 }
 
-// digestLength is how many hex digits tell selections apart: 64 bits.
+// digestLength is how many hex digits distinguish selections: 64 bits.
 const digestLength = 16
 
 // Digest names all that the plans need, by the keys.

@@ -1,5 +1,9 @@
 // Package certify decides convergence orders exactly, without Monte Carlo.
 //
+// Run certifies the integrators and schemes of its Options on a Problem and
+// returns a Row for each combination: errors, fitted orders, verdicts on the
+// claimed orders. ParseProblem reads a problem of one's own.
+//
 // The ergodic error of a sampler is the difference between an expectation
 // under the stationary law of its chain and under the target. Two engines
 // compute it from the integrator alone, taken as a black box:

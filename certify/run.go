@@ -420,7 +420,7 @@ func (c *certification) decide(known map[float64]point) (findings []finding, ref
 	return findings, refined, nil
 }
 
-// crowded reports whether a step is so near to another that it would tell
+// crowded reports whether a step is so near to another that it would add
 // little.
 func crowded(points map[float64]point, h float64) bool {
 	for other := range points {

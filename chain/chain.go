@@ -198,7 +198,7 @@ func (s *Sampler) nextForce() integrators.Force {
 		s.forces.Arrange(s.stream.Arrangement())
 	}
 	if s.steps == 0 {
-		s.tellNoiseFree(b)
+		s.setNoiseFree(b)
 	}
 	f := s.force(b)
 	s.steps++
@@ -216,10 +216,10 @@ func (s *Sampler) force(b minibatch.Batch) integrators.Force {
 	return s.forces.Batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
 }
 
-// tellNoiseFree tells a variance-corrected integrator of a first batch that
+// setNoiseFree informs a variance-corrected integrator of a first batch that
 // is all of the data: then gradients have no variance, and an estimate from
 // the chain would count its own motion as noise.
-func (s *Sampler) tellNoiseFree(b minibatch.Batch) {
+func (s *Sampler) setNoiseFree(b minibatch.Batch) {
 	v, ok := s.in.Kernel.(integrators.VarianceCorrected)
 	if ok && b.Lo == 0 && b.Hi == s.target.Rows() {
 		v.SetGradientVariance(make([]float64, s.target.Dim()))

@@ -103,9 +103,11 @@ type Split struct {
 	Digest string
 }
 
-// TrainRows and TestRows are the numbers of rows.
+// TrainRows is the number of training rows.
 func (s *Split) TrainRows() int { return max(len(s.TrainY), len(s.TrainLabels)) }
-func (s *Split) TestRows() int  { return max(len(s.TestY), len(s.TestLabels)) }
+
+// TestRows is the number of test rows.
+func (s *Split) TestRows() int { return max(len(s.TestY), len(s.TestLabels)) }
 
 // Shape is what models must know of the split.
 func (s *Split) Shape() Shape {

@@ -161,7 +161,7 @@ func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
 	return b, nil
 }
 
-// ModelName is the target's own name where it tells it, its Go type
+// ModelName is the target's own name where it has one, its Go type
 // otherwise.
 func ModelName(t models.Target) string {
 	if n, ok := t.(interface{ Name() string }); ok {

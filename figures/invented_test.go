@@ -102,7 +102,7 @@ func data(t testing.TB, name string, unavailable []string) bench.Data {
 	}
 	out := bench.Data{Name: name, Label: d.Label, Task: d.Task.String(), Rows: d.TrainRows, Classes: d.Classes, Builtin: d.Builtin()}
 	for _, u := range unavailable {
-		if gone, err := datasets.Builtin().Lookup(u); err == nil && gone.StandIn == name {
+		if missing, err := datasets.Builtin().Lookup(u); err == nil && missing.StandIn == name {
 			out.For = append(out.For, u)
 		}
 	}

@@ -290,7 +290,7 @@ func (d *drawing) writeOrders(have []bench.Evidence) error {
 	if err := certify.WriteTable(&text, rows); err != nil {
 		return fmt.Errorf("figures: %s: %w", d.plan.ID, err)
 	}
-	// Hundreds of lines: the terminal is told what they say.
+	// The text has hundreds of lines: the terminal gets their summary.
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
 	if err := d.write(".txt", []byte(text.String())); err != nil {
 		return err

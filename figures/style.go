@@ -79,7 +79,7 @@ func (l look) stroke() draw.LineStyle {
 	return draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}
 }
 
-// dashings and markers tell lines apart without colour: in print, and for
+// dashings and markers distinguish lines without colour: in print, and for
 // readers who do not see it.
 var dashings = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 

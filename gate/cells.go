@@ -71,7 +71,7 @@ func (c cell) cost() float64 {
 }
 
 // cells are the cells of a run by identity and split. Several cells of one
-// split, which an older export does not tell apart, stand in its order.
+// split, which an older export does not distinguish, stand in its order.
 type cells struct {
 	groups      map[string]map[string][]cell
 	keys        []string
@@ -222,7 +222,7 @@ func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
 	return r, nil
 }
 
-// parseBoth reads two runs, and tells cells apart by the columns that both
+// parseBoth reads two runs, and distinguishes cells by the columns that both
 // have.
 func parseBoth(oldRun, newRun Run) (old, new *cells, err error) {
 	a, err := cellRecords(oldRun)

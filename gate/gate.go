@@ -2,7 +2,7 @@
 // convergence orders and constants of certify's JSON, the distances and costs
 // of exported cells, or benchmarks in Go's text format.
 //
-// Compare tells the kind of its input by the form, and returns a Report. There
+// Compare finds the kind of its input by the form, and returns a Report. There
 // are three outcomes, and none stands for another:
 //
 //	Err() == nil                        nothing moved
@@ -208,7 +208,7 @@ type Run struct {
 	Data []byte
 }
 
-// Compare compares two runs of the same kind, which it tells by their form.
+// Compare compares two runs of the same kind, which it finds by their form.
 func Compare(old, new Run, o Options) (*Report, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -262,7 +262,7 @@ func kindOf(r Run) (string, error) {
 
 var benchmarkLine = regexp.MustCompile(`(?m)^Benchmark`)
 
-// checkHeader tells an export from the CSV of a figure or table.
+// checkHeader distinguishes an export from the CSV of a figure or table.
 func checkHeader(name string, header []string) error {
 	var lacks []string
 	for _, want := range required {
@@ -294,7 +294,7 @@ func (e environment) add(name, value string) {
 	e[name][value] = true
 }
 
-// noteEnvironment says what differs in what both runs tell.
+// noteEnvironment notes how the environments differ, as far as both runs state them.
 func (r *Report) noteEnvironment(old, new environment) {
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		if new[name] != nil && !maps.Equal(old[name], new[name]) {

@@ -101,6 +101,8 @@ func Combine(dst []float64, terms ...Term) { kernel.Combine(dst, nil, terms...) 
 
 // Stepper advances a state by one step, in place.
 type Stepper interface {
+	// Step moves z by one step under f, with the normals of n. It allocates
+	// nothing.
 	Step(z *State, f Force, n Noise)
 }
 

@@ -4,6 +4,7 @@ import "math/rand/v2"
 
 // Index is an endless sequence of batch numbers 0 … K−1.
 type Index interface {
+	// Next returns the number of the next step's batch.
 	Next() int
 }
 

@@ -37,8 +37,9 @@ type Rows struct {
 // Target is a posterior density ∝ exp(−U(θ)). A Target holds scratch space
 // and an arrangement of its rows: it serves one chain.
 type Target interface {
-	// Dim is the number of parameters, Rows the number of data rows.
+	// Dim is the number of parameters.
 	Dim() int
+	// Rows is the number of training rows.
 	Rows() int
 	// Arrange puts the rows into a new order: row i becomes row order[i] of
 	// the data as they were given. nil restores that order.
@@ -53,6 +54,7 @@ type Target interface {
 	// probability, a test input after another (two classes: only the
 	// second's).
 	Outputs() int
+	// Predict stores them for one position in dst, of length Outputs.
 	Predict(dst, theta []float64)
 	// DrawPrior stores a draw from the prior, made of the standard normals
 	// in dst, in dst.
@@ -71,7 +73,9 @@ type Hessian interface {
 // less: over the given rows, as integrators.FusedForce asks for it.
 type Fused interface {
 	Hessian
+	// Kick is integrators.FusedForce.Kick on the given rows.
 	Kick(drift kernel.Coef, u *kernel.Update, n mlp.Noise, ahead any, rows Rows) any
+	// At is integrators.FusedForce.At on the given rows.
 	At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, rows Rows) (gradient, product kernel.Summand)
 }
 

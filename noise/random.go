@@ -1,4 +1,5 @@
-// Package noise holds the random streams of a chain.
+// Package noise holds the random streams of a chain. New makes a Stream, which
+// is the Noise that integrators take.
 //
 // A stream is named by a key (of the cell that runs) and a stream number,
 // and is counter-based: its values depend on nothing else, so neither the

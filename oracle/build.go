@@ -24,14 +24,16 @@ type Options struct {
 	// Parts keeps each chain when it is finished, so that an interrupted Build
 	// continues there; nil keeps nothing.
 	Parts Parts
-	// Progress is told the integrator steps done and to do. The total
+	// Progress receives the integrator steps done and to do. The total
 	// grows when a chain must be started again.
 	Progress func(done, total int64)
 }
 
 // Parts keeps the finished pieces of a build by name.
 type Parts interface {
+	// Load returns a piece that was saved earlier, if it is there.
 	Load(name string) (body []byte, ok bool)
+	// Save keeps a piece. Its error ends the build.
 	Save(name string, body []byte) error
 }
 
@@ -88,7 +90,7 @@ type builder struct {
 	done, total int64
 }
 
-// progress adds to the steps done and to do, and tells the caller.
+// progress adds to the steps done and to do, and reports them.
 func (b *builder) progress(done, more int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,7 +10,9 @@ import (
 // Source returns stored results and exact errors by their keys. A bench.Results
 // is one.
 type Source interface {
+	// Result returns the stored result of a cell, if it is there.
 	Result(key string) (bench.Result, bool)
+	// Rows returns the stored exact errors of an exact job, if they are there.
 	Rows(key string) ([]certify.Row, bool)
 }
 

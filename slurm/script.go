@@ -28,7 +28,7 @@ type Var struct{ Name, Value string }
 type Stage struct {
 	Name  string
 	Tasks int
-	// Command is what a task runs. An array is told its part by a last
+	// Command is what a task runs. A task of an array gets its part as a last
 	// argument, "INDEX/TASKS", behind the flag --shard.
 	Command []string
 	// Single says that the stage is one job and not an array, and that its
@@ -36,7 +36,7 @@ type Stage struct {
 	Single bool
 }
 
-// Options are what sbatch is told about every job.
+// Options are the options of sbatch for every job.
 type Options struct {
 	Partition, Time string // "" leaves it to the cluster
 	CPUs            int    // per task

@@ -9,7 +9,7 @@
 //
 // # Layout
 //
-//	format          "hambench store 2", which tells this format from others
+//	format          "hambench store 2": the name and version of this format
 //	records/        results and exact errors: one JSONL file per writing process
 //	references/     reference chains, one file a record
 //	parts/          finished chains of references under way, one file a record
@@ -124,7 +124,7 @@ type position struct {
 	line   int   // lines up to there
 }
 
-// counts are what Stats tells beyond the records themselves.
+// counts are what Stats reports beyond the records themselves.
 type counts struct{ records, duplicates int }
 
 // Conflict says that two records of one kind, key and machine differ.

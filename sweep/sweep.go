@@ -59,7 +59,9 @@ type Runner struct {
 
 // Source makes the targets of cells. A *models.Source is one.
 type Source interface {
+	// Split returns a data set's split, which the caller must not change.
 	Split(ctx context.Context, dataset string, index int) (*datasets.Split, error)
+	// Target makes a target, which serves one chain.
 	Target(ctx context.Context, dataset string, split int, model string, o models.Options) (models.Target, error)
 }
 

@@ -11,8 +11,8 @@ import "hambench/internal/kernel"
 
 // forwardTangent returns the program that computes the activations of n
 // columns and their tangents. For a layer's outputs before the ReLU that is
-// V·inputs + W·(tangent of inputs), and the ReLU lets through what it lets
-// through of the outputs.
+// V·inputs + W·(tangent of inputs), and the ReLU passes the entries
+// whose outputs it passes.
 func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
 	p := kernel.NewProgram[T](e.set)
 	last := len(e.layers) - 1

@@ -82,7 +82,7 @@ func fill(s isa) {
 	})
 }
 
-// update is the pass of vec.Update with normals for ξ and one number for
+// update is the pass of Update with normals for ξ and one number for
 // each coefficient.
 func update(s isa) {
 	TEXT("NoiseUpdate"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r, grad *float64, turns int)")

@@ -184,7 +184,7 @@ const (
 	coefs     = 7
 )
 
-// update is the pass of vec.Update with a given ξ. Each coefficient has an
+// update is the pass of Update with a given ξ. Each coefficient has an
 // address, of a turn's numbers, and the step by which that moves: 0 if the
 // number is the same for all coordinates. These stay in memory: registers are
 // scarce.
