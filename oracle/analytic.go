@@ -3,7 +3,6 @@ package oracle
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"hambench/models"
@@ -45,25 +44,17 @@ func NewAnalytic(name string, t models.Target, samples int) (*Analytic, error) {
 // outputs.
 func (a *Analytic) Distance(draws [][]float64) float64 {
 	var sum float64
-	column := make([]float64, len(draws))
 	for o := range a.mean {
-		for s, d := range draws {
-			column[s] = d[o]
+		column, ok := sortedColumn(draws, o)
+		if !ok {
+			sum++
+			continue
 		}
-		sum += a.distance(column, o)
+		sum += KolmogorovCDF(column, func(v float64) float64 {
+			return 0.5 * math.Erfc((a.mean[o]-v)/(a.sd[o]*math.Sqrt2))
+		})
 	}
 	return sum / float64(len(a.mean))
-}
-
-// distance is that of one output; it sorts the draws.
-func (a *Analytic) distance(x []float64, output int) float64 {
-	if slices.ContainsFunc(x, math.IsNaN) {
-		return 1
-	}
-	slices.Sort(x)
-	return KolmogorovCDF(x, func(v float64) float64 {
-		return 0.5 * math.Erfc((a.mean[output]-v)/(a.sd[output]*math.Sqrt2))
-	})
 }
 
 // SelfDistanceOf returns the distances of n independent exact draws, one

@@ -212,7 +212,7 @@ func (b *builder) assemble() *Reference {
 	}
 	r.Diagnostics = diagnose(r.Draws)
 	r.CrossCheck = *b.crossCheck.CrossCheck
-	r.CrossCheck.Distance = r.Distance(widen(b.crossCheck.draws))
+	r.CrossCheck.Distance = r.Distance(converted[float64](b.crossCheck.draws))
 	r.Checks = r.verify(restarts)
 	return r
 }

@@ -78,7 +78,7 @@ func TestBuildSamplesThePosterior(t *testing.T) {
 	for c, draws := range r.Draws {
 		// The mean over three independent outputs leaves the 5–95 % band of
 		// one output less than once in 100; seeds are pinned.
-		if d := exact.Distance(widen(draws)); !band.Contains(d) {
+		if d := exact.Distance(converted[float64](draws)); !band.Contains(d) {
 			t.Errorf("chain %d: distance %v to the exact law, want one in %+v", c, d, band)
 		}
 		for i, sd := range exact.sd {

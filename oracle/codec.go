@@ -39,19 +39,14 @@ type part struct {
 	curvature []float64   // mean square of the gradient per parameter
 }
 
-// partHead is what a part holds beside its arrays.
+// partHead is a part as JSON; the arrays of one that is under way are empty.
 type partHead struct {
 	Shape      shape       `json:"shape"`
 	Step       float64     `json:"h"`
 	Restarts   int         `json:"restarts"`
 	Seconds    float64     `json:"seconds"`
 	CrossCheck *CrossCheck `json:"cross_check,omitempty"`
-}
-
-// partBody is a part as JSON.
-type partBody struct {
-	partHead
-	Arrays []byte `json:"arrays"`
+	Arrays     []byte      `json:"arrays"`
 }
 
 // Encode returns the reference as JSON.
@@ -91,24 +86,24 @@ func (p *part) encode() ([]byte, error) {
 	var w writer
 	w.chain(p.draws, p.end, p.potential)
 	w.numbers(p.curvature)
-	b := partBody{p.partHead, w.data}
-	b.Shape = shape{1, len(p.draws), len(p.draws[0]), len(p.end)}
-	return json.Marshal(b)
+	head := p.partHead
+	head.Arrays, head.Shape = w.data, shape{1, len(p.draws), len(p.draws[0]), len(p.end)}
+	return json.Marshal(head)
 }
 
 func decodePart(data []byte) (*part, error) {
-	var b partBody
-	if err := json.Unmarshal(data, &b); err != nil {
+	var p part
+	if err := json.Unmarshal(data, &p.partHead); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	rd := reader{b.Arrays}
-	if err := rd.check(b.Shape, 2); err != nil {
+	rd := reader{p.Arrays}
+	if err := rd.check(p.Shape, 2); err != nil {
 		return nil, err
 	}
-	p := &part{partHead: b.partHead}
+	p.Arrays = nil
 	p.draws, p.end, p.potential = rd.draws(p.Shape), rd.float64s(p.Shape.Dim), rd.float64s(p.Shape.Samples)
 	p.curvature = rd.float64s(p.Shape.Dim)
-	return p, nil
+	return &p, nil
 }
 
 // writer joins arrays.

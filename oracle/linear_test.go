@@ -44,7 +44,7 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, draws := range r.Draws {
-		if d := truth.Distance(widen(draws)); !truth.SelfDistanceOf(spec.Samples).Contains(d) {
+		if d := truth.Distance(converted[float64](draws)); !truth.SelfDistanceOf(spec.Samples).Contains(d) {
 			t.Errorf("chain %d: distance %v to the posterior, self-distance %+v", c, d, truth.SelfDistanceOf(spec.Samples))
 		}
 	}

@@ -197,15 +197,3 @@ func invMassOf(v []float64) []float64 {
 	}
 	return invMass
 }
-
-// widen returns float32 draws as float64.
-func widen(draws [][]float32) [][]float64 {
-	out := make([][]float64, len(draws))
-	for s, d := range draws {
-		out[s] = make([]float64, len(d))
-		for o, v := range d {
-			out[s][o] = float64(v)
-		}
-	}
-	return out
-}

@@ -52,7 +52,7 @@ func (r *Reference) Failed() []Check {
 }
 
 // Chain returns the predictive draws of a chain, [sample][output].
-func (r *Reference) Chain(c int) [][]float64 { return widen(r.Draws[c]) }
+func (r *Reference) Chain(c int) [][]float64 { return converted[float64](r.Draws[c]) }
 
 // Distance returns the two-sample Kolmogorov distance between the draws
 // (draws[sample][output]) and each of the reference's chains, averaged over
@@ -60,10 +60,10 @@ func (r *Reference) Chain(c int) [][]float64 { return widen(r.Draws[c]) }
 // own are: otherwise a class probability of 1 − 1e-9 would lie below the
 // reference's 1.
 func (r *Reference) Distance(draws [][]float64) float64 {
-	chains := r.columns()
+	chains, rounded := r.columns(), converted[float32](draws)
 	var sum float64
 	for o := range chains[0] {
-		column, ok := sortedColumn(draws, o)
+		column, ok := sortedColumn(rounded, o)
 		for _, c := range chains {
 			if ok {
 				sum += Kolmogorov(column, c[o])
@@ -87,28 +87,32 @@ func (r *Reference) columns() [][][]float64 {
 		for c, draws := range r.Draws {
 			r.sorted[c] = make([][]float64, len(draws[0]))
 			for o := range draws[0] {
-				column := make([]float64, len(draws))
-				for s, d := range draws {
-					column[s] = float64(d[o])
-				}
-				slices.Sort(column)
-				r.sorted[c][o] = column
+				r.sorted[c][o], _ = sortedColumn(draws, o)
 			}
 		}
 	})
 	return r.sorted
 }
 
-// sortedColumn returns the draws of one output, rounded to float32 and
-// sorted, and whether all of them are numbers.
-func sortedColumn(draws [][]float64, output int) (column []float64, ok bool) {
+// sortedColumn returns the draws of one output, sorted, and whether all of them
+// are numbers.
+func sortedColumn[T float32 | float64](draws [][]T, output int) (column []float64, ok bool) {
 	column = make([]float64, len(draws))
 	for s, d := range draws {
-		column[s] = float64(float32(d[output]))
-		if math.IsNaN(column[s]) {
-			return nil, false
+		column[s] = float64(d[output])
+	}
+	slices.Sort(column) // NaN first
+	return column, !math.IsNaN(column[0])
+}
+
+// converted returns draws in another precision.
+func converted[T, From float32 | float64](draws [][]From) [][]T {
+	out := make([][]T, len(draws))
+	for s, d := range draws {
+		out[s] = make([]T, len(d))
+		for o, v := range d {
+			out[s][o] = T(v)
 		}
 	}
-	slices.Sort(column)
-	return column, true
+	return out
 }

@@ -118,7 +118,7 @@ func TestSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
 	r := normalReference(rng, 3, 200, outputs)
 	r.Samples = 200
 	for _, n := range []int{40, 200, 800} {
-		draws := widen(correlated(rng, 1, n, outputs, 0, 0, 0)[0])
+		draws := converted[float64](correlated(rng, 1, n, outputs, 0, 0, 0)[0])
 		if got, want := r.Distance(draws), r.SelfDistanceOf(n).Mean; math.Abs(got/want-1) > 0.04 {
 			t.Errorf("%d draws: distance %.4f, SelfDistanceOf gives %.4f", n, got, want)
 		}

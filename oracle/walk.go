@@ -176,11 +176,7 @@ func newObserver(t models.Target, samples int) *observer {
 // the gradient at theta.
 func (o *observer) observe(theta []float64) {
 	o.target.Predict(o.outputs, theta)
-	row := make([]float32, len(o.outputs))
-	for i, v := range o.outputs {
-		row[i] = float32(v)
-	}
-	o.p.draws = append(o.p.draws, row)
+	o.p.draws = append(o.p.draws, converted[float32]([][]float64{o.outputs})...)
 	o.p.potential = append(o.p.potential, o.target.Potential(theta))
 	o.target.Gradient(o.g, theta, o.rows)
 	for i, g := range o.g {

@@ -16,7 +16,7 @@ var ErrIncomplete = errors.New("incomplete")
 
 // Progress is what the results themselves say.
 type Progress struct {
-	Stages []Missing // one for each stage that is no Single
+	Stages []Missing // one for each stage that has tasks
 	// Cost is the estimated time of what is missing, in any unit.
 	Cost float64
 	Text string // for people: what is there, of how much
@@ -244,21 +244,19 @@ func (f *Follower) choose(looks int) [][]int {
 func (f *Follower) hasTries(t task) bool { return t.tries <= f.Retries }
 
 // submit submits the chosen tasks, stage after stage, and behind them the
-// Single stages.
+// stages without tasks.
 func (f *Follower) submit(ctx context.Context, chosen [][]int) error {
 	if !slices.ContainsFunc(chosen, func(tasks []int) bool { return len(tasks) > 0 }) {
 		return nil
 	}
 	var after []string
-	arrays := 0
-	for _, s := range f.Stages {
+	for i, s := range f.Stages {
 		var tasks []int
-		if !s.Single {
-			tasks = chosen[arrays]
-			arrays++
+		if s.Tasks > 0 {
+			tasks = chosen[i]
 		}
 		queued := f.jobsOf(s)
-		if len(tasks) > 0 || s.Single && len(queued) == 0 {
+		if len(tasks) > 0 || s.Tasks == 0 && len(queued) == 0 {
 			job, err := f.Scheduler.Submit(ctx, f.ScriptPath(s), tasks, after)
 			if err != nil {
 				return err
@@ -266,16 +264,14 @@ func (f *Follower) submit(ctx context.Context, chosen [][]int) error {
 			fmt.Fprintf(f.Log, "hambench: submitted %s as job %s\n", describe(s, tasks), job)
 			queued = append(queued, job)
 		}
-		if !s.Single {
-			f.count(arrays-1, tasks)
-		}
+		f.count(i, tasks)
 		after = append(after, queued...)
 	}
 	return nil
 }
 
 func describe(s Stage, tasks []int) string {
-	if s.Single {
+	if s.Tasks == 0 {
 		return s.Name
 	}
 	return fmt.Sprintf("%s %s of %d", s.Name, indices(tasks), s.Tasks)

@@ -26,14 +26,14 @@ type Var struct{ Name, Value string }
 // Stage is an array of tasks of which the results are known to be there or
 // not. It starts when the stages before it have ended, well or not.
 type Stage struct {
-	Name  string
+	Name string
+	// Tasks is the size of the array. 0 makes the stage one job, which runs
+	// after every submission, and whose results are not looked at. Such
+	// stages come last.
 	Tasks int
 	// Command is what a task runs. A task of an array gets its part as a last
 	// argument, "INDEX/TASKS", behind the flag --shard.
 	Command []string
-	// Single says that the stage is one job and not an array, and that its
-	// results are not looked at: it runs after every submission.
-	Single bool
 }
 
 // Options are the options of sbatch for every job.
@@ -96,7 +96,7 @@ func (r Run) Script(s Stage) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/sh\n# Run %s of hambench, stage %s.\n", r.ID, s.Name)
 	log := s.Name + "-%a.txt" // not by job number: numbers are used again
-	if s.Single {
+	if s.Tasks == 0 {
 		log = s.Name + ".txt"
 	}
 	for _, o := range r.directives(s, log) {
@@ -109,7 +109,7 @@ func (r Run) Script(s Stage) string {
 	for _, arg := range s.Command {
 		b.WriteString(" " + quote(arg))
 	}
-	if !s.Single {
+	if s.Tasks > 0 {
 		// The number of tasks is written out: a part of an array that is
 		// submitted again has another SLURM_ARRAY_TASK_COUNT.
 		fmt.Fprintf(&b, ` --shard "$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks)

@@ -38,7 +38,7 @@ func testRun() Run {
 		Options: Options{Partition: "ci", Time: "12:00:00", CPUs: 4, Extra: []string{"--mem=4G", "--exclusive"}},
 		Stages: []Stage{
 			{Name: "sweep", Tasks: 64, Command: []string{"/shared/bin/hambench", "reproduce", "--out=/shared/my 100% out", "--only=toy,paths"}},
-			{Name: "figures", Single: true, Command: []string{"/shared/bin/hambench", "reproduce", "--figures-only"}},
+			{Name: "figures", Command: []string{"/shared/bin/hambench", "reproduce", "--figures-only"}},
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -222,10 +223,8 @@ func findProblems(name string) ([]*certify.Problem, error) {
 	if name == "" {
 		return all, nil
 	}
-	for _, p := range all {
-		if p.Name == name {
-			return []*certify.Problem{p}, nil
-		}
+	if i := slices.IndexFunc(all, func(p *certify.Problem) bool { return p.Name == name }); i >= 0 {
+		return all[i : i+1], nil
 	}
 	if strings.HasPrefix(strings.TrimSpace(name), "{") {
 		p, err := certify.ParseProblem("given", []byte(name))
@@ -245,12 +244,9 @@ func findProblems(name string) ([]*certify.Problem, error) {
 // lookupAll looks up each name of a comma-separated list; an empty list gives
 // none.
 func lookupAll[T any](list string, lookup func(string) (T, error)) ([]T, error) {
-	if list == "" {
-		return nil, nil
-	}
 	var out []T
-	for _, name := range strings.Split(list, ",") {
-		v, err := lookup(strings.TrimSpace(name))
+	for _, name := range splitList(list) {
+		v, err := lookup(name)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strings"
 
-	"hambench/bench"
 	"hambench/datasets"
 	"hambench/internal/kernel"
 	"hambench/usage"
@@ -61,12 +60,4 @@ func splitList(s string) []string {
 		out[i] = strings.TrimSpace(out[i])
 	}
 	return out
-}
-
-func profileNames() string {
-	var names []string
-	for _, p := range bench.Profiles() {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
 }

@@ -85,7 +85,16 @@ func (f *runFlags) referenceOf(source *models.Source, dataset string, split int)
 	if m.Exact {
 		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of model %q is known", dataset, m.Name)
 	}
-	return f.specOf(dataset, split, m.Name)
+	p, err := f.lookupProfile()
+	if err != nil {
+		return oracle.Spec{}, err
+	}
+	if split < 0 {
+		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", split)
+	}
+	s := oracle.NewSpec(dataset, split, m.Name)
+	s.Precision = p.Precision
+	return s, nil
 }
 
 func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {

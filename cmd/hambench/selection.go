@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/models"
-	"hambench/oracle"
 	"hambench/store"
 	"hambench/sweep"
 	"hambench/usage"
@@ -28,7 +28,8 @@ type selection struct {
 // registerStore registers the flags that say what is in the store and where
 // it is.
 func (f *selection) registerStore(fs *flag.FlagSet) {
-	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+profileNames())
+	profiles := rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name} })
+	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+strings.Join(slices.Concat(profiles...), ", "))
 	fs.StringVar(&f.precision, "precision", "", "`float32|float64` of network gradients, references included, in place of the profile's float32")
 	fs.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
 	fs.StringVar(&f.out, "out", defaultOut, "`DIR` of results and figures")
@@ -172,16 +173,9 @@ func (f *selection) manifests(s *store.Store) ([]bench.Plan, error) {
 		chosen = append(chosen, p)
 	}
 	if len(chosen) == 0 {
-		return nil, usage.Errorf("no run of %s on %s in %s: run hambench reproduce first", orAll(f.only), orAll(f.on), s.Dir())
+		return nil, usage.Errorf("no run of %s on %s in %s: run hambench reproduce first", cmp.Or(f.only, "all"), cmp.Or(f.on, "all"), s.Dir())
 	}
 	return chosen, nil
-}
-
-func orAll(list string) string {
-	if list == "" {
-		return "all"
-	}
-	return list
 }
 
 // elsewhere says of which profiles there are runs in a store.
@@ -227,18 +221,4 @@ func reportCorruptions(s *store.Store, stderr io.Writer) {
 			fmt.Fprintf(stderr, "hambench: store: %v\n", c)
 		}
 	}
-}
-
-// specOf is the reference that a profile's studies use.
-func (f *selection) specOf(dataset string, split int, model string) (oracle.Spec, error) {
-	p, err := f.lookupProfile()
-	if err != nil {
-		return oracle.Spec{}, err
-	}
-	if split < 0 {
-		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", split)
-	}
-	s := oracle.NewSpec(dataset, split, model)
-	s.Precision = p.Precision
-	return s, nil
 }

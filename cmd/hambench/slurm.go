@@ -146,7 +146,7 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 	}
 	r.run.Stages = append(r.run.Stages,
 		slurm.Stage{Name: "sweep", Tasks: r.shards, Command: with("--oracles=" + oraclesNone)},
-		slurm.Stage{Name: "figures", Single: true, Command: append(slices.Clone(base), "--figures-only")},
+		slurm.Stage{Name: "figures", Command: append(slices.Clone(base), "--figures-only")},
 	)
 	return nil
 }
@@ -200,13 +200,10 @@ func (r *clusterRun) printCommands() error {
 		return err
 	}
 	var after []string
-	arrays := 0
-	for _, s := range r.run.Stages {
+	for i, s := range r.run.Stages {
 		var tasks []int
-		if !s.Single {
-			tasks = missingTasks(p.Stages[arrays])
-			arrays++
-			if len(tasks) == 0 {
+		if s.Tasks > 0 {
+			if tasks = missingTasks(p.Stages[i]); tasks == nil {
 				continue
 			}
 		}
