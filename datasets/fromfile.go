@@ -64,8 +64,8 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
 	d.Digest = digest(data)
-	d.Features, d.Classes, d.Rows = len(t.names)-1, len(t.classes), t.rows
-	d.TestRows = int(math.Round(cmp.Or(o.TestShare, defaultTestShare) * float64(t.rows)))
+	d.Features, d.Classes, d.Rows = len(t.names)-1, len(t.classes), len(t.lines)
+	d.TestRows = int(math.Round(cmp.Or(o.TestShare, defaultTestShare) * float64(d.Rows)))
 	d.TrainRows = d.Rows - d.TestRows
 	if d.TrainRows < 2 || d.TestRows < 1 {
 		return d, usage.Errorf("data set %q: %s: %d rows are %d to train and %d to test: want at least 2 and 1", name, path, d.Rows, d.TrainRows, d.TestRows)
@@ -103,7 +103,6 @@ type userTable struct {
 	headed  bool
 	target  int // column
 	task    Task
-	rows    int
 	x, y    []float64
 	labels  []int
 	words   []string // classes as they stand in the file, a row each
@@ -115,14 +114,11 @@ type userTable struct {
 func parseTable(data []byte, file string, o FileOptions) (*userTable, error) {
 	t := &userTable{file: file, task: o.Task}
 	err := eachRow(data, file, func(line int, fields []string) error {
-		var err error
-		switch {
-		case t.names == nil:
-			err = t.begin(line, fields, o.Target)
-		default:
-			err = t.add(line, fields)
+		read := t.add
+		if t.names == nil {
+			read = func(line int, fields []string) error { return t.begin(line, fields, o.Target) }
 		}
-		if err != nil {
+		if err := read(line, fields); err != nil {
 			return &ParseError{file, line, err.Error()}
 		}
 		return nil
@@ -130,7 +126,7 @@ func parseTable(data []byte, file string, o FileOptions) (*userTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.rows == 0 {
+	if len(t.lines) == 0 {
 		return nil, &ParseError{file, 0, "no rows of numbers"}
 	}
 	return t, t.finish()
@@ -266,7 +262,6 @@ func (t *userTable) add(line int, fields []string) error {
 			t.x = append(t.x, v)
 		}
 	}
-	t.rows++
 	t.lines = append(t.lines, line)
 	return nil
 }

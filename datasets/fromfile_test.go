@@ -237,7 +237,7 @@ func TestMutatedUserFiles(t *testing.T) {
 			continue
 		}
 		read++
-		d := Dataset{Shape: Shape{Task: o.Task, Features: len(table.names) - 1, Classes: len(table.classes)}, Rows: table.rows, NoiseVariance: o.NoiseVariance}
+		d := Dataset{Shape: Shape{Task: o.Task, Features: len(table.names) - 1, Classes: len(table.classes)}, Rows: len(table.lines), NoiseVariance: o.NoiseVariance}
 		if err := (&Set{Dataset: d, X: table.x, Y: table.y, Labels: table.labels}).check(); err != nil {
 			t.Fatalf("mutant %d (%s): %v", i, how, err)
 		}

@@ -65,25 +65,26 @@ func (s *Source) Split(ctx context.Context, dataset string, index int) (*dataset
 
 // Target returns a new target: a model on a split of a data set.
 func (s *Source) Target(ctx context.Context, dataset string, split int, model string, o Options) (Target, error) {
-	m, err := s.models.Lookup(model)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.Split(ctx, dataset, split)
+	m, p, err := s.look(ctx, dataset, split, model)
 	if err != nil {
 		return nil, err
 	}
 	return m.On(p, o)
 }
 
+func (s *Source) look(ctx context.Context, dataset string, split int, model string) (Model, *datasets.Split, error) {
+	m, err := s.models.Lookup(model)
+	if err != nil {
+		return m, nil, err
+	}
+	p, err := s.Split(ctx, dataset, split)
+	return m, p, err
+}
+
 // Fingerprint names what a model computes on a split of a data set, as the
 // package's Fingerprint does.
 func (s *Source) Fingerprint(ctx context.Context, dataset string, split int, model string, o Options) (string, error) {
-	m, err := s.models.Lookup(model)
-	if err != nil {
-		return "", err
-	}
-	p, err := s.Split(ctx, dataset, split)
+	m, p, err := s.look(ctx, dataset, split, model)
 	if err != nil {
 		return "", err
 	}

@@ -119,7 +119,7 @@ func (f *Follower) Follow(ctx context.Context) (Summary, error) {
 // error: what is queued already would be submitted twice.
 func (f *Follower) begin(ctx context.Context) error {
 	f.start, f.heard = time.Now(), time.Now()
-	queued, err := f.Scheduler.Queue(ctx, f.names())
+	queued, err := f.Scheduler.Queue(ctx, f.JobNames())
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (f *Follower) begin(ctx context.Context) error {
 // round looks again and submits what has got lost. The queue is read before
 // the results: what a task wrote before it left the queue is seen.
 func (f *Follower) round(ctx context.Context) error {
-	queued, queueErr := f.Scheduler.Queue(ctx, f.names())
+	queued, queueErr := f.Scheduler.Queue(ctx, f.JobNames())
 	p, err := f.Look()
 	if err != nil {
 		return err
@@ -165,14 +165,6 @@ func (f *Follower) round(ctx context.Context) error {
 	}
 	f.heard, f.complaint = time.Now(), ""
 	return nil
-}
-
-func (f *Follower) names() []string {
-	var names []string
-	for _, s := range f.Stages {
-		names = append(names, f.JobName(s))
-	}
-	return names
 }
 
 // takeResults notes what is missing.

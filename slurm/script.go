@@ -71,6 +71,15 @@ func (o Options) Check() error {
 // JobName is the name that the stage's jobs carry.
 func (r Run) JobName(s Stage) string { return "hambench-" + r.ID + "-" + s.Name }
 
+// JobNames are those of all stages.
+func (r Run) JobNames() []string {
+	var names []string
+	for _, s := range r.Stages {
+		names = append(names, r.JobName(s))
+	}
+	return names
+}
+
 // ScriptPath is the stage's job script.
 func (r Run) ScriptPath(s Stage) string { return filepath.Join(r.Dir, s.Name+".sh") }
 

@@ -49,11 +49,15 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
-	s, sampled, done, err := f.evidence(stderr)
+	s, done, err := f.evidence(stderr)
 	if err != nil {
 		return err
 	}
 	defer done()
+	sampled, err := bench.Plans(s, f.label())
+	if err != nil {
+		return err
+	}
 	runner := &sweep.Runner{Store: s, Source: keys.Source, Made: sweep.MadeHere(), Workers: runtime.GOMAXPROCS(0)}
 	if _, err := runner.Run(ctx, wanted); err != nil {
 		return err
@@ -65,31 +69,22 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 // evidence returns a store that can be written, with the runs of the profile
 // in it: that of --out, or, if there is none or it can only be read, one that is
 // removed when done is called.
-func (f *selection) evidence(stderr io.Writer) (s *store.Store, plans []bench.Plan, done func() error, err error) {
-	if _, err := os.Stat(storePath(f.out)); err != nil {
+func (f *selection) evidence(stderr io.Writer) (s *store.Store, done func() error, err error) {
+	_, absent := os.Stat(storePath(f.out))
+	if absent != nil {
 		fmt.Fprintf(stderr, "hambench: no store in %s: claims that need sampled chains are not decided\n", f.out)
-	} else {
-		if _, err := readStore(f.out); err != nil {
-			return nil, nil, nil, err
-		}
-		if s, err = openStore(f.out, stderr); err == nil {
-			plans, err = bench.Plans(s, f.label())
-			return s, plans, s.Close, err
-		}
+	} else if _, err = readStore(f.out); err != nil {
+		return nil, nil, err
+	} else if s, err = openStore(f.out, stderr); err == nil {
+		return s, s.Close, nil
 	}
 	dir, err := os.MkdirTemp("", "hambench-")
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	done = func() error { s.Close(); return os.RemoveAll(dir) }
-	if s, err = store.Open(dir, sweep.Here()); err != nil {
-		return nil, nil, nil, err
+	if s, err = store.Open(dir, sweep.Here()); err == nil && absent == nil {
+		_, err = s.Merge(storePath(f.out))
 	}
-	if _, err := os.Stat(storePath(f.out)); err == nil {
-		if _, err = s.Merge(storePath(f.out)); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	plans, err = bench.Plans(s, f.label())
-	return s, plans, done, err
+	return s, done, err
 }

@@ -301,7 +301,7 @@ func (r *clusterRun) followToTheEnd(ctx context.Context) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("run %s goes on without being followed; the same command follows it again, scancel --name=%s ends it: %w",
-			r.run.ID, strings.Join(r.jobNames(), ","), err)
+			r.run.ID, strings.Join(r.run.JobNames(), ","), err)
 	case errors.Is(err, slurm.ErrIncomplete):
 		return errors.Join(r.checkComplete(), err)
 	case err != nil:
@@ -311,12 +311,4 @@ func (r *clusterRun) followToTheEnd(ctx context.Context) error {
 	fmt.Fprintf(r.stdout, "run %s is complete: %v\n", r.run.ID, summary)
 	r.noteMissing()
 	return err
-}
-
-func (r *clusterRun) jobNames() []string {
-	var names []string
-	for _, s := range r.run.Stages {
-		names = append(names, r.run.JobName(s))
-	}
-	return names
 }
