@@ -3,7 +3,7 @@ package certify
 import (
 	"context"
 	"encoding/json"
-	"reflect"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,15 +34,11 @@ func TestProblemJSONRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range rows {
-				for j := range rows[i].Observables {
-					rows[i].Observables[j].Uncertainty = 0 // +Inf with two steps
-				}
-			}
 			return rows
 		}
-		if a, b := run(p), run(q); !reflect.DeepEqual(a, b) {
-			t.Errorf("%s: rows differ after JSON:\n%+v\n%+v", p.Name, a, b)
+		// As text: NaN differs from itself.
+		if a, b := fmt.Sprintf("%+v", run(p)), fmt.Sprintf("%+v", run(q)); a != b {
+			t.Errorf("%s: rows differ after JSON:\n%s\n%s", p.Name, a, b)
 		}
 	}
 }

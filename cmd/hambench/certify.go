@@ -141,12 +141,20 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 		case all := <-finished:
 			return all.rows, all.err
 		case <-ctx.Done():
-			return nil, fmt.Errorf("certify: %w", ctx.Err())
+			select { // bad input is told from an interruption
+			case all := <-finished:
+				return all.rows, all.err
+			case <-time.After(grace):
+				return nil, fmt.Errorf("certify: %w", ctx.Err())
+			}
 		case <-tick.C:
 			fmt.Fprintln(stderr, progressLine(math.Float64frombits(share.Load()), time.Since(start)))
 		}
 	}
 }
+
+// grace is how long an interrupted computation may take to end by itself.
+const grace = 300 * time.Millisecond
 
 // progressEvery is how often a long run says how far it is.
 const progressEvery = 5 * time.Second
