@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hambench/datasets"
 	"hambench/internal/kernel"
@@ -261,23 +260,14 @@ func TestKernelDigestSeesTheLastBit(t *testing.T) {
 	}
 }
 
-// A fingerprint of the paper's sets costs below 50 ms; here, with whatever
-// else runs, four times that.
-func TestFingerprintIsCheap(t *testing.T) {
-	s := builtin(t, "teacher-reg")
-	for _, c := range []struct {
-		model string
-		s     *datasets.Split
-	}{{"bnn", s}, {"linear", builtin(t, "linear")}} {
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
-			fingerprintOf(t, c.model, c.s, Options{})
-			best = min(best, time.Since(start))
-		}
-		t.Logf("%s: %v", c.model, best)
-		if best > 200*time.Millisecond {
-			t.Errorf("%s: %v", c.model, best)
-		}
+// BenchmarkFingerprint: below 50 ms on the paper's sets.
+func BenchmarkFingerprint(b *testing.B) {
+	for model, set := range map[string]string{"bnn": "teacher-reg", "linear": "linear"} {
+		s := builtin(b, set)
+		b.Run(model, func(b *testing.B) {
+			for range b.N {
+				fingerprintOf(b, model, s, Options{})
+			}
+		})
 	}
 }
