@@ -92,7 +92,7 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 	var out []Study
 	for _, s := range studies {
 		r := s.restrict(func(dataset string) bool { used[dataset] = true; return slices.Contains(names, dataset) })
-		if len(s.listed()) == 0 || len(r.listed()) > 0 {
+		if len(s.Jobs()) == 0 || len(r.Jobs()) > 0 {
 			out = append(out, r)
 		}
 	}
@@ -112,17 +112,14 @@ func (s Study) restrict(keep func(dataset string) bool) Study {
 	return s
 }
 
-// listed are the cells and all of the choices.
-func (s Study) listed() []Job {
+// Jobs returns the cells and all of the choices.
+func (s Study) Jobs() []Job {
 	jobs := slices.Clone(s.Cells)
 	for _, c := range s.Choices {
 		jobs = append(jobs, c...)
 	}
 	return jobs
 }
-
-// Jobs returns the cells and all of the choices.
-func (s Study) Jobs() []Job { return s.listed() }
 
 // Results returns what there is of the study's cells, in their order, and the
 // cells that are needed and missing. Of a choice the settled cell is returned:
