@@ -20,6 +20,9 @@ type Study struct {
 	// name.
 	Exact      []ExactJob     `json:"exact,omitempty"`
 	References []ReferenceJob `json:"references,omitempty"`
+	// Figure and Table say how the cells are shown; nil: by default.
+	Figure *FigureSpec `json:"figure,omitempty"`
+	Table  *TableSpec  `json:"table,omitempty"`
 }
 
 // Job is a cell under its key, which Resolve fills in.
