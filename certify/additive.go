@@ -27,20 +27,18 @@ const insideAbove = 1e-10
 
 // separateNoise finds the parts by the derivative of the step with respect
 // to its noise, at random states and noises.
-func separateNoise(s integrators.Stepper, f integrators.Force) noiseParts {
-	parts := noiseParts{normals: countNormals(s, f)}
-	m := parts.normals
+func separateNoise(step *transition) noiseParts {
+	m := step.normals
+	parts := noiseParts{normals: m}
 	if m == 0 {
 		return parts
 	}
-	rng := rand.New(rand.NewPCG(5, 6)) // any points do
-	first := noiseJacobian(s, f, m, rng)
+	jacobians := noiseJacobians(step, 4*m+1)
 	changes := mat.NewDense(8*m, m, nil)
-	for p := range 4 * m {
-		j := noiseJacobian(s, f, m, rng)
+	for p, j := range jacobians[1:] {
 		for row := range 2 {
 			for l := range m {
-				changes.Set(2*p+row, l, j.At(row, l)-first.At(row, l))
+				changes.Set(2*p+row, l, j.At(row, l)-jacobians[0].At(row, l))
 			}
 		}
 	}
@@ -50,55 +48,73 @@ func separateNoise(s integrators.Stepper, f integrators.Force) noiseParts {
 	}
 	var v mat.Dense
 	svd.VTo(&v)
-	var outside []added
+	var directions [][]float64
 	for l, sigma := range svd.Values(nil) {
 		direction := mat.Col(nil, l, &v)
 		if sigma > insideAbove {
 			parts.inside = append(parts.inside, direction)
 		} else {
-			outside = append(outside, addedBy(s, f, direction))
+			directions = append(directions, direction)
 		}
 	}
-	parts.outside = principal(outside)
+	parts.outside = principal(addedAlong(step, directions))
 	return parts
 }
 
-// addedBy returns what a unit of noise in a direction adds to the outcome.
-func addedBy(s integrators.Stepper, f integrators.Force, direction []float64) added {
-	at := func(sign float64) added {
-		xi := append([]float64(nil), direction...)
-		scale(xi, sign)
-		z := integrators.NewState(1)
-		s.Step(z, f, &replay{xi: xi})
-		return added{z.Theta[0], z.R[0]}
-	}
-	up, down := at(1), at(-1)
-	return added{(up[0] - down[0]) / 2, (up[1] - down[1]) / 2}
-}
-
-// noiseJacobian is ∂(θ⁺, r⁺)/∂ξ (2 × m) at a random state and noise, by
-// five-point differences.
-func noiseJacobian(s integrators.Stepper, f integrators.Force, m int, rng *rand.Rand) *mat.Dense {
-	const delta = 0.01
-	theta, r, xi := rng.NormFloat64(), rng.NormFloat64(), make([]float64, m)
-	for l := range xi {
-		xi[l] = rng.NormFloat64()
-	}
-	at := func(l int, shift float64) [2]float64 {
-		moved := append([]float64(nil), xi...)
-		moved[l] += shift
-		z := &integrators.State{Theta: []float64{theta}, R: []float64{r}}
-		s.Step(z, f, &replay{xi: moved})
-		return [2]float64{z.Theta[0], z.R[0]}
-	}
-	j := mat.NewDense(2, m, nil)
-	for l := range m {
-		up, down, farUp, farDown := at(l, delta), at(l, -delta), at(l, 2*delta), at(l, -2*delta)
-		for row := range 2 {
-			j.Set(row, l, (8*(up[row]-down[row])-(farUp[row]-farDown[row]))/(12*delta))
+// addedAlong returns what a unit of noise in each of the directions adds to the
+// outcome.
+func addedAlong(step *transition, directions [][]float64) []added {
+	var z, xi [][]float64
+	for _, direction := range directions {
+		for _, sign := range []float64{1, -1} {
+			to := append([]float64(nil), direction...)
+			scale(to, sign)
+			z, xi = append(z, make([]float64, 2)), append(xi, to)
 		}
 	}
-	return j
+	step.apply(z, xi)
+	out := make([]added, len(directions))
+	for i := range out {
+		up, down := z[2*i], z[2*i+1]
+		out[i] = added{(up[0] - down[0]) / 2, (up[1] - down[1]) / 2}
+	}
+	return out
+}
+
+// noiseJacobians are ∂(θ⁺, r⁺)/∂ξ (2 × m) at random states and noises, by
+// five-point differences.
+func noiseJacobians(step *transition, count int) []*mat.Dense {
+	const delta = 0.01
+	shifts := []float64{delta, -delta, 2 * delta, -2 * delta}
+	rng := rand.New(rand.NewPCG(5, 6)) // any points do
+	m := step.normals
+	var z, xi [][]float64
+	for range count {
+		theta, r, at := rng.NormFloat64(), rng.NormFloat64(), make([]float64, m)
+		for l := range at {
+			at[l] = rng.NormFloat64()
+		}
+		for l := range m {
+			for _, shift := range shifts {
+				moved := append([]float64(nil), at...)
+				moved[l] += shift
+				z, xi = append(z, []float64{theta, r}), append(xi, moved)
+			}
+		}
+	}
+	step.apply(z, xi)
+	out := make([]*mat.Dense, count)
+	for p := range out {
+		out[p] = mat.NewDense(2, m, nil)
+		for l := range m {
+			at := z[(p*m+l)*len(shifts):]
+			for row := range 2 {
+				up, down, farUp, farDown := at[0][row], at[1][row], at[2][row], at[3][row]
+				out[p].Set(row, l, (8*(up-down)-(farUp-farDown))/(12*delta))
+			}
+		}
+	}
+	return out
 }
 
 // principal returns at most two additions whose sum has the same law as that

@@ -135,7 +135,8 @@ func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
 		}
 		r := &rung{basis: e.basis(rungOfTest), coefficients: &coefficients{}}
 		for _, f := range e.forces {
-			flow := r.basis.matrix(in.Kernel, f, make(map[added]blas64.General)).dense()
+			step := transitionOf(in, in.Kernel, f)
+			flow := r.basis.matrix(step, separateNoise(step), make(map[added]blas64.General)).dense()
 			for range doublings {
 				var twice mat.Dense
 				twice.Mul(flow, flow)

@@ -290,39 +290,20 @@ func newNoiseRule(normals int, d degrees) noiseRule {
 	return rule
 }
 
-// replayPoint is a Noise in one dimension that hands out given numbers.
-type replayPoint struct {
-	xi []float64
-	at int
-}
-
-// Normal fills dst with the next number.
-func (n *replayPoint) Normal(dst []float64) {
-	dst[0] = n.xi[n.at]
-	n.at++
-}
-
-// Update carries out u with the next number as ξ.
-func (n *replayPoint) Update(u *integrators.Update) {
-	n.at++
-	u.Apply(n.xi[n.at-1 : n.at])
-}
-
 // stepMatrix is a step's Galerkin matrix ⟨φ_a, E φ_b(step)⟩ as factors, by
 // which laws, as rows of coefficients relative to the target, are multiplied
 // from the right: the step with the noise that passes through the force, then
 // a factor for each normal that is merely added.
 type stepMatrix []blas64.General
 
-// matrix returns the Galerkin matrix of a step. Additions are kept from one
-// batch to the next.
-func (b *basis) matrix(s integrators.Stepper, f integrators.Force, additions map[added]blas64.General) stepMatrix {
-	parts := separateNoise(s, f)
-	factors := stepMatrix{b.project(s, f, parts.rule(b.degrees))}
+// matrix returns the Galerkin matrix of a step, whose noise has been taken
+// apart. Additions are kept from one batch to the next.
+func (b *basis) matrix(step *transition, parts noiseParts, additions map[added]blas64.General) stepMatrix {
+	factors := stepMatrix{b.project(step, parts.rule(b.degrees))}
 	for _, a := range parts.outside {
 		g, ok := additions[a]
 		if !ok {
-			g = b.project(a, nil, newNoiseRule(1, b.degrees))
+			g = b.project(transitionOf(step.in, a, nil), newNoiseRule(1, b.degrees))
 			additions[a] = g
 		}
 		factors = append(factors, g)
@@ -365,18 +346,27 @@ func (n noiseParts) rule(d degrees) noiseRule {
 	return rule
 }
 
+// stepsTogether bounds the steps that are taken together.
+const stepsTogether = 1 << 15
+
 // project is the matrix of a step with nodes for its noise.
-func (b *basis) project(s integrators.Stepper, f integrators.Force, rule noiseRule) blas64.General {
+func (b *basis) project(step *transition, rule noiseRule) blas64.General {
 	n, nr := len(b.pairs), len(b.rNodes)
 	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	image := make([]float64, nr*n) // E φ(step) at the nodes (θ_i, r_j), all j
 	inner := make([]float64, (b.degrees.r+1)*n)
 	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
+	perTheta := nr * len(rule.xi)
+	var outcomes [][]float64
 	for i, theta := range b.thetaNodes {
-		clear(image)
-		for j, r := range b.rNodes {
-			b.average(image[j*n:(j+1)*n], s, f, theta, r, rule)
+		if len(outcomes) == 0 {
+			outcomes = b.outcomes(step, b.thetaNodes[i:min(i+max(1, stepsTogether/perTheta), len(b.thetaNodes))], rule)
 		}
+		clear(image)
+		for j := range nr {
+			b.average(image[j*n:(j+1)*n], outcomes[j*len(rule.xi):], rule)
+		}
+		outcomes = outcomes[perTheta:]
 		// Project on q_b' first, then on p_a': a factor of the degree in r cheaper
 		// than on their products.
 		clear(inner)
@@ -394,31 +384,35 @@ func (b *basis) project(s integrators.Stepper, f integrators.Force, rule noiseRu
 	return m
 }
 
+// outcomes are where a step goes from given positions, with all momenta and
+// noises.
+func (b *basis) outcomes(step *transition, thetas []float64, rule noiseRule) [][]float64 {
+	count := len(thetas) * len(b.rNodes) * len(rule.xi)
+	flat, z, xi := make([]float64, 0, 2*count), make([][]float64, 0, count), make([][]float64, 0, count)
+	for _, theta := range thetas {
+		for _, r := range b.rNodes {
+			for _, at := range rule.xi {
+				flat = append(flat, theta, r)
+				z, xi = append(z, flat[len(flat)-2:]), append(xi, at)
+			}
+		}
+	}
+	step.apply(z, xi)
+	return z
+}
+
 // average adds E φ(step(θ, r)) over the noise to dst.
-func (b *basis) average(dst []float64, s integrators.Stepper, f integrators.Force, theta, r float64, rule noiseRule) {
-	var zt, zr [1]float64
-	z := integrators.State{Theta: zt[:], R: zr[:]}
-	noise := replayPoint{}
+func (b *basis) average(dst []float64, outcomes [][]float64, rule noiseRule) {
 	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
-	for l, xi := range rule.xi {
-		zt[0], zr[0] = theta, r
-		noise.xi, noise.at = xi, 0
-		s.Step(&z, f, &noise)
-		b.thetaSet.values(p, zt[0])
-		b.rSet.values(q, zr[0])
+	for l, weight := range rule.weights {
+		b.thetaSet.values(p, outcomes[l][0])
+		b.rSet.values(q, outcomes[l][1])
 		at := 0
 		for k, v := range q { // pairs are in the order of the degree in r
-			addScaled(dst[at:at+b.widths[k]], rule.weights[l]*v, p[:b.widths[k]])
+			addScaled(dst[at:at+b.widths[k]], weight*v, p[:b.widths[k]])
 			at += b.widths[k]
 		}
 	}
-}
-
-// countNormals is how many numbers a step takes from its noise.
-func countNormals(s integrators.Stepper, f integrators.Force) int {
-	n := &replay{}
-	s.Step(integrators.NewState(1), f, n)
-	return n.at
 }
 
 // coefficients is how laws evolve as rows of coefficients: ν is the density
@@ -476,6 +470,7 @@ type preparedSpectral struct {
 // ladder is an integrator's matrices under given forces in growing bases.
 type ladder struct {
 	forces []integrators.Force
+	noise  []noiseParts // of the kernel under each force
 	rungs  []*rung
 }
 
@@ -495,10 +490,15 @@ func (p *preparedSpectral) rung(l *ladder, i int) *rung {
 	additions := make(map[added]blas64.General)
 	r := &rung{basis: p.engine.basis(i), coefficients: &coefficients{}}
 	if p.in.Refresh != nil {
-		r.after = r.basis.matrix(p.in.Refresh, nil, additions)
+		after := transitionOf(p.in, p.in.Refresh, nil)
+		r.after = r.basis.matrix(after, separateNoise(after), additions)
 	}
-	for _, f := range l.forces {
-		r.kernels = append(r.kernels, r.basis.matrix(p.in.Kernel, f, additions))
+	for k, f := range l.forces {
+		step := transitionOf(p.in, p.in.Kernel, f)
+		if len(l.noise) == k {
+			l.noise = append(l.noise, separateNoise(step))
+		}
+		r.kernels = append(r.kernels, r.basis.matrix(step, l.noise[k], additions))
 	}
 	r.factorise(p.in.Batches)
 	l.rungs = append(l.rungs, r)
