@@ -159,8 +159,16 @@ func (m CostModel) Reference(s oracle.Spec) float64 {
 	return (float64(s.Chains) + crossCheckShare) * steps * m.kernel(referenceCell(s), integrators.Claims{})
 }
 
-// Exact estimates the seconds of one core that an exact job takes.
-func (m CostModel) Exact(bench.Exact) float64 { return secondsPerExact }
+// Job estimates the seconds of one core that a job takes.
+func (m CostModel) Job(j Job, r chain.Registry) float64 {
+	switch j.Kind {
+	case store.Reference:
+		return m.Reference(j.Spec)
+	case store.Exact:
+		return secondsPerExact
+	}
+	return m.Cell(j.Cell, r)
+}
 
 // Estimate is what one study costs.
 type Estimate struct {
@@ -176,39 +184,29 @@ type Estimate struct {
 // nothing, and what two studies share counts in the first. Of a choice only the
 // next chain is counted.
 func (m CostModel) Estimates(plans []bench.Plan, shard Shard, s *store.Store, r chain.Registry) []Estimate {
-	seen := make(map[string]bool)
-	isNew := func(key string) bool {
-		was := seen[key]
-		seen[key] = true
-		return !was
-	}
-	references := make(map[string]bench.ReferenceJob)
-	for _, j := range bench.References(plans) {
-		references[j.Spec.ID()] = j
-	}
+	jobs := Jobs(plans, shard, s)
 	var out []Estimate
 	for _, p := range plans {
 		study := shard.Slice(p.Study)
-		have, missing := study.Results(bench.Results{Store: s}.Result)
-		est := Estimate{ID: p.ID, Cells: len(have) + len(missing)}
-		for _, j := range study.Exact {
-			if !s.Has(store.Exact, j.Key) && isNew(j.Key) {
-				est.Exact++
-				est.Seconds += m.Exact(j.Exact)
+		est := Estimate{ID: p.ID, Cells: len(study.Cells) + len(study.Choices)}
+		for _, j := range jobs {
+			if j.Study == p.ID && !j.Have {
+				est.count(j.Kind)
+				est.Seconds += m.Job(j, r)
 			}
-		}
-		for _, j := range missing {
-			if !isNew(j.Key) {
-				continue
-			}
-			est.Missing++
-			if ref, ok := references[j.Cell.Oracle]; ok && !s.Has(store.Reference, ref.Key) && isNew(ref.Key) {
-				est.References++
-				est.Seconds += m.Reference(ref.Spec)
-			}
-			est.Seconds += m.Cell(j.Cell, r)
 		}
 		out = append(out, est)
 	}
 	return out
+}
+
+func (e *Estimate) count(k store.Kind) {
+	switch k {
+	case store.Reference:
+		e.References++
+	case store.Exact:
+		e.Exact++
+	default:
+		e.Missing++
+	}
 }

@@ -24,8 +24,8 @@ func FuzzParseShard(f *testing.F) {
 			}
 			return
 		}
-		if again, err := ParseShard(shard.String()); err != nil || again.String() != shard.String() {
-			t.Fatalf("%q → %+v → %q → %+v, error %v", s, shard, shard, again, err)
+		if again, err := ParseShard(fmt.Sprintf("%d/%d", shard.Index, max(shard.Count, 1))); err != nil || s != "" && again != shard {
+			t.Fatalf("%q → %+v → %+v, error %v", s, shard, again, err)
 		}
 		if shard.Count > 1 && (shard.Index < 0 || shard.Index >= shard.Count) {
 			t.Fatalf("accepted %q as %+v", s, shard)

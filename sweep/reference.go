@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"hambench/bench"
 	"hambench/oracle"
 	"hambench/store"
 )
@@ -44,7 +43,7 @@ func (p parts) Save(name string, body []byte) error {
 }
 
 // removeParts removes what is no longer needed of a reference.
-func (s *session) removeParts(j bench.ReferenceJob) error {
+func (s *session) removeParts(j Job) error {
 	var failed error
 	for _, name := range j.Spec.PartNames() {
 		failed = errors.Join(failed, s.Store.Remove(parts{s, j.Key}.part(name)))

@@ -7,7 +7,6 @@ import (
 
 	"hambench/bench"
 	"hambench/noise"
-	"hambench/store"
 	"hambench/usage"
 )
 
@@ -55,59 +54,4 @@ func (s Shard) Slice(e bench.Study) bench.Study {
 	e.Choices = slices.DeleteFunc(slices.Clone(e.Choices), func(c bench.Choice) bool { return !s.Has(c[0].Key) })
 	e.Exact = slices.DeleteFunc(slices.Clone(e.Exact), func(j bench.ExactJob) bool { return !s.Has(j.Key) })
 	return e
-}
-
-// Coverage says which of the jobs that plans need are there.
-type Coverage struct {
-	Cells   int                // needed, as far as is known: of a choice one
-	Exact   int                // exact jobs needed
-	Missing [][]bench.Job      // by shard, each cell once
-	Lacking [][]bench.ExactJob // exact jobs, in the same way
-}
-
-// Cover compares the plans with what the store has, by the shards of n that
-// compute what is missing.
-func Cover(plans []bench.Plan, n int, s *store.Store) Coverage {
-	cover := Coverage{Missing: make([][]bench.Job, max(n, 1)), Lacking: make([][]bench.ExactJob, max(n, 1))}
-	results := bench.Results{Store: s}
-	seen := make(map[string]bool)
-	count := func(key string, of *int) (isNew bool) {
-		isNew = !seen[key]
-		if isNew {
-			seen[key] = true
-			*of++
-		}
-		return isNew
-	}
-	for _, p := range plans {
-		for _, j := range p.Cells {
-			if count(j.Key, &cover.Cells) && !s.Has(store.Result, j.Key) {
-				at := ShardOf(j.Key, n)
-				cover.Missing[at] = append(cover.Missing[at], j)
-			}
-		}
-		for _, c := range p.Choices {
-			r, next, ok := c.Settle(results.Result)
-			if ok {
-				count(r.Key, &cover.Cells)
-			} else if count(next.Key, &cover.Cells) { // the choice stays with its first cell
-				at := ShardOf(c[0].Key, n)
-				cover.Missing[at] = append(cover.Missing[at], next)
-			}
-		}
-		for _, j := range p.Exact {
-			if count(j.Key, &cover.Exact) && !s.Has(store.Exact, j.Key) {
-				at := ShardOf(j.Key, n)
-				cover.Lacking[at] = append(cover.Lacking[at], j)
-			}
-		}
-	}
-	return cover
-}
-
-func (s Shard) String() string {
-	if s.Count <= 1 {
-		return ""
-	}
-	return strconv.Itoa(s.Index) + "/" + strconv.Itoa(s.Count)
 }

@@ -8,22 +8,37 @@ import (
 	"testing"
 )
 
-// What Cover lists for a shard is what a run of the shard computes: after
+// missing are the cells that a store lacks, by shard of n, and how many it needs.
+func missing(plans []bench.Plan, n int, s *store.Store) (lacking [][]Job, needed int) {
+	lacking = make([][]Job, n)
+	for _, j := range Jobs(plans, Shard{}, s) {
+		if j.Kind == store.Result {
+			needed++
+			if !j.Have {
+				lacking[j.Shard(n)] = append(lacking[j.Shard(n)], j)
+			}
+		}
+	}
+	return lacking, needed
+}
+
+// What Jobs lists for a shard is what a run of the shard computes: after
 // each, its part is empty, and at the end so is the whole. The choice of
 // smallRun needs three cells, one after the other, all in one shard.
-func TestCoverFollowsTheShards(t *testing.T) {
+func TestJobsFollowTheShards(t *testing.T) {
 	const shards = 3
 	dir := t.TempDir()
 	runSmall(t, dir, func(r *Runner) { r.ReferencesOnly = true })
-	empty := Cover(smallRun(), shards, openStore(t, dir))
-	if empty.Cells != smallCells-smallBroken || len(slices.Concat(empty.Missing...)) != empty.Cells {
-		t.Errorf("empty store: %d cells, %d missing; want %d: of the choice one", empty.Cells, len(slices.Concat(empty.Missing...)), smallCells-smallBroken)
+	lacking, needed := missing(smallRun(), shards, openStore(t, dir))
+	if all := len(slices.Concat(lacking...)); needed != smallCells-smallBroken || all != needed {
+		t.Errorf("empty store: %d cells, %d missing; want %d: of the choice one", needed, all, smallCells-smallBroken)
 	}
 	for i := range shards {
 		s, _ := runSmall(t, dir, func(r *Runner) { r.Shard = Shard{i, shards} })
-		for at, missing := range Cover(smallRun(), shards, s).Missing {
-			if want := at > i; (len(missing) > 0) != want {
-				t.Errorf("after shard %d: %d cells of shard %d are missing", i, len(missing), at)
+		lacking, _ := missing(smallRun(), shards, s)
+		for at, list := range lacking {
+			if want := at > i; (len(list) > 0) != want {
+				t.Errorf("after shard %d: %d cells of shard %d are missing", i, len(list), at)
 			}
 		}
 		s.Close()
@@ -34,12 +49,24 @@ func TestCoverFollowsTheShards(t *testing.T) {
 	if _, err := (&Runner{Store: begun, Source: wellSource{}}).Run(t.Context(), planned(bench.Study{ID: "begun", References: smallRun()[0].References, Cells: slices.Clone(choice[:1])})); err != nil {
 		t.Fatal(err)
 	}
-	cover := Cover(planned(bench.Study{Choices: smallRun()[0].Choices}), shards, begun)
-	if at := ShardOf(choice[0].Key, shards); len(cover.Missing[at]) != 1 || cover.Missing[at][0].Key != choice[1].Key {
-		t.Errorf("the second cell of the choice is missing: shard %d lists %v", at, cover.Missing[at])
+	lacking, _ = missing(planned(bench.Study{Choices: smallRun()[0].Choices}), shards, begun)
+	if at := ShardOf(choice[0].Key, shards); len(lacking[at]) != 1 || lacking[at][0].Key != choice[1].Key {
+		t.Errorf("the second cell of the choice is missing: shard %d lists %v", at, lacking[at])
 	}
-	if same := Cover(append(smallRun(), smallRun()...), shards, openStore(t, dir)); same.Cells != smallCells-smallBroken {
-		t.Errorf("studies that share all cells count %d of them, want %d", same.Cells, smallCells-smallBroken)
+	if _, needed := missing(append(smallRun(), smallRun()...), shards, openStore(t, dir)); needed != smallCells {
+		t.Errorf("studies that share all cells count %d of them, want %d", needed, smallCells)
+	}
+}
+
+// A study's choice goes on although another study lists its first cell.
+func TestChoicesThatShareCellsGoOn(t *testing.T) {
+	run := smallRun()[0]
+	first := planned(bench.Study{ID: "first", References: run.References, Cells: slices.Clone(run.Choices[0][:1])})
+	plans := append(first, planned(bench.Study{ID: "second", References: run.References, Choices: run.Choices})...)
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}}
+	sum, err := r.Run(t.Context(), plans)
+	if err != nil || sum.Cells != (Tally{smallBroken + 1, smallBroken + 1, 0}) {
+		t.Errorf("%+v, %v; want all %d cells of the choice", sum, err, smallBroken+1)
 	}
 }
 

@@ -103,10 +103,7 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	ctx, s.abort = context.WithCancelCause(ctx)
 	defer s.abort(nil)
 	s.ended = func() bool { return ctx.Err() != nil }
-	ready, err := s.plan(plans)
-	if err != nil {
-		return s.summary, err
-	}
+	ready := s.start(plans)
 	stop := func() {}
 	if len(ready) > 0 {
 		stop = s.progress.watch()
@@ -124,8 +121,8 @@ type session struct {
 	progress *progress
 	abort    context.CancelCauseFunc
 	ended    func() bool // by the caller or by abort
-	// references are those that cells may name: their jobs by the spec's ID.
-	references map[string]bench.ReferenceJob
+	// references are those that cells may name.
+	references []bench.ReferenceJob
 
 	// The rest belongs to the scheduler's goroutine.
 	summary Summary
@@ -133,9 +130,14 @@ type session struct {
 	waiting map[string][]*task        // cells by the key of the reference they wait for
 	follow  map[string][]bench.Choice // choices by the key of the cell whose result they wait for
 
-	mu       sync.Mutex
-	truths   map[string]func() (oracle.Truth, error) // by the spec's ID
-	machines map[string]store.Machine                // that the references among them were made on
+	mu     sync.Mutex
+	truths map[string]truth // by the spec's ID, or what an analytic one depends on
+}
+
+// truth is what starts and judges chains.
+type truth struct {
+	get     func() (oracle.Truth, error)
+	machine store.Machine // that reference chains were made on
 }
 
 func newSession(r *Runner, plans []bench.Plan) (*session, error) {
@@ -147,12 +149,9 @@ func newSession(r *Runner, plans []bench.Plan) (*session, error) {
 		cores = runtime.GOMAXPROCS(0)
 	}
 	s := &session{
-		Runner: r, cores: cores, references: make(map[string]bench.ReferenceJob), progress: newProgress(r.Progress, cores, r.now),
+		Runner: r, cores: cores, references: bench.References(plans), progress: newProgress(r.Progress, cores, r.now),
 		wanted: make(map[string]bool), waiting: make(map[string][]*task),
-		follow: make(map[string][]bench.Choice), truths: make(map[string]func() (oracle.Truth, error)), machines: make(map[string]store.Machine),
-	}
-	for _, j := range bench.References(plans) {
-		s.references[j.Spec.ID()] = j
+		follow: make(map[string][]bench.Choice), truths: make(map[string]truth),
 	}
 	return s, nil
 }
@@ -185,31 +184,35 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 	return nil
 }
 
-// plan returns the tasks that are ready at the start.
-func (s *session) plan(plans []bench.Plan) (ready []*task, err error) {
+// start returns the tasks that are ready at the start.
+func (s *session) start(plans []bench.Plan) (ready []*task) {
 	if s.ReferencesOnly {
-		for i, j := range bench.References(plans) {
+		for i, r := range s.references {
 			if s.Shard.Deals(i) {
-				ready = append(ready, s.wantReference(j)...)
+				ready = append(ready, s.want(referenceJob("", r))...)
 			}
 		}
-		s.widen(ready)
-		return ready, nil
-	}
-	for _, p := range plans {
-		study := s.Shard.Slice(p.Study)
-		for _, j := range study.Exact {
-			ready = append(ready, s.wantExact(j)...)
-		}
-		for _, j := range study.Cells {
-			ready = append(ready, s.want(j)...)
-		}
-		for _, c := range study.Choices {
-			ready = append(ready, s.wantChoice(c)...)
-		}
+	} else {
+		ready = s.take(plans)
 	}
 	s.widen(ready)
-	return ready, nil
+	return ready
+}
+
+// take takes in the jobs that plans need as far as is known, and returns the
+// tasks that are ready because of them.
+func (s *session) take(plans []bench.Plan) (ready []*task) {
+	for _, j := range Jobs(plans, s.Shard, s.Store) {
+		ready = append(ready, s.want(j)...)
+	}
+	for _, p := range plans {
+		for _, c := range s.Shard.Slice(p.Study).Choices {
+			if _, next, settled := c.Settle(bench.Results{Store: s.Store}.Result); !settled {
+				s.follow[next.Key] = append(s.follow[next.Key], c)
+			}
+		}
+	}
+	return ready
 }
 
 // widen shares the cores among the references where there are more cores.
@@ -227,114 +230,58 @@ func (s *session) widen(ready []*task) {
 	}
 }
 
-// isNew notes that a job is wanted, and reports whether it was not before.
-func (s *session) isNew(key string, t *Tally) bool {
-	if s.wanted[key] {
-		return false
-	}
-	s.wanted[key] = true
-	t.Wanted++
-	return true
-}
-
-// want takes a cell in, and returns the tasks that are ready because of it:
-// its own, or its reference's, or none.
-func (s *session) want(j bench.Job) []*task {
-	if !s.isNew(j.Key, &s.summary.Cells) {
+// want takes a job in, and returns its task if that is ready.
+func (s *session) want(j Job) []*task {
+	if s.wanted[j.Key] {
 		return nil
 	}
-	if s.Store.Has(store.Result, j.Key) {
-		s.summary.Cells.Reused++
-		return nil
-	}
-	t := s.cellTask(j)
-	s.progress.add(t)
-	ref, ok := s.references[j.Cell.Oracle]
-	if !ok {
-		return []*task{t}
-	}
-	ready := s.wantReference(ref)
-	if s.hasTruth(ref.Spec.ID()) {
-		return append(ready, t)
-	}
-	if s.NoReferences {
-		s.progress.end(t, false)
-		s.fail(t, fmt.Errorf("needs the reference of %s, split %d, which is not there", ref.Spec.Dataset, ref.Spec.Split))
-		return nil
-	}
-	s.waiting[ref.Key] = append(s.waiting[ref.Key], t)
-	return ready
-}
-
-// wantChoice takes in the cell that a choice needs next.
-func (s *session) wantChoice(c bench.Choice) []*task {
-	results := bench.Results{Store: s.Store}
-	_, next, settled := c.Settle(results.Result)
-	if !settled {
-		s.follow[next.Key] = append(s.follow[next.Key], c)
-		return s.want(next)
-	}
-	for _, j := range c { // count what it rests on
-		if s.Store.Has(store.Result, j.Key) && s.isNew(j.Key, &s.summary.Cells) {
-			s.summary.Cells.Reused++
+	if j.Kind == store.Reference {
+		j.Have = s.setTruth(j)
+		if !j.Have && s.NoReferences {
+			return nil // its cells fail
 		}
+	}
+	s.wanted[j.Key] = true
+	tally := s.tally(j.Kind)
+	tally.Wanted++
+	if j.Have {
+		tally.Reused++
+		return nil
+	}
+	t := s.newTask(j)
+	s.progress.add(t)
+	switch {
+	case j.After == "" || s.hasTruth(j.Cell.Oracle):
+		return []*task{t}
+	case s.NoReferences:
+		s.giveUp(t, fmt.Errorf("needs the reference of %s, split %d, which is not there", j.Cell.Dataset, j.Cell.Split))
+	default:
+		s.waiting[j.After] = append(s.waiting[j.After], t)
 	}
 	return nil
 }
 
-// wantReference returns the task that makes a reference, or none if it is in
-// the store or on its way.
-func (s *session) wantReference(j bench.ReferenceJob) []*task {
-	if s.wanted[j.Key] {
-		return nil
+// tally counts the jobs of a kind.
+func (s *session) tally(k store.Kind) *Tally {
+	switch k {
+	case store.Reference:
+		return &s.summary.References
+	case store.Exact:
+		return &s.summary.Exact
 	}
-	if s.setTruth(j) {
-		s.isNew(j.Key, &s.summary.References)
-		s.summary.References.Reused++
-		return nil
-	}
-	if s.NoReferences {
-		return nil
-	}
-	s.isNew(j.Key, &s.summary.References)
-	t := s.referenceTask(j)
-	s.progress.add(t)
-	return []*task{t}
-}
-
-func (s *session) wantExact(j bench.ExactJob) []*task {
-	if !s.isNew(j.Key, &s.summary.Exact) {
-		return nil
-	}
-	if s.Store.Has(store.Exact, j.Key) {
-		s.summary.Exact.Reused++
-		return nil
-	}
-	t := s.exactTask(j)
-	s.progress.add(t)
-	return []*task{t}
-}
-
-// job is a task that computes one record.
-type job struct {
-	kind store.Kind
-	key  string
-	// make computes the record's body, with the seconds of one core that it
-	// took.
-	make  func(ctx context.Context, cores int) (body any, seconds float64, err error)
-	tally *Tally
-	// done is called in the scheduler's goroutine when the record is there,
-	// and returns the tasks that are ready because of it; lost, when it is not.
-	done func() []*task
-	lost func(err error)
+	return &s.summary.Cells
 }
 
 // newTask makes the task of a job. It takes the record from the store if
 // another process has put it there, and waits while another process works at it.
-func (s *session) newTask(t *task, j job) *task {
+func (s *session) newTask(j Job) *task {
+	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.Cost.Job(j, s.Chains), width: 1}
+	if j.Kind == store.Result {
+		t.name += " " + j.Key[:12]
+	}
 	computed := false
 	t.run = func(ctx context.Context, cores int) error {
-		release, ok := s.Store.Lease(string(j.kind) + "-" + j.key)
+		release, ok := s.Store.Lease(string(j.Kind) + "-" + j.Key)
 		if !ok {
 			return errElsewhere
 		}
@@ -343,10 +290,10 @@ func (s *session) newTask(t *task, j job) *task {
 		if err := s.Store.Refresh(); err != nil {
 			return s.unwritable(err)
 		}
-		if s.Store.Has(j.kind, j.key) {
+		if s.Store.Has(j.Kind, j.Key) {
 			return nil
 		}
-		body, seconds, err := j.make(ctx, cores)
+		body, seconds, err := s.compute(ctx, t, j, cores)
 		if err != nil {
 			return err
 		}
@@ -354,34 +301,78 @@ func (s *session) newTask(t *task, j job) *task {
 		return s.put(j, body, seconds)
 	}
 	t.next = func(err error) []*task {
-		s.progress.end(t, err == nil)
 		if err != nil {
-			s.fail(t, err)
-			if j.lost != nil {
-				j.lost(err)
+			s.giveUp(t, err)
+			for _, c := range s.release(j) {
+				s.giveUp(c, fmt.Errorf("needs the %s: %w", t.name, err))
 			}
 			return nil
 		}
+		s.progress.end(t, true)
 		if computed {
-			j.tally.Computed++
+			s.tally(j.Kind).Computed++
 		} else {
-			j.tally.Reused++
+			s.tally(j.Kind).Reused++
 		}
-		if j.done == nil {
-			return nil
-		}
-		return j.done()
+		return s.done(t, j)
 	}
 	return t
 }
 
+// compute makes a job's record: its body, with the seconds of one core that it
+// took. A reference under way says how far it is.
+func (s *session) compute(ctx context.Context, t *task, j Job, cores int) (body any, seconds float64, err error) {
+	switch j.Kind {
+	case store.Reference:
+		return s.computeReference(ctx, t, j, cores)
+	case store.Exact:
+		start := time.Now()
+		o, err := j.Exact.Options(s.Chains)
+		if err != nil {
+			return nil, 0, err
+		}
+		rows, err := certify.Run(ctx, o)
+		return rows, time.Since(start).Seconds(), err
+	}
+	r, err := s.computeCell(ctx, j.Cell)
+	return r, r.Seconds, err
+}
+
+// release returns the cells that wait for a reference, once.
+func (s *session) release(j Job) []*task {
+	released := s.waiting[j.Key]
+	delete(s.waiting, j.Key)
+	return released
+}
+
+// done returns the tasks that are ready because a job's record is there.
+func (s *session) done(t *task, j Job) []*task {
+	switch j.Kind {
+	case store.Reference:
+		if s.setTruth(j) {
+			if err := s.removeParts(j); err != nil {
+				s.fail(t, err)
+			}
+		}
+		return s.release(j)
+	case store.Result:
+		if r, _ := (bench.Results{Store: s.Store}).Result(j.Key); r.Diverged {
+			s.summary.Diverged++
+		}
+		if choices := s.follow[j.Key]; choices != nil {
+			return s.take([]bench.Plan{{Study: bench.Study{Choices: choices, References: s.references}}})
+		}
+	}
+	return nil
+}
+
 // put stores what a job computed.
-func (s *session) put(j job, body any, seconds float64) error {
+func (s *session) put(j Job, body any, seconds float64) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("%s %.12s: %w", j.kind, j.key, err)
+		return fmt.Errorf("%s %.12s: %w", j.Kind, j.Key, err)
 	}
-	return s.unwritable(s.Store.Put(store.Record{Kind: j.kind, Key: j.key, Made: s.Made, Seconds: seconds, Body: raw}))
+	return s.unwritable(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made, Seconds: seconds, Body: raw}))
 }
 
 // unwritable ends the whole run if the store cannot be written: what would be
@@ -393,38 +384,11 @@ func (s *session) unwritable(err error) error {
 	return err
 }
 
-func (s *session) referenceTask(j bench.ReferenceJob) *task {
-	t := &task{name: fmt.Sprintf("reference of %s, split %d", j.Spec.Dataset, j.Spec.Split), first: true, cost: s.Cost.Reference(j.Spec), width: 1}
-	return s.newTask(t, job{
-		kind: store.Reference, key: j.Key, tally: &s.summary.References,
-		make: func(ctx context.Context, cores int) (any, float64, error) {
-			report := func(done, total int64) { s.progress.part(t, float64(done)/float64(total)) }
-			return s.makeReference(ctx, j, cores, report)
-		},
-		done: func() []*task {
-			released := s.waiting[j.Key]
-			delete(s.waiting, j.Key)
-			if s.setTruth(j) {
-				if err := s.removeParts(j); err != nil {
-					s.fail(t, err)
-				}
-			}
-			return released
-		},
-		lost: func(err error) {
-			for _, c := range s.waiting[j.Key] {
-				s.progress.end(c, false)
-				s.fail(c, fmt.Errorf("needs the %s: %w", t.name, err))
-			}
-			delete(s.waiting, j.Key)
-		},
-	})
-}
-
-func (s *session) makeReference(ctx context.Context, j bench.ReferenceJob, cores int, report func(done, total int64)) (any, float64, error) {
+func (s *session) computeReference(ctx context.Context, t *task, j Job, cores int) (any, float64, error) {
 	newTarget := func() (models.Target, error) {
 		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model, models.Options{Precision: j.Spec.Precision})
 	}
+	report := func(done, total int64) { s.progress.part(t, float64(done)/float64(total)) }
 	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: cores, Parts: parts{s, j.Key}, Progress: report})
 	if err != nil {
 		return nil, 0, err
@@ -433,45 +397,7 @@ func (s *session) makeReference(ctx context.Context, j bench.ReferenceJob, cores
 	return json.RawMessage(body), ref.Seconds, err
 }
 
-func (s *session) exactTask(j bench.ExactJob) *task {
-	t := &task{name: j.Exact.String(), cost: s.Cost.Exact(j.Exact), width: 1}
-	return s.newTask(t, job{
-		kind: store.Exact, key: j.Key, tally: &s.summary.Exact,
-		make: func(ctx context.Context, _ int) (any, float64, error) {
-			start := time.Now()
-			o, err := j.Exact.Options(s.Chains)
-			if err != nil {
-				return nil, 0, err
-			}
-			rows, err := certify.Run(ctx, o)
-			return rows, time.Since(start).Seconds(), err
-		},
-	})
-}
-
-func (s *session) cellTask(j bench.Job) *task {
-	t := &task{name: j.Cell.String() + " " + j.Key[:12], cost: s.Cost.Cell(j.Cell, s.Chains), width: 1}
-	return s.newTask(t, job{
-		kind: store.Result, key: j.Key, tally: &s.summary.Cells,
-		make: func(ctx context.Context, _ int) (any, float64, error) {
-			r, err := s.compute(ctx, j.Cell)
-			return r, r.Seconds, err
-		},
-		done: func() (ready []*task) {
-			results := bench.Results{Store: s.Store}
-			if r, _ := results.Result(j.Key); r.Diverged {
-				s.summary.Diverged++
-			}
-			for _, c := range s.follow[j.Key] {
-				ready = append(ready, s.wantChoice(c)...)
-			}
-			return ready
-		},
-	})
-}
-
-// compute runs a cell.
-func (s *session) compute(ctx context.Context, c bench.Cell) (r bench.Result, err error) {
+func (s *session) computeCell(ctx context.Context, c bench.Cell) (r bench.Result, err error) {
 	in := Inputs{Chains: s.Chains}
 	if in.Split, err = s.Source.Split(ctx, c.Dataset, c.Split); err != nil {
 		return r, err
@@ -485,8 +411,8 @@ func (s *session) compute(ctx context.Context, c bench.Cell) (r bench.Result, er
 	r, err = Compute(ctx, c, in)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m, ok := s.machines[c.Oracle]; ok && m != s.Made.Machine {
-		r.OracleMachine = &m
+	if t, ok := s.truths[c.Oracle]; ok && t.machine != s.Made.Machine {
+		r.OracleMachine = &t.machine
 	}
 	return r, err
 }
@@ -498,16 +424,21 @@ func (s *session) fail(t *task, err error) {
 	}
 }
 
+// giveUp takes a task as over without a record.
+func (s *session) giveUp(t *task, err error) {
+	s.progress.end(t, false)
+	s.fail(t, err)
+}
+
 // setTruth takes a reference from the store, and reports whether it is there.
-func (s *session) setTruth(j bench.ReferenceJob) bool {
+func (s *session) setTruth(j Job) bool {
 	ref, machine := LoadReference(s.Store, j.Key)
 	if ref == nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.truths[j.Spec.ID()] = func() (oracle.Truth, error) { return ref, nil }
-	s.machines[j.Spec.ID()] = machine
+	s.truths[j.Spec.ID()] = truth{func() (oracle.Truth, error) { return ref, nil }, machine}
 	return true
 }
 
@@ -529,23 +460,23 @@ func (s *session) truth(ctx context.Context, c bench.Cell) (oracle.Truth, error)
 		key = fmt.Sprintf("%s %s %d %s %d", key, c.Dataset, c.Split, c.Model, c.Samples)
 	}
 	s.mu.Lock()
-	get, ok := s.truths[key]
+	known, ok := s.truths[key]
 	if !ok && c.Oracle == bench.Analytic {
-		get = sync.OnceValues(func() (oracle.Truth, error) {
+		known.get = sync.OnceValues(func() (oracle.Truth, error) {
 			t, err := s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
 			if err != nil {
 				return nil, err
 			}
 			return oracle.NewAnalytic(c.Model, t, c.Samples)
 		})
-		s.truths[key] = get
+		s.truths[key] = known
 		ok = true
 	}
 	s.mu.Unlock()
 	if !ok {
 		return nil, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
 	}
-	return get()
+	return known.get()
 }
 
 // outcome is the error of the whole run.

@@ -249,29 +249,18 @@ var errIncomplete = errors.New("incomplete")
 
 // checkComplete lists the jobs of the shard that the store lacks.
 func (r *reproduction) checkComplete() error {
-	seen := make(map[string]bool) // what two studies share is listed once
-	missing := 0
-	list := func(study, key string, job fmt.Stringer) {
-		if !seen[key] {
-			seen[key] = true
+	wanted, missing := 0, 0
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+		if j.Kind == store.Reference { // its cells are missing
+			continue
+		}
+		wanted++
+		if !j.Have && j.Shard(r.slice.Count) == r.slice.Index {
 			missing++
-			fmt.Fprintf(r.stdout, "missing: %s: %v\n", study, job)
+			fmt.Fprintf(r.stdout, "missing: %s: %v\n", j.Study, j)
 		}
 	}
-	results := bench.Results{Store: r.store}
-	for _, p := range r.plans {
-		study := r.slice.Slice(p.Study)
-		_, cells := study.Results(results.Result)
-		for _, j := range cells {
-			list(p.ID, j.Key, j.Cell)
-		}
-		_, exact := study.Evidence(results.Rows)
-		for _, j := range exact {
-			list(p.ID, j.Key, j.Exact)
-		}
-	}
-	cover := sweep.Cover(r.plans, 1, r.store)
-	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d in all shards\n", missing, cover.Cells+cover.Exact)
+	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d in all shards\n", missing, wanted)
 	if missing > 0 {
 		return fmt.Errorf("%w: %d jobs are missing in %s", errIncomplete, missing, r.store.Dir())
 	}

@@ -231,52 +231,40 @@ func (r *clusterRun) look() (slurm.Progress, error) {
 	if err := r.store.Refresh(); err != nil {
 		return slurm.Progress{}, err
 	}
-	var p slurm.Progress
-	references, waiting := r.lookAtReferences(&p)
-	n := slurm.Missing{All: make([]int, r.shards), Now: make([]int, r.shards)}
-	cover := sweep.Cover(r.plans, r.shards, r.store)
-	missing, lacking := 0, 0
-	for shard := range r.shards {
-		for _, j := range cover.Missing[shard] {
-			missing++
-			n.All[shard]++
-			if !waiting[j.Cell.Oracle] {
-				n.Now[shard]++
-			}
-			p.Cost += sweep.CostModel{}.Cell(j.Cell, r.keys.Chains)
-		}
-		for _, j := range cover.Lacking[shard] {
-			lacking++
-			n.All[shard]++
-			n.Now[shard]++
-			p.Cost += sweep.CostModel{}.Exact(j.Exact)
-		}
-	}
-	p.Stages = append(p.Stages, n)
-	p.Text = fmt.Sprintf("run %s: cells %d/%d%s", r.run.ID, cover.Cells-missing, cover.Cells, references)
-	if cover.Exact > 0 {
-		p.Text += fmt.Sprintf(", exact jobs %d/%d", cover.Exact-lacking, cover.Exact)
-	}
-	return p, nil
-}
-
-// lookAtReferences adds the stage of the references, if there is one, and
-// returns the IDs of those that are missing.
-func (r *clusterRun) lookAtReferences(p *slurm.Progress) (text string, waiting map[string]bool) {
-	if len(r.references) == 0 {
-		return "", nil
-	}
-	waiting = make(map[string]bool)
-	m := slurm.Missing{All: make([]int, len(r.references))}
+	references := slurm.Missing{All: make([]int, len(r.references))}
+	waiting := make(map[string]bool) // references by key
+	var cost float64
 	for i, j := range r.references {
 		if !r.store.Has(store.Reference, j.Key) {
-			m.All[i], waiting[j.Spec.ID()] = 1, true
-			p.Cost += sweep.CostModel{}.Reference(j.Spec)
+			references.All[i], waiting[j.Key] = 1, true
+			cost += sweep.CostModel{}.Reference(j.Spec)
 		}
 	}
-	m.Now = m.All
-	p.Stages = append(p.Stages, m)
-	return fmt.Sprintf(", references %d/%d", len(r.references)-len(waiting), len(r.references)), waiting
+	references.Now = references.All
+	tasks := slurm.Missing{All: make([]int, r.shards), Now: make([]int, r.shards)}
+	have, wanted := make(map[store.Kind]int), make(map[store.Kind]int)
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+		wanted[j.Kind]++
+		if j.Have {
+			have[j.Kind]++
+		} else if j.Kind != store.Reference {
+			tasks.All[j.Shard(r.shards)]++
+			if !waiting[j.After] {
+				tasks.Now[j.Shard(r.shards)]++
+			}
+			cost += sweep.CostModel{}.Job(j, r.keys.Chains)
+		}
+	}
+	p := slurm.Progress{Stages: []slurm.Missing{tasks}, Cost: cost}
+	p.Text = fmt.Sprintf("run %s: cells %d/%d", r.run.ID, have[store.Result], wanted[store.Result])
+	if n := len(r.references); n > 0 {
+		p.Stages = []slurm.Missing{references, tasks}
+		p.Text += fmt.Sprintf(", references %d/%d", n-len(waiting), n)
+	}
+	if n := wanted[store.Exact]; n > 0 {
+		p.Text += fmt.Sprintf(", exact jobs %d/%d", have[store.Exact], n)
+	}
+	return p, nil
 }
 
 func (r *clusterRun) follower() *slurm.Follower {
