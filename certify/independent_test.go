@@ -413,10 +413,7 @@ func sampledSecondMoment(t *testing.T, p *Problem, name, scheme string, h float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	batches, err := drawn.NewIndex(p.Batches(), noise.New(key, noise.StreamBatches).Rand())
-	if err != nil {
-		t.Fatal(err)
-	}
+	batches := drawn.Index(p.Batches(), noise.New(key, noise.StreamBatches).Rand())
 	noise := noise.New(key, noise.StreamNoise)
 	z := integrators.NewState(1)
 	next := func() integrators.Force { return scalarForce{p.scalar[batches.Next()]} }

@@ -18,10 +18,7 @@ func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 		if m.Whole() {
 			batches = 1
 		}
-		index, err := m.NewIndex(batches, rand.New(rand.NewPCG(1, 2)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := m.Index(batches, rand.New(rand.NewPCG(1, 2)))
 		var first []int
 		fresh, proper := 0, 0
 		for range periods {

@@ -178,11 +178,11 @@ func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ reason, data, want string }{
 		{"a column is missing", "1 2 3\n4 5\n", "f: line 2: 2 columns: want 3"},
 		{"a column too many", "1 2 3 4\n", "f: line 1: 4 columns: want 3"},
-		{"a word", "1 2 3\n\n4 x 6\n", `f: line 3: column 2: "x" is not a finite number`},
-		{"not a number", "1 2 NaN\n", `f: line 1: column 3: "NaN" is not a finite number`},
-		{"infinite", "1 Inf 3\n", `f: line 1: column 2: "Inf" is not a finite number`},
-		{"too large for a float64", "1 1e999 3\n", `f: line 1: column 2: "1e999" is not a finite number`},
-		{"empty", "\n \n", "f: no rows"},
+		{"a word", "1 2 3\n\n4 x 6\n", `f: line 3: column 2: "x" is not a number from -1e+150 to 1e+150`},
+		{"not a number", "1 2 NaN\n", `f: line 1: column 3: the value is missing ("NaN"): want every value, or the row left out`},
+		{"infinite", "1 Inf 3\n", `f: line 1: column 2: "Inf" is not a number from -1e+150 to 1e+150`},
+		{"too large for a float64", "1 1e999 3\n", `f: line 1: column 2: "1e999" is not a number from -1e+150 to 1e+150`},
+		{"empty", "\n \n", "f: no rows of numbers"},
 		{"a row too few", "1 2 3\n", "f: 1 rows: want 2"},
 	} {
 		_, err := twoByTwo().read([][]byte{[]byte(c.data)}, []string{"f"})

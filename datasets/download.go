@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,56 +26,36 @@ const (
 
 var errNoAnswer = errors.New("no answer in time")
 
-// network remembers what a resolver learnt of the network, so that a server
-// that cannot be reached is waited for once and not at every file, and all
-// of them together no longer than contactTime.
+// network is what a resolver learnt of the network, so that a server that
+// cannot be reached is waited for once and not at every file, and all of them
+// together no longer than contactTime.
 type network struct {
-	mu       sync.Mutex
-	started  time.Time
-	answered bool
-	down     map[string]error // by host
-	fileTime time.Duration    // 0 is the constant
+	once     sync.Once
+	client   *http.Client
+	deadline time.Time     // until which some server must have answered
+	answered atomic.Bool   // one has
+	down     sync.Map      // error by host
+	fileTime time.Duration // 0 is the constant
 }
 
-// contact returns the deadline of the next request to a host, or the error
-// that shows it is down.
-func (n *network) contact(host string) (time.Time, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	now := time.Now()
-	if n.started.IsZero() {
-		n.started = now
+// prepare makes the client: the given one or its own, with redirects to
+// nothing but HTTPS. The time until a server must have answered begins.
+func (n *network) prepare(client *http.Client) {
+	n.client = newClient()
+	if client != nil {
+		*n.client = *client
 	}
-	if err := n.down[host]; err != nil {
-		return now, err
-	}
-	if n.answered {
-		return now.Add(n.perFile()), nil
-	}
-	deadline := n.started.Add(contactTime)
-	if !now.Before(deadline) {
-		return now, errNoAnswer
-	}
-	return deadline, nil
+	n.client.CheckRedirect = checkRedirect
+	n.deadline = time.Now().Add(contactTime)
+	n.fileTime = cmp.Or(n.fileTime, fileTime)
 }
 
-func (n *network) perFile() time.Duration { return cmp.Or(n.fileTime, fileTime) }
-
-// saw takes note of a server's answer.
-func (n *network) saw() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.answered = true
-}
-
-// failed takes note that a host did not answer.
-func (n *network) failed(host string, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.down == nil {
-		n.down = make(map[string]error)
+// patience is how long a request may take until it is answered.
+func (n *network) patience() time.Duration {
+	if n.answered.Load() {
+		return n.fileTime
 	}
-	n.down[host] = err
+	return time.Until(n.deadline)
 }
 
 // newClient returns a client that gives up on silence soon.
@@ -98,26 +79,16 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// prepare makes the resolver's client: the given one or its own, with
-// redirects to nothing but HTTPS.
-func (r *Resolver) prepare() {
-	r.client = newClient()
-	if r.Client != nil {
-		*r.client = *r.Client
-	}
-	r.client.CheckRedirect = checkRedirect
-}
-
 // download fetches a file from the first of its addresses that gives the
 // right bytes.
 func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 	if r.Offline {
 		return nil, fmt.Errorf("%w: no copy of %s, and %s forbids the network", ErrUnavailable, f.Path, EnvOffline)
 	}
-	r.once.Do(r.prepare)
+	r.network.once.Do(func() { r.network.prepare(r.Client) })
 	var failures []string
 	for _, u := range f.URLs {
-		data, err := r.get(ctx, u)
+		data, err := r.network.get(ctx, u)
 		if err == nil {
 			if got := digest(data); got != f.SHA256 {
 				err = fmt.Errorf("%s: wrong contents: SHA-256 is %s: want %s", u, got, f.SHA256)
@@ -134,32 +105,40 @@ func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 	return nil, fmt.Errorf("%w: no copy of %s, and it cannot be fetched: %s", ErrUnavailable, f.Path, strings.Join(failures, "; "))
 }
 
-// get fetches one address.
-func (r *Resolver) get(ctx context.Context, address string) ([]byte, error) {
+// get fetches one address. A host that does not answer is down from then on,
+// unless the caller gave up.
+func (n *network) get(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" {
 		return nil, fmt.Errorf("%s: not an HTTPS address", address)
 	}
-	deadline, err := r.network.contact(u.Host)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", address, err)
+	if cause, ok := n.down.Load(u.Host); ok {
+		return nil, fmt.Errorf("%s: %w", address, cause.(error))
+	}
+	wait := n.patience()
+	if wait <= 0 {
+		return nil, fmt.Errorf("%s: %w", address, errNoAnswer)
 	}
 	patient, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(time.Until(deadline), func() { cancel(errNoAnswer) })
+	silence := time.AfterFunc(wait, func() { cancel(errNoAnswer) })
 	defer silence.Stop()
 	req, err := http.NewRequestWithContext(patient, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.client.Do(req)
+	resp, err := n.client.Do(req)
+	if resp != nil { // also with a redirect that was refused
+		defer resp.Body.Close()
+		n.answered.Store(true)
+	}
 	if err != nil {
-		r.unanswered(ctx, u.Host, resp, err)
+		if resp == nil && ctx.Err() == nil {
+			n.down.Store(u.Host, errors.Unwrap(err)) // without the address: it stands for all of the host's
+		}
 		return nil, because(patient, err)
 	}
-	defer resp.Body.Close()
-	r.network.saw()
-	silence.Reset(r.network.perFile())
+	silence.Reset(n.fileTime)
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: status %s", address, resp.Status)
 	}
@@ -173,20 +152,6 @@ func because(ctx context.Context, err error) error {
 		return fmt.Errorf("%w (%w)", err, cause)
 	}
 	return err
-}
-
-// unanswered takes note of a request that failed: the host is down, unless
-// there is a response (a refused redirect) or the caller gave up.
-func (r *Resolver) unanswered(ctx context.Context, host string, resp *http.Response, err error) {
-	switch {
-	case resp != nil:
-		r.network.saw()
-	case ctx.Err() == nil:
-		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // without the address: it stands for all of the host's
-		}
-		r.network.failed(host, err)
-	}
 }
 
 // body reads a response whole, within the size limit.

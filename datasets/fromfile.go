@@ -1,18 +1,12 @@
 package datasets
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"hambench/usage"
 )
@@ -59,7 +53,10 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	if err != nil {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
-	t, err := parseTable(data, path, o)
+	t := &table{task: o.Task, wanted: o.Target}
+	if err = t.read(data, path); err == nil {
+		err = t.judge(path)
+	}
 	if err != nil {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
@@ -70,7 +67,7 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	if d.TrainRows < 2 || d.TestRows < 1 {
 		return d, usage.Errorf("data set %q: %s: %d rows are %d to train and %d to test: want at least 2 and 1", name, path, d.Rows, d.TrainRows, d.TestRows)
 	}
-	d.Make = func(s *Set) { s.X, s.Y, s.Labels = t.x, t.y, t.labels }
+	d.Make = func(s *Set) { s.X, s.Y, s.Labels = t.x, t.y, t.labels() }
 	return d, nil
 }
 
@@ -96,180 +93,10 @@ func (o FileOptions) check(name string) error {
 	return nil
 }
 
-// userTable is a user's file under way.
-type userTable struct {
-	file    string
-	names   []string // of the columns: from the header, or their numbers
-	headed  bool
-	target  int // column
-	task    Task
-	x, y    []float64
-	labels  []int
-	words   []string // classes as they stand in the file, a row each
-	lines   []int    // line of each row
-	classes []string
-}
-
-// parseTable reads the bytes of a user's file.
-func parseTable(data []byte, file string, o FileOptions) (*userTable, error) {
-	t := &userTable{file: file, task: o.Task}
-	err := eachRow(data, file, func(line int, fields []string) error {
-		read := t.add
-		if t.names == nil {
-			read = func(line int, fields []string) error { return t.begin(line, fields, o.Target) }
-		}
-		if err := read(line, fields); err != nil {
-			return &ParseError{file, line, err.Error()}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(t.lines) == 0 {
-		return nil, &ParseError{file, 0, "no rows of numbers"}
-	}
-	return t, t.finish()
-}
-
-// eachRow calls row for every line that is not blank, cut into fields. What
-// separates them shows in the first: a comma, else a semicolon, else white
-// space.
-func eachRow(data []byte, file string, row func(line int, fields []string) error) error {
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
-	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
-	comma := ','
-	if !bytes.ContainsRune(first, comma) {
-		comma = ';'
-	}
-	if !bytes.ContainsRune(first, comma) {
-		for i, line := range strings.Split(string(data), "\n") {
-			if fields := strings.Fields(line); len(fields) > 0 {
-				if err := row(i+1, fields); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = comma, -1, true
-	for {
-		fields, err := r.Read()
-		var bad *csv.ParseError
-		switch {
-		case err == io.EOF:
-			return nil
-		case errors.As(err, &bad):
-			return &ParseError{file, bad.Line, bad.Err.Error()}
-		case err != nil:
-			return err
-		}
-		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
-		}
-		line, _ := r.FieldPos(0)
-		if err := row(line, fields); err != nil {
-			return err
-		}
-	}
-}
-
-// begin reads the first row: the header if it has no number.
-func (t *userTable) begin(line int, fields []string, target string) error {
-	if len(fields) < 2 {
-		return fmt.Errorf("%d columns: want a target and at least one feature", len(fields))
-	}
-	t.headed = !slices.ContainsFunc(fields, isNumber)
-	for i, f := range fields {
-		if !t.headed {
-			f = strconv.Itoa(i + 1)
-		}
-		t.names = append(t.names, f)
-	}
-	if err := t.choose(target); err != nil || t.headed {
-		return err
-	}
-	return t.add(line, fields)
-}
-
-func isNumber(field string) bool {
-	_, err := strconv.ParseFloat(field, 64)
-	return err == nil
-}
-
-// choose finds the target's column.
-func (t *userTable) choose(target string) error {
-	n := len(t.names)
-	t.target = n - 1
-	if target == "" {
-		return nil
-	}
-	if i := slices.Index(t.names, target); i >= 0 {
-		t.target = i
-		if slices.Contains(t.names[i+1:], target) {
-			return fmt.Errorf("two columns are called %q: want the number of one, from 1 to %d", target, n)
-		}
-		return nil
-	}
-	i, err := strconv.Atoi(target)
-	switch {
-	case err != nil && t.headed:
-		return fmt.Errorf("no column is called %q: want one of %s", target, strings.Join(t.names, ", "))
-	case err != nil:
-		return fmt.Errorf("no header, so no column is called %q: want a number from 1 to %d", target, n)
-	case i < 1 || i > n:
-		return fmt.Errorf("no column %d: want 1 to %d", i, n)
-	}
-	t.target = i - 1
-	return nil
-}
-
-// column is how errors call a column.
-func (t *userTable) column(i int) string {
-	if t.headed {
-		return fmt.Sprintf("column %d (%.40q)", i+1, t.names[i])
-	}
-	return fmt.Sprintf("column %d", i+1)
-}
-
-// missing are the usual words for a value that is not there.
-var missing = []string{"", "?", "na", "n/a", "nan", "null", "none", "-"}
-
-// largest bounds the numbers of a user's file, so that their squares are
-// finite.
-const largest = 1e150
-
-func (t *userTable) add(line int, fields []string) error {
-	if err := columns(fields, len(t.names)); err != nil {
-		return err
-	}
-	for i, f := range fields {
-		if slices.Contains(missing, strings.ToLower(f)) {
-			return fmt.Errorf("%s: the value is missing (%q): want every value, or the row left out", t.column(i), f)
-		}
-		if i == t.target && t.task == Classification {
-			t.words = append(t.words, class(f))
-			continue
-		}
-		v, err := strconv.ParseFloat(f, 64)
-		if err != nil || !(math.Abs(v) <= largest) {
-			return fmt.Errorf("%s: %.40q is not a number from %g to %g", t.column(i), f, -largest, largest)
-		}
-		if i == t.target {
-			t.y = append(t.y, v)
-		} else {
-			t.x = append(t.x, v)
-		}
-	}
-	t.lines = append(t.lines, line)
-	return nil
-}
-
-// finish numbers the classes and judges the target as a whole.
-func (t *userTable) finish() error {
+// judge finds the classes, and judges the target as a whole.
+func (t *table) judge(file string) error {
 	whole := func(format string, args ...any) error {
-		return &ParseError{t.file, 0, t.column(t.target) + ": " + fmt.Sprintf(format, args...)}
+		return &ParseError{file, 0, t.column(t.target) + ": " + fmt.Sprintf(format, args...)}
 	}
 	if t.task == Regression {
 		if slices.Min(t.y) == slices.Max(t.y) {
@@ -277,47 +104,19 @@ func (t *userTable) finish() error {
 		}
 		return nil
 	}
-	t.classes = slices.Clone(t.words)
-	slices.SortFunc(t.classes, compareClasses)
+	t.classes = slices.SortedFunc(slices.Values(t.words), compareClasses)
 	t.classes = slices.Compact(t.classes)
 	if len(t.classes) < 2 {
 		return whole("every row is of class %q: want at least two classes", t.classes[0])
 	}
-	count, at := make([]int, len(t.classes)), make([]int, len(t.classes))
-	for row, w := range t.words {
-		c, _ := slices.BinarySearchFunc(t.classes, w, compareClasses)
-		t.labels = append(t.labels, c)
-		count[c]++
-		at[c] = t.lines[row]
+	rows := make([][]int, len(t.classes))
+	for row, c := range t.labels() {
+		rows[c] = append(rows[c], row)
 	}
-	for c, n := range count {
-		if n == 1 {
-			return &ParseError{t.file, at[c], fmt.Sprintf("%s: the only row of class %.40q: want at least two", t.column(t.target), t.classes[c])}
+	for c, at := range rows {
+		if len(at) == 1 {
+			return &ParseError{file, t.lines[at[0]], fmt.Sprintf("%s: the only row of class %.40q: want at least two", t.column(t.target), t.classes[c])}
 		}
 	}
 	return nil
-}
-
-// class is the name of the class that a field stands for: 1 and 1.0 are the
-// same.
-func class(field string) string {
-	if v, err := strconv.ParseFloat(field, 64); err == nil {
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return field
-}
-
-// compareClasses puts numbers before words, and sorts them by value.
-func compareClasses(a, b string) int {
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	switch {
-	case errX == nil && errY == nil:
-		return cmp.Compare(x, y)
-	case errX == nil:
-		return -1
-	case errY == nil:
-		return 1
-	}
-	return strings.Compare(a, b)
 }

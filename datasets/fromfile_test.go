@@ -229,7 +229,11 @@ func TestMutatedUserFiles(t *testing.T) {
 		if o.Task == Regression {
 			o.NoiseVariance = 0.1
 		}
-		table, err := parseTable(mutant, "f", o)
+		own := &table{task: o.Task, wanted: o.Target}
+		err := own.read(mutant, "f")
+		if err == nil {
+			err = own.judge("f")
+		}
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
 				t.Fatalf("mutant %d (%s): error of more than one line: %q", i, how, err)
@@ -237,8 +241,8 @@ func TestMutatedUserFiles(t *testing.T) {
 			continue
 		}
 		read++
-		d := Dataset{Shape: Shape{Task: o.Task, Features: len(table.names) - 1, Classes: len(table.classes)}, Rows: len(table.lines), NoiseVariance: o.NoiseVariance}
-		if err := (&Set{Dataset: d, X: table.x, Y: table.y, Labels: table.labels}).check(); err != nil {
+		d := Dataset{Shape: Shape{Task: o.Task, Features: len(own.names) - 1, Classes: len(own.classes)}, Rows: len(own.lines), NoiseVariance: o.NoiseVariance}
+		if err := (&Set{Dataset: d, X: own.x, Y: own.y, Labels: own.labels()}).check(); err != nil {
 			t.Fatalf("mutant %d (%s): %v", i, how, err)
 		}
 	}

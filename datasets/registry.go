@@ -182,24 +182,23 @@ func vehicle() Dataset {
 	return d
 }
 
-// read parses the files' bytes into a set and verifies it.
+// read returns the set of the entry, from the bytes of its files if it has
+// any, and verified.
 func (d Dataset) read(files [][]byte, names []string) (*Set, error) {
 	s := &Set{Dataset: d}
-	if err := d.Parse(s, files, names); err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
-		return nil, &ParseError{strings.Join(names, ", "), 0, err.Error()}
-	}
-	return s, nil
-}
-
-// build makes a set that comes from no file of a resolver's and verifies it.
-func (d Dataset) build() (*Set, error) {
-	if d.Make == nil {
+	switch {
+	case d.Parse != nil:
+		if err := d.Parse(s, files, names); err != nil {
+			return nil, err
+		}
+	case d.Make != nil:
+		d.Make(s)
+	default:
 		return nil, errors.New("it has neither files nor a function that makes it")
 	}
-	s := &Set{Dataset: d}
-	d.Make(s)
-	return s, s.check()
+	err := s.check()
+	if err != nil && d.Parse != nil {
+		err = &ParseError{strings.Join(names, ", "), 0, err.Error()}
+	}
+	return s, err
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"hambench/internal/atomicfile"
 	"hambench/usage"
@@ -36,8 +35,6 @@ type Resolver struct {
 	Offline  bool
 	Client   *http.Client // nil is one with short time-outs; redirects are followed to HTTPS only
 
-	once    sync.Once
-	client  *http.Client
 	network network
 }
 
@@ -73,13 +70,6 @@ func (r *Resolver) Load(ctx context.Context, name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Files) == 0 {
-		s, err := d.build()
-		if err != nil {
-			return nil, usage.Errorf("data set %s: %w", name, err)
-		}
-		return s, nil
-	}
 	var files [][]byte
 	var names []string
 	for _, f := range d.Files {
@@ -104,61 +94,68 @@ func (r *Resolver) Datasets() Registry {
 	return r.Registry
 }
 
-// file returns the verified bytes of a file and where they came from.
+// file returns the verified bytes of a file and where they came from. A
+// damaged copy in the cache is fetched again.
 func (r *Resolver) file(ctx context.Context, d Dataset, f File) (data []byte, from string, err error) {
-	for _, dir := range []string{r.Dir, r.CacheDir} {
-		data, path, err := local(dir, f)
+	if data, from, err = d.local(f, r.Dir); from != "" {
+		if err != nil {
+			err = usage.Errorf("%s: %w", from, err)
+		}
+		return data, from, err
+	}
+	if data, from, err = d.local(f, r.CacheDir); from != "" && err == nil {
+		return data, from, nil
+	}
+	data, err = r.download(ctx, f)
+	if err == nil && r.CacheDir != "" {
+		err = keep(r.CacheDir, f, data)
+	}
+	return data, f.URLs[0], err
+}
+
+// local returns the verified bytes of the first copy of a file in the folders,
+// and where it lies; "" if there is none.
+func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err error) {
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		path = filepath.Join(dir, filepath.FromSlash(f.Path))
+		data, err = os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err == nil {
+			err = d.verify(f, path, data)
+		}
 		if err != nil {
-			return nil, path, usage.Errorf("%w", err)
+			data = nil
 		}
-		if got := digest(data); got == f.SHA256 {
-			return data, path, nil
-		} else if dir == r.Dir {
-			return nil, path, usage.Errorf("%s: %s", path, d.mismatch(f, path, data, got))
-		}
-		// A damaged copy in the cache is fetched again.
+		return data, path, err
 	}
-	data, err = r.download(ctx, f)
-	if err != nil {
-		return nil, "", err
-	}
-	if r.CacheDir != "" {
-		if err := keep(r.CacheDir, f, data); err != nil {
-			return nil, "", err
-		}
-	}
-	return data, f.URLs[0], nil
+	return nil, "", nil
 }
 
-// mismatch describes a file of the wrong digest: by what the parser makes of
-// it, where that finds fault, since it is closer to the cause.
-func (d Dataset) mismatch(f File, path string, data []byte, got string) string {
-	err := d.Parse(&Set{Dataset: d}, [][]byte{data}, []string{path})
-	if len(d.Files) == 1 {
-		_, err = d.read([][]byte{data}, []string{path})
+// verify compares a file's digest with what it should be. Its error says what
+// the parser makes of the bytes, where that finds fault, since it is closer to
+// the cause.
+func (d Dataset) verify(f File, path string, data []byte) error {
+	got := digest(data)
+	if got == f.SHA256 {
+		return nil
 	}
-	bad, ok := errors.AsType[*ParseError](err)
-	if !ok {
-		return fmt.Sprintf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
+	s := &Set{Dataset: d}
+	err := d.Parse(s, [][]byte{data}, []string{path})
+	if err == nil && len(d.Files) == 1 {
+		err = s.check()
 	}
-	where := ""
-	if bad.Line > 0 {
-		where = fmt.Sprintf("line %d: ", bad.Line)
+	if err == nil {
+		return fmt.Errorf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
 	}
-	return fmt.Sprintf("%s%s (SHA-256 %.12s…: want %.12s…)", where, bad.Problem, got, f.SHA256)
-}
-
-// local reads a file of a data folder; no folder holds no file.
-func local(dir string, f File) (data []byte, path string, err error) {
-	if dir == "" {
-		return nil, "", fs.ErrNotExist
+	if bad, ok := errors.AsType[*ParseError](err); ok {
+		bad.File = "" // the caller names it
 	}
-	path = filepath.Join(dir, filepath.FromSlash(f.Path))
-	data, err = os.ReadFile(path)
-	return data, path, err
+	return fmt.Errorf("%w (SHA-256 %.12s…: want %.12s…)", err, got, f.SHA256)
 }
 
 // keep stores a fetched file in the cache, whole or not at all.
@@ -199,24 +196,10 @@ func (r *Resolver) Status(name string) ([]Status, error) {
 	}
 	var out []Status
 	for _, f := range d.Files {
-		out = append(out, r.status(d, f))
+		_, path, err := d.local(f, r.Dir, r.CacheDir)
+		out = append(out, Status{Dataset: d.Name, File: f, Path: path, Err: err})
 	}
 	return out, nil
-}
-
-func (r *Resolver) status(d Dataset, f File) Status {
-	for _, dir := range []string{r.Dir, r.CacheDir} {
-		data, path, err := local(dir, f)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		t := Status{Dataset: d.Name, File: f, Path: path, Err: err}
-		if got := digest(data); err == nil && got != f.SHA256 {
-			t.Err = errors.New(d.mismatch(f, path, data, got))
-		}
-		return t
-	}
-	return Status{Dataset: d.Name, File: f}
 }
 
 // FetchCommand is the command that gets data sets for good.

@@ -87,6 +87,34 @@ func update(u *Update, z *State, n Noise) {
 
 func isZero(c Coef) bool { return c.All == 0 && c.Each == nil }
 
+// adaptive is a leapfrog that learns from its gradients until it is frozen.
+type adaptive struct {
+	leapfrog *Kick
+	observe  func(gradient, r []float64) // may change the leapfrog, and rescale the momentum r
+	frozen   bool
+}
+
+func (s *adaptive) Step(z *State, f Force, n Noise) {
+	if s.frozen {
+		s.leapfrog.Step(z, f, n)
+		return
+	}
+	s.leapfrog.gradient(z, f)
+	s.observe(s.leapfrog.g, z.R)
+	s.leapfrog.finish(z, n)
+}
+
+// kick is the step once nothing looks at gradients.
+func (s *adaptive) kick() *Kick {
+	if s.frozen {
+		return s.leapfrog
+	}
+	return nil
+}
+
+// Freeze keeps what was learnt as it is: from then on the chain is Markov.
+func (s *adaptive) Freeze() { s.frozen = true }
+
 // flow is an Update without a gradient.
 type flow struct{ Update }
 

@@ -1,6 +1,7 @@
 package integrators
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -36,14 +37,11 @@ func (r Registry) Lookup(name string) (Method, error) {
 	if strings.HasPrefix(name, splitPrefix) {
 		return parseSplit(name)
 	}
-	var names []string
-	for _, m := range r {
-		if m.Name == name {
-			return m, nil
-		}
-		names = append(names, m.Name)
+	m, err := usage.Lookup("integrator", name, r, func(m Method) string { return m.Name })
+	if err != nil {
+		err = usage.Errorf("%w, or split:WORD with a word of A, B and O", err)
 	}
-	return Method{}, usage.Errorf("unknown integrator %q: want one of %s, or split:WORD with a word of A, B and O", name, strings.Join(names, ", "))
+	return m, err
 }
 
 // Define completes a method: its New checks the parameters against what the
@@ -64,26 +62,27 @@ func Define(m Method, build func(dim int, p Params) (kernel, refresh Stepper)) M
 // checked returns the parameters with their defaults filled in and with
 // slices and maps of their own.
 func (p Params) checked(m *Method, dim int) (Params, error) {
-	if dim < 1 {
+	p.Inner = cmp.Or(p.Inner, 1)
+	switch {
+	case dim < 1:
 		return p, usage.Errorf("%s: dimension %d: want at least 1", m.Name, dim)
-	}
-	if !(p.Step > 0) || math.IsInf(p.Step, 0) {
+	case !(p.Step > 0) || math.IsInf(p.Step, 0):
 		return p, usage.Errorf("%s: step h = %v: want a finite number > 0", m.Name, p.Step)
-	}
-	if err := checkFriction(m, p.Friction); err != nil {
-		return p, err
-	}
-	if p.Inner == 0 {
-		p.Inner = 1
-	}
-	if p.Inner < 1 {
+	case !(p.Friction > 0):
+		return p, usage.Errorf("%s: friction C = %v: want a number > 0", m.Name, p.Friction)
+	case math.IsInf(p.Friction, 1) && !m.FullRefreshment:
+		return p, usage.Errorf("%s: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)", m.Name)
+	case p.Inner < 1:
 		return p, usage.Errorf("%s: N_l = %d inner steps: want at least 1", m.Name, p.Inner)
-	}
-	if p.Inner > 1 && !m.InnerSteps {
+	case p.Inner > 1 && !m.InnerSteps:
 		return p, usage.Errorf("%s: N_l = %d inner steps: want 1 (the scheme has no inner steps)", m.Name, p.Inner)
+	case p.InvMass != nil && len(p.InvMass) != dim:
+		return p, usage.Errorf("%s: inverse mass of length %d: want %d, one number per parameter", m.Name, len(p.InvMass), dim)
 	}
-	if err := checkInvMass(m.Name, dim, p.InvMass); err != nil {
-		return p, err
+	for i, w := range p.InvMass {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return p, usage.Errorf("%s: inverse mass of parameter %d is %v: want a finite number > 0", m.Name, i, w)
+		}
 	}
 	p.InvMass = slices.Clone(p.InvMass)
 	var err error
@@ -94,12 +93,8 @@ func (p Params) checked(m *Method, dim int) (Params, error) {
 // values returns the values of the scheme's own parameters, given or
 // default; nil if it has none.
 func (m *Method) values(given map[string]float64) (map[string]float64, error) {
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.ContainsFunc(m.Parameters, func(p Parameter) bool { return p.Name == name }) {
-			return nil, m.unknownParameter(name)
-		}
-	}
-	var values map[string]float64
+	values := make(map[string]float64)
+	var names []string
 	for _, p := range m.Parameters {
 		v, ok := given[p.Name]
 		if !ok {
@@ -108,48 +103,21 @@ func (m *Method) values(given map[string]float64) (map[string]float64, error) {
 		if !(p.Low <= v && v <= p.High) {
 			return nil, usage.Errorf("%s: %s = %v: want a number from %v to %v", m.Name, p.Name, v, p.Low, p.High)
 		}
-		if values == nil {
-			values = make(map[string]float64)
-		}
 		values[p.Name] = v
-	}
-	return values, nil
-}
-
-func (m *Method) unknownParameter(name string) error {
-	if len(m.Parameters) == 0 {
-		return usage.Errorf("%s: parameter %q: the scheme has no parameters of its own", m.Name, name)
-	}
-	var names []string
-	for _, p := range m.Parameters {
 		names = append(names, p.Name)
 	}
-	return usage.Errorf("%s: parameter %q: want one of %s", m.Name, name, strings.Join(names, ", "))
-}
-
-func checkFriction(m *Method, c float64) error {
-	switch {
-	case !(c > 0):
-		return usage.Errorf("%s: friction C = %v: want a number > 0", m.Name, c)
-	case math.IsInf(c, 1) && !m.FullRefreshment:
-		return usage.Errorf("%s: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)", m.Name)
-	}
-	return nil
-}
-
-func checkInvMass(name string, dim int, invMass []float64) error {
-	if invMass == nil {
-		return nil
-	}
-	if len(invMass) != dim {
-		return usage.Errorf("%s: inverse mass of length %d: want %d, one number per parameter", name, len(invMass), dim)
-	}
-	for i, m := range invMass {
-		if !(m > 0) || math.IsInf(m, 0) {
-			return usage.Errorf("%s: inverse mass of parameter %d is %v: want a finite number > 0", name, i, m)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		switch _, known := values[name]; {
+		case len(names) == 0:
+			return nil, usage.Errorf("%s: parameter %q: the scheme has no parameters of its own", m.Name, name)
+		case !known:
+			return nil, usage.Errorf("%s: parameter %q: want one of %s", m.Name, name, strings.Join(names, ", "))
 		}
 	}
-	return nil
+	if len(values) == 0 {
+		return nil, nil
+	}
+	return values, nil
 }
 
 // one is the coefficient 1.

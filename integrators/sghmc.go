@@ -46,47 +46,25 @@ const varianceWindow = 1000
 //
 // The correction assumes gradient noise that is independent from step to
 // step. Under reshuffle it is not, and the correction is then itself an error
-// of order 1. Package certify freezes the scheme at V̂ = 0, where it is
-// leapfrog.
+// of order 1. Frozen before its first step, as package certify does, the
+// scheme has V̂ = 0 and is leapfrog.
 type sghmc struct {
-	leapfrog *Kick
+	adaptive
 	h, C     float64
 	v, prev  []float64 // V̂ and the last gradient
 	observed int
-	frozen   bool
 }
 
 func newSGHMC(dim int, p Params) *sghmc {
-	s := &sghmc{
-		leapfrog: newLeapfrog(dim, p),
-		h:        p.Step, C: p.Friction,
-		v: make([]float64, dim), prev: make([]float64, dim),
-	}
+	s := &sghmc{h: p.Step, C: p.Friction, v: make([]float64, dim), prev: make([]float64, dim)}
+	s.adaptive = adaptive{leapfrog: newLeapfrog(dim, p), observe: s.observe}
 	s.leapfrog.update.S.Each = make([]float64, dim)
 	s.correct()
 	return s
 }
 
-func (s *sghmc) Step(z *State, f Force, n Noise) {
-	if s.frozen {
-		s.leapfrog.Step(z, f, n)
-		return
-	}
-	s.leapfrog.gradient(z, f)
-	s.observe(s.leapfrog.g)
-	s.leapfrog.finish(z, n)
-}
-
-// kick is the step once the adaptation, which looks at gradients, has ended.
-func (s *sghmc) kick() *Kick {
-	if s.frozen {
-		return s.leapfrog
-	}
-	return nil
-}
-
 // observe takes a gradient into V̂.
-func (s *sghmc) observe(gradient []float64) {
+func (s *sghmc) observe(gradient, _ []float64) {
 	if s.observed > 0 {
 		weight := max(1/float64(s.observed), 1./varianceWindow)
 		for i, g := range gradient {
@@ -105,10 +83,6 @@ func (s *sghmc) correct() {
 		s.leapfrog.update.S.Each[i] = math.Sqrt(max(0, 2*(s.C-s.h*v/2)*s.h))
 	}
 }
-
-// Freeze keeps V̂ as it is. A chain frozen before its first step has V̂ = 0
-// and is leapfrog.
-func (s *sghmc) Freeze() { s.frozen = true }
 
 // GradientVariance returns a copy of V̂.
 func (s *sghmc) GradientVariance() []float64 { return slices.Clone(s.v) }

@@ -46,11 +46,10 @@ const leastSquare = 1e-16
 // nor a rescaling. (The authors keep the velocity M⁻¹r instead. That takes
 // N(0, M) to a law of variance M'²/M.)
 type sghmcAdaptive struct {
-	leapfrog       *Kick
+	adaptive
 	h, C           float64
 	m, v, avg, tau []float64 // M⁻¹, V̂, g, τ
 	observed       int       // gradients
-	frozen         bool
 }
 
 func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
@@ -66,26 +65,8 @@ func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
 		s.tau[i] = 1
 	}
 	p.InvMass = s.m
-	s.leapfrog = newLeapfrog(dim, p)
+	s.adaptive = adaptive{leapfrog: newLeapfrog(dim, p), observe: s.observe}
 	return s
-}
-
-func (s *sghmcAdaptive) Step(z *State, f Force, n Noise) {
-	if s.frozen {
-		s.leapfrog.Step(z, f, n)
-		return
-	}
-	s.leapfrog.gradient(z, f)
-	s.observe(s.leapfrog.g, z.R)
-	s.leapfrog.finish(z, n)
-}
-
-// kick is the step once the adaptation, which looks at gradients, has ended.
-func (s *sghmcAdaptive) kick() *Kick {
-	if s.frozen {
-		return s.leapfrog
-	}
-	return nil
 }
 
 // observe takes a gradient into V̂, M and the coefficients, and rescales the
@@ -107,8 +88,5 @@ func (s *sghmcAdaptive) observe(gradient, r []float64) {
 		s.leapfrog.update.P.Each[i] = 1 - s.h*s.C*m
 	}
 }
-
-// Freeze keeps the mass as it is: from then on the chain is Markov.
-func (s *sghmcAdaptive) Freeze() { s.frozen = true }
 
 func (s *sghmcAdaptive) invMass() []float64 { return slices.Clone(s.m) }

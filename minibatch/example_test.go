@@ -90,11 +90,7 @@ func ExampleMethod() {
 		fmt.Println(err)
 		return
 	}
-	index, err := mine.NewIndex(4, rand.New(rand.NewPCG(2, 0)))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	index := mine.Index(4, rand.New(rand.NewPCG(2, 0)))
 	for range 3 * mine.Visits.Period(4) {
 		fmt.Print(index.Next(), " ")
 	}

@@ -36,11 +36,7 @@ func mustStream(t *testing.T, name string, rows, k int, seed uint64) Stream {
 
 func mustIndex(t *testing.T, name string, k int, seed uint64) Index {
 	t.Helper()
-	s, err := lookup(t, name).NewIndex(k, source(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return lookup(t, name).Index(k, source(seed))
 }
 
 // batches returns a number of batches that a scheme accepts.
@@ -269,10 +265,7 @@ func TestIndexIsTheStreamsOwn(t *testing.T) {
 		if !m.Whole() {
 			shuffle(identity(rows), rng)
 		}
-		index, err := m.NewIndex(k, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := m.Index(k, rng)
 		for i := range 3 * k {
 			if a, b := s.Next().Index, index.Next(); a != b {
 				t.Fatalf("%s: step %d: stream gives batch %d, index %d", m.Name, i, a, b)
@@ -342,9 +335,7 @@ func TestBadInput(t *testing.T) {
 	checkUsage(t, err, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window, iid`)
 	_, err = Method{Name: "mine"}.New(4, 2, source(1))
 	checkUsage(t, err, `scheme "mine" has neither Index nor Stream: want one of them`)
-	_, err = lookup(t, "window").NewIndex(3, source(1))
-	checkUsage(t, err, "window: its batches are not numbered: want one of full, reshuffle, replacement, cyclic, symmetric")
-	_, err = lookup(t, "cyclic").NewIndex(0, source(1))
+	_, err = lookup(t, "cyclic").New(4, 0, source(1))
 	checkUsage(t, err, "cyclic: K = 0 batches: want at least 1")
 }
 
@@ -394,14 +385,16 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 		"a cap": func(m *Method) { m.Cap.Joint = 2 },
 		"a law": func(m *Method) { m.Visits = Permutation{} },
 		"a draw": func(m *Method) {
-			m.Index = func(k int, rng *rand.Rand) Index { rng.Uint64(); return newCyclic(k, rng) }
+			m.Index = func(k int, rng *rand.Rand) Index { rng.Uint64(); return cyclicMethod.Index(k, rng) }
 		},
-		"a list": func(m *Method) { m.Stream = newIID },
+		"a list": func(m *Method) { m.Stream = iidMethod.Stream },
 		"weights": func(m *Method) {
-			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &weighted{newIID(rows, k, rng), 1} }
+			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &weighted{iidMethod.Stream(rows, k, rng), 1} }
 		},
 		"a scale": func(m *Method) {
-			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &rescaled{Partition(rows, k, rng, newCyclic)} }
+			m.Stream = func(rows, k int, rng *rand.Rand) Stream {
+				return &rescaled{Partition(rows, k, rng, cyclicMethod.Index)}
+			}
 		},
 	} {
 		m := base
@@ -415,7 +408,7 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 // A weight that changes in its last bit changes the fingerprint.
 func TestFingerprintHoldsWeights(t *testing.T) {
 	of := func(w float64) string {
-		return Fingerprint(Method{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) Stream { return &weighted{newIID(rows, k, rng), w} }})
+		return Fingerprint(Method{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) Stream { return &weighted{iidMethod.Stream(rows, k, rng), w} }})
 	}
 	if of(1) == of(math.Nextafter(1, 2)) || of(1) != of(1) {
 		t.Error("fingerprints of two weights are the same, or of one weight not")

@@ -8,12 +8,13 @@ type Index interface {
 	Next() int
 }
 
-// partition is a stream over a fixed partition of the rows, which is cut
-// from one arrangement; index chooses the batch.
+// partition is a stream over a partition of the rows, which is cut from an
+// arrangement; index chooses the batch.
 type partition struct {
 	order   []int
 	k       int
 	index   Index
+	rng     *rand.Rand // makes a new arrangement whenever batch 0 comes; nil: it stays
 	started bool
 }
 
@@ -26,9 +27,23 @@ func Partition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) In
 	return p
 }
 
+// The order of the batches of a new arrangement needs no draw: all orders are
+// alike.
+var repartitionMethod = Method{
+	Name:  "repartition",
+	About: "rows shuffled anew and cut into K batches every epoch",
+	Stream: func(rows, k int, rng *rand.Rand) Stream {
+		return &partition{order: identity(rows), k: k, index: newInOrder(k, rng), rng: rng}
+	},
+}
+
 func (p *partition) Next() Batch {
 	b := cut(len(p.order), p.k, p.index.Next())
-	b.Rearranged = !p.started
+	anew := p.rng != nil && b.Index == 0
+	if anew {
+		shuffle(p.order, p.rng)
+	}
+	b.Rearranged = anew || !p.started
 	p.started = true
 	return b
 }
@@ -41,9 +56,6 @@ func (p *partition) Arrangement() []int { return p.order }
 func cut(n, k, i int) Batch {
 	return Batch{Index: i, Lo: i * n / k, Hi: (i + 1) * n / k, Scale: float64(k)}
 }
-
-// size is the number of rows of a batch outside of a partition, round(n/k).
-func size(n, k int) int { return (2*n + k) / (2 * k) }
 
 func identity(n int) []int {
 	s := make([]int, n)

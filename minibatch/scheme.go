@@ -3,7 +3,6 @@ package minibatch
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"hambench/usage"
 )
@@ -33,10 +32,11 @@ type Method struct {
 // All that is random comes from rng, which the stream keeps. Numbers out of
 // range are usage errors.
 func (m Method) New(rows, k int, rng *rand.Rand) (Stream, error) {
-	if err := m.check(k); err != nil {
-		return nil, err
-	}
 	switch {
+	case k < 1:
+		return nil, usage.Errorf("%s: K = %d batches: want at least 1", m.Name, k)
+	case k > 1 && m.Whole():
+		return nil, usage.Errorf("%s: K = %d batches: want 1", m.Name, k)
 	case rows < 1:
 		return nil, usage.Errorf("%s: %d rows: want at least 1", m.Name, rows)
 	case k > rows:
@@ -47,28 +47,6 @@ func (m Method) New(rows, k int, rng *rand.Rand) (Stream, error) {
 		return nil, usage.Errorf("scheme %q has neither Index nor Stream: want one of them", m.Name)
 	}
 	return Partition(rows, k, rng, m.Index), nil
-}
-
-// NewIndex returns the bare sequence of the scheme's batch numbers, on which
-// its stream draws, too. A scheme without numbered batches is a usage error.
-func (m Method) NewIndex(k int, rng *rand.Rand) (Index, error) {
-	if m.Index == nil {
-		return nil, usage.Errorf("%s: its batches are not numbered: want one of %s", m.Name, Builtin().Fixed().names())
-	}
-	if err := m.check(k); err != nil {
-		return nil, err
-	}
-	return m.Index(k, rng), nil
-}
-
-func (m Method) check(k int) error {
-	if k < 1 {
-		return usage.Errorf("%s: K = %d batches: want at least 1", m.Name, k)
-	}
-	if m.Whole() && k != 1 {
-		return usage.Errorf("%s: K = %d batches: want 1", m.Name, k)
-	}
-	return nil
 }
 
 // Whole reports whether every batch is all of the data.
@@ -114,12 +92,4 @@ func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) 
 // fixed partition: those that package certify takes.
 func (r Registry) Fixed() Registry {
 	return slices.DeleteFunc(slices.Clone(r), func(m Method) bool { return m.Visits == nil })
-}
-
-func (r Registry) names() string {
-	var names []string
-	for _, m := range r {
-		names = append(names, m.Name)
-	}
-	return strings.Join(names, ", ")
 }

@@ -38,12 +38,15 @@ func ExampleRegistry_New() {
 
 // Which models take a data set is known before it is loaded; what a target can
 // do is asked of the target.
-func ExampleRegistry_Taking() {
+func ExampleModel_Check() {
 	ionosphere, err := datasets.Builtin().Lookup("ionosphere")
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, m := range models.Builtin().Taking(ionosphere.Shape) {
+	for _, m := range models.Builtin() {
+		if m.Check(ionosphere.Name, ionosphere.Shape) != nil {
+			continue
+		}
 		fmt.Printf("%s: %d parameters\n", m.Name, m.Dim(ionosphere.Shape, models.Options{}))
 	}
 	source := models.NewSource(nil, &datasets.Resolver{})

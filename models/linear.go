@@ -29,21 +29,29 @@ const (
 type linear struct {
 	scores
 	listed
-	variance float64   // σ²
-	given    []float64 // Φ as it was given, row-major, rows × linearDim
+	variance float64 // σ²
+	phi      column[float64]
+	minusY   column[float64]
 	test     []float64 // features of the test inputs
-	kernels  linearKernels
-	law      *linearLaw // the posterior, on first use
+	kernels  *kernel.Set
+	programs []*linearPrograms // by the number of rows
+	frame    [][]float64       // what they work on
+	law      *linearLaw        // the posterior, on first use
 }
 
 func newLinear(s *datasets.Split, o Options) (Target, error) {
-	set := kernel.Default()
-	if o.Plain {
-		set = kernel.Plain()
+	rows, omega, minusY := s.TrainRows(), frequencies(), slices.Clone(s.TrainY)
+	floats.Scale(-1, minusY)
+	t := &linear{
+		scores: scores{s}, listed: listed{rows: rows}, variance: s.NoiseVariance, minusY: newColumn(minusY, 1), test: features(s.TestX, omega),
+		kernels: kernel.Default(), programs: make([]*linearPrograms, rows+1), frame: make([][]float64, slotCount),
 	}
-	omega := frequencies()
-	t := &linear{scores: scores{s}, variance: s.NoiseVariance, given: features(s.TrainX, omega), test: features(s.TestX, omega)}
-	t.kernels = newLinearKernels(set, s.TrainRows())
+	if o.Plain {
+		t.kernels = kernel.Plain()
+	}
+	t.frame[slotResidual] = kernel.Aligned[float64](rows)
+	// Aligned, with room for a list of all rows.
+	t.phi = column[float64]{linearDim, features(s.TrainX, omega), kernel.Aligned[float64](2 * rows * linearDim)[:rows*linearDim]}
 	t.Arrange(nil)
 	return t, nil
 }
@@ -71,52 +79,37 @@ func features(x, omega []float64) []float64 {
 
 func (t *linear) Name() string { return "linear" }
 func (t *linear) Dim() int     { return linearDim }
-func (t *linear) Rows() int    { return len(t.split.TrainY) }
 func (t *linear) Outputs() int { return len(t.test) / linearDim }
 
 func (t *linear) Arrange(order []int) {
-	arrange(t.kernels.phi, t.given, linearDim, order)
-	arrange(t.kernels.minusY, t.split.TrainY, 1, order)
-	floats.Scale(-1, t.kernels.minusY[:t.Rows()])
+	t.phi.arrange(order)
+	t.minusY.arrange(order)
 }
 
 func (t *linear) Gather(index []int, weights []float64) {
-	n, k := t.Rows(), &t.kernels
-	t.gather(n, index, weights)
-	if len(k.phi) == n*linearDim { // the first list
-		arranged := k.phi
-		k.phi = kernel.Aligned[float64](2 * n * linearDim)
-		copy(k.phi, arranged)
-	}
-	for i, r := range index {
-		copy(t.phi(n+i), t.given[r*linearDim:(r+1)*linearDim])
-	}
-	k.minusY = gather(k.minusY, t.split.TrainY, 1, index)
-	floats.Scale(-1, k.minusY[n:])
+	t.weigh(index, weights)
+	t.phi.gather(index)
+	t.minusY.gather(index)
 }
-
-func (t *linear) phi(i int) []float64 { return t.kernels.phi[i*linearDim : (i+1)*linearDim] }
 
 func (t *linear) Potential(theta []float64) float64 {
 	checkLen(linearDim, theta)
 	var squares float64
-	for i, y := range t.kernels.minusY[:t.Rows()] {
-		r := dot(t.phi(i), theta) + y
+	for i, y := range t.minusY.now[:t.rows] {
+		r := dot(t.phi.row(i), theta) + y
 		squares += r * r
 	}
 	return halfSquares(theta) + squares/(2*t.variance)
 }
 
 func (t *linear) Gradient(g, theta []float64, rows Rows) {
-	t.check(rows, t.Rows())
 	checkLen(linearDim, g, theta)
-	t.kernels.run(g, theta, rows.Lo, rows.Hi, rows.Scale/t.variance, t.weightsOf(rows, t.Rows()), true)
+	t.derive(g, theta, rows, true)
 }
 
 func (t *linear) HessianVector(hv, theta, v []float64, rows Rows) {
-	t.check(rows, t.Rows())
 	checkLen(linearDim, hv, theta, v)
-	t.kernels.run(hv, v, rows.Lo, rows.Hi, rows.Scale/t.variance, t.weightsOf(rows, t.Rows()), false)
+	t.derive(hv, v, rows, false)
 }
 
 func (t *linear) Predict(dst, theta []float64) {
@@ -130,15 +123,15 @@ func (t *linear) Predict(dst, theta []float64) {
 func (t *linear) DrawPrior(dst []float64) { checkLen(linearDim, dst) }
 
 func (t *linear) Affine(rows Rows) (precision, shift []float64) {
-	t.check(rows, t.Rows())
+	t.check(rows)
 	w := rows.Scale / t.variance
 	precision, shift = make([]float64, linearDim*linearDim), make([]float64, linearDim)
 	for i := rows.Lo; i < rows.Hi; i++ {
-		phi, v := t.phi(i), t.weight(i, t.Rows())
+		phi, v := t.phi.row(i), t.weight(i)
 		for d, p := range phi {
 			addOuter(precision[d*linearDim:(d+1)*linearDim], v, p, phi)
 		}
-		floats.AddScaled(shift, -w*v*t.kernels.minusY[i], phi)
+		floats.AddScaled(shift, -w*v*t.minusY.now[i], phi)
 	}
 	for i := range precision { // scaled last: so it is symmetric to the bit
 		precision[i] *= w
@@ -173,7 +166,7 @@ func (t *linear) posterior() *linearLaw {
 	if t.law != nil {
 		return t.law
 	}
-	precision, shift := t.Affine(Rows{0, t.Rows(), 1})
+	precision, shift := t.Affine(Rows{0, t.rows, 1})
 	var chol mat.Cholesky
 	if !chol.Factorize(mat.NewSymDense(linearDim, precision)) {
 		panic("models: posterior precision is not positive definite") // it is at least I
@@ -209,15 +202,10 @@ func (t *linear) DrawPosterior(dst []float64) {
 	floats.AddScaled(dst, 1, law.mean)
 }
 
-// linearKernels compute the derivatives of linear. Rows of Φ lie one after
-// another.
-type linearKernels struct {
-	phi, minusY []float64
-	frame       [][]float64
-	set         *kernel.Set
-	residuals   []*kernel.Program[float64] // Φw − y, by the number of rows
-	products    []*kernel.Program[float64] // Φv
-	sums        []*kernel.Program[float64] // prior part + Φᵀr
+// linearPrograms compute the derivatives over a number of rows, which lie one
+// after another.
+type linearPrograms struct {
+	residual, product, sum *kernel.Program[float64] // Φw − y, Φv, and the prior's part + Φᵀr
 }
 
 // Slots of the frame.
@@ -230,60 +218,46 @@ const (
 	slotCount
 )
 
-func newLinearKernels(set *kernel.Set, rows int) linearKernels {
-	k := linearKernels{
-		phi: kernel.Aligned[float64](rows * linearDim), minusY: make([]float64, rows),
-		frame: make([][]float64, slotCount), set: set,
-	}
-	k.frame[slotResidual] = kernel.Aligned[float64](rows)
-	for _, p := range []*[]*kernel.Program[float64]{&k.residuals, &k.products, &k.sums} {
-		*p = make([]*kernel.Program[float64], rows+1)
-	}
-	return k
-}
-
-// run stores x + w ΦᵀV(Φx − y), or x + w ΦᵀVΦx if not residual, over the rows
-// [lo, hi) in dst; V has the rows' weights v, nil for I, on its diagonal.
-func (k *linearKernels) run(dst, x []float64, lo, hi int, w float64, v []float64, residual bool) {
-	n := hi - lo
+// derive stores x + w ΦᵀV(Φx − y), or x + w ΦᵀVΦx if not residual, over the rows
+// in dst; w is their scale over σ², and V has their weights on its diagonal.
+func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
+	t.check(rows)
+	n := rows.Hi - rows.Lo
 	if n == 0 {
 		copy(dst, x)
 		return
 	}
-	if k.sums[n] == nil {
-		k.compile(n)
+	if t.programs[n] == nil {
+		t.programs[n] = newLinearPrograms(t.kernels, n)
 	}
-	k.frame[slotPhi], k.frame[slotMinusY] = k.phi[lo*linearDim:], k.minusY[lo:]
-	k.frame[slotVector], k.frame[slotResult] = x, dst
+	t.frame[slotPhi], t.frame[slotMinusY] = t.phi.now[rows.Lo*linearDim:], t.minusY.now[rows.Lo:]
+	t.frame[slotVector], t.frame[slotResult] = x, dst
 	if residual {
-		k.residuals[n].Run(k.frame)
+		t.programs[n].residual.Run(t.frame)
 	} else {
-		k.products[n].Run(k.frame)
+		t.programs[n].product.Run(t.frame)
 	}
-	r := k.frame[slotResidual][:n]
-	for i := range r {
-		r[i] *= w
+	r := t.frame[slotResidual][:n]
+	floats.Scale(rows.Scale/t.variance, r)
+	if v := t.weightsOf(rows); v != nil {
+		floats.Mul(r, v)
 	}
-	for i := range v {
-		r[i] *= v[i]
-	}
-	k.sums[n].Run(k.frame)
+	t.programs[n].sum.Run(t.frame)
 }
 
-// compile makes the programs for n rows.
-func (k *linearKernels) compile(n int) {
+func newLinearPrograms(set *kernel.Set, n int) *linearPrograms {
 	at := func(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }
-	d := kernel.Dots{
-		M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, H: at(slotMinusY),
+	dots := kernel.Dots{
+		M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),
 		Terms: []kernel.Term{{K: linearDim, A: at(slotPhi), ARow: linearDim, B: at(slotVector)}},
 	}
-	k.products[n], k.residuals[n], k.sums[n] = kernel.NewProgram[float64](k.set), kernel.NewProgram[float64](k.set), kernel.NewProgram[float64](k.set)
-	d.Epilogue = kernel.Store
-	k.products[n].Dots(d)
-	d.Epilogue = kernel.Add
-	k.residuals[n].Dots(d)
-	k.sums[n].Product(kernel.Product{
+	p := &linearPrograms{kernel.NewProgram[float64](set), kernel.NewProgram[float64](set), kernel.NewProgram[float64](set)}
+	p.product.Dots(dots)
+	dots.Epilogue = kernel.Add
+	p.residual.Dots(dots)
+	p.sum.Product(kernel.Product{
 		M: 1, N: linearDim, Scale: 1, C: at(slotResult), CRow: linearDim, Epilogue: kernel.Add, H: at(slotVector),
 		Terms: []kernel.Term{{K: n, A: at(slotResidual), ARow: n, ACol: 1, B: at(slotPhi), BRow: linearDim}},
 	})
+	return p
 }

@@ -2,7 +2,6 @@ package models
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,17 +13,17 @@ import (
 type logistic struct {
 	scores
 	listed
-	dim           int
-	givenX, x     []float64 // row-major, rows × dim; x and class: as arranged, then as gathered
-	givenC, class []int
-	testX         []float64
+	dim   int
+	x     column[float64]
+	class column[int]
+	testX []float64
 }
 
 func newLogistic(s *datasets.Split, _ Options) (Target, error) {
-	x := withOnes(s.TrainX, s.Features)
+	dim := s.Features + 1
 	return &logistic{
-		scores: scores{s}, dim: s.Features + 1, testX: withOnes(s.TestX, s.Features),
-		givenX: x, x: slices.Clone(x), givenC: s.TrainLabels, class: slices.Clone(s.TrainLabels),
+		scores: scores{s}, listed: listed{rows: len(s.TrainLabels)}, dim: dim,
+		x: newColumn(withOnes(s.TrainX, s.Features), dim), class: newColumn(s.TrainLabels, 1), testX: withOnes(s.TestX, s.Features),
 	}, nil
 }
 
@@ -39,50 +38,47 @@ func withOnes(x []float64, width int) []float64 {
 
 func (t *logistic) Name() string { return "logistic" }
 func (t *logistic) Dim() int     { return t.dim }
-func (t *logistic) Rows() int    { return len(t.givenC) }
 func (t *logistic) Outputs() int { return t.split.TestRows() }
 
 func (t *logistic) Arrange(order []int) {
-	arrange(t.x, t.givenX, t.dim, order)
-	arrange(t.class, t.givenC, 1, order)
+	t.x.arrange(order)
+	t.class.arrange(order)
 }
 
 func (t *logistic) Gather(index []int, weights []float64) {
-	t.gather(t.Rows(), index, weights)
-	t.x = gather(t.x, t.givenX, t.dim, index)
-	t.class = gather(t.class, t.givenC, 1, index)
+	t.weigh(index, weights)
+	t.x.gather(index)
+	t.class.gather(index)
 }
-
-func (t *logistic) row(i int) []float64 { return t.x[i*t.dim : (i+1)*t.dim] }
 
 func (t *logistic) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
 	u := halfSquares(theta)
-	for i, c := range t.class[:t.Rows()] {
-		z := dot(t.row(i), theta)
+	for i, c := range t.class.now[:t.rows] {
+		z := dot(t.x.row(i), theta)
 		u += softplus(z) - float64(c)*z
 	}
 	return u
 }
 
 func (t *logistic) Gradient(g, theta []float64, rows Rows) {
-	t.check(rows, t.Rows())
+	t.check(rows)
 	checkLen(t.dim, g, theta)
 	copy(g, theta)
 	for i := rows.Lo; i < rows.Hi; i++ {
-		x := t.row(i)
-		floats.AddScaled(g, rows.Scale*t.weight(i, t.Rows())*(sigmoid(dot(x, theta))-float64(t.class[i])), x)
+		x := t.x.row(i)
+		floats.AddScaled(g, rows.Scale*t.weight(i)*(sigmoid(dot(x, theta))-float64(t.class.now[i])), x)
 	}
 }
 
 func (t *logistic) HessianVector(hv, theta, v []float64, rows Rows) {
-	t.check(rows, t.Rows())
+	t.check(rows)
 	checkLen(t.dim, hv, theta, v)
 	copy(hv, v)
 	for i := rows.Lo; i < rows.Hi; i++ {
-		x := t.row(i)
+		x := t.x.row(i)
 		p := sigmoid(dot(x, theta))
-		floats.AddScaled(hv, rows.Scale*t.weight(i, t.Rows())*p*(1-p)*dot(x, v), x)
+		floats.AddScaled(hv, rows.Scale*t.weight(i)*p*(1-p)*dot(x, v), x)
 	}
 }
 

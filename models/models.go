@@ -117,21 +117,6 @@ func checkLen(want int, vectors ...[]float64) {
 	}
 }
 
-// arrange stores the given rows, width numbers each, in their new order in
-// dst; a nil order is the given one.
-func arrange[T any](dst, given []T, width int, order []int) {
-	if order == nil {
-		copy(dst, given)
-		return
-	}
-	if len(order)*width != len(given) {
-		panic(fmt.Sprintf("models: order of %d rows: want %d", len(order), len(given)/width))
-	}
-	for i, r := range order {
-		copy(dst[i*width:(i+1)*width], given[r*width:(r+1)*width])
-	}
-}
-
 // halfSquares is ½ |x|², the negative log-density of N(0, I) up to a
 // constant.
 func halfSquares(x []float64) float64 {

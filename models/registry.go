@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"slices"
 
 	"hambench/datasets"
 	"hambench/usage"
@@ -121,9 +120,4 @@ func (r Registry) New(name string, s *datasets.Split, o Options) (Target, error)
 		return nil, err
 	}
 	return m.On(s, o)
-}
-
-// Taking returns the models that take data of a shape.
-func (r Registry) Taking(s datasets.Shape) Registry {
-	return slices.DeleteFunc(slices.Clone(r), func(m Model) bool { return m.Takes != nil && !m.Takes(s) })
 }

@@ -21,18 +21,16 @@ func Score(p *datasets.Split, draws [][]float64) map[string]float64 {
 	if p.TestRows() == 0 || len(draws) == 0 {
 		return nil
 	}
-	s := scores{p}
 	if p.Task == datasets.Classification {
-		return s.classification(draws)
+		return classificationScores(p, draws)
 	}
-	return s.regression(draws)
+	return regressionScores(p, draws)
 }
 
-// regression scores the mixture of the draws' normal laws
+// regressionScores judges the mixture of the draws' normal laws
 // N(f_s(x*), σ²) in the target's own units: the root mean square error of its
 // mean, and the mean of −log (1/S) Σ_s N(y*; f_s(x*), σ²).
-func (s scores) regression(draws [][]float64) map[string]float64 {
-	p := s.split
+func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	var squares, nll float64
 	logs := make([]float64, len(draws))
 	for i, y := range p.TestY {
@@ -50,29 +48,23 @@ func (s scores) regression(draws [][]float64) map[string]float64 {
 	return map[string]float64{"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant}
 }
 
-// classification scores the mean of the draws' class probabilities: the share
+// classificationScores judges the mean of the draws' class probabilities: the share
 // of test rows whose class is the most probable one, and the mean of the
 // negative log-probability of their class.
-func (s scores) classification(draws [][]float64) map[string]float64 {
+func classificationScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	var hits, nll float64
-	mean := make([]float64, s.split.Classes)
-	for i, c := range s.split.TestLabels {
+	mean := make([]float64, p.Classes)
+	for i, c := range p.TestLabels {
 		clear(mean)
 		for _, d := range draws {
 			addProbabilities(mean, d, i)
 		}
-		best := 0
-		for k, p := range mean {
-			if p > mean[best] {
-				best = k
-			}
-		}
-		if best == c {
+		if floats.MaxIdx(mean) == c {
 			hits++
 		}
 		nll -= math.Log(mean[c] / float64(len(draws)))
 	}
-	n := float64(len(s.split.TestLabels))
+	n := float64(len(p.TestLabels))
 	return map[string]float64{"accuracy": hits / n, "mnll": nll / n}
 }
 

@@ -2,7 +2,6 @@ package models
 
 import (
 	"math"
-	"slices"
 
 	"hambench/datasets"
 )
@@ -16,29 +15,28 @@ const toyPriorVariance = 0.5
 // σ_θ⁻² + n σ_x⁻².
 type toy struct {
 	listed
-	given, x []float64 // x: as arranged, then as gathered
-	variance float64   // σ_x²
+	x        column[float64]
+	variance float64 // σ_x²
 }
 
 func newToy(s *datasets.Split, _ Options) (Target, error) {
-	return &toy{given: s.TrainY, x: slices.Clone(s.TrainY), variance: s.NoiseVariance}, nil
+	return &toy{listed{rows: len(s.TrainY)}, newColumn(s.TrainY, 1), s.NoiseVariance}, nil
 }
 
 func (t *toy) Name() string        { return "toy" }
 func (t *toy) Dim() int            { return 1 }
-func (t *toy) Rows() int           { return len(t.given) }
 func (t *toy) Outputs() int        { return 1 }
-func (t *toy) Arrange(order []int) { arrange(t.x, t.given, 1, order) }
+func (t *toy) Arrange(order []int) { t.x.arrange(order) }
 
 func (t *toy) Gather(index []int, weights []float64) {
-	t.gather(len(t.given), index, weights)
-	t.x = gather(t.x, t.given, 1, index)
+	t.weigh(index, weights)
+	t.x.gather(index)
 }
 
 func (t *toy) Potential(theta []float64) float64 {
 	checkLen(1, theta)
 	u := theta[0] * theta[0] / (2 * toyPriorVariance)
-	for _, x := range t.x[:len(t.given)] {
+	for _, x := range t.x.now[:t.rows] {
 		u += (theta[0] - x) * (theta[0] - x) / (2 * t.variance)
 	}
 	return u
@@ -62,11 +60,11 @@ func (t *toy) Affine(rows Rows) (precision, shift []float64) {
 }
 
 func (t *toy) affine(rows Rows) (p, s float64) {
-	t.check(rows, len(t.given))
+	t.check(rows)
 	var sum, count float64
 	for i := rows.Lo; i < rows.Hi; i++ {
-		w := t.weight(i, len(t.given))
-		sum += w * t.x[i]
+		w := t.weight(i)
+		sum += w * t.x.now[i]
 		count += w
 	}
 	w := rows.Scale / t.variance
@@ -84,7 +82,7 @@ func (t *toy) DrawPrior(dst []float64) {
 }
 
 func (t *toy) posterior() (mean, sd float64) {
-	p, s := t.affine(Rows{0, len(t.given), 1})
+	p, s := t.affine(Rows{0, t.rows, 1})
 	return s / p, 1 / math.Sqrt(p)
 }
 

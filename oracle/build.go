@@ -67,14 +67,6 @@ func Build(ctx context.Context, newTarget func() (models.Target, error), spec Sp
 	return b.build(ctx)
 }
 
-func (b *builder) build(ctx context.Context) (*Reference, error) {
-	b.firstDone = make(chan struct{})
-	if err := b.run(ctx); err != nil {
-		return nil, err
-	}
-	return b.assemble(), nil
-}
-
 type builder struct {
 	spec      Spec
 	key       string
@@ -101,13 +93,13 @@ func (b *builder) progress(done, more int64) {
 	}
 }
 
-// run runs the chains and the cross-check, Workers at a time. The first error
+// build runs the chains and the cross-check, Workers at a time. The first error
 // stops all.
-func (b *builder) run(ctx context.Context) error {
+func (b *builder) build(ctx context.Context) (*Reference, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	units := b.spec.Chains + 1
-	b.chains = make([]*part, b.spec.Chains)
+	b.chains, b.firstDone = make([]*part, b.spec.Chains), make(chan struct{})
 	b.progress(0, int64(b.spec.Chains)*b.chainSteps(0)+b.crossCheckSteps())
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -125,7 +117,10 @@ func (b *builder) run(ctx context.Context) error {
 		})
 	}
 	workers.Wait()
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return b.assemble(), nil
 }
 
 // runUnit runs a chain or, after them, the cross-check, which needs only the
@@ -202,11 +197,9 @@ func (b *builder) streamKey(name string) uint64 {
 func (b *builder) assemble() *Reference {
 	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds}
 	restarts := 0
+	r.take(b.chains)
 	for _, p := range b.chains {
-		r.Draws = append(r.Draws, p.draws)
-		r.Start = append(r.Start, p.end)
 		r.ChainStep = append(r.ChainStep, p.Step)
-		r.Potential = append(r.Potential, p.potential)
 		r.Seconds += p.Seconds
 		restarts += p.Restarts
 	}

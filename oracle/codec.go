@@ -51,14 +51,14 @@ type partHead struct {
 
 // Encode returns the reference as JSON.
 func (r *Reference) Encode() ([]byte, error) {
-	var w writer
+	var arrays []byte
 	for c := range r.Draws {
-		w.chain(r.Draws[c], r.Start[c], r.Potential[c])
+		arrays = pack(arrays, r.Draws[c], r.Start[c], r.Potential[c])
 	}
 	return json.Marshal(referenceBody{
 		Spec: r.Spec, ChainStep: r.ChainStep,
 		Shape:       shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]), len(r.Start[0])},
-		Diagnostics: r.Diagnostics, Self: r.SelfDistance(), CrossCheck: r.CrossCheck, Checks: r.Checks, Arrays: w.data,
+		Diagnostics: r.Diagnostics, Self: r.SelfDistance(), CrossCheck: r.CrossCheck, Checks: r.Checks, Arrays: arrays,
 	})
 }
 
@@ -69,95 +69,86 @@ func Decode(data []byte) (*Reference, error) {
 	if err := json.Unmarshal(data, &b); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	rd := reader{b.Arrays}
-	if err := rd.check(b.Shape, 1); err != nil {
+	parts, err := unpack(b.Arrays, b.Shape, false)
+	if err != nil {
 		return nil, err
 	}
 	r := &Reference{Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, CrossCheck: b.CrossCheck, Checks: b.Checks}
-	for range b.Shape.Chains {
-		r.Draws = append(r.Draws, rd.draws(b.Shape))
-		r.Start = append(r.Start, rd.float64s(b.Shape.Dim))
-		r.Potential = append(r.Potential, rd.float64s(b.Shape.Samples))
-	}
+	r.take(parts)
 	return r, nil
 }
 
+// take appends the arrays of chains.
+func (r *Reference) take(chains []*part) {
+	for _, p := range chains {
+		r.Draws = append(r.Draws, p.draws)
+		r.Start = append(r.Start, p.end)
+		r.Potential = append(r.Potential, p.potential)
+	}
+}
+
 func (p *part) encode() ([]byte, error) {
-	var w writer
-	w.chain(p.draws, p.end, p.potential)
-	w.numbers(p.curvature)
 	head := p.partHead
-	head.Arrays, head.Shape = w.data, shape{1, len(p.draws), len(p.draws[0]), len(p.end)}
+	head.Arrays = pack(nil, p.draws, p.end, p.potential, p.curvature)
+	head.Shape = shape{1, len(p.draws), len(p.draws[0]), len(p.end)}
 	return json.Marshal(head)
 }
 
 func decodePart(data []byte) (*part, error) {
-	var p part
-	if err := json.Unmarshal(data, &p.partHead); err != nil {
+	var head partHead
+	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	rd := reader{p.Arrays}
-	if err := rd.check(p.Shape, 2); err != nil {
+	parts, err := unpack(head.Arrays, head.Shape, true)
+	if err != nil {
 		return nil, err
 	}
-	p.Arrays = nil
-	p.draws, p.end, p.potential = rd.draws(p.Shape), rd.float64s(p.Shape.Dim), rd.float64s(p.Shape.Samples)
-	p.curvature = rd.float64s(p.Shape.Dim)
-	return &p, nil
+	parts[0].partHead, parts[0].Arrays = head, nil
+	return parts[0], nil
 }
 
-// writer joins arrays.
-type writer struct{ data []byte }
-
-func (w *writer) chain(draws [][]float32, end, potential []float64) {
+// pack appends the arrays of a chain to data.
+func pack(data []byte, draws [][]float32, vectors ...[]float64) []byte {
 	for _, d := range draws {
-		w.numbers(d)
+		data, _ = binary.Append(data, binary.LittleEndian, d) // fails for other types only
 	}
-	w.numbers(end)
-	w.numbers(potential)
+	for _, v := range vectors {
+		data, _ = binary.Append(data, binary.LittleEndian, v)
+	}
+	return data
 }
 
-// numbers appends a slice of floats.
-func (w *writer) numbers(x any) {
-	w.data, _ = binary.Append(w.data, binary.LittleEndian, x) // fails for other types only
-}
-
-// reader takes arrays apart.
-type reader struct{ rest []byte }
-
-// check verifies that arrays of the header's sizes, with the given number of
-// vectors over the parameters per chain, fill the bytes. It counts in floating
-// point, where absurd sizes do not wrap around.
-func (r *reader) check(s shape, vectors int) error {
-	if min(s.Chains, s.Samples, s.Outputs, s.Dim) >= 1 {
-		perChain := float64(s.Samples)*(4*float64(s.Outputs)+8) + 8*float64(vectors)*float64(s.Dim)
-		if float64(s.Chains)*perChain == float64(len(r.rest)) {
-			return nil
+// unpack takes apart the arrays of a shape's chains: of each the draws, the
+// end, the potential, and perhaps the curvature. It refuses arrays that do not
+// fill the bytes, counting in floating point, where absurd sizes do not wrap
+// around.
+func unpack(data []byte, s shape, curvature bool) ([]*part, error) {
+	curvatures := 0
+	if curvature {
+		curvatures = s.Dim
+	}
+	perChain := float64(s.Samples)*(4*float64(s.Outputs)+8) + 8*(float64(s.Dim)+float64(curvatures))
+	if min(s.Chains, s.Samples, s.Outputs, s.Dim) < 1 || float64(s.Chains)*perChain != float64(len(data)) {
+		return nil, fmt.Errorf("%w: its arrays do not have the sizes of its header, %+v", ErrCorrupt, s)
+	}
+	take := func(x any) {
+		n, err := binary.Decode(data, binary.LittleEndian, x)
+		if err != nil {
+			panic(fmt.Sprintf("oracle: %v", err)) // they are there
 		}
+		data = data[n:]
 	}
-	return fmt.Errorf("%w: its arrays do not have the sizes of its header, %+v", ErrCorrupt, s)
-}
-
-func (r *reader) draws(s shape) [][]float32 {
-	out := make([][]float32, s.Samples)
-	for i := range out {
-		out[i] = make([]float32, s.Outputs)
-		r.take(out[i])
+	parts := make([]*part, s.Chains)
+	for c := range parts {
+		p := &part{draws: make([][]float32, s.Samples), end: make([]float64, s.Dim), potential: make([]float64, s.Samples), curvature: make([]float64, curvatures)}
+		for i := range p.draws {
+			p.draws[i] = make([]float32, s.Outputs)
+			take(p.draws[i])
+		}
+		take(p.end)
+		take(p.potential)
+		take(p.curvature)
+		parts[c] = p
 	}
-	return out
-}
-
-func (r *reader) float64s(n int) []float64 {
-	out := make([]float64, n)
-	r.take(out)
-	return out
-}
-
-// take fills a slice of floats; check has made sure that they are there.
-func (r *reader) take(x any) {
-	n, err := binary.Decode(r.rest, binary.LittleEndian, x)
-	if err != nil {
-		panic(fmt.Sprintf("oracle: %v", err))
-	}
-	r.rest = r.rest[n:]
+	return parts, nil
 }

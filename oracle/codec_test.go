@@ -63,11 +63,9 @@ func TestDecodeRefusesForgeries(t *testing.T) {
 	forge := func(change func(*referenceBody)) []byte {
 		r := small()
 		b := referenceBody{Spec: r.Spec, Shape: shape{2, 4, 3, 2}}
-		var w writer
 		for c := range r.Draws {
-			w.chain(r.Draws[c], r.Start[c], r.Potential[c])
+			b.Arrays = pack(b.Arrays, r.Draws[c], r.Start[c], r.Potential[c])
 		}
-		b.Arrays = w.data
 		change(&b)
 		data, err := json.Marshal(b)
 		if err != nil {

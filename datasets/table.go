@@ -1,0 +1,244 @@
+package datasets
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ParseError says where a data file is not what it should be.
+type ParseError struct {
+	File    string // "" where the context names it
+	Line    int    // from 1; 0 is the file as a whole
+	Problem string
+}
+
+func (e *ParseError) Error() string {
+	text := e.Problem
+	if e.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", e.Line, text)
+	}
+	if e.File != "" {
+		text = e.File + ": " + text
+	}
+	return text
+}
+
+// The formats of the published files: numbers, the last one the target, or
+// numbers and the name of a class (of Ionosphere, b is bad and g is good).
+var (
+	parseRegression = rowsOf()
+	parseIonosphere = rowsOf("b", "g")
+	parseVehicle    = rowsOf("bus", "opel", "saab", "van")
+)
+
+// rowsOf returns the parser of files without a header whose last column is the
+// target, which names one of the classes if there are any; they are in order.
+func rowsOf(classes ...string) func(s *Set, files [][]byte, names []string) error {
+	return func(s *Set, files [][]byte, names []string) error {
+		t := table{task: s.Task, target: s.Features, names: make([]string, s.Features+1), classes: classes}
+		for i, f := range files {
+			if err := t.read(f, names[i]); err != nil {
+				return err
+			}
+		}
+		s.X, s.Y, s.Labels = t.x, t.y, t.labels()
+		return nil
+	}
+}
+
+// table is a set under way, read from files with a row of it on each line.
+type table struct {
+	task    Task
+	wanted  string   // target's column: its name or its number; "" is the last one
+	target  int      // target's column, from 0
+	names   []string // of the columns, or empty ones; nil until the first row
+	headed  bool     // the names stand in the file
+	classes []string // that a target may name, in order; nil is any
+
+	x, y  []float64
+	words []string // the classes of the rows
+	lines []int    // of the rows
+}
+
+// labels are the numbers of the rows' classes.
+func (t *table) labels() []int {
+	var labels []int
+	for _, w := range t.words {
+		c, _ := slices.BinarySearchFunc(t.classes, w, compareClasses)
+		labels = append(labels, c)
+	}
+	return labels
+}
+
+// read adds the rows of a file.
+func (t *table) read(data []byte, file string) error {
+	before := len(t.lines)
+	err := eachRow(data, file, func(line int, fields []string) error {
+		if t.names == nil {
+			if err := t.begin(fields); err != nil || t.headed {
+				return err
+			}
+		}
+		t.lines = append(t.lines, line)
+		return t.add(fields)
+	})
+	if err == nil && len(t.lines) == before {
+		return &ParseError{file, 0, "no rows of numbers"}
+	}
+	return err
+}
+
+// eachRow calls row for every line that is not blank, cut into fields. What
+// separates them shows in the first: a comma, else a semicolon, else white
+// space.
+func eachRow(data []byte, file string, row func(line int, fields []string) error) error {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
+	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
+	comma := ','
+	if !bytes.ContainsRune(first, comma) {
+		comma = ';'
+	}
+	if !bytes.ContainsRune(first, comma) {
+		for i, line := range strings.Split(string(data), "\n") {
+			if fields := strings.Fields(line); len(fields) > 0 {
+				if err := row(i+1, fields); err != nil {
+					return &ParseError{file, i + 1, err.Error()}
+				}
+			}
+		}
+		return nil
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = comma, -1, true
+	for {
+		fields, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+			return &ParseError{file, bad.Line, bad.Err.Error()}
+		}
+		for i := range fields {
+			fields[i] = strings.TrimSpace(fields[i])
+		}
+		line, _ := r.FieldPos(0)
+		if err := row(line, fields); err != nil {
+			return &ParseError{file, line, err.Error()}
+		}
+	}
+}
+
+// begin looks at the first row, which is the header if it has no number, and
+// finds the target's column.
+func (t *table) begin(fields []string) error {
+	n := len(fields)
+	if n < 2 {
+		return fmt.Errorf("%d columns: want a target and at least one feature", n)
+	}
+	t.headed = !slices.ContainsFunc(fields, isNumber)
+	t.names = make([]string, n)
+	if t.headed {
+		copy(t.names, fields)
+	}
+	if t.wanted == "" {
+		t.target = n - 1
+		return nil
+	}
+	if t.target = slices.Index(t.names, t.wanted); t.target >= 0 {
+		if slices.Contains(t.names[t.target+1:], t.wanted) {
+			return fmt.Errorf("two columns are called %q: want the number of one, from 1 to %d", t.wanted, n)
+		}
+		return nil
+	}
+	i, err := strconv.Atoi(t.wanted)
+	switch {
+	case err != nil && t.headed:
+		return fmt.Errorf("no column is called %q: want one of %s", t.wanted, strings.Join(t.names, ", "))
+	case err != nil:
+		return fmt.Errorf("no header, so no column is called %q: want a number from 1 to %d", t.wanted, n)
+	case i < 1 || i > n:
+		return fmt.Errorf("no column %d: want 1 to %d", i, n)
+	}
+	t.target = i - 1
+	return nil
+}
+
+func isNumber(field string) bool {
+	_, err := strconv.ParseFloat(field, 64)
+	return err == nil
+}
+
+// column is how errors call a column.
+func (t *table) column(i int) string {
+	if t.headed {
+		return fmt.Sprintf("column %d (%.40q)", i+1, t.names[i])
+	}
+	return fmt.Sprintf("column %d", i+1)
+}
+
+// missing are the usual words for a value that is not there.
+var missing = []string{"", "?", "na", "n/a", "nan", "null", "none", "-"}
+
+// largest bounds the numbers of a file, so that their squares are finite.
+const largest = 1e150
+
+// add takes in a row.
+func (t *table) add(fields []string) error {
+	if len(fields) != len(t.names) {
+		return fmt.Errorf("%d columns: want %d", len(fields), len(t.names))
+	}
+	for i, f := range fields {
+		if slices.Contains(missing, strings.ToLower(f)) {
+			return fmt.Errorf("%s: the value is missing (%q): want every value, or the row left out", t.column(i), f)
+		}
+		if i == t.target && t.task == Classification {
+			t.words = append(t.words, class(f))
+			if last := len(t.classes) - 1; last > 0 && !slices.Contains(t.classes, f) {
+				return fmt.Errorf("%s: class %.40q: want %s or %s", t.column(i), f, strings.Join(t.classes[:last], ", "), t.classes[last])
+			}
+			continue
+		}
+		v, err := strconv.ParseFloat(f, 64)
+		if err != nil || !(math.Abs(v) <= largest) {
+			return fmt.Errorf("%s: %.40q is not a number from %g to %g", t.column(i), f, -largest, largest)
+		}
+		if i == t.target {
+			t.y = append(t.y, v)
+		} else {
+			t.x = append(t.x, v)
+		}
+	}
+	return nil
+}
+
+// class is the name of the class that a field stands for: 1 and 1.0 are the
+// same.
+func class(field string) string {
+	if v, err := strconv.ParseFloat(field, 64); err == nil {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return field
+}
+
+// compareClasses puts numbers before words, and sorts them by value.
+func compareClasses(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Compare(x, y)
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,95 @@
+package minibatch
+
+import "math/rand/v2"
+
+// The schemes with a fixed partition: they differ in the order in which they
+// visit its batches.
+var (
+	fullMethod = Method{
+		Name:   "full",
+		About:  "all rows at every step (K = 1)",
+		Visits: Single{},
+		Cap:    Unlimited,
+		Index:  newInOrder,
+		Stream: func(rows, k int, rng *rand.Rand) Stream {
+			return &partition{order: identity(rows), k: k, index: newInOrder(k, rng)}
+		},
+	}
+
+	// A random order of a partition leaves what is of order 2 or less (Franzese
+	// et al. 2022, Theorem 2).
+	reshuffleMethod = Method{
+		Name:   "reshuffle",
+		About:  "fixed partition, a fresh uniform order of the K batches every epoch (Franzese et al. 2022, Theorem 2)",
+		Visits: Permutation{},
+		Cap:    Cap{Marginal: 2, Joint: 2},
+		Index: func(k int, rng *rand.Rand) Index {
+			return &sweep{order: identity(k), period: k, rng: rng}
+		},
+	}
+
+	// The noise of a batch drawn anew at every step has the variance h²·Var(∇)
+	// a step, O(h) a unit of time: of order 1 whatever the integrator.
+	replacementMethod = Method{
+		Name:   "replacement",
+		About:  "fixed partition, a batch drawn uniformly at every step",
+		Visits: Independent{},
+		Cap:    Cap{Marginal: 1, Joint: 1},
+		Index:  func(k int, rng *rand.Rand) Index { return &independent{k, rng} },
+	}
+
+	// One order for ever is a splitting that is not symmetric: conjugate to one
+	// of order 2 by a map that moves θ by O(h²) but mixes O(h) of the
+	// gradients' differences into r, so that the joint law is of order 1.
+	cyclicMethod = Method{
+		Name:   "cyclic",
+		About:  "fixed partition, one uniform order of the K batches for ever",
+		Visits: Cycle{},
+		Cap:    Cap{Marginal: 2, Joint: 1},
+		Index: func(k int, rng *rand.Rand) Index {
+			s := &sweep{order: identity(k), period: k}
+			shuffle(s.order, rng)
+			return s
+		},
+	}
+
+	// A sweep forwards and backwards is a symmetric splitting, of order 2
+	// (Paulin et al. 2024).
+	symmetricMethod = Method{
+		Name:   "symmetric",
+		About:  "fixed partition, a fresh order forwards, then the same order backwards (Paulin et al. 2024)",
+		Visits: Palindrome{},
+		Cap:    Cap{Marginal: 2, Joint: 2},
+		Index: func(k int, rng *rand.Rand) Index {
+			return &sweep{order: identity(k), period: 2 * k, rng: rng}
+		},
+	}
+)
+
+// sweep goes through an order of 0 … K−1, and then again.
+type sweep struct {
+	order  []int
+	at     int        // 0 … period−1
+	period int        // K: forwards; 2K: forwards and then backwards, so that the last number stands twice
+	rng    *rand.Rand // makes the order of each period; nil: it stays
+}
+
+// newInOrder goes through 0 … K−1 as they are.
+func newInOrder(k int, _ *rand.Rand) Index { return &sweep{order: identity(k), period: k} }
+
+func (s *sweep) Next() int {
+	if s.at == 0 && s.rng != nil {
+		shuffle(s.order, s.rng)
+	}
+	i := s.order[min(s.at, 2*len(s.order)-1-s.at)]
+	s.at = (s.at + 1) % s.period
+	return i
+}
+
+// independent draws every number anew.
+type independent struct {
+	k   int
+	rng *rand.Rand
+}
+
+func (s *independent) Next() int { return s.rng.IntN(s.k) }
