@@ -247,14 +247,14 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 
 func newLinearPrograms(set *kernel.Set, n int) *linearPrograms {
 	at := func(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }
-	dots := kernel.Dots{
-		M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),
+	dots := kernel.Product{
+		Form: kernel.ByColumns, M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),
 		Terms: []kernel.Term{{K: linearDim, A: at(slotPhi), ARow: linearDim, B: at(slotVector)}},
 	}
 	p := &linearPrograms{kernel.NewProgram[float64](set), kernel.NewProgram[float64](set), kernel.NewProgram[float64](set)}
-	p.product.Dots(dots)
+	p.product.Product(dots)
 	dots.Epilogue = kernel.Add
-	p.residual.Dots(dots)
+	p.residual.Product(dots)
 	p.sum.Product(kernel.Product{
 		M: 1, N: linearDim, Scale: 1, C: at(slotResult), CRow: linearDim, Epilogue: kernel.Add, H: at(slotVector),
 		Terms: []kernel.Term{{K: n, A: at(slotResidual), ARow: n, ACol: 1, B: at(slotPhi), BRow: linearDim}},

@@ -34,10 +34,8 @@ type term struct {
 	more       int // 1 if a term follows
 }
 
-func placeOf[T Float](o Operand) place { return placeIn(o, size[T]()) }
-
-func placeIn(o Operand, unit int) place {
-	return place{o.Slice * int(unsafe.Sizeof([]float64{})), o.Offset * unit}
+func placeOf[T Float](o Operand) place {
+	return place{o.Slice * int(unsafe.Sizeof([]float64{})), o.Offset * size[T]()}
 }
 
 func scaleBits[T Float](s float64) uint64 {
@@ -47,17 +45,29 @@ func scaleBits[T Float](s float64) uint64 {
 	return math.Float64bits(s)
 }
 
-// termsOf converts terms; columns are skipped in every B.
-func termsOf[T Float](terms []Term, columns int) (t [2]term) {
-	for i, x := range terms {
-		x.B.Offset += columns
-		t[i] = term{
-			k: x.K, a: placeOf[T](x.A), aRow: x.ARow * size[T](), aCol: x.ACol * size[T](),
-			b: placeOf[T](x.B), bRow: x.BRow * size[T](),
+// newInstruction is a product from a column on, by a kernel of the assembly's
+// table.
+func newInstruction[T Float](kernel int, q *Product, column int) instruction {
+	c, h := q.C, q.H
+	c.Offset += column
+	h.Offset += column
+	x := instruction{
+		kernel: kernel, m: q.M,
+		c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue, scale: scaleBits[T](q.Scale),
+	}
+	for i, t := range q.Terms {
+		if q.Form == ByColumns {
+			t.B.Offset += column * t.BRow
+		} else {
+			t.B.Offset += column
+		}
+		x.terms[i] = term{
+			k: t.K, a: placeOf[T](t.A), aRow: t.ARow * size[T](), aCol: t.ACol * size[T](),
+			b: placeOf[T](t.B), bRow: t.BRow * size[T](),
 		}
 	}
-	if len(terms) == 2 {
-		t[0].more = 1
+	if len(q.Terms) == 2 {
+		x.terms[0].more = 1
 	}
-	return t
+	return x
 }

@@ -85,28 +85,49 @@ func maskOf[T Float](l level, n int) uint64 {
 	return uint64(uintptr(unsafe.Pointer(&laneWords[32-n*size[T]()])))
 }
 
-// compileProduct cuts a product into panels of whole vectors, the last vector
-// under a mask.
+// compileProduct cuts a product by rows into panels of whole vectors, the last
+// vector under a mask.
 func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
+	if q.Form != ByRows {
+		return compileForm[T](code, s, q)
+	}
 	parts := outerParts(s.level, q)
 	for n := 0; n < q.N; {
 		p := panelFor[T](s.level, parts, q.N-n)
 		columns := min(p.vectors*p.lanes, q.N-n)
-		c, h := q.C, q.H
-		c.Offset += n
-		h.Offset += n
-		x := instruction{
-			kernel: p.kernel, m: q.M,
-			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
-			mask: maskOf[T](s.level, columns-(p.vectors-1)*p.lanes), scale: scaleBits[T](q.Scale),
-			terms: termsOf[T](q.Terms, n),
-		}
+		x := newInstruction[T](p.kernel, q, n)
+		x.mask = maskOf[T](s.level, columns-(p.vectors-1)*p.lanes)
 		if p.outer {
 			code = appendOuter(code, s.level, x, parts)
 		} else {
 			code = append(code, x)
 		}
 		n += columns
+	}
+	return code
+}
+
+// compileForm does the other forms.
+func compileForm[T Float](code []instruction, s *Set, q *Product) []instruction {
+	switch q.Form {
+	case PairForward:
+		x := newInstruction[T](pairForward512, q, 0)
+		x.m = half(q.M)
+		return append(code, x)
+	case PairBack:
+		x := newInstruction[T](pairBack512, q, 0)
+		x.terms[0].k = half(q.Terms[0].K)
+		return append(code, x)
+	}
+	kernel, count := dots512, q.N
+	switch {
+	case s.level == avx2:
+		kernel = dots2
+	case q.N == 2 && q.M >= pairRows:
+		kernel, count = dotPairs512, 1
+	}
+	for n := range count {
+		code = append(code, dotsInstruction[T](s, q, kernel, n))
 	}
 	return code
 }
@@ -225,58 +246,18 @@ func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instr
 	return append(code, x)
 }
 
-func compileDots[T Float](code []instruction, s *Set, q *Dots) []instruction {
-	if q.N == 2 && s.level == avx512 && q.M >= pairRows {
-		return append(code, dotsInstruction[T](s, q, dotPairs512, 0))
-	}
-	kernel := dots512
-	if s.level == avx2 {
-		kernel = dots2
-	}
-	for n := range q.N {
-		code = append(code, dotsInstruction[T](s, q, kernel, n))
-	}
-	return code
-}
-
 // pairRows is the least number of rows that dotPairs512 takes.
 const pairRows = 8
 
 // dotsInstruction starts at a column. The last vector is under the mask even
 // if it is whole.
-func dotsInstruction[T Float](s *Set, q *Dots, kernel, column int) instruction {
-	lanes := VectorLen[T](s)
-	whole := (q.Terms[0].K - 1) / lanes
-	c, h := q.C, q.H
-	c.Offset += column
-	h.Offset += column
-	x := instruction{
-		kernel: kernelIndex[T](s.level, kernel), m: q.M,
-		c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
-		mask: maskOf[T](s.level, q.Terms[0].K-whole*lanes), scale: scaleBits[T](q.Scale),
-		terms: termsOf[T](q.Terms, 0),
-	}
-	for i, t := range q.Terms {
-		x.terms[i].b.offset += column * t.BRow * size[T]()
+func dotsInstruction[T Float](s *Set, q *Product, kernel, column int) instruction {
+	lanes, k := VectorLen[T](s), q.Terms[0].K
+	whole := (k - 1) / lanes
+	x := newInstruction[T](kernelIndex[T](s.level, kernel), q, column)
+	x.mask = maskOf[T](s.level, k-whole*lanes)
+	for i := range q.Terms {
 		x.terms[i].k = whole
 	}
 	return x
-}
-
-func compilePairForward(code []instruction, q *PairForward) []instruction {
-	x := instruction{
-		kernel: pairForward512, m: half(q.M),
-		c: placeIn(q.C, 4), h: placeIn(q.D, 4), epilogue: Store, scale: scaleBits[float32](q.Scale),
-	}
-	if q.WithReLU {
-		x.epilogue = ReLU
-	}
-	x.terms[0] = term{k: q.K, a: placeIn(q.A, 4), aCol: 4 * q.ACol, b: placeIn(q.B, 4)}
-	return append(code, x)
-}
-
-func compilePairBack(code []instruction, q *PairBack) []instruction {
-	x := instruction{kernel: pairBack512, m: q.M, c: placeIn(q.C, 4), h: placeIn(q.H, 4), scale: scaleBits[float32](q.Scale)}
-	x.terms[0] = term{k: half(q.K), a: placeIn(q.A, 4), aRow: 4 * q.ARow, b: placeIn(q.B, 4)}
-	return append(code, x)
 }

@@ -33,21 +33,24 @@ func run(code []instruction, frame unsafe.Pointer) {
 // kernelIndex returns the table's index of a kernel of a format.
 func kernelIndex[T Float](kernel int) int { return (size[T]()/4-1)*kernelsNeon + kernel }
 
-// compileProduct cuts a product into panels of whole vectors and one of what
-// is beyond them.
+// compileProduct cuts a product by rows into panels of whole vectors and one of
+// what is beyond them, one by columns into its columns.
 func compileProduct[T Float](code []instruction, _ *Set, q *Product) []instruction {
 	lanes := vectorBytes / size[T]()
 	for n := 0; n < q.N; {
-		kernel, columns := panelFor(q.N-n, lanes)
-		c, h := q.C, q.H
-		c.Offset += n
-		h.Offset += n
-		code = append(code, instruction{
-			kernel: kernelIndex[T](kernel), m: q.M,
-			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
-			mask: uint64(columns % lanes), scale: scaleBits[T](q.Scale),
-			terms: termsOf[T](q.Terms, n),
-		})
+		kernel, columns := dotsColumn, 1
+		if q.Form == ByRows {
+			kernel, columns = panelFor(q.N-n, lanes)
+		}
+		x := newInstruction[T](kernelIndex[T](kernel), q, n)
+		x.mask = uint64(columns % lanes)
+		if q.Form == ByColumns {
+			x.mask = uint64(q.Terms[0].K % lanes)
+			for i, t := range q.Terms {
+				x.terms[i].k = t.K / lanes
+			}
+		}
+		code = append(code, x)
 		n += columns
 	}
 	return code
@@ -71,25 +74,4 @@ func compileTranspose[T Float](code []instruction, _ *Set, q *Transpose) []instr
 	x := instruction{kernel: kernelIndex[T](transposeSquares), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
 	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}
 	return append(code, x)
-}
-
-func compileDots[T Float](code []instruction, _ *Set, q *Dots) []instruction {
-	lanes := vectorBytes / size[T]()
-	for column := range q.N {
-		c, h := q.C, q.H
-		c.Offset += column
-		h.Offset += column
-		x := instruction{
-			kernel: kernelIndex[T](dotsColumn), m: q.M,
-			c: placeOf[T](c), cRow: q.CRow * size[T](), h: placeOf[T](h), epilogue: q.Epilogue,
-			mask: uint64(q.Terms[0].K % lanes), scale: scaleBits[T](q.Scale),
-			terms: termsOf[T](q.Terms, 0),
-		}
-		for i, t := range q.Terms {
-			x.terms[i].b.offset += column * t.BRow * size[T]()
-			x.terms[i].k = t.K / lanes
-		}
-		code = append(code, x)
-	}
-	return code
 }

@@ -12,7 +12,7 @@ func pairSet(t *testing.T) *Set {
 			return s
 		}
 	}
-	t.Skip("no set with pairs but plain Go")
+	t.Skip("no set with pairs")
 	return nil
 }
 
@@ -30,29 +30,30 @@ func (x *tester[T]) pairs(n int) Operand {
 	return o
 }
 
-func TestPairForwardAgreesWithPlainGo(t *testing.T) {
+func TestPairForwardFollowsItsDefinition(t *testing.T) {
 	s := pairSet(t)
 	for m := 1; m <= 120; m++ {
-		for _, relu := range []bool{false, true} {
-			if relu && m%2 != 0 {
+		for _, e := range []Epilogue{Store, ReLU} {
+			if e == ReLU && m%2 != 0 {
 				continue
 			}
 			x := newTester[float32](t, s, uint64(m))
-			q := PairForward{M: m, K: 1 + x.rng.IntN(60), ACol: m + x.rng.IntN(3), Scale: x.rng.Float64(), WithReLU: relu}
-			q.A, q.B = x.slice((q.K-1)*q.ACol+2*half(m)), x.slice(q.K*PairRow)
+			k, column := 1+x.rng.IntN(60), m+x.rng.IntN(3)
+			q := Product{Form: PairForward, M: m, N: PairRows, Scale: x.rng.Float64(), Epilogue: e}
+			a, b := x.slice((k-1)*column+2*half(m)), x.slice(k*PairRow)
+			q.Terms = []Term{{K: k, A: a, ACol: column, B: b}}
 			for _, f := range x.frame { // doubled
-				b := f[q.B.Slice]
+				b := f[b.Slice]
 				for i := 0; i < len(b); i += 2 {
 					b[i+1] = b[i]
 				}
 			}
 			q.C = x.pairs(m)
-			if relu {
-				q.D = x.slice(m * PairRow)
+			if e == ReLU {
+				q.H = x.slice(m * PairRow)
 			}
-			for _, p := range x.program {
-				p.PairForward(q)
-			}
+			x.program[0].Product(q)
+			x.program[1].plain = append(x.program[1].plain, func(f [][]float32) { pairForward(f, &q) })
 			if m%2 != 0 { // the number that is not there may be anything
 				x.program[0].plain = append(x.program[0].plain, func([][]float32) {
 					for b := range PairRows {
@@ -60,24 +61,63 @@ func TestPairForwardAgreesWithPlainGo(t *testing.T) {
 					}
 				})
 			}
-			x.compare(fmt.Sprintf("forward %+v", q), tolerance[float32](q.K))
+			x.compare(fmt.Sprintf("forward %+v", q), tolerance[float32](k))
 		}
 	}
 }
 
-func TestPairBackAgreesWithPlainGo(t *testing.T) {
+func TestPairBackFollowsItsDefinition(t *testing.T) {
 	s := pairSet(t)
 	for m := 2; m <= 120; m += 2 {
 		for range 4 {
 			x := newTester[float32](t, s, uint64(m))
 			k := 1 + x.rng.IntN(60)
-			q := PairBack{M: m, K: k, ARow: k + x.rng.IntN(3), Scale: x.rng.Float64()}
-			q.A, q.B = x.slice((m-1)*q.ARow+2*half(k)), x.pairs(k)
+			row := k + x.rng.IntN(3)
+			q := Product{Form: PairBack, M: m, N: PairRows, Scale: x.rng.Float64(), Epilogue: Mask}
+			q.Terms = []Term{{K: k, A: x.slice((m-1)*row + 2*half(k)), ARow: row, B: x.pairs(k)}}
 			q.C, q.H = x.slice(m/2*PairRow), x.slice(m/2*PairRow)
-			for _, p := range x.program {
-				p.PairBack(q)
-			}
+			x.program[0].Product(q)
+			x.program[1].plain = append(x.program[1].plain, func(f [][]float32) { pairBack(f, &q) })
 			x.compare(fmt.Sprintf("back %+v", q), tolerance[float32](k))
+		}
+	}
+}
+
+// pairForward and pairBack are what the two forms are defined to be.
+func pairForward(f [][]float32, q *Product) {
+	t := q.Terms[0]
+	a, b, c := at(f, t.A), at(f, t.B), at(f, q.C)
+	for m := range q.M {
+		for row := range PairRows {
+			var x float32
+			for k := range t.K {
+				x += a[k*t.ACol+m] * b[k*PairRow+2*row]
+			}
+			x *= float32(q.Scale)
+			if q.Epilogue == ReLU {
+				x = max(x, 0)
+				d := at(f, q.H)[m*PairRow+2*row:]
+				d[0], d[1] = x, x
+			}
+			c[PairIndex(m, row)] = x
+		}
+	}
+}
+
+func pairBack(f [][]float32, q *Product) {
+	t := q.Terms[0]
+	a, b, c, h := at(f, t.A), at(f, t.B), at(f, q.C), at(f, q.H)
+	for m := range q.M {
+		for row := range PairRows {
+			var x float32
+			for k := range t.K {
+				x += a[m*t.ARow+k] * b[PairIndex(k, row)]
+			}
+			i := PairIndex(m, row)
+			c[i] = 0
+			if h[i] > 0 {
+				c[i] = float32(q.Scale) * x
+			}
 		}
 	}
 }
@@ -86,9 +126,9 @@ func TestPairTranspose(t *testing.T) {
 	s := pairSet(t)
 	for m := 1; m <= 70; m++ {
 		x := newTester[float32](t, s, uint64(m))
-		q := PairTranspose{M: m, DRow: roundUp(m, Lanes[float32]()) + 2*x.rng.IntN(3)}
+		q := Transpose{Pairs: true, M: m, N: PairRows, DRow: roundUp(m, Lanes[float32]()) + 2*x.rng.IntN(3)}
 		q.S, q.D = x.pairs(m), x.slice((PairRows-1)*q.DRow+roundUp(m, Lanes[float32]()))
-		x.program[0].PairTranspose(q)
+		x.program[0].Transpose(q)
 		f := x.frame[0]
 		x.program[0].Run(f)
 		for i := range m {
@@ -98,5 +138,31 @@ func TestPairTranspose(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestPairsNeedTheirSet(t *testing.T) {
+	for what, f := range map[string]func(){
+		"plain Go": func() {
+			NewProgram[float32](Plain()).Product(Product{Form: PairBack, M: 2, N: PairRows, Terms: []Term{{K: 1}}})
+		},
+		"float64": func() {
+			NewProgram[float64](pairSet(t)).Transpose(Transpose{Pairs: true, M: 2, N: PairRows})
+		},
+		"an odd number": func() {
+			NewProgram[float32](pairSet(t)).Product(Product{Form: PairForward, M: 3, N: PairRows, Terms: []Term{{K: 1}}, Epilogue: ReLU})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if what != "plain Go" {
+				pairSet(t)
+			}
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f()
+		})
 	}
 }

@@ -12,6 +12,10 @@ func at[T Float](frame [][]T, o Operand) []T { return frame[o.Slice][o.Offset:] 
 // product works on two rows of C at a time, in blocks that stay in the
 // first-level cache. If there is but one row left, both are that.
 func product[T Float](frame [][]T, q *Product) {
+	if q.Form == ByColumns {
+		dots(frame, q)
+		return
+	}
 	const block = 128
 	var acc [2][block]T
 	for m := 0; m < q.M; m += 2 {
@@ -125,27 +129,18 @@ func transpose[T Float](frame [][]T, q *Transpose) {
 	}
 }
 
-func dots[T Float](frame [][]T, q *Dots) {
+// dots makes a product by columns.
+func dots[T Float](frame [][]T, q *Product) {
 	for m := range q.M {
-		for n := range q.N {
-			dot(frame, q, m, n)
+		var x [2]T
+		for i := range q.Terms {
+			t := &q.Terms[i]
+			a, b := at(frame, t.A)[m*t.ARow:][:t.K], at(frame, t.B)
+			for n := range q.N {
+				x[n] += inner(a, b[n*t.BRow:][:t.K])
+			}
 		}
-	}
-}
-
-// dot is the element of row m and column n.
-func dot[T Float](frame [][]T, q *Dots, m, n int) {
-	var x T
-	for i := range q.Terms {
-		t := &q.Terms[i]
-		x += inner(at(frame, t.A)[m*t.ARow:][:t.K], at(frame, t.B)[n*t.BRow:][:t.K])
-	}
-	x *= T(q.Scale)
-	switch i := q.CRow*m + n; q.Epilogue {
-	case Store:
-		at(frame, q.C)[i] = x
-	case Add:
-		at(frame, q.C)[i] = x + at(frame, q.H)[i]
+		finish(x[:q.N], frame, q, q.CRow*m)
 	}
 }
 

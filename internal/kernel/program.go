@@ -42,6 +42,27 @@ type Term struct {
 	BRow       int
 }
 
+// Form says how the operands of a product lie.
+type Form int
+
+const (
+	ByRows Form = iota // as Term and Product say
+	// ByColumns is for one or two columns of inner products: A's rows are
+	// contiguous, and so are B's columns, BRow apart. The epilogue is Store or
+	// Add.
+	ByColumns
+	// PairForward is for PairRows data rows, as are the names in pairs.go. B is
+	// K doubled numbers, C is M numbers as pairs. Columns of A are contiguous;
+	// if M is odd, the element that follows each is read. The epilogue is
+	// Store, or ReLU of an even M, where H becomes C as doubled numbers.
+	PairForward
+	// PairBack is for PairRows data rows, too. B is K numbers as pairs; C and H
+	// are M numbers as pairs, and M is even. Rows of A are contiguous; if K is
+	// odd, the element that follows each is read, and the last pair of B has 0
+	// for the number that is not there. The epilogue is Mask.
+	PairBack
+)
+
 // Epilogue says what happens to an element x of the scaled sum before it is
 // stored; h is the element of H at the same place as the one of C.
 type Epilogue int
@@ -55,8 +76,9 @@ const (
 
 // Product is C = epilogue(Scale · Σ terms): M rows of N elements, CRow apart.
 type Product struct {
+	Form     Form
 	M, N     int
-	Terms    []Term // one or two
+	Terms    []Term // one or two; one of pairs
 	Scale    float64
 	C        Operand
 	CRow     int
@@ -66,25 +88,15 @@ type Product struct {
 
 // Transpose is D[n][m] = S[m][n] for m < M, n < N. It reads whole vectors of
 // S and writes whole vectors of D: both extend to Lanes, in both directions.
+// With Pairs, S is M numbers as pairs, n is one of PairRows data rows, and no
+// more rows of D are written.
 type Transpose struct {
-	M, N int
-	S    Operand
-	SRow int
-	D    Operand
-	DRow int
-}
-
-// Dots is C[CRow·m + n] = epilogue(Scale · Σ over terms of A[m]·B[n]), one
-// or two columns of inner products: here A's rows are contiguous, and B's,
-// BRow apart. The epilogue is Store or Add.
-type Dots struct {
-	M, N     int
-	Terms    []Term // one or two; ACol is not used
-	Scale    float64
-	C        Operand
-	CRow     int
-	Epilogue Epilogue
-	H        Operand
+	Pairs bool
+	M, N  int
+	S     Operand
+	SRow  int
+	D     Operand
+	DRow  int
 }
 
 // Program is a sequence of vector operations on the slices of a frame, built
@@ -115,15 +127,6 @@ func (p *Program[T]) Run(frame [][]T) {
 	}
 }
 
-// touchResult records the use of C and H by rows of n elements.
-func (p *Program[T]) touchResult(e Epilogue, c, h Operand, m, n, row int) {
-	n = (m-1)*row + n
-	p.touch(c, n)
-	if e == Mask || e == Add {
-		p.touch(h, n)
-	}
-}
-
 // touch records that the program uses n elements from o on.
 func (p *Program[T]) touch(o Operand, n int) {
 	for len(p.need) <= o.Slice {
@@ -134,12 +137,28 @@ func (p *Program[T]) touch(o Operand, n int) {
 
 // Product appends a product.
 func (p *Program[T]) Product(q Product) {
-	checkTerms(q.M, q.N, q.Terms)
+	p.check(&q)
+	c := (q.M-1)*q.CRow + q.N
+	h := c
 	for _, t := range q.Terms {
-		p.touch(t.A, (q.M-1)*t.ARow+(t.K-1)*t.ACol+1)
-		p.touch(t.B, (t.K-1)*t.BRow+roundUp(q.N, Lanes[T]()))
+		a, b := (q.M-1)*t.ARow+(t.K-1)*t.ACol+1, (t.K-1)*t.BRow+roundUp(q.N, Lanes[T]())
+		switch q.Form {
+		case ByColumns:
+			a, b = (q.M-1)*t.ARow+t.K, (q.N-1)*t.BRow+t.K
+		case PairForward:
+			a, b = (t.K-1)*t.ACol+2*half(q.M), t.K*PairRow
+			c, h = half(q.M)*PairRow, q.M*PairRow
+		case PairBack:
+			a, b = (q.M-1)*t.ARow+2*half(t.K), half(t.K)*PairRow
+			c, h = half(q.M)*PairRow, half(q.M)*PairRow
+		}
+		p.touch(t.A, a)
+		p.touch(t.B, b)
 	}
-	p.touchResult(q.Epilogue, q.C, q.H, q.M, q.N, q.CRow)
+	p.touch(q.C, c)
+	if q.Epilogue == Mask || q.Epilogue == Add || q.Form == PairForward && q.Epilogue == ReLU {
+		p.touch(q.H, h)
+	}
 	if p.set.level == generic {
 		p.plain = append(p.plain, func(f [][]T) { product(f, &q) })
 		return
@@ -147,36 +166,44 @@ func (p *Program[T]) Product(q Product) {
 	p.code = compileProduct[T](p.code, p.set, &q)
 }
 
+// check panics if a product is none that its form and the program allow.
+func (p *Program[T]) check(q *Product) {
+	checkTerms(q.M, q.N, q.Terms)
+	switch q.Form {
+	case ByColumns:
+		if q.N > 2 {
+			panic(fmt.Sprintf("kernel: %d columns of inner products: want one or two", q.N))
+		}
+	case PairForward, PairBack:
+		p.checkPairs()
+		if q.M%2 != 0 && q.Epilogue != Store {
+			panic("kernel: pairs of an odd number of numbers")
+		}
+	}
+}
+
 // Transpose appends a transposition.
 func (p *Program[T]) Transpose(q Transpose) {
 	checkTerms(q.M, q.N, nil)
 	l := Lanes[T]()
-	m, n := roundUp(q.M, l), roundUp(q.N, l)
-	p.touch(q.S, (q.M-1)*q.SRow+n)
-	p.touch(q.D, (n-1)*q.DRow+m)
-	if p.set.level == generic {
+	s, rows := (q.M-1)*q.SRow+roundUp(q.N, l), roundUp(q.N, l)
+	if q.Pairs {
+		p.checkPairs()
+		s, rows = half(q.M)*PairRow, PairRows
+	}
+	p.touch(q.S, s)
+	p.touch(q.D, (rows-1)*q.DRow+roundUp(q.M, l))
+	switch {
+	case p.set.level == generic:
 		p.plain = append(p.plain, func(f [][]T) { transpose(f, &q) })
-		return
+	case q.Pairs: // a transposition of doubles
+		double := func(o Operand) Operand { return Operand{o.Slice, o.Offset / 2} }
+		p.code = compileTranspose[float64](p.code, p.set, &Transpose{
+			M: half(q.M), N: PairRows, S: double(q.S), SRow: PairRows, D: double(q.D), DRow: q.DRow / 2,
+		})
+	default:
+		p.code = compileTranspose[T](p.code, p.set, &q)
 	}
-	p.code = compileTranspose[T](p.code, p.set, &q)
-}
-
-// Dots appends columns of inner products.
-func (p *Program[T]) Dots(q Dots) {
-	checkTerms(q.M, q.N, q.Terms)
-	if q.N > 2 {
-		panic(fmt.Sprintf("kernel: %d columns of inner products: want one or two", q.N))
-	}
-	for _, t := range q.Terms {
-		p.touch(t.A, (q.M-1)*t.ARow+t.K)
-		p.touch(t.B, (q.N-1)*t.BRow+t.K)
-	}
-	p.touchResult(q.Epilogue, q.C, q.H, q.M, q.N, q.CRow)
-	if p.set.level == generic {
-		p.plain = append(p.plain, func(f [][]T) { dots(f, &q) })
-		return
-	}
-	p.code = compileDots[T](p.code, p.set, &q)
 }
 
 // Lanes is the number of elements of the widest vector of any set, 64 bytes.

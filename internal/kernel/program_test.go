@@ -142,14 +142,14 @@ func testDots[T Float](t *testing.T, s *Set) {
 	for m := 1; m <= 27; m++ {
 		for k := 1; k <= 40; k++ {
 			x := newTester[T](t, s, uint64(100*m+k))
-			q := Dots{M: m, N: 1 + x.rng.IntN(2), Scale: x.rng.Float64(), CRow: 2 + x.rng.IntN(3), Epilogue: []Epilogue{Store, Add}[x.rng.IntN(2)]}
+			q := Product{Form: ByColumns, M: m, N: 1 + x.rng.IntN(2), Scale: x.rng.Float64(), CRow: 2 + x.rng.IntN(3), Epilogue: []Epilogue{Store, Add}[x.rng.IntN(2)]}
 			for range 1 + x.rng.IntN(2) {
 				row := k + x.rng.IntN(3)
 				q.Terms = append(q.Terms, Term{K: k, A: x.slice((m-1)*row + k), ARow: row, B: x.slice((q.N-1)*row + k), BRow: row})
 			}
 			q.C, q.H = x.slice((m-1)*q.CRow+q.N), x.slice((m-1)*q.CRow+q.N)
 			for _, p := range x.program {
-				p.Dots(q)
+				p.Product(q)
 			}
 			x.compare(fmt.Sprintf("dots %+v", q), tolerance[T](2*k))
 		}

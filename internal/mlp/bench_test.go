@@ -36,45 +36,32 @@ func multiplyAdds(hessian bool) float64 {
 }
 
 func BenchmarkGradient(b *testing.B) {
-	eachCase(b, func(n *Net, g, theta []float64, rows int) (func(), float64) {
-		work, scale := float64(rows)*multiplyAdds(false), 455/float64(rows)
-		if n.float32 != nil {
-			o := operands[float32]{gradient: rounded(g), theta: rounded(theta)}
-			return func() { n.float32.derive(o, 0, rows, scale) }, work
-		}
-		o := operands[float64]{gradient: g, theta: theta}
-		return func() { n.exact.derive(o, 0, rows, scale) }, work
+	eachCase(b, func(n *Net, theta []float64, rows int) (func(), float64) {
+		return func() { n.derive(gradientOnly, theta, nil, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(false)
 	})
 }
 
 func BenchmarkHessianVector(b *testing.B) {
-	eachCase(b, func(n *Net, hv, theta []float64, rows int) (func(), float64) {
-		work, scale := float64(rows)*multiplyAdds(true), 455/float64(rows)
-		if n.float32 != nil {
-			o := operands[float32]{product: rounded(hv), theta: rounded(theta), v: rounded(theta)}
-			return func() { n.float32.derive(o, 0, rows, scale) }, work
-		}
-		o := operands[float64]{product: hv, theta: theta, v: append([]float64(nil), theta...)}
-		return func() { n.exact.derive(o, 0, rows, scale) }, work
+	eachCase(b, func(n *Net, theta []float64, rows int) (func(), float64) {
+		return func() { n.derive(productOnly, theta, theta, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(true)
 	})
 }
 
-// rounded returns x in float32, as chains hand it over.
-func rounded(x []float64) []float32 {
-	f := kernel.Aligned[float32](len(x))
-	kernel.Default().Narrow(f, x)
-	return f
-}
-
-// eachCase benchmarks what kernel returns, with its multiply-adds.
-func eachCase(b *testing.B, work func(n *Net, g, theta []float64, rows int) (func(), float64)) {
+// eachCase benchmarks what work returns, with its multiply-adds. Chains hand
+// positions over in a net's precision, so that they are rounded before.
+func eachCase(b *testing.B, work func(n *Net, theta []float64, rows int) (func(), float64)) {
 	for _, rows := range []int{8, 32, 128, 455} {
 		for _, p := range []Precision{Float32, Float64} {
 			for _, s := range kernel.Sets() {
 				b.Run(fmt.Sprintf("B=%d/precision=%s/isa=%s", rows, p, s.Name()), func(b *testing.B) {
 					r := rand.New(rand.NewPCG(1, 2))
 					n := mustNet(b, s, Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
-					f, flops := work(n, kernel.Aligned[float64](n.Dim()), append(kernel.Aligned[float64](n.Dim())[:0], normals(r, n.Dim())...), rows)
+					theta := append(kernel.Aligned[float64](n.Dim())[:0], normals(r, n.Dim())...)
+					if n.single != nil {
+						s.Narrow(n.single.theta, theta)
+						s.Narrow(n.single.v, theta)
+					}
+					f, flops := work(n, theta, rows)
 					f() // compiles its programs
 					b.ReportAllocs()
 					for b.Loop() {

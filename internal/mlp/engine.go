@@ -20,20 +20,17 @@ type engine[T kernel.Float] struct {
 
 	rows, inputLen int // data rows; length of a row of inputs
 	given          data
-	inputs         []T // (D_0 + 1) × inputLen, in the order in force
-	targets        []T // and then those of the rows gathered
-	labels         []int
-	gathered       []T // inputs of the rows gathered; nil before the first
-	weights        []T // theirs
+	inputs         []T   // (D_0 + 1) × inputLen, in the order in force
+	targets        []T   // in that order, and then those of the rows gathered
+	labels         []int // likewise
+	gathered       []T   // inputs of the rows gathered; nil before the first
+	weights        []T   // theirs
 
-	chunk    int              // columns at a time
-	rowLen   int              // length of a row of activations
-	frame    [][]T            // what the programs work on, by slot
-	passes   [kinds][]pass[T] // by the number of columns, as the next one
-	forwards []*kernel.Program[T]
-
-	pairs      pairSlots
-	pairPasses []pass[T] // by the number of columns; none if the engine cannot pair
+	chunk  int              // columns at a time
+	rowLen int              // length of a row of activations
+	frame  [][]T            // what the programs work on, by slot
+	passes [kinds][]pass[T] // by the number of columns
+	pairs  bool             // frame has the slots of pairs.go
 }
 
 // data are the rows as they were given.
@@ -96,8 +93,8 @@ func (e *engine[T]) allocate() {
 		widest = max(widest, y.out)
 	}
 	e.inputLen = wholeVectors[T](e.rows) + lanes
-	e.inputs = e.newInputs()
-	e.targets, e.labels = make([]T, len(e.given.targets)), make([]int, len(e.given.labels))
+	e.inputs = newActivations[T](e.layers[0].in, e.inputLen)
+	e.targets, e.labels = make([]T, 2*len(e.given.targets)), make([]int, 2*len(e.given.labels))
 
 	e.frame = make([][]T, firstHidden+2*len(e.layers)-2)
 	for s := slotOutput; s < slotTransposed; s++ {
@@ -107,88 +104,81 @@ func (e *engine[T]) allocate() {
 		e.frame[s] = kernel.Aligned[T](e.chunk * transposedRow[T](widest))
 	}
 	for l, y := range e.layers[1:] {
-		a := kernel.Aligned[T]((y.in + 1) * e.rowLen)
-		for i := range e.rowLen {
-			a[y.in*e.rowLen+i] = T(math.Sqrt(float64(y.in)))
-		}
-		e.frame[e.activation(l+1)] = a
+		e.frame[e.activation(l+1)] = newActivations[T](y.in, e.rowLen)
 		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.rowLen) // its bias row stays 0
 	}
-	if e.canPair() {
-		e.allocatePairs(widest)
-		e.pairPasses = make([]pass[T], kernel.PairRows+1)
+	if e.pairs = e.canPair(); e.pairs {
+		for _, y := range e.layers {
+			e.frame = append(e.frame, newActivations[T](y.in, kernel.PairRow))
+		}
 	}
-	n := e.chunk + 1
 	for k := range e.passes {
-		e.passes[k] = make([]pass[T], n)
+		e.passes[k] = make([]pass[T], e.chunk+1)
 	}
-	e.forwards = make([]*kernel.Program[T], n)
+}
+
+// newActivations returns room for rows of activations, and the biases' row.
+func newActivations[T kernel.Float](rows, length int) []T {
+	a := kernel.Aligned[T]((rows + 1) * length)
+	for i := range a[rows*length:] {
+		a[rows*length+i] = T(math.Sqrt(float64(rows)))
+	}
+	return a
 }
 
 // activation and tangent are the slots of layer l's inputs and of their
-// derivative along v (which is 0 for l = 0).
+// derivative along v (which is 0 for l = 0); after the last layer, of the
+// network's outputs.
 func (e *engine[T]) activation(l int) int {
-	if l == 0 {
+	switch l {
+	case 0:
 		return slotInputs
+	case len(e.layers):
+		return slotOutput
 	}
 	return firstHidden + l - 1
 }
 
-func (e *engine[T]) tangent(l int) int { return firstHidden + len(e.layers) - 1 + l - 1 }
-
-// stride is the length of a row of layer l's inputs.
-func (e *engine[T]) stride(l int) int {
-	if l == 0 {
-		return e.inputLen
+func (e *engine[T]) tangent(l int) int {
+	if l == len(e.layers) {
+		return slotTangentOutput
 	}
-	return e.rowLen
+	return firstHidden + len(e.layers) - 1 + l - 1
 }
 
-// arrange copies the data in a new order.
+// arrange copies the data in a new order; an empty one is the given order.
 func (e *engine[T]) arrange(order []int) {
-	d := e.layers[0].in
 	for i := range e.rows {
 		j := i
-		if order != nil {
+		if len(order) > 0 {
 			j = order[i]
 		}
-		for f, x := range e.given.inputs[j*d : (j+1)*d] {
-			e.inputs[f*e.inputLen+i] = T(x)
-		}
-		if len(e.labels) > 0 {
-			e.labels[i] = e.given.labels[j]
-		} else {
-			e.targets[i] = T(e.given.targets[j])
-		}
+		e.take(j, e.inputs, i, i)
 	}
 }
 
-// newInputs returns room for the inputs of all rows, and those of the biases.
-func (e *engine[T]) newInputs() []T {
+// take copies row j as given: its inputs to a column, its target or label to
+// place i.
+func (e *engine[T]) take(j int, inputs []T, column, i int) {
 	d := e.layers[0].in
-	inputs := kernel.Aligned[T]((d + 1) * e.inputLen)
-	for i := range e.inputLen {
-		inputs[d*e.inputLen+i] = T(math.Sqrt(float64(d)))
+	for f, x := range e.given.inputs[j*d : (j+1)*d] {
+		inputs[f*e.inputLen+column] = T(x)
 	}
-	return inputs
+	if e.loss.classes > 0 {
+		e.labels[i] = e.given.labels[j]
+	} else {
+		e.targets[i] = T(e.given.targets[j])
+	}
 }
 
 // gather copies a list of rows behind all others; see Net.Gather.
 func (e *engine[T]) gather(index []int, weights []float64) {
 	if e.gathered == nil {
-		e.gathered = e.newInputs()
+		e.gathered = newActivations[T](e.layers[0].in, e.inputLen)
 	}
-	e.targets, e.labels, e.weights = e.targets[:len(e.given.targets)], e.labels[:len(e.given.labels)], e.weights[:0]
-	d := e.layers[0].in
+	e.weights = e.weights[:0]
 	for i, j := range index {
-		for f, x := range e.given.inputs[j*d : (j+1)*d] {
-			e.gathered[f*e.inputLen+i] = T(x)
-		}
-		if len(e.given.labels) > 0 {
-			e.labels = append(e.labels, e.given.labels[j])
-		} else {
-			e.targets = append(e.targets, T(e.given.targets[j]))
-		}
+		e.take(j, e.gathered, i, e.rows+i)
 		w := 1.0
 		if weights != nil {
 			w = weights[i]
@@ -203,19 +193,4 @@ func (e *engine[T]) inputsFrom(row int) []T {
 		return e.inputs[row:]
 	}
 	return e.gathered[row-e.rows:]
-}
-
-// weighRows multiplies a derivative by the outputs, of the n columns of the
-// chunk that starts at row lo, by the rows' weights.
-func (e *engine[T]) weighRows(slot, lo, n int) {
-	if lo < e.rows {
-		return
-	}
-	weights := e.weights[lo-e.rows:][:n]
-	for c := range e.layers[len(e.layers)-1].out {
-		row := e.frame[slot][c*e.rowLen:][:n]
-		for b, w := range weights {
-			row[b] *= w
-		}
-	}
 }

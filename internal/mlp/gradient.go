@@ -7,38 +7,33 @@ import "hambench/internal/kernel"
 // others add theirs.
 type pass[T kernel.Float] struct {
 	before, first, others *kernel.Program[T]
+	paired                bool // numbers lie as pairs.go says
 }
 
-// operands are the vectors of a call: a gradient is computed unless it is
-// nil, and so is the Hessian's product with v.
+// operands are the vectors of a call. What its kind does not need may be nil.
+// In float32 one more number follows theta's, which pairs read.
 type operands[T kernel.Float] struct {
 	theta, v, gradient, product []T
 }
 
-// derivatives says which of them a call computes.
-type derivatives int
+// kind is what a call computes.
+type kind int
 
 const (
-	gradientOnly derivatives = iota
-	productOnly
+	outputsOnly kind = iota
+	gradientOnly
+	productOnly // of the Hessian with v
 	gradientAndProduct
 	kinds = iota
 )
 
-func (o *operands[T]) kind() derivatives {
-	switch {
-	case o.product == nil:
-		return gradientOnly
-	case o.gradient == nil:
-		return productOnly
-	}
-	return gradientAndProduct
-}
+func (k kind) hasGradient() bool { return k == gradientOnly || k == gradientAndProduct }
+func (k kind) hasProduct() bool  { return k == productOnly || k == gradientAndProduct }
 
 // derive computes derivatives of scale × the rows' negative log-likelihood. The
 // prior's part is left to the caller, who may have a cheaper place for it, and
 // in float32 would lose digits here.
-func (e *engine[T]) derive(o operands[T], lo, hi int, scale float64) {
+func (e *engine[T]) derive(k kind, o operands[T], lo, hi int, scale float64) {
 	if lo == hi {
 		clear(o.gradient)
 		clear(o.product)
@@ -46,21 +41,13 @@ func (e *engine[T]) derive(o operands[T], lo, hi int, scale float64) {
 	}
 	e.frame[slotTheta], e.frame[slotVector] = o.theta, o.v
 	e.frame[slotGradient], e.frame[slotProduct] = o.gradient, o.product
-	kind := o.kind()
 	for c := lo; c < hi; c += e.chunk {
 		n := min(e.chunk, hi-c)
-		if n < len(e.pairPasses) && kind == gradientOnly {
-			e.pairGradient(c, n, scale, c == lo)
-			continue
-		}
-		p := e.pass(n, kind)
-		e.frame[slotInputs] = e.inputsFrom(c)
-		p.before.Run(e.frame)
-		if kind == gradientOnly {
-			e.lossDelta(c, n, scale)
-		} else {
+		p := e.forward(k, c, n)
+		if k.hasProduct() {
 			e.lossTangent(c, n, scale)
 		}
+		e.lossDelta(p.paired, c, n, scale)
 		if c == lo {
 			p.first.Run(e.frame)
 		} else {
@@ -69,115 +56,146 @@ func (e *engine[T]) derive(o operands[T], lo, hi int, scale float64) {
 	}
 }
 
-// pass returns the programs for n columns.
-func (e *engine[T]) pass(n int, kind derivatives) *pass[T] {
-	p := &e.passes[kind][n]
+// forward computes the outputs of n columns from row lo on, and their tangents
+// if the kind needs them. It returns the kind's pass.
+func (e *engine[T]) forward(k kind, lo, n int) *pass[T] {
+	p := &e.passes[k][n]
 	if p.before == nil {
-		p.before = e.forward(n)
-		if kind != gradientOnly {
-			p.before = e.forwardTangent(n)
-		}
-		p.first, p.others = e.backward(n, kind, true), e.backward(n, kind, false)
+		*p = e.newPass(k, n)
+	}
+	e.frame[slotInputs] = e.inputsFrom(lo)
+	if p.paired {
+		e.doubleInputs()
+	}
+	p.before.Run(e.frame)
+	return p
+}
+
+func (e *engine[T]) newPass(k kind, n int) pass[T] {
+	b := builder[T]{engine: e, kind: k, n: n, paired: e.pairs && n <= kernel.PairRows && k == gradientOnly}
+	p := pass[T]{paired: b.paired, before: b.forward()}
+	if k != outputsOnly {
+		p.first, p.others = b.backward(kernel.Store), b.backward(kernel.Add)
 	}
 	return p
 }
 
-// sum is what becomes of a layer's part of a derivative: the slot of the
-// result, and the epilogue that stores it there or adds it.
-type sum struct {
-	result   int
-	epilogue kernel.Epilogue
+// builder builds a pass's programs for n columns.
+type builder[T kernel.Float] struct {
+	*engine[T]
+	*kernel.Program[T] // the one being built
+	kind               kind
+	n                  int
+	paired             bool
 }
 
-// sumTo is the sum of the first or another chunk in a slot.
-func sumTo(slot int, first bool) sum {
-	if first {
-		return sum{slot, kernel.Store}
-	}
-	return sum{slot, kernel.Add}
-}
-
-// forward returns the program that computes the activations and outputs of n
-// columns.
-func (e *engine[T]) forward(n int) *kernel.Program[T] {
-	if e.forwards[n] != nil {
-		return e.forwards[n]
-	}
-	p := kernel.NewProgram[T](e.set)
-	for l, y := range e.layers {
+// forward returns the program that computes activations and outputs, and their
+// tangents.
+func (b *builder[T]) forward() *kernel.Program[T] {
+	b.Program = kernel.NewProgram[T](b.set)
+	for l, y := range b.layers {
 		q := kernel.Product{
-			M: y.out, N: columns[T](n), Scale: y.scale,
-			Terms: []kernel.Term{e.weigh(slotTheta, l, y.in+1, e.activation(l))},
+			Form: b.form(kernel.PairForward), M: y.out, N: columns[T](b.n), Scale: y.scale,
+			Terms: []kernel.Term{b.weigh(slotTheta, l, y.in+1, b.inputs(l))},
+			C:     at(b.activation(l + 1)), CRow: b.rowLen,
 		}
-		q.C, q.CRow, q.Epilogue = at(slotOutput), e.rowLen, kernel.Store
-		if l < len(e.layers)-1 {
-			q.C, q.Epilogue = at(e.activation(l+1)), kernel.ReLU
+		if l < len(b.layers)-1 {
+			q.Epilogue, q.H = kernel.ReLU, at(b.inputs(l+1))
 		}
-		p.Product(q)
+		b.Product(q)
+		if b.kind.hasProduct() {
+			b.forwardTangent(l, q)
+		}
 	}
-	e.forwards[n] = p
-	return p
+	return b.Program
 }
 
 // backward returns the program that computes derivatives from the loss's
 // derivative by the outputs, in slotDelta, and its tangent, in
-// slotTangentDelta.
-func (e *engine[T]) backward(n int, kind derivatives, first bool) *kernel.Program[T] {
-	p := kernel.NewProgram[T](e.set)
-	for l := len(e.layers) - 1; l >= 0; l-- {
-		if kind != productOnly {
-			delta := e.deltaSlot(slotDelta, l)
-			e.transpose(p, l, n, delta, slotTransposed)
-			e.outer(p, l, n, sumTo(slotGradient, first), pair{e.activation(l), delta, slotTransposed})
+// slotTangentDelta. The epilogue stores the results or adds to them.
+func (b *builder[T]) backward(e kernel.Epilogue) *kernel.Program[T] {
+	b.Program = kernel.NewProgram[T](b.set)
+	for l := len(b.layers) - 1; l >= 0; l-- {
+		delta, tangent := b.delta(slotDelta, l), b.delta(slotTangentDelta, l)
+		if b.kind.hasGradient() || l > 0 {
+			b.transpose(l, delta, slotTransposed)
 		}
-		if kind != gradientOnly {
-			e.outerTangent(p, l, n, kind, sumTo(slotProduct, first))
+		if b.kind.hasGradient() {
+			b.outer(l, slotGradient, e, pair{b.inputs(l), delta, slotTransposed})
+		}
+		if b.kind.hasProduct() {
+			b.outerTangent(l, e)
 		}
 		if l == 0 {
 			break
 		}
-		delta := e.deltaSlot(slotDelta, l)
-		e.back(p, l, n, e.deltaSlot(slotDelta, l-1), e.weighBack(slotTheta, l, delta))
-		if kind != gradientOnly {
-			tangent := e.deltaSlot(slotTangentDelta, l)
-			e.back(p, l, n, e.deltaSlot(slotTangentDelta, l-1), e.weighBack(slotVector, l, delta), e.weighBack(slotTheta, l, tangent))
+		b.back(l, slotDelta, b.weighBack(slotTheta, l, delta))
+		if b.kind.hasProduct() {
+			b.back(l, slotTangentDelta, b.weighBack(slotVector, l, delta), b.weighBack(slotTheta, l, tangent))
 		}
 	}
-	return p
+	return b.Program
 }
 
-// deltaSlot is where the derivative by layer l's outputs stands.
-func (e *engine[T]) deltaSlot(base, l int) int { return base + (len(e.layers)-1-l)%2 }
+// form is that of pairs in a paired pass.
+func (b *builder[T]) form(paired kernel.Form) kernel.Form {
+	if b.paired {
+		return paired
+	}
+	return kernel.ByRows
+}
+
+// inputs is the slot of layer l's inputs as a product takes them, stride the
+// length of a row there.
+func (b *builder[T]) inputs(l int) int {
+	if b.paired {
+		return b.doubled(l)
+	}
+	return b.activation(l)
+}
+
+func (b *builder[T]) stride(l int) int {
+	switch {
+	case b.paired:
+		return kernel.PairRow
+	case l == 0:
+		return b.inputLen
+	}
+	return b.rowLen
+}
+
+// delta is where the derivative by layer l's outputs stands.
+func (e *engine[T]) delta(base, l int) int { return base + (len(e.layers)-1-l)%2 }
 
 // weigh is the product of the first k rows of layer l's weights, transposed,
 // with its inputs.
-func (e *engine[T]) weigh(weights, l, k, inputs int) kernel.Term {
-	y := e.layers[l]
+func (b *builder[T]) weigh(weights, l, k, inputs int) kernel.Term {
+	y := b.layers[l]
 	return kernel.Term{
 		K: k,
 		A: kernel.Operand{Slice: weights, Offset: y.offset}, ARow: 1, ACol: y.out,
-		B: at(inputs), BRow: e.stride(l),
+		B: at(inputs), BRow: b.stride(l),
 	}
 }
 
 // weighBack is the product of layer l's weights with a derivative by its
 // outputs.
-func (e *engine[T]) weighBack(weights, l, delta int) kernel.Term {
-	y := e.layers[l]
+func (b *builder[T]) weighBack(weights, l, delta int) kernel.Term {
+	y := b.layers[l]
 	return kernel.Term{
 		K: y.out,
 		A: kernel.Operand{Slice: weights, Offset: y.offset}, ARow: y.out, ACol: 1,
-		B: at(delta), BRow: e.rowLen,
+		B: at(delta), BRow: b.rowLen,
 	}
 }
 
 // back appends the product that takes a derivative through layer l, and
-// through the ReLU that made its inputs, to slot dst.
-func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Term) {
-	y := e.layers[l]
-	p.Product(kernel.Product{
-		M: y.in, N: columns[T](n), Scale: y.scale, Terms: terms,
-		C: at(dst), CRow: e.rowLen, Epilogue: kernel.Mask, H: at(e.activation(l)),
+// through the ReLU that made its inputs, to one of the two slots from base on.
+func (b *builder[T]) back(l, base int, terms ...kernel.Term) {
+	y := b.layers[l]
+	b.Product(kernel.Product{
+		Form: b.form(kernel.PairBack), M: y.in, N: columns[T](b.n), Scale: y.scale, Terms: terms,
+		C: at(b.delta(base, l-1)), CRow: b.rowLen, Epilogue: kernel.Mask, H: at(b.activation(l)),
 	})
 }
 
@@ -185,35 +203,42 @@ func (e *engine[T]) back(p *kernel.Program[T], l, n, dst int, terms ...kernel.Te
 // slot with the latter's transpose.
 type pair struct{ inputs, delta, transposed int }
 
-// outer appends what stores, at layer l's weights in the result, the outer
-// products of pairs, summed over the chunk's n columns.
-func (e *engine[T]) outer(p *kernel.Program[T], l, n int, to sum, pairs ...pair) {
-	y := e.layers[l]
-	result := func(column int) kernel.Operand { return kernel.Operand{Slice: to.result, Offset: y.offset + column} }
-	main := y.out - e.dotColumns(y.out, n)
-	if main > 0 {
-		q := kernel.Product{M: y.in + 1, N: main, Scale: y.scale, C: result(0), CRow: y.out, Epilogue: to.epilogue, H: result(0)}
-		for _, x := range pairs {
-			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), ACol: 1, B: at(x.transposed), BRow: transposedRow[T](main)})
-		}
-		p.Product(q)
+// outer appends what stores or adds, at layer l's weights in the result, the
+// outer products of pairs, summed over the chunk's columns.
+func (b *builder[T]) outer(l, result int, e kernel.Epilogue, pairs ...pair) {
+	y, step := b.layers[l], 1
+	if b.paired {
+		step = 2 // doubled numbers
 	}
-	// The product has brought their operands into the first-level cache.
-	for o := main; o < y.out; o += 2 {
-		q := kernel.Dots{M: y.in + 1, N: min(2, y.out-o), Scale: y.scale, C: result(o), CRow: y.out, Epilogue: to.epilogue, H: result(o)}
+	main := y.out - b.dotColumns(y.out)
+	product := func(form kernel.Form, column, n int, term func(x pair) kernel.Term) {
+		c := kernel.Operand{Slice: result, Offset: y.offset + column}
+		q := kernel.Product{Form: form, M: y.in + 1, N: n, Scale: y.scale, C: c, CRow: y.out, Epilogue: e, H: c}
 		for _, x := range pairs {
-			q.Terms = append(q.Terms, kernel.Term{K: n, A: at(x.inputs), ARow: e.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * e.rowLen}, BRow: e.rowLen})
+			q.Terms = append(q.Terms, term(x))
 		}
-		p.Dots(q)
+		b.Product(q)
+	}
+	if main > 0 {
+		product(kernel.ByRows, 0, main, func(x pair) kernel.Term {
+			return kernel.Term{K: b.n, A: at(x.inputs), ARow: b.stride(l), ACol: step, B: at(x.transposed), BRow: transposedRow[T](main)}
+		})
+	}
+	// The product has brought their operands into the first-level cache. Of one
+	// output among pairs, zeros leave one of two doubled numbers.
+	for o := main; o < y.out; o += 2 {
+		product(kernel.ByColumns, o, min(2, y.out-o), func(x pair) kernel.Term {
+			return kernel.Term{K: step * b.n, A: at(x.inputs), ARow: b.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * b.rowLen}, BRow: b.rowLen}
+		})
 	}
 }
 
 // transpose appends the transposition of a derivative by layer l's outputs
 // that outer needs, if it does.
-func (e *engine[T]) transpose(p *kernel.Program[T], l, n, delta, transposed int) {
-	y := e.layers[l]
-	if main := y.out - e.dotColumns(y.out, n); main > 0 {
-		p.Transpose(kernel.Transpose{M: main, N: n, S: at(delta), SRow: e.rowLen, D: at(transposed), DRow: transposedRow[T](main)})
+func (b *builder[T]) transpose(l, delta, transposed int) {
+	y := b.layers[l]
+	if main := y.out - b.dotColumns(y.out); main > 0 {
+		b.Transpose(kernel.Transpose{Pairs: b.paired, M: main, N: b.n, S: at(delta), SRow: b.rowLen, D: at(transposed), DRow: transposedRow[T](main)})
 	}
 }
 
@@ -234,13 +259,13 @@ func transposedRow[T kernel.Float](n int) int {
 // gradient made of inner products along the n data, because a vector across
 // outputs would be nearly empty. A row of C then costs, per output, n/lanes
 // multiply-adds and a horizontal sum, worth some six, instead of n.
-func (e *engine[T]) dotColumns(out, n int) int {
+func (b *builder[T]) dotColumns(out int) int {
 	const horizontalSum = 6
-	lanes := kernel.VectorLen[T](e.set)
-	if out == 1 {
+	lanes := kernel.VectorLen[T](b.set)
+	switch rest := out % lanes; {
+	case out == 1:
 		return 1
-	}
-	if rest := out % lanes; rest*((n+lanes-1)/lanes+horizontalSum) < n {
+	case !b.paired && rest*((b.n+lanes-1)/lanes+horizontalSum) < b.n:
 		return rest
 	}
 	return 0

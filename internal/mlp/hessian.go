@@ -9,47 +9,31 @@ import "hambench/internal/kernel"
 // Source: Pearlmutter, "Fast exact multiplication by the Hessian", Neural
 // Computation 6 (1994), section 3, his R-operator.
 
-// forwardTangent returns the program that computes the activations of n
-// columns and their tangents. For a layer's outputs before the ReLU that is
-// V·inputs + W·(tangent of inputs), and the ReLU passes the entries
-// whose outputs it passes.
-func (e *engine[T]) forwardTangent(n int) *kernel.Program[T] {
-	p := kernel.NewProgram[T](e.set)
-	last := len(e.layers) - 1
-	for l, y := range e.layers {
-		q := kernel.Product{
-			M: y.out, N: columns[T](n), Scale: y.scale,
-			Terms: []kernel.Term{e.weigh(slotTheta, l, y.in+1, e.activation(l))},
-			C:     at(slotOutput), CRow: e.rowLen, Epilogue: kernel.Store,
-		}
-		r := q
-		r.C = at(slotTangentOutput)
-		r.Terms = []kernel.Term{e.weigh(slotVector, l, y.in+1, e.activation(l))}
-		if l > 0 {
-			r.Terms = append(r.Terms, e.weigh(slotTheta, l, y.in, e.tangent(l)))
-		}
-		if l < last {
-			q.C, q.Epilogue = at(e.activation(l+1)), kernel.ReLU
-			r.C, r.Epilogue, r.H = at(e.tangent(l+1)), kernel.Mask, q.C
-		}
-		p.Product(q)
-		p.Product(r)
+// forwardTangent appends the product that makes the tangents of what q makes.
+// For a layer's outputs before the ReLU that is V·inputs + W·(tangent of
+// inputs), and the ReLU passes the entries whose outputs it passes.
+func (b *builder[T]) forwardTangent(l int, q kernel.Product) {
+	y := b.layers[l]
+	q.Terms = []kernel.Term{b.weigh(slotVector, l, y.in+1, b.activation(l))}
+	if l > 0 {
+		q.Terms = append(q.Terms, b.weigh(slotTheta, l, y.in, b.tangent(l)))
 	}
-	return p
+	if l < len(b.layers)-1 {
+		q.Epilogue, q.H = kernel.Mask, q.C
+	}
+	q.C = at(b.tangent(l + 1))
+	b.Product(q)
 }
 
-// outerTangent appends what stores layer l's part of the product: of inputs
-// with the tangent of the derivative by outputs, and the other way round. The
-// gradient, where there is one, has transposed the derivative itself.
-func (e *engine[T]) outerTangent(p *kernel.Program[T], l, n int, kind derivatives, to sum) {
-	delta, tangent := e.deltaSlot(slotDelta, l), e.deltaSlot(slotTangentDelta, l)
-	e.transpose(p, l, n, tangent, slotTangentTransp)
-	pairs := []pair{{e.activation(l), tangent, slotTangentTransp}}
+// outerTangent appends what stores or adds layer l's part of the product: of
+// inputs with the tangent of the derivative by outputs, and the other way
+// round. The derivative itself is transposed already.
+func (b *builder[T]) outerTangent(l int, e kernel.Epilogue) {
+	delta, tangent := b.delta(slotDelta, l), b.delta(slotTangentDelta, l)
+	b.transpose(l, tangent, slotTangentTransp)
+	pairs := []pair{{b.activation(l), tangent, slotTangentTransp}}
 	if l > 0 {
-		if kind == productOnly {
-			e.transpose(p, l, n, delta, slotTransposed)
-		}
-		pairs = append(pairs, pair{e.tangent(l), delta, slotTransposed})
+		pairs = append(pairs, pair{b.tangent(l), delta, slotTransposed})
 	}
-	e.outer(p, l, n, to, pairs...)
+	b.outer(l, slotProduct, e, pairs...)
 }

@@ -2,6 +2,8 @@ package mlp
 
 import (
 	"math"
+
+	"hambench/internal/kernel"
 )
 
 // loss is the negative log-likelihood of a row given the network's outputs:
@@ -21,31 +23,31 @@ func newLoss(p *Problem) loss {
 
 // lossDelta stores scale × the loss's derivative by the outputs, for the n
 // columns of the chunk that starts at row lo, in slotDelta.
-func (e *engine[T]) lossDelta(lo, n int, scale float64) {
+func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 	z, delta := e.frame[slotOutput], e.frame[slotDelta]
+	if paired { // an odd number of outputs leaves one that is not there
+		clear(delta[:(e.width()+1)/2*kernel.PairRow])
+	}
 	if e.loss.classes == 0 {
 		s := T(scale / e.loss.variance)
-		y := e.targets[lo : lo+n]
-		for b, t := range y {
-			delta[b] = s * (z[b] - t)
+		for b, t := range e.targets[lo : lo+n] {
+			i := e.place(paired, 0, b)
+			delta[i] = s * (z[i] - t)
 		}
 	} else {
-		e.probabilities(delta, z, n)
-		for c := range e.loss.classes {
-			row := delta[c*e.rowLen:][:n]
-			for b, p := range row {
-				if e.labels[lo+b] == c {
-					p--
-				}
-				row[b] = T(scale) * p
+		e.probabilities(paired, delta, z, n)
+		for b, label := range e.labels[lo : lo+n] {
+			delta[e.place(paired, label, b)]--
+			for c := range e.loss.classes {
+				delta[e.place(paired, c, b)] *= T(scale)
 			}
 		}
 	}
-	e.weighRows(slotDelta, lo, n)
+	e.weighRows(paired, delta, lo, n)
 }
 
-// lossTangent does the same with the tangents of the outputs given, and also
-// stores the derivatives' tangents in slotTangentDelta.
+// lossTangent stores the tangents of these derivatives, of which lossDelta is
+// to come, in slotTangentDelta: it takes those of the outputs.
 func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 	z, rz, rdelta := e.frame[slotOutput], e.frame[slotTangentOutput], e.frame[slotTangentDelta]
 	if e.loss.classes == 0 {
@@ -55,7 +57,7 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 		}
 	} else {
 		// The derivative of softmax: ṗ_c = p_c (ż_c − Σ p_k ż_k).
-		e.probabilities(rdelta, z, n)
+		e.probabilities(false, rdelta, z, n)
 		for b := range n {
 			mean := T(0)
 			for i := b; i < e.loss.classes*e.rowLen; i += e.rowLen {
@@ -66,41 +68,60 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 			}
 		}
 	}
-	e.weighRows(slotTangentDelta, lo, n)
-	e.lossDelta(lo, n, scale)
+	e.weighRows(false, rdelta, lo, n)
 }
 
+// weighRows multiplies a derivative by the outputs, of the n columns of the
+// chunk that starts at row lo, by the rows' weights.
+func (e *engine[T]) weighRows(paired bool, delta []T, lo, n int) {
+	if lo < e.rows {
+		return
+	}
+	for b, w := range e.weights[lo-e.rows:][:n] {
+		for c := range e.width() {
+			delta[e.place(paired, c, b)] *= w
+		}
+	}
+}
+
+// width is the number of outputs.
+func (e *engine[T]) width() int { return e.layers[len(e.layers)-1].out }
+
 // probabilities stores the softmax of n columns of outputs z in p.
-func (e *engine[T]) probabilities(p, z []T, n int) {
-	end := e.loss.classes * e.rowLen
+func (e *engine[T]) probabilities(paired bool, p, z []T, n int) {
 	for b := range n {
-		top := z[b]
-		for i := b + e.rowLen; i < end; i += e.rowLen {
-			top = max(top, z[i])
+		top := z[e.place(paired, 0, b)]
+		for c := range e.loss.classes {
+			top = max(top, z[e.place(paired, c, b)])
 		}
 		sum := T(0)
-		for i := b; i < end; i += e.rowLen {
+		for c := range e.loss.classes {
+			i := e.place(paired, c, b)
 			p[i] = T(math.Exp(float64(z[i] - top)))
 			sum += p[i]
 		}
-		for i := b; i < end; i += e.rowLen {
-			p[i] /= sum
+		for c := range e.loss.classes {
+			p[e.place(paired, c, b)] /= sum
+		}
+	}
+}
+
+// eachColumn computes the outputs of the rows [lo, hi) and hands out each one's
+// column.
+func (e *engine[T]) eachColumn(theta []T, lo, hi int, use func(row, b int)) {
+	e.frame[slotTheta] = theta
+	for c := lo; c < hi; c += e.chunk {
+		n := min(e.chunk, hi-c)
+		e.forward(outputsOnly, c, n)
+		for b := range n {
+			use(c+b, b)
 		}
 	}
 }
 
 // negLogLikelihood returns the sum over the rows [lo, hi).
-func (e *engine[T]) negLogLikelihood(theta []T, lo, hi int) float64 {
-	e.frame[slotTheta] = theta
-	sum := 0.0
-	for c := lo; c < hi; c += e.chunk {
-		n := min(e.chunk, hi-c)
-		e.frame[slotInputs] = e.inputs[c:]
-		e.forward(n).Run(e.frame)
-		for b := range n {
-			sum += e.rowLoss(c+b, b)
-		}
-	}
+func (e *engine[T]) negLogLikelihood(theta []T, lo, hi int) (sum float64) {
+	e.eachColumn(theta, lo, hi, func(row, b int) { sum += e.rowLoss(row, b) })
 	return sum
 }
 
@@ -123,20 +144,13 @@ func (e *engine[T]) rowLoss(row, b int) float64 {
 
 // outputs stores the outputs of all rows, row-major, in dst.
 func (e *engine[T]) outputs(dst []float64, theta []T) {
-	e.frame[slotTheta] = theta
-	width := e.layers[len(e.layers)-1].out
+	width, z := e.width(), e.frame[slotOutput]
 	if len(dst) != e.rows*width {
 		panic("mlp: outputs do not fit")
 	}
-	z := e.frame[slotOutput]
-	for c := 0; c < e.rows; c += e.chunk {
-		n := min(e.chunk, e.rows-c)
-		e.frame[slotInputs] = e.inputs[c:]
-		e.forward(n).Run(e.frame)
-		for b := range n {
-			for o := range width {
-				dst[(c+b)*width+o] = float64(z[o*e.rowLen+b])
-			}
+	e.eachColumn(theta, 0, e.rows, func(row, b int) {
+		for o := range width {
+			dst[row*width+o] = float64(z[o*e.rowLen+b])
 		}
-	}
+	})
 }

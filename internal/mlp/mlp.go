@@ -53,13 +53,15 @@ type Problem struct {
 // Net computes the derivatives of a problem's negative log-likelihood. It
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
-	dim, rows  int
-	gathered   int              // rows behind the others
-	order      []int            // of the rows; nil is the given order
-	float32    *engine32        // nil for derivatives in float64
-	exact      *engine[float64] // may still hold an older order
-	stale      bool
-	likelihood [2][]float64 // its gradient and Hessian-vector product, for steps in float64
+	set       *kernel.Set
+	dim, rows int
+	gathered  int              // rows behind the others
+	exact     *engine[float64] // its order may be an older one
+	order     []int            // of the rows; empty is the given order
+	stale     bool
+	gradient  []float64 // the likelihood's, and
+	product   []float64 // its Hessian's product, for derivatives in float64
+	single    *single   // nil for those
 }
 
 var one = kernel.Coef{All: 1}
@@ -77,12 +79,12 @@ func newNet(set *kernel.Set, p Problem) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	exact := newEngine[float64](set, &p, rows)
-	n := &Net{dim: exact.dim, rows: rows, exact: exact}
+	n := &Net{set: set, rows: rows, exact: newEngine[float64](set, &p, rows)}
+	n.dim = n.exact.dim
 	if p.Precision == Float32 {
-		n.float32 = newEngine32(set, &p, rows)
+		n.single = newSingle(set, &p, rows)
 	} else {
-		n.likelihood = [2][]float64{kernel.Aligned[float64](n.dim), kernel.Aligned[float64](n.dim)}
+		n.gradient, n.product = kernel.Aligned[float64](n.dim), kernel.Aligned[float64](n.dim)
 	}
 	return n, nil
 }
@@ -134,12 +136,10 @@ func (n *Net) Arrange(order []int) {
 	if order != nil && len(order) != n.rows {
 		panic(fmt.Sprintf("mlp: order of %d rows: want %d", len(order), n.rows))
 	}
-	if n.float32 == nil {
-		n.exact.arrange(order)
-		return
+	n.order, n.stale = append(n.order[:0], order...), true
+	if n.single != nil {
+		n.single.arrange(order)
 	}
-	n.float32.arrange(order)
-	n.stale, n.order = true, append(n.order[:0], order...)
 }
 
 // Gather makes rows index[0], index[1], … of the data, as they were given, the
@@ -150,8 +150,8 @@ func (n *Net) Gather(index []int, weights []float64) {
 		panic(fmt.Sprintf("mlp: list of %d rows with %d weights: want at most %d rows, and as many weights or none", len(index), len(weights), n.rows))
 	}
 	n.gathered = len(index)
-	if n.float32 != nil {
-		n.float32.gather(index, weights)
+	if n.single != nil {
+		n.single.gather(index, weights)
 	} else {
 		n.exact.gather(index, weights)
 	}
@@ -160,11 +160,7 @@ func (n *Net) Gather(index []int, weights []float64) {
 // arranged returns the float64 engine in the order in force.
 func (n *Net) arranged() *engine[float64] {
 	if n.stale {
-		var order []int
-		if len(n.order) > 0 {
-			order = n.order
-		}
-		n.exact.arrange(order)
+		n.exact.arrange(n.order)
 		n.stale = false
 	}
 	return n.exact
@@ -174,24 +170,23 @@ func (n *Net) arranged() *engine[float64] {
 // rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
 func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
 	check(n, lo, hi, g, theta)
-	if n.float32 != nil {
-		n.float32.gradient(g, theta, lo, hi, scale)
-		return
+	if s := n.single; s != nil {
+		n.set.Narrow(s.theta, theta)
 	}
-	n.arranged().derive(operands[float64]{theta: theta, gradient: g}, lo, hi, scale)
-	n.exact.set.Combine(g, nil, kernel.Summand{C: one, X: g}, kernel.Summand{C: one, X: theta})
+	gradient, _ := n.derive(gradientOnly, theta, nil, lo, hi, scale)
+	n.set.Combine(g, nil, gradient.Times(one))
 }
 
 // HessianVector stores the product of the Hessian of what Gradient
 // differentiates with v in hv. The ReLU's second derivative is taken as 0.
 func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 	check(n, lo, hi, hv, theta, v)
-	if n.float32 != nil {
-		n.float32.hessianVector(hv, theta, v, lo, hi, scale)
-		return
+	if s := n.single; s != nil {
+		n.set.Narrow(s.theta, theta)
+		n.set.Narrow(s.v, v)
 	}
-	n.arranged().derive(operands[float64]{theta: theta, v: v, product: hv}, lo, hi, scale)
-	n.exact.set.Combine(hv, nil, kernel.Summand{C: one, X: hv}, kernel.Summand{C: one, X: v})
+	_, product := n.derive(productOnly, theta, v, lo, hi, scale)
+	n.set.Combine(hv, nil, product.Times(one))
 }
 
 // NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants
