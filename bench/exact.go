@@ -19,6 +19,8 @@ type Exact struct {
 	Values     map[string]float64 `json:"values,omitempty"` // the integrator's own parameters, where they are not its defaults
 	Estimator  string             `json:"estimator,omitempty"`
 	Inner      int                `json:"nl"`
+	InvMass    []float64          `json:"inv_mass,omitempty"` // diagonal of M⁻¹; nil: the identity
+	OneStep    bool               `json:"one_step,omitempty"` // of the law after one step, not of the stationary one
 	Schemes    []string           `json:"schemes"`
 	Steps      []float64          `json:"steps,omitempty"` // nil: the problem kind's own
 }
@@ -39,7 +41,7 @@ func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 		return certify.Options{}, err
 	}
 	p.Name = e.Name
-	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values}
+	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values, InvMass: e.InvMass, OneStep: e.OneStep}
 	m, err := r.Integrator(e.Integrator)
 	if err != nil {
 		return o, err

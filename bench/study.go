@@ -51,7 +51,10 @@ const (
 	OfInner      = "inner"       // lietrotter with N_l > 1, at steps fit for orders
 	OfLargeSteps = "large-steps" // up to the step of the paper's toy
 	OfVariance   = "variance"    // mt3 with Var(w₂) = 1
-	OfFriction   = "friction"    // mt3 under several frictions
+	OfFriction   = "friction"    // mt3 under several frictions and masses
+	OfWeak       = "weak"        // one step's law: weak orders
+	OfBatches    = "batches"     // the exact flow on problems that differ in K alone
+	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
 )
 
 // ReferenceJob is a reference under its key.

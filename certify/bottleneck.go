@@ -1,15 +1,6 @@
 package certify
 
-import (
-	"context"
-	"math"
-
-	"hambench/integrators"
-)
-
-// bottleneckIntegrators are of order 1, 2 and 3 in every observable.
-// (leapfrog would not do: its θ-covariance is exact on a Gaussian.)
-var bottleneckIntegrators = []string{"euler", "lietrotter", "mt3"}
+import "math"
 
 // BottleneckProblem is a small Bayesian linear model, the exact counterpart
 // of the paper's Figure 1: features √(2/D) cos(ωx − π/4), prior N(0, I),
@@ -44,34 +35,4 @@ func BottleneckProblem() *Problem {
 		p.gaussian = append(p.gaussian, newAffineForce(precision, shift))
 	}
 	return p
-}
-
-// BottleneckOptions say what makes the paper's Figure 1 without noise:
-// integrators of order 1, 2 and 3 on BottleneckProblem, with mini-batches in
-// random orders and with the full batch, from large steps to small ones.
-func BottleneckOptions() (Options, error) {
-	o := Options{Problem: BottleneckProblem()}
-	for _, name := range bottleneckIntegrators {
-		m, err := integrators.Builtin().Lookup(name)
-		if err != nil {
-			return o, err
-		}
-		o.Integrators = append(o.Integrators, m)
-	}
-	for h := 0.16; h > 6e-4; h /= math.Sqrt2 {
-		o.Steps = append(o.Steps, h)
-	}
-	var err error
-	o.Schemes, err = Schemes("reshuffle", "full")
-	return o, err
-}
-
-// Bottleneck computes the exact errors of BottleneckOptions. Under
-// mini-batches the third-order scheme gains nothing over the second.
-func Bottleneck(ctx context.Context) ([]Row, error) {
-	o, err := BottleneckOptions()
-	if err != nil {
-		return nil, err
-	}
-	return Run(ctx, o)
 }

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"hambench/integrators"
 	"hambench/minibatch"
@@ -32,6 +33,9 @@ const (
 // or of the position alone, which may be higher. The scheme of more batches caps
 // it.
 func claim(m integrators.Method, s minibatch.Method, k int, observable string) float64 {
+	if slices.Contains(stepObservables, observable) {
+		return m.Claims.WeakOrder
+	}
 	own := m.Claims.ErgodicOrder
 	position := observable != "joint.cov" && observable != "r^2"
 	if position {
@@ -39,6 +43,9 @@ func claim(m integrators.Method, s minibatch.Method, k int, observable string) f
 	}
 	if k == 1 {
 		return own
+	}
+	if c := m.Claims.BatchOrder; c > 0 && !s.Whole() {
+		own = math.Min(own, c)
 	}
 	if observable == "joint.cov" {
 		return math.Min(own, s.Cap.Joint)

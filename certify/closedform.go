@@ -1,6 +1,10 @@
 package certify
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/minibatch"
+)
 
 // ClosedForm is the term of order η² that random orders of the batches
 // (reshuffle) add to the errors of a chain whose steps follow each batch's own
@@ -57,6 +61,26 @@ func (p *Problem) ClosedForm() (ClosedForm, error) {
 	return out, nil
 }
 
+// closedForm returns the sizes of the closed form's errors, as the row's
+// observables measure them, of a chain that it is the expansion of.
+func (c *certification) closedForm() (map[string]Number, error) {
+	e, ok := c.engine.(*gaussianEngine)
+	_, random := c.scheme.Visits.(minibatch.Permutation)
+	if o := c.options; !ok || !random || !c.method.Claims.Affine || o.EveryStep || o.InvMass != nil || c.amplified != nil {
+		return nil, nil
+	}
+	form, err := c.options.Problem.ClosedForm()
+	if err != nil {
+		return nil, err
+	}
+	d := e.frame.d
+	mean := e.frame.toWhite(append(form.Mean, make([]float64, d)...))
+	var half, cov mat.Dense
+	half.Mul(e.frame.white, mat.NewDense(d, d, form.Cov))
+	cov.Mul(&half, e.frame.white.T())
+	return map[string]Number{"theta.mean": Number(norm(mean)), "theta.cov": Number(stretch(cov.RawMatrix().Data))}, nil
+}
+
 // scalarForm is −(K/12) times the covariance of an observable with
 // E(U_i′ − U′)².
 func (p *Problem) scalarForm() (ClosedForm, error) {
@@ -64,16 +88,7 @@ func (p *Problem) scalarForm() (ClosedForm, error) {
 	if err != nil {
 		return ClosedForm{}, err
 	}
-	spread := make([]float64, len(target.x)) // Σ_i (U_i′ − U′)²
-	average := 0.0
-	for j, x := range target.x {
-		whole := scalarMean(p.scalar).Gradient(x)
-		for _, u := range p.scalar {
-			g := u.Gradient(x) - whole
-			spread[j] += g * g
-		}
-		average += target.w[j] * spread[j]
-	}
+	spread, average := gradientSpread(p.scalar, target)
 	out := ClosedForm{Expectations: make(map[string]float64)}
 	for _, o := range scalarObservables {
 		if o.theta == nil {
@@ -83,7 +98,7 @@ func (p *Problem) scalarForm() (ClosedForm, error) {
 		for j, x := range target.x {
 			sum += target.w[j] * (spread[j] - average) * o.theta(x)
 		}
-		out.Expectations[o.name] = -sum / 12
+		out.Expectations[o.name] = -float64(len(p.scalar)) / 12 * sum
 	}
 	return out, nil
 }

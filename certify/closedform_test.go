@@ -100,9 +100,26 @@ func TestBottleneckGrowsLikeTheNumberOfBatches(t *testing.T) {
 		for i := range k {
 			p.gaussian = append(p.gaussian, newAffineForce([]float64{1 + 0.6*float64(1-2*(i%2))}, []float64{0}))
 		}
-		row := certifyOne(t, Options{Problem: p}, "exact", "reshuffle").observable(t, "theta.cov")
+		whole := certifyOne(t, Options{Problem: p}, "exact", "reshuffle")
+		row := whole.observable(t, "theta.cov")
+		if want, got := 0.06*float64(k), float64(whole.ClosedForm["theta.cov"]); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("K = %d: the row's closed form is %v, want %v", k, got, want)
+		}
 		if want := 0.06 * float64(k); math.Abs(float64(row.Constant)/want-1) > 1e-3 || row.Order != 2 {
 			t.Errorf("K = %d: %v h^%v, want %v h²", k, row.Constant, row.Order, want)
+		}
+	}
+}
+
+// A row states the closed form where it is the expansion of the row's own chain.
+func TestClosedFormStandsBesideItsChainAlone(t *testing.T) {
+	toy := certifyOne(t, Options{Problem: Toy()}, "exact", "reshuffle")
+	if c := toy.ClosedForm; len(c) != 2 || c["theta.mean"] != 0 || c["theta.cov"] != 0 {
+		t.Errorf("toy: closed form %v, want two zeros: its batches differ by constant forces", c)
+	}
+	for _, c := range []struct{ integrator, scheme string }{{"exact", "replacement"}, {"exact", "full"}, {"mt3", "reshuffle"}} {
+		if r := certifyOne(t, Options{Problem: gaussianBuiltin()}, c.integrator, c.scheme); r.ClosedForm != nil {
+			t.Errorf("%s, %s: closed form %v, want none", c.integrator, c.scheme, r.ClosedForm)
 		}
 	}
 }

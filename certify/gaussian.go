@@ -98,6 +98,8 @@ type gaussianEngine struct {
 	frame   *frame
 	parts   target // under the batches
 	full    target // under their mean, rounded
+
+	variance []float64 // of the batches' gradient under the target, per coordinate
 }
 
 // target is a list of forces, moved to the frame, and the law of their mean.
@@ -116,8 +118,11 @@ func newGaussianEngine(p *Problem, invMass []float64) (*gaussianEngine, error) {
 	if g.parts, err = g.frame.target(p.gaussian); err != nil {
 		return nil, err
 	}
-	g.full, err = g.frame.target([]*affineForce{mean})
-	return g, err
+	if g.full, err = g.frame.target([]*affineForce{mean}); err != nil {
+		return nil, err
+	}
+	g.variance = gradientVariance(g.frame, mean, g.parts.moved)
+	return g, nil
 }
 
 // gaussianObservables are the names of the engine's observables. Errors are
@@ -172,7 +177,8 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 		}
 		after = &m
 	}
-	maps := func(t target) (*moments, error) {
+	maps := func(t target, variance []float64) (*moments, error) {
+		correct(in, variance)
 		e := &moments{n: dim + 1, after: after}
 		for i, f := range t.moved {
 			m, err := g.frame.probe(transitionOf(in, in.Kernel, f), dim)
@@ -188,10 +194,10 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 		return e, nil
 	}
 	var err error
-	if p.full, err = maps(g.full); err != nil {
+	if p.full, err = maps(g.full, nil); err != nil {
 		return nil, err
 	}
-	p.parts, err = maps(g.parts)
+	p.parts, err = maps(g.parts, g.variance)
 	return p, err
 }
 

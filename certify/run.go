@@ -24,6 +24,7 @@ type Options struct {
 	Values      map[string]float64   // of the integrators' own parameters; default theirs
 	InvMass     []float64            // diagonal of M⁻¹; default the identity; Gaussian problems only
 	EveryStep   bool                 // observe at the end of every outer step, not of every period
+	OneStep     bool                 // judge the law after one step of the full batch, that is weak orders, not the stationary law; Gaussian problems only
 	Progress    func(done float64)   // told, from 0 to 1, how much is done; default: nobody is
 	ErrorsOnly  bool                 // leave the orders open: no steps but those that are asked for
 }
@@ -36,12 +37,13 @@ type Row struct {
 	Values      map[string]float64 `json:"values,omitempty"` // of the integrator's own parameters, where they were given
 	Inner       int                `json:"nl"`
 	Scheme      string             `json:"scheme"`
-	Observe     string             `json:"observe"` // period or every-step
+	Observe     string             `json:"observe"` // period, every-step or one-step
 	Steps       []float64          `json:"steps"`
-	Refined     []float64          `json:"refined,omitempty"`   // steps of the engine's choice, taken for the orders alone
-	Amplified   []float64          `json:"amplified,omitempty"` // factors on the batches' differences of precision and of shift there, if not 1
-	Sampled     int                `json:"sampled,omitempty"`   // random orders that stand for all; a resolution is then half a 95 % confidence interval
-	Radii       []Number           `json:"radii,omitempty"`     // spectral radius of a period at each step where it is ≥ 1, else null
+	Refined     []float64          `json:"refined,omitempty"`     // steps of the engine's choice, taken for the orders alone
+	Amplified   []float64          `json:"amplified,omitempty"`   // factors on the batches' differences of precision and of shift there, if not 1
+	Sampled     int                `json:"sampled,omitempty"`     // random orders that stand for all; a resolution is then half a 95 % confidence interval
+	Radii       []Number           `json:"radii,omitempty"`       // spectral radius of a period at each step where it is ≥ 1, else null
+	ClosedForm  map[string]Number  `json:"closed_form,omitempty"` // by observable, what Problem.ClosedForm predicts of the constant of h²; exact flows under random orders only
 	Observables []Observable       `json:"observables"`
 }
 
@@ -188,7 +190,14 @@ func (o *Options) engine() (engine, error) {
 		if err := o.checkMemory(); err != nil {
 			return nil, err
 		}
-		return newGaussianEngine(o.Problem, o.InvMass)
+		g, err := newGaussianEngine(o.Problem, o.InvMass)
+		if err != nil || !o.OneStep {
+			return g, err
+		}
+		return newStepEngine(g)
+	}
+	if o.OneStep {
+		return nil, usage.Errorf("certify: one step of a scalar problem: want a Gaussian one")
 	}
 	if o.InvMass != nil {
 		return nil, usage.Errorf("certify: inverse mass for a scalar problem: want a Gaussian one")
@@ -358,6 +367,13 @@ func (c *certification) row() (Row, error) {
 	}
 	if o.EveryStep {
 		row.Observe = "every-step"
+	}
+	if o.OneStep {
+		row.Observe = "one-step"
+	}
+	var err error
+	if row.ClosedForm, err = c.closedForm(); err != nil {
+		return row, err
 	}
 	if c.sampled() {
 		row.Sampled, row.Amplified = sampledEpochs, nil

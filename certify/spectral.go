@@ -96,6 +96,7 @@ type spectralEngine struct {
 	bases  []*basis // one a rung of the ladder, made when needed
 
 	deviations []float64 // of the observables under the target
+	variance   float64   // of the batches' gradient under the target
 	rates      pace
 }
 
@@ -126,6 +127,7 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 	for _, o := range scalarObservables {
 		e.deviations = append(e.deviations, target.deviation(o))
 	}
+	_, e.variance = gradientSpread(p.scalar, target)
 	e.rates = scalarPace(p, target)
 	return e, err
 }
@@ -450,7 +452,7 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 		return nil, usage.Errorf("integrator %q has auxiliary variables, and the spectral engine takes one position and one momentum: want a problem of kind gaussian", in.Method.Name)
 	}
 	p := &preparedSpectral{engine: e, in: in}
-	p.full.forces, p.parts.forces = []integrators.Force{e.full}, e.forces
+	p.full.forces, p.parts.forces, p.parts.variance = []integrators.Force{e.full}, e.forces, []float64{e.variance}
 	if e.tail == nil {
 		return p, nil
 	}
@@ -469,9 +471,10 @@ type preparedSpectral struct {
 
 // ladder is an integrator's matrices under given forces in growing bases.
 type ladder struct {
-	forces []integrators.Force
-	noise  []noiseParts // of the kernel under each force
-	rungs  []*rung
+	forces   []integrators.Force
+	variance []float64    // of their gradient under the target
+	noise    []noiseParts // of the kernel under each force
+	rungs    []*rung
 }
 
 // rung is an integrator's matrices in one basis.
@@ -487,6 +490,7 @@ func (p *preparedSpectral) rung(l *ladder, i int) *rung {
 	if i < len(l.rungs) {
 		return l.rungs[i]
 	}
+	correct(p.in, l.variance)
 	additions := make(map[added]blas64.General)
 	r := &rung{basis: p.engine.basis(i), coefficients: &coefficients{}}
 	if p.in.Refresh != nil {

@@ -221,7 +221,7 @@ func TestExactTwin(t *testing.T) {
 func TestTwinWithoutExactErrors(t *testing.T) {
 	p := plan(t, "quick", "bottleneck")
 	out, err := Drawer{Results: invent(p, nil), Dir: t.TempDir()}.Draw(p)
-	if err != nil || len(out.Files) != 7 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "3 of 3 exact jobs are missing") {
+	if err != nil || len(out.Files) != 7 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "4 of 4 exact jobs are missing") {
 		t.Errorf("files %v, notes %q, error %v: want the files of the sampled figure and its table, and a note", out.Files, out.Notes, err)
 	}
 }

@@ -223,6 +223,7 @@ type Claims struct {
 	WeakOrder       float64 // of one step
 	ErgodicOrder    float64 // of the stationary law of (θ, r), full batch; +Inf means exact
 	PositionOrder   float64 // of the stationary law of θ alone; never below ErgodicOrder
+	BatchOrder      float64 // caps both with mini-batches under every scheme; 0 means no cap
 	Gradients       int     // per kernel
 	HessianVectors  int     // per kernel; if not 0 the force must be a HessianForce
 	Affine          bool    // the force must be an AffineForce

@@ -20,9 +20,9 @@ type VarianceCorrected interface {
 func sghmcMethod() Method {
 	return Define(Method{
 		Name:  "sghmc",
-		About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at variance 0)",
+		About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at the variance under the target)",
 		Claims: Claims{
-			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
+			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2, BatchOrder: 1,
 			Gradients: 1, Normals: 1, QuasiSymplectic: true,
 			Source: "Chen, Fox & Guestrin 2014, sec. 3.3",
 		},
@@ -46,8 +46,8 @@ const varianceWindow = 1000
 //
 // The correction assumes gradient noise that is independent from step to
 // step. Under reshuffle it is not, and the correction is then itself an error
-// of order 1. Frozen before its first step, as package certify does, the
-// scheme has V̂ = 0 and is leapfrog.
+// of order 1. Package certify sets V̂ to its mean under the target; with the full
+// batch that is 0, and the scheme is leapfrog.
 type sghmc struct {
 	adaptive
 	h, C     float64

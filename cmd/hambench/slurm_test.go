@@ -205,7 +205,7 @@ func TestLook(t *testing.T) {
 			waiting++
 		}
 	}
-	if waiting != 2 || all != jobs || now != all-waiting || !slices.Equal(p.Stages[0].All, []int{1}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/3") {
+	if waiting != 2 || all != jobs || now != all-waiting || !slices.Equal(p.Stages[0].All, []int{1}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/4") {
 		t.Errorf("%+v; want %d jobs, of which 2 wait for the reference", p, jobs)
 	}
 }
