@@ -3,7 +3,9 @@ package certify
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -36,11 +38,7 @@ func separateNoise(step *transition) noiseParts {
 	jacobians := noiseJacobians(step, 4*m+1)
 	changes := mat.NewDense(8*m, m, nil)
 	for p, j := range jacobians[1:] {
-		for row := range 2 {
-			for l := range m {
-				changes.Set(2*p+row, l, j.At(row, l)-jacobians[0].At(row, l))
-			}
-		}
+		changes.Slice(2*p, 2*p+2, 0, m).(*mat.Dense).Sub(j, jacobians[0])
 	}
 	var svd mat.SVD
 	if !svd.Factorize(changes, mat.SVDFullV) {
@@ -48,44 +46,29 @@ func separateNoise(step *transition) noiseParts {
 	}
 	var v mat.Dense
 	svd.VTo(&v)
-	var directions [][]float64
+	var z, xi [][]float64 // up and down the directions of what is merely added
 	for l, sigma := range svd.Values(nil) {
 		direction := mat.Col(nil, l, &v)
 		if sigma > insideAbove {
 			parts.inside = append(parts.inside, direction)
-		} else {
-			directions = append(directions, direction)
+			continue
 		}
-	}
-	parts.outside = principal(addedAlong(step, directions))
-	return parts
-}
-
-// addedAlong returns what a unit of noise in each of the directions adds to the
-// outcome.
-func addedAlong(step *transition, directions [][]float64) []added {
-	var z, xi [][]float64
-	for _, direction := range directions {
-		for _, sign := range []float64{1, -1} {
-			to := append([]float64(nil), direction...)
-			scale(to, sign)
-			z, xi = append(z, make([]float64, 2)), append(xi, to)
-		}
+		z = append(z, make([]float64, 2), make([]float64, 2))
+		xi = append(xi, direction, floats.ScaleTo(make([]float64, m), -1, direction))
 	}
 	step.apply(z, xi)
-	out := make([]added, len(directions))
-	for i := range out {
-		up, down := z[2*i], z[2*i+1]
-		out[i] = added{(up[0] - down[0]) / 2, (up[1] - down[1]) / 2}
+	var outside []added
+	for ; len(z) > 0; z = z[2:] {
+		outside = append(outside, added{(z[0][0] - z[1][0]) / 2, (z[0][1] - z[1][1]) / 2})
 	}
-	return out
+	parts.outside = principal(outside)
+	return parts
 }
 
 // noiseJacobians are ∂(θ⁺, r⁺)/∂ξ (2 × m) at random states and noises, by
 // five-point differences.
 func noiseJacobians(step *transition, count int) []*mat.Dense {
 	const delta = 0.01
-	shifts := []float64{delta, -delta, 2 * delta, -2 * delta}
 	rng := rand.New(rand.NewPCG(5, 6)) // any points do
 	m := step.normals
 	var z, xi [][]float64
@@ -95,8 +78,8 @@ func noiseJacobians(step *transition, count int) []*mat.Dense {
 			at[l] = rng.NormFloat64()
 		}
 		for l := range m {
-			for _, shift := range shifts {
-				moved := append([]float64(nil), at...)
+			for _, shift := range []float64{delta, -delta, 2 * delta, -2 * delta} {
+				moved := slices.Clone(at)
 				moved[l] += shift
 				z, xi = append(z, []float64{theta, r}), append(xi, moved)
 			}
@@ -107,11 +90,10 @@ func noiseJacobians(step *transition, count int) []*mat.Dense {
 	for p := range out {
 		out[p] = mat.NewDense(2, m, nil)
 		for l := range m {
-			at := z[(p*m+l)*len(shifts):]
 			for row := range 2 {
-				up, down, farUp, farDown := at[0][row], at[1][row], at[2][row], at[3][row]
-				out[p].Set(row, l, (8*(up-down)-(farUp-farDown))/(12*delta))
+				out[p].Set(row, l, (8*(z[0][row]-z[1][row])-(z[2][row]-z[3][row]))/(12*delta))
 			}
+			z = z[4:]
 		}
 	}
 	return out
@@ -151,4 +133,29 @@ func (a added) Step(z *integrators.State, _ integrators.Force, n integrators.Noi
 	n.Normal(xi[:])
 	z.Theta[0] += a[0] * xi[0]
 	z.R[0] += a[1] * xi[0]
+}
+
+// nodes returns Gauss–Hermite nodes for the noise that passes through the force,
+// as numbers for the whole step, and their weights: enough for each direction
+// for the degree in r and for what of the degree in θ the noise of one step
+// reaches, or as many as the bound on all nodes allows.
+func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
+	q := d.r/2 + d.theta/6 + 4
+	for q > 3 && math.Pow(float64(q), float64(len(n.inside))) > maxNoiseNodes {
+		q--
+	}
+	rule := hermite(q).gauss(q)
+	xi, weights = [][]float64{make([]float64, n.normals)}, []float64{1}
+	for _, direction := range n.inside {
+		var moved [][]float64
+		var products []float64
+		for i, from := range xi {
+			for j, x := range rule.nodes {
+				moved = append(moved, floats.AddScaledTo(make([]float64, n.normals), from, x, direction))
+				products = append(products, weights[i]*rule.weights[j])
+			}
+		}
+		xi, weights = moved, products
+	}
+	return xi, weights
 }

@@ -2,7 +2,9 @@ package certify
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -18,6 +20,16 @@ const (
 	rounding = 64 * epsilon
 )
 
+// judging returns the engine of the amplified problem.
+func (g *gaussianEngine) judging() (engine, []float64, error) {
+	p, by := g.amplified()
+	if p == g.problem {
+		return g, nil, nil
+	}
+	e, err := newGaussianEngine(p, g.invMass)
+	return e, by[:], err
+}
+
 // amplified returns the problem with the differences between its batches, of
 // precision and of shift, made as large as suits the decision on an order, and
 // the two factors. Every coefficient of an error's expansion in h is a
@@ -29,23 +41,20 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 	mean := meanAffine(p.gaussian)
 	curved, apart := 0.0, 0.0
 	for i, b := range p.gaussian {
-		diff := mat.NewDense(d, d, append([]float64(nil), b.affine.Precision...))
-		diff.Sub(diff, mat.NewDense(d, d, mean.affine.Precision))
-		if largest(diff.RawMatrix().Data) > rounding*largest(mean.affine.Precision) {
-			diff.Mul(diff, g.frame.colour)
-			diff.Mul(g.frame.colour.T(), mat.DenseCopyOf(diff))
-			curved = max(curved, mat.Norm(diff, 2))
+		diff := floats.SubTo(make([]float64, d*d), b.affine.Precision, mean.affine.Precision)
+		if largest(diff) > rounding*largest(mean.affine.Precision) {
+			curved = max(curved, mat.Norm(g.frame.whitened(mat.NewDense(d, d, diff)), 2))
 		}
 		var pull mat.VecDense
 		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.parts.moved[i].affine.Shift))
-		apart = max(apart, norm(pull.RawVector().Data))
+		apart = max(apart, mat.Norm(&pull, 2))
 	}
 	by := [2]float64{1, 1}
 	if curved > 0 && curved < fewDifferent {
 		by[0] = different / curved
 	}
 	// What the shifts of equal batches differ by is round-off of this size.
-	if floor := rounding * norm(g.frame.toWhite(append(append([]float64(nil), g.frame.centre...), make([]float64, d)...))); apart > floor && (apart < fewDifferent || apart > farApart) {
+	if floor := rounding * floats.Norm(g.frame.toWhite(g.frame.centre), 2); apart > floor && (apart < fewDifferent || apart > farApart) {
 		by[1] = different / apart
 	}
 	if by == [2]float64{1, 1} {
@@ -53,13 +62,13 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 	}
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
 	for i, b := range p.gaussian {
-		precision := append([]float64(nil), mean.affine.Precision...)
+		precision := slices.Clone(mean.affine.Precision)
 		for j, v := range b.affine.Precision {
 			precision[j] += by[0] * (v - mean.affine.Precision[j])
 		}
 		// The mean stays at the frame's centre, taken for 0.
-		shift := append([]float64(nil), g.parts.moved[i].affine.Shift...)
-		scale(shift, by[1])
+		shift := slices.Clone(g.parts.moved[i].affine.Shift)
+		floats.Scale(by[1], shift)
 		out.gaussian = append(out.gaussian, newAffineForce(precision, shift))
 	}
 	return out, by
@@ -68,33 +77,35 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 // pace returns the fastest and the slowest of the batches' frequencies and of
 // the friction.
 func (g *gaussianEngine) pace() pace {
-	d := g.frame.d
-	out := pace{largest: 1} // half of the limit of stability
-	least, most := math.Inf(1), 0.0
-	for i := range d {
-		c := g.problem.Friction * g.frame.root[i] * g.frame.root[i]
-		least, most = min(least, c), max(most, c)
+	var squares []float64 // of M^−½ per coordinate
+	for _, v := range g.frame.root {
+		squares = append(squares, v*v)
 	}
-	frequencies := func(f *affineForce) (low, high float64) {
-		s := mat.NewSymDense(d, nil)
-		for i := range d {
-			for j := i; j < d; j++ {
-				s.SetSym(i, j, f.affine.Precision[i*d+j]*g.frame.root[i]*g.frame.root[j])
-			}
-		}
-		var eig mat.EigenSym
-		if !eig.Factorize(s, false) {
-			return math.NaN(), math.NaN()
-		}
-		v := eig.Values(nil)
-		return math.Sqrt(max(0, v[0])), math.Sqrt(max(0, v[d-1]))
+	slowest, _ := g.frequencies(g.full.original[0])
+	out := pace{
+		slow: min(slowest, g.problem.Friction*slices.Min(squares)), fast: g.problem.Friction * slices.Max(squares),
+		largest: 1, // half of the limit of stability
 	}
-	out.slow, _ = frequencies(g.full.original[0])
-	out.slow = min(out.slow, least)
-	out.fast = most
 	for _, b := range g.problem.gaussian {
-		_, high := frequencies(b)
+		_, high := g.frequencies(b)
 		out.fast = max(out.fast, high)
 	}
 	return out
+}
+
+// frequencies are the square roots of the extreme eigenvalues of M^−½PM^−½.
+func (g *gaussianEngine) frequencies(f *affineForce) (low, high float64) {
+	d := g.frame.d
+	s, root := mat.NewSymDense(d, slices.Clone(f.affine.Precision)), g.frame.root
+	for i := range d {
+		for j := i; j < d; j++ {
+			s.SetSym(i, j, s.At(i, j)*root[i]*root[j])
+		}
+	}
+	var eig mat.EigenSym
+	if !eig.Factorize(s, false) {
+		return math.NaN(), math.NaN()
+	}
+	v := eig.Values(nil)
+	return math.Sqrt(max(0, v[0])), math.Sqrt(max(0, v[d-1]))
 }

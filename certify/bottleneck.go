@@ -1,6 +1,10 @@
 package certify
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // BottleneckProblem is a small Bayesian linear model, the exact counterpart
 // of the paper's Figure 1: features √(2/D) cos(ωx − π/4), prior N(0, I),
@@ -28,9 +32,9 @@ func BottleneckProblem() *Problem {
 				phi[j] = math.Sqrt(2/float64(d)) * math.Cos(w*x-math.Pi/4)
 			}
 			for j := range d {
-				addScaled(precision[j*d:(j+1)*d], batches*phi[j]/noiseVariance, phi)
+				floats.AddScaled(precision[j*d:(j+1)*d], batches*phi[j]/noiseVariance, phi)
 			}
-			addScaled(shift, batches*math.Sin(2*x)/noiseVariance, phi)
+			floats.AddScaled(shift, batches*math.Sin(2*x)/noiseVariance, phi)
 		}
 		p.gaussian = append(p.gaussian, newAffineForce(precision, shift))
 	}

@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/minibatch"
@@ -64,21 +65,21 @@ func (p *Problem) ClosedForm() (ClosedForm, error) {
 // closedForm returns the sizes of the closed form's errors, as the row's
 // observables measure them, of a chain that it is the expansion of.
 func (c *certification) closedForm() (map[string]Number, error) {
-	e, ok := c.engine.(*gaussianEngine)
+	e, ok := c.asked.engine.(*gaussianEngine)
 	_, random := c.scheme.Visits.(minibatch.Permutation)
-	if o := c.options; !ok || !random || !c.method.Claims.Affine || o.EveryStep || o.InvMass != nil || c.amplified != nil {
+	if o := c.options; !ok || !random || !c.asked.method.Claims.Affine || o.EveryStep || o.InvMass != nil || c.amplified != nil {
 		return nil, nil
 	}
 	form, err := c.options.Problem.ClosedForm()
 	if err != nil {
 		return nil, err
 	}
-	d := e.frame.d
-	mean := e.frame.toWhite(append(form.Mean, make([]float64, d)...))
-	var half, cov mat.Dense
-	half.Mul(e.frame.white, mat.NewDense(d, d, form.Cov))
-	cov.Mul(&half, e.frame.white.T())
-	return map[string]Number{"theta.mean": Number(norm(mean)), "theta.cov": Number(stretch(cov.RawMatrix().Data))}, nil
+	white, d := e.frame.white, e.frame.d
+	var cov mat.Dense
+	cov.Product(white, mat.NewDense(d, d, form.Cov), white.T())
+	return map[string]Number{
+		"theta.mean": Number(floats.Norm(e.frame.toWhite(form.Mean), 2)), "theta.cov": Number(stretch(cov.RawMatrix().Data)),
+	}, nil
 }
 
 // scalarForm is −(K/12) times the covariance of an observable with
@@ -91,12 +92,12 @@ func (p *Problem) scalarForm() (ClosedForm, error) {
 	spread, average := gradientSpread(p.scalar, target)
 	out := ClosedForm{Expectations: make(map[string]float64)}
 	for _, o := range scalarObservables {
-		if o.theta == nil {
+		if o.of == nil {
 			continue
 		}
 		sum := 0.0
 		for j, x := range target.x {
-			sum += target.w[j] * (spread[j] - average) * o.theta(x)
+			sum += target.w[j] * (spread[j] - average) * o.of(x)
 		}
 		out.Expectations[o.name] = -float64(len(p.scalar)) / 12 * sum
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -31,7 +31,7 @@ func quadratic(t *testing.T, at func(h float64) (point, error), largest float64)
 		}
 	}
 	for _, n := range nodes {
-		out = append(out, expand(n, 1, norm)[2])
+		out = append(out, expand(n, 1, func(x []float64) float64 { return floats.Norm(x, 2) })[2])
 	}
 	return out
 }
@@ -73,19 +73,19 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		solve := (&Options{Problem: p}).solverOf(e, m)
-		found := quadratic(t, func(h float64) (point, error) { return solve(context.Background(), s[0], h) }, 0.5/e.pace().fast)
+		solver := newSolver(&Options{Problem: p}, e, m)
+		found := quadratic(t, func(h float64) (point, error) { return solver.at(context.Background(), s[0], h) }, 0.5/e.pace().fast)
 		if !found[0].known() || !found[1].known() {
 			continue
 		}
 		compared++
 		d := p.Dim()
-		mean := e.frame.fromWhite(append(append([]float64(nil), found[0].value...), make([]float64, d)...))[:d]
+		mean := e.frame.fromWhite(found[0].value)
 		for _, c := range []struct {
 			name      string
 			got, want []float64
 		}{{"mean", mean, closed.Mean}, {"covariance", e.frame.congruent(found[1].value, d), closed.Cov}} {
-			if off := distance(c.got, c.want); off > 1e-3*norm(c.want) {
+			if off := floats.Distance(c.got, c.want, 2); off > 1e-3*floats.Norm(c.want, 2) {
 				t.Errorf("trial %d, %s: %v h², closed form %v", seed, c.name, c.got, c.want)
 			}
 		}
@@ -150,18 +150,18 @@ func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
 		if err != nil {
 			return point{}, err
 		}
-		r := &rung{basis: e.basis(rungOfTest), coefficients: &coefficients{}}
+		b, kernels := e.basis(rungOfTest), []galerkin(nil)
 		for _, f := range e.forces {
 			step := transitionOf(in, in.Kernel, f)
-			flow := r.basis.matrix(step, separateNoise(step), make(map[added]blas64.General)).dense()
+			flow := b.matrix(step, separateNoise(step), make(map[added]*mat.Dense)).Dense
 			for range doublings {
 				var twice mat.Dense
 				twice.Mul(flow, flow)
 				flow = &twice
 			}
-			r.kernels = append(r.kernels, stepMatrix{flow.RawMatrix()})
+			kernels = append(kernels, galerkin{flow})
 		}
-		r.factorise(1)
+		r := newRung(b, kernels, nil, 1)
 		out, err := r.solve(context.Background(), s, 1, false)
 		if err != nil {
 			return point{}, err

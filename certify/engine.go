@@ -15,6 +15,10 @@ type engine interface {
 	size(observable int, signed []float64) float64
 	// pace says how fast the dynamics are.
 	pace() pace
+	// judging returns the engine of a problem of the same expansion, by which
+	// orders are decided, and by what factors the batches differ more in it (see
+	// Row.Amplified; nil if they do not).
+	judging() (engine, []float64, error)
 	// prepare takes an integrator apart at its step size; what it finds
 	// serves every scheme.
 	prepare(in *integrators.Integrator) (prepared, error)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // node is the signed error of an observable at a step, known but for bound.
@@ -57,7 +59,7 @@ func expand(nodes []node, fast float64, size func([]float64) float64) []coeffici
 		var found []coefficient
 		for first := range nodes {
 			if c := bestFrom(nodes[first:], q); c.value != nil {
-				scale(c.value, units)
+				floats.Scale(units, c.value)
 				c.bound *= units
 				c.size = size(c.value)
 				found = append(found, c)
@@ -86,7 +88,7 @@ func bestFrom(nodes []node, q int) coefficient {
 		middle := interpolate(nodes[1:last], q)
 		short := interpolate(nodes[2:last], q)
 		noise := long.bound + middle.bound
-		now, before := distance(long.value, middle.value), distance(middle.value, short.value)
+		now, before := floats.Distance(long.value, middle.value, 2), floats.Distance(middle.value, short.value, 2)
 		if now > contraction*before+noise {
 			continue
 		}
@@ -118,20 +120,12 @@ func interpolate(nodes []node, q int) coefficient {
 					l[power] += l[power-1]
 				}
 			}
-			scale(l, 1/(at.h-other.h))
+			floats.Scale(1/(at.h-other.h), l)
 		}
-		addScaled(out.value, l[q], at.signed)
+		floats.AddScaled(out.value, l[q], at.signed)
 		out.bound += math.Abs(l[q]) * at.bound
 	}
 	return out
-}
-
-func distance(x, y []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum = math.Hypot(sum, v-y[i])
-	}
-	return sum
 }
 
 // finding is what an error's expansion says of its order.
@@ -240,18 +234,18 @@ const trusted = 50
 
 // localSlopes are the orders between neighbouring steps, from the largest down,
 // of the errors that are resolved.
-func localSlopes(steps, errors, resolution []float64) []float64 {
+func localSlopes(steps []float64, errors, resolution []Number) []Number {
 	var index []int
 	for i, e := range errors {
-		if e > trusted*resolution[i] && !math.IsInf(e, 0) {
+		if e > trusted*resolution[i] && !math.IsInf(float64(e), 0) {
 			index = append(index, i)
 		}
 	}
 	slices.SortFunc(index, func(i, j int) int { return cmp.Compare(steps[j], steps[i]) })
-	var slopes []float64
+	slopes := []Number{}
 	for n := 1; n < len(index); n++ {
 		i, j := index[n-1], index[n]
-		slopes = append(slopes, math.Log(errors[i]/errors[j])/math.Log(steps[i]/steps[j]))
+		slopes = append(slopes, Number(math.Log(float64(errors[i]/errors[j]))/math.Log(steps[i]/steps[j])))
 	}
 	return slopes
 }

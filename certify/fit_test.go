@@ -68,8 +68,8 @@ func TestTwoPointsDecideNothing(t *testing.T) {
 }
 
 func TestSlopesAreOfResolvedErrors(t *testing.T) {
-	got := localSlopes([]float64{0.05, 0.2, 0.1, 0.025}, []float64{0.0025, 0.04, 0.01, 1e-9}, fill(4, 1e-6))
-	if len(got) != 2 || math.Abs(got[0]-2) > 1e-9 || math.Abs(got[1]-2) > 1e-9 {
+	got := localSlopes([]float64{0.05, 0.2, 0.1, 0.025}, []Number{0.0025, 0.04, 0.01, 1e-9}, []Number{1e-6, 1e-6, 1e-6, 1e-6})
+	if len(got) != 2 || math.Abs(float64(got[0])-2) > 1e-9 || math.Abs(float64(got[1])-2) > 1e-9 {
 		t.Errorf("slopes %v, want 2 and 2", got)
 	}
 }

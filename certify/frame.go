@@ -2,7 +2,9 @@ package certify
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/usage"
@@ -34,7 +36,7 @@ func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
 		f.root[i] = math.Sqrt(m)
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(d, append([]float64(nil), mean.affine.Precision...))) {
+	if !chol.Factorize(mat.NewSymDense(d, slices.Clone(mean.affine.Precision))) {
 		return nil, usage.Errorf("mean precision is not positive definite")
 	}
 	var u, inverse mat.TriDense
@@ -51,7 +53,7 @@ func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
 		if err := chol.SolveVecTo(&step, g); err != nil {
 			return nil, illConditioned()
 		}
-		addScaled(f.centre, -1, step.RawVector().Data)
+		floats.Sub(f.centre, step.RawVector().Data)
 	}
 	return f, nil
 }
@@ -65,33 +67,31 @@ func illConditioned() error {
 func (f *frame) target(forces []*affineForce) (target, error) {
 	d, n := f.d, 2*f.d+1
 	t := target{original: forces, law: make([]float64, n*n)}
-	pull := make([]float64, d) // −K times the mean gradient at the centre
+	pull := mat.NewVecDense(d, nil) // −K times the mean gradient at the centre
 	for _, b := range forces {
 		g := gradient(b, f.centre)
-		scale(g, -1)
-		addScaled(pull, 1, g)
+		floats.Scale(-1, g)
+		pull.AddVec(pull, mat.NewVecDense(d, g))
 		t.moved = append(t.moved, newAffineForce(b.affine.Precision, g))
 	}
-	var missed, e mat.Dense // R = U⁻ᵀ(P̄ − UᵀU)U⁻¹
-	missed.Mul(f.defect(forces), f.colour)
-	missed.Mul(f.colour.T(), mat.DenseCopyOf(&missed))
-	if !(mat.Norm(&missed, 2) < worstConditioned) {
+	missed := f.whitened(f.defect(forces)) // R = U⁻ᵀ(P̄ − UᵀU)U⁻¹
+	if !(mat.Norm(missed, 2) < worstConditioned) {
 		return t, illConditioned()
 	}
-	cov := mat.NewDense(d, d, nil) // (I + R)⁻¹, to R³
-	cov.Mul(&missed, &missed)
-	cov.Sub(cov, &missed)
+	var cov mat.Dense // (I + R)⁻¹ − I, to R³
+	cov.Mul(missed, missed)
+	cov.Sub(&cov, missed)
+	var white, e mat.VecDense
+	white.MulVec(f.colour.T(), pull)
+	e.MulVec(&cov, &white)
+	e.AddVec(&e, &white)
+	e.ScaleVec(1/float64(len(forces)), &e)
 	for i := range d {
-		cov.Set(i, i, 1+cov.At(i, i))
-	}
-	e.Mul(f.colour.T(), mat.NewDense(d, 1, pull))
-	e.Mul(cov, mat.DenseCopyOf(&e))
-	e.Scale(1/float64(len(forces)), &e)
-	for i := range d {
-		t.law[i*n+n-1], t.law[(n-1)*n+i] = e.At(i, 0), e.At(i, 0)
+		t.law[i*n+n-1], t.law[(n-1)*n+i] = e.AtVec(i), e.AtVec(i)
 		for j := range d {
-			t.law[i*n+j] = cov.At(i, j) + e.At(i, 0)*e.At(j, 0)
+			t.law[i*n+j] = cov.At(i, j) + e.AtVec(i)*e.AtVec(j)
 		}
+		t.law[i*n+i]++
 		t.law[(d+i)*n+d+i] = 1
 	}
 	t.law[n*n-1] = 1
@@ -102,17 +102,16 @@ func (f *frame) target(forces []*affineForce) (target, error) {
 func (f *frame) defect(forces []*affineForce) *mat.Dense {
 	d, k := f.d, float64(len(forces))
 	out := mat.NewDense(d, d, nil)
-	columns := transpose(f.white.RawMatrix().Data, d)
 	for i := range d {
 		for j := range d {
-			sum := twofold{}
+			var terms []float64
 			for _, b := range forces {
-				sum.add(b.affine.Precision[i*d+j])
+				terms = append(terms, b.affine.Precision[i*d+j])
 			}
-			square := dotTwofold(columns[i*d:i*d+min(i, j)+1], columns[j*d:j*d+min(i, j)+1])
-			sum.addProduct(-k, square.high)
-			sum.addProduct(-k, square.low)
-			out.Set(i, j, sum.value()/k)
+			for l := range min(i, j) + 1 {
+				terms = appendProduct(terms, -k, f.white.At(l, i), f.white.At(l, j))
+			}
+			out.Set(i, j, floats.SumCompensated(terms)/k)
 		}
 	}
 	return out
@@ -123,42 +122,73 @@ func gradient(f *affineForce, theta []float64) []float64 {
 	d := len(theta)
 	g := make([]float64, d)
 	for i := range g {
-		sum := dotTwofold(f.affine.Precision[i*d:(i+1)*d], theta)
-		sum.add(-f.affine.Shift[i])
-		g[i] = sum.value()
+		terms := []float64{-f.affine.Shift[i]}
+		for j, p := range f.affine.Precision[i*d : (i+1)*d] {
+			terms = appendProduct(terms, 1, p, theta[j])
+		}
+		g[i] = floats.SumCompensated(terms)
 	}
 	return g
+}
+
+// appendProduct appends wxy as terms whose sum is good to about 32 digits, as is
+// a compensated sum of them (Ogita, Rump & Oishi 2005).
+func appendProduct(terms []float64, w, x, y float64) []float64 {
+	high := x * y
+	low := math.FMA(x, y, -high)
+	all := w * high
+	return append(terms, all, math.FMA(w, high, -all), w*low)
 }
 
 // distance is the length in the frame of the mean of a force that is moved
 // there.
 func (f *affineForce) distance(in *frame) float64 {
-	d := in.d
 	var mean mat.VecDense
-	if err := mean.SolveVec(mat.NewDense(d, d, f.affine.Precision), mat.NewVecDense(d, f.affine.Shift)); err != nil && mean.Len() == 0 {
+	if err := mean.SolveVec(mat.NewDense(in.d, in.d, f.affine.Precision), mat.NewVecDense(in.d, f.affine.Shift)); err != nil && mean.Len() == 0 {
 		return math.Inf(1)
 	}
-	return norm(in.toWhite(append(append([]float64(nil), mean.RawVector().Data...), make([]float64, d)...)))
+	return floats.Norm(in.toWhite(mean.RawVector().Data), 2)
 }
 
-// toWhite returns the coordinates x of a displacement (θ, r).
+// toWhite returns the coordinates x of a displacement θ, or (θ, r), or (θ, r,
+// auxiliary variables), of which the last stay as they are.
 func (f *frame) toWhite(z []float64) []float64 {
-	x := append([]float64(nil), z...) // auxiliary variables stay as they are
+	x := slices.Clone(z)
 	mat.NewVecDense(f.d, x[:f.d]).MulVec(f.white, mat.NewVecDense(f.d, z[:f.d]))
-	for i, v := range f.root {
-		x[f.d+i] = v * z[f.d+i]
+	if len(z) > f.d {
+		floats.Mul(x[f.d:2*f.d], f.root)
 	}
 	return x
 }
 
 // fromWhite is the inverse of toWhite.
 func (f *frame) fromWhite(x []float64) []float64 {
-	z := append([]float64(nil), x...)
+	z := slices.Clone(x)
 	mat.NewVecDense(f.d, z[:f.d]).MulVec(f.colour, mat.NewVecDense(f.d, x[:f.d]))
-	for i, v := range f.root {
-		z[f.d+i] = x[f.d+i] / v
+	if len(x) > f.d {
+		floats.Div(z[f.d:2*f.d], f.root)
 	}
 	return z
+}
+
+// congruent returns a covariance in the frame, of θ or of (θ, r), in the
+// problem's coordinates.
+func (f *frame) congruent(x []float64, dim int) []float64 {
+	w := mat.NewDense(dim, dim, nil)
+	w.Slice(0, f.d, 0, f.d).(*mat.Dense).Copy(f.colour)
+	for i := f.d; i < dim; i++ {
+		w.Set(i, i, 1/f.root[i-f.d])
+	}
+	var out mat.Dense
+	out.Product(w, mat.NewDense(dim, dim, x), w.T())
+	return out.RawMatrix().Data
+}
+
+// whitened returns CᵀPC, C = U⁻¹: a change of the precision as the frame has it.
+func (f *frame) whitened(p mat.Matrix) *mat.Dense {
+	var out mat.Dense
+	out.Product(f.colour.T(), p, f.colour)
+	return &out
 }
 
 // strain is how much longer than a vector the sum of the absolute values in
@@ -170,31 +200,4 @@ func (f *frame) strain() float64 {
 	b.Apply(abs, f.colour)
 	a.Mul(&a, &b)
 	return mat.Norm(&a, 2)
-}
-
-// twofold is an unevaluated sum of two numbers, good to about 32 digits
-// (Ogita, Rump & Oishi 2005).
-type twofold struct{ high, low float64 }
-
-func (t *twofold) value() float64 { return t.high + t.low }
-
-func (t *twofold) add(x float64) {
-	sum := t.high + x
-	z := sum - t.high
-	t.low += (t.high - (sum - z)) + (x - z)
-	t.high = sum
-}
-
-func (t *twofold) addProduct(x, y float64) {
-	p := x * y
-	t.low += math.FMA(x, y, -p)
-	t.add(p)
-}
-
-func dotTwofold(x, y []float64) twofold {
-	var t twofold
-	for i, v := range x {
-		t.addProduct(v, y[i])
-	}
-	return t
 }

@@ -339,12 +339,11 @@ func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (th
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Problem: p}
 	e, err := newGaussianEngine(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	prep, err := o.prepare(e, m, h)
+	prep, err := newSolver(&Options{Problem: p}, e, m).prepared(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,11 +356,11 @@ func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (th
 	if scheme == "full" {
 		maps, truth = g.full, e.full.law
 	}
-	cycle, err := newPeriod(context.Background(), maps, s[0], 1)
+	cycle, err := newPeriod(context.Background(), maps.evolution(itself), s[0], 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, _ := cycle.stationary(truth)
+	found, _ := maps.stationary(cycle, truth)
 	// δ is the error about the centre, of x = θ/sd: E θ² = sd²δ₀₀ + 2·centre·sd·δm.
 	sd := e.frame.colour.At(0, 0)
 	return math.Abs(sd*sd*found.delta[0] + 2*e.frame.centre[0]*sd*found.delta[2]), math.Abs(found.delta[4])

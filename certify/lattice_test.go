@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 )
 
 // A density on a lattice of positions and momenta shares nothing with the
@@ -50,7 +51,7 @@ func shift(fft *fourier.FFT, x []float64, co []complex128, by, length float64) {
 	}
 	co[len(co)-1] = complex(real(co[len(co)-1]), 0)
 	fft.Sequence(x, co)
-	scale(x, 1/float64(len(x)))
+	floats.Scale(1/float64(len(x)), x)
 }
 
 func (l *lattice) drift(t float64) {
@@ -86,7 +87,7 @@ func (l *lattice) friction(decay, spread float64) {
 		row := l.p[i*latticeR : (i+1)*latticeR]
 		copy(l.before, row)
 		for j := range row {
-			row[j] = dot(l.kernel[j*latticeR:(j+1)*latticeR], l.before)
+			row[j] = floats.Dot(l.kernel[j*latticeR:(j+1)*latticeR], l.before)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func latticeErrors(p *Problem, integrator, scheme string, h float64) (errors []f
 			total += v
 		}
 	}
-	scale(target.p, 1/total)
+	floats.Scale(1/total, target.p)
 	words := map[string][][]int{"full": {{-1}}, "replacement": {{0}, {1}}, "reshuffle": {{0, 1}, {1, 0}}}[scheme]
 	l := newLattice()
 	now := append([]float64(nil), target.p...)
@@ -145,7 +146,7 @@ func latticeErrors(p *Problem, integrator, scheme string, h float64) (errors []f
 				}
 				latticeSteps[integrator](l, u, h, p.Friction)
 			}
-			addScaled(next, 1/float64(len(words)), l.p)
+			floats.AddScaled(next, 1/float64(len(words)), l.p)
 		}
 		change := 0.0
 		for i := range next {
@@ -167,11 +168,9 @@ func latticeErrors(p *Problem, integrator, scheme string, h float64) (errors []f
 		sum := 0.0
 		for i := range latticeTheta {
 			for j := range latticeR {
-				f := 0.0
-				if o.theta != nil {
-					f = o.theta(thetaAt(i))
-				} else {
-					f = o.r(rAt(j))
+				f := rAt(j) * rAt(j)
+				if o.of != nil {
+					f = o.of(thetaAt(i))
 				}
 				sum += f * (now[i*latticeR+j] - target.p[i*latticeR+j])
 			}

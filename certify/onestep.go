@@ -3,7 +3,9 @@ package certify
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -30,7 +32,9 @@ var stepObservables = []string{"step.mean", "step.cov"}
 
 func (e *stepEngine) observables() []string { return stepObservables }
 
-func (e *stepEngine) size(_ int, x []float64) float64 { return norm(x) }
+func (e *stepEngine) size(_ int, x []float64) float64 { return floats.Norm(x, 2) }
+
+func (e *stepEngine) judging() (engine, []float64, error) { return e, nil, nil }
 
 func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	p := in.Params
@@ -38,7 +42,7 @@ func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	var laws [2]affineMap
+	var laws [2]*affineMap
 	for i, x := range []*integrators.Integrator{in, flow} {
 		prepared, err := e.gaussianEngine.prepare(x)
 		if err != nil {
@@ -48,13 +52,13 @@ func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	}
 	at := point{}
 	bound := (laws[0].off + laws[1].off + 8*epsilon) / p.Step
-	for _, pair := range [][2][]float64{{laws[0].a, laws[1].a}, {laws[0].q, laws[1].q}} {
-		differs := append([]float64(nil), pair[0]...)
-		addScaled(differs, -1, pair[1])
-		scale(differs, 1/p.Step)
+	for _, pair := range [][2]*mat.Dense{{laws[0].a, laws[1].a}, {laws[0].q, laws[1].q}} {
+		var differs mat.Dense
+		differs.Sub(pair[0], pair[1])
+		differs.Scale(1/p.Step, &differs)
+		size, off := mat.Norm(&differs, 2), bound*mat.Norm(pair[1], 2)
 		at.observed = append(at.observed, observation{
-			signed: differs, relative: norm(differs), error: norm(differs),
-			relativeResolution: bound * norm(pair[1]), resolution: bound * norm(pair[1]),
+			signed: differs.RawMatrix().Data, relative: size, error: size, relativeResolution: off, resolution: off,
 		})
 	}
 	return preparedStep(at), nil
@@ -62,27 +66,24 @@ func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 
 // outerStep is the affine map of N_l kernels under the first batch and of the
 // refreshment.
-func (e *moments) outerStep(inner int) affineMap {
-	parts := []*affineMap{}
-	for range inner {
-		parts = append(parts, &e.kernels[0])
+func (e *moments) outerStep(inner int) *affineMap {
+	parts := slices.Repeat(e.kernels[:1], inner)
+	if e.refresh != nil {
+		parts = append(parts, e.refresh)
 	}
-	if e.after != nil {
-		parts = append(parts, e.after)
-	}
-	a, q, off := mat.NewDense(e.n, e.n, nil), mat.NewDense(e.n, e.n, nil), 0.0
+	out := newAffineMap(e.n)
 	for i := range e.n {
-		a.Set(i, i, 1)
+		out.a.Set(i, i, 1)
 	}
 	for _, m := range parts {
-		by := mat.NewDense(e.n, e.n, m.a)
-		a.Mul(by, mat.DenseCopyOf(a))
-		q.Mul(by, mat.DenseCopyOf(q))
-		q.Mul(mat.DenseCopyOf(q), by.T())
-		q.Add(q, mat.NewDense(e.n, e.n, m.q))
-		off += m.off
+		var a, q mat.Dense
+		a.Mul(m.a, out.a)
+		q.Product(m.a, out.q, m.a.T())
+		out.a.Copy(&a)
+		out.q.Add(&q, m.q)
+		out.off += m.off
 	}
-	return affineMap{a: a.RawMatrix().Data, q: q.RawMatrix().Data, off: off}
+	return out
 }
 
 // preparedStep is the outcome at a step size, whatever the scheme.

@@ -2,11 +2,30 @@ package certify
 
 import (
 	"context"
+	"math"
 	"math/bits"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/minibatch"
 	"hambench/usage"
 )
+
+// operator is what a part of a step does to a law: it acts linearly on a vector.
+type operator interface {
+	// addTo adds w times the image of a law to dst.
+	addTo(dst []float64, w float64, law []float64)
+}
+
+// evolution is how laws evolve along the steps of an integrator.
+type evolution struct {
+	size    int        // of a law
+	mass    int        // the element that is a law's mass, which operators keep
+	kernels []operator // one a batch
+	refresh operator   // ends every outer step; nil for an integrator without
+}
 
 const (
 	// maxReshuffle bounds K where laws are kept for all 2^K subsets.
@@ -26,7 +45,7 @@ type period struct {
 	evolution
 	ctx    context.Context // where it ends, laws are no longer right, but soon there
 	visits minibatch.Visits
-	words  []minibatch.Word // of a law that lists them
+	words  []minibatch.Word // of a law without a recursion of its own
 	inner  int              // N_l: kernels per outer step
 	sweep  int              // batches in one run of the scheme: the length of a word
 	runs   int              // runs of the scheme in a period
@@ -39,12 +58,14 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Method, inner int) 
 	if err := checkScheme(m); err != nil {
 		return nil, err
 	}
-	k := e.batches()
+	k := len(e.kernels)
 	p := &period{ctx: ctx, evolution: e, visits: m.Visits, inner: inner, sweep: m.Visits.Period(k), runs: 1}
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
-		unit = 1
+		unit, p.words = 1, minibatch.EquallyLikely(combin.Permutations(k, 1))
+	case minibatch.Cycle:
+		p.words = oneOrder(k)
 	case minibatch.Words:
 		words, err := v.Check(k)
 		if err != nil {
@@ -66,16 +87,80 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Method, inner int) 
 	if unit%inner != 0 && inner%unit != 0 {
 		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a divisor or a multiple of %s", inner, k, m.Name, name)
 	}
-	kernels := p.sweep
-	for kernels%inner != 0 {
-		kernels += p.sweep
+	for p.length()%inner != 0 {
+		p.runs++
 	}
-	p.runs = kernels / p.sweep
 	return p, nil
 }
 
-// kernels is the number of kernels in a period.
-func (p *period) kernels() int { return p.sweep * p.runs }
+// oneOrder is the word of the order 0 … k−1.
+func oneOrder(k int) []minibatch.Word {
+	w := minibatch.Word{Probability: 1}
+	for i := range k {
+		w.Batches = append(w.Batches, i)
+	}
+	return []minibatch.Word{w}
+}
+
+// length is the number of kernels in a period.
+func (p *period) length() int { return p.sweep * p.runs }
+
+// on returns the period of the same scheme for another evolution.
+func (p *period) on(e evolution) *period {
+	q := *p
+	q.evolution = e
+	return &q
+}
+
+// excess returns the law of mass 0 that a period adds to a law.
+func (p *period) excess(law []float64) []float64 {
+	out := p.advance(law, nil)
+	floats.Sub(out, law)
+	out[p.mass] = 0 // adding up weights is not exact
+	return out
+}
+
+// solve returns the law x of mass 0 for which x − Tx = b, T a period, and what
+// is left of that equation.
+func (p *period) solve(b []float64, precondition linear, goal float64) (x []float64, left float64) {
+	apply := func(x []float64) []float64 {
+		y := p.excess(x)
+		floats.Scale(-1, y)
+		return y
+	}
+	return solveLinear(p.ctx, apply, precondition, b, goal)
+}
+
+// occupation returns the average, over the ends of outer steps in a period, of
+// what the law there has beyond truth, when the period starts from truth + delta.
+func (p *period) occupation(truth, delta []float64) []float64 {
+	sum := make([]float64, p.size)
+	p.advance(floats.AddTo(make([]float64, p.size), truth, delta), func(w float64, law []float64) {
+		floats.AddScaled(sum, w*float64(p.inner)/float64(p.length()), law)
+	})
+	floats.Sub(sum, truth)
+	return sum
+}
+
+// growth estimates the spectral radius of a period on laws of mass 0, from how
+// one grows.
+func (p *period) growth(law []float64) float64 {
+	const warm, steps = 50, 50
+	total := 0.0
+	for s := range warm + steps {
+		law[p.mass] = 0
+		law = p.advance(law, nil)
+		size := floats.Norm(law, 2)
+		if !(size > 0) || math.IsInf(size, 0) {
+			return math.Inf(1)
+		}
+		floats.Scale(1/size, law)
+		if s >= warm {
+			total += math.Log(size)
+		}
+	}
+	return math.Exp(total / steps)
+}
 
 // visitor is shown laws at the ends of outer steps: their weights over one
 // position in the period add up to 1.
@@ -83,7 +168,7 @@ type visitor func(w float64, law []float64)
 
 // advance returns the law a period after src. visit may be nil.
 func (p *period) advance(src []float64, visit visitor) []float64 {
-	law := append([]float64(nil), src...)
+	law := slices.Clone(src)
 	for run := range p.runs {
 		at := run * p.sweep
 		switch p.visits.(type) {
@@ -91,26 +176,11 @@ func (p *period) advance(src []float64, visit visitor) []float64 {
 			law = p.permutation(law, at, visit)
 		case minibatch.Palindrome:
 			law = p.palindrome(law, at, 0, 1, visit)
-		case minibatch.Cycle:
-			for i := range p.batches() {
-				law = p.step(law, i, at+i+1, 1, visit)
-			}
-		case minibatch.Words:
+		default:
 			law = p.listed(law, at, visit)
-		default: // a batch of one, or any batch
-			law = p.any(law, at+1, visit)
 		}
 	}
 	return law
-}
-
-// occupation returns the average, over the ends of outer steps in a period,
-// of the law there, when the period starts from src.
-func (p *period) occupation(src []float64) []float64 {
-	sum := make([]float64, p.size())
-	p.advance(src, func(w float64, law []float64) { addScaled(sum, w, law) })
-	scale(sum, float64(p.inner)/float64(p.kernels()))
-	return sum
 }
 
 // finish ends kernel number n of the period: after every N_l of them comes
@@ -119,7 +189,11 @@ func (p *period) finish(law []float64, n int, w float64, visit visitor) {
 	if n%p.inner != 0 {
 		return
 	}
-	p.refresh(law)
+	if p.refresh != nil {
+		before := slices.Clone(law)
+		clear(law)
+		p.refresh.addTo(law, 1, before)
+	}
 	if visit != nil {
 		visit(w, law)
 	}
@@ -127,21 +201,9 @@ func (p *period) finish(law []float64, n int, w float64, visit visitor) {
 
 // step returns the law after kernel number n, under batch i.
 func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float64 {
-	dst := make([]float64, p.size())
-	p.kernel(dst, 1, src, i)
+	dst := make([]float64, p.size)
+	p.kernels[i].addTo(dst, 1, src)
 	p.finish(dst, n, w, visit)
-	return dst
-}
-
-// any returns the law after kernel number n, under a uniform batch.
-func (p *period) any(src []float64, n int, visit visitor) []float64 {
-	dst, k := make([]float64, p.size()), p.batches()
-	for i := range k {
-		if p.ctx.Err() == nil {
-			p.kernel(dst, 1/float64(k), src, i)
-		}
-	}
-	p.finish(dst, n, 1, visit)
 	return dst
 }
 
@@ -150,7 +212,7 @@ func (p *period) any(src []float64, n int, visit visitor) []float64 {
 // one was uniform in S, so V_S = (1/|S|) Σ_{i∈S} A_i V_{S∖i}. The subsets of
 // one size need those of the size before alone.
 func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
-	k := p.batches()
+	k := len(p.kernels)
 	before, free := map[int][]float64{0: src}, [][]float64(nil)
 	for used := 1; used <= k; used++ {
 		now := make(map[int][]float64, len(before))
@@ -158,10 +220,10 @@ func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 			law := p.cleared(&free)
 			for i := range k {
 				if set&(1<<i) != 0 {
-					p.kernel(law, 1/float64(used), before[set&^(1<<i)], i)
+					p.kernels[i].addTo(law, 1/float64(used), before[set&^(1<<i)])
 				}
 			}
-			p.finish(law, at+used, 1/binomial(k, used), visit)
+			p.finish(law, at+used, 1/float64(combin.Binomial(k, used)), visit)
 			now[set] = law
 		}
 		if p.ctx.Err() != nil {
@@ -181,7 +243,7 @@ func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 func (p *period) cleared(free *[][]float64) []float64 {
 	last := len(*free) - 1
 	if last < 0 {
-		return make([]float64, p.size())
+		return make([]float64, p.size)
 	}
 	law := (*free)[last]
 	*free = (*free)[:last]
@@ -197,10 +259,10 @@ func nextOfSize(set int) int {
 }
 
 // layers is how many laws permutation holds at once.
-func layers(k int) float64 {
-	most := 0.0
+func layers(k int) int {
+	most := 0
 	for used := range k {
-		most = max(most, binomial(k, used)+binomial(k, used+1))
+		most = max(most, combin.Binomial(k+1, used+1)) // of two sizes next to one another
 	}
 	return most
 }
@@ -210,12 +272,12 @@ func layers(k int) float64 {
 // yet used comes first and last of what remains:
 // T_S = (1/|S|) Σ_{i∈S} A_i T_{S∖i} A_i. w is the chance of this prefix.
 func (p *period) palindrome(src []float64, at, used int, w float64, visit visitor) []float64 {
-	k := p.batches()
+	k := len(p.kernels)
 	depth := bits.OnesCount(uint(used))
 	if depth == k {
 		return src
 	}
-	dst, share := make([]float64, p.size()), 1/float64(k-depth)
+	dst, share := make([]float64, p.size), 1/float64(k-depth)
 	for i := range k {
 		if used&(1<<i) != 0 || p.ctx.Err() != nil {
 			continue
@@ -223,28 +285,23 @@ func (p *period) palindrome(src []float64, at, used int, w float64, visit visito
 		middle := p.step(src, i, at+depth+1, w*share, visit)
 		middle = p.palindrome(middle, at, used|1<<i, w*share, visit)
 		last := p.step(middle, i, at+2*k-depth, w*share, visit)
-		addScaled(dst, share, last)
+		floats.AddScaled(dst, share, last)
 	}
 	return dst
 }
 
 // listed averages over the words of a list.
 func (p *period) listed(src []float64, at int, visit visitor) []float64 {
-	sum := make([]float64, p.size())
+	sum := make([]float64, p.size)
 	for _, w := range p.words {
+		if p.ctx.Err() != nil {
+			return src
+		}
 		law := src
 		for j, i := range w.Batches {
 			law = p.step(law, i, at+j+1, w.Probability, visit)
 		}
-		addScaled(sum, w.Probability, law)
+		floats.AddScaled(sum, w.Probability, law)
 	}
 	return sum
-}
-
-func binomial(n, k int) float64 {
-	b := 1.0
-	for i := range k {
-		b *= float64(n-i) / float64(i+1)
-	}
-	return b
 }

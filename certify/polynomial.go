@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/usage"
@@ -26,9 +27,15 @@ func (c jacobi) values(p []float64, x float64) {
 	}
 }
 
-// gauss returns the m nodes and weights of the Gauss rule, exact for
-// polynomials of degree 2m − 1 (Golub & Welsch 1969).
-func (c jacobi) gauss(m int) (nodes, weights []float64) {
+// gaussRule is a quadrature rule with the polynomials that it is exact for.
+type gaussRule struct {
+	jacobi
+	nodes, weights []float64
+}
+
+// gauss returns the Gauss rule with m nodes, exact for polynomials of degree
+// 2m − 1 (Golub & Welsch 1969).
+func (c jacobi) gauss(m int) gaussRule {
 	t := mat.NewSymDense(m, nil)
 	for k := range m {
 		t.SetSym(k, k, c.a[k])
@@ -40,16 +47,26 @@ func (c jacobi) gauss(m int) (nodes, weights []float64) {
 	if !eig.Factorize(t, false) {
 		panic("certify: eigenvalues of a Jacobi matrix did not converge")
 	}
-	nodes = eig.Values(nil)
-	weights = make([]float64, m)
+	rule := gaussRule{c, eig.Values(nil), make([]float64, m)}
 	p := make([]float64, m)
-	for i, x := range nodes {
+	for i, x := range rule.nodes {
 		// 1/Σ p_k(x)² has small relative errors where squared components of
 		// eigenvectors have only small absolute ones.
 		c.values(p, x)
-		weights[i] = 1 / dot(p, p)
+		rule.weights[i] = 1 / floats.Dot(p, p)
 	}
-	return nodes, weights
+	return rule
+}
+
+// weighted returns the first n polynomials at the nodes, a row each, times the
+// nodes' weights.
+func (g gaussRule) weighted(n int) *mat.Dense {
+	out := mat.NewDense(len(g.nodes), n, nil)
+	for i, x := range g.nodes {
+		g.values(out.RawRowView(i), x)
+		floats.Scale(g.weights[i], out.RawRowView(i))
+	}
+	return out
 }
 
 // hermite are the coefficients of the polynomials orthonormal under N(0, 1).
@@ -80,12 +97,9 @@ const (
 // newDensity tabulates exp(−U), U the potential.
 func newDensity(u func(float64) float64) (*density, error) {
 	lo, hi := -1.0, 1.0
-	for {
-		low := minimum(u, lo, hi)
-		left, right := u(lo)-low > tailDepth, u(hi)-low > tailDepth
-		if left && right {
-			break
-		}
+	for left, right := false, false; !(left && right); {
+		_, height := tabulate(u, lo, hi)
+		left, right = height[0] > tailDepth, height[gridPoints] > tailDepth
 		if !left {
 			lo -= hi - lo
 		}
@@ -99,13 +113,27 @@ func newDensity(u func(float64) float64) (*density, error) {
 	// Narrow the interval to where the density lives, again and again, since a
 	// coarse grid may not have found the minimum.
 	for range 30 {
+		x, height := tabulate(u, lo, hi)
+		first, last := 0, gridPoints
+		for first+2 < gridPoints && height[first+1] > tailDepth {
+			first++
+		}
+		for last-2 > first && height[last-1] > tailDepth {
+			last--
+		}
 		before := hi - lo
-		lo, hi = narrow(u, lo, hi)
+		lo, hi = x[first], x[last]
 		if hi-lo <= 0.9*before {
 			continue
 		}
+		d := &density{}
+		d.x, d.w = tabulate(u, lo, hi)
+		for i, v := range d.w {
+			d.w[i] = math.Exp(-v)
+		}
+		floats.Scale(1/floats.Sum(d.w), d.w)
 		// The number of points that a uniform density would spread over.
-		if d := tabulate(u, lo, hi); hi-lo > 1e-10*max(-lo, hi) && 1/dot(d.w, d.w) >= fewestGridPoints {
+		if hi-lo > 1e-10*max(-lo, hi) && 1/floats.Dot(d.w, d.w) >= fewestGridPoints {
 			return d, nil
 		}
 		break
@@ -113,37 +141,24 @@ func newDensity(u func(float64) float64) (*density, error) {
 	return nil, usage.Errorf("potential has no density on a grid: want one that is smooth, with a scale above its round-off")
 }
 
-func minimum(u func(float64) float64, lo, hi float64) float64 {
-	low := math.Inf(1)
-	for i := range gridPoints + 1 {
-		low = min(low, u(lo+(hi-lo)*float64(i)/gridPoints))
+// tabulate returns a grid and how far a potential is above its minimum there.
+func tabulate(u func(float64) float64, lo, hi float64) (x, height []float64) {
+	x, height = make([]float64, gridPoints+1), make([]float64, gridPoints+1)
+	for i := range x {
+		x[i] = lo + (hi-lo)*float64(i)/gridPoints
+		height[i] = u(x[i])
 	}
-	return low
+	floats.AddConst(-floats.Min(height), height)
+	return x, height
 }
 
-func narrow(u func(float64) float64, lo, hi float64) (float64, float64) {
-	low := minimum(u, lo, hi)
-	at := func(i int) float64 { return lo + (hi-lo)*float64(i)/gridPoints }
-	first, last := 0, gridPoints
-	for first+2 < gridPoints && u(at(first+1))-low > tailDepth {
-		first++
+// expect returns the mean of f under the density.
+func (d *density) expect(f func(x float64) float64) float64 {
+	sum := 0.0
+	for i, w := range d.w {
+		sum += w * f(d.x[i])
 	}
-	for last-2 > first && u(at(last-1))-low > tailDepth {
-		last--
-	}
-	return at(first), at(last)
-}
-
-func tabulate(u func(float64) float64, lo, hi float64) *density {
-	d := &density{x: make([]float64, gridPoints+1), w: make([]float64, gridPoints+1)}
-	low, sum := minimum(u, lo, hi), 0.0
-	for i := range d.x {
-		d.x[i] = lo + (hi-lo)*float64(i)/gridPoints
-		d.w[i] = math.Exp(low - u(d.x[i]))
-		sum += d.w[i]
-	}
-	scale(d.w, 1/sum)
-	return d
+	return sum
 }
 
 // orthogonal returns the coefficients of m polynomials orthonormal under the
@@ -163,7 +178,7 @@ func (d *density) orthogonal(m int) jacobi {
 			norm2 += w * next * next
 		}
 		c.b[k+1] = math.Sqrt(norm2)
-		scale(now, 1/c.b[k+1])
+		floats.Scale(1/c.b[k+1], now)
 	}
 	return c
 }

@@ -3,6 +3,10 @@ package certify
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
 	"hambench/usage"
@@ -15,13 +19,13 @@ type replay struct {
 	at int
 }
 
-func (n *replay) next(length int) []float64 {
-	from := min(n.at, len(n.xi))
-	n.at += length
-	if n.at <= len(n.xi) {
-		return n.xi[from:n.at]
+func (n *replay) next(count int) []float64 {
+	from := n.at
+	n.at += count
+	if n.at > len(n.xi) {
+		return make([]float64, count)
 	}
-	return append(append(make([]float64, 0, length), n.xi[from:]...), make([]float64, length-len(n.xi[from:]))...)
+	return n.xi[from:n.at]
 }
 
 // Normal fills dst with the next numbers.
@@ -29,10 +33,6 @@ func (n *replay) Normal(dst []float64) { copy(dst, n.next(len(dst))) }
 
 // Update carries out u with the next numbers as ξ.
 func (n *replay) Update(u *integrators.Update) { u.Apply(n.next(len(u.R))) }
-
-// probePoints is the number of random points at which an affine map is
-// checked and its round-off measured.
-const probePoints = 4
 
 // transition is a step of a part of an integrator under a force, as the
 // engines see it.
@@ -105,138 +105,117 @@ func auxiliary(in *integrators.Integrator) int {
 	return sum
 }
 
-// affineMap is x⁺ = Mx + c + Nξ in a frame, as it acts on laws: on the
-// homogeneous vector (x, 1) by the square matrix A = (M c; 0 1), with noise of
-// covariance Q = NNᵀ (zero in the last row and column).
-type affineMap struct {
-	a, q []float64 // row-major n × n, n = 1 + the phase space's dimension
-	off  float64   // what round-off leaves of x⁺, for x and ξ of length 1
-	far  float64   // the length of x at the batch's own mean, which a step may reckon with
-}
-
-// safety is how many times the round-off at a few random points stands for
-// that at any.
-const safety = 4
+const (
+	// probePoints is the number of random points at which an affine map is
+	// checked and its round-off measured.
+	probePoints = 4
+	// safety is how many times the round-off at a few random points stands for
+	// that at any.
+	safety = 4
+	// affineTolerance bounds the relative defect of an affine map at random
+	// points, beside what the frame makes of round-off.
+	affineTolerance = 1e-9
+)
 
 // probe finds the affine map of a step in the frame, and refuses a step that is
 // not affine. What is probed is what a step adds to the state, so that the
 // frame's own rounding is in proportion to the step.
-func (f *frame) probe(step *transition, dim int) (affineMap, error) {
-	n, used := dim+1, step.normals
-	x, xi := f.probes(dim, used)
-	added := f.addedBy(step, x, xi)
-	noise := make([]float64, used*dim)
-	m := affineMap{a: make([]float64, n*n), q: make([]float64, n*n)}
-	for i, v := range added[0] {
-		m.a[i*n+dim] = v
+func (f *frame) probe(step *transition, dim int) (*affineMap, error) {
+	all := dim + step.normals
+	points := probes(all)
+	added := f.addedBy(step, points, dim)
+	constant, linear := added[0], mat.NewDense(dim, all, nil)
+	for j := range all {
+		up, down := added[1+2*j], added[2+2*j]
+		floats.Sub(up, down)
+		floats.Scale(0.5, up)
+		linear.SetCol(j, up)
 	}
-	m.a[n*n-1] = 1
-	half := func(j, i int) float64 { return (added[1+2*j][i] - added[2+2*j][i]) / 2 }
-	for i := range dim {
-		for j := range dim {
-			m.a[i*n+j] = half(j, i)
-		}
-		for l := range used {
-			noise[i*used+l] = half(dim+l, i)
-		}
+	random := 1 + 2*all
+	off, err := f.checkAffine(constant, linear, points[random:], added[random:])
+	if err != nil {
+		return nil, err
 	}
-	for i := range dim {
-		for j := range dim {
-			m.q[i*n+j] = dot(noise[i*used:(i+1)*used], noise[j*used:(j+1)*used])
-		}
+	m := newAffineMap(dim + 1)
+	m.off = off
+	if all > dim {
+		noise := linear.Slice(0, dim, dim, all)
+		m.q.Slice(0, dim, 0, dim).(*mat.Dense).Mul(noise, noise.T())
 	}
-	random := 1 + 2*(dim+used)
-	err := f.checkAffine(&m, noise, x[random:], xi[random:], added[random:])
-	for i := range dim {
-		m.a[i*n+i]++
+	m.a.Copy(linear.Slice(0, dim, 0, dim))
+	for i, v := range constant {
+		m.a.Set(i, i, m.a.At(i, i)+1)
+		m.a.Set(i, dim, v)
 	}
-	return m, err
+	return m, nil
 }
 
-// probes are the states and noises at which a step is probed: the origin, up
-// and down each direction of the state and of the noise, and random ones.
-func (f *frame) probes(dim, used int) (x, xi [][]float64) {
-	add := func() (x0, xi0 []float64) {
-		x, xi = append(x, make([]float64, dim)), append(xi, make([]float64, used))
-		return x[len(x)-1], xi[len(xi)-1]
-	}
-	add()
-	for j := range dim + used {
-		for _, sign := range []float64{1, -1} {
-			x0, xi0 := add()
-			if j < dim {
-				x0[j] = sign
-			} else {
-				xi0[j-dim] = sign
-			}
-		}
+// probes are the states and noises (x, ξ) at which a step is probed: the origin,
+// up and down each direction, and random ones.
+func probes(all int) [][]float64 {
+	points := [][]float64{make([]float64, all)}
+	for j := range all {
+		up, down := make([]float64, all), make([]float64, all)
+		up[j], down[j] = 1, -1
+		points = append(points, up, down)
 	}
 	rng := rand.New(rand.NewPCG(3, 4)) // any points do
 	for range probePoints {
-		x0, xi0 := add()
-		for i := range x0 {
-			x0[i] = rng.NormFloat64()
+		at := make([]float64, all)
+		for i := range at {
+			at[i] = rng.NormFloat64()
 		}
-		for l := range xi0 {
-			xi0[l] = rng.NormFloat64()
-		}
+		points = append(points, at)
 	}
-	return x, xi
+	return points
 }
 
-// addedBy returns what a step adds to each state, all in the frame.
-func (f *frame) addedBy(step *transition, x, xi [][]float64) [][]float64 {
-	from, to := make([][]float64, len(x)), make([][]float64, len(x))
-	for i, v := range x {
-		from[i] = f.fromWhite(v)
-		to[i] = append([]float64(nil), from[i]...)
+// addedBy returns what a step adds to the state of each point (x, ξ), all in the
+// frame.
+func (f *frame) addedBy(step *transition, points [][]float64, dim int) [][]float64 {
+	var from, to, xi [][]float64
+	for i, v := range points {
+		from = append(from, f.fromWhite(v[:dim]))
+		to, xi = append(to, slices.Clone(from[i])), append(xi, v[dim:])
 	}
 	step.apply(to, xi)
 	for i, v := range to {
-		addScaled(v, -1, from[i])
+		floats.Sub(v, from[i])
 		to[i] = f.toWhite(v)
 	}
 	return to
 }
 
-// affineTolerance bounds the relative defect of an affine map at random
-// points, beside what the frame makes of round-off.
-const affineTolerance = 1e-9
-
-// checkAffine compares the map, less the identity, with what the step added at
-// random states and noises.
-func (f *frame) checkAffine(m *affineMap, noise []float64, x, xi, added [][]float64) error {
-	n := rank(m.a)
-	for p, got := range added {
-		size := 1 + norm(got)
-		local := append(append([]float64(nil), x[p]...), 1)
-		for i := range got {
-			got[i] -= dot(m.a[i*n:(i+1)*n], local) + dot(noise[i*len(xi[p]):(i+1)*len(xi[p])], xi[p])
-		}
-		m.off = max(m.off, safety*norm(got)/size)
+// checkAffine compares what a step added at random points with an affine
+// function of them, and returns a bound on what round-off leaves.
+func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points, added [][]float64) (off float64, err error) {
+	want := mat.NewVecDense(len(constant), nil)
+	for i, got := range added {
+		want.MulVec(linear, mat.NewVecDense(len(points[i]), points[i]))
+		floats.Add(want.RawVector().Data, constant)
+		off = max(off, safety*floats.Distance(got, want.RawVector().Data, 2)/(1+floats.Norm(got, 2)))
 	}
-	if tolerance := safety * (affineTolerance + 1e3*epsilon*f.strain()); !(m.off <= tolerance) {
-		return usage.Errorf("step is not affine in state and noise: off by %.2g (relative) at a random point; the Gaussian engine wants an affine one", m.off/safety)
+	if tolerance := safety * (affineTolerance + 1e3*epsilon*f.strain()); !(off <= tolerance) {
+		return off, usage.Errorf("step is not affine in state and noise: off by %.2g (relative) at a random point; the Gaussian engine wants an affine one", off/safety)
 	}
-	return nil
+	return off, nil
 }
 
 // checkMoved refuses a step that knows where the origin is: the engine moves
 // the target's mean there, and a step must not see that.
 func (f *frame) checkMoved(in *integrators.Integrator, original, moved *affineForce) error {
-	h := in.Params.Step
-	if largest(f.centre) == 0 || auxiliary(in) > 0 { // which may be positions, too
+	h, d := in.Params.Step, f.d
+	if floats.Norm(f.centre, 2) == 0 || auxiliary(in) > 0 { // which may be positions, too
 		return nil
 	}
-	d := f.d
 	z := f.fromWhite(fill(2*d, 1))
 	far := append([]float64(nil), z...)
-	addScaled(far[:d], 1, f.centre)
+	floats.Add(far[:d], f.centre)
 	near, away := transitionOf(in, in.Kernel, moved), transitionOf(in, in.Kernel, original)
 	silence := [][]float64{make([]float64, near.normals)}
 	near.apply([][]float64{z}, silence)
 	away.apply([][]float64{far}, silence)
-	addScaled(far[:d], -1, f.centre)
+	floats.Sub(far[:d], f.centre)
 	// The force there is a difference of terms of this size.
 	force := largest(original.affine.Shift)
 	for i := range d {
@@ -244,13 +223,12 @@ func (f *frame) checkMoved(in *integrators.Integrator, original, moved *affineFo
 			force = max(force, math.Abs(v*f.centre[j])*float64(d))
 		}
 	}
-	long := math.Sqrt(float64(len(z)))
 	for i := range far {
 		size := (largest(z[d:]) + h*force) * max(h, 1)
 		if i < d {
 			size = largest(z[:d]) + largest(f.centre) + h*size
 		}
-		if defect := math.Abs(far[i]-z[i]) / (long * size); !(defect <= affineTolerance) {
+		if defect := math.Abs(far[i]-z[i]) / (math.Sqrt(float64(2*d)) * size); !(defect <= affineTolerance) {
 			return usage.Errorf("step depends on where the origin is: off by %.2g (relative) when target and state are moved", defect)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -107,7 +108,7 @@ func (f *affineForce) Gradient(g, theta []float64) {
 func (f *affineForce) HessianVector(hv, _, v []float64) {
 	d := len(v)
 	for i := range hv {
-		hv[i] = dot(f.affine.Precision[i*d:(i+1)*d], v)
+		hv[i] = floats.Dot(f.affine.Precision[i*d:(i+1)*d], v)
 	}
 }
 
@@ -120,8 +121,8 @@ func meanAffine(batches []*affineForce) *affineForce {
 	precision, shift := make([]float64, d*d), make([]float64, d)
 	w := 1 / float64(len(batches))
 	for _, b := range batches {
-		addScaled(precision, w, b.affine.Precision)
-		addScaled(shift, w, b.affine.Shift)
+		floats.AddScaled(precision, w, b.affine.Precision)
+		floats.AddScaled(shift, w, b.affine.Shift)
 	}
 	return newAffineForce(precision, shift)
 }

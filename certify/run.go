@@ -85,14 +85,6 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
-func numbers(x []float64) []Number {
-	out := make([]Number, len(x))
-	for i, v := range x {
-		out[i] = Number(v)
-	}
-	return out
-}
-
 // defaultSteps are geometric grids on which the built-in problems are
 // asymptotic and still resolved.
 func defaultSteps(k Kind) []float64 {
@@ -145,18 +137,16 @@ func (o *Options) complete() (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Integrators) > 0 {
-		for _, m := range o.Integrators {
-			if m.Claims.Affine && !o.Problem.affine() {
-				return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, o.Problem.Name)
-			}
+	for _, m := range o.Integrators {
+		if m.Claims.Affine && !o.Problem.affine() {
+			return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, o.Problem.Name)
 		}
-		return e, nil
 	}
-	for _, m := range Compatible(o.Problem, integrators.Builtin()) {
-		// A scheme that takes no inner steps of its own refuses N_l > 1.
-		if _, err := m.New(1, integrators.Params{Step: 1, Friction: 1, Inner: o.Inner}); err == nil {
-			o.Integrators = append(o.Integrators, m)
+	if len(o.Integrators) == 0 {
+		for _, m := range Compatible(o.Problem, integrators.Builtin()) {
+			if o.Inner == 1 || m.InnerSteps {
+				o.Integrators = append(o.Integrators, m)
+			}
 		}
 	}
 	return e, nil
@@ -167,14 +157,17 @@ const maxMemory = 2 << 30
 
 // checkMemory refuses a Gaussian problem whose laws would not fit, before memory
 // is asked for: the maps of every batch and of the bounds, the directions of
-// gmres, the powers of its preconditioner, and what the schemes hold.
+// solveLinear, the powers of its preconditioner, and what the schemes hold.
 func (o *Options) checkMemory() error {
-	const powersAndDirections = steinPowers + 2*krylovSize
+	const (
+		mapSize             = 3
+		powersAndDirections = mapSize*steinPowers + 2*krylovSize
+	)
 	d, k := float64(o.Problem.Dim()), o.Problem.Batches()
 	for _, s := range o.Schemes {
-		matrices := powersAndDirections + 4*float64(k+1)
+		matrices := powersAndDirections + 2*mapSize*float64(k+1)
 		if _, ok := s.Visits.(minibatch.Permutation); ok && k <= maxReshuffle {
-			matrices += layers(k)
+			matrices += float64(layers(k))
 		}
 		if need := 8 * matrices * (2*d + 1) * (2*d + 1); need > maxMemory {
 			most := (math.Sqrt(maxMemory/(8*matrices)) - 1) / 2
@@ -270,36 +263,24 @@ const (
 	reuseFrom = 1e-4
 )
 
-// solver returns what is found at a step.
-type solver func(h float64) (point, error)
-
 // certify certifies one integrator under every scheme.
 func (o *Options) certify(ctx context.Context, e engine, m integrators.Method, progress func(done float64)) ([]Row, error) {
-	judged, je, amplified, err := o.judging(e)
+	judge, amplified, err := e.judging()
 	if err != nil {
 		return nil, err
 	}
-	asked, own := o.solverOf(e, m), judged.solverOf(je, m)
 	var rows []Row
+	asked, judged := newSolver(o, e, m), newSolver(o, judge, m)
 	for i, s := range o.Schemes {
-		points := 0.0
-		told := func(at solver) solver {
-			return func(h float64) (point, error) {
-				p, err := at(h)
-				points++
-				progress((float64(i) + min(1, points/float64(len(o.Steps)+ownNodes))) / float64(len(o.Schemes)))
-				return p, err
-			}
-		}
-		c := certification{
-			options: o, engine: e, method: m, scheme: s, amplified: amplified, judgedBy: je,
-			at:       told(func(h float64) (point, error) { return asked(ctx, s, h) }),
-			judgedAt: told(func(h float64) (point, error) { return own(ctx, s, h) }),
-		}
+		solved := 0.0
+		c := certification{options: o, scheme: s, asked: asked, judged: judged, amplified: amplified, told: func() {
+			solved++
+			progress((float64(i) + min(1, solved/float64(len(o.Steps)+ownNodes))) / float64(len(o.Schemes)))
+		}}
 		if amplified != nil && s.Whole() {
-			c.amplified, c.judgedBy, c.judgedAt = nil, e, c.at
+			c.judged, c.amplified = asked, nil
 		}
-		row, err := c.row()
+		row, err := c.row(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s under %s: %w", m.Name, s.Name, err)
 		}
@@ -308,61 +289,62 @@ func (o *Options) certify(ctx context.Context, e engine, m integrators.Method, p
 	return rows, nil
 }
 
-// judging returns what the orders are decided by: the options and engine of a
-// problem of the same expansion, and the factors between the two if there are
-// any.
-func (o *Options) judging(e engine) (*Options, engine, []float64, error) {
-	switch e := e.(type) {
-	case *spectralEngine:
-		return o, e.judging(), nil, nil
-	case *gaussianEngine:
-		p, by := e.amplified()
-		if p != o.Problem {
-			judged := *o
-			judged.Problem = p
-			je, err := newGaussianEngine(p, o.InvMass)
-			return &judged, je, by[:], err
-		}
-	}
-	return o, e, nil, nil
+// solver solves for an integrator on an engine's problem, and keeps what does
+// not depend on the scheme.
+type solver struct {
+	engine
+	options *Options
+	method  integrators.Method
+	known   map[float64]prepared // by the step
 }
 
-// solverOf returns what solves for an integrator at a step under a scheme, and
-// keeps what does not depend on the scheme.
-func (o *Options) solverOf(e engine, m integrators.Method) func(ctx context.Context, s minibatch.Method, h float64) (point, error) {
-	known := make(map[float64]prepared)
-	return func(ctx context.Context, s minibatch.Method, h float64) (point, error) {
-		if err := ctx.Err(); err != nil {
-			return point{}, err
+func newSolver(o *Options, e engine, m integrators.Method) *solver {
+	return &solver{e, o, m, make(map[float64]prepared)}
+}
+
+// prepared returns the integrator at a step.
+func (s *solver) prepared(h float64) (prepared, error) {
+	if s.known[h] == nil {
+		o := s.options
+		in, err := s.method.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
+		if err != nil {
+			return nil, err
 		}
-		if known[h] == nil {
-			p, err := o.prepare(e, m, h)
-			if err != nil {
-				return point{}, err
-			}
-			known[h] = p
+		in.Freeze()
+		if s.known[h], err = s.prepare(in); err != nil {
+			return nil, err
 		}
-		return known[h].solve(ctx, s, o.EveryStep)
 	}
+	return s.known[h], nil
+}
+
+// at returns what is found at a step under a scheme.
+func (s *solver) at(ctx context.Context, m minibatch.Method, h float64) (point, error) {
+	if err := ctx.Err(); err != nil {
+		return point{}, err
+	}
+	p, err := s.prepared(h)
+	if err != nil {
+		return point{}, err
+	}
+	return p.solve(ctx, m, s.options.EveryStep)
 }
 
 // certification makes the row of one integrator under one scheme.
 type certification struct {
 	options *Options
-	engine  engine
-	method  integrators.Method
 	scheme  minibatch.Method
-	at      solver // the errors that were asked for
+	asked   *solver // finds the errors that were asked for
 	// The order is decided on a problem of the same expansion.
-	judgedBy  engine
-	judgedAt  solver
+	judged    *solver
 	amplified []float64
+	told      func() // that a point is done
 }
 
-func (c *certification) row() (Row, error) {
+func (c *certification) row(ctx context.Context) (Row, error) {
 	o := c.options
 	row := Row{
-		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.method.Name, Values: o.Values, Inner: o.Inner,
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner,
 		Scheme: c.scheme.Name, Observe: "period", Steps: o.Steps, Amplified: c.amplified,
 	}
 	if o.EveryStep {
@@ -381,19 +363,20 @@ func (c *certification) row() (Row, error) {
 	known := make(map[float64]point)
 	var points []point
 	for _, h := range o.Steps {
-		p, err := c.at(h)
+		p, err := c.asked.at(ctx, c.scheme, h)
 		if err != nil {
 			return row, err
 		}
 		known[h], points = p, append(points, p)
+		c.told()
 	}
 	row.Radii = radii(points)
-	findings, refined, err := c.decide(known)
+	findings, refined, err := c.decide(ctx, known)
 	if err != nil {
 		return row, err
 	}
 	row.Refined = refined
-	for i, name := range c.engine.observables() {
+	for i, name := range c.asked.observables() {
 		row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
 	}
 	return row, nil
@@ -401,14 +384,14 @@ func (c *certification) row() (Row, error) {
 
 // decide finds the orders of all observables. known are points at the steps
 // that were asked for.
-func (c *certification) decide(known map[float64]point) (findings []finding, refined []float64, err error) {
+func (c *certification) decide(ctx context.Context, known map[float64]point) (findings []finding, refined []float64, err error) {
 	if c.options.ErrorsOnly || c.sampled() {
-		for range c.engine.observables() {
+		for range c.asked.observables() {
 			findings = append(findings, unknown())
 		}
 		return findings, nil, nil
 	}
-	p := c.judgedBy.pace()
+	p := c.judged.pace()
 	points := make(map[float64]point)
 	if c.amplified == nil {
 		for h, at := range known {
@@ -417,19 +400,25 @@ func (c *certification) decide(known map[float64]point) (findings []finding, ref
 			}
 		}
 	}
-	for i := 0; i < mostOwnNodes; i++ {
+	for i := range mostOwnNodes {
 		h := math.Ldexp(p.largest/p.fast, -i)
 		if !crowded(points, h) {
-			at, err := c.judgedAt(h)
+			at, err := c.judged.at(ctx, c.scheme, h)
 			if err != nil {
 				return nil, nil, err
 			}
 			points[h], refined = at, append(refined, h)
+			c.told()
 		}
 		if i+1 < ownNodes {
 			continue
 		}
-		if findings = c.findings(points, p); c.settled(findings) {
+		open := false
+		findings = c.findings(points, p)
+		for observable, f := range findings {
+			open = open || f.verdict(c.claim(observable)) == Inconclusive
+		}
+		if !open { // smaller steps would not tell more
 			break
 		}
 	}
@@ -447,11 +436,10 @@ func crowded(points map[float64]point, h float64) bool {
 	return false
 }
 
-// findings judges each observable by the points, but those that are near to
-// one another.
+// findings judges each observable by the points.
 func (c *certification) findings(points map[float64]point, p pace) []finding {
 	var out []finding
-	for i := range c.judgedBy.observables() {
+	for i := range c.judged.observables() {
 		var nodes []node
 		for h, at := range points {
 			if at.unstable() {
@@ -461,19 +449,9 @@ func (c *certification) findings(points map[float64]point, p pace) []finding {
 				nodes = append(nodes, node{h: h, signed: x.signed, bound: x.relativeResolution})
 			}
 		}
-		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judgedBy.size(i, x) }))
+		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judged.size(i, x) }))
 	}
 	return out
-}
-
-// settled reports whether smaller steps would not tell more.
-func (c *certification) settled(findings []finding) bool {
-	for i, f := range findings {
-		if f.verdict(c.claim(i)) == Inconclusive {
-			return false
-		}
-	}
-	return true
 }
 
 // sampled reports whether random orders stand for all.
@@ -482,7 +460,7 @@ func (c *certification) sampled() bool {
 }
 
 func (c *certification) claim(observable int) float64 {
-	return claim(c.method, c.scheme, c.options.Problem.Batches(), c.engine.observables()[observable])
+	return claim(c.asked.method, c.scheme, c.options.Problem.Batches(), c.asked.observables()[observable])
 }
 
 // observable is what is said of an observable.
@@ -505,7 +483,7 @@ func (c *certification) observable(i int, name string, points []point, f finding
 		out.Errors, out.Resolution = append(out.Errors, Number(x.error)), append(out.Resolution, Number(x.resolution))
 		out.Relative, out.RelativeResolution = append(out.Relative, Number(x.relative)), append(out.RelativeResolution, Number(x.relativeResolution))
 	}
-	out.Slopes = numbers(localSlopes(c.options.Steps, floats(out.Relative), floats(out.RelativeResolution)))
+	out.Slopes = localSlopes(c.options.Steps, out.Relative, out.RelativeResolution)
 	claimed := c.claim(i)
 	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
 	if !stable {
@@ -514,46 +492,23 @@ func (c *certification) observable(i int, name string, points []point, f finding
 	return out
 }
 
-func floats(x []Number) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
-	}
-	return out
-}
-
-func (o *Options) prepare(e engine, m integrators.Method, h float64) (prepared, error) {
-	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
-	if err != nil {
-		return nil, err
-	}
-	in.Freeze()
-	return e.prepare(in)
-}
-
 // radii returns the spectral radius at each step where the chain is
 // unstable, NaN elsewhere; nil if it is stable at all of them.
 func radii(points []point) []Number {
-	out, unstable := make([]Number, len(points)), false
+	if !slices.ContainsFunc(points, point.unstable) {
+		return nil
+	}
+	out := make([]Number, len(points))
 	for i, p := range points {
 		out[i] = Number(math.NaN())
 		if p.unstable() {
-			unstable, out[i] = true, Number(p.radius)
+			out[i] = Number(p.radius)
 		}
-	}
-	if !unstable {
-		return nil
 	}
 	return out
 }
 
 // Compatible returns those of the methods that the problem has a force for.
 func Compatible(p *Problem, methods []integrators.Method) []integrators.Method {
-	var out []integrators.Method
-	for _, m := range methods {
-		if !m.Claims.Affine || p.affine() {
-			out = append(out, m)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(methods), func(m integrators.Method) bool { return m.Claims.Affine && !p.affine() })
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/minibatch"
@@ -33,46 +36,51 @@ func tooMany(m minibatch.Method, batches int) bool {
 // the epochs' ends, each along the direction of its own largest part, and the
 // resolution is half of a 95 % confidence interval by Student's law over the
 // means of parts, beside round-off.
-func (p *preparedGaussian) sample(ctx context.Context, rng *rand.Rand, everyStep bool) (point, error) {
+func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *rand.Rand, everyStep bool) (point, error) {
 	e := p.parts
 	truth := extended(p.engine.parts.law, e.n)
-	walk := &period{ctx: ctx, evolution: e, visits: minibatch.Cycle{}, inner: p.inner, sweep: e.batches(), runs: 1}
-	radius, slack := meanRadius(walk.meanMap(e), e.n)
+	m.Visits = minibatch.Cycle{}
+	walk, err := newPeriod(ctx, e.evolution(itself), m, p.inner)
+	if err != nil {
+		return point{}, err
+	}
+	radius, slack := spectralRadius(e.meanMap(walk).change())
 	if radius > 1+slack {
 		return point{radius: radius}, nil
 	}
-	law := append([]float64(nil), truth...)
-	epoch := func(dst []float64) {
-		order := rng.Perm(e.batches())
-		for n, i := range order {
-			law = walk.step(law, i, n+1, 1, func(_ float64, at []float64) {
-				if everyStep {
-					addScaled(dst, float64(p.inner)/float64(len(order)), at)
-				}
-			})
-		}
-		if !everyStep {
-			addScaled(dst, 1, law)
-		}
-	}
-	for range int(math.Ceil(math.Log(forgotten) / math.Log(min(radius, 1-1e-3)))) {
-		epoch(make([]float64, len(law)))
-		if ctx.Err() != nil {
-			return point{}, ctx.Err()
-		}
-	}
-	var parts [][]float64
-	for range sampledParts {
+	law := slices.Clone(truth)
+	// epochs returns the mean of the moments over a number of epochs, less those
+	// of the target.
+	epochs := func(count int) []float64 {
 		sum := make([]float64, len(law))
-		for range sampledEpochs / sampledParts {
-			epoch(sum)
+		var add visitor = func(w float64, at []float64) { floats.AddScaled(sum, w/float64(count), at) }
+		visit := add
+		if !everyStep {
+			visit = nil
+		}
+		for range count {
 			if ctx.Err() != nil {
-				return point{}, ctx.Err()
+				break
+			}
+			for run := range walk.runs {
+				for n, i := range rng.Perm(walk.sweep) {
+					law = walk.step(law, i, run*walk.sweep+n+1, float64(p.inner)/float64(walk.length()), visit)
+				}
+			}
+			if !everyStep {
+				add(1, law)
 			}
 		}
-		scale(sum, sampledParts/float64(sampledEpochs))
-		addScaled(sum, -1, truth)
-		parts = append(parts, sum)
+		floats.Sub(sum, truth)
+		return sum
+	}
+	epochs(int(math.Ceil(math.Log(forgotten) / math.Log(min(radius, 1-1e-3)))))
+	var parts [][]float64
+	for range sampledParts {
+		parts = append(parts, epochs(sampledEpochs/sampledParts))
+	}
+	if err := ctx.Err(); err != nil {
+		return point{}, err
 	}
 	if !finite(law) {
 		return lostPoint(len(gaussianObservables)), nil
@@ -83,64 +91,49 @@ func (p *preparedGaussian) sample(ctx context.Context, rng *rand.Rand, everyStep
 // observeParts turns independent estimates of a law's moments, less those of
 // the target, into errors of the observables.
 func (f *frame) observeParts(truth []float64, parts [][]float64) point {
-	n := rank(truth)
-	mean := make([]float64, len(truth))
+	n, k := rank(truth), float64(len(parts))
+	mean, unit := make([]float64, len(truth)), make([]float64, len(truth))
 	for _, p := range parts {
-		addScaled(mean, 1/float64(len(parts)), p)
+		floats.AddScaled(mean, 1/k, p)
 	}
-	unit := make([]float64, len(truth))
 	for i := range n - 1 {
 		unit[i*n+i] = 1
 	}
-	at := f.observe(truth, &settled{delta: mean, unit: unit})
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(parts) - 1)}.Quantile(0.975)
+	of := func(moments []float64) []observation {
+		return f.observe(truth, &settled{delta: moments, unit: unit}).observed
+	}
+	at := point{observed: of(mean)}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: k - 1}.Quantile(0.975)
 	for o := range at.observed {
 		x := &at.observed[o]
 		along := direction(x.signed, o == 0)
-		var sum, square float64
+		var values []float64
 		for _, p := range parts {
 			// The covariance's error is linear in the moments but for the square
 			// of the mean, which is that of all parts.
-			v := dot(along, f.observe(truth, &settled{delta: p, unit: unit}).observed[o].signed)
-			sum, square = sum+v, square+v*v
+			values = append(values, floats.Dot(along, of(p)[o].signed))
 		}
-		k := float64(len(parts))
-		half := t * math.Sqrt(max(0, square-sum*sum/k)/(k*(k-1)))
+		x.relativeResolution = t * stat.StdErr(stat.StdDev(values, nil), k)
 		if x.relative > 0 {
-			x.resolution = half * x.error / x.relative
+			x.resolution = x.relativeResolution * x.error / x.relative
 		}
-		x.relativeResolution = half
 	}
 	return at
 }
 
 // direction is the linear form of a signed error that is its size: along the
-// vector, or along the eigenvector of the largest absolute eigenvalue.
+// vector, or along the axis of a matrix's largest stretch.
 func direction(signed []float64, vector bool) []float64 {
-	out := append([]float64(nil), signed...)
 	if vector {
-		if size := norm(out); size > 0 {
-			scale(out, 1/size)
+		out := slices.Clone(signed)
+		if size := floats.Norm(out, 2); size > 0 {
+			floats.Scale(1/size, out)
 		}
 		return out
 	}
-	n := rank(signed)
-	var eig mat.EigenSym
-	if !eig.Factorize(mat.NewSymDense(n, out), true) {
-		return out
-	}
-	values := eig.Values(nil)
-	var vectors mat.Dense
-	eig.VectorsTo(&vectors)
-	largest, sign := n-1, 1.0
-	if math.Abs(values[0]) > math.Abs(values[n-1]) {
-		largest, sign = 0, -1
-	}
-	out = make([]float64, n*n)
-	for i := range n {
-		for j := range n {
-			out[i*n+j] = sign * vectors.At(i, largest) * vectors.At(j, largest)
-		}
-	}
-	return out
+	value, axis := principalAxis(signed)
+	v := mat.NewVecDense(len(axis), axis)
+	var out mat.Dense
+	out.Outer(math.Copysign(1, value), v, v)
+	return out.RawMatrix().Data
 }

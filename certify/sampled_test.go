@@ -36,13 +36,17 @@ func TestSampledOrdersCoverTheExactErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prep, err := (&Options{Problem: p}).prepare(e, m, h)
+	prep, err := newSolver(&Options{Problem: p}, e, m).prepared(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Schemes("reshuffle")
 	if err != nil {
 		t.Fatal(err)
 	}
 	hits := make([]int, len(gaussianObservables))
 	for rep := range repetitions {
-		at, err := prep.(*preparedGaussian).sample(context.Background(), rand.New(rand.NewPCG(5, uint64(rep))), false)
+		at, err := prep.(*preparedGaussian).sample(context.Background(), s[0], rand.New(rand.NewPCG(5, uint64(rep))), false)
 		if err != nil {
 			t.Fatal(err)
 		}

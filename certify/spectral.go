@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -31,10 +31,8 @@ type degrees struct{ theta, r int }
 // below.
 var rungs = []degrees{{10, 10}, {14, 14}, {20, 20}, {28, 28}, {44, 24}, {60, 26}}
 
-const (
-	// maxNoiseNodes bounds the nodes over all normals of a step.
-	maxNoiseNodes = 4096
-)
+// maxNoiseNodes bounds the nodes over all normals of a step.
+const maxNoiseNodes = 4096
 
 // scalarForce is the force of a potential with its curvature.
 type scalarForce struct{ ScalarPotential }
@@ -71,19 +69,18 @@ func (m scalarMean) Curvature(theta float64) float64 {
 	return m.average(func(u ScalarPotential) float64 { return u.Curvature(theta) })
 }
 
-// scalarObservable is a function of position or of momentum.
+// scalarObservable is a function of the position, or, where there is none, r².
 type scalarObservable struct {
-	name  string
-	theta func(theta float64) float64 // or nil
-	r     func(r float64) float64
+	name string
+	of   func(theta float64) float64
 }
 
 var scalarObservables = []scalarObservable{
-	{name: "theta^1", theta: func(x float64) float64 { return x }},
-	{name: "theta^2", theta: func(x float64) float64 { return x * x }},
-	{name: "cos(theta)", theta: math.Cos},
-	{name: "tanh(theta)", theta: math.Tanh},
-	{name: "r^2", r: func(r float64) float64 { return r * r }},
+	{"theta^1", func(x float64) float64 { return x }},
+	{"theta^2", func(x float64) float64 { return x * x }},
+	{"cos(theta)", math.Cos},
+	{"tanh(theta)", math.Tanh},
+	{"r^2", nil},
 }
 
 // spectralEngine solves a scalar problem.
@@ -134,10 +131,10 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 
 // judging returns the engine without the most expensive rungs: an order needs
 // no chains near the limit of stability.
-func (e *spectralEngine) judging() *spectralEngine {
+func (e *spectralEngine) judging() (engine, []float64, error) {
 	out := *e
 	out.ladder = e.ladder[:judgingRungs]
-	return &out
+	return &out, nil, nil
 }
 
 // judgingRungs is how many rungs an order may ask for.
@@ -150,19 +147,16 @@ func (e *spectralEngine) size(_ int, x []float64) float64 { return math.Abs(x[0]
 // scalarPace takes the largest and the mean curvature, where the target is, for
 // the squares of the frequencies.
 func scalarPace(p *Problem, target *density) pace {
-	most, mean := 0.0, 0.0
-	heaviest := slices.Max(target.w)
+	most, heaviest := 0.0, slices.Max(target.w)
 	for i, x := range target.x {
-		whole := 0.0
-		for _, u := range p.scalar {
-			c := u.Curvature(x)
-			whole += c / float64(len(p.scalar))
-			if target.w[i] > livedIn*heaviest {
-				most = max(most, math.Abs(c))
-			}
+		if target.w[i] <= livedIn*heaviest {
+			continue
 		}
-		mean += target.w[i] * whole
+		for _, u := range p.scalar {
+			most = max(most, math.Abs(u.Curvature(x)))
+		}
 	}
+	mean := target.expect(scalarMean(p.scalar).Curvature)
 	return pace{fast: max(math.Sqrt(most), p.Friction), slow: min(math.Sqrt(mean), p.Friction), largest: 0.5}
 }
 
@@ -172,18 +166,11 @@ const livedIn = 1e-4
 
 // deviation is an observable's standard deviation.
 func (d *density) deviation(o scalarObservable) float64 {
-	if o.theta == nil {
-		return math.Sqrt2 // of r², r standard normal
+	if o.of == nil {
+		return math.Sqrt2 // r is standard normal
 	}
-	mean, square := 0.0, 0.0
-	for i, x := range d.x {
-		mean += d.w[i] * o.theta(x)
-	}
-	for i, x := range d.x {
-		v := o.theta(x) - mean
-		square += d.w[i] * v * v
-	}
-	return math.Sqrt(square)
+	mean := d.expect(o.of)
+	return math.Sqrt(d.expect(func(x float64) float64 { return (o.of(x) - mean) * (o.of(x) - mean) }))
 }
 
 func (e *spectralEngine) observables() []string {
@@ -201,11 +188,7 @@ type basis struct {
 	degrees
 	pairs    [][2]int
 	widths   []int // how many pairs there are of each degree in r
-	thetaSet jacobi
-	rSet     jacobi
-
-	thetaNodes, thetaWeights []float64
-	rNodes, rWeights         []float64
+	theta, r gaussRule
 
 	observed [][]float64 // coefficients of each observable
 }
@@ -222,9 +205,7 @@ func newBasis(target *density, d degrees) *basis {
 	// A product of two polynomials has twice their degree: one node more than
 	// the degree does for an affine force. The others are for curved ones.
 	thetaNodes, rNodes := d.theta+d.theta/3+6, d.r+8
-	b := &basis{degrees: d, thetaSet: target.orthogonal(thetaNodes), rSet: hermite(rNodes)}
-	b.thetaNodes, b.thetaWeights = b.thetaSet.gauss(thetaNodes)
-	b.rNodes, b.rWeights = b.rSet.gauss(rNodes)
+	b := &basis{degrees: d, theta: target.orthogonal(thetaNodes).gauss(thetaNodes), r: hermite(rNodes).gauss(rNodes)}
 	for k := range d.r + 1 {
 		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
 			b.pairs = append(b.pairs, [2]int{a, k})
@@ -240,147 +221,73 @@ func newBasis(target *density, d degrees) *basis {
 // coefficients expands an observable in the basis.
 func (b *basis) coefficients(target *density, o scalarObservable) []float64 {
 	c := make([]float64, len(b.pairs))
-	p := make([]float64, max(b.degrees.theta, b.degrees.r)+1)
-	project := func(x, f, w float64, rule jacobi, degree func(pair [2]int) (int, bool)) {
-		rule.values(p[:min(len(p), len(rule.a))], x)
-		for i, pair := range b.pairs {
-			if k, ok := degree(pair); ok {
-				c[i] += w * f * p[k]
-			}
-		}
-	}
-	if o.theta != nil {
-		for i, x := range target.x {
-			if w := target.w[i]; w > 1e-40 { // below, p² w is round-off
-				project(x, o.theta(x), w, b.thetaSet, func(q [2]int) (int, bool) { return q[0], q[1] == 0 })
-			}
-		}
+	if o.of == nil { // r² = 1 + √2 q₂(r)
+		c[0], c[slices.Index(b.pairs, [2]int{0, 2})] = 1, math.Sqrt2
 		return c
 	}
-	for i, r := range b.rNodes {
-		project(r, o.r(r), b.rWeights[i], b.rSet, func(q [2]int) (int, bool) { return q[1], q[0] == 0 })
+	p := make([]float64, b.widths[0]) // the pairs of degree 0 in r come first
+	for i, x := range target.x {
+		if w := target.w[i]; w > 1e-40 { // below, p² w is round-off
+			b.theta.values(p, x)
+			floats.AddScaled(c[:len(p)], w*o.of(x), p)
+		}
 	}
 	return c
-}
-
-// noiseRule is a product Gauss–Hermite rule for a number of normals.
-type noiseRule struct {
-	xi      [][]float64
-	weights []float64
-}
-
-// newNoiseRule takes enough nodes a normal for the degree in r and for what
-// of the degree in θ the noise of one step reaches, or as many as the bound
-// on all nodes allows.
-func newNoiseRule(normals int, d degrees) noiseRule {
-	q := d.r/2 + d.theta/6 + 4
-	for q > 3 && math.Pow(float64(q), float64(normals)) > maxNoiseNodes {
-		q--
-	}
-	nodes, weights := hermite(q).gauss(q)
-	rule := noiseRule{xi: [][]float64{nil}, weights: []float64{1}}
-	for range normals {
-		var next noiseRule
-		for i, xi := range rule.xi {
-			for j, x := range nodes {
-				next.xi = append(next.xi, append(append([]float64(nil), xi...), x))
-				next.weights = append(next.weights, rule.weights[i]*weights[j])
-			}
-		}
-		rule = next
-	}
-	return rule
-}
-
-// stepMatrix is a step's Galerkin matrix ⟨φ_a, E φ_b(step)⟩ as factors, by
-// which laws, as rows of coefficients relative to the target, are multiplied
-// from the right: the step with the noise that passes through the force, then
-// a factor for each normal that is merely added.
-type stepMatrix []blas64.General
-
-// matrix returns the Galerkin matrix of a step, whose noise has been taken
-// apart. Additions are kept from one batch to the next.
-func (b *basis) matrix(step *transition, parts noiseParts, additions map[added]blas64.General) stepMatrix {
-	factors := stepMatrix{b.project(step, parts.rule(b.degrees))}
-	for _, a := range parts.outside {
-		g, ok := additions[a]
-		if !ok {
-			g = b.project(transitionOf(step.in, a, nil), newNoiseRule(1, b.degrees))
-			additions[a] = g
-		}
-		factors = append(factors, g)
-	}
-	return factors
-}
-
-// dense multiplies the factors.
-func (s stepMatrix) dense() *mat.Dense {
-	out := mat.NewDense(s[0].Rows, s[0].Cols, s[0].Data)
-	for _, m := range s[1:] {
-		var next mat.Dense
-		next.Mul(out, mat.NewDense(m.Rows, m.Cols, m.Data))
-		out = &next
-	}
-	return out
-}
-
-// addProduct adds w·x·(the matrix) to dst.
-func (s stepMatrix) addProduct(dst []float64, w float64, x []float64) {
-	for _, m := range s[:len(s)-1] {
-		next := make([]float64, len(x))
-		multiplyRow(next, 1, x, m)
-		x = next
-	}
-	multiplyRow(dst, w, x, s[len(s)-1])
-}
-
-// rule returns nodes for the noise that passes through the force, as numbers
-// for the whole step.
-func (n noiseParts) rule(d degrees) noiseRule {
-	rule := newNoiseRule(len(n.inside), d)
-	for i, y := range rule.xi {
-		xi := make([]float64, n.normals)
-		for l, direction := range n.inside {
-			addScaled(xi, y[l], direction)
-		}
-		rule.xi[i] = xi
-	}
-	return rule
 }
 
 // stepsTogether bounds the steps that are taken together.
 const stepsTogether = 1 << 15
 
-// project is the matrix of a step with nodes for its noise.
-func (b *basis) project(step *transition, rule noiseRule) blas64.General {
-	n, nr := len(b.pairs), len(b.rNodes)
-	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	image := make([]float64, nr*n) // E φ(step) at the nodes (θ_i, r_j), all j
-	inner := make([]float64, (b.degrees.r+1)*n)
+// matrix returns a step's Galerkin matrix ⟨φ_a, E φ_b(step)⟩, by which laws, as
+// rows of coefficients relative to the target, are multiplied from the right:
+// that of the step with the noise that passes through the force, times one for
+// each normal that is merely added. Those are kept from one batch to the next.
+func (b *basis) matrix(step *transition, parts noiseParts, additions map[added]*mat.Dense) galerkin {
+	m := b.project(step, parts)
+	for _, a := range parts.outside {
+		if additions[a] == nil {
+			additions[a] = b.project(transitionOf(step.in, a, nil), noiseParts{normals: 1, inside: [][]float64{{1}}})
+		}
+		var next mat.Dense
+		next.Mul(m, additions[a])
+		m = &next
+	}
+	return galerkin{m}
+}
+
+// project is the matrix of a step with nodes for its noise inside the force.
+func (b *basis) project(step *transition, noise noiseParts) *mat.Dense {
+	n, nr := len(b.pairs), len(b.r.nodes)
+	xi, weights := noise.nodes(b.degrees)
+	byTheta, byR := b.theta.weighted(b.degrees.theta+1), b.r.weighted(b.degrees.r+1)
+	m, image := mat.NewDense(n, n, nil), mat.NewDense(nr, n, nil)
 	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
-	perTheta := nr * len(rule.xi)
+	var inner mat.Dense
 	var outcomes [][]float64
-	for i, theta := range b.thetaNodes {
+	for i := range b.theta.nodes {
 		if len(outcomes) == 0 {
-			outcomes = b.outcomes(step, b.thetaNodes[i:min(i+max(1, stepsTogether/perTheta), len(b.thetaNodes))], rule)
+			together := max(1, stepsTogether/(nr*len(xi)))
+			outcomes = b.outcomes(step, b.theta.nodes[i:min(i+together, len(b.theta.nodes))], xi)
 		}
-		clear(image)
+		image.Zero() // E φ(step) at the nodes (θ_i, r_j), a row for each j
 		for j := range nr {
-			b.average(image[j*n:(j+1)*n], outcomes[j*len(rule.xi):], rule)
+			row := image.RawRowView(j)
+			for l, w := range weights {
+				b.theta.values(p, outcomes[l][0])
+				b.r.values(q, outcomes[l][1])
+				at := 0
+				for k, v := range q { // pairs are in the order of the degree in r
+					floats.AddScaled(row[at:at+b.widths[k]], w*v, p[:b.widths[k]])
+					at += b.widths[k]
+				}
+			}
+			outcomes = outcomes[len(weights):]
 		}
-		outcomes = outcomes[perTheta:]
 		// Project on q_b' first, then on p_a': a factor of the degree in r cheaper
 		// than on their products.
-		clear(inner)
-		for j, r := range b.rNodes {
-			b.rSet.values(q, r)
-			for k, v := range q {
-				addScaled(inner[k*n:(k+1)*n], b.rWeights[j]*v, image[j*n:(j+1)*n])
-			}
-		}
-		b.thetaSet.values(p, theta)
+		inner.Mul(byR.T(), image)
 		for row, pair := range b.pairs {
-			addScaled(m.Data[row*n:(row+1)*n], b.thetaWeights[i]*p[pair[0]], inner[pair[1]*n:(pair[1]+1)*n])
+			floats.AddScaled(m.RawRowView(row), byTheta.At(i, pair[0]), inner.RawRowView(pair[1]))
 		}
 	}
 	return m
@@ -388,14 +295,14 @@ func (b *basis) project(step *transition, rule noiseRule) blas64.General {
 
 // outcomes are where a step goes from given positions, with all momenta and
 // noises.
-func (b *basis) outcomes(step *transition, thetas []float64, rule noiseRule) [][]float64 {
-	count := len(thetas) * len(b.rNodes) * len(rule.xi)
+func (b *basis) outcomes(step *transition, thetas []float64, noises [][]float64) [][]float64 {
+	count := len(thetas) * len(b.r.nodes) * len(noises)
 	flat, z, xi := make([]float64, 0, 2*count), make([][]float64, 0, count), make([][]float64, 0, count)
 	for _, theta := range thetas {
-		for _, r := range b.rNodes {
-			for _, at := range rule.xi {
+		for _, r := range b.r.nodes {
+			for _, noise := range noises {
 				flat = append(flat, theta, r)
-				z, xi = append(z, flat[len(flat)-2:]), append(xi, at)
+				z, xi = append(z, flat[len(flat)-2:]), append(xi, noise)
 			}
 		}
 	}
@@ -403,46 +310,13 @@ func (b *basis) outcomes(step *transition, thetas []float64, rule noiseRule) [][
 	return z
 }
 
-// average adds E φ(step(θ, r)) over the noise to dst.
-func (b *basis) average(dst []float64, outcomes [][]float64, rule noiseRule) {
-	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
-	for l, weight := range rule.weights {
-		b.thetaSet.values(p, outcomes[l][0])
-		b.rSet.values(q, outcomes[l][1])
-		at := 0
-		for k, v := range q { // pairs are in the order of the degree in r
-			addScaled(dst[at:at+b.widths[k]], weight*v, p[:b.widths[k]])
-			at += b.widths[k]
-		}
-	}
-}
+// galerkin is how laws evolve as rows of coefficients: ν is the density relative
+// to the target in the basis, so that the target is (1, 0, …, 0).
+type galerkin struct{ *mat.Dense }
 
-// coefficients is how laws evolve as rows of coefficients: ν is the density
-// relative to the target in the basis, so that the target is (1, 0, …, 0).
-type coefficients struct {
-	kernels []stepMatrix
-	after   stepMatrix // refreshment, or nil
-}
-
-func (e *coefficients) size() int    { return e.kernels[0][0].Rows }
-func (e *coefficients) batches() int { return len(e.kernels) }
-
-func (e *coefficients) kernel(dst []float64, w float64, src []float64, i int) {
-	e.kernels[i].addProduct(dst, w, src)
-}
-
-func (e *coefficients) refresh(law []float64) {
-	if e.after == nil {
-		return
-	}
-	src := append([]float64(nil), law...)
-	clear(law)
-	e.after.addProduct(law, 1, src)
-}
-
-// multiplyRow adds w·x·m to dst.
-func multiplyRow(dst []float64, w float64, x []float64, m blas64.General) {
-	blas64.Gemv(blas.Trans, w, m, blas64.Vector{N: len(x), Inc: 1, Data: x}, 1, blas64.Vector{N: len(dst), Inc: 1, Data: dst})
+func (g galerkin) addTo(dst []float64, w float64, law []float64) {
+	vector := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+	blas64.Gemv(blas.Trans, w, g.RawMatrix(), vector(law), 1, vector(dst))
 }
 
 // prepare keeps the integrator; matrices are made for as many rungs of the
@@ -451,8 +325,10 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if auxiliary(in) > 0 {
 		return nil, usage.Errorf("integrator %q has auxiliary variables, and the spectral engine takes one position and one momentum: want a problem of kind gaussian", in.Method.Name)
 	}
-	p := &preparedSpectral{engine: e, in: in}
-	p.full.forces, p.parts.forces, p.parts.variance = []integrators.Force{e.full}, e.forces, []float64{e.variance}
+	p := &preparedSpectral{
+		full:  &ladder{engine: e, in: in, forces: []integrators.Force{e.full}},
+		parts: &ladder{engine: e, in: in, forces: e.forces, variance: []float64{e.variance}},
+	}
 	if e.tail == nil {
 		return p, nil
 	}
@@ -463,81 +339,81 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 
 // preparedSpectral is an integrator at one step size.
 type preparedSpectral struct {
-	engine      *spectralEngine
-	in          *integrators.Integrator
 	tail        prepared // the chain far out, or nil if it is not known
-	full, parts ladder   // under the full data, and under the batches
+	full, parts *ladder  // under the full data, and under the batches
 }
 
-// ladder is an integrator's matrices under given forces in growing bases.
+// ladder is an integrator under given forces in growing bases.
 type ladder struct {
+	engine   *spectralEngine
+	in       *integrators.Integrator
 	forces   []integrators.Force
-	variance []float64    // of their gradient under the target
+	variance []float64    // of their gradient under the target; nil if it is 0
 	noise    []noiseParts // of the kernel under each force
-	rungs    []*rung
+	rungs    []*rung      // those that were asked for so far
 }
 
 // rung is an integrator's matrices in one basis.
 type rung struct {
-	*coefficients
-	basis *basis
-	lu    blas64.General // factors of I − the mean outer step, without the constant function
-	swaps []int
+	evolution
+	observed [][]float64
+	inverse  galerkin // of I − the mean outer step, without the constant function
 }
 
 // rung returns the matrices in the i-th basis, where i rises one by one.
-func (p *preparedSpectral) rung(l *ladder, i int) *rung {
+func (l *ladder) rung(i int) *rung {
 	if i < len(l.rungs) {
 		return l.rungs[i]
 	}
-	correct(p.in, l.variance)
-	additions := make(map[added]blas64.General)
-	r := &rung{basis: p.engine.basis(i), coefficients: &coefficients{}}
-	if p.in.Refresh != nil {
-		after := transitionOf(p.in, p.in.Refresh, nil)
-		r.after = r.basis.matrix(after, separateNoise(after), additions)
-	}
+	correct(l.in, l.variance)
+	b, additions := l.engine.basis(i), make(map[added]*mat.Dense)
+	var kernels []galerkin
 	for k, f := range l.forces {
-		step := transitionOf(p.in, p.in.Kernel, f)
+		step := transitionOf(l.in, l.in.Kernel, f)
 		if len(l.noise) == k {
 			l.noise = append(l.noise, separateNoise(step))
 		}
-		r.kernels = append(r.kernels, r.basis.matrix(step, l.noise[k], additions))
+		kernels = append(kernels, b.matrix(step, l.noise[k], additions))
 	}
-	r.factorise(p.in.Batches)
-	l.rungs = append(l.rungs, r)
-	return r
+	var refresh *galerkin
+	if l.in.Refresh != nil {
+		after := transitionOf(l.in, l.in.Refresh, nil)
+		m := b.matrix(after, separateNoise(after), additions)
+		refresh = &m
+	}
+	l.rungs = append(l.rungs, newRung(b, kernels, refresh, l.in.Batches))
+	return l.rungs[i]
 }
 
-// factorise prepares the preconditioner: I minus an outer step under the
-// mean of the batches. A period of few outer steps differs from its power by
-// a higher order in h, and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well
-// conditioned as k is small.
-func (r *rung) factorise(inner int) {
-	n := r.size()
-	mean := mat.NewDense(n, n, nil)
-	for _, k := range r.kernels {
-		blas64.Axpy(1/float64(len(r.kernels)),
-			blas64.Vector{N: n * n, Inc: 1, Data: k.dense().RawMatrix().Data},
-			blas64.Vector{N: n * n, Inc: 1, Data: mean.RawMatrix().Data})
+// newRung prepares the preconditioner: I minus an outer step under the mean of
+// the batches. A period of few outer steps differs from its power by a higher
+// order in h, and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as
+// k is small.
+func newRung(b *basis, kernels []galerkin, refresh *galerkin, inner int) *rung {
+	n := len(b.pairs)
+	r := &rung{evolution: evolution{size: n}, observed: b.observed}
+	step := mat.NewDense(n, n, nil)
+	for _, k := range kernels {
+		r.kernels = append(r.kernels, k)
+		step.Add(step, k)
 	}
-	step := mean
+	step.Scale(1/float64(len(kernels)), step)
 	if inner > 1 {
-		step = mat.NewDense(n, n, nil)
-		step.Pow(mean, inner)
+		step.Pow(step, inner)
 	}
-	if r.after != nil {
-		var m mat.Dense
-		m.Mul(step, r.after.dense())
-		step = &m
+	if refresh != nil {
+		r.refresh = refresh
+		step.Mul(mat.DenseCopyOf(step), refresh)
 	}
-	a := mat.NewDense(n-1, n-1, nil)
-	a.Scale(-1, step.Slice(1, n, 1, n))
-	for i := range n - 1 {
-		a.Set(i, i, 1+a.At(i, i))
+	step.Scale(-1, step)
+	for i := range n {
+		step.Set(i, i, 1+step.At(i, i))
 	}
-	r.lu, r.swaps = a.RawMatrix(), make([]int, n-1)
-	lapack64.Getrf(r.lu, r.swaps)
+	// That it may be badly conditioned, an error of mat, is the business of who
+	// solves with it and judges the residual.
+	r.inverse = galerkin{mat.NewDense(n-1, n-1, nil)}
+	_ = r.inverse.Inverse(step.Slice(1, n, 1, n))
+	return r
 }
 
 // solve returns the errors of the stationary law under a scheme.
@@ -547,11 +423,10 @@ func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyS
 			return far, err
 		}
 	}
-	forces := &p.parts
 	if m.Whole() {
-		forces = &p.full
+		return p.full.climb(ctx, m, everyStep)
 	}
-	return p.climb(ctx, forces, m, everyStep)
+	return p.parts.climb(ctx, m, everyStep)
 }
 
 // climb goes up the ladder until the errors are as fine as is wanted, and
@@ -559,12 +434,12 @@ func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyS
 // each of the two last changed less than the one before: a basis that does
 // not come closer says nothing. High rungs may be worse than low ones: where
 // steps are large, a stationary law has moments of low degree alone.
-func (p *preparedSpectral) climb(ctx context.Context, forces *ladder, m minibatch.Method, everyStep bool) (point, error) {
+func (l *ladder) climb(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
 	best, least := lostPoint(len(scalarObservables)), math.Inf(1)
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
-	for i := range p.engine.ladder {
-		next, err := p.rung(forces, i).solve(ctx, m, p.in.Batches, everyStep)
+	for i := range l.engine.ladder {
+		next, err := l.rung(i).solve(ctx, m, l.in.Batches, everyStep)
 		if err != nil {
 			return point{}, err
 		}
@@ -578,13 +453,13 @@ func (p *preparedSpectral) climb(ctx context.Context, forces *ladder, m minibatc
 			continue
 		}
 		last := change
-		change = p.engine.change(before, now)
+		change = l.engine.change(before, now)
 		floor := slices.Max(now.noise)
 		if change > rungContraction*last && change > 4*floor || math.IsInf(last, 1) {
 			continue
 		}
-		if at := p.engine.point(before, now, change); change < least {
-			best, least = at, change
+		if change < least {
+			best, least = l.engine.point(before, now, change), change
 		}
 		if best.fine(4 * floor) {
 			break
@@ -609,8 +484,12 @@ const (
 	// sharedChange is the part of the largest change over the observables that
 	// bounds each of them at least: one may happen not to change.
 	sharedChange = 0.3
-	// elementNoise is the round-off of a matrix element.
+	// elementNoise is the round-off of a matrix element, and noiseSafety how many
+	// times one draw of it stands for any.
 	elementNoise = 4e-15
+	noiseSafety  = 4
+	// residualLimit is what is still taken for a solution.
+	residualLimit = 1e-9
 )
 
 // fine reports whether all errors are as well known as is wanted, or as
@@ -658,47 +537,31 @@ func (e *spectralEngine) point(before, now *outcome, change float64) point {
 // solve returns the observables' errors in this basis, or the spectral radius
 // of a period that has no stationary law in it.
 func (r *rung) solve(ctx context.Context, m minibatch.Method, inner int, everyStep bool) (*outcome, error) {
-	cycle, err := newPeriod(ctx, r, m, inner)
+	cycle, err := newPeriod(ctx, r.evolution, m, inner)
 	if err != nil {
 		return nil, err
 	}
-	truth := make([]float64, r.size())
+	truth := make([]float64, r.size)
 	truth[0] = 1
-	b := cycle.advance(truth, nil)
-	b[0] = 0
-	apply := func(x []float64) []float64 {
-		y := append([]float64(nil), x...)
-		addScaled(y, -1, cycle.advance(x, nil))
-		y[0] = 0 // mass is kept
-		return y
-	}
-	delta, left := gmres(ctx, apply, r.precondition, b, residualGoal)
+	b := cycle.excess(truth)
+	delta, left := cycle.solve(b, r.precondition, residualGoal)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !(left <= residualLimit*norm(b)) || !finite(delta) {
-		return &outcome{radius: growth(cycle)}, nil
+	if !(left <= residualLimit*floats.Norm(b, 2)) || !finite(delta) {
+		return &outcome{radius: cycle.growth(fill(r.size, 1))}, nil
 	}
 	if everyStep {
-		truth := append([]float64(nil), delta...)
-		truth[0] = 1
-		delta = cycle.occupation(truth)
-		delta[0] = 0
+		delta = cycle.occupation(truth, delta)
 	}
 	out := &outcome{}
-	wrong, _ := gmres(ctx, apply, r.precondition, roughness(len(b), float64(cycle.kernels())), unitGoal)
-	for _, f := range r.basis.observed {
-		out.signed = append(out.signed, dot(delta, f))
-		out.noise = append(out.noise, noiseSafety*math.Abs(dot(wrong, f))/norm(f[1:])+4*epsilon)
+	wrong, _ := cycle.solve(roughness(len(b), float64(cycle.length())), r.precondition, unitGoal)
+	for _, f := range r.observed {
+		out.signed = append(out.signed, floats.Dot(delta, f))
+		out.noise = append(out.noise, noiseSafety*math.Abs(floats.Dot(wrong, f))/floats.Norm(f[1:], 2)+4*epsilon)
 	}
 	return out, ctx.Err()
 }
-
-// residualLimit is what is still taken for a solution.
-const residualLimit = 1e-9
-
-// noiseSafety is how many times one draw of round-off stands for any.
-const noiseSafety = 4
 
 // roughness is what round-off may add to a law of coefficients over a period.
 func roughness(n int, kernels float64) []float64 {
@@ -710,39 +573,9 @@ func roughness(n int, kernels float64) []float64 {
 	return x
 }
 
-// precondition solves x(I − P) = y for the rows x. A condition number above
-// 1/ε is the business of gmres, which judges the residual.
+// precondition solves x(I − P) = y for the rows x.
 func (r *rung) precondition(y []float64) []float64 {
-	x := append([]float64(nil), y...)
-	x[0] = 0
-	v := blas64.Vector{N: len(x) - 1, Inc: 1, Data: x[1:]}
-	blas64.Trsv(blas.Trans, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: r.lu.Rows, Stride: r.lu.Stride, Data: r.lu.Data}, v)
-	blas64.Trsv(blas.Trans, blas64.Triangular{Uplo: blas.Lower, Diag: blas.Unit, N: r.lu.Rows, Stride: r.lu.Stride, Data: r.lu.Data}, v)
-	for i := len(r.swaps) - 1; i >= 0; i-- {
-		j := r.swaps[i]
-		v.Data[i], v.Data[j] = v.Data[j], v.Data[i]
-	}
+	x := make([]float64, len(y))
+	r.inverse.addTo(x[1:], 1, y[1:])
 	return x
-}
-
-func finite(x []float64) bool { return dot(x, x)-dot(x, x) == 0 }
-
-// growth estimates the spectral radius of a period on laws of mass 0.
-func growth(p *period) float64 {
-	const warm, steps = 50, 50
-	law := fill(p.size(), 1)
-	total := 0.0
-	for s := range warm + steps {
-		law[0] = 0
-		law = p.advance(law, nil)
-		size := norm(law)
-		if !(size > 0) || math.IsInf(size, 0) {
-			return math.Inf(1)
-		}
-		scale(law, 1/size)
-		if s >= warm {
-			total += math.Log(size)
-		}
-	}
-	return math.Exp(total / steps)
 }

@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -29,7 +30,7 @@ func gradientVariance(f *frame, mean *affineForce, batches []*affineForce) []flo
 		spread.Mul(&differs, f.colour)
 		for i, s := range b.affine.Shift {
 			row := spread.RawRowView(i)
-			out[i] += (dot(row, row) + s*s) / float64(len(batches))
+			out[i] += (floats.Dot(row, row) + s*s) / float64(len(batches))
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The variance of the batches' gradient, by draws of the target.
@@ -17,7 +19,7 @@ func TestGradientVariance(t *testing.T) {
 	rng, got, mean := rand.New(rand.NewPCG(5, 6)), make([]float64, 2), meanAffine(p.gaussian)
 	for range draws {
 		theta := e.frame.fromWhite([]float64{rng.NormFloat64(), rng.NormFloat64(), 0, 0})[:2]
-		addScaled(theta, 1, e.frame.centre)
+		floats.AddScaled(theta, 1, e.frame.centre)
 		whole := gradient(mean, theta)
 		for _, b := range p.gaussian {
 			for i, g := range gradient(b, theta) {

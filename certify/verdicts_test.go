@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -110,7 +111,7 @@ func randomTrial(t *testing.T, seed uint64) trial {
 		}
 		shift := make([]float64, d)
 		for i := range d {
-			shift[i] = dot(precision[i*d:(i+1)*d], mean)
+			shift[i] = floats.Dot(precision[i*d:(i+1)*d], mean)
 			for j := range d {
 				shift[i] += apart * rng.NormFloat64() * a.At(i, j)
 			}
@@ -229,8 +230,8 @@ func TestListedVerdicts(t *testing.T) {
 	small := &Problem{Kind: Gaussian, Friction: builtin.Friction * 1e4} // in units of 10⁻⁴
 	for _, b := range builtin.gaussian {
 		p, s := append([]float64(nil), b.affine.Precision...), append([]float64(nil), b.affine.Shift...)
-		scale(p, 1e8)
-		scale(s, 1e4)
+		floats.Scale(1e8, p)
+		floats.Scale(1e4, s)
 		small.gaussian = append(small.gaussian, newAffineForce(p, s))
 	}
 	problem := func(friction float64, batches ...*affineForce) *Problem {
