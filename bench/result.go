@@ -16,7 +16,8 @@ type Result struct {
 	KS           float64 `json:"ks"`      // mean Kolmogorov distance to the oracle; 1 if diverged
 	KSSelf       float64 `json:"ks_self"` // mean self-distance of the oracle, for the cell's number of samples
 	KSSelfLow    float64 `json:"ks_self_low"`
-	KSSelfHigh   float64 `json:"ks_self_high"` // its 5 and 95 % quantiles
+	KSSelfHigh   float64 `json:"ks_self_high"`         // its 5 and 95 % quantiles, one predicted value at a time
+	KSSelfSD     float64 `json:"ks_self_sd,omitempty"` // standard deviation of KS from one right chain to another; 0 in records that do not have it
 	Diverged     bool    `json:"diverged"`
 	DivergedStep int64   `json:"diverged_step,omitempty"` // kernel step at which non-finite numbers were seen
 

@@ -128,3 +128,15 @@ func TestLimitLawOfSelfDistance(t *testing.T) {
 		}
 	}
 }
+
+// SelfDistanceOf(n).SD is the deviation of one output's distance, 0.26/√n, over
+// the square root of the number of independent outputs; outputs that are copies
+// of one another average nothing. 40 sets have a relative standard error of 11 %.
+func TestScatterOfExactDraws(t *testing.T) {
+	for _, outputs := range []int{1, 25} {
+		got, want := newKnown(t, outputs, 400).SelfDistanceOf(400).SD, 0.26/math.Sqrt(400*float64(outputs))
+		if math.Abs(got/want-1) > 0.35 {
+			t.Errorf("%d outputs: %.5f, want about %.5f", outputs, got, want)
+		}
+	}
+}

@@ -219,15 +219,23 @@ func (b *builder) assemble() *Reference {
 // independent.
 func (r *Reference) verify(restarts int) []Check {
 	self := r.SelfDistance()
-	implied, sd := impliedSelfDistance(r.Draws)
+	implied, cross := impliedSelfDistance(r.Draws), r.crossDistance()
 	return []Check{
 		newCheck("restarts with half the step", float64(restarts), 0, float64(r.Chains)),
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
 		newCheck("split-R̂ of the potential", SplitRHat(r.Potential), 0, 1.1),
-		newCheck("self-distance, mean", self.Mean, implied-selfSpread*sd, implied+selfSpread*sd),
+		newCheck("self-distance, mean", self.Mean, implied.mean-selfSpread*implied.sd, implied.mean+selfSpread*implied.sd),
 		newCheck("cross-check, acceptance", r.CrossCheck.Acceptance, 0.6, 0.95),
-		newCheck("cross-check, distance", r.CrossCheck.Distance, self.Low, self.High),
+		newCheck("cross-check, distance", r.CrossCheck.Distance, cross.Mean-selfSpread*cross.SD, cross.Mean+selfSpread*cross.SD),
 	}
+}
+
+// crossDistance is the distance to the reference that draws of the same law
+// have with the cross-check's effective sample size. A distance between samples
+// of n and m falls with √(1/n + 1/m).
+func (r *Reference) crossDistance() Band {
+	perChain := r.Diagnostics.ESS.Mean / float64(len(r.Draws))
+	return r.SelfDistance().scaled(math.Sqrt((1 + perChain/r.CrossCheck.ESS.Mean) / 2))
 }
 
 // selfSpread is how many standard deviations the self-distance may lie from

@@ -35,11 +35,14 @@ type Truth interface {
 	DrawStart(theta []float64, rng *rand.Rand)
 }
 
-// Band is a mean with its 5 and 95 % quantiles.
+// Band is a mean with its 5 and 95 % quantiles over outputs and sets of draws,
+// one output at a time. SD is the standard deviation, from one set of draws to
+// another, of the mean over the outputs, which is what Distance returns.
 type Band struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+	SD   float64 `json:"sd"`
 }
 
 // Contains reports whether x lies in the band, its ends included.

@@ -23,6 +23,7 @@ func (r *Reference) SelfDistance() Band {
 			}
 		}
 		r.self = bandOf(d)
+		r.self.SD = impliedSelfDistance(r.Draws).replicate
 	})
 	return r.self
 }
@@ -32,7 +33,7 @@ func (r *Reference) SelfDistance() Band {
 // √(1/n + 1/m), so that of two chains, √(2/m), is scaled by √((1 + m/n)/2).
 func (r *Reference) SelfDistanceOf(n int) Band {
 	b := r.SelfDistance().scaled(math.Sqrt((1 + float64(r.Samples)/float64(n)) / 2))
-	return Band{Mean: min(b.Mean, 1), Low: min(b.Low, 1), High: min(b.High, 1)}
+	return Band{Mean: min(b.Mean, 1), Low: min(b.Low, 1), High: min(b.High, 1), SD: b.SD}
 }
 
 // Rearrangements of a reference's draws: their number leaves the standard
@@ -43,10 +44,15 @@ const (
 	chainBlocks    = 5
 )
 
-// impliedSelfDistance returns the mean self-distance, and its standard
-// deviation, of chains of one law whose draws are as correlated as these: over
-// rearrangements that deal blocks of consecutive draws anew to the chains.
-// If the chains have one law, and blocks are independent, each rearrangement
+// implied is what chains of one law would have.
+type implied struct {
+	mean, sd  float64 // of the self-distance over all pairs of chains
+	replicate float64 // standard deviation of one chain's distance to the others
+}
+
+// impliedSelfDistance returns the self-distance of chains of one law whose
+// draws are as correlated as these: over rearrangements that deal blocks of
+// consecutive draws anew to the chains. If the chains have one law, and blocks are independent, each rearrangement
 // is as likely as the chains themselves.
 //
 // A formula in the effective sample size would do for independent draws
@@ -54,7 +60,7 @@ const (
 // functions, whose largest value is a smaller multiple of its standard
 // deviation: for autoregressive chains with τ = 4 the distance grows by 1.37,
 // while √τ is 2, and 1.7 for the τ of the indicator of the median.
-func impliedSelfDistance(draws [][][]float32) (mean, sd float64) {
+func impliedSelfDistance(draws [][][]float32) implied {
 	p := newPool(draws)
 	length := max(1, p.samples/chainBlocks)
 	var starts []int
@@ -65,7 +71,7 @@ func impliedSelfDistance(draws [][][]float32) (mean, sd float64) {
 	}
 	perChain := len(starts) / p.chains
 	rng := rand.New(rand.NewPCG(1, 0)) // pinned: checks are the same at every build
-	distances := make([]float64, rearrangements)
+	distances, single := make([]float64, rearrangements), []float64{}
 	for i := range distances {
 		rng.Shuffle(len(starts), func(a, b int) { starts[a], starts[b] = starts[b], starts[a] })
 		for k, at := range starts {
@@ -73,9 +79,13 @@ func impliedSelfDistance(draws [][][]float32) (mean, sd float64) {
 				p.chain[at+d] = k / perChain
 			}
 		}
-		distances[i] = p.selfDistance()
+		toOthers := p.distances()
+		distances[i] = mean(toOthers)
+		single = append(single, toOthers...)
 	}
-	return stat.MeanStdDev(distances, nil)
+	out := implied{replicate: stat.StdDev(single, nil)}
+	out.mean, out.sd = stat.MeanStdDev(distances, nil)
+	return out
 }
 
 // pool holds the draws of all chains, sorted by each output.
@@ -106,10 +116,10 @@ func newPool(draws [][][]float32) *pool {
 	return p
 }
 
-// selfDistance returns the Kolmogorov distance between two chains, averaged
-// over pairs and outputs.
-func (p *pool) selfDistance() float64 {
-	total, largest := 0, make([]int, p.chains*p.chains)
+// distances returns the Kolmogorov distance of each chain to another, averaged
+// over the others and over outputs.
+func (p *pool) distances() []float64 {
+	totals, largest := make([]float64, p.chains), make([]int, p.chains*p.chains)
 	for o, order := range p.order {
 		clear(largest)
 		below := make([]int, p.chains) // draws so far
@@ -125,10 +135,16 @@ func (p *pool) selfDistance() float64 {
 				}
 			}
 		}
-		for _, n := range largest {
-			total += n
+		for a := range p.chains {
+			for b := range a {
+				n := float64(largest[a*p.chains+b])
+				totals[a] += n
+				totals[b] += n
+			}
 		}
 	}
-	pairs := p.chains * (p.chains - 1) / 2
-	return float64(total) / float64(p.samples*pairs*len(p.order))
+	for a := range totals {
+		totals[a] /= float64(p.samples * (p.chains - 1) * len(p.order))
+	}
+	return totals
 }

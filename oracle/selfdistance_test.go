@@ -39,8 +39,8 @@ func correlated(rng *rand.Rand, chains, samples, outputs int, phi, rho, shift fl
 // deviation is how many standard deviations the self-distance of chains lies
 // from the implied one.
 func deviation(draws [][][]float32) float64 {
-	mean, sd := impliedSelfDistance(draws)
-	return ((&Reference{Draws: draws}).SelfDistance().Mean - mean) / sd
+	implied := impliedSelfDistance(draws)
+	return ((&Reference{Draws: draws}).SelfDistance().Mean - implied.mean) / implied.sd
 }
 
 // The deviations of chains of one law have mean 0 and standard deviation 1,
@@ -86,7 +86,7 @@ func TestPoolMeasuresTheSelfDistance(t *testing.T) {
 		}
 	}
 	want := (&Reference{Draws: draws}).SelfDistance().Mean
-	if got := newPool(draws).selfDistance(); math.Abs(got-want) > 1e-12 {
+	if got := mean(newPool(draws).distances()); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -125,5 +125,79 @@ func TestSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
 	}
 	if b := r.SelfDistanceOf(1); b.High > 1 {
 		t.Errorf("of one draw: %+v, but no distance exceeds 1", b)
+	}
+}
+
+// SelfDistanceOf(n).SD is how the mean distance of right chains scatters,
+// correlated as the reference's own are: in units of it their distances have
+// deviation 1 (80 of them, by eight references, leave 12 % of scatter; a
+// reference that happens to be off makes it larger), and about 1 in 20 lies
+// above 1.645.
+func TestScatterOfRightChains(t *testing.T) {
+	rng := rand.New(rand.NewPCG(36, 0))
+	for _, c := range []struct{ phi, rho float64 }{{0, 0}, {0, 0.8}, {0.2, 0.6}} {
+		var z []float64
+		above := 0
+		for range 8 {
+			r := &Reference{Spec: Spec{Samples: 200}, Draws: correlated(rng, 5, 200, 20, c.phi, c.rho, 0)}
+			self := r.SelfDistanceOf(200)
+			for range 10 {
+				d := r.Distance(converted[float64](correlated(rng, 1, 200, 20, c.phi, c.rho, 0)[0]))
+				z = append(z, (d-self.Mean)/self.SD)
+				if d > self.Mean+1.645*self.SD {
+					above++
+				}
+			}
+		}
+		if m, sd := stat.MeanStdDev(z, nil); math.Abs(m) > 0.7 || sd < 0.7 || sd > 1.45 || above > 12 {
+			t.Errorf("%+v: distances of right chains have mean %.2f, deviation %.2f, and %d of 80 lie above 1.645", c, m, sd, above)
+		}
+	}
+}
+
+// A chain whose deviation is 30 % too large is in the band of one output, but
+// not where right chains are.
+func TestWideChainIsNoRightChain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(37, 0))
+	r := &Reference{Spec: Spec{Samples: 200}, Draws: correlated(rng, 5, 200, 30, 0.1, 0.5, 0)}
+	self := r.SelfDistanceOf(200)
+	for range 10 {
+		wide := converted[float64](correlated(rng, 1, 200, 30, 0.1, 0.5, 0)[0])
+		for _, d := range wide {
+			for o := range d {
+				d[o] *= 1.3
+			}
+		}
+		if d := r.Distance(wide); d > self.High || d < self.Mean+1.645*self.SD {
+			t.Errorf("distance %.4f: want it in the band, up to %.4f, and above %.4f + 1.645·%.4f", d, self.High, self.Mean, self.SD)
+		}
+	}
+}
+
+// The cross-check expects the distance of its effective sample size: half as
+// many draws are no alarm, draws of another law are.
+func TestCrossCheckExpectsItsSampleSize(t *testing.T) {
+	rng := rand.New(rand.NewPCG(38, 0))
+	alarms := 0
+	for i := range 20 {
+		draws := correlated(rng, 5, 200, 30, 0, 0.5, 0)
+		r := &Reference{Spec: Spec{Samples: 200}, Draws: draws, Diagnostics: diagnose(draws), Potential: [][]float64{{1, 2, 3, 4}, {2, 1, 4, 3}}}
+		other := correlated(rng, 1, 100, 30, 0, 0.5, 0)
+		if i%2 == 1 { // within the band of one output
+			for _, d := range other[0] {
+				for o := range d {
+					d[o] *= 1.4
+				}
+			}
+		}
+		r.CrossCheck = CrossCheck{ESS: diagnose(other).ESS, Distance: r.Distance(converted[float64](other[0]))}
+		checks := r.verify(0)
+		if pass := checks[len(checks)-1].Pass; pass != (i%2 == 0) {
+			alarms++
+			t.Logf("replicate %d: %+v", i, checks[len(checks)-1])
+		}
+	}
+	if alarms > 1 {
+		t.Errorf("%d of 20 cross-checks judged wrongly", alarms)
 	}
 }

@@ -105,7 +105,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	}
 	if in.Truth != nil {
 		self := in.Truth.SelfDistanceOf(c.Samples)
-		r.KSSelf, r.KSSelfLow, r.KSSelfHigh = self.Mean, self.Low, self.High
+		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
 	err = sampler.Run(ctx, sampler.Start(spec(c).Key, in.start(c)), plan, func(i int, z *integrators.State) error {
@@ -356,7 +356,7 @@ func reference(r *bench.Result, in Inputs) error {
 		return usage.Errorf("cell observes %s without reference chains: %v", r.Cell.Observe, r.Cell)
 	}
 	self := ref.SelfDistance()
-	r.KS, r.KSSelf, r.KSSelfLow, r.KSSelfHigh = self.Mean, self.Mean, self.Low, self.High
+	r.KS, r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Mean, self.Low, self.High, self.SD
 	r.Seconds = ref.Seconds
 	d := ref.Diagnostics
 	r.Scores = map[string]float64{
