@@ -26,3 +26,14 @@ type TableSpec struct {
 	Columns []string `json:"columns,omitempty"` // settings each of whose values has a column of each value; none
 	Values  []string `json:"values,omitempty"`  // observations; the distance, all scores that there are, gradients
 }
+
+// axes are the settings that may be a figure's or a table's axis, observations
+// what may be shown.
+var (
+	axes = []string{
+		"data", "split", "model", "hidden", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
+	}
+	observations = []string{"distance", "rmse", "mnll", "accuracy", "lag1", "ess", "gradients", "seconds"}
+	// figureKinds are the figures that package figures has by name.
+	figureKinds = []string{"paths", "toy", "synthetic", "exact-bottleneck", "orders", "scores", "autocorrelation", "precision", "claims"}
+)

@@ -21,7 +21,9 @@ const Full = 0
 type Setting struct {
 	Dataset    string
 	Split      int
-	Model      string // default: the data set's own
+	Model      string     // default: the data set's own
+	Hidden     []int      // widths of the layers of a model that takes them; default: its own
+	Observe    Observable // default: Distance
 	Integrator string
 	Values     map[string]float64 // of the integrator's own parameters; default: theirs
 	Estimator  string             // default: plain
@@ -29,14 +31,21 @@ type Setting struct {
 	Friction   float64            // C; default 5, the paper's
 	Scheme     string             // default: reshuffle; one batch has full
 	Batch      int                // B, about the rows of a mini-batch; Full, 0, is all of them
+	K          int                // batches, in place of Batch
 	Step       float64            // h, in units of simulation time
+	Relative   float64            // h as a part of the largest stable step, in place of Step
 	Samples    int                // default 200, the paper's
+	Thin       int                // outer steps per sample; default: 2.5 units of time
+	BurnIn     int                // outer steps; default: 10 units of time; or NoBurnIn
 	Seed       uint64             // default 1
 	Precision  string             // of a network's gradients; default float32
 	// Reference is how the reference chains are made, where the posterior is
 	// not known in closed form; default: as the paper's, oracle.NewSpec.
 	Reference *oracle.Spec
 }
+
+// NoBurnIn is the BurnIn of chains that have none.
+const NoBurnIn = -1
 
 // The paper's numbers, where it does not vary them.
 const (
@@ -56,7 +65,7 @@ func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study,
 	s := Study{ID: id, Title: title}
 	seen := make(map[string]bool)
 	for _, x := range settings {
-		p, err := newProblem(src.Datasets(), src.Models(), x.Dataset, x.Model)
+		p, err := newProblem(src.Datasets(), src.Models(), x.Dataset, x.model())
 		if err != nil {
 			return Study{}, err
 		}
@@ -98,25 +107,50 @@ func newProblem(data datasets.Registry, all models.Registry, dataset, model stri
 	return problem{d, m.Exact}, m.Check(d.Name, d.Shape)
 }
 
+// model is the model's name, with its widths.
+func (x Setting) model() string {
+	if x.Hidden == nil {
+		return x.Model
+	}
+	return models.WithHidden(cmp.Or(x.Model, "bnn"), x.Hidden)
+}
+
 // cell fills in the defaults and what follows from the problem. The reference
-// is nil where the posterior is known.
+// is nil where none judges the chain: where the posterior is known, and where
+// nobody asks.
 func (x Setting) cell(p problem) (Cell, *oracle.Spec) {
 	c := Cell{
-		Observe: Distance, Dataset: p.Name, Split: x.Split, Model: p.Model,
+		Observe: cmp.Or(x.Observe, Distance), Dataset: p.Name, Split: x.Split, Model: p.Model,
 		Integrator: x.Integrator, Values: x.Values, Estimator: x.Estimator, Inner: max(1, x.Inner), Friction: Friction(cmp.Or(x.Friction, paperFriction)),
 		Scheme: cmp.Or(x.Scheme, "reshuffle"), Batches: chain.Batches(p.TrainRows, x.Batch), BatchSize: x.Batch,
 		Step: x.Step, Samples: cmp.Or(x.Samples, paperSamples), Seed: cmp.Or(x.Seed, 1), Precision: "float64", Oracle: Analytic,
+	}
+	if x.K > 0 {
+		c.Batches, c.BatchSize = x.K, max(1, p.TrainRows/x.K)
 	}
 	if c.Batches == 1 {
 		c.Scheme, c.BatchSize = "full", Full
 	}
 	plan := chain.PaperPlan(c.Step, c.Inner, c.Samples)
-	c.Thin, c.BurnIn = plan.Thin, plan.BurnIn
-	if p.exact {
+	c.Thin, c.BurnIn = cmp.Or(x.Thin, plan.Thin), max(0, cmp.Or(x.BurnIn, plan.BurnIn))
+	ref := x.reference(p)
+	switch {
+	case c.Observe == Density:
+		return Cell{Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Samples: c.Samples, Precision: "float64"}, nil
+	case c.Observe == Path:
+		c.Oracle = ""
 		return c, nil
+	case p.exact:
+		return c, nil
+	case c.Observe == Reference:
+		c = Cell{
+			Observe: Reference, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Integrator: ref.Integrator, Inner: 1,
+			Friction: Friction(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step, Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
+			Seed: ref.Seed,
+		}
+		x.Precision = ref.Precision
 	}
 	c.Precision = cmp.Or(x.Precision, "float32")
-	ref := x.reference(p)
 	c.Oracle = ref.ID()
 	return c, &ref
 }

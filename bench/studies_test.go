@@ -183,7 +183,7 @@ func TestSimulationTimeIsTheSame(t *testing.T) {
 			})
 		}
 	}
-	c := (&grid{}).cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true}, 0, Setting{Integrator: "leapfrog", Step: 0.005, Batch: 8})
+	c, _ := Setting{Integrator: "leapfrog", Step: 0.005, Batch: 8}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true})
 	if c.Thin != 500 || c.BurnIn != 2000 || c.Batches != 57 {
 		t.Errorf("h = 0.005, B = 8, N = 455: thin %d, burn-in %d, K %d; want the paper's 500, 2000, and 57", c.Thin, c.BurnIn, c.Batches)
 	}
@@ -229,7 +229,7 @@ func TestPrecisionComparesTheSameChains(t *testing.T) {
 	for _, p := range Profiles() {
 		methods := keys(study(t, p, "methods"), func(Cell) bool { return true })
 		cells := study(t, p, "precision").Cells
-		if want := p.Splits * 6 * 2 * 2; len(cells) != want {
+		if want := map[string]int{"quick": 1, "standard": 1, "paper": 5}[p.Name] * 6 * 2 * 2; len(cells) != want {
 			t.Errorf("%s: %d cells, want %d: six networks, batches of 8 and all, two precisions", p.Name, len(cells), want)
 		}
 		for i := 0; i < len(cells); i += 2 {
@@ -311,7 +311,7 @@ func TestTeachersReplaceUnavailableSets(t *testing.T) {
 func TestChoiceSettlesOnTheFirstStableCell(t *testing.T) {
 	var ch Choice
 	for seed := 1; seed <= 3; seed++ {
-		ch = append(ch, Job{result(seed).Key, numbered(seed)})
+		ch = append(ch, Job{Key: result(seed).Key, Cell: numbered(seed)})
 	}
 	e := Study{Choices: []Choice{ch}}
 	have := map[string]Result{}

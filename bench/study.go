@@ -29,6 +29,9 @@ type Study struct {
 type Job struct {
 	Key  string `json:"key"`
 	Cell Cell   `json:"cell"`
+	// Relative is the cell's step as a part of the largest stable one, where the
+	// study says it so.
+	Relative float64 `json:"relative,omitempty"`
 }
 
 // Choice is a list of cells of which the first whose chain stays finite
@@ -55,6 +58,15 @@ const (
 	OfWeak       = "weak"        // one step's law: weak orders
 	OfBatches    = "batches"     // the exact flow on problems that differ in K alone
 	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
+)
+
+// What the claims need beyond the orders: N_l of lietrotter (the Gaussian problem
+// has 4 batches), steps up to that of the paper's toy, the C of Theorem 1.
+// bench/studies/claims.toml has the same.
+var (
+	InnerSteps = []int{1, 2, 4, 8}
+	LargeSteps = []float64{0.4, 0.2, 0.1}
+	Frictions  = []float64{0.5, 2, 5}
 )
 
 // ReferenceJob is a reference under its key.

@@ -58,7 +58,7 @@ func TestExport(t *testing.T) {
 	full.Cell.Friction, full.Cell.Step, full.Made = Friction(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
 	full.Key = full.Cell.Stream()
 	have := map[string]Result{full.Key: full, result(1).Key: result(1)}
-	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{full.Key, full.Cell}, {result(1).Key, numbered(1)}, {result(3).Key, numbered(3)}}}}}
+	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: result(3).Key, Cell: numbered(3)}}}}}
 	rows, missing := Rows(plans, func(key string) (Result, bool) { r, ok := have[key]; return r, ok })
 	if len(rows) != 2 || missing != 1 {
 		t.Fatalf("%d rows, %d missing; want 2 and 1", len(rows), missing)

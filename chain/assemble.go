@@ -62,17 +62,17 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 
 // Integrator returns the integrator of a name.
 func (r Registry) Integrator(name string) (integrators.Method, error) {
-	return r.filled().Integrators.Lookup(name)
+	return r.Filled().Integrators.Lookup(name)
 }
 
 // Estimator returns the estimator of a name; "" is plain.
 func (r Registry) Estimator(name string) (estimators.Method, error) {
-	return r.filled().Estimators.Lookup(cmp.Or(name, estimators.Plain.Name))
+	return r.Filled().Estimators.Lookup(cmp.Or(name, estimators.Plain.Name))
 }
 
 // Scheme returns the mini-batch scheme of a name.
 func (r Registry) Scheme(name string) (minibatch.Method, error) {
-	return r.filled().Schemes.Lookup(name)
+	return r.Filled().Schemes.Lookup(name)
 }
 
 // Check refuses, with the usage errors of New, a spec whose names or numbers
@@ -92,8 +92,8 @@ func (r Registry) Check(s Spec) error {
 	return err
 }
 
-// filled returns the registry with the built-in lists where there are none.
-func (r Registry) filled() Registry {
+// Filled returns the registry with the built-in lists where there are none.
+func (r Registry) Filled() Registry {
 	if r.Integrators == nil {
 		r.Integrators = integrators.Builtin()
 	}

@@ -2,6 +2,8 @@ package models
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"hambench/datasets"
 	"hambench/usage"
@@ -36,6 +38,8 @@ type Model struct {
 	// Exact says that the posterior is known in closed form: targets are
 	// Analytic. The others are judged by reference chains.
 	Exact bool
+	// Layers says that the widths of hidden layers can be chosen.
+	Layers bool
 	// Dim is the number of parameters on data of a shape, for estimates of
 	// cost before data are loaded; nil if that is not known.
 	Dim func(s datasets.Shape, o Options) int
@@ -100,17 +104,49 @@ func Builtin() Registry {
 			Dim: func(datasets.Shape, Options) int { return linearDim }, New: newLinear,
 		},
 		{
-			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification", Dataset: "teacher-reg",
+			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification; bnn:20,20 has two layers of 20", Dataset: "teacher-reg", Layers: true,
 			Wants: "features", Takes: func(s datasets.Shape) bool { return s.Features > 0 && s.TrainRows > 0 },
 			Dim: networkDim, New: newBNN,
 		},
 	}
 }
 
-// Lookup returns the model of a name. A name that is unknown, or stands twice,
-// is a usage error.
+// Lookup returns the model of a name: of one with layers, also with their
+// widths, as WithHidden writes it. A name that is unknown, or stands twice, is a
+// usage error.
 func (r Registry) Lookup(name string) (Model, error) {
-	return usage.Lookup("model", name, r, func(m Model) string { return m.Name })
+	base, list, given := strings.Cut(name, ":")
+	m, err := usage.Lookup("model", base, r, func(m Model) string { return m.Name })
+	if err != nil || !given {
+		return m, err
+	}
+	if !m.Layers {
+		return m, usage.Errorf("model %q has no hidden layers: their widths cannot be chosen", base)
+	}
+	var hidden []int
+	for _, w := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 1 || n > widest {
+			return m, usage.Errorf("model %q: width %q of a hidden layer: want 1 to %d", name, w, widest)
+		}
+		hidden = append(hidden, n)
+	}
+	build, dim := m.New, m.Dim
+	m.Name = name
+	m.New = func(s *datasets.Split, o Options) (Target, error) { o.Hidden = hidden; return build(s, o) }
+	m.Dim = func(s datasets.Shape, o Options) int { o.Hidden = hidden; return dim(s, o) }
+	return m, nil
+}
+
+// widest is the largest width of a hidden layer that a name may state.
+const widest = 10_000
+
+// WithHidden is the name of a model with layers of the given widths: bnn:20,20.
+func WithHidden(name string, widths []int) string {
+	for i, w := range widths {
+		name += string(":,"[min(i, 1)]) + strconv.Itoa(w)
+	}
+	return name
 }
 
 // New puts the model of a name on a split: Lookup and On in one.

@@ -19,8 +19,6 @@ func TestBuiltinStudiesRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.ToySamples, p.BottleneckSamples = 4000, 100
-	p.Bottleneck, p.BottleneckFull, p.BottleneckEuler = []float64{0.02}, []float64{0.05}, []float64{0.01}
 	source := builtin(t)
 	studies, err := bench.Studies(p, source.Datasets(), source.Models())
 	if err == nil {
@@ -28,6 +26,19 @@ func TestBuiltinStudiesRun(t *testing.T) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i, s := range studies {
+		studies[i].Cells = slices.DeleteFunc(s.Cells, func(j bench.Job) bool {
+			c := j.Cell
+			return s.ID == "bottleneck" && !(c.Batches > 1 && c.Step == 0.02 || c.Batches == 1 && c.Step == 0.05)
+		})
+		for k := range studies[i].Cells {
+			if c := &studies[i].Cells[k].Cell; c.Observe == bench.Histogram {
+				c.Samples = 4000
+			} else if s.ID == "bottleneck" {
+				c.Samples = 100
+			}
+		}
 	}
 	plans, err := (&bench.Keys{Source: source}).Resolve(t.Context(), "short", studies)
 	if err != nil {

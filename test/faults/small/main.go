@@ -130,7 +130,7 @@ func (o options) plans(ctx context.Context, source *models.Source) ([]bench.Plan
 		return nil, err
 	}
 	if o.long {
-		profile.Splits, profile.Samples = 20, 20
+		profile.Splits = 20
 	}
 	unavailable, err := source.Unavailable(ctx, source.Datasets().Names()...)
 	if err != nil {
@@ -165,7 +165,7 @@ func shorten(s bench.Study) {
 	for _, list := range append([]bench.Choice{s.Cells}, s.Choices...) {
 		for i := range list {
 			c := &list[i].Cell
-			c.Thin, c.BurnIn, c.Samples = max(1, c.Thin/50), c.BurnIn/50, min(c.Samples, 40)
+			c.Thin, c.BurnIn, c.Samples = max(1, c.Thin/50), c.BurnIn/50, min(c.Samples, 20)
 			if id, ok := short[c.Oracle]; ok {
 				c.Oracle = id
 			}

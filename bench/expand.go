@@ -1,0 +1,350 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/usage"
+)
+
+// Profile is what a run changes of studies. Zero fields leave what the files
+// say.
+type Profile struct {
+	Name  string // of the part of a file that is laid over it; "" is the file as it is
+	About string
+	// Splits is how many splits, where a study says any, Precision that of
+	// network gradients, references included, where a study does not compare
+	// them.
+	Splits    int
+	Precision string
+	// Repeat is how many seeds there are of each chain, from SeedFrom, or the
+	// study's, on.
+	Repeat   int
+	SeedFrom uint64
+	// Stable gives the largest stable step of a chain on a problem; nil leaves
+	// relative steps as they are, for lists that nobody runs.
+	Stable func(Setting) (float64, error)
+}
+
+// Profiles returns the profiles that all built-in studies have, the smallest
+// first.
+func Profiles() []Profile { return collection().profiles }
+
+// LookupProfile returns the profile of a name. An unknown name is a usage
+// error that lists what there is.
+func LookupProfile(name string) (Profile, error) {
+	return usage.Lookup("profile", name, Profiles(), func(p Profile) string { return p.Name })
+}
+
+// Studies returns every built-in study of a profile, in the order of the
+// paper, then ours, on data sets and models of the given registries. Data sets
+// that are unavailable are replaced by those that stand in for them.
+func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable ...string) ([]Study, error) {
+	var out []Study
+	for _, id := range collection().studies {
+		f, err := LoadBuiltin(id, Parts{Data: data, Models: all})
+		if err != nil {
+			return nil, err
+		}
+		q := p
+		if !slices.Contains(f.Profiles(), p.Name) { // the same in all
+			q.Name = ""
+		}
+		s, err := f.Study(q, unavailable...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// mostCells bounds a study: ten times the largest of the paper.
+const mostCells = 100_000
+
+// Study returns the file's study in a profile. Data sets that are unavailable
+// are replaced by those that stand in for them.
+func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
+	l, err := f.layered(p)
+	if err != nil {
+		return Study{}, err
+	}
+	x := &expansion{File: f, profile: p, study: Study{ID: f.ID, Title: f.Title, Figure: f.figure, Table: f.table}, seen: make(map[string]bool)}
+	if x.study.Exact, err = f.exactJobs(); err != nil {
+		return Study{}, err
+	}
+	if err := x.cells(l, unavailable); err != nil {
+		return Study{}, err
+	}
+	return x.study, nil
+}
+
+// layered lays the profile over the file, and the run's own changes over both.
+func (f *File) layered(p Profile) (layer, error) {
+	l := f.layer
+	if p.Name != "" {
+		at := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.Name })
+		if at < 0 {
+			return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, append(f.Profiles(), "none")))
+		}
+		l = f.profiles[at].over(l)
+	}
+	grids := l.grids
+	if grids == nil && len(l.settings) > 0 {
+		grids = []settings{nil}
+	}
+	l.grids = nil
+	for _, g := range grids {
+		g = g.over(l.settings)
+		if e, ok := g["split"]; ok && p.Splits > 0 {
+			e.values = counted(p.Splits)
+			g["split"] = e
+		}
+		if e := g["precision"]; p.Precision != "" && len(e.values) < 2 {
+			g["precision"] = entry{e.place, []any{p.Precision}}
+		}
+		g.repeat(p)
+		l.grids = append(l.grids, g)
+	}
+	return l, nil
+}
+
+// repeat makes the seeds of repetitions.
+func (s settings) repeat(p Profile) {
+	n, from := p.Repeat, int64(p.SeedFrom)
+	if e, ok := s["repeat"]; ok && n == 0 {
+		n = int(e.values[0].(int64))
+	}
+	if e, ok := s["seed"]; ok && from == 0 {
+		if len(e.values) > 1 {
+			return
+		}
+		from = e.values[0].(int64)
+	}
+	if n > 0 || from > 0 {
+		var seeds []any
+		for i := range max(n, 1) {
+			seeds = append(seeds, max(from, 1)+int64(i))
+		}
+		s["seed"] = entry{s["seed"].place, seeds}
+	}
+}
+
+// counted is 0 … n-1.
+func counted(n int) []any {
+	out := make([]any, n)
+	for i := range out {
+		out[i] = int64(i)
+	}
+	return out
+}
+
+// expansion is a study in the making.
+type expansion struct {
+	*File
+	profile Profile
+	study   Study
+	seen    map[string]bool // cells and references that are there, and parts of chains that were checked
+}
+
+// cells adds the cells of all blocks: data set by data set, split by split, block
+// by block.
+func (x *expansion) cells(l layer, unavailable []string) error {
+	var names []string
+	splits := []any{}
+	total := 0
+	for _, g := range append([]settings{l.settings}, l.grids...) {
+		for _, v := range g["data"].values {
+			names = appendNew(names, v.(string))
+		}
+	}
+	for _, g := range l.grids {
+		if g["data"].values == nil {
+			return x.errorf("no data: want data = \"…\" or a list of them in [vary] or [fix]")
+		}
+		n := 1
+		for _, e := range g {
+			if n *= len(e.values); n > mostCells {
+				break
+			}
+		}
+		if total += n; total > mostCells {
+			return g["data"].errorf("the grid has more than %d cells: want fewer", mostCells)
+		}
+		for _, v := range g.splits() {
+			splits = appendNew(splits, v)
+		}
+	}
+	for _, name := range x.Data.StandIns(names, unavailable) {
+		covered := x.covered(name, names)
+		before := len(x.seen)
+		for _, split := range splits {
+			for _, g := range l.grids {
+				if slices.ContainsFunc(g["data"].values, func(v any) bool { return v == covered }) && slices.Contains(g.splits(), split) {
+					if err := x.block(l, g, name, int(split.(int64))); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if len(x.seen) == before && slices.ContainsFunc(l.grids, func(g settings) bool { return slices.Contains(g["data"].values, any(covered)) }) {
+			d, _ := x.Data.Lookup(name)
+			return x.errorf("data set %q: no batch size cuts its %d training rows: want smaller ones, or \"full\"", name, d.TrainRows)
+		}
+	}
+	return nil
+}
+
+// errorf is the error of the file as a whole.
+func (x *expansion) errorf(format string, args ...any) error {
+	return usage.Errorf("%s:1: %w", x.Path, fmt.Errorf(format, args...))
+}
+
+func appendNew[T comparable](s []T, x T) []T {
+	if slices.Contains(s, x) {
+		return s
+	}
+	return append(s, x)
+}
+
+func (s settings) splits() []any {
+	if e, ok := s["split"]; ok {
+		return e.values
+	}
+	return counted(1)
+}
+
+// covered is the name whose blocks a data set takes: its own, or that of the
+// first one of the study that it may stand in for.
+func (x *expansion) covered(name string, names []string) string {
+	if slices.Contains(names, name) {
+		return name
+	}
+	for _, n := range names {
+		if d, err := x.Data.Lookup(n); err == nil && d.StandIn == name {
+			return n
+		}
+	}
+	return name
+}
+
+// block adds the cells of a block on one split.
+func (x *expansion) block(l layer, g settings, data string, split int) error {
+	_, choose := g["choose"]
+	var visit func(i int, s Setting, at place) error
+	visit = func(i int, s Setting, at place) error {
+		if i == len(settingKeys) {
+			if !choose {
+				return x.add(l, s, at)
+			}
+			var c Choice
+			for _, v := range g["step"].values {
+				s.Step, s.Relative, _ = readStep(v)
+				cell, err := x.cell(l, s, at)
+				if err != nil {
+					return err
+				}
+				c = append(c, cell)
+			}
+			x.seen[c[0].Cell.Stream()] = true
+			x.study.Choices = append(x.study.Choices, c)
+			return nil
+		}
+		k := settingKeys[i]
+		e, ok := g[k.name]
+		if !ok || choose && k.name == "step" {
+			return visit(i+1, s, at)
+		}
+		for _, v := range e.values {
+			if err := k.read(&s, v, x.parts); err != nil {
+				return e.errorf("%w", err)
+			}
+			if err := visit(i+1, s, e.place); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return visit(0, Setting{Dataset: data, Split: split}, g["data"].place)
+}
+
+// add adds a cell to the study, unless it is there. A batch size that does not
+// cut the rows adds none: it would be the full batch.
+func (x *expansion) add(l layer, s Setting, at place) error {
+	d, err := x.Data.Lookup(s.Dataset)
+	if err != nil {
+		return err
+	}
+	if s.K == 0 && s.Batch != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.Batch) == 1 {
+		return nil
+	}
+	j, err := x.cell(l, s, at)
+	if err != nil {
+		return err
+	}
+	if id := j.Cell.Stream(); !x.seen[id] {
+		x.seen[id] = true
+		x.study.Cells = append(x.study.Cells, j)
+	}
+	return nil
+}
+
+// cell makes a cell and lists the reference that it names.
+func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
+	p, err := newProblem(x.Data, x.parts.Models, s.Dataset, s.model())
+	if err != nil {
+		return Job{}, at.errorf("%w", err)
+	}
+	if p.Splits == 1 { // its chains are repeated by other seeds
+		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0
+	}
+	j := Job{Relative: s.Relative}
+	if s.Relative > 0 {
+		if s.Step = s.Relative; x.profile.Stable != nil {
+			stable, err := x.profile.Stable(s)
+			if err != nil {
+				return j, at.errorf("%w", err)
+			}
+			s.Step *= stable
+		}
+	}
+	ref := s.reference(p)
+	for _, r := range l.reference {
+		if err := r.read(referenceKeys(&ref)); err != nil {
+			return j, err
+		}
+	}
+	if x.profile.Precision != "" {
+		ref.Precision = x.profile.Precision
+	}
+	s.Reference = &ref
+	c, spec := s.cell(p)
+	j.Cell = c
+	if err := c.Check(); err != nil {
+		return j, at.errorf("%w", err)
+	}
+	parts := fmt.Sprint(c.Integrator, c.Values, c.Estimator, c.Scheme, c.Inner, c.Friction)
+	if c.Kernels() > 0 && !x.seen[parts] {
+		if err := x.parts.Chains.Check(c.chain()); err != nil {
+			return j, at.errorf("%w", err)
+		}
+		x.seen[parts] = true
+	}
+	if spec != nil && !x.seen[c.Oracle] {
+		x.seen[c.Oracle] = true
+		x.study.References = append(x.study.References, ReferenceJob{Spec: *spec})
+	}
+	return j, nil
+}
+
+// chain describes the cell's chain.
+func (c Cell) chain() chain.Spec {
+	return chain.Spec{
+		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
+		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches,
+	}
+}

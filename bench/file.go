@@ -1,0 +1,395 @@
+package bench
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hambench/datasets"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+//go:embed studies
+var builtin embed.FS
+
+// File is a study as a file says it: docs/studies.md describes the format.
+type File struct {
+	ID, Title string
+	// Path is where it was read, Text what stands there.
+	Path string
+	Text []byte
+	// Data are the registry's data sets and the file's own.
+	Data datasets.Registry
+
+	parts    Parts // with Data
+	readFile func(path string) ([]byte, error)
+	layer    // the file as it is
+	exact    []section
+	figure   *FigureSpec
+	table    *TableSpec
+	profiles []profileLayer
+}
+
+// layer is settings with the blocks of the grid, nil if none are stated.
+type layer struct {
+	settings  settings
+	grids     []settings
+	reference []section // later ones replace what earlier ones say
+}
+
+type profileLayer struct {
+	name string
+	layer
+}
+
+// over puts a stronger layer on top.
+func (l layer) over(below layer) layer {
+	if l.grids == nil {
+		l.grids = below.grids
+	}
+	l.settings = l.settings.over(below.settings)
+	l.reference = slices.Concat(below.reference, l.reference)
+	return l
+}
+
+// Load reads the study in a file, which may use names of the given parts.
+func Load(path string, p Parts) (*File, error) {
+	return p.filled().load(path, os.ReadFile, nil)
+}
+
+// LoadBuiltin reads a built-in study.
+func LoadBuiltin(id string, p Parts) (*File, error) {
+	return p.filled().load(id, nil, nil)
+}
+
+func (p Parts) filled() Parts {
+	if p.Data == nil {
+		p.Data = datasets.Builtin()
+	}
+	if p.Models == nil {
+		p.Models = models.Builtin()
+	}
+	p.Chains = p.Chains.Filled() // once, not for every cell
+	return p
+}
+
+// load reads a file, or, if its name has no ending, a built-in study. within are
+// the files that are based on it.
+func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File, error) {
+	if !strings.HasSuffix(path, ".toml") {
+		if ids := collection().studies; !slices.Contains(ids, path) {
+			return nil, usage.Unknown("study", path, ids)
+		}
+		path, read = "studies/"+path+".toml", builtin.ReadFile
+	}
+	if slices.Contains(within, path) {
+		return nil, fmt.Errorf("is based on itself: %s", strings.Join(append(within, path), " is based on "))
+	}
+	text, err := read(path)
+	if err != nil {
+		var bad *fs.PathError
+		if errors.As(err, &bad) {
+			err = bad.Err
+		}
+		return nil, usage.Errorf("study %s cannot be read: %w", path, err)
+	}
+	s, err := parseTOML(path, text)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: path, Text: text, Data: p.Data, parts: p, readFile: read}
+	return f, f.fill(s, append(within, path))
+}
+
+// fill reads the sections, those first that others use.
+func (f *File) fill(s section, within []string) error {
+	if err := s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "figure", "table", "profile"); err != nil {
+		return err
+	}
+	var base *File
+	if v, ok := s.values["base"]; ok {
+		name, err := text(v)
+		if err == nil && strings.HasSuffix(name, ".toml") {
+			name = filepath.Join(filepath.Dir(f.Path), name)
+		}
+		if err == nil {
+			base, err = f.parts.load(name, f.readFile, within)
+		}
+		if err != nil {
+			return s.at("base").errorf("%w", err)
+		}
+		f.Data = base.Data
+	}
+	f.parts.Data = f.Data
+	for _, step := range []func(section) error{f.readData, f.readNames, f.readLayers, f.readExact, f.readDrawing} {
+		if err := step(s); err != nil {
+			return err
+		}
+	}
+	if base != nil {
+		f.inherit(base)
+	}
+	return f.complete(s)
+}
+
+// inherit takes from another file what this one does not say.
+func (f *File) inherit(base *File) {
+	f.layer = f.layer.over(base.layer)
+	f.Title = cmp.Or(f.Title, base.Title)
+	f.figure, f.table = cmp.Or(f.figure, base.figure), cmp.Or(f.table, base.table)
+	if f.exact == nil {
+		f.exact = base.exact
+	}
+	own := f.profiles
+	f.profiles = slices.Clone(base.profiles)
+	for _, p := range own {
+		at := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.name })
+		if at < 0 {
+			f.profiles = append(f.profiles, p)
+		} else {
+			f.profiles[at].layer = p.layer.over(f.profiles[at].layer)
+		}
+	}
+}
+
+// complete refuses a file that says too little.
+func (f *File) complete(s section) error {
+	if f.exact == nil && f.grids == nil && len(f.settings) == 0 {
+		return s.at("").errorf("nothing to run: want [vary], [[grid]] or [[exact]]")
+	}
+	return nil
+}
+
+func (f *File) readNames(s section) error {
+	for key, to := range map[string]*string{"id": &f.ID, "title": &f.Title} {
+		if v, ok := s.values[key]; ok {
+			if err := textInto(to)(v); err != nil {
+				return s.at(key).errorf("%w", err)
+			}
+		}
+	}
+	if _, ok := s.values["id"]; !ok {
+		f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
+	}
+	if !studyID.MatchString(f.ID) {
+		return s.at("id").errorf("is %q: want letters, digits, - and _: files are named by it", f.ID)
+	}
+	if f.Title == "" {
+		f.Title = f.ID
+	}
+	return nil
+}
+
+// readData adds the file's own data sets.
+func (f *File) readData(s section) error {
+	all, err := s.table("data")
+	if err != nil {
+		return err
+	}
+	for _, name := range all.keys() {
+		t, err := all.table(name)
+		if err != nil {
+			return err
+		}
+		var path, task string
+		var o datasets.FileOptions
+		err = t.read(map[string]func(any) error{
+			"file": textInto(&path), "model": textInto(&o.Model), "label": textInto(&o.Label),
+			"target": func(v any) error {
+				if n, ok := v.(int64); ok {
+					v = fmt.Sprint(n)
+				}
+				return textInto(&o.Target)(v)
+			},
+			"task": func(v any) (err error) {
+				task, err = oneOf(v, "task", []string{"regression", "classification"})
+				return err
+			},
+			"noise": func(v any) (err error) { o.NoiseVariance, err = positive(v, false); return err },
+			"test":  func(v any) (err error) { o.TestShare, err = positive(v, false); return err },
+		})
+		if err != nil {
+			return err
+		}
+		if path == "" || task == "" {
+			return t.errorf("file and task must be stated")
+		}
+		if o.Task = datasets.Regression; task == "classification" {
+			o.Task = datasets.Classification
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(f.Path), path)
+		}
+		if _, err := f.Data.Lookup(name); err == nil {
+			return t.errorf("there is a data set of this name: want another")
+		}
+		d, err := datasets.FromFile(name, path, o)
+		if err != nil {
+			return t.at("file").errorf("%w", err)
+		}
+		f.Data = append(slices.Clone(f.Data), d)
+	}
+	f.parts.Data = f.Data
+	return nil
+}
+
+// readLayers reads the grid, as it is and in the profiles.
+func (f *File) readLayers(s section) (err error) {
+	vary, err := s.table("vary")
+	if err != nil {
+		return err
+	}
+	fix, err := s.table("fix")
+	if err != nil {
+		return err
+	}
+	if f.settings, err = vary.settings(f.parts, true, false); err != nil {
+		return err
+	}
+	fixed, err := fix.settings(f.parts, false, true)
+	if err != nil {
+		return err
+	}
+	for k, e := range fixed {
+		if _, twice := f.settings[k]; twice {
+			return e.errorf("stands in [vary], too: want it once")
+		}
+	}
+	f.settings = f.settings.over(fixed)
+	if err := f.layer.read(s, f.parts); err != nil {
+		return err
+	}
+	all, err := s.table("profile")
+	if err != nil {
+		return err
+	}
+	for _, name := range all.keys() {
+		t, err := all.table(name)
+		if err != nil {
+			return err
+		}
+		p := profileLayer{name: name}
+		if p.settings, err = t.settings(f.parts, false, false, "grid", "reference"); err != nil {
+			return err
+		}
+		if err := p.layer.read(t, f.parts); err != nil {
+			return err
+		}
+		f.profiles = append(f.profiles, p)
+	}
+	return nil
+}
+
+// read reads the blocks of the grid and the reference.
+func (l *layer) read(s section, p Parts) error {
+	grids, err := s.tables("grid")
+	if err != nil {
+		return err
+	}
+	for _, g := range grids {
+		block, err := g.settings(p, false, false)
+		if err != nil {
+			return err
+		}
+		l.grids = append(l.grids, block)
+	}
+	reference, err := s.table("reference")
+	if err != nil || len(reference.values) == 0 {
+		return err
+	}
+	l.reference = []section{reference}
+	return reference.read(referenceKeys(new(oracle.Spec)))
+}
+
+// readDrawing reads how the study is shown.
+func (f *File) readDrawing(s section) error {
+	names := func(to *[]string, known []string) func(any) error {
+		return func(v any) error {
+			all, err := list(v)
+			if err != nil {
+				return err
+			}
+			*to = nil
+			for _, v := range all {
+				name, err := oneOf(v, "axis or value", known)
+				if err != nil {
+					return err
+				}
+				*to = append(*to, name)
+			}
+			return nil
+		}
+	}
+	word := func(to *string, kind string, known []string) func(any) error {
+		return func(v any) (err error) { *to, err = oneOf(v, kind, known); return err }
+	}
+	var fig FigureSpec
+	var tab TableSpec
+	scales := []string{"log", "linear"}
+	for key, readers := range map[string]map[string]func(any) error{
+		"figure": {
+			"kind": word(&fig.Kind, "kind of figure", figureKinds), "panels": names(&fig.Panels, axes), "lines": names(&fig.Lines, axes),
+			"x": word(&fig.X, "axis or value", slices.Concat(axes, observations)), "y": word(&fig.Y, "value", observations),
+			"x-scale": word(&fig.XScale, "scale", scales), "y-scale": word(&fig.YScale, "scale", scales),
+		},
+		"table": {"rows": names(&tab.Rows, axes), "columns": names(&tab.Columns, axes), "values": names(&tab.Values, observations)},
+	} {
+		t, err := s.table(key)
+		if err != nil {
+			return err
+		}
+		if err := t.read(readers); err != nil {
+			return err
+		}
+		if len(t.values) > 0 && key == "figure" {
+			f.figure = &fig
+		} else if len(t.values) > 0 {
+			f.table = &tab
+		}
+	}
+	return nil
+}
+
+// Profiles are the names of the file's profiles.
+func (f *File) Profiles() []string {
+	var names []string
+	for _, p := range f.profiles {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// suite is the list of the built-in studies, and of the profiles that they have.
+type suite struct {
+	studies  []string
+	profiles []Profile
+}
+
+// collection reads the list of the built-in studies.
+func collection() suite {
+	text, err := builtin.ReadFile("studies/reproduce.toml")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	s, err := parseTOML("reproduce.toml", text)
+	if err != nil {
+		panic(err) // tests read it
+	}
+	var out suite
+	for _, v := range s.values["studies"].([]any) {
+		out.studies = append(out.studies, v.(string))
+	}
+	profiles, _ := s.table("profiles")
+	for _, name := range profiles.keys() {
+		out.profiles = append(out.profiles, Profile{Name: name, About: profiles.values[name].(string)})
+	}
+	return out
+}
