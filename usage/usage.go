@@ -33,9 +33,57 @@ func Lookup[T any](kind, name string, list []T, nameOf func(T) string) (T, error
 	at := slices.Index(names, name)
 	switch {
 	case at < 0:
-		return none, Errorf("unknown %s %q: want one of %s", kind, name, strings.Join(names, ", "))
+		return none, Unknown(kind, name, names)
 	case slices.Contains(names[at+1:], name):
 		return none, Errorf("two %ss are called %q: want another name for one of them", kind, name)
 	}
 	return list[at], nil
+}
+
+// Unknown is the Error of a name that is none of a list: kind says what it
+// calls an entry. A known name that looks much like it is suggested.
+func Unknown(kind, name string, known []string) error {
+	return Errorf("unknown %s %q: want one of %s%s", kind, name, strings.Join(known, ", "), Suggest(name, known))
+}
+
+// Suggest returns "; did you mean X?" with the one of the known names that is
+// nearest to a mistyped one; "" if none is near: within a third of its letters,
+// at least one.
+func Suggest(name string, known []string) string {
+	best, least := "", len(name)/3+1
+	if len(name) < 2 {
+		return ""
+	}
+	for _, k := range known {
+		if d := distance(name, k); d < least || d == least && best == "" {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance counts the letters to insert, delete, replace or swap with their
+// neighbour that lead from a to b (optimal string alignment).
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			switch {
+			case i == 0 || j == 0:
+				rows[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				rows[i][j] = rows[i-1][j-1]
+			default:
+				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
+				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+					rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
+				}
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
 }
