@@ -1,17 +1,16 @@
 package kernel
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"hambench/usage"
 )
 
 // Set is one set of kernels: an instruction set, or plain Go.
-type Set struct {
-	name  string
-	level level
-}
+type Set struct{ level level }
 
 // level is an instruction set.
 type level int
@@ -26,27 +25,20 @@ const (
 var names = [...]string{generic: "generic", neon: "neon", avx2: "avx2", avx512: "avx512"}
 
 // Name is "avx512", "avx2", "neon" or "generic".
-func (s *Set) Name() string { return s.name }
+func (s *Set) Name() string { return names[s.level] }
 
 // VectorLen is the number of elements in the widest vector of a set; 1 for
 // plain Go.
 func VectorLen[T Float](s *Set) int {
-	switch s.level {
-	case avx512:
-		return Lanes[T]()
-	case avx2:
-		return Granule[T]()
-	case neon:
-		return Granule[T]() / 2
-	}
-	return 1
+	bytes := [...]int{generic: 0, neon: 16, avx2: 32, avx512: 64}[s.level]
+	return max(1, bytes/size[T]())
 }
 
 // Sets returns the sets that this machine can run, the fastest first.
 func Sets() []*Set {
 	var s []*Set
 	for _, l := range machineLevels() {
-		s = append(s, &Set{names[l], l})
+		s = append(s, &Set{l})
 	}
 	return s
 }
@@ -59,10 +51,10 @@ var chosen, chosenErr = choose(os.Getenv("HAMBENCH_ISA"), Sets())
 func Default() *Set { return chosen }
 
 // Plain returns the kernels in plain Go.
-func Plain() *Set { return &Set{names[generic], generic} }
+func Plain() *Set { return &Set{generic} }
 
 // ISA names the set in force.
-func ISA() string { return chosen.name }
+func ISA() string { return chosen.Name() }
 
 // Err reports a HAMBENCH_ISA that is unknown, or that this machine lacks; the
 // set in force is then plain Go.
@@ -74,16 +66,14 @@ func choose(want string, have []*Set) (*Set, error) {
 	}
 	var list []string
 	for _, s := range have {
-		if s.name == want {
+		if s.Name() == want {
 			return s, nil
 		}
-		list = append(list, s.name)
+		list = append(list, s.Name())
 	}
-	plain := have[len(have)-1]
-	for _, n := range names {
-		if n == want {
-			return plain, usage.Errorf("HAMBENCH_ISA=%s: this machine lacks it: want one of %s", want, strings.Join(list, ", "))
-		}
+	what := fmt.Sprintf(": unknown instruction set %q", want)
+	if slices.Contains(names[:], want) {
+		what = fmt.Sprintf("=%s: this machine lacks it", want)
 	}
-	return plain, usage.Errorf("HAMBENCH_ISA: unknown instruction set %q: want one of %s", want, strings.Join(list, ", "))
+	return have[len(have)-1], usage.Errorf("HAMBENCH_ISA%s: want one of %s", what, strings.Join(list, ", "))
 }

@@ -35,11 +35,14 @@ func newNoise(s *Set, key uint64, stream uint32) *Noise {
 
 // Normal fills dst with the next vector.
 func (n *Noise) Normal(dst []float64) {
+	n.counter.block = 0
+	i := normalVectors(n.set.level, &n.counter, dst)
 	if n.set.level == generic {
 		n.ziggurat(dst, 0)
-	} else {
-		n.counter.block = 0
-		n.rest(dst, normalVectors(n.set.level, &n.counter, dst))
+		i = len(dst)
+	}
+	for i < len(dst) {
+		i += copy(dst[i:], n.from(i, len(dst)))
 	}
 	n.advance()
 }
@@ -71,22 +74,12 @@ func (n *Noise) advance() {
 	n.counter.words[0], n.counter.words[1] = v&math.MaxUint32, v>>32
 }
 
-// rest fills dst from element i on, which starts a group.
-func (n *Noise) rest(dst []float64, i int) {
-	for i < len(dst) {
-		i += copy(dst[i:], n.from(i, len(dst)))
-	}
-}
-
 // from returns elements i, i+1, … of the current vector, as many as are at
 // hand but none from end on. Element i starts a group.
 func (n *Noise) from(i, end int) []float64 {
-	turn := n.turn[:]
-	if n.set.level == generic {
-		n.ziggurat(turn, i)
-	} else {
-		n.counter.block = uint64(i / 4)
-		turn = turn[:normalVectors(n.set.level, &n.counter, turn)]
+	n.counter.block = uint64(i / 4)
+	if normalVectors(n.set.level, &n.counter, n.turn[:]) == 0 {
+		n.ziggurat(n.turn[:], i)
 	}
-	return turn[:min(len(turn), end-i)]
+	return n.turn[:min(len(n.turn), end-i)]
 }

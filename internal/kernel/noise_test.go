@@ -36,7 +36,7 @@ func TestNormalsFollowTheirCounters(t *testing.T) {
 	const key, stream, vector, tol = 0x1122334455667788, 7, math.MaxUint32 - 1, 3e-6 // a carry follows
 	for _, s := range assemblySets(t) {
 		for _, length := range lengths {
-			n, x := newNoise(s, key, stream), make([]float64, roundUp(length, groupLen))
+			n, x := newNoise(s, key, stream), make([]float64, RoundUp(length, groupLen))
 			n.counter.words[0] = vector
 			for v := uint64(vector); v < vector+3; v++ {
 				n.Normal(x[:length])
@@ -77,7 +77,7 @@ func TestNormalsAreTheSameInAssembly(t *testing.T) {
 // Plain Go's elements are made of a word each.
 func TestPlainNormalsFollowTheirCounters(t *testing.T) {
 	const key, stream, vector = 0x1122334455667788, 7, math.MaxUint32 - 1
-	n := newNoise(&Set{"generic", generic}, key, stream)
+	n := newNoise(Plain(), key, stream)
 	n.counter.words[0] = vector
 	x, certain := make([]float64, 1001), 0
 	for v := uint64(vector); v < vector+3; v++ {
@@ -200,7 +200,7 @@ func TestLawOfNormals(t *testing.T) {
 // many draws: the tail's law, on either side, and that of draws that follow
 // a rejection, of a candidate that is rejected half the time.
 func TestLawOfRareNormals(t *testing.T) {
-	n := newNoise(&Set{"generic", generic}, 42, 6)
+	n := newNoise(Plain(), 42, 6)
 	tail := normalBelow(-zigguratTail)
 	candidate := math.Sqrt(-2 * math.Log((theZiggurat.height[1]+theZiggurat.height[2])/2))
 	var high, low, next []float64

@@ -126,8 +126,8 @@ func TestPairTranspose(t *testing.T) {
 	s := pairSet(t)
 	for m := 1; m <= 70; m++ {
 		x := newTester[float32](t, s, uint64(m))
-		q := Transpose{Pairs: true, M: m, N: PairRows, DRow: roundUp(m, Lanes[float32]()) + 2*x.rng.IntN(3)}
-		q.S, q.D = x.pairs(m), x.slice((PairRows-1)*q.DRow+roundUp(m, Lanes[float32]()))
+		q := Transpose{Pairs: true, M: m, N: PairRows, DRow: RoundUp(m, Lanes[float32]()) + 2*x.rng.IntN(3)}
+		q.S, q.D = x.pairs(m), x.slice((PairRows-1)*q.DRow+RoundUp(m, Lanes[float32]()))
 		x.program[0].Transpose(q)
 		f := x.frame[0]
 		x.program[0].Run(f)

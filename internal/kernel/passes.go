@@ -3,7 +3,6 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // The passes below do what fits whole turns in assembly and the rest here.
@@ -67,9 +66,9 @@ func (u *Update) Apply(xi []float64) { chosen.apply(u, xi) }
 
 func (s *Set) apply(u *Update, xi []float64) {
 	u.check(xi)
-	var still [2 * groupLen]float64
+	var still [atOnce]float64
 	for i := updateVectors(s.level, u, xi); i < len(u.R); {
-		x := still[:min(len(still), len(u.R)-i)]
+		x := still[:min(atOnce, len(u.R)-i)]
 		if xi != nil {
 			x = xi[i:len(u.R)]
 		}
@@ -77,6 +76,9 @@ func (s *Set) apply(u *Update, xi []float64) {
 		i += len(x)
 	}
 }
+
+// atOnce is the most elements that plain Go works on at a time.
+const atOnce = 2 * groupLen
 
 // span updates coordinates lo, lo+1, … with the noise given.
 func (u *Update) span(lo int, xi []float64) {
@@ -119,15 +121,12 @@ func (u *Update) coordinate(i int, xi float64) {
 // moves is coordinate where all coefficients are uniform and neither gradient
 // nor position is missing, steps the same of a whole step.
 func (u *Update) moves(lo int, xi []float64) {
-	g, part := u.G, u.likelihood.G != nil
-	if part {
-		g = u.likelihood.G
-	}
+	g, addTheta := u.force()
 	theta, r, g := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)], g[lo:][:len(xi)]
 	p, a, b, q, s, d := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All
 	for i, x := range xi {
 		force := g[i]
-		if part {
+		if addTheta {
 			force += theta[i]
 		}
 		kicked := math.FMA(a, force, p*r[i])
@@ -149,29 +148,20 @@ func (u *Update) steps(lo int, xi []float64) {
 	}
 }
 
-// coefs are the coefficients in the assembly's order.
-func (u *Update) coefs() [7]*Coef {
-	return [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D, &u.likelihood.Drift}
+// force is the gradient in float64, nil if there is none, and whether the
+// position is to be added to it.
+func (u *Update) force() (g []float64, addTheta bool) {
+	if g := u.likelihood.G; g != nil {
+		return g, true
+	}
+	return u.G, false
 }
 
-// check panics unless all vectors fit R.
-func (u *Update) check(xi []float64) {
-	n := len(u.R)
-	ok := (u.Theta == nil || len(u.Theta) >= n) && (u.G == nil || len(u.G) >= n) && (xi == nil || len(xi) >= n)
-	part := &u.likelihood
-	ok = ok && (part.Float32 == nil) == (part.Next == nil) && (part.G == nil || part.Next == nil)
-	if part.G != nil {
-		ok = ok && len(u.Theta) >= n && len(part.G) >= n
-	}
-	if part.Next != nil {
-		ok = ok && len(u.Theta) >= n && len(part.Float32) >= n && len(part.Next) >= n
-	}
-	for _, c := range u.coefs() {
-		ok = ok && (c.Each == nil || len(c.Each) >= n)
-	}
-	if !ok {
-		panic(fmt.Sprintf("kernel: update of %d momenta with a shorter vector", n))
-	}
+const coefCount = 7
+
+// coefs are the coefficients in the assembly's order.
+func (u *Update) coefs() [coefCount]*Coef {
+	return [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D, &u.likelihood.Drift}
 }
 
 // uniform says that no coefficient differs by coordinate.
@@ -184,8 +174,28 @@ func (u *Update) uniform() bool {
 	return true
 }
 
+// check panics unless all vectors fit R.
+func (u *Update) check(xi []float64) {
+	n, part := len(u.R), &u.likelihood
+	fits := func(x []float64) bool { return x == nil || len(x) >= n }
+	ok := fits(u.Theta) && fits(u.G) && fits(xi) && fits(part.G) && (part.G == nil || part.Next == nil)
+	if part.Float32 != nil || part.Next != nil {
+		ok = ok && min(len(part.Float32), len(part.Next)) >= n
+	}
+	if part.G != nil || part.Next != nil {
+		ok = ok && len(u.Theta) >= n
+	}
+	for _, c := range u.coefs() {
+		ok = ok && fits(c.Each)
+	}
+	if !ok {
+		panic(fmt.Sprintf("kernel: update of %d momenta with a shorter vector", n))
+	}
+}
+
 // Summand is a term c∘x of a linear combination, or c∘x + c∘prior if there is
-// a Prior. Where Float32 is not nil, x is that, and X is not used.
+// a Prior. Where Float32 is not nil, x is that, and X is not used. The assembly
+// reads it: internal/gen/passes and internal/gen/arm64 have its byte offsets.
 type Summand struct {
 	C       Coef
 	X       []float64
@@ -199,17 +209,13 @@ func (t Summand) Times(c Coef) Summand {
 	return t
 }
 
-// at is the term's element i.
-func (t *Summand) at(i int) float64 {
-	if t.Float32 != nil {
-		return float64(t.Float32[i])
-	}
-	return t.X[i]
-}
-
 // fits says that the term has n elements.
 func (t *Summand) fits(n int) bool {
-	return (len(t.X) >= n || t.Float32 != nil) && (t.Float32 == nil || len(t.Float32) >= n) && (t.C.Each == nil || len(t.C.Each) >= n)
+	x := len(t.X)
+	if t.Float32 != nil {
+		x = len(t.Float32)
+	}
+	return x >= n && (t.C.Each == nil || len(t.C.Each) >= n) && (t.Prior == nil || len(t.Prior) >= n)
 }
 
 // Combine stores the sum of the terms in dst, which may be one of the terms'
@@ -218,15 +224,10 @@ func Combine(dst []float64, rounded []float32, terms ...Summand) {
 	chosen.Combine(dst, rounded, terms...)
 }
 
-// maxSummands is what combine's assembly has room for.
-const maxSummands = 10
-
 // Combine is the function Combine on a given set.
 func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
-	var few [maxSummands]Summand
-	terms = split(few[:0], terms)
-	if len(terms) == 0 || len(terms) > maxSummands {
-		panic(fmt.Sprintf("kernel: combination of %d terms: want 1 … %d", len(terms), maxSummands))
+	if len(terms) == 0 {
+		panic("kernel: combination of no terms")
 	}
 	if rounded != nil && len(rounded) < len(dst) {
 		panic(fmt.Sprintf("kernel: combination of %d numbers, room for %d rounded ones", len(dst), len(rounded)))
@@ -236,20 +237,25 @@ func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d", len(dst), i))
 		}
 	}
-	for i := combineVectors(s.level, dst, rounded, terms); i < len(dst); i += sumsAtOnce {
-		combineSpan(dst, rounded, terms, i, min(i+sumsAtOnce, len(dst)))
+	for i := combineVectors(s.level, dst, rounded, terms); i < len(dst); i += atOnce {
+		combineSpan(dst, rounded, terms, i, min(i+atOnce, len(dst)))
 	}
 }
 
-// sumsAtOnce is the number of elements that plain Go sums term by term.
-const sumsAtOnce = 64
-
-// combineSpan stores elements lo to hi of a combination.
+// combineSpan stores elements lo to hi of a combination, atOnce at most.
 func combineSpan(dst []float64, rounded []float32, terms []Summand, lo, hi int) {
-	var room [sumsAtOnce]float64
+	var room [atOnce]float64
 	sums := room[:hi-lo]
-	for j := range terms {
-		terms[j].addTo(sums, lo)
+	for i := range terms {
+		t := &terms[i]
+		if t.Float32 != nil {
+			addTo(sums, &t.C, t.Float32, lo)
+		} else {
+			addTo(sums, &t.C, t.X, lo)
+		}
+		if t.Prior != nil {
+			addTo(sums, &t.C, t.Prior, lo)
+		}
 	}
 	copy(dst[lo:], sums)
 	if rounded != nil {
@@ -259,37 +265,18 @@ func combineSpan(dst []float64, rounded []float32, terms []Summand, lo, hi int) 
 	}
 }
 
-// addTo adds the term's elements from lo on to sums.
-func (t *Summand) addTo(sums []float64, lo int) {
-	switch {
-	case t.C.Each != nil:
-		for i, c := range t.C.Each[lo:][:len(sums)] {
-			sums[i] = math.FMA(c, t.at(lo+i), sums[i])
+// addTo adds c∘x from element lo on to sums.
+func addTo[T Float](sums []float64, c *Coef, x []T, lo int) {
+	x = x[lo:][:len(sums)]
+	if c.Each == nil {
+		for i, v := range x {
+			sums[i] = math.FMA(c.All, float64(v), sums[i])
 		}
-	case t.Float32 != nil:
-		for i, x := range t.Float32[lo:][:len(sums)] {
-			sums[i] = math.FMA(t.C.All, float64(x), sums[i])
-		}
-	default:
-		for i, x := range t.X[lo:][:len(sums)] {
-			sums[i] = math.FMA(t.C.All, x, sums[i])
-		}
+		return
 	}
-}
-
-// split returns the terms with priors as terms of their own, in the room given
-// if there are any.
-func split(room, terms []Summand) []Summand {
-	if !slices.ContainsFunc(terms, func(t Summand) bool { return t.Prior != nil }) {
-		return terms
+	for i, each := range c.Each[lo:][:len(sums)] {
+		sums[i] = math.FMA(each, float64(x[i]), sums[i])
 	}
-	for _, t := range terms {
-		room = append(room, t)
-		if t.Prior != nil {
-			room = append(room, Summand{C: t.C, X: t.Prior})
-		}
-	}
-	return room
 }
 
 // Narrow stores x, rounded to float32, in dst, of the same length.

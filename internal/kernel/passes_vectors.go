@@ -11,49 +11,28 @@ import (
 // elements that were: none in plain Go. What this architecture's assembly
 // calls are stands in passes_amd64.go and passes_arm64.go.
 
-// whole is the number of the first n elements that whole turns cover.
-func whole(l level, n int) int {
+// wholeTurns is how many turns of a length n elements have.
+func wholeTurns(l level, n, turn int) int {
 	if l == generic {
 		return 0
 	}
-	return n - n%turnLen(l)
+	return n / turn
 }
 
 func narrowVectors(l level, dst []float32, x []float64) int {
-	done := whole(l, len(x))
-	if done > 0 {
-		narrowTurns(l, &dst[0], &x[0], done/turnLen(l))
+	turns := wholeTurns(l, len(x), turnLen(l))
+	if turns > 0 {
+		narrowTurns(l, &dst[0], &x[0], turns)
 	}
-	return done
-}
-
-// summand is a term as the assembly reads it.
-type summand struct {
-	x, c      unsafe.Pointer
-	each      uint64 // not 0 if c is a vector
-	isFloat32 uint64 // not 0 if x is of floats
+	return turns * turnLen(l)
 }
 
 func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) int {
-	done := whole(l, len(dst))
-	if done == 0 {
-		return 0
+	turns := wholeTurns(l, len(dst), turnLen(l))
+	if turns > 0 {
+		combineTurns(l, &dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&terms[0]), len(terms), turns)
 	}
-	var t [maxSummands]summand
-	for i := range terms {
-		s := &terms[i]
-		t[i] = summand{c: unsafe.Pointer(&s.C.All)}
-		if s.Float32 != nil {
-			t[i].x, t[i].isFloat32 = unsafe.Pointer(&s.Float32[0]), 1
-		} else {
-			t[i].x = unsafe.Pointer(&s.X[0])
-		}
-		if s.C.Each != nil {
-			t[i].c, t[i].each = unsafe.Pointer(&s.C.Each[0]), 1
-		}
-	}
-	combineTurns(l, &dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&t[0]), len(terms), done/turnLen(l))
-	return done
+	return turns * turnLen(l)
 }
 
 // pass is an update as the assembly reads it.
@@ -61,9 +40,9 @@ type pass struct {
 	theta, r, g, xi unsafe.Pointer
 	next            unsafe.Pointer // not nil for a whole step, whose g is of floats
 	addTheta        uint64         // not 0 if theta is to be added to g
-	coef            [7]unsafe.Pointer
-	step            [7]int // bytes by which a coefficient's address moves
-	all             [7*longestTurn + lineDoubles]float64
+	coef            [coefCount]unsafe.Pointer
+	step            [coefCount]int // bytes by which a coefficient's address moves
+	all             [coefCount*longestTurn + lineDoubles]float64
 }
 
 // lineDoubles fill a cache line. Numbers that straddle two take twice as long.
@@ -83,8 +62,8 @@ func (p *pass) spread(i int, x float64, n int) unsafe.Pointer {
 }
 
 func updateVectors(l level, u *Update, xi []float64) int {
-	done := whole(l, len(u.R))
-	if done == 0 {
+	turns := wholeTurns(l, len(u.R), turnLen(l))
+	if turns == 0 {
 		return 0
 	}
 	// What is left out counts as 0 times r.
@@ -92,15 +71,17 @@ func updateVectors(l level, u *Update, xi []float64) int {
 	p := pass{theta: unsafe.Pointer(unsafe.SliceData(u.Theta)), r: r, g: r, xi: r}
 	none := Coef{}
 	coefs, part := u.coefs(), &u.likelihood
+	g, addTheta := u.force()
 	switch {
 	case part.Next != nil:
 		p.g, p.next = unsafe.Pointer(&part.Float32[0]), unsafe.Pointer(&part.Next[0])
-	case part.G != nil:
-		p.g, p.addTheta = unsafe.Pointer(&part.G[0]), 1
-	case u.G != nil:
-		p.g = unsafe.Pointer(&u.G[0])
+	case g != nil:
+		p.g = unsafe.Pointer(&g[0])
 	default:
 		coefs[1] = &none
+	}
+	if addTheta {
+		p.addTheta = 1
 	}
 	if xi != nil {
 		p.xi = unsafe.Pointer(&xi[0])
@@ -114,62 +95,56 @@ func updateVectors(l level, u *Update, xi []float64) int {
 		}
 		p.coef[i] = p.spread(i, c.All, turnLen(l))
 	}
-	updateTurns(l, unsafe.Pointer(&p), done/turnLen(l))
-	return done
+	updateTurns(l, unsafe.Pointer(&p), turns)
+	return turns * turnLen(l)
 }
 
 // normalVectors stores normals from the counter's block on.
 func normalVectors(l level, c *counter, dst []float64) int {
-	turn := normalsTurn(l)
-	turns := len(dst) / turn
+	turns := wholeTurns(l, len(dst), normalsTurn(l))
 	if turns > 0 {
 		c.share()
 		normalsTurns(l, unsafe.Pointer(c), &dst[0], turns)
 	}
-	return turns * turn
+	return turns * normalsTurn(l)
 }
 
-// coefficients are those of an update, in the assembly's order.
+// coefficients are those of an update with normals.
 type coefficients struct {
-	p, a, b, q, s, d, e float64
-	thetaStep           int    // bytes from one turn's positions to the next one's
-	addTheta            uint64 // all ones if theta is to be added to g, else 0
+	all       [coefCount]float64
+	thetaStep int    // bytes from one turn's positions to the next one's
+	addTheta  uint64 // all ones if theta is to be added to g, else 0
 }
 
 // noiseUpdateVectors carries out an update of uniform coefficients with
 // normals from the counter's block on.
 func noiseUpdateVectors(l level, c *counter, u *Update) int {
-	if l == generic {
-		return 0
-	}
 	turn := normalsTurn(l)
-	turns := len(u.R) / turn
+	turns := wholeTurns(l, len(u.R), turn)
 	if turns == 0 {
 		return 0
 	}
 	c.share()
-	part := &u.likelihood
-	k := coefficients{u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, part.Drift.All, 8 * turn, 0}
-	if part.Next != nil {
+	k := coefficients{thetaStep: 8 * turn}
+	for i, c := range u.coefs() {
+		k.all[i] = c.All
+	}
+	if part := &u.likelihood; part.Next != nil {
 		noiseStepTurns(l, unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
 		return turns * turn
 	}
-	g := &u.R[0]
 	var nowhere [2 * groupLen]float64
-	theta := &nowhere[0]
-	if u.Theta != nil {
-		theta = &u.Theta[0]
-	} else {
-		k.thetaStep = 0
+	theta := unsafe.SliceData(u.Theta)
+	if theta == nil {
+		theta, k.thetaStep = &nowhere[0], 0
 	}
-	switch {
-	case part.G != nil:
-		g, k.addTheta = &part.G[0], math.MaxUint64
-	case u.G != nil:
-		g = &u.G[0]
-	default:
-		k.a = 0
+	g, addTheta := u.force()
+	if addTheta {
+		k.addTheta = math.MaxUint64
 	}
-	noiseUpdateTurns(l, unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], g, turns)
+	if g == nil { // what is left out counts as 0 times r
+		g, k.all[1] = u.R, 0
+	}
+	noiseUpdateTurns(l, unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], &g[0], turns)
 	return turns * turn
 }

@@ -141,7 +141,7 @@ func (p *Program[T]) Product(q Product) {
 	c := (q.M-1)*q.CRow + q.N
 	h := c
 	for _, t := range q.Terms {
-		a, b := (q.M-1)*t.ARow+(t.K-1)*t.ACol+1, (t.K-1)*t.BRow+roundUp(q.N, Lanes[T]())
+		a, b := (q.M-1)*t.ARow+(t.K-1)*t.ACol+1, (t.K-1)*t.BRow+RoundUp(q.N, Lanes[T]())
 		switch q.Form {
 		case ByColumns:
 			a, b = (q.M-1)*t.ARow+t.K, (q.N-1)*t.BRow+t.K
@@ -186,13 +186,13 @@ func (p *Program[T]) check(q *Product) {
 func (p *Program[T]) Transpose(q Transpose) {
 	checkTerms(q.M, q.N, nil)
 	l := Lanes[T]()
-	s, rows := (q.M-1)*q.SRow+roundUp(q.N, l), roundUp(q.N, l)
+	s, rows := (q.M-1)*q.SRow+RoundUp(q.N, l), RoundUp(q.N, l)
 	if q.Pairs {
 		p.checkPairs()
 		s, rows = half(q.M)*PairRow, PairRows
 	}
 	p.touch(q.S, s)
-	p.touch(q.D, (rows-1)*q.DRow+roundUp(q.M, l))
+	p.touch(q.D, (rows-1)*q.DRow+RoundUp(q.M, l))
 	switch {
 	case p.set.level == generic:
 		p.plain = append(p.plain, func(f [][]T) { transpose(f, &q) })
@@ -209,7 +209,8 @@ func (p *Program[T]) Transpose(q Transpose) {
 // Lanes is the number of elements of the widest vector of any set, 64 bytes.
 func Lanes[T Float]() int { return 64 / size[T]() }
 
-func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+// RoundUp returns the least multiple that is n or more.
+func RoundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
 
 func checkTerms(m, n int, terms []Term) {
 	ok := m > 0 && n > 0 && len(terms) <= 2

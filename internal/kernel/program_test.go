@@ -23,7 +23,7 @@ const guard = 64 // elements
 
 func newTester[T Float](t *testing.T, s *Set, seed uint64) *tester[T] {
 	x := &tester[T]{T: t, set: s, rng: rand.New(rand.NewPCG(9, seed))}
-	x.program = [2]*Program[T]{NewProgram[T](s), NewProgram[T](&Set{"generic", generic})}
+	x.program = [2]*Program[T]{NewProgram[T](s), NewProgram[T](Plain())}
 	return x
 }
 
@@ -120,7 +120,7 @@ func testProduct[T Float](t *testing.T, s *Set, seed uint64, m, n int, e Epilogu
 		if x.rng.IntN(2) == 0 {
 			a.ARow, a.ACol = 1, m+x.rng.IntN(3)
 		}
-		a.A, a.B = x.slice((m-1)*a.ARow+(a.K-1)*a.ACol+1), x.slice((a.K-1)*a.BRow+roundUp(n, Lanes[T]()))
+		a.A, a.B = x.slice((m-1)*a.ARow+(a.K-1)*a.ACol+1), x.slice((a.K-1)*a.BRow+RoundUp(n, Lanes[T]()))
 		q.Terms = append(q.Terms, a)
 		k += a.K
 	}
@@ -165,7 +165,7 @@ func testTransposes[T Float](t *testing.T, s *Set) {
 	for m := 1; m <= 2*l+1; m++ {
 		for n := 1; n <= 2*l+1; n++ {
 			x := newTester[T](t, s, uint64(100*m+n))
-			mm, nn := roundUp(m, l), roundUp(n, l)
+			mm, nn := RoundUp(m, l), RoundUp(n, l)
 			q := Transpose{M: m, N: n, SRow: nn + x.rng.IntN(3), DRow: mm + x.rng.IntN(3)}
 			q.S, q.D = x.slice((m-1)*q.SRow+nn), x.slice((nn-1)*q.DRow+mm)
 			for _, p := range x.program {
@@ -248,7 +248,7 @@ func TestRunChecksTheFrame(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	have := []*Set{{"avx2", avx2}, {"generic", generic}}
+	have := []*Set{{avx2}, {generic}}
 	for _, c := range []struct{ want, got, err string }{
 		{"", "avx2", ""},
 		{"avx2", "avx2", ""},

@@ -16,10 +16,10 @@ type engine[T kernel.Float] struct {
 	set    *kernel.Set
 	layers []layer
 	dim    int
-	loss   loss
 
 	rows, inputLen int // data rows; length of a row of inputs
-	given          data
+	given          Problem
+	classes        int   // 0 for the squared error
 	inputs         []T   // (D_0 + 1) × inputLen, in the order in force
 	targets        []T   // in that order, and then those of the rows gathered
 	labels         []int // likewise
@@ -33,34 +33,31 @@ type engine[T kernel.Float] struct {
 	pairs  bool             // frame has the slots of pairs.go
 }
 
-// data are the rows as they were given.
-type data struct {
-	inputs, targets []float64
-	labels          []int
-}
-
 // layer is a layer's shape and its place in the flat parameters.
 type layer struct {
 	in, out, offset int
 	scale           float64 // 1/√in
 }
 
-// Slots of the frame. The activations of layer l's inputs, 1 ≤ l, are in
-// slot firstHidden + l − 1; their tangents follow all of them.
+// Slots of the frame: these, then the inputs of every layer, the outputs of the
+// last, and the tangents of all these.
 const (
-	slotInputs = iota
-	slotTheta
+	slotTheta  = iota
 	slotVector // v of a Hessian-vector product
 	slotGradient
 	slotProduct
-	slotOutput
-	slotTangentOutput
 	slotDelta         // derivative of the loss by a layer's outputs; two, in turn
 	slotTangentDelta  = slotDelta + 2
 	slotTransposed    = slotTangentDelta + 2
 	slotTangentTransp = slotTransposed + 1
-	firstHidden       = slotTangentTransp + 1
+	firstActivation   = slotTangentTransp + 1
 )
+
+// activation is the slot of layer l's inputs, and after the last layer of the
+// network's outputs; tangent that of their derivative along v, which is 0 for
+// l = 0.
+func (e *engine[T]) activation(l int) int { return firstActivation + l }
+func (e *engine[T]) tangent(l int) int    { return e.activation(len(e.layers) + 1 + l) }
 
 // chunkBytes is the length of a row of a chunk, in bytes: long enough to
 // amortise the products' edges, short enough for a chunk's activations to
@@ -69,15 +66,17 @@ const (
 const chunkBytes = 1024
 
 func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T] {
-	e := &engine[T]{set: set, rows: rows, loss: newLoss(p)}
+	e := &engine[T]{set: set, rows: rows, given: *p}
+	if p.Labels != nil {
+		e.classes = p.Widths[len(p.Widths)-1]
+	}
 	for l, in := range p.Widths[:len(p.Widths)-1] {
 		y := layer{in, p.Widths[l+1], e.dim, 1 / math.Sqrt(float64(in))}
 		e.layers = append(e.layers, y)
 		e.dim += (in + 1) * y.out
 	}
-	e.given = data{append([]float64(nil), p.Inputs...), append([]float64(nil), p.Targets...), append([]int(nil), p.Labels...)}
 	lanes := kernel.Lanes[T]()
-	e.chunk = min(chunkBytes*lanes/64, (rows+lanes-1)/lanes*lanes)
+	e.chunk = min(chunkBytes*lanes/64, kernel.RoundUp(rows, lanes))
 	e.rowLen = e.chunk + lanes // a power of two would put all rows in few sets of the cache
 	e.allocate()
 	e.arrange(nil)
@@ -92,20 +91,20 @@ func (e *engine[T]) allocate() {
 	for _, y := range e.layers {
 		widest = max(widest, y.out)
 	}
-	e.inputLen = wholeVectors[T](e.rows) + lanes
+	e.inputLen = kernel.RoundUp(e.rows, lanes) + lanes
 	e.inputs = newActivations[T](e.layers[0].in, e.inputLen)
-	e.targets, e.labels = make([]T, 2*len(e.given.targets)), make([]int, 2*len(e.given.labels))
+	e.targets, e.labels = make([]T, 2*len(e.given.Targets)), make([]int, 2*len(e.given.Labels))
 
-	e.frame = make([][]T, firstHidden+2*len(e.layers)-2)
-	for s := slotOutput; s < slotTransposed; s++ {
-		e.frame[s] = kernel.Aligned[T](wholeVectors[T](widest) * e.rowLen)
+	e.frame = make([][]T, e.tangent(len(e.layers)+1))
+	for s := slotDelta; s < slotTransposed; s++ {
+		e.frame[s] = kernel.Aligned[T](kernel.RoundUp(widest, lanes) * e.rowLen)
 	}
 	for s := slotTransposed; s <= slotTangentTransp; s++ {
 		e.frame[s] = kernel.Aligned[T](e.chunk * transposedRow[T](widest))
 	}
-	for l, y := range e.layers[1:] {
-		e.frame[e.activation(l+1)] = newActivations[T](y.in, e.rowLen)
-		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.in + 1) * e.rowLen) // its bias row stays 0
+	for l, y := range e.layers {
+		e.frame[e.activation(l+1)] = newActivations[T](y.out, e.rowLen)
+		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.out + 1) * e.rowLen) // its bias row stays 0
 	}
 	if e.pairs = e.canPair(); e.pairs {
 		for _, y := range e.layers {
@@ -126,26 +125,6 @@ func newActivations[T kernel.Float](rows, length int) []T {
 	return a
 }
 
-// activation and tangent are the slots of layer l's inputs and of their
-// derivative along v (which is 0 for l = 0); after the last layer, of the
-// network's outputs.
-func (e *engine[T]) activation(l int) int {
-	switch l {
-	case 0:
-		return slotInputs
-	case len(e.layers):
-		return slotOutput
-	}
-	return firstHidden + l - 1
-}
-
-func (e *engine[T]) tangent(l int) int {
-	if l == len(e.layers) {
-		return slotTangentOutput
-	}
-	return firstHidden + len(e.layers) - 1 + l - 1
-}
-
 // arrange copies the data in a new order; an empty one is the given order.
 func (e *engine[T]) arrange(order []int) {
 	for i := range e.rows {
@@ -161,13 +140,13 @@ func (e *engine[T]) arrange(order []int) {
 // place i.
 func (e *engine[T]) take(j int, inputs []T, column, i int) {
 	d := e.layers[0].in
-	for f, x := range e.given.inputs[j*d : (j+1)*d] {
+	for f, x := range e.given.Inputs[j*d : (j+1)*d] {
 		inputs[f*e.inputLen+column] = T(x)
 	}
-	if e.loss.classes > 0 {
-		e.labels[i] = e.given.labels[j]
+	if e.classes > 0 {
+		e.labels[i] = e.given.Labels[j]
 	} else {
-		e.targets[i] = T(e.given.targets[j])
+		e.targets[i] = T(e.given.Targets[j])
 	}
 }
 

@@ -63,7 +63,7 @@ func (e *engine[T]) forward(k kind, lo, n int) *pass[T] {
 	if p.before == nil {
 		*p = e.newPass(k, n)
 	}
-	e.frame[slotInputs] = e.inputsFrom(lo)
+	e.frame[e.activation(0)] = e.inputsFrom(lo)
 	if p.paired {
 		e.doubleInputs()
 	}
@@ -95,7 +95,7 @@ func (b *builder[T]) forward() *kernel.Program[T] {
 	b.Program = kernel.NewProgram[T](b.set)
 	for l, y := range b.layers {
 		q := kernel.Product{
-			Form: b.form(kernel.PairForward), M: y.out, N: columns[T](b.n), Scale: y.scale,
+			Form: b.form(kernel.PairForward), M: y.out, N: b.columns(), Scale: y.scale,
 			Terms: []kernel.Term{b.weigh(slotTheta, l, y.in+1, b.inputs(l))},
 			C:     at(b.activation(l + 1)), CRow: b.rowLen,
 		}
@@ -164,6 +164,9 @@ func (b *builder[T]) stride(l int) int {
 	return b.rowLen
 }
 
+// columns is the number of columns computed: whole granules.
+func (b *builder[T]) columns() int { return kernel.RoundUp(b.n, kernel.Granule[T]()) }
+
 // delta is where the derivative by layer l's outputs stands.
 func (e *engine[T]) delta(base, l int) int { return base + (len(e.layers)-1-l)%2 }
 
@@ -194,7 +197,7 @@ func (b *builder[T]) weighBack(weights, l, delta int) kernel.Term {
 func (b *builder[T]) back(l, base int, terms ...kernel.Term) {
 	y := b.layers[l]
 	b.Product(kernel.Product{
-		Form: b.form(kernel.PairBack), M: y.in, N: columns[T](b.n), Scale: y.scale, Terms: terms,
+		Form: b.form(kernel.PairBack), M: y.in, N: b.columns(), Scale: y.scale, Terms: terms,
 		C: at(b.delta(base, l-1)), CRow: b.rowLen, Epilogue: kernel.Mask, H: at(b.activation(l)),
 	})
 }
@@ -242,17 +245,11 @@ func (b *builder[T]) transpose(l, delta, transposed int) {
 	}
 }
 
-// wholeVectors rounds a length up to one that all sets of kernels fill.
-func wholeVectors[T kernel.Float](n int) int {
-	lanes := kernel.Lanes[T]()
-	return (n + lanes - 1) / lanes * lanes
-}
-
 // transposedRow is the length of a row of n transposed numbers: an odd number
 // of cache lines, so that a column's are spread over all sets of the cache.
 func transposedRow[T kernel.Float](n int) int {
 	line := kernel.Lanes[T]()
-	return (wholeVectors[T](n)/line | 1) * line
+	return (kernel.RoundUp(n, line)/line | 1) * line
 }
 
 // dotColumns is how many of a layer's last outputs have their weights'
@@ -269,12 +266,6 @@ func (b *builder[T]) dotColumns(out int) int {
 		return rest
 	}
 	return 0
-}
-
-// columns is the number of columns computed for n: whole granules.
-func columns[T kernel.Float](n int) int {
-	g := kernel.Granule[T]()
-	return (n + g - 1) / g * g
 }
 
 func at(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }

@@ -6,30 +6,18 @@ import (
 	"hambench/internal/kernel"
 )
 
-// loss is the negative log-likelihood of a row given the network's outputs:
-// the squared error under Gaussian noise, or the cross-entropy of the
-// softmax.
-type loss struct {
-	classes  int     // 0 for the squared error
-	variance float64 // σ²
-}
-
-func newLoss(p *Problem) loss {
-	if p.Labels != nil {
-		return loss{classes: p.Widths[len(p.Widths)-1]}
-	}
-	return loss{variance: p.NoiseVariance}
-}
+// The loss is the negative log-likelihood of a row given the network's outputs:
+// the squared error under Gaussian noise, or the cross-entropy of the softmax.
 
 // lossDelta stores scale × the loss's derivative by the outputs, for the n
 // columns of the chunk that starts at row lo, in slotDelta.
 func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
-	z, delta := e.frame[slotOutput], e.frame[slotDelta]
+	z, delta := e.frame[e.activation(len(e.layers))], e.frame[slotDelta]
 	if paired { // an odd number of outputs leaves one that is not there
 		clear(delta[:(e.width()+1)/2*kernel.PairRow])
 	}
-	if e.loss.classes == 0 {
-		s := T(scale / e.loss.variance)
+	if e.classes == 0 {
+		s := T(scale / e.given.NoiseVariance)
 		for b, t := range e.targets[lo : lo+n] {
 			i := e.place(paired, 0, b)
 			delta[i] = s * (z[i] - t)
@@ -38,7 +26,7 @@ func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 		e.probabilities(paired, delta, z, n)
 		for b, label := range e.labels[lo : lo+n] {
 			delta[e.place(paired, label, b)]--
-			for c := range e.loss.classes {
+			for c := range e.classes {
 				delta[e.place(paired, c, b)] *= T(scale)
 			}
 		}
@@ -49,9 +37,9 @@ func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 // lossTangent stores the tangents of these derivatives, of which lossDelta is
 // to come, in slotTangentDelta: it takes those of the outputs.
 func (e *engine[T]) lossTangent(lo, n int, scale float64) {
-	z, rz, rdelta := e.frame[slotOutput], e.frame[slotTangentOutput], e.frame[slotTangentDelta]
-	if e.loss.classes == 0 {
-		s := T(scale / e.loss.variance)
+	z, rz, rdelta := e.frame[e.activation(len(e.layers))], e.frame[e.tangent(len(e.layers))], e.frame[slotTangentDelta]
+	if e.classes == 0 {
+		s := T(scale / e.given.NoiseVariance)
 		for b, r := range rz[:n] {
 			rdelta[b] = s * r
 		}
@@ -60,10 +48,10 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 		e.probabilities(false, rdelta, z, n)
 		for b := range n {
 			mean := T(0)
-			for i := b; i < e.loss.classes*e.rowLen; i += e.rowLen {
+			for i := b; i < e.classes*e.rowLen; i += e.rowLen {
 				mean += rdelta[i] * rz[i]
 			}
-			for i := b; i < e.loss.classes*e.rowLen; i += e.rowLen {
+			for i := b; i < e.classes*e.rowLen; i += e.rowLen {
 				rdelta[i] *= T(scale) * (rz[i] - mean)
 			}
 		}
@@ -91,16 +79,16 @@ func (e *engine[T]) width() int { return e.layers[len(e.layers)-1].out }
 func (e *engine[T]) probabilities(paired bool, p, z []T, n int) {
 	for b := range n {
 		top := z[e.place(paired, 0, b)]
-		for c := range e.loss.classes {
+		for c := range e.classes {
 			top = max(top, z[e.place(paired, c, b)])
 		}
 		sum := T(0)
-		for c := range e.loss.classes {
+		for c := range e.classes {
 			i := e.place(paired, c, b)
 			p[i] = T(math.Exp(float64(z[i] - top)))
 			sum += p[i]
 		}
-		for c := range e.loss.classes {
+		for c := range e.classes {
 			p[e.place(paired, c, b)] /= sum
 		}
 	}
@@ -127,16 +115,16 @@ func (e *engine[T]) negLogLikelihood(theta []T, lo, hi int) (sum float64) {
 
 // rowLoss is the loss of a row whose outputs stand in column b.
 func (e *engine[T]) rowLoss(row, b int) float64 {
-	z := e.frame[slotOutput]
-	if e.loss.classes == 0 {
+	z := e.frame[e.activation(len(e.layers))]
+	if e.classes == 0 {
 		d := float64(z[b] - e.targets[row])
-		return (d*d/e.loss.variance + math.Log(2*math.Pi*e.loss.variance)) / 2
+		return (d*d/e.given.NoiseVariance + math.Log(2*math.Pi*e.given.NoiseVariance)) / 2
 	}
 	top, sum := math.Inf(-1), 0.0
-	for c := range e.loss.classes {
+	for c := range e.classes {
 		top = max(top, float64(z[c*e.rowLen+b]))
 	}
-	for c := range e.loss.classes {
+	for c := range e.classes {
 		sum += math.Exp(float64(z[c*e.rowLen+b]) - top)
 	}
 	return top + math.Log(sum) - float64(z[e.labels[row]*e.rowLen+b])
@@ -144,7 +132,7 @@ func (e *engine[T]) rowLoss(row, b int) float64 {
 
 // outputs stores the outputs of all rows, row-major, in dst.
 func (e *engine[T]) outputs(dst []float64, theta []T) {
-	width, z := e.width(), e.frame[slotOutput]
+	width, z := e.width(), e.frame[e.activation(len(e.layers))]
 	if len(dst) != e.rows*width {
 		panic("mlp: outputs do not fit")
 	}

@@ -11,6 +11,7 @@ package mlp
 
 import (
 	"fmt"
+	"slices"
 
 	"hambench/internal/kernel"
 	"hambench/usage"
@@ -79,6 +80,7 @@ func newNet(set *kernel.Set, p Problem) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Inputs, p.Targets, p.Labels = slices.Clone(p.Inputs), slices.Clone(p.Targets), slices.Clone(p.Labels)
 	n := &Net{set: set, rows: rows, exact: newEngine[float64](set, &p, rows)}
 	n.dim = n.exact.dim
 	if p.Precision == Float32 {

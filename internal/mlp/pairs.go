@@ -28,7 +28,7 @@ func (e *engine[T]) canPair() bool {
 // doubleInputs doubles the inputs of a batch's data rows and of those that
 // follow its last one, whose results are not used.
 func (e *engine[T]) doubleInputs() {
-	doubled, inputs := e.frame[e.doubled(0)], e.frame[slotInputs]
+	doubled, inputs := e.frame[e.doubled(0)], e.frame[e.activation(0)]
 	for i := range e.layers[0].in {
 		d := (*[kernel.PairRow]T)(doubled[i*kernel.PairRow:])
 		for b, x := range (*[kernel.PairRows]T)(inputs[i*e.inputLen:]) {

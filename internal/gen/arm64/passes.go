@@ -77,13 +77,14 @@ func narrow(t *text) {
 	t.turns(4, "turn", 5)
 }
 
-// Byte offsets in kernel.summand.
+// Byte offsets in kernel.Summand, which begins with a number: of slices'
+// addresses, 0 for those that are not there.
 const (
-	sX       = 0
-	sC       = 8
-	sEach    = 16 // not 0 if c has a number for each element
-	sFloat32 = 24 // not 0 if x holds floats
-	sSize    = 32
+	sEach    = 8
+	sX       = 32
+	sFloat32 = 56
+	sPrior   = 80
+	sSize    = 104
 )
 
 // combine sums, for one turn after another, over the terms. rounded, if
@@ -92,7 +93,7 @@ func combine(t *text) {
 	const (
 		dst, rounded, terms, n, turns x = 2, 3, 4, 5, 6
 		offset, floats                x = 7, 8 // bytes, of doubles and of floats
-		term, left, px, pc, which     x = 9, 10, 11, 12, 13
+		term, left, px, pc, prior     x = 9, 10, 11, 12, 13
 	)
 	acc, number, coef := group(0), group(8), group(16)
 	t.startPublic(float64s, "Combine", "(dst *float64, rounded *float32, summands unsafe.Pointer, n, turns int)", 0, 40)
@@ -105,10 +106,11 @@ func combine(t *text) {
 	t.line("MOVD %v, %v", terms, term)
 	t.line("MOVD %v, %v", n, left)
 	t.label("term")
+	t.field(term, sPrior, prior)
+	t.field(term, sFloat32, px)
+	t.line("CBNZ %v, float32", px)
 	t.field(term, sX, px)
-	t.field(term, sC, pc)
-	t.field(term, sFloat32, which)
-	t.line("CBNZ %v, float32", which)
+	t.label("float64")
 	t.line("ADD %v, %v, %v", offset, px, px)
 	t.loadAll(px, number)
 	t.line("JMP loaded")
@@ -116,9 +118,9 @@ func combine(t *text) {
 	t.line("ADD %v, %v, %v", floats, px, px)
 	t.loadFloats(px, number)
 	t.label("loaded")
-	t.field(term, sEach, which)
-	t.line("CBNZ %v, each", which)
-	t.broadcast(pc, coef[0])
+	t.field(term, sEach, pc)
+	t.line("CBNZ %v, each", pc)
+	t.broadcast(term, coef[0])
 	for i, a := range acc {
 		t.fmla(number[i], coef[0], a)
 	}
@@ -130,6 +132,9 @@ func combine(t *text) {
 		t.fmla(number[i], coef[i], a)
 	}
 	t.label("added")
+	t.line("MOVD %v, %v", prior, px)
+	t.line("MOVD ZR, %v", prior)
+	t.line("CBNZ %v, float64", px)
 	t.advance(sSize, term)
 	t.line("SUB $1, %v, %v", left, left)
 	t.line("CBNZ %v, term", left)

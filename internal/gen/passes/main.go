@@ -82,19 +82,21 @@ func narrow(s simd.Set) {
 	turns(n, "turn", restore)
 }
 
-// Byte offsets in kernel.summand.
+// Byte offsets in kernel.Summand: of a number and of slices' addresses, 0 for
+// those that are not there.
 const (
-	sX       = 0
-	sC       = 8
-	sEach    = 16 // not 0 if c has a number for each element
-	sFloat32 = 24 // not 0 if x holds floats
-	sSize    = 32
+	sAll     = 0
+	sEach    = 8
+	sX       = 32
+	sFloat32 = 56
+	sPrior   = 80
+	sSize    = 104
 )
 
 // combine sums, for one turn after another, over the terms. rounded, if
 // there is one, receives the sums as floats.
 func combine(s simd.Set) {
-	text("Combine", s, "func(dst *float64, rounded *float32, summands *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms c∘x, turns × %d numbers.", unroll*elements(s)))
+	text("Combine", s, "func(dst *float64, rounded *float32, summands *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms, turns × %d numbers.", unroll*elements(s)))
 	dst, turnsLeft := Load(Param("dst"), GP64()), Load(Param("turns"), GP64())
 	rounded := Load(Param("rounded"), GP64())
 	restore := simd.FlushDenormals()
@@ -112,31 +114,37 @@ func combine(s simd.Set) {
 		MOVQ(Mem{Base: term, Disp: o}, r)
 		return r
 	}
-	x, c, each, isFloat32 := field(sX), field(sC), field(sEach), field(sFloat32)
+	x, each, prior := field(sFloat32), field(sEach), field(sPrior)
 	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: offset, Scale: 1, Disp: s.Bytes * i} }
 	add := func(kind string, number func(i int) Op) {
 		TESTQ(each, each)
 		JNZ(LabelRef("each" + kind))
-		all := s.Broadcast(Mem{Base: c})
+		all := s.Broadcast(Mem{Base: term, Disp: sAll})
 		for i, a := range acc {
 			s.FMA(number(i), all, a)
 		}
 		JMP(LabelRef("added"))
 		Label("each" + kind)
 		for i, a := range acc {
-			s.FMA(number(i), s.LoadPart(at(c, i), nil), a)
+			s.FMA(number(i), s.LoadPart(at(each, i), nil), a)
 		}
-		JMP(LabelRef("added"))
 	}
-	TESTQ(isFloat32, isFloat32)
+	TESTQ(x, x)
 	JNZ(LabelRef("float32"))
+	MOVQ(Mem{Base: term, Disp: sX}, x)
+	Label("float64")
 	add("", func(i int) Op { return at(x, i) })
+	JMP(LabelRef("added"))
 	Label("float32")
 	floats := GP64()
 	MOVQ(offset, floats)
 	SHRQ(U8(1), floats)
 	add("Float32", func(i int) Op { return widened(s, Mem{Base: x, Index: floats, Scale: 1, Disp: s.Bytes / 2 * i}) })
 	Label("added")
+	MOVQ(prior, x)
+	XORQ(prior, prior)
+	TESTQ(x, x)
+	JNZ(LabelRef("float64"))
 	ADDQ(U32(sSize), term)
 	DECQ(left)
 	JNZ(LabelRef("term"))

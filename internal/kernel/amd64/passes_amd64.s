@@ -55,15 +55,17 @@ turn:
 	VXORPS Z3, Z3, Z3
 
 term:
-	MOVQ         (SI), R8
-	MOVQ         8(SI), R9
-	MOVQ         16(SI), R10
-	MOVQ         24(SI), R11
-	TESTQ        R11, R11
-	JNZ          float32
-	TESTQ        R10, R10
+	MOVQ  56(SI), R8
+	MOVQ  8(SI), R9
+	MOVQ  80(SI), R10
+	TESTQ R8, R8
+	JNZ   float32
+	MOVQ  32(SI), R8
+
+float64:
+	TESTQ        R9, R9
 	JNZ          each
-	VBROADCASTSD (R9), Z4
+	VBROADCASTSD (SI), Z4
 	VFMADD231PD  (R8)(BX*1), Z4, Z0
 	VFMADD231PD  64(R8)(BX*1), Z4, Z1
 	VFMADD231PD  128(R8)(BX*1), Z4, Z2
@@ -84,9 +86,9 @@ each:
 float32:
 	MOVQ         BX, R11
 	SHRQ         $0x01, R11
-	TESTQ        R10, R10
+	TESTQ        R9, R9
 	JNZ          eachFloat32
-	VBROADCASTSD (R9), Z4
+	VBROADCASTSD (SI), Z4
 	VCVTPS2PD    (R8)(R11*1), Z5
 	VFMADD231PD  Z5, Z4, Z0
 	VCVTPS2PD    32(R8)(R11*1), Z5
@@ -112,7 +114,11 @@ eachFloat32:
 	VFMADD231PD Z4, Z5, Z3
 
 added:
-	ADDQ      $0x00000020, SI
+	MOVQ      R10, R8
+	XORQ      R10, R10
+	TESTQ     R8, R8
+	JNZ       float64
+	ADDQ      $0x00000068, SI
 	DECQ      DI
 	JNZ       term
 	VMOVUPD   Z0, (AX)(BX*1)
@@ -401,15 +407,17 @@ turn:
 	VXORPS Y3, Y3, Y3
 
 term:
-	MOVQ         (SI), R8
-	MOVQ         8(SI), R9
-	MOVQ         16(SI), R10
-	MOVQ         24(SI), R11
-	TESTQ        R11, R11
-	JNZ          float32
-	TESTQ        R10, R10
+	MOVQ  56(SI), R8
+	MOVQ  8(SI), R9
+	MOVQ  80(SI), R10
+	TESTQ R8, R8
+	JNZ   float32
+	MOVQ  32(SI), R8
+
+float64:
+	TESTQ        R9, R9
 	JNZ          each
-	VBROADCASTSD (R9), Y4
+	VBROADCASTSD (SI), Y4
 	VFMADD231PD  (R8)(BX*1), Y4, Y0
 	VFMADD231PD  32(R8)(BX*1), Y4, Y1
 	VFMADD231PD  64(R8)(BX*1), Y4, Y2
@@ -430,9 +438,9 @@ each:
 float32:
 	MOVQ         BX, R11
 	SHRQ         $0x01, R11
-	TESTQ        R10, R10
+	TESTQ        R9, R9
 	JNZ          eachFloat32
-	VBROADCASTSD (R9), Y4
+	VBROADCASTSD (SI), Y4
 	VCVTPS2PD    (R8)(R11*1), Y5
 	VFMADD231PD  Y5, Y4, Y0
 	VCVTPS2PD    16(R8)(R11*1), Y5
@@ -458,7 +466,11 @@ eachFloat32:
 	VFMADD231PD Y4, Y5, Y3
 
 added:
-	ADDQ       $0x00000020, SI
+	MOVQ       R10, R8
+	XORQ       R10, R10
+	TESTQ      R8, R8
+	JNZ        float64
+	ADDQ       $0x00000068, SI
 	DECQ       DI
 	JNZ        term
 	VMOVUPD    Y0, (AX)(BX*1)

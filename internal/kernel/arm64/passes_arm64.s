@@ -49,10 +49,11 @@ turn:
 	MOVD R4, R9
 	MOVD R5, R10
 term:
-	MOVD 0(R9), R11
-	MOVD 8(R9), R12
-	MOVD 24(R9), R13
-	CBNZ R13, float32
+	MOVD 80(R9), R13
+	MOVD 56(R9), R11
+	CBNZ R11, float32
+	MOVD 32(R9), R11
+float64:
 	ADD R7, R11, R11
 	WORD $0x3dc00168 // ldr q8, [x11, #0]
 	WORD $0x3dc00569 // ldr q9, [x11, #16]
@@ -68,9 +69,9 @@ float32:
 	WORD $0x0e61796a // fcvtl v10.2d, v11.2s
 	WORD $0x4e61796b // fcvtl2 v11.2d, v11.4s
 loaded:
-	MOVD 16(R9), R13
-	CBNZ R13, each
-	WORD $0x4d40cd90 // ld1r {v16.2d}, [x12]
+	MOVD 8(R9), R12
+	CBNZ R12, each
+	WORD $0x4d40cd30 // ld1r {v16.2d}, [x9]
 	WORD $0x4e68ce00 // fmla v0.2d, v16.2d, v8.2d
 	WORD $0x4e69ce01 // fmla v1.2d, v16.2d, v9.2d
 	WORD $0x4e6ace02 // fmla v2.2d, v16.2d, v10.2d
@@ -87,7 +88,10 @@ each:
 	WORD $0x4e6ace42 // fmla v2.2d, v18.2d, v10.2d
 	WORD $0x4e6bce63 // fmla v3.2d, v19.2d, v11.2d
 added:
-	ADD $32, R9, R9
+	MOVD R13, R11
+	MOVD ZR, R13
+	CBNZ R11, float64
+	ADD $104, R9, R9
 	SUB $1, R10, R10
 	CBNZ R10, term
 	ADD R2, R7, R11
