@@ -25,6 +25,7 @@ type TableSpec struct {
 	Rows    []string `json:"rows,omitempty"`    // settings; those of the figure's panels, lines and x
 	Columns []string `json:"columns,omitempty"` // settings each of whose values has a column of each value; none
 	Values  []string `json:"values,omitempty"`  // observations; the distance, all scores that there are, gradients
+	Note    string   `json:"note,omitempty"`    // stands below the table
 }
 
 // axes are the settings that may be a figure's or a table's axis, observations

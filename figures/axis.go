@@ -9,8 +9,92 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
+
+// Axes are made by builders and turned into ticks by the renderer.
+
+const (
+	stepLabel = "step size η"
+	timeUnit  = "simulation time"
+	// edge is the space, in points, between the outermost steps and the edges of
+	// a panel.
+	edge = 12
+)
+
+// title is the label with its unit.
+func (a Axis) title() string {
+	if a.Unit == "" {
+		return a.Label
+	}
+	return a.Label + " (" + a.Unit + ")"
+}
+
+// at returns the value at a fraction of the axis.
+func (a Axis) at(fraction float64) float64 {
+	if a.Log {
+		return a.Low * math.Pow(a.High/a.Low, fraction)
+	}
+	return a.Low + fraction*(a.High-a.Low)
+}
+
+// shows reports whether a value has a place on the axis: log axes panic at
+// values ≤ 0 (gonum/plot#681).
+func (a Axis) shows(x float64) bool {
+	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!a.Log || x > 0)
+}
+
+// clamp returns the value of the axis that is nearest to x.
+func (a Axis) clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
+
+// padded widens the axis by a fraction of its length on both sides.
+func (a Axis) padded(fraction float64) Axis {
+	a.Low, a.High = a.at(-fraction), a.at(1+fraction)
+	return a
+}
+
+// over makes the axis span the values that it shows. Without any, or with one
+// only, it is a decade around it or 1, or two units around it or 0.
+func (a Axis) over(values ...[]float64) Axis {
+	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.shows(v) })
+	switch {
+	case len(shown) > 0:
+		a.Low, a.High = slices.Min(shown), slices.Max(shown)
+	case a.Log:
+		a.Low, a.High = 1, 1
+	default:
+		a.Low, a.High = 0, 1
+	}
+	switch {
+	case a.Low < a.High:
+	case a.Log:
+		a.Low, a.High = a.Low/math.Sqrt(10), a.High*math.Sqrt(10)
+	default:
+		a.Low, a.High = a.Low-1, a.High+1
+	}
+	return a
+}
+
+// roomy pads the axis so that, on a panel of a width, the outermost values have
+// some points of room.
+func (a Axis) roomy(width float64) Axis {
+	return a.padded(edge / (dataWidth(width) - 2*edge))
+}
+
+// dataWidth and dataHeight are what is left for the data of a panel, about.
+func dataWidth(width float64) float64   { return width - panelGap - 8 }
+func dataHeight(height float64) float64 { return height - panelTitle - 6 }
+
+// ticks returns the ticks of an axis of a length on paper; extent is what a
+// label takes of it.
+func (a Axis) ticks(length vg.Length, extent func(label string) vg.Length) []plot.Tick {
+	switch {
+	case a.Powers:
+		return decadeTicks(a.Low, a.High)
+	case a.Log:
+		return logTicks(a.Low, a.High, length, extent)
+	}
+	return linearTicks(a.Low, a.High, a.Ticks)
+}
 
 // overhang is how far a label, with the space around it, may stick out of its
 // axis, in points.
@@ -32,12 +116,7 @@ func logTicks(low, high float64, length vg.Length, extent func(label string) vg.
 		if e[0] < -overhang || e[1] > length+overhang {
 			return false
 		}
-		for _, o := range extents {
-			if e[0] < o[1] && o[0] < e[1] {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(extents, func(o [2]vg.Length) bool { return e[0] < o[1] && o[0] < e[1] })
 	}
 	for _, mantissa := range []float64{1, 2, 5} {
 		for k := math.Floor(math.Log10(low)); k <= math.Ceil(math.Log10(high)); k++ {
@@ -62,6 +141,25 @@ func across(label string) vg.Length { return sans(tickSize, ink).Width(label) }
 
 // Labels are written upright, so along a vertical axis each takes its height.
 func upwards(string) vg.Length { return tickSize }
+
+// mostDecades is how many labels an axis of powers of ten has at most.
+const mostDecades = 6
+
+// decadeTicks returns ticks at the powers of ten, every second, third …
+// labelled if they are many.
+func decadeTicks(low, high float64) []plot.Tick {
+	first, last := int(math.Ceil(math.Log10(low))), int(math.Floor(math.Log10(high)))
+	every := 1 + (last-first)/mostDecades
+	var ticks []plot.Tick
+	for k := first; k <= last; k++ {
+		t := plot.Tick{Value: power(1, k)}
+		if (k-first)%every == 0 {
+			t.Label = fmt.Sprintf("1e%d", k)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
 
 // power returns mantissa·10^k as the float64 that the decimal denotes.
 func power(mantissa float64, k int) float64 {
@@ -98,93 +196,4 @@ func linearTicks(low, high float64, n int) []plot.Tick {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strings.Replace(label, "-", "−", 1)})
 	}
 	return ticks
-}
-
-// axis is one axis of a panel: its range, its ticks, and whether it is
-// logarithmic.
-type axis struct {
-	low, high float64
-	log       bool
-	ticks     []plot.Tick
-}
-
-// apply sets a panel's axis. Labels are left out where a neighbour has them.
-func (a axis) apply(to *plot.Axis, labels bool) {
-	to.Min, to.Max = a.low, a.high
-	if a.log {
-		to.Scale = plot.LogScale{}
-	}
-	ticks := slices.Clone(a.ticks)
-	for i := range ticks {
-		if !labels {
-			ticks[i].Label = ""
-		}
-	}
-	to.Tick.Marker = plot.ConstantTicks(ticks)
-}
-
-// at returns the value at a fraction of the axis.
-func (a axis) at(fraction float64) float64 {
-	if a.log {
-		return a.low * math.Pow(a.high/a.low, fraction)
-	}
-	return a.low + fraction*(a.high-a.low)
-}
-
-// shows reports whether a value has a place on the axis: log axes panic at
-// values ≤ 0 (gonum/plot#681).
-func (a axis) shows(x float64) bool {
-	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!a.log || x > 0)
-}
-
-// clamp returns the value of the axis that is nearest to x.
-func (a axis) clamp(x float64) float64 { return min(max(x, a.low), a.high) }
-
-// padded widens the axis by a fraction of its length on both sides.
-func (a axis) padded(fraction float64) axis {
-	a.low, a.high = a.at(-fraction), a.at(1+fraction)
-	return a
-}
-
-// logRange is the logarithmic axis over the values > 0. Without any, or with
-// one only, it is a decade around it, or around 1.
-func logRange(values []float64) axis {
-	a := axis{log: true}.over(values, 1, 1)
-	if a.low == a.high {
-		a.low, a.high = a.low/math.Sqrt(10), a.high*math.Sqrt(10)
-	}
-	return a
-}
-
-// linearRange is the axis over the values that are numbers.
-func linearRange(values ...[]float64) axis {
-	a := axis{}.over(slices.Concat(values...), 0, 1)
-	if a.low == a.high {
-		a.low, a.high = a.low-1, a.high+1
-	}
-	return a
-}
-
-// over spans the values that the axis shows; without any, low to high.
-func (a axis) over(values []float64, low, high float64) axis {
-	shown := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !a.shows(v) })
-	a.low, a.high = low, high
-	if len(shown) > 0 {
-		a.low, a.high = slices.Min(shown), slices.Max(shown)
-	}
-	return a
-}
-
-// gridLines draws faint horizontal lines at the labelled ticks of the
-// vertical axis.
-type gridLines struct{ ticks []plot.Tick }
-
-func (g gridLines) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	style := draw.LineStyle{Color: gridGrey, Width: 0.5}
-	for _, t := range g.ticks {
-		if t.Label != "" && t.Value > p.Y.Min && t.Value <= p.Y.Max {
-			c.StrokeLine2(style, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
-		}
-	}
 }

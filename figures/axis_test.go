@@ -72,9 +72,9 @@ func TestRangesWithoutUsableValues(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"none": nil, "zero": {0}, "negative": {-1}, "not a number": {math.NaN(), math.Inf(1)}, "one": {0.3}, "twice the same": {2, 2},
 	} {
-		for kind, a := range map[string]axis{"log": logRange(values), "linear": linearRange(values)} {
-			if !(a.low < a.high) || math.IsInf(a.low, 0) || math.IsInf(a.high, 0) || kind == "log" && a.low <= 0 {
-				t.Errorf("%s axis over values %s: %v … %v", kind, name, a.low, a.high)
+		for kind, a := range map[string]Axis{"log": Axis{Log: true}.over(values), "linear": Axis{}.over(values)} {
+			if !(a.Low < a.High) || math.IsInf(a.Low, 0) || math.IsInf(a.High, 0) || kind == "log" && a.Low <= 0 {
+				t.Errorf("%s axis over values %s: %v … %v", kind, name, a.Low, a.High)
 			}
 		}
 	}

@@ -2,24 +2,14 @@ package figures
 
 import (
 	"cmp"
-	"image"
-	"image/color"
 	"math"
 	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
-
-// grid is a log-density on a rectangular grid, value[j*len(x)+i] at (x[i],
-// y[j]).
-type grid struct{ x, y, value []float64 }
 
 // massLevels returns the log-densities whose superlevel sets hold the given
 // shares of the mass on the grid (highest-density regions).
-func (g grid) massLevels(shares []float64) []float64 {
-	sorted := slices.Clone(g.value)
+func (h *Heat) massLevels(shares []float64) []float64 {
+	sorted := slices.Clone(h.Value)
 	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(b, a) })
 	var total float64
 	for _, v := range sorted {
@@ -45,11 +35,11 @@ type segment [2][2]float64
 // contour returns the pieces of the curve on which the value is level. Each
 // cell of the grid is cut into two triangles, in which interpolation is
 // linear and a contour is one straight piece, so that no saddle is ambiguous.
-func (g grid) contour(level float64) []segment {
+func (h *Heat) contour(level float64) []segment {
 	var out []segment
-	n := len(g.x)
-	corner := func(i, j int) [3]float64 { return [3]float64{g.x[i], g.y[j], g.value[j*n+i] - level} }
-	for j := range len(g.y) - 1 {
+	n := len(h.X)
+	corner := func(i, j int) [3]float64 { return [3]float64{h.X[i], h.Y[j], h.Value[j*n+i] - level} }
+	for j := range len(h.Y) - 1 {
 		for i := range n - 1 {
 			a, b, c, d := corner(i, j), corner(i+1, j), corner(i+1, j+1), corner(i, j+1)
 			out = appendCrossing(out, a, b, c)
@@ -76,69 +66,12 @@ func appendCrossing(out []segment, corners ...[3]float64) []segment {
 	return out
 }
 
-// contours draws highest-density regions of a grid: their boundaries, and
-// the density as a heat map behind them if filled.
-type contours struct {
-	grid
-	levels []float64
-	filled bool
-}
-
-// contourStyle is black over the heat map; over paths contours are grey.
-var contourStyle = draw.LineStyle{Color: okabeIto[6], Width: 0.45}
-
-// Plot draws the contours.
-func (k contours) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	if k.filled {
-		k.fill(&c, x, y)
+// outline is the boundary of the region above a level as a line with gaps.
+func (h *Heat) outline(level float64, style Style) Series {
+	s := Series{Name: "contours", Style: style}
+	for _, p := range h.contour(level) {
+		s.X = append(s.X, p[0][0], p[1][0], math.NaN())
+		s.Y = append(s.Y, p[0][1], p[1][1], math.NaN())
 	}
-	style := contourStyle
-	if !k.filled {
-		style.Color = selfGrey
-	}
-	for _, level := range k.levels {
-		var path vg.Path
-		for _, s := range k.contour(level) {
-			path.Move(vg.Point{X: x(s[0][0]), Y: y(s[0][1])})
-			path.Line(vg.Point{X: x(s[1][0]), Y: y(s[1][1])})
-		}
-		if len(path) > 0 {
-			c.SetLineStyle(style)
-			c.Stroke(path)
-		}
-	}
-}
-
-// fillFinesse is how many pixels of the heat map lie between two points of
-// the grid.
-const fillFinesse = 4
-
-// heat are the colours from no density to the mode.
-var heat = []color.NRGBA{
-	{R: 0xff, G: 0xff, B: 0xff, A: 0xff}, {R: 0xd6, G: 0xe6, B: 0xf2, A: 0xff}, {R: 0x8d, G: 0xbc, B: 0xdc, A: 0xff}, {R: 0x3f, G: 0x88, B: 0xbd, A: 0xff},
-}
-
-// fill draws the density as an image over the grid's box.
-func (k contours) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
-	n, m := len(k.x), len(k.y)
-	top := slices.Max(k.value)
-	w, h := (n-1)*fillFinesse+1, (m-1)*fillFinesse+1
-	img := image.NewNRGBA(image.Rect(0, 0, w, h))
-	for py := range h {
-		for px := range w {
-			v := k.bilinear(float64(px)/fillFinesse, float64(h-1-py)/fillFinesse)
-			img.SetNRGBA(px, py, interpolate(heat, math.Exp(v-top)))
-		}
-	}
-	c.DrawImage(vg.Rectangle{Min: vg.Point{X: x(k.x[0]), Y: y(k.y[0])}, Max: vg.Point{X: x(k.x[n-1]), Y: y(k.y[m-1])}}, img)
-}
-
-// bilinear interpolates at a fractional index.
-func (g grid) bilinear(i, j float64) float64 {
-	n := len(g.x)
-	i0, j0 := min(int(i), n-2), min(int(j), len(g.y)-2)
-	a, b := i-float64(i0), j-float64(j0)
-	at := func(i, j int) float64 { return g.value[j*n+i] }
-	return (1-b)*((1-a)*at(i0, j0)+a*at(i0+1, j0)) + b*((1-a)*at(i0, j0+1)+a*at(i0+1, j0+1))
+	return s
 }

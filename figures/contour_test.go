@@ -6,15 +6,15 @@ import (
 )
 
 // bell is the log-density −r²/2 on n × n points of [−5, 5]².
-func bell(n int) grid {
-	var g grid
+func bell(n int) *Heat {
+	g := &Heat{}
 	for i := range n {
-		g.x = append(g.x, -5+10*float64(i)/float64(n-1))
+		g.X = append(g.X, -5+10*float64(i)/float64(n-1))
 	}
-	g.y = g.x
-	for _, y := range g.y {
-		for _, x := range g.x {
-			g.value = append(g.value, -(x*x+y*y)/2)
+	g.Y = g.X
+	for _, y := range g.Y {
+		for _, x := range g.X {
+			g.Value = append(g.Value, -(x*x+y*y)/2)
 		}
 	}
 	return g
@@ -53,13 +53,13 @@ func TestContourIsTheCircle(t *testing.T) {
 
 func TestBilinearMeetsTheGrid(t *testing.T) {
 	g := bell(11)
-	if got, want := g.bilinear(3, 7), g.value[7*11+3]; got != want {
+	if got, want := g.bilinear(3, 7), g.Value[7*11+3]; got != want {
 		t.Errorf("at a grid point %v, want %v", got, want)
 	}
-	if got, want := g.bilinear(10, 10), g.value[120]; got != want {
+	if got, want := g.bilinear(10, 10), g.Value[120]; got != want {
 		t.Errorf("at the last corner %v, want %v", got, want)
 	}
-	if got, want := g.bilinear(2.5, 0), (g.value[2]+g.value[3])/2; math.Abs(got-want) > 1e-12 {
+	if got, want := g.bilinear(2.5, 0), (g.Value[2]+g.Value[3])/2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("half way %v, want %v", got, want)
 	}
 }

@@ -61,7 +61,8 @@ func Example() {
 	// | wine     | full  | split:OBABO | 0.005 | 1      | 0.100    | yes     | 25000     |
 	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | yes     | 12500     |
 	// +----------+-------+-------------+-------+--------+----------+---------+-----------+
-	// Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.
+	// Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no
+	// scores.
 	// In band: the distance is at most the 95 % quantile of the self-distance of independent chains.
 	// Profile quick. 50 samples per chain.
 	// my-study.csv

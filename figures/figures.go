@@ -1,7 +1,8 @@
-// Package figures draws figures and tables from what runs left in a store. It
-// runs no chain and computes nothing but layout and means over splits.
+// Package figures makes figures and tables of what runs left in a store, and
+// draws them. It runs no chain and computes nothing but layout and means over
+// splits.
 //
-// A Drawer draws one study of a run at a time, given its plan: the manifest that
+// A Drawer makes one study of a run at a time, given its plan: the manifest that
 // states which results the study needs and what legends and captions say of its
 // data sets and integrators.
 //
@@ -9,17 +10,22 @@
 //	drawer := figures.Drawer{Results: bench.Results{Store: store}, Dir: "out", All: plans}
 //	out, err := drawer.Draw(plans[0])
 //
-// A study is drawn by what it has, so one of your own needs nothing here:
+// Figure and Table are plain data, which have JSON: Draw writes them as files,
+// and any other renderer can show them. Make returns them and writes nothing.
+//
+// A study is shown as it says (bench.FigureSpec, bench.TableSpec), and else by
+// what it has:
 //
 //	distances           a panel per data set and batch size against the step size, a
-//	                    line per whatever varies beside, and a table (sweep.go, summary.go)
-//	exact errors        a panel per observable and scheme, and fitted orders (orders.go)
-//	both                the first, and a twin with exact errors below (twin.go)
+//	                    line per whatever varies beside, and a table (sweep.go, tables.go)
+//	exact errors        a row of panels per integrator, and fitted orders (orders.go)
+//	both                the first, and a twin with exact errors below (orders.go)
 //	paths, histograms,  the paper's Figures 2 and 3 and the predictive posterior
 //	marginals           (paths.go, toy.go, synthetic.go)
 //	choices, references the paper's tables, beside its numbers (tables.go)
 //
-// Two studies are known by id: precision (precision.go) and claims (claims.go).
+// Two studies are known by id: precision, which is a table, and claims
+// (claims.go).
 //
 // Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn; every
 // table as text, CSV and JSON. All but the PDFs, which carry a date, have the
@@ -28,12 +34,11 @@ package figures
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"math"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,56 +59,133 @@ type Drawer struct {
 	All []bench.Plan
 }
 
-// Output is what was drawn.
+// Output is what a study shows.
 type Output struct {
-	Files []string
-	Text  string // a table, for the terminal; empty for figures
-	Notes []string
-	Cells int // that there are results of
-	Of    int // cells needed
+	Figures []*Figure
+	Tables  []*Table
+	Text    string // a table, for the terminal; empty if there is none, or a long one
+	Notes   []string
+	Cells   int      // that there are results of
+	Of      int      // cells needed
+	Files   []string // that Draw wrote
+
+	others []file // beside those of figures and tables
 }
 
-// Draw draws one study's figures and tables. Results that are missing leave
-// gaps, which the caption counts; none at all is an error.
+// file is a file of a study: its name and its bytes.
+type file struct {
+	name string
+	data []byte
+}
+
+// Draw makes one study's figures and tables and writes their files. Results that
+// are missing leave gaps, which the caption counts; none at all is an error.
 func (r Drawer) Draw(p bench.Plan) (*Output, error) {
-	d := r.drawing(p)
-	if len(p.Jobs()) > 0 && len(d.results) == 0 {
-		return nil, fmt.Errorf("figures: no results of study %s (0 of %d cells): run it first", p.ID, d.out.Of)
+	out, err := r.Make(p)
+	if err != nil {
+		return out, err
 	}
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return nil, usage.Errorf("folder for figures cannot be created: %w", err)
 	}
-	return d.out, drawerOf(p)(d)
+	for _, f := range out.Figures {
+		if err := out.writeFigure(r.Dir, f); err != nil {
+			return out, err
+		}
+	}
+	for _, t := range out.Tables {
+		if err := out.writeTable(r.Dir, t); err != nil {
+			return out, err
+		}
+	}
+	for _, f := range out.others {
+		if err := out.write(r.Dir, f.name, f.data, nil); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
-// drawerOf returns what draws a study.
-func drawerOf(p bench.Plan) func(*drawing) error {
+// Make makes one study's figures and tables, as Draw does, and writes nothing.
+func (r Drawer) Make(p bench.Plan) (*Output, error) {
+	d := r.drawing(p)
+	if len(p.Jobs()) > 0 && len(d.results) == 0 {
+		return nil, fmt.Errorf("figures: no results of study %s (0 of %d cells): run it first", p.ID, d.out.Of)
+	}
+	kind := kindOf(p)
+	if makers[kind] == nil {
+		return nil, usage.Errorf("study %s: kind of figure %q: want one of %s", p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+	}
+	if err := makers[kind](d); err != nil {
+		return d.out, err
+	}
+	for i, t := range d.out.Tables {
+		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
+			continue
+		}
+		text, err := t.Text(table.Width())
+		if err != nil {
+			return d.out, err
+		}
+		if i > 0 {
+			d.out.Text += "\n"
+		}
+		d.out.Text += text
+	}
+	return d.out, nil
+}
+
+// longestPrinted is how many rows of a table beside a figure a terminal gets;
+// longer ones are files alone.
+const longestPrinted = 24
+
+// makers make the figures and tables that a study may ask for by kind
+// (bench.FigureSpec.Kind).
+var makers = map[string]func(*drawing) error{
+	"": drawSweep, "exact-bottleneck": drawSweep, "precision": drawPrecision, "orders": drawOrders, "claims": drawClaims,
+	"paths": drawPaths, "toy": drawToy, "synthetic": drawSynthetic, "scores": drawScores, "autocorrelation": drawAutocorrelation,
+}
+
+// kindOf is the kind of a study that names none: what it has says it.
+func kindOf(p bench.Plan) string {
+	if p.Figure != nil && p.Figure.Kind != "" {
+		return p.Figure.Kind
+	}
 	observed := make(map[bench.Observable]bool)
 	for _, j := range p.Cells {
 		observed[j.Cell.Observe] = true
 	}
 	switch {
 	case p.ID == paper.StudyID:
-		return drawClaims
-	case p.ID == "precision":
-		return drawPrecision
+		return "claims"
+	case p.ID == "precision" && p.Figure == nil && p.Table == nil:
+		return "precision"
 	case len(p.Jobs()) == 0:
-		return drawOrders
+		return "orders"
 	case observed[bench.Path] || observed[bench.Density]:
-		return drawPaths
+		return "paths"
 	case observed[bench.Histogram]:
-		return drawToy
+		return "toy"
 	case observed[bench.Marginals]:
-		return drawSynthetic
+		return "synthetic"
 	case len(p.Choices) > 0:
-		return drawScores
+		return "scores"
 	case observed[bench.Reference]:
-		return drawAutocorrelation
+		return "autocorrelation"
 	}
-	return drawSweep
+	return ""
 }
 
-// drawing is one figure or table in the making.
+// drawPrecision makes a table with a line per pair of chains: a figure would show
+// pairs of points that lie on each other.
+func drawPrecision(d *drawing) error {
+	return drawTable(d, d.plan.ID, &bench.TableSpec{
+		Rows: []string{"data", "split", "batch", "step", "samples"}, Columns: []string{"precision"}, Values: []string{distance},
+		Note: "η is the largest step known to be stable, wherever a chain starts. The chains have streams of their own.",
+	})
+}
+
+// drawing is a study's figures and tables in the making.
 type drawing struct {
 	Drawer
 	plan    bench.Plan
@@ -117,110 +199,85 @@ func (r Drawer) drawing(p bench.Plan) *drawing {
 	return &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
 }
 
-// write writes one of the drawing's files.
+// write keeps a file of the study for Draw to write.
 func (d *drawing) write(suffix string, data []byte) error {
-	path := filepath.Join(d.Dir, d.plan.ID+suffix)
-	if err := atomicfile.Write(path, data); err != nil {
-		return fmt.Errorf("figures: %w", err)
-	}
-	d.out.Files = append(d.out.Files, path)
+	d.out.others = append(d.out.others, file{d.plan.ID + suffix, data})
 	return nil
 }
 
-// listing is a table as text, CSV and JSON.
-type listing[R any] struct {
-	rows      []R
-	header    string // columns for people, separated by commas
-	text      func(R) []string
-	csvHeader string // columns for programs
-	csv       func(R) []string
-	json      any // the rows if nil
-	notes     []string
-}
-
-// write writes the files of a listing.
-func (l listing[R]) write(d *drawing) error {
-	var text, csv [][]string
-	for _, r := range l.rows {
-		text, csv = append(text, l.text(r)), append(csv, l.csv(r))
-	}
-	if err := d.csv(strings.Split(l.csvHeader, ","), csv); err != nil {
-		return err
-	}
-	if l.json == nil {
-		l.json = l.rows
-	}
-	if err := d.json(l.json); err != nil {
-		return err
-	}
-	return d.table(strings.Split(l.header, ","), text, l.notes)
-}
-
-// csv writes the numbers drawn.
-func (d *drawing) csv(header []string, rows [][]string) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	if err := w.WriteAll(append([][]string{header}, rows...)); err != nil {
-		return fmt.Errorf("figures: %s.csv: %w", d.plan.ID, err)
-	}
-	return d.write(".csv", b.Bytes())
-}
-
-// json writes what a program reads.
-func (d *drawing) json(v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
+// write writes a file of the study.
+func (o *Output) write(dir, name string, data []byte, err error) error {
 	if err != nil {
-		return fmt.Errorf("figures: %s.json: %w", d.plan.ID, err)
+		return fmt.Errorf("figures: %s: %w", name, err)
 	}
-	return d.write(".json", append(data, '\n'))
+	path := filepath.Join(dir, name)
+	if err := atomicfile.Write(path, data); err != nil {
+		return fmt.Errorf("figures: %w", err)
+	}
+	o.Files = append(o.Files, path)
+	return nil
 }
 
-// named is the drawing of a second figure or table of the study, whose files
-// have the suffix in their names.
-func (d *drawing) named(suffix string) *drawing {
-	second := *d
-	second.plan.ID += suffix
-	return &second
-}
-
-// table writes the text of a table, with a title and notes, for the terminal
-// and as a file.
-func (d *drawing) table(header []string, rows [][]string, notes []string) error {
-	var b bytes.Buffer
-	fmt.Fprintln(&b, d.plan.Title)
-	if w := d.replaced(); w != "" {
-		fmt.Fprintln(&b, w)
+// writeFigure writes the numbers, then the figure as PNG, SVG and PDF. The bytes
+// of PNG and SVG depend on the figure alone; a PDF carries its date.
+func (o *Output) writeFigure(dir string, f *Figure) error {
+	data, err := f.Data.CSV()
+	if err := o.write(dir, f.ID+".csv", data, err); err != nil {
+		return err
 	}
-	if err := table.Write(&b, header, rows); err != nil {
-		return fmt.Errorf("figures: %s: %w", d.plan.ID, err)
-	}
-	for _, n := range notes {
-		fmt.Fprintln(&b, n)
-	}
-	if c := d.caption(); c != "" {
-		fmt.Fprintln(&b, c)
-	}
-	d.out.Text = b.String()
-	return d.write(".txt", b.Bytes())
-}
-
-// save writes the sheet as PNG, SVG and PDF. The bytes of PNG and SVG depend on
-// the sheet alone; a PDF carries its date.
-func (d *drawing) save(s *sheet) error {
-	l := s.layout()
-	for _, f := range []struct {
+	l := f.layout()
+	for _, kind := range []struct {
 		suffix string
 		encode func(layout) ([]byte, error)
 	}{{".png", encodePNG}, {".svg", encodeSVG}, {".pdf", encodePDF}} {
-		data, err := f.encode(l)
-		if err != nil {
-			return fmt.Errorf("figures: %s%s: %w", d.plan.ID, f.suffix, err)
-		}
-		if err := d.write(f.suffix, data); err != nil {
+		data, err := kind.encode(l)
+		if err := o.write(dir, f.ID+kind.suffix, data, err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeTable writes a table as CSV, JSON and text. The file has all columns,
+// however wide.
+func (o *Output) writeTable(dir string, t *Table) error {
+	data, err := t.Data.CSV()
+	if err := o.write(dir, t.ID+".csv", data, err); err != nil {
+		return err
+	}
+	data, err = t.Data.JSON()
+	if err := o.write(dir, t.ID+".json", data, err); err != nil {
+		return err
+	}
+	text, err := t.Text(0)
+	return o.write(dir, t.ID+".txt", []byte(text), err)
+}
+
+// Text is the table with its title and notes, at most width characters wide if
+// that can be; 0 is any width.
+func (t *Table) Text(width int) (string, error) {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, t.Title)
+	if t.Warning != "" {
+		fmt.Fprintln(&b, t.Warning)
+	}
+	var header []string
+	var minor []int
+	for _, c := range t.Columns {
+		header, minor = append(header, c.Label), append(minor, c.Minor)
+	}
+	left, err := table.Fit(&b, width, minor, header, t.Rows)
+	if err != nil {
+		return "", fmt.Errorf("figures: %s: %w", t.ID, err)
+	}
+	notes := t.Notes
+	if len(left) > 0 {
+		notes = append([]string{"Left out for want of room: " + strings.Join(left, ", ") + "; " + t.ID + ".txt has all."}, notes...)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(&b, table.Wrap(n, width))
+	}
+	return b.String(), nil
 }
 
 // lacks is the error of a result without what its drawing needs. A record from
@@ -228,35 +285,6 @@ func (d *drawing) save(s *sheet) error {
 func lacks(r bench.Result, what string) error {
 	return fmt.Errorf("figures: result %.12s (%v) lacks %s", r.Key, r.Cell, what)
 }
-
-// number writes a number for a CSV: eight digits, nothing if there is none.
-func number(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', 8, 64)
-}
-
-// fields writes values for a CSV: floats as number does, nothing for null.
-func fields(values ...any) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		switch v := v.(type) {
-		case float64:
-			out[i] = number(v)
-		case *float64:
-			if v != nil {
-				out[i] = number(*v)
-			}
-		default:
-			out[i] = fmt.Sprint(v)
-		}
-	}
-	return out
-}
-
-// decimal writes a number without an exponent: 0.001, 20.
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // caption joins the sentences with what every caption states: the profile,
 // the length of the chains, and what is missing.

@@ -188,7 +188,8 @@ func TestSweepCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(rows[0], sweepHeader) || len(rows) != 1+2*3*4 {
+	header := "dataset,batch,K,scheme,integrator,nl,friction,h,cells,cells_expected,cells_diverged,ks_mean,ks_sd,self_mean,self_p05,self_p95"
+	if strings.Join(rows[0], ",") != header || len(rows) != 1+2*3*4 {
 		t.Fatalf("header %v and %d rows, want a row per panel, method and step", rows[0], len(rows)-1)
 	}
 	find := func(prefix string) string {
@@ -240,13 +241,13 @@ func TestRegressionTableFiles(t *testing.T) {
 	}
 	var table []struct {
 		Dataset, Method string
-		H               []float64
-		Scores          map[string]struct{ Mean, SD, Paper, Difference *float64 }
+		Paper           float64 `json:"rmse_paper"`
+		Difference      float64 `json:"rmse_difference_in_sd"`
 	}
 	if err := json.Unmarshal(read(t, filepath.Join(dir, "regression.json")), &table); err != nil {
 		t.Fatal(err)
 	}
-	if len(table) != 8 || *table[0].Scores["rmse"].Paper != 2.821 || math.Abs(*table[0].Scores["rmse"].Difference-1) > 1e-9 {
+	if len(table) != 8 || table[0].Paper != 2.821 || math.Abs(table[0].Difference-1) > 1e-9 {
 		t.Errorf("JSON differs from the CSV: %+v", table)
 	}
 }
@@ -263,7 +264,7 @@ func TestOneSplitHasNoDeviation(t *testing.T) {
 			t.Errorf("%d ± in %q: want the paper's two alone", n, line)
 		}
 	}
-	if s := string(read(t, filepath.Join(dir, "classification.json"))); !strings.Contains(s, `"sd": null`) {
+	if s := string(read(t, filepath.Join(dir, "classification.json"))); !strings.Contains(s, `"mnll_sd": null`) {
 		t.Error("the JSON has a deviation of one split")
 	}
 }
@@ -286,8 +287,8 @@ func TestTableOfDivergedChains(t *testing.T) {
 }
 
 func TestPNGHasItsResolution(t *testing.T) {
-	s := sheetOf(small(t, "methods"))
-	l := s.layout()
+	p, m := small(t, "methods")
+	l := figureOf(t, p, m).layout()
 	b, err := encodePNG(l)
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +306,8 @@ func TestPNGHasItsResolution(t *testing.T) {
 // file: text in a font that it lacks, or in letters beyond its code page.
 func TestPDFIsWhole(t *testing.T) {
 	for _, name := range []string{"methods", "bottleneck"} {
-		b, err := encodePDF(sheetOf(small(t, name)).layout())
+		p, m := small(t, name)
+		b, err := encodePDF(figureOf(t, p, m).layout())
 		if err != nil || !bytes.HasPrefix(b, []byte("%PDF-")) || !bytes.Contains(b[max(0, len(b)-32):], []byte("%%EOF")) {
 			t.Errorf("%s: PDF of %d bytes, error %v", name, len(b), err)
 		}

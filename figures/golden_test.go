@@ -7,7 +7,9 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"hambench/bench"
 )
@@ -65,10 +67,20 @@ func small(t testing.TB, id string) (bench.Plan, memory) {
 	})
 }
 
-// sheetOf is the sheet of a sweep.
-func sheetOf(p bench.Plan, m memory) *sheet {
-	f := newFamily(p)
-	return f.sheet(Drawer{Results: m}.drawing(p), newSweep(p.Cells, m.Result, f.name))
+// made is what a study shows.
+func made(t testing.TB, p bench.Plan, m memory) *Output {
+	t.Helper()
+	out, err := Drawer{Results: m}.Make(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// figureOf is a study's first figure.
+func figureOf(t testing.TB, p bench.Plan, m memory) *Figure {
+	t.Helper()
+	return made(t, p, m).Figures[0]
 }
 
 // Golden images are small. Anti-aliased edges may differ by rounding between
@@ -115,19 +127,12 @@ func apart(a, b uint32) bool { return max(a, b)-min(a, b) > pixelTolerance }
 
 func TestGoldenImages(t *testing.T) {
 	toy := plan(t, "quick", "toy")
-	d := Drawer{Results: invent(toy, nil)}.drawing(toy)
-	var hs []histogram
-	for _, r := range d.results {
-		h, err := newHistogram(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hs = append(hs, h)
-	}
-	for name, s := range map[string]*sheet{
-		"methods.png":    sheetOf(small(t, "methods")),
-		"bottleneck.png": sheetOf(small(t, "bottleneck")),
-		"toy.png":        toySheet(d, hs),
+	methods, results := small(t, "methods")
+	bottleneck, more := small(t, "bottleneck")
+	for name, s := range map[string]*Figure{
+		"methods.png":    figureOf(t, methods, results),
+		"bottleneck.png": figureOf(t, bottleneck, more),
+		"toy.png":        figureOf(t, toy, invent(toy, nil)),
 	} {
 		got, err := rasterise(s.layout(), goldenDPI)
 		if err != nil {
@@ -150,11 +155,11 @@ func TestGoldenComparisonSeesAMovedPoint(t *testing.T) {
 			r.KS += 0.1
 		}
 	})
-	a, err := rasterise(sheetOf(p, m).layout(), goldenDPI)
+	a, err := rasterise(figureOf(t, p, m).layout(), goldenDPI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := rasterise(sheetOf(p, moved).layout(), goldenDPI)
+	b, err := rasterise(figureOf(t, p, moved).layout(), goldenDPI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,6 +168,8 @@ func TestGoldenComparisonSeesAMovedPoint(t *testing.T) {
 	}
 }
 
+// The file of a table has all columns; what the terminal gets is as wide as it,
+// and says what is left out.
 func TestGoldenTables(t *testing.T) {
 	for _, profile := range []string{"quick", "paper"} {
 		for _, id := range []string{"regression", "classification", "autocorrelation"} {
@@ -174,13 +181,34 @@ func TestGoldenTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := id + "-" + profile + ".txt"
-			if got, want := out.Text, string(golden(t, name, []byte(out.Text))); got != want {
-				t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+			written := read(t, filepath.Join(dir, id+".txt"))
+			if want := golden(t, name, written); string(written) != string(want) {
+				t.Errorf("%s: got\n%s\nwant\n%s", name, written, want)
 			}
-			written, err := os.ReadFile(filepath.Join(dir, id+".txt"))
-			if err != nil || string(written) != out.Text {
-				t.Errorf("%s.txt is not the text for the terminal (%v)", id, err)
+			if text, err := out.Tables[0].Text(100); err != nil || text != out.Text {
+				t.Errorf("%s: the terminal gets\n%s\nwant\n%s (%v)", name, out.Text, text, err)
+			}
+			for _, width := range []int{80, 100, 200} {
+				text, err := out.Tables[0].Text(width)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := widest(text); n > width {
+					t.Errorf("%s: %d characters wide on %d:\n%s", name, n, width, text)
+				}
+				if missing := strings.Contains(text, "Left out for want of room"); missing != (len(strings.Split(strings.Split(text, "\n")[1], "+"))-2 < len(out.Tables[0].Columns)) {
+					t.Errorf("%s at %d: columns are left out without a word:\n%s", name, width, text)
+				}
 			}
 		}
 	}
+}
+
+// widest is the length of the longest line.
+func widest(text string) int {
+	n := 0
+	for _, line := range strings.Split(text, "\n") {
+		n = max(n, utf8.RuneCountInString(line))
+	}
+	return n
 }

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hambench/bench"
 )
 
 // reader is a canvas that notes the texts written on it. Turned text is not
@@ -48,50 +50,30 @@ func (r *reader) FillString(f font.Face, at vg.Point, s string) {
 	r.texts = append(r.texts, placed{text: s, face: f, box: box, upright: r.turned == 0})
 }
 
-// everySheet calls f with the sheets of all figures of all profiles.
-func everySheet(t *testing.T, f func(name string, s *sheet)) {
+// everyFigure calls f with all figures of all profiles.
+func everyFigure(t *testing.T, f func(name string, s *Figure)) {
 	t.Helper()
 	for _, profile := range []string{"quick", "standard", "paper"} {
 		for _, unavailable := range [][]string{nil, uci} {
 			for _, id := range []string{"methods", "integration-length", "friction", "bottleneck"} {
 				p := plan(t, profile, id, unavailable...)
-				f(fmt.Sprintf("%s %s, %d sets away", profile, id, len(unavailable)), sheetOf(p, invent(p, nil)))
+				f(fmt.Sprintf("%s %s, %d sets away", profile, id, len(unavailable)), figureOf(t, p, invent(p, nil)))
 			}
 		}
 	}
-	invented := func(id string) *drawing {
+	for _, id := range []string{"toy", "synthetic", "paths"} {
 		p := plan(t, "quick", id)
-		return Drawer{Results: invent(p, nil)}.drawing(p)
+		f(id, figureOf(t, p, invent(p, nil)))
 	}
-	d := invented("toy")
-	h, err := newHistogram(d.results[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	f("toy", toySheet(d, []histogram{h, h, h}))
-	d = invented("synthetic")
-	m, err := newMarginals(d.results[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	f("synthetic", syntheticSheet(d, d.results[0], m))
-	d = invented("paths")
-	var g grid
-	var walks []walk
-	for _, r := range d.results {
-		if r.Series["logdensity"] != nil {
-			g, _ = newGrid(r)
-		} else {
-			w, _ := newWalk(r)
-			walks = append(walks, w)
-		}
-	}
-	f("paths", pathSheet(d, &g, walks))
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	f("orders", figureOf(t, p, m))
+	p, m = exactPlan(t, plan(t, "quick", "bottleneck").Study)
+	f("bottleneck-exact", made(t, p, m).Figures[1])
 }
 
-// clashes lists the texts of a sheet that lie over another or go beyond the
+// clashes lists the texts of a figure that lie over another or go beyond the
 // page.
-func clashes(s *sheet) (texts []placed, found []string) {
+func clashes(s *Figure) (texts []placed, found []string) {
 	l := s.layout()
 	r := &reader{w: l.total.X, h: l.total.Y}
 	l.draw(draw.New(r))
@@ -114,7 +96,7 @@ func clashes(s *sheet) (texts []placed, found []string) {
 // No text lies over another or beyond the page, and the font has every
 // character.
 func TestTextHasRoom(t *testing.T) {
-	everySheet(t, func(name string, s *sheet) {
+	everyFigure(t, func(name string, s *Figure) {
 		texts, found := clashes(s)
 		for _, f := range found {
 			t.Errorf("%s: %s", name, f)
@@ -122,8 +104,9 @@ func TestTextHasRoom(t *testing.T) {
 		for _, p := range texts {
 			checkGlyphs(t, name, p)
 		}
-		for _, label := range s.yLabels { // turned, so not among what clashes looks at
-			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(s.yLabels))*s.height; w > h {
+		_, labels := s.layout().labels()
+		for _, label := range labels { // turned, so not among what clashes looks at
+			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.Rows)/len(labels))*vg.Length(s.Height); w > h {
 				t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, label, w, h)
 			}
 		}
@@ -133,8 +116,8 @@ func TestTextHasRoom(t *testing.T) {
 // A negative control: too narrow panels must be found out.
 func TestClashesAreFound(t *testing.T) {
 	p := plan(t, "paper", "methods")
-	s := sheetOf(p, invent(p, nil))
-	s.width = 80
+	s := figureOf(t, p, invent(p, nil))
+	s.Width = 80
 	if _, found := clashes(s); len(found) == 0 {
 		t.Error("panel titles of 100 points on panels of 80 are not found to clash")
 	}

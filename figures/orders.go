@@ -1,15 +1,14 @@
 package figures
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/gonum/floats"
 
 	"hambench/bench"
 	"hambench/certify"
@@ -26,279 +25,246 @@ var observableLabels = map[string]string{
 	"r^2":       "E r²",
 }
 
-// exactErrors are the certified errors of one observable of one problem under
-// one scheme, a line per integrator.
-type exactErrors struct {
-	problem, observable, scheme string
-	lines                       []line
+// exactLine is the certified errors of one observable of one integrator under
+// one scheme.
+type exactLine struct {
+	problem, scheme string
+	integrator      string // with its parameters and N_l
+	certify.Observable
+	series Series // without a style
 }
 
-// drawOrders draws the exact errors against the step size, a panel per
-// observable and scheme, a line per integrator, with reference slopes of
-// order 1, 2 and 3; and writes the table of fitted orders. Errors below their
-// resolution are left out.
+// exactLines are those of the observables for which keep is true, in the order
+// of the rows.
+func exactLines(rows []bench.Evidence, keep func(certify.Observable) bool) []exactLine {
+	var out []exactLine
+	for _, r := range rows {
+		name := r.Integrator + valuesText(r.Values)
+		if r.Inner > 1 {
+			name += fmt.Sprintf(", N_l = %d", r.Inner)
+		}
+		for _, x := range r.Observables {
+			if keep(x) {
+				out = append(out, exactLine{r.Problem, r.Scheme, name, x, errorSeries(r.Row, x)})
+			}
+		}
+	}
+	return out
+}
+
+// errorSeries are exact errors by ascending step. An error that is not resolved
+// leaves a gap; an unstable chain counts as lost.
+func errorSeries(r certify.Row, x certify.Observable) Series {
+	h, order := slices.Clone(r.Steps), make([]int, len(r.Steps))
+	floats.ArgsortStable(h, order)
+	s := Series{X: h}
+	for _, i := range order {
+		e, lost := float64(x.Errors[i]), 0.0
+		if i < len(r.Radii) && r.Radii[i] >= 1 {
+			lost = 1
+		} else if !(e > float64(x.Resolution[i])) || x.Verdict == certify.Exact {
+			e = math.NaN()
+		}
+		s.Y = append(s.Y, e)
+		s.Lost = append(s.Lost, lost)
+	}
+	if slices.Max(append(s.Lost, 0)) == 0 {
+		s.Lost = nil
+	}
+	return s
+}
+
+// drawOrders makes the figure of exact errors against the step size: a row of
+// panels per integrator, a panel per problem and observable, a line per scheme;
+// and the table of fitted orders.
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
-	panels := groupErrors(have, func(r certify.Row, x certify.Observable) bool { return observableLabels[x.Name] != "" })
-	if len(panels) == 0 {
+	lines := exactLines(have, func(x certify.Observable) bool { return observableLabels[x.Name] != "" })
+	if len(lines) == 0 {
 		return fmt.Errorf("figures: no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
 	}
 	if len(missing) > 0 {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.", len(missing), len(d.plan.Exact)))
 	}
-	if err := d.writeOrders(have); err != nil {
-		return err
-	}
-	return d.save(ordersSheet(d, panels))
+	f := ordersFigure(lines)
+	f.ID, f.Title = d.plan.ID, d.plan.Title
+	f.Data = ordersRecords(have)
+	d.out.Figures = append(d.out.Figures, f)
+	return d.writeOrders(have)
 }
 
-// groupErrors gathers the errors of the observables for which keep is true, in
-// the order of the rows.
-func groupErrors(rows []bench.Evidence, keep func(certify.Row, certify.Observable) bool) []exactErrors {
-	var out []exactErrors
-	for _, r := range rows {
-		for _, x := range r.Observables {
-			if !keep(r.Row, x) {
-				continue
-			}
-			i := slices.IndexFunc(out, func(e exactErrors) bool {
-				return e.problem == r.Problem && e.observable == x.Name && e.scheme == r.Scheme
-			})
-			if i < 0 {
-				i = len(out)
-				out = append(out, exactErrors{problem: r.Problem, observable: x.Name, scheme: r.Scheme})
-			}
-			out[i].lines = append(out[i].lines, errorLine(r.Row, x))
-		}
-	}
-	return out
+// alike is by what ratio the errors of two integrators may differ if one row
+// stands for both: by less than shows.
+const alike = 1.02
+
+// same reports whether two integrators have the same lines.
+func same(a, b []exactLine) bool {
+	return slices.EqualFunc(a, b, func(a, b exactLine) bool {
+		return a.problem == b.problem && a.Name == b.Name && a.scheme == b.scheme && a.series.near(b.series, alike)
+	})
 }
 
-// errorLine is a line of exact errors. An error that is not resolved leaves
-// a gap; an unstable chain counts as diverged.
-func errorLine(r certify.Row, x certify.Observable) line {
-	l := line{name: r.Integrator + valuesText(r.Values)}
-	if r.Inner > 1 {
-		l.name += fmt.Sprintf(", N_l = %d", r.Inner)
-	}
-	for i, h := range r.Steps {
-		s := point{h: h, mean: float64(x.Errors[i]), sd: math.NaN(), expected: 1}
-		switch {
-		case i < len(r.Radii) && r.Radii[i] >= 1:
-			s.have, s.diverged = 1, 1
-		case s.mean > float64(x.Resolution[i]) && x.Verdict != certify.Exact:
-			s.have = 1
-		}
-		l.points = append(l.points, s)
-	}
-	slices.SortFunc(l.points, func(a, b point) int { return cmp.Compare(a.h, b.h) })
-	return l
+// near reports whether two lines have the same points but for a ratio.
+func (s Series) near(o Series, ratio float64) bool {
+	return slices.Equal(s.X, o.X) && slices.EqualFunc(s.Y, o.Y, func(a, b float64) bool {
+		return math.IsNaN(a) && math.IsNaN(b) || max(a, b) <= ratio*min(a, b)
+	})
 }
 
-// ordersSheet has a row per problem and observable, a column per scheme.
-func ordersSheet(d *drawing, panels []exactErrors) *sheet {
-	var schemes, names []string
-	var groups [][2]string
-	for _, p := range panels {
-		schemes = appendNew(schemes, p.scheme)
-		groups = appendNew(groups, [2]string{p.problem, p.observable})
-		for _, l := range p.lines {
-			names = appendNew(names, l.name)
-		}
+// ordersFigure has common axes throughout, so that panels can be compared.
+// Integrators with the same errors share a row.
+func ordersFigure(lines []exactLine) *Figure {
+	var names, schemes []string
+	var columns [][2]string
+	of := make(map[string][]exactLine)
+	for _, l := range lines {
+		names, schemes = appendNew(names, l.integrator), appendNew(schemes, l.scheme)
+		columns = appendNew(columns, [2]string{l.problem, l.Name})
+		of[l.integrator] = append(of[l.integrator], l)
 	}
-	sh := &sheet{title: d.plan.Title, width: 172, height: 150, xLabel: stepLabel, yLabels: []string{"absolute error of the stationary expectation"}}
-	o := errorRowOptions{names: names, steps: stepsOf(panels), unstable: unstable(panels), title: func(p exactErrors) string {
-		return p.problem + ": " + observableLabels[p.observable] + ", " + p.scheme
-	}}
-	for j, g := range groups {
-		row := make([]exactErrors, len(schemes))
-		for _, p := range panels {
-			if p.problem == g[0] && p.observable == g[1] {
-				row[slices.Index(schemes, p.scheme)] = p
-			}
-		}
-		o.labelled = j == len(groups)-1
-		sh.panels = append(sh.panels, errorRow(sh, row, o))
+	f := &Figure{Width: 152, Height: 112}
+	x, y := errorAxes(lines, f.Width)
+	for i, scheme := range schemes {
+		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: categorical(i)})
 	}
-	for i, n := range names {
-		sh.legend = append(sh.legend, lineSwatch(integratorLook(i, n), withOrders(d.plan, n)))
-	}
-	sh.legend = append(sh.legend, strokeSwatch(slopeStyle, "orders 1, 2, 3"))
-	if o.unstable {
-		sh.legend = append(sh.legend, divergedSwatch(true, "no stationary law"))
-	}
-	sh.caption = "Computed without Monte Carlo. Grey: slopes of order 1, 2, 3. Where an integrator has no line its error is round-off: it is exact."
-	return sh
-}
-
-// withOrders adds the orders of an integrator's laws to its name: panels show
-// that of θ and that of (θ, r).
-func withOrders(p bench.Plan, name string) string {
-	m, _ := p.Method(baseName(name))
-	if m.Joint == m.Position {
-		return withOrder(p, name)
-	}
-	return fmt.Sprintf("%s (order %s in θ, %s jointly)", name, decimal(float64(m.Position)), decimal(float64(m.Joint)))
-}
-
-// errorRowOptions say how a row of panels of exact errors is drawn.
-type errorRowOptions struct {
-	names    []string  // of the figure's lines, which looks go by
-	steps    []float64 // that the horizontal axis spans
-	labelled bool      // the horizontal axis has labels
-	unstable bool      // there is a strip for chains without a stationary law
-	title    func(exactErrors) string
-}
-
-// errorRow makes a row of panels with one vertical axis. A place without lines
-// stays empty.
-func errorRow(sh *sheet, errors []exactErrors, o errorRowOptions) []panel {
-	x, y := stepAxis(o.steps, sh.width), errorAxis(errors)
-	shown := y
-	if o.unstable {
-		shown = withStrip(y, "unstable", sh.height-panelTitle-6)
-	}
-	row := make([]panel, len(errors))
-	for i, p := range errors {
-		if len(p.lines) == 0 {
+	f.addSlopes(y.Lost)
+	var shared []string
+	for i, name := range names {
+		if slices.ContainsFunc(names[:i], func(other string) bool { return same(of[other], of[name]) }) {
 			continue
 		}
-		row[i] = panel{title: o.title(p), Plot: errorPlot(p, o.names, y, o.unstable)}
-		x.apply(&row[i].X, o.labelled)
-		shown.apply(&row[i].Y, i == 0)
+		var twins []string
+		for _, other := range names[i+1:] {
+			if same(of[name], of[other]) {
+				twins = append(twins, other)
+			}
+		}
+		if len(twins) > 0 {
+			shared = append(shared, name+" stands for "+strings.Join(twins, " and ")+" as well.")
+		}
+		var row []*Panel
+		for _, c := range columns {
+			p := &Panel{Title: fmt.Sprintf("%s: %s, %s", name, observableLabels[c[1]], c[0]), X: x, Y: y, Series: slopes(x, y)}
+			own := slices.DeleteFunc(slices.Clone(of[name]), func(l exactLine) bool { return l.problem != c[0] || l.Name != c[1] })
+			for _, l := range own {
+				l.series.Name, l.series.Style = l.scheme, categorical(slices.Index(schemes, l.scheme))
+				p.Series = append(p.Series, l.series)
+			}
+			p.Note = orderNote(own, schemes, math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height)))
+			row = append(row, p)
+		}
+		f.Rows = append(f.Rows, row)
 	}
-	return row
+	f.Caption = strings.Join(append([]string{
+		"Computed without Monte Carlo. Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator claims for what the panel shows. Exact: the error is round-off.",
+	}, shared...), " ")
+	return f
 }
 
-// stepsOf returns the steps of all lines.
-func stepsOf(panels []exactErrors) []float64 {
-	var steps []float64
-	for _, s := range pointsOf(panels) {
-		steps = appendNew(steps, s.h)
+// orderNote states the order that an integrator claims with the full batch for
+// the law that a panel shows, which lines lie on each other, those within a
+// ratio, and why there is no line for a scheme.
+func orderNote(lines []exactLine, schemes []string, ratio float64) string {
+	if len(lines) == 0 {
+		return "does not run on this problem"
 	}
-	return steps
-}
-
-// stepAxis is a horizontal axis over the steps, for panels of a width.
-func stepAxis(steps []float64, width vg.Length) axis {
-	data := width - panelGap - 8
-	x := logRange(steps).padded(float64(edge / (data - 2*edge)))
-	x.ticks = logTicks(x.low, x.high, data, across)
-	return x
-}
-
-// errorAxis spans the errors of the panels.
-func errorAxis(panels []exactErrors) axis {
-	var errors []float64
-	for _, s := range pointsOf(panels) {
-		if s.known() {
-			errors = append(errors, s.mean)
+	var notes, exact, unresolved []string
+	absent, covered := slices.Clone(schemes), make(map[string][]string)
+	for i, l := range lines {
+		if k := slices.IndexFunc(lines[:i], func(o exactLine) bool { return l.series.near(o.series, ratio) }); k >= 0 {
+			covered[lines[k].scheme] = append(covered[lines[k].scheme], l.scheme)
+		}
+		absent = slices.DeleteFunc(absent, func(s string) bool { return s == l.scheme })
+		switch {
+		case l.Verdict == certify.Exact:
+			exact = append(exact, l.scheme)
+		case !slices.ContainsFunc(l.series.Y, func(y float64) bool { return y > 0 }):
+			unresolved = append(unresolved, l.scheme)
+		case l.scheme == "full" && finite(float64(l.Claim)) != nil:
+			notes = append(notes, "full batch: order "+decimal(float64(l.Claim)))
 		}
 	}
-	y := logRange(errors).padded(0.06)
-	y.ticks = decadeTicks(y.low, y.high)
-	return y
-}
-
-// mostDecades is how many labels an axis of errors has at most.
-const mostDecades = 6
-
-// decadeTicks returns ticks at the powers of ten, every second, third …
-// labelled if they are many.
-func decadeTicks(low, high float64) []plot.Tick {
-	first, last := int(math.Ceil(math.Log10(low))), int(math.Floor(math.Log10(high)))
-	every := 1 + (last-first)/mostDecades
-	var ticks []plot.Tick
-	for k := first; k <= last; k++ {
-		t := plot.Tick{Value: power(1, k)}
-		if (k-first)%every == 0 {
-			t.Label = fmt.Sprintf("1e%d", k)
-		}
-		ticks = append(ticks, t)
-	}
-	return ticks
-}
-
-// unstable reports whether any chain has no stationary law.
-func unstable(panels []exactErrors) bool {
-	return slices.ContainsFunc(pointsOf(panels), func(s point) bool { return s.diverged > 0 })
-}
-
-// pointsOf are the points of all lines.
-func pointsOf(panels []exactErrors) []point {
-	var out []point
-	for _, p := range panels {
-		for _, l := range p.lines {
-			out = append(out, l.points...)
+	for _, l := range lines {
+		if on := covered[l.scheme]; len(on) > 0 && !slices.Contains(exact, l.scheme) {
+			notes = append(notes, strings.Join(on, ", ")+" as "+l.scheme)
 		}
 	}
-	return out
-}
-
-// errorPlot is one panel. Looks go by the place of a line's name in the whole
-// figure, so that a name looks the same in every panel.
-func errorPlot(p exactErrors, names []string, y axis, unstable bool) *plot.Plot {
-	out := newPlot()
-	if unstable {
-		out.Add(strip{})
+	for _, n := range []struct {
+		what    string
+		schemes []string
+	}{{"exact", exact}, {"not resolved", unresolved}, {"not run", absent}} {
+		if len(n.schemes) > 0 {
+			notes = append(notes, n.what+": "+strings.Join(n.schemes, ", "))
+		}
 	}
-	out.Add(gridLines{y.ticks}, referenceSlopes{y})
-	for i, l := range p.lines {
-		out.Add(curve{look: integratorLook(slices.Index(names, l.name), l.name), points: l.points, axis: y, lane: i, lanes: len(p.lines), strip: unstable})
+	return strings.Join(notes, "\n")
+}
+
+// errorAxes are common axes of exact errors.
+func errorAxes(lines []exactLine, width float64) (x, y Axis) {
+	var steps, errors []float64
+	x, y = Axis{Label: stepLabel, Unit: timeUnit, Log: true}, Axis{Label: "absolute error of the stationary expectation", Log: true, Powers: true, Grid: true}
+	for _, l := range lines {
+		steps, errors = append(steps, l.series.X...), append(errors, l.series.Y...)
+		if l.series.Lost != nil {
+			y.Lost = "unstable"
+		}
 	}
-	return out
+	return x.over(steps).roomy(width), y.over(errors).padded(0.06)
 }
 
-// baseName is an integrator's name without its parameters and N_l.
-func baseName(name string) string {
-	base, _, _ := strings.Cut(name, ",")
-	return base
-}
-
-// referenceSlopes draws error ∝ h^p for p = 1, 2, 3 from a common point at
-// the upper right.
-type referenceSlopes struct{ axis axis }
-
-// slopeStyle is that of reference slopes, which are no data.
-var slopeStyle = draw.LineStyle{Color: selfGrey, Width: 0.6, Dashes: []vg.Length{1.2, 1.8}}
-
-func (r referenceSlopes) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	h, e := p.X.Max, r.axis.high
+// slopes are lines of error ∝ h^p for p = 1, 2, 3 from a common point at the
+// upper right, as far as they stay on the panel.
+func slopes(x, y Axis) []Series {
+	var out []Series
 	for order := 1.0; order <= 3; order++ {
-		left := max(p.X.Min, h*math.Pow(p.Y.Min/e, 1/order)) // where the line leaves the panel
-		end := vg.Point{X: x(left), Y: y(e * math.Pow(left/h, order))}
-		c.StrokeLine2(slopeStyle, end.X, max(end.Y, c.Min.Y), x(h), y(e))
+		left := max(x.Low, x.High*math.Pow(y.Low/y.High, 1/order))
+		out = append(out, Series{Name: "slopes", Style: dotted(0.6), X: Values{left, x.High}, Y: Values{y.High * math.Pow(left/x.High, order), y.High}})
+	}
+	return out
+}
+
+// addSlopes puts slopes, and lost points if there are any, into the legend.
+func (f *Figure) addSlopes(lost string) {
+	f.Legend = append(f.Legend, Entry{Name: "slopes", Label: "orders 1, 2, 3", Style: dotted(0.6)})
+	if lost != "" {
+		f.Legend = append(f.Legend, Entry{Label: "no stationary law", Style: Style{Color: ink}, Lost: 1})
 	}
 }
 
-// writeOrders writes every error and the fitted orders as text, CSV and JSON.
-func (d *drawing) writeOrders(have []bench.Evidence) error {
-	var rows []certify.Row
-	var out [][]string
+// ordersRecords have every error and the fitted orders.
+func ordersRecords(have []bench.Evidence) Records {
+	out := Records{Columns: []string{"problem", "integrator", "nl", "scheme", "observable", "h", "error", "resolution", "order", "uncertainty", "constant", "claim", "verdict"}}
 	for _, r := range have {
-		rows = append(rows, r.Row)
 		for _, x := range r.Observables {
 			for i, h := range r.Steps {
-				out = append(out, fields(r.Problem, r.Integrator, r.Inner, r.Scheme, x.Name, h, float64(x.Errors[i]), float64(x.Resolution[i]),
-					float64(x.Order), float64(x.Uncertainty), float64(x.Constant), float64(x.Claim), x.Verdict))
+				out.add(r.Problem, r.Integrator, r.Inner, r.Scheme, x.Name, h, float64(x.Errors[i]), float64(x.Resolution[i]),
+					float64(x.Order), float64(x.Uncertainty), float64(x.Constant), float64(x.Claim), string(x.Verdict))
 			}
 		}
 	}
-	var text strings.Builder
+	return out
+}
+
+// writeOrders writes the fitted orders as text and JSON. The text has hundreds
+// of lines: the terminal gets their summary.
+func (d *drawing) writeOrders(have []bench.Evidence) error {
+	var rows []certify.Row
+	for _, r := range have {
+		rows = append(rows, r.Row)
+	}
+	var text bytes.Buffer
 	fmt.Fprintln(&text, "Fitted orders of the exact ergodic error")
 	if err := certify.WriteTable(&text, rows); err != nil {
 		return fmt.Errorf("figures: %s: %w", d.plan.ID, err)
 	}
-	// The text has hundreds of lines: the terminal gets their summary.
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
-	if err := d.write(".txt", []byte(text.String())); err != nil {
-		return err
+	b, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return fmt.Errorf("figures: %s.json: %w", d.plan.ID, err)
 	}
-	if err := d.json(rows); err != nil {
-		return err
-	}
-	return d.csv([]string{"problem", "integrator", "nl", "scheme", "observable", "h", "error", "resolution", "order", "uncertainty", "constant", "claim", "verdict"}, out)
+	d.out.others = append(d.out.others, file{d.plan.ID + ".txt", text.Bytes()}, file{d.plan.ID + ".json", append(b, '\n')})
+	return nil
 }
 
 // countVerdicts says how many fitted orders have which verdict.
@@ -318,4 +284,85 @@ func countVerdicts(rows []certify.Row) string {
 		}
 	}
 	return line
+}
+
+// twinObservable is what the exact twin of a sweep shows: the law of the
+// position, which predictions depend on.
+const twinObservable = "theta.cov"
+
+// drawTwin makes a sweep's figure once more, as figure "ID-exact": above its
+// distances, below exact errors of its integrators, a column per batch size above
+// and per scheme below. Where these differ in number, the exact errors have a
+// figure of their own, as those of a study without cells.
+func drawTwin(d *drawing, s *sweep) error {
+	have, missing := d.plan.Evidence(d.Results.Rows)
+	if len(missing) > 0 {
+		d.note(fmt.Sprintf("%d of %d exact jobs are missing", len(missing), len(d.plan.Exact)))
+	}
+	if len(have) == 0 {
+		return nil
+	}
+	lines := exactLines(have, func(x certify.Observable) bool { return x.Name == twinObservable })
+	lines = slices.DeleteFunc(lines, func(l exactLine) bool { return !slices.Contains(s.names, l.integrator) })
+	var places [][2]string // problem and scheme: mini-batches first, as above
+	for _, full := range []bool{false, true} {
+		for _, l := range lines {
+			if (l.scheme == "full") == full {
+				places = appendNew(places, [2]string{l.problem, l.scheme})
+			}
+		}
+	}
+	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
+	d.plan.ID += "-exact"
+	if len(places) != len(s.columns) {
+		return drawOrders(d)
+	}
+	f := s.figure(d)
+	f.Title = title
+	x, y := errorAxes(lines, f.Width)
+	y.Label = "error of " + observableLabels[twinObservable]
+	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
+	var row []*Panel
+	for _, at := range places {
+		p := &Panel{Title: at[0] + ", exact: " + at[1], X: x, Y: y, Series: slopes(x, y)}
+		var notes []string
+		for i, name := range s.names {
+			k := slices.IndexFunc(lines, func(l exactLine) bool { return l.integrator == name && [2]string{l.problem, l.scheme} == at })
+			if k < 0 {
+				notes = append(notes, name+": not computed")
+				continue
+			}
+			l := lines[k]
+			if l.Verdict == certify.Exact {
+				notes = append(notes, name+": exact")
+			}
+			l.series.Name, l.series.Style = name, s.style(i)
+			p.Series = append(p.Series, l.series)
+			for i, h := range l.series.X {
+				f.Data.add(l.problem, l.scheme, name, h, l.series.Y[i], l.series.Lost != nil && l.series.Lost[i] > 0)
+			}
+		}
+		p.Note = strings.Join(notes, "\n")
+		row = append(row, p)
+	}
+	f.Rows = append(f.Rows, row)
+	f.addSlopes(y.Lost)
+	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without Monte Carlo" + problemsText(d.plan) + "."
+	d.out.Figures = append(d.out.Figures, f)
+	return nil
+}
+
+// problemsText states the friction and the number of batches of the problems of
+// a plan's exact jobs, which are not those of its cells.
+func problemsText(p bench.Plan) string {
+	var out []string
+	for _, j := range p.Exact {
+		if problem, err := certify.ParseProblem(j.Exact.Name, j.Exact.Problem); err == nil {
+			out = appendNew(out, fmt.Sprintf("%s: C = %s, K = %d", j.Exact.Name, decimal(problem.Friction), problem.Batches()))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, "; ") + ")"
 }

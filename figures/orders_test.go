@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"hambench/bench"
 	"hambench/certify"
 	"hambench/chain"
@@ -62,13 +59,6 @@ func exactPlan(t *testing.T, s bench.Study) (bench.Plan, memory) {
 	return p, m
 }
 
-// inventPanels are the panels of inventRows.
-func inventPanels(t *testing.T) (bench.Plan, []exactErrors) {
-	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
-	have, _ := p.Evidence(m.Rows)
-	return p, groupErrors(have, func(certify.Row, certify.Observable) bool { return true })
-}
-
 func TestDrawOrders(t *testing.T) {
 	dir := t.TempDir()
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
@@ -97,81 +87,81 @@ func TestDrawOrders(t *testing.T) {
 }
 
 func TestDrawOrdersWithoutErrorsFails(t *testing.T) {
-	p, _ := inventPanels(t)
+	p, _ := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
 	if _, err := (Drawer{Results: memory{}, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "no exact errors of study orders (0 of 8 jobs)") {
 		t.Errorf("error %v: want one that says that there is nothing to draw", err)
 	}
 }
 
-func TestErrorLineLeavesGaps(t *testing.T) {
-	_, panels := inventPanels(t)
-	for _, p := range panels {
-		for _, l := range p.lines {
-			known := 0
-			for _, s := range l.points {
-				if s.known() {
-					known++
-				}
-				if (s.diverged > 0) != (l.name == "euler" && s.h == 0.04) {
-					t.Errorf("%s under %s at h = %v: diverged %d", l.name, p.scheme, s.h, s.diverged)
-				}
+// Lines have the points that are resolved, and marks where a chain has no
+// stationary law.
+func TestErrorSeriesLeaveGaps(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	have, _ := p.Evidence(m.Rows)
+	for _, l := range exactLines(have, func(certify.Observable) bool { return true }) {
+		var known, lost []float64
+		for i, y := range l.series.Y {
+			if y > 0 {
+				known = append(known, l.series.X[i])
 			}
-			want := map[string]int{"euler": 4, "lietrotter": 4, "mt3": 4, "exact": 4}[l.name]
-			if l.name == "exact" && p.scheme == "full" {
-				want = 0
+			if l.series.Lost != nil && l.series.Lost[i] > 0 {
+				lost = append(lost, l.series.X[i])
 			}
-			if known != want {
-				t.Errorf("%s under %s: %d points drawn, want %d", l.name, p.scheme, known, want)
-			}
+		}
+		want := map[string]int{"euler": 3, "lietrotter": 4, "mt3": 4, "exact": 4}[l.integrator]
+		if l.integrator == "exact" && l.scheme == "full" {
+			want = 0
+		}
+		if len(known) != want {
+			t.Errorf("%s under %s: %d points drawn, want %d", l.integrator, l.scheme, len(known), want)
+		}
+		if l.integrator == "euler" != slices.Equal(lost, []float64{0.04}) {
+			t.Errorf("%s under %s: lost at h = %v", l.integrator, l.scheme, lost)
 		}
 	}
 }
 
-// strokes notes the lines drawn.
-type strokes struct {
-	reader
-	lines []vg.Path
-}
-
-func (s *strokes) Stroke(p vg.Path) { s.lines = append(s.lines, slices.Clone(p)) }
-
-// A reference slope of order p falls by p decades over a decade of steps,
-// until it leaves the panel: here, with two decades of steps on 200 points and
-// four of errors on 400, by p points for each point to the left.
+// A reference slope of order p falls by p decades over a decade of steps, until
+// it leaves the panel.
 func TestReferenceSlopes(t *testing.T) {
-	p := newPlot()
-	axis{low: 0.001, high: 0.1, log: true}.apply(&p.X, false)
-	y := axis{low: 1e-5, high: 0.1, log: true}
-	y.apply(&p.Y, false)
-	s := &strokes{reader: reader{w: 200, h: 400}}
-	referenceSlopes{y}.Plot(draw.New(s), p)
-	if len(s.lines) != 3 {
-		t.Fatalf("%d lines, want 3", len(s.lines))
-	}
-	for i, l := range s.lines {
-		a, b := l[0].Pos, l[1].Pos
-		slope := (b.Y - a.Y) / (b.X - a.X)
-		if want := vg.Length(i + 1); math.Abs(float64(slope-want)) > 1e-9 { // rounding of logarithms
-			t.Errorf("line %d has slope %v, want %v", i, slope, want)
+	x, y := Axis{Low: 0.001, High: 0.1, Log: true}, Axis{Low: 1e-5, High: 0.1, Log: true}
+	for i, s := range slopes(x, y) {
+		fall := math.Log(s.Y[1]/s.Y[0]) / math.Log(s.X[1]/s.X[0])
+		if math.Abs(fall-float64(i+1)) > 1e-9 { // rounding of logarithms
+			t.Errorf("line %d has slope %v", i, fall)
 		}
-		if a.X < -1e-9 || a.Y < -1e-9 || b != (vg.Point{X: 200, Y: 400}) {
-			t.Errorf("line %d runs from %v to %v: want it on the panel, ending at its upper right", i, a, b)
+		if s.X[0] < x.Low || s.Y[0] < y.Low*(1-1e-9) || s.X[1] != x.High || s.Y[1] != y.High {
+			t.Errorf("line %d runs from (%v, %v) to (%v, %v): want it on the panel, ending at its upper right", i, s.X[0], s.Y[0], s.X[1], s.Y[1])
 		}
 	}
 }
 
-func TestOrdersSheetHasRoom(t *testing.T) {
-	p, panels := inventPanels(t)
-	s := ordersSheet(Drawer{Results: memory{}}.drawing(p), panels)
-	texts, found := clashes(s)
-	for _, f := range found {
-		t.Error(f)
+// Each integrator has a row, integrators with the same errors share one, and a
+// panel says why a scheme has no line in it.
+func TestOrdersFigure(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	have, _ := p.Evidence(m.Rows)
+	for _, r := range have {
+		if r.Integrator == "mt3" {
+			r.Integrator = "mt3-again"
+			have = append(have, r)
+		}
 	}
-	for _, p := range texts {
-		checkGlyphs(t, "orders", p)
+	f := ordersFigure(exactLines(have, func(certify.Observable) bool { return true }))
+	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full", "lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
+	if len(f.Rows) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
+		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.Rows), f.Caption)
 	}
-	if len(s.panels) != 1 || len(s.panels[0]) != 2 {
-		t.Errorf("%d rows of %d panels, want 1 of 2", len(s.panels), len(s.panels[0]))
+	for _, row := range f.Rows {
+		name, _, _ := strings.Cut(row[0].Title, ":")
+		if len(row) != 1 || row[0].Note != notes[name] || len(row[0].Series) != 3+2 {
+			t.Errorf("%s: %d panels with the note %q and %d lines: want one with %q, two schemes and three slopes", name, len(row), row[0].Note, len(row[0].Series), notes[name])
+		}
+	}
+	without := slices.DeleteFunc(slices.Clone(have), func(r bench.Evidence) bool { return r.Integrator == "euler" && r.Scheme == "replacement" })
+	f = ordersFigure(exactLines(without, func(certify.Observable) bool { return true }))
+	if note := f.Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
+		t.Errorf("a scheme without errors has the note %q", note)
 	}
 }
 
@@ -203,10 +193,8 @@ func TestExactTwin(t *testing.T) {
 	if !strings.Contains(svg, "leapfrog (order 2)") {
 		t.Error("the legend does not state leapfrog's order in θ, which distances depend on")
 	}
-	_, panels := inventPanels(t)
-	f := newFamily(p)
-	if _, found := clashes(twinSheet(Drawer{Results: m}.drawing(p), f, newSweep(p.Cells, m.Result, f.name), panels)); len(found) > 0 {
-		t.Error(strings.Join(found, "; "))
+	if !strings.Contains(svg, "leapfrog: not computed") || strings.Contains(svg, "where an integrator has no line it is exact") {
+		t.Error("leapfrog, of which there are no exact errors, is not said to lack them")
 	}
 	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
 	if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err != nil {

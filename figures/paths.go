@@ -5,147 +5,111 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"hambench/bench"
 )
 
 // massShares are the shares of the posterior inside the contours.
 var massShares = []float64{0.1, 0.5, 0.9, 0.99}
 
-// walk is a chain's path through two parameters.
-type walk struct {
-	cell bench.Cell
-	x, y []float64
+// contourStyle is black over the heat map; over paths contours are grey.
+var contourStyle = Style{Color: okabeIto[6], Width: 0.45}
+
+// newHeat checks the series of a density.
+func newHeat(r bench.Result) (*Heat, error) {
+	h := &Heat{X: r.Series["theta0"], Y: r.Series["theta1"], Value: r.Series["logdensity"]}
+	if len(h.X) < 2 || len(h.Y) < 2 || len(h.Value) != len(h.X)*len(h.Y) {
+		return nil, lacks(r, "the series of a density on a grid")
+	}
+	return h, nil
 }
 
-var (
-	walkStyle  = draw.LineStyle{Color: okabeIto[0], Width: 0.5}
-	startColor = okabeIto[1]
-)
-
-// Plot draws the path and its start. A path that leaves the finite numbers
-// ends there.
-func (w walk) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	var pts []vg.Point
-	for i := range w.x {
-		pts = append(pts, vg.Point{X: x(w.x[i]), Y: y(w.y[i])})
-	}
-	if len(pts) == 0 {
-		return
-	}
-	c.StrokeLines(walkStyle, c.ClipLinesXY(pts)...)
-	markers[0].draw(&c, startColor, pts[0])
-}
-
-// newGrid checks the series of a density.
-func newGrid(r bench.Result) (grid, error) {
-	g := grid{x: r.Series["theta0"], y: r.Series["theta1"], value: r.Series["logdensity"]}
-	if len(g.x) < 2 || len(g.y) < 2 || len(g.value) != len(g.x)*len(g.y) {
-		return g, lacks(r, "the series of a density on a grid")
-	}
-	return g, nil
-}
-
-// newWalk checks the series of a path.
-func newWalk(r bench.Result) (walk, error) {
-	w := walk{cell: r.Cell, x: r.Series["theta0"], y: r.Series["theta1"]}
-	if len(w.x) != len(w.y) {
-		return w, fmt.Errorf("figures: result %.12s (%v): series theta0 and theta1 differ in length", r.Key, r.Cell)
-	}
-	return w, nil
-}
-
-// drawPaths draws a two-parameter posterior and paths of chains over it, the
-// paper's Figure 2. Without the density the paths stand alone.
+// drawPaths makes the figure of a two-parameter posterior and paths of chains
+// over it, the paper's Figure 2: the posterior, then a path per friction over
+// its contours, on common axes. Without the density the paths stand alone.
 func drawPaths(d *drawing) error {
-	var g *grid
-	var walks []walk
+	var h *Heat
+	var walks []bench.Result
+	var xs, ys [][]float64
 	for _, r := range d.results {
+		x, y := r.Series["theta0"], r.Series["theta1"]
+		xs, ys = append(xs, x), append(ys, y)
 		if r.Cell.Observe == bench.Density {
-			found, err := newGrid(r)
-			if err != nil {
+			var err error
+			if h, err = newHeat(r); err != nil {
 				return err
 			}
-			g = &found
 			continue
 		}
-		w, err := newWalk(r)
-		if err != nil {
-			return err
+		if len(x) != len(y) {
+			return fmt.Errorf("figures: result %.12s (%v): series theta0 and theta1 differ in length", r.Key, r.Cell)
 		}
-		walks = append(walks, w)
+		walks = append(walks, r)
 	}
-	if err := d.csv([]string{"kind", "friction", "theta0", "theta1", "logdensity"}, pathRows(g, walks)); err != nil {
-		return err
-	}
-	return d.save(pathSheet(d, g, walks))
-}
-
-// pathRows are the grid of the density, then every position of every path.
-func pathRows(g *grid, walks []walk) [][]string {
-	var rows [][]string
-	if g != nil {
-		for i, v := range g.value {
-			rows = append(rows, fields("density", "", g.x[i%len(g.x)], g.y[i/len(g.x)], v))
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168, Data: pathRecords(h, walks)}
+	x := Axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
+	y := Axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
+	var row []*Panel
+	contours := func(style Style) (out []Series) {
+		for _, level := range h.massLevels(massShares) {
+			out = append(out, h.outline(level, style))
 		}
+		return out
 	}
-	for _, w := range walks {
-		for i := range w.x {
-			rows = append(rows, fields("path", frictionText(w.cell), w.x[i], w.y[i], ""))
-		}
+	var behind []Series
+	if h != nil {
+		row = append(row, &Panel{Title: "posterior", X: x, Y: y, Heat: h, Series: contours(contourStyle)})
+		behind = contours(Style{Color: selfGrey, Width: contourStyle.Width})
 	}
-	return rows
-}
-
-// pathSheet is one row of panels with common axes: the posterior, then a path
-// per friction over its contours.
-func pathSheet(d *drawing, g *grid, walks []walk) *sheet {
-	x, y := pathAxes(g, walks)
-	var row []panel
-	var outline []plot.Plotter
-	if g != nil {
-		levels := g.massLevels(massShares)
-		row = append(row, panel{"posterior", plotOf(contours{grid: *g, levels: levels, filled: true})})
-		outline = append(outline, contours{grid: *g, levels: levels})
+	path, start := Style{Color: okabeIto[0], Width: 0.5}, Style{Color: okabeIto[1], Marker: markers[0]}
+	for _, r := range walks {
+		xs, ys := r.Series["theta0"], r.Series["theta1"]
+		over := []Series{{Name: "path", Style: path, X: xs, Y: ys}, {Name: "start", Style: start, X: xs[:min(1, len(xs))], Y: ys[:min(1, len(ys))]}}
+		row = append(row, &Panel{Title: "C = " + frictionText(r.Cell), X: x, Y: y, Series: append(slices.Clone(behind), over...)})
 	}
-	for _, w := range walks {
-		row = append(row, panel{"C = " + frictionText(w.cell), plotOf(append(slices.Clone(outline), w)...)})
-	}
-	for i := range row {
-		x.apply(&row[i].X, true)
-		y.apply(&row[i].Y, i == 0)
-	}
-	sh := &sheet{
-		title: d.plan.Title, width: 168, height: 168, xLabel: "parameter θ_1", yLabels: []string{"parameter θ_2"}, panels: [][]panel{row},
-		legend: []swatch{
-			strokeSwatch(contourStyle, "10, 50, 90, 99 % of the posterior's mass"), strokeSwatch(walkStyle, "path"),
-			{"start", func(c *draw.Canvas, b vg.Rectangle) { markers[0].draw(c, startColor, middle(b, 1).Sub(vg.Point{X: 4})) }},
-		},
+	f.Rows = [][]*Panel{row}
+	f.Legend = []Entry{
+		{Name: "contours", Label: "10, 50, 90, 99 % of the posterior's mass", Style: contourStyle},
+		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
 	}
 	var note []string
 	if len(walks) > 0 {
-		c := walks[0].cell
+		c := walks[0].Cell
 		note = append(note, fmt.Sprintf("%s, %s, η = %s, every step shown: %d steps, %s units of simulation time.",
 			capital(c.Integrator), batchText(c), decimal(c.Step), c.Samples*c.Thin, decimal(math.Round(float64(c.Samples*c.Thin)*c.Step*100)/100)))
 	}
-	sh.caption = d.caption(note...)
-	return sh
+	f.Caption = d.caption(note...)
+	d.out.Figures = append(d.out.Figures, f)
+	return nil
 }
 
-// pathAxes span the density's box and all paths.
-func pathAxes(g *grid, walks []walk) (x, y axis) {
-	var xs, ys [][]float64
-	if g != nil {
-		xs, ys = append(xs, g.x), append(ys, g.y)
+// pathRecords are the grid of the density, then every position of every path.
+func pathRecords(h *Heat, walks []bench.Result) Records {
+	out := Records{Columns: []string{"kind", "friction", "theta0", "theta1", "logdensity"}}
+	if h != nil {
+		for i, v := range h.Value {
+			out.add("density", nil, h.X[i%len(h.X)], h.Y[i/len(h.X)], v)
+		}
 	}
-	for _, w := range walks {
-		xs, ys = append(xs, w.x), append(ys, w.y)
+	for _, r := range walks {
+		for i, x := range r.Series["theta0"] {
+			out.add("path", frictionText(r.Cell), x, r.Series["theta1"][i], nil)
+		}
 	}
-	x, y = linearRange(xs...).padded(0.03), linearRange(ys...).padded(0.03)
-	x.ticks, y.ticks = linearTicks(x.low, x.high, 4), linearTicks(y.low, y.high, 5)
-	return x, y
+	return out
+}
+
+// batchText is a cell's mini-batches as captions state them.
+func batchText(c bench.Cell) string {
+	if c.Batches == 1 {
+		return "full batch"
+	}
+	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
+}
+
+// capital makes the first letter a capital.
+func capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	return string(s[0]-'a'+'A') + s[1:]
 }

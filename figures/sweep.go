@@ -1,136 +1,320 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
+	"hambench/usage"
 )
 
-// attribute is something in which the lines of a sweep may differ.
-type attribute struct {
-	text    func(bench.Cell) string // "" where a cell does not have it
-	ordered bool                    // a number: lines are coloured in its order
-	hidden  bool                    // stated in captions only where it varies
+// point is the cells at one place of a line, one per split (or seed), and the
+// mean of what was observed.
+type point struct {
+	x        float64
+	cell     bench.Cell // the first of the cells
+	expected int
+	results  []bench.Result
+	mean, sd float64 // NaN without values; sd is for fewer than two
 }
 
-// attributes are what cells may differ in beside data set, batch size, step,
-// split and seed, which are the axes and what is averaged.
-var attributes = []attribute{
-	{text: func(c bench.Cell) string { return c.Integrator + valuesText(c.Values) }},
-	{text: func(c bench.Cell) string { return fmt.Sprintf("N_l = %d", c.Inner) }, ordered: true, hidden: true},
-	{text: func(c bench.Cell) string { return "C = " + frictionText(c) }, ordered: true},
-	{text: func(c bench.Cell) string { return c.Estimator }, hidden: true},
-	{text: func(c bench.Cell) string {
-		if c.Batches == 1 {
-			return ""
+// diverged counts the chains that did.
+func (p point) diverged() int {
+	n := 0
+	for _, r := range p.results {
+		if r.Diverged {
+			n++
 		}
-		return c.Scheme
-	}, hidden: true},
-	{text: func(c bench.Cell) string { return c.Precision }, hidden: true},
+	}
+	return n
 }
 
-// varies reports whether the attribute differs among the cells of a panel. A
-// model or a precision that only goes with the data set does not.
-func (a attribute) varies(cells []bench.Job) bool {
-	seen := make(map[string]string)
-	for _, j := range cells {
-		c := j.Cell
-		text, panel := a.text(c), fmt.Sprint(c.Dataset, c.Batches)
-		if old, ok := seen[panel]; ok && old != text {
-			return true
+// spread is sd, and 0 where one cell has none.
+func (p point) spread() float64 {
+	if math.IsNaN(p.sd) {
+		return 0
+	}
+	return p.sd
+}
+
+// line is one method in a panel.
+type line struct {
+	name   string
+	points []point // by ascending x; one for every x that was asked for
+}
+
+// group is what one panel of a sweep shows.
+type group struct {
+	cell  bench.Cell // its first, for what they share
+	lines []line
+	self  band
+}
+
+// band is the self-distance: a mean with its 5 and 95 % quantiles. All are NaN
+// without results.
+type band struct{ mean, low, high float64 }
+
+// selfBand is the mean self-distance over the splits. All results of a split
+// (or seed) carry the same one: each split counts once.
+func selfBand(results []bench.Result) band {
+	type split struct {
+		index int
+		seed  uint64
+	}
+	var seen []split
+	var mean, low, high []float64
+	for _, r := range results {
+		at := split{r.Cell.Split, r.Cell.Seed}
+		if slices.Contains(seen, at) {
+			continue
 		}
-		seen[panel] = text
+		seen = append(seen, at)
+		mean, low, high = append(mean, r.KSSelf), append(low, r.KSSelfLow), append(high, r.KSSelfHigh)
 	}
-	return false
+	return band{stat.Mean(mean, nil), stat.Mean(low, nil), stat.Mean(high, nil)}
 }
 
-// valuesText states the values of an integrator's own parameters.
-func valuesText(values map[string]float64) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		fmt.Fprintf(&b, ", %s = %s", name, decimal(values[name]))
+// sweep is a study's cells as its figure shows them: its panels, the lines in
+// them, and the axes.
+type sweep struct {
+	panels, lines []setting
+	fixed         []setting    // that do not vary and captions state
+	x             *setting     // nil if it is observed
+	xObserved     *observation // nil if it is a setting
+	y             observation
+	logX, logY    bool
+	truth         string // what distances are to
+
+	rows, columns []string // what panels have in common
+	names         []string // of lines
+	groups        map[[2]string]*group
+}
+
+// newSweep groups a plan's cells, and the results that there are of them, as its
+// figure says. The orders of panels and lines are those of the cells, numbers
+// ascending and the full batch last.
+func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
+	s, err := newLayout(p)
+	if err != nil {
+		return nil, err
 	}
-	return b.String()
+	s.groups = make(map[[2]string]*group)
+	of := make(map[[2]string][]bench.Job)
+	for _, j := range sortedJobs(p.Cells, s.panels) {
+		at := s.place(j.Cell)
+		s.rows, s.columns = appendNew(s.rows, at[0]), appendNew(s.columns, at[1])
+		of[at] = append(of[at], j)
+	}
+	for _, j := range p.Cells {
+		s.names = appendNew(s.names, textOf(s.lines, j.Cell))
+	}
+	rows := func(dataset string) int { d, _ := p.Dataset(dataset); return d.Rows }
+	for at, jobs := range of {
+		s.groups[at] = s.newGroup(jobs, get, rows)
+	}
+	return s, nil
 }
 
-// family is how a sweep is shown: its cells make one line for each combination
-// of the attributes that vary, and the caption states the others. What varies
-// is found in the plan, so that a study says nothing about its figure.
-type family struct {
-	vary, fixed []attribute
-	// logY: exact errors, which span decades, stand below the distances.
-	logY  bool
-	truth string // what distances are to
-}
-
-// newFamily finds what varies in a plan.
-func newFamily(p bench.Plan) family {
-	f := family{logY: len(p.Exact) > 0, truth: "posterior"}
-	for _, a := range attributes {
+// newLayout finds what the figure of a plan shows: what its study says, and else
+// a panel per data set and batch size with the distance against the step, and
+// a line for each combination of all that varies beside.
+func newLayout(p bench.Plan) (s *sweep, err error) {
+	spec := bench.FigureSpec{}
+	if p.Figure != nil {
+		spec = *p.Figure
+	}
+	s = &sweep{truth: "posterior", logX: spec.XScale != "linear", logY: spec.YScale == "log" || spec.YScale == "" && len(p.Exact) > 0}
+	if s.y, err = observe(cmp.Or(spec.Y, distance)); err != nil {
+		return nil, err
+	}
+	if s.panels, err = lookup(orElse(spec.Panels, "data", "batch"), p.Cells); err != nil {
+		return nil, err
+	}
+	if x, err := lookup([]string{cmp.Or(spec.X, "step")}, p.Cells); err == nil {
+		s.x = &x[0]
+		if _, ok := s.x.number(bench.Cell{}, func(string) int { return 0 }); !ok {
+			return nil, usage.Errorf("%q is no number: want one for the x axis", spec.X)
+		}
+	} else if o, err := observe(spec.X); err == nil {
+		s.xObserved = &o
+	} else {
+		return nil, usage.Errorf("x = %q: want a setting of a cell that is a number, or what is observed", spec.X)
+	}
+	known, err := lookup(beside, p.Cells)
+	if err != nil {
+		return nil, err
+	}
+	if len(spec.Lines) > 0 {
+		if s.lines, err = lookup(spec.Lines, p.Cells); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range known {
+		isAxis := slices.ContainsFunc(append(slices.Clone(s.panels), s.lines...), func(a setting) bool { return a.name == k.name }) || s.x != nil && s.x.name == k.name
 		switch {
-		case a.varies(p.Cells):
-			f.vary = append(f.vary, a)
-		case !a.hidden:
-			f.fixed = append(f.fixed, a)
+		case isAxis:
+		case !k.varies(p.Cells) && slices.Contains(stated, k.name):
+			s.fixed = append(s.fixed, k)
+		case k.varies(p.Cells) && len(spec.Lines) == 0:
+			s.lines = append(s.lines, k)
 		}
 	}
-	if len(f.vary) == 0 {
-		f.vary, f.fixed = f.fixed[:1], f.fixed[1:]
+	if len(s.lines) == 0 {
+		s.lines, s.fixed = known[:1], slices.DeleteFunc(s.fixed, func(f setting) bool { return f.name == known[0].name })
 	}
 	if slices.ContainsFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Oracle != bench.Analytic }) {
-		f.truth = "oracle"
+		s.truth = "oracle"
 	}
-	return f
+	return s, nil
 }
 
-// textOf joins what the attributes say of a cell.
-func textOf(as []attribute, c bench.Cell) string {
-	var out []string
-	for _, a := range as {
-		if t := a.text(c); t != "" {
-			out = append(out, t)
+// orElse is the names, or others if there are none.
+func orElse(names []string, others ...string) []string {
+	if len(names) == 0 {
+		return others
+	}
+	return names
+}
+
+// mostColumns is how many panels of one setting stand side by side.
+const mostColumns = 4
+
+// place is a cell's row and column among the panels. Batches of one size share
+// a column, though their number differs between data sets.
+func (s *sweep) place(c bench.Cell) [2]string {
+	rows := s.panels[:min(1, len(s.panels))]
+	return [2]string{joined(rows, c, " "), joined(s.panels[len(rows):], c, " ")}
+}
+
+// sortedJobs sorts by the settings, one after another: numbers ascend, with the
+// full batch last; names keep the order in which they occur.
+func sortedJobs(jobs []bench.Job, by []setting) []bench.Job {
+	rank := make(map[string]int)
+	for _, j := range jobs {
+		for _, s := range by {
+			if k := s.name + " " + s.text(j.Cell); rank[k] == 0 {
+				rank[k] = len(rank) + 1
+			}
 		}
 	}
-	return strings.Join(out, ", ")
+	last := func(string) int { return math.MaxInt }
+	jobs = slices.Clone(jobs)
+	slices.SortStableFunc(jobs, func(a, b bench.Job) int {
+		for _, s := range by {
+			x, ok := s.number(a.Cell, last)
+			y, _ := s.number(b.Cell, last)
+			c := cmp.Compare(x, y)
+			if !ok {
+				c = cmp.Compare(rank[s.name+" "+s.text(a.Cell)], rank[s.name+" "+s.text(b.Cell)])
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return jobs
 }
 
-// name identifies and labels a cell's line.
-func (f family) name(c bench.Cell) string { return textOf(f.vary, c) }
-
-// look is that of the i-th of n lines.
-func (f family) look(i, n int, name string) look {
-	switch {
-	case len(f.vary) > 1:
-		return categorical(i)
-	case f.vary[0].ordered:
-		return sequential(i, n)
+// appendNew appends what is not there yet, so that lists keep the order of the
+// cells.
+func appendNew[T comparable](s []T, x T) []T {
+	if slices.Contains(s, x) {
+		return s
 	}
-	return integratorLook(i, name)
+	return append(s, x)
 }
 
-// frictionText is C as people read it.
-func frictionText(c bench.Cell) string {
-	if math.IsInf(float64(c.Friction), 1) {
-		return "∞"
+// newGroup has a line per name that occurs in it, a point per x that was asked
+// for: what is missing is a point without results.
+func (s *sweep) newGroup(jobs []bench.Job, get bench.Getter, rows func(string) int) *group {
+	g := &group{cell: jobs[0].Cell}
+	var results []bench.Result
+	for _, name := range s.names {
+		at := make(map[float64]*point)
+		for _, j := range jobs {
+			if textOf(s.lines, j.Cell) != name {
+				continue
+			}
+			x := j.Cell.Step
+			if s.x != nil {
+				x, _ = s.x.number(j.Cell, rows)
+			}
+			if at[x] == nil {
+				at[x] = &point{x: x, cell: j.Cell}
+			}
+			at[x].expected++
+			if r, ok := get(j.Key); ok {
+				at[x].results = append(at[x].results, r)
+			}
+		}
+		l := line{name: name}
+		for _, x := range sortedKeys(at) {
+			p := *at[x]
+			p.mean, p.sd = stat.MeanStdDev(s.y.of(p.results), nil)
+			if s.xObserved != nil {
+				p.x = stat.Mean(s.xObserved.of(p.results), nil)
+			}
+			l.points = append(l.points, p)
+			results = append(results, p.results...)
+		}
+		if len(l.points) > 0 {
+			g.lines = append(g.lines, l)
+		}
 	}
-	return decimal(float64(c.Friction))
+	g.self = selfBand(results)
+	return g
 }
 
-// withOrder adds the order of an integrator's law of θ, on which all
-// distances depend, to its name.
-func withOrder(p bench.Plan, name string) string {
-	m, ok := p.Method(baseName(name))
-	if order := float64(m.Position); ok && order > 0 && !math.IsInf(order, 0) {
-		return name + " (order " + decimal(order) + ")"
+func sortedKeys[V any](m map[float64]V) []float64 {
+	var keys []float64
+	for k := range m {
+		keys = append(keys, k)
 	}
-	return name
+	slices.Sort(keys)
+	return keys
+}
+
+// each calls f with every point, and the group and the line that it is of, row
+// by row.
+func (s *sweep) each(f func(*group, line, point)) {
+	for _, row := range s.rows {
+		for _, column := range s.columns {
+			if g := s.groups[[2]string{row, column}]; g != nil {
+				for _, l := range g.lines {
+					for _, p := range l.points {
+						f(g, l, p)
+					}
+				}
+			}
+		}
+	}
+}
+
+// count counts the points for which is is true.
+func (s *sweep) count(is func(point) bool) int {
+	n := 0
+	s.each(func(_ *group, _ line, p point) {
+		if is(p) {
+			n++
+		}
+	})
+	return n
+}
+
+// diverged reports whether any cell did.
+func (s *sweep) diverged() bool { return s.count(func(p point) bool { return p.diverged() > 0 }) > 0 }
+
+// splits is the largest number of cells per point.
+func (s *sweep) splits() int {
+	n := 0
+	s.each(func(_ *group, _ line, p point) { n = max(n, p.expected) })
+	return n
 }
 
 // byModel names the data set of cells by its model, too, where it has several:
@@ -154,31 +338,67 @@ func byModel(jobs []bench.Job) []bench.Job {
 	return jobs
 }
 
-// drawSweep draws distances, writes their table, and draws the twin of a study
-// that has exact errors, too.
-func drawSweep(d *drawing) error {
-	d.plan.Cells = byModel(d.plan.Cells)
-	f := newFamily(d.plan)
-	s := newSweep(d.plan.Cells, d.Results.Result, f.name)
-	if err := d.csv(sweepHeader, s.rows()); err != nil {
-		return err
+// style is that of the i-th line.
+func (s *sweep) style(i int) Style {
+	switch {
+	case len(s.lines) > 1:
+		return categorical(i)
+	case s.lines[0].ordered():
+		return sequential(i, len(s.names))
 	}
-	if err := d.save(f.sheet(d, s)); err != nil {
-		return err
-	}
-	if err := writeSummary(d.named("-table"), s); err != nil || len(d.plan.Exact) == 0 {
-		return err
-	}
-	return drawTwin(d, f, s)
+	return integratorStyle(i, s.names[i])
 }
 
-const stepLabel = "step size η (simulation time)"
-
-// edge is the space between the outermost steps and the edges of a panel.
-const edge = vg.Length(12)
+// figure has all panels on the same axes. Places without cells stay empty.
+func (s *sweep) figure(d *drawing) *Figure {
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
+	columns := len(s.columns)
+	if len(s.panels) == 1 {
+		columns = min(mostColumns, len(s.rows))
+	}
+	f.Width, f.Height = size(columns)
+	x, y := s.axes(f.Width)
+	add := func(g *group) {
+		if n := len(f.Rows); n == 0 || len(f.Rows[n-1]) == columns {
+			f.Rows = append(f.Rows, nil)
+		}
+		last := &f.Rows[len(f.Rows)-1]
+		if g == nil {
+			*last = append(*last, nil)
+			return
+		}
+		*last = append(*last, s.panel(g, x, y))
+	}
+	for _, row := range s.rows {
+		for _, column := range s.columns {
+			add(s.groups[[2]string{row, column}])
+		}
+	}
+	for len(f.Rows[len(f.Rows)-1]) < columns {
+		add(nil)
+	}
+	for i, name := range s.names {
+		label := name
+		if s.logY { // where slopes can be seen
+			label = withOrder(d.plan, name)
+		}
+		f.Legend = append(f.Legend, Entry{Name: name, Label: label, Style: s.style(i)})
+	}
+	if s.y.name == distance {
+		f.Legend = append(f.Legend, Entry{Label: "self-distance (5–95 %)", Style: selfStyle()})
+	}
+	if s.diverged() {
+		f.Legend = append(f.Legend, Entry{Label: "diverged", Style: Style{Color: ink}, Lost: 1})
+		if s.splits() > 1 {
+			f.Legend = append(f.Legend, Entry{Label: "diverged in some splits", Style: Style{Color: ink}, Lost: 0.5})
+		}
+	}
+	f.Caption = d.caption(s.notes(d.plan)...)
+	return f
+}
 
 // size is the size of a panel in a grid of n columns.
-func (f family) size(columns int) (width, height vg.Length) {
+func size(columns int) (width, height float64) {
 	switch {
 	case columns <= 2:
 		return 302, 235
@@ -190,137 +410,136 @@ func (f family) size(columns int) (width, height vg.Length) {
 	return 145, 120
 }
 
-// sheet has a row per data set and a column per batch size, all with the same
-// axes. Places without cells stay empty; the axis labels move to the next panel.
-func (f family) sheet(d *drawing, s *sweep) *sheet {
-	sh := &sheet{
-		title:  d.plan.Title,
-		xLabel: stepLabel, yLabels: []string{"mean Kolmogorov distance to the " + f.truth},
+// axes are those that all panels share.
+func (s *sweep) axes(width float64) (x, y Axis) {
+	var xs, ys, bands []float64
+	s.each(func(g *group, _ line, p point) {
+		xs, ys = append(xs, p.x), append(ys, p.mean)
+		bands = append(bands, p.mean-p.spread(), p.mean+p.spread())
+	})
+	x, y = Axis{Log: s.logX, Ticks: 4}, Axis{Log: s.logY, Ticks: 4, Label: s.y.label, Grid: true}
+	switch {
+	case s.xObserved != nil:
+		x.Label = s.xObserved.label
+	case s.x.name == "step":
+		x.Label, x.Unit = stepLabel, timeUnit
+	default:
+		x.Label = s.x.label
 	}
-	sh.width, sh.height = f.size(len(s.batches))
-	data := vg.Point{X: sh.width - panelGap - 8, Y: sh.height - panelTitle - 6} // a panel without title and labels
-	x := logRange(s.steps).padded(float64(edge / (data.X - 2*edge)))
-	x.ticks = logTicks(x.low, x.high, data.X, across)
-	y := f.distances(s, data.Y)
-	shown := y
-	if s.diverged() {
-		shown = withStrip(y, "diverged", data.Y)
-	}
-	for range s.datasets {
-		sh.panels = append(sh.panels, make([]panel, len(s.batches)))
-	}
-	lowest := make(map[int]*plot.Plot) // of each column
-	for k, b := range s.blocks {
-		p := f.panel(s, b, y, shown)
-		shown.apply(&p.Y, k == 0 || s.blocks[k-1].dataset != b.dataset) // the leftmost of a row
-		x.apply(&p.X, false)
-		lowest[b.batch] = p
-		sh.panels[slices.Index(s.datasets, b.dataset)][slices.Index(s.batches, b.batch)] = panel{title: b.title(), Plot: p}
-	}
-	for _, p := range lowest {
-		x.apply(&p.X, true)
-	}
-	f.legend(sh, d.plan, s)
-	sh.caption = d.caption(f.notes(d, s)...)
-	sh.warning = d.replaced()
-	return sh
-}
-
-// distances is the vertical axis that all panels share.
-func (f family) distances(s *sweep, height vg.Length) axis {
-	if !f.logY {
-		return axis{low: 0, high: 1, ticks: linearTicks(0, 1, 4)}
-	}
-	var values []float64
-	for _, b := range s.blocks {
-		if b.self.known {
-			values = append(values, b.self.low)
+	x = x.over(xs).roomy(width)
+	switch {
+	case s.y.name != distance && s.logY:
+		y = y.over(ys).padded(0.06)
+	case s.y.name != distance:
+		y = y.over(bands).padded(0.06)
+	case s.logY:
+		for _, g := range s.groups {
+			ys = append(ys, g.self.low)
 		}
+		y = y.over(ys, []float64{1}).padded(0.03)
+		y.High = 1
+	default:
+		y.Low, y.High = 0, 1
 	}
-	s.each(func(_ block, _ line, p point) { values = append(values, p.mean) })
-	a := logRange(append(values, 1)).padded(0.03)
-	a.high = 1
-	a.ticks = logTicks(a.low, a.high, height, upwards)
-	return a
+	if s.y.name == distance {
+		y.Label += " to the " + s.truth
+	}
+	if s.diverged() {
+		y.Lost = "diverged"
+	}
+	return x, y
 }
 
-// withStrip lengthens an axis by the strip for diverged cells, with its label,
-// on a panel of the given height.
-func withStrip(y axis, label string, height vg.Length) axis {
-	without := height - stripHeight
-	tick := plot.Tick{Value: y.at(float64((without + stripMiddle) / without)), Label: label}
-	y.high = y.at(float64(height / without))
-	y.ticks = append(slices.Clone(y.ticks), tick)
-	return y
+// selfStyle is that of the band of self-distance with its mean.
+func selfStyle() Style {
+	style := dotted(1)
+	style.Fill = bandGrey
+	return style
 }
 
-// panel draws from the back to the front: strip, grid, self-distance, all error
-// bands, all curves.
-func (f family) panel(s *sweep, b block, y, shown axis) *plot.Plot {
-	p := newPlot()
-	hasStrip := shown.high > y.high
-	if hasStrip {
-		p.Add(strip{})
+// panel has the self-distance and a line per name.
+func (s *sweep) panel(g *group, x, y Axis) *Panel {
+	p := &Panel{Title: s.title(g.cell), X: x, Y: y}
+	if s.y.name == distance && finite(g.self.mean) != nil {
+		twice := func(v float64) Values { return Values{v, v} }
+		p.Series = append(p.Series, Series{
+			Style: selfStyle(), X: Values{x.Low, x.High}, Y: twice(g.self.mean), Low: twice(g.self.low), High: twice(g.self.high),
+		})
 	}
-	p.Add(gridLines{y.ticks}, selfDistance{band: b.self, axis: y})
-	var curves []plot.Plotter
-	for _, l := range b.lines {
-		lane := slices.Index(s.names, l.name)
-		k := curve{look: f.look(lane, len(s.names), l.name), points: l.points, axis: y, lane: lane, lanes: len(s.names), strip: hasStrip}
-		p.Add(errorBand{k})
-		curves = append(curves, k)
+	for _, l := range g.lines {
+		i := slices.Index(s.names, l.name)
+		line := Series{Name: l.name, Style: s.style(i)}
+		line.Style.Fill = translucent(line.Style.Color, len(s.names))
+		top := math.Inf(1)
+		if s.y.name == distance {
+			top = 1
+		}
+		for _, pt := range l.points {
+			low := pt.mean - pt.spread()
+			if s.y.name == distance {
+				low = max(0, low)
+			}
+			line.X, line.Y = append(line.X, pt.x), append(line.Y, pt.mean)
+			line.Low, line.High = append(line.Low, low), append(line.High, min(top, pt.mean+pt.spread()))
+			line.Lost = append(line.Lost, share(pt.diverged(), len(pt.results)))
+		}
+		if !slices.ContainsFunc(line.Lost, func(v float64) bool { return v > 0 }) {
+			line.Lost = nil
+		}
+		p.Series = append(p.Series, line)
 	}
-	p.Add(curves...)
 	return p
 }
 
+// share is a part of a whole, and 0 of nothing.
+func share(part, whole int) float64 { return float64(part) / float64(max(1, whole)) }
+
 // title names what the panel's cells share.
-func (b block) title() string {
-	if b.batch == bench.Full {
-		return b.dataset + ", full batch"
+func (s *sweep) title(c bench.Cell) string { return textOf(s.panels, c) }
+
+// withOrder adds the order of an integrator's law of θ with the full batch, on
+// which all distances depend, to its name.
+func withOrder(p bench.Plan, name string) string {
+	m, ok := p.Method(baseName(name))
+	if order := float64(m.Position); ok && order > 0 && !math.IsInf(order, 0) {
+		return name + " (order " + decimal(order) + ")"
 	}
-	return fmt.Sprintf("%s, B = %d (K = %d)", b.dataset, b.batch, b.k)
+	return name
 }
 
-// legend has a swatch per line. On a logarithmic axis slopes can be seen, so
-// labels state the orders that they should have.
-func (f family) legend(sh *sheet, p bench.Plan, s *sweep) {
-	for i, name := range s.names {
-		label := name
-		if f.logY {
-			label = withOrder(p, name)
-		}
-		sh.legend = append(sh.legend, lineSwatch(f.look(i, len(s.names), name), label))
-	}
-	sh.legend = append(sh.legend, selfSwatch("self-distance (5–95 %)"))
-	if s.diverged() {
-		sh.legend = append(sh.legend, divergedSwatch(true, "diverged"))
-		if s.splits() > 1 {
-			sh.legend = append(sh.legend, divergedSwatch(false, "diverged in some splits"))
-		}
-	}
+// baseName is an integrator's name without its parameters and N_l.
+func baseName(name string) string {
+	base, _, _ := strings.Cut(name, ",")
+	return base
 }
 
 // notes are the sentences of the caption that a sweep needs.
-func (f family) notes(d *drawing, s *sweep) []string {
+func (s *sweep) notes(p bench.Plan) []string {
 	var notes, fixed []string
-	for _, j := range d.plan.Cells {
-		fixed = appendNew(fixed, textOf(f.fixed, j.Cell))
+	for _, j := range p.Cells {
+		fixed = appendNew(fixed, textOf(s.fixed, j.Cell))
 	}
 	if text := strings.Join(fixed, " or "); text != "" {
 		notes = append(notes, text+".")
 	}
-	notes = append(notes, "B: rows per mini-batch, K: mini-batches per epoch"+schemeText(d.plan.Cells)+".")
+	notes = append(notes, "B: rows per mini-batch, K: mini-batches per epoch"+schemeText(p.Cells)+".")
 	if n := s.splits(); n > 1 {
 		notes = append(notes, fmt.Sprintf("Lines: mean over %d splits (seeds where a set has no splits); bands: one standard deviation to both sides.", n))
 	} else {
 		notes = append(notes, "One split: no error bands.")
 	}
 	if s.diverged() {
-		notes = append(notes, "A chain that diverged counts as distance 1.")
+		if s.y.name == distance {
+			notes = append(notes, "A chain that diverged counts as distance 1.")
+		} else {
+			notes = append(notes, "A chain that diverged has no "+s.y.name+".")
+		}
+		if len(s.names) > 1 {
+			notes = append(notes, "Marks of divergence at one place of the axis stand side by side, in the order of the legend.")
+		}
 	}
-	if n := s.count(func(p point) bool { return p.known() && !(p.mean > 0) }); f.logY && n > 0 {
-		notes = append(notes, fmt.Sprintf("%d points at distance 0 have no place on a logarithmic axis.", n))
+	if n := s.count(func(p point) bool { return len(p.results) > 0 && !(p.mean > 0) }); s.logY && n > 0 {
+		notes = append(notes, fmt.Sprintf("%d points at %s 0 have no place on a logarithmic axis.", n, s.y.name))
 	}
 	return notes
 }
@@ -339,19 +558,56 @@ func schemeText(jobs []bench.Job) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-// sweepHeader are the columns of rows.
-var sweepHeader = []string{
-	"dataset", "batch", "K", "scheme", "integrator", "nl", "friction", "h", "cells", "cells_expected", "cells_diverged",
-	"ks_mean", "ks_sd", "self_mean", "self_p05", "self_p95",
-}
+// always are the settings that the CSV of every sweep has.
+var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "friction", "step"}
 
-// rows are the numbers drawn, a row per point.
-func (s *sweep) rows() [][]string {
-	var out [][]string
-	s.each(func(b block, l line, p point) {
-		c := l.cell
-		out = append(out, fields(b.dataset, b.batch, b.k, c.Scheme, c.Integrator, c.Inner, strings.Replace(frictionText(c), "∞", "inf", 1), p.h,
-			p.have, p.expected, p.diverged, p.mean, p.sd, b.self.mean, b.self.low, b.self.high))
+// records are the numbers drawn, a row per point.
+func (s *sweep) records() Records {
+	columns, _ := lookup(always, nil)
+	extra := append(slices.Clone(s.panels), s.lines...)
+	if s.x != nil {
+		extra = append(extra, *s.x)
+	}
+	for _, e := range extra {
+		if !slices.ContainsFunc(columns, func(c setting) bool { return c.name == e.name }) {
+			columns = append(columns, e)
+		}
+	}
+	var out Records
+	for _, c := range columns {
+		out.Columns = append(out.Columns, c.column)
+	}
+	if s.xObserved != nil {
+		out.Columns = append(out.Columns, s.xObserved.column)
+	}
+	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged", s.y.column+"_mean", s.y.column+"_sd", "self_mean", "self_p05", "self_p95")
+	s.each(func(g *group, _ line, p point) {
+		var row []any
+		for _, c := range columns {
+			row = append(row, c.field(p.cell))
+		}
+		if s.xObserved != nil {
+			row = append(row, p.x)
+		}
+		out.add(append(row, len(p.results), p.expected, p.diverged(), p.mean, p.sd, g.self.mean, g.self.low, g.self.high)...)
 	})
 	return out
+}
+
+// drawSweep makes a sweep's figure, its table, and the twin of a study that has
+// exact errors, too.
+func drawSweep(d *drawing) error {
+	d.plan.Cells = byModel(d.plan.Cells)
+	if d.plan.Figure == nil && d.plan.Table != nil {
+		return drawTable(d, d.plan.ID, d.plan.Table)
+	}
+	s, err := newSweep(d.plan, d.Results.Result)
+	if err != nil {
+		return fmt.Errorf("figures: study %s: %w", d.plan.ID, err)
+	}
+	d.out.Figures = append(d.out.Figures, s.figure(d))
+	if err := drawTable(d, d.plan.ID+"-table", d.plan.Table); err != nil || len(d.plan.Exact) == 0 {
+		return err
+	}
+	return drawTwin(d, s)
 }

@@ -33,24 +33,26 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 		"model of the data set": {float64s, "lietrotter", "C = 5"},
 	} {
 		p := planOf(t, bench.Study{ID: "own", Cells: jobs(base, c.other)})
-		f := newFamily(p)
-		s := newSweep(p.Cells, memory{}.Result, f.name)
+		s, err := newSweep(p, memory{}.Result)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := strings.Join(s.names, "|"); got != c.lines {
 			t.Errorf("%s varies: lines %q, want %q", name, got, c.lines)
 		}
-		if got := textOf(f.fixed, base); got != c.fixed {
+		if got := textOf(s.fixed, base); got != c.fixed {
 			t.Errorf("%s varies: the caption says %q, want %q", name, got, c.fixed)
 		}
 	}
 }
 
-// Integrators that the list of looks lacks, such as splitting words, have
+// Integrators that the list of styles lacks, such as splitting words, have
 // looks of their own beside it and beside each other.
-func TestUnlistedIntegratorsHaveLooksOfTheirOwn(t *testing.T) {
-	names := append([]string{"split:OBABO", "split:BAOAB", "nose-hoover"}, integratorLooks...)
+func TestUnlistedIntegratorsHaveStylesOfTheirOwn(t *testing.T) {
+	names := append([]string{"split:OBABO", "split:BAOAB", "nose-hoover"}, integratorStyles...)
 	for i, a := range names {
 		for j, b := range names[:i] {
-			if reflect.DeepEqual(integratorLook(i, a), integratorLook(j, b)) {
+			if reflect.DeepEqual(integratorStyle(i, a), integratorStyle(j, b)) {
 				t.Errorf("%s and %s look alike", a, b)
 			}
 		}
@@ -91,10 +93,15 @@ func TestModelsOnOneDataSetHavePanelsOfTheirOwn(t *testing.T) {
 	c.Dataset = "wine"
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(a, b)})
 	p.Cells = append(p.Cells, jobs(c)...)
-	s := newSweep(byModel(p.Cells), memory{}.Result, newFamily(p).name)
-	want := []string{a.Dataset + ", " + a.Model, a.Dataset + ", tree", "wine"}
-	if !reflect.DeepEqual(s.datasets, want) || len(s.blocks) != 3 {
-		t.Errorf("%d panels of %q: want one of each of %q", len(s.blocks), s.datasets, want)
+	renamed := p
+	renamed.Cells = byModel(p.Cells)
+	s, err := newSweep(renamed, memory{}.Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{" " + a.Dataset + ", " + a.Model, " " + a.Dataset + ", tree", " wine"}
+	if !reflect.DeepEqual(s.rows, want) || len(s.groups) != 3 {
+		t.Errorf("%d panels of %q: want one of each of %q", len(s.groups), s.rows, want)
 	}
 	if p.Cells[0].Cell.Dataset != a.Dataset {
 		t.Error("the plan's own cells were renamed")

@@ -2,24 +2,21 @@ package figures
 
 import (
 	"fmt"
-	"image/color"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"hambench/bench"
 )
 
 // histogram is one panel of the toy figure: a chain's law as a density, and
-// the exact posterior N(mean, sd²).
+// the exact posterior.
 type histogram struct {
-	cell            bench.Cell
-	edges, density  []float64 // density of bin i, between edges i and i + 1
-	counts          []float64
-	mean, sd, total float64
+	cell           bench.Cell
+	edges, density []float64 // density of bin i, between edges i and i + 1
+	counts         []float64
+	total          float64
+	exact          distuv.Normal
 }
 
 // newHistogram checks the series and makes a density of the counts.
@@ -29,17 +26,12 @@ func newHistogram(r bench.Result) (histogram, error) {
 	if len(h.counts) == 0 || len(h.edges) != len(h.counts)+1 || len(mean) != 1 || len(sd) != 1 {
 		return h, lacks(r, "the series of a histogram")
 	}
-	h.mean, h.sd = mean[0], sd[0]
+	h.exact = distuv.Normal{Mu: mean[0], Sigma: sd[0]}
 	h.total = floats.Sum(h.counts)
 	for i, n := range h.counts {
 		h.density = append(h.density, n/(h.total*(h.edges[i+1]-h.edges[i])))
 	}
 	return h, nil
-}
-
-// exact is the density of the posterior.
-func (h histogram) exact(x float64) float64 {
-	return distuv.Normal{Mu: h.mean, Sigma: h.sd}.Prob(x)
 }
 
 // title says how the chain saw its data.
@@ -51,47 +43,42 @@ func (h histogram) title() string {
 }
 
 // histogramFill is translucent: the grid and the truth show through.
-func histogramFill() color.NRGBA {
-	fill := okabeIto[5]
-	fill.A = 0x90
-	return fill
-}
+const histogramFill = Color(0x56b4e990)
 
-// Plot draws the bins as one filled shape.
-func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	var outline []vg.Point
+var (
+	histogramStyle = Style{Color: okabeIto[0], Fill: histogramFill, Width: 0.6}
+	// truthStyle is that of the paper's Figure 3: dotted.
+	truthStyle = Style{Color: ink, Width: 1.3, Dashes: []float64{1.3, 2}}
+)
+
+// outline is the bins as one filled shape, as far as the axis reaches.
+func (h histogram) outline(x Axis) Series {
+	s := Series{Name: "law", Style: histogramStyle}
 	for i, d := range h.density {
-		low, high := max(h.edges[i], p.X.Min), min(h.edges[i+1], p.X.Max)
-		if low < high {
-			outline = append(outline, vg.Point{X: x(low), Y: y(d)}, vg.Point{X: x(high), Y: y(d)})
+		if low, high := max(h.edges[i], x.Low), min(h.edges[i+1], x.High); low < high {
+			s.X, s.Y = append(s.X, low, high), append(s.Y, d, d)
 		}
 	}
-	first, last := outline[0], outline[len(outline)-1]
-	outline = append([]vg.Point{{X: first.X, Y: y(0)}}, append(outline, vg.Point{X: last.X, Y: y(0)})...)
-	c.FillPolygon(histogramFill(), outline)
-	c.StrokeLines(draw.LineStyle{Color: okabeIto[0], Width: 0.6}, outline)
+	last := len(s.X) - 1
+	s.X = append(append(Values{s.X[0]}, s.X...), s.X[last])
+	s.Y = append(append(Values{0}, s.Y...), 0)
+	s.Low, s.High = make(Values, len(s.Y)), s.Y
+	return s
 }
 
-// truth draws the posterior's density as a grey dotted line.
-type truth struct{ histogram }
-
-// truthStyle is that of the paper's Figure 3: dotted.
-var truthStyle = draw.LineStyle{Color: ink, Width: 1.3, Dashes: []vg.Length{1.3, 2}}
-
-func (t truth) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+// truth is the posterior's density.
+func (h histogram) truth(x Axis) Series {
 	const n = 300
-	var pts []vg.Point
+	s := Series{Name: "truth", Style: truthStyle}
 	for i := range n + 1 {
-		v := p.X.Min + (p.X.Max-p.X.Min)*float64(i)/n
-		pts = append(pts, vg.Point{X: x(v), Y: y(t.exact(v))})
+		v := x.at(float64(i) / n)
+		s.X, s.Y = append(s.X, v), append(s.Y, h.exact.Prob(v))
 	}
-	c.StrokeLines(truthStyle, pts)
+	return s
 }
 
-// drawToy draws stationary laws of a one-parameter target as histograms beside
-// the exact posterior, a panel per chain: the paper's Figure 3.
+// drawToy makes the figure of stationary laws of a one-parameter target as
+// histograms beside the exact posterior, a panel per chain: the paper's Figure 3.
 func drawToy(d *drawing) error {
 	var hs []histogram
 	for _, r := range d.results {
@@ -101,74 +88,49 @@ func drawToy(d *drawing) error {
 		}
 		hs = append(hs, h)
 	}
-	if err := d.csv(toyHeader, toyRows(hs)); err != nil {
-		return err
-	}
-	return d.save(toySheet(d, hs))
-}
-
-// toySheet is one row of panels with common axes.
-func toySheet(d *drawing, hs []histogram) *sheet {
-	sh := &sheet{
-		title: d.plan.Title, width: 232, height: 200, xLabel: "parameter θ", yLabels: []string{"density"},
-		legend: []swatch{bandSwatch(histogramFill(), "stationary law of the chain"), strokeSwatch(truthStyle, "exact posterior")},
+	f := &Figure{
+		ID: d.plan.ID, Title: d.plan.Title, Width: 232, Height: 200, Rows: [][]*Panel{nil}, Data: toyRecords(hs),
+		Legend: []Entry{{Name: "law", Label: "stationary law of the chain", Style: histogramStyle}, {Name: "truth", Label: "exact posterior", Style: truthStyle}},
 	}
 	x, y := toyAxes(hs)
-	var row []panel
-	for i, h := range hs {
-		p := plotOf(gridLines{y.ticks}, h, truth{h})
-		x.apply(&p.X, true)
-		y.apply(&p.Y, i == 0)
-		row = append(row, panel{title: h.title(), Plot: p})
+	for _, h := range hs {
+		f.Rows[0] = append(f.Rows[0], &Panel{Title: h.title(), X: x, Y: y, Series: []Series{h.outline(x), h.truth(x)}})
 	}
-	sh.panels = [][]panel{row}
 	c := hs[0].cell
-	sh.caption = d.caption(fmt.Sprintf("%s flow of each batch, η = %s, C = %s.", capital(c.Integrator), decimal(c.Step), frictionText(c)),
+	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, η = %s, C = %s.", capital(c.Integrator), decimal(c.Step), frictionText(c)),
 		"Irrespective of the integrator's order, a step that sees a part of the data alone has another stationary law than the posterior.")
-	return sh
-}
-
-// capital makes the first letter a capital.
-func capital(s string) string {
-	if s == "" {
-		return ""
-	}
-	return string(s[0]-'a'+'A') + s[1:]
+	d.out.Figures = append(d.out.Figures, f)
+	return nil
 }
 
 // toyAxes span three and a half standard deviations of the posterior, all
 // bins with more than a thousandth of the draws, and all densities.
-func toyAxes(hs []histogram) (x, y axis) {
+func toyAxes(hs []histogram) (x, y Axis) {
 	var xs []float64
 	top := []float64{0}
 	for _, h := range hs {
-		top = append(top, h.exact(h.mean))
+		top = append(append(top, h.exact.Prob(h.exact.Mu)), h.density...)
 		for i, n := range h.counts {
-			top = append(top, h.density[i])
 			if n > h.total/1000 {
 				xs = append(xs, h.edges[i], h.edges[i+1])
 			}
 		}
-		xs = append(xs, h.mean-3.5*h.sd, h.mean+3.5*h.sd)
+		xs = append(xs, h.exact.Mu-3.5*h.exact.Sigma, h.exact.Mu+3.5*h.exact.Sigma)
 	}
-	x = linearRange(xs).padded(0.02)
-	x.ticks = linearTicks(x.low, x.high, 5)
-	y = linearRange(top)
-	y.high *= 1.05
-	y.ticks = linearTicks(y.low, y.high, 5)
+	x = Axis{Label: "parameter θ", Ticks: 5}.over(xs).padded(0.02)
+	y = Axis{Label: "density", Ticks: 5, Grid: true}.over(top)
+	y.High *= 1.05
 	return x, y
 }
 
-// toyHeader are the columns of toyRows, which have a row per bin.
-var toyHeader = []string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}
-
-func toyRows(hs []histogram) [][]string {
-	var rows [][]string
+// toyRecords have a row per bin.
+func toyRecords(hs []histogram) Records {
+	out := Records{Columns: []string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}}
 	for _, h := range hs {
 		for i, n := range h.counts {
 			low, high := h.edges[i], h.edges[i+1]
-			rows = append(rows, fields(h.cell.Scheme, h.cell.Batches, low, high, n, h.density[i], h.exact((low+high)/2)))
+			out.add(h.cell.Scheme, h.cell.Batches, low, high, n, h.density[i], h.exact.Prob((low+high)/2))
 		}
 	}
-	return rows
+	return out
 }

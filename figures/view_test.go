@@ -47,7 +47,15 @@ func stored(jobs []bench.Job, distance func(bench.Cell) (ks float64, there bool)
 	return m
 }
 
-func byIntegrator(c bench.Cell) string { return c.Integrator }
+// swept is the sweep of some cells.
+func swept(t *testing.T, m memory, jobs []bench.Job) *sweep {
+	t.Helper()
+	s, err := newSweep(planOf(t, bench.Study{ID: "own", Cells: jobs}), m.Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 func TestSweepMeansOverSplits(t *testing.T) {
 	var cells []bench.Cell
@@ -63,14 +71,14 @@ func TestSweepMeansOverSplits(t *testing.T) {
 		}
 		return 0.5, true // 0.5, 0.5, diverged
 	})
-	s := newSweep(jobs(cells...), m.Result, byIntegrator)
-	if len(s.blocks) != 1 || len(s.blocks[0].lines) != 1 {
-		t.Fatalf("%d blocks, want one with one line", len(s.blocks))
+	s := swept(t, m, jobs(cells...))
+	if len(s.groups) != 1 {
+		t.Fatalf("%d panels, want one", len(s.groups))
 	}
-	b := s.blocks[0]
+	b := s.groups[[2]string{s.rows[0], s.columns[0]}]
 	points := b.lines[0].points
-	if len(points) != 2 || points[0].h != 0.01 || points[1].h != 0.02 {
-		t.Fatalf("stats %+v, want h = 0.01 and 0.02 in this order", points)
+	if len(points) != 2 || points[0].x != 0.01 || points[1].x != 0.02 {
+		t.Fatalf("stats %+v, want x = 0.01 and 0.02 in this order", points)
 	}
 	near := func(what string, got, want float64) {
 		if !(math.Abs(got-want) < 1e-12) { // a few roundings of numbers below 1
@@ -81,33 +89,37 @@ func TestSweepMeansOverSplits(t *testing.T) {
 	near("sd at 0.01", points[0].sd, 0.1/math.Sqrt2)
 	near("mean at 0.02, a diverged chain counting 1", points[1].mean, 2.0/3)
 	near("self-distance over three splits", b.self.mean, 0.09)
-	if points[0].have != 2 || points[0].expected != 3 || points[1].diverged != 1 {
+	if len(points[0].results) != 2 || points[0].expected != 3 || points[1].diverged() != 1 {
 		t.Errorf("counts %+v", points)
 	}
-	if points[1].high() > 1 || points[0].low() < 0 {
-		t.Errorf("error bands leave the range of a distance: %v … %v", points[0].low(), points[1].high())
+	x, y := s.axes(300)
+	line := s.panel(b, x, y).Series[1]
+	if line.High[1] > 1 || line.Low[0] < 0 || line.High[0] <= line.Low[0] {
+		t.Errorf("error bands %v … %v leave the range of a distance, or are none", line.Low, line.High)
 	}
 }
 
 func TestOneSplitHasNoBand(t *testing.T) {
-	cells := []bench.Cell{cell("leapfrog", 0, 8, 0.01)}
-	s := newSweep(jobs(cells...), stored(jobs(cells...), func(bench.Cell) (float64, bool) { return 0.2, true }).Result, byIntegrator)
-	st := s.blocks[0].lines[0].points[0]
-	if !math.IsNaN(st.sd) || st.low() != 0.2 || st.high() != 0.2 {
-		t.Errorf("one split has sd %v and band %v … %v: want none", st.sd, st.low(), st.high())
+	cells := jobs(cell("leapfrog", 0, 8, 0.01))
+	s := swept(t, stored(cells, func(bench.Cell) (float64, bool) { return 0.2, true }), cells)
+	x, y := s.axes(300)
+	for _, g := range s.groups {
+		if line := s.panel(g, x, y).Series[1]; !math.IsNaN(g.lines[0].points[0].sd) || line.Low[0] != 0.2 || line.High[0] != 0.2 {
+			t.Errorf("one split has sd %v and band %v … %v: want none", g.lines[0].points[0].sd, line.Low, line.High)
+		}
 	}
 }
 
 func TestBatchSizesAscendAndFullIsLast(t *testing.T) {
-	cells := []bench.Cell{cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 128, 0.1), cell("mt3", 0, 8, 0.1)}
-	s := newSweep(jobs(cells...), stored(jobs(cells...), func(bench.Cell) (float64, bool) { return 0.2, true }).Result, byIntegrator)
-	if !slices.Equal(s.batches, []int{8, 128, bench.Full}) {
-		t.Errorf("columns %v, want 8, 128, full (0)", s.batches)
+	cells := jobs(cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 128, 0.1), cell("mt3", 0, 8, 0.1))
+	s := swept(t, stored(cells, func(bench.Cell) (float64, bool) { return 0.2, true }), cells)
+	if want := []string{" 8", " 128", " full"}; !slices.Equal(s.columns, want) {
+		t.Errorf("columns %q, want %q", s.columns, want)
 	}
 }
 
 func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
-	points := []point{{h: 1, mean: 0.5, have: 1}, {h: 2, mean: 0.5, have: 1}, {h: 3}, {h: 4, mean: 0.5, have: 1}, {h: 5, mean: 0, have: 1}, {h: 6, mean: 0.4, have: 1}}
+	line := Series{X: Values{1, 2, 3, 4, 5, 6}, Y: Values{0.5, 0.5, math.NaN(), 0.5, 0, 0.4}}
 	for name, c := range map[string]struct {
 		log  bool
 		want []int
@@ -116,8 +128,9 @@ func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
 		"log axis, which lacks a zero": {true, []int{2, 1, 1}},
 	} {
 		var got []int
-		for _, seg := range (curve{points: points, axis: axis{low: 0.1, high: 1, log: c.log}}).segments() {
-			got = append(got, len(seg))
+		k := canvas{Panel: &Panel{Y: Axis{Low: 0.1, High: 1, Log: c.log}}}
+		for _, at := range k.segments(line) {
+			got = append(got, at[1]-at[0])
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: stretches of %v points, want %v", name, got, c.want)

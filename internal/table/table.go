@@ -4,27 +4,154 @@ package table
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Write prints the rows under the header as an ASCII table. Headers keep their
-// case and nothing is wrapped.
+// usualWidth is how wide tables are where the terminal's width is unknown.
+const usualWidth = 100
+
+// Width is that of the terminal, as COLUMNS says, or 100.
+func Width() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return usualWidth
+}
+
+// Write prints the rows under the header as an ASCII table: on the process's own
+// output to fit the terminal, else as wide as it is. Headers keep their case.
 func Write(w io.Writer, header []string, rows [][]string) error {
-	t := tablewriter.NewTable(w,
+	width := 0
+	if _, ok := w.(*os.File); ok {
+		width = Width()
+	}
+	_, err := Fit(w, width, nil, header, rows)
+	return err
+}
+
+// long is how wide a column stays that is wrapped before others are left out.
+const long = 28
+
+// Fit prints a table of at most width characters, if that can be; 0 is any width.
+// It wraps headers and long columns, then leaves out minor ones, those with the
+// highest number first (0 is never left out), then wraps what can be wrapped. It
+// returns the headers of what is left out.
+func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) (left []string, err error) {
+	all := grid{append([][]string{header}, rows...)}
+	t := all.fit(width)
+	for width > 0 && t.width() > width && len(minor) > 0 && slices.Max(minor) > 0 {
+		i := slices.Index(minor, slices.Max(minor))
+		left = append(left, all.rows[0][i])
+		minor = slices.Delete(slices.Clone(minor), i, i+1)
+		for k, row := range all.rows {
+			all.rows[k] = slices.Delete(slices.Clone(row), i, i+1)
+		}
+		t = all.fit(width)
+	}
+	t.shrink(width, func(int) int { return 0 })
+	out := tablewriter.NewTable(w,
 		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleASCII)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
 		tablewriter.WithHeaderAlignment(tw.AlignLeft),
 	)
-	t.Header(header)
-	if err := t.Bulk(rows); err != nil {
-		return fmt.Errorf("table: %w", err)
+	out.Header(t.rows[0])
+	if err := out.Bulk(t.rows[1:]); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
 	}
-	if err := t.Render(); err != nil {
-		return fmt.Errorf("table: %w", err)
+	if err := out.Render(); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
 	}
-	return nil
+	return left, nil
+}
+
+// grid is a table's header and rows.
+type grid struct{ rows [][]string }
+
+// fit is the table with headers and long columns wrapped as far as it needs.
+func (g grid) fit(width int) grid {
+	g.rows = slices.Clone(g.rows)
+	g.shrink(width, func(i int) int { body, _ := g.column(i, g.rows[1:]); return body })
+	g.shrink(width, func(int) int { return long })
+	return g
+}
+
+// column is the width of a column in some rows, and that of its longest word.
+func (g grid) column(i int, rows [][]string) (width, word int) {
+	for _, row := range rows {
+		if i >= len(row) {
+			continue
+		}
+		for _, line := range strings.Split(row[i], "\n") {
+			width = max(width, utf8.RuneCountInString(line))
+		}
+		for _, w := range strings.Fields(row[i]) {
+			word = max(word, utf8.RuneCountInString(w))
+		}
+	}
+	return width, word
+}
+
+// width is that of the whole table.
+func (g grid) width() int {
+	total := 1
+	for i := range g.rows[0] {
+		n, _ := g.column(i, g.rows)
+		total += n + len(" ") + len(" |")
+	}
+	return total
+}
+
+// shrink wraps the columns with most to spare until the table fits, none to less
+// than a width of its own or its longest word.
+func (g grid) shrink(width int, least func(column int) int) {
+	if width == 0 {
+		return
+	}
+	for excess := g.width() - width; excess > 0; excess = g.width() - width {
+		widest, spare := 0, 0
+		for i := range g.rows[0] {
+			if n, word := g.column(i, g.rows); n-max(word, least(i)) > spare {
+				widest, spare = i, n-max(word, least(i))
+			}
+		}
+		if spare == 0 {
+			return
+		}
+		n, word := g.column(widest, g.rows)
+		to := max(word, least(widest), n-excess)
+		for k, row := range g.rows {
+			if widest < len(row) {
+				g.rows[k] = slices.Clone(row)
+				g.rows[k][widest] = Wrap(row[widest], to)
+			}
+		}
+	}
+}
+
+// Wrap breaks a text into lines of at most width characters, at spaces; 0 is any
+// width.
+func Wrap(s string, width int) string {
+	if width <= 0 {
+		return s
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		longer := strings.TrimSpace(line + " " + word)
+		if line != "" && utf8.RuneCountInString(longer) > width {
+			lines = append(lines, line)
+			longer = word
+		}
+		line = longer
+	}
+	return strings.Join(append(lines, line), "\n")
 }

@@ -29,3 +29,57 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// Tables fit where they can: long columns are wrapped first, then minor ones are
+// left out, then the rest is wrapped. No word is lost.
+func TestFit(t *testing.T) {
+	header := []string{"where", "number", "of least weight", "of little weight"}
+	rows := [][]string{
+		{"experiment=methods dataset=boston integrator=leapfrog friction=5 scheme=reshuffle", "0.123 ± 0.04", "a few words", "some more words"},
+		{"short", "1", "2", "3"},
+	}
+	for _, c := range []struct {
+		width int
+		left  string
+	}{{0, ""}, {200, ""}, {100, ""}, {80, ""}, {70, "of least weight"}, {40, "of least weight, of little weight"}} {
+		var b strings.Builder
+		left, err := Fit(&b, c.width, []int{0, 0, 2, 1}, header, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(left, ", "); got != c.left {
+			t.Errorf("%d columns: left out %q, want %q", c.width, got, c.left)
+		}
+		for _, line := range strings.Split(b.String(), "\n") {
+			if n := len([]rune(line)); c.width > 0 && n > c.width {
+				t.Errorf("a line of %d characters on %d columns:\n%s", n, c.width, b.String())
+			}
+		}
+		for _, word := range strings.Fields(rows[0][0] + " " + rows[0][1]) {
+			if !strings.Contains(b.String(), word) {
+				t.Errorf("%d columns: %q is lost", c.width, word)
+			}
+		}
+		if c.width == 70 {
+			t.Logf("\n%s", b.String())
+		}
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for columns, want := range map[string]int{"80": 80, "": 100, "wide": 100, "0": 100, "-3": 100} {
+		t.Setenv("COLUMNS", columns)
+		if got := Width(); got != want {
+			t.Errorf("COLUMNS=%q: width %d, want %d", columns, got, want)
+		}
+	}
+}
+
+func TestWrapBreaksAtSpaces(t *testing.T) {
+	if got := Wrap("one two  three", 7); got != "one two\nthree" {
+		t.Errorf("got %q", got)
+	}
+	if got := Wrap("one  two", 0); got != "one  two" {
+		t.Errorf("any width: got %q", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image/color"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -13,85 +14,14 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// panel is one plot of a sheet with its title. The zero value is an empty
-// place.
-type panel struct {
-	title string
-	*plot.Plot
-}
-
-// swatch is an entry of the legend: a sample of what is drawn, and its name.
-type swatch struct {
-	name string
-	draw func(c *draw.Canvas, box vg.Rectangle)
-}
-
-// middle is the point of a swatch's box that is a fraction of its width from
-// the left, half way up.
-func middle(b vg.Rectangle, fraction vg.Length) vg.Point {
-	return vg.Point{X: b.Min.X + fraction*(b.Max.X-b.Min.X), Y: (b.Min.Y + b.Max.Y) / 2}
-}
-
-// bandSwatch is a filled area.
-func bandSwatch(col color.Color, name string) swatch {
-	return swatch{name, func(c *draw.Canvas, b vg.Rectangle) {
-		c.SetColor(col)
-		c.Fill(b.Path())
-	}}
-}
-
-// strokeSwatch is a line without a marker.
-func strokeSwatch(style draw.LineStyle, name string) swatch {
-	return swatch{name, func(c *draw.Canvas, b vg.Rectangle) { c.StrokeLines(style, []vg.Point{middle(b, 0), middle(b, 1)}) }}
-}
-
-// lineSwatch is a line with its marker, as curves are drawn.
-func lineSwatch(l look, name string) swatch {
-	mark := swatch{name, func(c *draw.Canvas, b vg.Rectangle) { l.marker.draw(c, l.color, middle(b, 0.5)) }}
-	return strokeSwatch(l.stroke(), name).under(mark)
-}
-
-// selfSwatch is the band of self-distance with its mean.
-func selfSwatch(name string) swatch {
-	return bandSwatch(bandGrey, name).under(strokeSwatch(selfStyle, name))
-}
-
-// divergedSwatch is a mark on the strip.
-func divergedSwatch(all bool, name string) swatch {
-	mark := swatch{name, func(c *draw.Canvas, b vg.Rectangle) { drawDiverged(c, look{color: ink}, middle(b, 0.5), all) }}
-	return bandSwatch(stripGrey, name).under(mark)
-}
-
-// under is a swatch with another drawn over it.
-func (s swatch) under(top swatch) swatch {
-	return swatch{top.name, func(c *draw.Canvas, b vg.Rectangle) {
-		s.draw(c, b)
-		top.draw(c, b)
-	}}
-}
-
-// sheet is a figure: a legend and a grid of panels between a title and a
-// caption.
-type sheet struct {
-	title   string
-	warning string // what must not be overlooked; may be empty
-	legend  []swatch
-	panels  [][]panel // rows of equal length
-	// width and height are of one panel, with its share of axes and gaps.
-	width, height vg.Length
-	xLabel        string
-	yLabels       []string // one for all rows, or one for each
-	caption       string
-}
-
 // The layout, in points.
 const (
 	margin       = vg.Length(14)
 	gap          = vg.Length(9)
 	yLabelWidth  = vg.Length(17)
 	xLabelHeight = vg.Length(15)
-	panelGap     = vg.Length(11)
-	panelTitle   = vg.Length(15) // space above a panel's data for its title
+	panelGap     = 11
+	panelTitle   = 15 // space above a panel's data for its title
 	swatchWidth  = vg.Length(23)
 	swatchGap    = vg.Length(5)
 	entryGap     = vg.Length(13)
@@ -99,30 +29,30 @@ const (
 	resolution   = 150  // of PNGs, in dots per inch
 )
 
-// layout is a sheet with its lines of text broken.
+// layout is a figure with its lines of text broken.
 type layout struct {
-	*sheet
+	*Figure
 	columns             int
 	innerWidth          vg.Length
 	title, alert, below []string
-	legend              [][]swatch
+	legend              [][]Entry
 	total               vg.Point
 }
 
 // layout breaks the texts to the width that the panels fix, and so finds the
 // height.
-func (s *sheet) layout() layout {
-	l := layout{sheet: s, columns: len(s.panels[0])}
-	l.innerWidth = vg.Length(l.columns)*s.width + yLabelWidth
-	l.title = wrap(sans(titleSize, ink), s.title, l.innerWidth)
-	if s.warning != "" {
-		l.alert = wrap(sans(labelSize, warning), s.warning, l.innerWidth)
+func (f *Figure) layout() layout {
+	l := layout{Figure: f, columns: len(f.Rows[0])}
+	l.innerWidth = vg.Length(l.columns)*vg.Length(f.Width) + yLabelWidth
+	l.title = wrap(sans(titleSize, ink), f.Title, l.innerWidth)
+	if f.Warning != "" {
+		l.alert = wrap(sans(labelSize, warning), f.Warning, l.innerWidth)
 	}
-	l.below = wrap(sans(captionSize, ink), s.caption, l.innerWidth)
-	l.legend = flow(s.legend, l.innerWidth)
+	l.below = wrap(sans(captionSize, ink), f.Caption, l.innerWidth)
+	l.legend = flow(f.Legend, l.innerWidth)
 	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2.5*gap
 	height += vg.Length(len(l.legend)) * legendSize * leading
-	height += vg.Length(len(s.panels))*s.height + xLabelHeight
+	height += vg.Length(len(f.Rows))*vg.Length(f.Height) + xLabelHeight
 	l.total = vg.Point{X: l.innerWidth + 2*margin, Y: height}
 	return l
 }
@@ -131,21 +61,21 @@ func (s *sheet) layout() layout {
 func lines(l []string, size float64) vg.Length { return vg.Length(float64(len(l)) * size * leading) }
 
 // width is that of the sample and its name.
-func (s swatch) width() vg.Length {
-	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), s.name)
+func (e Entry) width() vg.Length {
+	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), e.Label)
 }
 
 // flow breaks the legend into lines of at most the given width.
-func flow(legend []swatch, width vg.Length) [][]swatch {
-	var rows [][]swatch
+func flow(legend []Entry, width vg.Length) [][]Entry {
+	var rows [][]Entry
 	var used vg.Length
-	for _, s := range legend {
-		if len(rows) == 0 || used+s.width() > width {
+	for _, e := range legend {
+		if len(rows) == 0 || used+e.width() > width {
 			rows = append(rows, nil)
 			used = 0
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], s)
-		used += s.width() + entryGap
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+		used += e.width() + entryGap
 	}
 	return rows
 }
@@ -155,7 +85,7 @@ func (l layout) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	x, y := c.Min.X+margin, c.Max.Y-margin
-	put := func(ls []string, size float64, col color.Color) {
+	put := func(ls []string, size float64, col Color) {
 		for _, s := range ls {
 			write(&c, sans(size, col), vg.Point{X: x, Y: y - vg.Length(size)}, left, s)
 			y -= vg.Length(size * leading)
@@ -176,15 +106,43 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	style := sans(legendSize, ink)
 	for _, row := range l.legend {
 		x, middle := left0, y-legendSize*leading/2
-		for _, s := range row {
+		for _, e := range row {
 			const half = legendSize * 0.4
-			s.draw(c, vg.Rectangle{Min: vg.Point{X: x, Y: middle - half}, Max: vg.Point{X: x + swatchWidth, Y: middle + half}})
-			write(c, style, vg.Point{X: x + swatchWidth + swatchGap, Y: middle - legendSize*0.35}, left, s.name)
-			x += s.width() + entryGap
+			e.draw(c, vg.Rectangle{Min: vg.Point{X: x, Y: middle - half}, Max: vg.Point{X: x + swatchWidth, Y: middle + half}})
+			write(c, style, vg.Point{X: x + swatchWidth + swatchGap, Y: middle - legendSize*0.35}, left, e.Label)
+			x += e.width() + entryGap
 		}
 		y -= legendSize * leading
 	}
 	return y
+}
+
+// draw draws a sample of what the entry is of.
+func (e Entry) draw(c *draw.Canvas, b vg.Rectangle) {
+	at := func(fraction vg.Length) vg.Point {
+		return vg.Point{X: b.Min.X + fraction*(b.Max.X-b.Min.X), Y: (b.Min.Y + b.Max.Y) / 2}
+	}
+	fill := e.Style.Fill
+	if e.Lost > 0 {
+		fill = stripGrey
+	}
+	if fill != 0 {
+		c.SetColor(fill)
+		c.Fill(b.Path())
+	}
+	if e.Style.Width > 0 && fill != histogramFill {
+		c.StrokeLines(e.Style.line(), []vg.Point{at(0), at(1)})
+	}
+	switch {
+	case e.Lost > 0:
+		drawLost(c, e.Style.Color, at(0.5), e.Lost)
+	case e.Style.Marker == dot:
+		for _, f := range []vg.Length{0.25, 0.5, 0.75} {
+			e.Style.mark(c, at(f))
+		}
+	case e.Style.Marker != "":
+		e.Style.mark(c, at(0.5))
+	}
 }
 
 // drawPanels draws the grid of panels with the labels that they share.
@@ -192,28 +150,48 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 	grid := draw.Canvas{Canvas: c.Canvas, Rectangle: box}
 	grid.Min.X += yLabelWidth
 	grid.Min.Y += xLabelHeight
-	tiles := draw.Tiles{Rows: len(l.panels), Cols: l.columns, PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2}
-	plots := make([][]*plot.Plot, len(l.panels))
-	for j, row := range l.panels {
-		for _, p := range row {
-			plots[j] = append(plots[j], p.Plot)
+	tiles := draw.Tiles{Rows: len(l.Rows), Cols: l.columns, PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2}
+	plots := make([][]*plot.Plot, len(l.Rows))
+	for j, row := range l.Rows {
+		plots[j] = make([]*plot.Plot, len(row))
+		for i, p := range row {
+			if p != nil {
+				plots[j][i] = l.plot(p, !l.repeats(j, i, 1, 0), !l.repeats(j, i, 0, -1))
+			}
 		}
 	}
 	canvases := plot.Align(plots, tiles, grid)
-	rows := make([]vg.Rectangle, len(l.panels)) // what the data of each row span
-	for j, row := range l.panels {
+	rows := make([]vg.Rectangle, len(l.Rows)) // what the data of each row span
+	for j, row := range l.Rows {
 		rows[j] = vg.Rectangle{Min: grid.Max, Max: grid.Min}
 		for i, p := range row {
-			if p.Plot == nil {
+			if p == nil {
 				continue
 			}
-			p.Draw(canvases[j][i])
-			d := p.DataCanvas(canvases[j][i])
-			write(&c, sans(panelSize, ink), vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}, center, p.title)
+			plots[j][i].Draw(canvases[j][i])
+			d := plots[j][i].DataCanvas(canvases[j][i])
+			write(&c, sans(panelSize, ink), vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}, center, p.Title)
 			rows[j] = union(rows[j], d.Rectangle)
+			note := wrap(sans(noteSize, ink), p.Note, d.Max.X-d.Min.X-8)
+			slices.Reverse(note)
+			for k, line := range note {
+				write(&c, sans(noteSize, ink), vg.Point{X: d.Max.X - 4, Y: d.Min.Y + 4 + lines(note[:k], noteSize)}, right, line)
+			}
 		}
 	}
 	l.drawLabels(&c, box, rows)
+}
+
+// repeats reports whether the next panel in a direction, below or to the left,
+// has the same axis in its place, so that this one needs no labels.
+func (l layout) repeats(j, i, down, across int) bool {
+	p := l.Rows[j][i]
+	for j, i = j+down, i+across; j < len(l.Rows) && i >= 0; j, i = j+down, i+across {
+		if q := l.Rows[j][i]; q != nil {
+			return down > 0 && q.X == p.X || across < 0 && q.Y == p.Y
+		}
+	}
+	return false
 }
 
 // drawLabels writes the labels of the axes in the middle of what they are
@@ -224,14 +202,32 @@ func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle
 		all = union(all, r)
 	}
 	style := sans(labelSize, ink)
-	write(c, style, vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: box.Min.Y + 2}, center, l.xLabel)
-	for j, label := range l.yLabels {
+	x, ys := l.labels()
+	write(c, style, vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: box.Min.Y + 2}, center, x)
+	for j, label := range ys {
 		span := all
-		if len(l.yLabels) == len(rows) {
+		if len(ys) == len(rows) {
 			span = rows[j]
 		}
 		writeUpwards(c, style, vg.Point{X: box.Min.X + labelSize*0.8, Y: (span.Min.Y + span.Max.Y) / 2}, label)
 	}
+}
+
+// labels are that of the horizontal axes, and those of the vertical ones: one
+// for all rows, or one for each.
+func (l layout) labels() (x string, ys []string) {
+	for _, row := range l.Rows {
+		i := slices.IndexFunc(row, func(p *Panel) bool { return p != nil })
+		if i < 0 {
+			continue
+		}
+		x = row[i].X.title()
+		ys = append(ys, row[i].Y.title())
+	}
+	if len(slices.Compact(slices.Clone(ys))) == 1 {
+		ys = ys[:1]
+	}
+	return x, ys
 }
 
 // union is the smallest rectangle around both.

@@ -1,0 +1,251 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hambench/bench"
+	"hambench/usage"
+)
+
+// setting is what a study chooses of a cell, under the name that its file has.
+type setting struct {
+	name, column string // in a study's file and in CSV
+	label        string // heads a column for people and names an axis
+	symbol       string // stands before the value: "N_l = "
+	value        func(bench.Cell) any
+}
+
+// settings are those that figures and tables know.
+var settings = []setting{
+	{"data", "dataset", "data set", "", func(c bench.Cell) any { return c.Dataset }},
+	{"split", "split", "split", "split ", func(c bench.Cell) any { return c.Split }},
+	{"model", "model", "model", "", func(c bench.Cell) any { return c.Model }},
+	{"batch", "batch", "batch", "B = ", func(c bench.Cell) any { return c.BatchSize }},
+	{"K", "K", "K", "K = ", func(c bench.Cell) any { return c.Batches }},
+	{"scheme", "scheme", "scheme", "", func(c bench.Cell) any { return c.Scheme }},
+	{"integrator", "integrator", "integrator", "", func(c bench.Cell) any { return c.Integrator }},
+	{"nl", "nl", "N_l", "N_l = ", func(c bench.Cell) any { return c.Inner }},
+	{"friction", "friction", "C", "C = ", func(c bench.Cell) any { return float64(c.Friction) }},
+	{"estimator", "estimator", "estimator", "", func(c bench.Cell) any { return cmp.Or(c.Estimator, "plain") }},
+	{"precision", "precision", "precision", "", func(c bench.Cell) any { return c.Precision }},
+	{"step", "h", "η", "η = ", func(c bench.Cell) any { return c.Step }},
+	{"samples", "samples", "samples", "samples = ", func(c bench.Cell) any { return c.Samples }},
+	{"thin", "thin", "thinning", "thinning ", func(c bench.Cell) any { return c.Thin }},
+	{"burn", "burn_in", "burn-in", "burn-in ", func(c bench.Cell) any { return c.BurnIn }},
+	{"seed", "seed", "seed", "seed ", func(c bench.Cell) any { return int(c.Seed) }},
+}
+
+// beside are the settings in which lines may differ by default: those that are
+// neither axes nor averaged, in the order in which names state them. Captions
+// state those of stated that do not vary.
+var beside, stated = []string{"integrator", "nl", "friction", "estimator", "scheme", "precision"}, []string{"integrator", "friction"}
+
+// lookup returns the settings of the names. A name that is none is a parameter
+// of an integrator if any of the cells has it.
+func lookup(names []string, jobs []bench.Job) ([]setting, error) {
+	var out []setting
+	for _, name := range names {
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
+		switch {
+		case i >= 0:
+			out = append(out, settings[i])
+		case slices.ContainsFunc(jobs, func(j bench.Job) bool { _, ok := j.Cell.Values[name]; return ok }):
+			out = append(out, setting{name, name, name, name + " = ", func(c bench.Cell) any {
+				if v, ok := c.Values[name]; ok {
+					return v
+				}
+				return math.NaN()
+			}})
+		default:
+			return nil, usage.Errorf("%q is no setting of a cell: want one of %s, or a parameter of an integrator", name, strings.Join(settingNames(), ", "))
+		}
+	}
+	return out, nil
+}
+
+func settingNames() []string {
+	var names []string
+	for _, s := range settings {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// number is the value where it is one. The full batch is as large as its data
+// set, of which rows says how many there are.
+func (s setting) number(c bench.Cell, rows func(dataset string) int) (float64, bool) {
+	if s.name == "batch" && c.BatchSize == bench.Full {
+		return float64(rows(c.Dataset)), true
+	}
+	switch v := s.value(c).(type) {
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return math.NaN(), false
+}
+
+// field is the value for programs, to whom JSON cannot say infinity.
+func (s setting) field(c bench.Cell) any {
+	if v, ok := s.value(c).(float64); ok && math.IsInf(v, 1) {
+		return "inf"
+	}
+	return s.value(c)
+}
+
+// plain is the value as tables have it.
+func (s setting) plain(c bench.Cell) string {
+	if s.name == "batch" && c.BatchSize == bench.Full {
+		return "full"
+	}
+	return valueText(s.value(c))
+}
+
+// text is the value as legends, titles and captions have it; "" where a cell
+// does not have it.
+func (s setting) text(c bench.Cell) string {
+	switch {
+	case s.name == "batch" && c.BatchSize == bench.Full:
+		return "full batch"
+	case s.name == "batch":
+		return fmt.Sprintf("B = %d (K = %d)", c.BatchSize, c.Batches)
+	case s.name == "integrator":
+		return c.Integrator + valuesText(c.Values)
+	case s.name == "scheme" && c.Batches == 1:
+		return ""
+	}
+	return s.symbol + s.plain(c)
+}
+
+// valueText is a value as people read it.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case float64:
+		if math.IsNaN(v) {
+			return "–"
+		}
+		if math.IsInf(v, 1) {
+			return "∞"
+		}
+		return decimal(v)
+	case int:
+		return thousands(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// frictionText is C as people read it.
+func frictionText(c bench.Cell) string { return valueText(float64(c.Friction)) }
+
+// ordered reports whether lines that differ in the setting alone are coloured in
+// its order.
+func (s setting) ordered() bool {
+	switch s.value(bench.Cell{}).(type) {
+	case int, float64:
+		return true
+	}
+	return false
+}
+
+// valuesText states the values of an integrator's own parameters.
+func valuesText(values map[string]float64) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&b, ", %s = %s", name, decimal(values[name]))
+	}
+	return b.String()
+}
+
+// decimal writes a number without an exponent: 0.001, 20.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// varies reports whether the setting differs among the cells of a panel. A
+// model or a precision that only goes with the data set does not.
+func (s setting) varies(jobs []bench.Job) bool {
+	seen := make(map[string]string)
+	for _, j := range jobs {
+		text, panel := s.text(j.Cell), fmt.Sprint(j.Cell.Dataset, j.Cell.Batches)
+		if old, ok := seen[panel]; ok && old != text {
+			return true
+		}
+		seen[panel] = text
+	}
+	return false
+}
+
+// textOf joins what the settings say of a cell.
+func textOf(ss []setting, c bench.Cell) string {
+	var out []string
+	for _, s := range ss {
+		if t := s.text(c); t != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// joined are the values of the settings, each behind a separator.
+func joined(ss []setting, c bench.Cell, separator string) string {
+	var b strings.Builder
+	for _, s := range ss {
+		b.WriteString(separator + s.plain(c))
+	}
+	return b.String()
+}
+
+// observation is a number that a result has.
+type observation struct {
+	name, column string
+	label        string // of an axis
+	digits       int    // in tables
+	value        func(bench.Result) (float64, bool)
+}
+
+// distance is what all cells are compared by. A chain that diverged counts as
+// distance 1; of nothing else has it a value.
+const distance = "distance"
+
+// scores are the observations that tables show where there are any.
+var scores = []string{"rmse", "accuracy", "mnll", "lag1"}
+
+// observe returns the observation of a name.
+func observe(name string) (observation, error) {
+	labels := map[string]string{
+		"rmse": "test RMSE", "accuracy": "test accuracy", "mnll": "test MNLL", "lag1": "lag-1 autocorrelation", "ess": "effective sample size",
+	}
+	counts := map[string]func(bench.Result) float64{
+		"gradients": func(r bench.Result) float64 { return float64(r.Gradients) },
+		"steps":     func(r bench.Result) float64 { return float64(r.Steps) },
+		"seconds":   func(r bench.Result) float64 { return r.Seconds },
+	}
+	switch {
+	case name == distance:
+		return observation{name, "ks", "mean Kolmogorov distance", 3, func(r bench.Result) (float64, bool) { return r.KS, true }}, nil
+	case counts[name] != nil:
+		return observation{name, name, name, 0, func(r bench.Result) (float64, bool) { return counts[name](r), true }}, nil
+	case labels[name] != "":
+		return observation{name, name, labels[name], 3, func(r bench.Result) (float64, bool) {
+			v, ok := r.Scores[name]
+			return v, ok && !r.Diverged
+		}}, nil
+	}
+	return observation{}, usage.Errorf("%q is nothing that is observed: want one of distance, %s, ess, gradients, steps, seconds", name, strings.Join(scores, ", "))
+}
+
+// of are the values of the results that have one.
+func (o observation) of(results []bench.Result) []float64 {
+	var out []float64
+	for _, r := range results {
+		if v, ok := o.value(r); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}

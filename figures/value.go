@@ -1,0 +1,230 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"image/color"
+	"math"
+	"strconv"
+)
+
+// Figure is a figure as plain data: what files and pages are drawn from. Lengths
+// are in points.
+type Figure struct {
+	ID      string     `json:"id"` // names its files
+	Title   string     `json:"title"`
+	Warning string     `json:"warning,omitempty"` // what must not be overlooked
+	Rows    [][]*Panel `json:"rows"`              // of equal length; nil is an empty place
+	Legend  []Entry    `json:"legend"`            // in the order in which it is read
+	Caption string     `json:"caption"`
+	// Width and Height are of one panel, with its share of axes and gaps.
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+	Data   Records `json:"data"` // the numbers drawn
+}
+
+// Panel is one plot of a figure.
+type Panel struct {
+	Title  string   `json:"title"`
+	Note   string   `json:"note,omitempty"` // in the lower right corner
+	X      Axis     `json:"x"`
+	Y      Axis     `json:"y"`
+	Heat   *Heat    `json:"heat,omitempty"` // behind all series
+	Series []Series `json:"series"`         // from the back to the front; all bands lie behind all lines
+}
+
+// Axis is an axis of a panel.
+type Axis struct {
+	Label string  `json:"label"`
+	Unit  string  `json:"unit,omitempty"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Log   bool    `json:"log,omitempty"`
+	// Ticks is about how many a linear axis has; Powers labels a logarithmic
+	// one by powers of ten.
+	Ticks  int  `json:"ticks,omitempty"`
+	Powers bool `json:"powers,omitempty"`
+	Grid   bool `json:"grid,omitempty"` // faint lines at the labelled ticks
+	// Lost names the place beyond the axis for points without a value; "" if no
+	// panel of the figure has any.
+	Lost string `json:"lost,omitempty"`
+}
+
+// Series is a line, with a band or without, or points alone. A value that is
+// NaN leaves a gap.
+type Series struct {
+	Name  string `json:"name,omitempty"` // of its entry in the legend
+	Style Style  `json:"style"`
+	X     Values `json:"x"`
+	Y     Values `json:"y"`
+	// Low and High are the edges of a band; nil without one.
+	Low  Values `json:"low,omitempty"`
+	High Values `json:"high,omitempty"`
+	// Lost are the shares of the chains at each point that diverged or have no
+	// stationary law; nil if none has.
+	Lost Values `json:"lost,omitempty"`
+}
+
+// Style is how a series is drawn.
+type Style struct {
+	Color  Color     `json:"color"`
+	Fill   Color     `json:"fill,omitempty"`  // of the band; 0 without one
+	Width  float64   `json:"width,omitempty"` // of the line; 0 without one
+	Dashes []float64 `json:"dashes,omitempty"`
+	Marker Marker    `json:"marker,omitempty"` // "" without one
+}
+
+// Entry is an entry of the legend.
+type Entry struct {
+	Name  string  `json:"name,omitempty"` // of the series that it is of
+	Label string  `json:"label"`
+	Style Style   `json:"style"`
+	Lost  float64 `json:"lost,omitempty"` // a mark for this share of lost chains
+}
+
+// Heat is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]).
+type Heat struct {
+	X     Values `json:"x"`
+	Y     Values `json:"y"`
+	Value Values `json:"value"`
+}
+
+// Values are numbers; JSON says null for what is none.
+type Values []float64
+
+// MarshalJSON writes null for NaN and infinities.
+func (v Values) MarshalJSON() ([]byte, error) {
+	out := make([]*float64, len(v))
+	for i, x := range v {
+		out[i] = finite(x)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (v *Values) UnmarshalJSON(b []byte) error {
+	var in []*float64
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*v = make(Values, len(in))
+	for i, x := range in {
+		(*v)[i] = math.NaN()
+		if x != nil {
+			(*v)[i] = *x
+		}
+	}
+	return nil
+}
+
+// Color is a colour as 0xRRGGBBAA, not premultiplied. JSON has it as CSS does:
+// "#0072b2ff".
+type Color uint32
+
+// RGBA makes it a color.Color.
+func (c Color) RGBA() (r, g, b, a uint32) {
+	return color.NRGBA{R: uint8(c >> 24), G: uint8(c >> 16), B: uint8(c >> 8), A: uint8(c)}.RGBA()
+}
+
+// MarshalText writes the colour as CSS does.
+func (c Color) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "#%08x", uint32(c)), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Color) UnmarshalText(b []byte) error {
+	n, err := strconv.ParseUint(string(bytes.TrimPrefix(b, []byte("#"))), 16, 32)
+	*c = Color(n)
+	return err
+}
+
+// Table is a table as plain data.
+type Table struct {
+	ID      string     `json:"id"`
+	Title   string     `json:"title"`
+	Warning string     `json:"warning,omitempty"`
+	Columns []Column   `json:"columns"`
+	Rows    [][]string `json:"rows"` // as people read them
+	Notes   []string   `json:"notes"`
+	Data    Records    `json:"data"` // as programs read them
+}
+
+// Column is a column of a table for people.
+type Column struct {
+	Label string `json:"label"`
+	// Minor columns are left out where there is no room, the highest first.
+	Minor int `json:"minor,omitempty"`
+}
+
+// Records are rows of numbers and words under named columns. A field is a
+// string, an int, a bool, a float64, or nil for nothing.
+type Records struct {
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"`
+}
+
+// add appends a row; a float64 that is no number becomes nothing.
+func (r *Records) add(fields ...any) {
+	for i, f := range fields {
+		switch f := f.(type) {
+		case float64:
+			if finite(f) == nil {
+				fields[i] = nil
+			}
+		case *float64:
+			fields[i] = nil
+			if f != nil {
+				fields[i] = *f
+			}
+		}
+	}
+	r.Rows = append(r.Rows, fields)
+}
+
+// CSV is a header line and a line for each row; numbers have eight digits.
+func (r Records) CSV() ([]byte, error) {
+	lines := [][]string{r.Columns}
+	for _, row := range r.Rows {
+		line := make([]string, len(row))
+		for i, f := range row {
+			line[i] = fieldText(f)
+		}
+		lines = append(lines, line)
+	}
+	var b bytes.Buffer
+	err := csv.NewWriter(&b).WriteAll(lines)
+	return b.Bytes(), err
+}
+
+// fieldText is a field as CSV has it.
+func fieldText(f any) string {
+	switch f := f.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(f, 'g', 8, 64)
+	}
+	return fmt.Sprint(f)
+}
+
+// JSON is an array with an object for each row.
+func (r Records) JSON() ([]byte, error) {
+	objects := make([]map[string]any, len(r.Rows))
+	for i, row := range r.Rows {
+		objects[i] = make(map[string]any)
+		for k, f := range row {
+			objects[i][r.Columns[k]] = f
+		}
+	}
+	b, err := json.MarshalIndent(objects, "", "  ")
+	return append(b, '\n'), err
+}
+
+// finite is null in JSON where there is no number: for no scores, and for a
+// deviation of one.
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

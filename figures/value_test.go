@@ -1,0 +1,145 @@
+package figures
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/usage"
+)
+
+// A figure and a table are plain data: what comes back from JSON is drawn the
+// same, gaps and all.
+func TestFiguresHaveJSON(t *testing.T) {
+	for _, id := range []string{"methods", "bottleneck", "paths", "toy", "synthetic"} {
+		p := plan(t, "quick", id)
+		m := invent(p, func(c bench.Cell) bool { return c.Integrator != "mt3" || c.Batches != 1 }) // a gap
+		f := figureOf(t, p, m)
+		b, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Figure
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatal(err)
+		}
+		want, err := encodeSVG(f.layout())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := encodeSVG(back.layout())
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: another figure after a way through JSON (%v)", id, err)
+		}
+		if strings.Contains(string(b), "gonum") {
+			t.Errorf("%s: JSON with types of gonum", id)
+		}
+	}
+}
+
+func TestValuesInJSON(t *testing.T) {
+	b, err := json.Marshal(map[string]any{"v": Values{1, math.NaN(), math.Inf(1)}, "c": Color(0x0072b280)})
+	if err != nil || string(b) != `{"c":"#0072b280","v":[1,null,null]}` {
+		t.Errorf("JSON %s, error %v", b, err)
+	}
+	r := Records{Columns: []string{"a", "b"}}
+	r.add(math.NaN(), "x,y")
+	r.add(0.1, true)
+	if b, err := r.CSV(); err != nil || string(b) != "a,b\n,\"x,y\"\n0.1,true\n" {
+		t.Errorf("CSV %q, error %v", b, err)
+	}
+	if b, err := r.JSON(); err != nil || !strings.Contains(string(b), `"a": null`) || !strings.Contains(string(b), `"a": 0.1`) {
+		t.Errorf("JSON %s, error %v", b, err)
+	}
+}
+
+// ownStudy has two data sets, three frictions and two steps, two splits of each.
+func ownStudy(t *testing.T) (bench.Plan, memory) {
+	t.Helper()
+	var cells []bench.Cell
+	for _, set := range []string{"boston", "yacht"} {
+		for split := range 2 {
+			for _, friction := range []bench.Friction{1, 5, 50} {
+				for _, h := range []float64{0.01, 0.02} {
+					c := cell("leapfrog", split, 8, h)
+					c.Dataset, c.Friction = set, friction
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Title: "Own", Cells: jobs(cells...)})
+	return p, stored(p.Cells, func(c bench.Cell) (float64, bool) {
+		return 0.1 + 10*c.Step, !(c.Dataset == "yacht" && c.Friction == 50)
+	}).changed(func(r *bench.Result) {
+		r.Gradients, r.Scores = int64(1000/r.Cell.Step), map[string]float64{"rmse": 2 + float64(r.Cell.Split) + float64(r.Cell.Friction)}
+	})
+}
+
+// A study's file says what its figure shows.
+func TestFigureOfAStudysOwn(t *testing.T) {
+	p, m := ownStudy(t)
+	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, X: "friction", Lines: []string{"step"}, Y: "rmse", YScale: "log"}
+	f := figureOf(t, p, m)
+	if len(f.Rows) != 1 || len(f.Rows[0]) != 2 || f.Rows[0][1].Title != "yacht" {
+		t.Fatalf("%d rows of panels, want one of boston and yacht", len(f.Rows))
+	}
+	panel := f.Rows[0][0]
+	if panel.X.Label != "C" || !panel.X.Log || panel.Y.Label != "test RMSE" || !panel.Y.Log {
+		t.Errorf("axes %+v and %+v: want the friction and the RMSE, both logarithmic", panel.X, panel.Y)
+	}
+	line := panel.Series[1]
+	if line.Name != "η = 0.02" || !reflect.DeepEqual(line.X, Values{1, 5, 50}) || !reflect.DeepEqual(line.Y, Values{3.5, 7.5, 52.5}) || line.Low[0] >= 3.5 {
+		t.Errorf("line %+v: want means over the splits with a band", line)
+	}
+	if y := f.Rows[0][1].Series[0].Y; !math.IsNaN(y[2]) {
+		t.Errorf("yacht lacks C = 50, and has %v there", y[2])
+	}
+	if got := strings.Join(f.Data.Columns, ","); got != "dataset,batch,K,scheme,integrator,nl,friction,h,cells,cells_expected,cells_diverged,rmse_mean,rmse_sd,self_mean,self_p05,self_p95" {
+		t.Errorf("CSV has the columns %s", got)
+	}
+	p.Figure = &bench.FigureSpec{X: "gradients"}
+	if line := figureOf(t, p, m).Rows[0][0].Series[1]; !reflect.DeepEqual(line.X, Values{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {
+		t.Errorf("against gradients: x = %v, y = %v", line.X, line.Y)
+	}
+}
+
+func TestTableOfAStudysOwn(t *testing.T) {
+	p, m := ownStudy(t)
+	p.Table = &bench.TableSpec{Rows: []string{"data", "step"}, Columns: []string{"friction"}, Values: []string{"rmse", "distance"}, Note: "A note."}
+	out := made(t, p, m)
+	if len(out.Figures) != 0 || len(out.Tables) != 1 || out.Tables[0].ID != "own" || !strings.Contains(out.Text, "A note.") {
+		t.Fatalf("%d figures, %d tables: want a table alone, with its note", len(out.Figures), len(out.Tables))
+	}
+	r := out.Tables[0].Data
+	if got := strings.Join(r.Columns[:8], ","); got != "dataset,h,rmse_1,rmse_5,rmse_50,ks_1,ks_5,ks_50" {
+		t.Errorf("columns %s", got)
+	}
+	if len(r.Rows) != 4 || r.Rows[0][2] != 3.5 || r.Rows[3][4] != nil {
+		t.Errorf("rows %v: want means over splits, and nothing where there are no results", r.Rows)
+	}
+}
+
+func TestWrongNamesAreUsageErrors(t *testing.T) {
+	for want, change := range map[string]func(p *bench.Plan){
+		`"speed" is nothing that is observed`: func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Y: "speed"} },
+		`x = "colour"`:                        func(p *bench.Plan) { p.Figure = &bench.FigureSpec{X: "colour"} },
+		`"scheme" is no number`:               func(p *bench.Plan) { p.Figure = &bench.FigureSpec{X: "scheme"} },
+		`"size" is no setting of a cell`:      func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Panels: []string{"size"}} },
+		`"length" is no setting of a cell`:    func(p *bench.Plan) { p.Table = &bench.TableSpec{Rows: []string{"length"}} },
+		`kind of figure "pie": want one of `:  func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Kind: "pie"} },
+		`"magic" is nothing that is observed`: func(p *bench.Plan) { p.Table = &bench.TableSpec{Values: []string{"magic"}} },
+	} {
+		p, m := ownStudy(t)
+		change(&p)
+		_, err := Drawer{Results: m}.Make(p)
+		var mistake *usage.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want a usage error with %s", err, want)
+		}
+	}
+}
