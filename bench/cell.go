@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/chain"
 	"hambench/usage"
 )
 
@@ -121,7 +122,7 @@ func (c Cell) Check() error {
 	case c.Inner < 1 || c.Batches < 1 || c.Thin < 1 || c.BurnIn < 0:
 		return usage.Errorf("cell with N_l = %d, K = %d, thinning %d, burn-in %d: want at least 1, 1, 1, 0", c.Inner, c.Batches, c.Thin, c.BurnIn)
 	}
-	return nil
+	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
 
 func join(obs []Observable) string {

@@ -90,7 +90,7 @@ func Select(studies []Study, ids ...string) ([]Study, error) {
 	}
 	for _, id := range ids {
 		if !slices.Contains(known, id) {
-			return nil, usage.Errorf("unknown study %q: want one of %s", id, strings.Join(known, ", "))
+			return nil, usage.Unknown("study", id, known)
 		}
 	}
 	if len(ids) == 0 {
@@ -115,7 +115,10 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 		}
 	}
 	for _, n := range names {
-		if !used[n] {
+		switch {
+		case len(used) == 0:
+			return nil, usage.Errorf("data set %q was chosen, but none of the studies uses data: leave the choice out", n)
+		case !used[n]:
 			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(sortedKeys(used), ", "))
 		}
 	}

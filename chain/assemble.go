@@ -158,13 +158,25 @@ const (
 	BurnInTime = 10
 )
 
+// MaxSteps is more steps than a chain can run: the shortest, of a microsecond,
+// take half a year.
+const MaxSteps = 1 << 44
+
 // OuterSteps is the number of outer steps, each of inner steps of length
-// step, that come closest to a simulation time; at least 1.
+// step, that come closest to a simulation time; at least 1, at most MaxSteps.
 func OuterSteps(time, step float64, inner int) int {
-	return max(1, int(math.Round(time/(step*float64(inner)))))
+	return int(max(1, min(MaxSteps, math.Round(time/(step*float64(inner))))))
 }
 
 // PaperPlan is the plan of a chain over the paper's simulation times.
 func PaperPlan(step float64, inner, samples int) Plan {
 	return Plan{BurnIn: OuterSteps(BurnInTime, step, inner), Samples: samples, Thin: OuterSteps(SampleTime, step, inner)}
+}
+
+// Check refuses, with a usage error, a plan of more than MaxSteps steps.
+func (p Plan) Check() error {
+	if n := float64(p.BurnIn) + float64(p.Samples)*float64(p.Thin); n >= MaxSteps {
+		return usage.Errorf("%d steps before the first of %d samples and %d for each: no chain ends; want a larger step h, or fewer", p.BurnIn, p.Samples, p.Thin)
+	}
+	return nil
 }

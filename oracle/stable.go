@@ -57,8 +57,8 @@ const (
 // each K about 2000 more, or 60 000 of small batches: a second or two on the
 // paper's sets.
 func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float64, error) {
-	s := &stability{t: t, z: chain.StartAtRest(t, noise.New(stableKey, noise.StreamStart))}
-	if err := s.warmUp(ctx); err != nil {
+	s, err := warmedUp(ctx, t, stableKey)
+	if err != nil {
 		return nil, fmt.Errorf("largest stable step: %w", err)
 	}
 	steps := make([]float64, len(batches))
@@ -81,11 +81,23 @@ type stability struct {
 	curvature float64            // there: λ
 }
 
-// warmUp goes from a prior draw to a typical position.
-func (s *stability) warmUp(ctx context.Context) error {
+// WarmUp leads a target from a draw of its prior to a typical position of its
+// posterior, where chains of stable steps stay finite; the key names what is
+// random. It takes about 2700 gradients of the full batch.
+func WarmUp(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
+	s, err := warmedUp(ctx, t, key)
+	if err != nil {
+		return nil, fmt.Errorf("warm-up: %w", err)
+	}
+	return s.z.Theta, nil
+}
+
+// warmedUp goes from a prior draw to a typical position.
+func warmedUp(ctx context.Context, t models.Target, key uint64) (*stability, error) {
+	s := &stability{t: t, z: chain.StartAtRest(t, noise.New(key, noise.StreamStart))}
 	for rung := range dampedRungs + freeRungs {
 		if err := s.measure(); err != nil {
-			return err
+			return nil, err
 		}
 		h := freeReach / math.Sqrt(s.curvature)
 		friction := float64(paperFriction)
@@ -93,11 +105,11 @@ func (s *stability) warmUp(ctx context.Context) error {
 			h *= dampedReach / freeReach
 			friction = rampDamping / h
 		}
-		if err := s.climb(ctx, h, friction, stableKey+uint64(rung)); err != nil {
-			return err
+		if err := s.climb(ctx, h, friction, key+uint64(rung)); err != nil {
+			return nil, err
 		}
 	}
-	return s.measure()
+	return s, s.measure()
 }
 
 // climb runs one rung; where that diverges, again with half the step.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -105,6 +106,19 @@ func parseQueue(out string) ([]Queued, error) {
 		list = append(list, q)
 	}
 	return list, nil
+}
+
+var arraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*([0-9]+)`)
+
+// MaxTasks asks the cluster for the largest array that it takes; 0 if it does
+// not say.
+func (Commands) MaxTasks(ctx context.Context) int {
+	out, err := call(ctx, "scontrol", "show", "config")
+	if m := arraySize.FindStringSubmatch(out); err == nil && m != nil {
+		n, _ := strconv.Atoi(m[1])
+		return n
+	}
+	return 0
 }
 
 // call runs a program and returns what it printed; its error is one line.

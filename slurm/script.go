@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,6 +47,16 @@ type Options struct {
 // refused are options that the scripts and their submission rest on.
 var refused = []string{"--array", "--dependency", "--job-name", "--cpus-per-task", "--wrap", "--parsable", "--wait", "--ntasks"}
 
+// timeLimit is what sbatch takes for --time.
+var timeLimit = regexp.MustCompile(`(?i)^([0-9]+(:[0-9]+){0,2}|[0-9]+-[0-9]+(:[0-9]+){0,2}|infinite|unlimited)$`)
+
+// The size of an array: what no cluster takes more of, and what one takes whose
+// MaxArraySize was not set.
+const (
+	MaxTasks     = 4_000_001
+	DefaultTasks = 1001
+)
+
 // Check refuses options that would break the scripts.
 func (o Options) Check() error {
 	if o.CPUs < 1 {
@@ -59,6 +70,9 @@ func (o Options) Check() error {
 		if slices.Contains(refused, name) {
 			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
 		}
+	}
+	if o.Time != "" && !timeLimit.MatchString(o.Time) {
+		return usage.Errorf("--time %q: want minutes, MM:SS, HH:MM:SS, DAYS-HH, DAYS-HH:MM, DAYS-HH:MM:SS or UNLIMITED", o.Time)
 	}
 	for _, x := range append([]string{o.Partition, o.Time}, o.Extra...) {
 		if strings.ContainsAny(x, "\n\"") {
@@ -112,11 +126,11 @@ func (r Run) Script(s Stage) string {
 		fmt.Fprintf(&b, "#SBATCH %s\n", o)
 	}
 	for _, v := range r.Env {
-		fmt.Fprintf(&b, "export %s=%s\n", v.Name, quote(v.Value))
+		fmt.Fprintf(&b, "export %s=%s\n", v.Name, Quote(v.Value))
 	}
 	b.WriteString("exec")
 	for _, arg := range s.Command {
-		b.WriteString(" " + quote(arg))
+		b.WriteString(" " + Quote(arg))
 	}
 	if s.Tasks > 0 {
 		// The number of tasks is written out: a part of an array that is
@@ -153,8 +167,8 @@ func (r Run) directives(s Stage, log string) []string {
 	return d
 }
 
-// quote makes a word of the shell.
-func quote(s string) string {
+// Quote makes a word of the shell.
+func Quote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,=:+@%", r)
 	}

@@ -43,10 +43,10 @@ func Lookup[T any](kind, name string, list []T, nameOf func(T) string) (T, error
 // Unknown is the Error of a name that is none of a list: kind says what it
 // calls an entry. A known name that looks much like it is suggested.
 func Unknown(kind, name string, known []string) error {
-	return Errorf("unknown %s %q: want one of %s%s", kind, name, strings.Join(known, ", "), Suggest(name, known))
+	return Errorf("unknown %s %q%s: want one of %s", kind, name, Suggest(name, known), strings.Join(known, ", "))
 }
 
-// Suggest returns "; did you mean X?" with the one of the known names that is
+// Suggest returns " (did you mean X?)" with the one of the known names that is
 // nearest to a mistyped one; "" if none is near: within a third of its letters,
 // at least one.
 func Suggest(name string, known []string) string {
@@ -62,7 +62,7 @@ func Suggest(name string, known []string) string {
 	if best == "" {
 		return ""
 	}
-	return "; did you mean " + best + "?"
+	return " (did you mean " + best + "?)"
 }
 
 // distance counts the letters to insert, delete, replace or swap with their

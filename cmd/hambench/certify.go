@@ -70,11 +70,11 @@ type certifyFlags struct {
 func runCertify(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	var f certifyFlags
 	flags := c.flagSet()
-	flags.StringVar(&f.problem, "problem", "", "`FILE` of a problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
-	flags.StringVar(&f.integrators, "integrator", "", "`NAME,…` of integrators, split:WORD included; all if empty")
-	flags.StringVar(&f.schemes, "scheme", "", "`NAME,…` of full, reshuffle, replacement, cyclic, symmetric; all if empty")
+	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
+	flags.StringVar(&f.integrators, "integrator", "", "`NAME,…` integrators, split:WORD included; all if empty")
+	flags.StringVar(&f.schemes, "scheme", "", "`NAME,…` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
 	flags.StringVar(&f.steps, "steps", "", "`H,…` step sizes; a geometric grid if empty")
-	flags.StringVar(&f.observe, "observe", "period", "`WHEN`: period (at the end of each) or every-step (averaged over the steps in it)")
+	flags.StringVar(&f.observe, "observe", "period", "`WHEN` moments at which errors count: period (at the end of each) or every-step (averaged over the steps in it)")
 	flags.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")

@@ -28,7 +28,7 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	fs := c.flagSet()
 	var f selection
 	f.registerStore(fs)
-	format := fs.String("format", "text", "`text|markdown|json`")
+	format := fs.String("format", "text", "`FORMAT` text, markdown or json")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}

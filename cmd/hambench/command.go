@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hambench/usage"
 )
@@ -31,6 +32,7 @@ func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	return descend(ctx, root, "hambench", stdout, stderr, args)
 }
 
+// descend goes down the tree of commands.
 func descend(ctx context.Context, c *command, path string, stdout, stderr io.Writer, args []string) error {
 	if len(c.sub) == 0 {
 		named := *c
@@ -39,7 +41,7 @@ func descend(ctx context.Context, c *command, path string, stdout, stderr io.Wri
 	}
 	if len(args) == 0 {
 		printCommands(stderr, path, c)
-		return usage.Errorf("%s: no command given: want one of %s", path, names(c.sub))
+		return usage.Errorf("%s: no command given: want one of %s", path, strings.Join(names(c.sub), ", "))
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
@@ -48,21 +50,24 @@ func descend(ctx context.Context, c *command, path string, stdout, stderr io.Wri
 		}
 		printCommands(stdout, path, c)
 		return errHelp
+	case "-version", "--version":
+		if c == root {
+			args[0] = versionCommand.name
+		}
 	}
 	for _, s := range c.sub {
 		if s.name == args[0] {
 			return descend(ctx, s, path+" "+s.name, stdout, stderr, args[1:])
 		}
 	}
-	return usage.Errorf("%s: unknown command %q: want one of %s", path, args[0], names(c.sub))
+	return fmt.Errorf("%s: %w", path, usage.Unknown("command", args[0], names(c.sub)))
 }
 
-func names(cs []*command) string {
-	var s []string
+func names(cs []*command) (s []string) {
 	for _, c := range cs {
 		s = append(s, c.name)
 	}
-	return strings.Join(s, ", ")
+	return s
 }
 
 func printCommands(w io.Writer, path string, c *command) {
@@ -93,12 +98,23 @@ func (c *command) parse(fs *flag.FlagSet, stdout io.Writer, args []string) ([]st
 		return nil, errHelp
 	}
 	if err != nil {
-		return nil, usage.Errorf("%s: %v (see '%s --help')", c.name, err, c.name)
+		return nil, usage.Errorf("%s: %v%s (see '%s --help')", c.name, err, suggestFlag(fs, err), c.name)
 	}
 	if c.usage == "" && len(rest) > 0 {
 		return nil, usage.Errorf("%s: unexpected argument %q (see '%s --help')", c.name, rest[0], c.name)
 	}
 	return rest, nil
+}
+
+// suggestFlag names the flag that an unknown one looks like.
+func suggestFlag(fs *flag.FlagSet, err error) string {
+	_, name, unknown := strings.Cut(err.Error(), "not defined: -")
+	if !unknown {
+		return ""
+	}
+	var known []string
+	fs.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
+	return usage.Suggest("--"+strings.TrimPrefix(name, "-"), known)
 }
 
 // parseAnywhere parses flags wherever they stand, where package flag stops at
@@ -129,26 +145,52 @@ func (c *command) help(fs *flag.FlagSet, w io.Writer) {
 	if c.detail != "" {
 		fmt.Fprintf(w, "\n%s\n", c.detail)
 	}
-	flags := 0
-	fs.VisitAll(func(*flag.Flag) { flags++ })
-	if flags > 0 {
-		fmt.Fprintln(w, "\nFlags:")
-		fs.VisitAll(func(f *flag.Flag) { printFlag(w, f) })
-	}
+	printFlags(w, fs)
 	fmt.Fprintf(w, "\nExample:\n  %s\n", c.example)
 }
 
-func printFlag(w io.Writer, f *flag.Flag) {
-	value, about := flag.UnquoteUsage(f)
-	head := "--" + f.Name
-	if value != "" {
-		head += " " + value
+// The layout of the list of flags.
+const (
+	helpWidth  = 100 // columns in all
+	flagColumn = 26  // of the descriptions; a longer flag has a line of its own
+)
+
+// printFlags lists the flags. A flag's usage begins with the name of its value,
+// which stands behind the flag, and goes on with what it is.
+func printFlags(w io.Writer, fs *flag.FlagSet) {
+	title := "\nFlags:\n"
+	fs.VisitAll(func(f *flag.Flag) {
+		value, about := flag.UnquoteUsage(f)
+		head := "--" + f.Name
+		if value != "" {
+			head += " " + value
+			about = strings.TrimPrefix(about, value+" ")
+		}
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+			about += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		lines := wrap(about, helpWidth-flagColumn)
+		if utf8.RuneCountInString(head) > flagColumn-4 {
+			fmt.Fprintf(w, "%s  %s\n", title, head)
+			title, head = "", ""
+		}
+		for _, line := range lines {
+			fmt.Fprintf(w, "%s  %-*s%s\n", title, flagColumn-2, head, line)
+			title, head = "", ""
+		}
+	})
+}
+
+// wrap breaks a text into lines of at most so many characters, between words.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
 	}
-	fmt.Fprintf(w, "  %-24s %s", head, about)
-	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
-		fmt.Fprintf(w, " (default %s)", f.DefValue)
-	}
-	fmt.Fprintln(w)
+	return append(lines, line)
 }
 
 // flagSet returns an empty set of flags for the command.

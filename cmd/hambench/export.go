@@ -25,7 +25,7 @@ func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 	var f selection
 	fs := c.flagSet()
 	f.register(fs)
-	format := fs.String("format", "csv", "`csv|json`")
+	format := fs.String("format", "csv", "`FORMAT` csv or json")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}

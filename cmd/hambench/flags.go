@@ -29,11 +29,11 @@ func (f *runFlags) registerRun(fs *flag.FlagSet) {
 	f.register(fs)
 	f.registerDatasets(fs)
 	f.registerChains(fs)
-	fs.StringVar(&f.shard, "shard", "", "`I/N`: compute only slice I (from 0) of N; slices share one --out")
+	fs.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
 }
 
 func registerData(fs *flag.FlagSet, dir *string) {
-	fs.StringVar(dir, "data", "", "`DIR` with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
+	fs.StringVar(dir, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
 }
 
 // check refuses values out of range, and a processor setting that cannot be

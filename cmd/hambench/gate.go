@@ -29,11 +29,11 @@ more runs would decide it.`,
 func runGate(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
 	var o gate.Options
 	fs := c.flagSet()
-	fs.Float64Var(&o.Order, "order", 0, "largest change `X` of a convergence order; 0 means 0.05")
-	fs.Float64Var(&o.Constant, "constant", 0, "largest relative change `X` of a leading constant or error; 0 means 0.005")
-	fs.Float64Var(&o.Alpha, "alpha", 0, "error rate `X` over all that is tested together; 0 means 0.05")
-	fs.Float64Var(&o.Effect, "effect", 0, "least relative change `X` of a benchmark that counts; costs of cells count from twice that on; 0 means 0.05")
-	fs.Float64Var(&o.Distance, "distance", 0, "least change `X` that counts of a cell's distance up to 0.1; above, in proportion; 0 means 0.03")
+	fs.Float64Var(&o.Order, "order", 0, "`X` largest change of a convergence order; 0 means 0.05")
+	fs.Float64Var(&o.Constant, "constant", 0, "`X` largest relative change of a leading constant or error; 0 means 0.005")
+	fs.Float64Var(&o.Alpha, "alpha", 0, "`X` error rate over all that is tested together; 0 means 0.05")
+	fs.Float64Var(&o.Effect, "effect", 0, "`X` least relative change of a benchmark that counts; costs of cells count from twice that on; 0 means 0.05")
+	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change that counts of a cell's distance up to 0.1; above, in proportion; 0 means 0.03")
 	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, in which machines differ")
 	files, err := c.parse(fs, stdout, args)
 	if err != nil {

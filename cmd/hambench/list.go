@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -94,7 +93,7 @@ func runList(_ context.Context, c *command, stdout, _ io.Writer, args []string) 
 		at := slices.IndexFunc(lists, func(l listing) bool { return l.name == rest[0] })
 		if at < 0 {
 			known := rowsOf(lists, func(l listing) []string { return []string{l.name} })
-			return usage.Errorf("%s: unknown list %q: want one of %s", c.name, rest[0], strings.Join(slices.Concat(known...), " "))
+			return fmt.Errorf("%s: %w", c.name, usage.Unknown("list", rest[0], slices.Concat(known...)))
 		}
 		lists = lists[at : at+1]
 	default:

@@ -20,17 +20,32 @@ import (
 
 // Exit codes.
 const (
-	exitOK          = 0
-	exitFailed      = 1   // a run failed in part, a gate found a regression
-	exitUsage       = 2   // bad input: one line on standard error says what
-	exitUndecided   = 3   // a gate cannot decide
-	exitInterrupted = 130 // Ctrl-C or SIGTERM, as shells have it
+	exitOK        = 0
+	exitFailed    = 1 // a run failed in part, a gate found a regression
+	exitUsage     = 2 // bad input: one line on standard error says what
+	exitUndecided = 3 // a gate cannot decide
+	// Ctrl-C and SIGTERM: 128 and the signal's number, as shells have it.
+	exitInterrupted = 128 + int(syscall.SIGINT)
+	exitTerminated  = 128 + int(syscall.SIGTERM)
 )
 
+// terminated is the cause of a context that SIGTERM has cancelled.
+type terminated struct{ error }
+
+func (t terminated) Unwrap() error { return t.error }
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals) // a second signal ends the process at once
+		if s == syscall.SIGTERM {
+			cancel(terminated{context.Canceled})
+		}
+		cancel(context.Canceled)
+	}()
 	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
 }
 
@@ -47,7 +62,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	if err != nil {
 		fmt.Fprintln(stderr, errorLine(err))
 	}
-	return exitCode(err)
+	return exitCode(err, context.Cause(ctx))
 }
 
 // output remembers the first failure to write: commands print without asking.
@@ -64,20 +79,31 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errorLine begins with the program's name, and says it once.
+// errorLine begins with the program's name, and says it once. An interruption is
+// called so, and once.
 func errorLine(err error) string {
 	line := err.Error()
+	if before, ok := strings.CutSuffix(line, context.Canceled.Error()); ok {
+		line = before + "interrupted"
+		if strings.Contains(before, "interrupted") {
+			line = strings.TrimSuffix(before, ": ")
+		}
+	}
 	if strings.HasPrefix(line, "hambench ") || strings.HasPrefix(line, "hambench: ") {
 		return line
 	}
 	return "hambench: " + line
 }
 
-func exitCode(err error) int {
+// exitCode is that of an error; cause is why the command was cancelled.
+func exitCode(err, cause error) int {
 	var bad *usage.Error
+	var signal terminated
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, context.Canceled) && errors.As(cause, &signal):
+		return exitTerminated
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.As(err, &bad):

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // call runs a command line as main does.
@@ -35,16 +36,25 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown flag", sample("--hh", "1"), "hh"},
 		{"a flag that is no number", sample("--h", "small"), "small"},
 		{"an argument too many", sample("more"), `unexpected argument "more"`},
-		{"unknown integrator", sample("--integrator", "leapfrg"), `unknown integrator "leapfrg": want one of euler`},
+		{"unknown integrator", sample("--integrator", "leapfrg"), `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler`},
 		{"a splitting word with a wrong letter", sample("--integrator", "split:BAXAB"), "BAXAB"},
 		{"unknown model", []string{"sample", "--model", "cubic", "--dataset", "toy"}, `unknown model "cubic"`},
 		{"unknown scheme", sample("--scheme", "random"), `unknown`},
-		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn": want one of boston`},
+		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn" (did you mean boston?): want one of boston`},
 		{"unknown profile", []string{"reproduce", "--profile", "huge", "--out", dir}, `unknown profile "huge": want one of`},
 		{"unknown study", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown study "figure1": want one of`},
 		{"unknown format", sample("--format", "xml"), `--format "xml": want csv or jsonl`},
 		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
 		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
+		{"a step so small that no chain ends", sample("--h", "1e-18"), "no chain ends; want a larger step h"},
+		{"a smaller one", sample("--h", "1e-19", "--samples", "1", "--burn", "0"), "no chain ends"},
+		{"steps that overflow", sample("--thin", "9223372036854775807", "--h", "0.1"), "no chain ends"},
+		{"a wrong integrator where the step is to be found", sample("--integrator", "leapfrg"), "did you mean leapfrog?"},
+		{"a mistyped command", []string{"sampel"}, "did you mean sample?"},
+		{"a mistyped flag", sample("--modle", "toy"), "did you mean --model?"},
+		{"a mistyped study", []string{"reproduce", "--only", "metods", "--out", dir}, "did you mean methods?"},
+		{"a mistyped profile", []string{"reproduce", "--profile", "standrad", "--out", dir}, "did you mean standard?"},
+		{"data for studies without", []string{"reproduce", "--only", "claims", "--datasets", "boston", "--out", dir}, `data set "boston" was chosen, but none of the studies uses data`},
 		{"a negative step", sample("--h", "-0.1"), "step h = -0.1"},
 		{"a step that is no number", sample("--h", "NaN"), "step h = NaN"},
 		{"no friction", sample("--friction", "0"), "friction C = 0"},
@@ -207,5 +217,68 @@ func TestInterruptSaysHowToContinue(t *testing.T) {
 	code := run(ctx, &out, &errs, []string{"reproduce", "--only", "toy", "--out", t.TempDir()})
 	if code != exitInterrupted || !strings.Contains(errs.String(), "continues") {
 		t.Errorf("exit code %d, %s", code, errs.String())
+	}
+}
+
+// A chain that is interrupted says after how many draws; SIGTERM has an exit
+// code of its own.
+func TestInterruptedSampleSaysHowFarItIs(t *testing.T) {
+	for cause, want := range map[error]int{context.Canceled: exitInterrupted, terminated{context.Canceled}: exitTerminated} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var errs bytes.Buffer
+		code := run(ctx, cancelling{cancel, cause}, &errs, []string{"sample", "--model", "toy", "--h", "0.1", "--samples", "100000000"})
+		got := errs.String()
+		if code != want || !strings.HasPrefix(got, "hambench: interrupted after ") || !strings.HasSuffix(got, " of 100000000 draws\n") {
+			t.Errorf("%v: exit code %d, want %d; %q", cause, code, want, got)
+		}
+	}
+}
+
+// cancelling cancels a command at its first output.
+type cancelling struct {
+	cancel context.CancelCauseFunc
+	cause  error
+}
+
+func (c cancelling) Write(p []byte) (int, error) {
+	c.cancel(c.cause)
+	return len(p), nil
+}
+
+// A chain with the default step, from where a chain without an oracle starts,
+// stays finite where one with the paper's step diverges at once.
+func TestDefaultStepFollowsTheStableOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of sampling")
+	}
+	args := []string{"sample", "--dataset", "teacher-reg", "--batch", "8", "--samples", "3", "--thin", "200", "--burn", "200", "--predictions"}
+	if code, _, stderr := call(t, args...); code != exitOK || !strings.Contains(stderr, "hambench: --h 0.0") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if code, _, stderr := call(t, append(args, "--h", "0.2")...); code != exitFailed || !strings.Contains(stderr, "diverged") {
+		t.Errorf("far above the stable step: exit code %d, %s", code, stderr)
+	}
+}
+
+func TestVersionIsAFlagToo(t *testing.T) {
+	_, want, _ := call(t, "version")
+	if code, got, _ := call(t, "--version"); code != exitOK || got != want || want == "" {
+		t.Errorf("--version: exit code %d, %q; want %q", code, got, want)
+	}
+}
+
+// The value of a flag is named once, and descriptions stand in one column.
+func TestHelpIsAligned(t *testing.T) {
+	_, help, _ := call(t, "slurm", "--help")
+	for _, line := range strings.Split(help, "\n") {
+		if flag, about, ok := strings.Cut(strings.TrimPrefix(line, "  "), "  "); ok && strings.HasPrefix(flag, "--") && utf8.RuneCountInString(line)-utf8.RuneCountInString(strings.TrimSpace(about)) != flagColumn {
+			t.Errorf("misaligned: %q", line)
+		}
+		if n := utf8.RuneCountInString(line); n > helpWidth {
+			t.Errorf("%d characters: %q", n, line)
+		}
+	}
+	if !strings.Contains(help, "\n  --profile NAME          profile: quick") {
+		t.Errorf("help of --profile: %s", help)
 	}
 }

@@ -31,8 +31,8 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	fs := c.flagSet()
 	f.registerStore(fs)
 	f.registerChains(fs)
-	dataset := fs.String("dataset", "", "`NAME` of the data set")
-	split := fs.Int("split", 0, "`I` of the split")
+	dataset := fs.String("dataset", "", "`NAME` data set")
+	split := fs.Int("split", 0, "`I` split, from 0")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/models"
+	"hambench/oracle"
 	"hambench/usage"
 )
 
@@ -27,8 +30,10 @@ var sampleCommand = &command{
 	detail: `One line a draw: the sample's number, then the parameters (theta0 …), or with
 --predictions the predictive values at the test inputs (f0 …): standardised
 targets, or class probabilities (one per row for two classes, one per row and
-class for more). The chain starts at a draw from the prior. A chain that
-diverges ends with exit code 1.`,
+class for more). The chain starts at a typical position, found from a draw of the
+prior by growing steps. Without --h the step is a quarter of the largest at which
+chains were seen to stay finite, which takes a second or two to estimate, and at
+most 1/(2C). A chain that diverges ends with exit code 1.`,
 	example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
 	run:     runSample,
 }
@@ -39,26 +44,26 @@ type sampleFlags struct {
 	split, batch, k, inner, samples, thin, burn                 int
 	h, friction                                                 float64
 	seed                                                        uint64
-	predictions                                                 bool
+	predictions, stepGiven                                      bool
 }
 
 func (f *sampleFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&f.model, "model", "", "`NAME` of the model; the data set's own if empty")
-	fs.StringVar(&f.dataset, "dataset", "", "`NAME` of the data set; the model's own if empty")
-	fs.IntVar(&f.split, "split", 0, "`I` of the split")
-	fs.StringVar(&f.integrator, "integrator", "leapfrog", "`NAME` of the integrator, or split:WORD")
-	fs.StringVar(&f.scheme, "scheme", "", "`NAME` of the mini-batch scheme; reshuffle if empty, full for one batch")
+	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
+	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
+	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	fs.StringVar(&f.integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
+	fs.StringVar(&f.scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
 	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by one row at most); 0 is all")
-	fs.IntVar(&f.k, "K", 0, "`K` batches, instead of --batch")
-	fs.Float64Var(&f.h, "h", 0.005, "step `H` in units of simulation time")
-	fs.Float64Var(&f.friction, "friction", 5, "friction `C`; +Inf refreshes the momentum in full")
+	fs.IntVar(&f.k, "K", 0, "`K` number of batches, instead of --batch")
+	fs.Float64Var(&f.h, "h", 0, "`H` step in units of simulation time; by default it follows the largest stable one")
+	fs.Float64Var(&f.friction, "friction", 5, "`C` friction; +Inf refreshes the momentum in full")
 	fs.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter")
 	fs.IntVar(&f.samples, "samples", 200, "`N` draws")
 	fs.IntVar(&f.thin, "thin", 0, "`N` steps per draw; 0 is 2.5 units of time")
 	fs.IntVar(&f.burn, "burn", -1, "`N` steps before the first draw; -1 is 10 units of time")
-	fs.Uint64Var(&f.seed, "seed", 1, "`N` of the random streams")
-	fs.StringVar(&f.precision, "precision", "float32", "`float32|float64` of network gradients")
-	fs.StringVar(&f.format, "format", "csv", "`csv|jsonl`")
+	fs.Uint64Var(&f.seed, "seed", 1, "`N` seed of the random streams")
+	fs.StringVar(&f.precision, "precision", "float32", "`PRECISION` float32 or float64, of network gradients")
+	fs.StringVar(&f.format, "format", "csv", "`FORMAT` csv or jsonl")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	registerData(fs, &f.data)
 }
@@ -70,31 +75,89 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
-	if err := errors.Join(kernel.Err(), f.check()); err != nil {
+	fs.Visit(func(given *flag.Flag) { f.stepGiven = f.stepGiven || given.Name == "h" })
+	if err := cmp.Or(kernel.Err(), f.check()); err != nil {
 		return err
 	}
 	target, err := f.target(ctx)
 	if err != nil {
 		return err
 	}
+	if err := f.setStep(ctx, target, stderr); err != nil {
+		return err
+	}
+	plan := f.plan()
+	if err := f.checkChain(); err != nil {
+		return err
+	}
+	if err := plan.Check(); err != nil {
+		return err
+	}
 	sampler, err := f.sampler(target)
+	if err != nil {
+		return err
+	}
+	start, err := oracle.WarmUp(ctx, target, f.seed^warmUpKeys)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(stdout)
 	defer w.Flush()
-	write, written, plan := f.writer(w, target), 0, f.plan()
-	err = sampler.Run(ctx, sampler.Start(f.seed, nil), plan, func(i int, z *integrators.State) error {
+	write, written := f.writer(w, target), 0
+	err = sampler.Run(ctx, sampler.Start(f.seed, start), plan, func(i int, z *integrators.State) error {
 		written++
 		return write(i, z.Theta)
 	})
 	var diverged *chain.DivergedError
-	if errors.As(err, &diverged) {
+	switch {
+	case errors.As(err, &diverged):
 		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, written, plan.Samples)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted after %d of %d draws: %w", written, plan.Samples, err)
 	}
 	n := sampler.Counts()
 	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products\n", written, n.Steps, n.Gradients, n.HessianVectors)
 	return err
+}
+
+// warmUpKeys sets the warm-up's random streams apart from the chain's.
+const warmUpKeys = 1 << 63
+
+// stableShare is the default step in units of the largest stable one: at a
+// quarter a second-order scheme's error is a few percent.
+const stableShare = 0.25
+
+// tinyStep is one that all integrators take.
+const tinyStep = 1e-6
+
+// checkChain refuses a chain whose names or numbers are wrong.
+func (f *sampleFlags) checkChain() error {
+	return chain.Registry{}.Check(f.spec(cmp.Or(f.k, 1)))
+}
+
+// setStep sets the step, where none was given, from the largest stable one.
+func (f *sampleFlags) setStep(ctx context.Context, t models.Target, stderr io.Writer) error {
+	if f.stepGiven {
+		return nil
+	}
+	f.h = tinyStep
+	if err := f.checkChain(); err != nil {
+		return err
+	}
+	k, err := f.batches(t)
+	if err != nil {
+		return err
+	}
+	stable, err := oracle.StableSteps(ctx, t, k)
+	if err != nil {
+		return err
+	}
+	f.h = stableShare * stable[0]
+	if !math.IsInf(f.friction, 1) {
+		f.h = min(f.h, 0.5/f.friction)
+	}
+	fmt.Fprintf(stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n", f.h, stable[0])
+	return nil
 }
 
 // check refuses values out of range that no constructor sees.
@@ -151,19 +214,34 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 	return t, err
 }
 
+// batches is the number of batches, K.
+func (f *sampleFlags) batches(t models.Target) (int, error) {
+	if f.batch > t.Rows() {
+		return 0, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", f.batch, t.Rows())
+	}
+	if f.k > t.Rows() {
+		return 0, usage.Errorf("--K %d exceeds the %d training rows: want at most as many", f.k, t.Rows())
+	}
+	if f.k > 0 {
+		return f.k, nil
+	}
+	return chain.Batches(t.Rows(), f.batch), nil
+}
+
 // sampler assembles the chain; its streams come from the seed alone.
 func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, error) {
-	if f.batch > t.Rows() {
-		return nil, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", f.batch, t.Rows())
+	k, err := f.batches(t)
+	if err != nil {
+		return nil, err
 	}
-	k := f.k
-	if k == 0 {
-		k = chain.Batches(t.Rows(), f.batch)
-	}
-	return chain.Registry{}.New(t, chain.Spec{
+	return chain.Registry{}.New(t, f.spec(k))
+}
+
+func (f *sampleFlags) spec(batches int) chain.Spec {
+	return chain.Spec{
 		Integrator: f.integrator, Params: integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner},
-		Scheme: f.scheme, Batches: k, Key: f.seed,
-	})
+		Scheme: f.scheme, Batches: batches, Key: f.seed,
+	}
 }
 
 // plan fills in the paper's times.

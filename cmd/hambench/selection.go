@@ -29,19 +29,19 @@ type selection struct {
 // it is.
 func (f *selection) registerStore(fs *flag.FlagSet) {
 	profiles := rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name} })
-	fs.StringVar(&f.profile, "profile", "quick", "`NAME` of the profile: "+strings.Join(slices.Concat(profiles...), ", "))
-	fs.StringVar(&f.precision, "precision", "", "`float32|float64` of network gradients, references included, in place of the profile's float32")
+	fs.StringVar(&f.profile, "profile", "quick", "`NAME` profile: "+strings.Join(slices.Concat(profiles...), ", "))
+	fs.StringVar(&f.precision, "precision", "", "`PRECISION` float32 or float64, of network gradients, references included, in place of the profile's float32")
 	fs.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
-	fs.StringVar(&f.out, "out", defaultOut, "`DIR` of results and figures")
+	fs.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
 }
 
 func (f *selection) register(fs *flag.FlagSet) {
 	f.registerStore(fs)
-	fs.StringVar(&f.only, "only", "", "`ID,…` of the studies to take; all if empty (see hambench list studies)")
+	fs.StringVar(&f.only, "only", "", "`ID,…` studies to take; all if empty (see hambench list studies)")
 }
 
 func (f *selection) registerDatasets(fs *flag.FlagSet) {
-	fs.StringVar(&f.on, "datasets", "", "`NAME,…` of the data sets to take; all if empty")
+	fs.StringVar(&f.on, "datasets", "", "`NAME,…` data sets to take; all if empty")
 }
 
 // check refuses values out of range.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -63,6 +64,9 @@ func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	if err := r.checkCluster(); err != nil {
 		return err
 	}
+	if err := r.checkShards(ctx); err != nil {
+		return err
+	}
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -92,16 +96,16 @@ func (r *clusterRun) registerSelection(fs *flag.FlagSet) {
 func (r *clusterRun) registerCluster(fs *flag.FlagSet) {
 	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
 	fs.IntVar(&r.options.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
-	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` of the partition")
-	fs.StringVar(&r.options.Time, "time", "", "`LIMIT` of a task, as sbatch takes it; a chain that takes longer never ends")
-	fs.Func("sbatch", "further long `OPTION` of sbatch, such as --sbatch=--mem=4G; may be repeated", func(s string) error {
+	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` partition")
+	fs.StringVar(&r.options.Time, "time", "", "`LIMIT` time limit of a task, as sbatch takes it; a chain that takes longer never ends")
+	fs.Func("sbatch", "`OPTION` further long option of sbatch, such as --sbatch=--mem=4G; may be repeated", func(s string) error {
 		r.options.Extra = append(r.options.Extra, s)
 		return nil
 	})
 	fs.BoolVar(&r.dryRun, "dry-run", false, "write the job scripts and print how to submit them; submit nothing")
 	fs.BoolVar(&r.follow, "follow", true, "stay, submit again what gets lost, and draw at the end")
 	fs.BoolFunc("no-follow", "submit what is missing and return", func(string) error { r.follow = false; return nil })
-	fs.DurationVar(&r.poll, "poll", 30*time.Second, "`TIME` between two looks at the store and the queue")
+	fs.DurationVar(&r.poll, "poll", 30*time.Second, "`TIME` time between two looks at the store and the queue")
 	fs.IntVar(&r.retries, "retries", 3, "`N` times a task is submitted again without a new result of it in between")
 }
 
@@ -116,6 +120,21 @@ func (r *clusterRun) checkCluster() error {
 	}
 	r.workers = r.options.CPUs
 	return r.options.Check()
+}
+
+// checkShards refuses an array that the cluster would refuse.
+func (r *clusterRun) checkShards(ctx context.Context) error {
+	if r.shards <= slurm.DefaultTasks {
+		return nil
+	}
+	limit := slurm.Commands{}.MaxTasks(ctx)
+	if r.shards > cmp.Or(limit, slurm.MaxTasks) {
+		return usage.Errorf("--shards %d: want at most %d, the largest array that the cluster takes", r.shards, cmp.Or(limit, slurm.MaxTasks))
+	}
+	if limit == 0 {
+		fmt.Fprintf(r.stderr, "hambench: --shards %d: a cluster takes arrays of %d tasks unless its MaxArraySize was raised\n", r.shards, slurm.DefaultTasks)
+	}
+	return nil
 }
 
 // compose makes the run: its name, scripts and stages. The name depends on
@@ -207,7 +226,7 @@ func (r *clusterRun) printCommands() error {
 				continue
 			}
 		}
-		line := strings.Join(slurm.SubmitArgs(r.run.ScriptPath(s), tasks, after), " ")
+		line := strings.Join(slurm.SubmitArgs(slurm.Quote(r.run.ScriptPath(s)), tasks, after), " ")
 		fmt.Fprintf(r.stdout, "%s=$(sbatch %s)\n", s.Name, line)
 		after = append(after, "$"+s.Name)
 	}
@@ -288,7 +307,7 @@ func (r *clusterRun) followToTheEnd(ctx context.Context) error {
 	summary, err := r.follower().Follow(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("run %s goes on without being followed; the same command follows it again, scancel --name=%s ends it: %w",
+		return fmt.Errorf("interrupted: run %s goes on without being followed; the same command follows it again, scancel --name=%s ends it: %w",
 			r.run.ID, strings.Join(r.run.JobNames(), ","), err)
 	case errors.Is(err, slurm.ErrIncomplete):
 		return errors.Join(r.checkComplete(), err)

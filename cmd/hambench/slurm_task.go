@@ -20,8 +20,8 @@ const (
 type taskFlags struct{ oracles, expect string }
 
 func (r *reproduction) registerTask(fs *flag.FlagSet) {
-	fs.StringVar(&r.oracles, "oracles", oraclesBuild, "`build|only|none`: with only, stop when the references of the slice are there; with none, cells whose reference is missing fail")
-	fs.StringVar(&r.expect, "expect", "", "`DIGEST` of the plans (see hambench slurm): refuse to run others")
+	fs.StringVar(&r.oracles, "oracles", oraclesBuild, "`WHICH` build, only or none: with only, stop when the references of the slice are there; with none, cells whose reference is missing fail")
+	fs.StringVar(&r.expect, "expect", "", "`DIGEST` digest of the plans (see hambench slurm); others are refused")
 }
 
 func (r *reproduction) checkOracles() error {

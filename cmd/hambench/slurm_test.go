@@ -33,6 +33,8 @@ func TestBadInputOfSlurm(t *testing.T) {
 		{"no retries", []string{"slurm", "--retries", "-1"}, "--retries -1: want 0 or more"},
 		{"no time between looks", []string{"slurm", "--poll", "0s"}, "--poll 0s: want a time > 0"},
 		{"an array of the user's", []string{"slurm", "--sbatch=--array=0-3"}, "--array is set by hambench"},
+		{"a time that is none", []string{"slurm", "--time", "foo"}, `--time "foo": want minutes`},
+		{"an array that no cluster takes", []string{"slurm", "--only", "toy", "--shards", "5000000", "--dry-run"}, "--shards 5000000: want at most 4000001"},
 		{"an unknown study", []string{"slurm", "--only", "figure1"}, `unknown study "figure1"`},
 		{"a shard", []string{"slurm", "--shard", "0/2"}, "shard"},
 		{"an unknown way with oracles", []string{"reproduce", "--only", "toy", "--oracles", "all"}, `--oracles "all": want build, only or none`},
@@ -89,6 +91,18 @@ func TestSlurmDryRunWritesScriptsThatWork(t *testing.T) {
 	other := slices.Replace(slices.Clone(args), slices.Index(args, "--only=toy,paths"), slices.Index(args, "--only=toy,paths")+1, "--only=toy")
 	if code, _, stderr := call(t, append(other, "--shard", "0/3")...); code != exitUsage || !strings.Contains(stderr, "not those of the submission") {
 		t.Errorf("other cells: exit code %d, %s", code, stderr)
+	}
+}
+
+// The printed commands are the shell's words, whatever the folder is called.
+func TestSlurmDryRunQuotesPaths(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Setenv("PATH", t.TempDir())
+	out := filepath.Join(t.TempDir(), "a b's")
+	code, stdout, stderr := call(t, "slurm", "--only", "toy", "--shards", "2000", "--dry-run", "--out", out)
+	quoted := strings.ReplaceAll(out, "'", `'\''`)
+	if code != exitOK || !strings.Contains(stdout, " '"+quoted+"/slurm/") || !strings.Contains(stderr, "arrays of 1001 tasks") {
+		t.Errorf("exit code %d, %s %s", code, stdout, stderr)
 	}
 }
 

@@ -40,7 +40,7 @@ left there; the exit code is then 1.`
 // storeArgs parses --out and returns it with the arguments.
 func storeArgs(c *command, stdout io.Writer, args []string) (out string, rest []string, err error) {
 	fs := c.flagSet()
-	fs.StringVar(&out, "out", defaultOut, "`DIR` of results and figures")
+	fs.StringVar(&out, "out", defaultOut, "`DIR` folder of results and figures")
 	rest, err = c.parse(fs, stdout, args)
 	if err == nil && out == "" {
 		err = usage.Errorf("--out is empty: want a folder")

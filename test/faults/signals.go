@@ -9,8 +9,12 @@ import (
 	"time"
 )
 
-// interrupted is the exit code of runs that a signal ended in good order.
-const interrupted = 130
+// The exit codes of runs that a signal ended in good order: the sweep's, and
+// hambench's at SIGTERM.
+const (
+	interrupted = 130
+	terminated  = 143
+)
 
 // signals ends runs by SIGTERM, in the reference, among the cells and at
 // the figures, and by SIGINT twice.
@@ -90,7 +94,7 @@ func (l *lab) signalsToHambench(v *verdict) error {
 			return fmt.Errorf("hambench, %s: %w: %v", at.name, errEarly, p.wait().complaints())
 		}
 		p.send(syscall.SIGTERM)
-		if err := p.wait().failedWith(interrupted, "the same command continues"); err != nil {
+		if err := p.wait().failedWith(terminated, "the same command continues"); err != nil {
 			return fmt.Errorf("SIGTERM to hambench, %s: %w", at.name, err)
 		}
 	}
