@@ -332,7 +332,7 @@ func TestBadInput(t *testing.T) {
 		checkUsage(t, err, tt.want)
 	}
 	_, err := Builtin().Lookup("reshufle")
-	checkUsage(t, err, `unknown mini-batch scheme "reshufle": want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window, iid`)
+	checkUsage(t, err, `unknown mini-batch scheme "reshufle" (did you mean reshuffle?): want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window, iid`)
 	_, err = Method{Name: "mine"}.New(4, 2, source(1))
 	checkUsage(t, err, `scheme "mine" has neither Index nor Stream: want one of them`)
 	_, err = lookup(t, "cyclic").New(4, 0, source(1))

@@ -369,7 +369,7 @@ func TestBadRequestsAreUsageErrors(t *testing.T) {
 		o             Options
 		want          string
 	}{
-		{"a misspelt model", "bnm", reg, Options{}, `unknown model "bnm": want one of toy, logistic, linear, bnn`},
+		{"a misspelt model", "bnm", reg, Options{}, `unknown model "bnm" (did you mean bnn?): want one of toy, logistic, linear, bnn`},
 		{"toy on data with features", "toy", reg, Options{}, `model "toy" wants targets without features: data set "teacher-reg"`},
 		{"linear on thirteen features", "linear", reg, Options{}, `wants regression on one feature`},
 		{"logistic on four classes", "logistic", cls, Options{}, `wants features and two classes`},
