@@ -243,6 +243,22 @@ func (p Plan) On(names ...string) Plan {
 	return p
 }
 
+// Without returns the plan without the cells on the named data sets, which it
+// states.
+func (p Plan) Without(names ...string) Plan {
+	var keep, out []string
+	for _, d := range p.Data {
+		if slices.Contains(names, d.Name) {
+			out = append(out, d.Name)
+		} else {
+			keep = append(keep, d.Name)
+		}
+	}
+	p = p.On(keep...)
+	p.LeftOut = append(slices.Clone(p.LeftOut), out...)
+	return p
+}
+
 // digestLength is how many hex digits distinguish selections: 64 bits.
 const digestLength = 16
 

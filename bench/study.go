@@ -23,6 +23,9 @@ type Study struct {
 	// Figure and Table say how the cells are shown; nil: by default.
 	Figure *FigureSpec `json:"figure,omitempty"`
 	Table  *TableSpec  `json:"table,omitempty"`
+	// LeftOut are the data sets that the study would have, and that were left
+	// out to save time.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Job is a cell under its key, which Resolve fills in.
@@ -106,10 +109,31 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 	if len(names) == 0 {
 		return studies, nil
 	}
+	return choose(studies, names, func(dataset string) bool { return slices.Contains(names, dataset) })
+}
+
+// Without returns the studies without the cells on the named data sets, as
+// Restrict does, and states in each what it lacks.
+func Without(studies []Study, names ...string) ([]Study, error) {
+	out, err := choose(studies, names, func(dataset string) bool { return !slices.Contains(names, dataset) })
+	for i := range out {
+		all := studies[slices.IndexFunc(studies, func(s Study) bool { return s.ID == out[i].ID })]
+		for _, n := range names {
+			if slices.ContainsFunc(all.Jobs(), func(j Job) bool { return j.Cell.Dataset == n }) {
+				out[i].LeftOut = append(out[i].LeftOut, n)
+			}
+		}
+	}
+	return out, err
+}
+
+// choose keeps what is on the data sets for which keep is true, and refuses
+// names that no study uses.
+func choose(studies []Study, names []string, keep func(dataset string) bool) ([]Study, error) {
 	used := make(map[string]bool)
 	var out []Study
 	for _, s := range studies {
-		r := s.restrict(func(dataset string) bool { used[dataset] = true; return slices.Contains(names, dataset) })
+		r := s.restrict(func(dataset string) bool { used[dataset] = true; return keep(dataset) })
 		if len(s.Jobs()) == 0 || len(r.Jobs()) > 0 {
 			out = append(out, r)
 		}

@@ -297,6 +297,11 @@ func (d *drawing) caption(sentences ...string) string {
 	if n := d.samples(); n != "" {
 		head = append(head, n)
 	}
+	if left := d.plan.LeftOut; len(left) > 0 {
+		text := fmt.Sprintf("Left out to save time: %s.", strings.Join(left, ", "))
+		d.note(text)
+		head = append(head, text)
+	}
 	if d.out.Cells < d.out.Of {
 		gap := fmt.Sprintf("Incomplete: %d of %d cells; what is missing leaves gaps.", d.out.Cells, d.out.Of)
 		d.note(gap)

@@ -1,11 +1,16 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
 	"hambench/chain"
@@ -13,22 +18,60 @@ import (
 	"hambench/oracle"
 )
 
-// Calibrate measures the kernels of every integrator, data set, precision and
-// batch size in the plans, and of their references, on this machine, with as
-// many chains at once as a run would have, in about the given time. It also
-// estimates the stable steps of what it measures.
-func Calibrate(ctx context.Context, src Source, r chain.Registry, plans []bench.Plan, workers int, budget time.Duration) (CostModel, error) {
+// Calibration measures this machine for a CostModel.
+type Calibration struct {
+	Source  Source
+	Chains  chain.Registry
+	Workers int // chains at once, as many as a run would have
+	// Progress is told how far it is; nil for nobody.
+	Progress func(what string, done, total int)
+}
+
+// Kernels measures the kernels of every integrator, data set, precision and
+// batch size in the plans, and of their references, that the model does not have
+// yet, in about the given time.
+func (c Calibration) Kernels(ctx context.Context, m *CostModel, plans []bench.Plan, budget time.Duration) error {
 	todo := kernelsOf(plans)
-	cal := calibration{ctx: ctx, src: src, chains: r, workers: max(workers, 1), each: budget / time.Duration(max(len(todo), 1))}
-	m := CostModel{Kernels: make(map[Timed]float64), Stable: make(map[Stiffness]float64)}
-	for at, c := range todo {
-		outer, err := cal.measure(c)
-		if err != nil {
-			return CostModel{}, err
-		}
-		m.Kernels[at] = outer / float64(c.Inner)
+	maps.DeleteFunc(todo, func(at Timed, _ bench.Cell) bool { _, known := m.Kernels[at]; return known })
+	if m.Kernels == nil {
+		m.Kernels = make(map[Timed]float64)
 	}
-	return m, cal.stableSteps(m.Stable, todo)
+	each, done := budget/time.Duration(max(len(todo), 1)), 0
+	for at, cell := range todo {
+		outer, err := c.measure(ctx, cell, each)
+		if err != nil {
+			return err
+		}
+		m.Kernels[at] = outer / float64(cell.Inner)
+		done++
+		c.report("kernels", done, len(todo))
+	}
+	return nil
+}
+
+// Slowdown measures one kernel of the plans and returns how many times as long
+// it takes as the zero CostModel says; 0 if no kernel is worth it.
+func (c Calibration) Slowdown(ctx context.Context, plans []bench.Plan, budget time.Duration) (float64, error) {
+	todo := kernelsOf(plans)
+	if len(todo) == 0 {
+		return 0, nil
+	}
+	// The same kernel at every call, and a common one: most chains have small batches.
+	cell := slices.MaxFunc(slices.Collect(maps.Values(todo)), func(a, b bench.Cell) int {
+		return cmp.Or(cmp.Compare(a.Batches, b.Batches), cmp.Compare(fmt.Sprint(b), fmt.Sprint(a)))
+	})
+	method, err := c.Chains.Integrator(cell.Integrator)
+	if err != nil {
+		return 0, err
+	}
+	outer, err := c.measure(ctx, cell, budget)
+	return outer / float64(cell.Inner) / CostModel{}.defaultKernel(cell, method.Claims), err
+}
+
+func (c Calibration) report(what string, done, total int) {
+	if c.Progress != nil {
+		c.Progress(what, done, total)
+	}
 }
 
 // cheap is the number of parameters below which chains cost so little that
@@ -64,39 +107,25 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 	return todo
 }
 
-type calibration struct {
-	ctx     context.Context
-	src     Source
-	chains  chain.Registry
-	workers int
-	each    time.Duration // per measurement
-}
-
 // repeat does something n times.
 type repeat func(n int) error
 
 // measure returns the seconds of one core that an outer step takes while all
 // workers are busy with the same.
-func (m calibration) measure(c bench.Cell) (float64, error) {
-	times, errs := make([]float64, m.workers), make([]error, m.workers)
+func (c Calibration) measure(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
+	workers := max(c.Workers, 1)
+	times, errs := make([]float64, workers), make([]error, workers)
 	var group sync.WaitGroup
-	for w := range m.workers {
+	for w := range workers {
 		group.Go(func() {
 			var run repeat
-			if run, errs[w] = m.steps(c); errs[w] == nil {
-				times[w], errs[w] = timed(run, m.each)
+			if run, errs[w] = c.steps(ctx, cell); errs[w] == nil {
+				times[w], errs[w] = timed(run, limit)
 			}
 		})
 	}
 	group.Wait()
-	var sum float64
-	for w, t := range times {
-		if errs[w] != nil {
-			return 0, errs[w]
-		}
-		sum += t / float64(m.workers)
-	}
-	return sum, nil
+	return stat.Mean(times, nil), errors.Join(errs...)
 }
 
 // seriesTime is how long a series of runs should take: long against the
@@ -133,66 +162,70 @@ const frozenStep = 1e-12
 
 // steps makes a chain of the cell's integrator on its problem, and ends its
 // adaptation.
-func (m calibration) steps(c bench.Cell) (repeat, error) {
-	t, err := m.src.Target(m.ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
+func (c Calibration) steps(ctx context.Context, cell bench.Cell) (repeat, error) {
+	t, err := c.Source.Target(ctx, cell.Dataset, cell.Split, cell.Model, models.Options{Precision: cell.Precision})
 	if err != nil {
 		return nil, err
 	}
-	c.Friction, c.Step = 1, frozenStep
-	sampler, err := m.chains.New(t, spec(c))
+	cell.Friction, cell.Step = 1, frozenStep
+	sampler, err := c.Chains.New(t, spec(cell))
 	if err != nil {
 		return nil, err
 	}
 	z := sampler.Start(0, nil)
-	if err := sampler.Run(m.ctx, z, chain.Plan{BurnIn: 1}, nil); err != nil {
+	if err := sampler.Run(ctx, z, chain.Plan{BurnIn: 1}, nil); err != nil {
 		return nil, err
 	}
-	return func(n int) error { return sampler.Advance(m.ctx, z, n) }, nil
+	return func(n int) error { return sampler.Advance(ctx, z, n) }, nil
 }
 
-// stableSteps estimates the stable steps of every data set and model, for all
-// numbers of batches of its cells at once, as many data sets at a time as there
-// are workers.
-func (m calibration) stableSteps(stable map[Stiffness]float64, todo map[Timed]bench.Cell) error {
-	batches, precision := make(map[Stiffness][]int), make(map[Stiffness]string) // by data set and model
-	for _, c := range todo {
-		at := Stiffness{Dataset: c.Dataset, Model: c.Model}
-		if c.Step == 0 { // a reference's chains find their own
+// StableSteps estimates the stable steps of every data set and model in the
+// plans, for all numbers of batches of its cells at once, as many data sets at a
+// time as there are workers.
+func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []bench.Plan) error {
+	type problem struct{ dataset, model string }
+	batches, precision := make(map[problem][]int), make(map[problem]string)
+	for _, cell := range kernelsOf(plans) {
+		at := problem{cell.Dataset, cell.Model}
+		if _, known := m.Stable[stiffnessOf(cell)]; known || cell.Step == 0 { // a reference's chains find their own
 			continue
 		}
-		if !slices.Contains(batches[at], c.Batches) {
-			batches[at] = append(batches[at], c.Batches)
+		if !slices.Contains(batches[at], cell.Batches) {
+			batches[at] = append(batches[at], cell.Batches)
 		}
-		if p, ok := precision[at]; !ok || c.Precision < p {
-			precision[at] = c.Precision // float32 before float64: it is as good, and faster
+		if p, ok := precision[at]; !ok || cell.Precision < p {
+			precision[at] = cell.Precision // float32 before float64: it is as good, and faster
 		}
+	}
+	if m.Stable == nil {
+		m.Stable = make(map[Stiffness]float64)
+	}
+	estimate := func(at problem) ([]float64, error) {
+		t, err := c.Source.Target(ctx, at.dataset, 0, at.model, models.Options{Precision: precision[at]})
+		if err != nil {
+			return nil, err
+		}
+		return oracle.StableSteps(ctx, t, batches[at]...)
 	}
 	var mu sync.Mutex
 	var failed error
 	var group sync.WaitGroup
-	free := make(chan struct{}, m.workers)
+	free, done := make(chan struct{}, max(c.Workers, 1)), 0
 	for at, ks := range batches {
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
-			steps, err := m.stableStepsOf(at, precision[at], ks)
+			steps, err := estimate(at)
 			mu.Lock()
 			defer mu.Unlock()
 			failed = errors.Join(failed, err)
 			for i, h := range steps {
-				at.Batches = ks[i]
-				stable[at] = h
+				m.Stable[Stiffness{at.dataset, at.model, ks[i]}] = h
 			}
+			done++
+			c.report("stable steps", done, len(batches))
 		})
 	}
 	group.Wait()
 	return failed
-}
-
-func (m calibration) stableStepsOf(at Stiffness, precision string, batches []int) ([]float64, error) {
-	t, err := m.src.Target(m.ctx, at.Dataset, 0, at.Model, models.Options{Precision: precision})
-	if err != nil {
-		return nil, err
-	}
-	return oracle.StableSteps(m.ctx, t, batches...)
 }

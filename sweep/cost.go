@@ -11,7 +11,7 @@ import (
 )
 
 // CostModel estimates what jobs cost. The zero CostModel has the constants of
-// an AVX-512 machine, and takes every chain for stable; Calibrate measures this
+// an AVX-512 machine, and takes every chain for stable; a Calibration measures this
 // machine, and the stable steps of the models on their data.
 type CostModel struct {
 	// Models and Data say how large models are; nil means the built-in ones.

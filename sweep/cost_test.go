@@ -80,8 +80,13 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 		}}
 	}
 	jobs := []bench.Job{cell("leapfrog", 16), cell("leapfrog", 1), cell("mt3", 1)}
-	m, err := Calibrate(t.Context(), builtin(t), chain.Registry{}, planned(bench.Study{Cells: jobs}), 1, 300*time.Millisecond)
-	if err != nil {
+	var m CostModel
+	plans := planned(bench.Study{Cells: jobs})
+	c := Calibration{Source: builtin(t), Workers: 1}
+	if err := c.Kernels(t.Context(), &m, plans, 300*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.StableSteps(t.Context(), &m, plans); err != nil {
 		t.Fatal(err)
 	}
 	for _, j := range jobs {

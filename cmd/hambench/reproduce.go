@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -32,12 +33,15 @@ type reproduction struct {
 	runFlags
 	taskFlags
 	dryRun, check, figuresOnly bool
+	within                     time.Duration
+	gridGiven                  bool // --profile or --splits
 
 	stdout, stderr io.Writer
 	keys           *bench.Keys
 	store          *store.Store
 	plans          []bench.Plan
 	slice          sweep.Shard
+	cost           *sweep.CostModel // nil until this machine was measured
 }
 
 func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
@@ -48,9 +52,11 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	fs.BoolVar(&r.check, "check", false, "list the jobs that are missing; exit code 1 if there are any")
 	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
+	fs.DurationVar(&r.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
+	fs.Visit(func(f *flag.Flag) { r.gridGiven = r.gridGiven || f.Name == "profile" || f.Name == "splits" })
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -69,6 +75,7 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 // prepare checks the flags, opens the store and makes the plans; bad input
 // leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
+	started := time.Now()
 	if err := r.runFlags.check(); err != nil {
 		return err
 	}
@@ -76,6 +83,9 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := r.checkOracles(); err != nil {
+		return err
+	}
+	if err := r.checkWithin(); err != nil {
 		return err
 	}
 	if r.keys, err = newKeys(r.data); err != nil {
@@ -90,6 +100,9 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		}
 		reportCorruptions(r.store, r.stderr)
 		r.plans, err = r.manifests(r.store)
+		return err
+	}
+	if err := r.fit(ctx, started); err != nil {
 		return err
 	}
 	if r.plans, err = r.resolve(ctx, r.keys, r.stderr); err != nil {
@@ -113,6 +126,9 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 // runAndDraw computes what is missing and draws. Figures are drawn from what
 // there is, even if some jobs failed.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
+	if err := r.nameKernels(ctx); err != nil {
+		return err
+	}
 	summary, runErr := r.runner().Run(ctx, r.plans)
 	r.listFailures(summary)
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was ended
@@ -210,19 +226,14 @@ func (r *reproduction) report(e bench.Study, o *figures.Output) {
 	fmt.Fprintf(r.stdout, "  %s\n\n", strings.Join(o.Files, " "))
 }
 
-// calibrationTime is how long --dry-run measures this machine.
-const calibrationTime = 10 * time.Second
-
 // printEstimates prints what each study would cost.
 func (r *reproduction) printEstimates(ctx context.Context) error {
-	fmt.Fprintf(r.stderr, "hambench: measuring this machine for about %s\n", calibrationTime)
-	model, err := sweep.Calibrate(ctx, r.keys.Source, r.keys.Chains, r.plans, r.workers, calibrationTime)
-	if err != nil {
+	if err := r.measure(ctx); err != nil {
 		return err
 	}
 	var rows [][]string
 	var total sweep.Estimate
-	for _, e := range model.Estimates(r.plans, r.slice, r.store, r.keys.Chains) {
+	for _, e := range r.cost.Estimates(r.plans, r.slice, r.store, r.keys.Chains) {
 		rows = append(rows, estimateRow(e.ID, e, r.workers))
 		total.Cells, total.Missing, total.Exact = total.Cells+e.Cells, total.Missing+e.Missing, total.Exact+e.Exact
 		total.References, total.Seconds = total.References+e.References, total.Seconds+e.Seconds

@@ -21,8 +21,8 @@ import (
 // selection is the flags that say which studies are meant, and where their
 // results live.
 type selection struct {
-	profile, precision, only, on, out string
-	splits                            int
+	profile, precision, only, on, without, out string
+	splits                                     int
 }
 
 // registerStore registers the flags that say what is in the store and where
@@ -42,6 +42,7 @@ func (f *selection) register(fs *flag.FlagSet) {
 
 func (f *selection) registerDatasets(fs *flag.FlagSet) {
 	fs.StringVar(&f.on, "datasets", "", "`NAME,…` data sets to take; all if empty")
+	fs.StringVar(&f.without, "without", "", "`NAME,…` data sets to leave out, which the figures state")
 }
 
 // check refuses values out of range.
@@ -99,10 +100,15 @@ func (f *selection) studies(data datasets.Registry, all models.Registry, unavail
 	if studies, err = bench.Select(studies, splitList(f.only)...); err != nil {
 		return nil, err
 	}
-	if slices.Contains(splitList(f.on), "") {
-		return nil, usage.Errorf("--datasets %q: a name is missing: want one of %s", f.on, strings.Join(used(studies), ", "))
+	for _, list := range [][2]string{{"--datasets", f.on}, {"--without", f.without}} {
+		if slices.Contains(splitList(list[1]), "") {
+			return nil, usage.Errorf("%s %q: a name is missing: want one of %s", list[0], list[1], strings.Join(used(studies), ", "))
+		}
 	}
-	return bench.Restrict(studies, data.StandIns(splitList(f.on), unavailable)...)
+	if studies, err = bench.Restrict(studies, data.StandIns(splitList(f.on), unavailable)...); err != nil {
+		return nil, err
+	}
+	return bench.Without(studies, data.StandIns(splitList(f.without), unavailable)...)
 }
 
 // resolve gives the studies their keys. The data that they use are loaded;
@@ -165,8 +171,11 @@ func (f *selection) manifests(s *store.Store) ([]bench.Plan, error) {
 		if ids != nil && !slices.Contains(ids, p.ID) {
 			continue
 		}
-		if on != nil && len(p.Jobs()) > 0 {
-			if p = p.On(on...); len(p.Jobs()) == 0 {
+		if had := len(p.Jobs()); had > 0 {
+			if on != nil {
+				p = p.On(on...)
+			}
+			if p = p.Without(splitList(f.without)...); len(p.Jobs()) == 0 {
 				continue
 			}
 		}

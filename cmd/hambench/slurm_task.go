@@ -43,10 +43,14 @@ func (r *reproduction) checkDigest() error {
 
 // runner computes the jobs of the slice.
 func (r *reproduction) runner() *sweep.Runner {
-	return &sweep.Runner{
+	run := &sweep.Runner{
 		Store: r.store, Source: r.keys.Source, Chains: r.keys.Chains, Made: sweep.MadeHere(), Workers: r.workers, Shard: r.slice, Progress: r.stderr,
 		ReferencesOnly: r.oracles == oraclesOnly, NoReferences: r.oracles == oraclesNone,
 	}
+	if r.cost != nil {
+		run.Cost = *r.cost
+	}
+	return run
 }
 
 func (r *reproduction) listFailures(s sweep.Summary) {

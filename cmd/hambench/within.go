@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hambench/bench"
+	"hambench/internal/kernel"
+	"hambench/store"
+	"hambench/sweep"
+	"hambench/usage"
+)
+
+// calibrationTime is how long this machine's kernels are measured for an
+// estimate; of the time of --within, a twentieth at most.
+const calibrationTime = 10 * time.Second
+
+// fitShare is the part of the time of --within that jobs may take by the
+// estimate; the rest is for drawing, and for what the estimate misses.
+const fitShare = 0.95
+
+// checkWithin refuses --within where it can choose nothing.
+func (r *reproduction) checkWithin() error {
+	switch {
+	case r.within < 0:
+		return usage.Errorf("--within %v: want a time > 0", r.within)
+	case r.within > 0 && (r.shard != "" || r.check || r.figuresOnly):
+		return usage.Errorf("--within goes with neither --shard, --check nor --figures-only: name what was chosen, as the run with --within did")
+	}
+	return nil
+}
+
+// fit chooses what is run in the time of --within and sets the flags that name
+// the choice. First come the data sets: as many as fit on the coarsest grid,
+// without the most expensive ones. Then comes the finest grid that fits on them,
+// unless the grid was given.
+func (r *reproduction) fit(ctx context.Context, started time.Time) error {
+	if r.within == 0 {
+		return nil
+	}
+	s, err := store.ReadIfThere(storePath(r.out), sweep.Here())
+	if err != nil {
+		return err
+	}
+	plans, err := r.resolve(ctx, r.keys, r.stderr)
+	if err != nil {
+		return err
+	}
+	f := &sweep.Fitting{Chains: r.keys.Chains, Store: s, Workers: r.workers}
+	measuring := r.calibration()
+	if err := measuring.Kernels(ctx, &f.Cost, plans, min(calibrationTime, r.within/20)); err != nil {
+		return err
+	}
+	f.Limit = r.remaining(started)
+	out, err := f.LeaveOut(plans)
+	if err != nil {
+		return fmt.Errorf("--within %v: %w", r.within, err)
+	}
+	out = realNames(plans, out)
+	r.without = strings.Join(append(splitList(r.without), out...), ",")
+	if !r.gridGiven {
+		if err := r.refine(ctx, f, started); err != nil {
+			return err
+		}
+	}
+	if plans, err = r.resolve(ctx, r.keys, r.stderr); err != nil {
+		return err
+	}
+	if err := measuring.StableSteps(ctx, &f.Cost, plans); err != nil {
+		return err
+	}
+	r.cost = &f.Cost
+	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.Time(plans).Round(time.Second), orNone(out))
+	return nil
+}
+
+// realNames names data sets that stand in for others by those.
+func realNames(plans []bench.Plan, names []string) (out []string) {
+	for _, n := range names {
+		real := []string{n}
+		for _, p := range plans {
+			if d, ok := p.Dataset(n); ok && len(d.For) > 0 {
+				real = d.For
+			}
+		}
+		out = append(out, real...)
+	}
+	return out
+}
+
+// remaining is the time that jobs may take.
+func (r *reproduction) remaining(started time.Time) time.Duration {
+	return time.Duration(fitShare * float64(r.within-time.Since(started)))
+}
+
+// refine chooses the finest profile that fits with at least one split, with as
+// many splits as fit, up to those of the finest profile.
+func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started time.Time) error {
+	profiles := bench.Profiles()
+	finest := profiles[len(profiles)-1]
+	for _, p := range slices.Backward(profiles) {
+		grid := func(splits int) ([]bench.Plan, error) {
+			r.profile, r.splits = p.Name, splits
+			return r.resolve(ctx, r.keys, r.stderr)
+		}
+		plans, err := grid(1)
+		if err != nil {
+			return err
+		}
+		if err := r.calibration().Kernels(ctx, &f.Cost, plans, min(calibrationTime, r.within/20)); err != nil {
+			return err
+		}
+		// Until it is known which chains diverge, the estimate is too large.
+		if f.Limit = r.remaining(started); f.Time(plans) < 2*f.Limit {
+			if err := r.calibration().StableSteps(ctx, &f.Cost, plans); err != nil {
+				return err
+			}
+		}
+		f.Limit = r.remaining(started)
+		most, err := f.Splits(finest.Splits, grid)
+		if err != nil {
+			return err
+		}
+		if r.splits = most; most > 0 {
+			if most == p.Splits {
+				r.splits = 0
+			}
+			return nil
+		}
+	}
+	return nil // the coarsest, which fits but for the time that was spent here
+}
+
+// choice is the flags that name what was chosen.
+func (r *reproduction) choice() string {
+	flags := "--profile " + r.profile
+	if r.splits > 0 {
+		flags += fmt.Sprint(" --splits ", r.splits)
+	}
+	if r.without != "" {
+		flags += " --without " + r.without
+	}
+	return flags
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// measuringEvery is how often measuring says how far it is.
+const measuringEvery = 2 * time.Second
+
+func (r *reproduction) calibration() sweep.Calibration {
+	last := time.Now()
+	return sweep.Calibration{
+		Source: r.keys.Source, Chains: r.keys.Chains, Workers: r.workers,
+		Progress: func(what string, done, total int) {
+			if time.Since(last) > measuringEvery {
+				last = time.Now()
+				fmt.Fprintf(r.stderr, "hambench: measuring this machine: %d of %d %s\n", done, total, what)
+			}
+		},
+	}
+}
+
+// measure calibrates the cost model on this machine, once.
+func (r *reproduction) measure(ctx context.Context) error {
+	if r.cost != nil {
+		return nil
+	}
+	fmt.Fprintf(r.stderr, "hambench: measuring this machine (%s) for about %s\n", kernel.ISA(), calibrationTime)
+	var m sweep.CostModel
+	if err := r.calibration().Kernels(ctx, &m, r.plans, calibrationTime); err != nil {
+		return err
+	}
+	r.cost = &m
+	return r.calibration().StableSteps(ctx, &m, r.plans)
+}
+
+// probeTime is how long one kernel is measured to tell what a run takes.
+const probeTime = 100 * time.Millisecond
+
+// nameKernels says which kernels run and, if they are those of plain Go, how
+// long a run takes with them: the estimate for fast kernels, by the ratio that one
+// of the run's own shows.
+func (r *reproduction) nameKernels(ctx context.Context) error {
+	line := "hambench: kernels " + kernel.ISA()
+	fast := sweep.Fitting{Chains: r.keys.Chains, Store: r.store, Workers: r.workers}
+	if took := fast.Time(r.plans); kernel.ISA() == kernel.Plain().Name() && r.cost == nil && took > time.Second {
+		ratio, err := r.calibration().Slowdown(ctx, r.plans, probeTime)
+		if err != nil {
+			return err
+		}
+		if ratio > 0 {
+			line += fmt.Sprintf(", plain Go: about %.0f times as slow as AVX-512, so that this run takes about %s on %d workers; --dry-run estimates it, --within TIME fits it into a time",
+				ratio, time.Duration(ratio*float64(took)).Round(time.Minute), r.workers)
+		}
+	}
+	fmt.Fprintln(r.stderr, line)
+	return nil
+}
