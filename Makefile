@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -31,10 +31,11 @@ NUMERIC = ./internal/kernel ./internal/mlp ./noise ./integrators ./models
 # A test that starts itself, which needs the system to run ARM programs.
 NOT_EMULATED = TestFingerprintsAreTheSameUnderEveryInstructionSet
 
-test-arm64: ## kernels, networks, integrators and models on an emulated ARM processor, with NEON and in plain Go (needs Debian's qemu-user-static)
+test-arm64: ## kernels, networks, integrators and models on an emulated ARM processor, with NEON and in plain Go; its store merges with this machine's (needs Debian's qemu-user-static)
 	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: apt-get install qemu-user-static"; exit 1; }
 	GOARCH=arm64 $(GO) test -exec qemu-aarch64-static -timeout 30m -skip "$(NOT_EMULATED)" $(NUMERIC)
 	GOARCH=arm64 HAMBENCH_ISA=generic $(GO) test -exec qemu-aarch64-static -timeout 30m ./internal/mlp ./integrators
+	GO="$(GO)" tools/merge-arm64.sh
 
 estimate-arm64: ## estimates of the ARM kernels' inner loops (needs Debian's llvm-19)
 	$(GO) -C internal/gen run ./arm64 -estimate
@@ -49,6 +50,9 @@ bench-kernels: ## gradients, Hessian-vector products, normals and steps as fract
 		HAMBENCH_ISA=$$isa $(GO) test -run xxx -bench Step -benchtime 50ms -benchmem ./internal/mlp ./models || exit 1; \
 	done
 	$(GO) test -run xxx -bench Ratio -benchtime 50ms -benchmem ./internal/mlp
+
+bench-table: ## normals, gradients and leapfrog steps of every instruction set as one table, ARM's estimated (needs Debian's llvm-19 for those)
+	@GO="$(GO)" tools/kernels.sh
 
 peers: ## the sampler step beside PyTorch's, JAX's and blackjax's (bench/peers), at most 8 minutes
 	python3 bench/peers/run.py

@@ -67,7 +67,7 @@ func eachCase(b *testing.B, work func(n *Net, theta []float64, rows int) (func()
 					for b.Loop() {
 						f()
 					}
-					reportPeak(b, s, p, f, flops)
+					reportPeak(b, s, p, "op", 1, f, flops)
 				})
 			}
 		}
@@ -75,8 +75,8 @@ func eachCase(b *testing.B, work func(n *Net, theta []float64, rows int) (func()
 }
 
 // reportPeak measures f against the register loop of its set and precision,
-// and reports its fastest run.
-func reportPeak(b *testing.B, s *kernel.Set, p Precision, f func(), multiplyAdds float64) {
+// and reports its fastest run, per unit of which it does so many.
+func reportPeak(b *testing.B, s *kernel.Set, p Precision, unit string, units int, f func(), multiplyAdds float64) {
 	peak := kernel.Peak[float64]
 	if p == Float32 {
 		peak = kernel.Peak[float32]
@@ -93,7 +93,7 @@ func reportPeak(b *testing.B, s *kernel.Set, p Precision, f func(), multiplyAdds
 	if before > 0 {
 		b.ReportMetric(median(shares), "%peak")
 	}
-	b.ReportMetric(least, "best-ns/op")
+	b.ReportMetric(least/float64(units), "best-ns/"+unit)
 }
 
 // Two speeds are compared by runs in turn, each of some 0.3 ms: the clock
@@ -177,7 +177,7 @@ func BenchmarkStep(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/step")
 		c := m.Claims
 		work := float64(rows) * (float64(c.Gradients)*multiplyAdds(false) + float64(c.HessianVectors)*multiplyAdds(true))
-		reportPeak(b, kernel.Default(), p, func() { steps(n) }, float64(n)*work)
+		reportPeak(b, kernel.Default(), p, "step", n, func() { steps(n) }, float64(n)*work)
 	})
 }
 

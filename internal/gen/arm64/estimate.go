@@ -62,19 +62,26 @@ func estimate() error {
 		}
 		fmt.Fprintln(w)
 	}
+	w.Flush()
 	for _, f := range []format{float32s, float64s} {
-		for _, rows := range []int{8, 32, 128, 455} {
-			fmt.Fprintf(w, "gradient and step, %s, B = %d\t\t", f.suffix(), rows)
-			for i, p := range processors {
-				cycles, multiplyAdds := gradient(f, rows, times[i])
-				share := multiplyAdds / float64(f.lanes()*p.multiplyAdds) / cycles
-				step := cycles + times[i]["NoiseStep"]/groupLen*parameters
-				fmt.Fprintf(w, "\t%.1f, %.1f kilocycles (%.0f %%)", cycles/1000, step/1000, 100*share)
-			}
-			fmt.Fprintln(w)
+		for i, p := range processors {
+			fmt.Println(tableRow(f, p.name, p.multiplyAdds, times[i]))
 		}
 	}
 	return nil
+}
+
+// tableRow is a row of docs/performance.md's table of kernels: cycles a normal,
+// kilocycles of gradients with their share of the multiply-adds, and of steps.
+func tableRow(f format, processor string, multiplyAdds int, times map[string]float64) string {
+	var gradients, steps strings.Builder
+	for _, rows := range []int{8, 32, 128, 455} {
+		cycles, work := gradient(f, rows, times)
+		share := work / float64(f.lanes()*multiplyAdds) / cycles
+		fmt.Fprintf(&gradients, " %.1f (%.0f) |", cycles/1000, 100*share)
+		fmt.Fprintf(&steps, " %.1f |", (cycles+times["NoiseStep"]/groupLen*parameters)/1000)
+	}
+	return fmt.Sprintf("| neon, %s, float%d | %.1f |%s%s", processor, 8*f.elem, times["Normals"]/groupLen, gradients.String(), steps.String())
 }
 
 // The network of docs/performance.md.
