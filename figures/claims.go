@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"hambench/internal/table"
 	"hambench/paper"
 )
 
@@ -16,7 +17,7 @@ func drawClaims(d *drawing) error {
 	}
 	decisions := paper.Decide(paper.Claims(), paper.Gather(append(d.All, d.plan), d.Results))
 	var err error
-	if d.out.Text, err = paper.Table(decisions, d.plan.Profile); err != nil {
+	if d.out.Text, err = paper.Table(decisions, d.plan.Profile, table.Width()); err != nil {
 		return fmt.Errorf("figures: claims: %w", err)
 	}
 	for _, f := range []struct {

@@ -13,19 +13,12 @@
 // Figure and Table are plain data, which have JSON: Draw writes them as files,
 // and any other renderer can show them. Make returns them and writes nothing.
 //
-// A study is shown as it says (bench.FigureSpec, bench.TableSpec), and else by
-// what it has:
-//
-//	distances           a panel per data set and batch size against the step size, a
-//	                    line per whatever varies beside, and a table (sweep.go, tables.go)
-//	exact errors        a row of panels per integrator, and fitted orders (orders.go)
-//	both                the first, and a twin with exact errors below (orders.go)
-//	paths, histograms,  the paper's Figures 2 and 3 and the predictive posterior
-//	marginals           (paths.go, toy.go, synthetic.go)
-//	choices, references the paper's tables, beside its numbers (tables.go)
-//
-// Two studies are known by id: precision, which is a table, and claims
-// (claims.go).
+// A study is shown as it says (bench.FigureSpec, bench.TableSpec). If it says
+// nothing, its distances have a panel per data set and batch size against the
+// step size, with a line per whatever varies beside, and a table (sweep.go,
+// tables.go); exact errors have a row of panels per integrator and fitted orders,
+// or, beside distances, a twin of their figure (orders.go). The paper's special
+// figures and tables are kinds with a builder each (makers).
 //
 // Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn; every
 // table as text, CSV and JSON. All but the PDFs, which carry a date, have the
@@ -146,32 +139,15 @@ var makers = map[string]func(*drawing) error{
 	"paths": drawPaths, "toy": drawToy, "synthetic": drawSynthetic, "scores": drawScores, "autocorrelation": drawAutocorrelation,
 }
 
-// kindOf is the kind of a study that names none: what it has says it.
+// kindOf is the kind of a study. What has no cells has exact errors alone.
 func kindOf(p bench.Plan) string {
-	if p.Figure != nil && p.Figure.Kind != "" {
-		return p.Figure.Kind
-	}
-	observed := make(map[bench.Observable]bool)
-	for _, j := range p.Cells {
-		observed[j.Cell.Observe] = true
-	}
 	switch {
+	case p.Figure != nil && p.Figure.Kind != "":
+		return p.Figure.Kind
 	case p.ID == paper.StudyID:
 		return "claims"
-	case p.ID == "precision" && p.Figure == nil && p.Table == nil:
-		return "precision"
 	case len(p.Jobs()) == 0:
 		return "orders"
-	case observed[bench.Path] || observed[bench.Density]:
-		return "paths"
-	case observed[bench.Histogram]:
-		return "toy"
-	case observed[bench.Marginals]:
-		return "synthetic"
-	case len(p.Choices) > 0:
-		return "scores"
-	case observed[bench.Reference]:
-		return "autocorrelation"
 	}
 	return ""
 }

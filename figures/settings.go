@@ -18,33 +18,36 @@ type setting struct {
 	name, column string // in a study's file and in CSV
 	label        string // heads a column for people and names an axis
 	symbol       string // stands before the value: "N_l = "
+	beside       int    // one of the below
 	value        func(bench.Cell) any
 }
 
+// A setting that is beside the axes makes lines where it varies, and captions
+// state it where it is stated and does not vary.
+const (
+	beside = 1 + iota
+	stated
+)
+
 // settings are those that figures and tables know.
 var settings = []setting{
-	{"data", "dataset", "data set", "", func(c bench.Cell) any { return c.Dataset }},
-	{"split", "split", "split", "split ", func(c bench.Cell) any { return c.Split }},
-	{"model", "model", "model", "", func(c bench.Cell) any { return c.Model }},
-	{"batch", "batch", "batch", "B = ", func(c bench.Cell) any { return c.BatchSize }},
-	{"K", "K", "K", "K = ", func(c bench.Cell) any { return c.Batches }},
-	{"scheme", "scheme", "scheme", "", func(c bench.Cell) any { return c.Scheme }},
-	{"integrator", "integrator", "integrator", "", func(c bench.Cell) any { return c.Integrator }},
-	{"nl", "nl", "N_l", "N_l = ", func(c bench.Cell) any { return c.Inner }},
-	{"friction", "friction", "C", "C = ", func(c bench.Cell) any { return float64(c.Friction) }},
-	{"estimator", "estimator", "estimator", "", func(c bench.Cell) any { return cmp.Or(c.Estimator, "plain") }},
-	{"precision", "precision", "precision", "", func(c bench.Cell) any { return c.Precision }},
-	{"step", "h", "η", "η = ", func(c bench.Cell) any { return c.Step }},
-	{"samples", "samples", "samples", "samples = ", func(c bench.Cell) any { return c.Samples }},
-	{"thin", "thin", "thinning", "thinning ", func(c bench.Cell) any { return c.Thin }},
-	{"burn", "burn_in", "burn-in", "burn-in ", func(c bench.Cell) any { return c.BurnIn }},
-	{"seed", "seed", "seed", "seed ", func(c bench.Cell) any { return int(c.Seed) }},
+	{"data", "dataset", "data set", "", 0, func(c bench.Cell) any { return c.Dataset }},
+	{"split", "split", "split", "split ", 0, func(c bench.Cell) any { return c.Split }},
+	{"model", "model", "model", "", 0, func(c bench.Cell) any { return c.Model }},
+	{"batch", "batch", "batch", "B = ", 0, func(c bench.Cell) any { return c.BatchSize }},
+	{"K", "K", "K", "K = ", 0, func(c bench.Cell) any { return c.Batches }},
+	{"integrator", "integrator", "integrator", "", stated, func(c bench.Cell) any { return c.Integrator }},
+	{"nl", "nl", "N_l", "N_l = ", beside, func(c bench.Cell) any { return c.Inner }},
+	{"friction", "friction", "C", "C = ", stated, func(c bench.Cell) any { return float64(c.Friction) }},
+	{"estimator", "estimator", "estimator", "", beside, func(c bench.Cell) any { return cmp.Or(c.Estimator, "plain") }},
+	{"scheme", "scheme", "scheme", "", beside, func(c bench.Cell) any { return c.Scheme }},
+	{"precision", "precision", "precision", "", beside, func(c bench.Cell) any { return c.Precision }},
+	{"step", "h", "η", "η = ", 0, func(c bench.Cell) any { return c.Step }},
+	{"samples", "samples", "samples", "samples = ", 0, func(c bench.Cell) any { return c.Samples }},
+	{"thin", "thin", "thinning", "thinning ", 0, func(c bench.Cell) any { return c.Thin }},
+	{"burn", "burn_in", "burn-in", "burn-in ", 0, func(c bench.Cell) any { return c.BurnIn }},
+	{"seed", "seed", "seed", "seed ", 0, func(c bench.Cell) any { return int(c.Seed) }},
 }
-
-// beside are the settings in which lines may differ by default: those that are
-// neither axes nor averaged, in the order in which names state them. Captions
-// state those of stated that do not vary.
-var beside, stated = []string{"integrator", "nl", "friction", "estimator", "scheme", "precision"}, []string{"integrator", "friction"}
 
 // lookup returns the settings of the names. A name that is none is a parameter
 // of an integrator if any of the cells has it.
@@ -56,7 +59,7 @@ func lookup(names []string, jobs []bench.Job) ([]setting, error) {
 		case i >= 0:
 			out = append(out, settings[i])
 		case slices.ContainsFunc(jobs, func(j bench.Job) bool { _, ok := j.Cell.Values[name]; return ok }):
-			out = append(out, setting{name, name, name, name + " = ", func(c bench.Cell) any {
+			out = append(out, setting{name, name, name, name + " = ", 0, func(c bench.Cell) any {
 				if v, ok := c.Values[name]; ok {
 					return v
 				}

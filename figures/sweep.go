@@ -145,27 +145,25 @@ func newLayout(p bench.Plan) (s *sweep, err error) {
 	} else {
 		return nil, usage.Errorf("x = %q: want a setting of a cell that is a number, or what is observed", spec.X)
 	}
-	known, err := lookup(beside, p.Cells)
-	if err != nil {
+	if s.lines, err = lookup(spec.Lines, p.Cells); err != nil {
 		return nil, err
 	}
-	if len(spec.Lines) > 0 {
-		if s.lines, err = lookup(spec.Lines, p.Cells); err != nil {
-			return nil, err
-		}
-	}
-	for _, k := range known {
+	for _, k := range settings {
 		isAxis := slices.ContainsFunc(append(slices.Clone(s.panels), s.lines...), func(a setting) bool { return a.name == k.name }) || s.x != nil && s.x.name == k.name
-		switch {
-		case isAxis:
-		case !k.varies(p.Cells) && slices.Contains(stated, k.name):
-			s.fixed = append(s.fixed, k)
-		case k.varies(p.Cells) && len(spec.Lines) == 0:
+		switch varies := k.varies(p.Cells); {
+		case isAxis || k.beside == 0:
+		case varies && len(spec.Lines) == 0:
 			s.lines = append(s.lines, k)
+		case !varies && k.beside == stated:
+			s.fixed = append(s.fixed, k)
 		}
 	}
-	if len(s.lines) == 0 {
-		s.lines, s.fixed = known[:1], slices.DeleteFunc(s.fixed, func(f setting) bool { return f.name == known[0].name })
+	switch {
+	case len(s.lines) > 0:
+	case len(s.fixed) > 0:
+		s.lines, s.fixed = s.fixed[:1], s.fixed[1:]
+	default:
+		s.lines, _ = lookup([]string{"integrator"}, nil)
 	}
 	if slices.ContainsFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Oracle != bench.Analytic }) {
 		s.truth = "oracle"

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
@@ -408,68 +409,40 @@ func scoreRows(d *drawing, score string) []scoreRow {
 	return rows
 }
 
-// lagRow is a data set of the table of autocorrelations: its results, one a
-// split.
-type lagRow struct {
-	dataset string
-	results []bench.Result
-	lag1    value
-}
-
-// mean is the mean of a score over the splits.
-func (r lagRow) mean(name string) *float64 { return finite(stat.Mean(scoresOf(r.results, name), nil)) }
-
-// self is the mean self-distance.
-func (r lagRow) self() *float64 {
-	var self []float64
-	for _, x := range r.results {
-		self = append(self, x.KSSelf)
-	}
-	return finite(stat.Mean(self, nil))
-}
-
-// failed counts the checks of the oracles that did not pass.
-func (r lagRow) failed() int {
-	n := 0
-	for _, x := range r.results {
-		n += int(x.Scores["checks_failed"])
-	}
-	return n
-}
-
 // drawAutocorrelation makes the paper's table of lag-1 autocorrelations with
 // ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
-	var rows []lagRow
+	var rows []*row
 	for _, r := range d.results {
-		i := slices.IndexFunc(rows, func(x lagRow) bool { return x.dataset == r.Cell.Dataset })
+		i := slices.IndexFunc(rows, func(x *row) bool { return x.cell.Dataset == r.Cell.Dataset })
 		if i < 0 {
 			i = len(rows)
-			rows = append(rows, lagRow{dataset: r.Cell.Dataset})
+			rows = append(rows, &row{cell: r.Cell})
 		}
-		rows[i].results = append(rows[i].results, r)
+		rows[i].all = append(rows[i].all, r)
+		rows[i].self = selfBand(rows[i].all)
 	}
-	for i, r := range rows {
-		rows[i].lag1 = newValue(scoresOf(r.results, "lag1"), r.dataset, paper.SGHMC, "lag1")
+	lag1 := func(r *row) value { return newValue(scoresOf(r.all, "lag1"), r.cell.Dataset, paper.SGHMC, "lag1") }
+	plain := func(label string, minor int, name string, digits int, of func(*row) *float64) column[*row] {
+		return column[*row]{label: label, minor: minor, text: func(r *row) string { return show(of(r), nil, digits) }, names: name, fields: func(r *row) []any { return []any{of(r)} }}
 	}
-	plain := func(label string, minor int, name string, digits int, of func(lagRow) *float64) column[lagRow] {
-		return column[lagRow]{label: label, minor: minor, text: func(r lagRow) string { return show(of(r), nil, digits) }, names: name, fields: func(r lagRow) []any { return []any{of(r)} }}
+	score := func(name string) func(*row) *float64 {
+		return func(r *row) *float64 { return finite(stat.Mean(scoresOf(r.all, name), nil)) }
 	}
-	score := func(name string) func(lagRow) *float64 { return func(r lagRow) *float64 { return r.mean(name) } }
-	difference := plain("Δ", 0, "lag1_difference", 3, func(r lagRow) *float64 { return r.lag1.difference })
-	difference.text = func(r lagRow) string { return signed(r.lag1.difference, 3) }
-	columns := []column[lagRow]{
-		{label: "data set", names: "dataset", fields: func(r lagRow) []any { return []any{r.dataset} }},
-		{label: "splits", minor: 6, names: "splits", fields: func(r lagRow) []any { return []any{len(r.results)} }},
-		{label: "lag-1", text: func(r lagRow) string { return show(r.lag1.mean, r.lag1.sd, 3) }, names: "lag1,lag1_sd", fields: func(r lagRow) []any { return []any{r.lag1.mean, r.lag1.sd} }},
-		plain("paper", 0, "lag1_paper", 2, func(r lagRow) *float64 { return r.lag1.paper }),
+	difference := plain("Δ", 0, "lag1_difference", 3, func(r *row) *float64 { return lag1(r).difference })
+	difference.text = func(r *row) string { return signed(lag1(r).difference, 3) }
+	columns := []column[*row]{
+		{label: "data set", names: "dataset", fields: func(r *row) []any { return []any{r.cell.Dataset} }},
+		{label: "splits", minor: 6, names: "splits", fields: func(r *row) []any { return []any{len(r.all)} }},
+		{label: "lag-1", text: func(r *row) string { return show(lag1(r).mean, lag1(r).sd, 3) }, names: "lag1,lag1_sd", fields: func(r *row) []any { return []any{lag1(r).mean, lag1(r).sd} }},
+		plain("paper", 0, "lag1_paper", 2, func(r *row) *float64 { return lag1(r).paper }),
 		difference,
 		plain("ESS", 3, "ess", 0, score("ess")),
 		plain("split-R̂ (95 %)", 4, "rhat_p95", 3, score("rhat_p95")),
-		plain("self-distance", 1, "self_distance", 3, lagRow.self),
+		plain("self-distance", 1, "self_distance", 3, func(r *row) *float64 { return finite(r.self.mean) }),
 		plain("Metropolis chain", 2, "metropolis_distance", 3, score("metropolis_distance")),
 		plain("accepted", 5, "metropolis_acceptance", 2, score("metropolis_acceptance")),
-		{label: "checks failed", names: "checks_failed", fields: func(r lagRow) []any { return []any{r.failed()} }},
+		{label: "checks failed", names: "checks_failed", fields: func(r *row) []any { return []any{int(floats.Sum(scoresOf(r.all, "checks_failed")))} }},
 	}
 	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows, columns,
 		"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",

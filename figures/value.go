@@ -103,22 +103,6 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads null as NaN.
-func (v *Values) UnmarshalJSON(b []byte) error {
-	var in []*float64
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	*v = make(Values, len(in))
-	for i, x := range in {
-		(*v)[i] = math.NaN()
-		if x != nil {
-			(*v)[i] = *x
-		}
-	}
-	return nil
-}
-
 // Color is a colour as 0xRRGGBBAA, not premultiplied. JSON has it as CSS does:
 // "#0072b2ff".
 type Color uint32
@@ -130,13 +114,6 @@ func (c Color) RGBA() (r, g, b, a uint32) {
 
 // MarshalText writes the colour as CSS does.
 func (c Color) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "#%08x", uint32(c)), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (c *Color) UnmarshalText(b []byte) error {
-	n, err := strconv.ParseUint(string(bytes.TrimPrefix(b, []byte("#"))), 16, 32)
-	*c = Color(n)
-	return err
-}
 
 // Table is a table as plain data.
 type Table struct {

@@ -1,16 +1,41 @@
 package figures
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
 	"hambench/bench"
 	"hambench/usage"
 )
+
+// UnmarshalJSON reads null as NaN.
+func (v *Values) UnmarshalJSON(b []byte) error {
+	var in []*float64
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*v = make(Values, len(in))
+	for i, x := range in {
+		(*v)[i] = math.NaN()
+		if x != nil {
+			(*v)[i] = *x
+		}
+	}
+	return nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Color) UnmarshalText(b []byte) error {
+	n, err := strconv.ParseUint(string(bytes.TrimPrefix(b, []byte("#"))), 16, 32)
+	*c = Color(n)
+	return err
+}
 
 // A figure and a table are plain data: what comes back from JSON is drawn the
 // same, gaps and all.
@@ -101,6 +126,10 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 	}
 	if got := strings.Join(f.Data.Columns, ","); got != "dataset,batch,K,scheme,integrator,nl,friction,h,cells,cells_expected,cells_diverged,rmse_mean,rmse_sd,self_mean,self_p05,self_p95" {
 		t.Errorf("CSV has the columns %s", got)
+	}
+	p.Figure = &bench.FigureSpec{Panels: []string{"integrator"}, X: "friction"}
+	if f := figureOf(t, p, m); len(f.Rows[0]) != 1 || len(f.Rows[0][0].Series) != 2 || f.Legend[0].Label != "leapfrog" {
+		t.Errorf("what lines could be named by is an axis: %+v", f.Legend)
 	}
 	p.Figure = &bench.FigureSpec{X: "gradients"}
 	if line := figureOf(t, p, m).Rows[0][0].Series[1]; !reflect.DeepEqual(line.X, Values{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {

@@ -10,22 +10,23 @@ import (
 	"hambench/internal/table"
 )
 
-// Table returns the claims as an ASCII table, a line each.
-func Table(decisions []Decision, profile string) (string, error) {
+// Table returns the claims as an ASCII table, a line each, of at most width
+// characters if that can be; 0 is any width.
+func Table(decisions []Decision, profile string, width int) (string, error) {
 	var rows [][]string
 	for _, d := range decisions {
 		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "The claims of the paper, decided (%s)\n", counts(decisions, profile))
-	err := table.Write(&b, []string{"claim", "by", "verdict", "number"}, rows)
+	_, err := table.Fit(&b, width, []int{0, 1, 0, 0}, []string{"claim", "by", "verdict", "number"}, rows)
 	return b.String(), err
 }
 
 // WriteText prints the table of the claims, then the test and the numbers of
 // each.
 func WriteText(w io.Writer, decisions []Decision, profile string) error {
-	head, err := Table(decisions, profile)
+	head, err := Table(decisions, profile, 0)
 	if err != nil {
 		return err
 	}
