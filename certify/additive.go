@@ -20,6 +20,7 @@ import (
 type noiseParts struct {
 	normals int         // numbers that a step takes
 	inside  [][]float64 // orthonormal directions in noise space that pass through the force
+	reach   float64     // how far the second of two moves the outcome, over the target's deviations
 	outside []added
 }
 
@@ -28,8 +29,8 @@ type noiseParts struct {
 const insideAbove = 1e-10
 
 // separateNoise finds the parts by the derivative of the step with respect
-// to its noise, at random states and noises.
-func separateNoise(step *transition) noiseParts {
+// to its noise, at random states and noises. sd is the target's deviation.
+func separateNoise(step *transition, sd float64) noiseParts {
 	m := step.normals
 	parts := noiseParts{normals: m}
 	if m == 0 {
@@ -62,7 +63,29 @@ func separateNoise(step *transition) noiseParts {
 		outside = append(outside, added{(z[0][0] - z[1][0]) / 2, (z[0][1] - z[1][1]) / 2})
 	}
 	parts.outside = principal(outside)
+	if len(parts.inside) == 2 {
+		parts.turn(jacobians, sd)
+	}
 	return parts
+}
+
+// turn rotates two directions inside such that the second adds nothing to r
+// itself: what it does to the outcome, by way of θ, is of a higher order in the
+// step, and few nodes do for it.
+func (n *noiseParts) turn(jacobians []*mat.Dense, sd float64) {
+	a, b := n.inside[0], n.inside[1]
+	r := jacobians[0].RawRowView(1)
+	along, across := floats.Dot(r, a), floats.Dot(r, b)
+	if length := math.Hypot(along, across); length > 0 {
+		mixed := func(x, y float64) []float64 {
+			return floats.AddScaledTo(make([]float64, len(a)), floats.ScaleTo(make([]float64, len(a)), x/length, a), y/length, b)
+		}
+		n.inside = [][]float64{mixed(along, across), mixed(-across, along)}
+	}
+	for _, j := range jacobians {
+		theta, r := floats.Dot(j.RawRowView(0), n.inside[1]), floats.Dot(j.RawRowView(1), n.inside[1])
+		n.reach = max(n.reach, math.Hypot(theta/sd, r))
+	}
 }
 
 // noiseJacobians are ∂(θ⁺, r⁺)/∂ξ (2 × m) at random states and noises, by
@@ -107,7 +130,7 @@ func principal(all []added) []added {
 		r = math.Hypot(r, v[1])
 	}
 	if r == 0 {
-		return all // of θ alone, which no known scheme has
+		return all // of θ alone
 	}
 	along := 0.0 // the part of θ that moves with r
 	for _, v := range all {
@@ -138,15 +161,19 @@ func (a added) Step(z *integrators.State, _ integrators.Force, n integrators.Noi
 // nodes returns Gauss–Hermite nodes for the noise that passes through the force,
 // as numbers for the whole step, and their weights: enough for each direction
 // for the degree in r and for what of the degree in θ the noise of one step
-// reaches, or as many as the bound on all nodes allows.
+// reaches, or as many as the bound on all nodes allows; for a second direction,
+// no more than it reaches.
 func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 	q := d.r/2 + d.theta/6 + 4
 	for q > 3 && math.Pow(float64(q), float64(len(n.inside))) > maxNoiseNodes {
 		q--
 	}
-	rule := hermite(q).gauss(q)
 	xi, weights = [][]float64{make([]float64, n.normals)}, []float64{1}
-	for _, direction := range n.inside {
+	for l, direction := range n.inside {
+		if l == 1 && len(n.inside) == 2 {
+			q = min(q, nodesFor(n.reach, d))
+		}
+		rule := hermite(q).gauss(q)
 		var moved [][]float64
 		var products []float64
 		for i, from := range xi {
@@ -158,4 +185,17 @@ func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 		xi, weights = moved, products
 	}
 	return xi, weights
+}
+
+// nodesFor is how many nodes average polynomials of the degrees over a normal
+// that moves their argument by reach: q nodes leave the derivatives of the order
+// 2q, each of which is at most about √(2·degree), over q!.
+func nodesFor(reach float64, d degrees) int {
+	term, x := 1.0, 2*float64(d.theta+d.r)*reach*reach
+	for q := 1; ; q++ {
+		term *= x / float64(q)
+		if term < epsilon || q > d.theta+d.r {
+			return q + 1
+		}
+	}
 }

@@ -37,8 +37,7 @@ func claim(m integrators.Method, s minibatch.Method, k int, observable string) f
 		return m.Claims.WeakOrder
 	}
 	own := m.Claims.ErgodicOrder
-	position := observable != "joint.cov" && observable != "r^2"
-	if position {
+	if !ofMomentum(observable) {
 		own = max(own, m.Claims.PositionOrder)
 	}
 	if k == 1 {
@@ -52,3 +51,6 @@ func claim(m integrators.Method, s minibatch.Method, k int, observable string) f
 	}
 	return math.Min(own, s.Cap.Marginal)
 }
+
+// ofMomentum reports whether an observable is one of the momentum, too.
+func ofMomentum(observable string) bool { return observable == "joint.cov" || observable == "r^2" }

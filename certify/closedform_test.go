@@ -153,7 +153,7 @@ func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
 		b, kernels := e.basis(rungOfTest), []galerkin(nil)
 		for _, f := range e.forces {
 			step := transitionOf(in, in.Kernel, f)
-			flow := b.matrix(step, separateNoise(step), make(map[added]*mat.Dense)).Dense
+			flow := b.matrix(step, separateNoise(step, e.deviations[0]), make(map[added]*mat.Dense)).Dense
 			for range doublings {
 				var twice mat.Dense
 				twice.Mul(flow, flow)

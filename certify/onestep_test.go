@@ -2,16 +2,26 @@ package certify
 
 import (
 	"context"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"hambench/integrators"
+	"hambench/usage"
 )
 
 // TestOneStepFindsWeakOrders holds what schemes state of one step; lietrotter,
 // of ergodic order 2, is of weak order 1.
 func TestOneStepFindsWeakOrders(t *testing.T) {
 	for _, m := range integrators.Builtin() {
+		if m.PositionOnly {
+			_, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), OneStep: true, Integrators: []integrators.Method{m}})
+			if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), `integrator "sgld" moves the position alone`) {
+				t.Errorf("error %v: want a usage error that names sgld", err)
+			}
+			continue
+		}
 		r := certifyOne(t, Options{Problem: gaussianBuiltin(), OneStep: true, InvMass: []float64{0.7, 1.9}}, m.Name, "full")
 		worst := math.Inf(1)
 		for _, o := range r.Observables {

@@ -76,6 +76,7 @@ func (t *transition) apply(z, xi [][]float64) {
 			t.view(states[i], v)
 		}
 		many.Steps(states, t.force, xi)
+		t.forget(z)
 		return
 	}
 	state, noise := t.in.NewState(), &replay{}
@@ -83,6 +84,16 @@ func (t *transition) apply(z, xi [][]float64) {
 		t.view(state, v)
 		noise.xi, noise.at = xi[i], 0
 		t.part.Step(state, t.force, noise)
+	}
+	t.forget(z)
+}
+
+// forget sets the momentum to 0 where it is no part of the state.
+func (t *transition) forget(z [][]float64) {
+	if t.in.Method.PositionOnly {
+		for _, v := range z {
+			clear(v[t.in.Dim : 2*t.in.Dim])
+		}
 	}
 }
 

@@ -141,10 +141,13 @@ func (o *Options) complete() (engine, error) {
 		if m.Claims.Affine && !o.Problem.affine() {
 			return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, o.Problem.Name)
 		}
+		if m.PositionOnly && o.OneStep {
+			return nil, usage.Errorf("integrator %q moves the position alone, and one step is compared with the flow of position and momentum: want another integrator", m.Name)
+		}
 	}
 	if len(o.Integrators) == 0 {
 		for _, m := range Compatible(o.Problem, integrators.Builtin()) {
-			if o.Inner == 1 || m.InnerSteps {
+			if (o.Inner == 1 || m.InnerSteps) && !(o.OneStep && m.PositionOnly) {
 				o.Integrators = append(o.Integrators, m)
 			}
 		}
@@ -377,9 +380,26 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	}
 	row.Refined = refined
 	for i, name := range c.asked.observables() {
-		row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
+		if c.judges(i) {
+			row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
+		}
 	}
 	return row, nil
+}
+
+// judges reports whether an observable is one of the integrator's state.
+func (c *certification) judges(observable int) bool {
+	return !c.asked.method.PositionOnly || !ofMomentum(c.asked.observables()[observable])
+}
+
+// pace is that of the dynamics that the integrator follows: without a momentum,
+// the rate of a frequency ω is ω².
+func (c *certification) pace() pace {
+	p := c.judged.pace()
+	if c.asked.method.PositionOnly {
+		p.fast, p.slow = p.fast*p.fast, p.slow*p.slow
+	}
+	return p
 }
 
 // decide finds the orders of all observables. known are points at the steps
@@ -391,7 +411,7 @@ func (c *certification) decide(ctx context.Context, known map[float64]point) (fi
 		}
 		return findings, nil, nil
 	}
-	p := c.judged.pace()
+	p := c.pace()
 	points := make(map[float64]point)
 	if c.amplified == nil {
 		for h, at := range known {
@@ -416,7 +436,7 @@ func (c *certification) decide(ctx context.Context, known map[float64]point) (fi
 		open := false
 		findings = c.findings(points, p)
 		for observable, f := range findings {
-			open = open || f.verdict(c.claim(observable)) == Inconclusive
+			open = open || c.judges(observable) && f.verdict(c.claim(observable)) == Inconclusive
 		}
 		if !open { // smaller steps would not tell more
 			break

@@ -366,19 +366,19 @@ func (l *ladder) rung(i int) *rung {
 		return l.rungs[i]
 	}
 	correct(l.in, l.variance)
-	b, additions := l.engine.basis(i), make(map[added]*mat.Dense)
+	b, additions, sd := l.engine.basis(i), make(map[added]*mat.Dense), l.engine.deviations[0]
 	var kernels []galerkin
 	for k, f := range l.forces {
 		step := transitionOf(l.in, l.in.Kernel, f)
 		if len(l.noise) == k {
-			l.noise = append(l.noise, separateNoise(step))
+			l.noise = append(l.noise, separateNoise(step, sd))
 		}
 		kernels = append(kernels, b.matrix(step, l.noise[k], additions))
 	}
 	var refresh *galerkin
 	if l.in.Refresh != nil {
 		after := transitionOf(l.in, l.in.Refresh, nil)
-		m := b.matrix(after, separateNoise(after), additions)
+		m := b.matrix(after, separateNoise(after, sd), additions)
 		refresh = &m
 	}
 	l.rungs = append(l.rungs, newRung(b, kernels, refresh, l.in.Batches))

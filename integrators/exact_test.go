@@ -229,5 +229,12 @@ func TestTanhDefect(t *testing.T) {
 	checkRelative(t, "1e-3", tanhDefect(small), math.Pow(small, 3)/3-2*math.Pow(small, 5)/15+17*math.Pow(small, 7)/315)
 	for _, y := range []float64{0.9, 1, 1.1, 5} {
 		checkRelative(t, "around 1", tanhDefect(y), y-math.Tanh(y))
+		checkRelative(t, "e^−x − 1 + x", expDefect(y), math.Exp(-y)-1+y)
 	}
+	series := 0.0 // x²/2! − x³/3! + …, whose terms fall fast at 1e-3
+	for k, term := 7, 0.0; k >= 2; k-- {
+		term = math.Pow(-small, float64(k)) / math.Gamma(float64(k+1))
+		series += term
+	}
+	checkRelative(t, "e^−x − 1 + x at 1e-3", expDefect(small), series)
 }

@@ -113,7 +113,7 @@ func TestFusedForcesTakeTheSameSteps(t *testing.T) {
 	}{
 		{"leapfrog", 1, 8}, {"symmetric", 1, 8}, {"lietrotter", 1, 8}, {"lietrotter", 5, 4 * 11},
 		{"sghmc", 1, 8}, {"sghmc-adaptive", 1, 8}, {"mt3", 1, 0},
-		{"baoab", 1, 0}, {"obabo", 1, 0}, {"ubu", 1, 0}, {"rk2", 1, 0}, {"euler", 1, 0},
+		{"baoab", 1, 0}, {"obabo", 1, 0}, {"ubu", 1, 0}, {"quicsort", 1, 0}, {"sgld", 1, 0}, {"rk2", 1, 0}, {"euler", 1, 0},
 	} {
 		for _, mass := range []bool{false, true} {
 			what := fmt.Sprintf("%s, N_l = %d, mass %v", c.method, c.inner, mass)
@@ -129,7 +129,7 @@ func TestFusedForcesTakeTheSameSteps(t *testing.T) {
 
 // Forces of either kind, and two that fuse, take turns within a run.
 func TestFusedForcesGiveWayToOthers(t *testing.T) {
-	for _, name := range []string{"leapfrog", "lietrotter", "symmetric", "sghmc", "mt3", "ubu"} {
+	for _, name := range []string{"leapfrog", "lietrotter", "symmetric", "sghmc", "mt3", "ubu", "quicsort"} {
 		shift := func(step int) waves { return waves{float64(step % 4)} }
 		want := wavesChain(t, name, 1, false, true, func(step int) Force { return shift(step) }, 9, 4)
 		a, b := &fusedWaves{waves: waves{1}, t: t}, &fusedWaves{waves: waves{2}, t: t}

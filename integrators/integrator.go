@@ -244,6 +244,9 @@ type Method struct {
 	// InnerSteps says that N_l may exceed 1, FullRefreshment that the friction
 	// may be +Inf.
 	InnerSteps, FullRefreshment bool
+	// PositionOnly says that the state is θ alone: a step neither reads nor moves
+	// State.R, and Claims speak of θ. The friction is ignored.
+	PositionOnly bool
 	// New checks the parameters and returns the scheme for a dimension.
 	New func(dim int, p Params) (*Integrator, error)
 }

@@ -27,6 +27,8 @@ func Builtin() Registry {
 		sghmcAdaptiveMethod(),
 		exactMethod(),
 		ubuMethod(),
+		quicsortMethod(),
+		sgldMethod(),
 	}, splittings()...)
 }
 

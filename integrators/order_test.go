@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The order tests' tolerance: at h = 0.02 the next term of the error's
-// expansion is a few times h relative to the leading one.
+// The order tests' tolerance: slopes are taken at h = 0.02 and below, free of
+// the next term of the error's expansion; the one after is a few times h².
 const slopeTolerance = 0.05
 
 // isOrder says whether a slope agrees with a claim; a law that is exact for a
@@ -78,10 +78,48 @@ func (p target) stepError(t *testing.T, m Method, h float64) float64 {
 	t.Helper()
 	d := len(p.force.affine.Shift)
 	a, b := probe(p.newAt(t, m, h, 1), p.force, d), probe(p.newAt(t, lookup(t, "exact"), h, 1), p.force, d)
+	if m.PositionOnly {
+		b = p.langevin(h)
+	}
 	var ca, cb mat.Dense
 	ca.Mul(a.n, a.n.T())
 	cb.Mul(b.n, b.n.T())
 	return max(largestDifference(a.m, b.m), largestDifference(a.c, b.c), largestDifference(&ca, &cb))
+}
+
+// langevin is the exact flow of dθ = −M⁻¹(Pθ − s) dt + √(2M⁻¹) dW over a step, on
+// (θ, 0).
+func (p target) langevin(h float64) affineMap {
+	d := len(p.force.affine.Shift)
+	rate := mat.NewDense(d, d, nil)
+	rate.Apply(func(i, j int, v float64) float64 {
+		return -h * (Coef{All: 1, Each: p.invMass}).At(i) * v
+	}, mat.NewDense(d, d, p.force.affine.Precision))
+	var decay, mean, cov, moved, half mat.Dense
+	decay.Exp(rate)
+	_ = cov.Inverse(mat.NewDense(d, d, p.force.affine.Precision))
+	mean.Mul(&cov, mat.NewDense(d, 1, p.force.affine.Shift))
+	half.Mul(&decay, &cov)
+	moved.Mul(&half, decay.T())
+	cov.Sub(&cov, &moved)
+	out := affineMap{m: mat.NewDense(2*d, 2*d, nil), n: mat.NewDense(2*d, d, nil), c: mat.NewVecDense(2*d, nil)}
+	out.m.Slice(0, d, 0, d).(*mat.Dense).Copy(&decay)
+	shift := mat.NewDense(d, 1, nil)
+	shift.Mul(&decay, &mean)
+	shift.Sub(&mean, shift)
+	out.c.SliceVec(0, d).(*mat.VecDense).CopyVec(shift.ColView(0))
+	var chol mat.Cholesky
+	var l mat.TriDense
+	sym := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			sym.SetSym(i, j, (cov.At(i, j)+cov.At(j, i))/2)
+		}
+	}
+	chol.Factorize(sym)
+	chol.LTo(&l)
+	out.n.Slice(0, d, 0, d).(*mat.Dense).Copy(&l)
+	return out
 }
 
 func largestDifference(a, b mat.Matrix) float64 {
@@ -165,10 +203,30 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 		{"noise behind the friction", "symmetric", func(in *Integrator, h float64) {
 			in.Kernel.(*Kick).update.S = Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
 		}, 1, 1},
-		{"half the time of the second friction", "ubu", func(in *Integrator, h float64) {
-			s := in.Kernel.(sequence)[2].(*Kick)
-			s.update.Q, s.update.S = in.Params.Refreshment(h / 4)
+		{"half of the gradient's way to θ", "ubu", func(in *Integrator, h float64) {
+			s := in.Kernel.(*ubu)
+			s.thetaG = in.Params.Coef(func(m float64) float64 { return -h / 2 * newUBUNoise(in.Params.Friction, m, h/2).a })
 		}, 1, 1},
+		{"noise of θ* that the end of the step forgets", "ubu", func(in *Integrator, h float64) {
+			in.Kernel.(*ubu).rXi1 = Coef{}
+		}, 0, 0},
+		{"variance 1/6 of H", "quicsort", func(in *Integrator, _ float64) {
+			s := in.Kernel.(*quicsort)
+			s.vH.All *= math.Sqrt2
+			s.rH.All *= math.Sqrt2
+		}, 2, 2},
+		{"the nodes of the gradients' way to r exchanged", "quicsort", func(in *Integrator, h float64) {
+			s := in.Kernel.(*quicsort)
+			s.rF1, s.rF2 = s.rF2, s.rF1
+			s.rF1, s.rF2 = scaled(s.rF1, 1/h), scaled(s.rF2, h)
+		}, 2, 2},
+		{"half of the first gradient's way to the second", "quicsort", func(in *Integrator, h float64) {
+			s := in.Kernel.(*quicsort)
+			s.theta2F1 = scaled(s.theta2F1, 0.5)
+		}, 2, 2},
+		{"noise scale off by √2", "sgld", func(in *Integrator, h float64) {
+			in.Kernel.(*sgld).kick.S = Coef{All: math.Sqrt(h)}
+		}, 0, 0},
 	}
 	for _, tt := range tests {
 		p := targets()[1]
@@ -181,6 +239,15 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 			t.Errorf("%s with %s: orders %.3f and %.3f, want %v and %v", tt.method, tt.name, joint, theta, tt.joint, tt.theta)
 		}
 	}
+}
+
+// scaled is a coefficient times a number.
+func scaled(c Coef, by float64) Coef {
+	out := Coef{All: c.All * by}
+	for _, v := range c.Each {
+		out.Each = append(out.Each, v*by)
+	}
+	return out
 }
 
 // letterByLetter is the law of a word by a product of its letters' matrices:

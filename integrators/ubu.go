@@ -8,45 +8,94 @@ func ubuMethod() Method {
 		About: "kick between two exact flows of drift, friction and noise",
 		Claims: Claims{
 			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-			Gradients: 1, Normals: 4, QuasiSymplectic: true,
+			Gradients: 1, Normals: 3, QuasiSymplectic: true,
 			Source: "Sanz-Serna & Zygalakis 2021 (UBU)",
 		},
 	}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 }
 
-// newUBU returns U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
+// ubu is U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
 // flow of dθ = M⁻¹r dt, dr = −C M⁻¹ r dt + √(2C) dW. With e = e^{−C M⁻¹ t},
 //
-//	θ⁺ = θ + (1 − e)/C r + n_θ,   r⁺ = e r + n_r,
+//	U(t):  θ⁺ = θ + a r + n_θ,   r⁺ = e r + n_r,   a = (1 − e)/C,
 //
 // the noises have variances (2C M⁻¹ t − 3 + 4e − e²)/C² M and (1 − e²) M and
-// covariance (1 − e)²/C M. This law is that of a drift by a, the exact friction
-// and noise of a splitting, a second drift by a, and independent noise on θ,
+// covariance (1 − e)²/C M.
 //
-//	a = tanh(y)/C,   Var = 4(y − tanh y)/C² M,   y = C M⁻¹ t/2,
+// The gradient sees the first n_θ alone. So one normal vector ξ₁ makes that and
+// its part of the first n_r, and two more the joint law of all else that reaches
+// the end of the step:
 //
-// as eliminating the covariance shows; nothing cancels, however small Ct is.
-//
-// The kick shares a pass with the second flow.
-func newUBU(dim int, p Params) Stepper {
-	t, C := p.Step/2, p.Friction
-	decay, noise := p.Refreshment(t)
-	a := p.Coef(func(m float64) float64 { return math.Tanh(C*m*t/2) / C })
-	u := Update{P: one, B: a, Q: decay, S: noise, D: a}
-	spread := &spread{Update{P: one, Q: one, S: p.Coef(func(m float64) float64 {
-		return 2 / C * math.Sqrt(tanhDefect(C*m*t/2)/m)
-	})}}
-	kicked := u
-	kicked.A = Coef{All: -p.Step}
-	return sequence{&flow{u}, spread, NewKick(dim, Coef{}, kicked), spread}
+//	θ* = θ + a r + s ξ₁,                     r* = e r + c ξ₁ − h∇U(θ*)
+//	θ⁺ = θ* + a r* + l ξ₂ + k ξ₃,            r⁺ = e r* + j ξ₂.
+type ubu struct {
+	startR, startXi1                        Coef // into θ*
+	thetaR, thetaXi1, thetaG, thetaXi2, xi3 Coef // into θ⁺, r* written out
+	rR, rXi1, rG, rXi2                      Coef // into r⁺
+
+	w1, w2, w3 []float64
+	stage      *Stage
 }
 
-// spread adds noise to the position.
-type spread struct{ u Update }
+func newUBU(dim int, p Params) *ubu {
+	w := vectors(3, dim)
+	with := func(of func(u ubuNoise) float64) Coef {
+		return p.Coef(func(m float64) float64 { return of(newUBUNoise(p.Friction, m, p.Step/2)) })
+	}
+	h := p.Step
+	return &ubu{
+		startR:   with(func(u ubuNoise) float64 { return u.a }),
+		startXi1: with(func(u ubuNoise) float64 { return u.s }),
+		thetaR:   with(func(u ubuNoise) float64 { return u.a * u.e }),
+		thetaXi1: with(func(u ubuNoise) float64 { return u.a * u.c }),
+		thetaG:   with(func(u ubuNoise) float64 { return -h * u.a }),
+		thetaXi2: with(func(u ubuNoise) float64 { return u.l }),
+		xi3:      with(func(u ubuNoise) float64 { return u.k }),
+		rR:       with(func(u ubuNoise) float64 { return u.e * u.e }),
+		rXi1:     with(func(u ubuNoise) float64 { return u.e * u.c }),
+		rG:       with(func(u ubuNoise) float64 { return -h * u.e }),
+		rXi2:     with(func(u ubuNoise) float64 { return u.j }),
+		w1:       w[0], w2: w[1], w3: w[2], stage: NewStage(dim),
+	}
+}
 
-func (s *spread) Step(z *State, _ Force, n Noise) {
-	s.u.R = z.Theta
-	n.Update(&s.u)
+// ubuNoise holds the numbers of a coordinate of inverse mass m.
+type ubuNoise struct{ e, a, s, c, l, k, j float64 }
+
+// newUBUNoise works them out by the law of U(t) as a drift by α = tanh(y)/C, the
+// exact friction and noise of variance v, a second drift by α, and independent
+// noise on θ of variance q,
+//
+//	v = (1 − e²)/m,   q = 4(y − tanh y)/(C² m),   y = C m t/2,
+//
+// as eliminating the covariance shows: n_θ has the variance αv α + q, the
+// covariance is αv. What is left of the first n_r without ξ₁ has the variance
+// z = vq/(α²v + q). All are sums of positive terms, so that nothing cancels,
+// however small Ct is.
+func newUBUNoise(C, m, t float64) ubuNoise {
+	y := C * m * t / 2
+	u := ubuNoise{e: math.Exp(-2 * y), a: -math.Expm1(-2*y) / C}
+	alpha, v, q := math.Tanh(y)/C, -math.Expm1(-4*y)/m, 4*tanhDefect(y)/(C*C*m)
+	theta := alpha*alpha*v + q
+	u.s = math.Sqrt(theta)
+	u.c = alpha * v / u.s
+	z := v * q / theta
+	// The covariance of (a, e)√z η + (n_θ, n_r), by Cholesky from r; a − eα is α.
+	r := u.e*u.e*z + v
+	u.j = math.Sqrt(r)
+	u.l = (u.a*u.e*z + alpha*v) / u.j
+	u.k = math.Sqrt((v*q + z*(v*alpha*alpha+u.e*u.e*q)) / r)
+	return u
+}
+
+func (s *ubu) Step(z *State, f Force, n Noise) {
+	n.Normal(s.w1)
+	n.Normal(s.w2)
+	n.Normal(s.w3)
+	r, xi1, xi2 := func(c Coef) Term { return times(c, z.R) }, func(c Coef) Term { return times(c, s.w1) }, func(c Coef) Term { return times(c, s.w2) }
+	g := s.stage.Gradient(f, times(one, z.Theta), r(s.startR), xi1(s.startXi1))
+	Combine(z.Theta, times(one, s.stage.Position()), r(s.thetaR), xi1(s.thetaXi1), g.Times(s.thetaG), xi2(s.thetaXi2), times(s.xi3, s.w3))
+	Combine(z.R, r(s.rR), xi1(s.rXi1), g.Times(s.rG), xi2(s.rXi2))
 }
 
 // tanhDefect returns y − tanh y for y ≥ 0 to full relative accuracy. Below 1,

@@ -1,0 +1,42 @@
+package integrators
+
+import "math"
+
+func sgldMethod() Method {
+	return Define(Method{
+		Name:  "sgld",
+		About: "stochastic-gradient Langevin dynamics: Euler's step of the position alone, without momentum or friction",
+		Claims: Claims{
+			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
+			Gradients: 1, Normals: 1,
+			Source: "Welling & Teh 2011, eq. 4, with the step h = ε/2",
+		},
+		PositionOnly: true,
+	}, func(dim int, p Params) (Stepper, Stepper) { return newSGLD(dim, p), nil })
+}
+
+// sgld is Euler's scheme for dθ = −M⁻¹∇U dt + √(2M⁻¹) dW,
+//
+//	θ⁺ = θ − h M⁻¹∇U(θ) + √(2h M⁻¹) ξ,
+//
+// stable up to h = 2/λ, λ the largest curvature, where schemes with a momentum
+// are up to 2/√λ.
+type sgld struct {
+	g    []float64
+	kick Update // of the position in the momentum's place
+}
+
+func newSGLD(dim int, p Params) *sgld {
+	return &sgld{make([]float64, dim), Update{
+		P: one,
+		A: p.Drift(-p.Step),
+		Q: one,
+		S: p.Coef(func(m float64) float64 { return math.Sqrt(2 * p.Step * m) }),
+	}}
+}
+
+func (s *sgld) Step(z *State, f Force, n Noise) {
+	f.Gradient(s.g, z.Theta)
+	s.kick.R, s.kick.G = z.Theta, s.g
+	n.Update(&s.kick)
+}
