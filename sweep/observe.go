@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -68,48 +69,42 @@ func dropNonFinite(scores map[string]float64) {
 	}
 }
 
-// observer records a chain.
-type observer interface {
-	observe(sample int, theta []float64)
-	// finish completes the result of a chain that stayed finite.
-	finish(r *bench.Result)
-}
-
-func newObserver(c bench.Cell, in Inputs) (observer, error) {
-	switch c.Observe {
-	case bench.Histogram:
-		return newHistogram(c, in)
-	case bench.Path:
-		return &path{series: make([][]float64, in.Target.Dim())}, nil
-	case bench.Marginals:
-		if _, ok := in.Target.(models.Analytic); !ok || in.Split == nil || in.Split.Regression1D() == nil {
-			return nil, usage.Errorf("cell observes %s: data set %q with model %q has no one-dimensional exact posterior", c.Observe, c.Dataset, c.Model)
-		}
-		return &marginals{newPredictions(c, in), in}, nil
+// checkChain refuses a cell that observes what its target does not have.
+func checkChain(c bench.Cell, in Inputs) error {
+	_, exact := in.Target.(models.Analytic)
+	switch {
+	case c.Observe != bench.Path && in.Truth == nil:
+		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
+	case c.Observe == bench.Marginals && (!exact || in.Split == nil || in.Split.Regression1D() == nil):
+		return usage.Errorf("cell observes %s: data set %q with model %q has no one-dimensional exact posterior", c.Observe, c.Dataset, c.Model)
+	case c.Observe == bench.Histogram && (!exact || in.Target.Dim() != 1 || in.Target.Outputs() != 1):
+		return usage.Errorf("cell observes %s: model %q has no exact one-dimensional posterior", c.Observe, c.Model)
 	}
-	return newPredictions(c, in), nil
+	return nil
 }
 
 func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
-	if c.Observe != bench.Path && in.Truth == nil {
-		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
+	if err := checkChain(c, in); err != nil {
+		return err
 	}
 	sampler, err := in.Chains.New(in.Target, spec(c))
 	if err != nil {
 		return err
 	}
-	obs, err := newObserver(c, in)
-	if err != nil {
-		return err
+	width, record := in.Target.Outputs(), in.Target.Predict
+	if c.Observe == bench.Path {
+		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
 	}
+	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
 	if in.Truth != nil {
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
 	err = sampler.Run(ctx, sampler.Start(spec(c).Key, in.start(c)), plan, func(i int, z *integrators.State) error {
-		obs.observe(i, z.Theta)
+		draws[i] = all[i*width : (i+1)*width]
+		record(draws[i], z.Theta)
 		return nil
 	})
 	n := sampler.Counts()
@@ -121,9 +116,33 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	case err != nil:
 		return err
 	default:
-		obs.finish(r)
+		summarize(r, in, draws)
 	}
 	return nil
+}
+
+// summarize completes the result of a chain that stayed finite. Its draws, one
+// per sample, are positions for a path, and predictive values otherwise.
+func summarize(r *bench.Result, in Inputs, draws [][]float64) {
+	if r.Cell.Observe == bench.Path {
+		r.Series = make(map[string][]float64)
+		for i := range draws[0] {
+			r.Series[coordinate(i)] = column(draws, i)
+		}
+		return
+	}
+	r.KS = in.Truth.Distance(draws)
+	if r.Cell.Observe == bench.Histogram {
+		r.Series = histogram(in.Target.(models.Analytic), draws)
+		return
+	}
+	r.Scores = map[string]float64{"lag1": lag1(draws)}
+	if s, ok := in.Target.(models.Scorer); ok {
+		maps.Copy(r.Scores, s.Scores(draws))
+	}
+	if r.Cell.Observe == bench.Marginals {
+		r.Series = marginals(in, draws)
+	}
 }
 
 // spec describes the cell's chain.
@@ -144,36 +163,6 @@ func (in Inputs) start(c bench.Cell) []float64 {
 	return theta
 }
 
-// predictions records the predictive values, for the distance to the truth
-// and the scores.
-type predictions struct {
-	target models.Target
-	truth  oracle.Truth
-	draws  [][]float64 // [sample][output]
-}
-
-func newPredictions(c bench.Cell, in Inputs) *predictions {
-	p := &predictions{target: in.Target, truth: in.Truth, draws: make([][]float64, c.Samples)}
-	outputs := in.Target.Outputs()
-	all := make([]float64, c.Samples*outputs)
-	for i := range p.draws {
-		p.draws[i] = all[i*outputs : (i+1)*outputs]
-	}
-	return p
-}
-
-func (p *predictions) observe(sample int, theta []float64) { p.target.Predict(p.draws[sample], theta) }
-
-func (p *predictions) finish(r *bench.Result) {
-	r.KS = p.truth.Distance(p.draws)
-	r.Scores = map[string]float64{"lag1": lag1(p.draws)}
-	if s, ok := p.target.(models.Scorer); ok {
-		for name, v := range s.Scores(p.draws) {
-			r.Scores[name] = v
-		}
-	}
-}
-
 // lag1 is the lag-1 autocorrelation, averaged over the outputs.
 func lag1(draws [][]float64) float64 {
 	var sum float64
@@ -191,28 +180,23 @@ func column(draws [][]float64, output int) []float64 {
 	return x
 }
 
-// marginals adds the quantiles of each predictive value.
-type marginals struct {
-	*predictions
-	in Inputs
-}
-
-func (m *marginals) finish(r *bench.Result) {
-	m.predictions.finish(r)
-	mean, sd := m.target.(models.Analytic).PredictiveMarginals()
-	r.Series = map[string][]float64{
-		"x": m.in.Split.TestX, "train_x": m.in.Split.TrainX, "train_y": m.in.Split.TrainY,
+// marginals are the quantiles of each predictive value, beside the exact law.
+func marginals(in Inputs, draws [][]float64) map[string][]float64 {
+	mean, sd := in.Target.(models.Analytic).PredictiveMarginals()
+	series := map[string][]float64{
+		"x": in.Split.TestX, "train_x": in.Split.TrainX, "train_y": in.Split.TrainY,
 		"exact_mean": mean, "exact_sd": sd,
 	}
 	for name, p := range map[string]float64{"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95} {
 		q := make([]float64, len(mean))
 		for o := range q {
-			x := column(m.draws, o)
+			x := column(draws, o)
 			slices.Sort(x)
 			q[o] = quantile(x, p)
 		}
-		r.Series[name] = q
+		series[name] = q
 	}
+	return series
 }
 
 // quantile interpolates linearly between order statistics (type 7 of Hyndman
@@ -224,22 +208,6 @@ func quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }
 
-// path records positions.
-type path struct{ series [][]float64 } // [coordinate][sample]
-
-func (p *path) observe(_ int, theta []float64) {
-	for i, v := range theta {
-		p.series[i] = append(p.series[i], v)
-	}
-}
-
-func (p *path) finish(r *bench.Result) {
-	r.Series = make(map[string][]float64)
-	for i, s := range p.series {
-		r.Series[coordinate(i)] = s
-	}
-}
-
 // Histograms have 120 bins over six standard deviations on both sides of
 // the exact posterior's mean: a bin is a tenth of a deviation, and the
 // outermost catch what lies beyond.
@@ -248,35 +216,19 @@ const (
 	histogramWidth = 6
 )
 
-// histogram counts the positions of a one-parameter target, whose
-// predictive value is the parameter itself.
-type histogram struct {
-	mean, sd      float64
-	edges, counts []float64
-	draws         []float64
-	*predictions
-}
-
-func newHistogram(c bench.Cell, in Inputs) (*histogram, error) {
-	law, ok := in.Target.(models.Analytic)
-	if !ok || in.Target.Dim() != 1 || in.Target.Outputs() != 1 {
-		return nil, usage.Errorf("cell observes %s: model %q has no exact one-dimensional posterior", c.Observe, c.Model)
+// histogram counts the positions of a one-parameter target, whose predictive
+// value is the parameter itself.
+func histogram(t models.Analytic, draws [][]float64) map[string][]float64 {
+	mean, sd := t.PredictiveMarginals()
+	edges, counts := make([]float64, histogramBins+1), make([]float64, histogramBins)
+	for i := range edges {
+		edges[i] = mean[0] + sd[0]*histogramWidth*(2*float64(i)/histogramBins-1)
 	}
-	mean, sd := law.PredictiveMarginals()
-	h := &histogram{mean: mean[0], sd: sd[0], counts: make([]float64, histogramBins), predictions: newPredictions(c, in)}
-	for i := range histogramBins + 1 {
-		h.edges = append(h.edges, h.mean+h.sd*histogramWidth*(2*float64(i)/histogramBins-1))
+	for _, d := range draws {
+		at := (d[0] - edges[0]) / (edges[1] - edges[0])
+		counts[int(min(max(at, 0), histogramBins-1))]++
 	}
-	return h, nil
-}
-
-func (h *histogram) finish(r *bench.Result) {
-	for _, d := range h.predictions.draws {
-		at := (d[0] - h.edges[0]) / (h.edges[1] - h.edges[0])
-		h.counts[int(min(max(at, 0), histogramBins-1))]++
-	}
-	r.KS = h.truth.Distance(h.predictions.draws)
-	r.Series = map[string][]float64{"edges": h.edges, "counts": h.counts, "mean": {h.mean}, "sd": {h.sd}}
+	return map[string][]float64{"edges": edges, "counts": counts, "mean": {mean[0]}, "sd": {sd[0]}}
 }
 
 // coarseGrid is the number of points a side of the grids that find the box.
