@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -113,56 +114,50 @@ func keyOf(rec map[string]string, columns []string) string {
 
 // cellRecords reads CSV, a JSON array, or JSON objects one after another.
 func cellRecords(r Run) ([]map[string]string, error) {
-	text := bytes.TrimSpace(r.Data)
-	if text[0] != '[' && text[0] != '{' {
-		return csvRecords(r)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var objects []map[string]any
-	if text[0] == '[' {
-		if err := d.Decode(&objects); err != nil {
-			return nil, usage.Errorf("gate: %s: not cells in JSON: %w", r.Name, err)
+	var records []map[string]string
+	if text := bytes.TrimSpace(r.Data); text[0] != '[' && text[0] != '{' {
+		lines, err := csv.NewReader(bytes.NewReader(r.Data)).ReadAll()
+		if err != nil {
+			return nil, usage.Errorf("gate: %s: %w", r.Name, err)
 		}
+		for _, line := range lines[1:] {
+			rec := make(map[string]string)
+			for i, name := range lines[0] {
+				rec[name] = line[i]
+			}
+			records = append(records, rec)
+		}
+		return records, nil
 	}
-	for text[0] == '{' {
-		var o map[string]any
-		err := d.Decode(&o)
+	d := json.NewDecoder(bytes.NewReader(r.Data))
+	d.UseNumber()
+	for {
+		var read any
+		err := d.Decode(&read)
 		if errors.Is(err, io.EOF) {
-			break
+			return records, nil
 		}
 		if err != nil {
 			return nil, usage.Errorf("gate: %s: not cells in JSON: %w", r.Name, err)
 		}
-		objects = append(objects, o)
-	}
-	records := make([]map[string]string, len(objects))
-	for i, o := range objects {
-		records[i] = make(map[string]string)
-		for k, v := range o {
-			if v != nil {
-				records[i][k] = fmt.Sprint(v)
+		objects, several := read.([]any)
+		if !several {
+			objects = []any{read}
+		}
+		for _, one := range objects {
+			o, ok := one.(map[string]any)
+			if !ok {
+				return nil, usage.Errorf("gate: %s: not cells in JSON: want objects", r.Name)
 			}
+			rec := make(map[string]string)
+			for k, v := range o {
+				if v != nil {
+					rec[k] = fmt.Sprint(v)
+				}
+			}
+			records = append(records, rec)
 		}
 	}
-	return records, nil
-}
-
-func csvRecords(r Run) ([]map[string]string, error) {
-	lines, err := csv.NewReader(bytes.NewReader(r.Data)).ReadAll()
-	if err != nil {
-		return nil, usage.Errorf("gate: %s: %w", r.Name, err)
-	}
-	header := lines[0]
-	var records []map[string]string
-	for _, line := range lines[1:] {
-		rec := make(map[string]string)
-		for i, name := range header {
-			rec[name] = line[i]
-		}
-		records = append(records, rec)
-	}
-	return records, nil
 }
 
 func parseCell(rec map[string]string) (cell, error) {
@@ -174,12 +169,11 @@ func parseCell(rec map[string]string) (cell, error) {
 		}
 		return v
 	}
-	c := cell{key: rec["key"], self: usualSelf, ks: number("ks"), gradients: number("gradients"), seconds: number("seconds")}
+	c := cell{key: rec["key"], ks: number("ks"), gradients: number("gradients"), seconds: number("seconds")}
 	if rec["ks_self"] != "" {
-		if v := number("ks_self"); v > 0 {
-			c.self = v
-		}
+		c.self = max(0, number("ks_self"))
 	}
+	c.self = cmp.Or(c.self, usualSelf)
 	diverged, bad := strconv.ParseBool(rec["diverged"])
 	switch {
 	case err != nil:
@@ -200,7 +194,7 @@ func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
 	}
 	r := &Report{Kind: kindCells}
 	var all []comparison
-	var costs costs
+	costs := make(costs)
 	for _, key := range old.keys {
 		r.Compared++
 		pairs, missing := pair(old.groups[key], new.groups[key])
@@ -327,37 +321,25 @@ func compareDistances(key string, old, new []float64, self, effect float64) comp
 
 // costs are the logarithms of the ratios of costs, new to old, by integrator:
 // of one cell there is one measurement, which says nothing about its noise.
-type costs struct {
-	ratios map[string][]float64
-	keys   []string
-}
+type costs map[string][]float64
 
 var integratorOf = regexp.MustCompile(`(?:^| )integrator=(\S+)`)
 
-func (c *costs) add(key string, pairs []pairOf) {
+// add takes the pairs of a cell, if a chain ran.
+func (c costs) add(key string, pairs []pairOf) {
 	found := integratorOf.FindStringSubmatch(key)
-	if found == nil {
-		return // no chain
-	}
-	if c.ratios == nil {
-		c.ratios = make(map[string][]float64)
-	}
-	name := found[1]
 	for _, p := range pairs {
-		if ratio := math.Log(p.new.cost() / p.old.cost()); !math.IsNaN(ratio) {
-			if _, ok := c.ratios[name]; !ok {
-				c.keys = append(c.keys, name)
-			}
-			c.ratios[name] = append(c.ratios[name], ratio)
+		if ratio := math.Log(p.new.cost() / p.old.cost()); found != nil && !math.IsNaN(ratio) {
+			c[found[1]] = append(c[found[1]], ratio)
 		}
 	}
 }
 
 // compare returns the comparisons of the costs that differ.
-func (c *costs) compare(r *Report, effect float64) []comparison {
+func (c costs) compare(r *Report, effect float64) []comparison {
 	var all []comparison
-	for _, name := range c.keys {
-		ratios := c.ratios[name]
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		ratios := c[name]
 		r.Compared++
 		if slices.Min(ratios) == 0 && slices.Max(ratios) == 0 {
 			r.Equal++

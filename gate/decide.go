@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -195,18 +196,7 @@ func (r *Report) notePower(all []comparison, level float64) {
 func holm(p []float64, alpha float64) (rejected []bool, level []float64) {
 	rejected, level = make([]bool, len(p)), make([]float64, len(p))
 	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case p[i] < p[j]:
-			return -1
-		case p[i] > p[j]:
-			return 1
-		}
-		return 0
-	})
+	floats.ArgsortStable(slices.Clone(p), order)
 	still := true
 	for rank, i := range order {
 		level[i] = alpha / float64(len(p)-rank)

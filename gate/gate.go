@@ -154,11 +154,19 @@ func (r *Report) Write(w io.Writer) error {
 	for _, u := range r.Undecided {
 		undecided = append(undecided, []string{u.Where, u.What, u.Change, u.Smallest, u.Effect, strconv.Itoa(u.More)})
 	}
-	if err := writeTable(w, []string{"where", "what", "old", "new", "why"}, moved); err != nil {
-		return err
-	}
-	if err := writeTable(w, []string{"cannot decide", "what", "worse by", "would find", "counts from", "run more"}, undecided); err != nil {
-		return err
+	for _, t := range []struct {
+		header []string
+		rows   [][]string
+	}{
+		{[]string{"where", "what", "old", "new", "why"}, moved},
+		{[]string{"cannot decide", "what", "worse by", "would find", "counts from", "run more"}, undecided},
+	} {
+		if len(t.rows) == 0 {
+			continue
+		}
+		if err := table.Write(w, t.header, t.rows); err != nil {
+			return err
+		}
 	}
 	for _, n := range r.Notes {
 		if _, err := fmt.Fprintln(w, "note:", n); err != nil {
@@ -173,13 +181,6 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
-func writeTable(w io.Writer, header []string, rows [][]string) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return table.Write(w, header, rows)
-}
-
 func (r *Report) moved(where, what, old, new, why string, args ...any) {
 	r.Moved = append(r.Moved, Change{where, what, old, new, fmt.Sprintf(why, args...)})
 }
@@ -191,15 +192,15 @@ func (r *Report) note(format string, args ...any) {
 // Files compares two files of the same kind. What cannot be read or compared
 // is a usage error.
 func Files(oldPath, newPath string, o Options) (*Report, error) {
-	old, err := os.ReadFile(oldPath)
-	if err != nil {
-		return nil, usage.Errorf("gate: %w", err)
+	var runs []Run
+	for _, path := range []string{oldPath, newPath} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usage.Errorf("gate: %w", err)
+		}
+		runs = append(runs, Run{path, data})
 	}
-	new, err := os.ReadFile(newPath)
-	if err != nil {
-		return nil, usage.Errorf("gate: %w", err)
-	}
-	return Compare(Run{oldPath, old}, Run{newPath, new}, o)
+	return Compare(runs[0], runs[1], o)
 }
 
 // Run is one run's output with the name by which errors call it.
