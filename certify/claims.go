@@ -12,13 +12,13 @@ import (
 type Verdict string
 
 const (
-	// Confirmed: some error is resolved, and the order is at least the claimed
-	// one.
+	// Confirmed: the order is at least the claimed one, since an error is
+	// resolved, or one of a lower order would be.
 	Confirmed Verdict = "confirmed"
 	// Refuted: a term below the claimed order is resolved.
 	Refuted Verdict = "refuted"
-	// Exact: no error is above its resolution, and one of the claimed order
-	// would have been.
+	// Exact: no error is above its resolution, and one of order 4 would have
+	// been.
 	Exact Verdict = "exact"
 	// Unstable: the chain has no stationary law at any of the steps.
 	Unstable Verdict = "unstable"

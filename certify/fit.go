@@ -47,9 +47,11 @@ const (
 // an interpolation; what leaving out the largest step changes is its bound,
 // beside what the nodes' own bounds amount to, and it counts only if leaving
 // out one more changes it more. Of the interpolations from a largest step on,
-// the one with the smallest bound is taken, power by power, and of those from
-// all largest steps the best; the next best must agree that a coefficient is
-// not 0, since a bound may be small by chance.
+// the one with the smallest bound is taken, power by power. A bound may be small
+// by chance, or because large steps do not see what an error does at small ones:
+// it is made to cover what interpolations from smaller steps on contradict. Of
+// those from all largest steps the best is taken, and the next best must agree
+// that a coefficient is not 0.
 func expand(nodes []node, fast float64, size func([]float64) float64) []coefficient {
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(b.h, a.h) })
@@ -63,6 +65,12 @@ func expand(nodes []node, fast float64, size func([]float64) float64) []coeffici
 				c.bound *= units
 				c.size = size(c.value)
 				found = append(found, c)
+			}
+		}
+		for i, c := range found {
+			for _, nearer := range found[i+1:] {
+				apart := floats.Distance(c.value, nearer.value, 2) - nearer.bound
+				found[i].bound = max(found[i].bound, apart)
 			}
 		}
 		slices.SortFunc(found, func(a, b coefficient) int { return cmp.Compare(a.bound, b.bound) })
@@ -187,7 +195,7 @@ func judge(nodes []node, p pace, size func([]float64) float64) finding {
 			break
 		}
 		limit := c.size + c.bound
-		if open = open || !(limit <= negligible*min(1, largest/small)*math.Pow(p.slow/p.fast, float64(q))); !open {
+		if open = open || c.differs() || !(limit <= negligible*min(1, largest/small)*math.Pow(p.slow/p.fast, float64(q))); !open {
 			f.limits = append(f.limits, limit*math.Pow(p.fast, float64(q)))
 			clear++
 		}
@@ -215,16 +223,20 @@ func (f finding) verdict(claimed float64) Verdict {
 		return Confirmed
 	case f.atMost < claimed:
 		return Refuted
-	case !f.seen && f.visible >= min(claimed, exactBeyond):
+	case !f.seen && f.visible >= exactBeyond:
 		return Exact
-	case f.atLeast >= claimed:
+	case f.atLeast >= claimed, f.hidden(claimed):
 		return Confirmed
 	}
 	return Inconclusive
 }
 
-// exactBeyond is the order that must have been visible of a law that is
-// claimed to be exact.
+// hidden reports whether an error that was not seen is, if it is there, of the
+// claimed order at least.
+func (f finding) hidden(claimed float64) bool { return !f.seen && f.visible >= claimed }
+
+// exactBeyond is the order of which an error must have been visible for a law to
+// be exact, whatever is claimed of it: no scheme here is above it.
 const exactBeyond = 4
 
 // trusted is how many times its resolution an error must be for its

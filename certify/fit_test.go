@@ -56,6 +56,17 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Where rates are far apart, an error of a high order is too small to be seen: none
+// is then known to be of the claimed order, if it is there, but not to be absent.
+func TestAnErrorMayHide(t *testing.T) {
+	nodes := nodesOf(func(h float64) float64 { return 0 }, 1e-10)
+	for slow, want := range map[float64]Verdict{0.5: Exact, 1e-3: Confirmed, 1e-6: Inconclusive} {
+		if got := judge(nodes, pace{fast: 1, slow: slow, largest: 1}, absolute).verdict(2); got != want {
+			t.Errorf("slowest rate %v: %s, want %s", slow, got, want)
+		}
+	}
+}
+
 // The first edition confirmed an order by two points, the rest lost.
 func TestTwoPointsDecideNothing(t *testing.T) {
 	nodes := nodesOf(func(h float64) float64 { return h * h }, 1e-13)

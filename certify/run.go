@@ -59,7 +59,7 @@ type Observable struct {
 	Order              Number   `json:"order"`               // the lowest power of h whose coefficient differs from 0 for certain; NaN if it is not known
 	Uncertainty        Number   `json:"uncertainty"`         // of that coefficient, relative to it
 	Constant           Number   `json:"constant"`            // that coefficient's size; NaN if the batches' differences were amplified
-	AtLeast            Number   `json:"at_least"`            // a lower bound on the order, where it is not known
+	AtLeast            Number   `json:"at_least"`            // a lower bound on the order, where it is not known, up to the claim
 	Bound              Number   `json:"bound"`               // where AtLeast is known: what terms below it may add to the relative error at the smallest step
 	Claim              Number   `json:"claim"`               // +Inf if the law is claimed to be exact
 	Verdict            Verdict  `json:"verdict"`
@@ -486,12 +486,9 @@ func (c *certification) claim(observable int) float64 {
 // observable is what is said of an observable.
 func (c *certification) observable(i int, name string, points []point, f finding) Observable {
 	nan := Number(math.NaN())
-	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant), AtLeast: Number(f.atLeast), Bound: nan}
+	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant), AtLeast: nan, Bound: nan}
 	if c.amplified != nil {
 		out.Constant = nan
-	}
-	if !math.IsNaN(f.atLeast) {
-		out.Bound = Number(f.below(slices.Min(c.options.Steps)))
 	}
 	stable := false
 	for _, p := range points {
@@ -506,6 +503,14 @@ func (c *certification) observable(i int, name string, points []point, f finding
 	out.Slopes = localSlopes(c.options.Steps, out.Relative, out.RelativeResolution)
 	claimed := c.claim(i)
 	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
+	smallest := slices.Index(c.options.Steps, slices.Min(c.options.Steps))
+	switch {
+	case out.Verdict == Confirmed && f.hidden(claimed):
+		out.AtLeast, out.Bound = out.Claim, out.Relative[smallest]+out.RelativeResolution[smallest]
+	case !math.IsNaN(f.atLeast):
+		// Small terms above the claim were not looked for with its care.
+		out.AtLeast, out.Bound = min(Number(f.atLeast), out.Claim), Number(f.below(c.options.Steps[smallest]))
+	}
 	if !stable {
 		out.Verdict = Unstable
 	}

@@ -34,7 +34,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 }
 
 const legend = `order: the lowest power of the step that is certain to be in the error; claim: a lower bound on it.
-confirmed: the order is at least the claim; exact: no error, where one of the claimed order would be seen;
+confirmed: the order is at least the claim; exact: no error, where one of order 4 would be seen;
 refuted: a lower power is certain; inconclusive: the errors decide nothing.
 `
 

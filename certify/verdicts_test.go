@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -23,6 +26,7 @@ type trial struct {
 	steps              []float64
 	fast               float64
 	well               bool // posed: steps from 10⁻³ to 0.4, condition at most 10³
+	condition          float64
 	claims             integrators.Claims
 }
 
@@ -56,6 +60,7 @@ func randomTrial(t *testing.T, seed uint64) trial {
 		spread = 6
 	}
 	condition := logUniform(rng, 0, spread)
+	c.condition = condition
 	unit := logUniform(rng, -8, 8) // of θ: frequencies are its inverse
 	// P̄ = AAᵀ with singular values from √condition down to 1, over unit.
 	q := orthogonal(rng, d)
@@ -170,58 +175,87 @@ func (c trial) row(t *testing.T) Row {
 	return rows[0]
 }
 
+// once are trials of which something false was said: orders read off steps too
+// large to show what an error does at small ones, small terms taken for none, and
+// "exact" of errors of an order above the claim that were too small to be seen.
+var once = []uint64{404, 911, 1169, 1409, 1478, 2915, 3669, 3670}
+
 // TestNoVerdictIsFalse certifies random problems, with claims of which half are
 // drawn at random, and compares with arithmetic of 190 digits: no verdict, no
 // order and no bound may be false, and on well-posed problems at most 5 % of
 // the observables may be left open.
 func TestNoVerdictIsFalse(t *testing.T) {
-	var open, asked int
-	for seed := range *verdictCount {
-		c := randomTrial(t, uint64(seed))
-		row := c.row(t)
-		truth, err := trueOrders(c.problem, c.integrator, c.scheme, c.fast)
-		if err != nil {
-			t.Errorf("trial %d: the reference does not know: %v: %v", seed, err, c)
-			continue
-		}
-		finest := len(c.steps) - 1
-		if seed%2 == 0 {
-			finest = 0
-		}
-		at := reference(c.problem, c.integrator, c.scheme, c.steps[finest])
-		var errors [3]float64
-		if at.ok {
-			errors = at.sizes()
-		}
-		for i, o := range row.Observables {
-			if err := falseVerdict(o, truth[i]); err != nil {
-				t.Errorf("trial %d: %s: %v (claim %v; true order %v): %v", seed, o.Name, err, o.Claim, truth[i], c)
-			}
-			off := math.Abs(float64(o.Relative[finest]) - errors[i])
-			switch {
-			case row.Radii != nil && float64(row.Radii[finest]) >= 1:
-				if at.ok {
-					t.Errorf("trial %d: unstable at step %v, radius %v, but there is a stationary law: %v", seed, c.steps[finest], row.Radii[finest], c)
-				}
-			case math.IsInf(float64(o.RelativeResolution[finest]), 1): // nothing is said
-			case !at.ok:
-				t.Errorf("trial %d: error %v at step %v, but there is no stationary law: %v", seed, o.Relative[finest], c.steps[finest], c)
-			case !(off <= float64(o.RelativeResolution[finest])):
-				t.Errorf("trial %d: %s at step %v: relative error %.6g is off by %.3g, stated resolution %.3g: %v", seed, o.Name, c.steps[finest], o.Relative[finest], off, o.RelativeResolution[finest], c)
-			}
-			if c.well {
-				asked++
-				if o.Verdict == Inconclusive {
-					open++
-					t.Logf("trial %d: %s is left open (claim %v; true order %v): %v", seed, o.Name, o.Claim, truth[i], c)
-				}
-			}
+	seeds := slices.Clone(once)
+	for seed := range uint64(*verdictCount) {
+		if !slices.Contains(once, seed) {
+			seeds = append(seeds, seed)
 		}
 	}
-	t.Logf("%d of %d observables of well-posed problems are left open", open, asked)
-	if float64(open) > 0.05*float64(asked) {
-		t.Errorf("%d of %d observables of well-posed problems are left open, want at most 5 %%", open, asked)
+	var next, asked, open atomic.Int64
+	t.Run("trials", func(t *testing.T) {
+		for range runtime.GOMAXPROCS(0) {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for i := next.Add(1) - 1; i < int64(len(seeds)); i = next.Add(1) - 1 {
+					all, left := checkTrial(t, seeds[i])
+					asked.Add(all)
+					open.Add(left)
+				}
+			})
+		}
+	})
+	t.Logf("%d trials: %d of %d observables of well-posed problems are left open", len(seeds), open.Load(), asked.Load())
+	if float64(open.Load()) > 0.05*float64(asked.Load()) {
+		t.Error("want at most 5 % left open")
 	}
+}
+
+// checkTrial compares a trial with the truth, and counts, if it is well posed,
+// its observables and those that are left open.
+func checkTrial(t *testing.T, seed uint64) (asked, open int64) {
+	c := randomTrial(t, seed)
+	row := c.row(t)
+	truth, err := trueOrders(c.problem, c.integrator, c.scheme, c.fast)
+	if err != nil {
+		t.Errorf("trial %d: the reference does not know: %v: %v", seed, err, c)
+		return 0, 0
+	}
+	finest := len(c.steps) - 1
+	if seed%2 == 0 {
+		finest = 0
+	}
+	at := reference(c.problem, c.integrator, c.scheme, c.steps[finest])
+	var errors [3]float64
+	if at.ok {
+		errors = at.sizes()
+	}
+	for i, o := range row.Observables {
+		if err := falseVerdict(o, truth[i]); err != nil {
+			t.Errorf("trial %d: %s: %v (claim %v; true order %v): %v", seed, o.Name, err, o.Claim, truth[i], c)
+		}
+		off := math.Abs(float64(o.Relative[finest]) - errors[i])
+		switch {
+		case row.Radii != nil && float64(row.Radii[finest]) >= 1:
+			if at.ok {
+				t.Errorf("trial %d: unstable at step %v, radius %v, but there is a stationary law: %v", seed, c.steps[finest], row.Radii[finest], c)
+			}
+		case math.IsInf(float64(o.RelativeResolution[finest]), 1): // nothing is said
+		case !at.ok:
+			t.Errorf("trial %d: error %v at step %v, but there is no stationary law: %v", seed, o.Relative[finest], c.steps[finest], c)
+		case !(off <= float64(o.RelativeResolution[finest])):
+			t.Errorf("trial %d: %s at step %v: relative error %.6g is off by %.3g, stated resolution %.3g: %v", seed, o.Name, c.steps[finest], o.Relative[finest], off, o.RelativeResolution[finest], c)
+		}
+		if c.well {
+			asked++
+			if o.Verdict == Inconclusive {
+				open++
+			}
+		}
+		if o.Verdict == Inconclusive {
+			t.Logf("trial %d: %s is left open (claim %v; true order %v; well posed %v; condition %.1g)", seed, o.Name, o.Claim, truth[i], c.well, c.condition)
+		}
+	}
+	return asked, open
 }
 
 // TestListedVerdicts holds what the first edition got wrong, one case each.
@@ -248,6 +282,10 @@ func TestListedVerdicts(t *testing.T) {
 			t.Errorf("stiff and soft together: %s is %s of order %v, want 2 or open", o.Name, o.Verdict, o.Order)
 		}
 	}
+	// It is exact, but with rates 1 and 10⁻³ an error of order 3 would hardly be one.
+	if o := certifyOne(t, Options{Problem: soft}, "baoab", "full").observable(t, "theta.cov"); o.Verdict != Confirmed || o.AtLeast != 2 {
+		t.Errorf("soft: theta.cov is %s of order at least %v, want 2, which the first edition called unstable", o.Verdict, o.AtLeast)
+	}
 	for _, c := range []struct {
 		problem                        *Problem
 		integrator, scheme, observable string
@@ -259,7 +297,6 @@ func TestListedVerdicts(t *testing.T) {
 		{builtin, "mt3", "full", "joint.cov", []float64{1e-4, 5e-5, 2.5e-5}, 3, "exact"},
 		{builtin, "leapfrog", "full", "theta.cov", []float64{1e-4, 5e-5, 2.5e-5}, math.Inf(1), "refuted"},
 		{builtin, "leapfrog", "reshuffle", "theta.cov", []float64{1e-4, 5e-5, 2.5e-5}, 2, "refuted"},
-		{soft, "baoab", "full", "theta.cov", nil, math.Inf(1), "unstable"},
 		{soft, "leapfrog", "full", "joint.cov", nil, 1, "unstable"},
 		{heavy, "lietrotter", "reshuffle", "joint.cov", nil, 2, "3.000 ± 0.000"},
 		{similar, "mt3", "reshuffle", "joint.cov", nil, 2, "2.995 ± 0.003"},
