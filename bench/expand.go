@@ -1,8 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	"hambench/chain"
 	"hambench/datasets"
@@ -25,14 +28,16 @@ type Profile struct {
 	// study's, on.
 	Repeat   int
 	SeedFrom uint64
-	// Stable gives the largest stable step of a chain on a problem; nil leaves
-	// relative steps as they are, for lists that nobody runs.
-	Stable func(Setting) (float64, error)
+	// Stable gives the largest stable step of a cell's chain, whatever its step;
+	// nil takes 1, for lists that nobody runs.
+	Stable func(Cell) (float64, error) `toml:"-"`
+	// Known are stable steps of an earlier run, Study.Stable.
+	Known map[string]float64
 }
 
 // Profiles returns the profiles that all built-in studies have, the smallest
 // first.
-func Profiles() []Profile { return collection().profiles }
+func Profiles() []Profile { return collection().Profiles }
 
 // LookupProfile returns the profile of a name. An unknown name is a usage
 // error that lists what there is.
@@ -45,7 +50,7 @@ func LookupProfile(name string) (Profile, error) {
 // that are unavailable are replaced by those that stand in for them.
 func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable ...string) ([]Study, error) {
 	var out []Study
-	for _, id := range collection().studies {
+	for _, id := range collection().Studies {
 		f, err := LoadBuiltin(id, Parts{Data: data, Models: all})
 		if err != nil {
 			return nil, err
@@ -74,11 +79,18 @@ func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 		return Study{}, err
 	}
 	x := &expansion{File: f, profile: p, study: Study{ID: f.ID, Title: f.Title, Figure: f.figure, Table: f.table}, seen: make(map[string]bool)}
+	x.study.Stable = maps.Clone(p.Known)
+	if x.study.Stable == nil {
+		x.study.Stable = make(map[string]float64)
+	}
 	if x.study.Exact, err = f.exactJobs(); err != nil {
 		return Study{}, err
 	}
 	if err := x.cells(l, unavailable); err != nil {
 		return Study{}, err
+	}
+	if len(x.study.Stable) == 0 {
+		x.study.Stable = nil
 	}
 	return x.study, nil
 }
@@ -295,7 +307,7 @@ func (x *expansion) add(l layer, s Setting, at place) error {
 
 // cell makes a cell and lists the reference that it names.
 func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
-	p, err := newProblem(x.Data, x.parts.Models, s.Dataset, s.model())
+	p, err := newProblem(x.Data, x.parts.Models, s)
 	if err != nil {
 		return Job{}, at.errorf("%w", err)
 	}
@@ -304,13 +316,11 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	}
 	j := Job{Relative: s.Relative}
 	if s.Relative > 0 {
-		if s.Step = s.Relative; x.profile.Stable != nil {
-			stable, err := x.profile.Stable(s)
-			if err != nil {
-				return j, at.errorf("%w", err)
-			}
-			s.Step *= stable
+		stable, err := x.stable(s, p)
+		if err != nil {
+			return j, at.errorf("%w", err)
 		}
+		s.Step = s.Relative * stable
 	}
 	ref := s.reference(p)
 	for _, r := range l.reference {
@@ -339,6 +349,26 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 		x.study.References = append(x.study.References, ReferenceJob{Spec: *spec})
 	}
 	return j, nil
+}
+
+// stable is the largest stable step of a setting's chains: one for all splits and
+// seeds, so that their steps are the same.
+func (x *expansion) stable(s Setting, p problem) (float64, error) {
+	s.Split, s.Step = 0, 1
+	c, _ := s.cell(p)
+	of := fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), cmp.Or(c.Estimator, "plain"), c.Scheme, c.Batches)
+	h, ok := x.study.Stable[of]
+	if ok || x.profile.Stable == nil {
+		return cmp.Or(h, 1), nil
+	}
+	h, err := x.profile.Stable(c)
+	if err != nil {
+		return 0, err
+	}
+	// More digits would be read as if they meant something.
+	h, err = strconv.ParseFloat(strconv.FormatFloat(h, 'g', 3, 64), 64)
+	x.study.Stable[of] = h
+	return h, err
 }
 
 // chain describes the cell's chain.

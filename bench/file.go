@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"hambench/datasets"
 	"hambench/models"
 	"hambench/oracle"
@@ -85,7 +87,7 @@ func (p Parts) filled() Parts {
 // the files that are based on it.
 func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File, error) {
 	if !strings.HasSuffix(path, ".toml") {
-		if ids := collection().studies; !slices.Contains(ids, path) {
+		if ids := collection().Studies; !slices.Contains(ids, path) {
 			return nil, usage.Unknown("study", path, ids)
 		}
 		path, read = "studies/"+path+".toml", builtin.ReadFile
@@ -367,29 +369,18 @@ func (f *File) Profiles() []string {
 	return names
 }
 
-// suite is the list of the built-in studies, and of the profiles that they have.
-type suite struct {
-	studies  []string
-	profiles []Profile
-}
-
-// collection reads the list of the built-in studies.
-func collection() suite {
+// collection is the list of the built-in studies, and of the profiles that they
+// have.
+func collection() (c struct {
+	Studies  []string
+	Profiles []Profile
+}) {
 	text, err := builtin.ReadFile("studies/reproduce.toml")
+	if err == nil {
+		err = toml.Unmarshal(text, &c)
+	}
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // it is embedded, and tests read it
 	}
-	s, err := parseTOML("reproduce.toml", text)
-	if err != nil {
-		panic(err) // tests read it
-	}
-	var out suite
-	for _, v := range s.values["studies"].([]any) {
-		out.studies = append(out.studies, v.(string))
-	}
-	profiles, _ := s.table("profiles")
-	for _, name := range profiles.keys() {
-		out.profiles = append(out.profiles, Profile{Name: name, About: profiles.values[name].(string)})
-	}
-	return out
+	return c
 }

@@ -118,6 +118,16 @@ func (k *Keys) Exact(e Exact) (string, error) {
 	return digest(keyed{e, marks}), nil
 }
 
+// Stable estimates the largest stable step of a cell's chain, as Profile.Stable
+// wants it.
+func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
+	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
+	if err != nil {
+		return 0, err
+	}
+	return oracle.StableStep(ctx, t, k.Chains, c.chain())
+}
+
 // mark returns a fingerprint, which is made once.
 func (k *Keys) mark(name string, make_ func() (string, error)) (string, error) {
 	k.mu.Lock()

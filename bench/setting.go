@@ -65,7 +65,7 @@ func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study,
 	s := Study{ID: id, Title: title}
 	seen := make(map[string]bool)
 	for _, x := range settings {
-		p, err := newProblem(src.Datasets(), src.Models(), x.Dataset, x.model())
+		p, err := newProblem(src.Datasets(), src.Models(), x)
 		if err != nil {
 			return Study{}, err
 		}
@@ -93,26 +93,19 @@ type problem struct {
 	exact bool // the posterior is known: no reference chains are needed
 }
 
-// newProblem looks a data set and a model up; "" is the model of the data set.
-func newProblem(data datasets.Registry, all models.Registry, dataset, model string) (problem, error) {
-	d, err := data.Lookup(dataset)
+// newProblem looks a setting's data set and model up; "" is the model of the
+// data set.
+func newProblem(data datasets.Registry, all models.Registry, x Setting) (problem, error) {
+	d, err := data.Lookup(x.Dataset)
 	if err != nil {
 		return problem{}, err
 	}
-	d.Model = cmp.Or(model, d.Model)
+	d.Model = models.WithHidden(cmp.Or(x.Model, d.Model), x.Hidden)
 	m, err := all.Lookup(d.Model)
 	if err != nil {
 		return problem{}, err
 	}
 	return problem{d, m.Exact}, m.Check(d.Name, d.Shape)
-}
-
-// model is the model's name, with its widths.
-func (x Setting) model() string {
-	if x.Hidden == nil {
-		return x.Model
-	}
-	return models.WithHidden(cmp.Or(x.Model, "bnn"), x.Hidden)
 }
 
 // cell fills in the defaults and what follows from the problem. The reference

@@ -20,6 +20,9 @@ type Study struct {
 	// name.
 	Exact      []ExactJob     `json:"exact,omitempty"`
 	References []ReferenceJob `json:"references,omitempty"`
+	// Stable are the largest stable steps that relative steps are parts of, by what
+	// they are of: fixed, for estimates of other machines differ by a quarter.
+	Stable map[string]float64 `json:"stable,omitempty"`
 	// Figure and Table say how the cells are shown; nil: by default.
 	Figure *FigureSpec `json:"figure,omitempty"`
 	Table  *TableSpec  `json:"table,omitempty"`

@@ -64,11 +64,25 @@ func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float6
 	steps := make([]float64, len(batches))
 	for i, k := range batches {
 		var err error
-		if steps[i], err = s.largest(ctx, k); err != nil {
+		if steps[i], err = s.largest(ctx, chain.Registry{}, stableSpec(k)); err != nil {
 			return nil, fmt.Errorf("largest stable step with %d batches: %w", k, err)
 		}
 	}
 	return steps, nil
+}
+
+// StableStep estimates the largest step at which chains of a spec, whatever its
+// step, stay finite on a target. It takes as long as StableSteps for one K.
+func StableStep(ctx context.Context, t models.Target, r chain.Registry, spec chain.Spec) (float64, error) {
+	s, err := warmedUp(ctx, t, stableKey)
+	if err != nil {
+		return 0, fmt.Errorf("largest stable step: %w", err)
+	}
+	h, err := s.largest(ctx, r, spec)
+	if err != nil {
+		return 0, fmt.Errorf("largest stable step of %s with %d batches: %w", spec.Integrator, max(spec.Batches, 1), err)
+	}
+	return h, nil
 }
 
 // stableKey is the first of the keys of the estimate's random numbers.
@@ -116,7 +130,9 @@ func warmedUp(ctx context.Context, t models.Target, key uint64) (*stability, err
 func (s *stability) climb(ctx context.Context, h, friction float64, key uint64) error {
 	var diverged *chain.DivergedError
 	for range maxAttempts {
-		c, err := s.sampler(h, friction, 1, key)
+		spec := stableSpec(1)
+		spec.Params.Step, spec.Params.Friction, spec.Key = h, friction, key
+		c, err := chain.Registry{}.New(s.t, spec)
 		if err != nil {
 			return err
 		}
@@ -130,11 +146,10 @@ func (s *stability) climb(ctx context.Context, h, friction float64, key uint64) 
 	return diverged
 }
 
-// sampler returns a chain over k batches. Lie-Trotter treats friction exactly,
-// so that nothing but the curvature limits its step.
-func (s *stability) sampler(h, friction float64, k int, key uint64) (*chain.Sampler, error) {
-	p := integrators.Params{Step: h, Friction: friction}
-	return chain.Registry{}.New(s.t, chain.Spec{Integrator: "lietrotter", Params: p, Batches: k, Key: key})
+// stableSpec is a chain over k batches whose step nothing but the curvature
+// limits: Lie-Trotter treats friction exactly.
+func stableSpec(k int) chain.Spec {
+	return chain.Spec{Integrator: "lietrotter", Params: integrators.Params{Friction: paperFriction}, Batches: k}
 }
 
 // measure sets the curvature at the position.
@@ -149,11 +164,12 @@ func (s *stability) measure() error {
 
 // largest returns the largest step, of the powers of 2^¼, that all trial
 // chains survive.
-func (s *stability) largest(ctx context.Context, k int) (float64, error) {
+func (s *stability) largest(ctx context.Context, r chain.Registry, spec chain.Spec) (float64, error) {
 	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
 	for j := range maxNotches {
 		h := math.Exp2((top - float64(j)) / 4)
-		ok, err := s.survive(ctx, h, k)
+		spec.Params.Step = h
+		ok, err := s.survive(ctx, r, spec)
 		if ok || err != nil {
 			return h, err
 		}
@@ -164,14 +180,16 @@ func (s *stability) largest(ctx context.Context, k int) (float64, error) {
 // maxNotches ends a search at a thousandth of its start.
 const maxNotches = 41
 
-// survive reports whether all trial chains stay finite at a step.
-func (s *stability) survive(ctx context.Context, h float64, k int) (bool, error) {
+// survive reports whether all trial chains of a spec stay finite.
+func (s *stability) survive(ctx context.Context, r chain.Registry, spec chain.Spec) (bool, error) {
+	k := max(spec.Batches, 1)
 	for key := range uint64(trialChains) {
-		c, err := s.sampler(h, paperFriction, k, stableKey+key)
+		spec.Key = stableKey + key
+		c, err := r.New(s.t, spec)
 		if err != nil {
 			return false, err
 		}
-		z := c.Start(stableKey+key, s.z.Theta)
+		z := c.Start(spec.Key, s.z.Theta)
 		for left := min(trialSteps*k, trialLongest); left > 0; left -= trialCheck {
 			err := c.Advance(ctx, z, trialCheck)
 			var diverged *chain.DivergedError

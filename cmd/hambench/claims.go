@@ -39,7 +39,7 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err := f.check(); err != nil {
 		return err
 	}
-	keys, err := newKeys("")
+	keys, err := newKeys("", nil)
 	if err != nil {
 		return err
 	}

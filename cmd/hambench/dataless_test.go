@@ -80,7 +80,7 @@ func TestStoredRunsAreDrawnAndExportedWithoutTheirData(t *testing.T) {
 	t.Setenv("HAMBENCH_DATA", "")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	out, cells := storedElsewhere(t, "friction")
-	keys, err := newKeys("")
+	keys, err := newKeys("", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"io"
 
 	"hambench/bench"
-	"hambench/datasets"
-	"hambench/models"
 	"hambench/usage"
 )
 
@@ -33,15 +31,6 @@ func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 	if write == nil {
 		return usage.Errorf("--format %q: want csv or json", *format)
 	}
-	studies, err := f.studies(datasets.Builtin(), models.Builtin())
-	if err != nil {
-		return err
-	}
-	for _, e := range studies {
-		if f.only != "" && len(e.Jobs()) == 0 {
-			return usage.Errorf("study %q has no cells to export: its numbers come from hambench certify --json", e.ID)
-		}
-	}
 	store, err := readStore(f.out)
 	if err != nil {
 		return err
@@ -49,6 +38,11 @@ func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 	plans, err := f.manifests(store)
 	if err != nil {
 		return err
+	}
+	for _, p := range plans {
+		if f.only != "" && len(p.Jobs()) == 0 {
+			return usage.Errorf("study %q has no cells to export: its numbers come from hambench certify --json", p.ID)
+		}
 	}
 	rows, missing := bench.Rows(plans, bench.Results{Store: store}.Result)
 	if missing > 0 {

@@ -29,6 +29,10 @@ func (f *runFlags) registerRun(fs *flag.FlagSet) {
 	f.register(fs)
 	f.registerDatasets(fs)
 	f.registerChains(fs)
+	f.registerShard(fs)
+}
+
+func (f *runFlags) registerShard(fs *flag.FlagSet) {
 	fs.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err := f.check(); err != nil {
 		return err
 	}
-	keys, err := newKeys(f.data)
+	keys, err := newKeys(f.data, nil)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (f *runFlags) referenceOf(source *models.Source, dataset string, split int)
 		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", split)
 	}
 	s := oracle.NewSpec(dataset, split, m.Name)
-	s.Precision = p.Precision
+	s.Precision = cmp.Or(p.Precision, s.Precision)
 	return s, nil
 }
 

@@ -49,15 +49,25 @@ func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, arg
 	r := &reproduction{stdout: stdout, stderr: stderr}
 	fs := c.flagSet()
 	r.registerRun(fs)
-	r.registerTask(fs)
-	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
-	fs.BoolVar(&r.check, "check", false, "list the jobs that are missing; exit code 1 if there are any")
-	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
+	r.registerMode(fs)
 	fs.DurationVar(&r.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
 	fs.Visit(func(f *flag.Flag) { r.gridGiven = r.gridGiven || f.Name == "profile" || f.Name == "splits" })
+	return r.carryOut(ctx)
+}
+
+// registerMode registers the flags that say what is done with the studies.
+func (r *reproduction) registerMode(fs *flag.FlagSet) {
+	r.registerTask(fs)
+	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
+	fs.BoolVar(&r.check, "check", false, "list the jobs that are missing; exit code 1 if there are any")
+	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
+}
+
+// carryOut does what the flags say.
+func (r *reproduction) carryOut(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -89,7 +99,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if err := r.checkWithin(); err != nil {
 		return err
 	}
-	if r.keys, err = newKeys(r.data); err != nil {
+	if r.keys, err = newKeys(r.data, r.study); err != nil {
 		return err
 	}
 	if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {

@@ -7,6 +7,8 @@ var root = &command{
 	example: "hambench reproduce --only bottleneck",
 	sub: []*command{
 		reproduceCommand,
+		runCommand,
+		studyCommand,
 		slurmCommand,
 		sampleCommand,
 		oracleCommand,

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,11 @@ import (
 // results live.
 type selection struct {
 	profile, precision, only, on, without, out string
-	splits                                     int
+	splits, repeat                             int
+	seedFrom                                   uint64
+	study                                      *bench.File // of run; nil: the built-in ones
+	stable                                     func(bench.Cell) (float64, error)
+	known                                      map[string]float64 // stable steps of an earlier run
 }
 
 // registerStore registers the flags that say what is in the store and where
@@ -32,6 +37,8 @@ func (f *selection) registerStore(fs *flag.FlagSet) {
 	fs.StringVar(&f.profile, "profile", "quick", "`NAME` profile: "+strings.Join(slices.Concat(profiles...), ", "))
 	fs.StringVar(&f.precision, "precision", "", "`PRECISION` float32 or float64, of network gradients, references included, in place of the profile's float32")
 	fs.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
+	fs.IntVar(&f.repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
+	fs.Uint64Var(&f.seedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
 	fs.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
 }
 
@@ -52,16 +59,24 @@ func (f *selection) check() error {
 		return usage.Errorf("--out is empty: want a folder")
 	case f.splits < 0:
 		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.splits)
+	case f.repeat < 0 || f.repeat > 1000:
+		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
+	case f.seedFrom > 1<<62:
+		return usage.Errorf("--seed-from %d: want 1 to 2^62", f.seedFrom)
 	}
 	return nil
 }
 
 // lookupProfile returns the profile of the flags, with what they change.
 func (f *selection) lookupProfile() (bench.Profile, error) {
-	p, err := bench.LookupProfile(f.profile)
-	if err != nil {
-		return p, err
+	p := bench.Profile{Name: f.profile}
+	if f.study == nil {
+		var err error
+		if p, err = bench.LookupProfile(f.profile); err != nil {
+			return p, err
+		}
 	}
+	p.Repeat, p.SeedFrom, p.Stable, p.Known = f.repeat, f.seedFrom, f.stable, f.known
 	if f.precision != "" {
 		if !slices.Contains(bench.Precisions, f.precision) {
 			return p, usage.Errorf("--precision %q: want one of %s", f.precision, strings.Join(bench.Precisions, ", "))
@@ -74,14 +89,23 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 	return p, nil
 }
 
+// asItIs is what the profile of a study that is run without one is called.
+const asItIs = "default"
+
 // label names the profile, with what changes it.
 func (f *selection) label() string {
-	parts := []string{f.profile}
+	parts := []string{cmp.Or(f.profile, asItIs)}
 	if f.precision != "" {
 		parts = append(parts, f.precision)
 	}
 	if f.splits > 0 {
 		parts = append(parts, fmt.Sprintf("%d splits", f.splits))
+	}
+	if f.repeat > 0 {
+		parts = append(parts, fmt.Sprintf("%d seeds", f.repeat))
+	}
+	if f.seedFrom > 0 {
+		parts = append(parts, fmt.Sprintf("seeds from %d", f.seedFrom))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -93,7 +117,13 @@ func (f *selection) studies(data datasets.Registry, all models.Registry, unavail
 	if err != nil {
 		return nil, err
 	}
-	studies, err := bench.Studies(profile, data, all, unavailable...)
+	var studies []bench.Study
+	if f.study != nil {
+		studies = make([]bench.Study, 1)
+		studies[0], err = f.study.Study(profile, unavailable...)
+	} else {
+		studies, err = bench.Studies(profile, data, all, unavailable...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,17 +149,52 @@ func (f *selection) resolve(ctx context.Context, keys *bench.Keys, stderr io.Wri
 	if err != nil {
 		return nil, err
 	}
+	relative := func(s bench.Study) bool {
+		return slices.ContainsFunc(s.Jobs(), func(j bench.Job) bool { return j.Relative > 0 })
+	}
+	if slices.ContainsFunc(studies, relative) {
+		if err := f.fixSteps(ctx, keys, stderr); err != nil {
+			return nil, err
+		}
+	}
 	unavailable, err := source.Unavailable(ctx, used(studies)...)
 	if err != nil {
 		return nil, err
 	}
 	if len(unavailable) > 0 {
 		fmt.Fprintln(stderr, source.Datasets().MissingNote(unavailable))
+	}
+	if len(unavailable) > 0 || f.stable != nil {
 		if studies, err = f.studies(source.Datasets(), source.Models(), unavailable...); err != nil {
 			return nil, err
 		}
 	}
 	return keys.Resolve(ctx, f.label(), studies, unavailable...)
+}
+
+// fixSteps has relative steps follow the largest stable ones: as an earlier run
+// left them in the store, or estimated now.
+func (f *selection) fixSteps(ctx context.Context, keys *bench.Keys, stderr io.Writer) error {
+	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
+	if err != nil {
+		return err
+	}
+	plans, err := bench.Plans(s, f.label())
+	if err != nil {
+		return err
+	}
+	f.known = make(map[string]float64)
+	for _, p := range plans {
+		maps.Copy(f.known, p.Stable)
+	}
+	f.stable = func(c bench.Cell) (float64, error) {
+		h, err := keys.Stable(ctx, c)
+		if err == nil {
+			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d, is about %.3g\n", c.Integrator, c.Dataset, c.Batches, h)
+		}
+		return h, err
+	}
+	return nil
 }
 
 // used returns the data sets of the studies.
@@ -146,11 +211,14 @@ func used(studies []bench.Study) []string {
 }
 
 // newKeys returns the keys of the built-in parts on data that are looked for
-// in a folder first.
-func newKeys(data string) (*bench.Keys, error) {
+// in a folder first; the data sets are those of a study, if there is one.
+func newKeys(data string, study *bench.File) (*bench.Keys, error) {
 	resolver, err := datasets.NewResolver(data)
 	if err != nil {
 		return nil, err
+	}
+	if study != nil {
+		resolver.Registry = study.Data
 	}
 	return &bench.Keys{Source: models.NewSource(nil, resolver)}, nil
 }
@@ -182,7 +250,11 @@ func (f *selection) manifests(s *store.Store) ([]bench.Plan, error) {
 		chosen = append(chosen, p)
 	}
 	if len(chosen) == 0 {
-		return nil, usage.Errorf("no run of %s on %s in %s: run hambench reproduce first", cmp.Or(f.only, "all"), cmp.Or(f.on, "all"), s.Dir())
+		var there []string
+		for _, p := range bench.Widest(all) {
+			there = append(there, p.ID)
+		}
+		return nil, usage.Errorf("no run of %s on %s in %s: there are runs of %s", cmp.Or(f.only, "all"), cmp.Or(f.on, "all"), s.Dir(), strings.Join(there, ", "))
 	}
 	return chosen, nil
 }

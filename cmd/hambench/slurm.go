@@ -26,7 +26,8 @@ import (
 
 var slurmCommand = &command{
 	name:  "slurm",
-	about: "Runs reproduce on a Slurm cluster, as arrays of jobs, and follows it.",
+	about: "Runs reproduce, or a study, on a Slurm cluster, as arrays of jobs, and follows it.",
+	usage: "[FILE]",
 	detail: `References first, then the cells in --shards slices, then the figures. What is
 done is read from the store in --out, which all nodes must see, and never from
 the scheduler; tasks whose results are missing and that are not queued are
@@ -58,8 +59,14 @@ func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	fs := c.flagSet()
 	r.registerSelection(fs)
 	r.registerCluster(fs)
-	if _, err := c.parse(fs, stdout, args); err != nil {
+	rest, err := c.parse(fs, stdout, args)
+	if err != nil {
 		return err
+	}
+	if len(rest) > 0 {
+		if err := r.takeStudy(c, fs, rest); err != nil {
+			return err
+		}
 	}
 	if err := r.checkCluster(); err != nil {
 		return err
@@ -154,7 +161,11 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 	id := hex.EncodeToString(name[:])[:8]
 	r.run = slurm.Run{ID: id, Dir: filepath.Join(out, "slurm", id), Env: environment(), Options: r.options}
 
-	base := append([]string{program, "reproduce"}, r.passedOn(fs, out)...)
+	what := []string{program, "reproduce"}
+	if r.study != nil {
+		what = []string{program, "run", absolute(r.study.Path)}
+	}
+	base := append(what, r.passedOn(fs, out)...)
 	base = append(base, "--expect="+digest)
 	with := func(args ...string) []string {
 		return append(append(slices.Clone(base), fmt.Sprintf("--workers=%d", r.workers)), args...)

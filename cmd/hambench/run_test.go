@@ -1,0 +1,204 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// inFolder writes files into a new folder, which becomes the current one.
+func inFolder(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// good is a study that runs; each wrong one changes a line of it.
+const good = `id    = "mine"
+title = "Mine"
+
+[data.own]
+file   = "own.csv"
+target = "y"
+task   = "regression"
+noise  = 0.1
+test   = 0.2
+
+[vary]
+data       = ["linear", "own"]
+integrator = ["leapfrog", "ubu"]
+batch      = [8, "full"]
+step       = "0.01 .. 0.02"
+
+[fix]
+friction = 5
+samples  = 20
+
+[figure]
+x = "step"
+y = "distance"
+
+[table]
+rows = ["data", "step"]
+
+[profile.quick]
+samples = 10
+`
+
+// ownCSV has twelve rows.
+const ownCSV = "x,y\n1,2\n2,3.5\n3,1\n4,2.5\n5,7\n6,1\n7,3\n8,0\n9,2\n10,4\n11,6\n12,1\n"
+
+func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
+	for name, c := range map[string]struct{ line, with, want string }{
+		"unknown table":             {`[figure]`, `[figur]`, `mine.toml:21: figur: unknown key "figur": want one of id, `},
+		"unknown table, suggestion": {`[figure]`, `[figur]`, "did you mean figure?"},
+		"unknown key":               {`integrator = ["leapfrog", "ubu"]`, `integrater = ["leapfrog", "ubu"]`, `mine.toml:13: vary.integrater: unknown key "integrater": want one of`},
+		"unknown key, suggestion":   {`integrator = ["leapfrog", "ubu"]`, `integrater = ["leapfrog", "ubu"]`, "did you mean integrator?"},
+		"unknown key of data":       {`noise  = 0.1`, `nosie = 0.1`, `mine.toml:8: data.own.nosie: unknown key "nosie"`},
+		"unknown key of a profile":  {"samples = 10", "sample = 10", `mine.toml:29: profile.quick.sample: unknown key "sample"`},
+		"no TOML":                   {`id    = "mine"`, `id    = mine`, `mine.toml:1: `},
+		"key twice":                 {`title = "Mine"`, `id = "other"`, `mine.toml:2: key id is already defined`},
+		"id":                        {`id    = "mine"`, `id    = "my study"`, `mine.toml:1: id: is "my study": want letters, digits, - and _`},
+		"title is a number":         {`title = "Mine"`, `title = 3`, `mine.toml:2: title: is 3: want a text in quotes`},
+		"unknown integrator":        {`integrator = ["leapfrog", "ubu"]`, `integrator = ["leapfrg"]`, `mine.toml:13: vary.integrator: unknown integrator "leapfrg"`},
+		"bad word":                  {`integrator = ["leapfrog", "ubu"]`, `integrator = ["split:XYZ"]`, `mine.toml:13: vary.integrator: `},
+		"unknown parameter":         {`integrator = ["leapfrog", "ubu"]`, `integrator = [{ name = "mt3", variance = 1 }]`, `mine.toml:13: vary.integrator: `},
+		"parameter out of range":    {`integrator = ["leapfrog", "ubu"]`, `integrator = [{ name = "mt3", w2-variance = -1 }]`, `mine.toml:13: vary.integrator: `},
+		"integrator is a number":    {`integrator = ["leapfrog", "ubu"]`, `integrator = [3]`, `mine.toml:13: vary.integrator: integrator's name: is 3: want a text`},
+		"unknown data set":          {`data       = ["linear", "own"]`, `data       = ["linear", "owl"]`, `mine.toml:12: vary.data: unknown data set "owl": want one of boston`},
+		"value twice":               {`data       = ["linear", "own"]`, `data       = ["linear", "linear"]`, `mine.toml:12: vary.data: linear stands twice`},
+		"empty list":                {`batch      = [8, "full"]`, `batch      = []`, `mine.toml:14: vary.batch: is empty: want at least one value`},
+		"no list in vary":           {`batch      = [8, "full"]`, `batch      = 8`, `mine.toml:14: vary.batch: is 8: want a list in [vary], or the key in [fix]`},
+		"list in fix":               {`friction = 5`, `friction = [5, 6]`, `mine.toml:18: fix.friction: is a list: want one value in [fix], or the key in [vary]`},
+		"vary and fix":              {`friction = 5`, `batch = 8`, `mine.toml:18: fix.batch: stands in [vary], too: want it once`},
+		"batch and K":               {`friction = 5`, "friction = 5\n[[grid]]\nK = 2\nbatch = 3", `mine.toml:20: grid.0.K: K and batch: want one of them`},
+		"batch of 0":                {`batch      = [8, "full"]`, `batch      = [0]`, `mine.toml:14: vary.batch: is 0: want a whole number from 1 to 2147483647, or "full"`},
+		"batch as a word":           {`batch      = [8, "full"]`, `batch      = ["all"]`, `mine.toml:14: vary.batch: is the text "all": want a whole number from 1 to 2147483647, or "full"`},
+		"batches larger than data":  {`batch      = [8, "full"]`, `batch      = [1000]`, `mine.toml:1: data set "linear": no batch size cuts its 128 training rows`},
+		"negative step":             {`step       = "0.01 .. 0.02"`, `step       = [-0.01]`, `mine.toml:15: vary.step: is -0.01: want a finite number > 0`},
+		"infinite step":             {`step       = "0.01 .. 0.02"`, `step       = [inf]`, `mine.toml:15: vary.step: is +Inf: want a finite number > 0`},
+		"step is no range":          {`step       = "0.01 .. 0.02"`, `step       = ["small"]`, `mine.toml:15: vary.step: is the text "small": want a number > 0, "stable"`},
+		"range of two kinds":        {`step       = "0.01 .. 0.02"`, `step       = "0.01 .. stable"`, `want both ends relative to the stable step, or none`},
+		"endless range":             {`step       = "0.01 .. 0.02"`, `step       = "0.01 .. 0.02 by 1.000001"`, `that is more than 100 steps`},
+		"range by 1":                {`step       = "0.01 .. 0.02"`, `step       = "0.01 .. 0.02 by 1"`, `want a number > 1 behind by`},
+		"friction of 0":             {`friction = 5`, `friction = 0`, `mine.toml:18: fix.friction: is 0: want a number > 0, or inf`},
+		"half a sample":             {`samples  = 20`, `samples  = 2.5`, `mine.toml:19: fix.samples: is 2.5: want a whole number from 1 to 1000000000`},
+		"unknown model":             {`friction = 5`, `model = "bn"`, `mine.toml:18: fix.model: unknown model "bn"`},
+		"model that does not fit":   {`friction = 5`, `model = "toy"`, `model "toy" wants targets without features: data set`},
+		"hidden of a linear model":  {`friction = 5`, `hidden = [5]`, `model "linear" has no hidden layers: their widths cannot be chosen`},
+		"width of 0":                {`friction = 5`, `hidden = [0]`, `mine.toml:18: fix.hidden: is 0: want a whole number from 1 to 10000`},
+		"unknown scheme":            {`friction = 5`, `scheme = "reshufle"`, `mine.toml:18: fix.scheme: unknown mini-batch scheme "reshufle"`},
+		"unknown estimator":         {`friction = 5`, `estimator = "plan"`, `mine.toml:18: fix.estimator: unknown gradient estimator "plan"`},
+		"precision":                 {`friction = 5`, `precision = "half"`, `mine.toml:18: fix.precision: unknown precision "half": want one of float32, float64`},
+		"10 million cells":          {`step       = "0.01 .. 0.02"`, `step = "1e-9 .. 1e9 by 1.6"` + "\nsplits = 1000\nnl = [1,2,3,4,5,6,7,8,9,10]\nseed = [1,2,3,4,5,6,7,8,9,10]", `mine.toml:12: vary.data: the grid has more than 100000 cells: want fewer`},
+		"no data":                   {`data       = ["linear", "own"]`, ``, `mine.toml:1: no data: want data = "…" or a list of them`},
+		"file missing":              {`file   = "own.csv"`, `file   = "none.csv"`, `mine.toml:5: data.own.file: data set "own": open none.csv: no such file or directory`},
+		"column missing":            {`target = "y"`, `target = "z"`, `mine.toml:5: data.own.file: data set "own": own.csv: line 1: no column is called "z": want one of x, y`},
+		"text in a column":          {`file   = "own.csv"`, `file   = "text.csv"`, `text.csv: line 3: column 1 ("x"): "two" is not a number`},
+		"value missing":             {`file   = "own.csv"`, `file   = "gap.csv"`, `gap.csv: line 3: column 1 ("x"): the value is missing`},
+		"one class":                 {"file   = \"own.csv\"\ntarget = \"y\"\ntask   = \"regression\"\nnoise  = 0.1", "file = \"one.csv\"\ntask = \"classification\"", `every row is of class "a": want at least two classes`},
+		"no noise":                  {`noise  = 0.1`, ``, `noise variance 0: want a positive number`},
+		"no task":                   {`task   = "regression"`, ``, `mine.toml:4: data.own: file and task must be stated`},
+		"name of a built-in set":    {`[data.own]`, `[data.boston]`, `mine.toml:4: data.boston: there is a data set of this name`},
+		"all rows held out":         {`test   = 0.2`, `test   = 1.5`, `test share 1.5: want 0 to 1`},
+		"axis":                      {`x = "step"`, `x = "stp"`, `mine.toml:22: figure.x: unknown axis or value "stp"`},
+		"rows of a table":           {`rows = ["data", "step"]`, `rows = ["dta"]`, `mine.toml:26: table.rows: unknown axis or value "dta"`},
+		"kind":                      {`x = "step"`, `kind = "pie"`, `mine.toml:22: figure.kind: unknown kind of figure "pie"`},
+		"cycle of paths":            {`title = "Mine"`, `base = "sub/../sub/two.toml"`, `is based on itself: mine.toml is based on sub/two.toml is based on mine.toml`},
+		"base missing":              {`title = "Mine"`, `base = "methds"`, `mine.toml:2: base: unknown study "methds"`},
+		"exact without a scheme":    {`[figure]`, "[[exact]]\nproblem = \"toy\"\n[figure]", `mine.toml:21: exact.0: want a problem and a scheme`},
+		"exact with a bad problem":  {`[figure]`, "[[exact]]\nproblem = \"toi\"\n[figure]", `mine.toml:22: exact.0.problem: unknown problem "toi"`},
+		"reference too short":       {`[figure]`, "[reference]\nchains = 1\n[figure]", `mine.toml:22: reference.chains: is 1: want a whole number from 2`},
+		"date":                      {`friction = 5`, `samples = 2020-01-01`, `mine.toml:19: `},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(good, c.line, c.with, 1)
+			if text == good {
+				t.Fatalf("the good study has no line %s", c.line)
+			}
+			inFolder(t, map[string]string{
+				"mine.toml": text, "own.csv": ownCSV, "text.csv": strings.Replace(ownCSV, "2,3.5", "two,3.5", 1), "gap.csv": strings.Replace(ownCSV, "2,3.5", ",3.5", 1),
+				"one.csv": "x,y\n1,a\n2,a\n3,a\n", "sub/two.toml": "base = \"../mine.toml\"\n",
+			})
+			code, _, stderr := call(t, "run", "mine.toml", "--out", "out")
+			if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit code %d, %s: want 2 and one line with %s", code, stderr, c.want)
+			}
+			if _, err := os.Stat("out"); err == nil {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+// quickly is the good study with a small network and short reference chains, at
+// steps relative to the stable one.
+var quickly = strings.NewReplacer(
+	`"linear", "own"`, `"own", "linear"`, "[8, \"full\"]", `[4, "full"]`, `step       = "0.01 .. 0.02"`, `step       = "stable/8 .. stable/4"`,
+	`[figure]`, "[[grid]]\ndata = \"own\"\nhidden = [2]\n[[grid]]\ndata = \"linear\"\n[reference]\nchains = 2\nsamples = 20\nthin = 5\nburn = 50\n[figure]",
+).Replace(good)
+
+// read returns the text of a file.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	inFolder(t, map[string]string{"mine.toml": quickly, "own.csv": ownCSV})
+	must := func(want string, args ...string) string {
+		t.Helper()
+		code, stdout, stderr := call(t, args...)
+		if code != exitOK || !strings.Contains(stdout, want) {
+			t.Fatalf("%v: exit code %d, %s%s: want %q", args, code, stdout, stderr, want)
+		}
+		return stderr
+	}
+	must("16", "study", "check", "mine.toml")
+	if steps := must("computed", "run", "mine.toml", "--out", "whole", "--shard", "0/2"); !strings.Contains(steps, "the largest stable step of ubu on own") {
+		t.Errorf("%s does not state the stable steps", steps)
+	}
+	if steps := must("reused", "run", "mine.toml", "--out", "whole"); strings.Contains(steps, "stable step") {
+		t.Errorf("the steps of the first run were estimated again: %s", steps)
+	}
+	must("nothing was computed", "run", "mine.toml", "--out", "whole")
+	for _, name := range []string{"mine.png", "mine.svg", "mine.pdf", "mine.csv", "mine-table.txt", "mine-table.csv", "mine-table.json"} {
+		if read(t, "whole/"+name) == "" {
+			t.Errorf("%s is empty", name)
+		}
+	}
+	must("", "run", "mine.toml", "--out", "one", "--shard", "0/2")
+	must("", "run", "mine.toml", "--out", "two", "--shard", "1/2")
+	must("", "store", "merge", "--out", "merged", "one", "two")
+	must("mine", "run", "mine.toml", "--out", "merged", "--figures-only")
+	if read(t, "merged/mine-table.json") != read(t, "whole/mine-table.json") || read(t, "merged/mine.csv") != read(t, "whole/mine.csv") {
+		t.Error("the tables of two shards, merged, differ from those of one run")
+	}
+	must("mine,own,", "export", "--out", "whole", "--profile", "default")
+	must("sweep=$(sbatch", "slurm", "mine.toml", "--out", "cluster", "--shards", "2", "--dry-run")
+	scripts, err := filepath.Glob("cluster/slurm/*/*sweep*")
+	if err != nil || len(scripts) != 1 {
+		t.Fatalf("scripts %v, %v: want one of the cells", scripts, err)
+	}
+	if script := read(t, scripts[0]); !strings.Contains(script, "mine.toml") {
+		t.Errorf("the script of the cells runs no study: %s", script)
+	}
+	must("0 jobs are missing", "run", "mine.toml", "--out", "whole", "--check")
+	must("cells: computed 16", "run", "mine.toml", "--out", "seeds", "--repeat", "2", "--seed-from", "7", "--profile", "quick", "--datasets", "linear")
+	if _, stdout, _ := call(t, "export", "--out", "seeds", "--profile", "quick", "--repeat", "2", "--seed-from", "7"); !strings.Contains(stdout, ",7,float64") || !strings.Contains(stdout, ",8,float64") {
+		t.Errorf("the export does not have the seeds 7 and 8: %s", stdout)
+	}
+}
