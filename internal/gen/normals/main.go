@@ -201,18 +201,18 @@ func weave(threads ...thread) thread {
 // loop makes turns × groups() groups of normals, hands each vector of doubles
 // to use, with its byte offset within the turn, and ends a turn by advance.
 //
-// Where registers suffice, a turn makes its normals while it draws the bits
-// of the next turn; the last turn's draw is wasted.
+// A turn makes its normals while it draws the bits of the next turn; the last
+// turn's draw is wasted. Where registers are scarce, bits wait in memory.
 func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 	c, turns := Load(Param("counter"), GP64()).(reg.GPVirtual), Load(Param("turns"), GP64())
 	p := newPhilox(s, c)
-	buffer := aligned(4 * s.bytes)
+	buffer := aligned(bufferBytes)
 	restore := simd.FlushDenormals()
-	var bits [2][2]vector
-	for i := range bits {
-		bits[i] = [2]vector{s.new(), s.new()}
-	}
+	var bits [2]source
 	if s.wide() {
+		for i := range bits {
+			bits[i] = source{registers: [2]vector{s.new(), s.new()}}
+		}
 		first, last := p.draw(bits)
 		append(first, last...).emit()
 		Label("turn")
@@ -220,10 +220,12 @@ func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 		weave(normals(s, bits, buffer, use), first).emit()
 		last.emit()
 	} else {
+		for i := range bits {
+			bits[i] = source{memory: Mem{Base: buffer, Disp: (4 + 2*i) * s.bytes}, left: new(int)}
+		}
+		p.store(bits).emit()
 		Label("turn")
-		first, last := p.draw(bits)
-		append(first, last...).emit()
-		normals(s, bits, buffer, use).emit()
+		weave(normals(s, bits, buffer, use), p.store(bits)).emit()
 	}
 	advance()
 	DECQ(turns)
@@ -231,6 +233,31 @@ func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 	restore()
 	VZEROUPPER()
 	RET()
+}
+
+// bufferBytes are four vectors of normals of AVX-512, or of AVX2 and as many of
+// random bits.
+const bufferBytes = 256
+
+// source is two vectors of random bits, for radii and for angles: in registers,
+// or in memory, with the number of loads that come before the next store.
+type source struct {
+	registers [2]vector
+	memory    Mem
+	left      *int
+}
+
+// take returns one of the vectors and what loads it.
+func (b source) take(s isa, i int) (vector, thread) {
+	if b.left == nil {
+		return b.registers[i], nil
+	}
+	x := s.new()
+	*b.left++
+	return x, thread{func() {
+		*b.left--
+		VMOVDQU(b.memory.Offset(i*s.bytes), x)
+	}}
 }
 
 // aligned returns the address of so many bytes of the stack that start on a
@@ -244,10 +271,10 @@ func aligned(bytes int) reg.GPVirtual {
 }
 
 // normals makes a turn's doubles of its bits, by way of a buffer.
-func normals(s isa, bits [2][2]vector, buffer reg.Register, use func(z vector, offset int) thread) thread {
+func normals(s isa, bits [2]source, buffer reg.Register, use func(z vector, offset int) thread) thread {
 	var front, back []thread
 	for i, u := range bits {
-		f, b := boxMuller(s, u[0], u[1], Mem{Base: buffer, Disp: 2 * i * s.bytes})
+		f, b := boxMuller(s, u, Mem{Base: buffer, Disp: 2 * i * s.bytes})
 		front, back = append(front, f...), append(back, b)
 	}
 	// A vector's partners are half a group further on. An AVX2 turn is one
@@ -269,7 +296,7 @@ func normals(s isa, bits [2][2]vector, buffer reg.Register, use func(z vector, o
 	if s.wide() {
 		return slices.Concat(weave(slices.Concat(front[0], front[1]), slices.Concat(front[3], front[2])), weave(back...), inPairs(uses))
 	}
-	return slices.Concat(front[0], front[1], back[0], front[2], front[3], back[1], inPairs(uses))
+	return slices.Concat(front[0], front[1], back[0], front[2], front[3], back[1], slices.Concat(uses...))
 }
 
 // inPairs weaves one thread after another with the next.
@@ -285,53 +312,57 @@ type philox struct {
 	s      isa
 	c      reg.GPVirtual // kernel.counter
 	ctr    vector        // numbers of the next blocks
-	m0, m1 vector        // the multipliers
+	m0, m1 Op            // the multipliers
 	even   reg.OpmaskVirtual
 }
 
 func newPhilox(s isa, c reg.GPVirtual) *philox {
-	p := &philox{s: s, c: c, ctr: s.new(), m0: s.new(), m1: s.new()}
+	p := &philox{s: s, c: c, ctr: s.new()}
 	VPBROADCASTQ(Mem{Base: c, Disp: oBlock}, p.ctr)
 	VPADDQ(lanes(s), p.ctr, p.ctr)
-	if s.wide() {
-		p.multipliers().emit()
-		p.even = K()
-		lanes := GP32()
-		MOVL(U32(0x5555), lanes)
-		KMOVW(lanes, p.even)
+	m0, m1 := u64(0xD2511F53), u64(0xCD9E8D57)
+	if !s.wide() {
+		p.m0, p.m1 = repeated[m0.Symbol.Name](), repeated[m1.Symbol.Name]()
+		return p
 	}
+	x, y := s.new(), s.new()
+	VPBROADCASTQ(m0, x)
+	VPBROADCASTQ(m1, y)
+	p.m0, p.m1 = x, y
+	p.even = K()
+	lanes := GP32()
+	MOVL(U32(0x5555), lanes)
+	KMOVW(lanes, p.even)
 	return p
 }
 
-// multipliers loads them: once where registers suffice, else at every draw.
-func (p *philox) multipliers() thread {
-	return thread{
-		func() { VPBROADCASTQ(u64(0xD2511F53), p.m0) },
-		func() { VPBROADCASTQ(u64(0xCD9E8D57), p.m1) },
+// draw makes the next blocks: for each vector of them, 32 random bits in each
+// lane for radii and for angles. The last rounds, which write them to their
+// registers, are apart.
+func (p *philox) draw(bits [2]source) (first, last thread) {
+	a, b := p.block(bits[0].registers), p.block(bits[1].registers)
+	for i := range a {
+		first = append(first, last...)
+		last = weave(a[i], b[i])
 	}
+	return first, last
 }
 
-// draw makes the next blocks: for each vector of them, 32 random bits in each
-// lane for radii and for angles. The last rounds, which store them, are apart.
-func (p *philox) draw(bits [2][2]vector) (first, last thread) {
-	if !p.s.wide() {
-		first = p.multipliers()
-	}
-	var rounds [2][]thread
-	for i, u := range bits {
-		rounds[i] = p.block(u)
-	}
-	for j, r := range rounds[0] {
-		both := weave(r, rounds[1][j])
-		if !p.s.wide() { // saves registers
-			both = slices.Concat(r, rounds[1][j])
+// store makes the next blocks one after the other, and stores them.
+func (p *philox) store(bits [2]source) (t thread) {
+	for _, b := range bits {
+		x := [2]vector{p.s.new(), p.s.new()}
+		t = append(t, slices.Concat(p.block(x)...)...)
+		for i := range x {
+			t = append(t, func() {
+				if *b.left > 0 {
+					panic("normals: bits are overwritten before they are used")
+				}
+				VMOVDQU(x[i], b.memory.Offset(i*p.s.bytes))
+			})
 		}
-		if j == len(rounds[0])-1 {
-			return first, both
-		}
-		first = append(first, both...)
 	}
-	panic("no rounds")
+	return t
 }
 
 // block returns the rounds of one vector of blocks, which works on the lower
@@ -438,6 +469,10 @@ func (s isa) by(load func(vector), op, broadcast func(...Op), number Mem, ops []
 			broadcast(append([]Op{number}, ops...)...)
 			return
 		}
+		if all, ok := repeated[number.Symbol.Name]; ok {
+			op(append([]Op{all()}, ops...)...)
+			return
+		}
 		x := s.new()
 		load(x)
 		op(append([]Op{x}, ops...)...)
@@ -457,10 +492,12 @@ var (
 // boxMuller turns lanes of random bits into pairs of independent normals of
 // float32, two vectors of them at dst: kernel.boxMuller in plain Go says how.
 // Radius and angle are made by two threads, in front of the rest.
-func boxMuller(s isa, u1, u2 vector, dst Mem) (front []thread, back thread) {
+func boxMuller(s isa, bits source, dst Mem) (front []thread, back thread) {
+	u1, load1 := bits.take(s, 0)
+	u2, load2 := bits.take(s, 1)
 	r, radii := radius(s, u1)
 	sn, cs, angles := angle(s, u2)
-	return []thread{radii, angles}, quadrant(s, r, sn, cs, u2, dst)
+	return []thread{slices.Concat(load1, radii), slices.Concat(load2, angles)}, quadrant(s, r, sn, cs, u2, dst)
 }
 
 // angle returns sine and cosine of u2's position in its quadrant.
@@ -599,15 +636,26 @@ func constant(name string, data func() Mem) Mem {
 	return m
 }
 
-func word(x uint32) Mem {
-	name := fmt.Sprintf("word_%08x", x)
-	return constant(name, func() Mem { return ConstData(name, U32(x)) })
+func word(x uint32) Mem { return repeatable(fmt.Sprintf("word_%08x", x), U32(x), 4) }
+
+func u64(x uint64) Mem { return repeatable(fmt.Sprintf("quad_%016x", x), U64(x), 8) }
+
+// repeatable is a constant that repeated has a vector of: AVX2's instructions
+// take such a source from memory, but not one number for all lanes.
+func repeatable(name string, x Constant, bytes int) Mem {
+	repeated[name] = func() Mem {
+		return constant(name+"_all", func() Mem {
+			m := GLOBL(name+"_all", RODATA|NOPTR)
+			for i := 0; i < 32; i += bytes {
+				DATA(i, x)
+			}
+			return m
+		})
+	}
+	return constant(name, func() Mem { return ConstData(name, x) })
 }
 
-func u64(x uint64) Mem {
-	name := fmt.Sprintf("quad_%016x", x)
-	return constant(name, func() Mem { return ConstData(name, U64(x)) })
-}
+var repeated = map[string]func() Mem{}
 
 func f32(x float64) Mem { return word(math.Float32bits(float32(x))) }
 

@@ -1368,7 +1368,7 @@ turn:
 
 // func NormalsAVX2(counter *byte, dst *float64, turns int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·NormalsAVX2(SB), NOSPLIT, $208-24
+TEXT ·NormalsAVX2(SB), NOSPLIT, $336-24
 	MOVQ         dst+8(FP), AX
 	MOVQ         counter+0(FP), CX
 	MOVQ         turns+16(FP), DX
@@ -1376,374 +1376,536 @@ TEXT ·NormalsAVX2(SB), NOSPLIT, $208-24
 	VPADDQ       lanes<>+0(SB), Y0, Y0
 	LEAQ         63(SP), BX
 	ANDQ         $-64, BX
-	STMXCSR      192(SP)
-	MOVL         192(SP), SI
+	STMXCSR      320(SP)
+	MOVL         320(SP), SI
 	ORL          $0x00008040, SI
-	MOVL         SI, 200(SP)
-	LDMXCSR      200(SP)
-
-turn:
-	VPBROADCASTQ quad_00000000d2511f53<>+0(SB), Y1
-	VPBROADCASTQ quad_00000000cd9e8d57<>+0(SB), Y2
-	VPMULUDQ     Y1, Y0, Y4
-	VBROADCASTSD quad_0000000000000004<>+0(SB), Y3
-	VPADDQ       Y3, Y0, Y0
-	VPSHUFD      $0xf5, Y4, Y3
-	VBROADCASTSD 192(CX), Y5
-	VPXOR        Y5, Y3, Y3
-	VPMULUDQ     Y1, Y0, Y6
-	VBROADCASTSD quad_0000000000000004<>+0(SB), Y5
-	VPADDQ       Y5, Y0, Y0
-	VPSHUFD      $0xf5, Y6, Y5
-	VBROADCASTSD 192(CX), Y7
-	VPXOR        Y7, Y5, Y5
-	VPMULUDQ     Y2, Y3, Y8
-	VPSHUFD      $0xf5, Y8, Y3
-	VBROADCASTSD 200(CX), Y7
-	VPXOR        Y7, Y3, Y3
-	VBROADCASTSD 208(CX), Y7
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y5, Y10
-	VPSHUFD      $0xf5, Y10, Y5
-	VBROADCASTSD 200(CX), Y7
-	VPXOR        Y7, Y5, Y5
-	VBROADCASTSD 208(CX), Y7
-	VPXOR        Y7, Y6, Y9
-	VPMULUDQ     Y2, Y4, Y7
-	VPMULUDQ     Y1, Y3, Y6
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSHUFD      $0xf5, Y6, Y4
-	VPBROADCASTQ 64(CX), Y11
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y11, Y3, Y3
-	VBROADCASTSD 216(CX), Y8
-	VPXOR        Y8, Y4, Y4
-	VPMULUDQ     Y2, Y9, Y9
-	VPMULUDQ     Y1, Y5, Y8
-	VPSHUFD      $0xf5, Y9, Y5
-	VPSHUFD      $0xf5, Y8, Y12
-	VPBROADCASTQ 64(CX), Y11
-	VPXOR        Y10, Y5, Y5
-	VPXOR        Y11, Y5, Y5
-	VBROADCASTSD 216(CX), Y10
-	VPXOR        Y10, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y11
-	VPMULUDQ     Y1, Y3, Y10
-	VPSHUFD      $0xf5, Y11, Y3
-	VPSHUFD      $0xf5, Y10, Y4
-	VPBROADCASTQ 80(CX), Y13
-	VPXOR        Y7, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 88(CX), Y7
-	VPXOR        Y6, Y4, Y4
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y7
-	VPMULUDQ     Y1, Y5, Y6
-	VPSHUFD      $0xf5, Y7, Y5
-	VPSHUFD      $0xf5, Y6, Y12
-	VPBROADCASTQ 80(CX), Y13
-	VPXOR        Y9, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 88(CX), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y9
-	VPMULUDQ     Y1, Y3, Y8
-	VPSHUFD      $0xf5, Y9, Y3
-	VPSHUFD      $0xf5, Y8, Y4
-	VPBROADCASTQ 96(CX), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 104(CX), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y11
-	VPMULUDQ     Y1, Y5, Y10
-	VPSHUFD      $0xf5, Y11, Y5
-	VPSHUFD      $0xf5, Y10, Y12
-	VPBROADCASTQ 96(CX), Y13
-	VPXOR        Y7, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 104(CX), Y7
-	VPXOR        Y6, Y12, Y12
-	VPXOR        Y7, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y7
-	VPMULUDQ     Y1, Y3, Y6
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSHUFD      $0xf5, Y6, Y4
-	VPBROADCASTQ 112(CX), Y13
-	VPXOR        Y9, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 120(CX), Y9
-	VPXOR        Y8, Y4, Y4
-	VPXOR        Y9, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y9
-	VPMULUDQ     Y1, Y5, Y8
-	VPSHUFD      $0xf5, Y9, Y5
-	VPSHUFD      $0xf5, Y8, Y12
-	VPBROADCASTQ 112(CX), Y13
-	VPXOR        Y11, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 120(CX), Y11
-	VPXOR        Y10, Y12, Y12
-	VPXOR        Y11, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y11
-	VPMULUDQ     Y1, Y3, Y10
-	VPSHUFD      $0xf5, Y11, Y3
-	VPSHUFD      $0xf5, Y10, Y4
-	VPBROADCASTQ 128(CX), Y13
-	VPXOR        Y7, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 136(CX), Y7
-	VPXOR        Y6, Y4, Y4
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y6
-	VPMULUDQ     Y1, Y5, Y5
-	VPSHUFD      $0xf5, Y6, Y7
-	VPSHUFD      $0xf5, Y5, Y12
-	VPBROADCASTQ 128(CX), Y13
-	VPXOR        Y9, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VPBROADCASTQ 136(CX), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y9
-	VPMULUDQ     Y1, Y3, Y8
-	VPSHUFD      $0xf5, Y9, Y3
-	VPSHUFD      $0xf5, Y8, Y4
-	VPBROADCASTQ 144(CX), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 152(CX), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y12
-	VPMULUDQ     Y1, Y7, Y11
-	VPSHUFD      $0xf5, Y12, Y7
-	VPSHUFD      $0xf5, Y11, Y10
-	VPBROADCASTQ 144(CX), Y13
-	VPXOR        Y6, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VPBROADCASTQ 152(CX), Y6
-	VPXOR        Y5, Y10, Y10
-	VPXOR        Y6, Y10, Y10
-	VPMULUDQ     Y2, Y4, Y4
-	VPMULUDQ     Y1, Y3, Y5
-	VPSHUFD      $0xf5, Y4, Y6
-	VPSHUFD      $0xf5, Y5, Y3
-	VPBROADCASTQ 160(CX), Y13
-	VPXOR        Y9, Y6, Y6
-	VPXOR        Y13, Y6, Y6
-	VPBROADCASTQ 168(CX), Y9
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y9, Y3, Y3
-	VPMULUDQ     Y2, Y10, Y8
-	VPMULUDQ     Y1, Y7, Y7
-	VPSHUFD      $0xf5, Y8, Y9
-	VPSHUFD      $0xf5, Y7, Y10
-	VPBROADCASTQ 160(CX), Y13
-	VPXOR        Y12, Y9, Y9
-	VPXOR        Y13, Y9, Y9
-	VPBROADCASTQ 168(CX), Y12
-	VPXOR        Y11, Y10, Y10
-	VPXOR        Y12, Y10, Y10
-	VPMULUDQ     Y2, Y3, Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPSHUFD      $0xb1, Y3, Y3
-	VPBROADCASTQ 176(CX), Y11
-	VPXOR        Y4, Y11, Y11
-	VPXOR        Y3, Y11, Y11
-	VPBLENDD     $0x55, Y11, Y3, Y3
-	VPSHUFD      $0xb1, Y6, Y4
-	VPBROADCASTQ 184(CX), Y6
-	VPXOR        Y5, Y6, Y6
+	MOVL         SI, 328(SP)
+	LDMXCSR      328(SP)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y2
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 192(CX), Y3
+	VPXOR        Y3, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y3, Y1
+	VBROADCASTSD 200(CX), Y4
+	VPXOR        Y4, Y1, Y1
+	VBROADCASTSD 208(CX), Y4
+	VPXOR        Y4, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y5
+	VPBROADCASTQ 64(CX), Y6
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VBROADCASTSD 216(CX), Y3
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 80(CX), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 88(CX), Y4
+	VPXOR        Y2, Y6, Y6
 	VPXOR        Y4, Y6, Y6
-	VPBLENDD     $0x55, Y6, Y4, Y4
-	VPMULUDQ     Y2, Y10, Y2
-	VPMULUDQ     Y1, Y9, Y1
-	VPSHUFD      $0xb1, Y2, Y2
-	VPBROADCASTQ 176(CX), Y5
-	VPXOR        Y8, Y5, Y5
-	VPXOR        Y2, Y5, Y5
-	VPBLENDD     $0x55, Y5, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 96(CX), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 104(CX), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 112(CX), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 120(CX), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 128(CX), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 136(CX), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y3
+	VPSHUFD      $0xf5, Y1, Y6
+	VPBROADCASTQ 144(CX), Y7
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPBROADCASTQ 152(CX), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 160(CX), Y7
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y7, Y4, Y4
+	VPBROADCASTQ 168(CX), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
 	VPSHUFD      $0xb1, Y1, Y1
-	VPBROADCASTQ 184(CX), Y5
-	VPXOR        Y7, Y5, Y5
+	VPBROADCASTQ 176(CX), Y5
+	VPXOR        Y2, Y5, Y5
 	VPXOR        Y1, Y5, Y5
 	VPBLENDD     $0x55, Y5, Y1, Y1
-	VBROADCASTSS word_00000001<>+0(SB), Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPSRLD       $0x10, Y3, Y5
-	VPSLLD       $0x10, Y3, Y3
-	VPSRLD       $0x10, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_47800000<>+0(SB), Y6
-	VFMADD132PS  Y6, Y3, Y5
-	VBROADCASTSS word_2f800000<>+0(SB), Y3
-	VMULPS       Y3, Y5, Y5
-	VBROADCASTSS word_3f400000<>+0(SB), Y3
-	VPSUBD       Y3, Y5, Y3
-	VPSRAD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y3, Y6
-	VPSUBD       Y6, Y5, Y6
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_3f800000<>+0(SB), Y5
-	VSUBPS       Y5, Y6, Y6
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y5
-	VBROADCASTSS word_3e77a265<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_be99914c<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3eac43ff<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_becc8cb7<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3effee57<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_bf2aab05<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3f80000b<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_c0000000<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VBROADCASTSS word_bfb17218<>+0(SB), Y6
-	VFMADD231PS  Y6, Y3, Y5
-	VBROADCASTSS word_00000000<>+0(SB), Y3
-	VMAXPS       Y3, Y5, Y5
-	VSQRTPS      Y5, Y5
-	VPSLLD       $0x02, Y4, Y3
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_2f800000<>+0(SB), Y6
-	VMULPS       Y6, Y3, Y3
-	VMULPS       Y3, Y3, Y6
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y8
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y7
-	VBROADCASTSS word_bcaae2bd<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_3da32f62<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_3e81e0ee<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_bf255ddd<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_bf9de9e6<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_3fc90fdb<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_3f800000<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VMULPS       Y3, Y7, Y7
-	VBROADCASTSS word_80000000<>+0(SB), Y3
-	VPAND        Y3, Y4, Y3
-	VPXOR        Y3, Y8, Y8
-	VPSLLD       $0x01, Y4, Y4
-	VBLENDVPS    Y4, Y7, Y8, Y3
-	VBLENDVPS    Y4, Y8, Y7, Y4
-	VMULPS       Y5, Y3, Y3
-	VMOVAPS      Y3, (BX)
-	VMULPS       Y5, Y4, Y4
-	VMOVAPS      Y4, 32(BX)
-	VBROADCASTSS word_00000001<>+0(SB), Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPSRLD       $0x10, Y2, Y3
-	VPSLLD       $0x10, Y2, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_47800000<>+0(SB), Y4
-	VFMADD132PS  Y4, Y2, Y3
-	VBROADCASTSS word_2f800000<>+0(SB), Y2
-	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS word_3f400000<>+0(SB), Y2
-	VPSUBD       Y2, Y3, Y2
-	VPSRAD       $0x17, Y2, Y2
-	VPSLLD       $0x17, Y2, Y4
-	VPSUBD       Y4, Y3, Y4
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_3f800000<>+0(SB), Y3
-	VSUBPS       Y3, Y4, Y4
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y3
-	VBROADCASTSS word_3e77a265<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_be99914c<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3eac43ff<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_becc8cb7<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3effee57<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_bf2aab05<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3f80000b<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_c0000000<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VMULPS       Y4, Y3, Y3
-	VBROADCASTSS word_bfb17218<>+0(SB), Y4
-	VFMADD231PS  Y4, Y2, Y3
-	VBROADCASTSS word_00000000<>+0(SB), Y2
-	VMAXPS       Y2, Y3, Y3
-	VSQRTPS      Y3, Y3
-	VPSLLD       $0x02, Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_2f800000<>+0(SB), Y4
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y2, Y2, Y4
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y6
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y5
-	VBROADCASTSS word_bcaae2bd<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_3da32f62<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_3e81e0ee<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_bf255ddd<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_bf9de9e6<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_3fc90fdb<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_3f800000<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VMULPS       Y2, Y5, Y5
-	VBROADCASTSS word_80000000<>+0(SB), Y2
-	VPAND        Y2, Y1, Y2
+	VPSHUFD      $0xb1, Y4, Y2
+	VPBROADCASTQ 184(CX), Y4
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y2, Y2
+	VMOVDQU      Y1, 128(BX)
+	VMOVDQU      Y2, 160(BX)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y2
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 192(CX), Y3
+	VPXOR        Y3, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y3, Y1
+	VBROADCASTSD 200(CX), Y4
+	VPXOR        Y4, Y1, Y1
+	VBROADCASTSD 208(CX), Y4
+	VPXOR        Y4, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y5
+	VPBROADCASTQ 64(CX), Y6
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VBROADCASTSD 216(CX), Y3
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 80(CX), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 88(CX), Y4
 	VPXOR        Y2, Y6, Y6
-	VPSLLD       $0x01, Y1, Y2
-	VBLENDVPS    Y2, Y5, Y6, Y1
-	VBLENDVPS    Y2, Y6, Y5, Y2
-	VMULPS       Y3, Y1, Y1
-	VMOVAPS      Y1, 64(BX)
-	VMULPS       Y3, Y2, Y2
-	VMOVAPS      Y2, 96(BX)
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 96(CX), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 104(CX), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 112(CX), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 120(CX), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 128(CX), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 136(CX), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y3
+	VPSHUFD      $0xf5, Y1, Y6
+	VPBROADCASTQ 144(CX), Y7
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPBROADCASTQ 152(CX), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 160(CX), Y7
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y7, Y4, Y4
+	VPBROADCASTQ 168(CX), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
+	VPSHUFD      $0xb1, Y1, Y1
+	VPBROADCASTQ 176(CX), Y5
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y1, Y5, Y5
+	VPBLENDD     $0x55, Y5, Y1, Y1
+	VPSHUFD      $0xb1, Y4, Y2
+	VPBROADCASTQ 184(CX), Y4
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y2, Y2
+	VMOVDQU      Y1, 192(BX)
+	VMOVDQU      Y2, 224(BX)
+
+turn:
+	VMOVDQU      128(BX), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y3, Y4
+	VPSRLD       $0x10, Y1, Y2
+	VBROADCASTSD 192(CX), Y5
+	VPXOR        Y5, Y4, Y4
+	VPSLLD       $0x10, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	VPSHUFD      $0xf5, Y4, Y5
+	VCVTDQ2PS    Y2, Y2
+	VBROADCASTSD 200(CX), Y6
+	VPXOR        Y6, Y5, Y5
+	VCVTDQ2PS    Y1, Y1
+	VBROADCASTSD 208(CX), Y6
+	VPXOR        Y6, Y3, Y3
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y1
+	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y5, Y6
+	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y3
+	VPSHUFD      $0xf5, Y1, Y7
+	VPSRAD       $0x17, Y3, Y3
+	VPSHUFD      $0xf5, Y6, Y8
+	VPSLLD       $0x17, Y3, Y5
+	VPBROADCASTQ 64(CX), Y9
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y9, Y7, Y7
+	VPSUBD       Y5, Y2, Y5
+	VBROADCASTSD 216(CX), Y2
+	VPXOR        Y2, Y8, Y8
+	VCVTDQ2PS    Y3, Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y2
+	VSUBPS       word_3f800000_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y4
+	VPSHUFD      $0xf5, Y2, Y8
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y5, Y4
+	VPSHUFD      $0xf5, Y7, Y9
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y5, Y4
+	VPBROADCASTQ 80(CX), Y10
+	VPXOR        Y1, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y5, Y4
+	VPBROADCASTQ 88(CX), Y1
+	VPXOR        Y6, Y9, Y9
+	VPXOR        Y1, Y9, Y9
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y5, Y4
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y5, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y1
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y5, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y6
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y5, Y4
+	VPSHUFD      $0xf5, Y1, Y8
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y5, Y4
+	VPSHUFD      $0xf5, Y6, Y9
+	VMULPS       Y5, Y4, Y4
+	VPBROADCASTQ 96(CX), Y5
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y5, Y8, Y8
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y3, Y4
+	VPBROADCASTQ 104(CX), Y2
+	VPXOR        Y7, Y9, Y9
+	VPXOR        Y2, Y9, Y9
+	VMAXPS       word_00000000_all<>+0(SB), Y4, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y2
+	VSQRTPS      Y4, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y7
+	VMOVDQU      160(BX), Y3
+	VPSHUFD      $0xf5, Y2, Y8
+	VPSLLD       $0x02, Y3, Y5
+	VPSHUFD      $0xf5, Y7, Y9
+	VCVTDQ2PS    Y5, Y5
+	VPBROADCASTQ 112(CX), Y10
+	VPXOR        Y1, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VMULPS       word_2f800000_all<>+0(SB), Y5, Y5
+	VPBROADCASTQ 120(CX), Y1
+	VPXOR        Y6, Y9, Y9
+	VPXOR        Y1, Y9, Y9
+	VMULPS       Y5, Y5, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y9
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y10
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y8
+	VPSHUFD      $0xf5, Y9, Y11
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y1, Y6
+	VPSHUFD      $0xf5, Y10, Y12
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y1, Y8
+	VPBROADCASTQ 128(CX), Y13
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y1, Y6
+	VPBROADCASTQ 136(CX), Y2
+	VPXOR        Y7, Y12, Y12
+	VPXOR        Y2, Y12, Y12
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y1, Y8
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y2
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y1, Y6
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y1, Y8
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y7
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y1, Y6
+	VPSHUFD      $0xf5, Y2, Y1
+	VMULPS       Y5, Y8, Y8
+	VPSHUFD      $0xf5, Y7, Y11
+	VPAND        word_80000000_all<>+0(SB), Y3, Y5
+	VPBROADCASTQ 144(CX), Y12
+	VPXOR        Y9, Y1, Y1
+	VPXOR        Y12, Y1, Y1
+	VPXOR        Y5, Y6, Y6
+	VPBROADCASTQ 152(CX), Y5
+	VPXOR        Y10, Y11, Y11
+	VPXOR        Y5, Y11, Y11
+	VPSLLD       $0x01, Y3, Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y11, Y9
+	VBLENDVPS    Y3, Y8, Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VBLENDVPS    Y3, Y6, Y8, Y3
+	VPSHUFD      $0xf5, Y9, Y6
+	VMULPS       Y4, Y5, Y5
+	VPSHUFD      $0xf5, Y1, Y8
+	VMOVAPS      Y5, (BX)
+	VPBROADCASTQ 160(CX), Y5
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VMULPS       Y4, Y3, Y3
+	VPBROADCASTQ 168(CX), Y2
+	VPXOR        Y7, Y8, Y8
+	VPXOR        Y2, Y8, Y8
+	VMOVAPS      Y3, 32(BX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y3
+	VMOVDQU      192(BX), Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y4
+	VPMAXUD      word_00000001_all<>+0(SB), Y2, Y2
+	VPSHUFD      $0xb1, Y3, Y5
+	VPSRLD       $0x10, Y2, Y3
+	VPBROADCASTQ 176(CX), Y6
+	VPXOR        Y9, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y5, Y5
+	VPSLLD       $0x10, Y2, Y2
+	VPSHUFD      $0xb1, Y4, Y4
+	VPSRLD       $0x10, Y2, Y2
+	VPBROADCASTQ 184(CX), Y6
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y4, Y4
+	VCVTDQ2PS    Y3, Y3
+	VMOVDQU      Y5, 128(BX)
+	VCVTDQ2PS    Y2, Y2
+	VMOVDQU      Y4, 160(BX)
+	VFMADD132PS  word_47800000_all<>+0(SB), Y2, Y3
+	VMULPS       word_2f800000_all<>+0(SB), Y3, Y3
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y4
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSUBD       word_3f400000_all<>+0(SB), Y3, Y1
+	VPSHUFD      $0xf5, Y4, Y5
+	VPSRAD       $0x17, Y1, Y1
+	VBROADCASTSD 192(CX), Y2
+	VPXOR        Y2, Y5, Y5
+	VPSLLD       $0x17, Y1, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPSUBD       Y2, Y3, Y2
+	VPSHUFD      $0xf5, Y5, Y3
+	VCVTDQ2PS    Y1, Y1
+	VBROADCASTSD 200(CX), Y6
+	VPXOR        Y6, Y3, Y3
+	VSUBPS       word_3f800000_all<>+0(SB), Y2, Y2
+	VBROADCASTSD 208(CX), Y6
+	VPXOR        Y6, Y4, Y6
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y6
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y2, Y4
+	VPSHUFD      $0xf5, Y6, Y7
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y8
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y2, Y4
+	VPBROADCASTQ 64(CX), Y9
+	VPXOR        Y5, Y7, Y7
+	VPXOR        Y9, Y7, Y7
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y2, Y4
+	VBROADCASTSD 216(CX), Y5
+	VPXOR        Y5, Y8, Y8
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y5
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y2, Y4
+	VPSHUFD      $0xf5, Y5, Y8
+	VMULPS       Y2, Y4, Y4
+	VPSHUFD      $0xf5, Y7, Y2
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y4
+	VPBROADCASTQ 80(CX), Y1
+	VPXOR        Y6, Y8, Y8
+	VPXOR        Y1, Y8, Y8
+	VMAXPS       word_00000000_all<>+0(SB), Y4, Y4
+	VPBROADCASTQ 88(CX), Y1
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y2, Y2
+	VSQRTPS      Y4, Y4
+	VMOVDQU      224(BX), Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y3
+	VPSLLD       $0x02, Y1, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y8
+	VCVTDQ2PS    Y2, Y2
+	VPSHUFD      $0xf5, Y3, Y9
+	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
+	VPSHUFD      $0xf5, Y8, Y10
+	VMULPS       Y2, Y2, Y6
+	VPBROADCASTQ 96(CX), Y11
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y11, Y9, Y9
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y5
+	VPBROADCASTQ 104(CX), Y11
+	VPXOR        Y7, Y10, Y10
+	VPXOR        Y11, Y10, Y10
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y7
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y10, Y10
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y9, Y9
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y6, Y7
+	VPSHUFD      $0xf5, Y10, Y11
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y6, Y5
+	VPSHUFD      $0xf5, Y9, Y12
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y6, Y7
+	VPBROADCASTQ 112(CX), Y13
+	VPXOR        Y3, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y6, Y5
+	VPBROADCASTQ 120(CX), Y3
+	VPXOR        Y8, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y6, Y7
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y3
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y6
+	VMULPS       Y2, Y7, Y7
+	VPSHUFD      $0xf5, Y3, Y8
+	VPAND        word_80000000_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y6, Y11
+	VPXOR        Y2, Y5, Y5
+	VPBROADCASTQ 128(CX), Y2
+	VPXOR        Y10, Y8, Y8
+	VPXOR        Y2, Y8, Y8
+	VPSLLD       $0x01, Y1, Y1
+	VPBROADCASTQ 136(CX), Y2
+	VPXOR        Y9, Y11, Y11
+	VPXOR        Y2, Y11, Y11
+	VBLENDVPS    Y1, Y7, Y5, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y11, Y9
+	VBLENDVPS    Y1, Y5, Y7, Y1
+	VMULPS       Y4, Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y5
+	VMOVAPS      Y2, 64(BX)
+	VPSHUFD      $0xf5, Y9, Y2
+	VMULPS       Y4, Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y4
+	VMOVAPS      Y1, 96(BX)
+	VPBROADCASTQ 144(CX), Y1
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y2, Y2
 	VCVTPS2PD    (BX), Y1
-	VCVTPS2PD    16(BX), Y2
+	VPBROADCASTQ 152(CX), Y3
+	VPXOR        Y6, Y4, Y4
+	VPXOR        Y3, Y4, Y4
 	VMOVUPD      Y1, (AX)
-	VMOVUPD      Y2, 32(AX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y3
+	VCVTPS2PD    16(BX), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y2, Y2
+	VMOVUPD      Y1, 32(AX)
+	VPSHUFD      $0xf5, Y3, Y4
 	VCVTPS2PD    32(BX), Y1
-	VCVTPS2PD    48(BX), Y2
+	VPSHUFD      $0xf5, Y2, Y6
 	VMOVUPD      Y1, 128(AX)
-	VMOVUPD      Y2, 160(AX)
+	VPBROADCASTQ 160(CX), Y1
+	VPXOR        Y9, Y4, Y4
+	VPXOR        Y1, Y4, Y4
+	VCVTPS2PD    48(BX), Y1
+	VPBROADCASTQ 168(CX), Y7
+	VPXOR        Y5, Y6, Y6
+	VPXOR        Y7, Y6, Y6
+	VMOVUPD      Y1, 160(AX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
 	VCVTPS2PD    64(BX), Y1
-	VCVTPS2PD    80(BX), Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
 	VMOVUPD      Y1, 64(AX)
-	VMOVUPD      Y2, 96(AX)
+	VPSHUFD      $0xb1, Y5, Y5
+	VCVTPS2PD    80(BX), Y1
+	VPBROADCASTQ 176(CX), Y6
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y5, Y5
+	VMOVUPD      Y1, 96(AX)
+	VPSHUFD      $0xb1, Y4, Y3
 	VCVTPS2PD    96(BX), Y1
-	VCVTPS2PD    112(BX), Y2
+	VPBROADCASTQ 184(CX), Y4
+	VPXOR        Y2, Y4, Y4
+	VPXOR        Y3, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y3, Y3
 	VMOVUPD      Y1, 192(AX)
-	VMOVUPD      Y2, 224(AX)
+	VMOVDQU      Y5, 192(BX)
+	VCVTPS2PD    112(BX), Y1
+	VMOVDQU      Y3, 224(BX)
+	VMOVUPD      Y1, 224(AX)
 	ADDQ         $0x00000100, AX
 	DECQ         DX
 	JNZ          turn
-	LDMXCSR      192(SP)
+	LDMXCSR      320(SP)
 	VZEROUPPER
 	RET
 
+DATA quad_00000000d2511f53_all<>+0(SB)/8, $0x00000000d2511f53
+DATA quad_00000000d2511f53_all<>+8(SB)/8, $0x00000000d2511f53
+DATA quad_00000000d2511f53_all<>+16(SB)/8, $0x00000000d2511f53
+DATA quad_00000000d2511f53_all<>+24(SB)/8, $0x00000000d2511f53
+GLOBL quad_00000000d2511f53_all<>(SB), RODATA|NOPTR, $32
+
+DATA quad_00000000cd9e8d57_all<>+0(SB)/8, $0x00000000cd9e8d57
+DATA quad_00000000cd9e8d57_all<>+8(SB)/8, $0x00000000cd9e8d57
+DATA quad_00000000cd9e8d57_all<>+16(SB)/8, $0x00000000cd9e8d57
+DATA quad_00000000cd9e8d57_all<>+24(SB)/8, $0x00000000cd9e8d57
+GLOBL quad_00000000cd9e8d57_all<>(SB), RODATA|NOPTR, $32
+
 DATA quad_0000000000000004<>+0(SB)/8, $0x0000000000000004
 GLOBL quad_0000000000000004<>(SB), RODATA|NOPTR, $8
+
+DATA quad_0000000000000004_all<>+0(SB)/8, $0x0000000000000004
+DATA quad_0000000000000004_all<>+8(SB)/8, $0x0000000000000004
+DATA quad_0000000000000004_all<>+16(SB)/8, $0x0000000000000004
+DATA quad_0000000000000004_all<>+24(SB)/8, $0x0000000000000004
+GLOBL quad_0000000000000004_all<>(SB), RODATA|NOPTR, $32
 
 DATA word_47800000<>+0(SB)/4, $0x47800000
 GLOBL word_47800000<>(SB), RODATA|NOPTR, $4
@@ -1751,9 +1913,229 @@ GLOBL word_47800000<>(SB), RODATA|NOPTR, $4
 DATA word_3f400000<>+0(SB)/4, $0x3f400000
 GLOBL word_3f400000<>(SB), RODATA|NOPTR, $4
 
+DATA word_00000001_all<>+0(SB)/4, $0x00000001
+DATA word_00000001_all<>+4(SB)/4, $0x00000001
+DATA word_00000001_all<>+8(SB)/4, $0x00000001
+DATA word_00000001_all<>+12(SB)/4, $0x00000001
+DATA word_00000001_all<>+16(SB)/4, $0x00000001
+DATA word_00000001_all<>+20(SB)/4, $0x00000001
+DATA word_00000001_all<>+24(SB)/4, $0x00000001
+DATA word_00000001_all<>+28(SB)/4, $0x00000001
+GLOBL word_00000001_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_47800000_all<>+0(SB)/4, $0x47800000
+DATA word_47800000_all<>+4(SB)/4, $0x47800000
+DATA word_47800000_all<>+8(SB)/4, $0x47800000
+DATA word_47800000_all<>+12(SB)/4, $0x47800000
+DATA word_47800000_all<>+16(SB)/4, $0x47800000
+DATA word_47800000_all<>+20(SB)/4, $0x47800000
+DATA word_47800000_all<>+24(SB)/4, $0x47800000
+DATA word_47800000_all<>+28(SB)/4, $0x47800000
+GLOBL word_47800000_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_2f800000_all<>+0(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+4(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+8(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+12(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+16(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+20(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+24(SB)/4, $0x2f800000
+DATA word_2f800000_all<>+28(SB)/4, $0x2f800000
+GLOBL word_2f800000_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3f400000_all<>+0(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+4(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+8(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+12(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+16(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+20(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+24(SB)/4, $0x3f400000
+DATA word_3f400000_all<>+28(SB)/4, $0x3f400000
+GLOBL word_3f400000_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3f800000_all<>+0(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+4(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+8(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+12(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+16(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+20(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+24(SB)/4, $0x3f800000
+DATA word_3f800000_all<>+28(SB)/4, $0x3f800000
+GLOBL word_3f800000_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3e77a265_all<>+0(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+4(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+8(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+12(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+16(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+20(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+24(SB)/4, $0x3e77a265
+DATA word_3e77a265_all<>+28(SB)/4, $0x3e77a265
+GLOBL word_3e77a265_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_be99914c_all<>+0(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+4(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+8(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+12(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+16(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+20(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+24(SB)/4, $0xbe99914c
+DATA word_be99914c_all<>+28(SB)/4, $0xbe99914c
+GLOBL word_be99914c_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3eac43ff_all<>+0(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+4(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+8(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+12(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+16(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+20(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+24(SB)/4, $0x3eac43ff
+DATA word_3eac43ff_all<>+28(SB)/4, $0x3eac43ff
+GLOBL word_3eac43ff_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_becc8cb7_all<>+0(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+4(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+8(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+12(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+16(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+20(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+24(SB)/4, $0xbecc8cb7
+DATA word_becc8cb7_all<>+28(SB)/4, $0xbecc8cb7
+GLOBL word_becc8cb7_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3effee57_all<>+0(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+4(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+8(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+12(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+16(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+20(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+24(SB)/4, $0x3effee57
+DATA word_3effee57_all<>+28(SB)/4, $0x3effee57
+GLOBL word_3effee57_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_bf2aab05_all<>+0(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+4(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+8(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+12(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+16(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+20(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+24(SB)/4, $0xbf2aab05
+DATA word_bf2aab05_all<>+28(SB)/4, $0xbf2aab05
+GLOBL word_bf2aab05_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3f80000b_all<>+0(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+4(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+8(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+12(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+16(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+20(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+24(SB)/4, $0x3f80000b
+DATA word_3f80000b_all<>+28(SB)/4, $0x3f80000b
+GLOBL word_3f80000b_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_c0000000_all<>+0(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+4(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+8(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+12(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+16(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+20(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+24(SB)/4, $0xc0000000
+DATA word_c0000000_all<>+28(SB)/4, $0xc0000000
+GLOBL word_c0000000_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_bfb17218_all<>+0(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+4(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+8(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+12(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+16(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+20(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+24(SB)/4, $0xbfb17218
+DATA word_bfb17218_all<>+28(SB)/4, $0xbfb17218
+GLOBL word_bfb17218_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_00000000_all<>+0(SB)/4, $0x00000000
+DATA word_00000000_all<>+4(SB)/4, $0x00000000
+DATA word_00000000_all<>+8(SB)/4, $0x00000000
+DATA word_00000000_all<>+12(SB)/4, $0x00000000
+DATA word_00000000_all<>+16(SB)/4, $0x00000000
+DATA word_00000000_all<>+20(SB)/4, $0x00000000
+DATA word_00000000_all<>+24(SB)/4, $0x00000000
+DATA word_00000000_all<>+28(SB)/4, $0x00000000
+GLOBL word_00000000_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_bcaae2bd_all<>+0(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+4(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+8(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+12(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+16(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+20(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+24(SB)/4, $0xbcaae2bd
+DATA word_bcaae2bd_all<>+28(SB)/4, $0xbcaae2bd
+GLOBL word_bcaae2bd_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3da32f62_all<>+0(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+4(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+8(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+12(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+16(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+20(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+24(SB)/4, $0x3da32f62
+DATA word_3da32f62_all<>+28(SB)/4, $0x3da32f62
+GLOBL word_3da32f62_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3e81e0ee_all<>+0(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+4(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+8(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+12(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+16(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+20(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+24(SB)/4, $0x3e81e0ee
+DATA word_3e81e0ee_all<>+28(SB)/4, $0x3e81e0ee
+GLOBL word_3e81e0ee_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_bf255ddd_all<>+0(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+4(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+8(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+12(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+16(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+20(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+24(SB)/4, $0xbf255ddd
+DATA word_bf255ddd_all<>+28(SB)/4, $0xbf255ddd
+GLOBL word_bf255ddd_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_bf9de9e6_all<>+0(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+4(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+8(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+12(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+16(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+20(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+24(SB)/4, $0xbf9de9e6
+DATA word_bf9de9e6_all<>+28(SB)/4, $0xbf9de9e6
+GLOBL word_bf9de9e6_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_3fc90fdb_all<>+0(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+4(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+8(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+12(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+16(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+20(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+24(SB)/4, $0x3fc90fdb
+DATA word_3fc90fdb_all<>+28(SB)/4, $0x3fc90fdb
+GLOBL word_3fc90fdb_all<>(SB), RODATA|NOPTR, $32
+
+DATA word_80000000_all<>+0(SB)/4, $0x80000000
+DATA word_80000000_all<>+4(SB)/4, $0x80000000
+DATA word_80000000_all<>+8(SB)/4, $0x80000000
+DATA word_80000000_all<>+12(SB)/4, $0x80000000
+DATA word_80000000_all<>+16(SB)/4, $0x80000000
+DATA word_80000000_all<>+20(SB)/4, $0x80000000
+DATA word_80000000_all<>+24(SB)/4, $0x80000000
+DATA word_80000000_all<>+28(SB)/4, $0x80000000
+GLOBL word_80000000_all<>(SB), RODATA|NOPTR, $32
+
 // func NoiseUpdateAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float64, turns int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·NoiseUpdateAVX2(SB), NOSPLIT, $208-48
+TEXT ·NoiseUpdateAVX2(SB), NOSPLIT, $336-48
 	MOVQ         coefficients+8(FP), AX
 	MOVQ         theta+16(FP), CX
 	MOVQ         r+24(FP), DX
@@ -1764,521 +2146,665 @@ TEXT ·NoiseUpdateAVX2(SB), NOSPLIT, $208-48
 	VPADDQ       lanes<>+0(SB), Y0, Y0
 	LEAQ         63(SP), R8
 	ANDQ         $-64, R8
-	STMXCSR      192(SP)
-	MOVL         192(SP), R9
+	STMXCSR      320(SP)
+	MOVL         320(SP), R9
 	ORL          $0x00008040, R9
-	MOVL         R9, 200(SP)
-	LDMXCSR      200(SP)
-
-turn:
-	VPBROADCASTQ quad_00000000d2511f53<>+0(SB), Y1
-	VPBROADCASTQ quad_00000000cd9e8d57<>+0(SB), Y2
-	VPMULUDQ     Y1, Y0, Y4
-	VBROADCASTSD quad_0000000000000004<>+0(SB), Y3
-	VPADDQ       Y3, Y0, Y0
-	VPSHUFD      $0xf5, Y4, Y3
-	VBROADCASTSD 192(SI), Y5
-	VPXOR        Y5, Y3, Y3
-	VPMULUDQ     Y1, Y0, Y6
-	VBROADCASTSD quad_0000000000000004<>+0(SB), Y5
-	VPADDQ       Y5, Y0, Y0
-	VPSHUFD      $0xf5, Y6, Y5
-	VBROADCASTSD 192(SI), Y7
-	VPXOR        Y7, Y5, Y5
-	VPMULUDQ     Y2, Y3, Y8
-	VPSHUFD      $0xf5, Y8, Y3
-	VBROADCASTSD 200(SI), Y7
-	VPXOR        Y7, Y3, Y3
-	VBROADCASTSD 208(SI), Y7
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y5, Y10
-	VPSHUFD      $0xf5, Y10, Y5
-	VBROADCASTSD 200(SI), Y7
-	VPXOR        Y7, Y5, Y5
-	VBROADCASTSD 208(SI), Y7
-	VPXOR        Y7, Y6, Y9
-	VPMULUDQ     Y2, Y4, Y7
-	VPMULUDQ     Y1, Y3, Y6
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSHUFD      $0xf5, Y6, Y4
-	VPBROADCASTQ 64(SI), Y11
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y11, Y3, Y3
-	VBROADCASTSD 216(SI), Y8
-	VPXOR        Y8, Y4, Y4
-	VPMULUDQ     Y2, Y9, Y9
-	VPMULUDQ     Y1, Y5, Y8
-	VPSHUFD      $0xf5, Y9, Y5
-	VPSHUFD      $0xf5, Y8, Y12
-	VPBROADCASTQ 64(SI), Y11
-	VPXOR        Y10, Y5, Y5
-	VPXOR        Y11, Y5, Y5
-	VBROADCASTSD 216(SI), Y10
-	VPXOR        Y10, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y11
-	VPMULUDQ     Y1, Y3, Y10
-	VPSHUFD      $0xf5, Y11, Y3
-	VPSHUFD      $0xf5, Y10, Y4
-	VPBROADCASTQ 80(SI), Y13
-	VPXOR        Y7, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 88(SI), Y7
-	VPXOR        Y6, Y4, Y4
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y7
-	VPMULUDQ     Y1, Y5, Y6
-	VPSHUFD      $0xf5, Y7, Y5
-	VPSHUFD      $0xf5, Y6, Y12
-	VPBROADCASTQ 80(SI), Y13
-	VPXOR        Y9, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 88(SI), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y9
-	VPMULUDQ     Y1, Y3, Y8
-	VPSHUFD      $0xf5, Y9, Y3
-	VPSHUFD      $0xf5, Y8, Y4
-	VPBROADCASTQ 96(SI), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 104(SI), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y11
-	VPMULUDQ     Y1, Y5, Y10
-	VPSHUFD      $0xf5, Y11, Y5
-	VPSHUFD      $0xf5, Y10, Y12
-	VPBROADCASTQ 96(SI), Y13
-	VPXOR        Y7, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 104(SI), Y7
-	VPXOR        Y6, Y12, Y12
-	VPXOR        Y7, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y7
-	VPMULUDQ     Y1, Y3, Y6
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSHUFD      $0xf5, Y6, Y4
-	VPBROADCASTQ 112(SI), Y13
-	VPXOR        Y9, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 120(SI), Y9
-	VPXOR        Y8, Y4, Y4
-	VPXOR        Y9, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y9
-	VPMULUDQ     Y1, Y5, Y8
-	VPSHUFD      $0xf5, Y9, Y5
-	VPSHUFD      $0xf5, Y8, Y12
-	VPBROADCASTQ 112(SI), Y13
-	VPXOR        Y11, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 120(SI), Y11
-	VPXOR        Y10, Y12, Y12
-	VPXOR        Y11, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y11
-	VPMULUDQ     Y1, Y3, Y10
-	VPSHUFD      $0xf5, Y11, Y3
-	VPSHUFD      $0xf5, Y10, Y4
-	VPBROADCASTQ 128(SI), Y13
-	VPXOR        Y7, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 136(SI), Y7
-	VPXOR        Y6, Y4, Y4
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y6
-	VPMULUDQ     Y1, Y5, Y5
-	VPSHUFD      $0xf5, Y6, Y7
-	VPSHUFD      $0xf5, Y5, Y12
-	VPBROADCASTQ 128(SI), Y13
-	VPXOR        Y9, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VPBROADCASTQ 136(SI), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y9
-	VPMULUDQ     Y1, Y3, Y8
-	VPSHUFD      $0xf5, Y9, Y3
-	VPSHUFD      $0xf5, Y8, Y4
-	VPBROADCASTQ 144(SI), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 152(SI), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y12
-	VPMULUDQ     Y1, Y7, Y11
-	VPSHUFD      $0xf5, Y12, Y7
-	VPSHUFD      $0xf5, Y11, Y10
-	VPBROADCASTQ 144(SI), Y13
-	VPXOR        Y6, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VPBROADCASTQ 152(SI), Y6
-	VPXOR        Y5, Y10, Y10
-	VPXOR        Y6, Y10, Y10
-	VPMULUDQ     Y2, Y4, Y4
-	VPMULUDQ     Y1, Y3, Y5
-	VPSHUFD      $0xf5, Y4, Y6
-	VPSHUFD      $0xf5, Y5, Y3
-	VPBROADCASTQ 160(SI), Y13
-	VPXOR        Y9, Y6, Y6
-	VPXOR        Y13, Y6, Y6
-	VPBROADCASTQ 168(SI), Y9
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y9, Y3, Y3
-	VPMULUDQ     Y2, Y10, Y8
-	VPMULUDQ     Y1, Y7, Y7
-	VPSHUFD      $0xf5, Y8, Y9
-	VPSHUFD      $0xf5, Y7, Y10
-	VPBROADCASTQ 160(SI), Y13
-	VPXOR        Y12, Y9, Y9
-	VPXOR        Y13, Y9, Y9
-	VPBROADCASTQ 168(SI), Y12
-	VPXOR        Y11, Y10, Y10
-	VPXOR        Y12, Y10, Y10
-	VPMULUDQ     Y2, Y3, Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPSHUFD      $0xb1, Y3, Y3
-	VPBROADCASTQ 176(SI), Y11
-	VPXOR        Y4, Y11, Y11
-	VPXOR        Y3, Y11, Y11
-	VPBLENDD     $0x55, Y11, Y3, Y3
-	VPSHUFD      $0xb1, Y6, Y4
-	VPBROADCASTQ 184(SI), Y6
-	VPXOR        Y5, Y6, Y6
+	MOVL         R9, 328(SP)
+	LDMXCSR      328(SP)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y2
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 192(SI), Y3
+	VPXOR        Y3, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y3, Y1
+	VBROADCASTSD 200(SI), Y4
+	VPXOR        Y4, Y1, Y1
+	VBROADCASTSD 208(SI), Y4
+	VPXOR        Y4, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y5
+	VPBROADCASTQ 64(SI), Y6
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VBROADCASTSD 216(SI), Y3
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 80(SI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 88(SI), Y4
+	VPXOR        Y2, Y6, Y6
 	VPXOR        Y4, Y6, Y6
-	VPBLENDD     $0x55, Y6, Y4, Y4
-	VPMULUDQ     Y2, Y10, Y2
-	VPMULUDQ     Y1, Y9, Y1
-	VPSHUFD      $0xb1, Y2, Y2
-	VPBROADCASTQ 176(SI), Y5
-	VPXOR        Y8, Y5, Y5
-	VPXOR        Y2, Y5, Y5
-	VPBLENDD     $0x55, Y5, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 96(SI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 104(SI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 112(SI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 120(SI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 128(SI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 136(SI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y3
+	VPSHUFD      $0xf5, Y1, Y6
+	VPBROADCASTQ 144(SI), Y7
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPBROADCASTQ 152(SI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 160(SI), Y7
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y7, Y4, Y4
+	VPBROADCASTQ 168(SI), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
 	VPSHUFD      $0xb1, Y1, Y1
-	VPBROADCASTQ 184(SI), Y5
-	VPXOR        Y7, Y5, Y5
+	VPBROADCASTQ 176(SI), Y5
+	VPXOR        Y2, Y5, Y5
 	VPXOR        Y1, Y5, Y5
 	VPBLENDD     $0x55, Y5, Y1, Y1
-	VBROADCASTSS word_00000001<>+0(SB), Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPSRLD       $0x10, Y3, Y5
-	VPSLLD       $0x10, Y3, Y3
-	VPSRLD       $0x10, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_47800000<>+0(SB), Y6
-	VFMADD132PS  Y6, Y3, Y5
-	VBROADCASTSS word_2f800000<>+0(SB), Y3
-	VMULPS       Y3, Y5, Y5
-	VBROADCASTSS word_3f400000<>+0(SB), Y3
-	VPSUBD       Y3, Y5, Y3
-	VPSRAD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y3, Y6
-	VPSUBD       Y6, Y5, Y6
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_3f800000<>+0(SB), Y5
-	VSUBPS       Y5, Y6, Y6
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y5
-	VBROADCASTSS word_3e77a265<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_be99914c<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3eac43ff<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_becc8cb7<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3effee57<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_bf2aab05<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3f80000b<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_c0000000<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VBROADCASTSS word_bfb17218<>+0(SB), Y6
-	VFMADD231PS  Y6, Y3, Y5
-	VBROADCASTSS word_00000000<>+0(SB), Y3
-	VMAXPS       Y3, Y5, Y5
-	VSQRTPS      Y5, Y5
-	VPSLLD       $0x02, Y4, Y3
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_2f800000<>+0(SB), Y6
-	VMULPS       Y6, Y3, Y3
-	VMULPS       Y3, Y3, Y6
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y8
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y7
-	VBROADCASTSS word_bcaae2bd<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_3da32f62<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_3e81e0ee<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_bf255ddd<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_bf9de9e6<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_3fc90fdb<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_3f800000<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VMULPS       Y3, Y7, Y7
-	VBROADCASTSS word_80000000<>+0(SB), Y3
-	VPAND        Y3, Y4, Y3
-	VPXOR        Y3, Y8, Y8
-	VPSLLD       $0x01, Y4, Y4
-	VBLENDVPS    Y4, Y7, Y8, Y3
-	VBLENDVPS    Y4, Y8, Y7, Y4
-	VMULPS       Y5, Y3, Y3
-	VMOVAPS      Y3, (R8)
-	VMULPS       Y5, Y4, Y4
-	VMOVAPS      Y4, 32(R8)
-	VBROADCASTSS word_00000001<>+0(SB), Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPSRLD       $0x10, Y2, Y3
-	VPSLLD       $0x10, Y2, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_47800000<>+0(SB), Y4
-	VFMADD132PS  Y4, Y2, Y3
-	VBROADCASTSS word_2f800000<>+0(SB), Y2
-	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS word_3f400000<>+0(SB), Y2
-	VPSUBD       Y2, Y3, Y2
-	VPSRAD       $0x17, Y2, Y2
-	VPSLLD       $0x17, Y2, Y4
-	VPSUBD       Y4, Y3, Y4
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_3f800000<>+0(SB), Y3
-	VSUBPS       Y3, Y4, Y4
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y3
-	VBROADCASTSS word_3e77a265<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_be99914c<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3eac43ff<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_becc8cb7<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3effee57<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_bf2aab05<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3f80000b<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_c0000000<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VMULPS       Y4, Y3, Y3
-	VBROADCASTSS word_bfb17218<>+0(SB), Y4
-	VFMADD231PS  Y4, Y2, Y3
-	VBROADCASTSS word_00000000<>+0(SB), Y2
-	VMAXPS       Y2, Y3, Y3
-	VSQRTPS      Y3, Y3
-	VPSLLD       $0x02, Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_2f800000<>+0(SB), Y4
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y2, Y2, Y4
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y6
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y5
-	VBROADCASTSS word_bcaae2bd<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_3da32f62<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_3e81e0ee<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_bf255ddd<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_bf9de9e6<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_3fc90fdb<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_3f800000<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VMULPS       Y2, Y5, Y5
-	VBROADCASTSS word_80000000<>+0(SB), Y2
-	VPAND        Y2, Y1, Y2
+	VPSHUFD      $0xb1, Y4, Y2
+	VPBROADCASTQ 184(SI), Y4
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y2, Y2
+	VMOVDQU      Y1, 128(R8)
+	VMOVDQU      Y2, 160(R8)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y2
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 192(SI), Y3
+	VPXOR        Y3, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y3, Y1
+	VBROADCASTSD 200(SI), Y4
+	VPXOR        Y4, Y1, Y1
+	VBROADCASTSD 208(SI), Y4
+	VPXOR        Y4, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y5
+	VPBROADCASTQ 64(SI), Y6
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VBROADCASTSD 216(SI), Y3
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 80(SI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 88(SI), Y4
 	VPXOR        Y2, Y6, Y6
-	VPSLLD       $0x01, Y1, Y2
-	VBLENDVPS    Y2, Y5, Y6, Y1
-	VBLENDVPS    Y2, Y6, Y5, Y2
-	VMULPS       Y3, Y1, Y1
-	VMOVAPS      Y1, 64(R8)
-	VMULPS       Y3, Y2, Y2
-	VMOVAPS      Y2, 96(R8)
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 96(SI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 104(SI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 112(SI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 120(SI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 128(SI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 136(SI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y3
+	VPSHUFD      $0xf5, Y1, Y6
+	VPBROADCASTQ 144(SI), Y7
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPBROADCASTQ 152(SI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 160(SI), Y7
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y7, Y4, Y4
+	VPBROADCASTQ 168(SI), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
+	VPSHUFD      $0xb1, Y1, Y1
+	VPBROADCASTQ 176(SI), Y5
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y1, Y5, Y5
+	VPBLENDD     $0x55, Y5, Y1, Y1
+	VPSHUFD      $0xb1, Y4, Y2
+	VPBROADCASTQ 184(SI), Y4
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y2, Y2
+	VMOVDQU      Y1, 192(R8)
+	VMOVDQU      Y2, 224(R8)
+
+turn:
+	VMOVDQU      128(R8), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
+	VPSRLD       $0x10, Y1, Y2
+	VPSHUFD      $0xf5, Y3, Y4
+	VPSLLD       $0x10, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VBROADCASTSD 192(SI), Y5
+	VPXOR        Y5, Y4, Y4
+	VCVTDQ2PS    Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y4
+	VCVTDQ2PS    Y1, Y1
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y6
+	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
+	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y1
+	VBROADCASTSD 200(SI), Y5
+	VPXOR        Y5, Y6, Y6
+	VPSRAD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y1, Y5
+	VBROADCASTSD 208(SI), Y7
+	VPXOR        Y7, Y3, Y3
+	VPSUBD       Y5, Y2, Y5
+	VCVTDQ2PS    Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y3
+	VSUBPS       word_3f800000_all<>+0(SB), Y5, Y5
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y6
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y3, Y7
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y5, Y2
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y6, Y8
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y5, Y2
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y5, Y2
+	VPBROADCASTQ 64(SI), Y9
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y9, Y7, Y7
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y5, Y2
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y5, Y2
+	VBROADCASTSD 216(SI), Y4
+	VPXOR        Y4, Y8, Y8
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y5, Y2
+	VMULPS       Y5, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y4
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VMAXPS       word_00000000_all<>+0(SB), Y2, Y2
+	VSQRTPS      Y2, Y2
+	VPSHUFD      $0xf5, Y4, Y8
+	VMOVDQU      160(R8), Y1
+	VPSLLD       $0x02, Y1, Y5
+	VPSHUFD      $0xf5, Y7, Y9
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       word_2f800000_all<>+0(SB), Y5, Y5
+	VPBROADCASTQ 80(SI), Y10
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VMULPS       Y5, Y5, Y3
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y10
+	VPBROADCASTQ 88(SI), Y11
+	VPXOR        Y6, Y9, Y9
+	VPXOR        Y11, Y9, Y9
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y6
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y3, Y10
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y9
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y3, Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y8
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y3, Y10
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y3, Y6
+	VPSHUFD      $0xf5, Y9, Y11
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y3, Y10
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y3, Y6
+	VPSHUFD      $0xf5, Y8, Y12
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y3, Y10
+	VMULPS       Y5, Y6, Y6
+	VPBROADCASTQ 96(SI), Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPAND        word_80000000_all<>+0(SB), Y1, Y3
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTQ 104(SI), Y3
+	VPXOR        Y7, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSLLD       $0x01, Y1, Y3
+	VBLENDVPS    Y3, Y6, Y10, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y4
+	VBLENDVPS    Y3, Y10, Y6, Y3
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y5
+	VMULPS       Y2, Y1, Y1
+	VMOVAPS      Y1, (R8)
+	VPSHUFD      $0xf5, Y4, Y1
+	VMULPS       Y2, Y3, Y3
+	VMOVAPS      Y3, 32(R8)
+	VPSHUFD      $0xf5, Y5, Y3
+	VMOVDQU      192(R8), Y2
+	VPMAXUD      word_00000001_all<>+0(SB), Y2, Y2
+	VPBROADCASTQ 112(SI), Y6
+	VPXOR        Y9, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VPSRLD       $0x10, Y2, Y6
+	VPSLLD       $0x10, Y2, Y2
+	VPBROADCASTQ 120(SI), Y7
+	VPXOR        Y8, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPSRLD       $0x10, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VCVTDQ2PS    Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VFMADD132PS  word_47800000_all<>+0(SB), Y2, Y6
+	VMULPS       word_2f800000_all<>+0(SB), Y6, Y6
+	VPSHUFD      $0xf5, Y3, Y8
+	VPSUBD       word_3f400000_all<>+0(SB), Y6, Y2
+	VPSRAD       $0x17, Y2, Y2
+	VPSHUFD      $0xf5, Y1, Y9
+	VPSLLD       $0x17, Y2, Y7
+	VPSUBD       Y7, Y6, Y7
+	VPBROADCASTQ 128(SI), Y6
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y6, Y8, Y8
+	VCVTDQ2PS    Y2, Y2
+	VSUBPS       word_3f800000_all<>+0(SB), Y7, Y7
+	VPBROADCASTQ 136(SI), Y4
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y5
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y7, Y4
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y7, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y6
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y7, Y4
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y7, Y4
+	VPSHUFD      $0xf5, Y5, Y8
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y7, Y4
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y7, Y4
+	VPSHUFD      $0xf5, Y6, Y9
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y7, Y4
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y7, Y4
+	VPBROADCASTQ 144(SI), Y10
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VMULPS       Y7, Y4, Y4
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y2, Y4
+	VPBROADCASTQ 152(SI), Y2
+	VPXOR        Y1, Y9, Y9
+	VPXOR        Y2, Y9, Y9
+	VMAXPS       word_00000000_all<>+0(SB), Y4, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y2
+	VSQRTPS      Y4, Y4
+	VMOVDQU      224(R8), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y10
+	VPSLLD       $0x02, Y1, Y3
+	VCVTDQ2PS    Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y11
+	VMULPS       word_2f800000_all<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y3, Y7
+	VPSHUFD      $0xf5, Y10, Y12
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y9
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y8
+	VPBROADCASTQ 160(SI), Y13
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y7, Y9
+	VPBROADCASTQ 168(SI), Y5
+	VPXOR        Y6, Y12, Y12
+	VPXOR        Y5, Y12, Y12
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y7, Y8
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y7, Y9
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y5
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y7, Y8
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y7, Y9
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y6
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y7, Y8
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y7, Y9
+	VPSHUFD      $0xb1, Y5, Y5
+	VMULPS       Y3, Y8, Y8
+	VPAND        word_80000000_all<>+0(SB), Y1, Y3
+	VPBROADCASTQ 176(SI), Y7
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y5, Y7, Y7
+	VPBLENDD     $0x55, Y7, Y5, Y5
+	VPXOR        Y3, Y9, Y9
+	VPSLLD       $0x01, Y1, Y1
+	VPSHUFD      $0xb1, Y6, Y3
+	VBLENDVPS    Y1, Y8, Y9, Y2
+	VPBROADCASTQ 184(SI), Y6
+	VPXOR        Y10, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y3, Y3
+	VBLENDVPS    Y1, Y9, Y8, Y1
+	VMULPS       Y4, Y2, Y2
+	VMOVDQU      Y5, 128(R8)
+	VMOVAPS      Y2, 64(R8)
+	VMULPS       Y4, Y1, Y1
+	VMOVDQU      Y3, 160(R8)
+	VMOVAPS      Y1, 96(R8)
 	VCVTPS2PD    (R8), Y1
-	VCVTPS2PD    16(R8), Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y5
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
 	VMOVUPD      (DX), Y2
-	VMOVUPD      32(DX), Y6
 	VBROADCASTSD (AX), Y3
 	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y6, Y6
+	VPSHUFD      $0xf5, Y5, Y6
 	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
 	VBROADCASTSD 64(AX), Y3
 	VANDPD       Y3, Y4, Y3
-	VBROADCASTSD 64(AX), Y7
-	VANDPD       Y7, Y8, Y7
+	VBROADCASTSD 192(SI), Y7
+	VPXOR        Y7, Y6, Y6
 	VADDPD       (BX), Y3, Y3
-	VADDPD       32(BX), Y7, Y7
-	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y6
+	VBROADCASTSD 8(AX), Y7
+	VFMADD231PD  Y7, Y3, Y2
 	VBROADCASTSD 16(AX), Y3
 	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
+	VPSHUFD      $0xf5, Y6, Y3
+	VBROADCASTSD 24(AX), Y7
+	VMULPD       Y7, Y2, Y2
+	VBROADCASTSD 32(AX), Y7
+	VFMADD231PD  Y7, Y1, Y2
+	VBROADCASTSD 200(SI), Y1
+	VPXOR        Y1, Y3, Y3
 	VBROADCASTSD 40(AX), Y1
 	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
 	VMOVUPD      Y2, (DX)
-	VMOVUPD      Y6, 32(DX)
+	VBROADCASTSD 208(SI), Y1
+	VPXOR        Y1, Y5, Y1
 	VMOVUPD      Y4, (CX)
-	VMOVUPD      Y8, 32(CX)
-	VCVTPS2PD    32(R8), Y1
-	VCVTPS2PD    48(R8), Y5
-	VMOVUPD      128(DX), Y2
-	VMOVUPD      160(DX), Y6
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VMOVUPD      128(CX), Y4
-	VMOVUPD      160(CX), Y8
+	VCVTPS2PD    16(R8), Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y4
+	VMOVUPD      32(DX), Y1
+	VBROADCASTSD (AX), Y5
+	VMULPD       Y5, Y1, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y7
+	VMOVUPD      32(CX), Y5
+	VPSHUFD      $0xf5, Y4, Y8
 	VBROADCASTSD 64(AX), Y3
-	VANDPD       Y3, Y4, Y3
-	VBROADCASTSD 64(AX), Y7
-	VANDPD       Y7, Y8, Y7
-	VADDPD       128(BX), Y3, Y3
-	VADDPD       160(BX), Y7, Y7
-	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
+	VANDPD       Y3, Y5, Y3
+	VADDPD       32(BX), Y3, Y3
+	VPSHUFD      $0xf5, Y7, Y9
+	VBROADCASTSD 8(AX), Y10
+	VFMADD231PD  Y10, Y3, Y1
 	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
+	VFMADD231PD  Y3, Y1, Y5
+	VPBROADCASTQ 64(SI), Y3
+	VPXOR        Y6, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
+	VMULPD       Y3, Y1, Y1
 	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
+	VFMADD231PD  Y3, Y2, Y1
+	VBROADCASTSD 216(SI), Y2
+	VPXOR        Y2, Y9, Y9
+	VBROADCASTSD 40(AX), Y2
+	VFMADD231PD  Y2, Y1, Y5
+	VMOVUPD      Y1, 32(DX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y1
+	VMOVUPD      Y5, 32(CX)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y8
+	VCVTPS2PD    32(R8), Y2
+	VMOVUPD      128(DX), Y3
+	VPSHUFD      $0xf5, Y1, Y9
+	VBROADCASTSD (AX), Y5
+	VMULPD       Y5, Y3, Y3
+	VMOVUPD      128(CX), Y6
+	VPSHUFD      $0xf5, Y8, Y10
+	VBROADCASTSD 64(AX), Y5
+	VANDPD       Y5, Y6, Y5
+	VADDPD       128(BX), Y5, Y5
+	VPBROADCASTQ 80(SI), Y11
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y11, Y9, Y9
+	VBROADCASTSD 8(AX), Y4
+	VFMADD231PD  Y4, Y5, Y3
+	VBROADCASTSD 16(AX), Y4
+	VFMADD231PD  Y4, Y3, Y6
+	VPBROADCASTQ 88(SI), Y4
+	VPXOR        Y7, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VBROADCASTSD 24(AX), Y4
+	VMULPD       Y4, Y3, Y3
+	VBROADCASTSD 32(AX), Y4
+	VFMADD231PD  Y4, Y2, Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y10, Y2
+	VBROADCASTSD 40(AX), Y4
+	VFMADD231PD  Y4, Y3, Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y9, Y4
+	VMOVUPD      Y3, 128(DX)
+	VMOVUPD      Y6, 128(CX)
+	VPSHUFD      $0xf5, Y2, Y7
+	VCVTPS2PD    48(R8), Y3
+	VMOVUPD      160(DX), Y5
+	VPSHUFD      $0xf5, Y4, Y9
+	VBROADCASTSD (AX), Y6
+	VMULPD       Y6, Y5, Y5
+	VMOVUPD      160(CX), Y6
+	VPBROADCASTQ 96(SI), Y10
+	VPXOR        Y1, Y7, Y7
+	VPXOR        Y10, Y7, Y7
+	VBROADCASTSD 64(AX), Y1
+	VANDPD       Y1, Y6, Y1
+	VADDPD       160(BX), Y1, Y1
+	VPBROADCASTQ 104(SI), Y10
+	VPXOR        Y8, Y9, Y9
+	VPXOR        Y10, Y9, Y9
+	VBROADCASTSD 8(AX), Y8
+	VFMADD231PD  Y8, Y1, Y5
+	VBROADCASTSD 16(AX), Y1
 	VFMADD231PD  Y1, Y5, Y6
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VMOVUPD      Y2, 128(DX)
-	VMOVUPD      Y6, 160(DX)
-	VMOVUPD      Y4, 128(CX)
-	VMOVUPD      Y8, 160(CX)
-	VCVTPS2PD    64(R8), Y1
-	VCVTPS2PD    80(R8), Y5
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y6
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VMOVUPD      64(CX), Y4
-	VMOVUPD      96(CX), Y8
-	VBROADCASTSD 64(AX), Y3
-	VANDPD       Y3, Y4, Y3
-	VBROADCASTSD 64(AX), Y7
-	VANDPD       Y7, Y8, Y7
-	VADDPD       64(BX), Y3, Y3
-	VADDPD       96(BX), Y7, Y7
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y1
+	VBROADCASTSD 24(AX), Y8
+	VMULPD       Y8, Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VBROADCASTSD 32(AX), Y8
+	VFMADD231PD  Y8, Y3, Y5
+	VBROADCASTSD 40(AX), Y3
+	VFMADD231PD  Y3, Y5, Y6
+	VPSHUFD      $0xf5, Y1, Y3
+	VMOVUPD      Y5, 160(DX)
+	VMOVUPD      Y6, 160(CX)
+	VPSHUFD      $0xf5, Y7, Y8
+	VCVTPS2PD    64(R8), Y5
+	VMOVUPD      64(DX), Y6
+	VPBROADCASTQ 112(SI), Y9
+	VPXOR        Y2, Y3, Y3
+	VPXOR        Y9, Y3, Y3
+	VBROADCASTSD (AX), Y2
+	VMULPD       Y2, Y6, Y6
+	VMOVUPD      64(CX), Y2
+	VPBROADCASTQ 120(SI), Y9
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VBROADCASTSD 64(AX), Y4
+	VANDPD       Y4, Y2, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y8
+	VADDPD       64(BX), Y4, Y4
 	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
+	VFMADD231PD  Y9, Y4, Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VBROADCASTSD 16(AX), Y4
+	VFMADD231PD  Y4, Y6, Y2
+	VBROADCASTSD 24(AX), Y4
+	VMULPD       Y4, Y6, Y6
+	VPSHUFD      $0xf5, Y8, Y4
+	VBROADCASTSD 32(AX), Y9
+	VFMADD231PD  Y9, Y5, Y6
+	VBROADCASTSD 40(AX), Y5
+	VFMADD231PD  Y5, Y6, Y2
+	VPSHUFD      $0xf5, Y3, Y5
+	VMOVUPD      Y6, 64(DX)
+	VMOVUPD      Y2, 64(CX)
+	VPBROADCASTQ 128(SI), Y2
+	VPXOR        Y1, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VCVTPS2PD    80(R8), Y1
+	VMOVUPD      96(DX), Y2
+	VPBROADCASTQ 136(SI), Y6
+	VPXOR        Y7, Y5, Y5
+	VPXOR        Y6, Y5, Y5
+	VBROADCASTSD (AX), Y6
+	VMULPD       Y6, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y7
+	VMOVUPD      96(CX), Y6
+	VBROADCASTSD 64(AX), Y5
+	VANDPD       Y5, Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
+	VADDPD       96(BX), Y5, Y5
+	VBROADCASTSD 8(AX), Y9
+	VFMADD231PD  Y9, Y5, Y2
+	VPSHUFD      $0xf5, Y7, Y5
+	VBROADCASTSD 16(AX), Y9
+	VFMADD231PD  Y9, Y2, Y6
+	VBROADCASTSD 24(AX), Y9
+	VMULPD       Y9, Y2, Y2
+	VPSHUFD      $0xf5, Y4, Y9
+	VBROADCASTSD 32(AX), Y10
+	VFMADD231PD  Y10, Y1, Y2
 	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VMOVUPD      Y2, 64(DX)
-	VMOVUPD      Y6, 96(DX)
-	VMOVUPD      Y4, 64(CX)
-	VMOVUPD      Y8, 96(CX)
+	VFMADD231PD  Y1, Y2, Y6
+	VPBROADCASTQ 144(SI), Y1
+	VPXOR        Y8, Y5, Y5
+	VPXOR        Y1, Y5, Y5
+	VMOVUPD      Y2, 96(DX)
+	VMOVUPD      Y6, 96(CX)
+	VPBROADCASTQ 152(SI), Y1
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y1, Y9, Y9
 	VCVTPS2PD    96(R8), Y1
-	VCVTPS2PD    112(R8), Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y3
 	VMOVUPD      192(DX), Y2
-	VMOVUPD      224(DX), Y6
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD (AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VMOVUPD      192(CX), Y4
-	VMOVUPD      224(CX), Y8
-	VBROADCASTSD 64(AX), Y3
-	VANDPD       Y3, Y4, Y3
-	VBROADCASTSD 64(AX), Y7
-	VANDPD       Y7, Y8, Y7
-	VADDPD       192(BX), Y3, Y3
-	VADDPD       224(BX), Y7, Y7
-	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
+	VBROADCASTSD (AX), Y6
+	VMULPD       Y6, Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y5, Y8
+	VMOVUPD      192(CX), Y6
+	VBROADCASTSD 64(AX), Y5
+	VANDPD       Y5, Y6, Y5
+	VPSHUFD      $0xf5, Y3, Y9
+	VADDPD       192(BX), Y5, Y5
+	VBROADCASTSD 8(AX), Y10
+	VFMADD231PD  Y10, Y5, Y2
+	VPSHUFD      $0xf5, Y8, Y5
+	VBROADCASTSD 16(AX), Y10
+	VFMADD231PD  Y10, Y2, Y6
+	VBROADCASTSD 24(AX), Y10
+	VMULPD       Y10, Y2, Y2
+	VPBROADCASTQ 160(SI), Y10
+	VPXOR        Y7, Y9, Y9
+	VPXOR        Y10, Y9, Y9
+	VBROADCASTSD 32(AX), Y7
+	VFMADD231PD  Y7, Y1, Y2
+	VPBROADCASTQ 168(SI), Y1
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y1, Y5, Y5
 	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
+	VFMADD231PD  Y1, Y2, Y6
 	VMOVUPD      Y2, 192(DX)
-	VMOVUPD      Y6, 224(DX)
-	VMOVUPD      Y4, 192(CX)
-	VMOVUPD      Y8, 224(CX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y1
+	VMOVUPD      Y6, 192(CX)
+	VCVTPS2PD    112(R8), Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y9, Y5
+	VMOVUPD      224(DX), Y4
+	VBROADCASTSD (AX), Y6
+	VMULPD       Y6, Y4, Y4
+	VPSHUFD      $0xb1, Y1, Y7
+	VMOVUPD      224(CX), Y6
+	VBROADCASTSD 64(AX), Y1
+	VANDPD       Y1, Y6, Y1
+	VPBROADCASTQ 176(SI), Y9
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y7, Y9, Y9
+	VPBLENDD     $0x55, Y9, Y7, Y7
+	VADDPD       224(BX), Y1, Y1
+	VBROADCASTSD 8(AX), Y3
+	VFMADD231PD  Y3, Y1, Y4
+	VPSHUFD      $0xb1, Y5, Y1
+	VBROADCASTSD 16(AX), Y3
+	VFMADD231PD  Y3, Y4, Y6
+	VPBROADCASTQ 184(SI), Y3
+	VPXOR        Y8, Y3, Y3
+	VPXOR        Y1, Y3, Y3
+	VPBLENDD     $0x55, Y3, Y1, Y1
+	VBROADCASTSD 24(AX), Y3
+	VMULPD       Y3, Y4, Y4
+	VBROADCASTSD 32(AX), Y3
+	VFMADD231PD  Y3, Y2, Y4
+	VMOVDQU      Y7, 192(R8)
+	VBROADCASTSD 40(AX), Y2
+	VFMADD231PD  Y2, Y4, Y6
+	VMOVUPD      Y4, 224(DX)
+	VMOVDQU      Y1, 224(R8)
+	VMOVUPD      Y6, 224(CX)
 	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000100, BX
 	ADDQ         56(AX), CX
 	DECQ         DI
 	JNZ          turn
-	LDMXCSR      192(SP)
+	LDMXCSR      320(SP)
 	VZEROUPPER
 	RET
 
 // func NoiseStepAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, turns int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·NoiseStepAVX2(SB), NOSPLIT, $208-56
+TEXT ·NoiseStepAVX2(SB), NOSPLIT, $336-56
 	MOVQ         coefficients+8(FP), AX
 	MOVQ         theta+16(FP), CX
 	MOVQ         r+24(FP), DX
@@ -2290,555 +2816,699 @@ TEXT ·NoiseStepAVX2(SB), NOSPLIT, $208-56
 	VPADDQ       lanes<>+0(SB), Y0, Y0
 	LEAQ         63(SP), R9
 	ANDQ         $-64, R9
-	STMXCSR      192(SP)
-	MOVL         192(SP), R10
+	STMXCSR      320(SP)
+	MOVL         320(SP), R10
 	ORL          $0x00008040, R10
-	MOVL         R10, 200(SP)
-	LDMXCSR      200(SP)
-
-turn:
-	VPBROADCASTQ quad_00000000d2511f53<>+0(SB), Y1
-	VPBROADCASTQ quad_00000000cd9e8d57<>+0(SB), Y2
-	VPMULUDQ     Y1, Y0, Y4
-	VBROADCASTSD quad_0000000000000004<>+0(SB), Y3
-	VPADDQ       Y3, Y0, Y0
-	VPSHUFD      $0xf5, Y4, Y3
-	VBROADCASTSD 192(DI), Y5
-	VPXOR        Y5, Y3, Y3
-	VPMULUDQ     Y1, Y0, Y6
-	VBROADCASTSD quad_0000000000000004<>+0(SB), Y5
-	VPADDQ       Y5, Y0, Y0
-	VPSHUFD      $0xf5, Y6, Y5
-	VBROADCASTSD 192(DI), Y7
-	VPXOR        Y7, Y5, Y5
-	VPMULUDQ     Y2, Y3, Y8
-	VPSHUFD      $0xf5, Y8, Y3
-	VBROADCASTSD 200(DI), Y7
-	VPXOR        Y7, Y3, Y3
-	VBROADCASTSD 208(DI), Y7
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y5, Y10
-	VPSHUFD      $0xf5, Y10, Y5
-	VBROADCASTSD 200(DI), Y7
-	VPXOR        Y7, Y5, Y5
-	VBROADCASTSD 208(DI), Y7
-	VPXOR        Y7, Y6, Y9
-	VPMULUDQ     Y2, Y4, Y7
-	VPMULUDQ     Y1, Y3, Y6
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSHUFD      $0xf5, Y6, Y4
-	VPBROADCASTQ 64(DI), Y11
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y11, Y3, Y3
-	VBROADCASTSD 216(DI), Y8
-	VPXOR        Y8, Y4, Y4
-	VPMULUDQ     Y2, Y9, Y9
-	VPMULUDQ     Y1, Y5, Y8
-	VPSHUFD      $0xf5, Y9, Y5
-	VPSHUFD      $0xf5, Y8, Y12
-	VPBROADCASTQ 64(DI), Y11
-	VPXOR        Y10, Y5, Y5
-	VPXOR        Y11, Y5, Y5
-	VBROADCASTSD 216(DI), Y10
-	VPXOR        Y10, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y11
-	VPMULUDQ     Y1, Y3, Y10
-	VPSHUFD      $0xf5, Y11, Y3
-	VPSHUFD      $0xf5, Y10, Y4
-	VPBROADCASTQ 80(DI), Y13
-	VPXOR        Y7, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 88(DI), Y7
-	VPXOR        Y6, Y4, Y4
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y7
-	VPMULUDQ     Y1, Y5, Y6
-	VPSHUFD      $0xf5, Y7, Y5
-	VPSHUFD      $0xf5, Y6, Y12
-	VPBROADCASTQ 80(DI), Y13
-	VPXOR        Y9, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 88(DI), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y9
-	VPMULUDQ     Y1, Y3, Y8
-	VPSHUFD      $0xf5, Y9, Y3
-	VPSHUFD      $0xf5, Y8, Y4
-	VPBROADCASTQ 96(DI), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 104(DI), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y11
-	VPMULUDQ     Y1, Y5, Y10
-	VPSHUFD      $0xf5, Y11, Y5
-	VPSHUFD      $0xf5, Y10, Y12
-	VPBROADCASTQ 96(DI), Y13
-	VPXOR        Y7, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 104(DI), Y7
-	VPXOR        Y6, Y12, Y12
-	VPXOR        Y7, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y7
-	VPMULUDQ     Y1, Y3, Y6
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSHUFD      $0xf5, Y6, Y4
-	VPBROADCASTQ 112(DI), Y13
-	VPXOR        Y9, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 120(DI), Y9
-	VPXOR        Y8, Y4, Y4
-	VPXOR        Y9, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y9
-	VPMULUDQ     Y1, Y5, Y8
-	VPSHUFD      $0xf5, Y9, Y5
-	VPSHUFD      $0xf5, Y8, Y12
-	VPBROADCASTQ 112(DI), Y13
-	VPXOR        Y11, Y5, Y5
-	VPXOR        Y13, Y5, Y5
-	VPBROADCASTQ 120(DI), Y11
-	VPXOR        Y10, Y12, Y12
-	VPXOR        Y11, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y11
-	VPMULUDQ     Y1, Y3, Y10
-	VPSHUFD      $0xf5, Y11, Y3
-	VPSHUFD      $0xf5, Y10, Y4
-	VPBROADCASTQ 128(DI), Y13
-	VPXOR        Y7, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 136(DI), Y7
-	VPXOR        Y6, Y4, Y4
-	VPXOR        Y7, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y6
-	VPMULUDQ     Y1, Y5, Y5
-	VPSHUFD      $0xf5, Y6, Y7
-	VPSHUFD      $0xf5, Y5, Y12
-	VPBROADCASTQ 128(DI), Y13
-	VPXOR        Y9, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VPBROADCASTQ 136(DI), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VPMULUDQ     Y2, Y4, Y9
-	VPMULUDQ     Y1, Y3, Y8
-	VPSHUFD      $0xf5, Y9, Y3
-	VPSHUFD      $0xf5, Y8, Y4
-	VPBROADCASTQ 144(DI), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VPBROADCASTQ 152(DI), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VPMULUDQ     Y2, Y12, Y12
-	VPMULUDQ     Y1, Y7, Y11
-	VPSHUFD      $0xf5, Y12, Y7
-	VPSHUFD      $0xf5, Y11, Y10
-	VPBROADCASTQ 144(DI), Y13
-	VPXOR        Y6, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VPBROADCASTQ 152(DI), Y6
-	VPXOR        Y5, Y10, Y10
-	VPXOR        Y6, Y10, Y10
-	VPMULUDQ     Y2, Y4, Y4
-	VPMULUDQ     Y1, Y3, Y5
-	VPSHUFD      $0xf5, Y4, Y6
-	VPSHUFD      $0xf5, Y5, Y3
-	VPBROADCASTQ 160(DI), Y13
-	VPXOR        Y9, Y6, Y6
-	VPXOR        Y13, Y6, Y6
-	VPBROADCASTQ 168(DI), Y9
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y9, Y3, Y3
-	VPMULUDQ     Y2, Y10, Y8
-	VPMULUDQ     Y1, Y7, Y7
-	VPSHUFD      $0xf5, Y8, Y9
-	VPSHUFD      $0xf5, Y7, Y10
-	VPBROADCASTQ 160(DI), Y13
-	VPXOR        Y12, Y9, Y9
-	VPXOR        Y13, Y9, Y9
-	VPBROADCASTQ 168(DI), Y12
-	VPXOR        Y11, Y10, Y10
-	VPXOR        Y12, Y10, Y10
-	VPMULUDQ     Y2, Y3, Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPSHUFD      $0xb1, Y3, Y3
-	VPBROADCASTQ 176(DI), Y11
-	VPXOR        Y4, Y11, Y11
-	VPXOR        Y3, Y11, Y11
-	VPBLENDD     $0x55, Y11, Y3, Y3
-	VPSHUFD      $0xb1, Y6, Y4
-	VPBROADCASTQ 184(DI), Y6
-	VPXOR        Y5, Y6, Y6
+	MOVL         R10, 328(SP)
+	LDMXCSR      328(SP)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y2
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 192(DI), Y3
+	VPXOR        Y3, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y3, Y1
+	VBROADCASTSD 200(DI), Y4
+	VPXOR        Y4, Y1, Y1
+	VBROADCASTSD 208(DI), Y4
+	VPXOR        Y4, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y5
+	VPBROADCASTQ 64(DI), Y6
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VBROADCASTSD 216(DI), Y3
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 80(DI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 88(DI), Y4
+	VPXOR        Y2, Y6, Y6
 	VPXOR        Y4, Y6, Y6
-	VPBLENDD     $0x55, Y6, Y4, Y4
-	VPMULUDQ     Y2, Y10, Y2
-	VPMULUDQ     Y1, Y9, Y1
-	VPSHUFD      $0xb1, Y2, Y2
-	VPBROADCASTQ 176(DI), Y5
-	VPXOR        Y8, Y5, Y5
-	VPXOR        Y2, Y5, Y5
-	VPBLENDD     $0x55, Y5, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 96(DI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 104(DI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 112(DI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 120(DI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 128(DI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 136(DI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y3
+	VPSHUFD      $0xf5, Y1, Y6
+	VPBROADCASTQ 144(DI), Y7
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPBROADCASTQ 152(DI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 160(DI), Y7
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y7, Y4, Y4
+	VPBROADCASTQ 168(DI), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
 	VPSHUFD      $0xb1, Y1, Y1
-	VPBROADCASTQ 184(DI), Y5
-	VPXOR        Y7, Y5, Y5
+	VPBROADCASTQ 176(DI), Y5
+	VPXOR        Y2, Y5, Y5
 	VPXOR        Y1, Y5, Y5
 	VPBLENDD     $0x55, Y5, Y1, Y1
-	VBROADCASTSS word_00000001<>+0(SB), Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPSRLD       $0x10, Y3, Y5
-	VPSLLD       $0x10, Y3, Y3
-	VPSRLD       $0x10, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_47800000<>+0(SB), Y6
-	VFMADD132PS  Y6, Y3, Y5
-	VBROADCASTSS word_2f800000<>+0(SB), Y3
-	VMULPS       Y3, Y5, Y5
-	VBROADCASTSS word_3f400000<>+0(SB), Y3
-	VPSUBD       Y3, Y5, Y3
-	VPSRAD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y3, Y6
-	VPSUBD       Y6, Y5, Y6
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_3f800000<>+0(SB), Y5
-	VSUBPS       Y5, Y6, Y6
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y5
-	VBROADCASTSS word_3e77a265<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_be99914c<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3eac43ff<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_becc8cb7<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3effee57<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_bf2aab05<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_3f80000b<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VBROADCASTSS word_c0000000<>+0(SB), Y7
-	VFMADD213PS  Y7, Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VBROADCASTSS word_bfb17218<>+0(SB), Y6
-	VFMADD231PS  Y6, Y3, Y5
-	VBROADCASTSS word_00000000<>+0(SB), Y3
-	VMAXPS       Y3, Y5, Y5
-	VSQRTPS      Y5, Y5
-	VPSLLD       $0x02, Y4, Y3
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS word_2f800000<>+0(SB), Y6
-	VMULPS       Y6, Y3, Y3
-	VMULPS       Y3, Y3, Y6
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y8
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y7
-	VBROADCASTSS word_bcaae2bd<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_3da32f62<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_3e81e0ee<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_bf255ddd<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_bf9de9e6<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VBROADCASTSS word_3fc90fdb<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y7
-	VBROADCASTSS word_3f800000<>+0(SB), Y9
-	VFMADD213PS  Y9, Y6, Y8
-	VMULPS       Y3, Y7, Y7
-	VBROADCASTSS word_80000000<>+0(SB), Y3
-	VPAND        Y3, Y4, Y3
-	VPXOR        Y3, Y8, Y8
-	VPSLLD       $0x01, Y4, Y4
-	VBLENDVPS    Y4, Y7, Y8, Y3
-	VBLENDVPS    Y4, Y8, Y7, Y4
-	VMULPS       Y5, Y3, Y3
-	VMOVAPS      Y3, (R9)
-	VMULPS       Y5, Y4, Y4
-	VMOVAPS      Y4, 32(R9)
-	VBROADCASTSS word_00000001<>+0(SB), Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPSRLD       $0x10, Y2, Y3
-	VPSLLD       $0x10, Y2, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_47800000<>+0(SB), Y4
-	VFMADD132PS  Y4, Y2, Y3
-	VBROADCASTSS word_2f800000<>+0(SB), Y2
-	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS word_3f400000<>+0(SB), Y2
-	VPSUBD       Y2, Y3, Y2
-	VPSRAD       $0x17, Y2, Y2
-	VPSLLD       $0x17, Y2, Y4
-	VPSUBD       Y4, Y3, Y4
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_3f800000<>+0(SB), Y3
-	VSUBPS       Y3, Y4, Y4
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y3
-	VBROADCASTSS word_3e77a265<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_be99914c<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3eac43ff<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_becc8cb7<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3effee57<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_bf2aab05<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_3f80000b<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VBROADCASTSS word_c0000000<>+0(SB), Y5
-	VFMADD213PS  Y5, Y4, Y3
-	VMULPS       Y4, Y3, Y3
-	VBROADCASTSS word_bfb17218<>+0(SB), Y4
-	VFMADD231PS  Y4, Y2, Y3
-	VBROADCASTSS word_00000000<>+0(SB), Y2
-	VMAXPS       Y2, Y3, Y3
-	VSQRTPS      Y3, Y3
-	VPSLLD       $0x02, Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS word_2f800000<>+0(SB), Y4
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y2, Y2, Y4
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y6
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y5
-	VBROADCASTSS word_bcaae2bd<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_3da32f62<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_3e81e0ee<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_bf255ddd<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_bf9de9e6<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VBROADCASTSS word_3fc90fdb<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y5
-	VBROADCASTSS word_3f800000<>+0(SB), Y7
-	VFMADD213PS  Y7, Y4, Y6
-	VMULPS       Y2, Y5, Y5
-	VBROADCASTSS word_80000000<>+0(SB), Y2
-	VPAND        Y2, Y1, Y2
+	VPSHUFD      $0xb1, Y4, Y2
+	VPBROADCASTQ 184(DI), Y4
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y2, Y2
+	VMOVDQU      Y1, 128(R9)
+	VMOVDQU      Y2, 160(R9)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y2
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 192(DI), Y3
+	VPXOR        Y3, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y3, Y1
+	VBROADCASTSD 200(DI), Y4
+	VPXOR        Y4, Y1, Y1
+	VBROADCASTSD 208(DI), Y4
+	VPXOR        Y4, Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y5
+	VPBROADCASTQ 64(DI), Y6
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y6, Y1, Y1
+	VBROADCASTSD 216(DI), Y3
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 80(DI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 88(DI), Y4
 	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 96(DI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 104(DI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y1
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 112(DI), Y7
+	VPXOR        Y4, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 120(DI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y4, Y1
+	VPSHUFD      $0xf5, Y2, Y6
+	VPBROADCASTQ 128(DI), Y7
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y7, Y1, Y1
+	VPBROADCASTQ 136(DI), Y5
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y3
+	VPSHUFD      $0xf5, Y1, Y6
+	VPBROADCASTQ 144(DI), Y7
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y7, Y3, Y3
+	VPBROADCASTQ 152(DI), Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VPSHUFD      $0xf5, Y2, Y4
+	VPSHUFD      $0xf5, Y3, Y6
+	VPBROADCASTQ 160(DI), Y7
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y7, Y4, Y4
+	VPBROADCASTQ 168(DI), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
+	VPSHUFD      $0xb1, Y1, Y1
+	VPBROADCASTQ 176(DI), Y5
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y1, Y5, Y5
+	VPBLENDD     $0x55, Y5, Y1, Y1
+	VPSHUFD      $0xb1, Y4, Y2
+	VPBROADCASTQ 184(DI), Y4
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPBLENDD     $0x55, Y4, Y2, Y2
+	VMOVDQU      Y1, 192(R9)
+	VMOVDQU      Y2, 224(R9)
+
+turn:
+	VMOVDQU      128(R9), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
+	VPSRLD       $0x10, Y1, Y2
+	VPSHUFD      $0xf5, Y3, Y4
+	VPSLLD       $0x10, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VBROADCASTSD 192(DI), Y5
+	VPXOR        Y5, Y4, Y4
+	VCVTDQ2PS    Y2, Y2
+	VCVTDQ2PS    Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y4
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
+	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
+	VPSHUFD      $0xf5, Y4, Y6
+	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y1
+	VPSRAD       $0x17, Y1, Y1
+	VBROADCASTSD 200(DI), Y5
+	VPXOR        Y5, Y6, Y6
+	VPSLLD       $0x17, Y1, Y5
+	VPSUBD       Y5, Y2, Y5
+	VBROADCASTSD 208(DI), Y2
+	VPXOR        Y2, Y3, Y2
+	VCVTDQ2PS    Y1, Y1
+	VSUBPS       word_3f800000_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y3
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y2
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y5, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y6
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y5, Y2
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y3, Y7
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y5, Y2
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y6, Y8
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y5, Y2
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y5, Y2
+	VPBROADCASTQ 64(DI), Y9
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y9, Y7, Y7
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y5, Y2
+	VMULPS       Y5, Y2, Y2
+	VBROADCASTSD 216(DI), Y4
+	VPXOR        Y4, Y8, Y8
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y2
+	VMAXPS       word_00000000_all<>+0(SB), Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y5
+	VSQRTPS      Y2, Y2
+	VMOVDQU      160(R9), Y1
+	VPSLLD       $0x02, Y1, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y10
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       word_2f800000_all<>+0(SB), Y4, Y4
+	VPSHUFD      $0xf5, Y5, Y11
+	VMULPS       Y4, Y4, Y7
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y9
+	VPSHUFD      $0xf5, Y10, Y12
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y8
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y7, Y9
+	VPBROADCASTQ 80(DI), Y13
+	VPXOR        Y3, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y7, Y8
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y7, Y9
+	VPBROADCASTQ 88(DI), Y3
+	VPXOR        Y6, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y7, Y8
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y7, Y9
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y3
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y7, Y8
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y7, Y9
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y6
+	VMULPS       Y4, Y8, Y8
+	VPAND        word_80000000_all<>+0(SB), Y1, Y4
+	VPSHUFD      $0xf5, Y3, Y7
+	VPXOR        Y4, Y9, Y9
+	VPSLLD       $0x01, Y1, Y4
+	VPSHUFD      $0xf5, Y6, Y11
+	VBLENDVPS    Y4, Y8, Y9, Y1
+	VBLENDVPS    Y4, Y9, Y8, Y4
+	VPBROADCASTQ 96(DI), Y8
+	VPXOR        Y5, Y7, Y7
+	VPXOR        Y8, Y7, Y7
+	VMULPS       Y2, Y1, Y1
+	VMOVAPS      Y1, (R9)
+	VPBROADCASTQ 104(DI), Y1
+	VPXOR        Y10, Y11, Y11
+	VPXOR        Y1, Y11, Y11
+	VMULPS       Y2, Y4, Y4
+	VMOVAPS      Y4, 32(R9)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y11, Y2
+	VMOVDQU      192(R9), Y1
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y5
+	VPSRLD       $0x10, Y1, Y4
+	VPSLLD       $0x10, Y1, Y1
+	VPSHUFD      $0xf5, Y2, Y7
+	VPSRLD       $0x10, Y1, Y1
+	VCVTDQ2PS    Y4, Y4
+	VPSHUFD      $0xf5, Y5, Y8
+	VCVTDQ2PS    Y1, Y1
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y4
+	VPBROADCASTQ 112(DI), Y1
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y1, Y7, Y7
+	VMULPS       word_2f800000_all<>+0(SB), Y4, Y4
+	VPSUBD       word_3f400000_all<>+0(SB), Y4, Y1
+	VPBROADCASTQ 120(DI), Y3
+	VPXOR        Y6, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRAD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y1, Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y6
+	VPSUBD       Y3, Y4, Y3
+	VCVTDQ2PS    Y1, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VSUBPS       word_3f800000_all<>+0(SB), Y3, Y3
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y4
+	VPSHUFD      $0xf5, Y6, Y8
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y3, Y4
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y3, Y4
+	VPSHUFD      $0xf5, Y7, Y9
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y3, Y4
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y3, Y4
+	VPBROADCASTQ 128(DI), Y10
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y3, Y4
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y3, Y4
+	VPBROADCASTQ 136(DI), Y2
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y2, Y9, Y9
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y3, Y4
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y3, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y2
+	VMULPS       Y3, Y4, Y4
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y5
+	VMAXPS       word_00000000_all<>+0(SB), Y4, Y4
+	VSQRTPS      Y4, Y4
+	VPSHUFD      $0xf5, Y2, Y8
+	VMOVDQU      224(R9), Y1
+	VPSLLD       $0x02, Y1, Y3
+	VPSHUFD      $0xf5, Y5, Y9
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       word_2f800000_all<>+0(SB), Y3, Y3
+	VPBROADCASTQ 144(DI), Y10
+	VPXOR        Y6, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VMULPS       Y3, Y3, Y6
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y10
+	VPBROADCASTQ 152(DI), Y11
+	VPXOR        Y7, Y9, Y9
+	VPXOR        Y11, Y9, Y9
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y7
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y6, Y10
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y6, Y7
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y9
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y6, Y10
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y6, Y7
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y8
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y6, Y10
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y6, Y7
+	VPSHUFD      $0xf5, Y9, Y11
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y6, Y10
+	VMULPS       Y3, Y7, Y7
+	VPSHUFD      $0xf5, Y8, Y6
+	VPAND        word_80000000_all<>+0(SB), Y1, Y3
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTQ 160(DI), Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
 	VPSLLD       $0x01, Y1, Y2
-	VBLENDVPS    Y2, Y5, Y6, Y1
-	VBLENDVPS    Y2, Y6, Y5, Y2
-	VMULPS       Y3, Y1, Y1
+	VBLENDVPS    Y2, Y7, Y10, Y1
+	VPBROADCASTQ 168(DI), Y3
+	VPXOR        Y5, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VBLENDVPS    Y2, Y10, Y7, Y2
+	VMULPS       Y4, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y3
 	VMOVAPS      Y1, 64(R9)
-	VMULPS       Y3, Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y1
 	VMOVAPS      Y2, 96(R9)
-	VCVTPS2PD    (R9), Y1
-	VCVTPS2PD    16(R9), Y5
-	VMOVUPD      (DX), Y2
-	VMOVUPD      32(DX), Y6
+	VCVTPS2PD    (R9), Y2
+	VPSHUFD      $0xb1, Y3, Y5
+	VMOVUPD      (DX), Y3
 	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VCVTPS2PD    (BX), Y3
-	VCVTPS2PD    16(BX), Y7
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y8, Y7, Y7
-	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y2, Y2
-	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y6, Y6
-	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
+	VPBROADCASTQ 176(DI), Y6
+	VPXOR        Y9, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y5, Y5
+	VBROADCASTSD 48(AX), Y6
+	VFMADD231PD  Y6, Y3, Y4
+	VCVTPS2PD    (BX), Y6
+	VPSHUFD      $0xb1, Y1, Y1
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD (AX), Y7
+	VMULPD       Y7, Y3, Y3
+	VPBROADCASTQ 184(DI), Y7
+	VPXOR        Y8, Y7, Y7
+	VPXOR        Y1, Y7, Y7
+	VPBLENDD     $0x55, Y7, Y1, Y1
+	VBROADCASTSD 8(AX), Y7
+	VFMADD231PD  Y7, Y6, Y3
+	VBROADCASTSD 16(AX), Y6
+	VFMADD231PD  Y6, Y3, Y4
+	VMOVDQU      Y5, 128(R9)
+	VBROADCASTSD 24(AX), Y5
+	VMULPD       Y5, Y3, Y3
+	VBROADCASTSD 32(AX), Y5
+	VFMADD231PD  Y5, Y2, Y3
+	VMOVDQU      Y1, 160(R9)
 	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VMOVUPD      Y2, (DX)
-	VMOVUPD      Y6, 32(DX)
+	VFMADD231PD  Y1, Y3, Y4
+	VMOVUPD      Y3, (DX)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y1
+	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
 	VMOVUPD      Y4, (CX)
-	VMOVUPD      Y8, 32(CX)
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
+	VBROADCASTSD 48(AX), Y2
+	VFMADD231PD  Y2, Y3, Y4
+	VPSHUFD      $0xf5, Y1, Y2
 	VCVTPD2PSY   Y4, X4
 	VMOVUPS      X4, (SI)
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, 16(SI)
-	VCVTPS2PD    32(R9), Y1
-	VCVTPS2PD    48(R9), Y5
-	VMOVUPD      128(DX), Y2
-	VMOVUPD      160(DX), Y6
-	VMOVUPD      128(CX), Y4
-	VMOVUPD      160(CX), Y8
+	VCVTPS2PD    16(R9), Y3
+	VBROADCASTSD 192(DI), Y4
+	VPXOR        Y4, Y2, Y2
+	VMOVUPD      32(DX), Y4
+	VMOVUPD      32(CX), Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y6
+	VBROADCASTSD 48(AX), Y2
+	VFMADD231PD  Y2, Y4, Y5
+	VCVTPS2PD    16(BX), Y2
+	VPSHUFD      $0xf5, Y6, Y7
+	VADDPD       Y5, Y2, Y2
+	VBROADCASTSD (AX), Y8
+	VMULPD       Y8, Y4, Y4
+	VBROADCASTSD 200(DI), Y8
+	VPXOR        Y8, Y7, Y7
+	VBROADCASTSD 8(AX), Y8
+	VFMADD231PD  Y8, Y2, Y4
+	VBROADCASTSD 16(AX), Y2
+	VFMADD231PD  Y2, Y4, Y5
+	VBROADCASTSD 208(DI), Y2
+	VPXOR        Y2, Y1, Y1
+	VBROADCASTSD 24(AX), Y2
+	VMULPD       Y2, Y4, Y4
+	VBROADCASTSD 32(AX), Y2
+	VFMADD231PD  Y2, Y3, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y1
+	VBROADCASTSD 40(AX), Y2
+	VFMADD231PD  Y2, Y4, Y5
+	VMOVUPD      Y4, 32(DX)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y2
+	VMOVUPD      Y5, 32(CX)
 	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VCVTPS2PD    64(BX), Y3
-	VCVTPS2PD    80(BX), Y7
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y8, Y7, Y7
+	VFMADD231PD  Y3, Y4, Y5
+	VPSHUFD      $0xf5, Y1, Y3
+	VCVTPD2PSY   Y5, X5
+	VMOVUPS      X5, 16(SI)
+	VCVTPS2PD    32(R9), Y4
+	VPSHUFD      $0xf5, Y2, Y8
+	VMOVUPD      128(DX), Y5
+	VMOVUPD      128(CX), Y7
+	VPBROADCASTQ 64(DI), Y9
+	VPXOR        Y6, Y3, Y3
+	VPXOR        Y9, Y3, Y3
+	VBROADCASTSD 48(AX), Y6
+	VFMADD231PD  Y6, Y5, Y7
+	VCVTPS2PD    64(BX), Y6
+	VBROADCASTSD 216(DI), Y9
+	VPXOR        Y9, Y8, Y8
+	VADDPD       Y7, Y6, Y6
 	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y2, Y2
-	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y6, Y6
+	VMULPD       Y9, Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y8
 	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
+	VFMADD231PD  Y9, Y6, Y5
+	VBROADCASTSD 16(AX), Y6
+	VFMADD231PD  Y6, Y5, Y7
+	VBROADCASTSD 24(AX), Y6
+	VMULPD       Y6, Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VBROADCASTSD 32(AX), Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VBROADCASTSD 40(AX), Y4
+	VFMADD231PD  Y4, Y5, Y7
+	VPSHUFD      $0xf5, Y8, Y4
+	VMOVUPD      Y5, 128(DX)
+	VMOVUPD      Y7, 128(CX)
+	VPSHUFD      $0xf5, Y3, Y6
+	VBROADCASTSD 48(AX), Y9
+	VFMADD231PD  Y9, Y5, Y7
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, 64(SI)
+	VPBROADCASTQ 80(DI), Y5
+	VPXOR        Y1, Y4, Y4
+	VPXOR        Y5, Y4, Y4
+	VCVTPS2PD    48(R9), Y1
+	VMOVUPD      160(DX), Y5
+	VPBROADCASTQ 88(DI), Y7
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y7, Y6, Y6
+	VMOVUPD      160(CX), Y2
+	VBROADCASTSD 48(AX), Y7
+	VFMADD231PD  Y7, Y5, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y7
+	VCVTPS2PD    80(BX), Y6
+	VADDPD       Y2, Y6, Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
+	VBROADCASTSD (AX), Y9
+	VMULPD       Y9, Y5, Y5
+	VBROADCASTSD 8(AX), Y9
+	VFMADD231PD  Y9, Y6, Y5
+	VPSHUFD      $0xf5, Y7, Y6
+	VBROADCASTSD 16(AX), Y9
+	VFMADD231PD  Y9, Y5, Y2
+	VBROADCASTSD 24(AX), Y9
+	VMULPD       Y9, Y5, Y5
+	VPSHUFD      $0xf5, Y4, Y9
+	VBROADCASTSD 32(AX), Y10
+	VFMADD231PD  Y10, Y1, Y5
 	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VMOVUPD      Y2, 128(DX)
-	VMOVUPD      Y6, 160(DX)
-	VMOVUPD      Y4, 128(CX)
-	VMOVUPD      Y8, 160(CX)
+	VFMADD231PD  Y1, Y5, Y2
+	VPBROADCASTQ 96(DI), Y1
+	VPXOR        Y8, Y6, Y6
+	VPXOR        Y1, Y6, Y6
+	VMOVUPD      Y5, 160(DX)
+	VMOVUPD      Y2, 160(CX)
+	VPBROADCASTQ 104(DI), Y1
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y1, Y9, Y9
 	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VCVTPD2PSY   Y4, X4
-	VMOVUPS      X4, 64(SI)
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, 80(SI)
+	VFMADD231PD  Y1, Y5, Y2
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, 80(SI)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y3
 	VCVTPS2PD    64(R9), Y1
-	VCVTPS2PD    80(R9), Y5
 	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y6
-	VMOVUPD      64(CX), Y4
-	VMOVUPD      96(CX), Y8
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VCVTPS2PD    32(BX), Y3
-	VCVTPS2PD    48(BX), Y7
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y8, Y7, Y7
-	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y2, Y2
-	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y6, Y6
-	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y8
+	VMOVUPD      64(CX), Y6
+	VBROADCASTSD 48(AX), Y5
+	VFMADD231PD  Y5, Y2, Y6
+	VPSHUFD      $0xf5, Y3, Y9
+	VCVTPS2PD    32(BX), Y5
+	VADDPD       Y6, Y5, Y5
+	VPSHUFD      $0xf5, Y8, Y10
+	VBROADCASTSD (AX), Y11
+	VMULPD       Y11, Y2, Y2
+	VBROADCASTSD 8(AX), Y11
+	VFMADD231PD  Y11, Y5, Y2
+	VPBROADCASTQ 112(DI), Y5
+	VPXOR        Y7, Y9, Y9
+	VPXOR        Y5, Y9, Y9
+	VBROADCASTSD 16(AX), Y5
+	VFMADD231PD  Y5, Y2, Y6
+	VBROADCASTSD 24(AX), Y5
+	VMULPD       Y5, Y2, Y2
+	VPBROADCASTQ 120(DI), Y5
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y5, Y10, Y10
+	VBROADCASTSD 32(AX), Y4
+	VFMADD231PD  Y4, Y1, Y2
 	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
+	VFMADD231PD  Y1, Y2, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y10, Y1
 	VMOVUPD      Y2, 64(DX)
-	VMOVUPD      Y6, 96(DX)
-	VMOVUPD      Y4, 64(CX)
-	VMOVUPD      Y8, 96(CX)
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VCVTPD2PSY   Y4, X4
-	VMOVUPS      X4, 32(SI)
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, 48(SI)
+	VMOVUPD      Y6, 64(CX)
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y9, Y4
+	VBROADCASTSD 48(AX), Y5
+	VFMADD231PD  Y5, Y2, Y6
+	VCVTPD2PSY   Y6, X6
+	VMOVUPS      X6, 32(SI)
+	VPSHUFD      $0xf5, Y1, Y7
+	VCVTPS2PD    80(R9), Y2
+	VMOVUPD      96(DX), Y5
+	VPSHUFD      $0xf5, Y4, Y9
+	VMOVUPD      96(CX), Y6
+	VBROADCASTSD 48(AX), Y10
+	VFMADD231PD  Y10, Y5, Y6
+	VPBROADCASTQ 128(DI), Y10
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y10, Y7, Y7
+	VCVTPS2PD    48(BX), Y3
+	VADDPD       Y6, Y3, Y3
+	VPBROADCASTQ 136(DI), Y10
+	VPXOR        Y8, Y9, Y9
+	VPXOR        Y10, Y9, Y9
+	VBROADCASTSD (AX), Y8
+	VMULPD       Y8, Y5, Y5
+	VBROADCASTSD 8(AX), Y8
+	VFMADD231PD  Y8, Y3, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y3
+	VBROADCASTSD 16(AX), Y8
+	VFMADD231PD  Y8, Y5, Y6
+	VBROADCASTSD 24(AX), Y8
+	VMULPD       Y8, Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VBROADCASTSD 32(AX), Y8
+	VFMADD231PD  Y8, Y2, Y5
+	VBROADCASTSD 40(AX), Y2
+	VFMADD231PD  Y2, Y5, Y6
+	VPSHUFD      $0xf5, Y3, Y2
+	VMOVUPD      Y5, 96(DX)
+	VMOVUPD      Y6, 96(CX)
+	VPSHUFD      $0xf5, Y7, Y8
+	VBROADCASTSD 48(AX), Y9
+	VFMADD231PD  Y9, Y5, Y6
+	VCVTPD2PSY   Y6, X6
+	VMOVUPS      X6, 48(SI)
+	VPBROADCASTQ 144(DI), Y5
+	VPXOR        Y1, Y2, Y2
+	VPXOR        Y5, Y2, Y2
 	VCVTPS2PD    96(R9), Y1
-	VCVTPS2PD    112(R9), Y5
-	VMOVUPD      192(DX), Y2
-	VMOVUPD      224(DX), Y6
-	VMOVUPD      192(CX), Y4
-	VMOVUPD      224(CX), Y8
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VCVTPS2PD    96(BX), Y3
-	VCVTPS2PD    112(BX), Y7
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y8, Y7, Y7
+	VMOVUPD      192(DX), Y5
+	VPBROADCASTQ 152(DI), Y6
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y6, Y8, Y8
+	VMOVUPD      192(CX), Y6
+	VBROADCASTSD 48(AX), Y4
+	VFMADD231PD  Y4, Y5, Y6
+	VCVTPS2PD    96(BX), Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y8
+	VADDPD       Y6, Y4, Y4
 	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y2, Y2
-	VBROADCASTSD (AX), Y9
-	VMULPD       Y9, Y6, Y6
+	VMULPD       Y9, Y5, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y2, Y2
 	VBROADCASTSD 8(AX), Y9
-	VFMADD231PD  Y9, Y3, Y2
-	VBROADCASTSD 8(AX), Y3
-	VFMADD231PD  Y3, Y7, Y6
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y6, Y6
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VBROADCASTSD 32(AX), Y1
-	VFMADD231PD  Y1, Y5, Y6
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VMOVUPD      Y2, 192(DX)
-	VMOVUPD      Y6, 224(DX)
-	VMOVUPD      Y4, 192(CX)
-	VMOVUPD      Y8, 224(CX)
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VBROADCASTSD 48(AX), Y1
-	VFMADD231PD  Y1, Y6, Y8
-	VCVTPD2PSY   Y4, X4
-	VMOVUPS      X4, 96(SI)
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, 112(SI)
+	VFMADD231PD  Y9, Y4, Y5
+	VBROADCASTSD 16(AX), Y4
+	VFMADD231PD  Y4, Y5, Y6
+	VPSHUFD      $0xf5, Y8, Y4
+	VBROADCASTSD 24(AX), Y9
+	VMULPD       Y9, Y5, Y5
+	VBROADCASTSD 32(AX), Y9
+	VFMADD231PD  Y9, Y1, Y5
+	VPSHUFD      $0xf5, Y2, Y1
+	VBROADCASTSD 40(AX), Y9
+	VFMADD231PD  Y9, Y5, Y6
+	VMOVUPD      Y5, 192(DX)
+	VPBROADCASTQ 160(DI), Y9
+	VPXOR        Y3, Y4, Y4
+	VPXOR        Y9, Y4, Y4
+	VMOVUPD      Y6, 192(CX)
+	VBROADCASTSD 48(AX), Y3
+	VFMADD231PD  Y3, Y5, Y6
+	VPBROADCASTQ 168(DI), Y3
+	VPXOR        Y7, Y1, Y1
+	VPXOR        Y3, Y1, Y1
+	VCVTPD2PSY   Y6, X6
+	VMOVUPS      X6, 96(SI)
+	VCVTPS2PD    112(R9), Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y6
+	VMOVUPD      224(DX), Y1
+	VMOVUPD      224(CX), Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y7
+	VBROADCASTSD 48(AX), Y4
+	VFMADD231PD  Y4, Y1, Y5
+	VCVTPS2PD    112(BX), Y4
+	VPSHUFD      $0xb1, Y6, Y6
+	VADDPD       Y5, Y4, Y4
+	VBROADCASTSD (AX), Y9
+	VMULPD       Y9, Y1, Y1
+	VPBROADCASTQ 176(DI), Y9
+	VPXOR        Y8, Y9, Y9
+	VPXOR        Y6, Y9, Y9
+	VPBLENDD     $0x55, Y9, Y6, Y6
+	VBROADCASTSD 8(AX), Y8
+	VFMADD231PD  Y8, Y4, Y1
+	VBROADCASTSD 16(AX), Y4
+	VFMADD231PD  Y4, Y1, Y5
+	VPSHUFD      $0xb1, Y7, Y4
+	VBROADCASTSD 24(AX), Y7
+	VMULPD       Y7, Y1, Y1
+	VBROADCASTSD 32(AX), Y7
+	VFMADD231PD  Y7, Y3, Y1
+	VPBROADCASTQ 184(DI), Y3
+	VPXOR        Y2, Y3, Y3
+	VPXOR        Y4, Y3, Y3
+	VPBLENDD     $0x55, Y3, Y4, Y4
+	VBROADCASTSD 40(AX), Y2
+	VFMADD231PD  Y2, Y1, Y5
+	VMOVUPD      Y1, 224(DX)
+	VMOVDQU      Y6, 192(R9)
+	VMOVUPD      Y5, 224(CX)
+	VBROADCASTSD 48(AX), Y2
+	VFMADD231PD  Y2, Y1, Y5
+	VMOVDQU      Y4, 224(R9)
+	VCVTPD2PSY   Y5, X5
+	VMOVUPS      X5, 112(SI)
 	ADDQ         $0x00000100, CX
 	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000080, BX
 	ADDQ         $0x00000080, SI
 	DECQ         R8
 	JNZ          turn
-	LDMXCSR      192(SP)
+	LDMXCSR      320(SP)
 	VZEROUPPER
 	RET
