@@ -49,7 +49,7 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream, partition, err := r.stream(t, s)
+	stream, problem, err := r.stream(t, s)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	if n == nil {
 		n = noise.New(s.Key, noise.StreamNoise)
 	}
-	return newSampler(t, in, estimator, stream, partition, n)
+	return newSampler(t, in, estimator, stream, problem, n)
 }
 
 // Integrator returns the integrator of a name.
@@ -106,22 +106,23 @@ func (r Registry) Filled() Registry {
 	return r
 }
 
-// stream returns the batches and the number of those of a fixed partition, 0
-// without one. It refuses lists of rows for a target that takes none.
-func (r Registry) stream(t models.Target, s Spec) (stream minibatch.Stream, partition int, err error) {
+// stream returns the batches, and what estimators are to know of them. It
+// refuses lists of rows for a target that takes none.
+func (r Registry) stream(t models.Target, s Spec) (stream minibatch.Stream, p estimators.Problem, err error) {
 	batches := cmp.Or(s.Batches, 1)
 	scheme, err := r.Scheme(s.scheme())
 	if err != nil {
-		return nil, 0, err
+		return nil, p, err
 	}
 	if _, ok := t.(models.Gatherer); scheme.Lists && !ok {
-		return nil, 0, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, estimators.ModelName(t))
+		return nil, p, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, estimators.ModelName(t))
 	}
+	p.Scheme, p.Epoch = scheme.Name, batches
 	if scheme.Index != nil {
-		partition = batches
+		p.Batches = batches
 	}
 	stream, err = scheme.New(t.Rows(), batches, noise.New(s.Key, noise.StreamBatches).Rand())
-	return stream, partition, err
+	return stream, p, err
 }
 
 func (s Spec) scheme() string {

@@ -83,12 +83,11 @@ type Sampler struct {
 // that names both, an integrator that needs more of its force than the model
 // has.
 func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
-	return newSampler(t, in, estimators.Plain, s, 0, n)
+	return newSampler(t, in, estimators.Plain, s, estimators.Problem{}, n)
 }
 
-// newSampler joins the parts of a chain; partition is the number of batches
-// of a fixed partition, 0 without one.
-func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method, s minibatch.Stream, partition int, n integrators.Noise) (*Sampler, error) {
+// newSampler joins the parts of a chain; p holds what is known of its scheme.
+func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (*Sampler, error) {
 	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
 		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), estimators.ModelName(t), t.Rows())
 	}
@@ -99,16 +98,28 @@ func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method
 	if err != nil {
 		return nil, err
 	}
-	e, err := m.New(estimators.Problem{Dim: t.Dim(), Batches: partition, Full: forces.Full()})
-	if err != nil {
-		return nil, err
-	}
 	c := &Sampler{
-		in: in, target: t, stream: s, noise: n, forces: forces, estimator: e,
+		in: in, target: t, stream: s, noise: n, forces: forces,
 		poll: max(1, pollKernels/in.Batches), checkAt: checkKernels,
+	}
+	p.Dim, p.Full, p.Mode = t.Dim(), forces.Full(), forces.Mode
+	p.Part = func(batch int) integrators.Force {
+		forces.Arrange(s.Arrangement())
+		return c.force(minibatch.Cut(t.Rows(), p.Batches, batch))
+	}
+	if c.estimator, err = m.New(p); err != nil {
+		return nil, err
 	}
 	c.next = c.nextForce
 	return c, nil
+}
+
+// Note is what the chain's estimator says of itself; "" if nothing.
+func (s *Sampler) Note() string {
+	if e, ok := s.estimator.(interface{ Note() string }); ok {
+		return e.Note()
+	}
+	return ""
 }
 
 // Integrator returns the chain's integrator.

@@ -15,18 +15,33 @@
 package estimators
 
 import (
+	"strconv"
+	"strings"
+
 	"hambench/integrators"
 	"hambench/usage"
 )
 
 // Problem is what an estimator is made for.
 type Problem struct {
-	Dim int
+	Dim    int
+	Scheme string // of the mini-batches, for errors
+	// Epoch is K, the number of steps that see as many rows as there are.
+	Epoch int
 	// Batches is K, the number of batches of a fixed partition; 0 if there is
 	// none, and Step.Batch is then −1.
 	Batches int
+	// Part is the force of a batch of the partition, valid until the next call
+	// and before the first step.
+	Part func(batch int) integrators.Force
 	// Full is the force of all data, ∇U. Its gradients are counted apart.
 	Full integrators.Force
+	// Mode returns a point near a mode of the posterior; nil where nobody looks
+	// for one.
+	Mode func() ([]float64, error)
+	// Probed says that any state may come at any step, as under package certify:
+	// an estimator then keeps nothing that it can work out from the state.
+	Probed bool
 }
 
 // Step is a step's batch as an estimator sees it.
@@ -56,6 +71,9 @@ type Method struct {
 	// HessianVectors and Affine say that the estimator's force is a
 	// HessianForce or an AffineForce if those of the batches are.
 	HessianVectors, Affine bool
+	// Extra is how many gradients of a batch a step costs beside the
+	// integrator's own, on average, with K steps an epoch; nil is none.
+	Extra func(epoch int) float64
 	// New returns a usage error for a problem that the estimator cannot take,
 	// such as one without a partition.
 	New func(p Problem) (Estimator, error)
@@ -78,10 +96,20 @@ type Registry []Method
 
 // Builtin returns the estimators of this package. A program with estimators
 // of its own appends them.
-func Builtin() Registry { return Registry{Plain} }
+func Builtin() Registry { return Registry{Plain, ControlVariates, VarianceReduced(0), SAGA} }
 
-// Lookup returns the estimator of a name. An unknown name is a usage error
-// that lists what there is.
+// Lookup returns the estimator of a name. Beside those of the registry there is
+// svrg:M for every number of steps M. An unknown name is a usage error that
+// lists what there is.
 func (r Registry) Lookup(name string) (Method, error) {
-	return usage.Lookup("gradient estimator", name, r, func(m Method) string { return m.Name })
+	m, err := usage.Lookup("gradient estimator", name, r, func(m Method) string { return m.Name })
+	digits, typed := strings.CutPrefix(name, periodPrefix)
+	if err == nil || !typed {
+		return m, err
+	}
+	period, err := strconv.Atoi(digits)
+	if err != nil || period < 1 {
+		return m, usage.Errorf("gradient estimator %q: want svrg:M with a number of steps M from 1", name)
+	}
+	return VarianceReduced(period), nil
 }

@@ -13,22 +13,22 @@ import (
 	"hambench/usage"
 )
 
-// svrg is an estimator as a program outside would write it: G_i(θ) − G_i(θ̂) +
+// anchored is an estimator as a program outside would write it, svrg: G_i(θ) − G_i(θ̂) +
 // ∇U(θ̂), with θ̂ = θ at the start of every m steps. θ̂ and ∇U(θ̂) are its
 // variables.
-func svrg(m int64) estimators.Method {
+func anchored(m int64) estimators.Method {
 	return estimators.Method{
-		Name: fmt.Sprintf("svrg:%d", m), About: "stochastic variance-reduced gradient", HessianVectors: true,
+		Name: fmt.Sprintf("anchored:%d", m), About: "stochastic variance-reduced gradient", HessianVectors: true,
 		New: func(p estimators.Problem) (estimators.Estimator, error) {
 			if p.Batches == 0 {
-				return nil, usage.Errorf("estimator \"svrg\" needs a fixed partition of the rows")
+				return nil, usage.Errorf("estimator \"anchored\" needs a fixed partition of the rows")
 			}
-			return &svrgForce{full: p.Full, m: m, g: make([]float64, p.Dim)}, nil
+			return &anchoredForce{full: p.Full, m: m, g: make([]float64, p.Dim)}, nil
 		},
 	}
 }
 
-type svrgForce struct {
+type anchoredForce struct {
 	full            integrators.Force
 	m               int64
 	own             int // where its variables start
@@ -36,12 +36,12 @@ type svrgForce struct {
 	batch           integrators.Force
 }
 
-func (e *svrgForce) Begin(z *integrators.State) {
+func (e *anchoredForce) Begin(z *integrators.State) {
 	e.own = len(z.Aux)
 	z.Aux = append(z.Aux, make([]float64, len(z.Theta)), make([]float64, len(z.Theta)))
 }
 
-func (e *svrgForce) Force(s estimators.Step, z *integrators.State) integrators.Force {
+func (e *anchoredForce) Force(s estimators.Step, z *integrators.State) integrators.Force {
 	e.batch, e.anchor, e.mean = s.Force, z.Aux[e.own], z.Aux[e.own+1]
 	if s.Number%e.m == 0 {
 		copy(e.anchor, z.Theta)
@@ -50,7 +50,7 @@ func (e *svrgForce) Force(s estimators.Step, z *integrators.State) integrators.F
 	return e
 }
 
-func (e *svrgForce) Gradient(g, theta []float64) {
+func (e *anchoredForce) Gradient(g, theta []float64) {
 	e.batch.Gradient(g, theta)
 	e.batch.Gradient(e.g, e.anchor)
 	for i := range g {
@@ -58,7 +58,7 @@ func (e *svrgForce) Gradient(g, theta []float64) {
 	}
 }
 
-func (e *svrgForce) HessianVector(hv, theta, v []float64) {
+func (e *anchoredForce) HessianVector(hv, theta, v []float64) {
 	e.batch.(integrators.HessianForce).HessianVector(hv, theta, v)
 }
 
@@ -81,11 +81,11 @@ func (s *springs) Gradient(g, theta []float64, rows models.Rows) {
 	}
 }
 
-var withSVRG = chain.Registry{Estimators: append(estimators.Builtin(), svrg(4))}
+var withAnchored = chain.Registry{Estimators: append(estimators.Builtin(), anchored(4))}
 
 func TestAnEstimatorWrittenOutsideRunsInAChain(t *testing.T) {
-	c, err := withSVRG.New(&springs{rows: 6}, chain.Spec{
-		Integrator: "leapfrog", Params: integrators.Params{Step: 0.01, Friction: 1}, Estimator: "svrg:4", Batches: 3,
+	c, err := withAnchored.New(&springs{rows: 6}, chain.Spec{
+		Integrator: "leapfrog", Params: integrators.Params{Step: 0.01, Friction: 1}, Estimator: "anchored:4", Batches: 3,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,13 +117,17 @@ func TestWhatAnEstimatorCannotDoIsAUsageError(t *testing.T) {
 		spec chain.Spec
 		want string
 	}{
-		{chain.Spec{Integrator: "leapfrog", Estimator: "svr"}, `unknown gradient estimator "svr": want one of plain, svrg:4`},
-		{chain.Spec{Integrator: "exact", Estimator: "svrg:4"}, `integrator "exact" needs a linear-Gaussian force, which estimator "svrg:4" does not give`},
+		{chain.Spec{Integrator: "leapfrog", Estimator: "svr"}, `unknown gradient estimator "svr" (did you mean svrg?): want one of plain, cv, svrg, saga, anchored:4`},
+		{chain.Spec{Integrator: "exact", Estimator: "anchored:4"}, `integrator "exact" needs a linear-Gaussian force, which estimator "anchored:4" does not give`},
+		{chain.Spec{Integrator: "exact", Estimator: "cv"}, `integrator "exact" needs a linear-Gaussian force, which estimator "cv" does not give`},
+		{chain.Spec{Integrator: "leapfrog", Estimator: "saga", Scheme: "window", Batches: 2}, `estimator "saga" keeps a gradient of every batch of a fixed partition, which scheme "window" does not have`},
+		{chain.Spec{Integrator: "leapfrog", Estimator: "svrg:0"}, `gradient estimator "svrg:0": want svrg:M with a number of steps M from 1`},
+		{chain.Spec{Integrator: "leapfrog", Estimator: "svrg:x"}, `gradient estimator "svrg:x": want svrg:M with a number of steps M from 1`},
 		{chain.Spec{Integrator: "mt3"}, `integrator "mt3" needs Hessian-vector products, which model "*estimators_test.springs" does not have`},
-		{chain.Spec{Integrator: "leapfrog", Estimator: "svrg:4", Scheme: "repartition", Batches: 3}, `estimator "svrg" needs a fixed partition of the rows`},
+		{chain.Spec{Integrator: "leapfrog", Estimator: "anchored:4", Scheme: "repartition", Batches: 3}, `estimator "anchored" needs a fixed partition of the rows`},
 	} {
 		tt.spec.Params = integrators.Params{Step: 0.1, Friction: 1}
-		_, err := withSVRG.New(&springs{rows: 6}, tt.spec)
+		_, err := withAnchored.New(&springs{rows: 6}, tt.spec)
 		var mistake *usage.Error
 		if !errors.As(err, &mistake) || err.Error() != tt.want {
 			t.Errorf("error %v, want usage error %s", err, tt.want)
@@ -141,7 +145,7 @@ func TestEveryEstimatorStatesItself(t *testing.T) {
 
 func TestFingerprintsChangeWithAnEstimatorsConstants(t *testing.T) {
 	seen := make(map[string]string)
-	for _, m := range []estimators.Method{estimators.Plain, svrg(1), svrg(64), svrg(65)} {
+	for _, m := range []estimators.Method{estimators.Plain, anchored(1), anchored(64), anchored(65), estimators.ControlVariates, estimators.VarianceReduced(0), estimators.VarianceReduced(5), estimators.SAGA} {
 		f, err := estimators.Fingerprint(m)
 		if err != nil {
 			t.Fatal(err)

@@ -12,12 +12,12 @@ type well struct{ k, c float64 }
 
 func (w well) Gradient(g, theta []float64) { g[0] = w.k * (theta[0] - w.c) }
 
-// An estimator needs no chain: here svrg, of the test of this package, has
-// the gradients of two batches, and of their mean, at two positions. It gives
+// An estimator needs no chain: here svrg with a period of two steps has the
+// gradients of two batches, and of their mean, at two positions. It gives
 // the mean's gradient at its anchor, and something between afterwards.
 func Example() {
 	batches := []integrators.Force{well{1, 3}, well{3, -1}}
-	e, err := svrg(2).New(estimators.Problem{Dim: 1, Batches: 2, Full: well{2, 0}})
+	e, err := estimators.VarianceReduced(2).New(estimators.Problem{Dim: 1, Batches: 2, Full: well{2, 0}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,7 +16,11 @@ func Fingerprint(m Method) (string, error) {
 		steps   = 200 // more than an estimator's period
 		dim     = 2
 	)
-	e, err := m.New(Problem{Dim: dim, Batches: batches, Full: waves{0, 1, 2}})
+	e, err := m.New(Problem{
+		Dim: dim, Epoch: batches, Batches: batches, Full: waves{0, 1, 2},
+		Part: func(batch int) integrators.Force { return waves{batch} },
+		Mode: func() ([]float64, error) { return []float64{0.2, -0.4}, nil },
+	})
 	if err != nil {
 		return "", err
 	}

@@ -2,9 +2,14 @@ package estimators
 
 import (
 	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
 
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/noise"
 	"hambench/usage"
 )
 
@@ -56,6 +61,38 @@ func (f *Forces) List(index []int, weights []float64, scale float64) integrators
 
 // Full returns the force of all data.
 func (f *Forces) Full() integrators.Force { return (*full)(f.batch) }
+
+// modeIterations bounds the search for a mode: beyond them the potential of a
+// network hardly falls.
+const modeIterations = 500
+
+// Mode returns a point near a mode of the posterior: where L-BFGS ends that
+// starts at a prior draw of fixed seed. Each of its evaluations, of the potential
+// too, counts as a gradient over all data. Where gradients are rounded it ends
+// before they vanish, which does not matter to an estimator: any fixed point
+// leaves it unbiased.
+func (f *Forces) Mode() ([]float64, error) {
+	t, full := f.batch.target, f.Full()
+	t.Arrange(nil)
+	start := make([]float64, t.Dim())
+	noise.New(modeKey, noise.StreamStart).Normal(start)
+	t.DrawPrior(start)
+	problem := optimize.Problem{
+		Func: func(theta []float64) float64 {
+			f.batch.counts.FullGradients++
+			return t.Potential(theta)
+		},
+		Grad: full.Gradient,
+	}
+	found, err := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: modeIterations}, &optimize.LBFGS{})
+	if found == nil || floats.HasNaN(found.X) || math.IsInf(found.F, 0) {
+		return nil, fmt.Errorf("no mode of model %q was found: %w", ModelName(t), err)
+	}
+	return found.X, nil
+}
+
+// modeKey is the key of the prior draw that a search for a mode starts at.
+const modeKey = 1
 
 // Arrange puts the target's rows in a new order, after which a batch holds
 // other rows than before.

@@ -122,6 +122,15 @@ func (m *Method) values(given map[string]float64) (map[string]float64, error) {
 	return values, nil
 }
 
+// StableStep returns the largest stable step of the scheme, from that of
+// leapfrog: 2/λ where that is 2/√λ if the scheme moves the position alone.
+func (m Method) StableStep(leapfrog float64) float64 {
+	if m.PositionOnly {
+		return leapfrog * leapfrog / 2
+	}
+	return leapfrog
+}
+
 // one is the coefficient 1.
 var one = Coef{All: 1}
 

@@ -86,7 +86,7 @@ func TestPartitionIsEvenAndUnbiased(t *testing.T) {
 	for k := 1; k <= rows; k++ {
 		sum, sizes := 0.0, []int{}
 		for i := range k {
-			b := cut(rows, k, i)
+			b := Cut(rows, k, i)
 			for row := b.Lo; row < b.Hi; row++ {
 				sum += b.Scale * math.Ldexp(1, row)
 			}

@@ -38,7 +38,7 @@ var repartitionMethod = Method{
 }
 
 func (p *partition) Next() Batch {
-	b := cut(len(p.order), p.k, p.index.Next())
+	b := Cut(len(p.order), p.k, p.index.Next())
 	anew := p.rng != nil && b.Index == 0
 	if anew {
 		shuffle(p.order, p.rng)
@@ -50,10 +50,10 @@ func (p *partition) Next() Batch {
 
 func (p *partition) Arrangement() []int { return p.order }
 
-// cut returns batch i of n rows cut into k: [⌊in/k⌋, ⌊(i+1)n/k⌋), so that sizes
+// Cut returns batch i of n rows cut into k: [⌊in/k⌋, ⌊(i+1)n/k⌋), so that sizes
 // differ by at most one row. Each row is in one of the k batches: with the
 // scale k, the mean of the batches' gradients is the gradient of all.
-func cut(n, k, i int) Batch {
+func Cut(n, k, i int) Batch {
 	return Batch{Index: i, Lo: i * n / k, Hi: (i + 1) * n / k, Scale: float64(k)}
 }
 

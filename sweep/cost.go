@@ -92,6 +92,9 @@ func (m CostModel) defaultKernel(c bench.Cell, claims integrators.Claims) float6
 	if claims.Affine {
 		gradients = 1
 	}
+	if e, err := (chain.Registry{}).Estimator(c.Estimator); err == nil && e.Extra != nil {
+		gradients += e.Extra(max(c.Batches, 1))
+	}
 	gradients += productGradients * float64(claims.HessianVectors)
 	gradient := secondsPerCall + n*(rows/float64(max(c.Batches, 1))*flopsPerWeight*perFlop+secondsPerNormal/2)
 	noise := n * secondsPerNormal * float64(max(claims.Normals, 1)) / float64(max(c.Inner, 1))
@@ -137,8 +140,9 @@ const kernelsToDiverge = 200
 // unstable guesses whether a cell's chain will diverge: its step is above the
 // stable one, or beyond the explicit friction's own limit, hC = 2.
 func (m CostModel) unstable(c bench.Cell, method integrators.Method) bool {
-	limit := m.Stable[stiffnessOf(c)]
-	return limit > 0 && c.Step > limit || !method.FullRefreshment && c.Step*float64(c.Friction) > 2
+	limit := method.StableStep(m.Stable[stiffnessOf(c)])
+	explicit := !method.FullRefreshment && !method.PositionOnly
+	return limit > 0 && c.Step > limit || explicit && c.Step*float64(c.Friction) > 2
 }
 
 // crossCheckShare is what the cross-check of a reference takes, in chains of

@@ -108,7 +108,8 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		return nil
 	})
 	n := sampler.Counts()
-	r.Steps, r.Gradients, r.HessianVectors = n.Steps, n.Gradients, n.HessianVectors
+	r.Steps, r.HessianVectors = n.Steps, n.HessianVectors
+	r.Gradients = n.Gradients + n.FullGradients*int64(max(c.Batches, 1)) // of a batch
 	var diverged *chain.DivergedError
 	switch {
 	case errors.As(err, &diverged):

@@ -10,6 +10,7 @@ import (
 
 	"hambench/bench"
 	"hambench/datasets"
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/internal/table"
 	"hambench/minibatch"
@@ -20,8 +21,8 @@ import (
 
 var listCommand = &command{
 	name:    "list",
-	about:   "Lists models, data sets, integrators, mini-batch schemes, and studies.",
-	usage:   "[models|datasets|integrators|schemes|studies|profiles]",
+	about:   "Lists models, data sets, integrators, gradient estimators, mini-batch schemes, and studies.",
+	usage:   "[models|datasets|integrators|estimators|schemes|studies|profiles]",
 	example: "hambench list integrators",
 	run:     runList,
 }
@@ -61,6 +62,7 @@ func listings() ([]listing, error) {
 			[]string{"integrator", "weak order", "ergodic order", "gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"},
 			append(integratorRows, anySplitting),
 		},
+		{"estimators", []string{"estimator", "about"}, rowsOf(estimators.Builtin(), func(m estimators.Method) []string { return []string{m.Name, m.About} })},
 		{"schemes", []string{"scheme", "about"}, rowsOf(minibatch.Builtin(), func(m minibatch.Method) []string { return []string{m.Name, m.About} })},
 		{"studies", []string{"study", "cells in quick", "about"}, rowsOf(studies, func(e bench.Study) []string {
 			return []string{e.ID, fmt.Sprint(len(e.Cells) + len(e.Choices)), e.Title}

@@ -160,6 +160,36 @@ func TestSampleIsReproducible(t *testing.T) {
 	}
 }
 
+// An estimator changes the draws, and its work is counted; what it does not fit
+// is refused by name.
+func TestSampleTakesAnEstimator(t *testing.T) {
+	args := []string{"sample", "--model", "logistic", "--K", "5", "--h", "0.05", "--samples", "4", "--thin", "5", "--burn", "10"}
+	_, plain, _ := call(t, args...)
+	for name, counted := range map[string]string{
+		"cv": "60 gradients, 0 Hessian-vector products", "svrg": "60 gradients, 0 Hessian-vector products, 6 gradients of all data",
+		"svrg:10": "60 gradients, 0 Hessian-vector products, 3 gradients of all data", "saga": "35 gradients, 0 Hessian-vector products",
+	} {
+		code, draws, stderr := call(t, append(args, "--estimator", name)...)
+		if code != exitOK || draws == plain || !strings.Contains(stderr, counted) {
+			t.Errorf("%s: exit code %d, other draws than plain %v, %q: want %q", name, code, draws != plain, stderr, counted)
+		}
+		if noted := strings.Contains(stderr, "gradient at the mode"); noted != (name == "cv") {
+			t.Errorf("%s: speaks of a mode: %v", name, noted)
+		}
+	}
+	if _, again, _ := call(t, append(args, "--estimator", "plain")...); again != plain {
+		t.Error("plain by name gives other draws than plain by default")
+	}
+	for _, tt := range []struct{ estimator, scheme, want string }{
+		{"svrg:0", "reshuffle", "want svrg:M"}, {"saga", "iid", `which scheme "iid" does not have`}, {"svg", "reshuffle", "did you mean svrg?"},
+	} {
+		code, _, stderr := call(t, append(args, "--estimator", tt.estimator, "--scheme", tt.scheme)...)
+		if code != exitUsage || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%s under %s: exit code %d, %s: want %s", tt.estimator, tt.scheme, code, stderr, tt.want)
+		}
+	}
+}
+
 func TestDivergedSampleIsAFailure(t *testing.T) {
 	code, _, stderr := call(t, "sample", "--dataset", "linear", "--h", "5", "--thin", "500", "--samples", "5")
 	if code != exitFailed || !strings.Contains(stderr, "diverged") {

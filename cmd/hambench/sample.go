@@ -40,11 +40,11 @@ most 1/(2C). A chain that diverges ends with exit code 1.`,
 
 // sampleFlags describe one chain.
 type sampleFlags struct {
-	model, dataset, integrator, scheme, format, precision, data string
-	split, batch, k, inner, samples, thin, burn                 int
-	h, friction                                                 float64
-	seed                                                        uint64
-	predictions, stepGiven                                      bool
+	model, dataset, integrator, estimator, scheme, format, precision, data string
+	split, batch, k, inner, samples, thin, burn                            int
+	h, friction                                                            float64
+	seed                                                                   uint64
+	predictions, stepGiven                                                 bool
 }
 
 func (f *sampleFlags) register(fs *flag.FlagSet) {
@@ -52,6 +52,7 @@ func (f *sampleFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
 	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
 	fs.StringVar(&f.integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
+	fs.StringVar(&f.estimator, "estimator", "plain", "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
 	fs.StringVar(&f.scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
 	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by one row at most); 0 is all")
 	fs.IntVar(&f.k, "K", 0, "`K` number of batches, instead of --batch")
@@ -101,6 +102,9 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
+	if note := sampler.Note(); note != "" {
+		fmt.Fprintln(stderr, "hambench: "+note)
+	}
 	w := bufio.NewWriter(stdout)
 	defer w.Flush()
 	write, written := f.writer(w, target), 0
@@ -116,7 +120,11 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 		return fmt.Errorf("interrupted after %d of %d draws: %w", written, plan.Samples, err)
 	}
 	n := sampler.Counts()
-	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products\n", written, n.Steps, n.Gradients, n.HessianVectors)
+	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products", written, n.Steps, n.Gradients, n.HessianVectors)
+	if n.FullGradients > 0 {
+		fmt.Fprintf(stderr, ", %d gradients of all data", n.FullGradients)
+	}
+	fmt.Fprintln(stderr)
 	return err
 }
 
@@ -152,11 +160,16 @@ func (f *sampleFlags) setStep(ctx context.Context, t models.Target, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	f.h = stableShare * stable[0]
-	if !math.IsInf(f.friction, 1) {
+	in, err := chain.Registry{}.Integrator(f.integrator)
+	if err != nil {
+		return err
+	}
+	largest := in.StableStep(stable[0])
+	f.h = stableShare * largest
+	if !math.IsInf(f.friction, 1) && !in.PositionOnly {
 		f.h = min(f.h, 0.5/f.friction)
 	}
-	fmt.Fprintf(stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n", f.h, stable[0])
+	fmt.Fprintf(stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n", f.h, largest)
 	return nil
 }
 
@@ -240,7 +253,7 @@ func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, error) {
 func (f *sampleFlags) spec(batches int) chain.Spec {
 	return chain.Spec{
 		Integrator: f.integrator, Params: integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner},
-		Scheme: f.scheme, Batches: batches, Key: f.seed,
+		Estimator: f.estimator, Scheme: f.scheme, Batches: batches, Key: f.seed,
 	}
 }
 

@@ -1,0 +1,67 @@
+package estimators
+
+import (
+	"fmt"
+	"slices"
+
+	"hambench/integrators"
+)
+
+// VarianceReduced is G_i(θ) + ∇U(θ̂) − G_i(θ̂), with θ̂ = θ at the start of every
+// period steps (Dubey et al. 2016); 0 stands for the K steps of an epoch. θ̂ is
+// its variable. A step costs a gradient of its batch at θ̂ beside the
+// integrator's own, and a period one of all data. Its own error is of order 3.
+func VarianceReduced(period int) Method {
+	name, about := "svrg", "an epoch"
+	if period > 0 {
+		name, about = fmt.Sprintf("%s%d", periodPrefix, period), fmt.Sprintf("%d steps", period)
+	}
+	steps := func(epoch int) int {
+		if period > 0 {
+			return period
+		}
+		return max(1, epoch)
+	}
+	return Method{
+		Name:           name,
+		About:          "variance reduction: as cv, about the position at the start of " + about,
+		HessianVectors: true,
+		Extra:          func(epoch int) float64 { return 1 + float64(epoch)/float64(steps(epoch)) },
+		New: func(p Problem) (Estimator, error) {
+			return &varianceReduced{
+				corrected: corrected{plus: make([]float64, p.Dim)},
+				problem:   p, period: int64(steps(p.Epoch)), full: make([]float64, p.Dim),
+			}, nil
+		},
+	}
+}
+
+// periodPrefix stands before the period in a name.
+const periodPrefix = "svrg:"
+
+type varianceReduced struct {
+	corrected
+	problem Problem
+	period  int64
+	at      int       // of θ̂ among the state's variables
+	full    []float64 // ∇U(θ̂)
+	known   bool      // full is that of the state's θ̂
+}
+
+func (e *varianceReduced) Begin(z *integrators.State) {
+	e.at, e.known = len(z.Aux), false
+	z.Aux = append(z.Aux, slices.Clone(z.Theta))
+}
+
+func (e *varianceReduced) Force(s Step, z *integrators.State) integrators.Force {
+	anchor := z.Aux[e.at]
+	if s.Number%e.period == 0 {
+		copy(anchor, z.Theta)
+		e.known = false
+	}
+	if !e.known {
+		e.problem.Full.Gradient(e.full, anchor)
+		e.known = !e.problem.Probed
+	}
+	return e.about(s.Force, e.full, anchor)
+}
