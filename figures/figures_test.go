@@ -102,6 +102,17 @@ func TestDrawRefusals(t *testing.T) {
 	}
 }
 
+// What a figure of distances cannot show is refused, not drawn as if it were one.
+func TestOtherRecordsNeedAKind(t *testing.T) {
+	for _, id := range []string{"paths", "regression"} {
+		p := plan(t, "quick", id)
+		p.Figure = nil
+		if _, err := (Drawer{Results: invent(p, nil)}).Make(p); err == nil || !strings.Contains(err.Error(), "names no kind of figure") {
+			t.Errorf("%s: error %v", id, err)
+		}
+	}
+}
+
 // A result without its series is an error that names it, not a panic.
 func TestDamagedSeriesAreErrors(t *testing.T) {
 	for _, id := range []string{"toy", "paths", "synthetic"} {

@@ -105,13 +105,16 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 	}
 	s.groups = make(map[[2]string]*group)
 	of := make(map[[2]string][]bench.Job)
-	for _, j := range sortedJobs(p.Cells, s.panels) {
-		at := s.place(j.Cell)
-		s.rows, s.columns = appendNew(s.rows, at[0]), appendNew(s.columns, at[1])
-		of[at] = append(of[at], j)
+	first := min(1, len(s.panels))
+	for _, j := range sortedJobs(p.Cells, s.panels[:first]) {
+		s.rows = appendNew(s.rows, s.place(j.Cell)[0])
+	}
+	for _, j := range sortedJobs(p.Cells, s.panels[first:]) {
+		s.columns = appendNew(s.columns, s.place(j.Cell)[1])
 	}
 	for _, j := range p.Cells {
 		s.names = appendNew(s.names, textOf(s.lines, j.Cell))
+		of[s.place(j.Cell)] = append(of[s.place(j.Cell)], j)
 	}
 	rows := func(dataset string) int { d, _ := p.Dataset(dataset); return d.Rows }
 	for at, jobs := range of {
@@ -595,6 +598,11 @@ func (s *sweep) records() Records {
 // drawSweep makes a sweep's figure, its table, and the twin of a study that has
 // exact errors, too.
 func drawSweep(d *drawing) error {
+	for _, j := range d.plan.Jobs() {
+		if j.Cell.Observe != bench.Distance {
+			return usage.Errorf("study %s records %s, and names no kind of figure for it: a run of this version writes one", d.plan.ID, j.Cell.Observe)
+		}
+	}
 	d.plan.Cells = byModel(d.plan.Cells)
 	if d.plan.Figure == nil && d.plan.Table != nil {
 		return drawTable(d, d.plan.ID, d.plan.Table)

@@ -111,9 +111,11 @@ func TestOneSplitHasNoBand(t *testing.T) {
 }
 
 func TestBatchSizesAscendAndFullIsLast(t *testing.T) {
-	cells := jobs(cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 128, 0.1), cell("mt3", 0, 8, 0.1))
+	other := cell("mt3", 0, 32, 0.1) // which the first data set lacks
+	other.Dataset = "yacht"
+	cells := jobs(cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 128, 0.1), cell("mt3", 0, 8, 0.1), other)
 	s := swept(t, stored(cells, func(bench.Cell) (float64, bool) { return 0.2, true }), cells)
-	if want := []string{" 8", " 128", " full"}; !slices.Equal(s.columns, want) {
+	if want := []string{" 8", " 32", " 128", " full"}; !slices.Equal(s.columns, want) {
 		t.Errorf("columns %q, want %q", s.columns, want)
 	}
 }
