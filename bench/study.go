@@ -66,15 +66,6 @@ const (
 	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
 )
 
-// What the claims need beyond the orders: N_l of lietrotter (the Gaussian problem
-// has 4 batches), steps up to that of the paper's toy, the C of Theorem 1.
-// bench/studies/claims.toml has the same.
-var (
-	InnerSteps = []int{1, 2, 4, 8}
-	LargeSteps = []float64{0.4, 0.2, 0.1}
-	Frictions  = []float64{0.5, 2, 5}
-)
-
 // ReferenceJob is a reference under its key.
 type ReferenceJob struct {
 	Key  string      `json:"key"`

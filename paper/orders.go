@@ -26,10 +26,15 @@ type fitted struct {
 	known                                   bool
 }
 
-// fits returns the orders found for a purpose for which keep is true.
+// fits returns the orders found for a purpose for which keep is true, of a chain
+// that has several names once.
 func (e *Evidence) fits(purpose string, keep func(f fitted) bool) []fitted {
+	return fitsOf(distinct(e.Rows(purpose)), keep)
+}
+
+func fitsOf(rows []certify.Row, keep func(f fitted) bool) []fitted {
 	var out []fitted
-	for _, r := range e.Rows(purpose) {
+	for _, r := range rows {
 		for _, o := range r.Observables {
 			f := fitted{problem: r.Problem, integrator: r.Integrator, scheme: r.Scheme, observable: o.Name, values: r.Values, inner: r.Inner}
 			switch o.Verdict {
@@ -47,6 +52,35 @@ func (e *Evidence) fits(purpose string, keep func(f fitted) bool) []fitted {
 		}
 	}
 	return out
+}
+
+// distinct leaves out rows whose errors are those of an earlier one under
+// another name: sghmc-adaptive, frozen, and sghmc with the full batch are
+// leapfrog, and no evidence of their own.
+func distinct(rows []certify.Row) []certify.Row {
+	var out []certify.Row
+	for _, r := range rows {
+		if !slices.ContainsFunc(out, func(o certify.Row) bool {
+			return o.Problem == r.Problem && o.Scheme == r.Scheme && o.Inner == r.Inner && o.Integrator != r.Integrator && sameErrors(o, r)
+		}) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sameErrors reports whether the errors of two rows are equal, but for
+// round-off and for what neither resolves, and some are resolved.
+func sameErrors(a, b certify.Row) bool {
+	seen := false
+	for _, o := range a.Observables {
+		x, y := errorsOf(a, o.Name), errorsOf(b, o.Name)
+		if !floats.EqualFunc(x, y, func(v, w float64) bool { return v == w || math.Abs(v-w) <= 1e-9*v || v != v && w != w }) {
+			return false
+		}
+		seen = seen || len(x) > 0 && floats.Max(x) > 0
+	}
+	return seen
 }
 
 // under returns the orders on the problems whose batches differ in curvature,
@@ -83,18 +117,32 @@ func (e *Evidence) row(purpose, integrator string, inner int, scheme string) (ce
 // covariance names the observable that the claims about single errors use.
 const covariance = "theta.cov"
 
-// errorsOf returns the errors of the covariance of θ by step, NaN where
-// unstable.
-func errorsOf(r certify.Row) []float64 {
+// errorsOf returns the errors of an observable by step, NaN where unstable; 0
+// stands for what is not above its resolution.
+func errorsOf(r certify.Row, observable string) []float64 {
 	var out []float64
 	for _, o := range r.Observables {
-		if o.Name == covariance {
-			for _, x := range o.Errors {
-				out = append(out, float64(x))
+		if o.Name != observable {
+			continue
+		}
+		for i, x := range o.Errors {
+			if i < len(o.Resolution) && x <= o.Resolution[i] {
+				x = 0
 			}
+			out = append(out, float64(x))
 		}
 	}
 	return out
+}
+
+// ratios returns, by step, the error of an observable under a over that under
+// b: NaN where one is unstable or both are too small to tell. There are none of
+// an observable that one of the two does not have, as sgld has no momentum.
+func ratios(a, b certify.Row, observable string) []float64 {
+	if len(errorsOf(a, observable)) != len(errorsOf(b, observable)) {
+		return nil
+	}
+	return floats.DivTo(make([]float64, len(errorsOf(a, observable))), errorsOf(a, observable), errorsOf(b, observable))
 }
 
 // ofPosition reports whether an observable is one of θ alone.

@@ -5,20 +5,28 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
+	"hambench/certify"
 )
 
 // How sampled distances are compared, for the page.
 const (
-	inSpreads = "Differences of Kolmogorov distances are in spreads: standard deviations of the oracle's self-distance, one predicted value at a time. "
-	ofMedian  = "The interval of the median is distribution-free and covers with 99 %, so chance alone decides wrongly in at most 1 % of such comparisons. "
+	inSigmas        = "Differences of Kolmogorov distances are in σ, the standard deviation with which the distance of a right chain, a mean over the test inputs, scatters; the band that is drawn is of one predicted value, and several times as wide. "
+	bySets          = "Chains on one data set share its data and its reference, so they are averaged, and the 99 % interval is Student's over data sets. A data set whose reference failed a check of its own is left out. "
+	atRight         = "A chain is where right ones are if its distance is at most 1.645 σ above the mean self-distance (1 right chain in 20 is not). "
+	withinMargin    = "Confirmed if the interval lies within ±2, refuted if it lies outside."
+	casesOfFriction = "Cells of the study friction (leapfrog), a case for each data set, split, batch size and step at which some chain stays finite. A friction is acceptable there if its chain stays finite and its distance exceeds that of the best by no more than 3 σ, or than a quarter. "
+
+	finite = "A diverged chain has no accuracy: such pairs are left out, and counted as statements about stability. "
 )
 
-// fewest is how many differences an interval needs.
-const fewest = 8
+// margin is the difference, in σ, up to which two distances count as alike: one
+// pair of chains does not show it.
+const margin = 2
 
 // condition is what chains share that differ in what is compared alone.
 type condition struct {
@@ -64,159 +72,141 @@ func group[V comparable](results []bench.Result, under func(bench.Cell) conditio
 	return out
 }
 
-// trials groups the results of a study by integrators.
-func (e *Evidence) trials(study string) []trial[string] {
-	return group(e.Results(study), conditionOf, func(c bench.Cell) string { return c.Integrator })
+func integratorOf(c bench.Cell) string { return c.Integrator }
+
+// limit is the distance up to which a chain is where right ones are.
+func limit(r bench.Result) float64 { return r.KSSelf + 1.645*r.KSSelfSD }
+
+// right reports whether a chain is where right ones are.
+func right(r bench.Result) bool { return !r.Diverged && r.KS <= limit(r) }
+
+// difference is (a − b) of the distances in σ.
+func difference(a, b bench.Result) float64 { return (a.KS - b.KS) / a.KSSelfSD }
+
+// sample are numbers by data set, such as differences of distances.
+type sample struct {
+	what, study, unit string
+	sets              map[string][]float64
+	left              string // what was left out, and why
+	stability         []Number
 }
 
-// inBand reports whether a chain lies within the band of self-distance.
-func inBand(r bench.Result) bool { return !r.Diverged && r.KS <= r.KSSelfHigh }
+// sample starts a sample of what can be judged of a study, and returns the
+// results: those whose reference passed its own checks, and whose records say
+// how right chains scatter.
+func (e *Evidence) sample(study, what, unit string) (*sample, []bench.Result) {
+	s := &sample{what: what, study: study, unit: unit, sets: make(map[string][]float64)}
+	type place struct {
+		dataset string
+		split   int
+	}
+	failed := make(map[place]bool)
+	for _, results := range e.Sampled {
+		for _, r := range results {
+			if r.Scores["checks_failed"] > 0 {
+				failed[place{r.Cell.Dataset, r.Cell.Split}] = true
+			}
+		}
+	}
+	var use []bench.Result
+	names, old := make(map[string]bool), 0
+	for _, r := range e.Results(study) {
+		switch {
+		case failed[place{r.Cell.Dataset, r.Cell.Split}]:
+			names[r.Cell.Dataset] = true
+		case r.KSSelfSD == 0:
+			old++
+		default:
+			use = append(use, r)
+		}
+	}
+	if len(names) > 0 {
+		s.left = fmt.Sprintf(" Left out, since a check of the reference failed: %s.", strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+	}
+	if old > 0 {
+		s.left += fmt.Sprintf(" Left out, since their records do not say how right chains scatter: %d chains.", old)
+	}
+	return s, use
+}
 
-// spread is the standard deviation of the self-distance of a predicted value,
-// from its 5 and 95 % quantiles. A cell's distance is a mean over predicted
-// values, which varies less.
-func spread(r bench.Result) float64 { return (r.KSSelfHigh - r.KSSelfLow) / (2 * 1.6449) }
+func (s *sample) add(dataset string, x float64) { s.sets[dataset] = append(s.sets[dataset], x) }
 
-// difference is (a − b) of the distances in units of the spread.
-func difference(a, b bench.Result) float64 { return (a.KS - b.KS) / spread(a) }
+// count adds a statement about stability.
+func (s *sample) count(n int, name string) {
+	s.stability = append(s.stability, Number{"stability: " + name, certify.Number(n), fmt.Sprint(n)})
+}
 
-// comparison are differences of distances, in spreads.
-type comparison struct {
-	what        string // a − b in words
-	differences []float64
-	study       string // gives more of them
+// interval returns the mean over data sets and its interval, after the numbers
+// behind them.
+func (s *sample) interval(f *Finding) (mean, low, high float64, ok bool) {
+	var means []float64
+	for _, name := range slices.Sorted(maps.Keys(s.sets)) {
+		means = append(means, stat.Mean(s.sets[name], nil))
+		f.add(fmt.Sprintf("%s, %s (%d)", s.what, name, len(s.sets[name])), means[len(means)-1], "%+.2f")
+	}
+	mean, low, high, ok = studentInterval(means)
+	if ok {
+		f.add("99 % interval over data sets, low", low, "%+.2f")
+		f.add("99 % interval over data sets, high", high, "%+.2f")
+	}
+	return mean, low, high, ok
+}
+
+// decide judges the interval: confirmed if it lies between from and to, refuted
+// if outside, open if it lies across an end or there are too few data sets.
+func (s *sample) decide(from, to float64) Finding {
+	f := Finding{Verdict: NotDecided, Detail: strings.TrimSpace(s.left)}
+	mean, low, high, ok := s.interval(&f)
+	f.Numbers = append(f.Numbers, s.stability...)
+	switch n := len(s.sets); {
+	case n == 0:
+		f.Summary = "no chains to compare yet: run " + reproduce + s.study
+		return f
+	case !ok:
+		f.Summary = fmt.Sprintf("%+.2f%s on %d data sets: want %d or more; run %s", mean, s.unit, n, fewest, reproduce+s.study)
+		return f
+	default:
+		f.Summary = fmt.Sprintf("%+.2f%s, in [%+.2f, %+.2f], %d data sets", mean, s.unit, low, high, n)
+	}
+	switch {
+	case low > from && high < to:
+		f.Verdict = Confirmed
+	case low > to || high < from:
+		f.Verdict = Refuted
+	}
+	return f
 }
 
 // compare takes the differences between a variant and the mean of the others
-// wherever all of them stayed finite.
-func compare(study, what string, trials []trial[string], variant string, others ...string) comparison {
-	c := comparison{what: what, study: study}
-	for _, t := range trials {
-		missing := func(name string) bool { r, ok := t.of[name]; return !ok || r.Diverged }
-		if missing(variant) || slices.ContainsFunc(others, missing) {
-			continue
+// wherever all of them stayed finite, and counts where one alone did not.
+func compare(e *Evidence, study string, keep func(trial[string]) bool, variant func(bench.Cell) string, name string, others ...string) *sample {
+	s, results := e.sample(study, name+" − "+strings.Join(others, ", "), " σ")
+	alone, rest := 0, 0
+	for _, t := range group(results, conditionOf, variant) {
+		a, ok := t.of[name]
+		sum, diverged := 0.0, 0
+		for _, other := range others {
+			b, there := t.of[other]
+			ok = ok && there
+			diverged += indicator(b.Diverged)
+			sum += difference(a, b) / float64(len(others))
 		}
-		var sum float64
-		for _, name := range others {
-			sum += difference(t.of[variant], t.of[name])
-		}
-		c.differences = append(c.differences, sum/float64(len(others)))
-	}
-	return c
-}
-
-// judge compares an interval with a range: confirmed if it lies inside, refuted
-// if outside, not decided if it lies across an end.
-func judge(low, high, from, to float64) Verdict {
-	switch {
-	case low > from && high < to:
-		return Confirmed
-	case low > to || high < from:
-		return Refuted
-	}
-	return NotDecided
-}
-
-// decide judges the median's interval. With too few differences nothing is
-// decided.
-func (c comparison) decide(from, to float64) Finding {
-	f := Finding{Verdict: NotDecided}
-	n := len(c.differences)
-	if n == 0 {
-		f.Summary = "no chains to compare yet: run " + reproduce + c.study
-		return f
-	}
-	median, low, high, ok := medianInterval(c.differences)
-	f.add("compared pairs of chains", float64(n), "%.0f")
-	f.add("median difference, "+c.what, median, "%+.2f")
-	if !ok {
-		f.Summary = fmt.Sprintf("%d pairs of chains: want %d or more; run %s", n, fewest, reproduce+c.study)
-		return f
-	}
-	f.add("99 % interval of the median, low", low, "%+.2f")
-	f.add("99 % interval of the median, high", high, "%+.2f")
-	f.Summary = fmt.Sprintf("median %+.2f spreads, in [%+.2f, %+.2f], %d pairs", median, low, high, n)
-	f.Verdict = judge(low, high, from, to)
-	return f
-}
-
-// alike decides whether the median difference is less than one spread either
-// way.
-func (c comparison) alike() Finding { return c.decide(-1, 1) }
-
-// above decides whether the median difference is above 0.
-func (c comparison) above() Finding { return c.decide(0, math.Inf(1)) }
-
-func correctionMakesNoDifference(e *Evidence) Finding {
-	mini := slices.DeleteFunc(e.trials("methods"), func(t trial[string]) bool { return t.batches == 1 })
-	c := compare("methods", "sghmc − leapfrog", mini, "sghmc", "leapfrog")
-	f := c.alike()
-	n := len(c.differences)
-	if n == 0 {
-		return f
-	}
-	beyond, alone := 0, make(map[string]int)
-	for _, d := range c.differences {
-		beyond += indicator(math.Abs(d) > 1.6449*math.Sqrt2)
-	}
-	for _, t := range mini {
-		a, okA := t.of["sghmc"]
-		b, okB := t.of["leapfrog"]
-		alone["sghmc"] += indicator(okA && okB && a.Diverged && !b.Diverged)
-		alone["leapfrog"] += indicator(okA && okB && b.Diverged && !a.Diverged)
-	}
-	f.add("share of pairs that differ by more than two self-distances do in 10 % of cases", float64(beyond)/float64(n), "%.2f")
-	for _, name := range []string{"sghmc", "leapfrog"} {
-		f.add("cells where "+name+" alone diverged", float64(alone[name]), "%.0f")
-	}
-	f.Detail = "The median says whether there is a systematic difference. Single cells near the limit of stability vary more than the self-distance does."
-	return f
-}
-
-// Where every chain lies in the band, distances are noise: such cells say
-// nothing on who is better, and are left out.
-func mt3BestFullBatch(e *Evidence) Finding {
-	c := comparison{what: "mean of the others − mt3", study: "methods"}
-	for _, t := range e.trials("methods") {
-		m, ok := t.of["mt3"]
-		if !ok || t.batches != 1 {
-			continue
-		}
-		var sum, n float64
-		visible, diverged := m.KS > m.KSSelfHigh, m.Diverged
-		for _, name := range []string{"sghmc", "leapfrog", "symmetric", "lietrotter"} {
-			if r, ok := t.of[name]; ok {
-				sum, n = sum+difference(r, m), n+1
-				visible, diverged = visible || r.KS > r.KSSelfHigh, diverged && r.Diverged
-			}
-		}
-		if n > 0 && visible && !diverged {
-			c.differences = append(c.differences, sum/n)
+		switch {
+		case !ok || !keep(t):
+		case a.Diverged:
+			alone += indicator(diverged == 0)
+		case diverged > 0:
+			rest++
+		default:
+			s.add(t.dataset, sum)
 		}
 	}
-	return c.above()
+	s.count(alone, "cells where "+name+" alone diverged")
+	s.count(rest, "cells where "+name+" did not diverge and another did")
+	return s
 }
 
-// batchSize compares smaller batches at the largest step, where batches matter
-// most.
-func batchSize(e *Evidence) Finding {
-	results := e.Results("methods")
-	most := make(map[string]int) // batches, by data set
-	for _, r := range results {
-		most[r.Cell.Dataset] = max(most[r.Cell.Dataset], r.Cell.Batches)
-	}
-	line := func(c bench.Cell) condition {
-		l := lineOf(c)
-		l.batches = 0
-		return l
-	}
-	lines := group(results, line, func(c bench.Cell) sized { return sized{c.Batches, c.Step} })
-	c := comparison{what: "smallest batch − full batch", study: "methods"}
-	for _, l := range lines {
-		c.differences = appendLast(c.differences, l.of, most[l.dataset])
-	}
-	return c.above()
-}
+func always(trial[string]) bool { return true }
 
 // sized is a number of batches or an N_l, at a step.
 type sized struct {
@@ -224,197 +214,197 @@ type sized struct {
 	step float64
 }
 
-// appendLast appends the difference between a size and 1 at the largest step
-// that both have and at which not both diverged, if there is one.
-func appendLast(differences []float64, of map[sized]bench.Result, size int) []float64 {
-	last, d := math.Inf(-1), 0.0
-	for at, a := range of {
-		b, ok := of[sized{1, at.step}]
-		if ok && size > 1 && at.size == size && at.step > last && !(a.Diverged && b.Diverged) {
-			last, d = at.step, difference(a, b)
+// largestSteps takes, on each line, the difference between the largest size of
+// the data set and size 1 at the largest step at which both stay finite.
+func largestSteps(e *Evidence, study, what string, line func(bench.Cell) condition, size func(bench.Cell) int) *sample {
+	s, results := e.sample(study, what, " σ")
+	most := make(map[string]int)
+	for _, r := range results {
+		most[r.Cell.Dataset] = max(most[r.Cell.Dataset], size(r.Cell))
+	}
+	large, small := 0, 0
+	for _, l := range group(results, line, func(c bench.Cell) sized { return sized{size(c), c.Step} }) {
+		last, d := math.Inf(-1), 0.0
+		for at, a := range l.of {
+			b, ok := l.of[sized{1, at.step}]
+			if !ok || at.size == 1 || at.size != most[l.dataset] {
+				continue
+			}
+			large += indicator(a.Diverged && !b.Diverged)
+			small += indicator(b.Diverged && !a.Diverged)
+			if at.step > last && !a.Diverged && !b.Diverged {
+				last, d = at.step, difference(a, b)
+			}
+		}
+		if !math.IsInf(last, -1) {
+			s.add(l.dataset, d)
 		}
 	}
-	if math.IsInf(last, -1) {
-		return differences
+	names := strings.Split(what, " − ")
+	s.count(large, "cells where "+names[0]+" diverged and "+names[1]+" did not")
+	s.count(small, "cells where "+names[1]+" diverged and "+names[0]+" did not")
+	return s
+}
+
+func batchSize(e *Evidence) Finding {
+	line := func(c bench.Cell) condition {
+		l := lineOf(c)
+		l.batches = 0
+		return l
 	}
-	return append(differences, d)
+	return largestSteps(e, "methods", "smallest batch − full batch", line, func(c bench.Cell) int { return c.Batches }).decide(0, math.Inf(1))
 }
 
 func innerFan(e *Evidence) Finding {
-	full := func(c bench.Cell) bool { return c.Batches == 1 }
-	mini := func(c bench.Cell) bool { return c.Batches != 1 }
-	c := comparison{what: "largest N_l − 1, largest step", study: "integration-length"}
-	c.differences = e.fan(func(bench.Cell) bool { return true })
-	f := c.above()
-	for i, keep := range []func(bench.Cell) bool{full, mini} {
-		if d := e.fan(keep); len(d) > 0 {
-			median, _, _, _ := medianInterval(d)
-			f.add(fmt.Sprintf("median difference, %s, %d pairs", []string{"full batch", "mini-batches"}[i], len(d)), median, "%+.2f")
-		}
-	}
-	return f
+	return largestSteps(e, "integration-length", "largest N_l − N_l = 1", lineOf, func(c bench.Cell) int { return c.Inner }).decide(0, math.Inf(1))
 }
 
-// fan returns the differences between the largest N_l and N_l = 1 at the
-// largest step, of the cells for which keep is true.
-func (e *Evidence) fan(keep func(bench.Cell) bool) []float64 {
-	largest := 1
-	var kept []bench.Result
-	for _, r := range e.Results("integration-length") {
-		largest = max(largest, r.Cell.Inner)
-		if keep(r.Cell) {
-			kept = append(kept, r)
-		}
+// Where every chain is where right ones are, distances are noise: such cells say
+// nothing on who is better, and are left out.
+func mt3BestFullBatch(e *Evidence) Finding {
+	visible := func(t trial[string]) bool {
+		return t.batches == 1 && slices.ContainsFunc(slices.Collect(maps.Values(t.of)), func(r bench.Result) bool { return !r.Diverged && !right(r) })
 	}
-	var out []float64
-	for _, l := range group(kept, lineOf, func(c bench.Cell) sized { return sized{c.Inner, c.Step} }) {
-		out = appendLast(out, l.of, largest)
-	}
-	return out
+	return compare(e, "methods", visible, integratorOf, "mt3", "sghmc", "leapfrog", "symmetric", "lietrotter").decide(math.Inf(-1), 0)
 }
 
+// allConverge joins what is exact, on two problems, with the chains of the
+// sweep at the smallest step of their line.
 func allConverge(e *Evidence) Finding {
 	keep := func(f fitted) bool {
 		five := []string{"sghmc", "leapfrog", "symmetric", "lietrotter", "mt3"}
 		return slices.Contains(five, f.integrator) && f.problem != toyProblem && (f.scheme == "full" || f.scheme == "reshuffle")
 	}
-	f := between(smallestBy(e.fits(bench.OfOrders, keep), func(f fitted) string { return f.integrator + f.scheme }), 1, math.Inf(1))
-	if hits, n := firstInBand(e.Results("methods")); n > 0 {
-		f.add(fmt.Sprintf("share of %d chains in the band at the smallest step", n), float64(hits)/float64(n), "%.2f")
-		f.Summary += fmt.Sprintf("; %d of %d sampled chains are in the band at the smallest step of the grid", hits, n)
-	}
-	return f
-}
-
-// firstInBand counts the chains at the smallest step of their line, and those
-// of them within the band of self-distance.
-func firstInBand(results []bench.Result) (hits, n int) {
+	exact := between(smallestBy(e.fits(bench.OfOrders, keep), func(f fitted) string { return f.integrator + f.scheme }), 1, math.Inf(1))
+	outside, results := e.sample("methods", "share of chains outside at the smallest step", " of the chains are not where right ones are")
+	falls, _ := e.sample("methods", "fall of the distance from the second smallest step, outside", " σ")
+	chains, out := 0, 0
 	for _, l := range group(results, lineOf, func(c bench.Cell) float64 { return c.Step }) {
-		first := l.of[slices.Min(slices.Collect(maps.Keys(l.of)))]
-		hits += indicator(inBand(first))
-		n++
+		steps := slices.Sorted(maps.Keys(l.of))
+		first := l.of[steps[0]]
+		chains++
+		out += indicator(!right(first))
+		outside.add(l.dataset, float64(indicator(!right(first))))
+		if !right(first) && !first.Diverged && len(steps) > 1 && !l.of[steps[1]].Diverged {
+			falls.add(l.dataset, difference(l.of[steps[1]], first))
+		}
 	}
-	return hits, n
+	f, fall := outside.decide(math.Inf(-1), 0.2), falls.decide(math.Inf(-1), 0)
+	share := f.Verdict
+	f.Verdict, f.Summary = NotDecided, fmt.Sprintf("%s; at the smallest step of the grid %d of %d sampled chains are not where right ones are", exact.Summary, out, chains)
+	switch {
+	case chains == 0:
+		f.Summary = exact.Summary + "; no sampled chains yet: run " + reproduce + "methods"
+	case exact.Verdict == Confirmed && share == Confirmed:
+		f.Verdict = Confirmed
+	case share == Refuted && fall.Verdict == Confirmed:
+		f.Verdict = Refuted
+		f.Summary += ", and their distances do not fall with the step"
+	}
+	if exact.Verdict == Refuted {
+		f.Verdict = Refuted
+	}
+	f.Numbers = slices.Concat(exact.Numbers, f.Numbers, fall.Numbers)
+	return f
 }
 
-// frictions groups the results of the study friction by C.
-func (e *Evidence) frictions() []trial[float64] {
-	return group(e.Results("friction"), conditionOf, func(c bench.Cell) float64 { return float64(c.Friction) })
+// acceptable reports which frictions do as well as the best of a case, but for
+// noise or a quarter of the distance; ok is false if all chains diverged.
+func acceptable(of map[float64]bench.Result) (is map[float64]bool, ok bool) {
+	best := bench.Result{KS: math.Inf(1)}
+	for _, r := range of {
+		if !r.Diverged && r.KS < best.KS {
+			best = r
+		}
+	}
+	is = make(map[float64]bool)
+	for c, r := range of {
+		is[c] = !r.Diverged && r.KS <= max(best.KS+3*r.KSSelfSD, 1.25*best.KS)
+	}
+	return is, !math.IsInf(best.KS, 1)
 }
 
+// frictions adds a number for each case of the study friction in which some
+// chain stays finite.
+func frictions(e *Evidence, what, unit string, number func(is map[float64]bool) (float64, bool)) (s *sample, all []map[float64]bool) {
+	s, results := e.sample("friction", what, unit)
+	lost := 0
+	for _, t := range group(results, conditionOf, func(c bench.Cell) float64 { return float64(c.Friction) }) {
+		is, ok := acceptable(t.of)
+		if !ok {
+			lost++
+			continue
+		}
+		if x, ok := number(is); ok {
+			s.add(t.dataset, x)
+		}
+		all = append(all, is)
+	}
+	s.count(lost, "cases where chains of every C diverged, which are left out")
+	return s, all
+}
+
+// Each friction is judged by itself: the better of two would look better than
+// one.
 func frictionReasonable(e *Evidence) Finding {
-	hits, n := 0, 0
-	for _, t := range e.frictions() {
-		best, middle, one := math.Inf(1), math.Inf(1), 0.0
-		for c, r := range t.of {
-			if r.Diverged {
-				continue
-			}
-			best, one = min(best, r.KS), spread(r)
+	s, all := frictions(e, "share acceptable, C from 5 to 10", " of the chains with C from 5 to 10 are acceptable", func(is map[float64]bool) (float64, bool) {
+		hits, n := 0, 0
+		for c, good := range is {
 			if c >= 5 && c <= 10 {
-				middle = min(middle, r.KS)
+				hits, n = hits+indicator(good), n+1
 			}
 		}
-		if !math.IsInf(best, 1) {
-			n++
-			hits += indicator(middle <= best+2*one)
+		return float64(hits) / float64(max(n, 1)), n > 0
+	})
+	f := s.decide(0.5, math.Inf(1))
+	hits, n := make(map[float64]int), make(map[float64]int)
+	for _, is := range all {
+		for c, good := range is {
+			hits[c] += indicator(good)
+			n[c]++
 		}
 	}
-	return mostly(hits, n, "cases where C from 5 to 10 is as good as the best")
-}
-
-// mostly decides whether a share of the cases of the study friction is above
-// one half.
-func mostly(hits, n int, what string) Finding {
-	if n == 0 {
-		return Finding{Verdict: NotDecided, Summary: "no cases yet: run " + reproduce + "friction"}
+	for _, c := range slices.Sorted(maps.Keys(n)) {
+		f.add(fmt.Sprintf("share of cases where C = %g is acceptable", c), float64(hits[c])/float64(n[c]), "%.2f")
 	}
-	low, high := shareInterval(hits, n)
-	f := Finding{
-		Verdict: judge(low, high, 0.5, math.Inf(1)),
-		Summary: fmt.Sprintf("%d of %d cases (99 %% interval of the share %.2f to %.2f)", hits, n, low, high),
-	}
-	f.add(what, float64(hits), "%.0f")
-	f.add("cases", float64(n), "%.0f")
-	f.add("99 % interval of the share, low", low, "%.3f")
-	f.add("99 % interval of the share, high", high, "%.3f")
 	return f
 }
 
-// A grid of frictions bounds the acceptable range from both sides; a case that
-// the grid leaves open counts for neither.
+// frictionRange sums the acceptable part of the grid on the axis of log₁₀ C. A
+// tested friction stands for what is nearer to it than to its neighbours, within
+// the grid.
 func frictionRange(e *Evidence) Finding {
-	wide, narrow, open := 0, 0, 0
-	for _, t := range e.frictions() {
-		tested, possible, ok := frictionSpan(t.of)
-		switch {
-		case !ok:
-		case tested >= wideRange:
-			wide++
-		case possible < wideRange:
-			narrow++
-		default:
-			open++
+	s, _ := frictions(e, "decades of acceptable C", " decades of C are acceptable", func(is map[float64]bool) (float64, bool) {
+		grid := slices.Sorted(maps.Keys(is))
+		width := 0.0
+		for i, c := range grid {
+			if is[c] {
+				width += math.Log10(grid[min(i+1, len(grid)-1)]/grid[max(i-1, 0)]) / 2
+			}
 		}
-	}
-	f := mostly(wide, wide+narrow, "cases where acceptable C span a factor of 10")
-	if open == 0 {
-		return f
-	}
-	f.add("cases that the grid of C leaves open", float64(open), "%.0f")
-	coarse := fmt.Sprintf("the grid of C is too coarse for %d cases: a larger profile decides more", open)
-	if wide+narrow == 0 {
-		f.Summary = coarse
-	} else {
-		f.Summary += "; " + coarse
-	}
-	return f
-}
-
-// wideRange is the factor between frictions that counts as a wide range.
-const wideRange = 10
-
-// frictionSpan returns the factor between the largest and the smallest
-// friction whose chain lies within the band of self-distance, and the factor
-// that the frictions tested leave possible: between the nearest ones outside.
-// ok is false if no chain lies within the band.
-func frictionSpan(of map[float64]bench.Result) (tested, possible float64, ok bool) {
-	tried := slices.Sorted(maps.Keys(of))
-	within := func(c float64) bool { return inBand(of[c]) }
-	first := slices.IndexFunc(tried, within)
-	if first < 0 {
-		return 0, 0, false
-	}
-	last := len(tried) - 1
-	for !within(tried[last]) {
-		last--
-	}
-	below, above := 0.0, math.Inf(1)
-	if first > 0 {
-		below = tried[first-1]
-	}
-	if last < len(tried)-1 {
-		above = tried[last+1]
-	}
-	return tried[last] / tried[first], above / below, true
+		return width, grid[len(grid)-1] >= 10*grid[0]
+	})
+	return s.decide(1, math.Inf(1))
 }
 
 func bottleneckSampled(e *Evidence) Finding {
-	trials := e.trials("bottleneck")
-	if len(trials) == 0 {
-		return unavailable(reproduce + "bottleneck")
+	s, results := e.sample("bottleneck", "", "")
+	if len(results) == 0 {
+		f := unavailable(reproduce + "bottleneck")
+		f.Detail = strings.TrimSpace(s.left)
+		return f
 	}
 	var f Finding
 	var steps, zone [2]int // full batch, mini-batches
-	for _, t := range trials {
+	for _, t := range group(results, conditionOf, integratorOf) {
 		second, ok2 := t.of["lietrotter"]
 		third, ok3 := t.of["mt3"]
-		if !ok2 || !ok3 || second.Diverged && third.Diverged || second.KS <= second.KSSelfHigh {
+		if !ok2 || !ok3 || second.Diverged || third.Diverged || right(second) {
 			continue
 		}
 		mini := indicator(t.batches > 1)
 		steps[mini]++
-		zone[mini] += indicator(third.KS > third.KSSelfHigh && difference(third, second) > -2)
+		zone[mini] += indicator(!right(third) && difference(third, second) > -2*math.Sqrt2)
 		for _, r := range []bench.Result{second, third} {
 			f.add(fmt.Sprintf("distance of %s, K = %d, h = %g, seed %d", r.Cell.Integrator, t.batches, t.step, t.seed), r.KS, "%.3f")
 		}
@@ -423,7 +413,7 @@ func bottleneckSampled(e *Evidence) Finding {
 	f.Verdict = holds(zone[1] > 0 && zone[0] == 0)
 	if steps[0] == 0 || steps[1] == 0 {
 		f.Verdict = NotDecided
-		f.Summary += "; steps above the band are needed in both: run " + reproduce + "bottleneck"
+		f.Summary += "; steps at which lietrotter is not where right chains are, are needed in both: run " + reproduce + "bottleneck"
 	}
 	return f
 }
@@ -437,13 +427,5 @@ func syntheticDistance(e *Evidence) Finding {
 	f := Finding{Verdict: holds(r.KS < 0.1), Summary: fmt.Sprintf("distance %.3f", r.KS)}
 	f.add("distance", r.KS, "%.4f")
 	f.add("self-distance", r.KSSelf, "%.4f")
-	return f
-}
-
-func float32Enough(e *Evidence) Finding {
-	trials := group(e.Results("precision"), conditionOf, func(c bench.Cell) string { return c.Precision })
-	c := compare("precision", "float64 − float32", trials, "float64", "float32")
-	f := c.alike()
-	f.add("largest difference either way", floats.Norm(c.differences, math.Inf(1)), "%.2f")
 	return f
 }
