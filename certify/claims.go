@@ -20,8 +20,15 @@ const (
 	// Exact: no error is above its resolution, and one of order 4 would have
 	// been.
 	Exact Verdict = "exact"
-	// Unstable: the chain has no stationary law at any of the steps.
+	// Unstable: the chain has no stationary law at any of the steps that were
+	// asked for.
 	Unstable Verdict = "unstable"
+	// Lawless: it has none at smaller steps, either.
+	Lawless Verdict = "no stationary law"
+	// Frozen, Silent and Adrift: a step is not one of a sampler.
+	Frozen Verdict = "theta never moves"
+	Silent Verdict = "does not depend on its noise"
+	Adrift Verdict = "does not depend on its force"
 	// Inconclusive: the errors that are resolved decide nothing.
 	Inconclusive Verdict = "inconclusive"
 )

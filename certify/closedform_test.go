@@ -161,7 +161,7 @@ func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
 			}
 			kernels = append(kernels, galerkin{flow})
 		}
-		r := newRung(b, kernels, nil, 1)
+		r := newRung(b, kernels, 1, nil, 1)
 		out, err := r.solve(context.Background(), s, 1, false)
 		if err != nil {
 			return point{}, err

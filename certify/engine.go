@@ -49,9 +49,22 @@ type point struct {
 	// radius ≥ 1 is the spectral radius over a period of an unstable chain;
 	// 0 if the chain is stable.
 	radius float64
+	// slowest is the spectral radius of a period's mean map; 0 if that is not
+	// known.
+	slowest float64
 }
 
 func (p point) unstable() bool { return p.observed == nil }
+
+// noContraction is a rate of contraction that no sampler has, relative to that
+// of the dynamics.
+const noContraction = 1e-3
+
+// lawless reports whether a chain of step h has no stationary law, or contracts
+// so little, for the dynamics' pace, that there is none.
+func (p point) lawless(h float64, at pace) bool {
+	return p.unstable() || p.slowest > 1-noContraction*h*at.slow*at.slow/at.fast
+}
 
 // lostPoint is what is said of a chain that is not known to be stable.
 func lostPoint(observables int) point {

@@ -79,13 +79,14 @@ func (m *affineMap) change() *mat.Dense {
 // moments are the maps of an integrator's steps.
 type moments struct {
 	n       int
-	kernels []*affineMap // one a batch
+	kernels []*affineMap // one for each list of batches that a kernel takes
+	each    int          // batches that a kernel takes
 	refresh *affineMap   // or nil
 }
 
 // evolution is how laws evolve, each map acting as it is told to.
 func (e *moments) evolution(as func(*affineMap) operator) evolution {
-	out := evolution{size: e.n * e.n, mass: e.n*e.n - 1}
+	out := evolution{size: e.n * e.n, mass: e.n*e.n - 1, each: e.each}
 	for _, m := range e.kernels {
 		out.kernels = append(out.kernels, as(m))
 	}
@@ -199,22 +200,28 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 func (g *gaussianEngine) maps(in *integrators.Integrator, t target, variance []float64) (*moments, error) {
 	correct(in, variance)
 	dim := 2*g.frame.d + auxiliary(in)
-	e := &moments{n: dim + 1}
-	var err error
+	e := &moments{n: dim + 1, each: takenBy(in.Kernel)}
+	original, _ := lists(t.original, e.each)
+	moved, err := lists(t.moved, e.each)
+	if err != nil {
+		return nil, err
+	}
 	if in.Refresh != nil {
 		if e.refresh, err = g.frame.probe(transitionOf(in, in.Refresh, nil), dim); err != nil {
 			return nil, fmt.Errorf("%s: refreshment: %w", in.Method.Name, err)
 		}
 	}
-	for i, f := range t.moved {
+	for i, f := range moved {
 		m, err := g.frame.probe(transitionOf(in, in.Kernel, f), dim)
 		if err == nil {
-			err = g.frame.checkMoved(in, t.original[i], f)
+			err = g.frame.checkMoved(in, original[i], f)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: batch %d: %w", in.Method.Name, i, err)
 		}
-		m.far = f.distance(g.frame)
+		for _, f := range members(f) {
+			m.far = max(m.far, f.distance(g.frame))
+		}
 		e.kernels = append(e.kernels, m)
 	}
 	return e, nil
@@ -229,7 +236,7 @@ type preparedGaussian struct {
 
 // solve returns the errors of the stationary law under a scheme.
 func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
-	if tooMany(m, len(p.parts.kernels)) {
+	if tooMany(m, len(p.engine.parts.moved)) {
 		// The same orders at every step size, on every machine.
 		return p.sample(ctx, m, rand.New(rand.NewPCG(11, 12)), everyStep)
 	}
@@ -247,7 +254,9 @@ func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyS
 		return point{radius: radius}, err
 	}
 	if s.delta == nil {
-		return lostPoint(len(gaussianObservables)), nil
+		lost := lostPoint(len(gaussianObservables))
+		lost.slowest = s.contraction
+		return lost, nil
 	}
 	if everyStep {
 		s.delta = cycle.occupation(truth, s.delta)
@@ -275,21 +284,23 @@ func rank(a []float64) int { return int(math.Round(math.Sqrt(float64(len(a))))) 
 // settled is a stationary law: its moments less those of the target, and how
 // far off round-off may have them.
 type settled struct {
-	delta     []float64 // nil if it is not known
-	mean      float64   // bounds the error of the mean's length
-	unit      []float64 // the covariance that noise N(0, I) in every kernel would have
-	perKernel float64   // round-off of a kernel's second moments, in units of that noise
+	delta       []float64 // nil if it is not known
+	mean        float64   // bounds the error of the mean's length
+	unit        []float64 // the covariance that noise N(0, I) in every kernel would have
+	perKernel   float64   // round-off of a kernel's second moments, in units of that noise
+	contraction float64   // the spectral radius of the mean map
 }
 
 // stationary returns the stationary law less the target, or, if there is no
 // such law, the spectral radius of the period.
 func (e *moments) stationary(p *period, truth []float64) (s *settled, radius float64) {
 	means := e.meanMap(p)
-	if rho, slack := spectralRadius(means.change()); rho > 1+slack {
+	rho, slack := spectralRadius(means.change())
+	if rho > 1+slack {
 		return nil, rho
 	}
 	precondition := newStein(means).solve
-	s = &settled{}
+	s = &settled{contraction: rho}
 	var left float64
 	// Noise N(0, I) at the end of every kernel and refreshment, and nothing
 	// before, adds up to this.
@@ -304,7 +315,7 @@ func (e *moments) stationary(p *period, truth []float64) (s *settled, radius flo
 		if radius := secondMomentRadius(p, e.n); radius >= 1 {
 			return nil, radius
 		}
-		return &settled{}, 0
+		return s, 0
 	}
 	// Solving for the difference, not for the law, keeps the relative accuracy
 	// of small errors.
@@ -364,7 +375,7 @@ func (s *settled) bound(p *period, e *moments, means *affineMap, residual float6
 func (f *frame) observe(truth []float64, s *settled) point {
 	n := rank(truth)
 	d, last := f.d, n-1
-	var p point
+	p := point{slowest: s.contraction}
 	mean := make([]float64, d)
 	deviation, heaviest := 0.0, 0.0 // largest standard deviation of θ, largest variance of r
 	for i := range mean {

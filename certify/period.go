@@ -23,7 +23,8 @@ type operator interface {
 type evolution struct {
 	size    int        // of a law
 	mass    int        // the element that is a law's mass, which operators keep
-	kernels []operator // one a batch
+	kernels []operator // one a batch, or one for each list of batches that a kernel takes
+	each    int        // batches that a kernel takes
 	refresh operator   // ends every outer step; nil for an integrator without
 }
 
@@ -58,7 +59,7 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Method, inner int) 
 	if err := checkScheme(m); err != nil {
 		return nil, err
 	}
-	k := len(e.kernels)
+	k := e.batches()
 	p := &period{ctx: ctx, evolution: e, visits: m.Visits, inner: inner, sweep: m.Visits.Period(k), runs: 1}
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
@@ -168,7 +169,7 @@ type visitor func(w float64, law []float64)
 
 // advance returns the law a period after src. visit may be nil.
 func (p *period) advance(src []float64, visit visitor) []float64 {
-	law := slices.Clone(src)
+	law := p.hold(src)
 	for run := range p.runs {
 		at := run * p.sweep
 		switch p.visits.(type) {
@@ -180,7 +181,7 @@ func (p *period) advance(src []float64, visit visitor) []float64 {
 			law = p.listed(law, at, visit)
 		}
 	}
-	return law
+	return law[:p.size]
 }
 
 // finish ends kernel number n of the period: after every N_l of them comes
@@ -189,6 +190,7 @@ func (p *period) finish(law []float64, n int, w float64, visit visitor) {
 	if n%p.inner != 0 {
 		return
 	}
+	law = law[:p.size]
 	if p.refresh != nil {
 		before := slices.Clone(law)
 		clear(law)
@@ -201,8 +203,8 @@ func (p *period) finish(law []float64, n int, w float64, visit visitor) {
 
 // step returns the law after kernel number n, under batch i.
 func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float64 {
-	dst := make([]float64, p.size)
-	p.kernels[i].addTo(dst, 1, src)
+	dst := make([]float64, p.held())
+	p.give(dst, 1, src, i)
 	p.finish(dst, n, w, visit)
 	return dst
 }
@@ -212,7 +214,7 @@ func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float
 // one was uniform in S, so V_S = (1/|S|) Σ_{i∈S} A_i V_{S∖i}. The subsets of
 // one size need those of the size before alone.
 func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
-	k := len(p.kernels)
+	k := p.batches()
 	before, free := map[int][]float64{0: src}, [][]float64(nil)
 	for used := 1; used <= k; used++ {
 		now := make(map[int][]float64, len(before))
@@ -220,7 +222,7 @@ func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 			law := p.cleared(&free)
 			for i := range k {
 				if set&(1<<i) != 0 {
-					p.kernels[i].addTo(law, 1/float64(used), before[set&^(1<<i)])
+					p.give(law, 1/float64(used), before[set&^(1<<i)], i)
 				}
 			}
 			p.finish(law, at+used, 1/float64(combin.Binomial(k, used)), visit)
@@ -243,7 +245,7 @@ func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 func (p *period) cleared(free *[][]float64) []float64 {
 	last := len(*free) - 1
 	if last < 0 {
-		return make([]float64, p.size)
+		return make([]float64, p.held())
 	}
 	law := (*free)[last]
 	*free = (*free)[:last]
@@ -272,12 +274,12 @@ func layers(k int) int {
 // yet used comes first and last of what remains:
 // T_S = (1/|S|) Σ_{i∈S} A_i T_{S∖i} A_i. w is the chance of this prefix.
 func (p *period) palindrome(src []float64, at, used int, w float64, visit visitor) []float64 {
-	k := len(p.kernels)
+	k := p.batches()
 	depth := bits.OnesCount(uint(used))
 	if depth == k {
 		return src
 	}
-	dst, share := make([]float64, p.size), 1/float64(k-depth)
+	dst, share := make([]float64, p.held()), 1/float64(k-depth)
 	for i := range k {
 		if used&(1<<i) != 0 || p.ctx.Err() != nil {
 			continue
@@ -292,7 +294,7 @@ func (p *period) palindrome(src []float64, at, used int, w float64, visit visito
 
 // listed averages over the words of a list.
 func (p *period) listed(src []float64, at int, visit visitor) []float64 {
-	sum := make([]float64, p.size)
+	sum := make([]float64, p.held())
 	for _, w := range p.words {
 		if p.ctx.Err() != nil {
 			return src

@@ -48,8 +48,10 @@ type transition struct {
 // can.
 type together interface {
 	integrators.Stepper
-	// Normals is how many normals a step takes in dim positions.
+	// Normals is how many normals a step takes in dim positions, and Forces how
+	// many batches: the force of a step is of the type several if they are not 1.
 	Normals(dim int) int
+	Forces() int
 	// Steps moves each of the states, by a step with normals of its own.
 	Steps(z []*integrators.State, f integrators.Force, xi [][]float64)
 }
@@ -58,18 +60,18 @@ func transitionOf(in *integrators.Integrator, part integrators.Stepper, f integr
 	t := &transition{in: in, part: part, force: f}
 	if many, ok := part.(together); ok {
 		t.normals = many.Normals(in.Dim)
-		return t
+	} else {
+		n := &replay{}
+		part.Step(in.NewState(), f, n)
+		t.normals = n.at
 	}
-	n := &replay{}
-	part.Step(in.NewState(), f, n)
-	t.normals = n.at
 	return t
 }
 
 // apply moves phase-space vectors (θ, r, auxiliary variables), in place, each
 // with normals of its own.
 func (t *transition) apply(z, xi [][]float64) {
-	if many, ok := t.part.(together); ok {
+	if many, ok := t.part.(together); ok && len(z) > 0 {
 		states := make([]*integrators.State, len(z))
 		for i, v := range z {
 			states[i] = t.in.NewState()
@@ -214,7 +216,7 @@ func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points, added
 
 // checkMoved refuses a step that knows where the origin is: the engine moves
 // the target's mean there, and a step must not see that.
-func (f *frame) checkMoved(in *integrators.Integrator, original, moved *affineForce) error {
+func (f *frame) checkMoved(in *integrators.Integrator, original, moved integrators.Force) error {
 	h, d := in.Params.Step, f.d
 	if floats.Norm(f.centre, 2) == 0 || auxiliary(in) > 0 { // which may be positions, too
 		return nil
@@ -228,10 +230,11 @@ func (f *frame) checkMoved(in *integrators.Integrator, original, moved *affineFo
 	away.apply([][]float64{far}, silence)
 	floats.Sub(far[:d], f.centre)
 	// The force there is a difference of terms of this size.
-	force := largest(original.affine.Shift)
-	for i := range d {
-		for j, v := range original.affine.Precision[i*d : (i+1)*d] {
-			force = max(force, math.Abs(v*f.centre[j])*float64(d))
+	force := 0.0
+	for _, m := range members(original) {
+		force = max(force, largest(m.affine.Shift))
+		for i, v := range m.affine.Precision {
+			force = max(force, math.Abs(v*f.centre[i%d])*float64(d))
 		}
 	}
 	for i := range far {

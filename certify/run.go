@@ -96,12 +96,20 @@ func defaultSteps(k Kind) []float64 {
 
 // Run certifies every integrator under every scheme. The rows come in the
 // order of the integrators, then of the schemes.
-func Run(ctx context.Context, o Options) ([]Row, error) {
+func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	e, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case stepFailed:
+			rows, err = nil, failed.err
+		default:
+			panic(failed)
+		}
+	}()
 	for i, m := range o.Integrators {
 		r, err := o.certify(ctx, e, m, func(done float64) {
 			if o.Progress != nil {
@@ -138,8 +146,8 @@ func (o *Options) complete() (engine, error) {
 		return nil, err
 	}
 	for _, m := range o.Integrators {
-		if m.Claims.Affine && !o.Problem.affine() {
-			return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, o.Problem.Name)
+		if err := o.Problem.takes(m); err != nil {
+			return nil, err
 		}
 		if m.PositionOnly && o.OneStep {
 			return nil, usage.Errorf("integrator %q moves the position alone, and one step is compared with the flow of position and momentum: want another integrator", m.Name)
@@ -272,11 +280,15 @@ func (o *Options) certify(ctx context.Context, e engine, m integrators.Method, p
 	if err != nil {
 		return nil, err
 	}
+	flaw, err := o.flaw(e, m)
+	if err != nil {
+		return nil, err
+	}
 	var rows []Row
 	asked, judged := newSolver(o, e, m), newSolver(o, judge, m)
 	for i, s := range o.Schemes {
 		solved := 0.0
-		c := certification{options: o, scheme: s, asked: asked, judged: judged, amplified: amplified, told: func() {
+		c := certification{options: o, scheme: s, asked: asked, judged: judged, amplified: amplified, flaw: flaw, told: func() {
 			solved++
 			progress((float64(i) + min(1, solved/float64(len(o.Steps)+ownNodes))) / float64(len(o.Schemes)))
 		}}
@@ -308,17 +320,25 @@ func newSolver(o *Options, e engine, m integrators.Method) *solver {
 // prepared returns the integrator at a step.
 func (s *solver) prepared(h float64) (prepared, error) {
 	if s.known[h] == nil {
-		o := s.options
-		in, err := s.method.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
+		in, err := s.options.integrator(s.method, h)
 		if err != nil {
 			return nil, err
 		}
-		in.Freeze()
 		if s.known[h], err = s.prepare(in); err != nil {
 			return nil, err
 		}
 	}
 	return s.known[h], nil
+}
+
+// integrator makes an integrator for the problem, past its adaptation.
+func (o *Options) integrator(m integrators.Method, h float64) (*integrators.Integrator, error) {
+	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction, Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
+	if err != nil {
+		return nil, err
+	}
+	in.Freeze()
+	return in, nil
 }
 
 // at returns what is found at a step under a scheme.
@@ -341,7 +361,9 @@ type certification struct {
 	// The order is decided on a problem of the same expansion.
 	judged    *solver
 	amplified []float64
-	told      func() // that a point is done
+	told      func()  // that a point is done
+	flaw      Verdict // Frozen, Silent or Adrift: there is nothing to solve
+	lawless   bool    // at no step that was taken is there a stationary law
 }
 
 func (c *certification) row(ctx context.Context) (Row, error) {
@@ -366,9 +388,11 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	known := make(map[float64]point)
 	var points []point
 	for _, h := range o.Steps {
-		p, err := c.asked.at(ctx, c.scheme, h)
-		if err != nil {
-			return row, err
+		p := lostPoint(len(c.asked.observables()))
+		if c.flaw == "" {
+			if p, err = c.asked.at(ctx, c.scheme, h); err != nil {
+				return row, err
+			}
 		}
 		known[h], points = p, append(points, p)
 		c.told()
@@ -405,13 +429,17 @@ func (c *certification) pace() pace {
 // decide finds the orders of all observables. known are points at the steps
 // that were asked for.
 func (c *certification) decide(ctx context.Context, known map[float64]point) (findings []finding, refined []float64, err error) {
-	if c.options.ErrorsOnly || c.sampled() {
+	if c.options.ErrorsOnly || c.sampled() || c.flaw != "" {
 		for range c.asked.observables() {
 			findings = append(findings, unknown())
 		}
 		return findings, nil, nil
 	}
 	p := c.pace()
+	c.lawless = true
+	for h, at := range known {
+		c.lawless = c.lawless && at.lawless(h, p)
+	}
 	points := make(map[float64]point)
 	if c.amplified == nil {
 		for h, at := range known {
@@ -428,6 +456,7 @@ func (c *certification) decide(ctx context.Context, known map[float64]point) (fi
 				return nil, nil, err
 			}
 			points[h], refined = at, append(refined, h)
+			c.lawless = c.lawless && at.lawless(h, p)
 			c.told()
 		}
 		if i+1 < ownNodes {
@@ -511,7 +540,12 @@ func (c *certification) observable(i int, name string, points []point, f finding
 		// Small terms above the claim were not looked for with its care.
 		out.AtLeast, out.Bound = min(Number(f.atLeast), out.Claim), Number(f.below(c.options.Steps[smallest]))
 	}
-	if !stable {
+	switch {
+	case c.flaw != "":
+		out.Verdict = c.flaw
+	case c.lawless:
+		out.Verdict = Lawless
+	case !stable:
 		out.Verdict = Unstable
 	}
 	return out
@@ -533,7 +567,18 @@ func radii(points []point) []Number {
 	return out
 }
 
-// Compatible returns those of the methods that the problem has a force for.
+// takes says what keeps an integrator from being certified on the problem.
+func (p *Problem) takes(m integrators.Method) error {
+	switch {
+	case m.Claims.Affine && !p.affine():
+		return usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, p.Name)
+	case m.Variables != nil && p.Kind == Scalar:
+		return usage.Errorf("integrator %q has auxiliary variables, and problem %q is scalar, of one position and one momentum: want a problem of kind gaussian", m.Name, p.Name)
+	}
+	return nil
+}
+
+// Compatible returns those of the methods that can be certified on the problem.
 func Compatible(p *Problem, methods []integrators.Method) []integrators.Method {
-	return slices.DeleteFunc(slices.Clone(methods), func(m integrators.Method) bool { return m.Claims.Affine && !p.affine() })
+	return slices.DeleteFunc(slices.Clone(methods), func(m integrators.Method) bool { return p.takes(m) != nil })
 }

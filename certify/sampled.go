@@ -48,11 +48,11 @@ func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *
 	if radius > 1+slack {
 		return point{radius: radius}, nil
 	}
-	law := slices.Clone(truth)
+	law := walk.hold(truth)
 	// epochs returns the mean of the moments over a number of epochs, less those
 	// of the target.
 	epochs := func(count int) []float64 {
-		sum := make([]float64, len(law))
+		sum := make([]float64, len(truth))
 		var add visitor = func(w float64, at []float64) { floats.AddScaled(sum, w/float64(count), at) }
 		visit := add
 		if !everyStep {
@@ -68,7 +68,7 @@ func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *
 				}
 			}
 			if !everyStep {
-				add(1, law)
+				add(1, law[:walk.size])
 			}
 		}
 		floats.Sub(sum, truth)

@@ -13,7 +13,6 @@ import (
 
 	"hambench/integrators"
 	"hambench/minibatch"
-	"hambench/usage"
 )
 
 // degrees are the degrees of the Galerkin basis in θ and in r.
@@ -322,18 +321,19 @@ func (g galerkin) addTo(dst []float64, w float64, law []float64) {
 // prepare keeps the integrator; matrices are made for as many rungs of the
 // ladder as a scheme asks for.
 func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
-	if auxiliary(in) > 0 {
-		return nil, usage.Errorf("integrator %q has auxiliary variables, and the spectral engine takes one position and one momentum: want a problem of kind gaussian", in.Method.Name)
+	full, _ := lists([]integrators.Force{e.full}, takenBy(in.Kernel))
+	parts, err := lists(e.forces, takenBy(in.Kernel))
+	if err != nil {
+		return nil, err
 	}
 	p := &preparedSpectral{
-		full:  &ladder{engine: e, in: in, forces: []integrators.Force{e.full}},
-		parts: &ladder{engine: e, in: in, forces: e.forces, variance: []float64{e.variance}},
+		full:  &ladder{engine: e, in: in, forces: full},
+		parts: &ladder{engine: e, in: in, forces: parts, variance: []float64{e.variance}},
 	}
 	if e.tail == nil {
 		return p, nil
 	}
-	tail, err := e.tail.prepare(in)
-	p.tail = tail
+	p.tail, err = e.tail.prepare(in)
 	return p, err
 }
 
@@ -381,7 +381,7 @@ func (l *ladder) rung(i int) *rung {
 		m := b.matrix(after, separateNoise(after, sd), additions)
 		refresh = &m
 	}
-	l.rungs = append(l.rungs, newRung(b, kernels, refresh, l.in.Batches))
+	l.rungs = append(l.rungs, newRung(b, kernels, takenBy(l.in.Kernel), refresh, l.in.Batches))
 	return l.rungs[i]
 }
 
@@ -389,17 +389,17 @@ func (l *ladder) rung(i int) *rung {
 // the batches. A period of few outer steps differs from its power by a higher
 // order in h, and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as
 // k is small.
-func newRung(b *basis, kernels []galerkin, refresh *galerkin, inner int) *rung {
+func newRung(b *basis, kernels []galerkin, each int, refresh *galerkin, inner int) *rung {
 	n := len(b.pairs)
-	r := &rung{evolution: evolution{size: n}, observed: b.observed}
+	r := &rung{evolution: evolution{size: n, each: each}, observed: b.observed}
 	step := mat.NewDense(n, n, nil)
 	for _, k := range kernels {
 		r.kernels = append(r.kernels, k)
 		step.Add(step, k)
 	}
 	step.Scale(1/float64(len(kernels)), step)
-	if inner > 1 {
-		step.Pow(step, inner)
+	if times := inner / each; times > 1 {
+		step.Pow(step, times)
 	}
 	if refresh != nil {
 		r.refresh = refresh

@@ -62,6 +62,8 @@ const (
 // certifyFlags are the command's flags as they were typed.
 type certifyFlags struct {
 	problem, integrators, schemes, steps, observe string
+	exec                                          string
+	timeout                                       time.Duration
 	inner                                         int
 	json, strict                                  bool
 }
@@ -72,6 +74,8 @@ func runCertify(ctx context.Context, c *command, stdout, stderr io.Writer, args 
 	flags := c.flagSet()
 	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
 	flags.StringVar(&f.integrators, "integrator", "", "`NAME,…` integrators, split:WORD included; all if empty")
+	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
+	flags.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of CMD")
 	flags.StringVar(&f.schemes, "scheme", "", "`NAME,…` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
 	flags.StringVar(&f.steps, "steps", "", "`H,…` step sizes; a geometric grid if empty")
 	flags.StringVar(&f.observe, "observe", "period", "`WHEN` moments at which errors count: period (at the end of each) or every-step (averaged over the steps in it)")
@@ -88,9 +92,18 @@ func runCertify(ctx context.Context, c *command, stdout, stderr io.Writer, args 
 	if err != nil {
 		return err
 	}
-	rows, err := certifyAll(ctx, stderr, problems, options)
-	if err != nil {
-		return err
+	var rows []certify.Row
+	if f.exec != "" {
+		if rows, err = f.certifyElsewhere(ctx, stderr, problems, options); err != nil {
+			return err
+		}
+	}
+	if f.exec == "" || len(options.Integrators) > 0 {
+		own, err := certifyAll(ctx, stderr, problems, options)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, own...)
 	}
 	if err := writeRows(stdout, rows, f.json); err != nil {
 		return err
@@ -153,6 +166,34 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 	}
 }
 
+// certifyElsewhere certifies the sampler of --exec, on all of the problems that
+// can be asked of it.
+func (f certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, problems []*certify.Problem, options certify.Options) ([]certify.Row, error) {
+	if f.timeout <= 0 {
+		return nil, usage.Errorf("certify: --exec-timeout %s: want more than 0", f.timeout)
+	}
+	s, err := certify.StartSampler(ctx, f.exec, f.timeout)
+	if err != nil {
+		return nil, fmt.Errorf("certify: --exec: %w", err)
+	}
+	defer s.Stop()
+	options.Integrators, options.Inner = []integrators.Method{s.Method()}, s.Batches()
+	if len(problems) > 1 {
+		for _, p := range problems {
+			if len(certify.Compatible(p, options.Integrators)) == 0 {
+				fmt.Fprintf(stderr, "certify: %s is left out of problem %s: the spectral engine takes no auxiliary variables\n", s.Method().Name, p.Name)
+			}
+		}
+	}
+	rows, err := certifyAll(ctx, stderr, problems, options)
+	if err != nil {
+		return nil, err
+	}
+	calls, steps := s.Calls()
+	fmt.Fprintf(stderr, "certify: %s took %d steps in %d calls\n", s.Method().Name, steps, calls)
+	return rows, nil
+}
+
 // grace is how long an interrupted computation may take to end by itself.
 const grace = 300 * time.Millisecond
 
@@ -188,8 +229,9 @@ func undecided(rows []certify.Row) error {
 	if count[certify.Confirmed]+count[certify.Exact] == all {
 		return nil
 	}
-	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable: --strict wants all confirmed or exact",
-		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable])
+	decided := count[certify.Confirmed] + count[certify.Exact] + count[certify.Refuted] + count[certify.Inconclusive] + count[certify.Unstable]
+	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d on steps without a law: --strict wants all confirmed or exact",
+		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable], all-decided)
 }
 
 // options turns the flags into problems and what to certify on them.

@@ -1,0 +1,331 @@
+package certify
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"hambench/integrators"
+	"hambench/internal/child"
+	"hambench/usage"
+)
+
+// protocol is the version of the protocol with samplers in other processes.
+const protocol = 1
+
+const (
+	// mostVectors bounds the vectors of a state and of a step's normals.
+	mostVectors = 64
+	// longestName bounds a sampler's name.
+	longestName = 60
+	// leastClaim is what is claimed of a sampler that claims nothing: that its
+	// error vanishes with the step.
+	leastClaim = 1
+)
+
+// Sampler is a sampler in another process, in any language, which answers with
+// where its step leads from given states with given normals. docs/samplers.md
+// has the protocol.
+type Sampler struct {
+	ctx    context.Context
+	child  *child.Child
+	hello  greeting
+	points int
+}
+
+// greeting is how a sampler introduces itself.
+type greeting struct {
+	Version *int   `json:"version"`
+	Name    string `json:"name"`
+	State   int    `json:"state"`   // vectors: position, momentum, auxiliary variables
+	Normals int    `json:"normals"` // vectors a step
+	Batches int    `json:"batches"` // forces a step: N_l
+	Hessian bool   `json:"hessian"` // a step takes Hessian-vector products
+	Claims  struct {
+		Position *float64 `json:"position"` // of the law of θ
+		Joint    *float64 `json:"joint"`    // of the law of θ and r
+	} `json:"claims"`
+}
+
+// StartSampler runs a command by sh -c and lets it introduce itself. What the
+// child does wrong, now or in a step, is a usage error; each answer must come
+// within the timeout.
+func StartSampler(ctx context.Context, command string, timeout time.Duration) (*Sampler, error) {
+	c, err := child.Start(ctx, command, timeout)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sampler{ctx: ctx, child: c, hello: greeting{State: 2, Normals: 1, Batches: 1}}
+	err = c.Ask(ctx, "hello", struct {
+		Op      string `json:"op"`
+		Version int    `json:"version"`
+	}{"hello", protocol}, &s.hello)
+	if err == nil {
+		err = s.hello.check()
+	}
+	if err != nil {
+		c.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Stop ends the child. The sampler's integrators are of no use afterwards.
+func (s *Sampler) Stop() { s.child.Stop() }
+
+// Calls is how often the child was asked, and for how many steps.
+func (s *Sampler) Calls() (calls, steps int) { return s.child.Calls(), s.points }
+
+// Batches is how many batches a step takes, N_l.
+func (s *Sampler) Batches() int { return s.hello.Batches }
+
+func (g *greeting) check() error {
+	bad := func(format string, args ...any) error { return usage.Errorf("answer to hello: "+format, args...) }
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
+	switch {
+	case g.Version != nil && *g.Version != protocol:
+		return bad("version %d of the protocol: want %d", *g.Version, protocol)
+	case g.Name == "" || len([]rune(g.Name)) > longestName || strings.ContainsFunc(g.Name, unprintable):
+		return bad("name %q: want 1 to %d printable characters without a comma", g.Name, longestName)
+	case g.State < 1 || g.State > mostVectors:
+		return bad("state %d: want 1 to %d vectors (position, momentum, auxiliary variables)", g.State, mostVectors)
+	case g.Normals < 0 || g.Normals > mostVectors:
+		return bad("normals %d: want 0 to %d vectors a step", g.Normals, mostVectors)
+	case g.Batches < 1:
+		return bad("batches %d: want at least 1 a step", g.Batches)
+	}
+	for name, v := range map[string]*float64{"position": g.Claims.Position, "joint": g.Claims.Joint} {
+		if v != nil && !(*v > 0 && *v < 100) {
+			return bad("claim %v on the order (%s): want a number above 0, or none", *v, name)
+		}
+	}
+	return nil
+}
+
+// Method describes the sampler as an integrator, to be certified as any other.
+// It has no parameters of its own, and no mass.
+func (s *Sampler) Method() integrators.Method {
+	g := s.hello
+	m := integrators.Method{
+		Name: g.Name, About: "a sampler in another process", InnerSteps: true,
+		Claims:       integrators.Claims{Normals: g.Normals, Source: "its own answer to hello"},
+		PositionOnly: g.State == 1,
+	}
+	m.Claims.ErgodicOrder, m.Claims.PositionOrder = claimed(g.Claims.Joint), claimed(g.Claims.Position)
+	if g.State == 1 {
+		m.Claims.ErgodicOrder = m.Claims.PositionOrder
+	}
+	if g.Hessian {
+		m.Claims.HessianVectors = 1
+	}
+	if g.State > 2 {
+		m.Variables = func(dim int, _ integrators.Params) []integrators.Variable {
+			var out []integrators.Variable
+			for range g.State - 2 {
+				out = append(out, integrators.Variable{Start: make([]float64, dim)})
+			}
+			return out
+		}
+	}
+	m = integrators.Define(m, func(dim int, p integrators.Params) (integrators.Stepper, integrators.Stepper) {
+		return &elsewhere{sampler: s, params: p}, nil
+	})
+	checked := m.New
+	m.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
+		if p.InvMass != nil {
+			return nil, usage.Errorf("%s: a mass matrix is not part of the protocol: want none", g.Name)
+		}
+		p.Inner = g.Batches
+		return checked(dim, p)
+	}
+	return m
+}
+
+func claimed(order *float64) float64 {
+	if order == nil {
+		return leastClaim
+	}
+	return *order
+}
+
+// elsewhere is the step of a sampler in another process.
+type elsewhere struct {
+	sampler *Sampler
+	params  integrators.Params
+}
+
+// Normals is how many normals a step takes.
+func (e *elsewhere) Normals(dim int) int { return e.sampler.hello.Normals * dim }
+
+// Forces is how many batches a step takes.
+func (e *elsewhere) Forces() int { return e.sampler.hello.Batches }
+
+// Step moves one state.
+func (e *elsewhere) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	xi := make([]float64, e.Normals(len(z.Theta)))
+	for d := len(z.Theta); len(xi) >= d; xi = xi[d:] {
+		n.Normal(xi[:d])
+	}
+	e.Steps([]*integrators.State{z}, f, [][]float64{xi})
+}
+
+// question is the call for steps.
+type question struct {
+	Op       string        `json:"op"`
+	Step     float64       `json:"h"`
+	Friction float64       `json:"friction"`
+	Dim      int           `json:"dim"`
+	Forces   []wireForce   `json:"forces"`
+	States   [][][]float64 `json:"states"`
+	Normals  [][][]float64 `json:"normals"`
+}
+
+// wireForce is a force in the protocol: Pθ − s, or the derivative of a sum of
+// weighted oscillators.
+type wireForce struct {
+	Precision [][]float64 `json:"precision,omitempty"`
+	Shift     []float64   `json:"shift,omitempty"`
+	Terms     []wireTerm  `json:"terms,omitempty"`
+}
+
+type wireTerm struct {
+	Weight float64 `json:"weight"`
+	Oscillator
+}
+
+// Steps asks the child for all steps at once, but for those that are the same.
+func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]float64) {
+	g, dim := e.sampler.hello, len(z[0].Theta)
+	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: dim}
+	var err error
+	if q.Forces, err = wire(f); err != nil {
+		panic(stepFailed{err})
+	}
+	asked := make(map[string]int)
+	index := make([]int, len(z))
+	for i, at := range z {
+		state, normals := vectorsOf(at)[:g.State], make([][]float64, g.Normals)
+		for l := range normals {
+			normals[l] = xi[i][l*dim : (l+1)*dim]
+		}
+		key := patternOf(append(state[:len(state):len(state)], normals...))
+		if _, known := asked[key]; !known {
+			asked[key] = len(q.States)
+			q.States, q.Normals = append(q.States, state), append(q.Normals, normals)
+		}
+		index[i] = asked[key]
+	}
+	var answer struct {
+		States [][]vector `json:"states"`
+	}
+	e.sampler.points += len(q.States)
+	if err := e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer); err != nil {
+		panic(stepFailed{err})
+	}
+	if err := checkShape(answer.States, len(q.States), g.State, dim); err != nil {
+		panic(stepFailed{usage.Errorf("%s: the answer to step with h = %v: %w", g.Name, e.params.Step, err)})
+	}
+	for i, at := range z {
+		for v, to := range vectorsOf(at)[:g.State] {
+			for j := range to {
+				to[j] = answer.States[index[i]][v][j]
+			}
+		}
+	}
+}
+
+// vectorsOf are all vectors of a state.
+func vectorsOf(z *integrators.State) [][]float64 {
+	return append([][]float64{z.Theta, z.R}, z.Aux...)
+}
+
+// patternOf tells vectors from others.
+func patternOf(vectors [][]float64) string {
+	var b []byte
+	for _, v := range vectors {
+		for _, x := range v {
+			u := math.Float64bits(x)
+			b = append(b, byte(u), byte(u>>8), byte(u>>16), byte(u>>24), byte(u>>32), byte(u>>40), byte(u>>48), byte(u>>56))
+		}
+	}
+	return string(b)
+}
+
+// vector is a list of numbers in JSON, all of them finite. Package json would
+// take null for a 0.
+type vector []float64
+
+// UnmarshalJSON reads an array of numbers.
+func (v *vector) UnmarshalJSON(b []byte) error {
+	text, ok := bytes.CutPrefix(b, []byte("["))
+	if !ok {
+		return usage.Errorf("%.40s: want an array of numbers", b)
+	}
+	for _, word := range bytes.Split(bytes.TrimSuffix(text, []byte("]")), []byte(",")) {
+		x, err := strconv.ParseFloat(string(bytes.TrimSpace(word)), 64)
+		if err != nil {
+			return usage.Errorf("%.40s: want finite numbers", b)
+		}
+		*v = append(*v, x)
+	}
+	return nil
+}
+
+// checkShape refuses an answer of another shape.
+func checkShape(states [][]vector, points, vectors, dim int) error {
+	if len(states) != points {
+		return usage.Errorf("%d states: want %d, one for each that was asked for", len(states), points)
+	}
+	for _, state := range states {
+		if len(state) != vectors {
+			return usage.Errorf("a state has %d vectors: want %d, as hello says", len(state), vectors)
+		}
+		for _, v := range state {
+			if len(v) != dim {
+				return usage.Errorf("a vector has %d numbers: want %d", len(v), dim)
+			}
+		}
+	}
+	return nil
+}
+
+// wire returns the forces of a step in the protocol.
+func wire(f integrators.Force) ([]wireForce, error) {
+	switch f := f.(type) {
+	case several:
+		var out []wireForce
+		for _, one := range f {
+			w, err := wire(one)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, w...)
+		}
+		return out, nil
+	case *affineForce:
+		w := wireForce{Shift: f.affine.Shift}
+		for i, d := 0, len(w.Shift); i < d; i++ {
+			w.Precision = append(w.Precision, f.affine.Precision[i*d:(i+1)*d])
+		}
+		return []wireForce{w}, nil
+	case scalarForce:
+		potentials, ok := f.ScalarPotential.(scalarMean)
+		if !ok {
+			potentials = scalarMean{f.ScalarPotential}
+		}
+		var w wireForce
+		for _, u := range potentials {
+			o, ok := u.(Oscillator)
+			if !ok {
+				return nil, usage.Errorf("a potential of type %T has no form in the protocol: want an Oscillator", u)
+			}
+			w.Terms = append(w.Terms, wireTerm{1 / float64(len(potentials)), o})
+		}
+		return []wireForce{w}, nil
+	}
+	return nil, usage.Errorf("a force of type %T has no form in the protocol", f)
+}

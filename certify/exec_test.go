@@ -1,0 +1,150 @@
+package certify
+
+import (
+	"context"
+	"math"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hambench/integrators"
+)
+
+// theirs starts the sampler of testdata/sampler.py.
+func theirs(t *testing.T, arguments string) *Sampler {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on this machine")
+	}
+	s, err := StartSampler(t.Context(), "python3 testdata/sampler.py "+arguments, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func rowsOf(t *testing.T, p *Problem, m integrators.Method, inner int, steps ...float64) []Row {
+	t.Helper()
+	o := Options{Problem: p, Integrators: []integrators.Method{m}, Inner: inner, Steps: steps}
+	if p.Kind == Scalar { // an order takes many more steps, and says no more of the step
+		o.ErrorsOnly, o.Steps = true, steps[1:]
+	}
+	rows, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// A step in another process has the errors that the same step has here: to
+// round-off on Gaussian problems, within the resolution on scalar ones.
+func TestASamplerElsewhereHasTheErrorsOfOurOwn(t *testing.T) {
+	for _, tt := range []struct {
+		arguments, ours string
+		inner           int
+	}{
+		{"leapfrog:2", "leapfrog", 1},
+		{"leapfrog:3", "leapfrog", 1}, // with an auxiliary variable that nothing depends on
+		{"baoab:2", "baoab", 1},
+		{"sgld:1", "sgld", 1},
+		{"lietrotter:2", "lietrotter", 2}, // two batches a step
+	} {
+		t.Run(tt.arguments, func(t *testing.T) {
+			s := theirs(t, tt.arguments)
+			ours, err := integrators.Builtin().Lookup(tt.ours)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
+				if p.takes(s.Method()) != nil {
+					continue
+				}
+				steps := []float64{0.1, 0.05}
+				theirs, own := rowsOf(t, p, s.Method(), tt.inner, steps...), rowsOf(t, p, ours, tt.inner, steps...)
+				if len(theirs) != len(own) || len(own) == 0 {
+					t.Fatalf("%s: %d rows, ours are %d", p.Name, len(theirs), len(own))
+				}
+				for i, r := range theirs {
+					if r.Inner != tt.inner || !strings.HasPrefix(r.Integrator, "their-") {
+						t.Errorf("%s: row of %q with N_l = %d", p.Name, r.Integrator, r.Inner)
+					}
+					compareErrors(t, r, own[i])
+				}
+			}
+			calls, taken := s.Calls()
+			if calls == 0 || taken < 5*calls {
+				t.Errorf("%d steps in %d calls: want few, large calls", taken, calls)
+			}
+		})
+	}
+}
+
+func compareErrors(t *testing.T, theirs, ours Row) {
+	t.Helper()
+	if len(theirs.Observables) != len(ours.Observables) || len(ours.Observables) == 0 {
+		t.Fatalf("%d observables, ours are %d", len(theirs.Observables), len(ours.Observables))
+	}
+	for i, o := range theirs.Observables {
+		own := ours.Observables[i]
+		if o.Verdict != own.Verdict || o.Order != own.Order && !math.IsNaN(float64(own.Order)) {
+			t.Errorf("%s %s %s: %s, order %v; ours %s, order %v", theirs.Problem, theirs.Scheme, o.Name, o.Verdict, o.Order, own.Verdict, own.Order)
+		}
+		for j := range o.Errors {
+			allowed := 1e-11
+			if theirs.Engine == Scalar {
+				allowed = math.Max(allowed, float64(o.Resolution[j]+own.Resolution[j]))
+			}
+			if d := math.Abs(float64(o.Errors[j] - own.Errors[j])); !(d <= allowed) {
+				t.Errorf("%s %s %s at h = %v: error %.15g, ours %.15g", theirs.Problem, theirs.Scheme, o.Name, theirs.Steps[j], float64(o.Errors[j]), float64(own.Errors[j]))
+			}
+		}
+	}
+}
+
+// Negative controls: a bug in a step is refuted, or leaves no law to speak of.
+func TestABugElsewhereIsFound(t *testing.T) {
+	for _, tt := range []struct {
+		arguments string
+		want      Verdict
+	}{
+		{"leapfrog:2 noise", Refuted},
+		{"leapfrog:2 half", Refuted},
+		{"leapfrog:2 friction", Lawless},
+		{"leapfrog:2 silent", Silent},
+		{"leapfrog:2 adrift", Adrift},
+		{"baoab:2 noise", Refuted},
+		{"baoab:2 half", Refuted},
+		{"baoab:2 friction", Lawless},
+		{"baoab:2 frozen", Frozen},
+		{"sgld:1 noise", Refuted},
+		{"sgld:1 half", Refuted},
+		{"sgld:1 friction", Adrift},
+	} {
+		t.Run(tt.arguments, func(t *testing.T) {
+			s := theirs(t, tt.arguments)
+			for _, p := range []*Problem{gaussianBuiltin(), Toy()} {
+				rows := rowsOf(t, p, s.Method(), 1, 0.1, 0.05)
+				if r := rows[0]; !slices.ContainsFunc(r.Observables, func(o Observable) bool { return o.Verdict == tt.want }) {
+					t.Errorf("%s %s: %+v, want %s", p.Name, r.Scheme, r.Observables, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestListsOfForces(t *testing.T) {
+	forces := []*affineForce{newAffineForce([]float64{1}, []float64{0}), newAffineForce([]float64{2}, []float64{0})}
+	all, err := lists(forces, 3)
+	if err != nil || len(all) != 8 || (&evolution{kernels: make([]operator, len(all)), each: 3}).batches() != 2 {
+		t.Fatalf("%d lists of %d batches, error %v", len(all), (&evolution{kernels: make([]operator, len(all)), each: 3}).batches(), err)
+	}
+	if m := members(all[3]); m[0] != forces[0] || m[1] != forces[1] || m[2] != forces[1] {
+		t.Errorf("list 3 is %v: want 0, 1, 1", m)
+	}
+	if _, err := lists(forces, 13); err == nil {
+		t.Errorf("2^13 lists were made")
+	}
+}

@@ -1,0 +1,106 @@
+package certify
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/integrators"
+	"hambench/usage"
+)
+
+// takenBy is how many batches a kernel takes, one for most.
+func takenBy(kernel integrators.Stepper) int {
+	if many, ok := kernel.(together); ok {
+		return many.Forces()
+	}
+	return 1
+}
+
+// several are the forces of a kernel that takes several batches, of which no
+// step asks for one gradient.
+type several []integrators.Force
+
+// Gradient stores that of the first force in g.
+func (s several) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
+
+// members are the affine forces of a step.
+func members(f integrators.Force) []*affineForce {
+	if one, ok := f.(*affineForce); ok {
+		return []*affineForce{one}
+	}
+	var out []*affineForce
+	for _, m := range f.(several) {
+		out = append(out, m.(*affineForce))
+	}
+	return out
+}
+
+// maxLists bounds the lists of batches under which a kernel is probed.
+const maxLists = 4096
+
+// lists returns all lists of a number of forces, the last one changing first.
+func lists[F integrators.Force](forces []F, length int) ([]integrators.Force, error) {
+	if all := math.Pow(float64(len(forces)), float64(length)); all > maxLists {
+		return nil, usage.Errorf("a step takes %d of K = %d batches, in %.4g ways: want at most %d", length, len(forces), all, maxLists)
+	}
+	var out []integrators.Force
+	if length == 1 {
+		for _, f := range forces {
+			out = append(out, f)
+		}
+		return out, nil
+	}
+	shorter, err := lists(forces, length-1)
+	for _, list := range shorter {
+		before, ok := list.(several)
+		if !ok {
+			before = several{list}
+		}
+		for _, f := range forces {
+			out = append(out, append(before[:len(before):len(before)], f))
+		}
+	}
+	return out, err
+}
+
+// batches is the number K of batches.
+func (e *evolution) batches() int {
+	return int(math.Round(math.Pow(float64(len(e.kernels)), 1/float64(e.each))))
+}
+
+// held is the length of a law within an outer step. A kernel that takes
+// several batches waits for the last of them: until then there is a law for each
+// list of batches that it has been given.
+func (e *evolution) held() int {
+	all, lists := 0, 1
+	for range e.each {
+		all, lists = all+lists, lists*e.batches()
+	}
+	return all * e.size
+}
+
+// hold returns a law as it is held at the end of an outer step.
+func (e *evolution) hold(law []float64) []float64 {
+	out := make([]float64, e.held())
+	copy(out, law)
+	return out
+}
+
+// give adds w times the law after one more batch to dst.
+func (e *evolution) give(dst []float64, w float64, src []float64, i int) {
+	first, lists := 0, 1 // where the lists of one length begin, and how many there are
+	for length := 1; length <= e.each; length++ {
+		for list := range lists {
+			at, next := (first+list)*e.size, list*e.batches()+i
+			law := src[at : at+e.size]
+			if length == e.each {
+				e.kernels[next].addTo(dst[:e.size], w, law)
+			} else {
+				to := (first + lists + next) * e.size
+				floats.AddScaled(dst[to:to+e.size], w, law)
+			}
+		}
+		first, lists = first+lists, lists*e.batches()
+	}
+}

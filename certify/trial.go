@@ -1,0 +1,100 @@
+package certify
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"hambench/integrators"
+	"hambench/usage"
+)
+
+// stepFailed is what a Stepper panics with that cannot take a step, such as one
+// in another process that has ended; Run returns its error.
+type stepFailed struct{ err error }
+
+// trialPoints is the number of states, and of noises at each, of a trial.
+const trialPoints = 3
+
+// flaw says what is wrong with a step that has no law to speak of: Frozen,
+// Silent or Adrift; "" if there is nothing. It refuses one that gives two
+// answers to one question.
+func (o *Options) flaw(e engine, m integrators.Method) (Verdict, error) {
+	fast := e.pace().fast
+	in, err := o.integrator(m, trialStep/fast)
+	if err != nil {
+		return "", err
+	}
+	dim := o.Problem.Dim()
+	none, pull := fill(dim, 0), fill(dim, fast)
+	stiffness := make([]float64, dim*dim)
+	for i := range dim {
+		stiffness[i*dim+i] = fast * fast
+	}
+	free := try(in, newAffineForce(stiffness, none))
+	pulled := try(in, newAffineForce(stiffness, pull))
+	if !slices.EqualFunc(pulled, try(in, newAffineForce(stiffness, pull)), slices.Equal) {
+		return "", usage.Errorf("integrator %q: a step differs when it is taken again, from the same state and with the same normals: want one that draws no numbers of its own and keeps nothing between calls", m.Name)
+	}
+	judged := 2*dim + auxiliary(in)
+	if m.PositionOnly {
+		judged = dim
+	}
+	moves, heard, led := false, false, false
+	for i, z := range pulled {
+		moves = moves || largest(z[:dim]) > 0
+		heard = heard || !slices.Equal(z[:judged], pulled[i-i%trialPoints][:judged])
+		led = led || !slices.Equal(z[:judged], free[i][:judged])
+	}
+	switch {
+	case !moves:
+		return Frozen, nil
+	case !heard:
+		return Silent, nil
+	case !led:
+		return Adrift, nil
+	}
+	return "", nil
+}
+
+// trialStep is the step of a trial, over the time of the fastest rate.
+const trialStep = 0.1
+
+// try takes outer steps under one force from positions 0, where the smallest
+// step shows, and returns where they lead: trialPoints of them from each state,
+// with different noises.
+func try(in *integrators.Integrator, f *affineForce) [][]float64 {
+	rng := rand.New(rand.NewPCG(13, 14)) // any points do
+	var z [][]float64
+	for s := range trialPoints {
+		from := make([]float64, 2*in.Dim+auxiliary(in))
+		for i := in.Dim; i < 2*in.Dim && s > 0; i++ {
+			from[i] = rng.NormFloat64()
+		}
+		at := 2 * in.Dim
+		for _, start := range in.NewState().Aux {
+			at += copy(from[at:], start)
+		}
+		for range trialPoints {
+			z = append(z, slices.Clone(from))
+		}
+	}
+	part := func(s integrators.Stepper, f integrators.Force) {
+		step := transitionOf(in, s, f)
+		xi := make([][]float64, len(z))
+		for i := range xi {
+			xi[i] = make([]float64, step.normals)
+			for l := range xi[i] {
+				xi[i][l] = rng.NormFloat64()
+			}
+		}
+		step.apply(z, xi)
+	}
+	alike, _ := lists([]*affineForce{f}, takenBy(in.Kernel))
+	for range in.Batches / takenBy(in.Kernel) {
+		part(in.Kernel, alike[0])
+	}
+	if in.Refresh != nil {
+		part(in.Refresh, nil)
+	}
+	return z
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// marker is in the environment of every child of these tests.
+const marker = "HAMBENCH_TEST_CHILD"
+
+// Children that do not keep to the protocol get one line and exit code 2, and
+// leave no process behind.
+func TestBrokenChildrenAreNamedInOneLine(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("children are shell scripts")
+	}
+	// After a good hello, what the child does when it is asked for a step.
+	then := func(script string) string { return `read x; echo '{"name":"x"}'; read x; ` + script }
+	say := func(s string) string { return `printf '%s\n' '` + s + `'; read x` }
+	states := func(s string) string { return then(say(`{"states":` + s + `}`)) }
+	hello := func(s string) string { return `read x; ` + say(s) }
+	for _, tt := range []struct{ name, command, want string }{
+		{"silent", `sleep 1000`, "no answer to hello within 500ms"},
+		{"silent, and says why", `echo compiling >&2; sleep 1000`, "on standard error: compiling"},
+		{"slow", `sleep 30; echo '{"name":"x"}'`, "no answer to hello"},
+		{"silent when a step is asked for", then(`sleep 1000`), "no answer to step"},
+		{"does not read", then(`sleep 1000 < /dev/null`), "no answer to step"},
+		{"closes its output", `exec >&-; sleep 1000`, "ended before it answered hello"},
+		{"no such command", `no-such-command`, "not found"},
+		{"a shell that does not exist", "", "cannot be started"},
+		{"ends at once", `true`, "ended before it answered hello, with exit code 0"},
+		{"fails with a trace", `echo Traceback >&2; echo 'No module named x' >&2; exit 3`, "exit status 3; on standard error: No module named x"},
+		{"killed half-way", then(`kill -9 $$`), "signal: killed"},
+		{"half a line", then(`printf '{"states":['`), "not an object in JSON"},
+		{"text on standard output", `echo Loading the model; cat`, `not an object in JSON: "Loading the model"`},
+		{"text before an answer", then(`echo 'step 1'; read x`), "step 1"},
+		{"an array", hello(`[1, 2]`), "not an object"},
+		{"an empty line", hello(``), "not an object"},
+		{"the protocol of the future", hello(`{"version":2,"name":"x"}`), "version 2 of the protocol: want 1"},
+		{"refuses", hello(`{"error":"only version 7"}`), "only version 7"},
+		{"refuses a step", then(say(`{"error":"no\nCUDA device"}`)), "no CUDA device"},
+		{"an unknown key", hello(`{"name":"x","normal":2}`), `unknown field "normal"`},
+		{"no name", hello(`{"state":2}`), `name "": want`},
+		{"a name of two lines", hello(`{"name":"a\nb"}`), "printable characters"},
+		{"no state", hello(`{"name":"x","state":0}`), "state 0: want 1"},
+		{"normals below 0", hello(`{"name":"x","normals":-1}`), "normals -1: want"},
+		{"no batches", hello(`{"name":"x","batches":0}`), "batches 0: want"},
+		{"a claim below 0", hello(`{"name":"x","claims":{"joint":-2}}`), "claim -2"},
+		{"a word for a number", hello(`{"name":"x","state":"two"}`), "cannot unmarshal string"},
+		{"no states", then(`echo '{}'; read x`), "0 states: want"},
+		{"too few states", states(`[[[0,0],[0,0]]]`), "1 states: want"},
+		{"too few vectors", states(`[` + strings.Repeat(`[[0,0]],`, 8) + `[[0,0]]]`), "a state has 1 vectors: want 2"},
+		{"too short a vector", states(`[` + strings.Repeat(`[[0],[0]],`, 8) + `[[0],[0]]]`), "a vector has 1 numbers: want 2"},
+		{"NaN", states(`[[[NaN,0],[0,0]]]`), "not finite"},
+		{"null", states(`[[[null,0],[0,0]]]`), "want finite numbers"},
+		{"a number too large", states(`[[[1e999,0],[0,0]]]`), "want finite numbers"},
+		{"leaves a process behind", `sleep 1000 >&2 & read x; exit 1`, "exit status 1"},
+		{"leaves one behind that holds its output", `sleep 1000 & read x; exit 1`, "no answer to hello"},
+		{"draws numbers of its own", `i=0; while read x; do i=$((i+1)); case $x in *hello*) echo '{"name":"x"}';; *) printf '{"states":['; for k in 1 2 3 4 5 6 7 8; do printf '[[%s,0],[0,0]],' $i; done; echo '[[0,0],[0,0]]]}';; esac; done`, "draws no numbers of its own"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(marker, "1")
+			command := tt.command
+			if command == "" {
+				command = "true"
+				t.Setenv("PATH", t.TempDir())
+			}
+			var out, log bytes.Buffer
+			start := time.Now()
+			code := run(t.Context(), &out, &log, []string{"certify", "--problem", "gaussian", "--scheme", "full,replacement", "--exec", command, "--exec-timeout", "500ms"})
+			if message := log.String(); code != exitUsage || strings.Count(message, "\n") != 1 || !strings.Contains(message, tt.want) || out.Len() > 0 {
+				t.Errorf("exit code %d, standard output %q, standard error %q: want code 2 and one line with %q", code, out.String(), message, tt.want)
+			}
+			if d := time.Since(start); d > 20*time.Second {
+				t.Errorf("it took %s", d)
+			}
+			if left := children(t); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// The commands of docs/samplers.md work, from the top of the tree.
+func TestCommandsOfTheSamplersPage(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on this machine")
+	}
+	page, err := os.ReadFile("../../docs/samplers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("../..")
+	commands := regexp.MustCompile(`(?m)^bin/hambench (.*)$`).FindAllStringSubmatch(string(page), -1)
+	if len(commands) == 0 {
+		t.Fatal("the page shows no command")
+	}
+	for _, c := range commands {
+		words, err := exec.Command("sh", "-c", `printf '%s\n' `+c[1]).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, out, log := call(t, strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")...)
+		if code != exitOK || !strings.Contains(out, "their-") || !regexp.MustCompile(`took \d+ steps in \d+ calls`).MatchString(log) {
+			t.Errorf("%s: exit code %d, %s", c[0], code, log)
+		}
+	}
+}
+
+// children are the running processes that have the marker in their environment,
+// where the system shows that.
+func children(t *testing.T) []string {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		var left []string
+		all, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range all {
+			text, err := os.ReadFile(path)
+			if err == nil && bytes.Contains(text, []byte(marker+"=1")) && filepath.Base(filepath.Dir(path)) != fmt.Sprint(os.Getpid()) {
+				command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+				left = append(left, string(command))
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left
+		}
+		time.Sleep(20 * time.Millisecond) // a killed process may not be gone yet
+	}
+}
