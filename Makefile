@@ -67,8 +67,8 @@ gate: build ## compare exact orders and constants with the committed baseline; e
 	$(BIN) certify --json > bin/certify.json
 	$(BIN) gate testdata/certify.json bin/certify.json
 
-verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, at most an hour on two cores
-	$(GO) test ./certify -run TestNoVerdictIsFalse -verdicts 5000 -timeout 3h
+verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, and the spectral engine against lattices
+	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestSpectralResolution' -verdicts 5000 -lattices -v -timeout 3h
 
 generated: ## the committed assembly is what its generators make
 	./internal/gen/check.sh
