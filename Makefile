@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
+.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ bench-kernels: ## gradients, Hessian-vector products, normals and steps as fract
 
 bench-table: ## normals, gradients and leapfrog steps of every instruction set as one table, ARM's estimated (needs Debian's llvm-19 for those)
 	@GO="$(GO)" tools/kernels.sh
+
+limits: ## what the ports of amd64 allow the passes with normals, by llvm-mca (needs Debian's llvm-19)
+	@GO="$(GO)" tools/limits.sh
 
 peers: ## the sampler step beside PyTorch's, JAX's and blackjax's (bench/peers), at most 8 minutes
 	python3 bench/peers/run.py

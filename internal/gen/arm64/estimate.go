@@ -13,11 +13,13 @@ import (
 
 // processors are those whose loops are estimated, with the multiply-adds of a
 // vector that they start in a cycle (Arm's software optimisation guides, table
-// "ASIMD FP multiply accumulate": pipelines V0 and V1, or V0 to V3).
+// "ASIMD FP multiply accumulate": pipelines V0 and V1, or V0 to V3). LLVM's
+// model for Apple's M1 is that of the Cyclone, with three pipelines: reported,
+// not relied on.
 var processors = []struct {
 	name         string
 	multiplyAdds int
-}{{"neoverse-n1", 2}, {"neoverse-n2", 2}, {"neoverse-v1", 4}, {"neoverse-v2", 4}}
+}{{"neoverse-n1", 2}, {"neoverse-n2", 2}, {"neoverse-v1", 4}, {"neoverse-v2", 4}, {"apple-m1", 3}}
 
 // loop is an inner loop in the syntax of GNU's assembler, and what it does.
 type loop struct {
