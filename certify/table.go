@@ -26,7 +26,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 			})
 		}
 	}
-	if err := table.Write(w, header, lines); err != nil {
+	if err := table.Write(w, header, lines, 0, 0, 0, 0, 2, 3, 0, 1, 0, 0); err != nil {
 		return err
 	}
 	_, err := fmt.Fprint(w, legend)

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"hambench/gate"
+	"hambench/internal/table"
 	"hambench/usage"
 )
 
@@ -77,6 +78,15 @@ func (o *output) Write(p []byte) (int, error) {
 		o.err = err
 	}
 	return n, err
+}
+
+// Width is how wide tables may be: as the terminal is on the process's own
+// output, elsewhere as they come (0).
+func (o *output) Width() int {
+	if _, ok := o.Writer.(*os.File); ok {
+		return table.Width()
+	}
+	return 0
 }
 
 // errorLine begins with the program's name, and says it once. An interruption is

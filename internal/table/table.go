@@ -25,14 +25,19 @@ func Width() int {
 	return usualWidth
 }
 
-// Write prints the rows under the header as an ASCII table: on the process's own
-// output to fit the terminal, else as wide as it is. Headers keep their case.
-func Write(w io.Writer, header []string, rows [][]string) error {
+// Write prints the rows under the header as an ASCII table, to fit a writer that
+// has a width, else as wide as it is; minor is as in Fit, and a line says what is
+// left out. Headers keep their case.
+func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	width := 0
-	if _, ok := w.(*os.File); ok {
-		width = Width()
+	if o, ok := w.(interface{ Width() int }); ok {
+		width = o.Width()
 	}
-	_, err := Fit(w, width, nil, header, rows)
+	left, err := Fit(w, width, minor, header, rows)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	_, err = fmt.Fprintln(w, Wrap("Left out for want of room: "+strings.Join(left, ", ")+"; COLUMNS says how much there is.", width))
 	return err
 }
 

@@ -66,6 +66,27 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// narrow is a writer that knows its width.
+type narrow struct{ strings.Builder }
+
+func (*narrow) Width() int { return 40 }
+
+func TestWriteFitsAWriterWithAWidth(t *testing.T) {
+	var b narrow
+	header, row := []string{"n", "text", "minor"}, []string{"1", "a long cell that must be wrapped, whatever its length may be", "unbreakable-word"}
+	if err := Write(&b, header, [][]string{row}, 0, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.ReplaceAll(b.String(), "\n", " "); !strings.Contains(got, "want of room: minor;") {
+		t.Errorf("a column is left out without a word:\n%s", b.String())
+	}
+	for _, line := range strings.Split(b.String(), "\n") {
+		if len(line) > 40 {
+			t.Errorf("a line of %d characters on 40 columns:\n%s", len(line), b.String())
+		}
+	}
+}
+
 func TestWidth(t *testing.T) {
 	for columns, want := range map[string]int{"80": 80, "": 100, "wide": 100, "0": 100, "-3": 100} {
 		t.Setenv("COLUMNS", columns)
