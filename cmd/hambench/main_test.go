@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -230,6 +231,11 @@ func TestReproduceToy(t *testing.T) {
 		if code, _, stderr := call(t, "reproduce", "--only", "toy", "--out", sharded, "--shard", s); code != exitOK {
 			t.Fatalf("shard %s: exit code %d, %s", s, code, stderr)
 		}
+		_, rows, stderr := call(t, "export", "--only", "toy", "--out", sharded)
+		have := strings.Count(rows, "\n") - 1
+		if missing := fmt.Sprintf("%d of 3 cells have no result", 3-have); have < 3 != strings.Contains(stderr, missing) {
+			t.Errorf("export after shard %s: %d rows, %q", s, have, stderr)
+		}
 	}
 	call(t, "reproduce", "--only", "toy", "--out", sharded, "--figures-only")
 	a, _ := os.ReadFile(filepath.Join(out, "toy.csv"))
@@ -284,6 +290,10 @@ func TestDefaultStepFollowsTheStableOne(t *testing.T) {
 	args := []string{"sample", "--dataset", "teacher-reg", "--batch", "8", "--samples", "3", "--thin", "200", "--burn", "200", "--predictions"}
 	if code, _, stderr := call(t, args...); code != exitOK || !strings.Contains(stderr, "hambench: --h 0.0") {
 		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	langevin := []string{"sample", "--dataset", "linear", "--integrator", "sgld", "--samples", "3", "--thin", "2000", "--burn", "2000"}
+	if code, _, stderr := call(t, langevin...); code != exitOK {
+		t.Errorf("a scheme that moves the position alone: exit code %d, %s", code, stderr)
 	}
 	if code, _, stderr := call(t, append(args, "--h", "0.2")...); code != exitFailed || !strings.Contains(stderr, "diverged") {
 		t.Errorf("far above the stable step: exit code %d, %s", code, stderr)

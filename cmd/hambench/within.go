@@ -190,7 +190,7 @@ const probeTime = 100 * time.Millisecond
 // long a run takes with them: the estimate for fast kernels, by the ratio that one
 // of the run's own shows.
 func (r *reproduction) nameKernels(ctx context.Context) error {
-	line := "hambench: kernels " + kernel.ISA()
+	line := "kernels: " + kernel.ISA()
 	fast := sweep.Fitting{Chains: r.keys.Chains, Store: r.store, Workers: r.workers}
 	if took := fast.Time(r.plans); kernel.ISA() == kernel.Plain().Name() && r.cost == nil && took > time.Second {
 		ratio, err := r.calibration().Slowdown(ctx, r.plans, probeTime)
