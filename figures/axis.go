@@ -21,8 +21,8 @@ const (
 	edge = 12
 )
 
-// title is the label with its unit.
-func (a Axis) title() string {
+// Title is the label with its unit.
+func (a Axis) Title() string {
 	if a.Unit == "" {
 		return a.Label
 	}
@@ -94,6 +94,16 @@ func (a Axis) ticks(length vg.Length, extent func(label string) vg.Length) []plo
 		return logTicks(a.Low, a.High, length, extent)
 	}
 	return linearTicks(a.Low, a.High, a.Ticks)
+}
+
+// Place returns the ticks of an axis of a length in points, as the files have them;
+// labels stand beside a vertical axis.
+func (a Axis) Place(length float64, vertical bool) []plot.Tick {
+	extent := across
+	if vertical {
+		extent = upwards
+	}
+	return a.ticks(vg.Length(length), extent)
 }
 
 // overhang is how far a label, with the space around it, may stick out of its

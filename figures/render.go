@@ -221,8 +221,8 @@ func (l layout) labels() (x string, ys []string) {
 		if i < 0 {
 			continue
 		}
-		x = row[i].X.title()
-		ys = append(ys, row[i].Y.title())
+		x = row[i].X.Title()
+		ys = append(ys, row[i].Y.Title())
 	}
 	if len(slices.Compact(slices.Clone(ys))) == 1 {
 		ys = ys[:1]
@@ -260,6 +260,9 @@ func (l layout) render(c interface {
 // fallbackFonts have the metrics of Liberation Sans, or nearly: a viewer
 // that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
+
+// SVG is the figure's file of that kind.
+func (f *Figure) SVG() ([]byte, error) { return encodeSVG(f.layout()) }
 
 // encodeSVG keeps text as text, which browsers search and select.
 func encodeSVG(l layout) ([]byte, error) {

@@ -14,11 +14,13 @@ import (
 const (
 	quietInterval = 10 * time.Second
 	liveInterval  = 500 * time.Millisecond
+	pageInterval  = time.Minute // between calls of Runner.Live
 )
 
 // progress reports how far a run is: one line, rewritten on a terminal.
 type progress struct {
 	out      io.Writer // nil: silent
+	live     func(string)
 	terminal bool
 	cores    int
 	start    time.Time
@@ -34,8 +36,8 @@ type progress struct {
 
 type tally struct{ done, total int }
 
-func newProgress(out io.Writer, cores int, now func() time.Time) *progress {
-	p := &progress{out: out, cores: cores, now: now, running: make(map[*task]float64)}
+func newProgress(out io.Writer, live func(string), cores int, now func() time.Time) *progress {
+	p := &progress{out: out, live: live, cores: cores, now: now, running: make(map[*task]float64)}
 	if f, ok := out.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -84,33 +86,38 @@ func (p *progress) end(t *task, ok bool) {
 	}
 }
 
-// watch writes lines until stop is called, which ends the line on a
-// terminal.
+// watch writes lines, and calls live, until stop is called, which ends the line
+// on a terminal.
 func (p *progress) watch() (stop func()) {
-	if p.out == nil {
-		return func() {}
-	}
 	interval := quietInterval
 	if p.terminal {
 		interval = liveInterval
 	}
-	quit, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(over)
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-tick.C:
-				p.print()
+	var watchers sync.WaitGroup
+	quit := make(chan struct{})
+	every := func(interval time.Duration, f func()) {
+		watchers.Go(func() {
+			tick := time.NewTicker(interval)
+			defer tick.Stop()
+			for {
+				select {
+				case <-quit:
+					return
+				case <-tick.C:
+					f()
+				}
 			}
-		}
-	}()
+		})
+	}
+	if p.out != nil {
+		every(interval, p.print)
+	}
+	if p.live != nil {
+		every(pageInterval, func() { p.live(p.line()) })
+	}
 	return func() {
 		close(quit)
-		<-over
+		watchers.Wait()
 		if p.terminal {
 			p.print()
 			fmt.Fprintln(p.out)

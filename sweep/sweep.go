@@ -53,6 +53,8 @@ type Runner struct {
 	Cost CostModel
 	// Progress is where the progress line goes; nil for none.
 	Progress io.Writer
+	// Live is called once a minute with the progress line; nil for nothing.
+	Live func(line string)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -149,7 +151,7 @@ func newSession(r *Runner, plans []bench.Plan) (*session, error) {
 		cores = runtime.GOMAXPROCS(0)
 	}
 	s := &session{
-		Runner: r, cores: cores, references: bench.References(plans), progress: newProgress(r.Progress, cores, r.now),
+		Runner: r, cores: cores, references: bench.References(plans), progress: newProgress(r.Progress, r.Live, cores, r.now),
 		wanted: make(map[string]bool), waiting: make(map[string][]*task),
 		follow: make(map[string][]bench.Choice), truths: make(map[string]truth),
 	}

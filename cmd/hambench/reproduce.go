@@ -146,13 +146,16 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 		return runErr
 	}
 	var drawErr error
-	if r.slice.Count <= 1 && r.oracles != oraclesOnly {
+	if r.drawn() {
 		drawErr = r.draw(ctx)
 	}
 	fmt.Fprintln(r.stdout, describe(summary))
 	r.noteMissing()
 	return errors.Join(runErr, drawErr)
 }
+
+// drawn reports whether the run ends with figures and the page.
+func (r *reproduction) drawn() bool { return r.slice.Count <= 1 && r.oracles != oraclesOnly }
 
 // noteMissing names the data that could not be had.
 func (r *reproduction) noteMissing() {
@@ -219,7 +222,21 @@ func (r *reproduction) draw(ctx context.Context) error {
 		}
 		r.report(p.Study, o)
 	}
+	if err := r.writePage(""); err != nil {
+		failed = append(failed, err)
+	} else {
+		fmt.Fprintf(r.stdout, "the page with all of it: %s\n", pagePath(r.out))
+	}
 	return errors.Join(failed...)
+}
+
+// writePage writes the page of all studies of the profile that the store has.
+func (r *reproduction) writePage(running string) error {
+	all, err := bench.Plans(r.store, r.label())
+	if err != nil {
+		return err
+	}
+	return writePage(r.out, r.store, bench.Widest(all), running)
 }
 
 func (r *reproduction) report(e bench.Study, o *figures.Output) {
@@ -329,6 +346,13 @@ func (r *reproduction) runner() *sweep.Runner {
 	}
 	if r.cost != nil {
 		run.Cost = *r.cost
+	}
+	if r.drawn() {
+		run.Live = func(line string) {
+			if err := r.writePage(line); err != nil {
+				fmt.Fprintf(r.stderr, "hambench: the page could not be written: %v\n", err)
+			}
+		}
 	}
 	return run
 }

@@ -15,6 +15,7 @@ var root = &command{
 		dataCommand,
 		listCommand,
 		exportCommand,
+		reportCommand,
 		certifyCommand,
 		claimsCommand,
 		gateCommand,

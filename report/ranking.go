@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hambench/bench"
+	"hambench/paper"
+)
+
+// Ranking is how much each integrator needed, per data set, to sample what the
+// reference samples.
+type Ranking struct {
+	Sets []string
+	Rows []Rank
+}
+
+// Rank is an integrator's row; one place per data set.
+type Rank struct {
+	Name   string
+	Places []Place
+}
+
+// Place is the cheapest chain of an integrator on a data set whose distance is
+// what a right chain's may be.
+type Place struct {
+	Passes float64 // over the data; +Inf where no chain got there, NaN where none was run
+	Of     string  // the chain's batch size and step
+}
+
+// Text is the number as people read it.
+func (p Place) Text() string {
+	switch {
+	case math.IsNaN(p.Passes):
+		return "–"
+	case math.IsInf(p.Passes, 1):
+		return "inf"
+	}
+	return fmt.Sprintf("%.0f", p.Passes)
+}
+
+// newRanking ranks all chains whose distance was recorded. Chains that differ in
+// split or seed alone are one, which must be in the band on average.
+func newRanking(e *paper.Evidence) Ranking {
+	type chain struct {
+		name, set string
+		cell      bench.Cell
+		results   []bench.Result
+	}
+	var chains []*chain
+	at := make(map[string]*chain)
+	seen := make(map[string]bool)
+	for _, study := range sortedKeys(e.Sampled) {
+		for _, r := range e.Sampled[study] {
+			c := r.Cell
+			if c.Observe != bench.Distance || seen[r.Key] {
+				continue
+			}
+			seen[r.Key] = true
+			c.Split, c.Seed, c.Oracle = 0, 0, ""
+			id := fmt.Sprintf("%+v", c)
+			if at[id] == nil {
+				at[id] = &chain{name: c.Integrator, set: c.Dataset, cell: c}
+				chains = append(chains, at[id])
+			}
+			at[id].results = append(at[id].results, r)
+		}
+	}
+	var out Ranking
+	var names []string
+	best := make(map[[2]string]Place)
+	for _, c := range chains {
+		if !slices.Contains(out.Sets, c.set) {
+			out.Sets = append(out.Sets, c.set)
+		}
+		if !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
+		key := [2]string{c.name, c.set}
+		p, ok := best[key]
+		if !ok {
+			p.Passes = math.Inf(1)
+		}
+		if passes := passes(c.results); inBand(c.results) && passes < p.Passes {
+			p = Place{passes, fmt.Sprintf("%s, η = %v", batchText(c.cell), c.cell.Step)}
+		}
+		best[key] = p
+	}
+	for _, name := range names {
+		r := Rank{Name: name}
+		for _, set := range out.Sets {
+			p, ok := best[[2]string{name, set}]
+			if !ok {
+				p.Passes = math.NaN()
+			}
+			r.Places = append(r.Places, p)
+		}
+		out.Rows = append(out.Rows, r)
+	}
+	slices.SortStableFunc(out.Rows, func(a, b Rank) int { return cmp.Compare(a.reached(), b.reached()) })
+	return out
+}
+
+// reached orders integrators: first those that got there on most data sets, then
+// by what they needed, as a geometric mean.
+func (r Rank) reached() float64 {
+	sum, n := 0.0, 0
+	for _, p := range r.Places {
+		if !math.IsNaN(p.Passes) && !math.IsInf(p.Passes, 1) {
+			sum, n = sum+math.Log(p.Passes), n+1
+		}
+	}
+	return sum/float64(max(1, n)) - 1000*float64(n)
+}
+
+// passes is the mean number of passes over the data: a gradient of one of K
+// batches is a K-th of a pass, a Hessian-vector product counts as two gradients.
+func passes(results []bench.Result) float64 {
+	sum := 0.0
+	for _, r := range results {
+		sum += float64(r.Gradients+2*r.HessianVectors) / float64(r.Cell.Batches)
+	}
+	return sum / float64(len(results))
+}
+
+// inBand reports whether the mean distance is below the 95 % quantile of the
+// self-distance and no chain diverged.
+func inBand(results []bench.Result) bool {
+	distance, high := 0.0, 0.0
+	for _, r := range results {
+		if r.Diverged {
+			return false
+		}
+		distance, high = distance+r.KS, high+r.KSSelfHigh
+	}
+	return distance <= high
+}
+
+func batchText(c bench.Cell) string {
+	if c.BatchSize == bench.Full {
+		return "full batch"
+	}
+	return fmt.Sprintf("B = %d", c.BatchSize)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}

@@ -1,0 +1,250 @@
+// Package report writes what a run left in its store as one page: a file of HTML
+// that needs no other, no network and no script to be read.
+//
+//	plans, err := bench.Plans(store, "quick")
+//	page, err := report.New(plans, bench.Results{Store: store})
+//	err = page.Write(w)
+//
+// Figures and tables are the values that package figures makes for its files,
+// claims those of package paper. What the script adds is convenience: filters,
+// sorted tables, lines that can be switched off, values under the pointer.
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"hambench/bench"
+	"hambench/figures"
+	"hambench/paper"
+	"hambench/store"
+)
+
+// Page is what a page shows.
+type Page struct {
+	// Profile names the profile, with what changes it.
+	Profile string
+	// Running says how far a run is that is under way; a page that has it loads
+	// itself again every minute. It is empty when the run has ended.
+	Running string
+	// Missing counts the cells and exact jobs without a result.
+	Missing, Wanted int
+	Warnings        []string
+	Claims          []paper.Decision
+	Studies         []Study
+	Ranking         Ranking
+	Orders          Orders
+	Made            Provenance
+}
+
+// Study is what one study shows.
+type Study struct {
+	ID, Title string
+	Figures   []*figures.Figure
+	Tables    []*figures.Table
+	Notes     []string
+}
+
+// Provenance is where the results come from.
+type Provenance struct {
+	Commits, Machines, Versions []string
+	From, To                    time.Time // of the first and the last record
+	Seconds                     float64   // of one core
+	Data                        []bench.Data
+	Diverged                    []bench.Result
+	Failed                      []bench.Result // references with checks that failed
+}
+
+// New makes the page of a run from its plans and what there is of their results.
+// What is missing is counted; a study without any result is left out.
+func New(plans []bench.Plan, results bench.Results) (*Page, error) {
+	p := &Page{}
+	drawer := figures.Drawer{Results: results, All: plans}
+	seen := make(map[string]bool)
+	for _, plan := range plans {
+		p.Profile = plan.Profile
+		p.count(plan, results, seen)
+		if plan.ID == paper.StudyID {
+			continue
+		}
+		out, err := drawer.Make(plan)
+		if err != nil { // nothing of it is there
+			p.warn(fmt.Sprintf("%s: %v", plan.ID, err))
+			continue
+		}
+		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out.Figures, out.Tables, out.Notes})
+		for _, f := range out.Figures {
+			p.warn(f.Warning)
+		}
+	}
+	evidence := paper.Gather(plans, results)
+	p.Claims = paper.Decide(paper.Claims(), evidence)
+	p.Ranking = newRanking(evidence)
+	p.Orders = newOrders(evidence)
+	return p, nil
+}
+
+func (p *Page) warn(text string) {
+	if text != "" && !slices.Contains(p.Warnings, text) {
+		p.Warnings = append(p.Warnings, text)
+	}
+}
+
+// count adds a plan's results to the provenance, each once.
+func (p *Page) count(plan bench.Plan, results bench.Results, seen map[string]bool) {
+	made := func(kind store.Kind, key string) {
+		if seen[key] {
+			return
+		}
+		seen[key] = true
+		p.Wanted++
+		r, ok := results.Get(kind, key)
+		if !ok {
+			p.Missing++
+			return
+		}
+		p.Made.add(r)
+	}
+	have, missing := plan.Results(results.Result)
+	for _, r := range have {
+		if !seen[r.Key] && r.Diverged {
+			p.Made.Diverged = append(p.Made.Diverged, r)
+		}
+		if !seen[r.Key] && r.Scores["checks_failed"] > 0 {
+			p.Made.Failed = append(p.Made.Failed, r)
+		}
+		made(store.Result, r.Key)
+	}
+	for _, j := range missing {
+		made(store.Result, j.Key)
+	}
+	for _, j := range plan.Exact {
+		made(store.Exact, j.Key)
+	}
+	for _, d := range plan.Data {
+		if !slices.ContainsFunc(p.Made.Data, func(o bench.Data) bool { return o.Name == d.Name }) {
+			p.Made.Data = append(p.Made.Data, d)
+		}
+	}
+}
+
+func (m *Provenance) add(r store.Record) {
+	for _, x := range []struct {
+		to   *[]string
+		text string
+	}{{&m.Commits, r.Made.Commit}, {&m.Machines, r.Made.Machine.String()}, {&m.Versions, r.Made.Go}} {
+		if x.text != "" && !slices.Contains(*x.to, x.text) {
+			*x.to = append(*x.to, x.text)
+		}
+	}
+	if at := r.Made.Time; !at.IsZero() {
+		if m.From.IsZero() || at.Before(m.From) {
+			m.From = at
+		}
+		if at.After(m.To) {
+			m.To = at
+		}
+	}
+	m.Seconds += r.Seconds
+}
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"css":    func() template.CSS { return template.CSS(pageCSS) },
+	"js":     func() template.JS { return template.JS(pageJS) },
+	"chart":  newChart,
+	"swatch": swatch,
+	"static": static,
+	"csv":    csvLink,
+	"class":  func(v paper.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
+	"counts": counts,
+	"words":  func(s ...string) string { return strings.ToLower(strings.Join(s, " ")) },
+	"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
+	"core":   func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() },
+	"batch": func(c bench.Cell) string {
+		if c.BatchSize == bench.Full {
+			return "full"
+		}
+		return fmt.Sprint(c.BatchSize)
+	},
+	"columns": func(f *figures.Figure) int { return len(f.Rows[0]) },
+}).Parse(pageHTML))
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error {
+	var b bytes.Buffer
+	if err := page.Execute(&b, p); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// static is the figure's file as an image, where a panel has what charts do not
+// draw; else it is empty.
+func static(f *figures.Figure) (template.URL, error) {
+	for _, row := range f.Rows {
+		if slices.ContainsFunc(row, func(p *figures.Panel) bool { return p != nil && p.Heat != nil }) {
+			svg, err := f.SVG()
+			return dataURL("image/svg+xml", svg), err
+		}
+	}
+	return "", nil
+}
+
+func dataURL(kind string, b []byte) template.URL {
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(b))
+}
+
+// csvLink is the file of a figure's or a table's numbers, compressed: a page holds
+// dozens. The script unpacks it.
+func csvLink(r figures.Records) (template.URL, error) {
+	text, err := r.CSV()
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		return "", err
+	}
+	err = z.Close()
+	return dataURL("application/gzip", b.Bytes()), err
+}
+
+// count is how many claims have a value.
+type count struct {
+	Name string
+	N    int
+}
+
+// counts counts the claims by verdict, or by who makes them, in the order in
+// which these occur.
+func counts(decisions []paper.Decision, by string) (out []count) {
+	for _, d := range decisions {
+		name := cmp.Or(map[string]string{"verdict": string(d.Verdict)}[by], d.By)
+		i := slices.IndexFunc(out, func(c count) bool { return c.Name == name })
+		if i < 0 {
+			i, out = len(out), append(out, count{Name: name})
+		}
+		out[i].N++
+	}
+	return out
+}
