@@ -117,9 +117,9 @@ func Claims() []Claim {
 		{ID: "leapfrog-competes", By: ByPaper,
 			Statement: "leapfrog, though of order 1, is mostly competitive with the second-order schemes.",
 			Where:     "Section 2.2; Section 5, Comparison of integrators, Figure 4 (fig:methods)",
-			Test:      "Cells of the study methods: leapfrog's distance minus the mean of those of symmetric and lietrotter. " + inSigmas + finite + bySets + "Confirmed if the interval lies below +2, refuted if above.",
+			Test:      "Cells of the study methods: leapfrog's distance over those of symmetric and lietrotter. " + inRatios + finite + bySets + "Confirmed if the interval lies below 1.1, refuted if above.",
 			Decide: func(e *Evidence) Finding {
-				return compare(e, "methods", always, integratorOf, "leapfrog", "symmetric", "lietrotter").decide(math.Inf(-1), margin)
+				return compare(e, "methods", always, integratorOf, "leapfrog", "symmetric", "lietrotter").decide(0, margin)
 			}},
 		{ID: "reshuffle-order", By: ByPaper,
 			Statement: "With mini-batches in a fresh random order every epoch, an integrator of order p has ergodic order min(p, 2).",
@@ -179,7 +179,7 @@ func Claims() []Claim {
 		{ID: "bottleneck-sampled", By: ByPaper,
 			Statement: "Figure 1 as sampled: at batch size 8 there is a zone of steps in which mt3 is no better than a second-order scheme; with the full batch there is none.",
 			Where:     "Section 1, Figure 1 (fig:minibottle); Section 5, On the convergence bottleneck",
-			Test:      "Cells of the study bottleneck. A step counts if both chains stay finite and lietrotter's is not where right ones are. There mt3 is better if its chain is, or is lower by 2√2 σ (a gap that chance gives to two equal chains in less than 3 % of steps). " + atRight + "Confirmed if mt3 is no better at one step or more with batch size 8 and better at all of them with the full batch; refuted if one of the two fails.",
+			Test:      "Cells of the study bottleneck. A step counts if both chains stay finite and lietrotter's distance is more than 3.09 σ above the mean self-distance. There mt3 is better if its chain is, or is lower by 2√2 σ (a gap that chance gives to two equal chains in less than 3 % of steps). " + atRight + "Confirmed if mt3 is no better at one step or more with batch size 8 and better at all of them with the full batch; refuted if one of the two fails.",
 			Decide:    bottleneckSampled},
 		{ID: "inner-order", By: ByPaper,
 			Statement: "The order of lietrotter, and so of HMC with partial momentum refreshment, does not depend on N_l: it is 2, with the full batch and with mini-batches.",
@@ -194,29 +194,29 @@ func Claims() []Claim {
 		{ID: "inner-fan", By: ByPaper,
 			Statement: "On networks the error of lietrotter grows as η grows and N_l approaches 100.",
 			Where:     "Section 5, Exploring the connection with HMC, Figure 5 (fig:generalizedLT)",
-			Test:      "Cells of the study integration-length: for each data set, split and batch size the distance with the largest N_l minus that with N_l = 1, at the largest step where both stay finite. " + inSigmas + finite + bySets + "Confirmed if the interval lies above 0, refuted if below.",
+			Test:      "Cells of the study integration-length: for each data set, split and batch size the distance with the largest N_l over that with N_l = 1, at the largest step where both stay finite. " + inRatios + finite + bySets + "Confirmed if the interval lies above 1, refuted if below.",
 			Decide:    innerFan},
 		{ID: "sghmc-correction", By: ByPaper,
 			Statement: "Counterbalancing the gradient noise, as SGHMC does, makes no significant difference to leapfrog without it.",
 			Where:     "Section 5, Comparing with SGHMC, Figure 4 (fig:methods); Section 3",
-			Test:      exactly + "The correction by the true variance of the gradient, at the smallest step: refuted if it makes the error of any observable of θ more than twice as large or less than half, in random orders or with batches drawn at every step. Beside it mini-batch cells of the study methods: an interval of their mean difference that leaves out 0 refutes, too. " + inSigmas + finite + bySets,
+			Test:      exactly + "The correction by the true variance of the gradient, at the smallest step: refuted if it makes the error of any observable of θ more than twice as large or less than half, in random orders or with batches drawn at every step. Beside it mini-batch cells of the study methods: an interval of their ratio that leaves out 1 refutes, too. " + inRatios + finite + bySets,
 			Decide:    sghmcCorrection},
 		{ID: "second-order-alike", By: ByPaper,
 			Statement: "symmetric and lietrotter, both of second order, respond alike to step size and batch size.",
 			Where:     "Section 5, Comparison of integrators, Figure 4 (fig:methods)",
-			Test:      "Cells of the study methods: symmetric's distance minus lietrotter's. " + inSigmas + finite + bySets + withinMargin,
+			Test:      "Cells of the study methods: symmetric's distance over lietrotter's. " + inRatios + finite + bySets + withinMargin,
 			Decide: func(e *Evidence) Finding {
-				return compare(e, "methods", always, integratorOf, "symmetric", "lietrotter").decide(-margin, margin)
+				return compare(e, "methods", always, integratorOf, "symmetric", "lietrotter").decide(1/margin, margin)
 			}},
 		{ID: "mt3-full-batch", By: ByPaper,
 			Statement: "mt3 outperforms the other integrators with the full batch, above all at larger steps.",
 			Where:     "Section 5, Comparison of integrators, Figure 4 (fig:methods)",
-			Test:      "Full-batch cells of the study methods where some chain is not where right ones are: mt3's distance minus the mean of the others. " + inSigmas + atRight + finite + bySets + "Confirmed if the interval lies below 0, refuted if above.",
+			Test:      "Full-batch cells of the study methods where some chain is not where right ones are: mt3's distance over those of the others. " + inRatios + atRight + finite + bySets + "Confirmed if the interval lies below 1, refuted if above.",
 			Decide:    mt3BestFullBatch},
 		{ID: "batch-size", By: ByPaper,
 			Statement: "Larger mini-batches admit larger steps: at the same step a smaller batch has the larger error.",
 			Where:     "Section 5, On the convergence bottleneck, Figure 4 (fig:methods)",
-			Test:      "Cells of the study methods: for each data set, split and integrator the distance with the smallest batch minus that with the full batch, at the largest step where both stay finite. " + inSigmas + finite + bySets + "Confirmed if the interval lies above 0, refuted if below.",
+			Test:      "Cells of the study methods: for each data set, split and integrator the distance with the smallest batch over that with the full batch, at the largest step where both stay finite. " + inRatios + finite + bySets + "Confirmed if the interval lies above 1, refuted if below.",
 			Decide:    batchSize},
 		{ID: "all-converge", By: ByPaper,
 			Statement: "All integrators converge to the posterior at small enough steps, whatever the batch size.",
@@ -249,9 +249,9 @@ func Claims() []Claim {
 		{ID: "float32-enough", By: ByUs,
 			Statement: "Gradients in float32, the state in float64, give the same distances as gradients in float64, at steps near the limit of stability.",
 			Where:     "not in the paper, which does not state its precision",
-			Test:      "Cells of the study precision (leapfrog, batches of 8 and the full batch): the distance in float64 minus that in float32. " + inSigmas + finite + bySets + withinMargin,
+			Test:      "Cells of the study precision (leapfrog, batches of 8 and the full batch): the distance in float64 over that in float32. " + inRatios + finite + bySets + withinMargin,
 			Decide: func(e *Evidence) Finding {
-				return compare(e, "precision", always, func(c bench.Cell) string { return c.Precision }, "float64", "float32").decide(-margin, margin)
+				return compare(e, "precision", always, func(c bench.Cell) string { return c.Precision }, "float64", "float32").decide(1/margin, margin)
 			}},
 	}
 }

@@ -201,7 +201,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"inner-order", "an order that is not known", unfitted(func(f fitted) bool { return f.inner == 4 }), NotDecided},
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
 		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
-		{"inner-fan", "smaller errors for large N_l", withDistance(func(c bench.Cell) float64 { return -0.005 * float64(c.Inner) }), ""},
+		{"inner-fan", "smaller errors for large N_l", withDistance(func(c bench.Cell) float64 { return -0.0025 * float64(c.Inner) }), ""},
 		{"inner-fan", "larger on some data sets, smaller on others", withDistance(func(c bench.Cell) float64 {
 			return when(c.Inner == 100 && c.Step == largeStep, -0.2+mixed(c, 0.1))
 		}), NotDecided},

@@ -17,5 +17,5 @@
 //	err = paper.WriteText(os.Stdout, paper.Decide(paper.Claims(), evidence), "quick")
 //
 // Statements about orders are decided without Monte Carlo. Statements about
-// samples state their criterion and how often it would be wrong by chance.
+// samples take data sets for replicates, and state their criterion.
 package paper

@@ -559,7 +559,7 @@ func sghmcCorrection(e *Evidence) Finding {
 	mean, low, high, ok := s.interval(&f)
 	f.Numbers = append(f.Numbers, s.stability...)
 	if ok {
-		f.Summary += fmt.Sprintf("; sampled %+.2f σ, in [%+.2f, %+.2f]", mean, low, high)
+		f.Summary += "; sampled " + s.summary(mean, low, high)
 		if low > 0 || high < 0 {
 			f.Verdict = Refuted
 		}

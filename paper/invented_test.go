@@ -149,7 +149,7 @@ func trueDistance(study string, c bench.Cell) float64 {
 	if c.Friction == 0.1 {
 		d += 0.3
 	}
-	return d + 0.1*sigma*float64(len(c.Dataset)%3)*float64(c.Inner)
+	return d + 0.1*sigma*float64(len(c.Dataset)%3)
 }
 
 // reading is mt3 with w₂ of variance 1.

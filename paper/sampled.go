@@ -15,18 +15,18 @@ import (
 
 // How sampled distances are compared, for the page.
 const (
-	inSigmas        = "Differences of Kolmogorov distances are in σ, the standard deviation with which the distance of a right chain, a mean over the test inputs, scatters; the band that is drawn is of one predicted value, and several times as wide. "
+	inRatios        = "Kolmogorov distances of two chains are compared by their ratio (means are of its logarithm). "
 	bySets          = "Chains on one data set share its data and its reference, so they are averaged, and the 99 % interval is Student's over data sets. A data set whose reference failed a check of its own is left out. "
-	atRight         = "A chain is where right ones are if its distance is at most 1.645 σ above the mean self-distance (1 right chain in 20 is not). "
-	withinMargin    = "Confirmed if the interval lies within ±2, refuted if it lies outside."
+	atRight         = "A chain is where right ones are if its distance is at most 1.645 σ above the mean self-distance (1 right chain in 20 is not), σ the standard deviation with which the distance of a right chain, a mean over the test inputs, scatters; the band that is drawn is of one predicted value, and several times as wide. "
+	withinMargin    = "Confirmed if the interval lies between 1/1.1 and 1.1, refuted if it lies outside."
 	casesOfFriction = "Cells of the study friction (leapfrog), a case for each data set, split, batch size and step at which some chain stays finite. A friction is acceptable there if its chain stays finite and its distance exceeds that of the best by no more than 3 σ, or than a quarter. "
 
 	finite = "A diverged chain has no accuracy: such pairs are left out, and counted as statements about stability. "
 )
 
-// margin is the difference, in σ, up to which two distances count as alike: one
-// pair of chains does not show it.
-const margin = 2
+// margin is the ratio up to which two distances count as alike: about three
+// standard deviations of a right chain's.
+const margin = 1.1
 
 // condition is what chains share that differ in what is compared alone.
 type condition struct {
@@ -80,22 +80,39 @@ func limit(r bench.Result) float64 { return r.KSSelf + 1.645*r.KSSelfSD }
 // right reports whether a chain is where right ones are.
 func right(r bench.Result) bool { return !r.Diverged && r.KS <= limit(r) }
 
-// difference is (a − b) of the distances in σ.
-func difference(a, b bench.Result) float64 { return (a.KS - b.KS) / a.KSSelfSD }
+// ratio is the logarithm of a's distance over b's.
+func ratio(a, b bench.Result) float64 { return math.Log(a.KS / b.KS) }
 
 // sample are numbers by data set, such as differences of distances.
 type sample struct {
-	what, study, unit string
-	sets              map[string][]float64
-	left              string // what was left out, and why
-	stability         []Number
+	what, study string
+	scale       scale
+	sets        map[string][]float64
+	left        string // what was left out, and why
+	stability   []Number
+}
+
+// scale is how people read a number.
+type scale struct {
+	unit string
+	of   func(x float64) float64
+}
+
+var (
+	asRatio   = scale{" times", math.Exp} // numbers are logarithms of ratios
+	asDecades = scale{" decades of C are acceptable", func(x float64) float64 { return max(x, 0) }}
+)
+
+// share is the scale of a share of chains.
+func share(of string) scale {
+	return scale{" of the chains " + of, func(x float64) float64 { return min(max(x, 0), 1) }}
 }
 
 // sample starts a sample of what can be judged of a study, and returns the
 // results: those whose reference passed its own checks, and whose records say
 // how right chains scatter.
-func (e *Evidence) sample(study, what, unit string) (*sample, []bench.Result) {
-	s := &sample{what: what, study: study, unit: unit, sets: make(map[string][]float64)}
+func (e *Evidence) sample(study, what string, as scale) (*sample, []bench.Result) {
+	s := &sample{what: what, study: study, scale: as, sets: make(map[string][]float64)}
 	type place struct {
 		dataset string
 		split   int
@@ -142,18 +159,22 @@ func (s *sample) interval(f *Finding) (mean, low, high float64, ok bool) {
 	var means []float64
 	for _, name := range slices.Sorted(maps.Keys(s.sets)) {
 		means = append(means, stat.Mean(s.sets[name], nil))
-		f.add(fmt.Sprintf("%s, %s (%d)", s.what, name, len(s.sets[name])), means[len(means)-1], "%+.2f")
+		f.add(fmt.Sprintf("%s, %s (%d)", s.what, name, len(s.sets[name])), s.scale.of(means[len(means)-1]), "%.2f")
 	}
 	mean, low, high, ok = studentInterval(means)
 	if ok {
-		f.add("99 % interval over data sets, low", low, "%+.2f")
-		f.add("99 % interval over data sets, high", high, "%+.2f")
+		f.add("99 % interval over data sets, low", s.scale.of(low), "%.2f")
+		f.add("99 % interval over data sets, high", s.scale.of(high), "%.2f")
 	}
 	return mean, low, high, ok
 }
 
-// decide judges the interval: confirmed if it lies between from and to, refuted
-// if outside, open if it lies across an end or there are too few data sets.
+func (s *sample) summary(mean, low, high float64) string {
+	return fmt.Sprintf("%.2f%s, in [%.2f, %.2f], %d data sets", s.scale.of(mean), s.scale.unit, s.scale.of(low), s.scale.of(high), len(s.sets))
+}
+
+// decide judges the interval: confirmed if it lies between from and to (numbers
+// as people read them), refuted if outside, open if it lies across an end or there are too few data sets.
 func (s *sample) decide(from, to float64) Finding {
 	f := Finding{Verdict: NotDecided, Detail: strings.TrimSpace(s.left)}
 	mean, low, high, ok := s.interval(&f)
@@ -163,12 +184,12 @@ func (s *sample) decide(from, to float64) Finding {
 		f.Summary = "no chains to compare yet: run " + reproduce + s.study
 		return f
 	case !ok:
-		f.Summary = fmt.Sprintf("%+.2f%s on %d data sets: want %d or more; run %s", mean, s.unit, n, fewest, reproduce+s.study)
+		f.Summary = fmt.Sprintf("%.2f%s on %d data sets: want %d or more; run %s", s.scale.of(mean), s.scale.unit, n, fewest, reproduce+s.study)
 		return f
 	default:
-		f.Summary = fmt.Sprintf("%+.2f%s, in [%+.2f, %+.2f], %d data sets", mean, s.unit, low, high, n)
+		f.Summary = s.summary(mean, low, high)
 	}
-	switch {
+	switch low, high := s.scale.of(low), s.scale.of(high); {
 	case low > from && high < to:
 		f.Verdict = Confirmed
 	case low > to || high < from:
@@ -177,10 +198,10 @@ func (s *sample) decide(from, to float64) Finding {
 	return f
 }
 
-// compare takes the differences between a variant and the mean of the others
+// compare takes the ratios of a variant to the geometric mean of the others
 // wherever all of them stayed finite, and counts where one alone did not.
 func compare(e *Evidence, study string, keep func(trial[string]) bool, variant func(bench.Cell) string, name string, others ...string) *sample {
-	s, results := e.sample(study, name+" − "+strings.Join(others, ", "), " σ")
+	s, results := e.sample(study, name+" / "+strings.Join(others, ", "), asRatio)
 	alone, rest := 0, 0
 	for _, t := range group(results, conditionOf, variant) {
 		a, ok := t.of[name]
@@ -189,7 +210,7 @@ func compare(e *Evidence, study string, keep func(trial[string]) bool, variant f
 			b, there := t.of[other]
 			ok = ok && there
 			diverged += indicator(b.Diverged)
-			sum += difference(a, b) / float64(len(others))
+			sum += ratio(a, b) / float64(len(others))
 		}
 		switch {
 		case !ok || !keep(t):
@@ -214,10 +235,10 @@ type sized struct {
 	step float64
 }
 
-// largestSteps takes, on each line, the difference between the largest size of
-// the data set and size 1 at the largest step at which both stay finite.
+// largestSteps takes, on each line, the ratio of the largest size of the data set
+// to size 1 at the largest step at which both stay finite.
 func largestSteps(e *Evidence, study, what string, line func(bench.Cell) condition, size func(bench.Cell) int) *sample {
-	s, results := e.sample(study, what, " σ")
+	s, results := e.sample(study, what, asRatio)
 	most := make(map[string]int)
 	for _, r := range results {
 		most[r.Cell.Dataset] = max(most[r.Cell.Dataset], size(r.Cell))
@@ -233,14 +254,14 @@ func largestSteps(e *Evidence, study, what string, line func(bench.Cell) conditi
 			large += indicator(a.Diverged && !b.Diverged)
 			small += indicator(b.Diverged && !a.Diverged)
 			if at.step > last && !a.Diverged && !b.Diverged {
-				last, d = at.step, difference(a, b)
+				last, d = at.step, ratio(a, b)
 			}
 		}
 		if !math.IsInf(last, -1) {
 			s.add(l.dataset, d)
 		}
 	}
-	names := strings.Split(what, " − ")
+	names := strings.Split(what, " / ")
 	s.count(large, "cells where "+names[0]+" diverged and "+names[1]+" did not")
 	s.count(small, "cells where "+names[1]+" diverged and "+names[0]+" did not")
 	return s
@@ -252,11 +273,11 @@ func batchSize(e *Evidence) Finding {
 		l.batches = 0
 		return l
 	}
-	return largestSteps(e, "methods", "smallest batch − full batch", line, func(c bench.Cell) int { return c.Batches }).decide(0, math.Inf(1))
+	return largestSteps(e, "methods", "smallest batch / full batch", line, func(c bench.Cell) int { return c.Batches }).decide(1, math.Inf(1))
 }
 
 func innerFan(e *Evidence) Finding {
-	return largestSteps(e, "integration-length", "largest N_l − N_l = 1", lineOf, func(c bench.Cell) int { return c.Inner }).decide(0, math.Inf(1))
+	return largestSteps(e, "integration-length", "largest N_l / N_l = 1", lineOf, func(c bench.Cell) int { return c.Inner }).decide(1, math.Inf(1))
 }
 
 // Where every chain is where right ones are, distances are noise: such cells say
@@ -265,7 +286,7 @@ func mt3BestFullBatch(e *Evidence) Finding {
 	visible := func(t trial[string]) bool {
 		return t.batches == 1 && slices.ContainsFunc(slices.Collect(maps.Values(t.of)), func(r bench.Result) bool { return !r.Diverged && !right(r) })
 	}
-	return compare(e, "methods", visible, integratorOf, "mt3", "sghmc", "leapfrog", "symmetric", "lietrotter").decide(math.Inf(-1), 0)
+	return compare(e, "methods", visible, integratorOf, "mt3", "sghmc", "leapfrog", "symmetric", "lietrotter").decide(0, 1)
 }
 
 // allConverge joins what is exact, on two problems, with the chains of the
@@ -276,8 +297,8 @@ func allConverge(e *Evidence) Finding {
 		return slices.Contains(five, f.integrator) && f.problem != toyProblem && (f.scheme == "full" || f.scheme == "reshuffle")
 	}
 	exact := between(smallestBy(e.fits(bench.OfOrders, keep), func(f fitted) string { return f.integrator + f.scheme }), 1, math.Inf(1))
-	outside, results := e.sample("methods", "share of chains outside at the smallest step", " of the chains are not where right ones are")
-	falls, _ := e.sample("methods", "fall of the distance from the second smallest step, outside", " σ")
+	outside, results := e.sample("methods", "share of chains outside at the smallest step", share("are not where right ones are"))
+	falls, _ := e.sample("methods", "distance at the second smallest step / at the smallest, where that is outside", asRatio)
 	chains, out := 0, 0
 	for _, l := range group(results, lineOf, func(c bench.Cell) float64 { return c.Step }) {
 		steps := slices.Sorted(maps.Keys(l.of))
@@ -286,18 +307,18 @@ func allConverge(e *Evidence) Finding {
 		out += indicator(!right(first))
 		outside.add(l.dataset, float64(indicator(!right(first))))
 		if !right(first) && !first.Diverged && len(steps) > 1 && !l.of[steps[1]].Diverged {
-			falls.add(l.dataset, difference(l.of[steps[1]], first))
+			falls.add(l.dataset, ratio(l.of[steps[1]], first))
 		}
 	}
-	f, fall := outside.decide(math.Inf(-1), 0.2), falls.decide(math.Inf(-1), 0)
-	share := f.Verdict
+	f, fall := outside.decide(math.Inf(-1), 0.2), falls.decide(0, 1)
+	outsiders := f.Verdict
 	f.Verdict, f.Summary = NotDecided, fmt.Sprintf("%s; at the smallest step of the grid %d of %d sampled chains are not where right ones are", exact.Summary, out, chains)
 	switch {
 	case chains == 0:
 		f.Summary = exact.Summary + "; no sampled chains yet: run " + reproduce + "methods"
-	case exact.Verdict == Confirmed && share == Confirmed:
+	case exact.Verdict == Confirmed && outsiders == Confirmed:
 		f.Verdict = Confirmed
-	case share == Refuted && fall.Verdict == Confirmed:
+	case outsiders == Refuted && fall.Verdict == Confirmed:
 		f.Verdict = Refuted
 		f.Summary += ", and their distances do not fall with the step"
 	}
@@ -326,8 +347,8 @@ func acceptable(of map[float64]bench.Result) (is map[float64]bool, ok bool) {
 
 // frictions adds a number for each case of the study friction in which some
 // chain stays finite.
-func frictions(e *Evidence, what, unit string, number func(is map[float64]bool) (float64, bool)) (s *sample, all []map[float64]bool) {
-	s, results := e.sample("friction", what, unit)
+func frictions(e *Evidence, what string, as scale, number func(is map[float64]bool) (float64, bool)) (s *sample, all []map[float64]bool) {
+	s, results := e.sample("friction", what, as)
 	lost := 0
 	for _, t := range group(results, conditionOf, func(c bench.Cell) float64 { return float64(c.Friction) }) {
 		is, ok := acceptable(t.of)
@@ -347,7 +368,7 @@ func frictions(e *Evidence, what, unit string, number func(is map[float64]bool) 
 // Each friction is judged by itself: the better of two would look better than
 // one.
 func frictionReasonable(e *Evidence) Finding {
-	s, all := frictions(e, "share acceptable, C from 5 to 10", " of the chains with C from 5 to 10 are acceptable", func(is map[float64]bool) (float64, bool) {
+	s, all := frictions(e, "share acceptable, C from 5 to 10", share("with C from 5 to 10 are acceptable"), func(is map[float64]bool) (float64, bool) {
 		hits, n := 0, 0
 		for c, good := range is {
 			if c >= 5 && c <= 10 {
@@ -374,7 +395,7 @@ func frictionReasonable(e *Evidence) Finding {
 // tested friction stands for what is nearer to it than to its neighbours, within
 // the grid.
 func frictionRange(e *Evidence) Finding {
-	s, _ := frictions(e, "decades of acceptable C", " decades of C are acceptable", func(is map[float64]bool) (float64, bool) {
+	s, _ := frictions(e, "decades of acceptable C", asDecades, func(is map[float64]bool) (float64, bool) {
 		grid := slices.Sorted(maps.Keys(is))
 		width := 0.0
 		for i, c := range grid {
@@ -388,7 +409,7 @@ func frictionRange(e *Evidence) Finding {
 }
 
 func bottleneckSampled(e *Evidence) Finding {
-	s, results := e.sample("bottleneck", "", "")
+	s, results := e.sample("bottleneck", "", scale{})
 	if len(results) == 0 {
 		f := unavailable(reproduce + "bottleneck")
 		f.Detail = strings.TrimSpace(s.left)
@@ -399,12 +420,12 @@ func bottleneckSampled(e *Evidence) Finding {
 	for _, t := range group(results, conditionOf, integratorOf) {
 		second, ok2 := t.of["lietrotter"]
 		third, ok3 := t.of["mt3"]
-		if !ok2 || !ok3 || second.Diverged || third.Diverged || right(second) {
+		if !ok2 || !ok3 || second.Diverged || third.Diverged || second.KS <= second.KSSelf+3.09*second.KSSelfSD {
 			continue
 		}
 		mini := indicator(t.batches > 1)
 		steps[mini]++
-		zone[mini] += indicator(!right(third) && difference(third, second) > -2*math.Sqrt2)
+		zone[mini] += indicator(!right(third) && third.KS > second.KS-2*math.Sqrt2*second.KSSelfSD)
 		for _, r := range []bench.Result{second, third} {
 			f.add(fmt.Sprintf("distance of %s, K = %d, h = %g, seed %d", r.Cell.Integrator, t.batches, t.step, t.seed), r.KS, "%.3f")
 		}
@@ -413,7 +434,7 @@ func bottleneckSampled(e *Evidence) Finding {
 	f.Verdict = holds(zone[1] > 0 && zone[0] == 0)
 	if steps[0] == 0 || steps[1] == 0 {
 		f.Verdict = NotDecided
-		f.Summary += "; steps at which lietrotter is not where right chains are, are needed in both: run " + reproduce + "bottleneck"
+		f.Summary += "; steps at which lietrotter is clearly off are needed in both: run " + reproduce + "bottleneck"
 	}
 	return f
 }

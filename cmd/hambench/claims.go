@@ -18,7 +18,7 @@ var claimsCommand = &command{
 	name:  "claims",
 	about: "Prints the claims of the paper with how each is tested, the number and the verdict.",
 	detail: `Claims about orders are decided by exact errors, which are computed here if they
-are not in the store yet (about ten seconds). The others are decided by the
+are not in the store yet (about half a minute). The others are decided by the
 cells that the store of --out has; what to run for more is said.`,
 	example: "hambench claims --format markdown",
 	run:     runClaims,
