@@ -47,6 +47,11 @@ func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 		return o, err
 	}
 	o.Integrators = []integrators.Method{m}
+	if e.Estimator != "" {
+		if o.Estimator, err = r.Estimator(e.Estimator); err != nil {
+			return o, err
+		}
+	}
 	for _, name := range e.Schemes {
 		s, err := r.Scheme(name)
 		if err != nil {

@@ -26,7 +26,7 @@ func (g *gaussianEngine) judging() (engine, []float64, error) {
 	if p == g.problem {
 		return g, nil, nil
 	}
-	e, err := newGaussianEngine(p, g.invMass)
+	e, err := newGaussianEngine(p, g.invMass, g.by)
 	return e, by[:], err
 }
 

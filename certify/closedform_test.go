@@ -45,13 +45,13 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 	compared := 0
 	for seed := uint64(0); compared < 12; seed++ {
 		p := randomTrial(t, seed).problem
-		e, err := newGaussianEngine(p, nil)
+		e, err := newGaussianEngine(p, nil, estimation{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if q, by := e.amplified(); by != [2]float64{1, 1} { // terms that are seen
 			p = q
-			if e, err = newGaussianEngine(p, nil); err != nil {
+			if e, err = newGaussianEngine(p, nil, estimation{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -133,7 +133,7 @@ func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newSpectralEngine(p)
+	e, err := newSpectralEngine(p, estimation{})
 	if err != nil {
 		t.Fatal(err)
 	}

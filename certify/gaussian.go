@@ -107,6 +107,7 @@ type gaussianEngine struct {
 	full    target // under their mean, rounded
 
 	variance []float64 // of the batches' gradient under the target, per coordinate
+	by       estimation
 }
 
 // target is a list of forces, moved to the frame, and the law of their mean.
@@ -115,8 +116,8 @@ type target struct {
 	law             []float64 // second moments in the frame
 }
 
-func newGaussianEngine(p *Problem, invMass []float64) (*gaussianEngine, error) {
-	g := &gaussianEngine{problem: p, invMass: invMass}
+func newGaussianEngine(p *Problem, invMass []float64, by estimation) (*gaussianEngine, error) {
+	g := &gaussianEngine{problem: p, invMass: invMass, by: by}
 	mean := meanAffine(p.gaussian)
 	var err error
 	if g.frame, err = newFrame(mean, invMass); err != nil {
@@ -186,11 +187,16 @@ func principalAxis(x []float64) (value float64, axis []float64) {
 
 // prepare probes the integrator under every batch and under the full data.
 func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
-	p := &preparedGaussian{engine: g, inner: in.Batches}
+	p := &preparedGaussian{engine: g, whole: in.Batches}
 	var err error
-	if p.full, err = g.maps(in, g.full, nil); err != nil {
+	if p.full, err = g.maps(in, g.full, nil); err != nil { // one batch is all of the data, by any estimator
 		return nil, err
 	}
+	forces, _ := lists(g.parts.moved, 1)
+	if in, err = g.by.wrap(in, forces, g.full.moved[0], make([]float64, g.frame.d)); err != nil {
+		return nil, err
+	}
+	p.inner = in.Batches
 	p.parts, err = g.maps(in, g.parts, g.variance)
 	return p, err
 }
@@ -213,7 +219,7 @@ func (g *gaussianEngine) maps(in *integrators.Integrator, t target, variance []f
 	}
 	for i, f := range moved {
 		m, err := g.frame.probe(transitionOf(in, in.Kernel, f), dim)
-		if err == nil {
+		if _, wrapped := in.Kernel.(*estimated); err == nil && !wrapped {
 			err = g.frame.checkMoved(in, original[i], f)
 		}
 		if err != nil {
@@ -231,7 +237,8 @@ func (g *gaussianEngine) maps(in *integrators.Integrator, t target, variance []f
 type preparedGaussian struct {
 	engine      *gaussianEngine
 	full, parts *moments
-	inner       int
+	whole       int // kernels between refreshments under all data
+	inner       int // and under batches
 }
 
 // solve returns the errors of the stationary law under a scheme.
@@ -240,12 +247,12 @@ func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyS
 		// The same orders at every step size, on every machine.
 		return p.sample(ctx, m, rand.New(rand.NewPCG(11, 12)), everyStep)
 	}
-	e, truth := p.parts, p.engine.parts.law
+	e, truth, inner := p.parts, p.engine.parts.law, p.inner
 	if m.Whole() {
-		e, truth = p.full, p.engine.full.law
+		e, truth, inner = p.full, p.engine.full.law, p.whole
 	}
 	truth = extended(truth, e.n)
-	cycle, err := newPeriod(ctx, e.evolution(itself), m, p.inner)
+	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
 	if err != nil {
 		return point{}, err
 	}

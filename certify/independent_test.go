@@ -343,7 +343,7 @@ func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (th
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newGaussianEngine(p, nil)
+	e, err := newGaussianEngine(p, nil, estimation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/minibatch"
 	"hambench/usage"
@@ -22,6 +23,7 @@ type Options struct {
 	Steps       []float64            // default: a geometric grid fit for the problem's kind
 	Inner       int                  // N_l; default 1
 	Values      map[string]float64   // of the integrators' own parameters; default theirs
+	Estimator   estimators.Method    // of gradients; default plain
 	InvMass     []float64            // diagonal of M⁻¹; default the identity; Gaussian problems only
 	EveryStep   bool                 // observe at the end of every outer step, not of every period
 	OneStep     bool                 // judge the law after one step of the full batch, that is weak orders, not the stationary law; Gaussian problems only
@@ -36,6 +38,7 @@ type Row struct {
 	Integrator  string             `json:"integrator"`
 	Values      map[string]float64 `json:"values,omitempty"` // of the integrator's own parameters, where they were given
 	Inner       int                `json:"nl"`
+	Estimator   string             `json:"estimator,omitempty"` // "" is plain
 	Scheme      string             `json:"scheme"`
 	Observe     string             `json:"observe"` // period, every-step or one-step
 	Steps       []float64          `json:"steps"`
@@ -138,8 +141,17 @@ func (o *Options) complete() (engine, error) {
 	if err := checkSteps(o.Steps); err != nil {
 		return nil, err
 	}
+	by, k := estimation{o.Estimator}, o.Problem.Batches()
 	if len(o.Schemes) == 0 {
-		o.Schemes = ExactSchemes()
+		o.Schemes = slices.DeleteFunc(ExactSchemes(), func(s minibatch.Method) bool { return by.checkScheme(s, k) != nil })
+	}
+	for _, s := range o.Schemes {
+		if err := by.checkScheme(s, k); err != nil {
+			return nil, err
+		}
+	}
+	if by.name() != "" && (o.OneStep || o.Problem.Kind == Scalar && by.variables(k) > 0) {
+		return nil, usage.Errorf("estimator %q, with variables of its own or for one step: want the stationary law of a problem of kind gaussian", by.name())
 	}
 	e, err := o.engine()
 	if err != nil {
@@ -149,13 +161,16 @@ func (o *Options) complete() (engine, error) {
 		if err := o.Problem.takes(m); err != nil {
 			return nil, err
 		}
+		if err := by.check(m, o.Inner, k); err != nil {
+			return nil, err
+		}
 		if m.PositionOnly && o.OneStep {
 			return nil, usage.Errorf("integrator %q moves the position alone, and one step is compared with the flow of position and momentum: want another integrator", m.Name)
 		}
 	}
 	if len(o.Integrators) == 0 {
 		for _, m := range Compatible(o.Problem, integrators.Builtin()) {
-			if (o.Inner == 1 || m.InnerSteps) && !(o.OneStep && m.PositionOnly) {
+			if (o.Inner == 1 || m.InnerSteps) && !(o.OneStep && m.PositionOnly) && by.check(m, o.Inner, k) == nil {
 				o.Integrators = append(o.Integrators, m)
 			}
 		}
@@ -175,13 +190,14 @@ func (o *Options) checkMemory() error {
 		powersAndDirections = mapSize*steinPowers + 2*krylovSize
 	)
 	d, k := float64(o.Problem.Dim()), o.Problem.Batches()
+	vectors := float64(2 + estimation{o.Estimator}.variables(k)) // of d numbers
 	for _, s := range o.Schemes {
 		matrices := powersAndDirections + 2*mapSize*float64(k+1)
 		if _, ok := s.Visits.(minibatch.Permutation); ok && k <= maxReshuffle {
 			matrices += float64(layers(k))
 		}
-		if need := 8 * matrices * (2*d + 1) * (2*d + 1); need > maxMemory {
-			most := (math.Sqrt(maxMemory/(8*matrices)) - 1) / 2
+		if need := 8 * matrices * (vectors*d + 1) * (vectors*d + 1); need > maxMemory {
+			most := (math.Sqrt(maxMemory/(8*matrices)) - 1) / vectors
 			return usage.Errorf("problem %q: d = %g positions and K = %d batches under %s need about %.1f GB: want at most %.0f GB, d up to %.0f",
 				o.Problem.Name, d, k, s.Name, need/(1<<30), float64(maxMemory)/(1<<30), math.Floor(most))
 		}
@@ -194,7 +210,7 @@ func (o *Options) engine() (engine, error) {
 		if err := o.checkMemory(); err != nil {
 			return nil, err
 		}
-		g, err := newGaussianEngine(o.Problem, o.InvMass)
+		g, err := newGaussianEngine(o.Problem, o.InvMass, estimation{o.Estimator})
 		if err != nil || !o.OneStep {
 			return g, err
 		}
@@ -206,7 +222,7 @@ func (o *Options) engine() (engine, error) {
 	if o.InvMass != nil {
 		return nil, usage.Errorf("certify: inverse mass for a scalar problem: want a Gaussian one")
 	}
-	return newSpectralEngine(o.Problem)
+	return newSpectralEngine(o.Problem, estimation{o.Estimator})
 }
 
 func checkSteps(steps []float64) error {
@@ -369,7 +385,7 @@ type certification struct {
 func (c *certification) row(ctx context.Context) (Row, error) {
 	o := c.options
 	row := Row{
-		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner,
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner, Estimator: estimation{o.Estimator}.name(),
 		Scheme: c.scheme.Name, Observe: "period", Steps: o.Steps, Amplified: c.amplified,
 	}
 	if o.EveryStep {
@@ -509,7 +525,9 @@ func (c *certification) sampled() bool {
 }
 
 func (c *certification) claim(observable int) float64 {
-	return claim(c.asked.method, c.scheme, c.options.Problem.Batches(), c.asked.observables()[observable])
+	s := c.scheme
+	s.Cap = estimation{c.options.Estimator}.cap(s)
+	return claim(c.asked.method, s, c.options.Problem.Batches(), c.asked.observables()[observable])
 }
 
 // observable is what is said of an observable.

@@ -28,7 +28,7 @@ func TestSampledOrdersCoverTheExactErrors(t *testing.T) {
 	const repetitions, h = 200, 0.1
 	p := manyBatches(10)
 	exact := certifyOne(t, Options{Problem: p, Steps: []float64{h}, ErrorsOnly: true}, "baoab", "reshuffle")
-	e, err := newGaussianEngine(p, nil)
+	e, err := newGaussianEngine(p, nil, estimation{})
 	if err != nil {
 		t.Fatal(err)
 	}

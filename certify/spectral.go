@@ -86,6 +86,8 @@ var scalarObservables = []scalarObservable{
 type spectralEngine struct {
 	forces []integrators.Force
 	full   integrators.Force
+	by     estimation
+	mode   []float64
 	target *density
 	tail   *gaussianEngine // the problem far out, or nil
 	ladder []degrees
@@ -96,13 +98,13 @@ type spectralEngine struct {
 	rates      pace
 }
 
-func newSpectralEngine(p *Problem) (*spectralEngine, error) {
+func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	mean := scalarMean(p.scalar)
 	target, err := newDensity(mean.Value)
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, target: target, ladder: rungs, bases: make([]*basis, len(rungs))}
+	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), target: target, ladder: rungs, bases: make([]*basis, len(rungs))}
 	var far []*affineForce
 	for _, u := range p.scalar {
 		o, ok := u.(Oscillator)
@@ -112,7 +114,7 @@ func newSpectralEngine(p *Problem) (*spectralEngine, error) {
 		e.forces = append(e.forces, scalarForce{u})
 	}
 	if len(far) == len(p.scalar) {
-		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil)
+		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil, estimation{})
 	}
 	if p.affine() {
 		e.full = e.tail.full.original[0]
@@ -326,9 +328,13 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	wrapped, err := e.by.wrap(in, e.forces, e.full, e.mode)
+	if err != nil {
+		return nil, err
+	}
 	p := &preparedSpectral{
 		full:  &ladder{engine: e, in: in, forces: full},
-		parts: &ladder{engine: e, in: in, forces: parts, variance: []float64{e.variance}},
+		parts: &ladder{engine: e, in: wrapped, forces: parts, variance: []float64{e.variance}},
 	}
 	if e.tail == nil {
 		return p, nil

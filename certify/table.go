@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/estimators"
 	"hambench/internal/table"
 )
 
@@ -18,6 +19,9 @@ func WriteTable(w io.Writer, rows []Row) error {
 		name := r.Integrator
 		if r.Inner > 1 {
 			name = fmt.Sprintf("%s N_l=%d", name, r.Inner)
+		}
+		if r.Estimator != "" && r.Estimator != estimators.Plain.Name {
+			name += ", " + r.Estimator
 		}
 		for _, o := range r.Observables {
 			lines = append(lines, []string{

@@ -11,7 +11,7 @@ import (
 // The variance of the batches' gradient, by draws of the target.
 func TestGradientVariance(t *testing.T) {
 	p := gaussianBuiltin()
-	e, err := newGaussianEngine(p, nil)
+	e, err := newGaussianEngine(p, nil, estimation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +35,12 @@ func TestGradientVariance(t *testing.T) {
 	}
 	// The spectral engine agrees where both take a problem.
 	quadratic := &Problem{Name: "well", Kind: Scalar, Friction: 1, scalar: []ScalarPotential{Oscillator{Stiffness: 0.6, Center: 0.8}, Oscillator{Stiffness: 1.4, Center: -0.5}}}
-	s, err := newSpectralEngine(quadratic)
+	s, err := newSpectralEngine(quadratic, estimation{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g, err := newGaussianEngine(&Problem{Kind: Gaussian, Friction: 1, gaussian: []*affineForce{
-		newAffineForce([]float64{0.6}, []float64{0.48}), newAffineForce([]float64{1.4}, []float64{-0.7})}}, nil)
+		newAffineForce([]float64{0.6}, []float64{0.48}), newAffineForce([]float64{1.4}, []float64{-0.7})}}, nil, estimation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,9 +74,24 @@ type Method struct {
 	// Extra is how many gradients of a batch a step costs beside the
 	// integrator's own, on average, with K steps an epoch; nil is none.
 	Extra func(epoch int) float64
+	// Period is the number of steps after which an estimator begins anew, with K
+	// steps an epoch: at the steps whose number is a multiple of it Force
+	// changes its variables in z otherwise than at others; nil is none.
+	Period func(epoch int) int
+	// Caps are what package certify tests.
+	Caps Caps
 	// New returns a usage error for a problem that the estimator cannot take,
 	// such as one without a partition.
 	New func(p Problem) (Estimator, error)
+}
+
+// Caps are the highest ergodic orders that integrators of any order keep under an
+// estimator with two or more batches of unequal curvature; 0 is the cap of the
+// mini-batch scheme.
+type Caps struct {
+	Independent float64 // batches drawn independently at every step
+	Shuffled    float64 // in random orders, forwards or there and back
+	Fixed       float64 // in any other order
 }
 
 // Check refuses, with a usage error that names both, an integrator that needs

@@ -10,10 +10,15 @@ import (
 // SAGA is G_i(θ) − A_i + mean(A), after which A_i becomes G_i(θ) (Defazio et al.
 // 2014; Dubey et al. 2016). The K gradients A, of the start at first, are its
 // variables. Of a step with several gradients the first one is kept.
+//
+// It is unbiased where a batch does not depend on the ages of the table's
+// entries. In orders that visit each batch once an epoch it does: the oldest entry
+// comes next, the mean force lags behind θ, and the error is of order 1.
 var SAGA = Method{
 	Name:           "saga",
 	About:          "variance reduction by a table of every batch's last gradient",
 	HessianVectors: true,
+	Caps:           Caps{Independent: 3, Shuffled: 1, Fixed: 1},
 	New: func(p Problem) (Estimator, error) {
 		if p.Batches == 0 {
 			return nil, usage.Errorf("estimator \"saga\" keeps a gradient of every batch of a fixed partition, which scheme %q does not have", p.Scheme)

@@ -10,7 +10,9 @@ import (
 // VarianceReduced is G_i(θ) + ∇U(θ̂) − G_i(θ̂), with θ̂ = θ at the start of every
 // period steps (Dubey et al. 2016); 0 stands for the K steps of an epoch. θ̂ is
 // its variable. A step costs a gradient of its batch at θ̂ beside the
-// integrator's own, and a period one of all data. Its own error is of order 3.
+// integrator's own, and a period one of all data. Its own error is of order 3 if
+// each batch comes at each distance from the anchor as often as the others, else
+// of order 1: the mean force then lags behind θ.
 func VarianceReduced(period int) Method {
 	name, about := "svrg", "an epoch"
 	if period > 0 {
@@ -27,6 +29,8 @@ func VarianceReduced(period int) Method {
 		About:          "variance reduction: as cv, about the position at the start of " + about,
 		HessianVectors: true,
 		Extra:          func(epoch int) float64 { return 1 + float64(epoch)/float64(steps(epoch)) },
+		Period:         steps,
+		Caps:           Caps{Independent: 3, Shuffled: 3, Fixed: 1},
 		New: func(p Problem) (Estimator, error) {
 			return &varianceReduced{
 				corrected: corrected{plus: make([]float64, p.Dim)},

@@ -35,6 +35,9 @@ func parseCertify(r Run) (map[string]observed, []string, error) {
 			if row.Inner > 1 {
 				key += fmt.Sprintf(" / N_l=%d", row.Inner)
 			}
+			if row.Estimator != "" && row.Estimator != "plain" {
+				key += " / " + row.Estimator
+			}
 			if row.Observe == "every-step" {
 				key += " / every-step"
 			}

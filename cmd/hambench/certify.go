@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"hambench/certify"
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/minibatch"
@@ -61,11 +63,11 @@ const (
 
 // certifyFlags are the command's flags as they were typed.
 type certifyFlags struct {
-	problem, integrators, schemes, steps, observe string
-	exec                                          string
-	timeout                                       time.Duration
-	inner                                         int
-	json, strict                                  bool
+	problem, integrators, estimators, schemes, steps, observe string
+	exec                                                      string
+	timeout                                                   time.Duration
+	inner                                                     int
+	json, strict                                              bool
 }
 
 // runCertify carries out hambench certify.
@@ -76,6 +78,7 @@ func runCertify(ctx context.Context, c *command, stdout, stderr io.Writer, args 
 	flags.StringVar(&f.integrators, "integrator", "", "`NAME,…` integrators, split:WORD included; all if empty")
 	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
 	flags.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of CMD")
+	flags.StringVar(&f.estimators, "estimator", "plain", "`NAME,…` gradient estimators: plain, cv, svrg, svrg:M, saga")
 	flags.StringVar(&f.schemes, "scheme", "", "`NAME,…` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
 	flags.StringVar(&f.steps, "steps", "", "`H,…` step sizes; a geometric grid if empty")
 	flags.StringVar(&f.observe, "observe", "period", "`WHEN` moments at which errors count: period (at the end of each) or every-step (averaged over the steps in it)")
@@ -94,16 +97,25 @@ func runCertify(ctx context.Context, c *command, stdout, stderr io.Writer, args 
 	}
 	var rows []certify.Row
 	if f.exec != "" {
+		if f.estimators != estimators.Plain.Name {
+			return usage.Errorf("certify: --estimator %s with --exec: want plain, since the sampler makes its own use of the forces", f.estimators)
+		}
 		if rows, err = f.certifyElsewhere(ctx, stderr, problems, options); err != nil {
 			return err
 		}
 	}
 	if f.exec == "" || len(options.Integrators) > 0 {
-		own, err := certifyAll(ctx, stderr, problems, options)
+		by, err := lookupAll(f.estimators, estimators.Builtin().Lookup)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, own...)
+		for _, options.Estimator = range by {
+			own, err := certifyAll(ctx, stderr, problems, options)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, own...)
+		}
 	}
 	if err := writeRows(stdout, rows, f.json); err != nil {
 		return err
@@ -211,6 +223,9 @@ func progressLine(share float64, elapsed time.Duration) string {
 func writeRows(w io.Writer, rows []certify.Row, asJSON bool) error {
 	if !asJSON {
 		return certify.WriteTable(w, rows)
+	}
+	for i := range rows {
+		rows[i].Estimator = cmp.Or(rows[i].Estimator, estimators.Plain.Name)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")

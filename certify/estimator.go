@@ -1,0 +1,177 @@
+package certify
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/estimators"
+	"hambench/integrators"
+	"hambench/minibatch"
+	"hambench/usage"
+)
+
+// estimation is how the batches' forces become those of the steps. The zero
+// estimation is plain.
+type estimation struct{ method estimators.Method }
+
+func (e estimation) plain() bool {
+	return e.method.New == nil || e.method.Name == estimators.Plain.Name
+}
+
+// name is that of the estimator; "" for plain.
+func (e estimation) name() string {
+	if e.plain() {
+		return ""
+	}
+	return e.method.Name
+}
+
+// period is the number of steps after which the estimator begins anew.
+func (e estimation) period(batches int) int {
+	if e.plain() || e.method.Period == nil {
+		return 1
+	}
+	return e.method.Period(batches)
+}
+
+// check refuses, naming both, an integrator that the estimator does not fit.
+func (e estimation) check(m integrators.Method, inner, batches int) error {
+	if e.plain() {
+		return nil
+	}
+	if err := e.method.Check(m); err != nil {
+		return err
+	}
+	switch period := e.period(batches); {
+	case m.Claims.BatchOrder > 0:
+		return usage.Errorf("integrator %q is certified with the variance of the batches' own gradient, and estimator %q has another", m.Name, e.method.Name)
+	case inner > 1 && period > 1:
+		return usage.Errorf("integrator %q with N_l = %d inner steps: estimator %q begins anew every %d steps: want N_l = 1", m.Name, inner, e.method.Name, period)
+	}
+	return nil
+}
+
+// checkScheme refuses, naming both, a scheme whose words the estimator's periods
+// cut.
+func (e estimation) checkScheme(s minibatch.Method, batches int) error {
+	if s.Whole() || s.Visits == nil {
+		return nil
+	}
+	if period, word := e.period(batches), s.Visits.Period(batches); period > 1 && period%word != 0 {
+		return usage.Errorf("estimator %q begins anew every %d steps, and scheme %q every %d: want a multiple", e.method.Name, period, s.Name, word)
+	}
+	return nil
+}
+
+// cap is the highest order that integrators keep under a scheme.
+func (e estimation) cap(s minibatch.Method) minibatch.Cap {
+	by := e.method.Caps.Fixed
+	switch s.Visits.(type) {
+	case minibatch.Single:
+		return s.Cap
+	case minibatch.Independent:
+		by = e.method.Caps.Independent
+	case minibatch.Permutation, minibatch.Palindrome:
+		by = e.method.Caps.Shuffled
+	}
+	if by == 0 {
+		return s.Cap
+	}
+	return minibatch.Cap{Marginal: by, Joint: by}
+}
+
+// variables is how many numbers a position the estimator adds to the state.
+func (e estimation) variables(batches int) int {
+	if e.plain() {
+		return 0
+	}
+	force := newAffineForce([]float64{1}, []float64{0})
+	made, err := e.method.New(estimators.Problem{
+		Dim: 1, Epoch: batches, Batches: batches, Full: force, Probed: true,
+		Part: func(int) integrators.Force { return force },
+		Mode: func() ([]float64, error) { return []float64{0}, nil },
+	})
+	if err != nil {
+		return 0 // wrap says it
+	}
+	z := integrators.NewState(1)
+	made.Begin(z)
+	return len(z.Aux)
+}
+
+// wrap returns the integrator under the estimator: its kernel takes the forces
+// of batches and steps under the estimator's. An estimator's variables stand
+// behind the integrator's own, and where it begins anew, that is a refreshment
+// after as many kernels.
+func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force, full integrators.Force, mode []float64) (*integrators.Integrator, error) {
+	if e.plain() {
+		return in, nil
+	}
+	k := len(forces)
+	made, err := e.method.New(estimators.Problem{
+		Dim: in.Dim, Epoch: k, Batches: k, Full: full, Probed: true,
+		Part: func(i int) integrators.Force { return forces[i] },
+		Mode: func() ([]float64, error) { return slices.Clone(mode), nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := *in
+	state := in.NewState()
+	made.Begin(state)
+	out.Method.Variables = func(int, integrators.Params) []integrators.Variable {
+		var all []integrators.Variable
+		for _, v := range state.Aux {
+			all = append(all, integrators.Variable{Start: slices.Clone(v)})
+		}
+		return all
+	}
+	out.Kernel = &estimated{in.Kernel, made, forces}
+	if period := e.period(k); period > 1 {
+		out.Batches, out.Refresh = period, &anew{made, forces[0]}
+	}
+	return &out, nil
+}
+
+// estimated is a kernel under an estimator.
+type estimated struct {
+	kernel    integrators.Stepper
+	estimator estimators.Estimator
+	forces    []integrators.Force
+}
+
+// Step takes the force of a batch.
+func (s *estimated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	own, _ := f.(*affineForce)
+	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool { a, ok := g.(*affineForce); return ok && a == own })
+	s.kernel.Step(z, s.estimator.Force(estimators.Step{Number: 1, Batch: batch, Force: f}, z), n)
+}
+
+// anew is what the first step of an estimator's period does to its variables.
+type anew struct {
+	estimator estimators.Estimator
+	force     integrators.Force // of any batch
+}
+
+func (s *anew) Step(z *integrators.State, _ integrators.Force, _ integrators.Noise) {
+	s.estimator.Force(estimators.Step{Number: 0, Batch: 0, Force: s.force}, z)
+}
+
+// mode is where the density is largest, by Newton's method from the best point
+// of the grid.
+func (d *density) mode(u scalarMean) []float64 {
+	theta := d.x[floats.MaxIdx(d.w)]
+	for range newtonSteps {
+		step := u.Gradient(theta) / u.Curvature(theta)
+		if math.IsNaN(step) || math.Abs(step) > d.x[1]-d.x[0] {
+			break // no minimum is that far from the best point of the grid
+		}
+		theta -= step
+	}
+	return []float64{theta}
+}
+
+// newtonSteps are enough from a point of the grid: the error is squared in each.
+const newtonSteps = 6
