@@ -15,9 +15,10 @@ import (
 // Gaussian noise on the standardised target, for classification with softmax.
 type bnn struct {
 	scores
-	train *mlp.Net
-	test  *mlp.Net  // nil without test rows
-	raw   []float64 // outputs of test
+	widths []int // of the layers, inputs and outputs among them
+	train  *mlp.Net
+	test   *mlp.Net  // nil without test rows
+	raw    []float64 // outputs of test
 }
 
 func newBNN(s *datasets.Split, o Options) (Target, error) {
@@ -25,7 +26,7 @@ func newBNN(s *datasets.Split, o Options) (Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &bnn{scores: scores{s}}
+	t := &bnn{scores: scores{s}, widths: p.Widths}
 	if t.train, err = mlp.New(p); err != nil {
 		return nil, err
 	}

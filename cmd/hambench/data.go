@@ -19,6 +19,7 @@ var dataCommand = &command{
 		{name: "list", about: "Lists the files of the data sets and where they are.", usage: "[DATASET …]", example: "hambench data list", run: runDataList},
 		{name: "fetch", about: "Fetches the files that are missing into the user's cache folder.", usage: "[DATASET …]", example: "hambench data fetch boston", run: runDataFetch},
 		{name: "verify", about: "Verifies the files that are there; exit code 1 if one is missing or damaged.", usage: "[DATASET …]", example: "hambench data verify --data ../data", run: runDataVerify},
+		dataExportCommand,
 	},
 }
 

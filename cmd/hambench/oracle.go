@@ -44,32 +44,46 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
-	spec, err := f.referenceOf(keys.Source, *dataset, *split)
+	ref, machine, err := f.reference(ctx, keys, *dataset, *split, stderr)
 	if err != nil {
 		return err
+	}
+	return printReference(stdout, ref, machine)
+}
+
+// reference takes the reference of a data set from the store, or makes it there.
+func (f *runFlags) reference(ctx context.Context, keys *bench.Keys, dataset string, split int, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
+	spec, err := f.referenceOf(keys.Source, dataset, split)
+	if err != nil {
+		return nil, store.Machine{}, err
 	}
 	plan, err := keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
-	if errors.Is(err, datasets.ErrUnavailable) {
-		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, *dataset)
-	}
 	if err != nil {
-		return err
+		return nil, store.Machine{}, fetchHint(err, dataset)
 	}
 	s, err := openStore(f.out, stderr)
 	if err != nil {
-		return err
+		return nil, store.Machine{}, err
 	}
 	defer s.Close()
 	runner := &sweep.Runner{Store: s, Source: keys.Source, Made: sweep.MadeHere(), Workers: f.workers, ReferencesOnly: true, Progress: stderr}
 	summary, err := runner.Run(ctx, plan)
 	for _, failure := range summary.Failures {
-		return failure.Err
+		return nil, store.Machine{}, failure.Err
 	}
 	if err != nil {
-		return err
+		return nil, store.Machine{}, err
 	}
 	ref, machine := sweep.LoadReference(s, plan[0].References[0].Key)
-	return printReference(stdout, ref, machine)
+	return ref, machine, nil
+}
+
+// fetchHint adds to the error of data that cannot be had what gets them.
+func fetchHint(err error, dataset string) error {
+	if errors.Is(err, datasets.ErrUnavailable) {
+		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, dataset)
+	}
+	return err
 }
 
 // referenceOf is the reference that the profile's studies use for a data set;

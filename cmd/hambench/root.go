@@ -12,6 +12,7 @@ var root = &command{
 		slurmCommand,
 		sampleCommand,
 		oracleCommand,
+		judgeCommand,
 		dataCommand,
 		listCommand,
 		exportCommand,

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"hambench/datasets"
+	"hambench/internal/atomicfile"
+	"hambench/models"
+	"hambench/usage"
+)
+
+var dataExportCommand = &command{
+	name: "export", about: "Writes what another program needs to sample the same posterior.",
+	detail: `train.csv and test.csv hold the standardised rows of a split: inputs x0 …, and the
+target, y, or the number of the class. problem.json holds the log density as a
+formula, the numbers in it, and its value at one point, to compare with. Draws of
+the predictive values are then judged by hambench judge.`,
+	example: "hambench data export --dataset linear --to problem", run: runDataExport,
+}
+
+// exportedProblem is problem.json.
+type exportedProblem struct {
+	Format   string `json:"format"`
+	Data     string `json:"data"`
+	Split    int    `json:"split"`
+	Task     string `json:"task"`
+	Model    string `json:"model"`
+	Dim      int    `json:"parameters"`
+	Train    int    `json:"train_rows"`
+	Test     int    `json:"test_rows"`
+	Features int    `json:"features"`
+	Classes  int    `json:"classes,omitempty"`
+	// A target in its own units is Mean + Scale · y.
+	Mean  float64 `json:"target_mean"`
+	Scale float64 `json:"target_scale"`
+	models.Formula
+	Example example `json:"example"`
+}
+
+// example is the log density at one point.
+type example struct {
+	Theta      string  `json:"theta"`
+	LogDensity float64 `json:"log_density"`
+}
+
+func runDataExport(ctx context.Context, c *command, stdout, _ io.Writer, args []string) error {
+	fs := c.flagSet()
+	var dir string
+	registerData(fs, &dir)
+	dataset := fs.String("dataset", "", "`NAME` data set")
+	model := fs.String("model", "", "`NAME` model; the data set's own if empty")
+	split := fs.Int("split", 0, "`I` split, from 0")
+	to := fs.String("to", "", "`DIR` folder that the files are written to")
+	if _, err := c.parse(fs, stdout, args); err != nil {
+		return err
+	}
+	if *to == "" {
+		return usage.Errorf("%s: --to is empty: want a folder", c.name)
+	}
+	keys, err := newKeys(dir, nil)
+	if err != nil {
+		return err
+	}
+	d, err := keys.Source.Datasets().Lookup(*dataset)
+	if err != nil {
+		return err
+	}
+	name := cmp.Or(*model, d.Model)
+	target, err := keys.Source.Target(ctx, d.Name, *split, name, models.Options{Precision: "float64"})
+	if err != nil {
+		return fetchHint(err, d.Name)
+	}
+	s, err := keys.Source.Split(ctx, d.Name, *split)
+	if err != nil {
+		return err
+	}
+	described, ok := target.(models.Described)
+	if !ok {
+		return usage.Errorf("model %q does not say its formula: it cannot be exported", name)
+	}
+	theta := make([]float64, target.Dim())
+	for i := range theta {
+		theta[i] = math.Sin(float64(i + 1))
+	}
+	problem, err := json.MarshalIndent(exportedProblem{
+		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(), Model: name, Dim: target.Dim(),
+		Train: s.TrainRows(), Test: s.TestRows(), Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
+		Formula: described.Formula(), Example: example{"theta[i] = sin(i + 1), i from 0", -target.Potential(theta)},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*to, 0o755); err != nil {
+		return usage.Errorf("folder %s cannot be created: %w", *to, err)
+	}
+	for name, text := range map[string][]byte{
+		"problem.json": append(problem, '\n'), "train.csv": rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels), "test.csv": rowsCSV(s, s.TestX, s.TestY, s.TestLabels),
+	} {
+		if err := atomicfile.Write(filepath.Join(*to, name), text); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(stdout, "%s: problem.json, train.csv, test.csv\n", *to)
+	return nil
+}
+
+// rowsCSV writes rows with all their digits; test rows may have no target.
+func rowsCSV(s *datasets.Split, x, y []float64, labels []int) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	var header []string
+	for i := range s.Features {
+		header = append(header, fmt.Sprintf("x%d", i))
+	}
+	rows := max(len(y), len(labels))
+	if s.Features > 0 {
+		rows = len(x) / s.Features
+	}
+	w.Write(append(header, "y")) // a buffer takes everything
+	for r := range rows {
+		var row []string
+		for _, v := range x[r*s.Features : (r+1)*s.Features] {
+			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		switch {
+		case r < len(y):
+			row = append(row, strconv.FormatFloat(y[r], 'g', -1, 64))
+		case r < len(labels):
+			row = append(row, strconv.Itoa(labels[r]))
+		default:
+			row = append(row, "")
+		}
+		w.Write(row)
+	}
+	w.Flush()
+	return b.Bytes()
+}

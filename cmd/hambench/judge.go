@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+
+	"hambench/internal/table"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+var judgeCommand = &command{
+	name:  "judge",
+	about: "Judges draws that were made elsewhere by a data set's posterior.",
+	usage: "DRAWS.csv …",
+	detail: `One file a chain, one row a draw: columns f0 … hold the predictive values at the
+test inputs, as sample --predictions writes them; other columns are ignored. The
+truth is the exact posterior, or the reference chains in the store of --out, made
+there if missing. Exit code 1 if the draws are farther from it than as many
+independent ones as their effective sample size would be, once in a hundred times.`,
+	example: "hambench judge --dataset linear draws.csv",
+	run:     runJudge,
+}
+
+// errRejected says that draws are not those of the posterior.
+var errRejected = errors.New("not draws of this posterior")
+
+func runJudge(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
+	var f runFlags
+	fs := c.flagSet()
+	f.registerStore(fs)
+	f.registerChains(fs)
+	dataset := fs.String("dataset", "", "`NAME` data set")
+	split := fs.Int("split", 0, "`I` split, from 0")
+	asJSON := fs.Bool("json", false, "print JSON")
+	files, err := c.parse(fs, stdout, args)
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return usage.Errorf("%s: no files of draws: want one a chain", c.name)
+	}
+	keys, err := newKeys(f.data, nil)
+	if err != nil {
+		return err
+	}
+	d, err := keys.Source.Datasets().Lookup(*dataset)
+	if err != nil {
+		return err
+	}
+	target, err := keys.Source.Target(ctx, d.Name, *split, d.Model, models.Options{})
+	if err != nil {
+		return fetchHint(err, d.Name)
+	}
+	chains := make([][][]float64, len(files))
+	for i, file := range files {
+		if chains[i], err = readDraws(file, target.Outputs()); err != nil {
+			return err
+		}
+	}
+	var truth oracle.Truth
+	if _, exact := target.(models.Analytic); exact {
+		truth, err = oracle.NewAnalytic(d.Model, target, len(chains[0]))
+	} else {
+		truth, _, err = f.reference(ctx, keys, d.Name, *split, stderr)
+	}
+	if err != nil {
+		return err
+	}
+	j, err := oracle.Judge(target, truth, chains)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		out := json.NewEncoder(stdout)
+		out.SetIndent("", "  ")
+		err = out.Encode(j)
+	} else {
+		err = printJudgement(stdout, j)
+	}
+	if err == nil && !j.Accepted {
+		err = fmt.Errorf("%w: distance %.3f, beyond %.3f", errRejected, j.Distance, j.Limit)
+	}
+	return err
+}
+
+// readDraws reads the columns f0 … of a CSV.
+func readDraws(file string, outputs int) ([][]float64, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, usage.Errorf("draws: %w", err)
+	}
+	defer in.Close()
+	r := csv.NewReader(in)
+	header, err := r.Read()
+	if err != nil {
+		return nil, usage.Errorf("draws %s: no header: %w", file, err)
+	}
+	at := make([]int, outputs)
+	for o := range at {
+		if at[o] = slices.Index(header, fmt.Sprintf("f%d", o)); at[o] < 0 {
+			return nil, usage.Errorf("draws %s: no column f%d: want f0 to f%d, a predictive value each", file, o, outputs-1)
+		}
+	}
+	if slices.Contains(header, fmt.Sprintf("f%d", outputs)) {
+		return nil, usage.Errorf("draws %s: there is a column f%d: want f0 to f%d: are they of another split?", file, outputs, outputs-1)
+	}
+	var draws [][]float64
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return draws, nil
+		}
+		if err != nil {
+			return nil, usage.Errorf("draws %s: %w", file, err)
+		}
+		d := make([]float64, outputs)
+		for o, i := range at {
+			if d[o], err = strconv.ParseFloat(row[i], 64); err != nil || math.IsNaN(d[o]) || math.IsInf(d[o], 0) {
+				line, _ := r.FieldPos(i)
+				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite number", file, line, o, row[i])
+			}
+		}
+		draws = append(draws, d)
+	}
+}
+
+func printJudgement(w io.Writer, j oracle.Judgement) error {
+	verdict := "yes"
+	if !j.Accepted {
+		verdict = "NO"
+	}
+	rows := [][]string{
+		{"chains × draws", fmt.Sprintf("%d × %d", j.Chains, j.Draws)},
+		{"effective sample size, mean over the outputs", number(j.Diagnostics.ESS.Mean)},
+		{"split-R̂, 95 % quantile over the outputs", number(j.Diagnostics.SplitRHat.P95)},
+		{"lag-1 autocorrelation, mean", number(j.Diagnostics.Lag1.Mean)},
+		{"distance", number(j.Distance)},
+		{fmt.Sprintf("self-distance of %.0f independent draws (5–95 %%)", j.Effective), fmt.Sprintf("%s (%s–%s)", number(j.Self.Mean), number(j.Self.Low), number(j.Self.High))},
+		{"limit, with 1 % false alarms", number(j.Limit)},
+		{"draws of the posterior", verdict},
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Scores)) {
+		rows = append(rows, []string{name, number(j.Scores[name])})
+	}
+	return table.Write(w, []string{"", "value"}, rows)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hambench/oracle"
+)
+
+// widened returns a CSV of draws whose columns f0 … deviate by a factor more
+// from their means. On a Gaussian posterior, that is what a chain with so much
+// more noise gives.
+func widened(t *testing.T, text string, by float64) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	rows, means := make([][]float64, len(lines)-1), make([]float64, strings.Count(lines[0], ","))
+	for r, line := range lines[1:] {
+		for i, field := range strings.Split(line, ",")[1:] {
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows[r] = append(rows[r], v)
+			means[i] += v / float64(len(rows))
+		}
+	}
+	for r := range rows {
+		lines[r+1] = strconv.Itoa(r)
+		for i, v := range rows[r] {
+			lines[r+1] += "," + fmt.Sprint(means[i]+by*(v-means[i]))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Chdir(t.TempDir())
+	for i, name := range []string{"a.csv", "b.csv"} {
+		code, draws, stderr := call(t, "sample", "--dataset", "linear", "--integrator", "baoab", "--h", "0.05", "--samples", "300", "--predictions", "--seed", strconv.Itoa(i+1))
+		if code != exitOK {
+			t.Fatal(stderr)
+		}
+		for file, text := range map[string]string{name: draws, "noisy-" + name: widened(t, draws, 2), "short-" + name: strings.Join(strings.SplitAfterN(draws, "\n", 3)[:2], "")} {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	code, stdout, stderr := call(t, "judge", "--dataset", "linear", "a.csv", "b.csv", "--json")
+	var j oracle.Judgement
+	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || !j.Accepted {
+		t.Errorf("good chains: exit code %d, %s%s, %v", code, stdout, stderr, err)
+	}
+	if j.Chains != 2 || j.Draws != 300 || !(j.Diagnostics.SplitRHat.P95 < 1.05) || !(j.Scores["rmse"] > 0) {
+		t.Errorf("two good chains of 300 draws: %+v", j)
+	}
+	code, stdout, stderr = call(t, "judge", "--dataset", "linear", "noisy-a.csv", "noisy-b.csv")
+	if code != exitFailed || !strings.Contains(stdout, "NO") || !strings.Contains(stderr, "not draws of this posterior") {
+		t.Errorf("chains with twice the noise: exit code %d, %s%s", code, stdout, stderr)
+	}
+	for want, args := range map[string][]string{
+		"no files of draws":                {},
+		"draws: open none.csv":             {"none.csv"},
+		"chains of 300 and 1 draws":        {"a.csv", "short-a.csv"},
+		"unknown data set \"linera\"":      {"--dataset", "linera", "a.csv"},
+		"there is a column f51":            {"--dataset", "teacher-reg", "a.csv"},
+		"no column f0: want f0 to f199, a": {"words.csv"},
+	} {
+		if err := os.WriteFile("words.csv", []byte("sample,g0\n1,2\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := call(t, append([]string{"judge", "--dataset", "linear"}, args...)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit code %d, %s: want 2 and %q", args, code, stderr, want)
+		}
+	}
+}
+
+// A program without anything of ours computes the same log density from what is
+// exported.
+func TestAnExportedProblemHasTheLogDensityInPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3")
+	}
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	script, err := filepath.Abs("testdata/log_density.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for i, args := range [][]string{
+		{"--dataset", "teacher-reg"}, {"--dataset", "teacher-cls", "--split", "1"}, {"--dataset", "teacher-reg", "--model", "bnn:7,3"},
+		{"--dataset", "teacher-cls", "--model", "logistic"}, {"--dataset", "linear"}, {"--dataset", "logistic"}, {"--dataset", "toy"},
+	} {
+		dir := strconv.Itoa(i)
+		if code, _, stderr := call(t, append([]string{"data", "export", "--to", dir}, args...)...); code != exitOK {
+			t.Errorf("%v: %s", args, stderr)
+			continue
+		}
+		out, err := exec.Command(python, script, dir).CombinedOutput()
+		var theirs, ours float64
+		if _, scan := fmt.Sscan(string(out), &theirs, &ours); err != nil || scan != nil {
+			t.Errorf("%v: %v, %s", args, err, out)
+			continue
+		}
+		if !(math.Abs(theirs-ours) <= 1e-10*math.Abs(ours)) || !(ours < 0) {
+			t.Errorf("%v: log density %v in Python, %v here", args, theirs, ours)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package oracle
+
+import (
+	"math"
+
+	"hambench/models"
+	"hambench/usage"
+)
+
+// Judgement is what is found of draws of predictive values that were made
+// elsewhere.
+type Judgement struct {
+	Chains int `json:"chains"`
+	Draws  int `json:"draws"` // of each chain
+	// Distance is that of all draws together to the truth; Self is that of as
+	// many independent draws as Effective says; beyond Limit are 1 % of those.
+	Distance  float64 `json:"distance"`
+	Self      Band    `json:"self_distance"`
+	Effective float64 `json:"effective_draws"` // mean effective sample size over the outputs, at most all draws
+	Limit     float64 `json:"limit"`
+	Accepted  bool    `json:"accepted"`
+	// Diagnostics are over the outputs, Scores the target's of all draws.
+	Diagnostics Diagnostics        `json:"diagnostics"`
+	Scores      map[string]float64 `json:"scores,omitempty"`
+}
+
+// The normal quantile of a false alarm in a hundred.
+const falseAlarm = 2.3263
+
+// Judge compares chains of draws, chains[chain][draw][output] as the target's
+// Predict stores them, with the truth. The chains must be of one length, at least
+// 4, and finite.
+//
+// The mean distance of independent draws scatters as a lognormal number of its
+// mean and deviation does, as near as it counts here: of a single output, whose
+// law is Kolmogorov's, the 99 % quantile so is 1.65/√n where 1.63/√n is right.
+func Judge(t models.Target, truth Truth, chains [][][]float64) (Judgement, error) {
+	if len(chains) == 0 {
+		return Judgement{}, usage.Errorf("no chains to judge")
+	}
+	j := Judgement{Chains: len(chains), Draws: len(chains[0])}
+	var all [][]float64
+	var single [][][]float32
+	for _, draws := range chains {
+		if len(draws) != j.Draws || j.Draws < 4 {
+			return j, usage.Errorf("chains of %d and %d draws: want the same number in all, at least 4", j.Draws, len(draws))
+		}
+		for _, d := range draws {
+			if len(d) != t.Outputs() {
+				return j, usage.Errorf("a draw of %d predictive values: want %d", len(d), t.Outputs())
+			}
+		}
+		all, single = append(all, draws...), append(single, converted[float32](draws))
+	}
+	j.Diagnostics = diagnose(single)
+	j.Effective = min(j.Diagnostics.ESS.Mean, float64(len(all)))
+	j.Distance, j.Self = truth.Distance(all), truth.SelfDistanceOf(max(1, int(math.Round(j.Effective))))
+	if r, ok := truth.(*Reference); ok { // its deviation is that of chains as long as its own
+		j.Self.SD *= math.Sqrt(float64(r.Samples) / max(1, j.Effective))
+	}
+	spread := math.Log1p(math.Pow(j.Self.SD/j.Self.Mean, 2)) // σ² of the logarithm
+	j.Limit = j.Self.Mean * math.Exp(falseAlarm*math.Sqrt(spread)-spread/2)
+	j.Accepted = j.Distance <= j.Limit
+	if s, ok := t.(models.Scorer); ok {
+		j.Scores = s.Scores(all)
+	}
+	return j, nil
+}
