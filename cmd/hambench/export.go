@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 
 	"hambench/bench"
+	"hambench/datasets"
+	"hambench/models"
 	"hambench/usage"
 )
 
@@ -32,16 +35,17 @@ func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 		return usage.Errorf("--format %q: want csv or json", *format)
 	}
 	store, err := readStore(f.out)
-	if err != nil {
-		return err
+	if err != nil { // a name that no built-in study has is the likelier mistake
+		studies, unknown := f.studies(datasets.Builtin(), models.Builtin())
+		return cmp.Or(unknown, f.exportable(studies), err)
 	}
 	plans, err := f.manifests(store)
 	if err != nil {
 		return err
 	}
 	for _, p := range plans {
-		if f.only != "" && len(p.Jobs()) == 0 {
-			return usage.Errorf("study %q has no cells to export: its numbers come from hambench certify --json", p.ID)
+		if err := f.exportable([]bench.Study{p.Study}); err != nil {
+			return err
 		}
 	}
 	rows, missing := bench.Rows(plans, bench.Results{Store: store}.Result)
@@ -49,4 +53,14 @@ func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 		fmt.Fprintf(stderr, "hambench: %d of %d cells have no result\n", missing, missing+len(rows))
 	}
 	return write(stdout, rows)
+}
+
+// exportable refuses a study that was asked for and has no cells.
+func (f *selection) exportable(studies []bench.Study) error {
+	for _, s := range studies {
+		if f.only != "" && len(s.Jobs()) == 0 {
+			return usage.Errorf("study %q has no cells to export: its numbers come from hambench certify --json", s.ID)
+		}
+	}
+	return nil
 }

@@ -41,8 +41,10 @@ func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the driver and runs every documented command")
 	}
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("needs a shell")
+	for _, program := range []string{"sh", "python3"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("needs %s", program)
+		}
 	}
 	ci, err := os.ReadFile("../../.ci/run")
 	if err != nil {
@@ -53,13 +55,16 @@ func TestDocumentedCommands(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if err := os.CopyFS(filepath.Join(dir, "examples", "own-data"), os.DirFS("../../examples/own-data")); err != nil {
+		t.Fatal(err)
+	}
 	docs, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
 	for _, doc := range append([]string{"../../README.md"}, docs...) {
 		for _, l := range shellLines(t, doc) {
-			if !strings.HasPrefix(l, "bin/hambench ") {
+			if !strings.HasPrefix(l, "bin/hambench ") && !strings.HasPrefix(l, "python3 examples/") {
 				if !bytes.Contains(ci, []byte("\n"+l)) {
 					t.Errorf("%s: %q is run neither here nor by .ci/run", doc, l)
 				}

@@ -58,9 +58,9 @@ const ownCSV = "x,y\n1,2\n2,3.5\n3,1\n4,2.5\n5,7\n6,1\n7,3\n8,0\n9,2\n10,4\n11,6
 
 func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 	for name, c := range map[string]struct{ line, with, want string }{
-		"unknown table":             {`[figure]`, `[figur]`, `mine.toml:21: figur: unknown key "figur": want one of id, `},
+		"unknown table":             {`[figure]`, `[figur]`, `mine.toml:21: figur: unknown key "figur" (did you mean figure?): want one of id, `},
 		"unknown table, suggestion": {`[figure]`, `[figur]`, "did you mean figure?"},
-		"unknown key":               {`integrator = ["leapfrog", "ubu"]`, `integrater = ["leapfrog", "ubu"]`, `mine.toml:13: vary.integrater: unknown key "integrater": want one of`},
+		"unknown key":               {`integrator = ["leapfrog", "ubu"]`, `integrater = ["leapfrog", "ubu"]`, `mine.toml:13: vary.integrater: unknown key "integrater" (did you mean integrator?): want one of`},
 		"unknown key, suggestion":   {`integrator = ["leapfrog", "ubu"]`, `integrater = ["leapfrog", "ubu"]`, "did you mean integrator?"},
 		"unknown key of data":       {`noise  = 0.1`, `nosie = 0.1`, `mine.toml:8: data.own.nosie: unknown key "nosie"`},
 		"unknown key of a profile":  {"samples = 10", "sample = 10", `mine.toml:29: profile.quick.sample: unknown key "sample"`},
@@ -73,7 +73,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"unknown parameter":         {`integrator = ["leapfrog", "ubu"]`, `integrator = [{ name = "mt3", variance = 1 }]`, `mine.toml:13: vary.integrator: `},
 		"parameter out of range":    {`integrator = ["leapfrog", "ubu"]`, `integrator = [{ name = "mt3", w2-variance = -1 }]`, `mine.toml:13: vary.integrator: `},
 		"integrator is a number":    {`integrator = ["leapfrog", "ubu"]`, `integrator = [3]`, `mine.toml:13: vary.integrator: integrator's name: is 3: want a text`},
-		"unknown data set":          {`data       = ["linear", "own"]`, `data       = ["linear", "owl"]`, `mine.toml:12: vary.data: unknown data set "owl": want one of boston`},
+		"unknown data set":          {`data       = ["linear", "own"]`, `data       = ["linear", "owl"]`, `mine.toml:12: vary.data: unknown data set "owl" (did you mean own?): want one of boston`},
 		"value twice":               {`data       = ["linear", "own"]`, `data       = ["linear", "linear"]`, `mine.toml:12: vary.data: linear stands twice`},
 		"empty list":                {`batch      = [8, "full"]`, `batch      = []`, `mine.toml:14: vary.batch: is empty: want at least one value`},
 		"no list in vary":           {`batch      = [8, "full"]`, `batch      = 8`, `mine.toml:14: vary.batch: is 8: want a list in [vary], or the key in [fix]`},

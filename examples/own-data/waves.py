@@ -1,10 +1,11 @@
-"""Writes waves.csv: 500 rows of three inputs and a noisy target."""
+"""Writes waves.csv beside this file: 500 rows of three inputs and a noisy target."""
 
 import math
+import pathlib
 import random
 
 rng = random.Random(1)
-with open("waves.csv", "w", encoding="utf-8") as out:
+with (pathlib.Path(__file__).parent / "waves.csv").open("w", encoding="utf-8") as out:
     print("left,right,level,height", file=out)
     for _ in range(500):
         left, right, level = (rng.uniform(-2, 2) for _ in range(3))
