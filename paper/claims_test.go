@@ -149,6 +149,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"order-mt3", "an order that is not known", unfittedOf("mt3"), NotDecided},
 		{"weak-orders", "lietrotter of weak order 1", func(in *invented) { in.weak["lietrotter"] = 1 }, ""},
 		{"weak-orders", "no one-step laws", absent(bench.OfWeak), NotDecided},
+		{"weak-orders", "none of lietrotter", func(in *invented) { delete(in.weak, "lietrotter") }, NotDecided},
 		{"mt3-variance", "order 3 with either variance", withOrder(reading, "full", 3), ""},
 		{"mt3-variance", "no row of the variant", absent(bench.OfVariance), NotDecided},
 		{"quasi-symplectic", "a step that is not symplectic as C → 0", func(in *invented) { in.symplectic = false }, ""},
@@ -173,6 +174,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"long-epochs", "random orders never help", func(in *invented) { in.epoch = times0(1) }, ""},
 		{"long-epochs", "short epochs alone", fewBatches, NotDecided},
 		{"closed-form", "constants that are 1 % off", func(in *invented) { in.predicted = 0.505 }, ""},
+		{"closed-form", "errors of order 1", func(in *invented) { in.formOrder = 1 }, ""},
 		{"closed-form", "a term on the toy", func(in *invented) { in.toyForm = 0.1 }, ""},
 		{"closed-form", "an error of order 2 on the toy", withOrder("exact", "reshuffle", 2), ""},
 		{"closed-form", "constants of two problems", fewForms, NotDecided},
@@ -201,6 +203,11 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"inner-order", "an order that is not known", unfitted(func(f fitted) bool { return f.inner == 4 }), NotDecided},
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
 		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
+		{"inner-error-exact", "none of N_l = 1", func(in *invented) {
+			in.drop = func(x bench.Evidence) bool {
+				return x.Purpose == bench.OfLargeSteps && x.Inner == 1 && x.Scheme == "reshuffle"
+			}
+		}, NotDecided},
 		{"inner-fan", "smaller errors for large N_l", withDistance(func(c bench.Cell) float64 { return -0.0025 * float64(c.Inner) }), ""},
 		{"inner-fan", "larger on some data sets, smaller on others", withDistance(func(c bench.Cell) float64 {
 			return when(c.Inner == 100 && c.Step == largeStep, -0.2+mixed(c, 0.1))
@@ -298,7 +305,20 @@ func TestRecordsWithoutScatterDoNotJudge(t *testing.T) {
 	in := inventedTruth()
 	in.old = true
 	f := verdictOf(t, "second-order-alike", in.evidence())
-	if f.Verdict != NotDecided || !strings.Contains(f.Detail, "scatter") {
+	if f.Verdict != NotDecided || !strings.Contains(f.Detail, "scatter") || f.Summary != "no chains are left to compare" {
+		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
+	}
+}
+
+// Where no study recorded the checks of a reference, the page says so.
+func TestUnknownChecksAreNamed(t *testing.T) {
+	e := inventedTruth().evidence()
+	for i, r := range e.Sampled["methods"] {
+		if r.Cell.Dataset == "boston" {
+			e.Sampled["methods"][i].Cell.Oracle = "a reference"
+		}
+	}
+	if f := verdictOf(t, "second-order-alike", e); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston.") {
 		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
 }

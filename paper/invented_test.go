@@ -30,6 +30,7 @@ type invented struct {
 	constant   func(k int) float64                     // of η², of K batches
 	epoch      func(x float64) float64                 // error in random orders over that with replacement, at Kηω
 	predicted  float64                                 // by the closed form, of a constant 0.5
+	formOrder  float64                                 // of the problems of the closed form
 	toyForm    float64                                 // by the closed form, of the toy
 	drop       func(x bench.Evidence) bool             // exact evidence that is not there
 	without    string                                  // a study that has not been run
@@ -64,7 +65,7 @@ func inventedTruth() *invented {
 			}
 			return 0.7
 		},
-		predicted: 0.5,
+		predicted: 0.5, formOrder: 2,
 		large: func(inner int, scheme string) float64 {
 			if scheme == "full" {
 				return 0.04
@@ -226,7 +227,7 @@ func (in *invented) exact() []bench.Evidence {
 		put(bench.OfBatches, drawn)
 	}
 	for i := range 6 {
-		r := fittedRow(fmt.Sprintf("random %d", i+1), "exact", "reshuffle", covariance, 2, 0.5)
+		r := fittedRow(fmt.Sprintf("random %d", i+1), "exact", "reshuffle", covariance, in.formOrder, 0.5)
 		r.ClosedForm = map[string]certify.Number{covariance: certify.Number(in.predicted)}
 		put(bench.OfClosedForm, r)
 	}

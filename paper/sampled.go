@@ -74,11 +74,8 @@ func group[V comparable](results []bench.Result, under func(bench.Cell) conditio
 
 func integratorOf(c bench.Cell) string { return c.Integrator }
 
-// limit is the distance up to which a chain is where right ones are.
-func limit(r bench.Result) float64 { return r.KSSelf + 1.645*r.KSSelfSD }
-
 // right reports whether a chain is where right ones are.
-func right(r bench.Result) bool { return !r.Diverged && r.KS <= limit(r) }
+func right(r bench.Result) bool { return !r.Diverged && r.KS <= r.KSSelf+1.645*r.KSSelfSD }
 
 // ratio is the logarithm of a's distance over b's.
 func ratio(a, b bench.Result) float64 { return math.Log(a.KS / b.KS) }
@@ -88,7 +85,7 @@ type sample struct {
 	what, study string
 	scale       scale
 	sets        map[string][]float64
-	left        string // what was left out, and why
+	left        string // what was left out, and why, and what is not known
 	stability   []Number
 }
 
@@ -117,31 +114,41 @@ func (e *Evidence) sample(study, what string, as scale) (*sample, []bench.Result
 		dataset string
 		split   int
 	}
-	failed := make(map[place]bool)
+	failures := make(map[place]float64) // of checks, by reference
 	for _, results := range e.Sampled {
 		for _, r := range results {
-			if r.Scores["checks_failed"] > 0 {
-				failed[place{r.Cell.Dataset, r.Cell.Split}] = true
+			if n, ok := r.Scores["checks_failed"]; ok {
+				failures[place{r.Cell.Dataset, r.Cell.Split}] = n
 			}
 		}
 	}
 	var use []bench.Result
-	names, old := make(map[string]bool), 0
+	failed, unchecked, old := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, r := range e.Results(study) {
+		n, known := failures[place{r.Cell.Dataset, r.Cell.Split}]
 		switch {
-		case failed[place{r.Cell.Dataset, r.Cell.Split}]:
-			names[r.Cell.Dataset] = true
+		case n > 0:
+			failed[r.Cell.Dataset] = true
+			continue
 		case r.KSSelfSD == 0:
-			old++
-		default:
-			use = append(use, r)
+			old[r.Cell.Dataset] = true
+			continue
+		case !known && r.Cell.Oracle != "" && r.Cell.Oracle != bench.Analytic:
+			unchecked[r.Cell.Dataset] = true
 		}
+		use = append(use, r)
 	}
-	if len(names) > 0 {
-		s.left = fmt.Sprintf(" Left out, since a check of the reference failed: %s.", strings.Join(slices.Sorted(maps.Keys(names)), ", "))
-	}
-	if old > 0 {
-		s.left += fmt.Sprintf(" Left out, since their records do not say how right chains scatter: %d chains.", old)
+	for _, remark := range []struct {
+		text  string
+		names map[string]bool
+	}{
+		{"Left out, since a check of the reference failed", failed},
+		{"Left out, since the records do not say how right chains scatter", old},
+		{"Judged by references whose checks are not known (run " + reproduce + "autocorrelation)", unchecked},
+	} {
+		if len(remark.names) > 0 {
+			s.left += fmt.Sprintf(" %s: %s.", remark.text, strings.Join(slices.Sorted(maps.Keys(remark.names)), ", "))
+		}
 	}
 	return s, use
 }
@@ -174,12 +181,16 @@ func (s *sample) summary(mean, low, high float64) string {
 }
 
 // decide judges the interval: confirmed if it lies between from and to (numbers
-// as people read them), refuted if outside, open if it lies across an end or there are too few data sets.
+// as people read them), refuted if outside, open if it lies across an end or
+// there are too few data sets.
 func (s *sample) decide(from, to float64) Finding {
 	f := Finding{Verdict: NotDecided, Detail: strings.TrimSpace(s.left)}
 	mean, low, high, ok := s.interval(&f)
 	f.Numbers = append(f.Numbers, s.stability...)
 	switch n := len(s.sets); {
+	case n == 0 && s.left != "":
+		f.Summary = "no chains are left to compare"
+		return f
 	case n == 0:
 		f.Summary = "no chains to compare yet: run " + reproduce + s.study
 		return f
