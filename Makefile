@@ -6,7 +6,7 @@ FUZZTIME ?= 30s
 BIN  := bin/hambench
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
+.PHONY: help build test test-python test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -19,6 +19,18 @@ test: ## run every test
 	$(GO) test ./...
 	$(GO) -C examples vet ./...
 	$(GO) -C examples test ./...
+
+PYTHON ?= python3
+VENV = bin/venv
+
+$(VENV)/installed: python/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install -q -r python/requirements.txt
+	touch $@
+
+test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and three libraries of samplers (installs them under bin/venv)
+	$(VENV)/bin/mypy --strict python/hambench
+	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest -q python/tests
 
 test-slurm: ## hambench slurm on a cluster of three nodes on this machine, with crashes (installs Slurm if missing; at most 10 minutes)
 	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s

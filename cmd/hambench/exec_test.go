@@ -115,6 +115,27 @@ func TestCommandsOfTheSamplersPage(t *testing.T) {
 	}
 }
 
+// What the Python package promises that needs nothing but Python.
+func TestPythonPackage(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import sys; sys.exit(sys.version_info < (3, 10))").Run() != nil {
+		t.Skip("no Python of version 3.10 or newer is on this machine")
+	}
+	program := filepath.Join(t.TempDir(), "hambench")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	folder, err := filepath.Abs("../../python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	smoke := exec.Command(python, "-B", filepath.Join(folder, "tests", "test_smoke.py"))
+	smoke.Env = append(os.Environ(), "HAMBENCH="+program, "PYTHONPATH="+folder)
+	if out, err := smoke.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("OK")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // children are the running processes that have the marker in their environment,
 // where the system shows that.
 func children(t *testing.T) []string {

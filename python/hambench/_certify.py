@@ -1,0 +1,187 @@
+"""Exact orders of a sampler, from the program."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+import secrets
+import shlex
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hambench._program import HambenchError, call
+from hambench._sampler import Sampler, converse
+
+
+class CertificationError(AssertionError):
+    """A claim that does not hold."""
+
+
+def _number(x: float | None) -> float:
+    return math.nan if x is None else x
+
+
+@dataclasses.dataclass(frozen=True)
+class Observable:
+    """The errors of one observable at the steps of its row. What is not known is NaN."""
+
+    name: str
+    errors: tuple[float, ...]
+    resolution: tuple[float, ...]
+    relative: tuple[float, ...]
+    order: float
+    uncertainty: float
+    constant: float
+    at_least: float
+    claim: float  # inf: that the law is exact
+    verdict: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim is confirmed, or there is no error."""
+        return self.verdict in ("confirmed", "exact")
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """What was found of a sampler on a problem under a mini-batch scheme."""
+
+    problem: str
+    integrator: str
+    scheme: str
+    nl: int
+    steps: tuple[float, ...]
+    observables: tuple[Observable, ...]
+    data: Mapping[str, Any] = dataclasses.field(repr=False)  # all that the program says
+
+    def __getitem__(self, observable: str) -> Observable:
+        for o in self.observables:
+            if o.name == observable:
+                return o
+        raise KeyError(f"{observable!r}: want one of {', '.join(o.name for o in self.observables)}")
+
+
+class Rows(Sequence[Row]):
+    """The rows of a certification; printed, a table."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = tuple(rows)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._rows[i]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def find(self, *, problem: str | None = None, scheme: str | None = None, integrator: str | None = None) -> Rows:
+        """The rows that fit."""
+        wanted = {"problem": problem, "scheme": scheme, "integrator": integrator}
+        return Rows([r for r in self._rows if all(v is None or getattr(r, k) == v for k, v in wanted.items())])
+
+    def order(self, observable: str, *, scheme: str, problem: str = "gaussian") -> float:
+        """The order that was found; infinite where there is no error, NaN if it is not known."""
+        found = self.find(problem=problem, scheme=scheme)
+        if len(found) != 1:
+            raise HambenchError(f"{len(found)} rows on {problem} under {scheme}: want one; they are of {self._names()}")
+        o: Observable = found[0][observable]
+        return math.inf if o.verdict == "exact" else o.order
+
+    def _names(self) -> str:
+        return ", ".join(f"{r.integrator} on {r.problem} under {r.scheme}" for r in self._rows)
+
+    def _lines(self, failing: bool) -> Iterator[str]:
+        for r in self._rows:
+            for o in r.observables:
+                if not (failing and o.holds):
+                    order = "" if math.isnan(o.order) else f", order {o.order:g}"
+                    claim = "exact" if math.isinf(o.claim) else f"order {o.claim:g}"
+                    yield f"{r.integrator} on {r.problem} under {r.scheme}: {o.name}: {o.verdict}{order} (claimed: {claim}; relative error {o.relative[-1]:.3g} at h = {r.steps[-1]:g})"
+
+    def assert_claims(self) -> Rows:
+        """Raises an AssertionError that lists the claims that do not hold; returns the rows if there are none."""
+        if not self._rows:
+            raise CertificationError("there are no rows: nothing was certified")
+        failing = list(self._lines(failing=True))
+        if failing:
+            raise CertificationError("these claims do not hold:\n  " + "\n  ".join(failing))
+        return self
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(failing=False))
+
+
+def _row(data: Mapping[str, Any]) -> Row:
+    observables = tuple(
+        Observable(
+            name=o["name"],
+            errors=tuple(map(_number, o["errors"])),
+            resolution=tuple(map(_number, o["resolution"])),
+            relative=tuple(map(_number, o["relative"])),
+            order=_number(o["order"]),
+            uncertainty=_number(o["uncertainty"]),
+            constant=_number(o["constant"]),
+            at_least=_number(o["at_least"]),
+            claim=math.inf if o["claim"] is None else o["claim"],
+            verdict=o["verdict"],
+        )
+        for o in data["observables"]
+    )
+    return Row(data["problem"], data["integrator"], data["scheme"], data["nl"], tuple(data["steps"]), observables, data)
+
+
+@contextlib.contextmanager
+def _served(s: Sampler) -> Iterator[str]:
+    """A command that answers for a sampler of this process, while the context lasts."""
+    token = secrets.token_hex(16)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with contextlib.suppress(OSError, ValueError):
+                link, _ = server.accept()
+                with link, link.makefile("rw", encoding="utf-8", newline="\n") as lines:
+                    if secrets.compare_digest(lines.readline().strip(), token):
+                        converse(s, lines, lines)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        relay = str(__file__).replace("_certify.py", "_relay.py")
+        yield " ".join(shlex.quote(x) for x in (sys.executable, "-S", relay, str(server.getsockname()[1]), token))
+
+
+def certify(
+    sampler: Sampler | str,
+    *,
+    problem: str | Mapping[str, Any] | None = None,
+    scheme: Sequence[str] = (),
+    steps: Sequence[float] = (),
+    integrator: Sequence[str] = (),
+    observe: str = "period",
+    timeout: float = 60,
+) -> Rows:
+    """Certifies a sampler: exact errors of its stationary law, and their orders in the step.
+
+    sampler: of :func:`sampler`, or a command that speaks the protocol (docs/samplers.md).
+    problem: "gaussian", "scalar", "toy", a file of JSON, or a problem as a dict; all built-in ones if left out.
+    scheme: some of "full", "reshuffle", "replacement", "cyclic", "symmetric"; all if left out.
+    integrator: integrators of the program for rows of their own beside the sampler's.
+    timeout: seconds for each answer; the first one compiles, if anything does.
+    """
+    if isinstance(problem, Mapping):
+        problem = json.dumps(problem)
+    arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout}s"]
+    for flag, value in (("--problem", problem), ("--scheme", ",".join(scheme)), ("--integrator", ",".join(integrator))):
+        if value:
+            arguments += [flag, value]
+    if steps:
+        arguments += ["--steps", ",".join(map(repr, steps))]
+    if isinstance(sampler, str):
+        done = call([*arguments, "--exec", sampler])
+    else:
+        with _served(sampler) as command:
+            done = call([*arguments, "--exec", command])
+    return Rows([_row(r) for r in json.loads(done.stdout)])

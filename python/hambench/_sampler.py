@@ -1,0 +1,252 @@
+"""Samplers: a step in Python, and how the program asks for many of them at once."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Literal
+
+from hambench._program import HambenchError
+
+Backend = Literal["python", "numpy", "jax", "torch"]
+PROTOCOL = 1
+
+
+class Force:
+    """The gradient of the potential of a batch: ``force(theta)``, an array like theta.
+
+    ``force.hvp(theta, v)`` is the Hessian's product with v. Theta may have leading dimensions.
+    """
+
+    def __init__(self, data: Mapping[str, Any], sin: Callable[[Any], Any], cos: Callable[[Any], Any]) -> None:
+        self._data, self._sin, self._cos = data, sin, cos
+
+    def __call__(self, theta: Any) -> Any:
+        d = self._data
+        if "precision" in d:
+            return theta @ d["precision"] - d["shift"]
+        total = 0.0 * theta
+        for weight, stiffness, center, amplitude, frequency, phase in d["terms"]:
+            total = total + weight * (stiffness * (theta - center) - amplitude * frequency * self._sin(frequency * theta + phase))
+        return total
+
+    def hvp(self, theta: Any, v: Any) -> Any:
+        d = self._data
+        if "precision" in d:
+            return v @ d["precision"]
+        total = 0.0 * v
+        for weight, stiffness, _, amplitude, frequency, phase in d["terms"]:
+            total = total + weight * (stiffness - amplitude * frequency**2 * self._cos(frequency * theta + phase)) * v
+        return total
+
+
+class _ListForce(Force):
+    """The same on lists of floats."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data, math.sin, math.cos)
+
+    def __call__(self, theta: Any) -> Any:
+        d = self._data
+        if "precision" in d:
+            return [sum(p * x for p, x in zip(row, theta)) - s for row, s in zip(d["precision"], d["shift"])]
+        return [Force.__call__(self, x) for x in theta]
+
+    def hvp(self, theta: Any, v: Any) -> Any:
+        d = self._data
+        if "precision" in d:
+            return [sum(p * x for p, x in zip(row, v)) for row in d["precision"]]
+        return [Force.hvp(self, x, y) for x, y in zip(theta, v)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampler:
+    """A step with what the program has to know of it; made by :func:`sampler`."""
+
+    step: Callable[..., Any]
+    name: str
+    state: int
+    normals: int
+    batches: int
+    hessian: bool
+    claims: Mapping[str, float]
+    backend: Backend
+    batched: bool
+    _compiled: dict[Any, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers a question of the protocol (docs/samplers.md)."""
+        if question["op"] == "hello":
+            if question.get("version") != PROTOCOL:
+                return {"error": f"protocol {question.get('version')}: this package speaks {PROTOCOL}; install the package of the same version as the program"}
+            return {
+                "version": PROTOCOL,
+                "name": self.name,
+                "state": self.state,
+                "normals": self.normals,
+                "batches": self.batches,
+                "hessian": self.hessian,
+                "claims": dict(self.claims),
+            }
+        if question["op"] != "step":
+            return {"error": f"unknown question {question['op']}"}
+        try:
+            return {"states": self._steps(question)}
+        except HambenchError as error:
+            return {"error": str(error)}
+        except Exception as error:  # of the user's step
+            return {"error": f"step raised {type(error).__name__}: {error}"}
+
+    def _one(self, vectors: Sequence[Any], forces: Sequence[Force], normals: Sequence[Any], h: Any, friction: Any) -> list[Any]:
+        """Calls the user's step and returns the vectors of the new state."""
+        force: Any = forces[0] if self.batches == 1 else tuple(forces)
+        normal: Any = normals[0] if self.normals == 1 else tuple(normals)
+        if self.state == 1:
+            return [self.step(vectors[0], None, force, normal, h, friction)]
+        if self.state == 2:
+            out = self.step(vectors[0], vectors[1], force, normal, h, friction)
+        else:
+            out = self.step(vectors[0], vectors[1], tuple(vectors[2:]), force, normal, h, friction)
+        if not isinstance(out, tuple) or len(out) != min(self.state, 3):
+            wanted = "(theta, r)" if self.state == 2 else "(theta, r, auxiliary)"
+            raise HambenchError(f"step returned {type(out).__name__}: return the tuple {wanted}, as state={self.state} says")
+        return [*out[:2], *(out[2] if self.state > 2 else ())]
+
+    def _steps(self, question: Mapping[str, Any]) -> list[Any]:
+        h, friction = question["h"], question["friction"]
+        states, normals = question["states"], question["normals"]
+        forces = [{"terms": [[t[k] for k in _TERM] for t in f["terms"]]} if "terms" in f else f for f in question["forces"]]
+        if self.backend == "python":
+            listed = [_ListForce(f) for f in forces]
+            return [self._one(z, listed, xi, h, friction) for z, xi in zip(states, normals)]
+        return _BACKENDS[self.backend](self, forces, states, normals, h, friction)
+
+    def __call__(self, **changes: Any) -> Sampler:
+        """The same sampler with other settings, such as ``sampler(name="…")``."""
+        return dataclasses.replace(self, _compiled={}, **changes)
+
+
+_TERM = ("weight", "stiffness", "center", "amplitude", "frequency", "phase")
+
+
+def _numpy(s: Sampler, forces: Any, states: Any, normals: Any, h: float, friction: float) -> list[Any]:
+    import numpy as np
+
+    made = [Force({k: np.asarray(v, dtype=float) for k, v in f.items()}, np.sin, np.cos) for f in forces]
+    if s.batched:
+        z = np.moveaxis(np.asarray(states, dtype=float), 1, 0)
+        xi: Any = np.moveaxis(np.asarray(normals, dtype=float), 1, 0) if s.normals else []
+        out = s._one(list(z), made, list(xi), h, friction)
+        stacked: list[Any] = np.moveaxis(np.asarray(out), 0, 1).tolist()
+        return stacked
+    new = []
+    for z, xi in zip(states, normals):
+        out = s._one([np.asarray(v, dtype=float) for v in z], made, [np.asarray(v, dtype=float) for v in xi], h, friction)
+        new.append([np.asarray(v).tolist() for v in out])
+    return new
+
+
+def _padded(points: Sequence[Any]) -> list[Any]:
+    """The points and repeats of the last, so that few lengths occur: a length is compiled once."""
+    length = 64
+    while length < len(points):
+        length *= 4
+    return [*points, *([points[-1]] * (length - len(points)))]
+
+
+def _jax(s: Sampler, forces: Any, states: Any, normals: Any, h: float, friction: float) -> list[Any]:
+    import jax
+    import jax.numpy as jnp
+
+    if not jax.config.jax_enable_x64:
+        raise HambenchError('jax computes in float32, too coarse for exact errors: call jax.config.update("jax_enable_x64", True) first')
+
+    def steps(data: Any, z: Any, xi: Any, h: Any, friction: Any) -> Any:
+        made = [Force(f, jnp.sin, jnp.cos) for f in data]
+
+        def one(vectors: Any, given: Any) -> Any:
+            return jnp.stack(s._one(list(vectors), made, list(given), h, friction))
+
+        return jax.vmap(one)(z, xi)
+
+    compiled = s._compiled.setdefault("jax", jax.jit(steps))
+    data = [{k: jnp.asarray(v, dtype=float) for k, v in f.items()} for f in forces]
+    z, xi = jnp.asarray(_padded(states), dtype=float), jnp.asarray(_padded(normals), dtype=float)
+    out: list[Any] = compiled(data, z, xi, h, friction)[: len(states)].tolist()
+    return out
+
+
+def _torch(s: Sampler, forces: Any, states: Any, normals: Any, h: float, friction: float) -> list[Any]:
+    import torch
+
+    def tensor(x: Any) -> Any:
+        return torch.as_tensor(x, dtype=torch.float64)
+
+    made = [Force({k: tensor(v) for k, v in f.items()}, torch.sin, torch.cos) for f in forces]
+
+    def one(vectors: Any, given: Any) -> Any:
+        return torch.stack(s._one(list(vectors), made, list(given), h, friction))
+
+    out: list[Any] = torch.func.vmap(one)(tensor(states), tensor(normals)).tolist()
+    return out
+
+
+_BACKENDS: dict[str, Callable[..., list[Any]]] = {"numpy": _numpy, "jax": _jax, "torch": _torch}
+
+
+def sampler(
+    step: Callable[..., Any],
+    *,
+    name: str | None = None,
+    position: float = 1,
+    joint: float = 1,
+    state: int = 2,
+    normals: int = 1,
+    batches: int = 1,
+    hessian: bool = False,
+    backend: Backend = "numpy",
+    batched: bool = False,
+) -> Sampler:
+    """Wraps a step ``step(theta, r, grad, normal, h, friction) -> (theta, r)``.
+
+    theta, r and normal are vectors of length d; grad is a :class:`Force`. It must draw no numbers of its own and
+    change none of its arguments.
+
+    position, joint: the orders that are claimed of the stationary law of theta, and of theta and r.
+    state: vectors of the state. 1: theta alone, r is None and the step returns theta. 3 or more:
+        ``step(theta, r, auxiliary, …) -> (theta, r, auxiliary)``, a tuple of vectors that start at 0.
+    normals: normal vectors a step; ``normal`` is a tuple of them unless it is 1.
+    batches: batches a step (N_l); ``grad`` is a tuple of forces unless it is 1.
+    backend: "numpy", "jax" (the step is compiled and mapped over points), "torch" (mapped over points), or "python" (lists).
+    batched: with numpy, the step takes arrays of shape (points, d): many times as fast.
+    """
+    if backend not in ("python", *_BACKENDS):
+        raise HambenchError(f"backend {backend!r}: want one of python, {', '.join(_BACKENDS)}")
+    if batched and backend != "numpy":
+        raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
+    claims = {"position": position} if state == 1 else {"position": position, "joint": joint}
+    return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched)
+
+
+def converse(s: Sampler, questions: IO[str], answers: IO[str]) -> None:
+    """Answers line by line until there are no more questions."""
+    for line in questions:
+        question = json.loads(line)
+        if question.get("op") == "bye":
+            return
+        answers.write(json.dumps(s.answer(question)) + "\n")
+        answers.flush()
+
+
+def serve(s: Sampler) -> None:
+    """Answers the program on standard input and output: the last line of a script for ``certify --exec``.
+
+    What the step prints goes to standard error meanwhile.
+    """
+    answers = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        converse(s, sys.stdin, answers)

@@ -1,0 +1,157 @@
+"""Samplers in numpy, JAX and PyTorch beside the program's own. Needs what requirements.txt lists."""
+
+import os
+import pathlib
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import hambench
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+
+def leapfrog(theta, r, grad, normal, h, friction):
+    theta = theta + h / 2 * r
+    r = r - h * grad(theta) - h * friction * r + np.sqrt(2 * friction * h) * normal
+    return theta + h / 2 * r, r
+
+
+def baoab(theta, r, grad, normal, h, friction):
+    r = r - h / 2 * grad(theta)
+    theta = theta + h / 2 * r
+    decay = np.exp(-friction * h)
+    r = decay * r + np.sqrt(1 - decay**2) * normal
+    theta = theta + h / 2 * r
+    return theta, r - h / 2 * grad(theta)
+
+
+def sgld(theta, r, grad, normal, h, friction):
+    return theta - h * grad(theta) + np.sqrt(2 * h) * normal
+
+
+def wrap(step, **settings):
+    orders = {"leapfrog": (2, 1), "baoab": (2, 2), "sgld": (1, 1)}[step.__name__]
+    return hambench.sampler(step, position=orders[0], joint=orders[1], state=1 if step is sgld else 2, **settings)
+
+
+@pytest.mark.parametrize("step", [leapfrog, baoab, sgld])
+@pytest.mark.parametrize("batched", [False, True])
+def test_errors_are_the_programs_own(step, batched):
+    mine = wrap(step, name="mine", batched=batched)
+    rows = hambench.certify(mine, problem="gaussian", integrator=[step.__name__], steps=[0.1, 0.05]).assert_claims()
+    for scheme in ("full", "reshuffle", "replacement", "cyclic", "symmetric"):
+        a, b = rows.find(integrator="mine", scheme=scheme)[0], rows.find(integrator=step.__name__, scheme=scheme)[0]
+        for x, y in zip(a.observables, b.observables, strict=True):
+            assert np.abs(np.subtract(x.errors, y.errors)).max() < 1e-11
+            assert x.verdict == y.verdict
+
+
+def test_scalar_errors_agree_within_the_resolution():
+    rows = hambench.certify(wrap(leapfrog, name="mine", batched=True), problem="scalar", scheme=["full", "reshuffle"], integrator=["leapfrog"])
+    for scheme in ("full", "reshuffle"):
+        a, b = rows.find(integrator="mine", scheme=scheme)[0], rows.find(integrator="leapfrog", scheme=scheme)[0]
+        for x, y in zip(a.observables, b.observables, strict=True):
+            assert (np.abs(np.subtract(x.errors, y.errors)) <= np.add(x.resolution, y.resolution)).all()
+
+
+def without_friction(theta, r, grad, normal, h, friction):
+    theta = theta + h / 2 * r
+    r = r - h * grad(theta) + np.sqrt(2 * friction * h) * normal
+    return theta + h / 2 * r, r
+
+
+BUGS = {
+    "noise": (leapfrog, lambda t, r, g, n, h, c: leapfrog(t, r, g, 1.01 * n, h, c), "refuted"),
+    "half step": (leapfrog, lambda t, r, g, n, h, c: (leapfrog(t, r, g, n, h, c)[0] + h / 2 * r, leapfrog(t, r, g, n, h, c)[1]), "refuted|no stationary law"),
+    "friction": (leapfrog, without_friction, "no stationary law"),
+    "frozen": (baoab, lambda t, r, g, n, h, c: (t, baoab(t, r, g, n, h, c)[1]), "theta never moves"),
+    "no noise": (leapfrog, lambda t, r, g, n, h, c: leapfrog(t, r, g, 0 * n, h, c), "does not depend on its noise"),
+    "sgld's noise": (sgld, lambda t, r, g, n, h, c: sgld(t, r, g, n / np.sqrt(2), h, c), "refuted"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_found(bug):
+    right, wrong, verdict = BUGS[bug]
+    with pytest.raises(AssertionError, match=verdict):
+        hambench.certify(wrap(right)(step=wrong, batched=True), problem="gaussian", scheme=["full"]).assert_claims()
+
+
+def test_auxiliary_variables_and_several_batches():
+    def inner(theta, r, last, grads, normals, h, friction):
+        for grad in grads:
+            theta = theta + h / 2 * r
+            r = r - h * grad(theta)
+            theta = theta + h / 2 * r
+        decay = np.exp(-2 * friction * h)
+        return theta, decay * r + np.sqrt(1 - decay**2) * normals[0], (r,)
+
+    mine = hambench.sampler(inner, position=2, joint=2, state=3, batches=2, normals=2, batched=True)
+    rows = hambench.certify(mine, problem="gaussian", scheme=["full", "reshuffle"]).assert_claims()
+    assert rows[0].nl == 2 and rows.order("theta.cov", scheme="reshuffle") == 2
+
+
+@pytest.mark.parametrize("example, library", [("plain_numpy", "numpy"), ("with_jax", "jax"), ("with_torch", "torch")])
+def test_the_examples_run(example, library, capsys):
+    pytest.importorskip(library)
+    runpy.run_path(str(EXAMPLES / f"{example}.py"), run_name="__main__")
+    assert "confirmed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("example, library, seconds", [("plain_numpy", "numpy", 10), ("with_jax", "jax", 30)])
+def test_all_built_in_problems_in_little_time(example, library, seconds, request):
+    pytest.importorskip(library)
+    sampler = runpy.run_path(str(EXAMPLES / f"{example}.py"))["sampler"]
+    start = time.monotonic()
+    rows = hambench.certify(sampler).assert_claims()
+    print(f"{example}: {time.monotonic() - start:.1f} s, want {seconds} s on an idle machine")
+    assert {r.problem for r in rows} == {"gaussian", "scalar", "toy"}
+
+
+def test_jax_in_float32_says_what_to_change():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with pytest.raises(hambench.HambenchError, match="jax_enable_x64"):
+            hambench.certify(hambench.sampler(lambda t, r, g, n, h, c: (t, r), backend="jax"), problem="toy")
+    finally:
+        jax.config.update("jax_enable_x64", True)
+
+
+def test_the_package_needs_nothing_else():
+    used = {line.split()[1].split(".")[0] for f in EXAMPLES.parent.glob("hambench/*.py") for line in f.read_text().splitlines() if line.startswith(("import ", "from "))}
+    assert used - {"hambench", "__future__"} <= set(sys.stdlib_module_names)
+
+
+def test_the_page_shows_the_examples():
+    page = (EXAMPLES.parent.parent / "docs" / "python.md").read_text()
+    for example in EXAMPLES.glob("*.py"):
+        assert example.read_text().strip() in page, example
+
+
+def test_the_workflow_of_the_page_fails_when_an_order_changes(tmp_path):
+    """Runs its commands: as they are, and on a sampler that has got worse."""
+    page = (EXAMPLES.parent.parent / "docs" / "python.md").read_text()
+    commands = re.findall(r"- run: (hambench .*)", page)
+    assert len(commands) == 2
+    environment = {**os.environ, "PATH": f"{pathlib.Path(hambench.program()).parent}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+    source = (EXAMPLES / "plain_numpy.py").read_text().replace('if __name__ == "__main__":', "hambench.serve(sampler)\nif False:")
+    (tmp_path / "sampler.py").write_text(source)
+
+    def run():
+        return [subprocess.run(c, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False) for c in commands]
+
+    assert run()[0].returncode == 0
+    shutil.copy(tmp_path / "orders.json", tmp_path / "baseline.json")
+    assert [c.returncode for c in run()] == [0, 0]
+    (tmp_path / "sampler.py").write_text(source.replace("theta + h / 2 * r, r", "theta + 0.51 * h * r, r"))
+    certified, gated = run()
+    assert certified.returncode == 1 and "refuted" in certified.stderr
+    assert gated.returncode == 1, gated.stdout + gated.stderr

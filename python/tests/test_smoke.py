@@ -1,0 +1,80 @@
+"""What needs the standard library and the program alone: also run by ``go test ./cmd/hambench``."""
+
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import hambench
+
+GAUSSIAN = {"kind": "gaussian", "friction": 1.5, "batches": [{"precision": [[2.0]], "shift": [1.0]}, {"precision": [[1.0]], "shift": [0.0]}]}
+SCALAR = {"kind": "scalar", "friction": 1, "batches": [{"stiffness": 1, "center": 0.3, "amplitude": 0.4, "frequency": 1.2, "phase": 0.1}]}
+
+
+def leapfrog(theta, r, grad, normal, h, friction, noise=1.0):
+    theta = [x + h / 2 * v for x, v in zip(theta, r)]
+    r = [v - h * g - h * friction * v + noise * math.sqrt(2 * friction * h) * xi for v, g, xi in zip(r, grad(theta), normal)]
+    return [x + h / 2 * v for x, v in zip(theta, r)], r
+
+
+class Smoke(unittest.TestCase):
+    def test_errors_are_those_of_the_programs_own_leapfrog(self):
+        ours = hambench.sampler(leapfrog, name="ours", position=2, joint=1, backend="python")
+        for problem in (GAUSSIAN, SCALAR):
+            rows = hambench.certify(ours, problem=problem, scheme=["full"], steps=[0.2, 0.1], integrator=["leapfrog"]).assert_claims()
+            mine, theirs = rows.find(integrator="ours")[0], rows.find(integrator="leapfrog")[0]
+            for a, b in zip(mine.observables, theirs.observables, strict=True):
+                for x, y, unsure in zip(a.errors, b.errors, a.resolution, strict=True):
+                    self.assertLess(abs(x - y), 1e-11 + 2 * (unsure if problem is SCALAR else 0), a.name)
+
+    def test_a_wrong_scale_of_the_noise_is_refuted(self):
+        wrong = hambench.sampler(lambda *x: leapfrog(*x, noise=1.01), name="wrong", position=2, joint=1, backend="python")
+        with self.assertRaisesRegex(AssertionError, "wrong on given under full: theta.cov: refuted, order 0"):
+            hambench.certify(wrong, problem=GAUSSIAN, scheme=["full"]).assert_claims()
+
+    def test_what_a_step_raises_is_the_error(self):
+        def broken(theta, r, grad, normal, h, friction):
+            raise ValueError("no such layer")
+
+        with self.assertRaisesRegex(hambench.HambenchError, "step raised ValueError: no such layer"):
+            hambench.certify(hambench.sampler(broken, backend="python"), problem=GAUSSIAN)
+
+    def test_a_wrong_return_names_what_to_return(self):
+        with self.assertRaisesRegex(hambench.HambenchError, r"return the tuple \(theta, r\)"):
+            hambench.certify(hambench.sampler(lambda theta, *_: theta, backend="python"), problem=GAUSSIAN)
+
+    def test_a_backend_that_does_not_exist_is_named(self):
+        with self.assertRaisesRegex(hambench.HambenchError, "want one of python, numpy, jax, torch"):
+            hambench.sampler(leapfrog, backend="tensorflow")  # type: ignore[arg-type]
+
+    def test_a_script_serves_the_program_and_may_print(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "mine.py"
+            script.write_text(
+                f"import sys\nsys.path[:0] = {[str(pathlib.Path(__file__).parent), *sys.path]!r}\n"
+                "import hambench, test_smoke\nprint('before')\n"
+                "def step(*x):\n    print('in a step')\n    return test_smoke.leapfrog(*x)\n"
+                "if __name__ == '__main__':\n    hambench.serve(hambench.sampler(step, position=2, joint=1, backend='python'))\n"
+            )
+            with self.assertRaisesRegex(hambench.HambenchError, "not an object in JSON: .before"):
+                hambench.certify(f"{sys.executable} {script}", problem=GAUSSIAN, scheme=["full"])
+            script.write_text(script.read_text().replace("print('before')\n", ""))
+            hambench.certify(f"{sys.executable} {script}", problem=GAUSSIAN, scheme=["full"]).assert_claims()
+
+    def test_draws_are_a_dict_of_chains(self):
+        draws = hambench.sample(model="toy", integrator="baoab", scheme="replacement", K=2, h=0.4, friction=2, samples=20, chains=2)
+        self.assertEqual([len(draws), len(draws["theta"]), len(draws["theta"][0]), len(draws["theta"][0][0])], [1, 2, 20, 1])
+        self.assertNotEqual(draws["theta"][0], draws["theta"][1])
+        with self.assertRaisesRegex(hambench.HambenchError, "unknown model"):
+            hambench.sample(model="toi")
+
+    def test_a_missing_program_says_what_to_do(self):
+        code = "import hambench\ntry:\n    hambench.program()\nexcept hambench.HambenchError as e:\n    print(e)"
+        done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path), "HAMBENCH": "/no/such"}, capture_output=True, text=True, check=True)
+        self.assertIn("set it to the path of hambench", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
