@@ -465,7 +465,7 @@ func (l *ladder) climb(ctx context.Context, m minibatch.Method, everyStep bool) 
 			continue
 		}
 		if change < least {
-			best, least = l.engine.point(before, now, change), change
+			best, least = l.engine.point(before, now, max(sharedChange*change, l.engine.unrefined(i)*last)), change
 		}
 		if best.fine(4 * floor) {
 			break
@@ -526,12 +526,23 @@ func (e *spectralEngine) change(before, now *outcome) float64 {
 	return most
 }
 
-// point turns two rungs into errors and their bounds.
-func (e *spectralEngine) point(before, now *outcome, change float64) point {
+// unrefined is the part of the change before the last that a rung may still be
+// off by: one that adds to the degree in θ alone does not change what the degree
+// in r leaves out.
+func (e *spectralEngine) unrefined(rung int) float64 {
+	if 5*e.ladder[rung-1].r < 4*e.ladder[rung].r {
+		return 0
+	}
+	return 0.5
+}
+
+// point turns two rungs into errors and their bounds, of at least the given part
+// of the observables' standard deviations.
+func (e *spectralEngine) point(before, now *outcome, least float64) point {
 	var p point
 	for o, v := range now.signed {
 		sd := e.deviations[o]
-		bound := max(math.Abs(v-before.signed[o])/sd, sharedChange*change) + now.noise[o]
+		bound := max(math.Abs(v-before.signed[o])/sd, least) + now.noise[o]
 		p.observed = append(p.observed, observation{
 			signed: []float64{v / sd}, relative: math.Abs(v) / sd, relativeResolution: bound,
 			error: math.Abs(v), resolution: bound * sd,
