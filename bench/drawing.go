@@ -32,9 +32,9 @@ type TableSpec struct {
 // what may be shown.
 var (
 	axes = []string{
-		"data", "split", "model", "hidden", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
+		"data", "split", "model", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
 	}
-	observations = []string{"distance", "rmse", "mnll", "accuracy", "lag1", "ess", "gradients", "seconds"}
+	observations = []string{"distance", "rmse", "mnll", "accuracy", "lag1", "ess", "gradients", "steps", "seconds"}
 	// figureKinds are the figures that package figures has by name.
 	figureKinds = []string{"paths", "toy", "synthetic", "exact-bottleneck", "orders", "scores", "autocorrelation", "precision", "claims"}
 )

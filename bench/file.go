@@ -313,52 +313,48 @@ func (l *layer) read(s section, p Parts) error {
 
 // readDrawing reads how the study is shown.
 func (f *File) readDrawing(s section) error {
-	names := func(to *[]string, known []string) func(any) error {
-		return func(v any) error {
-			all, err := list(v)
-			if err != nil {
-				return err
-			}
-			*to = nil
-			for _, v := range all {
-				name, err := oneOf(v, "axis or value", known)
-				if err != nil {
-					return err
-				}
-				*to = append(*to, name)
-			}
-			return nil
+	settings := slices.Clone(axes)
+	for _, m := range f.parts.Chains.Integrators {
+		for _, p := range m.Parameters {
+			settings = append(settings, p.Name)
 		}
+	}
+	names := func(to *[]string, known []string) func(any) error {
+		return readEach(to, func(v any) (string, error) { return oneOf(v, "axis or value", known) })
 	}
 	word := func(to *string, kind string, known []string) func(any) error {
 		return func(v any) (err error) { *to, err = oneOf(v, kind, known); return err }
 	}
-	var fig FigureSpec
-	var tab TableSpec
-	scales := []string{"log", "linear"}
-	for key, readers := range map[string]map[string]func(any) error{
-		"figure": {
-			"kind": word(&fig.Kind, "kind of figure", figureKinds), "panels": names(&fig.Panels, axes), "lines": names(&fig.Lines, axes),
-			"x": word(&fig.X, "axis or value", slices.Concat(axes, observations)), "y": word(&fig.Y, "value", observations),
-			"x-scale": word(&fig.XScale, "scale", scales), "y-scale": word(&fig.YScale, "scale", scales),
-		},
-		"table": {"rows": names(&tab.Rows, axes), "columns": names(&tab.Columns, axes), "values": names(&tab.Values, observations)},
-	} {
-		t, err := s.table(key)
-		if err != nil {
-			return err
-		}
-		if err := t.read(readers); err != nil {
-			return err
-		}
-		if len(t.values) > 0 && key == "figure" {
-			f.figure = &fig
-		} else if len(t.values) > 0 {
-			f.table = &tab
-		}
+	figure, err := s.table("figure")
+	if err != nil {
+		return err
 	}
-	return nil
+	if len(figure.values) > 0 {
+		f.figure = new(FigureSpec)
+	}
+	table, err := s.table("table")
+	if err != nil {
+		return err
+	}
+	if len(table.values) > 0 {
+		f.table = new(TableSpec)
+	}
+	g, t := cmp.Or(f.figure, new(FigureSpec)), cmp.Or(f.table, new(TableSpec))
+	err = figure.read(map[string]func(any) error{
+		"kind": word(&g.Kind, "kind of figure", figureKinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
+		"x": word(&g.X, "axis or value", slices.Concat(settings, observations)), "y": word(&g.Y, "value", observations),
+		"x-scale": word(&g.XScale, "scale", scales), "y-scale": word(&g.YScale, "scale", scales),
+	})
+	if err != nil {
+		return err
+	}
+	return table.read(map[string]func(any) error{
+		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, observations), "note": textInto(&t.Note),
+	})
 }
+
+// scales are those of an axis.
+var scales = []string{"log", "linear"}
 
 // Profiles are the names of the file's profiles.
 func (f *File) Profiles() []string {

@@ -55,8 +55,10 @@ func TestDocumentedCommands(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.CopyFS(filepath.Join(dir, "examples", "own-data"), os.DirFS("../../examples/own-data")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"examples/own-data", "certify/testdata"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join("../..", folder))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	docs, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(docs) == 0 {
