@@ -1,11 +1,17 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
+
+	"hambench/estimators"
 )
 
 // Row is a result as Export writes it: one row per study and cell, so
@@ -32,11 +38,16 @@ type Row struct {
 	Precision  string   `json:"precision"`
 	Arch       string   `json:"arch"`
 	ISA        string   `json:"isa"`
+	Model      string   `json:"model"`
+	Parameters string   `json:"parameters"` // the integrator's own, where they are not its defaults: name=value name=value
+	Estimator  string   `json:"estimator"`
+	Samples    int      `json:"samples"`
 }
 
 var columns = []string{
 	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h",
 	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed", "precision", "arch", "isa",
+	"model", "parameters", "estimator", "samples",
 }
 
 // Rows returns the rows of the results that get has of the plans, in the order
@@ -59,6 +70,10 @@ func rowOf(study string, r Result) Row {
 		Scheme: c.Scheme, Batches: c.Batches, BatchSize: c.BatchSize, Step: c.Step, Seed: c.Seed,
 		KS: r.KS, KSSelf: r.KSSelf, Diverged: r.Diverged, Steps: r.Steps, Gradients: r.Gradients, Seconds: r.Seconds, Key: r.Key,
 		Precision: c.Precision, Arch: r.Made.Arch, ISA: r.Made.ISA,
+		Model: c.Model, Estimator: cmp.Or(c.Estimator, estimators.Plain.Name), Samples: c.Samples,
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Values)) {
+		row.Parameters = strings.TrimSpace(row.Parameters + " " + name + "=" + decimal(c.Values[name]))
 	}
 	if f := float64(c.Friction); !math.IsInf(f, 1) && f != 0 {
 		row.Friction = &f
@@ -103,6 +118,7 @@ func (r Row) fields() []string {
 		decimal(r.KS), decimal(r.KSSelf), strconv.FormatBool(r.Diverged), strconv.FormatInt(r.Steps, 10),
 		strconv.FormatInt(r.Gradients, 10), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key,
 		strconv.FormatUint(r.Seed, 10), r.Precision, r.Arch, r.ISA,
+		r.Model, r.Parameters, r.Estimator, strconv.Itoa(r.Samples),
 	}
 }
 

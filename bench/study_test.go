@@ -55,6 +55,7 @@ func TestRestrict(t *testing.T) {
 
 func TestExport(t *testing.T) {
 	full := result(2)
+	full.Cell.Values = map[string]float64{"w2-variance": 1, "b": 2}
 	full.Cell.Friction, full.Cell.Step, full.Made = Friction(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
 	full.Key = full.Cell.Stream()
 	have := map[string]Result{full.Key: full, result(1).Key: result(1)}
@@ -67,8 +68,8 @@ func TestExport(t *testing.T) {
 	if err := errors.Join(WriteCSV(&csv, rows[:1]), WriteJSON(&json, rows[:1])); err != nil {
 		t.Fatal(err)
 	}
-	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa\n" +
-		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2\n"
+	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples\n" +
+		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2\n"
 	if csv.String() != want {
 		t.Errorf("CSV:\n%swant:\n%s", csv.String(), want)
 	}
