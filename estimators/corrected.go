@@ -1,33 +1,32 @@
 package estimators
 
-import (
-	"gonum.org/v1/gonum/floats"
+import "hambench/integrators"
 
-	"hambench/integrators"
-)
-
-// corrected is the force of a batch plus a vector that stays the same during a
-// step, so that its Hessian is the batch's.
+// corrected is the force of a batch plus the full gradient at an anchor less the
+// batch's own there, G_i(θ) + ∇U(θ̂) − G_i(θ̂). Its Hessian is the batch's.
 type corrected struct {
-	batch integrators.Force
-	plus  []float64
+	batch     integrators.Force
+	full, own []float64 // ∇U(θ̂) and G_i(θ̂)
+}
+
+func newCorrected(dim int) corrected {
+	return corrected{full: make([]float64, dim), own: make([]float64, dim)}
+}
+
+// at makes the force that of a batch, whose gradient at the anchor it takes.
+func (c *corrected) at(batch integrators.Force, anchor []float64) integrators.Force {
+	c.batch = batch
+	batch.Gradient(c.own, anchor)
+	return c
 }
 
 func (c *corrected) Gradient(g, theta []float64) {
 	c.batch.Gradient(g, theta)
-	floats.Add(g, c.plus)
+	plus, minus := integrators.Coef{All: 1}, integrators.Coef{All: -1}
+	integrators.Combine(g, integrators.Term{C: plus, X: g}, integrators.Term{C: plus, X: c.full}, integrators.Term{C: minus, X: c.own})
 }
 
 // HessianVector needs a HessianForce, which Method.Check and NewForces see to.
 func (c *corrected) HessianVector(hv, theta, v []float64) {
 	c.batch.(integrators.HessianForce).HessianVector(hv, theta, v)
-}
-
-// about corrects a batch's force by the full gradient at an anchor less its own
-// there: ∇U(θ̂) − G_i(θ̂).
-func (c *corrected) about(batch integrators.Force, full, anchor []float64) integrators.Force {
-	c.batch = batch
-	batch.Gradient(c.plus, anchor)
-	floats.SubTo(c.plus, full, c.plus)
-	return c
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // ControlVariates is G_i(θ) + ∇U(θ̂) − G_i(θ̂), with θ̂ fixed near the mode
-// (Baker et al. 2019): the batches' differences at θ̂ drop out. A step costs a
-// gradient of its batch at θ̂ beside the integrator's own.
+// (Baker et al. 2019): the batches' differences at θ̂ drop out. The gradients
+// G_i(θ̂) of a fixed partition are kept as they come, up to mostKept numbers of
+// them; else a step costs one beside the integrator's own.
 var ControlVariates = Method{
 	Name:           "cv",
 	About:          "control variates: the batch's gradient, less its own at a mode, plus the full one there",
 	HessianVectors: true,
-	Extra:          func(int) float64 { return 1 },
 	New: func(p Problem) (Estimator, error) {
 		if p.Mode == nil {
 			return nil, usage.Errorf("estimator \"cv\" needs a mode of the posterior, which nobody looks for here")
@@ -25,7 +25,13 @@ var ControlVariates = Method{
 		if err != nil {
 			return nil, fmt.Errorf("estimator \"cv\": %w", err)
 		}
-		e := &controlVariates{corrected{plus: make([]float64, p.Dim)}, mode, make([]float64, p.Dim)}
+		e := &controlVariates{corrected: newCorrected(p.Dim), mode: mode}
+		if !p.Probed && p.Batches*p.Dim <= mostKept {
+			e.kept, e.known = make([][]float64, p.Batches), make([]bool, p.Batches)
+			for i := range e.kept {
+				e.kept[i] = make([]float64, p.Dim)
+			}
+		}
 		p.Full.Gradient(e.full, mode)
 		return e, nil
 	},
@@ -33,13 +39,26 @@ var ControlVariates = Method{
 
 type controlVariates struct {
 	corrected
-	mode, full []float64 // θ̂ and ∇U(θ̂)
+	mode  []float64   // θ̂
+	kept  [][]float64 // G_i(θ̂) by the batch, once it is known
+	known []bool
 }
+
+// mostKept numbers are 64 MB.
+const mostKept = 1 << 23
 
 func (e *controlVariates) Begin(*integrators.State) {}
 
 func (e *controlVariates) Force(s Step, _ *integrators.State) integrators.Force {
-	return e.about(s.Force, e.full, e.mode)
+	if s.Batch < 0 || s.Batch >= len(e.kept) {
+		return e.at(s.Force, e.mode)
+	}
+	if !e.known[s.Batch] {
+		s.Force.Gradient(e.kept[s.Batch], e.mode)
+		e.known[s.Batch] = true
+	}
+	e.batch, e.own = s.Force, e.kept[s.Batch]
+	return e
 }
 
 // Note says how near to a mode θ̂ is.

@@ -23,20 +23,21 @@ var SAGA = Method{
 		if p.Batches == 0 {
 			return nil, usage.Errorf("estimator \"saga\" keeps a gradient of every batch of a fixed partition, which scheme %q does not have", p.Scheme)
 		}
-		return &saga{corrected: corrected{plus: make([]float64, p.Dim)}, problem: p, mean: make([]float64, p.Dim)}, nil
+		return &saga{problem: p, mean: make([]float64, p.Dim), plus: make([]float64, p.Dim)}, nil
 	},
 }
 
 type saga struct {
-	corrected
 	problem Problem
-	at      int       // of A_0 among the state's variables
+	first   int // place of A_0 among the state's variables
+	batch   integrators.Force
 	mean    []float64 // of A
-	entry   []float64 // A_i, to be replaced by the step's first gradient; then nil
+	plus    []float64 // mean(A) − A_i, once the step's first gradient is known
+	entry   []float64 // A_i, which that gradient replaces; then nil
 }
 
 func (e *saga) Begin(z *integrators.State) {
-	e.at = len(z.Aux)
+	e.first = len(z.Aux)
 	for i := range e.problem.Batches {
 		g := make([]float64, e.problem.Dim)
 		e.problem.Part(i).Gradient(g, z.Theta)
@@ -48,7 +49,7 @@ func (e *saga) Begin(z *integrators.State) {
 // average works out the mean of the table.
 func (e *saga) average(z *integrators.State) {
 	clear(e.mean)
-	for _, a := range z.Aux[e.at : e.at+e.problem.Batches] {
+	for _, a := range z.Aux[e.first : e.first+e.problem.Batches] {
 		floats.AddScaled(e.mean, 1/float64(e.problem.Batches), a)
 	}
 }
@@ -57,20 +58,27 @@ func (e *saga) Force(s Step, z *integrators.State) integrators.Force {
 	if e.problem.Probed {
 		e.average(z)
 	}
-	e.batch, e.entry = s.Force, z.Aux[e.at+s.Batch]
-	floats.SubTo(e.plus, e.mean, e.entry)
+	e.batch, e.entry = s.Force, z.Aux[e.first+s.Batch]
 	return e
 }
 
 func (e *saga) Gradient(g, theta []float64) {
 	e.batch.Gradient(g, theta)
-	if e.entry != nil {
-		weight := 1 / float64(e.problem.Batches)
-		for j, x := range g {
-			e.mean[j] += weight * (x - e.entry[j])
-			e.entry[j] = x
-		}
-		e.entry = nil
+	if e.entry == nil {
+		floats.Add(g, e.plus)
+		return
 	}
-	floats.Add(g, e.plus)
+	weight := 1 / float64(e.problem.Batches)
+	for j, x := range g {
+		old := e.entry[j]
+		e.plus[j] = e.mean[j] - old
+		g[j], e.entry[j] = x+e.plus[j], x
+		e.mean[j] += weight * (x - old)
+	}
+	e.entry = nil
+}
+
+// HessianVector is the batch's: what is added does not depend on θ.
+func (e *saga) HessianVector(hv, theta, v []float64) {
+	e.batch.(integrators.HessianForce).HessianVector(hv, theta, v)
 }

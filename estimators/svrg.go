@@ -32,10 +32,7 @@ func VarianceReduced(period int) Method {
 		Period:         steps,
 		Caps:           Caps{Independent: 3, Shuffled: 3, Fixed: 1},
 		New: func(p Problem) (Estimator, error) {
-			return &varianceReduced{
-				corrected: corrected{plus: make([]float64, p.Dim)},
-				problem:   p, period: int64(steps(p.Epoch)), full: make([]float64, p.Dim),
-			}, nil
+			return &varianceReduced{corrected: newCorrected(p.Dim), problem: p, period: int64(steps(p.Epoch))}, nil
 		},
 	}
 }
@@ -47,18 +44,17 @@ type varianceReduced struct {
 	corrected
 	problem Problem
 	period  int64
-	at      int       // of θ̂ among the state's variables
-	full    []float64 // ∇U(θ̂)
-	known   bool      // full is that of the state's θ̂
+	first   int  // place of θ̂ among the state's variables
+	known   bool // full is that of the state's θ̂
 }
 
 func (e *varianceReduced) Begin(z *integrators.State) {
-	e.at, e.known = len(z.Aux), false
+	e.first, e.known = len(z.Aux), false
 	z.Aux = append(z.Aux, slices.Clone(z.Theta))
 }
 
 func (e *varianceReduced) Force(s Step, z *integrators.State) integrators.Force {
-	anchor := z.Aux[e.at]
+	anchor := z.Aux[e.first]
 	if s.Number%e.period == 0 {
 		copy(anchor, z.Theta)
 		e.known = false
@@ -67,5 +63,5 @@ func (e *varianceReduced) Force(s Step, z *integrators.State) integrators.Force 
 		e.problem.Full.Gradient(e.full, anchor)
 		e.known = !e.problem.Probed
 	}
-	return e.about(s.Force, e.full, anchor)
+	return e.at(s.Force, anchor)
 }

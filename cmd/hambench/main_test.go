@@ -167,7 +167,7 @@ func TestSampleTakesAnEstimator(t *testing.T) {
 	args := []string{"sample", "--model", "logistic", "--K", "5", "--h", "0.05", "--samples", "4", "--thin", "5", "--burn", "10"}
 	_, plain, _ := call(t, args...)
 	for name, counted := range map[string]string{
-		"cv": "60 gradients, 0 Hessian-vector products", "svrg": "60 gradients, 0 Hessian-vector products, 6 gradients of all data",
+		"cv": "35 gradients, 0 Hessian-vector products", "svrg": "60 gradients, 0 Hessian-vector products, 6 gradients of all data",
 		"svrg:10": "60 gradients, 0 Hessian-vector products, 3 gradients of all data", "saga": "35 gradients, 0 Hessian-vector products",
 	} {
 		code, draws, stderr := call(t, append(args, "--estimator", name)...)
