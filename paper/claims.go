@@ -137,7 +137,7 @@ func Claims() []Claim {
 			Test:      "The exact flow of each batch in random orders on a target N(0, 1), K batches of precision 1.6 and 0.4 in turn: the constant of η² in the covariance of θ against K, three values of K or more. Confirmed if it grows like K to a power within 0.1 of 1, refuted otherwise.",
 			Decide:    growth},
 		{ID: "long-epochs", By: ByUs,
-			Statement: "Random orders help only while an epoch is short beside the target's own time: at Kηω of 6 and more, ω the target's frequency, they buy next to nothing over batches drawn at every step.",
+			Statement: "Random orders help only while an epoch is short beside the target's own time: at Kηω of 6 and more, ω the target's frequency, they take away less than half of the error of batches drawn at every step.",
 			Where:     "limits Theorem 3 to Kη small; Section 3, Details on the constants",
 			Test:      fmt.Sprintf("The problems of k-dependence (ω = 1), from short epochs to long ones: the error in random orders over that with batches drawn at every step. Confirmed if the ratio is at least 0.5 wherever Kηω ≥ %d, and at most 0.25 wherever Kηω ≤ %d.", longEpoch, shortEpoch),
 			Decide:    longEpochs},

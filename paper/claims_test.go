@@ -353,6 +353,15 @@ func TestFrictionsAreJudgedOneByOne(t *testing.T) {
 	if f.Verdict != Confirmed {
 		t.Errorf("%s (%s)", f.Verdict, f.Summary)
 	}
+	// One of 5 and 10 is bad in every case: half of these chains are.
+	in = inventedTruth()
+	in.frictions = []float64{0.5, 5, 10, 50}
+	withDistance(func(c bench.Cell) float64 {
+		return when(c.Friction == 5 && c.Split == 0 || c.Friction == 10 && c.Split == 1, 0.3)
+	})(in)
+	if f := verdictOf(t, "friction-reasonable", in.evidence()); f.Verdict != NotDecided || !strings.HasPrefix(f.Summary, "0.50 of the chains") {
+		t.Errorf("the better of two is good: %s (%s), want half, and not decided", f.Verdict, f.Summary)
+	}
 }
 
 // A chain under another name is no evidence of its own; one whose errors differ

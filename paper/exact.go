@@ -416,18 +416,23 @@ func batchesOf(r certify.Row) (k float64) {
 	return k
 }
 
+// byBatches returns the rows of problems that differ in K alone, by K.
+func (e *Evidence) byBatches() []certify.Row {
+	rows := e.Rows(bench.OfBatches)
+	slices.SortStableFunc(rows, func(a, b certify.Row) int { return cmp.Compare(batchesOf(a), batchesOf(b)) })
+	return rows
+}
+
 // growth decides how the constant of η² grows with K, by the slope of the
 // logarithms.
 func growth(e *Evidence) Finding {
 	var f Finding
 	var x, y []float64
-	rows := e.Rows(bench.OfBatches)
-	slices.SortStableFunc(rows, func(a, b certify.Row) int { return cmp.Compare(batchesOf(a), batchesOf(b)) })
-	for _, r := range rows {
+	for _, r := range e.byBatches() {
 		if o, ok := second(r, covariance); ok && r.Scheme == "reshuffle" && !math.IsNaN(float64(o.Constant)) {
 			c, k := float64(o.Constant), batchesOf(r)
 			x, y = append(x, math.Log(k)), append(y, math.Log(c))
-			f.Numbers = append(f.Numbers, Number{fmt.Sprintf("constant of η², K = %g", k), o.Constant, fmt.Sprintf("%.4f = %.4f K; closed form %.4f", c, c/k, r.ClosedForm[covariance])})
+			f.Numbers = append(f.Numbers, Number{fmt.Sprintf("constant of η², K = %g", k), o.Constant, fmt.Sprintf("%.5f ± %.1g = %.5f K; closed form %.5f", c, c*float64(o.Uncertainty), c/k, r.ClosedForm[covariance])})
 		}
 	}
 	if len(x) < 3 {
@@ -450,7 +455,7 @@ const (
 func longEpochs(e *Evidence) Finding {
 	var f Finding
 	long, short := []float64{}, []float64{}
-	rows := e.Rows(bench.OfBatches)
+	rows := e.byBatches()
 	for _, a := range rows {
 		for _, b := range rows {
 			if a.Problem != b.Problem || a.Scheme != "reshuffle" || b.Scheme != "replacement" {
