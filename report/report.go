@@ -70,14 +70,21 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
 	seen := make(map[string]bool)
+	var absent []string
 	for _, plan := range plans {
 		p.Profile = plan.Profile
 		p.count(plan, results, seen)
 		if plan.ID == paper.StudyID {
 			continue
 		}
+		if results, _ := plan.Results(results.Result); len(results) == 0 {
+			if exact, _ := plan.Evidence(drawer.Results.Rows); len(exact) == 0 {
+				absent = append(absent, plan.ID)
+				continue
+			}
+		}
 		out, err := drawer.Make(plan)
-		if err != nil { // nothing of it is there
+		if err != nil {
 			p.warn(fmt.Sprintf("%s: %v", plan.ID, err))
 			continue
 		}
@@ -85,6 +92,9 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 		for _, f := range out.Figures {
 			p.warn(f.Warning)
 		}
+	}
+	if len(absent) > 0 {
+		p.warn("Without any result so far: " + strings.Join(absent, ", ") + ".")
 	}
 	evidence := paper.Gather(plans, results)
 	p.Claims = paper.Decide(paper.Claims(), evidence)

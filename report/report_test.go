@@ -83,7 +83,9 @@ func testPage(t *testing.T) (*Page, string) {
 		put(store.Record{Kind: store.Exact, Key: name, Made: made, Body: body}, err)
 		orders.Exact = append(orders.Exact, bench.ExactJob{Key: name, Purpose: bench.OfOrders, Exact: bench.Exact{Name: "gaussian", Integrator: name, Inner: 1}})
 	}
-	p, err := New([]bench.Plan{sweep, orders}, bench.Results{Store: s})
+	absent := sweep
+	absent.ID, absent.Cells = "friction", []bench.Job{{Key: "none", Cell: bench.Cell{Dataset: "boston", Integrator: "leapfrog"}}}
+	p, err := New([]bench.Plan{sweep, orders, absent}, bench.Results{Store: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
 		t.Errorf("%d panels on the page, want %d and 4 or more", got, panels)
 	}
 	for _, want := range []string{
-		"local slope", "diverged", "Incomplete: 2 of", "0123abc", "2 January 2026", "amd64 generic", `<details class="order confirmed"`,
+		"local slope", "diverged", "Incomplete: 3 of", "Without any result so far: friction.", "0123abc", "2 January 2026", "amd64 generic", `<details class="order confirmed"`,
 		"leapfrog has ergodic order 1", "Chains that diverged (4)", "methods-table.csv.gz",
 	} {
 		if !strings.Contains(body, want) {
