@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"hambench/chain"
+	"hambench/integrators"
+	"hambench/noise"
 	"hambench/usage"
 )
 
@@ -145,6 +147,14 @@ func (c Cell) Kernels() int64 {
 // String names the cell for people.
 func (c Cell) String() string {
 	return fmt.Sprintf("%s %s split %d, %s (nl %d, C %v), %s K %d, h %v", c.Observe, c.Dataset, c.Split, c.Integrator, c.Inner, float64(c.Friction), c.Scheme, c.Batches, c.Step)
+}
+
+// Chain describes the cell's chain.
+func (c Cell) Chain() chain.Spec {
+	return chain.Spec{
+		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
+		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches, Key: noise.KeyOf(c.Stream()),
+	}
 }
 
 // Stream names the cell's random streams: the hex SHA-256 of its canonical

@@ -9,7 +9,6 @@ import (
 
 	"hambench/chain"
 	"hambench/datasets"
-	"hambench/integrators"
 	"hambench/models"
 	"hambench/usage"
 )
@@ -51,7 +50,7 @@ func LookupProfile(name string) (Profile, error) {
 func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable ...string) ([]Study, error) {
 	var out []Study
 	for _, id := range collection().Studies {
-		f, err := LoadBuiltin(id, Parts{Data: data, Models: all})
+		f, err := Load(id, Parts{Data: data, Models: all})
 		if err != nil {
 			return nil, err
 		}
@@ -254,6 +253,9 @@ func (x *expansion) block(l layer, g settings, data string, split int) error {
 				return x.add(l, s, at)
 			}
 			var c Choice
+			if len(g["step"].values) == 0 {
+				return g["choose"].errorf("there are no steps to choose from: want step")
+			}
 			for _, v := range g["step"].values {
 				s.Step, s.Relative, _ = readStep(v)
 				cell, err := x.cell(l, s, at)
@@ -339,7 +341,7 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	}
 	parts := fmt.Sprint(c.Integrator, c.Values, c.Estimator, c.Scheme, c.Inner, c.Friction)
 	if c.Kernels() > 0 && !x.seen[parts] {
-		if err := x.parts.Chains.Check(c.chain()); err != nil {
+		if err := x.parts.Chains.Check(c.Chain()); err != nil {
 			return j, at.errorf("%w", err)
 		}
 		x.seen[parts] = true
@@ -369,12 +371,4 @@ func (x *expansion) stable(s Setting, p problem) (float64, error) {
 	h, err = strconv.ParseFloat(strconv.FormatFloat(h, 'g', 3, 64), 64)
 	x.study.Stable[of] = h
 	return h, err
-}
-
-// chain describes the cell's chain.
-func (c Cell) chain() chain.Spec {
-	return chain.Spec{
-		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
-		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches,
-	}
 }

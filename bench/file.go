@@ -62,14 +62,10 @@ func (l layer) over(below layer) layer {
 	return l
 }
 
-// Load reads the study in a file, which may use names of the given parts.
+// Load reads the study in a file, which may use names of the given parts. A name
+// that does not end in .toml is that of a built-in study.
 func Load(path string, p Parts) (*File, error) {
 	return p.filled().load(path, os.ReadFile, nil)
-}
-
-// LoadBuiltin reads a built-in study.
-func LoadBuiltin(id string, p Parts) (*File, error) {
-	return p.filled().load(id, nil, nil)
 }
 
 func (p Parts) filled() Parts {
@@ -83,8 +79,7 @@ func (p Parts) filled() Parts {
 	return p
 }
 
-// load reads a file, or, if its name has no ending, a built-in study. within are
-// the files that are based on it.
+// load is Load; within are the files that are based on this one.
 func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File, error) {
 	if !strings.HasSuffix(path, ".toml") {
 		if ids := collection().Studies; !slices.Contains(ids, path) {

@@ -39,12 +39,7 @@ var settingKeys = []settingKey{
 		s.Observe, err = oneOf(v, "observable", observables)
 		return err
 	}},
-	{"model", func(s *Setting, v any, p Parts) (err error) {
-		if s.Model, err = text(v); err == nil {
-			_, err = p.Models.Lookup(s.Model)
-		}
-		return err
-	}},
+	{"model", func(s *Setting, v any, p Parts) error { return known(&s.Model, v, p.Models.Lookup) }},
 	{"hidden", func(s *Setting, v any, _ Parts) error {
 		widths, err := list(v)
 		s.Hidden = nil
@@ -69,19 +64,9 @@ var settingKeys = []settingKey{
 		return err
 	}},
 	{"K", func(s *Setting, v any, _ Parts) (err error) { s.K, err = whole(v, 1, math.MaxInt32); return err }},
-	{"scheme", func(s *Setting, v any, p Parts) (err error) {
-		if s.Scheme, err = text(v); err == nil {
-			_, err = p.Chains.Scheme(s.Scheme)
-		}
-		return err
-	}},
+	{"scheme", func(s *Setting, v any, p Parts) error { return known(&s.Scheme, v, p.Chains.Scheme) }},
 	{"integrator", readIntegrator},
-	{"estimator", func(s *Setting, v any, p Parts) (err error) {
-		if s.Estimator, err = text(v); err == nil {
-			_, err = p.Chains.Estimator(s.Estimator)
-		}
-		return err
-	}},
+	{"estimator", func(s *Setting, v any, p Parts) error { return known(&s.Estimator, v, p.Chains.Estimator) }},
 	{"friction", func(s *Setting, v any, _ Parts) (err error) { s.Friction, err = positive(v, true); return err }},
 	{"nl", func(s *Setting, v any, _ Parts) (err error) { s.Inner, err = whole(v, 1, 1_000_000); return err }},
 	{"step", func(s *Setting, v any, _ Parts) (err error) {
@@ -99,6 +84,14 @@ var settingKeys = []settingKey{
 		s.Precision, err = oneOf(v, "precision", Precisions)
 		return err
 	}},
+}
+
+// known reads a name that a lookup finds.
+func known[T any](to *string, v any, lookup func(string) (T, error)) (err error) {
+	if *to, err = text(v); err == nil {
+		_, err = lookup(*to)
+	}
+	return err
 }
 
 // readIntegrator reads a name, or {name = "mt3", w2-variance = 1}.
@@ -328,11 +321,7 @@ func (e *entry) fill(key string, v any, p Parts, many, single bool) (err error) 
 func checkSetting(key string, v any, p Parts) error {
 	switch key {
 	case "data":
-		name, err := text(v)
-		if err == nil {
-			_, err = p.Data.Lookup(name)
-		}
-		return err
+		return known(new(string), v, p.Data.Lookup)
 	case "split":
 		_, err := whole(v, 0, 999)
 		return err

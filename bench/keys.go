@@ -125,7 +125,7 @@ func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return oracle.StableStep(ctx, t, k.Chains, c.chain())
+	return oracle.StableStep(ctx, t, k.Chains, c.Chain())
 }
 
 // mark returns a fingerprint, which is made once.

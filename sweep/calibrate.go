@@ -168,7 +168,7 @@ func (c Calibration) steps(ctx context.Context, cell bench.Cell) (repeat, error)
 		return nil, err
 	}
 	cell.Friction, cell.Step = 1, frozenStep
-	sampler, err := c.Chains.New(t, spec(cell))
+	sampler, err := c.Chains.New(t, cell.Chain())
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	if err := checkChain(c, in); err != nil {
 		return err
 	}
-	sampler, err := in.Chains.New(in.Target, spec(c))
+	sampler, err := in.Chains.New(in.Target, c.Chain())
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
-	err = sampler.Run(ctx, sampler.Start(spec(c).Key, in.start(c)), plan, func(i int, z *integrators.State) error {
+	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, in.start(c)), plan, func(i int, z *integrators.State) error {
 		draws[i] = all[i*width : (i+1)*width]
 		record(draws[i], z.Theta)
 		return nil
@@ -146,20 +146,12 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 	}
 }
 
-// spec describes the cell's chain.
-func spec(c bench.Cell) chain.Spec {
-	return chain.Spec{
-		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
-		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches, Key: noise.KeyOf(c.Stream()),
-	}
-}
-
 // start is where a chain starts: a draw from the truth, or the prior mean where
 // there is none.
 func (in Inputs) start(c bench.Cell) []float64 {
 	theta := make([]float64, in.Target.Dim())
 	if in.Truth != nil {
-		in.Truth.DrawStart(theta, noise.New(spec(c).Key, noise.StreamStart).Rand())
+		in.Truth.DrawStart(theta, noise.New(c.Chain().Key, noise.StreamStart).Rand())
 	}
 	return theta
 }

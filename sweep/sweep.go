@@ -176,7 +176,7 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 			err := c.Check()
 			if err == nil && c.Kernels() > 0 && !checked[names] {
 				checked[names] = true
-				err = r.Chains.Check(spec(c))
+				err = r.Chains.Check(c.Chain())
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.ID, err)

@@ -1,0 +1,173 @@
+package bench
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/usage"
+)
+
+// load reads a study of a text, whose base may be another one's.
+func load(t testing.TB, text string) (*File, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return Load(path, Parts{})
+}
+
+// cellsOf are the cells of a study's text in a profile.
+func cellsOf(t *testing.T, text string, p Profile) []Job {
+	t.Helper()
+	f, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Cells
+}
+
+func TestRangesOfSteps(t *testing.T) {
+	for text, want := range map[string][]any{
+		"0.1 .. 0.4":             {0.1, 0.2, 0.4},
+		"0.4 .. 0.1":             {0.4, 0.2, 0.1},
+		"1 .. 1":                 {1.0},
+		"1 .. 10 by 3":           {1.0, 3.0, 9.0},
+		"stable/8 .. stable":     {"stable/8", "stable/4", "stable/2", "stable/1"},
+		"stable/2 .. stable / 8": {"stable/2", "stable/4", "stable/8"},
+	} {
+		if got, err := steps(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %v: want %v", text, got, err, want)
+		}
+	}
+}
+
+const small = `
+[vary]
+step = [0.01, 0.02]
+[fix]
+data = "linear"
+integrator = "leapfrog"
+samples = 10
+[profile.other]
+samples = 20
+step = 0.05
+`
+
+// What stands in a block goes before the profile, that before [vary] and [fix];
+// what the run changes goes before all.
+func TestLayersOfAStudy(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		profile    Profile
+		want       []Cell // by step, samples and seed
+	}{
+		{"as it is", small, Profile{}, []Cell{{Step: 0.01, Samples: 10, Seed: 1}, {Step: 0.02, Samples: 10, Seed: 1}}},
+		{"profile", small, Profile{Name: "other"}, []Cell{{Step: 0.05, Samples: 20, Seed: 1}}},
+		{"block", small + "[[grid]]\nsamples = 30\n", Profile{Name: "other"}, []Cell{{Step: 0.05, Samples: 30, Seed: 1}}},
+		{"block of the profile", small + "[[profile.other.grid]]\nstep = 0.5\n", Profile{Name: "other"}, []Cell{{Step: 0.5, Samples: 20, Seed: 1}}},
+		{"what blocks share once", small + "[[grid]]\n[[grid]]\nstep = 0.01\n", Profile{}, []Cell{{Step: 0.01, Samples: 10, Seed: 1}, {Step: 0.02, Samples: 10, Seed: 1}}},
+		{"repetitions", small, Profile{Name: "other", Repeat: 2, SeedFrom: 5}, []Cell{{Step: 0.05, Samples: 20, Seed: 5}, {Step: 0.05, Samples: 20, Seed: 6}}},
+		{"splits of a set with one are seeds", strings.Replace(small, "[fix]", "[fix]\nsplits = 1", 1), Profile{Name: "other", Splits: 2}, []Cell{{Step: 0.05, Samples: 20, Seed: 1}, {Step: 0.05, Samples: 20, Seed: 2}}},
+	} {
+		var got []Cell
+		for _, j := range cellsOf(t, c.text, c.profile) {
+			got = append(got, Cell{Step: j.Cell.Step, Samples: j.Cell.Samples, Seed: j.Cell.Seed})
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v: want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAStudyTakesFromItsBaseWhatItDoesNotSay(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"base.toml": small, "sub/mine.toml": "base = \"../base.toml\"\n[vary]\nfriction = [1, 2]\n[fix]\nstep = 0.1\n"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Load(filepath.Join(dir, "sub/mine.toml"), Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(Profile{})
+	if err != nil || len(s.Cells) != 2 || s.Cells[1].Cell.Friction != 2 || s.Cells[1].Cell.Step != 0.1 || s.Cells[1].Cell.Samples != 10 {
+		t.Errorf("%+v, %v: want two frictions at step 0.1 with the base's 10 samples", s.Cells, err)
+	}
+	if !slices.Equal(f.Profiles(), []string{"other"}) {
+		t.Errorf("profiles %v: want the base's", f.Profiles())
+	}
+}
+
+// The largest stable step is estimated once for each kind of chain, and not at all
+// where an earlier run has fixed it.
+func TestRelativeStepsFollowTheStableOne(t *testing.T) {
+	text := strings.Replace(small, "[0.01, 0.02]", `"stable/2 .. stable"`, 1)
+	estimated := 0
+	p := Profile{Stable: func(c Cell) (float64, error) { estimated++; return 0.123456, nil }}
+	jobs := cellsOf(t, text, p)
+	if len(jobs) != 2 || jobs[0].Cell.Step != 0.0615 || jobs[1].Cell.Step != 0.123 || jobs[0].Relative != 0.5 || estimated != 1 {
+		t.Errorf("%+v after %d estimates: want steps 0.0615 and 0.123 after one", jobs, estimated)
+	}
+	f, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(p)
+	if err != nil || len(s.Stable) != 1 {
+		t.Fatalf("stable steps %v, %v: want one", s.Stable, err)
+	}
+	for of := range s.Stable {
+		s.Stable[of] = 1
+	}
+	p.Known, estimated = s.Stable, 0
+	if jobs := cellsOf(t, text, p); jobs[1].Cell.Step != 1 || estimated != 0 {
+		t.Errorf("%+v after %d estimates: want the known step", jobs, estimated)
+	}
+}
+
+// FuzzLoad: whatever stands in a file, it is a study, or one line says why not.
+func FuzzLoad(f *testing.F) {
+	f.Add(small)
+	for _, id := range []string{"bottleneck", "paths", "toy"} { // large grids take long
+		s, err := Load(id, Parts{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(strings.Replace(string(s.Text), "boston", "linear", 1))
+	}
+	f.Add("[[grid]]\nchoose = \"step\"\ndata = \"toy\"\n[data]\nx = 1\n[profile]\nq = [1]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "file") || strings.Contains(text, ".json") || strings.Contains(text, ".toml") {
+			return // of files that others have
+		}
+		file, err := load(t, text)
+		for _, name := range append([]string{""}, file.profileNames(err)...) {
+			if err == nil {
+				_, err = file.Study(Profile{Name: name})
+			}
+		}
+		var mistake *usage.Error
+		if err != nil && (!errors.As(err, &mistake) || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("%q: %v: want a usage error of one line", text, err)
+		}
+	})
+}
+
+// profileNames are those of a file that could be read.
+func (f *File) profileNames(err error) []string {
+	if err != nil {
+		return nil
+	}
+	return f.Profiles()
+}
