@@ -4,9 +4,11 @@ GO   ?= go
 OUT  ?= out
 FUZZTIME ?= 30s
 BIN  := bin/hambench
+PYTHON ?= python3
+VENV = bin/venv
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
+.PHONY: help build test test-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -20,8 +22,12 @@ test: ## run every test
 	$(GO) -C examples vet ./...
 	$(GO) -C examples test ./...
 
-PYTHON ?= python3
-VENV = bin/venv
+wheel: ## a wheel of the Python package with the program inside, under bin/wheel (another platform by GOOS and GOARCH)
+	python3 python/wheel.py bin/wheel
+
+elsewhere: build $(VENV)/installed ## write docs/elsewhere.md: exact orders of other libraries' samplers
+	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python python/elsewhere.py docs/elsewhere.md
+
 
 $(VENV)/installed: python/requirements.txt
 	$(PYTHON) -m venv $(VENV)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 
 
@@ -39,3 +40,11 @@ def call(arguments: Sequence[str], allowed: Sequence[int] = (0,)) -> subprocess.
         said = done.stderr.strip().splitlines()
         raise HambenchError(said[-1] if said else f"hambench {arguments[0]} ended with exit code {done.returncode}")
     return done
+
+
+def main() -> None:
+    """The program itself, as a command of the environment in which the package is installed."""
+    path = program()
+    if os.name == "nt":
+        sys.exit(subprocess.run([path, *sys.argv[1:]], check=False).returncode)
+    os.execv(path, [path, *sys.argv[1:]])

@@ -70,6 +70,20 @@ class Smoke(unittest.TestCase):
         with self.assertRaisesRegex(hambench.HambenchError, "unknown model"):
             hambench.sample(model="toi")
 
+    def test_a_problem_is_exported_and_draws_are_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            posterior = hambench.problem("linear", to=f"{folder}/problem")
+            self.assertEqual(len(posterior.rows("train")), posterior.description["train_rows"])
+            with self.assertRaisesRegex(hambench.HambenchError, "want one of test, train"):
+                posterior.rows("training")
+            draws = hambench.sample(model="linear", predictions=True, integrator="baoab", scheme="full", K=1, samples=100, chains=2)["f"]
+            right = hambench.judge(draws, dataset="linear", out=folder)
+            wrong = hambench.judge([[[2 * x for x in row] for row in chain] for chain in draws], dataset="linear", out=folder)
+            self.assertTrue(right.accepted, right)
+            self.assertFalse(wrong.accepted, wrong)
+            with self.assertRaisesRegex(hambench.HambenchError, "no column f1"):
+                hambench.judge([[[1.0], [2.0]]], dataset="linear", out=folder)
+
     def test_a_missing_program_says_what_to_do(self):
         code = "import hambench\ntry:\n    hambench.program()\nexcept hambench.HambenchError as e:\n    print(e)"
         done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path), "HAMBENCH": "/no/such"}, capture_output=True, text=True, check=True)

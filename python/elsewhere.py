@@ -1,0 +1,92 @@
+"""Writes docs/elsewhere.md: what is found of the samplers of three libraries. Run by ``make elsewhere``."""
+
+import importlib.metadata
+import math
+import pathlib
+import sys
+import warnings
+
+warnings.simplefilter("ignore")  # of the libraries' imports
+
+import jax  # noqa: E402
+
+import hambench  # noqa: E402
+from hambench import adapters  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+SCHEMES = ("full", "reshuffle", "replacement")
+
+# What each library's documentation says of the sampler, as far as it bears on the law; and what to know of the row.
+SAMPLERS = [
+    (adapters.blackjax_sgld, "sgld", "Euler solver for overdamped Langevin diffusion", ""),
+    (adapters.blackjax_sghmc, "sghmc", "Euler solver for the diffusion equation of the SGHMC algorithm (Chen et al. 2014)", "inner"),
+    (adapters.posteriors_sgld, "sgld", "SGLD from Welling and Teh 2011", ""),
+    (adapters.posteriors_sghmc, "sghmc", "SGHMC from Chen et al. 2014; targets p(θ, m)", ""),
+    (adapters.posteriors_baoa, "baoa", "conjugate to BAOAB; equivalent when analyzing functions of the parameter trajectory", "precision"),
+    (adapters.sgmcmcjax_sgld, "build_sgld_kernel", "Euler–Maruyama solver for an overdamped Langevin diffusion", ""),
+    (adapters.sgmcmcjax_sghmc, "build_sghmc_kernel", "SGHMC in the parametrisation of section G of Chen et al. 2014", "inner"),
+    (adapters.sgmcmcjax_baoab, "build_baoab_kernel", "BAOAB splitting scheme for the underdamped Langevin diffusion", "frozen"),
+    (lambda: adapters.sgmcmcjax_baoab(diffusion=True), "diffusions.baoab", "the same scheme, without the kernel's builder", "frozen"),
+]
+
+NOTES = {
+    "inner": "The momentum is drawn anew after every L inner steps, and L stays as it is while h becomes small. The inner steps are Euler's: a first kick comes after the first drift, so that of the force's part in "
+    "θ over the trajectory, (Lh)²/2, they make h²L(L − 1)/2. The variance of θ then tends to L/(L − 1) of the right one, not to the right one. For larger L, or with Lh held fixed, the error is smaller; with one "
+    "refreshment of the momentum at the start and friction afterwards, as in `posteriors.sghmc`, it is of order 1.",
+    "precision": "PyTorch's default precision was set to float64: the kernel makes its friction a tensor of the default precision, and in float32 the noise of small steps is off by about 10⁻⁵, relative.",
+    "frozen": "In version 0.2.13 `build_baoab_kernel` unpacks both updates of the diffusion into one name, `(update_diff1, update_diff1)`, so that both are the second half-kick and the position is never updated. "
+    "The diffusion itself, run by the library's own `_build_langevin_kernel` with both updates, has the order of BAOAB.",
+}
+
+
+def found(o: hambench.Observable) -> str:
+    if o.verdict == "exact":
+        return "exact"
+    if math.isnan(o.order):
+        return f"≥ {o.at_least:g}" if o.verdict == "confirmed" else o.verdict
+    return f"{o.order:g}, {o.constant:.2g}·h{'' if o.order == 1 else '^%g' % o.order}" if o.order else f"0, {o.constant:.2g}"
+
+
+def lines() -> list[str]:
+    versions = {name: importlib.metadata.version(name) for name in ("blackjax", "posteriors", "SGMCMCJax", "jax", "torch")}
+    out = [
+        "# Samplers of other libraries",
+        "",
+        "Exact orders of the stochastic-gradient Langevin and Hamiltonian samplers of blackjax, posteriors and SGMCMCJax, without Monte Carlo: `make elsewhere` wrote this page.",
+        "Each library's own kernel is run as published; its draws of normals are replaced by the program's (`python/hambench/adapters.py`), and a test compares the step with the library's own.",
+        "The problem is the built-in `gaussian` (two parameters, four batches of unequal curvature, friction 1.3). Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".",
+        "",
+        "Orders are of the relative error of the stationary law, with its leading term: of θ's mean, θ's covariance, and the covariance of θ and r together (`–`: the momentum is no part of the state).",
+        "`exact`: no error, where one of order 1 would be seen. An order says how an error behaves as steps become small; at the steps of a particular application it may be far below others.",
+        "",
+        "| library | sampler | its documentation says | scheme | θ mean | θ covariance | joint | note |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    used = []
+    for make, function, says, note in SAMPLERS:
+        sampler = make()
+        print(sampler.name, file=sys.stderr, flush=True)
+        if note and note not in used:
+            used.append(note)
+        for row in hambench.certify(sampler, problem="gaussian", scheme=SCHEMES, timeout=600):
+            cells = [found(row[name]) for name in ("theta.mean", "theta.cov")]
+            cells.append("–" if sampler.state == 1 else found(row["joint.cov"]))
+            inner = f", L = {sampler.normals - 1}" if note == "inner" else ""
+            out.append(f"| {sampler.name.split('.')[0]} | `{function}`{inner} | {says} | {row.scheme} | {' | '.join(cells)} | {used.index(note) + 1 if note else ''} |")
+    out += ["", "Notes", ""]
+    out += [f"{i + 1}. {NOTES[note]}" for i, note in enumerate(used)]
+    out += [
+        "",
+        "Left out: samplers with a thermostat (`sgnht`, `badodab`) or a preconditioner that follows the gradients (`psgld`, `sgldAdam`), whose steps are not affine on any problem; blackjax's `csgld`, whose step depends on the energy;",
+        "`sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
+        "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, for its progress bar alone; an empty one stands in for it.",
+        "",
+        "To repeat a row: `python3 -c \"import jax; jax.config.update('jax_enable_x64', True); import hambench; from hambench import adapters;",
+        "print(hambench.certify(adapters.blackjax_sgld(), problem='gaussian'))\"`, with the versions above (`python/requirements.txt`).",
+    ]
+    return out
+
+
+if __name__ == "__main__":
+    text = "\n".join(lines()) + "\n"
+    pathlib.Path(sys.argv[1]).write_text(text)

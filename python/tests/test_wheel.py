@@ -1,0 +1,27 @@
+"""The wheel, installed into a fresh environment: the program is inside, and the README's example runs."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+
+
+def test_the_wheel_in_a_fresh_environment(tmp_path):
+    environment = {k: v for k, v in os.environ.items() if k not in ("HAMBENCH", "PYTHONPATH")}
+
+    def run(*words, **settings):
+        return subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True, **settings).stdout
+
+    wheel = run(sys.executable, str(ROOT / "python" / "wheel.py"), str(tmp_path / "wheel")).strip()
+    run(sys.executable, "-m", "venv", "fresh")
+    folder = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin")
+    run(str(folder / "pip"), "install", "-q", "--no-deps", "--no-index", wheel)
+    assert "hambench" in run(str(folder / "hambench"), "version")
+    [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert "confirmed" in run(str(folder / "python"), "-c", example)
+    assert "program" not in run(str(folder / "pip"), "check")
+    environment["PATH"] = ""  # the one inside the package
+    assert "site-packages" in run(str(folder / "python"), "-c", "import hambench; print(hambench.program())")
