@@ -4,8 +4,11 @@
 // A Study is a figure or a table as a list of what it needs: Cells, each of
 // them one chain, Exact jobs, each of them exact ergodic errors of one
 // integrator, and reference chains that cells are started from and judged by.
-// Studies are made from a Profile, which says how much of the paper's grid is
-// run. Nothing is computed here: package sweep does that.
+// A File says in TOML what a study varies, what it fixes, and how it is shown;
+// docs/studies.md describes the format. Load reads one, or a built-in one by its
+// name, and its Study method lists the jobs of a Profile. A program may as well
+// make a Study of Settings by NewStudy. Nothing is computed here: package sweep
+// does that.
 //
 // Resolve turns studies into a Plan: every job with its key, and all that
 // captions and legends state. The key is the hash of the job's canonical JSON and

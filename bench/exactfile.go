@@ -17,28 +17,23 @@ import (
 // purposes are what exact errors may be evidence of.
 var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm}
 
-// readExact checks the exact jobs.
-func (f *File) readExact(s section) (err error) {
-	if f.exact, err = s.tables("exact"); err == nil {
-		_, err = f.exactJobs()
+// readExact lists the exact jobs, block by block.
+func (f *File) readExact(s section) error {
+	blocks, err := s.tables("exact")
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// exactJobs lists the exact jobs, block by block.
-func (f *File) exactJobs() ([]ExactJob, error) {
-	var jobs []ExactJob
-	for _, s := range f.exact {
+	for _, s := range blocks {
 		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}}
 		if err := s.read(b.readers(f)); err != nil {
-			return nil, err
+			return err
 		}
 		if b.problems == nil || b.schemes == nil {
-			return nil, s.errorf("want a problem and a scheme")
+			return s.errorf("want a problem and a scheme")
 		}
-		jobs = append(jobs, b.jobs()...)
+		f.exact = append(f.exact, b.jobs()...)
 	}
-	return jobs, nil
+	return nil
 }
 
 // exactBlock is [[exact]]: every problem, friction, integrator and N_l, each

@@ -77,13 +77,10 @@ func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 	if err != nil {
 		return Study{}, err
 	}
-	x := &expansion{File: f, profile: p, study: Study{ID: f.ID, Title: f.Title, Figure: f.figure, Table: f.table}, seen: make(map[string]bool)}
+	x := &expansion{File: f, profile: p, study: Study{ID: f.ID, Title: f.Title, Exact: f.exact, Figure: f.figure, Table: f.table}, seen: make(map[string]bool)}
 	x.study.Stable = maps.Clone(p.Known)
 	if x.study.Stable == nil {
 		x.study.Stable = make(map[string]float64)
-	}
-	if x.study.Exact, err = f.exactJobs(); err != nil {
-		return Study{}, err
 	}
 	if err := x.cells(l, unavailable); err != nil {
 		return Study{}, err

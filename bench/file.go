@@ -34,7 +34,7 @@ type File struct {
 	parts    Parts // with Data
 	readFile func(path string) ([]byte, error)
 	layer    // the file as it is
-	exact    []section
+	exact    []ExactJob
 	figure   *FigureSpec
 	table    *TableSpec
 	profiles []profileLayer

@@ -81,22 +81,25 @@ const replicateSets, replicateDraws = 40, 100
 // replicates returns the standard deviation of Distance over such sets. Outputs
 // are correlated, so that it is not that of one output over √(their number).
 func (a *Analytic) replicates() float64 {
-	a.scatterOnce.Do(func() {
-		rng := rand.New(rand.NewPCG(2, 0)) // pinned: the same in every record
-		theta, draws, distances := make([]float64, a.law.Dim()), make([][]float64, replicateDraws), make([]float64, replicateSets)
-		for k := range distances {
-			for i := range draws {
-				a.DrawStart(theta, rng)
-				draws[i] = make([]float64, a.law.Outputs())
-				a.mu.Lock()
-				a.law.Predict(draws[i], theta)
-				a.mu.Unlock()
-			}
-			distances[k] = a.Distance(draws)
-		}
-		a.scatter = stat.StdDev(distances, nil)
-	})
+	a.scatterOnce.Do(func() { a.scatter = a.scatterOver(replicateSets) })
 	return a.scatter
+}
+
+// scatterOver is that over a number of sets.
+func (a *Analytic) scatterOver(sets int) float64 {
+	rng := rand.New(rand.NewPCG(2, 0)) // pinned: the same in every record
+	theta, draws, distances := make([]float64, a.law.Dim()), make([][]float64, replicateDraws), make([]float64, sets)
+	for k := range distances {
+		for i := range draws {
+			a.DrawStart(theta, rng)
+			draws[i] = make([]float64, a.law.Outputs())
+			a.mu.Lock()
+			a.law.Predict(draws[i], theta)
+			a.mu.Unlock()
+		}
+		distances[k] = a.Distance(draws)
+	}
+	return stat.StdDev(distances, nil)
 }
 
 // DrawStart stores an exact draw from the posterior in theta.

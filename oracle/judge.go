@@ -27,6 +27,10 @@ type Judgement struct {
 // The normal quantile of a false alarm in a hundred.
 const falseAlarm = 2.3263
 
+// judgeSets is how many sets of exact draws the scatter of their distance is
+// taken over: 4 % off leaves between 0.7 and 1.4 % false alarms.
+const judgeSets = 300
+
 // Judge compares chains of draws, chains[chain][draw][output] as the target's
 // Predict stores them, with the truth. The chains must be of one length, at least
 // 4, and finite.
@@ -55,8 +59,11 @@ func Judge(t models.Target, truth Truth, chains [][][]float64) (Judgement, error
 	j.Diagnostics = diagnose(single)
 	j.Effective = min(j.Diagnostics.ESS.Mean, float64(len(all)))
 	j.Distance, j.Self = truth.Distance(all), truth.SelfDistanceOf(max(1, int(math.Round(j.Effective))))
-	if r, ok := truth.(*Reference); ok { // its deviation is that of chains as long as its own
-		j.Self.SD *= math.Sqrt(float64(r.Samples) / max(1, j.Effective))
+	switch truth := truth.(type) {
+	case *Analytic:
+		j.Self.SD = truth.scatterOver(judgeSets) * math.Sqrt(replicateDraws/max(1, j.Effective))
+	case *Reference: // its deviation is that of chains as long as its own
+		j.Self.SD *= math.Sqrt(float64(truth.Samples) / max(1, j.Effective))
 	}
 	spread := math.Log1p(math.Pow(j.Self.SD/j.Self.Mean, 2)) // σ² of the logarithm
 	j.Limit = j.Self.Mean * math.Exp(falseAlarm*math.Sqrt(spread)-spread/2)

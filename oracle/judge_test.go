@@ -1,0 +1,78 @@
+package oracle
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"hambench/datasets"
+	"hambench/models"
+	"hambench/usage"
+)
+
+// exactDraws are independent draws of the toy's predictive values, with the
+// deviation from the mean multiplied.
+func exactDraws(a *Analytic, t models.Target, n int, rng *rand.Rand, widened float64) [][]float64 {
+	theta, draws := make([]float64, t.Dim()), make([][]float64, n)
+	for i := range draws {
+		a.DrawStart(theta, rng)
+		draws[i] = make([]float64, t.Outputs())
+		t.Predict(draws[i], theta)
+		for o := range draws[i] {
+			draws[i][o] = a.mean[o] + widened*(draws[i][o]-a.mean[o])
+		}
+	}
+	return draws
+}
+
+// Of right draws, one set in a hundred is refused: 4 of 400, give or take 2. Of
+// draws with twice the deviation, nearly all are.
+func TestJudgeRefusesOneRightSetInAHundred(t *testing.T) {
+	target, err := models.NewSource(nil, &datasets.Resolver{Offline: true}).Target(t.Context(), "toy", 0, "toy", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := NewAnalytic("toy", target, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	refused := map[float64]int{}
+	for range 400 {
+		for _, widened := range []float64{1, 2} {
+			j, err := Judge(target, truth, [][][]float64{exactDraws(truth, target, 200, rng, widened)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !j.Accepted {
+				refused[widened]++
+			}
+		}
+	}
+	if refused[1] > 12 || refused[2] < 390 {
+		t.Errorf("refused %d of 400 right sets and %d of 400 wrong ones: want at most 12, at least 390", refused[1], refused[2])
+	}
+	t.Logf("refused %d of 400 right sets, %d of 400 with twice the deviation", refused[1], refused[2])
+}
+
+func TestJudgeRefusesChainsThatCannotBeCompared(t *testing.T) {
+	target, err := models.NewSource(nil, &datasets.Resolver{Offline: true}).Target(t.Context(), "toy", 0, "toy", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws := func(n, outputs int) [][]float64 {
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = make([]float64, outputs)
+		}
+		return out
+	}
+	for name, chains := range map[string][][][]float64{
+		"none": nil, "short": {draws(3, 1)}, "of two lengths": {draws(5, 1), draws(6, 1)}, "of other outputs": {draws(5, 2)},
+	} {
+		var mistake *usage.Error
+		if _, err := Judge(target, nil, chains); !errors.As(err, &mistake) {
+			t.Errorf("%s: %v: want a usage error", name, err)
+		}
+	}
+}
