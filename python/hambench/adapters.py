@@ -9,6 +9,7 @@ the parameters' array; the potential is the sum over them.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -165,15 +166,13 @@ def posteriors_baoa() -> Sampler:
 
 def _sgmcmcjax() -> Any:
     """The package's kernels. Its progress bar asks for a module that JAX has dropped; nothing else uses it."""
-    import jax.experimental
-
-    if not hasattr(jax.experimental, "host_callback"):
-        jax.experimental.host_callback = types.ModuleType("jax.experimental.host_callback")
-        jax.experimental.host_callback.id_tap = None
-        sys.modules["jax.experimental.host_callback"] = jax.experimental.host_callback
-    import sgmcmcjax.kernels
-
-    return sgmcmcjax.kernels
+    missing = "jax.experimental.host_callback"
+    if missing not in sys.modules:
+        empty = types.ModuleType(missing)
+        setattr(empty, "id_tap", None)
+        sys.modules[missing] = empty
+        setattr(importlib.import_module("jax.experimental"), "host_callback", empty)
+    return importlib.import_module("sgmcmcjax.kernels")
 
 
 def _likelihood(forces: Sequence[Any]) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...], int]:
