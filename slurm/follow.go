@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +17,15 @@ var ErrIncomplete = errors.New("incomplete")
 
 // Progress is what the results themselves say.
 type Progress struct {
-	Stages []Missing // one for each stage that has tasks
+	Stages [][]Missing // by task, for each stage that has tasks
 	// Cost is the estimated time of what is missing, in any unit.
 	Cost float64
 	Text string // for people: what is there, of how much
 }
 
-// Missing counts, by task of a stage, what is missing.
-type Missing struct {
-	All []int
-	// Now is how much of it could be computed now, without the results of
-	// earlier stages that are missing.
-	Now []int
-}
+// Missing counts what is missing of a task: all of it, and how much of that
+// could be computed now, without the results of earlier stages that are missing.
+type Missing struct{ All, Now int }
 
 // Follower submits a run and follows it by its results.
 type Follower struct {
@@ -67,7 +64,7 @@ func (s Summary) String() string {
 
 // task is what is known of one task.
 type task struct {
-	left, now int  // missing results, and those computable now
+	Missing
 	queued    bool // at the last look
 	absent    int  // looks in a row at which results were missing and the task was not queued
 	tries     int  // submissions since its results last grew
@@ -83,7 +80,7 @@ func (f *Follower) Submit(ctx context.Context) (Summary, error) {
 	if err := f.begin(ctx); err != nil {
 		return f.summary, err
 	}
-	return f.summary, f.submit(ctx, f.choose(1))
+	return f.summary, f.submit(ctx, 1)
 }
 
 // Follow submits what is missing and returns when everything is there (nil),
@@ -93,7 +90,7 @@ func (f *Follower) Follow(ctx context.Context) (Summary, error) {
 	if err := f.begin(ctx); err != nil {
 		return f.summary, err
 	}
-	if err := f.submit(ctx, f.choose(1)); err != nil {
+	if err := f.submit(ctx, 1); err != nil {
 		if f.summary.Submitted == 0 {
 			return f.summary, err
 		}
@@ -104,8 +101,10 @@ func (f *Follower) Follow(ctx context.Context) (Summary, error) {
 		if err := f.stuck(); err != nil {
 			return f.summary, err
 		}
-		if err := sleep(ctx, f.Poll); err != nil {
-			return f.summary, err
+		select {
+		case <-ctx.Done():
+			return f.summary, ctx.Err()
+		case <-time.After(f.Poll):
 		}
 		if err := f.round(ctx); err != nil {
 			return f.summary, err
@@ -119,92 +118,83 @@ func (f *Follower) Follow(ctx context.Context) (Summary, error) {
 // error: what is queued already would be submitted twice.
 func (f *Follower) begin(ctx context.Context) error {
 	f.start, f.heard = time.Now(), time.Now()
-	queued, err := f.Scheduler.Queue(ctx, f.JobNames())
-	if err != nil {
-		return err
-	}
-	if f.last, err = f.Look(); err != nil {
-		return err
-	}
+	queueErr, err := f.look(ctx)
 	f.startCost = f.last.Cost
-	f.tasks = make([][]task, len(f.last.Stages))
-	for s, m := range f.last.Stages {
-		f.tasks[s] = make([]task, len(m.All))
-	}
-	f.take(f.last, queued)
-	return nil
+	return cmp.Or(queueErr, err)
 }
 
-// round looks again and submits what has got lost. The queue is read before
-// the results: what a task wrote before it left the queue is seen.
+// round looks again and submits what has got lost.
 func (f *Follower) round(ctx context.Context) error {
-	queued, queueErr := f.Scheduler.Queue(ctx, f.JobNames())
-	p, err := f.Look()
+	before := f.last.Cost
+	schedulerErr, err := f.look(ctx)
 	if err != nil {
 		return err
 	}
-	if p.Cost < f.last.Cost {
+	if f.last.Cost < before {
 		f.heard = time.Now()
 	}
-	f.last = p
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if queueErr != nil { // an empty list would look the same as a dead controller's
-		f.takeResults(p)
-		f.complain(queueErr)
-		return nil
+	if schedulerErr == nil {
+		schedulerErr = f.submit(ctx, looksBeforeRetry)
 	}
-	f.take(p, queued)
-	if f.complete() {
-		return nil
-	}
-	if err := f.submit(ctx, f.choose(looksBeforeRetry)); err != nil {
-		f.complain(err)
+	if schedulerErr != nil {
+		f.complain(schedulerErr)
 		return nil
 	}
 	f.heard, f.complaint = time.Now(), ""
 	return nil
 }
 
-// takeResults notes what is missing.
-func (f *Follower) takeResults(p Progress) {
-	for s, m := range p.Stages {
-		for i := range m.All {
-			t := &f.tasks[s][i]
-			if m.All[i] < t.left {
-				t.tries, t.absent = 0, 0
-			}
-			t.left, t.now = m.All[i], m.Now[i]
-		}
+// look notes what is queued, and then what is missing: what a task wrote before
+// it left the queue is seen. Where the queue is unknown, what was queued stays
+// so: an empty list would look the same as a dead controller's.
+func (f *Follower) look(ctx context.Context) (queueErr, err error) {
+	queued, queueErr := f.Scheduler.Queue(ctx, f.JobNames())
+	p, err := f.Look()
+	if err != nil {
+		return queueErr, err
 	}
-}
-
-// take notes what is missing and what is queued.
-func (f *Follower) take(p Progress, queued []Queued) {
-	f.takeResults(p)
 	inQueue := make(map[string]bool)
 	for _, q := range queued {
 		inQueue[fmt.Sprint(q.Name, " ", q.Index)] = true
 	}
-	for s := range f.tasks {
-		for i := range f.tasks[s] {
+	for s, stage := range p.Stages {
+		if len(f.tasks) == s { // at the first look
+			f.tasks = append(f.tasks, make([]task, len(stage)))
+		}
+		for i, m := range stage {
 			t := &f.tasks[s][i]
-			t.queued = inQueue[fmt.Sprint(f.JobName(f.Stages[s]), " ", i)]
-			t.submitted = t.submitted || t.queued // by an earlier call
-			if t.queued || t.left == 0 {
-				t.absent = 0
-			} else {
-				t.absent++
+			if m.All < t.All {
+				t.tries, t.absent = 0, 0
+			}
+			t.Missing = m
+			if queueErr == nil {
+				t.see(inQueue[fmt.Sprint(f.JobName(f.Stages[s]), " ", i)])
 			}
 		}
 	}
-	f.queue = queued
+	f.last = p
+	if queueErr == nil {
+		f.queue = queued
+	}
+	return queueErr, nil
+}
+
+// see notes whether the task is queued.
+func (t *task) see(queued bool) {
+	t.queued = queued
+	t.submitted = t.submitted || queued // by an earlier call
+	t.absent++
+	if queued || t.All == 0 {
+		t.absent = 0
+	}
 }
 
 // complete reports whether nothing is missing.
 func (f *Follower) complete() bool {
-	return !f.any(func(t task) bool { return t.left > 0 })
+	return !f.any(func(t task) bool { return t.All > 0 })
 }
 
 func (f *Follower) any(is func(task) bool) bool {
@@ -215,49 +205,48 @@ func (f *Follower) any(is func(task) bool) bool {
 // they could compute, now or when a task of an earlier stage has ended, they
 // have not been queued for a number of looks, and they have tries left.
 func (f *Follower) choose(looks int) [][]int {
-	chosen := make([][]int, len(f.tasks))
+	chosen := make([][]int, len(f.Stages))
 	earlier := false // a task of an earlier stage is queued or chosen
 	for s, stage := range f.tasks {
-		active := false
+		queued := false
 		for i, t := range stage {
-			if t.queued && t.left > 0 {
-				active = true
-			}
-			if t.left > 0 && t.absent >= looks && f.hasTries(t) && (t.now > 0 || earlier) {
+			queued = queued || t.queued && t.All > 0
+			if t.All > 0 && t.absent >= looks && f.hasTries(t) && (t.Now > 0 || earlier) {
 				chosen[s] = append(chosen[s], i)
-				active = true
 			}
 		}
-		earlier = earlier || active
+		earlier = earlier || queued || len(chosen[s]) > 0
 	}
 	return chosen
 }
 
 func (f *Follower) hasTries(t task) bool { return t.tries <= f.Retries }
 
-// submit submits the chosen tasks, stage after stage, and behind them the
-// stages without tasks.
-func (f *Follower) submit(ctx context.Context, chosen [][]int) error {
+// submit submits the tasks that were absent for a number of looks, stage after
+// stage, and, if there are any, behind them the stages without tasks.
+func (f *Follower) submit(ctx context.Context, looks int) error {
+	chosen := f.choose(looks)
 	if !slices.ContainsFunc(chosen, func(tasks []int) bool { return len(tasks) > 0 }) {
 		return nil
 	}
 	var after []string
 	for i, s := range f.Stages {
-		var tasks []int
-		if s.Tasks > 0 {
-			tasks = chosen[i]
+		var jobs []string // of the stage that are queued
+		for _, q := range f.queue {
+			if q.Name == f.JobName(s) && !slices.Contains(jobs, q.Job) {
+				jobs = append(jobs, q.Job)
+			}
 		}
-		queued := f.jobsOf(s)
-		if len(tasks) > 0 || s.Tasks == 0 && len(queued) == 0 {
-			job, err := f.Scheduler.Submit(ctx, f.ScriptPath(s), tasks, after)
+		if len(chosen[i]) > 0 || s.Tasks == 0 && len(jobs) == 0 {
+			job, err := f.Scheduler.Submit(ctx, f.ScriptPath(s), chosen[i], after)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(f.Log, "hambench: submitted %s as job %s\n", describe(s, tasks), job)
-			queued = append(queued, job)
+			fmt.Fprintf(f.Log, "hambench: submitted %s as job %s\n", describe(s, chosen[i]), job)
+			jobs = append(jobs, job)
 		}
-		f.count(i, tasks)
-		after = append(after, queued...)
+		f.count(i, chosen[i])
+		after = append(after, jobs...)
 	}
 	return nil
 }
@@ -267,17 +256,6 @@ func describe(s Stage, tasks []int) string {
 		return s.Name
 	}
 	return fmt.Sprintf("%s %s of %d", s.Name, indices(tasks), s.Tasks)
-}
-
-// jobsOf returns the numbers of the stage's jobs that are queued.
-func (f *Follower) jobsOf(s Stage) []string {
-	var jobs []string
-	for _, q := range f.queue {
-		if q.Name == f.JobName(s) && !slices.Contains(jobs, q.Job) {
-			jobs = append(jobs, q.Job)
-		}
-	}
-	return jobs
 }
 
 // count notes tasks as submitted.
@@ -301,7 +279,7 @@ func (f *Follower) stuck() error {
 		return fmt.Errorf("%w: no new result and no answer of the scheduler for %s: %s", ErrIncomplete, silent.Round(time.Second), f.complaint)
 	}
 	waiting := func(t task) bool {
-		return t.left > 0 && (t.queued || t.absent < looksBeforeRetry && f.hasTries(t))
+		return t.All > 0 && (t.queued || t.absent < looksBeforeRetry && f.hasTries(t))
 	}
 	if f.complaint == "" && !f.any(waiting) {
 		return fmt.Errorf("%w: tasks ended %d times in a row without a new result; what they said is in %s", ErrIncomplete, f.Retries+1, f.LogDir())
@@ -362,16 +340,4 @@ func (f *Follower) timeLeft() string {
 	}
 	left := time.Duration(float64(time.Since(f.start)) * f.last.Cost / done)
 	return fmt.Sprintf("; about %s left", left.Round(time.Second))
-}
-
-// sleep waits, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

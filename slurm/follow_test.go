@@ -66,14 +66,16 @@ func (w *world) Queue(context.Context, []string) ([]Queued, error) {
 func (w *world) look() (Progress, error) {
 	p := Progress{Text: fmt.Sprint(w.left)}
 	for _, stage := range w.left {
-		p.Stages = append(p.Stages, Missing{All: slices.Clone(stage), Now: slices.Clone(stage)})
+		var tasks []Missing
 		for _, n := range stage {
+			tasks = append(tasks, Missing{n, n})
 			p.Cost += float64(n)
 		}
+		p.Stages = append(p.Stages, tasks)
 	}
 	if slices.Max(w.left[0]) > 0 {
 		for i, n := range w.left[1] {
-			p.Stages[1].Now[i] = max(0, n-2)
+			p.Stages[1][i].Now = max(0, n-2)
 		}
 	}
 	return p, w.lookErr

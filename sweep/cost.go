@@ -176,12 +176,10 @@ func (m CostModel) Job(j Job, r chain.Registry) float64 {
 
 // Estimate is what one study costs.
 type Estimate struct {
-	ID         string
-	Cells      int // that the study lists; of a choice, one
-	Missing    int // of these, not in the store and in no study before
-	Exact      int // exact jobs that are missing, and in no study before
-	References int // missing, and in no study before
-	Seconds    float64
+	ID      string
+	Cells   int                // that the study lists; of a choice, one
+	Missing map[store.Kind]int // jobs of each kind that are not in the store and in no study before
+	Seconds float64            // of one core, for what is missing
 }
 
 // Estimates returns what the plans cost, job by job: what the store has costs
@@ -192,25 +190,14 @@ func (m CostModel) Estimates(plans []bench.Plan, shard Shard, s *store.Store, r 
 	var out []Estimate
 	for _, p := range plans {
 		study := shard.Slice(p.Study)
-		est := Estimate{ID: p.ID, Cells: len(study.Cells) + len(study.Choices)}
+		est := Estimate{ID: p.ID, Cells: len(study.Cells) + len(study.Choices), Missing: make(map[store.Kind]int)}
 		for _, j := range jobs {
 			if j.Study == p.ID && !j.Have {
-				est.count(j.Kind)
+				est.Missing[j.Kind]++
 				est.Seconds += m.Job(j, r)
 			}
 		}
 		out = append(out, est)
 	}
 	return out
-}
-
-func (e *Estimate) count(k store.Kind) {
-	switch k {
-	case store.Reference:
-		e.References++
-	case store.Exact:
-		e.Exact++
-	default:
-		e.Missing++
-	}
 }

@@ -556,21 +556,21 @@ func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
 	cells, exact, references := 0, 0, 0
 	for _, e := range (CostModel{}).Estimates(plans, Shard{}, s, chain.Registry{}) {
 		by[e.ID] = e
-		cells, exact, references = cells+e.Missing, exact+e.Exact, references+e.References
+		cells, exact, references = cells+e.Missing[store.Result], exact+e.Missing[store.Exact], references+e.Missing[store.Reference]
 	}
-	if references != 6 || by["methods"].References != 6 {
-		t.Errorf("%d references, %d with methods; want 6, all with the first that needs them", references, by["methods"].References)
+	if references != 6 || by["methods"].Missing[store.Reference] != 6 {
+		t.Errorf("%d references, %d with methods; want 6, all with the first that needs them", references, by["methods"].Missing[store.Reference])
 	}
-	if f := by["friction"]; f.Missing >= f.Cells || f.Seconds <= 0 {
+	if f := by["friction"]; f.Missing[store.Result] >= f.Cells || f.Seconds <= 0 {
 		t.Errorf("friction: %+v; want fewer missing than cells: methods has those of C = 5", f)
 	}
-	if c, o := by["claims"], by["orders"]; c.Exact == 0 || o.Exact == 0 || c.Seconds <= 0 || exact != countExact(plans) {
+	if c, o := by["claims"], by["orders"]; c.Missing[store.Exact] == 0 || o.Missing[store.Exact] == 0 || c.Seconds <= 0 || exact != countExact(plans) {
 		t.Errorf("orders %+v, claims %+v, %d exact jobs in all; want %d, each once", o, c, exact, countExact(plans))
 	}
 	half := 0
 	for i := range 2 {
 		for _, e := range (CostModel{}).Estimates(plans, Shard{i, 2}, s, chain.Registry{}) {
-			half += e.Missing + e.Exact
+			half += e.Missing[store.Result] + e.Missing[store.Exact]
 		}
 	}
 	if half != cells+exact {

@@ -27,7 +27,7 @@ cells that the store of --out has; what to run for more is said.`,
 func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	fs := c.flagSet()
 	var f selection
-	f.registerStore(fs)
+	f.register(fs, storeFlags)
 	format := fs.String("format", "text", "`FORMAT` text, markdown or json")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err

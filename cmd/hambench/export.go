@@ -25,7 +25,7 @@ the full batch. How many cells of these runs have no result is said at the end.`
 func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	var f selection
 	fs := c.flagSet()
-	f.register(fs)
+	f.register(fs, selectionFlags)
 	format := fs.String("format", "csv", "`FORMAT` csv or json")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err

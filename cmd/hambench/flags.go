@@ -3,53 +3,93 @@ package main
 import (
 	"flag"
 	"runtime"
+	"slices"
 	"strings"
 
+	"hambench/bench"
 	"hambench/datasets"
-	"hambench/internal/kernel"
 	"hambench/usage"
 )
 
 // defaultOut is where results and figures go.
 const defaultOut = "out"
 
-// runFlags are the flags of commands that run chains.
-type runFlags struct {
-	selection
-	data, shard string
-	workers     int
-}
+// Flags that commands have in common.
+const (
+	storeFlags     = "profile precision splits repeat seed-from out" // what is in the store, and where it is
+	datasetFlags   = "datasets without"
+	chainFlags     = "data workers"
+	modeFlags      = "shard oracles expect dry-run check figures-only within" // what is done with studies
+	selectionFlags = storeFlags + " only"
+)
 
-func (f *runFlags) registerChains(fs *flag.FlagSet) {
-	registerData(fs, &f.data)
-	fs.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
-}
+// What a task does about references.
+const (
+	oraclesBuild = "build" // those that its cells need
+	oraclesOnly  = "only"  // and no cells
+	oraclesNone  = "none"  // cells whose reference is missing fail
+)
 
-func (f *runFlags) registerRun(fs *flag.FlagSet) {
-	f.register(fs)
-	f.registerDatasets(fs)
-	f.registerChains(fs)
-	f.registerShard(fs)
-}
-
-func (f *runFlags) registerShard(fs *flag.FlagSet) {
-	fs.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
+// register registers the flags of the given names, and sets the values of all
+// that several commands share to their defaults.
+func (f *selection) register(fs *flag.FlagSet, names string) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	profiles := slices.Concat(rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name} })...)
+	all.StringVar(&f.profile, "profile", "quick", "`NAME` profile: "+strings.Join(profiles, ", "))
+	all.StringVar(&f.precision, "precision", "", "`PRECISION` float32 or float64, of network gradients, references included, in place of the profile's float32")
+	all.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
+	all.IntVar(&f.repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
+	all.Uint64Var(&f.seedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
+	all.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
+	all.StringVar(&f.only, "only", "", "`ID,…` studies to take; all if empty (see hambench list studies)")
+	all.StringVar(&f.on, "datasets", "", "`NAME,…` data sets to take; all if empty")
+	all.StringVar(&f.without, "without", "", "`NAME,…` data sets to leave out, which the figures state")
+	registerData(all, &f.data)
+	all.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
+	all.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
+	all.StringVar(&f.oracles, "oracles", oraclesBuild, "`WHICH` build, only or none: with only, stop when the references of the slice are there; with none, cells whose reference is missing fail")
+	all.StringVar(&f.expect, "expect", "", "`DIGEST` digest of the plans (see hambench slurm); others are refused")
+	all.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
+	all.BoolVar(&f.missingOnly, "check", false, "list the jobs that are missing; exit code 1 if there are any")
+	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
+	all.DurationVar(&f.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
+	for _, name := range strings.Fields(names) {
+		g := all.Lookup(name)
+		fs.Var(g.Value, g.Name, g.Usage)
+	}
 }
 
 func registerData(fs *flag.FlagSet, dir *string) {
 	fs.StringVar(dir, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
 }
 
-// check refuses values out of range, and a processor setting that cannot be
-// had.
-func (f *runFlags) check() error {
-	if f.workers < 1 {
+// given reports whether one of some flags stands on the command line.
+func given(fs *flag.FlagSet, names ...string) (any bool) {
+	fs.Visit(func(f *flag.Flag) { any = any || slices.Contains(names, f.Name) })
+	return any
+}
+
+// check refuses values out of range.
+func (f *selection) check() error {
+	switch {
+	case f.workers < 1:
 		return usage.Errorf("--workers %d: want at least 1", f.workers)
+	case f.out == "":
+		return usage.Errorf("--out is empty: want a folder")
+	case f.splits < 0:
+		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.splits)
+	case f.repeat < 0 || f.repeat > 1000:
+		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
+	case f.seedFrom > 1<<62:
+		return usage.Errorf("--seed-from %d: want 1 to 2^62", f.seedFrom)
+	case !slices.Contains([]string{oraclesBuild, oraclesOnly, oraclesNone}, f.oracles):
+		return usage.Errorf("--oracles %q: want %s, %s or %s", f.oracles, oraclesBuild, oraclesOnly, oraclesNone)
+	case f.within < 0:
+		return usage.Errorf("--within %v: want a time > 0", f.within)
+	case f.within > 0 && (f.shard != "" || f.missingOnly || f.figuresOnly):
+		return usage.Errorf("--within goes with neither --shard, --check nor --figures-only: name what was chosen, as the run with --within did")
 	}
-	if err := f.selection.check(); err != nil {
-		return err
-	}
-	return kernel.Err()
+	return nil
 }
 
 // splitList splits a comma-separated list; nil if it is empty. A name that is

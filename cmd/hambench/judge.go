@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 
+	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
@@ -36,10 +38,9 @@ independent ones as their effective sample size would be, once in a hundred time
 var errRejected = errors.New("not draws of this posterior")
 
 func runJudge(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f runFlags
+	var f selection
 	fs := c.flagSet()
-	f.registerStore(fs)
-	f.registerChains(fs)
+	f.register(fs, storeFlags+" "+chainFlags)
 	dataset := fs.String("dataset", "", "`NAME` data set")
 	split := fs.Int("split", 0, "`I` split, from 0")
 	asJSON := fs.Bool("json", false, "print JSON")
@@ -47,7 +48,7 @@ func runJudge(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if err := cmp.Or(f.check(), kernel.Err()); err != nil {
 		return err
 	}
 	if len(files) == 0 {

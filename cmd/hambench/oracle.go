@@ -9,6 +9,7 @@ import (
 
 	"hambench/bench"
 	"hambench/datasets"
+	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
@@ -28,16 +29,15 @@ shown and not run again.`,
 }
 
 func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f runFlags
+	var f selection
 	fs := c.flagSet()
-	f.registerStore(fs)
-	f.registerChains(fs)
+	f.register(fs, storeFlags+" "+chainFlags)
 	dataset := fs.String("dataset", "", "`NAME` data set")
 	split := fs.Int("split", 0, "`I` split, from 0")
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if err := cmp.Or(f.check(), kernel.Err()); err != nil {
 		return err
 	}
 	keys, err := newKeys(f.data, nil)
@@ -52,7 +52,7 @@ func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 }
 
 // reference takes the reference of a data set from the store, or makes it there.
-func (f *runFlags) reference(ctx context.Context, keys *bench.Keys, dataset string, split int, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
+func (f *selection) reference(ctx context.Context, keys *bench.Keys, dataset string, split int, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
 	spec, err := f.referenceOf(keys.Source, dataset, split)
 	if err != nil {
 		return nil, store.Machine{}, err
@@ -88,7 +88,7 @@ func fetchHint(err error, dataset string) error {
 
 // referenceOf is the reference that the profile's studies use for a data set;
 // a data set whose posterior is known needs none.
-func (f *runFlags) referenceOf(source *models.Source, dataset string, split int) (oracle.Spec, error) {
+func (f *selection) referenceOf(source *models.Source, dataset string, split int) (oracle.Spec, error) {
 	d, err := source.Datasets().Lookup(dataset)
 	if err != nil {
 		return oracle.Spec{}, err

@@ -25,7 +25,7 @@ it, too; this command makes it again from the store, running nothing.`,
 func runReport(_ context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	var f selection
 	fs := c.flagSet()
-	f.register(fs)
+	f.register(fs, selectionFlags)
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"hambench/bench"
 	"hambench/figures"
 	"hambench/internal/atomicfile"
+	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/store"
 	"hambench/sweep"
@@ -31,11 +31,8 @@ cannot be had are replaced by built-in ones, and the figures say so.`,
 
 // reproduction is one call of the command.
 type reproduction struct {
-	runFlags
-	taskFlags
-	dryRun, check, figuresOnly bool
-	within                     time.Duration
-	gridGiven                  bool // --profile or --splits
+	selection
+	gridGiven bool // --profile or --splits
 
 	stdout, stderr io.Writer
 	keys           *bench.Keys
@@ -48,22 +45,12 @@ type reproduction struct {
 func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	r := &reproduction{stdout: stdout, stderr: stderr}
 	fs := c.flagSet()
-	r.registerRun(fs)
-	r.registerMode(fs)
-	fs.DurationVar(&r.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
+	r.register(fs, selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
-	fs.Visit(func(f *flag.Flag) { r.gridGiven = r.gridGiven || f.Name == "profile" || f.Name == "splits" })
+	r.gridGiven = given(fs, "profile", "splits")
 	return r.carryOut(ctx)
-}
-
-// registerMode registers the flags that say what is done with the studies.
-func (r *reproduction) registerMode(fs *flag.FlagSet) {
-	r.registerTask(fs)
-	fs.BoolVar(&r.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
-	fs.BoolVar(&r.check, "check", false, "list the jobs that are missing; exit code 1 if there are any")
-	fs.BoolVar(&r.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
 }
 
 // carryOut does what the flags say.
@@ -75,7 +62,7 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 	switch {
 	case r.dryRun:
 		return r.printEstimates(ctx)
-	case r.check:
+	case r.missingOnly:
 		return r.checkComplete()
 	case r.figuresOnly:
 		return r.draw(ctx)
@@ -87,16 +74,10 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 // leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
 	started := time.Now()
-	if err := r.runFlags.check(); err != nil {
+	if err := cmp.Or(r.check(), kernel.Err()); err != nil {
 		return err
 	}
 	if r.slice, err = sweep.ParseShard(r.shard); err != nil {
-		return err
-	}
-	if err := r.checkOracles(); err != nil {
-		return err
-	}
-	if err := r.checkWithin(); err != nil {
 		return err
 	}
 	if r.keys, err = newKeys(r.data, r.study); err != nil {
@@ -105,7 +86,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
 		return err
 	}
-	if r.figuresOnly && !r.check && !r.dryRun {
+	if r.figuresOnly && !r.missingOnly && !r.dryRun {
 		if r.store, err = readStore(r.out); err != nil {
 			return err
 		}
@@ -122,7 +103,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if err := r.checkDigest(); err != nil {
 		return err
 	}
-	if r.dryRun || r.check {
+	if r.dryRun || r.missingOnly {
 		if r.store, err = store.ReadIfThere(storePath(r.out), sweep.Here()); err == nil {
 			reportCorruptions(r.store, r.stderr)
 		}
@@ -141,7 +122,9 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 		return err
 	}
 	summary, runErr := r.runner().Run(ctx, r.plans)
-	r.listFailures(summary)
+	for _, f := range summary.Failures {
+		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
+	}
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was ended
 		return runErr
 	}
@@ -162,17 +145,6 @@ func (r *reproduction) noteMissing() {
 	if len(r.plans) > 0 && len(r.plans[0].Unavailable) > 0 {
 		fmt.Fprintln(r.stdout, r.keys.Source.Datasets().MissingNote(r.plans[0].Unavailable))
 	}
-}
-
-// unwritable reports whether a file could not be written.
-func unwritable(err error) bool {
-	var file *atomicfile.Error
-	return errors.As(err, &file)
-}
-
-// interrupted says how to continue.
-func (r *reproduction) interrupted(while string, err error) error {
-	return fmt.Errorf("interrupted while %s: the same command continues in %s: %w", while, r.store.Dir(), err)
 }
 
 // describe is the last line of a run.
@@ -210,12 +182,12 @@ func (r *reproduction) draw(ctx context.Context) error {
 	var failed []error
 	for _, p := range r.plans {
 		if err := ctx.Err(); err != nil {
-			return r.interrupted("drawing", err)
+			return fmt.Errorf("interrupted while drawing: the same command continues in %s: %w", r.store.Dir(), err)
 		}
 		o, err := drawer.Draw(p)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", p.ID, err))
-			if unwritable(err) { // as the others will be
+			if unwritable := new(*atomicfile.Error); errors.As(err, unwritable) { // as the others will be
 				break
 			}
 			continue
@@ -260,13 +232,15 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 		return err
 	}
 	var rows [][]string
-	var total sweep.Estimate
+	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
 	for _, e := range r.cost.Estimates(r.plans, r.slice, r.store, r.keys.Chains) {
-		rows = append(rows, estimateRow(e.ID, e, r.workers))
-		total.Cells, total.Missing, total.Exact = total.Cells+e.Cells, total.Missing+e.Missing, total.Exact+e.Exact
-		total.References, total.Seconds = total.References+e.References, total.Seconds+e.Seconds
+		rows = append(rows, r.estimateRow(e))
+		total.Cells, total.Seconds = total.Cells+e.Cells, total.Seconds+e.Seconds
+		for kind, n := range e.Missing {
+			total.Missing[kind] += n
+		}
 	}
-	rows = append(rows, estimateRow("all", total, r.workers))
+	rows = append(rows, r.estimateRow(total))
 	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time", fmt.Sprintf("time on %d workers", r.workers)}
 	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
@@ -275,11 +249,11 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 	return nil
 }
 
-func estimateRow(name string, e sweep.Estimate, workers int) []string {
+func (r *reproduction) estimateRow(e sweep.Estimate) []string {
 	core := time.Duration(e.Seconds * float64(time.Second))
 	return []string{
-		name, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing), fmt.Sprint(e.Exact), fmt.Sprint(e.References),
-		core.Round(time.Second).String(), (core / time.Duration(workers)).Round(time.Second).String(),
+		e.ID, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing[store.Result]), fmt.Sprint(e.Missing[store.Exact]), fmt.Sprint(e.Missing[store.Reference]),
+		core.Round(time.Second).String(), (core / time.Duration(r.workers)).Round(time.Second).String(),
 	}
 }
 
@@ -302,28 +276,6 @@ func (r *reproduction) checkComplete() error {
 	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d in all shards\n", missing, wanted)
 	if missing > 0 {
 		return fmt.Errorf("%w: %d jobs are missing in %s", errIncomplete, missing, r.store.Dir())
-	}
-	return nil
-}
-
-// What a task does about references.
-const (
-	oraclesBuild = "build" // those that its cells need
-	oraclesOnly  = "only"  // and no cells
-	oraclesNone  = "none"  // cells whose reference is missing fail
-)
-
-// taskFlags are the flags of reproduce that the tasks of a cluster use.
-type taskFlags struct{ oracles, expect string }
-
-func (r *reproduction) registerTask(fs *flag.FlagSet) {
-	fs.StringVar(&r.oracles, "oracles", oraclesBuild, "`WHICH` build, only or none: with only, stop when the references of the slice are there; with none, cells whose reference is missing fail")
-	fs.StringVar(&r.expect, "expect", "", "`DIGEST` digest of the plans (see hambench slurm); others are refused")
-}
-
-func (r *reproduction) checkOracles() error {
-	if r.oracles != oraclesBuild && r.oracles != oraclesOnly && r.oracles != oraclesNone {
-		return usage.Errorf("--oracles %q: want %s, %s or %s", r.oracles, oraclesBuild, oraclesOnly, oraclesNone)
 	}
 	return nil
 }
@@ -355,10 +307,4 @@ func (r *reproduction) runner() *sweep.Runner {
 		}
 	}
 	return run
-}
-
-func (r *reproduction) listFailures(s sweep.Summary) {
-	for _, f := range s.Failures {
-		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
-	}
 }

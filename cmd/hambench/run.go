@@ -27,13 +27,9 @@ stopped.`,
 func runRun(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	r := &reproduction{stdout: stdout, stderr: stderr}
 	fs := c.flagSet()
-	r.registerStore(fs)
+	r.register(fs, storeFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
 	profile := fs.Lookup("profile")
 	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it is if empty"
-	r.registerDatasets(fs)
-	r.registerChains(fs)
-	r.registerShard(fs)
-	r.registerMode(fs)
 	rest, err := c.parse(fs, stdout, args)
 	if err != nil {
 		return err
@@ -41,6 +37,7 @@ func runRun(ctx context.Context, c *command, stdout, stderr io.Writer, args []st
 	if err := r.takeStudy(c, fs, rest); err != nil {
 		return err
 	}
+	r.gridGiven = true // --within leaves out data sets: which of a file's profiles is finer is not known
 	return r.carryOut(ctx)
 }
 
@@ -51,9 +48,7 @@ func (f *selection) takeStudy(c *command, fs *flag.FlagSet, args []string) (err 
 		return err
 	}
 	f.only = f.study.ID
-	asked := false
-	fs.Visit(func(g *flag.Flag) { asked = asked || g.Name == "profile" })
-	if !asked {
+	if !given(fs, "profile") {
 		f.profile = ""
 	}
 	return nil

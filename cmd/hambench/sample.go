@@ -76,7 +76,7 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if _, err := c.parse(fs, stdout, args); err != nil {
 		return err
 	}
-	fs.Visit(func(given *flag.Flag) { f.stepGiven = f.stepGiven || given.Name == "h" })
+	f.stepGiven = given(fs, "h")
 	if err := cmp.Or(kernel.Err(), f.check()); err != nil {
 		return err
 	}

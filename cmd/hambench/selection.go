@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -19,52 +19,19 @@ import (
 	"hambench/usage"
 )
 
-// selection is the flags that say which studies are meant, and where their
-// results live.
+// selection is the values of the flags that several commands share: which
+// studies are meant, where their results live, and what is done with them.
 type selection struct {
 	profile, precision, only, on, without, out string
-	splits, repeat                             int
+	data, shard, oracles, expect               string
+	splits, repeat, workers                    int
 	seedFrom                                   uint64
-	study                                      *bench.File // of run; nil: the built-in ones
-	stable                                     func(bench.Cell) (float64, error)
-	known                                      map[string]float64 // stable steps of an earlier run
-}
+	dryRun, missingOnly, figuresOnly           bool
+	within                                     time.Duration
 
-// registerStore registers the flags that say what is in the store and where
-// it is.
-func (f *selection) registerStore(fs *flag.FlagSet) {
-	profiles := rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name} })
-	fs.StringVar(&f.profile, "profile", "quick", "`NAME` profile: "+strings.Join(slices.Concat(profiles...), ", "))
-	fs.StringVar(&f.precision, "precision", "", "`PRECISION` float32 or float64, of network gradients, references included, in place of the profile's float32")
-	fs.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
-	fs.IntVar(&f.repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
-	fs.Uint64Var(&f.seedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
-	fs.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
-}
-
-func (f *selection) register(fs *flag.FlagSet) {
-	f.registerStore(fs)
-	fs.StringVar(&f.only, "only", "", "`ID,…` studies to take; all if empty (see hambench list studies)")
-}
-
-func (f *selection) registerDatasets(fs *flag.FlagSet) {
-	fs.StringVar(&f.on, "datasets", "", "`NAME,…` data sets to take; all if empty")
-	fs.StringVar(&f.without, "without", "", "`NAME,…` data sets to leave out, which the figures state")
-}
-
-// check refuses values out of range.
-func (f *selection) check() error {
-	switch {
-	case f.out == "":
-		return usage.Errorf("--out is empty: want a folder")
-	case f.splits < 0:
-		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.splits)
-	case f.repeat < 0 || f.repeat > 1000:
-		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
-	case f.seedFrom > 1<<62:
-		return usage.Errorf("--seed-from %d: want 1 to 2^62", f.seedFrom)
-	}
-	return nil
+	study  *bench.File // of run; nil: the built-in ones
+	stable func(bench.Cell) (float64, error)
+	known  map[string]float64 // stable steps of an earlier run
 }
 
 // lookupProfile returns the profile of the flags, with what they change.

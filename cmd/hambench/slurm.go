@@ -55,9 +55,8 @@ const patience = 30 * time.Minute
 
 func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
 	r := &clusterRun{}
-	r.stdout, r.stderr, r.oracles = stdout, stderr, oraclesBuild
+	r.stdout, r.stderr = stdout, stderr
 	fs := c.flagSet()
-	r.registerSelection(fs)
 	r.registerCluster(fs)
 	rest, err := c.parse(fs, stdout, args)
 	if err != nil {
@@ -93,14 +92,11 @@ func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	return r.followToTheEnd(ctx)
 }
 
-// registerSelection registers the flags that are passed on to the tasks.
-func (r *clusterRun) registerSelection(fs *flag.FlagSet) {
-	r.register(fs)
-	registerData(fs, &r.data)
-	r.registerDatasets(fs)
-}
+// passedOn are the flags that the tasks get as they were given.
+const passedOn = selectionFlags + " data " + datasetFlags
 
 func (r *clusterRun) registerCluster(fs *flag.FlagSet) {
+	r.register(fs, passedOn)
 	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
 	fs.IntVar(&r.options.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
 	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` partition")
@@ -165,7 +161,7 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 	if r.study != nil {
 		what = []string{program, "run", absolute(r.study.Path)}
 	}
-	base := append(what, r.passedOn(fs, out)...)
+	base := append(what, passOn(fs, out)...)
 	base = append(base, "--expect="+digest)
 	with := func(args ...string) []string {
 		return append(append(slices.Clone(base), fmt.Sprintf("--workers=%d", r.workers)), args...)
@@ -181,18 +177,16 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 	return nil
 }
 
-// passedOn are the selection's flags as given, with absolute folders: jobs
+// passOn returns the flags of passedOn as given, with absolute folders: jobs
 // start elsewhere.
-func (r *clusterRun) passedOn(fs *flag.FlagSet, out string) []string {
-	selection := flag.NewFlagSet("", flag.ContinueOnError)
-	(&clusterRun{}).registerSelection(selection)
+func passOn(fs *flag.FlagSet, out string) []string {
 	args := []string{"--out=" + out}
 	fs.Visit(func(f *flag.Flag) {
-		if f.Name == "out" || selection.Lookup(f.Name) == nil {
-			return
-		}
 		value := f.Value.String()
-		if f.Name == "data" {
+		switch {
+		case f.Name == "out" || !slices.Contains(strings.Fields(passedOn), f.Name):
+			return
+		case f.Name == "data":
 			value = absolute(value)
 		}
 		args = append(args, "--"+f.Name+"="+value)
@@ -233,7 +227,12 @@ func (r *clusterRun) printCommands() error {
 	for i, s := range r.run.Stages {
 		var tasks []int
 		if s.Tasks > 0 {
-			if tasks = missingTasks(p.Stages[i]); tasks == nil {
+			for t, missing := range p.Stages[i] {
+				if missing.All > 0 {
+					tasks = append(tasks, t)
+				}
+			}
+			if tasks == nil {
 				continue
 			}
 		}
@@ -245,52 +244,41 @@ func (r *clusterRun) printCommands() error {
 	return nil
 }
 
-// missingTasks lists the tasks whose results are missing.
-func missingTasks(m slurm.Missing) []int {
-	var tasks []int
-	for i, n := range m.All {
-		if n > 0 {
-			tasks = append(tasks, i)
-		}
-	}
-	return tasks
-}
-
 // look reads from the store what is missing.
 func (r *clusterRun) look() (slurm.Progress, error) {
+	var p slurm.Progress
 	if err := r.store.Refresh(); err != nil {
-		return slurm.Progress{}, err
+		return p, err
 	}
-	references := slurm.Missing{All: make([]int, len(r.references))}
+	references := make([]slurm.Missing, len(r.references))
 	waiting := make(map[string]bool) // references by key
-	var cost float64
 	for i, j := range r.references {
 		if !r.store.Has(store.Reference, j.Key) {
-			references.All[i], waiting[j.Key] = 1, true
-			cost += sweep.CostModel{}.Reference(j.Spec)
+			references[i], waiting[j.Key] = slurm.Missing{All: 1, Now: 1}, true
+			p.Cost += sweep.CostModel{}.Reference(j.Spec)
 		}
 	}
-	references.Now = references.All
-	tasks := slurm.Missing{All: make([]int, r.shards), Now: make([]int, r.shards)}
+	tasks := make([]slurm.Missing, r.shards)
 	have, wanted := make(map[store.Kind]int), make(map[store.Kind]int)
 	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
 		wanted[j.Kind]++
 		if j.Have {
 			have[j.Kind]++
 		} else if j.Kind != store.Reference {
-			tasks.All[j.Shard(r.shards)]++
+			t := &tasks[j.Shard(r.shards)]
+			t.All++
 			if !waiting[j.After] {
-				tasks.Now[j.Shard(r.shards)]++
+				t.Now++
 			}
-			cost += sweep.CostModel{}.Job(j, r.keys.Chains)
+			p.Cost += sweep.CostModel{}.Job(j, r.keys.Chains)
 		}
 	}
-	p := slurm.Progress{Stages: []slurm.Missing{tasks}, Cost: cost}
 	p.Text = fmt.Sprintf("run %s: cells %d/%d", r.run.ID, have[store.Result], wanted[store.Result])
-	if n := len(r.references); n > 0 {
-		p.Stages = []slurm.Missing{references, tasks}
+	if n := len(references); n > 0 {
+		p.Stages = append(p.Stages, references)
 		p.Text += fmt.Sprintf(", references %d/%d", n-len(waiting), n)
 	}
+	p.Stages = append(p.Stages, tasks)
 	if n := wanted[store.Exact]; n > 0 {
 		p.Text += fmt.Sprintf(", exact jobs %d/%d", have[store.Exact], n)
 	}

@@ -111,7 +111,6 @@ func composed(t *testing.T, args ...string) *clusterRun {
 	t.Helper()
 	r := &clusterRun{}
 	fs := flag.NewFlagSet("slurm", flag.ContinueOnError)
-	r.registerSelection(fs)
 	r.registerCluster(fs)
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)
@@ -209,7 +208,7 @@ func TestLook(t *testing.T) {
 	}
 	all, now, jobs, waiting := 0, 0, 0, 0
 	for i := range 4 {
-		all, now = all+p.Stages[1].All[i], now+p.Stages[1].Now[i]
+		all, now = all+p.Stages[1][i].All, now+p.Stages[1][i].Now
 	}
 	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
 		if j.Kind != store.Reference {
@@ -219,7 +218,7 @@ func TestLook(t *testing.T) {
 			waiting++
 		}
 	}
-	if waiting != 2 || all != jobs || now != all-waiting || !slices.Equal(p.Stages[0].All, []int{1}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/4") {
+	if waiting != 2 || all != jobs || now != all-waiting || !slices.Equal(p.Stages[0], []slurm.Missing{{All: 1, Now: 1}}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/4") {
 		t.Errorf("%+v; want %d jobs, of which 2 wait for the reference", p, jobs)
 	}
 }

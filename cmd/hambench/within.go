@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"hambench/internal/kernel"
 	"hambench/store"
 	"hambench/sweep"
-	"hambench/usage"
 )
 
 // calibrationTime is how long this machine's kernels are measured for an
@@ -21,17 +21,6 @@ const calibrationTime = 10 * time.Second
 // fitShare is the part of the time of --within that jobs may take by the
 // estimate; the rest is for drawing, and for what the estimate misses.
 const fitShare = 0.95
-
-// checkWithin refuses --within where it can choose nothing.
-func (r *reproduction) checkWithin() error {
-	switch {
-	case r.within < 0:
-		return usage.Errorf("--within %v: want a time > 0", r.within)
-	case r.within > 0 && (r.shard != "" || r.check || r.figuresOnly):
-		return usage.Errorf("--within goes with neither --shard, --check nor --figures-only: name what was chosen, as the run with --within did")
-	}
-	return nil
-}
 
 // fit chooses what is run in the time of --within and sets the flags that name
 // the choice. First come the data sets: as many as fit on the coarsest grid,
@@ -73,7 +62,7 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 		return err
 	}
 	r.cost = &f.Cost
-	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.Time(plans).Round(time.Second), orNone(out))
+	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.Time(plans).Round(time.Second), cmp.Or(strings.Join(out, ", "), "nothing"))
 	return nil
 }
 
@@ -136,21 +125,17 @@ func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started tim
 
 // choice is the flags that name what was chosen.
 func (r *reproduction) choice() string {
-	flags := "--profile " + r.profile
+	var flags []string
+	if r.profile != "" {
+		flags = append(flags, "--profile "+r.profile)
+	}
 	if r.splits > 0 {
-		flags += fmt.Sprint(" --splits ", r.splits)
+		flags = append(flags, fmt.Sprint("--splits ", r.splits))
 	}
 	if r.without != "" {
-		flags += " --without " + r.without
+		flags = append(flags, "--without "+r.without)
 	}
-	return flags
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(flags, " "), "all of it")
 }
 
 // measuringEvery is how often measuring says how far it is.
