@@ -26,8 +26,8 @@ type Summary struct {
 func summarise(x []float64) Summary {
 	slices.Sort(x)
 	return Summary{
-		Min: x[0], P05: quantile(x, 0.05), Median: quantile(x, 0.5),
-		Mean: mean(x), P95: quantile(x, 0.95), Max: x[len(x)-1],
+		Min: x[0], P05: Quantile(x, 0.05), Median: Quantile(x, 0.5),
+		Mean: mean(x), P95: Quantile(x, 0.95), Max: x[len(x)-1],
 	}
 }
 

@@ -51,12 +51,12 @@ func (b Band) Contains(x float64) bool { return b.Low <= x && x <= b.High }
 // bandOf returns the mean and the 5 and 95 % quantiles of x, which it sorts.
 func bandOf(x []float64) Band {
 	slices.Sort(x)
-	return Band{Mean: mean(x), Low: quantile(x, 0.05), High: quantile(x, 0.95)}
+	return Band{Mean: mean(x), Low: Quantile(x, 0.05), High: Quantile(x, 0.95)}
 }
 
-// quantile interpolates linearly between the order statistics of sorted
+// Quantile interpolates linearly between the order statistics of sorted
 // (type 7 of Hyndman and Fan, 1996).
-func quantile(sorted []float64, p float64) float64 {
+func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)
 	j := min(i+1, len(sorted)-1)

@@ -269,6 +269,10 @@ func unavailable(command string) Finding {
 // reproduce is the command that gives a study's results.
 const reproduce = "hambench reproduce --only "
 
+// reproduceMore gives results of a study beyond those that a smaller profile
+// has.
+const reproduceMore = "hambench reproduce --profile paper --only "
+
 // holds is the verdict on a condition that decides.
 func holds(condition bool) Verdict {
 	if condition {

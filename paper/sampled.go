@@ -195,7 +195,7 @@ func (s *sample) decide(from, to float64) Finding {
 		f.Summary = "no chains to compare yet: run " + reproduce + s.study
 		return f
 	case !ok:
-		f.Summary = fmt.Sprintf("%.2f%s on %d data sets: want %d or more; run %s", s.scale.of(mean), s.scale.unit, n, fewest, reproduce+s.study)
+		f.Summary = fmt.Sprintf("%.2f%s on %d data sets: want %d or more; run %s", s.scale.of(mean), s.scale.unit, n, fewest, reproduceMore+s.study)
 		return f
 	default:
 		f.Summary = s.summary(mean, low, high)

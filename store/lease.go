@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -200,10 +201,7 @@ func (s *Store) release(key string, l *lease) {
 
 func (s *Store) releaseLeases() {
 	s.mu.Lock()
-	held := make(map[string]*lease, len(s.leases))
-	for key, l := range s.leases {
-		held[key] = l
-	}
+	held := maps.Clone(s.leases)
 	s.mu.Unlock()
 	for key, l := range held {
 		s.release(key, l)

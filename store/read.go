@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,17 +65,27 @@ func (s *Store) readSegment(path string) error {
 	if s.segment != nil && path == s.segment.Name() {
 		return nil // our own
 	}
-	at := s.scanned[path]
-	if info, err := os.Stat(path); err == nil && info.Size() == at.offset && at.offset > 0 {
-		return nil // nothing was added
-	}
-	offset, line, err := scanSegment(path, at.offset, at.line,
-		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
-		func(c *Corruption) { s.note(c) })
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // removed since it was listed
 	}
-	s.scanned[path] = position{offset, line}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	at := s.scanned[path]
+	// Most segments have nothing new. The size is asked of the open file: on a
+	// network file system that of the path may be an old one.
+	if info, err := f.Stat(); err == nil && info.Size() == at.offset && at.offset > 0 {
+		return nil
+	}
+	if _, err := f.Seek(at.offset, io.SeekStart); err != nil {
+		return err
+	}
+	size, line, err := scanRecords(f, at.line,
+		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
+		func(c *Corruption) { c.File = path; s.note(c) })
+	s.scanned[path] = position{at.offset + size, line}
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -209,29 +208,9 @@ func decode(line []byte) (Record, error) {
 	return r, nil
 }
 
-// scanSegment calls record or corrupt for every line from the offset on and
-// returns the offset and line number behind the last whole line. A last
+// scanRecords calls record or corrupt for every line of a segment from some line
+// on, and returns the bytes of the whole lines and the number of the last. A last
 // line without a newline is corrupt: a torn write.
-func scanSegment(path string, offset int64, line int, record func(line int, r Record), corrupt func(*Corruption)) (int64, int, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return offset, line, err
-	}
-	defer f.Close()
-	// Most segments have nothing new. The size is asked of the open file: on a
-	// network file system that of the path may be an old one.
-	if info, err := f.Stat(); err == nil && info.Size() == offset {
-		return offset, line, nil
-	}
-	if _, err := f.Seek(offset, io.SeekStart); err != nil {
-		return offset, line, err
-	}
-	size, line, err := scanRecords(f, line, record, func(c *Corruption) { c.File = path; corrupt(c) })
-	return offset + size, line, err
-}
-
-// scanRecords is scanSegment for any reader; it returns the bytes of the
-// whole lines.
 func scanRecords(from io.Reader, line int, record func(line int, r Record), corrupt func(*Corruption)) (int64, int, error) {
 	in := bufio.NewReaderSize(from, 1<<16)
 	for offset := int64(0); ; {

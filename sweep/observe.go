@@ -185,20 +185,11 @@ func marginals(in Inputs, draws [][]float64) map[string][]float64 {
 		for o := range q {
 			x := column(draws, o)
 			slices.Sort(x)
-			q[o] = quantile(x, p)
+			q[o] = oracle.Quantile(x, p)
 		}
 		series[name] = q
 	}
 	return series
-}
-
-// quantile interpolates linearly between order statistics (type 7 of Hyndman
-// and Fan, 1996).
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	i := int(at)
-	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }
 
 // Histograms have 120 bins over six standard deviations on both sides of

@@ -2,9 +2,9 @@ package sweep
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -29,25 +29,16 @@ var errElsewhere = errors.New("another process works at it")
 // after.
 const retryInterval = 2 * time.Second
 
-// queue is a heap: references first, then long tasks first, so that the cores
-// finish together; names decide ties.
-type queue []*task
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	a, b := q[i], q[j]
+// order puts references first, then long tasks first, so that the cores finish
+// together; names decide ties.
+func order(a, b *task) int {
 	if a.first != b.first {
-		return a.first
+		if a.first {
+			return -1
+		}
+		return 1
 	}
-	return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.name, b.name)) < 0
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(*task)) }
-func (q *queue) Pop() any {
-	old := *q
-	t := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return t
+	return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.name, b.name))
 }
 
 // ending is a task that is over.
@@ -61,14 +52,20 @@ type ending struct {
 // context is cancelled and the running ones have ended. begin is told of
 // each task that starts.
 func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) {
-	q := queue(ready)
-	heap.Init(&q)
-	var parked []*task
+	var queue, parked []*task
+	add := func(tasks []*task) {
+		if len(tasks) > 0 { // sorting is for few moments: when a reference is there, say
+			queue = append(queue, tasks...)
+			slices.SortFunc(queue, order)
+		}
+	}
+	add(ready)
 	over := make(chan ending)
 	free, running := cores, 0
 	for {
-		for free > 0 && len(q) > 0 && ctx.Err() == nil {
-			t := heap.Pop(&q).(*task)
+		for free > 0 && len(queue) > 0 && ctx.Err() == nil {
+			t := queue[0]
+			queue = queue[1:]
 			used := min(max(t.width, 1), free)
 			free, running = free-used, running+1
 			t.started = time.Now()
@@ -82,6 +79,10 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 		if len(parked) > 0 {
 			retry = time.After(retryInterval)
 		}
+		var ended <-chan struct{}
+		if running == 0 { // the ends of those that run are waited for
+			ended = ctx.Done()
+		}
 		select {
 		case e := <-over:
 			free, running = free+e.used, running-1
@@ -89,25 +90,12 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 				parked = append(parked, e.task)
 				continue
 			}
-			for _, t := range e.task.next(e.err) {
-				heap.Push(&q, t)
-			}
+			add(e.task.next(e.err))
 		case <-retry:
-			for _, t := range parked {
-				heap.Push(&q, t)
-			}
+			add(parked)
 			parked = nil
-		case <-interrupted(ctx, running):
+		case <-ended:
 			return
 		}
 	}
-}
-
-// interrupted is the end of the context while nothing runs whose end is to be
-// waited for.
-func interrupted(ctx context.Context, running int) <-chan struct{} {
-	if running > 0 {
-		return nil
-	}
-	return ctx.Done()
 }

@@ -40,29 +40,28 @@ most 1/(2C). A chain that diverges ends with exit code 1.`,
 
 // sampleFlags describe one chain.
 type sampleFlags struct {
-	model, dataset, integrator, estimator, scheme, format, precision, data string
-	split, batch, k, inner, samples, thin, burn                            int
-	h, friction                                                            float64
-	seed                                                                   uint64
-	predictions, stepGiven                                                 bool
+	chain.Spec                              // Batches is --K; 0 if it is not given
+	model, dataset, format, precision, data string
+	split, batch, samples, thin, burn       int
+	predictions, stepGiven                  bool
 }
 
 func (f *sampleFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
 	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
 	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
-	fs.StringVar(&f.integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
-	fs.StringVar(&f.estimator, "estimator", "plain", "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
-	fs.StringVar(&f.scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
+	fs.StringVar(&f.Integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
+	fs.StringVar(&f.Estimator, "estimator", "plain", "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
+	fs.StringVar(&f.Scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
 	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by one row at most); 0 is all")
-	fs.IntVar(&f.k, "K", 0, "`K` number of batches, instead of --batch")
-	fs.Float64Var(&f.h, "h", 0, "`H` step in units of simulation time; by default it follows the largest stable one")
-	fs.Float64Var(&f.friction, "friction", 5, "`C` friction; +Inf refreshes the momentum in full")
-	fs.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter")
+	fs.IntVar(&f.Batches, "K", 0, "`K` number of batches, instead of --batch")
+	fs.Float64Var(&f.Params.Step, "h", 0, "`H` step in units of simulation time; by default it follows the largest stable one")
+	fs.Float64Var(&f.Params.Friction, "friction", 5, "`C` friction; +Inf refreshes the momentum in full")
+	fs.IntVar(&f.Params.Inner, "nl", 1, "`N` inner steps of lietrotter")
 	fs.IntVar(&f.samples, "samples", 200, "`N` draws")
 	fs.IntVar(&f.thin, "thin", 0, "`N` steps per draw; 0 is 2.5 units of time")
 	fs.IntVar(&f.burn, "burn", -1, "`N` steps before the first draw; -1 is 10 units of time")
-	fs.Uint64Var(&f.seed, "seed", 1, "`N` seed of the random streams")
+	fs.Uint64Var(&f.Key, "seed", 1, "`N` seed of the random streams")
 	fs.StringVar(&f.precision, "precision", "float32", "`PRECISION` float32 or float64, of network gradients")
 	fs.StringVar(&f.format, "format", "csv", "`FORMAT` csv or jsonl")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
@@ -98,7 +97,7 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
-	start, err := oracle.WarmUp(ctx, target, f.seed^warmUpKeys)
+	start, err := oracle.WarmUp(ctx, target, f.Key^warmUpKeys)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	w := bufio.NewWriter(stdout)
 	defer w.Flush()
 	write, written := f.writer(w, target), 0
-	err = sampler.Run(ctx, sampler.Start(f.seed, start), plan, func(i int, z *integrators.State) error {
+	err = sampler.Run(ctx, sampler.Start(f.Key, start), plan, func(i int, z *integrators.State) error {
 		written++
 		return write(i, z.Theta)
 	})
@@ -140,7 +139,7 @@ const tinyStep = 1e-6
 
 // checkChain refuses a chain whose names or numbers are wrong.
 func (f *sampleFlags) checkChain() error {
-	return chain.Registry{}.Check(f.spec(cmp.Or(f.k, 1)))
+	return chain.Registry{}.Check(f.spec(cmp.Or(f.Batches, 1)))
 }
 
 // setStep sets the step, where none was given, from the largest stable one.
@@ -148,7 +147,7 @@ func (f *sampleFlags) setStep(ctx context.Context, t models.Target, stderr io.Wr
 	if f.stepGiven {
 		return nil
 	}
-	f.h = tinyStep
+	f.Params.Step = tinyStep
 	if err := f.checkChain(); err != nil {
 		return err
 	}
@@ -160,16 +159,16 @@ func (f *sampleFlags) setStep(ctx context.Context, t models.Target, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	in, err := chain.Registry{}.Integrator(f.integrator)
+	in, err := chain.Registry{}.Integrator(f.Integrator)
 	if err != nil {
 		return err
 	}
 	largest := in.StableStep(stable[0])
-	f.h = stableShare * largest
-	if !math.IsInf(f.friction, 1) && !in.PositionOnly {
-		f.h = min(f.h, 0.5/f.friction)
+	f.Params.Step = stableShare * largest
+	if !math.IsInf(f.Params.Friction, 1) && !in.PositionOnly {
+		f.Params.Step = min(f.Params.Step, 0.5/f.Params.Friction)
 	}
-	fmt.Fprintf(stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n", f.h, largest)
+	fmt.Fprintf(stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n", f.Params.Step, largest)
 	return nil
 }
 
@@ -182,11 +181,11 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--thin %d: want 0 or more", f.thin)
 	case f.burn < -1:
 		return usage.Errorf("--burn %d: want -1 or more", f.burn)
-	case f.batch < 0 || f.k < 0:
-		return usage.Errorf("--batch %d, --K %d: want 0 or more", f.batch, f.k)
-	case f.inner < 1:
-		return usage.Errorf("--nl %d: want at least 1", f.inner)
-	case f.batch > 0 && f.k > 0:
+	case f.batch < 0 || f.Batches < 0:
+		return usage.Errorf("--batch %d, --K %d: want 0 or more", f.batch, f.Batches)
+	case f.Params.Inner < 1:
+		return usage.Errorf("--nl %d: want at least 1", f.Params.Inner)
+	case f.batch > 0 && f.Batches > 0:
 		return usage.Errorf("--batch and --K: want one of them")
 	case !slices.Contains(bench.Precisions, f.precision): // not every model asks
 		return usage.Errorf("--precision %q: want one of %s", f.precision, strings.Join(bench.Precisions, ", "))
@@ -221,10 +220,7 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 		return nil, err
 	}
 	t, err := models.NewSource(nil, resolver).Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
-	if errors.Is(err, datasets.ErrUnavailable) {
-		return nil, fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
-	}
-	return t, err
+	return t, fetchHint(err, f.dataset)
 }
 
 // batches is the number of batches, K.
@@ -232,11 +228,11 @@ func (f *sampleFlags) batches(t models.Target) (int, error) {
 	if f.batch > t.Rows() {
 		return 0, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", f.batch, t.Rows())
 	}
-	if f.k > t.Rows() {
-		return 0, usage.Errorf("--K %d exceeds the %d training rows: want at most as many", f.k, t.Rows())
+	if f.Batches > t.Rows() {
+		return 0, usage.Errorf("--K %d exceeds the %d training rows: want at most as many", f.Batches, t.Rows())
 	}
-	if f.k > 0 {
-		return f.k, nil
+	if f.Batches > 0 {
+		return f.Batches, nil
 	}
 	return chain.Batches(t.Rows(), f.batch), nil
 }
@@ -250,16 +246,16 @@ func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, error) {
 	return chain.Registry{}.New(t, f.spec(k))
 }
 
+// spec is the chain with a number of batches.
 func (f *sampleFlags) spec(batches int) chain.Spec {
-	return chain.Spec{
-		Integrator: f.integrator, Params: integrators.Params{Step: f.h, Friction: f.friction, Inner: f.inner},
-		Estimator: f.estimator, Scheme: f.scheme, Batches: batches, Key: f.seed,
-	}
+	s := f.Spec
+	s.Batches = batches
+	return s
 }
 
 // plan fills in the paper's times.
 func (f *sampleFlags) plan() chain.Plan {
-	p := chain.PaperPlan(f.h, f.inner, f.samples)
+	p := chain.PaperPlan(f.Params.Step, f.Params.Inner, f.samples)
 	if f.thin > 0 {
 		p.Thin = f.thin
 	}
