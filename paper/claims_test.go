@@ -413,6 +413,15 @@ func TestNothingIsDecidedWithoutEvidence(t *testing.T) {
 	}
 }
 
+// The same profile again would compute nothing: what is to be run is a larger
+// one.
+func TestTooFewDataSetsNameALargerProfile(t *testing.T) {
+	s := &sample{study: "methods", scale: asRatio, sets: map[string][]float64{"boston": {0.1}}}
+	if f := s.decide(0, 1); f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "run hambench reproduce --profile paper --only methods") {
+		t.Errorf("one data set: %s (%s)", f.Verdict, f.Summary)
+	}
+}
+
 // An order that could not be fitted leaves a claim open; one that is wrong
 // beside it refutes it all the same.
 func TestUnknownOrdersLeaveClaimsOpen(t *testing.T) {

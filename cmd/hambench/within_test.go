@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -83,5 +84,29 @@ func TestWhatIsLeftOutIsStated(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit code %d, %s; want %s", reason, code, stderr, c.want)
 		}
+	}
+}
+
+// A study of one's own is fitted by leaving out data sets: its grid stays.
+func TestWithinLeavesOutDataOfAStudy(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Chdir(t.TempDir())
+	study := `id = "two"
+title = "Two data sets"
+[vary]
+data = ["linear", "teacher-reg"]
+integrator = ["leapfrog"]
+step = [0.01]
+[fix]
+batch = "full"
+friction = 5
+samples = 20
+`
+	if err := os.WriteFile("two.toml", []byte(study), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, "run", "two.toml", "--within", "20s", "--dry-run") // the reference of teacher-reg takes longer
+	if code != exitOK || !strings.Contains(stderr, "--within 20s: --without teacher-reg, about ") || !regexp.MustCompile(`\| two +\| 1 +\|`).MatchString(stdout) {
+		t.Errorf("exit code %d, %s%s; want the cell on linear alone", code, stdout, stderr)
 	}
 }
