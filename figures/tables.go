@@ -15,44 +15,51 @@ import (
 	"hambench/paper"
 )
 
-// column is a column of a table of rows of type R: as people read it, as
-// programs do, or both.
-type column[R any] struct {
-	label  string         // "" for programs alone
-	minor  int            // as of Column
-	text   func(R) string // nil: the first of the fields
-	names  string         // for programs, separated by commas; "" for people alone
-	fields func(R) []any  // of names
+// entry is what a row of a table has in one column: as people read it, as programs
+// do, or both. All rows of a table have the same columns.
+type entry struct {
+	label  string // of the column; "" for programs alone
+	minor  int    // as of Column
+	text   string
+	names  string // of the column for programs, separated by commas; "" for people alone
+	fields []any  // of names
+}
+
+// plain is what people read as programs do.
+func plain(label string, minor int, name string, v any) entry {
+	return entry{label, minor, fieldText(v), name, []any{v}}
+}
+
+// rounded is a number, with some digits for people.
+func rounded(label string, minor int, name string, x *float64, digits int) entry {
+	return entry{label, minor, show(x, nil, digits), name, []any{x}}
+}
+
+// deviating is a mean with its standard deviation, which programs have as name_sd.
+func deviating(label, name string, mean, sd *float64, digits int) entry {
+	return entry{label, 0, show(mean, sd, digits), name + "," + name + "_sd", []any{mean, sd}}
 }
 
 // newTable makes a table of rows, with what captions state as its last note.
-func newTable[R any](d *drawing, id string, rows []R, columns []column[R], notes ...string) *Table {
+func newTable(d *drawing, id string, rows [][]entry, notes ...string) *Table {
 	t := &Table{ID: id, Title: d.plan.Title, Warning: d.replaced(), Notes: notes}
 	if c := d.caption(); c != "" {
 		t.Notes = append(t.Notes, c)
 	}
-	for _, c := range columns {
-		if c.label != "" {
-			t.Columns = append(t.Columns, Column{c.label, c.minor})
-		}
-		if c.names != "" {
-			t.Data.Columns = append(t.Data.Columns, strings.Split(c.names, ",")...)
-		}
-	}
-	for _, r := range rows {
+	for i, row := range rows {
 		var text []string
 		var fields []any
-		for _, c := range columns {
-			if c.names != "" {
-				fields = append(fields, c.fields(r)...)
+		for _, e := range row {
+			if e.label != "" {
+				text = append(text, e.text)
 			}
-			switch {
-			case c.label == "":
-			case c.text != nil:
-				text = append(text, c.text(r))
-			default:
-				text = append(text, fieldText(c.fields(r)[0]))
+			if e.label != "" && i == 0 {
+				t.Columns = append(t.Columns, Column{e.label, e.minor})
 			}
+			if e.names != "" && i == 0 {
+				t.Data.Columns = append(t.Data.Columns, strings.Split(e.names, ",")...)
+			}
+			fields = append(fields, e.fields...)
 		}
 		t.Rows = append(t.Rows, text)
 		t.Data.add(fields...)
@@ -115,34 +122,37 @@ func tabulate(d *drawing, id string, spec bench.TableSpec) (*Table, error) {
 	for _, r := range rows {
 		r.self = selfBand(r.all)
 	}
-	var columns []column[*row]
-	for _, h := range heads {
-		columns = append(columns, column[*row]{
-			label: h.label, text: func(r *row) string { return h.plain(r.cell) },
-			names: h.column, fields: func(r *row) []any { return []any{h.field(r.cell)} },
-		})
-	}
 	values, err := valuesOf(spec, rows)
 	if err != nil {
 		return nil, err
+	}
+	var lines [][]entry
+	for _, r := range rows {
+		var line []entry
+		for _, h := range heads {
+			line = append(line, entry{h.label, 0, h.plain(r.cell), h.column, []any{h.field(r.cell)}})
+		}
+		if len(levels) == 0 {
+			line = append(line, r.values(values)...)
+		} else {
+			line = append(line, r.levels(names, labels, values)...)
+		}
+		lines = append(lines, line)
 	}
 	notes := []string{
 		"Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
 		"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.",
 	}
-	if len(levels) == 0 {
-		columns = append(columns, valueColumns(values)...)
-	} else {
-		columns = append(columns, levelColumns(names, labels, values)...)
+	if len(levels) > 0 {
 		notes = []string{"Kolmogorov distances are to the same oracle."}
-		if len(names) == 2 {
-			notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, and as many chains diverged.")
-		}
+	}
+	if len(levels) > 0 && len(names) == 2 {
+		notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, and as many chains diverged.")
 	}
 	if spec.Note != "" {
 		notes = append(notes, spec.Note)
 	}
-	return newTable(d, id, rows, columns, notes...), nil
+	return newTable(d, id, lines, notes...), nil
 }
 
 // rowSettings are the settings of a table's rows: what its study says, or those
@@ -179,91 +189,63 @@ func valuesOf(spec bench.TableSpec, rows []*row) (out []observation, err error) 
 	return out, nil
 }
 
-// valueColumns have the counts of chains and, for each observation, its mean.
-func valueColumns(values []observation) []column[*row] {
-	columns := []column[*row]{{
-		label: "splits", text: func(r *row) string { return splitsText(len(r.all), r.diverged()) },
-		names: "splits,splits_diverged", fields: func(r *row) []any { return []any{len(r.all), r.diverged()} },
-	}}
-	for i, o := range values {
-		of := func(r *row) (mean, sd float64) { return stat.MeanStdDev(o.of(r.all), nil) }
+// values are the counts of chains and, for each observation, its mean.
+func (r *row) values(observations []observation) []entry {
+	out := []entry{splitsEntry(0, len(r.all), r.diverged())}
+	for i, o := range observations {
+		mean, sd := stat.MeanStdDev(o.of(r.all), nil)
 		if o.name != distance {
-			columns = append(columns, column[*row]{
-				label: o.name, minor: i, text: func(r *row) string { mean, _ := of(r); return show(finite(mean), nil, o.digits) },
-				names: o.column, fields: func(r *row) []any { mean, _ := of(r); return []any{mean} },
-			})
+			out = append(out, rounded(o.name, i, o.column, finite(mean), o.digits))
 			continue
 		}
-		inBand := func(r *row) bool { mean, _ := of(r); return mean <= r.self.high }
-		columns = append(columns, column[*row]{
-			label: o.name, text: func(r *row) string { mean, sd := of(r); return show(finite(mean), finite(sd), o.digits) },
-			names: "ks,ks_sd", fields: func(r *row) []any { mean, sd := of(r); return []any{mean, sd} },
-		}, column[*row]{
-			label: "in band", text: func(r *row) string { return yesNo(inBand(r)) },
-			names: "in_band", fields: func(r *row) []any { return []any{inBand(r)} },
-		})
+		inBand := mean <= r.self.high
+		out = append(out, deviating(o.name, o.column, finite(mean), finite(sd), o.digits), entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
 	}
-	return columns
+	return out
 }
 
-// levelColumns have, for each observation, a column per value of the columns'
+// levels are, for each observation, its mean by the values of the columns'
 // settings. Where these are two, distances have their difference, and whether it
 // is more than the noise.
-func levelColumns(names []string, labels map[string]string, values []observation) []column[*row] {
-	var columns []column[*row]
-	for _, o := range values {
-		mean := func(r *row, name string) float64 { return stat.Mean(o.of(r.of[name]), nil) }
-		diverged := func(r *row, name string) int { return point{results: r.of[name]}.diverged() }
-		for _, name := range names {
-			label := labels[name]
-			if len(values) > 1 {
+func (r *row) levels(names []string, labels map[string]string, observations []observation) []entry {
+	var out []entry
+	for _, o := range observations {
+		var means []float64
+		var diverged []int
+		for i, name := range names {
+			of, label := r.of[name], labels[name]
+			means, diverged = append(means, stat.Mean(o.of(of), nil)), append(diverged, point{results: of}.diverged())
+			if len(observations) > 1 {
 				label = o.name + " " + label
 			}
-			columns = append(columns, column[*row]{
-				label: label, text: func(r *row) string {
-					if n := len(r.of[name]); o.name == distance && n > 0 && diverged(r, name) == n {
-						return "diverged"
-					}
-					return show(finite(mean(r, name)), nil, o.digits)
-				},
-				names: o.column + "_" + name, fields: func(r *row) []any { return []any{mean(r, name)} },
-			})
+			e := rounded(label, 0, o.column+"_"+name, finite(means[i]), o.digits)
+			if o.name == distance && len(of) > 0 && diverged[i] == len(of) {
+				e.text = "diverged"
+			}
+			out = append(out, e)
 		}
 		if o.name != distance {
 			continue
 		}
 		if len(names) == 2 {
-			columns = append(columns, column[*row]{
-				label: "Δ", text: func(r *row) string { return signed(finite(mean(r, names[1])-mean(r, names[0])), 3) },
-				names: "difference", fields: func(r *row) []any { return []any{mean(r, names[1]) - mean(r, names[0])} },
-			})
+			difference := finite(means[1] - means[0])
+			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
 		}
-		columns = append(columns, column[*row]{
-			label: "self-distance (5–95 %)", minor: 1,
-			text: func(r *row) string {
-				return decimals(r.self.mean, 3) + " (" + decimals(r.self.low, 3) + "–" + decimals(r.self.high, 3) + ")"
-			},
-			names: "self_distance,self_distance_p05,self_distance_p95", fields: func(r *row) []any { return []any{r.self.mean, r.self.low, r.self.high} },
-		})
-		for _, name := range names {
-			columns = append(columns, column[*row]{names: "diverged_" + name, fields: func(r *row) []any { return []any{diverged(r, name)} }})
+		self := decimals(r.self.mean, 3) + " (" + decimals(r.self.low, 3) + "–" + decimals(r.self.high, 3) + ")"
+		out = append(out, entry{"self-distance (5–95 %)", 1, self, "self_distance,self_distance_p05,self_distance_p95", []any{r.self.mean, r.self.low, r.self.high}})
+		for i, name := range names {
+			out = append(out, entry{names: "diverged_" + name, fields: []any{diverged[i]}})
 		}
 		if len(names) == 2 {
-			alike := func(r *row) any {
-				if len(r.of) < 2 {
-					return nil
-				}
-				return diverged(r, names[0]) == diverged(r, names[1]) && math.Abs(mean(r, names[1])-mean(r, names[0])) <= (r.self.high-r.self.low)/2
+			e := entry{"alike", 0, "–", "alike", []any{nil}}
+			if len(r.of) == 2 {
+				alike := diverged[0] == diverged[1] && math.Abs(means[1]-means[0]) <= (r.self.high-r.self.low)/2
+				e.text, e.fields = yesNo(alike), []any{alike}
 			}
-			columns = append(columns, column[*row]{
-				label: "alike", text: func(r *row) string {
-					return map[any]string{nil: "–", true: yesNo(true), false: yesNo(false)}[alike(r)]
-				},
-				names: "alike", fields: func(r *row) []any { return []any{alike(r)} },
-			})
+			out = append(out, e)
 		}
 	}
-	return columns
+	return out
 }
 
 // value is a score over splits beside the paper's.
@@ -301,150 +283,103 @@ func scoresOf(results []bench.Result, name string) []float64 {
 	return out
 }
 
-// scoreRow is a data set under one method.
-type scoreRow struct {
-	paper.Setup
-	method, integrator string
-	steps              []float64
-	splits, diverged   int
-	first, mnll        value // first: rmse or accuracy
-	again              bool  // the data set has a row above
-}
-
 // drawScores makes the paper's table of test scores with ours beside it, a line
-// per data set and method.
+// per data set, the paper's first, and method. Means are over the splits whose
+// chains stayed finite. What the paper states of its data sets goes before what
+// the plan knows of ours.
 func drawScores(d *drawing) error {
 	score, label, kind := "rmse", "RMSE", "σ²"
 	if slices.ContainsFunc(d.plan.Data, func(d bench.Data) bool { return d.Classes > 0 }) {
 		score, label, kind = "accuracy", "accuracy", "classes"
 	}
-	head := func(text func(scoreRow) string) func(scoreRow) string {
-		return func(r scoreRow) string {
-			if r.again {
-				return ""
-			}
-			return text(r)
+	splitsMinor := 1
+	if slices.ContainsFunc(d.results, func(r bench.Result) bool { return r.Diverged }) {
+		splitsMinor = 0
+	}
+	setups := slices.Clone(paper.Setups)
+	for _, r := range d.results {
+		if set := r.Cell.Dataset; !slices.ContainsFunc(setups, func(s paper.Setup) bool { return s.Dataset == set }) {
+			data, _ := d.plan.Dataset(set)
+			setups = append(setups, paper.Setup{Dataset: set, Classes: data.Classes, Train: data.Rows})
 		}
 	}
-	rows := scoreRows(d, score)
-	splits := column[scoreRow]{
-		label: "splits", minor: 1, text: func(r scoreRow) string { return splitsText(r.splits, r.diverged) },
-		names: "splits,splits_diverged", fields: func(r scoreRow) []any { return []any{r.splits, r.diverged} },
+	var rows [][]entry
+	for _, s := range setups {
+		again := false // the data set has a row above
+		for _, method := range []string{paper.SHMC, paper.SGHMC} {
+			of := slices.DeleteFunc(slices.Clone(d.results), func(r bench.Result) bool { return r.Cell.Dataset != s.Dataset || paper.MethodOf(r.Cell) != method })
+			if len(of) == 0 {
+				continue
+			}
+			var steps []float64
+			for _, r := range of {
+				steps = appendNew(steps, r.Cell.Step)
+			}
+			slices.Sort(steps)
+			finished := slices.DeleteFunc(slices.Clone(of), func(r bench.Result) bool { return r.Diverged })
+			classes, variance := orNothing(s.Classes), orNothing(s.NoiseVariance)
+			row := []entry{
+				plain("data set", 0, "dataset", s.Dataset),
+				{"train/test", 3, sizesText(s), "train,test", []any{orNothing(s.Train), orNothing(s.Test)}},
+				{kind, 4, cmp.Or(fieldText(classes), fieldText(variance), "–"), "noise_variance,classes", []any{variance, classes}},
+			}
+			for i := range row {
+				if again {
+					row[i].text = ""
+				}
+			}
+			again = true
+			row = append(row, plain("method", 0, "method", method),
+				entry{names: "integrator", fields: []any{of[0].Cell.Integrator}},
+				entry{"η", 2, stepsText(steps, ", "), "h", []any{stepsText(steps, " ")}},
+				splitsEntry(splitsMinor, len(of), len(of)-len(finished)))
+			row = append(row, newValue(scoresOf(finished, score), s.Dataset, method, score).entries(label, score)...)
+			rows = append(rows, append(row, newValue(scoresOf(finished, "mnll"), s.Dataset, method, "mnll").entries("MNLL", "mnll")...))
+		}
 	}
-	if slices.ContainsFunc(rows, func(r scoreRow) bool { return r.diverged > 0 }) {
-		splits.minor = 0
-	}
-	columns := []column[scoreRow]{
-		{label: "data set", text: head(func(r scoreRow) string { return r.Dataset }), names: "dataset", fields: func(r scoreRow) []any { return []any{r.Dataset} }},
-		{label: "train/test", minor: 3, text: head(sizesText), names: "train,test", fields: func(r scoreRow) []any { return []any{orNothing(r.Train), orNothing(r.Test)} }},
-		{label: kind, minor: 4, text: head(func(r scoreRow) string {
-			return cmp.Or(fieldText(orNothing(r.Classes)), fieldText(orNothing(r.NoiseVariance)), "–")
-		}), names: "noise_variance,classes", fields: func(r scoreRow) []any { return []any{orNothing(r.NoiseVariance), orNothing(r.Classes)} }},
-		{label: "method", names: "method", fields: func(r scoreRow) []any { return []any{r.method} }},
-		{names: "integrator", fields: func(r scoreRow) []any { return []any{r.integrator} }},
-		{label: "η", minor: 2, text: func(r scoreRow) string { return stepsText(r.steps, ", ") }, names: "h", fields: func(r scoreRow) []any { return []any{stepsText(r.steps, " ")} }},
-		splits,
-	}
-	columns = append(columns, scoreColumns(label, score, func(r scoreRow) value { return r.first })...)
-	columns = append(columns, scoreColumns("MNLL", "mnll", func(r scoreRow) value { return r.mnll })...)
-	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows, columns,
+	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
 		"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
 		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation; * beyond two."))
 	return nil
 }
 
-// scoreColumns are a score, the paper's, and the difference.
-func scoreColumns(label, name string, of func(scoreRow) value) []column[scoreRow] {
-	return []column[scoreRow]{
-		{label: label, text: func(r scoreRow) string { return show(of(r).mean, of(r).sd, 3) }, names: name + "," + name + "_sd",
-			fields: func(r scoreRow) []any { return []any{of(r).mean, of(r).sd} }},
-		{label: "paper", text: func(r scoreRow) string { return show(of(r).paper, of(r).paperSD, 3) }, names: name + "_paper," + name + "_paper_sd",
-			fields: func(r scoreRow) []any { return []any{of(r).paper, of(r).paperSD} }},
-		{label: "Δ/sd", text: func(r scoreRow) string { return inDeviations(of(r).difference) }, names: name + "_difference_in_sd",
-			fields: func(r scoreRow) []any { return []any{of(r).difference} }},
+// entries are a score, the paper's, and the difference.
+func (v value) entries(label, name string) []entry {
+	return []entry{
+		deviating(label, name, v.mean, v.sd, 3),
+		deviating("paper", name+"_paper", v.paper, v.paperSD, 3),
+		{"Δ/sd", 0, inDeviations(v.difference), name + "_difference_in_sd", []any{v.difference}},
 	}
-}
-
-// scoreRows makes a row per data set and method, the paper's data sets first, of
-// means over the splits whose chains stayed finite. What the paper states of its
-// data sets goes before what the plan knows of ours.
-func scoreRows(d *drawing, score string) []scoreRow {
-	rank := func(set string) int {
-		if i := slices.IndexFunc(paper.Setups, func(s paper.Setup) bool { return s.Dataset == set }); i >= 0 {
-			return i
-		}
-		return len(paper.Setups) // others come last
-	}
-	var sets []string
-	for _, r := range d.results {
-		sets = appendNew(sets, r.Cell.Dataset)
-	}
-	slices.SortStableFunc(sets, func(a, b string) int { return rank(a) - rank(b) })
-	var rows []scoreRow
-	for _, set := range sets {
-		for _, method := range []string{paper.SHMC, paper.SGHMC} {
-			of := slices.DeleteFunc(slices.Clone(d.results), func(r bench.Result) bool { return r.Cell.Dataset != set || paper.MethodOf(r.Cell) != method })
-			if len(of) == 0 {
-				continue
-			}
-			row := scoreRow{method: method, integrator: of[0].Cell.Integrator, splits: len(of)}
-			if i := rank(set); i < len(paper.Setups) {
-				row.Setup = paper.Setups[i]
-			} else {
-				data, _ := d.plan.Dataset(set)
-				row.Setup = paper.Setup{Dataset: set, Classes: data.Classes, Train: data.Rows}
-			}
-			finished := slices.DeleteFunc(slices.Clone(of), func(r bench.Result) bool { return r.Diverged })
-			row.diverged = len(of) - len(finished)
-			for _, r := range of {
-				row.steps = appendNew(row.steps, r.Cell.Step)
-			}
-			slices.Sort(row.steps)
-			row.first = newValue(scoresOf(finished, score), set, method, score)
-			row.mnll = newValue(scoresOf(finished, "mnll"), set, method, "mnll")
-			row.again = len(rows) > 0 && rows[len(rows)-1].Dataset == set
-			rows = append(rows, row)
-		}
-	}
-	return rows
 }
 
 // drawAutocorrelation makes the paper's table of lag-1 autocorrelations with
 // ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
-	var rows []*row
+	var sets []string
+	of := make(map[string][]bench.Result)
 	for _, r := range d.results {
-		i := slices.IndexFunc(rows, func(x *row) bool { return x.cell.Dataset == r.Cell.Dataset })
-		if i < 0 {
-			i = len(rows)
-			rows = append(rows, &row{cell: r.Cell})
-		}
-		rows[i].all = append(rows[i].all, r)
-		rows[i].self = selfBand(rows[i].all)
+		set := r.Cell.Dataset
+		sets, of[set] = appendNew(sets, set), append(of[set], r)
 	}
-	lag1 := func(r *row) value { return newValue(scoresOf(r.all, "lag1"), r.cell.Dataset, paper.SGHMC, "lag1") }
-	plain := func(label string, minor int, name string, digits int, of func(*row) *float64) column[*row] {
-		return column[*row]{label: label, minor: minor, text: func(r *row) string { return show(of(r), nil, digits) }, names: name, fields: func(r *row) []any { return []any{of(r)} }}
+	var rows [][]entry
+	for _, set := range sets {
+		lag1 := newValue(scoresOf(of[set], "lag1"), set, paper.SGHMC, "lag1")
+		score := func(name string) *float64 { return finite(stat.Mean(scoresOf(of[set], name), nil)) }
+		rows = append(rows, []entry{
+			plain("data set", 0, "dataset", set),
+			plain("splits", 6, "splits", len(of[set])),
+			deviating("lag-1", "lag1", lag1.mean, lag1.sd, 3),
+			rounded("paper", 0, "lag1_paper", lag1.paper, 2),
+			{"Δ", 0, signed(lag1.difference, 3), "lag1_difference", []any{lag1.difference}},
+			rounded("ESS", 3, "ess", score("ess"), 0),
+			rounded("split-R̂ (95 %)", 4, "rhat_p95", score("rhat_p95"), 3),
+			rounded("self-distance", 1, "self_distance", finite(selfBand(of[set]).mean), 3),
+			rounded("Metropolis chain", 2, "metropolis_distance", score("metropolis_distance"), 3),
+			rounded("accepted", 5, "metropolis_acceptance", score("metropolis_acceptance"), 2),
+			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of[set], "checks_failed")))),
+		})
 	}
-	score := func(name string) func(*row) *float64 {
-		return func(r *row) *float64 { return finite(stat.Mean(scoresOf(r.all, name), nil)) }
-	}
-	difference := plain("Δ", 0, "lag1_difference", 3, func(r *row) *float64 { return lag1(r).difference })
-	difference.text = func(r *row) string { return signed(lag1(r).difference, 3) }
-	columns := []column[*row]{
-		{label: "data set", names: "dataset", fields: func(r *row) []any { return []any{r.cell.Dataset} }},
-		{label: "splits", minor: 6, names: "splits", fields: func(r *row) []any { return []any{len(r.all)} }},
-		{label: "lag-1", text: func(r *row) string { return show(lag1(r).mean, lag1(r).sd, 3) }, names: "lag1,lag1_sd", fields: func(r *row) []any { return []any{lag1(r).mean, lag1(r).sd} }},
-		plain("paper", 0, "lag1_paper", 2, func(r *row) *float64 { return lag1(r).paper }),
-		difference,
-		plain("ESS", 3, "ess", 0, score("ess")),
-		plain("split-R̂ (95 %)", 4, "rhat_p95", 3, score("rhat_p95")),
-		plain("self-distance", 1, "self_distance", 3, func(r *row) *float64 { return finite(r.self.mean) }),
-		plain("Metropolis chain", 2, "metropolis_distance", 3, score("metropolis_distance")),
-		plain("accepted", 5, "metropolis_acceptance", 2, score("metropolis_acceptance")),
-		{label: "checks failed", names: "checks_failed", fields: func(r *row) []any { return []any{int(floats.Sum(scoresOf(r.all, "checks_failed")))} }},
-	}
-	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows, columns,
+	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",
 		"Δ: difference from the paper, which states no deviations. ESS: of the five chains together.",
 		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them."))
@@ -499,23 +434,24 @@ func stepsText(steps []float64, separator string) string {
 	return strings.Join(out, separator)
 }
 
-// splitsText counts splits, and those of them whose chain diverged.
-func splitsText(splits, diverged int) string {
-	if diverged == 0 {
-		return strconv.Itoa(splits)
+// splitsEntry counts splits, and those of them whose chain diverged.
+func splitsEntry(minor, splits, diverged int) entry {
+	text := strconv.Itoa(splits)
+	if diverged > 0 {
+		text = fmt.Sprintf("%d (%d diverged)", splits, diverged)
 	}
-	return fmt.Sprintf("%d (%d diverged)", splits, diverged)
+	return entry{"splits", minor, text, "splits,splits_diverged", []any{splits, diverged}}
 }
 
 // sizesText is train/test; what is not known is a dash.
-func sizesText(r scoreRow) string {
+func sizesText(s paper.Setup) string {
 	switch {
-	case r.Train == 0:
+	case s.Train == 0:
 		return "–"
-	case r.Test == 0:
-		return strconv.Itoa(r.Train) + "/–"
+	case s.Test == 0:
+		return strconv.Itoa(s.Train) + "/–"
 	}
-	return fmt.Sprintf("%d/%d", r.Train, r.Test)
+	return fmt.Sprintf("%d/%d", s.Train, s.Test)
 }
 
 // orNothing is nothing for programs where a number does not apply.
