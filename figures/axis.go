@@ -37,14 +37,22 @@ func (a Axis) at(fraction float64) float64 {
 	return a.Low + fraction*(a.High-a.Low)
 }
 
-// shows reports whether a value has a place on the axis: log axes panic at
+// Fraction is the place of a value on the axis, from 0 to 1.
+func (a Axis) Fraction(x float64) float64 {
+	if a.Log {
+		return math.Log(x/a.Low) / math.Log(a.High/a.Low)
+	}
+	return (x - a.Low) / (a.High - a.Low)
+}
+
+// Shows reports whether a value has a place on the axis: log axes panic at
 // values ≤ 0 (gonum/plot#681).
-func (a Axis) shows(x float64) bool {
+func (a Axis) Shows(x float64) bool {
 	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!a.Log || x > 0)
 }
 
-// clamp returns the value of the axis that is nearest to x.
-func (a Axis) clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
+// Clamp returns the value of the axis that is nearest to x.
+func (a Axis) Clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
 
 // padded widens the axis by a fraction of its length on both sides.
 func (a Axis) padded(fraction float64) Axis {
@@ -55,7 +63,7 @@ func (a Axis) padded(fraction float64) Axis {
 // over makes the axis span the values that it shows. Without any, or with one
 // only, it is a decade around it or 1, or two units around it or 0.
 func (a Axis) over(values ...[]float64) Axis {
-	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.shows(v) })
+	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.Shows(v) })
 	switch {
 	case len(shown) > 0:
 		a.Low, a.High = slices.Min(shown), slices.Max(shown)
@@ -84,26 +92,18 @@ func (a Axis) roomy(width float64) Axis {
 func dataWidth(width float64) float64   { return width - panelGap - 8 }
 func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 
-// ticks returns the ticks of an axis of a length on paper; extent is what a
-// label takes of it.
-func (a Axis) ticks(length vg.Length, extent func(label string) vg.Length) []plot.Tick {
+// Place returns the ticks of an axis of a length in points; labels stand upright
+// beside a vertical axis and take their height of it.
+func (a Axis) Place(length float64, vertical bool) []plot.Tick {
 	switch {
 	case a.Powers:
 		return decadeTicks(a.Low, a.High)
+	case a.Log && vertical:
+		return logTicks(a.Low, a.High, vg.Length(length), upwards)
 	case a.Log:
-		return logTicks(a.Low, a.High, length, extent)
+		return logTicks(a.Low, a.High, vg.Length(length), across)
 	}
 	return linearTicks(a.Low, a.High, a.Ticks)
-}
-
-// Place returns the ticks of an axis of a length in points, as the files have them;
-// labels stand beside a vertical axis.
-func (a Axis) Place(length float64, vertical bool) []plot.Tick {
-	extent := across
-	if vertical {
-		extent = upwards
-	}
-	return a.ticks(vg.Length(length), extent)
 }
 
 // overhang is how far a label, with the space around it, may stick out of its

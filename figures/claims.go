@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -20,17 +19,9 @@ func drawClaims(d *drawing) error {
 	if d.out.Text, err = paper.Table(decisions, d.plan.Profile, table.Width()); err != nil {
 		return fmt.Errorf("figures: claims: %w", err)
 	}
-	for _, f := range []struct {
-		suffix string
-		write  func(io.Writer, []paper.Decision, string) error
-	}{{".txt", paper.WriteText}, {".md", paper.WriteMarkdown}, {".json", paper.WriteJSON}} {
-		var b bytes.Buffer
-		if err := f.write(&b, decisions, d.plan.Profile); err != nil {
-			return fmt.Errorf("figures: claims%s: %w", f.suffix, err)
-		}
-		if err := d.write(f.suffix, b.Bytes()); err != nil {
-			return err
-		}
-	}
+	profile := d.plan.Profile
+	d.file(".txt", func(w io.Writer) error { return paper.WriteText(w, decisions, profile) })
+	d.file(".md", func(w io.Writer) error { return paper.WriteMarkdown(w, decisions, profile) })
+	d.file(".json", func(w io.Writer) error { return paper.WriteJSON(w, decisions, profile) })
 	return nil
 }

@@ -28,6 +28,7 @@ package figures
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,10 +66,10 @@ type Output struct {
 	others []file // beside those of figures and tables
 }
 
-// file is a file of a study: its name and its bytes.
+// file is a file of a study: its name, and what makes its bytes.
 type file struct {
-	name string
-	data []byte
+	name   string
+	encode func() ([]byte, error)
 }
 
 // Draw makes one study's figures and tables and writes their files. Results that
@@ -81,22 +82,42 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return nil, usage.Errorf("folder for figures cannot be created: %w", err)
 	}
+	var files []file
 	for _, f := range out.Figures {
-		if err := out.writeFigure(r.Dir, f); err != nil {
-			return out, err
-		}
+		files = append(files, f.files()...)
 	}
 	for _, t := range out.Tables {
-		if err := out.writeTable(r.Dir, t); err != nil {
-			return out, err
-		}
+		files = append(files, t.files()...)
 	}
-	for _, f := range out.others {
-		if err := out.write(r.Dir, f.name, f.data, nil); err != nil {
-			return out, err
+	for _, f := range append(files, out.others...) {
+		data, err := f.encode()
+		if err != nil {
+			return out, fmt.Errorf("figures: %s: %w", f.name, err)
 		}
+		path := filepath.Join(r.Dir, f.name)
+		if err := atomicfile.Write(path, data); err != nil {
+			return out, fmt.Errorf("figures: %w", err)
+		}
+		out.Files = append(out.Files, path)
 	}
 	return out, nil
+}
+
+// files are the numbers, then the figure as PNG, SVG and PDF. The bytes of PNG
+// and SVG depend on the figure alone; a PDF carries its date.
+func (f *Figure) files() []file {
+	l := f.layout()
+	return []file{{f.ID + ".csv", f.Data.CSV}, {f.ID + ".png", l.png}, {f.ID + ".svg", l.svg}, {f.ID + ".pdf", l.pdf}}
+}
+
+// files are a table as CSV, JSON and text. The text has all columns, however
+// wide.
+func (t *Table) files() []file {
+	text := func() ([]byte, error) {
+		s, err := t.Text(0)
+		return []byte(s), err
+	}
+	return []file{{t.ID + ".csv", t.Data.CSV}, {t.ID + ".json", t.Data.JSON}, {t.ID + ".txt", text}}
 }
 
 // Make makes one study's figures and tables, as Draw does, and writes nothing.
@@ -175,58 +196,13 @@ func (r Drawer) drawing(p bench.Plan) *drawing {
 	return &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
 }
 
-// write keeps a file of the study for Draw to write.
-func (d *drawing) write(suffix string, data []byte) error {
-	d.out.others = append(d.out.others, file{d.plan.ID + suffix, data})
-	return nil
-}
-
-// write writes a file of the study.
-func (o *Output) write(dir, name string, data []byte, err error) error {
-	if err != nil {
-		return fmt.Errorf("figures: %s: %w", name, err)
-	}
-	path := filepath.Join(dir, name)
-	if err := atomicfile.Write(path, data); err != nil {
-		return fmt.Errorf("figures: %w", err)
-	}
-	o.Files = append(o.Files, path)
-	return nil
-}
-
-// writeFigure writes the numbers, then the figure as PNG, SVG and PDF. The bytes
-// of PNG and SVG depend on the figure alone; a PDF carries its date.
-func (o *Output) writeFigure(dir string, f *Figure) error {
-	data, err := f.Data.CSV()
-	if err := o.write(dir, f.ID+".csv", data, err); err != nil {
-		return err
-	}
-	l := f.layout()
-	for _, kind := range []struct {
-		suffix string
-		encode func(layout) ([]byte, error)
-	}{{".png", encodePNG}, {".svg", encodeSVG}, {".pdf", encodePDF}} {
-		data, err := kind.encode(l)
-		if err := o.write(dir, f.ID+kind.suffix, data, err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeTable writes a table as CSV, JSON and text. The file has all columns,
-// however wide.
-func (o *Output) writeTable(dir string, t *Table) error {
-	data, err := t.Data.CSV()
-	if err := o.write(dir, t.ID+".csv", data, err); err != nil {
-		return err
-	}
-	data, err = t.Data.JSON()
-	if err := o.write(dir, t.ID+".json", data, err); err != nil {
-		return err
-	}
-	text, err := t.Text(0)
-	return o.write(dir, t.ID+".txt", []byte(text), err)
+// file keeps a file of the study for Draw to write.
+func (d *drawing) file(suffix string, write func(io.Writer) error) {
+	d.out.others = append(d.out.others, file{d.plan.ID + suffix, func() ([]byte, error) {
+		var b bytes.Buffer
+		err := write(&b)
+		return b.Bytes(), err
+	}})
 }
 
 // Text is the table with its title and notes, at most width characters wide if

@@ -300,7 +300,7 @@ func TestTableOfDivergedChains(t *testing.T) {
 func TestPNGHasItsResolution(t *testing.T) {
 	p, m := small(t, "methods")
 	l := figureOf(t, p, m).layout()
-	b, err := encodePNG(l)
+	b, err := l.png()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestPNGHasItsResolution(t *testing.T) {
 func TestPDFIsWhole(t *testing.T) {
 	for _, name := range []string{"methods", "bottleneck"} {
 		p, m := small(t, name)
-		b, err := encodePDF(figureOf(t, p, m).layout())
+		b, err := figureOf(t, p, m).layout().pdf()
 		if err != nil || !bytes.HasPrefix(b, []byte("%PDF-")) || !bytes.Contains(b[max(0, len(b)-32):], []byte("%%EOF")) {
 			t.Errorf("%s: PDF of %d bytes, error %v", name, len(b), err)
 		}

@@ -1,9 +1,9 @@
 package figures
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -90,7 +90,8 @@ func drawOrders(d *drawing) error {
 	f.ID, f.Title = d.plan.ID, d.plan.Title
 	f.Data = ordersRecords(have)
 	d.out.Figures = append(d.out.Figures, f)
-	return d.writeOrders(have)
+	d.writeOrders(have)
+	return nil
 }
 
 // alike is by what ratio the errors of two integrators may differ if one row
@@ -125,7 +126,7 @@ func ordersFigure(lines []exactLine) *Figure {
 	f := &Figure{Width: 152, Height: 112}
 	x, y := errorAxes(lines, f.Width)
 	for i, scheme := range schemes {
-		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: categorical(i)})
+		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: Categorical(i)})
 	}
 	f.addSlopes(y.Lost)
 	var shared []string
@@ -147,7 +148,7 @@ func ordersFigure(lines []exactLine) *Figure {
 			p := &Panel{Title: fmt.Sprintf("%s: %s, %s", name, observableLabels[c[1]], c[0]), X: x, Y: y, Series: slopes(x, y)}
 			own := slices.DeleteFunc(slices.Clone(of[name]), func(l exactLine) bool { return l.problem != c[0] || l.Name != c[1] })
 			for _, l := range own {
-				l.series.Name, l.series.Style = l.scheme, categorical(slices.Index(schemes, l.scheme))
+				l.series.Name, l.series.Style = l.scheme, Categorical(slices.Index(schemes, l.scheme))
 				p.Series = append(p.Series, l.series)
 			}
 			p.Note = orderNote(own, schemes, math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height)))
@@ -248,23 +249,21 @@ func ordersRecords(have []bench.Evidence) Records {
 
 // writeOrders writes the fitted orders as text and JSON. The text has hundreds
 // of lines: the terminal gets their summary.
-func (d *drawing) writeOrders(have []bench.Evidence) error {
+func (d *drawing) writeOrders(have []bench.Evidence) {
 	var rows []certify.Row
 	for _, r := range have {
 		rows = append(rows, r.Row)
 	}
-	var text bytes.Buffer
-	fmt.Fprintln(&text, "Fitted orders of the exact ergodic error")
-	if err := certify.WriteTable(&text, rows); err != nil {
-		return fmt.Errorf("figures: %s: %w", d.plan.ID, err)
-	}
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
-	b, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return fmt.Errorf("figures: %s.json: %w", d.plan.ID, err)
-	}
-	d.out.others = append(d.out.others, file{d.plan.ID + ".txt", text.Bytes()}, file{d.plan.ID + ".json", append(b, '\n')})
-	return nil
+	d.file(".txt", func(w io.Writer) error {
+		fmt.Fprintln(w, "Fitted orders of the exact ergodic error")
+		return certify.WriteTable(w, rows)
+	})
+	d.file(".json", func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(rows)
+	})
 }
 
 // countVerdicts says how many fitted orders have which verdict.

@@ -35,8 +35,8 @@ func (l layout) plot(p *Panel, labelX, labelY bool) *plot.Plot {
 		}
 	}
 	height := dataHeight(l.Height)
-	k.grid = p.Y.ticks(vg.Length(height), upwards)
-	apply(&out.X, p.X, p.X.ticks(vg.Length(dataWidth(l.Width)), across), labelX)
+	k.grid = p.Y.Place(height, true)
+	apply(&out.X, p.X, p.X.Place(dataWidth(l.Width), false), labelX)
 	shown, ticks := p.Y, slices.Clone(k.grid)
 	if p.Y.Lost != "" {
 		without := height - stripHeight
@@ -88,12 +88,12 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	place := func(s Series, values Values, from, to int) []vg.Point {
 		var out []vg.Point
 		for i := from; i < to; i++ {
-			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.clamp(values[i]))})
+			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.Clamp(values[i]))})
 		}
 		return out
 	}
 	for _, s := range k.Series {
-		for _, at := range k.segments(s) {
+		for _, at := range k.Stretches(s) {
 			if s.Low == nil || at[1]-at[0] < 2 || slices.Equal(s.Low[at[0]:at[1]], s.High[at[0]:at[1]]) {
 				continue
 			}
@@ -110,20 +110,20 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// segments are the stretches of points that can be drawn, from one index to
+// Shown reports whether the i-th point of a series has a place on the panel.
+func (p *Panel) Shown(s Series, i int) bool { return p.X.Shows(s.X[i]) && p.Y.Shows(s.Y[i]) }
+
+// Stretches are the points of a series that can be drawn, from one index to
 // another, without the gaps.
-func (k canvas) segments(s Series) [][2]int {
+func (p *Panel) Stretches(s Series) [][2]int {
 	var out [][2]int
-	open := false
 	for i := range s.X {
-		switch shown := k.X.shows(s.X[i]) && k.Y.shows(s.Y[i]); {
-		case shown && open:
-			out[len(out)-1][1]++
-		case shown:
-			out = append(out, [2]int{i, i + 1})
-			fallthrough
+		switch last := len(out) - 1; {
+		case !p.Shown(s, i):
+		case last >= 0 && out[last][1] == i:
+			out[last][1]++
 		default:
-			open = shown
+			out = append(out, [2]int{i, i + 1})
 		}
 	}
 	return out
@@ -133,7 +133,7 @@ func (k canvas) segments(s Series) [][2]int {
 // marker.
 func (k canvas) line(c *draw.Canvas, s Series, place func(from, to int) []vg.Point) {
 	var path vg.Path
-	segments := k.segments(s)
+	segments := k.Stretches(s)
 	for _, at := range segments {
 		for i, p := range place(at[0], at[1]) {
 			if i == 0 {
@@ -202,17 +202,17 @@ func (s Style) line() draw.LineStyle {
 // stay visible around a filled one at the same place.
 func (s Style) mark(c *draw.Canvas, at vg.Point) {
 	r := vg.Length(2.2)
-	open := s.Marker == "open square" || s.Marker == "open circle"
+	corners, open := s.Marker.Shape()
 	switch {
-	case s.Marker == dot:
+	case s.Marker == Dot:
 		r = 1.3
 	case open:
 		r *= 1.45
 	}
 	p := circle(at, r)
-	if polygon := polygons[s.Marker]; polygon != nil {
+	if corners != nil {
 		p = nil
-		for _, q := range polygon {
+		for _, q := range corners {
 			p.Line(at.Add(q.Scale(r)))
 		}
 		p[0].Type = vg.MoveComp

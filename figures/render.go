@@ -136,7 +136,7 @@ func (e Entry) draw(c *draw.Canvas, b vg.Rectangle) {
 	switch {
 	case e.Lost > 0:
 		drawLost(c, e.Style.Color, at(0.5), e.Lost)
-	case e.Style.Marker == dot:
+	case e.Style.Marker == Dot:
 		for _, f := range []vg.Length{0.25, 0.5, 0.75} {
 			e.Style.mark(c, at(f))
 		}
@@ -238,8 +238,8 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// encodePNG renders for screens.
-func encodePNG(l layout) ([]byte, error) { return rasterise(l, resolution) }
+// png renders for screens.
+func (l layout) png() ([]byte, error) { return rasterise(l, resolution) }
 
 // rasterise renders at a given resolution; golden files are small.
 func rasterise(l layout, dpi int) ([]byte, error) {
@@ -262,17 +262,17 @@ func (l layout) render(c interface {
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
 // SVG is the figure's file of that kind.
-func (f *Figure) SVG() ([]byte, error) { return encodeSVG(f.layout()) }
+func (f *Figure) SVG() ([]byte, error) { return f.layout().svg() }
 
-// encodeSVG keeps text as text, which browsers search and select.
-func encodeSVG(l layout) ([]byte, error) {
-	svg, err := l.render(vgsvg.New(l.total.X, l.total.Y))
-	svg = bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
+// svg keeps text as text, which browsers search and select.
+func (l layout) svg() ([]byte, error) {
+	out, err := l.render(vgsvg.New(l.total.X, l.total.Y))
+	out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
 	// vgsvg writes images as PNG and says that they are JPEG.
-	return bytes.ReplaceAll(svg, []byte("data:image/jpg;"), []byte("data:image/png;")), err
+	return bytes.ReplaceAll(out, []byte("data:image/jpg;"), []byte("data:image/png;")), err
 }
 
-// encodePDF goes through pdfCanvas, which repairs the writer's text and colours.
-func encodePDF(l layout) ([]byte, error) {
+// pdf goes through pdfCanvas, which repairs the writer's text and colours.
+func (l layout) pdf() ([]byte, error) {
 	return l.render(pdfCanvas{vgpdf.New(l.total.X, l.total.Y)})
 }

@@ -3,6 +3,7 @@ package figures
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -72,9 +73,9 @@ const lineWidth = 1.1
 // readers who do not see it.
 var dashings = [][]float64{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
-// categorical returns the i-th of the styles for unordered names. After one
+// Categorical returns the i-th of the styles for unordered names. After one
 // round the colours come again with other dashes and markers.
-func categorical(i int) Style {
+func Categorical(i int) Style {
 	shift := 2 * (i / len(okabeIto))
 	return Style{Color: okabeIto[i%len(okabeIto)], Width: lineWidth, Dashes: dashings[(i+shift)%len(dashings)], Marker: markers[(i+shift)%len(markers)]}
 }
@@ -102,9 +103,9 @@ var integratorStyles = []string{
 // from elsewhere, gets a style that no other of the figure has.
 func integratorStyle(i int, name string) Style {
 	if listed := slices.Index(integratorStyles, name); listed >= 0 {
-		return categorical(listed)
+		return Categorical(listed)
 	}
-	return categorical(len(integratorStyles) + i)
+	return Categorical(len(integratorStyles) + i)
 }
 
 // dotted is the style of what is no method's line: self-distances and reference
@@ -116,8 +117,8 @@ func dotted(width float64) Style {
 // Marker is the shape of a point.
 type Marker string
 
-// dot is a small translucent point, for data, which are many.
-const dot Marker = "dot"
+// Dot is a small translucent point, for data, which are many.
+const Dot Marker = "dot"
 
 var markers = []Marker{"circle", "square", "triangle", "diamond", "nabla", "open square", "open circle"}
 
@@ -127,12 +128,18 @@ const filledMarkers = 5
 
 // polygons are the shapes of markers that are no circles, in units of the
 // radius.
-var polygons = map[Marker][]vg.Point{
-	"square":      {{X: -0.9, Y: -0.9}, {X: 0.9, Y: -0.9}, {X: 0.9, Y: 0.9}, {X: -0.9, Y: 0.9}},
-	"triangle":    {{X: 0, Y: 1.25}, {X: -1.1, Y: -0.75}, {X: 1.1, Y: -0.75}},
-	"diamond":     {{X: 0, Y: 1.3}, {X: -1.1, Y: 0}, {X: 0, Y: -1.3}, {X: 1.1, Y: 0}},
-	"nabla":       {{X: 0, Y: -1.25}, {X: -1.1, Y: 0.75}, {X: 1.1, Y: 0.75}},
-	"open square": {{X: -0.9, Y: -0.9}, {X: 0.9, Y: -0.9}, {X: 0.9, Y: 0.9}, {X: -0.9, Y: 0.9}},
+var polygons = map[string][]vg.Point{
+	"square":   {{X: -0.9, Y: -0.9}, {X: 0.9, Y: -0.9}, {X: 0.9, Y: 0.9}, {X: -0.9, Y: 0.9}},
+	"triangle": {{X: 0, Y: 1.25}, {X: -1.1, Y: -0.75}, {X: 1.1, Y: -0.75}},
+	"diamond":  {{X: 0, Y: 1.3}, {X: -1.1, Y: 0}, {X: 0, Y: -1.3}, {X: 1.1, Y: 0}},
+	"nabla":    {{X: 0, Y: -1.25}, {X: -1.1, Y: 0.75}, {X: 1.1, Y: 0.75}},
+}
+
+// Shape is the corners of a marker in units of its radius, upwards; nil is a
+// circle. Open markers are not filled.
+func (m Marker) Shape() (corners []vg.Point, open bool) {
+	name, open := strings.CutPrefix(string(m), "open ")
+	return polygons[name], open
 }
 
 // sans is the style of all text. The weight is regular throughout: the PDF

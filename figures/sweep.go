@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -203,23 +204,20 @@ func sortedJobs(jobs []bench.Job, by []setting) []bench.Job {
 			}
 		}
 	}
-	last := func(string) int { return math.MaxInt }
-	jobs = slices.Clone(jobs)
-	slices.SortStableFunc(jobs, func(a, b bench.Job) int {
+	place := func(j bench.Job, s setting) float64 {
+		if x, ok := s.number(j.Cell, func(string) int { return math.MaxInt }); ok {
+			return x
+		}
+		return float64(rank[s.name+" "+s.text(j.Cell)])
+	}
+	return slices.SortedStableFunc(slices.Values(jobs), func(a, b bench.Job) int {
 		for _, s := range by {
-			x, ok := s.number(a.Cell, last)
-			y, _ := s.number(b.Cell, last)
-			c := cmp.Compare(x, y)
-			if !ok {
-				c = cmp.Compare(rank[s.name+" "+s.text(a.Cell)], rank[s.name+" "+s.text(b.Cell)])
-			}
-			if c != 0 {
+			if c := cmp.Compare(place(a, s), place(b, s)); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
-	return jobs
 }
 
 // appendNew appends what is not there yet, so that lists keep the order of the
@@ -255,7 +253,7 @@ func (s *sweep) newGroup(jobs []bench.Job, get bench.Getter, rows func(string) i
 			}
 		}
 		l := line{name: name}
-		for _, x := range sortedKeys(at) {
+		for _, x := range slices.Sorted(maps.Keys(at)) {
 			p := *at[x]
 			p.mean, p.sd = stat.MeanStdDev(s.y.of(p.results), nil)
 			if s.xObserved != nil {
@@ -270,15 +268,6 @@ func (s *sweep) newGroup(jobs []bench.Job, get bench.Getter, rows func(string) i
 	}
 	g.self = selfBand(results)
 	return g
-}
-
-func sortedKeys[V any](m map[float64]V) []float64 {
-	var keys []float64
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // each calls f with every point, and the group and the line that it is of, row
@@ -321,18 +310,13 @@ func (s *sweep) splits() int {
 // byModel names the data set of cells by its model, too, where it has several:
 // each then has panels of its own, since each has its own self-distance.
 func byModel(jobs []bench.Job) []bench.Job {
-	model, several := make(map[string]string), make(map[string]bool)
+	models := make(map[string][]string)
 	for _, j := range jobs {
-		c := j.Cell
-		first, ok := model[c.Dataset]
-		several[c.Dataset] = several[c.Dataset] || ok && first != c.Model
-		if !ok {
-			model[c.Dataset] = c.Model
-		}
+		models[j.Cell.Dataset] = appendNew(models[j.Cell.Dataset], j.Cell.Model)
 	}
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
-		if c := &jobs[i].Cell; several[c.Dataset] {
+		if c := &jobs[i].Cell; len(models[c.Dataset]) > 1 {
 			c.Dataset += ", " + c.Model
 		}
 	}
@@ -343,7 +327,7 @@ func byModel(jobs []bench.Job) []bench.Job {
 func (s *sweep) style(i int) Style {
 	switch {
 	case len(s.lines) > 1:
-		return categorical(i)
+		return Categorical(i)
 	case s.lines[0].ordered():
 		return sequential(i, len(s.names))
 	}
@@ -359,25 +343,20 @@ func (s *sweep) figure(d *drawing) *Figure {
 	}
 	f.Width, f.Height = size(columns)
 	x, y := s.axes(f.Width)
-	add := func(g *group) {
-		if n := len(f.Rows); n == 0 || len(f.Rows[n-1]) == columns {
-			f.Rows = append(f.Rows, nil)
-		}
-		last := &f.Rows[len(f.Rows)-1]
-		if g == nil {
-			*last = append(*last, nil)
-			return
-		}
-		*last = append(*last, s.panel(g, x, y))
-	}
+	var panels []*Panel
 	for _, row := range s.rows {
 		for _, column := range s.columns {
-			add(s.groups[[2]string{row, column}])
+			var p *Panel
+			if g := s.groups[[2]string{row, column}]; g != nil {
+				p = s.panel(g, x, y)
+			}
+			panels = append(panels, p)
 		}
 	}
-	for len(f.Rows[len(f.Rows)-1]) < columns {
-		add(nil)
+	for len(panels)%columns > 0 {
+		panels = append(panels, nil)
 	}
+	f.Rows = slices.Collect(slices.Chunk(panels, columns))
 	for i, name := range s.names {
 		label := name
 		if s.logY { // where slopes can be seen
@@ -460,7 +439,7 @@ func selfStyle() Style {
 
 // panel has the self-distance and a line per name.
 func (s *sweep) panel(g *group, x, y Axis) *Panel {
-	p := &Panel{Title: s.title(g.cell), X: x, Y: y}
+	p := &Panel{Title: textOf(s.panels, g.cell), X: x, Y: y}
 	if s.y.name == distance && finite(g.self.mean) != nil {
 		twice := func(v float64) Values { return Values{v, v} }
 		p.Series = append(p.Series, Series{
@@ -494,9 +473,6 @@ func (s *sweep) panel(g *group, x, y Axis) *Panel {
 
 // share is a part of a whole, and 0 of nothing.
 func share(part, whole int) float64 { return float64(part) / float64(max(1, whole)) }
-
-// title names what the panel's cells share.
-func (s *sweep) title(c bench.Cell) string { return textOf(s.panels, c) }
 
 // withOrder adds the order of an integrator's law of θ with the full batch, on
 // which all distances depend, to its name.

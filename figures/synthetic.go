@@ -60,7 +60,7 @@ func drawSynthetic(d *drawing) error {
 		Y: Axis{Label: "target y", Ticks: 6, Grid: true}.over(m.shifted(-2), m.shifted(2), m["q05"], m["q95"], m["train_y"]).padded(0.04),
 		Series: []Series{
 			law("wide", 0xdbe9f4ff, 2), law("narrow", 0xaecee6ff, normal95),
-			{Name: "data", Style: Style{Color: 0x555555a0, Marker: dot}, X: m["train_x"], Y: m["train_y"]},
+			{Name: "data", Style: Style{Color: 0x555555a0, Marker: Dot}, X: m["train_x"], Y: m["train_y"]},
 			{Name: "mean", Style: Style{Color: okabeIto[0], Width: 1.3}, X: m["x"], Y: m["exact_mean"]},
 		},
 	}

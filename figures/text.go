@@ -1,12 +1,15 @@
 package figures
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hambench/internal/table"
 )
 
 // run is a piece of a line of text, lowered and smaller if it is a subscript.
@@ -81,10 +84,9 @@ func write(c *draw.Canvas, style text.Style, at vg.Point, a alignment, s string)
 // writeUpwards draws one line of text turned by a quarter, its middle at the
 // point.
 func writeUpwards(c *draw.Canvas, style text.Style, middle vg.Point, s string) {
-	const quarter = 3.141592653589793 / 2
 	c.Push()
 	c.Translate(middle)
-	c.Rotate(quarter)
+	c.Rotate(math.Pi / 2)
 	write(c, style, vg.Point{}, center, s)
 	c.Pop()
 }
@@ -94,16 +96,7 @@ func writeUpwards(c *draw.Canvas, style text.Style, middle vg.Point, s string) {
 func wrap(style text.Style, s string, width vg.Length) []string {
 	var lines []string
 	for _, paragraph := range strings.Split(s, "\n") {
-		line := ""
-		for _, word := range strings.Fields(paragraph) {
-			longer := strings.TrimSpace(line + " " + word)
-			if line != "" && textWidth(style, longer) > width {
-				lines = append(lines, line)
-				longer = word
-			}
-			line = longer
-		}
-		lines = append(lines, line)
+		lines = append(lines, table.Break(paragraph, func(line string) bool { return textWidth(style, line) <= width })...)
 	}
 	return lines
 }

@@ -112,8 +112,11 @@ func (c Color) RGBA() (r, g, b, a uint32) {
 	return color.NRGBA{R: uint8(c >> 24), G: uint8(c >> 16), B: uint8(c >> 8), A: uint8(c)}.RGBA()
 }
 
-// MarshalText writes the colour as CSS does.
-func (c Color) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "#%08x", uint32(c)), nil }
+// String writes the colour as CSS does.
+func (c Color) String() string { return fmt.Sprintf("#%08x", uint32(c)) }
+
+// MarshalText is String.
+func (c Color) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // Table is a table as plain data.
 type Table struct {

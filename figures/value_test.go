@@ -52,11 +52,11 @@ func TestFiguresHaveJSON(t *testing.T) {
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatal(err)
 		}
-		want, err := encodeSVG(f.layout())
+		want, err := f.SVG()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := encodeSVG(back.layout())
+		got, err := back.SVG()
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: another figure after a way through JSON (%v)", id, err)
 		}

@@ -131,7 +131,7 @@ func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
 	} {
 		var got []int
 		k := canvas{Panel: &Panel{Y: Axis{Low: 0.1, High: 1, Log: c.log}}}
-		for _, at := range k.segments(line) {
+		for _, at := range k.Stretches(line) {
 			got = append(got, at[1]-at[0])
 		}
 		if !slices.Equal(got, c.want) {

@@ -45,10 +45,10 @@ func newChart(p *figures.Panel, legend []figures.Entry) template.HTML {
 		html.EscapeString(p.Title+": "+p.Y.Title()+" against "+p.X.Title()))
 	c.axes()
 	for i := range p.Series {
-		c.band(&p.Series[i])
+		c.band(p.Series[i])
 	}
 	for i := range p.Series {
-		c.series(&p.Series[i])
+		c.series(p.Series[i])
 	}
 	c.printf(`</svg>`)
 	return template.HTML(c.String())
@@ -58,20 +58,11 @@ func (c *chart) printf(format string, args ...any) { fmt.Fprintf(c, format, args
 
 // x and y are where a value stands.
 func (c *chart) x(v float64) float64 {
-	return chartLeft + fraction(c.X, v)*(chartWidth-chartLeft-chartRight)
+	return chartLeft + c.X.Fraction(v)*(chartWidth-chartLeft-chartRight)
 }
 
 func (c *chart) y(v float64) float64 {
-	v = min(max(v, c.Y.Low), c.Y.High)
-	return c.top + (1-fraction(c.Y, v))*(chartHeight-c.top-chartBottom)
-}
-
-// fraction is the place of a value on an axis, from 0 to 1.
-func fraction(a figures.Axis, v float64) float64 {
-	if a.Log {
-		return math.Log(v/a.Low) / math.Log(a.High/a.Low)
-	}
-	return (v - a.Low) / (a.High - a.Low)
+	return c.top + (1-c.Y.Fraction(c.Y.Clamp(v)))*(chartHeight-c.top-chartBottom)
 }
 
 func (c *chart) axes() {
@@ -99,47 +90,31 @@ func (c *chart) axes() {
 	c.printf(`<text class="label" transform="translate(10 %g) rotate(-90)" text-anchor="middle">%s</text>`, (c.top+bottom)/2, html.EscapeString(c.Y.Title()))
 }
 
-// shown reports whether a point has a place.
-func (c *chart) shown(s *figures.Series, i int) bool {
-	on := func(a figures.Axis, v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && (!a.Log || v > 0) }
-	return on(c.X, s.X[i]) && on(c.Y, s.Y[i])
-}
-
 // band fills what lies between a series's edges.
-func (c *chart) band(s *figures.Series) {
-	if s.Low == nil || s.Style.Fill == 0 {
-		return
-	}
-	var shown []int
-	for i := range s.X {
-		if c.shown(s, i) && !math.IsNaN(s.Low[i]) && !math.IsNaN(s.High[i]) {
-			shown = append(shown, i)
+func (c *chart) band(s figures.Series) {
+	for _, at := range c.Stretches(s) {
+		if s.Low == nil || s.Style.Fill == 0 || at[1]-at[0] < 2 {
+			continue
 		}
+		var high, low string
+		for i := at[0]; i < at[1]; i++ {
+			high += fmt.Sprintf("L%.1f %.1f", c.x(s.X[i]), c.y(s.High[i]))
+			low = fmt.Sprintf("L%.1f %.1f", c.x(s.X[i]), c.y(s.Low[i])) + low
+		}
+		c.printf(`<path class="band"%s style="fill:%s" d="M%s%sZ"/>`, c.name(s), s.Style.Fill, high[1:], low)
 	}
-	if len(shown) < 2 {
-		return
-	}
-	var d strings.Builder
-	for _, i := range shown {
-		fmt.Fprintf(&d, "L%.1f %.1f", c.x(s.X[i]), c.y(s.High[i]))
-	}
-	for _, i := range slices.Backward(shown) {
-		fmt.Fprintf(&d, "L%.1f %.1f", c.x(s.X[i]), c.y(s.Low[i]))
-	}
-	c.printf(`<path class="band"%s style="fill:%s" d="M%sZ"/>`, c.name(s), css(s.Style.Fill), d.String()[1:])
 }
 
 // name marks what belongs to a series, for the script to switch.
-func (c *chart) name(s *figures.Series) string {
+func (c *chart) name(s figures.Series) string {
 	if s.Name == "" {
 		return ""
 	}
 	return ` data-line="` + html.EscapeString(s.Name) + `"`
 }
 
-func (c *chart) series(s *figures.Series) {
-	color := css(s.Style.Color)
-	c.printf(`<g%s style="color:%s">`, c.name(s), color)
+func (c *chart) series(s figures.Series) {
+	c.printf(`<g%s style="color:%s">`, c.name(s), s.Style.Color)
 	if s.Style.Width > 0 {
 		c.line(s)
 	}
@@ -152,29 +127,29 @@ func (c *chart) series(s *figures.Series) {
 }
 
 // line draws a series without its gaps.
-func (c *chart) line(s *figures.Series) {
+func (c *chart) line(s figures.Series) {
 	var d strings.Builder
-	command := "M"
-	for i := range s.X {
-		if !c.shown(s, i) {
-			command = "M"
-			continue
+	for _, at := range c.Stretches(s) {
+		for i, command := at[0], "M"; i < at[1]; i, command = i+1, "L" {
+			fmt.Fprintf(&d, "%s%.1f %.1f", command, c.x(s.X[i]), c.y(s.Y[i]))
 		}
-		fmt.Fprintf(&d, "%s%.1f %.1f", command, c.x(s.X[i]), c.y(s.Y[i]))
-		command = "L"
-	}
-	dashes := ""
-	if len(s.Style.Dashes) > 0 {
-		dashes = fmt.Sprintf(` stroke-dasharray="%s"`, strings.Trim(fmt.Sprint(s.Style.Dashes), "[]"))
 	}
 	if d.Len() > 0 {
-		c.printf(`<path class="line"%s d="%s"/>`, dashes, d.String())
+		c.printf(`<path class="line"%s d="%s"/>`, dashes(s.Style), d.String())
 	}
+}
+
+// dashes is the attribute of a dashed line.
+func dashes(s figures.Style) string {
+	if len(s.Dashes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(` stroke-dasharray="%s"`, strings.Trim(fmt.Sprint(s.Dashes), "[]"))
 }
 
 // point draws one point with its numbers: a mark, a cross on the strip where all
 // its chains were lost, a ring where some were.
-func (c *chart) point(s *figures.Series, i int) {
+func (c *chart) point(s figures.Series, i int) {
 	lost := 0.0
 	if s.Lost != nil {
 		lost = s.Lost[i]
@@ -184,20 +159,15 @@ func (c *chart) point(s *figures.Series, i int) {
 		x := c.x(s.X[i]) + lane*min(7, 24/float64(max(1, len(c.lanes))))
 		c.printf(`<path class="lost" d="%s"><title>%s</title></path>`, lostMark(x, chartTop+lostStrip/2, lost), html.EscapeString(c.reading(s, i, lost)))
 	}
-	if lost == 1 || !c.shown(s, i) {
+	if lost == 1 || !c.Shown(s, i) {
 		return
 	}
-	d, open := mark(string(s.Style.Marker), c.x(s.X[i]), c.y(s.Y[i]))
-	class := "point"
-	if open {
-		class = "point open"
-	}
-	c.printf(`<path class="%s" d="%s"><title>%s</title></path>`, class, d, html.EscapeString(c.reading(s, i, lost)))
+	c.printf(`<path %s><title>%s</title></path>`, mark(s.Style.Marker, c.x(s.X[i]), c.y(s.Y[i])), html.EscapeString(c.reading(s, i, lost)))
 }
 
 // reading is what a point says: its values, its band, the local slope where axes
 // are logarithmic, and what was lost.
-func (c *chart) reading(s *figures.Series, i int, lost float64) string {
+func (c *chart) reading(s figures.Series, i int, lost float64) string {
 	name := s.Name
 	if l := c.labels[s.Name]; l != "" {
 		name = l
@@ -214,7 +184,7 @@ func (c *chart) reading(s *figures.Series, i int, lost float64) string {
 		value += fmt.Sprintf(" (%.3g to %.3g)", s.Low[i], s.High[i])
 	}
 	parts = append(parts, value)
-	if i > 0 && c.X.Log && c.shown(s, i-1) && c.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0 {
+	if i > 0 && c.X.Log && c.Shown(s, i-1) && c.Shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0 {
 		parts = append(parts, fmt.Sprintf("local slope %.2f", math.Log(s.Y[i]/s.Y[i-1])/math.Log(s.X[i]/s.X[i-1])))
 	}
 	return strings.Join(parts, ", ")
@@ -233,50 +203,44 @@ func circlePath(x, y, r float64) string {
 	return fmt.Sprintf("M%.1f %.1fa%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0Z", x-r, y, r, r, 2*r, r, r, -2*r)
 }
 
-// mark is the outline of a marker, and whether it is not filled.
-func mark(shape string, x, y float64) (d string, open bool) {
-	const r = 3.2
-	shape, open = strings.CutPrefix(shape, "open ")
-	switch shape {
-	case "square":
-		return fmt.Sprintf("M%.1f %.1fh%gv%gh%gZ", x-r*0.9, y-r*0.9, 1.8*r, 1.8*r, -1.8*r), open
-	case "triangle":
-		return fmt.Sprintf("M%.1f %.1fl%g %gh%gZ", x, y-1.25*r, 1.1*r, 2*r, -2.2*r), open
-	case "nabla":
-		return fmt.Sprintf("M%.1f %.1fl%g %gh%gZ", x, y+1.25*r, 1.1*r, -2*r, -2.2*r), open
-	case "diamond":
-		return fmt.Sprintf("M%.1f %.1fl%g %gl%g %gl%g %gZ", x, y-1.3*r, r, 1.3*r, -r, 1.3*r, -r, -1.3*r), open
-	case "dot":
-		return circlePath(x, y, 1.6), open
+// mark are the attributes of a point's path: what it looks like and its outline.
+func mark(m figures.Marker, x, y float64) string {
+	r := 3.2
+	corners, open := m.Shape()
+	class, outline := "point", ""
+	if open {
+		class = "point open"
 	}
-	return circlePath(x, y, r), open
+	for _, p := range corners {
+		outline += fmt.Sprintf("L%.1f %.1f", x+r*float64(p.X), y-r*float64(p.Y))
+	}
+	switch {
+	case m == figures.Dot:
+		outline = circlePath(x, y, r/2)
+	case corners == nil:
+		outline = circlePath(x, y, r)
+	default:
+		outline = "M" + outline[1:] + "Z"
+	}
+	return fmt.Sprintf(`class="%s" d="%s"`, class, outline)
 }
-
-// css is a colour as style sheets have it.
-func css(c figures.Color) string { return fmt.Sprintf("#%08x", uint32(c)) }
 
 // swatch is a sample of a legend's entry.
 func swatch(e figures.Entry) template.HTML {
 	c := &chart{}
 	c.printf(`<svg class="swatch" viewBox="0 0 26 12" aria-hidden="true">`)
 	if e.Style.Fill != 0 {
-		c.printf(`<rect width="26" height="12" style="fill:%s"/>`, css(e.Style.Fill))
+		c.printf(`<rect width="26" height="12" style="fill:%s"/>`, e.Style.Fill)
 	}
-	c.printf(`<g style="color:%s">`, css(e.Style.Color))
+	c.printf(`<g style="color:%s">`, e.Style.Color)
 	if e.Style.Width > 0 {
-		dashes := strings.Trim(fmt.Sprint(e.Style.Dashes), "[]")
-		c.printf(`<path class="line" stroke-dasharray="%s" d="M0 6H26"/>`, dashes)
+		c.printf(`<path class="line"%s d="M0 6H26"/>`, dashes(e.Style))
 	}
 	switch {
 	case e.Lost > 0:
 		c.printf(`<path class="lost" d="%s"/>`, lostMark(13, 6, e.Lost))
 	case e.Style.Marker != "":
-		d, open := mark(string(e.Style.Marker), 13, 6)
-		class := "point"
-		if open {
-			class = "point open"
-		}
-		c.printf(`<path class="%s" d="%s"/>`, class, d)
+		c.printf(`<path %s/>`, mark(e.Style.Marker, 13, 6))
 	}
 	c.printf(`</g></svg>`)
 	return template.HTML(c.String())

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/bench"
 	"hambench/certify"
 	"hambench/figures"
@@ -46,40 +48,31 @@ var (
 // newOrders makes a matrix of each problem of the study of orders.
 func newOrders(e *paper.Evidence) Orders {
 	var out Orders
+	names := make(map[string][]string)   // of integrators, by problem
+	places := make(map[[3]string]*Order) // by problem, integrator and scheme
 	for _, row := range e.Rows(bench.OfOrders) {
 		i := slices.IndexFunc(out, func(m Matrix) bool { return m.Problem == row.Problem })
 		if i < 0 {
 			i, out = len(out), append(out, Matrix{Problem: row.Problem})
 		}
-		out[i].add(row)
+		name := row.Integrator
+		if row.Inner > 1 {
+			name += fmt.Sprintf(", N_l = %d", row.Inner)
+		}
+		out[i].Schemes, names[row.Problem] = appendNew(out[i].Schemes, row.Scheme), appendNew(names[row.Problem], name)
+		places[[3]string{row.Problem, name, row.Scheme}] = newOrder(name, row)
 	}
 	for i := range out {
-		for k := range out[i].Rows {
-			r := &out[i].Rows[k]
-			r.Places = append(r.Places, make([]*Order, len(out[i].Schemes)-len(r.Places))...)
+		m := &out[i]
+		for _, name := range names[m.Problem] {
+			r := OrderRow{Integrator: name}
+			for _, scheme := range m.Schemes {
+				r.Places = append(r.Places, places[[3]string{m.Problem, name, scheme}])
+			}
+			m.Rows = append(m.Rows, r)
 		}
 	}
 	return out
-}
-
-func (m *Matrix) add(row certify.Row) {
-	name := row.Integrator
-	if row.Inner > 1 {
-		name += fmt.Sprintf(", N_l = %d", row.Inner)
-	}
-	column := slices.Index(m.Schemes, row.Scheme)
-	if column < 0 {
-		column, m.Schemes = len(m.Schemes), append(m.Schemes, row.Scheme)
-	}
-	i := slices.IndexFunc(m.Rows, func(r OrderRow) bool { return r.Integrator == name })
-	if i < 0 {
-		i, m.Rows = len(m.Rows), append(m.Rows, OrderRow{Integrator: name})
-	}
-	r := &m.Rows[i]
-	for len(r.Places) <= column {
-		r.Places = append(r.Places, nil)
-	}
-	r.Places[column] = newOrder(name, row)
 }
 
 func newOrder(name string, row certify.Row) *Order {
@@ -112,13 +105,6 @@ func orderText(row certify.Row, names []string) string {
 	return "–"
 }
 
-// markers of the curves of one place.
-var curveMarkers = []figures.Marker{"circle", "square", "triangle", "diamond", "nabla", "open circle", "open square"}
-
-// curveColors are told apart with the common kinds of colour blindness (Okabe &
-// Ito 2008), as in the figures.
-var curveColors = []figures.Color{0x0072b2ff, 0xd55e00ff, 0x009e73ff, 0xcc79a7ff, 0xe69f00ff, 0x56b4e9ff, 0x222222ff}
-
 // curve is the relative error of every observable against the step.
 func curve(name string, row certify.Row) *figures.Panel {
 	p := &figures.Panel{
@@ -126,9 +112,12 @@ func curve(name string, row certify.Row) *figures.Panel {
 		X:     figures.Axis{Label: "η", Log: true, Low: slices.Min(row.Steps) / 1.2, High: slices.Max(row.Steps) * 1.2},
 		Y:     figures.Axis{Label: "relative error", Log: true, Powers: true, Low: math.Inf(1)},
 	}
+	order := make([]int, len(row.Steps)) // the smallest step first
+	floats.ArgsortStable(slices.Clone(row.Steps), order)
 	for i, x := range row.Observables {
-		s := figures.Series{Name: x.Name, Style: figures.Style{Color: curveColors[i%len(curveColors)], Width: 1.1, Marker: curveMarkers[i%len(curveMarkers)]}}
-		for _, k := range ascending(row.Steps) {
+		s := figures.Series{Name: x.Name, Style: figures.Categorical(i)}
+		s.Style.Dashes = nil // no two curves of a place have a colour in common
+		for _, k := range order {
 			y := float64(x.Relative[k])
 			if !(y > float64(x.RelativeResolution[k])) {
 				y = math.NaN()
@@ -148,21 +137,6 @@ func curve(name string, row certify.Row) *figures.Panel {
 		p.Y.Low, p.Y.High = p.Y.Low/10, p.Y.High*10
 	}
 	return p
-}
-
-// ascending are the indices of the steps, the smallest step first.
-func ascending(steps []float64) []int {
-	order := make([]int, len(steps))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if steps[a] < steps[b] {
-			return -1
-		}
-		return 1
-	})
-	return order
 }
 
 // Names are the observables of a place's curve, with their styles.

@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"hambench/bench"
 	"hambench/paper"
@@ -53,7 +53,7 @@ func newRanking(e *paper.Evidence) Ranking {
 	var chains []*chain
 	at := make(map[string]*chain)
 	seen := make(map[string]bool)
-	for _, study := range sortedKeys(e.Sampled) {
+	for _, study := range slices.Sorted(maps.Keys(e.Sampled)) {
 		for _, r := range e.Sampled[study] {
 			c := r.Cell
 			if c.Observe != bench.Distance || seen[r.Key] {
@@ -73,12 +73,7 @@ func newRanking(e *paper.Evidence) Ranking {
 	var names []string
 	best := make(map[[2]string]Place)
 	for _, c := range chains {
-		if !slices.Contains(out.Sets, c.set) {
-			out.Sets = append(out.Sets, c.set)
-		}
-		if !slices.Contains(names, c.name) {
-			names = append(names, c.name)
-		}
+		out.Sets, names = appendNew(out.Sets, c.set), appendNew(names, c.name)
 		key := [2]string{c.name, c.set}
 		p, ok := best[key]
 		if !ok {
@@ -146,11 +141,10 @@ func batchText(c bench.Cell) string {
 	return fmt.Sprintf("B = %d", c.BatchSize)
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
+// appendNew appends what is not there yet.
+func appendNew(s []string, x string) []string {
+	if slices.Contains(s, x) {
+		return s
 	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
+	return append(s, x)
 }

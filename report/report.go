@@ -104,8 +104,8 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 }
 
 func (p *Page) warn(text string) {
-	if text != "" && !slices.Contains(p.Warnings, text) {
-		p.Warnings = append(p.Warnings, text)
+	if text != "" {
+		p.Warnings = appendNew(p.Warnings, text)
 	}
 }
 
@@ -152,8 +152,8 @@ func (m *Provenance) add(r store.Record) {
 		to   *[]string
 		text string
 	}{{&m.Commits, r.Made.Commit}, {&m.Machines, r.Made.Machine.String()}, {&m.Versions, r.Made.Go}} {
-		if x.text != "" && !slices.Contains(*x.to, x.text) {
-			*x.to = append(*x.to, x.text)
+		if x.text != "" {
+			*x.to = appendNew(*x.to, x.text)
 		}
 	}
 	if at := r.Made.Time; !at.IsZero() {

@@ -148,15 +148,20 @@ func Wrap(s string, width int) string {
 	if width <= 0 {
 		return s
 	}
+	return strings.Join(Break(s, func(line string) bool { return utf8.RuneCountInString(line) <= width }), "\n")
+}
+
+// Break breaks a text, at spaces, into lines that fit, as far as single words do.
+func Break(s string, fits func(line string) bool) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(s) {
 		longer := strings.TrimSpace(line + " " + word)
-		if line != "" && utf8.RuneCountInString(longer) > width {
+		if line != "" && !fits(longer) {
 			lines = append(lines, line)
 			longer = word
 		}
 		line = longer
 	}
-	return strings.Join(append(lines, line), "\n")
+	return append(lines, line)
 }
