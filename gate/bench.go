@@ -2,7 +2,6 @@ package gate
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,27 +12,26 @@ import (
 	"hambench/usage"
 )
 
-// benchmarks are the measurements of a run by benchmark and unit.
-type benchmarks struct {
-	values      map[string][]float64
-	keys        []string // in the order of the file
-	better      map[string]int
-	environment environment
+// benchmark are the measurements of a benchmark in a unit.
+type benchmark struct {
+	name, unit   string
+	values       []float64
+	higherBetter bool
 }
 
 // higherIsBetter are units of which Go's convention does not say so: the
 // benchmarks of this project report them.
 var higherIsBetter = []string{"%peak", "speedup"}
 
-func parseBenchmarks(r Run) (*benchmarks, error) {
-	b := &benchmarks{values: make(map[string][]float64), better: make(map[string]int), environment: make(environment)}
+func parseBenchmarks(r Run) (*quantities[benchmark], error) {
+	q := newQuantities[benchmark]()
 	reader := benchfmt.NewReader(bytes.NewReader(r.Data), r.Name)
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return nil, usage.Errorf("gate: %w", rec)
 		case *benchfmt.Result:
-			if err := b.add(rec, reader); err != nil {
+			if err := addBenchmark(q, rec, reader); err != nil {
 				return nil, usage.Errorf("gate: %s: %w", r.Name, err)
 			}
 		}
@@ -41,76 +39,60 @@ func parseBenchmarks(r Run) (*benchmarks, error) {
 	if err := reader.Err(); err != nil {
 		return nil, usage.Errorf("gate: %s: %w", r.Name, err)
 	}
-	if len(b.keys) == 0 {
+	if len(q.keys) == 0 {
 		return nil, usage.Errorf("gate: %s holds no benchmark results: want certify JSON, exported cells, or the output of go test -bench", r.Name)
 	}
-	return b, nil
+	return q, nil
 }
 
-func (b *benchmarks) add(rec *benchfmt.Result, reader *benchfmt.Reader) error {
+func addBenchmark(q *quantities[benchmark], rec *benchfmt.Result, reader *benchfmt.Reader) error {
 	for _, c := range rec.Config {
 		if c.File && c.Key != "pkg" {
-			b.environment.add(c.Key, string(c.Value))
+			q.environment.add(c.Key, string(c.Value))
 		}
+	}
+	name := string(rec.Name.Full())
+	if pkg := rec.GetConfig("pkg"); pkg != "" {
+		name = pkg + "." + name
 	}
 	for _, v := range rec.Values {
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 			return usage.Errorf("%s = %v %s: want a finite number", rec.Name.Full(), v.Value, v.Unit)
 		}
-		key := fmt.Sprintf("%s\x00%s", rec.Name.Full(), v.Unit)
-		if pkg := rec.GetConfig("pkg"); pkg != "" {
-			key = pkg + "." + key
+		b := q.at(name + "\x00" + v.Unit)
+		if b.values == nil {
+			b.name, b.unit, b.higherBetter = name, v.Unit, higherBetter(v.Unit, reader)
 		}
-		if _, ok := b.values[key]; !ok {
-			b.keys = append(b.keys, key)
-			b.better[key] = direction(v.Unit, reader)
-		}
-		b.values[key] = append(b.values[key], v.Value)
+		b.values = append(b.values, v.Value)
 	}
 	return nil
 }
 
-// direction is 1 if higher values of a unit are better. A unit of which nothing
-// is known is a cost.
-func direction(unit string, reader *benchfmt.Reader) int {
+// higherBetter reports whether higher values of a unit are better. A unit of which
+// nothing is known is a cost.
+func higherBetter(unit string, reader *benchfmt.Reader) bool {
 	d := reader.Units().GetBetter(unit)
-	if d == 0 && (strings.HasSuffix(unit, "/s") || slices.Contains(higherIsBetter, unit)) {
-		return 1
-	}
-	return d
+	return d > 0 || d == 0 && (strings.HasSuffix(unit, "/s") || slices.Contains(higherIsBetter, unit))
 }
 
 func compareBenchmarks(oldRun, newRun Run, o Options) (*Report, error) {
-	old, err := parseBenchmarks(oldRun)
+	old, new, err := both(oldRun, newRun, parseBenchmarks)
 	if err != nil {
 		return nil, err
 	}
-	new, err := parseBenchmarks(newRun)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Kind: kindBenchmarks}
-	var all []comparison
-	for _, key := range old.keys {
-		name, unit, _ := strings.Cut(key, "\x00")
-		r.Compared++
-		values, ok := new.values[key]
-		if !ok {
-			r.moved(name, unit, "present", "missing", "every old benchmark must be in the new run")
-			continue
+	return compareAll(kindBenchmarks, old, new, o, func(r *Report, _ string, was, is *benchmark) []comparison {
+		if is == nil {
+			r.moved(was.name, was.unit, "present", "missing", "every old benchmark must be in the new run")
+			return nil
 		}
-		if same(old.values[key], values) {
+		if same(was.values, is.values) {
 			r.Equal++
-			continue
+			return nil
 		}
-		c := compareSamples(old.values[key], values, old.better[key] > 0, o.Effect)
-		c.where, c.what = name, unit
-		all = append(all, c)
-	}
-	r.decide(all, o.Alpha)
-	r.noteEnvironment(old.environment, new.environment)
-	noteAdded(r, old.values, new.keys)
-	return r, nil
+		c := compareSamples(was.values, is.values, was.higherBetter, o.Effect)
+		c.where, c.what = was.name, was.unit
+		return []comparison{c}
+	}, nil), nil
 }
 
 // same reports whether two lists hold the same measurements, or one value

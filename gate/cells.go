@@ -10,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +56,7 @@ const shortest = 0.1
 
 // cell is what is compared of a cell.
 type cell struct {
-	key                string // of the store
+	key, integrator    string // key: of the store
 	ks, self           float64
 	diverged           bool
 	gradients, seconds float64
@@ -71,35 +70,30 @@ func (c cell) cost() float64 {
 	return c.seconds / c.gradients
 }
 
-// cells are the cells of a run by identity and split. Several cells of one
-// split, which an older export does not distinguish, stand in its order.
-type cells struct {
-	groups      map[string]map[string][]cell
-	keys        []string
-	environment environment
-}
+// splits are the cells of one identity by split. Several cells of one split, which
+// an older export does not distinguish, stand in its order.
+type splits map[string][]cell
 
-func parseCells(r Run, records []map[string]string, columns []string) (*cells, error) {
-	c := &cells{groups: make(map[string]map[string][]cell), environment: make(environment)}
+func parseCells(r Run, records []map[string]string, columns []string) (*quantities[splits], error) {
+	q := newQuantities[splits]()
 	for i, rec := range records {
 		one, err := parseCell(rec)
 		if err != nil {
 			return nil, usage.Errorf("gate: %s: cell %d: %w", r.Name, i+1, err)
 		}
-		key := keyOf(rec, columns)
-		if _, ok := c.groups[key]; !ok {
-			c.groups[key] = make(map[string][]cell)
-			c.keys = append(c.keys, key)
+		of := q.at(keyOf(rec, columns))
+		if *of == nil {
+			*of = make(splits)
 		}
-		c.groups[key][rec["split"]] = append(c.groups[key][rec["split"]], one)
+		(*of)[rec["split"]] = append((*of)[rec["split"]], one)
 		for _, name := range environmentColumns {
-			c.environment.add(name, rec[name])
+			q.environment.add(name, rec[name])
 		}
 	}
-	if len(c.keys) == 0 {
+	if len(q.keys) == 0 {
 		return nil, usage.Errorf("gate: %s has no cells", r.Name)
 	}
-	return c, nil
+	return q, nil
 }
 
 func keyOf(rec map[string]string, columns []string) string {
@@ -169,7 +163,7 @@ func parseCell(rec map[string]string) (cell, error) {
 		}
 		return v
 	}
-	c := cell{key: rec["key"], ks: number("ks"), gradients: number("gradients"), seconds: number("seconds")}
+	c := cell{key: rec["key"], integrator: rec["integrator"], ks: number("ks"), gradients: number("gradients"), seconds: number("seconds")}
 	if rec["ks_self"] != "" {
 		c.self = max(0, number("ks_self"))
 	}
@@ -187,52 +181,41 @@ func parseCell(rec map[string]string) (cell, error) {
 	return c, nil
 }
 
+// compareCells distinguishes cells by the columns that both runs have.
 func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
-	old, new, err := parseBoth(oldRun, newRun)
+	a, b, err := both(oldRun, newRun, cellRecords)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Kind: kindCells}
-	var all []comparison
+	columns := slices.DeleteFunc(slices.Clone(identity), func(name string) bool { return !has(a, name) || !has(b, name) })
+	old, err := parseCells(oldRun, a, columns)
+	if err != nil {
+		return nil, err
+	}
+	new, err := parseCells(newRun, b, columns)
+	if err != nil {
+		return nil, err
+	}
 	costs := make(costs)
-	for _, key := range old.keys {
-		r.Compared++
-		pairs, missing := pair(old.groups[key], new.groups[key])
+	further := func(r *Report) []comparison { return costs.compare(r, 2*o.Effect) }
+	if o.NoCost {
+		further = nil
+	}
+	return compareAll(kindCells, old, new, o, func(r *Report, key string, was, is *splits) []comparison {
+		if is == nil {
+			is = &splits{}
+		}
+		pairs, missing := pair(*was, *is)
 		if missing > 0 {
 			r.moved(key, "cell", "present", "missing", "every old cell must be in the new run, split by split: %d are not", missing)
-			continue
+			return nil
 		}
+		costs.add(pairs)
 		if c, differs := r.compareCell(key, pairs, o); differs {
-			all = append(all, c)
+			return []comparison{c}
 		}
-		costs.add(key, pairs)
-	}
-	if !o.NoCost {
-		all = append(all, costs.compare(r, 2*o.Effect)...)
-	}
-	r.decide(all, o.Alpha)
-	r.noteEnvironment(old.environment, new.environment)
-	noteAdded(r, old.groups, new.keys)
-	return r, nil
-}
-
-// parseBoth reads two runs, and distinguishes cells by the columns that both
-// have.
-func parseBoth(oldRun, newRun Run) (old, new *cells, err error) {
-	a, err := cellRecords(oldRun)
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := cellRecords(newRun)
-	if err != nil {
-		return nil, nil, err
-	}
-	columns := slices.DeleteFunc(slices.Clone(identity), func(name string) bool { return !has(a, name) || !has(b, name) })
-	if old, err = parseCells(oldRun, a, columns); err != nil {
-		return nil, nil, err
-	}
-	new, err = parseCells(newRun, b, columns)
-	return old, new, err
+		return nil
+	}, further), nil
 }
 
 func has(records []map[string]string, column string) bool {
@@ -246,7 +229,7 @@ func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == 
 
 // pair puts together what is the same cell and split in both runs, and counts
 // what the new one lacks. Cells of one split pair by key, the rest in order.
-func pair(old, new map[string][]cell) (pairs []pairOf, missing int) {
+func pair(old, new splits) (pairs []pairOf, missing int) {
 	for _, split := range slices.Sorted(maps.Keys(old)) {
 		a, b := slices.Clone(old[split]), slices.Clone(new[split])
 		a = slices.DeleteFunc(a, func(c cell) bool {
@@ -323,14 +306,12 @@ func compareDistances(key string, old, new []float64, self, effect float64) comp
 // of one cell there is one measurement, which says nothing about its noise.
 type costs map[string][]float64
 
-var integratorOf = regexp.MustCompile(`(?:^| )integrator=(\S+)`)
-
 // add takes the pairs of a cell, if a chain ran.
-func (c costs) add(key string, pairs []pairOf) {
-	found := integratorOf.FindStringSubmatch(key)
+func (c costs) add(pairs []pairOf) {
 	for _, p := range pairs {
-		if ratio := math.Log(p.new.cost() / p.old.cost()); found != nil && !math.IsNaN(ratio) {
-			c[found[1]] = append(c[found[1]], ratio)
+		name := p.old.integrator
+		if ratio := math.Log(p.new.cost() / p.old.cost()); name != "" && name == p.new.integrator && !math.IsNaN(ratio) {
+			c[name] = append(c[name], ratio)
 		}
 	}
 }

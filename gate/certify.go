@@ -16,20 +16,19 @@ type observed struct {
 	steps []float64
 }
 
-func parseCertify(r Run) (map[string]observed, []string, error) {
+func parseCertify(r Run) (*quantities[observed], error) {
 	var rows []certify.Row
 	if err := json.Unmarshal(r.Data, &rows); err != nil {
-		return nil, nil, usage.Errorf("gate: %s is not certify JSON: %w", r.Name, err)
+		return nil, usage.Errorf("gate: %s is not certify JSON: %w", r.Name, err)
 	}
-	all := make(map[string]observed)
-	var keys []string
+	q := newQuantities[observed]()
 	for i, row := range rows {
 		if row.Integrator == "" || row.Scheme == "" || len(row.Observables) == 0 {
-			return nil, nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables", r.Name, i+1)
+			return nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables", r.Name, i+1)
 		}
 		for _, o := range row.Observables {
 			if len(o.Errors) != len(row.Steps) {
-				return nil, nil, usage.Errorf("gate: %s: row %d, %s: %d errors for %d steps", r.Name, i+1, o.Name, len(o.Errors), len(row.Steps))
+				return nil, usage.Errorf("gate: %s: row %d, %s: %d errors for %d steps", r.Name, i+1, o.Name, len(o.Errors), len(row.Steps))
 			}
 			key := fmt.Sprintf("%s / %s / %s / %s", row.Problem, row.Integrator, row.Scheme, o.Name)
 			if row.Inner > 1 {
@@ -41,52 +40,31 @@ func parseCertify(r Run) (map[string]observed, []string, error) {
 			if row.Observe == "every-step" {
 				key += " / every-step"
 			}
-			if _, twice := all[key]; twice {
-				return nil, nil, usage.Errorf("gate: %s: %s occurs twice", r.Name, key)
+			if q.of[key] != nil {
+				return nil, usage.Errorf("gate: %s: %s occurs twice", r.Name, key)
 			}
-			all[key] = observed{o, row.Steps}
-			keys = append(keys, key)
+			*q.at(key) = observed{o, row.Steps}
 		}
 	}
-	if len(keys) == 0 {
-		return nil, nil, usage.Errorf("gate: %s has no rows", r.Name)
+	if len(q.keys) == 0 {
+		return nil, usage.Errorf("gate: %s has no rows", r.Name)
 	}
-	return all, keys, nil
+	return q, nil
 }
 
 func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
-	old, keys, err := parseCertify(oldRun)
+	old, new, err := both(oldRun, newRun, parseCertify)
 	if err != nil {
 		return nil, err
 	}
-	new, newKeys, err := parseCertify(newRun)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Kind: kindCertify}
-	for _, k := range keys {
-		r.Compared++
-		now, ok := new[k]
-		if !ok {
-			r.moved(k, "row", "present", "missing", "every old row must be in the new run")
-			continue
+	return compareAll(kindCertify, old, new, o, func(r *Report, key string, was, is *observed) []comparison {
+		if is == nil {
+			r.moved(key, "row", "present", "missing", "every old row must be in the new run")
+		} else {
+			r.compareObservable(key, *was, *is, o)
 		}
-		r.compareObservable(k, old[k], now, o)
-	}
-	noteAdded(r, old, newKeys)
-	return r, nil
-}
-
-func noteAdded[V any](r *Report, old map[string]V, newKeys []string) {
-	added := 0
-	for _, k := range newKeys {
-		if _, ok := old[k]; !ok {
-			added++
-		}
-	}
-	if added > 0 {
-		r.note("%d rows of the new run are not in the old one", added)
-	}
+		return nil
+	}, nil), nil
 }
 
 // compareObservable reports the first of verdict, order, constant and errors

@@ -215,11 +215,7 @@ func Compare(old, new Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := kindOf(old)
-	if err != nil {
-		return nil, err
-	}
-	b, err := kindOf(new)
+	a, b, err := both(old, new, kindOf)
 	if err != nil {
 		return nil, err
 	}
@@ -233,6 +229,56 @@ func Compare(old, new Run, o Options) (*Report, error) {
 		return compareCells(old, new, o)
 	}
 	return compareBenchmarks(old, new, o)
+}
+
+// both parses two runs.
+func both[T any](old, new Run, parse func(Run) (T, error)) (a, b T, err error) {
+	if a, err = parse(old); err == nil {
+		b, err = parse(new)
+	}
+	return a, b, err
+}
+
+// quantities are what is compared of a run, by a key that names it.
+type quantities[V any] struct {
+	of          map[string]*V
+	keys        []string // in the order of the run
+	environment environment
+}
+
+func newQuantities[V any]() *quantities[V] {
+	return &quantities[V]{of: make(map[string]*V), environment: make(environment)}
+}
+
+// at is the quantity of a key, a new one if there is none.
+func (q *quantities[V]) at(key string) *V {
+	if q.of[key] == nil {
+		q.of[key] = new(V)
+		q.keys = append(q.keys, key)
+	}
+	return q.of[key]
+}
+
+// compareAll compares each quantity of the old run with that of the new one, which
+// is nil if missing, and decides on all that is to be tested; further, which may be
+// nil, adds to it.
+func compareAll[V any](kind string, old, new *quantities[V], o Options, compare func(r *Report, key string, old, new *V) []comparison, further func(*Report) []comparison) *Report {
+	r := &Report{Kind: kind}
+	var all []comparison
+	for _, key := range old.keys {
+		r.Compared++
+		all = append(all, compare(r, key, old.of[key], new.of[key])...)
+	}
+	if further != nil {
+		all = append(all, further(r)...)
+	}
+	r.decide(all, o.Alpha)
+	r.noteEnvironment(old.environment, new.environment)
+	added := slices.DeleteFunc(slices.Clone(new.keys), func(key string) bool { return old.of[key] != nil })
+	if len(added) > 0 {
+		r.note("%d rows of the new run are not in the old one", len(added))
+	}
+	return r
 }
 
 const (
