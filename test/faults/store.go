@@ -123,10 +123,10 @@ func read(out string) (contents, error) {
 	return c, err
 }
 
-// readFigure takes a figure or table in. PDF files carry the time they were
-// made at.
+// readFigure takes a figure or table in. PDF files and the page carry the time
+// they were made at, or in which the results were.
 func (c *contents) readFigure(path string) error {
-	if filepath.Ext(path) == ".pdf" {
+	if ext := filepath.Ext(path); ext == ".pdf" || ext == ".html" {
 		return nil
 	}
 	data, err := os.ReadFile(path)
