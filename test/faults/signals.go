@@ -20,7 +20,7 @@ const (
 // the figures, and by SIGINT twice.
 func (l *lab) signals() (verdict, error) {
 	out := l.folder("signals")
-	v := verdict{done: "SIGTERM in the reference, among the cells and at the figures: exit code 130, says how to continue"}
+	v := verdict{done: "SIGTERM in the reference, among the cells and at the figures: exit code 143, says how to continue"}
 	g := newGauge(out)
 	half := l.all() / 2
 	for _, at := range []struct {
