@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hambench/internal/table"
 	"hambench/usage"
 )
 
@@ -169,7 +170,7 @@ func printFlags(w io.Writer, fs *flag.FlagSet) {
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
 			about += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		lines := wrap(about, helpWidth-flagColumn)
+		lines := strings.Split(table.Wrap(about, helpWidth-flagColumn), "\n")
 		if utf8.RuneCountInString(head) > flagColumn-4 {
 			fmt.Fprintf(w, "%s  %s\n", title, head)
 			title, head = "", ""
@@ -179,18 +180,6 @@ func printFlags(w io.Writer, fs *flag.FlagSet) {
 			title, head = "", ""
 		}
 	})
-}
-
-// wrap breaks a text into lines of at most so many characters, between words.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	return append(lines, line)
 }
 
 // flagSet returns an empty set of flags for the command.
