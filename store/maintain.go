@@ -75,18 +75,26 @@ type Merged struct {
 	Corruptions []*Corruption // of the other stores, not quarantined there; left where they are
 }
 
-// Merge adds to the store the results, exact errors, references and manifests
-// of the stores in the given folders that it does not have. A record that
-// differs from the store's own on the same machine is a *Conflict; of two
-// manifests of one key the newer counts.
-func (s *Store) Merge(dirs ...string) (m Merged, err error) {
+// Published are the kinds of records that figures, tables and claims are drawn
+// from, and Shared those that save other stores work: references, too, which
+// hold draws and are a hundred times as large.
+var (
+	Published = []Kind{Result, Exact, Run}
+	Shared    = append([]Kind{Reference}, Published...)
+)
+
+// Merge adds to the store the records of some kinds, such as Shared, of the
+// stores in the given folders that it does not have. A record that differs from
+// the store's own on the same machine is a *Conflict; of two manifests of one
+// key the newer counts.
+func (s *Store) Merge(kinds []Kind, dirs ...string) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	for _, dir := range dirs {
 		from, err := Read(dir, Machine{})
 		if err != nil {
 			return m, err
 		}
-		for _, kind := range []Kind{Reference, Result, Exact, Run} {
+		for _, kind := range kinds {
 			if err := s.mergeKind(from, kind, &m); err != nil {
 				return m, err
 			}

@@ -829,7 +829,7 @@ func TestStoresOfOtherFormatsAreLeftAlone(t *testing.T) {
 		_, read := Read(dir, avx512)
 		_, there := ReadIfThere(dir, avx512)
 		_, verify := Verify(dir)
-		_, merge := openStore(t, t.TempDir()).Merge(dir)
+		_, merge := openStore(t, t.TempDir()).Merge(Shared, dir)
 		for _, err := range []error{open, read, there, verify, merge} {
 			var bad *usage.Error // the driver's exit code 2
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
@@ -907,9 +907,14 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	put(t, b, record(Part, 1))
 	want := map[Kind]int{Result: 3, Exact: 3, Reference: 3, Run: 2}
 	for _, added := range []map[Kind]int{want, {}} {
-		if m, err := a.Merge(two); !maps.Equal(m.Added, added) || len(m.Corruptions) != 0 || err != nil {
+		if m, err := a.Merge(Shared, two); !maps.Equal(m.Added, added) || len(m.Corruptions) != 0 || err != nil {
 			t.Errorf("merged %+v, %v; want %v", m, err, added)
 		}
+	}
+	published := openStore(t, t.TempDir())
+	without := map[Kind]int{Result: 4, Exact: 4, Run: 3} // the one of two machines twice, and the latest manifests
+	if m, err := published.Merge(Published, two); err != nil || !maps.Equal(m.Added, without) {
+		t.Errorf("published %+v, %v; want %v", m, err, without)
 	}
 	for _, kind := range kinds {
 		if r, ok := a.Get(kind, record(kind, 3).Key); !ok || !same(r, record(kind, 3)) {
@@ -918,7 +923,7 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	}
 	writeBytes(t, filepath.Join(two, segmentFolder, "foreign"+segmentSuffix), []byte("{}\n"))
 	flip(t, filepath.Join(two, "references", record(Reference, 3).fileName()))
-	if m, err := a.Merge(two); err != nil || len(m.Corruptions) != 2 || len(m.Added) != 0 {
+	if m, err := a.Merge(Shared, two); err != nil || len(m.Corruptions) != 2 || len(m.Added) != 0 {
 		t.Errorf("merged %+v, %v; want the foreign line and the reference reported", m, err)
 	}
 	if rep, err := Verify(two); err != nil || len(rep.Quarantined) != 0 {
@@ -933,7 +938,7 @@ func TestMergeOfADifferingRecordNamesBothStores(t *testing.T) {
 		put(t, a, record(kind, 1))
 		put(t, b, with(record(kind, 1), avx512, `"other"`, 0))
 		var conflict *Conflict
-		if _, err := a.Merge(two); !errors.As(err, &conflict) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
+		if _, err := a.Merge(Shared, two); !errors.As(err, &conflict) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
 			t.Errorf("merge of a differing %s: %v; want a conflict that names both stores", kind, err)
 		}
 		if rep, err := Verify(one); err != nil || !rep.OK() {
@@ -947,7 +952,7 @@ func TestMergeTakesTheNewerManifest(t *testing.T) {
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, record(Run, 1), with(record(Run, 2), avx512, `"newer"`, 5))
 	put(t, b, with(record(Run, 1), neon, `"newer"`, 5), record(Run, 2))
-	if m, err := a.Merge(two); err != nil || m.Added[Run] != 1 {
+	if m, err := a.Merge(Shared, two); err != nil || m.Added[Run] != 1 {
 		t.Errorf("merged %+v, %v; want one manifest", m, err)
 	}
 	for number := 1; number <= 2; number++ {

@@ -84,7 +84,7 @@ func (f *selection) evidence(stderr io.Writer) (s *store.Store, done func() erro
 	}
 	done = func() error { s.Close(); return os.RemoveAll(dir) }
 	if s, err = store.Open(dir, sweep.Here()); err == nil && absent == nil {
-		_, err = s.Merge(storePath(f.out))
+		_, err = s.Merge(store.Published, storePath(f.out))
 	}
 	return s, done, err
 }

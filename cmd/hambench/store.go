@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -37,9 +38,9 @@ an error that names both. What cannot be used in another folder is listed and
 left there; the exit code is then 1.`
 )
 
-// storeArgs parses --out and returns it with the arguments.
-func storeArgs(c *command, stdout io.Writer, args []string) (out string, rest []string, err error) {
-	fs := c.flagSet()
+// storeArgs parses --out, beside a command's own flags, and returns it with the
+// arguments.
+func storeArgs(c *command, fs *flag.FlagSet, stdout io.Writer, args []string) (out string, rest []string, err error) {
 	fs.StringVar(&out, "out", defaultOut, "`DIR` folder of results and figures")
 	rest, err = c.parse(fs, stdout, args)
 	if err == nil && out == "" {
@@ -49,7 +50,7 @@ func storeArgs(c *command, stdout io.Writer, args []string) (out string, rest []
 }
 
 func runStoreVerify(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	out, _, err := storeArgs(c, stdout, args)
+	out, _, err := storeArgs(c, c.flagSet(), stdout, args)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,9 @@ func countKinds(n map[store.Kind]int) string {
 }
 
 func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	out, from, err := storeArgs(c, stdout, args)
+	fs := c.flagSet()
+	published := fs.Bool("published", false, "leave out references, which hold draws: figures, tables and claims need none")
+	out, from, err := storeArgs(c, fs, stdout, args)
 	if err != nil {
 		return err
 	}
@@ -114,7 +117,11 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 		return err
 	}
 	defer s.Close()
-	m, err := s.Merge(from...)
+	kinds := store.Shared
+	if *published {
+		kinds = store.Published
+	}
+	m, err := s.Merge(kinds, from...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(stdout, "not merged: %v\n", t)
 	}
@@ -126,7 +133,7 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 }
 
 func runStoreStats(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	out, _, err := storeArgs(c, stdout, args)
+	out, _, err := storeArgs(c, c.flagSet(), stdout, args)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func sharded(ctx context.Context, w io.Writer, dir string, source *models.Source
 	if err != nil {
 		return nil, err
 	}
-	merged, err := all.Merge(parts...)
+	merged, err := all.Merge(store.Shared, parts...)
 	fmt.Fprintf(w, "merged: %d results\n", merged.Added[store.Result])
 	return all, err
 }
