@@ -296,7 +296,7 @@ func drawScores(d *drawing) error {
 	if slices.ContainsFunc(d.results, func(r bench.Result) bool { return r.Diverged }) {
 		splitsMinor = 0
 	}
-	setups := slices.Clone(paper.Setups)
+	setups := paper.Setups()
 	for _, r := range d.results {
 		if set := r.Cell.Dataset; !slices.ContainsFunc(setups, func(s paper.Setup) bool { return s.Dataset == set }) {
 			data, _ := d.plan.Dataset(set)

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func verdictOf(t *testing.T, id string, e *Evidence) Finding {
 func TestEveryClaimHoldsWhereItShould(t *testing.T) {
 	for _, d := range Decide(Claims(), inventedTruth().evidence()) {
 		want := Confirmed
-		if d.By == ByChen {
+		if d.By == "Chen et al. 2015" {
 			want = Refuted
 		}
 		if d.Verdict != want {
@@ -263,7 +264,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 	}
 	for _, c := range Claims() {
 		against := Refuted
-		if c.By == ByChen {
+		if c.By == "Chen et al. 2015" {
 			against = Confirmed
 		}
 		if !seen[c.ID][against] || !seen[c.ID][NotDecided] {
@@ -443,8 +444,19 @@ func TestIDsAreUniqueAndTextsComplete(t *testing.T) {
 			t.Errorf("%s appears twice", c.ID)
 		}
 		seen[c.ID] = true
-		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" {
-			t.Errorf("%s: %+v: want every text", c.ID, c)
+		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || c.Decide == nil {
+			t.Errorf("%s: %+v: want every text, and a decider", c.ID, c)
 		}
+	}
+	if len(seen) != len(deciders) {
+		t.Errorf("%d claims and %d deciders: want one for each", len(seen), len(deciders))
+	}
+	for _, c := range parsedClaims().Claim {
+		os.Expand(c.Test, func(name string) string {
+			if parsedClaims().Phrase[name] == "" {
+				t.Errorf("%s: no phrase is called %q", c.ID, name)
+			}
+			return ""
+		})
 	}
 }

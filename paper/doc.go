@@ -1,7 +1,7 @@
 // Package paper holds what Franzese et al. 2022 published and claim, and
 // decides each claim with numbers.
 //
-// Published has the numbers of the paper's tables. Claims has its claims, and
+// Published has the numbers of the paper's tables (published.toml). Claims has its claims, and
 // those of others about the same questions. A Claim is a value: what is said,
 // who says it and where, how it is tested, and a function Decide that reads the
 // Evidence and returns a Finding: a verdict and the numbers behind it. To test

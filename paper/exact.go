@@ -14,24 +14,12 @@ import (
 	"hambench/certify"
 )
 
-// How the exact tests are done, for the page.
-const (
-	exactly    = "Exact errors of the stationary law (certify, no Monte Carlo) on a Gaussian problem with batches of unequal curvature and on a scalar problem that is not Gaussian. "
-	withinOf   = "An order counts as the stated one within 0.3."
-	worstOf    = "The order is that of the worst observable of (θ, r). "
-	computeAll = reproduce + "claims"
-)
+const computeAll = reproduce + "claims"
 
-// fullBatchOrder is the claim that an integrator has a certain order with
-// the full batch.
-func fullBatchOrder(name string, order float64, where string) Claim {
-	return Claim{
-		ID: "order-" + name, By: ByPaper,
-		Statement: fmt.Sprintf("%s has ergodic order %g with the full batch.", name, order),
-		Where:     where,
-		Test:      exactly + worstOf + withinOf,
-		Decide:    func(e *Evidence) Finding { return between(e.fullBatch(name), order, order) },
-	}
+// fullBatchOrder decides that an integrator has a certain order with the full
+// batch.
+func fullBatchOrder(name string, order float64) func(e *Evidence) Finding {
+	return func(e *Evidence) Finding { return between(e.fullBatch(name), order, order) }
 }
 
 // fullBatch returns the smallest order of an integrator with the full batch

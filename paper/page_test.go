@@ -11,10 +11,10 @@ import (
 )
 
 var someDecisions = []Decision{
-	{Claim{ID: "one", By: ByPaper, Statement: "A is below B.", Where: "Section 1", Test: "Look."},
+	{Claim{ID: "one", By: "paper", Statement: "A is below B.", Where: "Section 1", Test: "Look."},
 		Finding{Verdict: Confirmed, Summary: "A = 1 | B = 2", Detail: "C does not matter.", Numbers: []Number{{"A", 1, "1"}, {"B", certify.Number(math.Inf(1)), "exact"}}}},
-	{Claim{ID: "two", By: ByChen, Statement: "B is below A.", Where: "Section 2", Test: "Look."}, Finding{Verdict: Refuted, Summary: "it is not"}},
-	{Claim{ID: "three", By: ByUs, Statement: "Who knows?", Where: "nowhere", Test: "Wait."}, unavailable("hambench reproduce --only one")},
+	{Claim{ID: "two", By: "Chen et al. 2015", Statement: "B is below A.", Where: "Section 2", Test: "Look."}, Finding{Verdict: Refuted, Summary: "it is not"}},
+	{Claim{ID: "three", By: "not in the paper", Statement: "Who knows?", Where: "nowhere", Test: "Wait."}, unavailable("hambench reproduce --only one")},
 }
 
 func TestTextHasEveryClaim(t *testing.T) {

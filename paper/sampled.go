@@ -13,17 +13,6 @@ import (
 	"hambench/certify"
 )
 
-// How sampled distances are compared, for the page.
-const (
-	inRatios        = "Kolmogorov distances of two chains are compared by their ratio (means are of its logarithm). "
-	bySets          = "Chains on one data set share its data and its reference, so they are averaged, and the 99 % interval is Student's over data sets. A data set whose reference failed a check of its own is left out. "
-	atRight         = "A chain is where right ones are if its distance is at most 1.645 σ above the mean self-distance (1 right chain in 20 is not), σ the standard deviation with which the distance of a right chain, a mean over the test inputs, scatters; the band that is drawn is of one predicted value, and several times as wide. "
-	withinMargin    = "Confirmed if the interval lies between 1/1.1 and 1.1, refuted if it lies outside."
-	casesOfFriction = "Cells of the study friction (leapfrog), a case for each data set, split, batch size and step at which some chain stays finite. A friction is acceptable there if its chain stays finite and its distance exceeds that of the best by no more than 3 σ, or than a quarter. "
-
-	finite = "A diverged chain has no accuracy: such pairs are left out, and counted as statements about stability. "
-)
-
 // margin is the ratio up to which two distances count as alike: about three
 // standard deviations of a right chain's.
 const margin = 1.1

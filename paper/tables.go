@@ -18,22 +18,6 @@ const paperSplits = 5
 // be below the true one.
 const rounding = 0.005
 
-// scoreTable is the claim that a table of scores can be repeated.
-func scoreTable(id, what, where string) Claim {
-	return Claim{
-		ID: "table-" + id, By: ByPaper,
-		Statement: what + " are those of the paper's table, for SHMC (leapfrog) and SGHMC.",
-		Where:     where,
-		Test: "Differences from the paper's means in units of its standard deviations over 5 splits (printed to two digits: the upper end). " +
-			"Refuted if one exceeds what Student's law allows for the means of our splits and of the paper's five, at 1 % in all (Bonferroni). " + together +
-			"Confirmed if neither does and every difference is within 2.",
-		Decide: func(e *Evidence) Finding { return e.decideTable(id, inDeviations) },
-	}
-}
-
-// together is how a table's numbers are judged as a whole, for the page.
-const together = "Refuted, too, if together they lean to one side: the numbers of a data set are averaged (larger meaning worse), as they come from the same splits, and the sum over data sets exceeds 2.58 of its standard deviations (1 %); open beyond 1.96, or if six or more data sets lie on one side. "
-
 // tableEntry is a number of a table beside ours.
 type tableEntry struct {
 	Published
