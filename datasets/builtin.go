@@ -14,38 +14,17 @@ func generator(set uint64) *rand.Rand { return rand.New(rand.NewPCG(builtinSeed,
 
 func round6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
-// toySet has the two observations of the paper's appendix "Toy example",
-// x = (4, −3.2), with σ_x² = 2.
-func toySet() Dataset {
-	d := Dataset{
-		Name: "toy", Label: "Toy", About: "two observations of a normal mean (built in)", NoiseVariance: 2, Model: "toy",
-		Make: func(s *Set) { s.Y = []float64{4, -3.2} },
-	}
-	return d.oneSplit(Shape{Task: Regression, TrainRows: 2}, 0)
-}
-
-// oneSplit makes the set one that is used as it is, in one split: the first
-// rows train, the others test.
-func (d Dataset) oneSplit(shape Shape, test int) Dataset {
-	d.Shape, d.TestRows, d.Rows = shape, test, shape.TrainRows+test
-	d.Plain, d.Splits, d.Divide = true, 1, fixedSplit(d.Rows, d.TrainRows)
-	return d
+// makers make the built-in sets of builtin.toml.
+var makers = map[string]func(*Set){
+	"toy":    func(s *Set) { s.Y = []float64{4, -3.2} },
+	"linear": makeLinear, "logistic": makeLogistic, "teacher-reg": makeTeacherReg, "teacher-cls": makeTeacherCls,
 }
 
 // linearReach is how far the test inputs go: they cover [−1.2, 1.2].
 const linearReach = 1.2
 
-// linearSet is a smooth function with noise of variance 0.1 (the paper's
-// likelihood; it does not state its function). Training inputs are uniform on
+// makeLinear draws a smooth function with noise. Training inputs are uniform on
 // [−1, 0] and [0.4, 1]; test inputs lie evenly.
-func linearSet() Dataset {
-	d := Dataset{
-		Name: "linear", Label: "Synthetic (linear)", About: "one-dimensional synthetic regression (built in)",
-		NoiseVariance: 0.1, Model: "linear", Make: makeLinear,
-	}
-	return d.oneSplit(Shape{Task: Regression, TrainRows: 128, Features: 1}, 200)
-}
-
 func makeLinear(s *Set) {
 	rng := generator(1)
 	for len(s.X) < s.TrainRows {
@@ -60,17 +39,9 @@ func makeLinear(s *Set) {
 	}
 }
 
-// logisticSet draws labels with P(1 | x) = 1/(1 + exp(0.5 − 1.5x)). Inputs lie
+// makeLogistic draws labels with P(1 | x) = 1/(1 + exp(0.5 − 1.5x)). Inputs lie
 // to one side of 0, so that the posterior's intercept and slope are
 // correlated.
-func logisticSet() Dataset {
-	d := Dataset{
-		Name: "logistic", Label: "Logistic regression", About: "one-dimensional logistic regression (built in)",
-		Model: "logistic", Make: makeLogistic,
-	}
-	return d.oneSplit(Shape{Task: Classification, TrainRows: 100, Features: 1, Classes: 2}, 100)
-}
-
 func makeLogistic(s *Set) {
 	rng := generator(2)
 	for range s.TrainRows {
@@ -99,15 +70,8 @@ func bernoulli(rng *rand.Rand, z float64) int {
 	return 0
 }
 
-// teacherReg is a random network with Gaussian noise, of the sizes of Boston:
-// its values have variance 1 − σ², the targets 1.
-func teacherReg() Dataset {
-	return Dataset{
-		Name: "teacher-reg", Label: "Teacher network, regression (built in)", About: "regression on a random network, sizes as Boston (built in)",
-		NoiseVariance: 0.2, Model: "bnn", Make: makeTeacherReg,
-	}.published(506, 13)
-}
-
+// makeTeacherReg draws the values of a random network with Gaussian noise: they
+// have variance 1 − σ², the targets 1.
 func makeTeacherReg(s *Set) {
 	rng := generator(3)
 	s.X = inputs(rng, s.Rows, s.Features)
@@ -120,16 +84,7 @@ func makeTeacherReg(s *Set) {
 // teacherMargin is the deviation of the teacher's logits.
 const teacherMargin = 3
 
-// teacherCls draws labels from a random network's logits. It has the sizes of
-// Ionosphere.
-func teacherCls() Dataset {
-	return Dataset{
-		Name: "teacher-cls", Label: "Teacher network, 2 classes (built in)", About: "classification by a random network, sizes as Ionosphere (built in)",
-		Shape: Shape{Task: Classification, TrainRows: 301, Features: 34, Classes: 2},
-		Rows:  351, TestRows: 34, Model: "bnn", Make: makeTeacherCls,
-	}
-}
-
+// makeTeacherCls draws labels from a random network's logits.
 func makeTeacherCls(s *Set) {
 	rng := generator(4)
 	s.X = inputs(rng, s.Rows, s.Features)

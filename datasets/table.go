@@ -31,14 +31,6 @@ func (e *ParseError) Error() string {
 	return text
 }
 
-// The formats of the published files: numbers, the last one the target, or
-// numbers and the name of a class (of Ionosphere, b is bad and g is good).
-var (
-	parseRegression = rowsOf()
-	parseIonosphere = rowsOf("b", "g")
-	parseVehicle    = rowsOf("bus", "opel", "saab", "van")
-)
-
 // rowsOf returns the parser of files without a header whose last column is the
 // target, which names one of the classes if there are any; they are in order.
 func rowsOf(classes ...string) func(s *Set, files [][]byte, names []string) error {
