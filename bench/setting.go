@@ -101,11 +101,8 @@ func newProblem(data datasets.Registry, all models.Registry, x Setting) (problem
 		return problem{}, err
 	}
 	d.Model = models.WithHidden(cmp.Or(x.Model, d.Model), x.Hidden)
-	m, err := all.Lookup(d.Model)
-	if err != nil {
-		return problem{}, err
-	}
-	return problem{d, m.Exact}, m.Check(d.Name, d.Shape)
+	m, err := all.For(d.Model, d.Name, d.Shape)
+	return problem{d, m.Exact}, err
 }
 
 // cell fills in the defaults and what follows from the problem. The reference

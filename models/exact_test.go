@@ -91,12 +91,12 @@ func TestAffineIsTheGradient(t *testing.T) {
 // frequencies err by about 1/√256, and 5 deviations are allowed).
 func TestFeaturesApproximateTheKernel(t *testing.T) {
 	x := []float64{-1, -0.9, -0.3, 0, 0.25, 1.1}
-	phi := features(x, frequencies())
+	phi := cosines(x, 1)
 	for i, a := range x {
 		for j, b := range x {
-			got := dot(phi[i*linearDim:(i+1)*linearDim], phi[j*linearDim:(j+1)*linearDim])
+			got := dot(phi[i*trigonometric:(i+1)*trigonometric], phi[j*trigonometric:(j+1)*trigonometric])
 			want := math.Exp(-(a - b) * (a - b) / (2 * linearLengthScale * linearLengthScale))
-			if math.Abs(got-want) > 5/math.Sqrt(linearDim) {
+			if math.Abs(got-want) > 5/math.Sqrt(trigonometric) {
 				t.Errorf("kernel at %g, %g is %.3f: want %.3f", a, b, got, want)
 			}
 		}
@@ -117,10 +117,17 @@ func TestLinearPosteriorAgainstKernelView(t *testing.T) {
 	if len(mean) != 200 || len(sd) != 200 || target.Outputs() != 200 {
 		t.Fatalf("%d means, %d deviations, %d outputs: want 200", len(mean), len(sd), target.Outputs())
 	}
-	omega := frequencies()
-	train := features(s.TrainX, omega)
+	checkKernelView(t, target.(Analytic), s, cosines, trigonometric)
+}
+
+// checkKernelView compares marginals with those of the Gaussian process whose
+// kernel is the inner product of dim features.
+func checkKernelView(t *testing.T, target Analytic, s *datasets.Split, features func(x []float64, width int) []float64, dim int) {
+	t.Helper()
+	mean, sd := target.PredictiveMarginals()
+	train, test := features(s.TrainX, s.Features), features(s.TestX, s.Features)
 	n := len(s.TrainY)
-	row := func(phi []float64, i int) []float64 { return phi[i*linearDim : (i+1)*linearDim] }
+	row := func(phi []float64, i int) []float64 { return phi[i*dim : (i+1)*dim] }
 	gram := make([][]float64, n)
 	for i := range gram {
 		for j := range n {
@@ -129,19 +136,32 @@ func TestLinearPosteriorAgainstKernelView(t *testing.T) {
 		gram[i][i] += s.NoiseVariance
 	}
 	alpha := solve(gram, s.TrainY)
-	for i := 0; i < 200; i += 37 {
-		phi := features(s.TestX[i:i+1], omega)
+	for i := 0; i < len(mean); i += 37 {
+		phi := row(test, i)
 		k := make([]float64, n)
 		for j := range k {
 			k[j] = dot(phi, row(train, j))
 		}
 		if want := dot(k, alpha); math.Abs(mean[i]-want) > 1e-9 {
-			t.Errorf("mean at %g is %.12g: want %.12g", s.TestX[i], mean[i], want)
+			t.Errorf("mean at row %d is %.12g: want %.12g", i, mean[i], want)
 		}
 		if want := math.Sqrt(dot(phi, phi) - dot(k, solve(gram, k))); math.Abs(sd[i]-want) > 1e-9 {
-			t.Errorf("deviation at %g is %.12g: want %.12g", s.TestX[i], sd[i], want)
+			t.Errorf("deviation at row %d is %.12g: want %.12g", i, sd[i], want)
 		}
 	}
+}
+
+// On several inputs the features are an intercept and the inputs.
+func TestLinearPosteriorOnSeveralInputs(t *testing.T) {
+	s := builtin(t, "teacher-reg")
+	target, err := Builtin().New("linear", s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if target.Dim() != s.Features+1 {
+		t.Fatalf("%d parameters: want %d slopes and an intercept", target.Dim(), s.Features)
+	}
+	checkKernelView(t, target.(Analytic), s, withOnes, target.Dim())
 }
 
 // solve is Gaussian elimination with pivoting.
@@ -224,7 +244,7 @@ func TestLinearOnEverySetOfKernels(t *testing.T) {
 	for _, set := range kernel.Sets() {
 		target := newLinearOn(t, s, set)
 		for _, rows := range rowsOf(target.Rows()) {
-			theta, g, want := normals(r, linearDim), make([]float64, linearDim), make([]float64, linearDim)
+			theta, g, want := normals(r, trigonometric), make([]float64, trigonometric), make([]float64, trigonometric)
 			target.Gradient(g, theta, rows)
 			plain.Gradient(want, theta, rows)
 			if d := distance(g, want); d > 1e-13*norm(want)*16 { // √256 roundings
@@ -251,7 +271,7 @@ func BenchmarkLinearGradient(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	theta, g := make([]float64, linearDim), make([]float64, linearDim)
+	theta, g := make([]float64, trigonometric), make([]float64, trigonometric)
 	for b.Loop() {
 		target.Gradient(g, theta, Rows{8, 16, 32})
 	}

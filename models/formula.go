@@ -25,6 +25,8 @@ const (
 	gaussianDensity = "-sum((y - f(x))**2) / (2 * noise_variance) - sum(theta**2) / 2"
 	softmaxDensity  = "sum(f(x)[y] - log(sum(exp(f(x))))) - sum(theta**2) / 2"
 	binaryDensity   = "sum(y * f(x) - log(1 + exp(f(x)))) - sum(theta**2) / 2"
+
+	affinePredictor = "theta[0] + theta[1:] @ x"
 )
 
 // Formula implements Described.
@@ -47,15 +49,16 @@ func (t *bnn) Formula() Formula {
 
 // Formula implements Described.
 func (t *logistic) Formula() Formula {
-	return Formula{LogDensity: binaryDensity, Predictor: "theta[0] + theta[1:] @ x", Outputs: "1 / (1 + exp(-f(x)))", Numbers: map[string]any{}}
+	return Formula{LogDensity: binaryDensity, Predictor: affinePredictor, Outputs: "1 / (1 + exp(-f(x)))", Numbers: map[string]any{}}
 }
 
 // Formula implements Described.
 func (t *linear) Formula() Formula {
-	return Formula{
-		LogDensity: gaussianDensity, Predictor: "sqrt(2 / 256) * sum(theta * cos(frequencies * x - pi / 4))", Outputs: "f(x)",
-		Numbers: map[string]any{"frequencies": frequencies(), "noise_variance": t.variance},
+	out := Formula{LogDensity: gaussianDensity, Predictor: affinePredictor, Outputs: "f(x)", Numbers: map[string]any{"noise_variance": t.variance}}
+	if t.split.Features == 1 {
+		out.Predictor, out.Numbers["frequencies"] = "sqrt(2 / 256) * sum(theta * cos(frequencies * x - pi / 4))", frequencies()
 	}
+	return out
 }
 
 // Formula implements Described.

@@ -14,21 +14,22 @@ import (
 	"hambench/internal/kernel"
 )
 
-// The features of the linear model (paper, appendix "Synthetic regression
-// example"). The frequencies are draws from N(0, 1/ℓ²), so that the prior of f
-// approximates a Gaussian process with the kernel exp(−(x − x')²/2ℓ²).
+// The features of the linear model on one input (paper, appendix "Synthetic
+// regression example"). The frequencies are draws from N(0, 1/ℓ²), so that the
+// prior of f approximates a Gaussian process with the kernel exp(−(x − x')²/2ℓ²).
 const (
-	linearDim         = 256
+	trigonometric     = 256
 	linearLengthScale = 0.1  // ℓ, in units of x; the paper does not state it
 	linearSeed        = 2022 // of the frequencies
 )
 
-// linear is f(x) = wᵀφ(x), φ_d(x) = √(2/D) cos(ω_d x − π/4), with Gaussian noise
-// and the prior N(0, I) on w. The posterior is N(m, P⁻¹), P = I + ΦᵀΦ/σ²,
-// m = P⁻¹Φᵀy/σ².
+// linear is f(x) = wᵀφ(x) with Gaussian noise and the prior N(0, I) on w. On one
+// input φ_d(x) = √(2/D) cos(ω_d x − π/4), on more φ(x) = (1, x). The posterior is
+// N(m, P⁻¹), P = I + ΦᵀΦ/σ², m = P⁻¹Φᵀy/σ².
 type linear struct {
 	scores
 	listed
+	dim      int
 	variance float64 // σ²
 	phi      column[float64]
 	minusY   column[float64]
@@ -40,10 +41,13 @@ type linear struct {
 }
 
 func newLinear(s *datasets.Split, o Options) (Target, error) {
-	rows, omega, minusY := s.TrainRows(), frequencies(), slices.Clone(s.TrainY)
+	rows, dim, phi, minusY := s.TrainRows(), features(s.Shape()), withOnes, slices.Clone(s.TrainY)
+	if s.Features == 1 {
+		phi = cosines
+	}
 	floats.Scale(-1, minusY)
 	t := &linear{
-		scores: scores{s}, listed: listed{rows: rows}, variance: s.NoiseVariance, minusY: newColumn(minusY, 1), test: features(s.TestX, omega),
+		scores: scores{s}, listed: listed{rows: rows}, dim: dim, variance: s.NoiseVariance, minusY: newColumn(minusY, 1), test: phi(s.TestX, s.Features),
 		kernels: kernel.Default(), programs: make([]*linearPrograms, rows+1), frame: make([][]float64, slotCount),
 	}
 	if o.Plain {
@@ -51,23 +55,34 @@ func newLinear(s *datasets.Split, o Options) (Target, error) {
 	}
 	t.frame[slotResidual] = kernel.Aligned[float64](rows)
 	// Aligned, with room for a list of all rows.
-	t.phi = column[float64]{linearDim, features(s.TrainX, omega), kernel.Aligned[float64](2 * rows * linearDim)[:rows*linearDim]}
+	t.phi = newColumn(phi(s.TrainX, s.Features), dim)
+	t.phi.now = kernel.Aligned[float64](2 * rows * dim)[:rows*dim]
 	t.Arrange(nil)
 	return t, nil
+}
+
+// features is the number of features of the linear model.
+func features(s datasets.Shape) int {
+	if s.Features == 1 {
+		return trigonometric
+	}
+	return s.Features + 1
 }
 
 // frequencies are rounded, so that they are the same numbers on processors
 // whose arithmetic differs in the last bits.
 func frequencies() []float64 {
 	rng := rand.New(rand.NewPCG(linearSeed, 0))
-	omega := make([]float64, linearDim)
+	omega := make([]float64, trigonometric)
 	for d := range omega {
 		omega[d] = math.Round(rng.NormFloat64()/linearLengthScale*1e6) / 1e6
 	}
 	return omega
 }
 
-func features(x, omega []float64) []float64 {
+// cosines are the trigonometric features of rows of one input.
+func cosines(x []float64, _ int) []float64 {
+	omega := frequencies()
 	phi := make([]float64, 0, len(x)*len(omega))
 	for _, v := range x {
 		for _, w := range omega {
@@ -78,8 +93,8 @@ func features(x, omega []float64) []float64 {
 }
 
 func (t *linear) Name() string { return "linear" }
-func (t *linear) Dim() int     { return linearDim }
-func (t *linear) Outputs() int { return len(t.test) / linearDim }
+func (t *linear) Dim() int     { return t.dim }
+func (t *linear) Outputs() int { return len(t.test) / t.dim }
 
 func (t *linear) Arrange(order []int) {
 	t.phi.arrange(order)
@@ -93,7 +108,7 @@ func (t *linear) Gather(index []int, weights []float64) {
 }
 
 func (t *linear) Potential(theta []float64) float64 {
-	checkLen(linearDim, theta)
+	checkLen(t.dim, theta)
 	var squares float64
 	for i, y := range t.minusY.now[:t.rows] {
 		r := dot(t.phi.row(i), theta) + y
@@ -103,41 +118,41 @@ func (t *linear) Potential(theta []float64) float64 {
 }
 
 func (t *linear) Gradient(g, theta []float64, rows Rows) {
-	checkLen(linearDim, g, theta)
+	checkLen(t.dim, g, theta)
 	t.derive(g, theta, rows, true)
 }
 
 func (t *linear) HessianVector(hv, theta, v []float64, rows Rows) {
-	checkLen(linearDim, hv, theta, v)
+	checkLen(t.dim, hv, theta, v)
 	t.derive(hv, v, rows, false)
 }
 
 func (t *linear) Predict(dst, theta []float64) {
-	checkLen(linearDim, theta)
+	checkLen(t.dim, theta)
 	checkLen(t.Outputs(), dst)
 	for i := range dst {
-		dst[i] = dot(t.test[i*linearDim:(i+1)*linearDim], theta)
+		dst[i] = dot(t.test[i*t.dim:(i+1)*t.dim], theta)
 	}
 }
 
-func (t *linear) DrawPrior(dst []float64) { checkLen(linearDim, dst) }
+func (t *linear) DrawPrior(dst []float64) { checkLen(t.dim, dst) }
 
 func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 	t.check(rows)
 	w := rows.Scale / t.variance
-	precision, shift = make([]float64, linearDim*linearDim), make([]float64, linearDim)
+	precision, shift = make([]float64, t.dim*t.dim), make([]float64, t.dim)
 	for i := rows.Lo; i < rows.Hi; i++ {
 		phi, v := t.phi.row(i), t.weight(i)
 		for d, p := range phi {
-			addOuter(precision[d*linearDim:(d+1)*linearDim], v, p, phi)
+			addOuter(precision[d*t.dim:(d+1)*t.dim], v, p, phi)
 		}
 		floats.AddScaled(shift, -w*v*t.minusY.now[i], phi)
 	}
 	for i := range precision { // scaled last: so it is symmetric to the bit
 		precision[i] *= w
 	}
-	for d := range linearDim {
-		precision[d*linearDim+d]++
+	for d := range t.dim {
+		precision[d*t.dim+d]++
 	}
 	return precision, shift
 }
@@ -168,21 +183,21 @@ func (t *linear) posterior() *linearLaw {
 	}
 	precision, shift := t.Affine(Rows{0, t.rows, 1})
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(linearDim, precision)) {
+	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) {
 		panic("models: posterior precision is not positive definite") // it is at least I
 	}
 	var m mat.VecDense
-	if err := chol.SolveVecTo(&m, mat.NewVecDense(linearDim, shift)); err != nil {
-		panic("models: " + err.Error()) // its condition is below 1e5
+	if err := chol.SolveVecTo(&m, mat.NewVecDense(t.dim, shift)); err != nil {
+		panic("models: " + err.Error()) // its condition is far below 1e16
 	}
 	var u mat.TriDense
 	chol.UTo(&u)
 	law := &linearLaw{mean: m.RawVector().Data, factor: u.RawTriangular()}
 	for i := range t.Outputs() {
-		phi := slices.Clone(t.test[i*linearDim : (i+1)*linearDim])
+		phi := slices.Clone(t.test[i*t.dim : (i+1)*t.dim])
 		law.outputs = append(law.outputs, dot(phi, law.mean))
 		// φᵀP⁻¹φ = |U⁻ᵀφ|²
-		blas64.Trsv(blas.Trans, law.factor, blas64.Vector{N: linearDim, Data: phi, Inc: 1})
+		blas64.Trsv(blas.Trans, law.factor, blas64.Vector{N: t.dim, Data: phi, Inc: 1})
 		law.sdOut = append(law.sdOut, math.Sqrt(2*halfSquares(phi)))
 	}
 	t.law = law
@@ -196,9 +211,9 @@ func (t *linear) PredictiveMarginals() (mean, sd []float64) {
 
 // DrawPosterior stores m + U⁻¹z: its covariance is U⁻¹U⁻ᵀ = P⁻¹.
 func (t *linear) DrawPosterior(dst []float64) {
-	checkLen(linearDim, dst)
+	checkLen(t.dim, dst)
 	law := t.posterior()
-	blas64.Trsv(blas.NoTrans, law.factor, blas64.Vector{N: linearDim, Data: dst, Inc: 1})
+	blas64.Trsv(blas.NoTrans, law.factor, blas64.Vector{N: t.dim, Data: dst, Inc: 1})
 	floats.AddScaled(dst, 1, law.mean)
 }
 
@@ -227,10 +242,21 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 		copy(dst, x)
 		return
 	}
+	if t.dim != trigonometric { // few features: machine kernels want whole vectors of them
+		copy(dst, x)
+		for i := rows.Lo; i < rows.Hi; i++ {
+			r := dot(t.phi.row(i), x)
+			if residual {
+				r += t.minusY.now[i]
+			}
+			floats.AddScaled(dst, rows.Scale/t.variance*t.weight(i)*r, t.phi.row(i))
+		}
+		return
+	}
 	if t.programs[n] == nil {
 		t.programs[n] = newLinearPrograms(t.kernels, n)
 	}
-	t.frame[slotPhi], t.frame[slotMinusY] = t.phi.now[rows.Lo*linearDim:], t.minusY.now[rows.Lo:]
+	t.frame[slotPhi], t.frame[slotMinusY] = t.phi.now[rows.Lo*t.dim:], t.minusY.now[rows.Lo:]
 	t.frame[slotVector], t.frame[slotResult] = x, dst
 	if residual {
 		t.programs[n].residual.Run(t.frame)
@@ -249,15 +275,15 @@ func newLinearPrograms(set *kernel.Set, n int) *linearPrograms {
 	at := func(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }
 	dots := kernel.Product{
 		Form: kernel.ByColumns, M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),
-		Terms: []kernel.Term{{K: linearDim, A: at(slotPhi), ARow: linearDim, B: at(slotVector)}},
+		Terms: []kernel.Term{{K: trigonometric, A: at(slotPhi), ARow: trigonometric, B: at(slotVector)}},
 	}
 	p := &linearPrograms{kernel.NewProgram[float64](set), kernel.NewProgram[float64](set), kernel.NewProgram[float64](set)}
 	p.product.Product(dots)
 	dots.Epilogue = kernel.Add
 	p.residual.Product(dots)
 	p.sum.Product(kernel.Product{
-		M: 1, N: linearDim, Scale: 1, C: at(slotResult), CRow: linearDim, Epilogue: kernel.Add, H: at(slotVector),
-		Terms: []kernel.Term{{K: n, A: at(slotResidual), ARow: n, ACol: 1, B: at(slotPhi), BRow: linearDim}},
+		M: 1, N: trigonometric, Scale: 1, C: at(slotResult), CRow: trigonometric, Epilogue: kernel.Add, H: at(slotVector),
+		Terms: []kernel.Term{{K: n, A: at(slotResidual), ARow: n, ACol: 1, B: at(slotPhi), BRow: trigonometric}},
 	})
 	return p
 }

@@ -24,9 +24,10 @@ type column[T any] struct {
 	now   []T // as arranged, then as gathered
 }
 
-// newColumn returns a column in the order in which it was given.
+// newColumn returns a column in the order in which it was given. Room behind the
+// last row would let a row beyond it pass for one of them.
 func newColumn[T any](given []T, width int) column[T] {
-	return column[T]{width, given, slices.Clone(given)}
+	return column[T]{width, slices.Clip(given), slices.Clone(given)}
 }
 
 // row returns row i of the arrangement, or of the list behind it.

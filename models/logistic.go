@@ -19,7 +19,24 @@ type logistic struct {
 	testX []float64
 }
 
-func newLogistic(s *datasets.Split, _ Options) (Target, error) {
+// ofClasses are the options of the network that more than two classes have in
+// its place: softmax(Wx/√D + b), with the prior N(0, I).
+func ofClasses(o Options) Options {
+	o.Hidden = []int{}
+	return o
+}
+
+func logisticDim(s datasets.Shape, o Options) int {
+	if s.Classes > 2 {
+		return networkDim(s, ofClasses(o))
+	}
+	return s.Features + 1
+}
+
+func newLogistic(s *datasets.Split, o Options) (Target, error) {
+	if s.Classes > 2 {
+		return newBNN(s, ofClasses(o))
+	}
 	dim := s.Features + 1
 	return &logistic{
 		scores: scores{s}, listed: listed{rows: len(s.TrainLabels)}, dim: dim,

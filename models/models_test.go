@@ -80,6 +80,8 @@ func subjects(t testing.TB) []subject {
 		{"bnn/regression", builtin(t, "teacher-reg"), "bnn", Options{Precision: "float64", Hidden: []int{9, 4}}, 1},
 		{"bnn/two classes", builtin(t, "teacher-cls"), "bnn", Options{Precision: "float64", Hidden: []int{6}}, 1},
 		{"bnn/four classes", vehicles(), "bnn", Options{Precision: "float64", Hidden: []int{}}, 1},
+		{"linear/thirteen features", builtin(t, "teacher-reg"), "linear", Options{}, 1},
+		{"logistic/four classes", vehicles(), "logistic", Options{Precision: "float64"}, 1},
 	}
 }
 
@@ -371,8 +373,8 @@ func TestBadRequestsAreUsageErrors(t *testing.T) {
 	}{
 		{"a misspelt model", "bnm", reg, Options{}, `unknown model "bnm" (did you mean bnn?): want one of toy, logistic, linear, bnn`},
 		{"toy on data with features", "toy", reg, Options{}, `model "toy" wants targets without features: data set "teacher-reg"`},
-		{"linear on thirteen features", "linear", reg, Options{}, `wants regression on one feature`},
-		{"logistic on four classes", "logistic", cls, Options{}, `wants features and two classes`},
+		{"linear on classes", "linear", cls, Options{}, `wants regression on features`},
+		{"logistic on a regression", "logistic", reg, Options{}, `wants features and classes`},
 		{"a network without features", "bnn", builtin(t, "toy"), Options{}, `wants features`},
 		{"an unknown precision", "bnn", reg, Options{Precision: "float16"}, `unknown precision "float16"`},
 		{"an empty layer", "bnn", reg, Options{Hidden: []int{50, 0}}, `0 units in hidden layer 2`},

@@ -92,16 +92,16 @@ func Builtin() Registry {
 			Dim: func(datasets.Shape, Options) int { return 1 }, New: newToy,
 		},
 		{
-			Name: "logistic", About: "logistic regression with an intercept", Dataset: "logistic",
-			Wants: "features and two classes", Takes: func(s datasets.Shape) bool { return s.Classes == 2 && s.Features > 0 && s.TrainRows > 0 },
-			Dim: func(s datasets.Shape, _ Options) int { return s.Features + 1 }, New: newLogistic,
+			Name: "logistic", About: "logistic regression with an intercept; on more than two classes, a network without hidden layers", Dataset: "logistic",
+			Wants: "features and classes", Takes: func(s datasets.Shape) bool { return s.Classes >= 2 && s.Features > 0 && s.TrainRows > 0 },
+			Dim: logisticDim, New: newLogistic,
 		},
 		{
-			Name: "linear", About: "linear regression on 256 trigonometric features; exact posterior", Dataset: "linear", Exact: true,
-			Wants: "regression on one feature", Takes: func(s datasets.Shape) bool {
-				return s.Task == datasets.Regression && s.Features == 1 && s.TrainRows > 0
+			Name: "linear", About: "linear regression with an intercept, on a single feature with 256 trigonometric ones of it; exact posterior", Dataset: "linear", Exact: true,
+			Wants: "regression on features", Takes: func(s datasets.Shape) bool {
+				return s.Task == datasets.Regression && s.Features > 0 && s.TrainRows > 0
 			},
-			Dim: func(datasets.Shape, Options) int { return linearDim }, New: newLinear,
+			Dim: func(s datasets.Shape, _ Options) int { return features(s) }, New: newLinear,
 		},
 		{
 			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification; bnn:20,20 has two layers of 20", Dataset: "teacher-reg", Layers: true,
@@ -135,6 +135,25 @@ func (r Registry) Lookup(name string) (Model, error) {
 	m.Name = name
 	m.New = func(s *datasets.Split, o Options) (Target, error) { o.Hidden = hidden; return build(s, o) }
 	m.Dim = func(s datasets.Shape, o Options) int { o.Hidden = hidden; return dim(s, o) }
+	return m, nil
+}
+
+// For returns the model of a name for a data set. One that cannot take the data
+// is a usage error that lists those that can.
+func (r Registry) For(name, dataset string, s datasets.Shape) (Model, error) {
+	m, err := r.Lookup(name)
+	if err != nil {
+		return m, err
+	}
+	if err := m.Check(dataset, s); err != nil {
+		var fit []string
+		for _, other := range r {
+			if other.Check(dataset, s) == nil {
+				fit = append(fit, other.Name)
+			}
+		}
+		return m, usage.Errorf("%w: want one of %s", err, strings.Join(fit, ", "))
+	}
 	return m, nil
 }
 

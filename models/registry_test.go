@@ -46,7 +46,7 @@ func taking(s datasets.Shape) Registry {
 // Which models take a data set is known before it is loaded.
 func TestModelsAreChosenByTheShapeOfData(t *testing.T) {
 	for dataset, want := range map[string]string{
-		"toy": "toy", "linear": "linear bnn", "logistic": "logistic bnn", "boston": "bnn", "ionosphere": "logistic bnn", "vehicle": "bnn",
+		"toy": "toy", "linear": "linear bnn", "logistic": "logistic bnn", "boston": "linear bnn", "ionosphere": "logistic bnn", "vehicle": "logistic bnn",
 	} {
 		d, err := datasets.Builtin().Lookup(dataset)
 		if err != nil {
@@ -58,6 +58,17 @@ func TestModelsAreChosenByTheShapeOfData(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: models %q: want %q", dataset, got, want)
+		}
+	}
+}
+
+func TestAModelThatDoesNotFitIsRefusedWithThoseThatDo(t *testing.T) {
+	for _, c := range []struct{ model, dataset, want string }{
+		{"linear", "vehicle", `model "linear" wants regression on features: data set "vehicle" is a classification with 18 features, 4 classes and 646 training rows: want one of logistic, bnn`},
+		{"logistic", "boston", `data set "boston" is a regression with 13 features, 0 classes and 455 training rows: want one of linear, bnn`},
+	} {
+		if _, err := NewSource(nil, &datasets.Resolver{Offline: true}).Target(t.Context(), c.dataset, 0, c.model, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s on %s: %v: want %s", c.model, c.dataset, err, c.want)
 		}
 	}
 }

@@ -73,7 +73,11 @@ func (s *Source) Target(ctx context.Context, dataset string, split int, model st
 }
 
 func (s *Source) look(ctx context.Context, dataset string, split int, model string) (Model, *datasets.Split, error) {
-	m, err := s.models.Lookup(model)
+	d, err := s.Datasets().Lookup(dataset)
+	if err != nil {
+		return Model{}, nil, err
+	}
+	m, err := s.models.For(model, dataset, d.Shape)
 	if err != nil {
 		return m, nil, err
 	}

@@ -99,7 +99,7 @@ func TestAnExportedProblemHasTheLogDensityInPython(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i, args := range [][]string{
 		{"--dataset", "teacher-reg"}, {"--dataset", "teacher-cls", "--split", "1"}, {"--dataset", "teacher-reg", "--model", "bnn:7,3"},
-		{"--dataset", "teacher-cls", "--model", "logistic"}, {"--dataset", "linear"}, {"--dataset", "logistic"}, {"--dataset", "toy"},
+		{"--dataset", "teacher-cls", "--model", "logistic"}, {"--dataset", "teacher-reg", "--model", "linear"}, {"--dataset", "linear"}, {"--dataset", "logistic"}, {"--dataset", "toy"},
 	} {
 		dir := strconv.Itoa(i)
 		if code, _, stderr := call(t, append([]string{"data", "export", "--to", dir}, args...)...); code != exitOK {

@@ -14,14 +14,14 @@ import numpy as np
 
 
 class Linear:
-    """f(x) = sqrt(2/D) sum(theta cos(frequencies x - pi/4))."""
-
-    constant = 0.0
+    """f(x) = sqrt(2/D) sum(theta cos(frequencies x - pi/4)), or theta[0] + theta[1:] x."""
 
     def __init__(self, numbers):
-        self.frequencies = np.array(numbers["frequencies"])
+        self.frequencies = np.array(numbers.get("frequencies", ()))
 
     def features(self, x):
+        if not len(self.frequencies):
+            return np.column_stack([np.ones(len(x)), x])
         return np.sqrt(2 / len(self.frequencies)) * np.cos(x * self.frequencies - np.pi / 4)
 
     def outputs(self, theta, x):
@@ -74,7 +74,7 @@ class Posterior:
         self.x, self.y, self.test = train[:, :-1], train[:, -1], test[:, :-1]
         numbers = problem["numbers"]
         self.variance, self.dim = numbers["noise_variance"], problem["parameters"]
-        self.model = Linear(numbers) if "frequencies" in numbers else Network(numbers)
+        self.model = Network(numbers) if "widths" in numbers else Linear(numbers)
         value = self.log_density(np.sin(np.arange(1, self.dim + 1)))[0]
         if "len(y)" in problem["log_density"]:
             value -= len(self.y) / 2 * np.log(2 * np.pi * self.variance)

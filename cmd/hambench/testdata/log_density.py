@@ -34,20 +34,18 @@ def network(x):
 
 def scalar(x):
     """f(x) of the models that are no networks."""
-    if problem["model"] == "logistic":
-        return theta[0] + math.fsum(a * b for a, b in zip(theta[1:], x))
-    if problem["model"] == "linear":
+    if "widths" in numbers:
+        return network(x)[0]
+    if "frequencies" in numbers:
         return math.sqrt(2 / 256) * math.fsum(t * math.cos(w * x[0] - math.pi / 4) for t, w in zip(theta, numbers["frequencies"]))
-    if problem["model"] == "toy":
-        return theta[0]
-    return network(x)[0]
+    return theta[0] + math.fsum(a * b for a, b in zip(theta[1:], x))
 
 
 terms = [-t * t / 2 / numbers.get("prior_variance", 1) for t in theta]
 for x, row in zip(xs, rows):
     if problem["task"] == "regression":
         terms.append(-((float(row["y"]) - scalar(x)) ** 2) / (2 * numbers["noise_variance"]))
-    elif problem["model"] == "logistic":
+    elif "widths" not in numbers:
         terms.append(int(row["y"]) * scalar(x) - math.log1p(math.exp(scalar(x))))
     else:
         f = network(x)
