@@ -3,7 +3,6 @@ package figures
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -17,11 +16,20 @@ import (
 // point is the cells at one place of a line, one per split (or seed), and the
 // mean of what was observed.
 type point struct {
+	*group
+	line     string // its name
 	x        float64
 	cell     bench.Cell // the first of the cells
 	expected int
 	results  []bench.Result
 	mean, sd float64 // NaN without values; sd is for fewer than two
+}
+
+// group is what one panel of a sweep shows.
+type group struct {
+	place [2]string  // its row and column
+	first bench.Cell // for what its cells share
+	self  band
 }
 
 // diverged counts the chains that did.
@@ -41,19 +49,6 @@ func (p point) spread() float64 {
 		return 0
 	}
 	return p.sd
-}
-
-// line is one method in a panel.
-type line struct {
-	name   string
-	points []point // by ascending x; one for every x that was asked for
-}
-
-// group is what one panel of a sweep shows.
-type group struct {
-	cell  bench.Cell // its first, for what they share
-	lines []line
-	self  band
 }
 
 // band is the self-distance: a mean with its 5 and 95 % quantiles. All are NaN
@@ -94,6 +89,7 @@ type sweep struct {
 	rows, columns []string // what panels have in common
 	names         []string // of lines
 	groups        map[[2]string]*group
+	points        []*point // row by row, line by line, by ascending x; one for every x that was asked for
 }
 
 // newSweep groups a plan's cells, and the results that there are of them, as its
@@ -104,8 +100,6 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.groups = make(map[[2]string]*group)
-	of := make(map[[2]string][]bench.Job)
 	first := min(1, len(s.panels))
 	for _, j := range sortedJobs(p.Cells, s.panels[:first]) {
 		s.rows = appendNew(s.rows, s.place(j.Cell)[0])
@@ -113,15 +107,60 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 	for _, j := range sortedJobs(p.Cells, s.panels[first:]) {
 		s.columns = appendNew(s.columns, s.place(j.Cell)[1])
 	}
-	for _, j := range p.Cells {
-		s.names = appendNew(s.names, textOf(s.lines, j.Cell))
-		of[s.place(j.Cell)] = append(of[s.place(j.Cell)], j)
-	}
 	rows := func(dataset string) int { d, _ := p.Dataset(dataset); return d.Rows }
-	for at, jobs := range of {
-		s.groups[at] = s.newGroup(jobs, get, rows)
+	s.addPoints(p.Cells, get, rows)
+	slices.SortStableFunc(s.points, func(a, b *point) int {
+		return cmp.Or(compareIn(s.rows, a.place[0], b.place[0]), compareIn(s.columns, a.place[1], b.place[1]), compareIn(s.names, a.line, b.line), cmp.Compare(a.x, b.x))
+	})
+	results := make(map[*group][]bench.Result)
+	for _, p := range s.points {
+		p.mean, p.sd = stat.MeanStdDev(s.y.of(p.results), nil)
+		if s.xObserved != nil {
+			p.x = stat.Mean(s.xObserved.of(p.results), nil)
+		}
+		results[p.group] = append(results[p.group], p.results...)
+	}
+	for _, g := range s.groups {
+		g.self = selfBand(results[g])
 	}
 	return s, nil
+}
+
+// compareIn compares the places of two strings in a list.
+func compareIn(list []string, a, b string) int {
+	return cmp.Compare(slices.Index(list, a), slices.Index(list, b))
+}
+
+// addPoints has a point for every x that was asked for on a line: what is
+// missing is a point without results. Under an observed x, points are told apart
+// by their steps.
+func (s *sweep) addPoints(jobs []bench.Job, get bench.Getter, rows func(string) int) {
+	type key struct {
+		place [2]string
+		line  string
+		x     float64
+	}
+	s.groups = make(map[[2]string]*group)
+	points := make(map[key]*point)
+	for _, j := range jobs {
+		at := key{s.place(j.Cell), textOf(s.lines, j.Cell), j.Cell.Step}
+		if s.x != nil {
+			at.x, _ = s.x.number(j.Cell, rows)
+		}
+		s.names = appendNew(s.names, at.line)
+		if s.groups[at.place] == nil {
+			s.groups[at.place] = &group{place: at.place, first: j.Cell}
+		}
+		p := points[at]
+		if p == nil {
+			p = &point{group: s.groups[at.place], line: at.line, x: at.x, cell: j.Cell}
+			points[at], s.points = p, append(s.points, p)
+		}
+		p.expected++
+		if r, ok := get(j.Key); ok {
+			p.results = append(p.results, r)
+		}
+	}
 }
 
 // newLayout finds what the figure of a plan shows: what its study says, and else
@@ -229,81 +268,17 @@ func appendNew[T comparable](s []T, x T) []T {
 	return append(s, x)
 }
 
-// newGroup has a line per name that occurs in it, a point per x that was asked
-// for: what is missing is a point without results.
-func (s *sweep) newGroup(jobs []bench.Job, get bench.Getter, rows func(string) int) *group {
-	g := &group{cell: jobs[0].Cell}
-	var results []bench.Result
-	for _, name := range s.names {
-		at := make(map[float64]*point)
-		for _, j := range jobs {
-			if textOf(s.lines, j.Cell) != name {
-				continue
-			}
-			x := j.Cell.Step
-			if s.x != nil {
-				x, _ = s.x.number(j.Cell, rows)
-			}
-			if at[x] == nil {
-				at[x] = &point{x: x, cell: j.Cell}
-			}
-			at[x].expected++
-			if r, ok := get(j.Key); ok {
-				at[x].results = append(at[x].results, r)
-			}
-		}
-		l := line{name: name}
-		for _, x := range slices.Sorted(maps.Keys(at)) {
-			p := *at[x]
-			p.mean, p.sd = stat.MeanStdDev(s.y.of(p.results), nil)
-			if s.xObserved != nil {
-				p.x = stat.Mean(s.xObserved.of(p.results), nil)
-			}
-			l.points = append(l.points, p)
-			results = append(results, p.results...)
-		}
-		if len(l.points) > 0 {
-			g.lines = append(g.lines, l)
-		}
-	}
-	g.self = selfBand(results)
-	return g
-}
-
-// each calls f with every point, and the group and the line that it is of, row
-// by row.
-func (s *sweep) each(f func(*group, line, point)) {
-	for _, row := range s.rows {
-		for _, column := range s.columns {
-			if g := s.groups[[2]string{row, column}]; g != nil {
-				for _, l := range g.lines {
-					for _, p := range l.points {
-						f(g, l, p)
-					}
-				}
-			}
-		}
-	}
-}
-
-// count counts the points for which is is true.
-func (s *sweep) count(is func(point) bool) int {
-	n := 0
-	s.each(func(_ *group, _ line, p point) {
-		if is(p) {
-			n++
-		}
-	})
-	return n
-}
-
 // diverged reports whether any cell did.
-func (s *sweep) diverged() bool { return s.count(func(p point) bool { return p.diverged() > 0 }) > 0 }
+func (s *sweep) diverged() bool {
+	return slices.ContainsFunc(s.points, func(p *point) bool { return p.diverged() > 0 })
+}
 
 // splits is the largest number of cells per point.
 func (s *sweep) splits() int {
 	n := 0
-	s.each(func(_ *group, _ line, p point) { n = max(n, p.expected) })
+	for _, p := range s.points {
+		n = max(n, p.expected)
+	}
 	return n
 }
 
@@ -393,10 +368,10 @@ func size(columns int) (width, height float64) {
 // axes are those that all panels share.
 func (s *sweep) axes(width float64) (x, y Axis) {
 	var xs, ys, bands []float64
-	s.each(func(g *group, _ line, p point) {
+	for _, p := range s.points {
 		xs, ys = append(xs, p.x), append(ys, p.mean)
 		bands = append(bands, p.mean-p.spread(), p.mean+p.spread())
-	})
+	}
 	x, y = Axis{Log: s.logX, Ticks: 4}, Axis{Log: s.logY, Ticks: 4, Label: s.y.label, Grid: true}
 	switch {
 	case s.xObserved != nil:
@@ -439,34 +414,36 @@ func selfStyle() Style {
 
 // panel has the self-distance and a line per name.
 func (s *sweep) panel(g *group, x, y Axis) *Panel {
-	p := &Panel{Title: textOf(s.panels, g.cell), X: x, Y: y}
+	p := &Panel{Title: textOf(s.panels, g.first), X: x, Y: y}
 	if s.y.name == distance && finite(g.self.mean) != nil {
 		twice := func(v float64) Values { return Values{v, v} }
 		p.Series = append(p.Series, Series{
 			Style: selfStyle(), X: Values{x.Low, x.High}, Y: twice(g.self.mean), Low: twice(g.self.low), High: twice(g.self.high),
 		})
 	}
-	for _, l := range g.lines {
-		i := slices.Index(s.names, l.name)
-		line := Series{Name: l.name, Style: s.style(i)}
+	bottom, top := math.Inf(-1), math.Inf(1)
+	if s.y.name == distance {
+		bottom, top = 0, 1
+	}
+	for i, name := range s.names {
+		line := Series{Name: name, Style: s.style(i)}
 		line.Style.Fill = translucent(line.Style.Color, len(s.names))
-		top := math.Inf(1)
-		if s.y.name == distance {
-			top = 1
-		}
-		for _, pt := range l.points {
-			low := pt.mean - pt.spread()
-			if s.y.name == distance {
-				low = max(0, low)
+		lost := false
+		for _, pt := range s.points {
+			if pt.group != g || pt.line != name {
+				continue
 			}
 			line.X, line.Y = append(line.X, pt.x), append(line.Y, pt.mean)
-			line.Low, line.High = append(line.Low, low), append(line.High, min(top, pt.mean+pt.spread()))
+			line.Low, line.High = append(line.Low, max(bottom, pt.mean-pt.spread())), append(line.High, min(top, pt.mean+pt.spread()))
 			line.Lost = append(line.Lost, share(pt.diverged(), len(pt.results)))
+			lost = lost || pt.diverged() > 0
 		}
-		if !slices.ContainsFunc(line.Lost, func(v float64) bool { return v > 0 }) {
+		if !lost {
 			line.Lost = nil
 		}
-		p.Series = append(p.Series, line)
+		if line.X != nil {
+			p.Series = append(p.Series, line)
+		}
 	}
 	return p
 }
@@ -515,7 +492,13 @@ func (s *sweep) notes(p bench.Plan) []string {
 			notes = append(notes, "Marks of divergence at one place of the axis stand side by side, in the order of the legend.")
 		}
 	}
-	if n := s.count(func(p point) bool { return len(p.results) > 0 && !(p.mean > 0) }); s.logY && n > 0 {
+	n := 0
+	for _, p := range s.points {
+		if s.logY && len(p.results) > 0 && !(p.mean > 0) {
+			n++
+		}
+	}
+	if n > 0 {
 		notes = append(notes, fmt.Sprintf("%d points at %s 0 have no place on a logarithmic axis.", n, s.y.name))
 	}
 	return notes
@@ -558,7 +541,7 @@ func (s *sweep) records() Records {
 		out.Columns = append(out.Columns, s.xObserved.column)
 	}
 	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged", s.y.column+"_mean", s.y.column+"_sd", "self_mean", "self_p05", "self_p95")
-	s.each(func(g *group, _ line, p point) {
+	for _, p := range s.points {
 		var row []any
 		for _, c := range columns {
 			row = append(row, c.field(p.cell))
@@ -566,8 +549,8 @@ func (s *sweep) records() Records {
 		if s.xObserved != nil {
 			row = append(row, p.x)
 		}
-		out.add(append(row, len(p.results), p.expected, p.diverged(), p.mean, p.sd, g.self.mean, g.self.low, g.self.high)...)
-	})
+		out.add(append(row, len(p.results), p.expected, p.diverged(), p.mean, p.sd, p.self.mean, p.self.low, p.self.high)...)
+	}
 	return out
 }
 

@@ -76,7 +76,7 @@ func TestSweepMeansOverSplits(t *testing.T) {
 		t.Fatalf("%d panels, want one", len(s.groups))
 	}
 	b := s.groups[[2]string{s.rows[0], s.columns[0]}]
-	points := b.lines[0].points
+	points := s.points
 	if len(points) != 2 || points[0].x != 0.01 || points[1].x != 0.02 {
 		t.Fatalf("stats %+v, want x = 0.01 and 0.02 in this order", points)
 	}
@@ -104,8 +104,8 @@ func TestOneSplitHasNoBand(t *testing.T) {
 	s := swept(t, stored(cells, func(bench.Cell) (float64, bool) { return 0.2, true }), cells)
 	x, y := s.axes(300)
 	for _, g := range s.groups {
-		if line := s.panel(g, x, y).Series[1]; !math.IsNaN(g.lines[0].points[0].sd) || line.Low[0] != 0.2 || line.High[0] != 0.2 {
-			t.Errorf("one split has sd %v and band %v … %v: want none", g.lines[0].points[0].sd, line.Low, line.High)
+		if line := s.panel(g, x, y).Series[1]; !math.IsNaN(s.points[0].sd) || line.Low[0] != 0.2 || line.High[0] != 0.2 {
+			t.Errorf("one split has sd %v and band %v … %v: want none", s.points[0].sd, line.Low, line.High)
 		}
 	}
 }
