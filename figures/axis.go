@@ -48,7 +48,7 @@ func (a Axis) Fraction(x float64) float64 {
 // Shows reports whether a value has a place on the axis: log axes panic at
 // values ≤ 0 (gonum/plot#681).
 func (a Axis) Shows(x float64) bool {
-	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!a.Log || x > 0)
+	return isFinite(x) && (!a.Log || x > 0)
 }
 
 // Clamp returns the value of the axis that is nearest to x.

@@ -181,7 +181,7 @@ func orderNote(lines []exactLine, schemes []string, ratio float64) string {
 			exact = append(exact, l.scheme)
 		case !slices.ContainsFunc(l.series.Y, func(y float64) bool { return y > 0 }):
 			unresolved = append(unresolved, l.scheme)
-		case l.scheme == "full" && finite(float64(l.Claim)) != nil:
+		case l.scheme == "full" && isFinite(float64(l.Claim)):
 			notes = append(notes, "full batch: order "+decimal(float64(l.Claim)))
 		}
 	}

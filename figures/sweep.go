@@ -415,7 +415,7 @@ func selfStyle() Style {
 // panel has the self-distance and a line per name.
 func (s *sweep) panel(g *group, x, y Axis) *Panel {
 	p := &Panel{Title: textOf(s.panels, g.first), X: x, Y: y}
-	if s.y.name == distance && finite(g.self.mean) != nil {
+	if s.y.name == distance && isFinite(g.self.mean) {
 		twice := func(v float64) Values { return Values{v, v} }
 		p.Series = append(p.Series, Series{
 			Style: selfStyle(), X: Values{x.Low, x.High}, Y: twice(g.self.mean), Low: twice(g.self.low), High: twice(g.self.high),

@@ -31,12 +31,12 @@ func plain(label string, minor int, name string, v any) entry {
 }
 
 // rounded is a number, with some digits for people.
-func rounded(label string, minor int, name string, x *float64, digits int) entry {
-	return entry{label, minor, show(x, nil, digits), name, []any{x}}
+func rounded(label string, minor int, name string, x float64, digits int) entry {
+	return entry{label, minor, show(x, math.NaN(), digits), name, []any{x}}
 }
 
 // deviating is a mean with its standard deviation, which programs have as name_sd.
-func deviating(label, name string, mean, sd *float64, digits int) entry {
+func deviating(label, name string, mean, sd float64, digits int) entry {
 	return entry{label, 0, show(mean, sd, digits), name + "," + name + "_sd", []any{mean, sd}}
 }
 
@@ -195,11 +195,11 @@ func (r *row) values(observations []observation) []entry {
 	for i, o := range observations {
 		mean, sd := stat.MeanStdDev(o.of(r.all), nil)
 		if o.name != distance {
-			out = append(out, rounded(o.name, i, o.column, finite(mean), o.digits))
+			out = append(out, rounded(o.name, i, o.column, mean, o.digits))
 			continue
 		}
 		inBand := mean <= r.self.high
-		out = append(out, deviating(o.name, o.column, finite(mean), finite(sd), o.digits), entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
+		out = append(out, deviating(o.name, o.column, mean, sd, o.digits), entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
 	}
 	return out
 }
@@ -218,7 +218,7 @@ func (r *row) levels(names []string, labels map[string]string, observations []ob
 			if len(observations) > 1 {
 				label = o.name + " " + label
 			}
-			e := rounded(label, 0, o.column+"_"+name, finite(means[i]), o.digits)
+			e := rounded(label, 0, o.column+"_"+name, means[i], o.digits)
 			if o.name == distance && len(of) > 0 && diverged[i] == len(of) {
 				e.text = "diverged"
 			}
@@ -228,7 +228,7 @@ func (r *row) levels(names []string, labels map[string]string, observations []ob
 			continue
 		}
 		if len(names) == 2 {
-			difference := finite(means[1] - means[0])
+			difference := means[1] - means[0]
 			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
 		}
 		self := decimals(r.self.mean, 3) + " (" + decimals(r.self.low, 3) + "–" + decimals(r.self.high, 3) + ")"
@@ -250,24 +250,22 @@ func (r *row) levels(names []string, labels map[string]string, observations []ob
 
 // value is a score over splits beside the paper's.
 type value struct {
-	mean, sd       *float64 // nil if unknown; sd over splits, with two or more
-	paper, paperSD *float64
-	difference     *float64 // from the paper's mean, in units of its standard deviation; of the lag-1 autocorrelation, plain
+	mean, sd       float64 // NaN if unknown, as all of these; sd over splits, with two or more
+	paper, paperSD float64
+	difference     float64 // from the paper's mean, in units of its standard deviation; of the lag-1 autocorrelation, plain
 }
 
 // newValue compares scores, one per split, with the paper's number for a data
 // set, method and score, which may be absent.
 func newValue(scores []float64, dataset, method, score string) value {
-	mean, sd := stat.MeanStdDev(scores, nil)
-	v := value{mean: finite(mean), sd: finite(sd)}
+	v := value{paper: math.NaN(), paperSD: math.NaN(), difference: math.NaN()}
+	v.mean, v.sd = stat.MeanStdDev(scores, nil)
 	if p, ok := paper.PublishedFor(dataset, method, score); ok {
-		v.paper = &p.Mean
-		difference := mean - p.Mean
+		v.paper, v.difference = p.Mean, v.mean-p.Mean
 		if p.SD > 0 {
-			v.paperSD = &p.SD
-			difference /= p.SD
+			v.paperSD = p.SD
+			v.difference /= p.SD
 		}
-		v.difference = finite(difference)
 	}
 	return v
 }
@@ -364,7 +362,7 @@ func drawAutocorrelation(d *drawing) error {
 	var rows [][]entry
 	for _, set := range sets {
 		lag1 := newValue(scoresOf(of[set], "lag1"), set, paper.SGHMC, "lag1")
-		score := func(name string) *float64 { return finite(stat.Mean(scoresOf(of[set], name), nil)) }
+		score := func(name string) float64 { return stat.Mean(scoresOf(of[set], name), nil) }
 		rows = append(rows, []entry{
 			plain("data set", 0, "dataset", set),
 			plain("splits", 6, "splits", len(of[set])),
@@ -373,7 +371,7 @@ func drawAutocorrelation(d *drawing) error {
 			{"Δ", 0, signed(lag1.difference, 3), "lag1_difference", []any{lag1.difference}},
 			rounded("ESS", 3, "ess", score("ess"), 0),
 			rounded("split-R̂ (95 %)", 4, "rhat_p95", score("rhat_p95"), 3),
-			rounded("self-distance", 1, "self_distance", finite(selfBand(of[set]).mean), 3),
+			rounded("self-distance", 1, "self_distance", selfBand(of[set]).mean, 3),
 			rounded("Metropolis chain", 2, "metropolis_distance", score("metropolis_distance"), 3),
 			rounded("accepted", 5, "metropolis_acceptance", score("metropolis_acceptance"), 2),
 			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of[set], "checks_failed")))),
@@ -388,14 +386,14 @@ func drawAutocorrelation(d *drawing) error {
 
 // show prints mean ± sd: without ± if there is no deviation, "–" if there is
 // no mean.
-func show(mean, sd *float64, digits int) string {
+func show(mean, sd float64, digits int) string {
 	switch {
-	case mean == nil:
+	case !isFinite(mean):
 		return "–"
-	case sd == nil:
-		return decimals(*mean, digits)
+	case !isFinite(sd):
+		return decimals(mean, digits)
 	}
-	return decimals(*mean, digits) + " ± " + decimals(*sd, digits-1)
+	return decimals(mean, digits) + " ± " + decimals(sd, digits-1)
 }
 
 // decimals rounds as the paper does, to a fixed number of digits; a number far
@@ -408,18 +406,18 @@ func decimals(x float64, digits int) string {
 }
 
 // signed always has a sign: differences are read by it.
-func signed(x *float64, digits int) string {
-	if x == nil {
+func signed(x float64, digits int) string {
+	if !isFinite(x) {
 		return "–"
 	}
-	return fmt.Sprintf("%+.*f", digits, *x)
+	return fmt.Sprintf("%+.*f", digits, x)
 }
 
 // inDeviations prints a difference in standard deviations, with a mark beyond
 // two.
-func inDeviations(x *float64) string {
+func inDeviations(x float64) string {
 	s := signed(x, 2)
-	if x != nil && math.Abs(*x) > 2 {
+	if isFinite(x) && math.Abs(x) > 2 {
 		s += " *"
 	}
 	return s

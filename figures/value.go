@@ -96,9 +96,11 @@ type Values []float64
 
 // MarshalJSON writes null for NaN and infinities.
 func (v Values) MarshalJSON() ([]byte, error) {
-	out := make([]*float64, len(v))
+	out := make([]any, len(v))
 	for i, x := range v {
-		out[i] = finite(x)
+		if isFinite(x) {
+			out[i] = x
+		}
 	}
 	return json.Marshal(out)
 }
@@ -146,16 +148,8 @@ type Records struct {
 // add appends a row; a float64 that is no number becomes nothing.
 func (r *Records) add(fields ...any) {
 	for i, f := range fields {
-		switch f := f.(type) {
-		case float64:
-			if finite(f) == nil {
-				fields[i] = nil
-			}
-		case *float64:
+		if x, ok := f.(float64); ok && !isFinite(x) {
 			fields[i] = nil
-			if f != nil {
-				fields[i] = *f
-			}
 		}
 	}
 	r.Rows = append(r.Rows, fields)
@@ -200,11 +194,6 @@ func (r Records) JSON() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// finite is null in JSON where there is no number: for no scores, and for a
-// deviation of one.
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
+// isFinite reports whether there is a number: no scores have none, and one has
+// no deviation.
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
