@@ -114,18 +114,6 @@ func (s *Split) Shape() Shape {
 	return Shape{Task: s.Task, TrainRows: s.TrainRows(), Features: s.Features, Classes: s.Classes}
 }
 
-// Regression1D is a regression on one feature, as it is drawn.
-type Regression1D struct{ TrainX, TrainY, TestX []float64 }
-
-// Regression1D returns the split's points if it is a regression on one
-// feature, else nil. The caller must not change them.
-func (s *Split) Regression1D() *Regression1D {
-	if s.Task != Regression || s.Features != 1 {
-		return nil
-	}
-	return &Regression1D{TrainX: s.TrainX, TrainY: s.TrainY, TestX: s.TestX}
-}
-
 // maxSplits bounds the index of a random split: it costs a permutation, as do
 // all those before it.
 const maxSplits = 1000

@@ -75,7 +75,7 @@ func checkChain(c bench.Cell, in Inputs) error {
 	switch {
 	case c.Observe != bench.Path && in.Truth == nil:
 		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
-	case c.Observe == bench.Marginals && (!exact || in.Split == nil || in.Split.Regression1D() == nil):
+	case c.Observe == bench.Marginals && (!exact || in.Split == nil || in.Split.Task != datasets.Regression || in.Split.Features != 1):
 		return usage.Errorf("cell observes %s: data set %q with model %q has no one-dimensional exact posterior", c.Observe, c.Dataset, c.Model)
 	case c.Observe == bench.Histogram && (!exact || in.Target.Dim() != 1 || in.Target.Outputs() != 1):
 		return usage.Errorf("cell observes %s: model %q has no exact one-dimensional posterior", c.Observe, c.Model)

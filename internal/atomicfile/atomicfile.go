@@ -70,14 +70,6 @@ func Write(path string, data []byte) (err error) {
 	return SyncDir(dir)
 }
 
-// MkdirAll is os.MkdirAll with errors of type *Error.
-func MkdirAll(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return failed(dir, err)
-	}
-	return nil
-}
-
 // SyncDir forces a folder's entries to the disk, so that a rename survives a
 // power cut. Some file systems cannot sync a folder; their answer is not an
 // error of the write.
