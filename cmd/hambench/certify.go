@@ -15,18 +15,21 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"hambench/certify"
 	"hambench/estimators"
 	"hambench/integrators"
-	"hambench/internal/kernel"
 	"hambench/minibatch"
 	"hambench/usage"
 )
 
-var certifyCommand = &command{
-	name:  "certify",
-	about: "Computes exact ergodic errors of integrators under mini-batch schemes and judges the claimed orders.",
-	detail: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
+func certifyCommand() *cobra.Command {
+	f := certifyFlags{observe: "period"}
+	c := &cobra.Command{
+		Use:   "certify",
+		Short: "Computes exact ergodic errors of integrators under mini-batch schemes and judges the claimed orders.",
+		Long: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
 flags everything is certified on the built-in problems gaussian, scalar and toy.
 
 A problem is a file of JSON, or JSON itself, of one of two kinds. The scaled
@@ -47,8 +50,22 @@ reshuffle, and the resolution is twice the standard error, as the row says.
 Exit code 0: all was computed, whatever the verdicts. 1: with --strict, some
 verdict is neither confirmed nor exact (inconclusive ones, too); or the run
 failed. 2: the input is wrong.`,
-	example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
-	run:     runCertify,
+		Example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
+		RunE:    f.run,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
+	flags.StringVar(&f.integrators, "integrator", "", "`NAME,...` integrators, split:WORD included; all if empty")
+	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
+	flags.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of CMD")
+	flags.StringVar(&f.estimators, "estimator", "plain", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga")
+	flags.StringVar(&f.schemes, "scheme", "", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
+	flags.StringVar(&f.steps, "steps", "", "`H,...` step sizes; a geometric grid if empty")
+	oneOf(flags, &f.observe, "observe", "moments at which errors count, the end of each period or every step, averaged", "period", "every-step")
+	flags.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
+	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
+	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")
+	return c
 }
 
 // A problem of each kind, as the help shows it.
@@ -70,27 +87,9 @@ type certifyFlags struct {
 	json, strict                                              bool
 }
 
-// runCertify carries out hambench certify.
-func runCertify(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f certifyFlags
-	flags := c.flagSet()
-	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
-	flags.StringVar(&f.integrators, "integrator", "", "`NAME,…` integrators, split:WORD included; all if empty")
-	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
-	flags.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of CMD")
-	flags.StringVar(&f.estimators, "estimator", "plain", "`NAME,…` gradient estimators: plain, cv, svrg, svrg:M, saga")
-	flags.StringVar(&f.schemes, "scheme", "", "`NAME,…` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
-	flags.StringVar(&f.steps, "steps", "", "`H,…` step sizes; a geometric grid if empty")
-	flags.StringVar(&f.observe, "observe", "period", "`WHEN` moments at which errors count: period (at the end of each) or every-step (averaged over the steps in it)")
-	flags.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
-	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
-	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")
-	if _, err := c.parse(flags, stdout, args); err != nil {
-		return err
-	}
-	if err := kernel.Err(); err != nil {
-		return err
-	}
+// run carries out hambench certify.
+func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
+	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
 	problems, options, err := f.options()
 	if err != nil {
 		return err
@@ -180,7 +179,7 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 
 // certifyElsewhere certifies the sampler of --exec, on all of the problems that
 // can be asked of it.
-func (f certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, problems []*certify.Problem, options certify.Options) ([]certify.Row, error) {
+func (f *certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, problems []*certify.Problem, options certify.Options) ([]certify.Row, error) {
 	if f.timeout <= 0 {
 		return nil, usage.Errorf("certify: --exec-timeout %s: want more than 0", f.timeout)
 	}
@@ -250,7 +249,7 @@ func undecided(rows []certify.Row) error {
 }
 
 // options turns the flags into problems and what to certify on them.
-func (f certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
+func (f *certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
 	var o certify.Options
 	problems, err := findProblems(f.problem)
 	if err != nil {
@@ -275,9 +274,6 @@ func (f certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
 		return nil, o, usage.Errorf("certify: --nl %d: want at least 1", f.inner)
 	}
 	o.Inner = f.inner
-	if f.observe != "period" && f.observe != "every-step" {
-		return nil, o, usage.Errorf("certify: --observe %q: want period or every-step", f.observe)
-	}
 	o.EveryStep = f.observe == "every-step"
 	return problems, o, nil
 }

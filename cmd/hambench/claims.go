@@ -1,41 +1,40 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 
+	"github.com/spf13/cobra"
+
 	"hambench/bench"
 	"hambench/paper"
 	"hambench/store"
 	"hambench/sweep"
-	"hambench/usage"
 )
 
-var claimsCommand = &command{
-	name:  "claims",
-	about: "Prints the claims of the paper with how each is tested, the number and the verdict.",
-	detail: `Claims about orders are decided by exact errors, which are computed here if they
+func claimsCommand() *cobra.Command {
+	var f selection
+	format := "text"
+	c := &cobra.Command{
+		Use:   "claims",
+		Short: "Prints the claims of the paper with how each is tested, the number and the verdict.",
+		Long: `Claims about orders are decided by exact errors, which are computed here if they
 are not in the store yet (about half a minute). The others are decided by the
 cells that the store of --out has; what to run for more is said.`,
-	example: "hambench claims --format markdown",
-	run:     runClaims,
+		Example: "hambench claims --format markdown",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.claims(c, map[string]func(io.Writer, []paper.Decision, string) error{"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON}[format])
+		},
+	}
+	f.register(c.Flags(), storeFlags)
+	oneOf(c.Flags(), &format, "format", "format", "text", "markdown", "json")
+	return c
 }
 
-func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	fs := c.flagSet()
-	var f selection
-	f.register(fs, storeFlags)
-	format := fs.String("format", "text", "`FORMAT` text, markdown or json")
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
-	}
-	write := map[string]func(io.Writer, []paper.Decision, string) error{"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON}[*format]
-	if write == nil {
-		return usage.Errorf("--format %q: want text, markdown or json", *format)
-	}
+func (f *selection) claims(c *cobra.Command, write func(io.Writer, []paper.Decision, string) error) error {
+	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -43,7 +42,7 @@ func runClaims(ctx context.Context, c *command, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
-	exact := f
+	exact := *f
 	exact.only = paper.StudyID
 	wanted, err := exact.resolve(ctx, keys, stderr)
 	if err != nil {

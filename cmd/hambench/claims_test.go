@@ -13,7 +13,7 @@ func TestClaimsBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"claims", "--format", "pdf"}, `--format "pdf": want text, markdown or json`},
+		{[]string{"claims", "--format", "pdf"}, `"pdf" for "--format" flag: want one of text, markdown, json`},
 		{[]string{"claims", "--profile", "huge"}, `unknown profile "huge"`},
 		{[]string{"claims", "--out", ""}, "--out is empty"},
 		{[]string{"claims", "leapfrog"}, `unexpected argument "leapfrog"`},

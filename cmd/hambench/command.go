@@ -3,186 +3,163 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 	"strings"
-	"unicode/utf8"
 
-	"hambench/internal/table"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hambench/internal/kernel"
 	"hambench/usage"
 )
 
-// errHelp says that help was asked for and printed.
-var errHelp = errors.New("help printed")
+// helpWidth is how many columns the help takes.
+const helpWidth = 100
 
-// command is one sub-command of the driver.
-type command struct {
-	name    string
-	about   string // one line for the list of commands
-	usage   string // arguments after the name
-	detail  string // what the command does, in a few lines
-	example string // a command line that works
-	sub     []*command
-	run     func(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error
+// newRoot returns the tree of commands, with no flag set yet.
+func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false
+	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.", "hambench reproduce --only bottleneck",
+		reproduceCommand(), runCommand(), studyCommand(), slurmCommand(), sampleCommand(), oracleCommand(), judgeCommand(), dataCommand(), listCommand(),
+		exportCommand(), reportCommand(), certifyCommand(), claimsCommand(), gateCommand(), storeCommand(), versionCommand(), completionCommand())
+	root.InitDefaultHelpCmd() // it completes names of commands; dispatch does the rest
+	help, _, _ := root.Find([]string{"help"})
+	help.Use, help.Short, help.Long, help.Example = "help [COMMAND …]", "Prints the help of a command.", "", "hambench help certify"
+	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(flagError)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = version()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return kernel.Err() }
+	finish(root)
+	return root
 }
 
-// dispatch finds the command that args name and runs it.
+// dispatch carries out a command line.
 func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	return descend(ctx, root, "hambench", stdout, stderr, args)
+	args = append([]string{}, args...)
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:], "--help")
+	}
+	root := newRoot()
+	named, rest, err := root.Find(args)
+	if err == nil && named.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd) {
+		return fmt.Errorf("%s: %w", named.CommandPath(), usage.Unknown("command", rest[0], commandNames(named)))
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
 }
 
-// descend goes down the tree of commands.
-func descend(ctx context.Context, c *command, path string, stdout, stderr io.Writer, args []string) error {
-	if len(c.sub) == 0 {
-		named := *c
-		named.name = path
-		return c.run(ctx, &named, stdout, stderr, args)
+// group returns a command that only has commands of its own.
+func group(name, about, example string, commands ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: name, Short: about, Example: example}
+	g.AddCommand(commands...)
+	g.RunE = func(*cobra.Command, []string) error {
+		g.SetOut(g.ErrOrStderr())
+		printHelp(g, nil)
+		return usage.Errorf("%s: no command given: want one of %s", g.CommandPath(), strings.Join(commandNames(g), ", "))
 	}
-	if len(args) == 0 {
-		printCommands(stderr, path, c)
-		return usage.Errorf("%s: no command given: want one of %s", path, strings.Join(names(c.sub), ", "))
-	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		if args[0] == "help" && len(args) > 1 {
-			return descend(ctx, c, path, stdout, stderr, append(args[1:], "--help"))
-		}
-		printCommands(stdout, path, c)
-		return errHelp
-	case "-version", "--version":
-		if c == root {
-			args[0] = versionCommand.name
-		}
-	}
-	for _, s := range c.sub {
-		if s.name == args[0] {
-			return descend(ctx, s, path+" "+s.name, stdout, stderr, args[1:])
-		}
-	}
-	return fmt.Errorf("%s: %w", path, usage.Unknown("command", args[0], names(c.sub)))
+	return g
 }
 
-func names(cs []*command) (s []string) {
-	for _, c := range cs {
-		s = append(s, c.name)
+func commandNames(g *cobra.Command) (names []string) {
+	for _, c := range g.Commands() {
+		names = append(names, c.Name())
 	}
-	return s
+	return names
 }
 
-func printCommands(w io.Writer, path string, c *command) {
-	fmt.Fprintf(w, "%s\n\nUsage: %s COMMAND [flags]\n\nCommands:\n", c.about, path)
-	for _, s := range c.sub {
-		fmt.Fprintf(w, "  %-10s %s\n", s.name, s.about)
+// finish gives the commands from c on what all have in common: a check of the
+// number of arguments, and names and completions of the flags' values.
+func finish(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		finish(sub)
 	}
-	fmt.Fprintf(w, "\nRun '%s COMMAND --help' for a command's flags and an example.\n", path)
-	if c.example != "" {
-		fmt.Fprintf(w, "\nExample:\n  %s\n", c.example)
+	c.Args = checkArguments
+	if c.HasSubCommands() {
+		c.Args = cobra.ArbitraryArgs
+	} else if c.Use == c.Name() {
+		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
-}
-
-// parse reads the command's flags from args and returns what is left. Flags
-// may stand before, between and behind the arguments; after -- there are only
-// arguments. Help goes to stdout; a mistake is one line and a usage error.
-// Without a usage text for arguments, none are allowed.
-func (c *command) parse(fs *flag.FlagSet, stdout io.Writer, args []string) ([]string, error) {
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	var rest []string
-	err := flag.ErrHelp
-	if !slices.Contains(args, "-h") { // asks for help even where there is a flag --h
-		rest, err = parseAnywhere(fs, args)
-	}
-	if errors.Is(err, flag.ErrHelp) {
-		c.help(fs, stdout)
-		return nil, errHelp
-	}
-	if err != nil {
-		return nil, usage.Errorf("%s: %v%s (see '%s --help')", c.name, err, suggestFlag(fs, err), c.name)
-	}
-	if c.usage == "" && len(rest) > 0 {
-		return nil, usage.Errorf("%s: unexpected argument %q (see '%s --help')", c.name, rest[0], c.name)
-	}
-	return rest, nil
-}
-
-// suggestFlag names the flag that an unknown one looks like.
-func suggestFlag(fs *flag.FlagSet, err error) string {
-	_, name, unknown := strings.Cut(err.Error(), "not defined: -")
-	if !unknown {
-		return ""
-	}
-	var known []string
-	fs.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
-	return usage.Suggest("--"+strings.TrimPrefix(name, "-"), known)
-}
-
-// parseAnywhere parses flags wherever they stand, where package flag stops at
-// the first argument.
-func parseAnywhere(fs *flag.FlagSet, args []string) (rest []string, err error) {
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if named, ok := strings.CutPrefix(f.Usage, "`"); ok {
+			name, about, _ := strings.Cut(named, "` ")
+			f.Value, f.Usage = namedValue{f.Value, name}, about
 		}
-		left := fs.Args()
-		if len(left) == 0 {
-			return rest, nil
+		if f.DefValue == "0s" || f.DefValue == "[]" { // which says nothing
+			f.DefValue = ""
 		}
-		if at := len(args) - len(left); at > 0 && args[at-1] == "--" {
-			return append(rest, left...), nil
-		}
-		rest, args = append(rest, left[0]), left[1:]
-	}
-}
-
-// help prints the command's usage, flags and example.
-func (c *command) help(fs *flag.FlagSet, w io.Writer) {
-	line := c.name + " [flags]"
-	if c.usage != "" {
-		line += " " + c.usage
-	}
-	fmt.Fprintf(w, "%s\n\nUsage: %s\n", c.about, line)
-	if c.detail != "" {
-		fmt.Fprintf(w, "\n%s\n", c.detail)
-	}
-	printFlags(w, fs)
-	fmt.Fprintf(w, "\nExample:\n  %s\n", c.example)
-}
-
-// The layout of the list of flags.
-const (
-	helpWidth  = 100 // columns in all
-	flagColumn = 26  // of the descriptions; a longer flag has a line of its own
-)
-
-// printFlags lists the flags. A flag's usage begins with the name of its value,
-// which stands behind the flag, and goes on with what it is.
-func printFlags(w io.Writer, fs *flag.FlagSet) {
-	title := "\nFlags:\n"
-	fs.VisitAll(func(f *flag.Flag) {
-		value, about := flag.UnquoteUsage(f)
-		head := "--" + f.Name
-		if value != "" {
-			head += " " + value
-			about = strings.TrimPrefix(about, value+" ")
-		}
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
-			about += fmt.Sprintf(" (default %s)", f.DefValue)
-		}
-		lines := strings.Split(table.Wrap(about, helpWidth-flagColumn), "\n")
-		if utf8.RuneCountInString(head) > flagColumn-4 {
-			fmt.Fprintf(w, "%s  %s\n", title, head)
-			title, head = "", ""
-		}
-		for _, line := range lines {
-			fmt.Fprintf(w, "%s  %-*s%s\n", title, flagColumn-2, head, line)
-			title, head = "", ""
-		}
+		completeFlag(c, f)
 	})
 }
 
-// flagSet returns an empty set of flags for the command.
-func (c *command) flagSet() *flag.FlagSet {
-	return flag.NewFlagSet(c.name, flag.ContinueOnError)
+// namedValue is a flag's value with the name that it has in the help. The usage
+// of a flag begins with this name, in backquotes.
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+// Type returns the name.
+func (v namedValue) Type() string { return v.name }
+
+// checkArguments refuses a number of arguments that the command's usage does
+// not allow. Each of its words is an argument; one in brackets may be left out,
+// and … stands for more of the same.
+func checkArguments(c *cobra.Command, args []string) error {
+	least, most := 0, 0
+	words := strings.Fields(c.Use)[1:]
+	for i, w := range words {
+		switch {
+		case strings.HasPrefix(w, "…"):
+			most = math.MaxInt
+		case strings.HasPrefix(w, "["):
+			most = i + 1
+		default:
+			least, most = i+1, i+1
+		}
+	}
+	path := c.CommandPath()
+	switch {
+	case len(args) < least:
+		return usage.Errorf("%s: %d arguments given: want %s (see '%s --help')", path, len(args), strings.Join(words, " "), path)
+	case len(args) > most:
+		return usage.Errorf("%s: unexpected argument %q (see '%s --help')", path, args[most], path)
+	}
+	return nil
+}
+
+// flagError is the error of flags that cannot be parsed; it suggests a flag for
+// an unknown one.
+func flagError(c *cobra.Command, err error) error {
+	hint := ""
+	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		hint = usage.Suggest("--"+unknown.GetSpecifiedName(), known)
+	}
+	return usage.Errorf("%s: %w%s (see '%s --help')", c.CommandPath(), err, hint, c.CommandPath())
+}
+
+// printHelp prints what a command does, its usage, commands, flags and an example.
+func printHelp(c *cobra.Command, _ []string) {
+	w, line := c.OutOrStdout(), c.UseLine()
+	if c.HasSubCommands() {
+		line = c.CommandPath() + " COMMAND [flags]"
+	}
+	fmt.Fprintf(w, "%s\n\nUsage: %s\n", c.Short, line)
+	if c.Long != "" {
+		fmt.Fprintf(w, "\n%s\n", c.Long)
+	}
+	if c.HasSubCommands() {
+		fmt.Fprintln(w, "\nCommands:")
+		for _, sub := range c.Commands() {
+			fmt.Fprintf(w, "  %-10s %s\n", sub.Name(), sub.Short)
+		}
+	}
+	fmt.Fprintf(w, "\nFlags:\n%s\nExample:\n  %s\n", c.LocalFlags().FlagUsagesWrapped(helpWidth), c.Example)
 }

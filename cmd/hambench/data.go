@@ -1,60 +1,51 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/spf13/cobra"
 
 	"hambench/datasets"
 	"hambench/internal/table"
 	"hambench/usage"
 )
 
-var dataCommand = &command{
-	name:    "data",
-	about:   "Lists, fetches and verifies the files of the data sets.",
-	example: "hambench data fetch boston yacht",
-	sub: []*command{
-		{name: "list", about: "Lists the files of the data sets and where they are.", usage: "[DATASET …]", example: "hambench data list", run: runDataList},
-		{name: "fetch", about: "Fetches the files that are missing into the user's cache folder.", usage: "[DATASET …]", example: "hambench data fetch boston", run: runDataFetch},
-		{name: "verify", about: "Verifies the files that are there; exit code 1 if one is missing or damaged.", usage: "[DATASET …]", example: "hambench data verify --data ../data", run: runDataVerify},
-		dataExportCommand,
-	},
+func dataCommand() *cobra.Command {
+	return group("data", "Lists, fetches and verifies the files of the data sets.", "hambench data fetch boston yacht",
+		filesCommand("list", "Lists the files of the data sets and where they are.", "hambench data list", listFiles),
+		filesCommand("fetch", "Fetches the files that are missing into the user's cache folder.", "hambench data fetch boston", fetchFiles),
+		filesCommand("verify", "Verifies the files that are there; exit code 1 if one is missing or damaged.", "hambench data verify --data ../data", verifyFiles),
+		dataExportCommand())
 }
 
-// dataArgs parses the flags and names of a data command; no names means all
-// sets from files.
-func dataArgs(c *command, stdout io.Writer, args []string) (*datasets.Resolver, []string, error) {
-	fs := c.flagSet()
+// filesCommand is a command on the files of the data sets that are named; of all
+// that have files if none is.
+func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver, names []string) error) *cobra.Command {
 	var dir string
-	registerData(fs, &dir)
-	names, err := c.parse(fs, stdout, args)
-	if err != nil {
-		return nil, nil, err
+	c := &cobra.Command{
+		Use: name + " [DATASET …]", Short: about, Example: example, ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(c *cobra.Command, names []string) error {
+			r, err := datasets.NewResolver(dir)
+			if err != nil {
+				return err
+			}
+			if len(names) == 0 {
+				for _, d := range r.Datasets() {
+					if !d.Builtin() {
+						names = append(names, d.Name)
+					}
+				}
+			}
+			return run(c, r, names)
+		},
 	}
-	r, err := datasets.NewResolver(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(names) > 0 {
-		return r, names, nil
-	}
-	for _, d := range r.Datasets() {
-		if !d.Builtin() {
-			names = append(names, d.Name)
-		}
-	}
-	return r, names, nil
+	registerData(c.Flags(), &dir)
+	return c
 }
 
-// statuses parses the arguments and looks at all files of the sets; builtin
-// are the sets that have none.
-func statuses(c *command, stdout io.Writer, args []string) (builtin []string, files []datasets.Status, err error) {
-	r, names, err := dataArgs(c, stdout, args)
-	if err != nil {
-		return nil, nil, err
-	}
+// statuses looks at all files of the sets; builtin are the sets that have none.
+func statuses(r *datasets.Resolver, names []string) (builtin []string, files []datasets.Status, err error) {
 	for _, name := range names {
 		s, err := r.Status(name)
 		if err != nil {
@@ -78,8 +69,8 @@ func state(s datasets.Status) string {
 	return "verified"
 }
 
-func runDataList(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	builtin, files, err := statuses(c, stdout, args)
+func listFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
+	builtin, files, err := statuses(r, names)
 	if err != nil {
 		return err
 	}
@@ -87,11 +78,12 @@ func runDataList(_ context.Context, c *command, stdout, _ io.Writer, args []stri
 	for _, s := range files {
 		rows = append(rows, []string{s.Dataset, s.File.Path, state(s), s.Path, s.File.URLs[0]})
 	}
-	return table.Write(stdout, []string{"data set", "file", "state", "found at", "address"}, rows)
+	return table.Write(c.OutOrStdout(), []string{"data set", "file", "state", "found at", "address"}, rows)
 }
 
-func runDataVerify(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	builtin, files, err := statuses(c, stdout, args)
+func verifyFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
+	stdout := c.OutOrStdout()
+	builtin, files, err := statuses(r, names)
 	if err != nil {
 		return err
 	}
@@ -111,11 +103,8 @@ func runDataVerify(_ context.Context, c *command, stdout, _ io.Writer, args []st
 	return nil
 }
 
-func runDataFetch(ctx context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	r, names, err := dataArgs(c, stdout, args)
-	if err != nil {
-		return err
-	}
+func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
+	ctx, stdout := c.Context(), c.OutOrStdout()
 	failed := 0
 	for _, name := range names {
 		_, err := r.Load(ctx, name)

@@ -3,15 +3,15 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/spf13/cobra"
 
 	"hambench/datasets"
 	"hambench/internal/atomicfile"
@@ -19,13 +19,29 @@ import (
 	"hambench/usage"
 )
 
-var dataExportCommand = &command{
-	name: "export", about: "Writes what another program needs to sample the same posterior.",
-	detail: `train.csv and test.csv hold the standardised rows of a split: inputs x0 …, and the
+func dataExportCommand() *cobra.Command {
+	var f exportFlags
+	c := &cobra.Command{
+		Use: "export", Short: "Writes what another program needs to sample the same posterior.",
+		Long: `train.csv and test.csv hold the standardised rows of a split: inputs x0 …, and the
 target, y, or the number of the class. problem.json holds the log density as a
 formula, the numbers in it, and its value at one point, to compare with. Draws of
 the predictive values are then judged by hambench judge.`,
-	example: "hambench data export --dataset linear --to problem", run: runDataExport,
+		Example: "hambench data export --dataset linear --to problem", RunE: f.run,
+	}
+	fs := c.Flags()
+	registerData(fs, &f.data)
+	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set")
+	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
+	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	fs.StringVar(&f.to, "to", "", "`DIR` folder that the files are written to")
+	return c
+}
+
+// exportFlags are the command's flags.
+type exportFlags struct {
+	data, dataset, model, to string
+	split                    int
 }
 
 // exportedProblem is problem.json.
@@ -53,34 +69,25 @@ type example struct {
 	LogDensity float64 `json:"log_density"`
 }
 
-func runDataExport(ctx context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	fs := c.flagSet()
-	var dir string
-	registerData(fs, &dir)
-	dataset := fs.String("dataset", "", "`NAME` data set")
-	model := fs.String("model", "", "`NAME` model; the data set's own if empty")
-	split := fs.Int("split", 0, "`I` split, from 0")
-	to := fs.String("to", "", "`DIR` folder that the files are written to")
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
+func (f *exportFlags) run(c *cobra.Command, _ []string) error {
+	ctx := c.Context()
+	if f.to == "" {
+		return usage.Errorf("%s: --to is empty: want a folder", c.CommandPath())
 	}
-	if *to == "" {
-		return usage.Errorf("%s: --to is empty: want a folder", c.name)
-	}
-	keys, err := newKeys(dir, nil)
+	keys, err := newKeys(f.data, nil)
 	if err != nil {
 		return err
 	}
-	d, err := keys.Source.Datasets().Lookup(*dataset)
+	d, err := keys.Source.Datasets().Lookup(f.dataset)
 	if err != nil {
 		return err
 	}
-	name := cmp.Or(*model, d.Model)
-	target, err := keys.Source.Target(ctx, d.Name, *split, name, models.Options{Precision: "float64"})
+	name := cmp.Or(f.model, d.Model)
+	target, err := keys.Source.Target(ctx, d.Name, f.split, name, models.Options{Precision: "float64"})
 	if err != nil {
 		return fetchHint(err, d.Name)
 	}
-	s, err := keys.Source.Split(ctx, d.Name, *split)
+	s, err := keys.Source.Split(ctx, d.Name, f.split)
 	if err != nil {
 		return err
 	}
@@ -100,17 +107,17 @@ func runDataExport(ctx context.Context, c *command, stdout, _ io.Writer, args []
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(*to, 0o755); err != nil {
-		return usage.Errorf("folder %s cannot be created: %w", *to, err)
+	if err := os.MkdirAll(f.to, 0o755); err != nil {
+		return usage.Errorf("folder %s cannot be created: %w", f.to, err)
 	}
 	for name, text := range map[string][]byte{
 		"problem.json": append(problem, '\n'), "train.csv": rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels), "test.csv": rowsCSV(s, s.TestX, s.TestY, s.TestLabels),
 	} {
-		if err := atomicfile.Write(filepath.Join(*to, name), text); err != nil {
+		if err := atomicfile.Write(filepath.Join(f.to, name), text); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(stdout, "%s: problem.json, train.csv, test.csv\n", *to)
+	fmt.Fprintf(c.OutOrStdout(), "%s: problem.json, train.csv, test.csv\n", f.to)
 	return nil
 }
 

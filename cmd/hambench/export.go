@@ -2,9 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
+
+	"github.com/spf13/cobra"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -12,28 +13,26 @@ import (
 	"hambench/usage"
 )
 
-var exportCommand = &command{
-	name:  "export",
-	about: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
-	detail: `Only the cells of the profile's runs are written; a cell that two studies share
+func exportCommand() *cobra.Command {
+	var f selection
+	format := "csv"
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
+		Long: `Only the cells of the profile's runs are written; a cell that two studies share
 has a row in each. friction is inf for full momentum refreshment, batch is 0 for
 the full batch. How many cells of these runs have no result is said at the end.`,
-	example: "hambench export --only methods --format csv",
-	run:     runExport,
+		Example: "hambench export --only methods --format csv",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.export(c, map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[format])
+		},
+	}
+	f.register(c.Flags(), selectionFlags)
+	oneOf(c.Flags(), &format, "format", "format", "csv", "json")
+	return c
 }
 
-func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f selection
-	fs := c.flagSet()
-	f.register(fs, selectionFlags)
-	format := fs.String("format", "csv", "`FORMAT` csv or json")
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
-	}
-	write := map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[*format]
-	if write == nil {
-		return usage.Errorf("--format %q: want csv or json", *format)
-	}
+func (f *selection) export(c *cobra.Command, write func(io.Writer, []bench.Row) error) error {
 	store, err := readStore(f.out)
 	if err != nil { // a name that no built-in study has is the likelier mistake
 		studies, unknown := f.studies(datasets.Builtin(), models.Builtin())
@@ -50,9 +49,9 @@ func runExport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 	}
 	rows, missing := bench.Rows(plans, bench.Results{Store: store}.Result)
 	if missing > 0 {
-		fmt.Fprintf(stderr, "hambench: %d of %d cells have no result\n", missing, missing+len(rows))
+		fmt.Fprintf(c.ErrOrStderr(), "hambench: %d of %d cells have no result\n", missing, missing+len(rows))
 	}
-	return write(stdout, rows)
+	return write(c.OutOrStdout(), rows)
 }
 
 // exportable refuses a study that was asked for and has no cells.

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"flag"
 	"runtime"
-	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -32,41 +32,34 @@ const (
 
 // register registers the flags of the given names, and sets the values of all
 // that several commands share to their defaults.
-func (f *selection) register(fs *flag.FlagSet, names string) {
-	all := flag.NewFlagSet("", flag.ContinueOnError)
-	profiles := slices.Concat(rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name} })...)
-	all.StringVar(&f.profile, "profile", "quick", "`NAME` profile: "+strings.Join(profiles, ", "))
-	all.StringVar(&f.precision, "precision", "", "`PRECISION` float32 or float64, of network gradients, references included, in place of the profile's float32")
+func (f *selection) register(fs *pflag.FlagSet, names string) {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all.StringVar(&f.profile, "profile", "quick", "`NAME` profile (see hambench list profiles)")
+	oneOf(all, &f.precision, "precision", "precision of network gradients, references included, in place of the profile's", bench.Precisions...)
 	all.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
 	all.IntVar(&f.repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
 	all.Uint64Var(&f.seedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
 	all.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
-	all.StringVar(&f.only, "only", "", "`ID,…` studies to take; all if empty (see hambench list studies)")
-	all.StringVar(&f.on, "datasets", "", "`NAME,…` data sets to take; all if empty")
-	all.StringVar(&f.without, "without", "", "`NAME,…` data sets to leave out, which the figures state")
+	all.StringVar(&f.only, "only", "", "`ID,...` studies to take; all if empty (see hambench list studies)")
+	all.StringVar(&f.on, "datasets", "", "`NAME,...` data sets to take; all if empty")
+	all.StringVar(&f.without, "without", "", "`NAME,...` data sets to leave out, which the figures state")
 	registerData(all, &f.data)
 	all.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
 	all.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
-	all.StringVar(&f.oracles, "oracles", oraclesBuild, "`WHICH` build, only or none: with only, stop when the references of the slice are there; with none, cells whose reference is missing fail")
+	f.oracles = oraclesBuild
+	oneOf(all, &f.oracles, "oracles", "with only, stop when the references of the slice are there; with none, cells whose reference is missing fail", oraclesBuild, oraclesOnly, oraclesNone)
 	all.StringVar(&f.expect, "expect", "", "`DIGEST` digest of the plans (see hambench slurm); others are refused")
 	all.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	all.BoolVar(&f.missingOnly, "check", false, "list the jobs that are missing; exit code 1 if there are any")
 	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
 	all.DurationVar(&f.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
 	for _, name := range strings.Fields(names) {
-		g := all.Lookup(name)
-		fs.Var(g.Value, g.Name, g.Usage)
+		fs.AddFlag(all.Lookup(name))
 	}
 }
 
-func registerData(fs *flag.FlagSet, dir *string) {
+func registerData(fs *pflag.FlagSet, dir *string) {
 	fs.StringVar(dir, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
-}
-
-// given reports whether one of some flags stands on the command line.
-func given(fs *flag.FlagSet, names ...string) (any bool) {
-	fs.Visit(func(f *flag.Flag) { any = any || slices.Contains(names, f.Name) })
-	return any
 }
 
 // check refuses values out of range.
@@ -82,8 +75,6 @@ func (f *selection) check() error {
 		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
 	case f.seedFrom > 1<<62:
 		return usage.Errorf("--seed-from %d: want 1 to 2^62", f.seedFrom)
-	case !slices.Contains([]string{oraclesBuild, oraclesOnly, oraclesNone}, f.oracles):
-		return usage.Errorf("--oracles %q: want %s, %s or %s", f.oracles, oraclesBuild, oraclesOnly, oraclesNone)
 	case f.within < 0:
 		return usage.Errorf("--within %v: want a time > 0", f.within)
 	case f.within > 0 && (f.shard != "" || f.missingOnly || f.figuresOnly):

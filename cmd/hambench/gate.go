@@ -1,18 +1,17 @@
 package main
 
 import (
-	"context"
-	"io"
+	"github.com/spf13/cobra"
 
 	"hambench/gate"
-	"hambench/usage"
 )
 
-var gateCommand = &command{
-	name:  "gate",
-	about: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
-	usage: "OLD NEW",
-	detail: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
+func gateCommand() *cobra.Command {
+	var o gate.Options
+	c := &cobra.Command{
+		Use:   "gate OLD NEW",
+		Short: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
+		Long: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
 Values that are equal pass. Of others, each passes only if a change that counts
 (--effect, --distance) would look like it in at most one of ten runs, and moved
 if it is significantly worse (--alpha, over all together). Run benchmarks
@@ -20,34 +19,24 @@ several times (-count 10); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
 input cannot be compared. 3: it cannot be decided, and a table says how many
 more runs would decide it.`,
-	example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
-	run:     runGate,
-}
-
-// runGate carries out hambench gate. It returns an error that is
-// gate.ErrMoved when something moved, or gate.ErrUndecided.
-func runGate(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	var o gate.Options
-	fs := c.flagSet()
+		Example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
+		RunE: func(c *cobra.Command, files []string) error {
+			report, err := gate.Files(files[0], files[1], o)
+			if err != nil {
+				return err
+			}
+			if err := report.Write(c.OutOrStdout()); err != nil {
+				return err
+			}
+			return report.Err()
+		},
+	}
+	fs := c.Flags()
 	fs.Float64Var(&o.Order, "order", 0, "`X` largest change of a convergence order; 0 means 0.05")
 	fs.Float64Var(&o.Constant, "constant", 0, "`X` largest relative change of a leading constant or error; 0 means 0.005")
 	fs.Float64Var(&o.Alpha, "alpha", 0, "`X` error rate over all that is tested together; 0 means 0.05")
 	fs.Float64Var(&o.Effect, "effect", 0, "`X` least relative change of a benchmark that counts; costs of cells count from twice that on; 0 means 0.05")
 	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change that counts of a cell's distance up to 0.1; above, in proportion; 0 means 0.03")
 	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, in which machines differ")
-	files, err := c.parse(fs, stdout, args)
-	if err != nil {
-		return err
-	}
-	if len(files) != 2 {
-		return usage.Errorf("%s: %d files given: want two, OLD and NEW (see '%s --help')", c.name, len(files), c.name)
-	}
-	report, err := gate.Files(files[0], files[1], o)
-	if err != nil {
-		return err
-	}
-	if err := report.Write(stdout); err != nil {
-		return err
-	}
-	return report.Err()
+	return c
 }

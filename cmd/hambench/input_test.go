@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,30 +24,20 @@ func TestMain(m *testing.M) {
 }
 
 func TestFlagsStandAnywhere(t *testing.T) {
-	for _, c := range []struct {
-		reason string
-		args   []string
-		out    string
-		rest   []string
-	}{
-		{"before the arguments", []string{"--out", "x", "a", "b"}, "x", []string{"a", "b"}},
-		{"behind them", []string{"a", "b", "--out", "x"}, "x", []string{"a", "b"}},
-		{"between them", []string{"a", "--out=x", "b"}, "x", []string{"a", "b"}},
-		{"after -- there are only arguments", []string{"a", "--", "b", "--out", "x"}, "out", []string{"a", "b", "--out", "x"}},
-		{"no arguments", []string{"--out", "x"}, "x", nil},
+	dir := t.TempDir()
+	_, want, _ := call(t, "data", "verify", "--data", dir, "toy", "linear")
+	for _, args := range [][]string{
+		{"data", "verify", "toy", "linear", "--data", dir}, {"data", "verify", "toy", "--data=" + dir, "linear"}, {"--data", dir, "data", "verify", "toy", "linear"},
+		{"data", "verify", "--data", dir, "--", "toy", "linear"},
 	} {
-		cmd := &command{name: "hambench test", usage: "ARG …"}
-		fs := cmd.flagSet()
-		out := fs.String("out", "out", "")
-		rest, err := cmd.parse(fs, io.Discard, c.args)
-		if err != nil || *out != c.out || !slices.Equal(rest, c.rest) {
-			t.Errorf("%s: %v: out %q, arguments %q, error %v", c.reason, c.args, *out, rest, err)
+		if code, got, stderr := call(t, args...); code != exitOK || got != want || strings.Count(got, "built in") != 2 {
+			t.Errorf("%v: exit code %d, %q, %q", args, code, got, stderr)
 		}
 	}
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	cmd := &command{name: "hambench test", usage: "ARG …"}
-	if _, err := cmd.parse(fs, io.Discard, []string{"a", "--more"}); err == nil {
-		t.Error("an unknown flag behind an argument is taken for an argument")
+	for _, args := range [][]string{{"data", "verify", "toy", "--more"}, {"data", "verify", "toy", "--", "--data", dir}} {
+		if code, _, stderr := call(t, args...); code != exitUsage {
+			t.Errorf("%v: exit code %d, %q", args, code, stderr)
+		}
 	}
 }
 
@@ -79,9 +66,9 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a flag that an oracle has no use for", []string{"oracle", "--dataset", "teacher-reg", "--shard", "0/2", "--out", out}, "shard"},
 		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `study "orders" has no cells`},
 		{"exporting an unknown study", []string{"export", "--only", "order", "--out", out}, `unknown study "order"`},
-		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `--precision "half": want one of float32, float64`},
-		{"the same for an oracle", []string{"oracle", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `--precision "16": want one of float32, float64`},
-		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `--precision "double": want one of float32, float64`},
+		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `"half" for "--precision" flag: want one of float32, float64`},
+		{"the same for an oracle", []string{"oracle", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `"16" for "--precision" flag: want one of float32, float64`},
+		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `"double" for "--precision" flag: want one of float32, float64`},
 		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
 	} {
 		code, stdout, stderr := call(t, c.args...)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -14,55 +12,60 @@ import (
 	"slices"
 	"strconv"
 
-	"hambench/internal/kernel"
+	"github.com/spf13/cobra"
+
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
 )
 
-var judgeCommand = &command{
-	name:  "judge",
-	about: "Judges draws that were made elsewhere by a data set's posterior.",
-	usage: "DRAWS.csv …",
-	detail: `One file a chain, one row a draw: columns f0 … hold the predictive values at the
+func judgeCommand() *cobra.Command {
+	var f judgeFlags
+	c := &cobra.Command{
+		Use:   "judge DRAWS.csv …",
+		Short: "Judges draws that were made elsewhere by a data set's posterior.",
+		Long: `One file a chain, one row a draw: columns f0 … hold the predictive values at the
 test inputs, as sample --predictions writes them; other columns are ignored. The
 truth is the exact posterior, or the reference chains in the store of --out, made
 there if missing. Exit code 1 if the draws are farther from it than as many
 independent ones as their effective sample size would be, once in a hundred times.`,
-	example: "hambench judge --dataset linear draws.csv",
-	run:     runJudge,
+		Example: "hambench judge --dataset linear draws.csv",
+		RunE:    f.run,
+	}
+	fs := c.Flags()
+	f.register(fs, storeFlags+" "+chainFlags)
+	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set")
+	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// judgeFlags are the command's flags.
+type judgeFlags struct {
+	selection
+	dataset string
+	split   int
+	json    bool
 }
 
 // errRejected says that draws are not those of the posterior.
 var errRejected = errors.New("not draws of this posterior")
 
-func runJudge(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f selection
-	fs := c.flagSet()
-	f.register(fs, storeFlags+" "+chainFlags)
-	dataset := fs.String("dataset", "", "`NAME` data set")
-	split := fs.Int("split", 0, "`I` split, from 0")
-	asJSON := fs.Bool("json", false, "print JSON")
-	files, err := c.parse(fs, stdout, args)
-	if err != nil {
+func (f *judgeFlags) run(c *cobra.Command, files []string) error {
+	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
+	if err := f.check(); err != nil {
 		return err
-	}
-	if err := cmp.Or(f.check(), kernel.Err()); err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		return usage.Errorf("%s: no files of draws: want one a chain", c.name)
 	}
 	keys, err := newKeys(f.data, nil)
 	if err != nil {
 		return err
 	}
-	d, err := keys.Source.Datasets().Lookup(*dataset)
+	d, err := keys.Source.Datasets().Lookup(f.dataset)
 	if err != nil {
 		return err
 	}
-	target, err := keys.Source.Target(ctx, d.Name, *split, d.Model, models.Options{})
+	target, err := keys.Source.Target(ctx, d.Name, f.split, d.Model, models.Options{})
 	if err != nil {
 		return fetchHint(err, d.Name)
 	}
@@ -76,7 +79,7 @@ func runJudge(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	if _, exact := target.(models.Analytic); exact {
 		truth, err = oracle.NewAnalytic(d.Model, target, len(chains[0]))
 	} else {
-		truth, _, err = f.reference(ctx, keys, d.Name, *split, stderr)
+		truth, _, err = f.reference(ctx, keys, d.Name, f.split, stderr)
 	}
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func runJudge(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	if err != nil {
 		return err
 	}
-	if *asJSON {
+	if f.json {
 		out := json.NewEncoder(stdout)
 		out.SetIndent("", "  ")
 		err = out.Encode(j)

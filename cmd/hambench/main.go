@@ -54,9 +54,6 @@ func main() {
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	out := &output{Writer: stdout}
 	err := dispatch(ctx, out, stderr, args)
-	if errors.Is(err, errHelp) {
-		err = nil
-	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("standard output cannot be written: %w", out.err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/spf13/cobra"
 )
 
 // call runs a command line as main does.
@@ -44,7 +46,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn" (did you mean boston?): want one of boston`},
 		{"unknown profile", []string{"reproduce", "--profile", "huge", "--out", dir}, `unknown profile "huge": want one of`},
 		{"unknown study", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown study "figure1": want one of`},
-		{"unknown format", sample("--format", "xml"), `--format "xml": want csv or jsonl`},
+		{"unknown format", sample("--format", "xml"), `"xml" for "--format" flag: want one of csv, jsonl`},
 		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
 		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
 		{"a step so small that no chain ends", sample("--h", "1e-18"), "no chain ends; want a larger step h"},
@@ -75,11 +77,11 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a shard out of range", []string{"reproduce", "--shard", "3/3", "--out", dir}, "3/3"},
 		{"an oracle of a data set that needs none", []string{"oracle", "--dataset", "toy", "--out", dir}, "needs no reference"},
 		{"an oracle of nothing", []string{"oracle", "--out", dir}, "unknown data set"},
-		{"nothing to merge", []string{"store", "merge", "--out", dir}, "no folders to merge"},
+		{"nothing to merge", []string{"store", "merge", "--out", dir}, "0 arguments given: want DIR …"},
 		{"unknown list", []string{"list", "figures"}, `unknown list "figures"`},
 		{"a problem that is not there", []string{"certify", "--problem", filepath.Join(dir, "none.json")}, "none.json"},
 		{"a problem that is no JSON", []string{"certify", "--problem", file}, "file"},
-		{"one file for the gate", []string{"gate", file}, "1 files given: want two"},
+		{"one file for the gate", []string{"gate", file}, "1 arguments given: want OLD NEW"},
 		{"files that the gate cannot read", []string{"gate", file, file}, "file"},
 	} {
 		if c.args == nil {
@@ -117,19 +119,19 @@ func TestMissingDataNamesTheCommandThatGetsThem(t *testing.T) {
 
 // Every command and sub-command has help on --help and -h, with an example.
 func TestHelpOnEveryLevel(t *testing.T) {
-	var walk func(c *command, path []string)
-	walk = func(c *command, path []string) {
+	var walk func(c *cobra.Command, path []string)
+	walk = func(c *cobra.Command, path []string) {
 		for _, flag := range []string{"--help", "-h"} {
 			code, stdout, stderr := call(t, append(append([]string{}, path...), flag)...)
 			if code != exitOK || stderr != "" || !strings.Contains(stdout, "Example:") || !strings.Contains(stdout, "Usage: hambench") {
 				t.Errorf("%v %s: exit code %d, standard error %q, standard output %q", path, flag, code, stderr, stdout)
 			}
 		}
-		for _, s := range c.sub {
-			walk(s, append(append([]string{}, path...), s.name))
+		for _, s := range c.Commands() {
+			walk(s, append(append([]string{}, path...), s.Name()))
 		}
 	}
-	walk(root, nil)
+	walk(newRoot(), nil)
 }
 
 func TestListShowsEverything(t *testing.T) {
@@ -310,15 +312,22 @@ func TestVersionIsAFlagToo(t *testing.T) {
 // The value of a flag is named once, and descriptions stand in one column.
 func TestHelpIsAligned(t *testing.T) {
 	_, help, _ := call(t, "slurm", "--help")
+	column := 0
 	for _, line := range strings.Split(help, "\n") {
-		if flag, about, ok := strings.Cut(strings.TrimPrefix(line, "  "), "  "); ok && strings.HasPrefix(flag, "--") && utf8.RuneCountInString(line)-utf8.RuneCountInString(strings.TrimSpace(about)) != flagColumn {
-			t.Errorf("misaligned: %q", line)
+		if flag, about, ok := strings.Cut(strings.TrimLeft(line, " "), "  "); ok && strings.HasPrefix(flag, "--") {
+			at := utf8.RuneCountInString(line) - utf8.RuneCountInString(strings.TrimSpace(about))
+			if column == 0 {
+				column = at
+			}
+			if at != column {
+				t.Errorf("misaligned: %q", line)
+			}
 		}
 		if n := utf8.RuneCountInString(line); n > helpWidth {
 			t.Errorf("%d characters: %q", n, line)
 		}
 	}
-	if !strings.Contains(help, "\n  --profile NAME          profile: quick") {
+	if !strings.Contains(help, "\n      --profile NAME        profile (see") {
 		t.Errorf("help of --profile: %s", help)
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"hambench/bench"
 	"hambench/datasets"
-	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
@@ -18,37 +19,37 @@ import (
 	"hambench/usage"
 )
 
-var oracleCommand = &command{
-	name:  "oracle",
-	about: "Runs the reference chains of a data set, or shows what is known of them.",
-	detail: `Five chains of adaptive SGHMC with the full batch, checked by a
+func oracleCommand() *cobra.Command {
+	var f selection
+	var dataset string
+	var split int
+	c := &cobra.Command{
+		Use:   "oracle",
+		Short: "Runs the reference chains of a data set, or shows what is known of them.",
+		Long: `Five chains of adaptive SGHMC with the full batch, checked by a
 Metropolis-corrected sampler. They are kept in the store; one that is there is
 shown and not run again.`,
-	example: "hambench oracle --dataset yacht --split 0",
-	run:     runOracle,
-}
-
-func runOracle(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f selection
-	fs := c.flagSet()
+		Example: "hambench oracle --dataset yacht --split 0",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			keys, err := newKeys(f.data, nil)
+			if err != nil {
+				return err
+			}
+			ref, machine, err := f.reference(c.Context(), keys, dataset, split, c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return printReference(c.OutOrStdout(), ref, machine)
+		},
+	}
+	fs := c.Flags()
 	f.register(fs, storeFlags+" "+chainFlags)
-	dataset := fs.String("dataset", "", "`NAME` data set")
-	split := fs.Int("split", 0, "`I` split, from 0")
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
-	}
-	if err := cmp.Or(f.check(), kernel.Err()); err != nil {
-		return err
-	}
-	keys, err := newKeys(f.data, nil)
-	if err != nil {
-		return err
-	}
-	ref, machine, err := f.reference(ctx, keys, *dataset, *split, stderr)
-	if err != nil {
-		return err
-	}
-	return printReference(stdout, ref, machine)
+	fs.StringVar(&dataset, "dataset", "", "`NAME` data set")
+	fs.IntVar(&split, "split", 0, "`I` split, from 0")
+	return c
 }
 
 // reference takes the reference of a data set from the store, or makes it there.

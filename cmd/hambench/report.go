@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
 
 	"hambench/bench"
 	"hambench/internal/atomicfile"
@@ -13,22 +13,21 @@ import (
 	"hambench/store"
 )
 
-var reportCommand = &command{
-	name:  "report",
-	about: "Writes the page: claims, ranking, orders, figures, tables and provenance in one file.",
-	detail: `The page is OUT/index.html. It needs no network and no other file. reproduce writes
+func reportCommand() *cobra.Command {
+	var f selection
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Writes the page: claims, ranking, orders, figures, tables and provenance in one file.",
+		Long: `The page is OUT/index.html. It needs no network and no other file. reproduce writes
 it, too; this command makes it again from the store, running nothing.`,
-	example: "hambench report --profile quick",
-	run:     runReport,
+		Example: "hambench report --profile quick",
+		RunE:    f.report,
+	}
+	f.register(c.Flags(), selectionFlags)
+	return c
 }
 
-func runReport(_ context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f selection
-	fs := c.flagSet()
-	f.register(fs, selectionFlags)
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
-	}
+func (f *selection) report(c *cobra.Command, _ []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -36,7 +35,7 @@ func runReport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 	if err != nil {
 		return err
 	}
-	reportCorruptions(s, stderr)
+	reportCorruptions(s, c.ErrOrStderr())
 	plans, err := f.manifests(s)
 	if err != nil {
 		return err
@@ -44,7 +43,7 @@ func runReport(_ context.Context, c *command, stdout, stderr io.Writer, args []s
 	if err := writePage(f.out, s, plans, ""); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, pagePath(f.out))
+	_, err = fmt.Fprintln(c.OutOrStdout(), pagePath(f.out))
 	return err
 }
 

@@ -9,24 +9,33 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"hambench/bench"
 	"hambench/figures"
 	"hambench/internal/atomicfile"
-	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/store"
 	"hambench/sweep"
 	"hambench/usage"
 )
 
-var reproduceCommand = &command{
-	name:  "reproduce",
-	about: "Regenerates the figures and tables: runs what is missing, then draws.",
-	detail: `Results are kept under the output folder: a run that was stopped continues
+func reproduceCommand() *cobra.Command {
+	var r reproduction
+	c := &cobra.Command{
+		Use:   "reproduce",
+		Short: "Regenerates the figures and tables: runs what is missing, then draws.",
+		Long: `Results are kept under the output folder: a run that was stopped continues
 where it stopped, and what is there is not computed again. Data sets that
 cannot be had are replaced by built-in ones, and the figures say so.`,
-	example: "hambench reproduce --profile quick --only bottleneck,toy",
-	run:     runReproduce,
+		Example: "hambench reproduce --profile quick --only bottleneck,toy",
+		RunE: func(c *cobra.Command, _ []string) error {
+			r.gridGiven = c.Flags().Changed("profile") || c.Flags().Changed("splits")
+			return r.carryOut(c)
+		},
+	}
+	r.register(c.Flags(), selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
+	return c
 }
 
 // reproduction is one call of the command.
@@ -42,19 +51,10 @@ type reproduction struct {
 	cost           *sweep.CostModel // nil until this machine was measured
 }
 
-func runReproduce(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	r := &reproduction{stdout: stdout, stderr: stderr}
-	fs := c.flagSet()
-	r.register(fs, selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
-	}
-	r.gridGiven = given(fs, "profile", "splits")
-	return r.carryOut(ctx)
-}
-
 // carryOut does what the flags say.
-func (r *reproduction) carryOut(ctx context.Context) error {
+func (r *reproduction) carryOut(c *cobra.Command) error {
+	ctx := c.Context()
+	r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 // leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
 	started := time.Now()
-	if err := cmp.Or(r.check(), kernel.Err()); err != nil {
+	if err := r.check(); err != nil {
 		return err
 	}
 	if r.slice, err = sweep.ParseShard(r.shard); err != nil {

@@ -1,115 +1,78 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
-	"io"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"hambench/bench"
 	"hambench/internal/table"
-	"hambench/usage"
 )
 
-var runCommand = &command{
-	name:  "run",
-	about: "Runs a study of one's own: a question in a file.",
-	usage: "FILE",
-	detail: `The file says what varies, what is fixed, and how it is shown (docs/studies.md);
+func runCommand() *cobra.Command {
+	var r reproduction
+	c := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Runs a study of one's own: a question in a file.",
+		Long: `The file says what varies, what is fixed, and how it is shown (docs/studies.md);
 a name without .toml is that of a built-in study. As reproduce does, it computes
 what is missing in --out, then draws: a run that was stopped continues where it
 stopped.`,
-	example: "hambench run examples/study/splittings.toml --profile quick --dry-run",
-	run:     runRun,
-}
-
-func runRun(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	r := &reproduction{stdout: stdout, stderr: stderr}
-	fs := c.flagSet()
+		Example: "hambench run examples/study/splittings.toml --profile quick --dry-run",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := r.takeStudy(c, args[0]); err != nil {
+				return err
+			}
+			r.gridGiven = true // --within leaves out data sets: which of a file's profiles is finer is not known
+			return r.carryOut(c)
+		},
+	}
+	fs := c.Flags()
 	r.register(fs, storeFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
 	profile := fs.Lookup("profile")
 	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it is if empty"
-	rest, err := c.parse(fs, stdout, args)
-	if err != nil {
-		return err
-	}
-	if err := r.takeStudy(c, fs, rest); err != nil {
-		return err
-	}
-	r.gridGiven = true // --within leaves out data sets: which of a file's profiles is finer is not known
-	return r.carryOut(ctx)
+	return c
 }
 
 // takeStudy makes the study that the arguments name the selection's. Its
 // profiles are its own: none is taken unless it was asked for.
-func (f *selection) takeStudy(c *command, fs *flag.FlagSet, args []string) (err error) {
-	if f.study, err = oneStudy(c, args); err != nil {
+func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
+	if f.study, err = bench.Load(path, bench.Parts{}); err != nil {
 		return err
 	}
 	f.only = f.study.ID
-	if !given(fs, "profile") {
+	if !c.Flags().Changed("profile") {
 		f.profile = ""
 	}
 	return nil
 }
 
-// oneStudy reads the study that the arguments name.
-func oneStudy(c *command, args []string) (*bench.File, error) {
-	if len(args) != 1 {
-		return nil, usage.Errorf("%s: %d files named: want one", c.name, len(args))
-	}
-	return bench.Load(args[0], bench.Parts{})
-}
-
-var studyCommand = &command{
-	name:    "study",
-	about:   "Lists, shows and checks studies.",
-	example: "hambench study show methods",
-	sub: []*command{
-		{name: "list", about: "Lists the built-in studies.", example: "hambench study list", run: runStudyList},
-		{name: "show", about: "Prints a study's file, to start from.", usage: "NAME", example: "hambench study show methods", run: runStudyShow},
-		{
-			name: "check", about: "Checks a study and says what it would run in each profile. No data are fetched, nothing is written.", usage: "FILE",
-			example: "hambench study check examples/study/splittings.toml", run: runStudyCheck,
+func studyCommand() *cobra.Command {
+	return group("study", "Lists, shows and checks studies.", "hambench study show methods",
+		&cobra.Command{
+			Use: "list", Short: "Lists the built-in studies.", Example: "hambench study list",
+			RunE: func(c *cobra.Command, _ []string) error { return writeList(c.OutOrStdout(), "studies") },
 		},
-	},
+		&cobra.Command{
+			Use: "show NAME", Short: "Prints a study's file, to start from.", Example: "hambench study show methods",
+			ValidArgsFunction: completeNames("studies", cobra.ShellCompDirectiveNoFileComp),
+			RunE: func(c *cobra.Command, args []string) error {
+				f, err := bench.Load(args[0], bench.Parts{})
+				if err == nil {
+					_, err = c.OutOrStdout().Write(f.Text)
+				}
+				return err
+			},
+		},
+		&cobra.Command{
+			Use: "check FILE", Short: "Checks a study and says what it would run in each profile. No data are fetched, nothing is written.",
+			Example: "hambench study check examples/study/splittings.toml", RunE: checkStudy,
+		})
 }
 
-func runStudyList(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	if _, err := c.parse(c.flagSet(), stdout, args); err != nil {
-		return err
-	}
-	lists, err := listings()
-	if err != nil {
-		return err
-	}
-	for _, l := range lists {
-		if l.name == "studies" {
-			err = table.Write(stdout, l.header, l.rows)
-		}
-	}
-	return err
-}
-
-func runStudyShow(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	rest, err := c.parse(c.flagSet(), stdout, args)
-	if err != nil {
-		return err
-	}
-	f, err := oneStudy(c, rest)
-	if err == nil {
-		_, err = stdout.Write(f.Text)
-	}
-	return err
-}
-
-func runStudyCheck(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	rest, err := c.parse(c.flagSet(), stdout, args)
-	if err != nil {
-		return err
-	}
-	f, err := oneStudy(c, rest)
+func checkStudy(c *cobra.Command, args []string) error {
+	f, err := bench.Load(args[0], bench.Parts{})
 	if err != nil {
 		return err
 	}
@@ -126,6 +89,6 @@ func runStudyCheck(_ context.Context, c *command, stdout, _ io.Writer, args []st
 			name, fmt.Sprint(len(s.Cells) + len(s.Choices)), fmt.Sprint(len(s.Exact)), fmt.Sprint(len(s.References)), strings.Join(used([]bench.Study{s}), ", "),
 		})
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", f.ID, f.Title)
-	return table.Write(stdout, []string{"profile", "cells", "exact jobs", "references", "data"}, rows)
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", f.ID, f.Title)
+	return table.Write(c.OutOrStdout(), []string{"profile", "cells", "exact jobs", "references", "data"}, rows)
 }

@@ -6,47 +6,38 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/spf13/cobra"
 
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/datasets"
 	"hambench/integrators"
-	"hambench/internal/kernel"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
 )
 
-var sampleCommand = &command{
-	name:  "sample",
-	about: "Runs one chain and writes its draws to standard output.",
-	detail: `One line a draw: the sample's number, then the parameters (theta0 …), or with
+func sampleCommand() *cobra.Command {
+	f := sampleFlags{precision: "float32", format: "csv"}
+	c := &cobra.Command{
+		Use:   "sample",
+		Short: "Runs one chain and writes its draws to standard output.",
+		Long: `One line a draw: the sample's number, then the parameters (theta0 …), or with
 --predictions the predictive values at the test inputs (f0 …): standardised
 targets, or class probabilities (one per row for two classes, one per row and
 class for more). The chain starts at a typical position, found from a draw of the
 prior by growing steps. Without --h the step is a quarter of the largest at which
 chains were seen to stay finite, which takes a second or two to estimate, and at
 most 1/(2C). A chain that diverges ends with exit code 1.`,
-	example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
-	run:     runSample,
-}
-
-// sampleFlags describe one chain.
-type sampleFlags struct {
-	chain.Spec                              // Batches is --K; 0 if it is not given
-	model, dataset, format, precision, data string
-	split, batch, samples, thin, burn       int
-	predictions, stepGiven                  bool
-}
-
-func (f *sampleFlags) register(fs *flag.FlagSet) {
+		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
+		RunE:    f.run,
+	}
+	fs := c.Flags()
 	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
 	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
 	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
@@ -62,21 +53,25 @@ func (f *sampleFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.thin, "thin", 0, "`N` steps per draw; 0 is 2.5 units of time")
 	fs.IntVar(&f.burn, "burn", -1, "`N` steps before the first draw; -1 is 10 units of time")
 	fs.Uint64Var(&f.Key, "seed", 1, "`N` seed of the random streams")
-	fs.StringVar(&f.precision, "precision", "float32", "`PRECISION` float32 or float64, of network gradients")
-	fs.StringVar(&f.format, "format", "csv", "`FORMAT` csv or jsonl")
+	oneOf(fs, &f.precision, "precision", "precision of network gradients", bench.Precisions...)
+	oneOf(fs, &f.format, "format", "format", "csv", "jsonl")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	registerData(fs, &f.data)
+	return c
 }
 
-func runSample(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	var f sampleFlags
-	fs := c.flagSet()
-	f.register(fs)
-	if _, err := c.parse(fs, stdout, args); err != nil {
-		return err
-	}
-	f.stepGiven = given(fs, "h")
-	if err := cmp.Or(kernel.Err(), f.check()); err != nil {
+// sampleFlags describe one chain.
+type sampleFlags struct {
+	chain.Spec                              // Batches is --K; 0 if it is not given
+	model, dataset, format, precision, data string
+	split, batch, samples, thin, burn       int
+	predictions, stepGiven                  bool
+}
+
+func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
+	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
+	f.stepGiven = c.Flags().Changed("h")
+	if err := f.check(); err != nil {
 		return err
 	}
 	target, err := f.target(ctx)
@@ -187,10 +182,6 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--nl %d: want at least 1", f.Params.Inner)
 	case f.batch > 0 && f.Batches > 0:
 		return usage.Errorf("--batch and --K: want one of them")
-	case !slices.Contains(bench.Precisions, f.precision): // not every model asks
-		return usage.Errorf("--precision %q: want one of %s", f.precision, strings.Join(bench.Precisions, ", "))
-	case f.format != "csv" && f.format != "jsonl":
-		return usage.Errorf("--format %q: want csv or jsonl", f.format)
 	}
 	return nil
 }

@@ -45,9 +45,6 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 	}
 	p.Repeat, p.SeedFrom, p.Stable, p.Known = f.repeat, f.seedFrom, f.stable, f.known
 	if f.precision != "" {
-		if !slices.Contains(bench.Precisions, f.precision) {
-			return p, usage.Errorf("--precision %q: want one of %s", f.precision, strings.Join(bench.Precisions, ", "))
-		}
 		p.Precision = f.precision
 	}
 	if f.splits > 0 {

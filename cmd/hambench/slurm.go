@@ -6,14 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -24,17 +25,21 @@ import (
 	"hambench/usage"
 )
 
-var slurmCommand = &command{
-	name:  "slurm",
-	about: "Runs reproduce, or a study, on a Slurm cluster, as arrays of jobs, and follows it.",
-	usage: "[FILE]",
-	detail: `References first, then the cells in --shards slices, then the figures. What is
+func slurmCommand() *cobra.Command {
+	var r clusterRun
+	c := &cobra.Command{
+		Use:   "slurm [FILE]",
+		Short: "Runs reproduce, or a study, on a Slurm cluster, as arrays of jobs, and follows it.",
+		Long: `References first, then the cells in --shards slices, then the figures. What is
 done is read from the store in --out, which all nodes must see, and never from
 the scheduler; tasks whose results are missing and that are not queued are
 submitted again. Ctrl-C ends the following, not the jobs: the same command
 follows again. See docs/cluster.md.`,
-	example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
-	run:     runSlurm,
+		Example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
+		RunE:    r.carryOut,
+	}
+	r.registerCluster(c.Flags())
+	return c
 }
 
 // clusterRun is one call of the command.
@@ -42,7 +47,7 @@ type clusterRun struct {
 	reproduction
 	shards     int
 	options    slurm.Options
-	follow     bool
+	noFollow   bool
 	poll       time.Duration
 	retries    int
 	run        slurm.Run
@@ -53,17 +58,11 @@ type clusterRun struct {
 // longer than the restart of a controller takes.
 const patience = 30 * time.Minute
 
-func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []string) error {
-	r := &clusterRun{}
-	r.stdout, r.stderr = stdout, stderr
-	fs := c.flagSet()
-	r.registerCluster(fs)
-	rest, err := c.parse(fs, stdout, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		if err := r.takeStudy(c, fs, rest); err != nil {
+func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
+	ctx := c.Context()
+	r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
+	if len(args) > 0 {
+		if err := r.takeStudy(c, args[0]); err != nil {
 			return err
 		}
 	}
@@ -77,7 +76,7 @@ func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 		return err
 	}
 	defer r.store.Close()
-	if err := r.compose(fs); err != nil {
+	if err := r.compose(c.Flags()); err != nil {
 		return err
 	}
 	if err := r.run.WriteScripts(); err != nil {
@@ -86,7 +85,7 @@ func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 	if r.dryRun {
 		return r.printCommands()
 	}
-	if !r.follow {
+	if r.noFollow {
 		return r.submit(ctx)
 	}
 	return r.followToTheEnd(ctx)
@@ -95,19 +94,15 @@ func runSlurm(ctx context.Context, c *command, stdout, stderr io.Writer, args []
 // passedOn are the flags that the tasks get as they were given.
 const passedOn = selectionFlags + " data " + datasetFlags
 
-func (r *clusterRun) registerCluster(fs *flag.FlagSet) {
+func (r *clusterRun) registerCluster(fs *pflag.FlagSet) {
 	r.register(fs, passedOn)
 	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
 	fs.IntVar(&r.options.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
 	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` partition")
 	fs.StringVar(&r.options.Time, "time", "", "`LIMIT` time limit of a task, as sbatch takes it; a chain that takes longer never ends")
-	fs.Func("sbatch", "`OPTION` further long option of sbatch, such as --sbatch=--mem=4G; may be repeated", func(s string) error {
-		r.options.Extra = append(r.options.Extra, s)
-		return nil
-	})
+	fs.StringArrayVar(&r.options.Extra, "sbatch", nil, "`OPTION` further long option of sbatch, such as --sbatch=--mem=4G; may be repeated")
 	fs.BoolVar(&r.dryRun, "dry-run", false, "write the job scripts and print how to submit them; submit nothing")
-	fs.BoolVar(&r.follow, "follow", true, "stay, submit again what gets lost, and draw at the end")
-	fs.BoolFunc("no-follow", "submit what is missing and return", func(string) error { r.follow = false; return nil })
+	fs.BoolVar(&r.noFollow, "no-follow", false, "submit what is missing and return, where else it stays, submits again what gets lost, and draws at the end")
 	fs.DurationVar(&r.poll, "poll", 30*time.Second, "`TIME` time between two looks at the store and the queue")
 	fs.IntVar(&r.retries, "retries", 3, "`N` times a task is submitted again without a new result of it in between")
 }
@@ -143,7 +138,7 @@ func (r *clusterRun) checkShards(ctx context.Context) error {
 // compose makes the run: its name, scripts and stages. The name depends on
 // what is to be computed, in which slices, how, and where it goes, so that
 // the same command finds its jobs again.
-func (r *clusterRun) compose(fs *flag.FlagSet) error {
+func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 	out, err := filepath.Abs(r.out)
 	if err != nil {
 		return err
@@ -179,9 +174,9 @@ func (r *clusterRun) compose(fs *flag.FlagSet) error {
 
 // passOn returns the flags of passedOn as given, with absolute folders: jobs
 // start elsewhere.
-func passOn(fs *flag.FlagSet, out string) []string {
+func passOn(fs *pflag.FlagSet, out string) []string {
 	args := []string{"--out=" + out}
-	fs.Visit(func(f *flag.Flag) {
+	fs.Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch {
 		case f.Name == "out" || !slices.Contains(strings.Fields(passedOn), f.Name):

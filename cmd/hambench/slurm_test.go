@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -37,7 +38,7 @@ func TestBadInputOfSlurm(t *testing.T) {
 		{"an array that no cluster takes", []string{"slurm", "--only", "toy", "--shards", "5000000", "--dry-run"}, "--shards 5000000: want at most 4000001"},
 		{"an unknown study", []string{"slurm", "--only", "figure1"}, `unknown study "figure1"`},
 		{"a shard", []string{"slurm", "--shard", "0/2"}, "shard"},
-		{"an unknown way with oracles", []string{"reproduce", "--only", "toy", "--oracles", "all"}, `--oracles "all": want build, only or none`},
+		{"an unknown way with oracles", []string{"reproduce", "--only", "toy", "--oracles", "all"}, `"all" for "--oracles" flag: want one of build, only, none`},
 		{"other cells than submitted", []string{"reproduce", "--only", "toy", "--expect", "0123456789abcdef"}, "are not those of the submission"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
@@ -110,7 +111,7 @@ func TestSlurmDryRunQuotesPaths(t *testing.T) {
 func composed(t *testing.T, args ...string) *clusterRun {
 	t.Helper()
 	r := &clusterRun{}
-	fs := flag.NewFlagSet("slurm", flag.ContinueOnError)
+	fs := pflag.NewFlagSet("slurm", pflag.ContinueOnError)
 	r.registerCluster(fs)
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)

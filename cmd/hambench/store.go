@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"hambench/bench"
 	"hambench/store"
@@ -15,15 +15,11 @@ import (
 	"hambench/usage"
 )
 
-var storeCommand = &command{
-	name:    "store",
-	about:   "Verifies, merges and describes stores of results.",
-	example: "hambench store verify --out out",
-	sub: []*command{
-		{name: "verify", about: "Reads every record and lists what cannot be used.", detail: verifyDetail, example: "hambench store verify --out out", run: runStoreVerify},
-		{name: "merge", about: "Adds the records of other output folders to one: results, references, exact errors.", usage: "DIR …", detail: mergeDetail, example: "hambench store merge --out all shard0 shard1", run: runStoreMerge},
-		{name: "stats", about: "Counts what a store holds.", example: "hambench store stats", run: runStoreStats},
-	},
+func storeCommand() *cobra.Command {
+	return group("store", "Verifies, merges and describes stores of results.", "hambench store verify --out out",
+		storeOf("verify", "Reads every record and lists what cannot be used.", verifyDetail, "hambench store verify --out out", verifyStore),
+		mergeCommand(),
+		storeOf("stats", "Counts what a store holds.", "", "hambench store stats", describeStore))
 }
 
 const (
@@ -38,22 +34,24 @@ an error that names both. What cannot be used in another folder is listed and
 left there; the exit code is then 1.`
 )
 
-// storeArgs parses --out, beside a command's own flags, and returns it with the
-// arguments.
-func storeArgs(c *command, fs *flag.FlagSet, stdout io.Writer, args []string) (out string, rest []string, err error) {
-	fs.StringVar(&out, "out", defaultOut, "`DIR` folder of results and figures")
-	rest, err = c.parse(fs, stdout, args)
-	if err == nil && out == "" {
-		err = usage.Errorf("--out is empty: want a folder")
+// storeOf is a command on the store of --out.
+func storeOf(use, about, detail, example string, run func(c *cobra.Command, out string, args []string) error) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: use, Short: about, Long: detail, Example: example,
+		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return usage.Errorf("--out is empty: want a folder")
+			}
+			return run(c, out, args)
+		},
 	}
-	return out, rest, err
+	c.Flags().StringVar(&out, "out", defaultOut, "`DIR` folder of results and figures")
+	return c
 }
 
-func runStoreVerify(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	out, _, err := storeArgs(c, c.flagSet(), stdout, args)
-	if err != nil {
-		return err
-	}
+func verifyStore(c *cobra.Command, out string, _ []string) error {
+	stdout := c.OutOrStdout()
 	r, err := store.Verify(storePath(out))
 	if err != nil {
 		return err
@@ -95,16 +93,20 @@ func countKinds(n map[store.Kind]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	fs := c.flagSet()
-	published := fs.Bool("published", false, "leave out references, which hold draws: figures, tables and claims need none")
-	out, from, err := storeArgs(c, fs, stdout, args)
-	if err != nil {
-		return err
-	}
-	if len(from) == 0 {
-		return usage.Errorf("%s: no folders to merge: want one or more output folders", c.name)
-	}
+func mergeCommand() *cobra.Command {
+	var published bool
+	c := storeOf("merge DIR …", "Adds the records of other output folders to one: results, references, exact errors.", mergeDetail, "hambench store merge --out all shard0 shard1",
+		func(c *cobra.Command, out string, from []string) error {
+			if published {
+				return mergeStores(c.OutOrStdout(), store.Published, out, from)
+			}
+			return mergeStores(c.OutOrStdout(), store.Shared, out, from)
+		})
+	c.Flags().BoolVar(&published, "published", false, "leave out references, which hold draws: figures, tables and claims need none")
+	return c
+}
+
+func mergeStores(stdout io.Writer, kinds []store.Kind, out string, from []string) error {
 	for i, dir := range from {
 		from[i] = storePath(dir)
 		// A mistyped folder must not leave a new store behind.
@@ -117,10 +119,6 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 		return err
 	}
 	defer s.Close()
-	kinds := store.Shared
-	if *published {
-		kinds = store.Published
-	}
 	m, err := s.Merge(kinds, from...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(stdout, "not merged: %v\n", t)
@@ -132,11 +130,8 @@ func runStoreMerge(_ context.Context, c *command, stdout, _ io.Writer, args []st
 	return err
 }
 
-func runStoreStats(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-	out, _, err := storeArgs(c, c.flagSet(), stdout, args)
-	if err != nil {
-		return err
-	}
+func describeStore(c *cobra.Command, out string, _ []string) error {
+	stdout := c.OutOrStdout()
 	s, err := readStore(out)
 	if err != nil {
 		return err

@@ -1,31 +1,32 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
+
+	"github.com/spf13/cobra"
 
 	"hambench/internal/kernel"
 	"hambench/sweep"
 )
 
-var versionCommand = &command{
-	name:    "version",
-	about:   "Prints the commit, the Go version, and the instruction set in use.",
-	example: "hambench version",
-	run: func(_ context.Context, c *command, stdout, _ io.Writer, args []string) error {
-		if _, err := c.parse(c.flagSet(), stdout, args); err != nil {
+// version is the commit, the Go version, and the instruction set in use.
+func version() string {
+	v := sweep.Version()
+	commit := v.String()
+	if v.Commit == "" {
+		commit = "of an unknown commit"
+	}
+	return fmt.Sprintf("hambench %s, %s, kernels %s", commit, v.Go, kernel.ISA())
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Prints the commit, the Go version, and the instruction set in use.",
+		Example: "hambench version",
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), version())
 			return err
-		}
-		if err := kernel.Err(); err != nil {
-			return err
-		}
-		v := sweep.Version()
-		commit := v.String()
-		if v.Commit == "" {
-			commit = "of an unknown commit"
-		}
-		fmt.Fprintf(stdout, "hambench %s, %s, kernels %s\n", commit, v.Go, kernel.ISA())
-		return nil
-	},
+		},
+	}
 }

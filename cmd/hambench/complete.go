@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hambench/usage"
+)
+
+func completionCommand() *cobra.Command {
+	write := map[string]func(*cobra.Command, io.Writer) error{
+		"bash": bashCompletion,
+		"zsh":  (*cobra.Command).GenZshCompletion,
+		"fish": func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+	}
+	shells := []string{"bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Prints a script by which a shell completes commands, flags and names.",
+		Long: `In bash (with the package bash-completion) and zsh the script is loaded by
+source <(hambench completion bash), or zsh, in ~/.bashrc or ~/.zshrc (behind
+compinit); in fish by hambench completion fish | source in config.fish.`,
+		Example:   "hambench completion bash > hambench.bash",
+		ValidArgs: shells,
+		RunE: func(c *cobra.Command, args []string) error {
+			if write[args[0]] == nil {
+				return usage.Unknown("shell", args[0], shells)
+			}
+			return write[args[0]](c.Root(), c.OutOrStdout())
+		},
+	}
+}
+
+// bashCompletion writes the script without its quoting: no name needs it, and
+// with it bash would compare the commas of a list, quoted, to those that were
+// typed, and offer nothing.
+func bashCompletion(root *cobra.Command, w io.Writer) error {
+	var script bytes.Buffer
+	if err := root.GenBashCompletionV2(&script, true); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, strings.ReplaceAll(script.String(), `"%q"`, `"%s"`))
+	return err
+}
+
+// listOf is the listing that the values of a flag are taken from.
+var listOf = map[string]string{
+	"profile": "profiles", "only": "studies", "dataset": "datasets", "datasets": "datasets", "without": "datasets", "model": "models",
+	"integrator": "integrators", "estimator": "estimators", "scheme": "schemes", "certify scheme": "fixed schemes", "problem": "problems",
+}
+
+// completeFlag has the shell complete a flag's value: names of what it names,
+// files and folders where it is one, and nothing else.
+func completeFlag(c *cobra.Command, f *pflag.Flag) {
+	value, _ := f.Value.(namedValue)
+	others := cobra.ShellCompDirectiveNoFileComp
+	switch value.name {
+	case "DIR":
+		others = cobra.ShellCompDirectiveFilterDirs
+	case "FILE":
+		others = cobra.ShellCompDirectiveDefault
+	}
+	complete := cobra.FixedCompletions(nil, others)
+	if list := cmp.Or(listOf[c.Name()+" "+f.Name], listOf[f.Name]); list != "" {
+		complete = completeNames(list, others)
+	} else if words, ok := value.Value.(*choice); ok {
+		complete = cobra.FixedCompletions(words.known, others)
+	}
+	if err := c.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
+		panic(err) // it is the command's own flag
+	}
+}
+
+// completeNames completes a name of a listing; behind a comma, the next one.
+func completeNames(list string, others cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		_, rows := listing(list)
+		for _, row := range rows {
+			if name := before + row[0]; strings.HasPrefix(name, typed) {
+				found = append(found, cobra.CompletionWithDesc(name, row[len(row)-1]))
+			}
+		}
+		return found, others
+	}
+}
+
+// choice is a flag's value that is one of some words.
+type choice struct {
+	value *string
+	known []string
+}
+
+// oneOf registers a flag that takes one of some words; its help lists them
+// behind about. What value points to is the default.
+func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
+	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about, strings.Join(known, ", ")))
+}
+
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return "" }
+
+// Set takes one of the words.
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.known, s) {
+		return fmt.Errorf("want one of %s%s", strings.Join(c.known, ", "), usage.Suggest(s, c.known))
+	}
+	*c.value = s
+	return nil
+}
