@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,7 @@ independent ones as their effective sample size would be, once in a hundred time
 	fs := c.Flags()
 	f.register(fs, storeFlags+" "+chainFlags)
 	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set")
+	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
 	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -44,9 +46,9 @@ independent ones as their effective sample size would be, once in a hundred time
 // judgeFlags are the command's flags.
 type judgeFlags struct {
 	selection
-	dataset string
-	split   int
-	json    bool
+	dataset, model string
+	split          int
+	json           bool
 }
 
 // errRejected says that draws are not those of the posterior.
@@ -65,6 +67,7 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	d.Model = cmp.Or(f.model, d.Model)
 	target, err := keys.Source.Target(ctx, d.Name, f.split, d.Model, models.Options{})
 	if err != nil {
 		return fetchHint(err, d.Name)
@@ -79,7 +82,7 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	if _, exact := target.(models.Analytic); exact {
 		truth, err = oracle.NewAnalytic(d.Model, target, len(chains[0]))
 	} else {
-		truth, _, err = f.reference(ctx, keys, d.Name, f.split, stderr)
+		truth, _, err = f.reference(ctx, keys, d.Name, f.split, d.Model, stderr)
 	}
 	if err != nil {
 		return err

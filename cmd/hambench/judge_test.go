@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -81,6 +82,25 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit code %d, %s: want 2 and %q", args, code, stderr, want)
 		}
+	}
+}
+
+// On data of the world: a linear model, whose posterior is known.
+func TestJudgeOnBoston(t *testing.T) {
+	if os.Getenv("HAMBENCH_DATA") == "" {
+		t.Skip("needs the UCI files: set HAMBENCH_DATA")
+	}
+	boston := []string{"--dataset", "boston", "--model", "linear"}
+	_, draws, stderr := call(t, append([]string{"sample", "--predictions", "--integrator", "baoab"}, boston...)...)
+	good, noisy := filepath.Join(t.TempDir(), "good.csv"), filepath.Join(t.TempDir(), "noisy.csv")
+	if err := errors.Join(os.WriteFile(good, []byte(draws), 0o644), os.WriteFile(noisy, []byte(widened(t, draws, 2)), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr2 := call(t, append([]string{"judge", good}, boston...)...); code != exitOK {
+		t.Errorf("a good chain: exit code %d, %s%s%s", code, stdout, stderr, stderr2)
+	}
+	if code, stdout, stderr := call(t, append([]string{"judge", noisy}, boston...)...); code != exitFailed || !strings.Contains(stderr, "not draws of this posterior") {
+		t.Errorf("a chain with twice the noise: exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 func oracleCommand() *cobra.Command {
 	var f selection
-	var dataset string
+	var dataset, model string
 	var split int
 	c := &cobra.Command{
 		Use:   "oracle",
@@ -38,7 +38,7 @@ shown and not run again.`,
 			if err != nil {
 				return err
 			}
-			ref, machine, err := f.reference(c.Context(), keys, dataset, split, c.ErrOrStderr())
+			ref, machine, err := f.reference(c.Context(), keys, dataset, split, model, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -48,13 +48,14 @@ shown and not run again.`,
 	fs := c.Flags()
 	f.register(fs, storeFlags+" "+chainFlags)
 	fs.StringVar(&dataset, "dataset", "", "`NAME` data set")
+	fs.StringVar(&model, "model", "", "`NAME` model; the data set's own if empty")
 	fs.IntVar(&split, "split", 0, "`I` split, from 0")
 	return c
 }
 
 // reference takes the reference of a data set from the store, or makes it there.
-func (f *selection) reference(ctx context.Context, keys *bench.Keys, dataset string, split int, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
-	spec, err := f.referenceOf(keys.Source, dataset, split)
+func (f *selection) reference(ctx context.Context, keys *bench.Keys, dataset string, split int, model string, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
+	spec, err := f.referenceOf(keys.Source, dataset, split, model)
 	if err != nil {
 		return nil, store.Machine{}, err
 	}
@@ -87,14 +88,14 @@ func fetchHint(err error, dataset string) error {
 	return err
 }
 
-// referenceOf is the reference that the profile's studies use for a data set;
-// a data set whose posterior is known needs none.
-func (f *selection) referenceOf(source *models.Source, dataset string, split int) (oracle.Spec, error) {
+// referenceOf is the reference that the profile's studies use for a data set with
+// a model, "" for its own; one whose posterior is known needs none.
+func (f *selection) referenceOf(source *models.Source, dataset string, split int, model string) (oracle.Spec, error) {
 	d, err := source.Datasets().Lookup(dataset)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	m, err := source.Models().Lookup(d.Model)
+	m, err := source.Models().For(cmp.Or(model, d.Model), d.Name, d.Shape)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
