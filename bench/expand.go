@@ -9,6 +9,7 @@ import (
 
 	"hambench/chain"
 	"hambench/datasets"
+	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/usage"
 )
@@ -167,7 +168,7 @@ func (x *expansion) cells(l layer, unavailable []string) error {
 	total := 0
 	for _, g := range append([]settings{l.settings}, l.grids...) {
 		for _, v := range g["data"].values {
-			names = appendNew(names, v.(string))
+			names = distinct.Append(names, v.(string))
 		}
 	}
 	for _, g := range l.grids {
@@ -184,7 +185,7 @@ func (x *expansion) cells(l layer, unavailable []string) error {
 			return g["data"].errorf("the grid has more than %d cells: want fewer", mostCells)
 		}
 		for _, v := range g.splits() {
-			splits = appendNew(splits, v)
+			splits = distinct.Append(splits, v)
 		}
 	}
 	for _, name := range x.Data.StandIns(names, unavailable) {
@@ -210,13 +211,6 @@ func (x *expansion) cells(l layer, unavailable []string) error {
 // errorf is the error of the file as a whole.
 func (x *expansion) errorf(format string, args ...any) error {
 	return usage.Errorf("%s:1: %w", x.Path, fmt.Errorf(format, args...))
-}
-
-func appendNew[T comparable](s []T, x T) []T {
-	if slices.Contains(s, x) {
-		return s
-	}
-	return append(s, x)
 }
 
 func (s settings) splits() []any {

@@ -38,6 +38,7 @@ import (
 
 	"hambench/bench"
 	"hambench/internal/atomicfile"
+	"hambench/internal/distinct"
 	"hambench/internal/table"
 	"hambench/paper"
 	"hambench/usage"
@@ -263,14 +264,14 @@ func (d *drawing) caption(sentences ...string) string {
 }
 
 // note adds a note to the output, once.
-func (d *drawing) note(text string) { d.out.Notes = appendNew(d.out.Notes, text) }
+func (d *drawing) note(text string) { d.out.Notes = distinct.Append(d.out.Notes, text) }
 
 // samples states the number of samples of the chains.
 func (d *drawing) samples() string {
 	var counts []string
 	for _, j := range d.plan.Cells {
 		if c := j.Cell; c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption states its steps
-			counts = appendNew(counts, thousands(c.Samples))
+			counts = distinct.Append(counts, thousands(c.Samples))
 		}
 	}
 	if len(counts) == 0 {

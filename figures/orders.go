@@ -12,6 +12,7 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
+	"hambench/internal/distinct"
 )
 
 // observableLabels are the observables that the figure of orders shows, and
@@ -119,8 +120,8 @@ func ordersFigure(lines []exactLine) *Figure {
 	var columns [][2]string
 	of := make(map[string][]exactLine)
 	for _, l := range lines {
-		names, schemes = appendNew(names, l.integrator), appendNew(schemes, l.scheme)
-		columns = appendNew(columns, [2]string{l.problem, l.Name})
+		names, schemes = distinct.Append(names, l.integrator), distinct.Append(schemes, l.scheme)
+		columns = distinct.Append(columns, [2]string{l.problem, l.Name})
 		of[l.integrator] = append(of[l.integrator], l)
 	}
 	f := &Figure{Width: 152, Height: 112}
@@ -307,7 +308,7 @@ func drawTwin(d *drawing, s *sweep) error {
 	for _, full := range []bool{false, true} {
 		for _, l := range lines {
 			if (l.scheme == "full") == full {
-				places = appendNew(places, [2]string{l.problem, l.scheme})
+				places = distinct.Append(places, [2]string{l.problem, l.scheme})
 			}
 		}
 	}
@@ -357,7 +358,7 @@ func problemsText(p bench.Plan) string {
 	var out []string
 	for _, j := range p.Exact {
 		if problem, err := certify.ParseProblem(j.Exact.Name, j.Exact.Problem); err == nil {
-			out = appendNew(out, fmt.Sprintf("%s: C = %s, K = %d", j.Exact.Name, decimal(problem.Friction), problem.Batches()))
+			out = distinct.Append(out, fmt.Sprintf("%s: C = %s, K = %d", j.Exact.Name, decimal(problem.Friction), problem.Batches()))
 		}
 	}
 	if len(out) == 0 {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
+	"hambench/internal/distinct"
 	"hambench/usage"
 )
 
@@ -102,10 +103,10 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 	}
 	first := min(1, len(s.panels))
 	for _, j := range sortedJobs(p.Cells, s.panels[:first]) {
-		s.rows = appendNew(s.rows, s.place(j.Cell)[0])
+		s.rows = distinct.Append(s.rows, s.place(j.Cell)[0])
 	}
 	for _, j := range sortedJobs(p.Cells, s.panels[first:]) {
-		s.columns = appendNew(s.columns, s.place(j.Cell)[1])
+		s.columns = distinct.Append(s.columns, s.place(j.Cell)[1])
 	}
 	rows := func(dataset string) int { d, _ := p.Dataset(dataset); return d.Rows }
 	s.addPoints(p.Cells, get, rows)
@@ -147,7 +148,7 @@ func (s *sweep) addPoints(jobs []bench.Job, get bench.Getter, rows func(string) 
 		if s.x != nil {
 			at.x, _ = s.x.number(j.Cell, rows)
 		}
-		s.names = appendNew(s.names, at.line)
+		s.names = distinct.Append(s.names, at.line)
 		if s.groups[at.place] == nil {
 			s.groups[at.place] = &group{place: at.place, first: j.Cell}
 		}
@@ -259,15 +260,6 @@ func sortedJobs(jobs []bench.Job, by []setting) []bench.Job {
 	})
 }
 
-// appendNew appends what is not there yet, so that lists keep the order of the
-// cells.
-func appendNew[T comparable](s []T, x T) []T {
-	if slices.Contains(s, x) {
-		return s
-	}
-	return append(s, x)
-}
-
 // diverged reports whether any cell did.
 func (s *sweep) diverged() bool {
 	return slices.ContainsFunc(s.points, func(p *point) bool { return p.diverged() > 0 })
@@ -287,7 +279,7 @@ func (s *sweep) splits() int {
 func byModel(jobs []bench.Job) []bench.Job {
 	models := make(map[string][]string)
 	for _, j := range jobs {
-		models[j.Cell.Dataset] = appendNew(models[j.Cell.Dataset], j.Cell.Model)
+		models[j.Cell.Dataset] = distinct.Append(models[j.Cell.Dataset], j.Cell.Model)
 	}
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
@@ -471,7 +463,7 @@ func baseName(name string) string {
 func (s *sweep) notes(p bench.Plan) []string {
 	var notes, fixed []string
 	for _, j := range p.Cells {
-		fixed = appendNew(fixed, textOf(s.fixed, j.Cell))
+		fixed = distinct.Append(fixed, textOf(s.fixed, j.Cell))
 	}
 	if text := strings.Join(fixed, " or "); text != "" {
 		notes = append(notes, text+".")
@@ -509,7 +501,7 @@ func schemeText(jobs []bench.Job) string {
 	var names []string
 	for _, j := range jobs {
 		if j.Cell.Batches > 1 {
-			names = appendNew(names, j.Cell.Scheme)
+			names = distinct.Append(names, j.Cell.Scheme)
 		}
 	}
 	if len(names) == 0 {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
+	"hambench/internal/distinct"
 	"hambench/paper"
 )
 
@@ -111,7 +112,7 @@ func tabulate(d *drawing, id string, spec bench.TableSpec) (*Table, error) {
 			continue
 		}
 		name := strings.TrimPrefix(joined(levels, j.Cell, "_"), "_")
-		names, labels[name] = appendNew(names, name), textOf(levels, j.Cell)
+		names, labels[name] = distinct.Append(names, name), textOf(levels, j.Cell)
 		key := joined(heads, j.Cell, " ")
 		if at[key] == nil {
 			at[key] = &row{cell: j.Cell, of: make(map[string][]bench.Result)}
@@ -311,7 +312,7 @@ func drawScores(d *drawing) error {
 			}
 			var steps []float64
 			for _, r := range of {
-				steps = appendNew(steps, r.Cell.Step)
+				steps = distinct.Append(steps, r.Cell.Step)
 			}
 			slices.Sort(steps)
 			finished := slices.DeleteFunc(slices.Clone(of), func(r bench.Result) bool { return r.Diverged })
@@ -357,7 +358,7 @@ func drawAutocorrelation(d *drawing) error {
 	of := make(map[string][]bench.Result)
 	for _, r := range d.results {
 		set := r.Cell.Dataset
-		sets, of[set] = appendNew(sets, set), append(of[set], r)
+		sets, of[set] = distinct.Append(sets, set), append(of[set], r)
 	}
 	var rows [][]entry
 	for _, set := range sets {

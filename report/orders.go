@@ -11,6 +11,7 @@ import (
 	"hambench/bench"
 	"hambench/certify"
 	"hambench/figures"
+	"hambench/internal/distinct"
 	"hambench/paper"
 )
 
@@ -59,7 +60,7 @@ func newOrders(e *paper.Evidence) Orders {
 		if row.Inner > 1 {
 			name += fmt.Sprintf(", N_l = %d", row.Inner)
 		}
-		out[i].Schemes, names[row.Problem] = appendNew(out[i].Schemes, row.Scheme), appendNew(names[row.Problem], name)
+		out[i].Schemes, names[row.Problem] = distinct.Append(out[i].Schemes, row.Scheme), distinct.Append(names[row.Problem], name)
 		places[[3]string{row.Problem, name, row.Scheme}] = newOrder(name, row)
 	}
 	for i := range out {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"hambench/bench"
+	"hambench/internal/distinct"
 	"hambench/paper"
 )
 
@@ -73,7 +74,7 @@ func newRanking(e *paper.Evidence) Ranking {
 	var names []string
 	best := make(map[[2]string]Place)
 	for _, c := range chains {
-		out.Sets, names = appendNew(out.Sets, c.set), appendNew(names, c.name)
+		out.Sets, names = distinct.Append(out.Sets, c.set), distinct.Append(names, c.name)
 		key := [2]string{c.name, c.set}
 		p, ok := best[key]
 		if !ok {
@@ -139,12 +140,4 @@ func batchText(c bench.Cell) string {
 		return "full batch"
 	}
 	return fmt.Sprintf("B = %d", c.BatchSize)
-}
-
-// appendNew appends what is not there yet.
-func appendNew(s []string, x string) []string {
-	if slices.Contains(s, x) {
-		return s
-	}
-	return append(s, x)
 }

@@ -25,6 +25,7 @@ import (
 
 	"hambench/bench"
 	"hambench/figures"
+	"hambench/internal/distinct"
 	"hambench/paper"
 	"hambench/store"
 )
@@ -105,7 +106,7 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 
 func (p *Page) warn(text string) {
 	if text != "" {
-		p.Warnings = appendNew(p.Warnings, text)
+		p.Warnings = distinct.Append(p.Warnings, text)
 	}
 }
 
@@ -153,7 +154,7 @@ func (m *Provenance) add(r store.Record) {
 		text string
 	}{{&m.Commits, r.Made.Commit}, {&m.Machines, r.Made.Machine.String()}, {&m.Versions, r.Made.Go}} {
 		if x.text != "" {
-			*x.to = appendNew(*x.to, x.text)
+			*x.to = distinct.Append(*x.to, x.text)
 		}
 	}
 	if at := r.Made.Time; !at.IsZero() {

@@ -14,6 +14,7 @@ import (
 
 	"hambench/bench"
 	"hambench/chain"
+	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/oracle"
 )
@@ -190,9 +191,7 @@ func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []benc
 		if _, known := m.Stable[stiffnessOf(cell)]; known || cell.Step == 0 { // a reference's chains find their own
 			continue
 		}
-		if !slices.Contains(batches[at], cell.Batches) {
-			batches[at] = append(batches[at], cell.Batches)
-		}
+		batches[at] = distinct.Append(batches[at], cell.Batches)
 		if p, ok := precision[at]; !ok || cell.Precision < p {
 			precision[at] = cell.Precision // float32 before float64: it is as good, and faster
 		}

@@ -13,6 +13,7 @@ import (
 
 	"hambench/bench"
 	"hambench/datasets"
+	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/store"
 	"hambench/sweep"
@@ -166,9 +167,7 @@ func used(studies []bench.Study) []string {
 	var names []string
 	for _, s := range studies {
 		for _, j := range s.Jobs() {
-			if !slices.Contains(names, j.Cell.Dataset) {
-				names = append(names, j.Cell.Dataset)
-			}
+			names = distinct.Append(names, j.Cell.Dataset)
 		}
 	}
 	return names
@@ -231,9 +230,7 @@ func (f *selection) elsewhere(s *store.Store) string {
 	}
 	var labels []string
 	for _, p := range all {
-		if !slices.Contains(labels, p.Profile) {
-			labels = append(labels, p.Profile)
-		}
+		labels = distinct.Append(labels, p.Profile)
 	}
 	return "there are runs of " + strings.Join(labels, "; ")
 }
