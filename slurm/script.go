@@ -1,12 +1,14 @@
 package slurm
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"text/template"
 
 	"hambench/internal/atomicfile"
 	"hambench/usage"
@@ -113,58 +115,32 @@ func (r Run) WriteScripts() error {
 	return nil
 }
 
+//go:embed script.sh.tmpl
+var scriptText string
+
+var script = template.Must(template.New("script").Funcs(template.FuncMap{
+	"quote":    Quote,
+	"percents": func(s string) string { return strings.ReplaceAll(s, "%", "%%") },
+	"option": func(o string) string {
+		if name, value, ok := strings.Cut(o, "="); ok {
+			return name + `="` + value + `"`
+		}
+		return o
+	},
+}).Parse(scriptText))
+
 // Script is the text of the stage's job script. It execs the program, so that
 // Slurm's signals reach it and its death is the job's.
 func (r Run) Script(s Stage) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n# Run %s of hambench, stage %s.\n", r.ID, s.Name)
-	log := s.Name + "-%a.txt" // not by job number: numbers are used again
-	if s.Tasks == 0 {
-		log = s.Name + ".txt"
+	err := script.Execute(&b, struct {
+		Run
+		Stage Stage
+	}{r, s})
+	if err != nil {
+		panic("slurm: " + err.Error()) // the template is embedded, and tests run it
 	}
-	for _, o := range r.directives(s, log) {
-		fmt.Fprintf(&b, "#SBATCH %s\n", o)
-	}
-	for _, v := range r.Env {
-		fmt.Fprintf(&b, "export %s=%s\n", v.Name, Quote(v.Value))
-	}
-	b.WriteString("exec")
-	for _, arg := range s.Command {
-		b.WriteString(" " + Quote(arg))
-	}
-	if s.Tasks > 0 {
-		// The number of tasks is written out: a part of an array that is
-		// submitted again has another SLURM_ARRAY_TASK_COUNT.
-		fmt.Fprintf(&b, ` --shard "$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks)
-	}
-	b.WriteString("\n")
 	return b.String()
-}
-
-func (r Run) directives(s Stage, log string) []string {
-	path := strings.ReplaceAll(r.LogDir(), "%", "%%") + "/" + log
-	d := []string{
-		"--job-name=" + r.JobName(s),
-		`--output="` + path + `"`,
-		"--open-mode=append",
-		"--requeue",
-		"--ntasks=1",
-		fmt.Sprintf("--cpus-per-task=%d", r.CPUs),
-	}
-	if r.Partition != "" {
-		d = append(d, `--partition="`+r.Partition+`"`)
-	}
-	if r.Time != "" {
-		d = append(d, `--time="`+r.Time+`"`)
-	}
-	for _, x := range r.Extra {
-		name, value, has := strings.Cut(x, "=")
-		if has {
-			name += `="` + value + `"`
-		}
-		d = append(d, name)
-	}
-	return d
 }
 
 // Quote makes a word of the shell.
