@@ -1,11 +1,12 @@
 package paper
 
 import (
-	"bytes"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"hambench/internal/table"
 )
@@ -23,6 +24,20 @@ func Table(decisions []Decision, profile string, width int) (string, error) {
 	return b.String(), err
 }
 
+//go:embed claims.txt.tmpl claims.md.tmpl
+var pageTexts embed.FS
+
+// A | in a text must not cut a cell of a Markdown table.
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"cell": func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
+}).ParseFS(pageTexts, "*"))
+
+// page is what the templates show.
+type page struct {
+	Table, Counts string
+	Decisions     []Decision
+}
+
 // WriteText prints the table of the claims, then the test and the numbers of
 // each.
 func WriteText(w io.Writer, decisions []Decision, profile string) error {
@@ -30,21 +45,12 @@ func WriteText(w io.Writer, decisions []Decision, profile string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, head); err != nil {
-		return err
-	}
-	for _, d := range decisions {
-		fmt.Fprintf(w, "\n%s: %s\n", d.ID, d.Verdict)
-		for _, line := range []string{d.Statement, "where: " + d.Where, "test: " + d.Test, "found: " + d.Summary, d.Detail} {
-			if line != "" {
-				fmt.Fprintf(w, "  %s\n", line)
-			}
-		}
-		for _, n := range d.Numbers {
-			fmt.Fprintf(w, "    %s: %s\n", n.Name, n.Text)
-		}
-	}
-	return nil
+	return pages.ExecuteTemplate(w, "claims.txt.tmpl", page{Table: head, Decisions: decisions})
+}
+
+// WriteMarkdown prints the claims as a page.
+func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
+	return pages.ExecuteTemplate(w, "claims.md.tmpl", page{Counts: counts(decisions, profile), Decisions: decisions})
 }
 
 // counts says how many claims have which verdict.
@@ -55,35 +61,6 @@ func counts(decisions []Decision, profile string) string {
 	}
 	return fmt.Sprintf("%d claims: %d confirmed, %d refuted, %d not decided; profile %s", len(decisions), n[Confirmed], n[Refuted], n[NotDecided], profile)
 }
-
-// WriteMarkdown prints the claims as a page.
-func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Claims\n\n")
-	fmt.Fprintf(&b, "Claims of Franzese, Milios, Filippone and Michiardi, “Revisiting the Effects of Stochasticity for Hamiltonian Samplers” (AISTATS 2022), and how they hold.\n")
-	fmt.Fprintf(&b, "Where a claim is not the paper's own, the column “by” says whose it is.\n\n%s.\n\n", counts(decisions, profile))
-	fmt.Fprintf(&b, "| claim | by | statement | verdict | number |\n|---|---|---|---|---|\n")
-	for _, d := range decisions {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | **%s** | %s |\n", d.ID, d.ID, cell(d.By), cell(d.Statement), d.Verdict, cell(d.Summary))
-	}
-	for _, d := range decisions {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n- Said by: %s\n- Where: %s\n- Test: %s\n- Verdict: **%s**: %s\n", d.ID, d.Statement, d.By, d.Where, d.Test, d.Verdict, d.Summary)
-		if d.Detail != "" {
-			fmt.Fprintf(&b, "\n%s\n", d.Detail)
-		}
-		if len(d.Numbers) > 0 {
-			fmt.Fprintf(&b, "\n| quantity | value |\n|---|---|\n")
-		}
-		for _, n := range d.Numbers {
-			fmt.Fprintf(&b, "| %s | %s |\n", cell(n.Name), cell(n.Text))
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// cell is text as a cell of a Markdown table.
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 // WriteJSON prints the claims as an array.
 func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
