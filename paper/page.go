@@ -45,7 +45,7 @@ func WriteText(w io.Writer, decisions []Decision, profile string) error {
 	if err != nil {
 		return err
 	}
-	return pages.ExecuteTemplate(w, "claims.txt.tmpl", page{Table: head, Decisions: decisions})
+	return pages.ExecuteTemplate(w, "claims.txt.tmpl", page{Table: table.Colour(w, head), Decisions: decisions})
 }
 
 // WriteMarkdown prints the claims as a page.

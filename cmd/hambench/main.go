@@ -86,6 +86,12 @@ func (o *output) Width() int {
 	return 0
 }
 
+// Colours reports whether tables may be in colour.
+func (o *output) Colours() bool {
+	f, ok := o.Writer.(*os.File)
+	return ok && table.Colours(f)
+}
+
 // errorLine begins with the program's name, and says it once. An interruption is
 // called so, and once.
 func errorLine(err error) string {

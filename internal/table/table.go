@@ -26,15 +26,20 @@ func Width() int {
 }
 
 // Write prints the rows under the header as an ASCII table, to fit a writer that
-// has a width, else as wide as it is; minor is as in Fit, and a line says what is
-// left out. Headers keep their case.
+// has a width, else as wide as it is, with verdicts in colour for one that has
+// them; minor is as in Fit, and a line says what is left out. Headers keep their
+// case.
 func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	width := 0
 	if o, ok := w.(interface{ Width() int }); ok {
 		width = o.Width()
 	}
-	left, err := Fit(w, width, minor, header, rows)
-	if err != nil || len(left) == 0 {
+	var b strings.Builder
+	left, err := Fit(&b, width, minor, header, rows)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, Colour(w, b.String())); err != nil || len(left) == 0 {
 		return err
 	}
 	_, err = fmt.Fprintln(w, Wrap("Left out for want of room: "+strings.Join(left, ", ")+"; COLUMNS says how much there is.", width))

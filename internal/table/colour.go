@@ -1,0 +1,35 @@
+package table
+
+import (
+	"io"
+	"os"
+	"regexp"
+)
+
+// colours are the escape sequences of verdicts: green, red, yellow.
+var colours = map[string]string{
+	"confirmed": "\x1b[32m", "refuted": "\x1b[31m", "unstable": "\x1b[31m", "inconclusive": "\x1b[33m", "not decided": "\x1b[33m",
+}
+
+var verdict = regexp.MustCompile(`\| (confirmed|refuted|unstable|inconclusive|not decided)\b`)
+
+// Colour colours the verdicts with which cells of a printed table begin, for a
+// writer that says by a method Colours that it shows them. Printing comes first,
+// so that the sequences count for no width.
+func Colour(w io.Writer, printed string) string {
+	if c, ok := w.(interface{ Colours() bool }); !ok || !c.Colours() {
+		return printed
+	}
+	return verdict.ReplaceAllStringFunc(printed, func(cell string) string {
+		word := cell[len("| "):]
+		return "| " + colours[word] + word + "\x1b[0m"
+	})
+}
+
+// Colours reports whether a file is a terminal with colours whose user wants
+// them (no-color.org).
+func Colours(f *os.File) bool {
+	info, err := f.Stat()
+	term := os.Getenv("TERM")
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && term != "" && term != "dumb" && os.Getenv("NO_COLOR") == ""
+}
