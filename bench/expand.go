@@ -202,7 +202,7 @@ func (x *expansion) cells(l layer, unavailable []string) error {
 		}
 		if len(x.seen) == before && slices.ContainsFunc(l.grids, func(g settings) bool { return slices.Contains(g["data"].values, any(covered)) }) {
 			d, _ := x.Data.Lookup(name)
-			return x.errorf("data set %q: no batch size cuts its %d training rows: want smaller ones, or \"full\"", name, d.TrainRows)
+			return x.errorf("data set %q: no batch size cuts its %d training rows: want smaller ones, K, or \"full\"", name, d.TrainRows)
 		}
 	}
 	return nil

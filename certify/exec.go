@@ -1,27 +1,21 @@
 package certify
 
 import (
-	"bytes"
 	"context"
-	"math"
-	"strconv"
-	"strings"
+	"encoding/binary"
+	"slices"
 	"time"
-	"unicode"
+
+	"gonum.org/v1/gonum/floats"
 
 	"hambench/integrators"
 	"hambench/internal/child"
 	"hambench/usage"
 )
 
-// protocol is the version of the protocol with samplers in other processes.
-const protocol = 1
-
 const (
 	// mostVectors bounds the vectors of a state and of a step's normals.
 	mostVectors = 64
-	// longestName bounds a sampler's name.
-	longestName = 60
 	// leastClaim is what is claimed of a sampler that claims nothing: that its
 	// error vanishes with the step.
 	leastClaim = 1
@@ -39,12 +33,11 @@ type Sampler struct {
 
 // greeting is how a sampler introduces itself.
 type greeting struct {
-	Version *int   `json:"version"`
-	Name    string `json:"name"`
-	State   int    `json:"state"`   // vectors: position, momentum, auxiliary variables
-	Normals int    `json:"normals"` // vectors a step
-	Batches int    `json:"batches"` // forces a step: N_l
-	Hessian bool   `json:"hessian"` // a step takes Hessian-vector products
+	child.Greeting
+	State   int  `json:"state"`   // vectors: position, momentum, auxiliary variables
+	Normals int  `json:"normals"` // vectors a step
+	Batches int  `json:"batches"` // forces a step: N_l
+	Hessian bool `json:"hessian"` // a step takes Hessian-vector products
 	Claims  struct {
 		Position *float64 `json:"position"` // of the law of θ
 		Joint    *float64 `json:"joint"`    // of the law of θ and r
@@ -55,16 +48,12 @@ type greeting struct {
 // child does wrong, now or in a step, is a usage error; each answer must come
 // within the timeout.
 func StartSampler(ctx context.Context, command string, timeout time.Duration) (*Sampler, error) {
-	c, err := child.Start(ctx, command, timeout)
+	c, err := child.Start(command, "", timeout)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sampler{ctx: ctx, child: c, hello: greeting{State: 2, Normals: 1, Batches: 1}}
-	err = c.Ask(ctx, "hello", struct {
-		Op      string `json:"op"`
-		Version int    `json:"version"`
-	}{"hello", protocol}, &s.hello)
-	if err == nil {
+	if err = c.Ask(ctx, "hello", child.Greet(), &s.hello); err == nil {
 		err = s.hello.check()
 	}
 	if err != nil {
@@ -85,12 +74,7 @@ func (s *Sampler) Batches() int { return s.hello.Batches }
 
 func (g *greeting) check() error {
 	bad := func(format string, args ...any) error { return usage.Errorf("answer to hello: "+format, args...) }
-	unprintable := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
 	switch {
-	case g.Version != nil && *g.Version != protocol:
-		return bad("version %d of the protocol: want %d", *g.Version, protocol)
-	case g.Name == "" || len([]rune(g.Name)) > longestName || strings.ContainsFunc(g.Name, unprintable):
-		return bad("name %q: want 1 to %d printable characters without a comma", g.Name, longestName)
 	case g.State < 1 || g.State > mostVectors:
 		return bad("state %d: want 1 to %d vectors (position, momentum, auxiliary variables)", g.State, mostVectors)
 	case g.Normals < 0 || g.Normals > mostVectors:
@@ -103,7 +87,7 @@ func (g *greeting) check() error {
 			return bad("claim %v on the order (%s): want a number above 0, or none", *v, name)
 		}
 	}
-	return nil
+	return g.Greeting.Check()
 }
 
 // Method describes the sampler as an integrator, to be certified as any other.
@@ -203,7 +187,7 @@ func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]fl
 	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: dim}
 	var err error
 	if q.Forces, err = wire(f); err != nil {
-		panic(stepFailed{err})
+		panic(&child.Failure{Err: err})
 	}
 	asked := make(map[string]int)
 	index := make([]int, len(z))
@@ -212,7 +196,8 @@ func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]fl
 		for l := range normals {
 			normals[l] = xi[i][l*dim : (l+1)*dim]
 		}
-		key := patternOf(append(state[:len(state):len(state)], normals...))
+		bits, _ := binary.Append(nil, binary.LittleEndian, slices.Concat(slices.Concat(state, normals)...)) // fails for other types only
+		key := string(bits)
 		if _, known := asked[key]; !known {
 			asked[key] = len(q.States)
 			q.States, q.Normals = append(q.States, state), append(q.Normals, normals)
@@ -220,14 +205,16 @@ func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]fl
 		index[i] = asked[key]
 	}
 	var answer struct {
-		States [][]vector `json:"states"`
+		States [][]child.Vector `json:"states"`
 	}
 	e.sampler.points += len(q.States)
-	if err := e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer); err != nil {
-		panic(stepFailed{err})
+	if err = e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer); err == nil {
+		if err = checkShape(answer.States, len(q.States), g.State, dim); err != nil {
+			err = usage.Errorf("%s: the answer to step with h = %v: %w", g.Name, e.params.Step, err)
+		}
 	}
-	if err := checkShape(answer.States, len(q.States), g.State, dim); err != nil {
-		panic(stepFailed{usage.Errorf("%s: the answer to step with h = %v: %w", g.Name, e.params.Step, err)})
+	if err != nil {
+		panic(&child.Failure{Err: err})
 	}
 	for i, at := range z {
 		for v, to := range vectorsOf(at)[:g.State] {
@@ -243,40 +230,8 @@ func vectorsOf(z *integrators.State) [][]float64 {
 	return append([][]float64{z.Theta, z.R}, z.Aux...)
 }
 
-// patternOf tells vectors from others.
-func patternOf(vectors [][]float64) string {
-	var b []byte
-	for _, v := range vectors {
-		for _, x := range v {
-			u := math.Float64bits(x)
-			b = append(b, byte(u), byte(u>>8), byte(u>>16), byte(u>>24), byte(u>>32), byte(u>>40), byte(u>>48), byte(u>>56))
-		}
-	}
-	return string(b)
-}
-
-// vector is a list of numbers in JSON, all of them finite. Package json would
-// take null for a 0.
-type vector []float64
-
-// UnmarshalJSON reads an array of numbers.
-func (v *vector) UnmarshalJSON(b []byte) error {
-	text, ok := bytes.CutPrefix(b, []byte("["))
-	if !ok {
-		return usage.Errorf("%.40s: want an array of numbers", b)
-	}
-	for _, word := range bytes.Split(bytes.TrimSuffix(text, []byte("]")), []byte(",")) {
-		x, err := strconv.ParseFloat(string(bytes.TrimSpace(word)), 64)
-		if err != nil {
-			return usage.Errorf("%.40s: want finite numbers", b)
-		}
-		*v = append(*v, x)
-	}
-	return nil
-}
-
 // checkShape refuses an answer of another shape.
-func checkShape(states [][]vector, points, vectors, dim int) error {
+func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 	if len(states) != points {
 		return usage.Errorf("%d states: want %d, one for each that was asked for", len(states), points)
 	}
@@ -287,6 +242,9 @@ func checkShape(states [][]vector, points, vectors, dim int) error {
 		for _, v := range state {
 			if len(v) != dim {
 				return usage.Errorf("a vector has %d numbers: want %d", len(v), dim)
+			}
+			if floats.HasNaN(v) {
+				return usage.Errorf("a vector has a null: want finite numbers")
 			}
 		}
 	}

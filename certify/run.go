@@ -10,6 +10,7 @@ import (
 
 	"hambench/estimators"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/minibatch"
 	"hambench/usage"
 )
@@ -104,15 +105,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		switch failed := recover().(type) {
-		case nil:
-		case stepFailed:
-			rows, err = nil, failed.err
-		default:
-			panic(failed)
-		}
-	}()
+	defer child.Catch(&err)
 	for i, m := range o.Integrators {
 		r, err := o.certify(ctx, e, m, func(done float64) {
 			if o.Progress != nil {

@@ -8,10 +8,6 @@ import (
 	"hambench/usage"
 )
 
-// stepFailed is what a Stepper panics with that cannot take a step, such as one
-// in another process that has ended; Run returns its error.
-type stepFailed struct{ err error }
-
 // trialPoints is the number of states, and of noises at each, of a trial.
 const trialPoints = 3
 

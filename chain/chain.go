@@ -25,6 +25,7 @@ import (
 
 	"hambench/estimators"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/minibatch"
 	"hambench/models"
 	"hambench/usage"
@@ -87,7 +88,8 @@ func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n inte
 }
 
 // newSampler joins the parts of a chain; p holds what is known of its scheme.
-func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (*Sampler, error) {
+func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (_ *Sampler, err error) {
+	defer child.Catch(&err)
 	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
 		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), estimators.ModelName(t), t.Rows())
 	}
@@ -135,7 +137,8 @@ func (s *Sampler) Counts() Counts {
 // *DivergedError when numbers in z are not finite, at the latest after the
 // last of the steps, and the context's error when that is cancelled; then z
 // is valid and the chain may go on. It allocates nothing.
-func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) error {
+func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) (err error) {
+	defer child.Catch(&err)
 	s.adopt(z)
 	for left := outerSteps; left > 0; {
 		if err := ctx.Err(); err != nil {
@@ -186,7 +189,8 @@ type Plan struct {
 // Run burns in, ends the integrator's adaptation, and then calls observe
 // with the state after each Thin outer steps, Samples times. An error of
 // observe ends the run.
-func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe func(sample int, z *integrators.State) error) error {
+func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe func(sample int, z *integrators.State) error) (err error) {
+	defer child.Catch(&err)
 	if err := s.Advance(ctx, z, p.BurnIn); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func round6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
 // makers make the built-in sets of builtin.toml.
 var makers = map[string]func(*Set){
-	"toy":    func(s *Set) { s.Y = []float64{4, -3.2} },
+	"toy": func(s *Set) { s.Y = []float64{4, -3.2} }, None: func(*Set) {},
 	"linear": makeLinear, "logistic": makeLogistic, "teacher-reg": makeTeacherReg, "teacher-cls": makeTeacherCls,
 }
 

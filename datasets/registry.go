@@ -66,6 +66,10 @@ func (d Dataset) Builtin() bool { return len(d.Files) == 0 && d.Path == "" }
 // Builtin.
 type Registry []Dataset
 
+// None is the built-in data set without rows, for models that have data of their
+// own.
+const None = "none"
+
 //go:embed builtin.toml
 var builtinText string
 

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/datasets"
+	"hambench/internal/child"
 	"hambench/internal/fingerprint"
 	"hambench/internal/kernel"
 )
@@ -24,7 +25,10 @@ import (
 // significant digits, hashed. It is the same on every machine; a change of a
 // constant in the model, or of a number in the data or of the split, changes
 // it. It takes milliseconds: the caller should keep it.
-func Fingerprint(m Model, s *datasets.Split, o Options) (string, error) {
+//
+// Of a model in another language it has the contents of its files, too.
+func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
+	defer child.Catch(&err)
 	o.Precision, o.Plain = "float64", true
 	t, err := m.On(s, o)
 	if err != nil {
@@ -33,6 +37,13 @@ func Fingerprint(m Model, s *datasets.Split, o Options) (string, error) {
 	p := newProbe()
 	p.data(s)
 	p.target(t)
+	if e, ok := t.(interface{ sources() (string, error) }); ok {
+		digest, err := e.sources()
+		if err != nil {
+			return "", err
+		}
+		p.Add(digest)
+	}
 	return p.String(), nil
 }
 

@@ -213,6 +213,9 @@ func TestFingerprintsAreTheSameUnderEveryInstructionSet(t *testing.T) {
 		t.Logf("digest:%s", KernelDigest())
 		for _, d := range []string{"toy", "logistic", "linear", "teacher-reg", "teacher-cls"} {
 			for _, m := range taking(builtin(t, d).Shape()) {
+				if m.Dim == nil { // in another language
+					continue
+				}
 				t.Logf("print:%s:%s:%s", d, m.Name, fingerprintOf(t, m.Name, builtin(t, d), Options{}))
 			}
 		}

@@ -10,6 +10,7 @@
 // that alone decides where it takes part: Analytic has an exact oracle (others
 // get reference chains), Scorer appears in tables, Hessian runs under mt3,
 // LinearGaussian under the exact flow, Gatherer takes rows in weighted lists.
+// A process in any language can be a model, exec:CMD; only a Source makes one.
 //
 // Gradients over a batch are scaled: of K batches, batch i gives K∇U_i, with
 // the prior's part once, so that their mean is ∇U.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,6 +22,9 @@ type Options struct {
 	// Plain leaves the machine's vector instructions out: every amd64 machine
 	// then computes the same numbers, slowly.
 	Plain bool
+
+	ctx       context.Context // of the calls of processes
+	processes *Processes      // of models in other languages
 }
 
 // Model is an entry of a Registry: what is known of a model before it is put
@@ -38,8 +42,9 @@ type Model struct {
 	// Exact says that the posterior is known in closed form: targets are
 	// Analytic. The others are judged by reference chains.
 	Exact bool
-	// Layers says that the widths of hidden layers can be chosen.
-	Layers bool
+	// Of makes the model that a name with more behind a colon stands for, as
+	// bnn:20,20; nil if there is none.
+	Of func(m Model, more string) (Model, error)
 	// Dim is the number of parameters on data of a shape, for estimates of
 	// cost before data are loaded; nil if that is not known.
 	Dim func(s datasets.Shape, o Options) int
@@ -104,35 +109,48 @@ func Builtin() Registry {
 			Dim: func(s datasets.Shape, _ Options) int { return features(s) }, New: newLinear,
 		},
 		{
-			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification; bnn:20,20 has two layers of 20", Dataset: "teacher-reg", Layers: true,
+			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification; bnn:20,20 has two layers of 20", Dataset: "teacher-reg", Of: withLayers,
 			Wants: "features", Takes: func(s datasets.Shape) bool { return s.Features > 0 && s.TrainRows > 0 },
 			Dim: networkDim, New: newBNN,
+		},
+		{
+			Name: "exec", About: "model in any language: exec:CMD answers for its gradients (docs/samplers.md)", Dataset: datasets.None,
+			Of: func(m Model, command string) (Model, error) {
+				m.New = newElsewhere(command)
+				return m, nil
+			},
+			New: newElsewhere(""),
 		},
 	}
 }
 
-// Lookup returns the model of a name: of one with layers, also with their
-// widths, as WithHidden writes it. A name that is unknown, or stands twice, is a
-// usage error.
+// Lookup returns the model of a name, or of one with more behind a colon. A name
+// that is unknown, or stands twice, is a usage error.
 func (r Registry) Lookup(name string) (Model, error) {
-	base, list, given := strings.Cut(name, ":")
+	base, more, given := strings.Cut(name, ":")
 	m, err := usage.Lookup("model", base, r, func(m Model) string { return m.Name })
 	if err != nil || !given {
 		return m, err
 	}
-	if !m.Layers {
-		return m, usage.Errorf("model %q has no hidden layers: their widths cannot be chosen", base)
+	if m.Of == nil {
+		return m, usage.Errorf("model %q has nothing to choose: want no more than its name", base)
 	}
+	m.Name = name
+	return m.Of(m, more)
+}
+
+// withLayers is a network with layers of the widths in a list, as WithHidden
+// writes it.
+func withLayers(m Model, list string) (Model, error) {
 	var hidden []int
 	for _, w := range strings.Split(list, ",") {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 1 || n > widest {
-			return m, usage.Errorf("model %q: width %q of a hidden layer: want 1 to %d", name, w, widest)
+			return m, usage.Errorf("model %q: width %q of a hidden layer: want 1 to %d", m.Name, w, widest)
 		}
 		hidden = append(hidden, n)
 	}
 	build, dim := m.New, m.Dim
-	m.Name = name
 	m.New = func(s *datasets.Split, o Options) (Target, error) { o.Hidden = hidden; return build(s, o) }
 	m.Dim = func(s datasets.Shape, o Options) int { o.Hidden = hidden; return dim(s, o) }
 	return m, nil

@@ -46,7 +46,7 @@ func taking(s datasets.Shape) Registry {
 // Which models take a data set is known before it is loaded.
 func TestModelsAreChosenByTheShapeOfData(t *testing.T) {
 	for dataset, want := range map[string]string{
-		"toy": "toy", "linear": "linear bnn", "logistic": "logistic bnn", "boston": "linear bnn", "ionosphere": "logistic bnn", "vehicle": "logistic bnn",
+		"toy": "toy exec", "linear": "linear bnn exec", "logistic": "logistic bnn exec", "boston": "linear bnn exec", "ionosphere": "logistic bnn exec", "vehicle": "logistic bnn exec", "none": "exec",
 	} {
 		d, err := datasets.Builtin().Lookup(dataset)
 		if err != nil {
@@ -113,7 +113,7 @@ func TestSourceServesGoroutines(t *testing.T) {
 	if b, errB := s.Split(t.Context(), "teacher-cls", 3); a != b || errA != nil || errB != nil {
 		t.Errorf("a split is made twice: %v, %v", errA, errB)
 	}
-	if _, err := s.Target(t.Context(), "teacher-cls", 0, "bnm", Options{}); err == nil || !strings.Contains(err.Error(), "bnn, own") {
+	if _, err := s.Target(t.Context(), "teacher-cls", 0, "bnm", Options{}); err == nil || !strings.Contains(err.Error(), "exec, own") {
 		t.Errorf("error %v: want the models of this source", err)
 	}
 }

@@ -11,6 +11,9 @@ import (
 // Source makes targets of models and data sets by their names. It loads each
 // data set once, and is safe for concurrent use.
 type Source struct {
+	// Processes are those of models in other languages.
+	Processes Processes
+
 	models   Registry
 	resolver *datasets.Resolver
 
@@ -32,6 +35,10 @@ func NewSource(m Registry, r *datasets.Resolver) *Source {
 	}
 	return &Source{models: m, resolver: r, sets: make(map[string]*datasets.Set), splits: make(map[splitOf]*datasets.Split)}
 }
+
+// Close ends the processes of models in other languages. Their targets are of no
+// use afterwards.
+func (s *Source) Close() { s.Processes.stop() }
 
 // Models returns the models of the source.
 func (s *Source) Models() Registry { return s.models }
@@ -69,7 +76,13 @@ func (s *Source) Target(ctx context.Context, dataset string, split int, model st
 	if err != nil {
 		return nil, err
 	}
-	return m.On(p, o)
+	return m.On(p, s.options(ctx, o))
+}
+
+// options lets models have processes.
+func (s *Source) options(ctx context.Context, o Options) Options {
+	o.ctx, o.processes = ctx, &s.Processes
+	return o
 }
 
 func (s *Source) look(ctx context.Context, dataset string, split int, model string) (Model, *datasets.Split, error) {
@@ -92,7 +105,7 @@ func (s *Source) Fingerprint(ctx context.Context, dataset string, split int, mod
 	if err != nil {
 		return "", err
 	}
-	return Fingerprint(m, p, o)
+	return Fingerprint(m, p, s.options(ctx, o))
 }
 
 // Unavailable returns which of the data sets can be had neither from a folder

@@ -12,6 +12,7 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/noise"
 )
@@ -126,6 +127,7 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 // runUnit runs a chain or, after them, the cross-check, which needs only the
 // first chain: a worker that is free early takes it.
 func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err error) {
+	defer child.Catch(&err)
 	if u == b.spec.Chains {
 		select {
 		case <-b.firstDone:

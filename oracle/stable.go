@@ -13,6 +13,7 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/noise"
 )
@@ -107,7 +108,8 @@ func WarmUp(ctx context.Context, t models.Target, key uint64) ([]float64, error)
 }
 
 // warmedUp goes from a prior draw to a typical position.
-func warmedUp(ctx context.Context, t models.Target, key uint64) (*stability, error) {
+func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *stability, err error) {
+	defer child.Catch(&err)
 	s := &stability{t: t, z: chain.StartAtRest(t, noise.New(key, noise.StreamStart))}
 	for rung := range dampedRungs + freeRungs {
 		if err := s.measure(); err != nil {

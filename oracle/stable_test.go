@@ -57,6 +57,9 @@ func TestStableStepsAreThoseThatChainsShowed(t *testing.T) {
 	}
 	source := models.NewSource(nil, &datasets.Resolver{Dir: dir, Offline: true})
 	for _, d := range datasets.Builtin() {
+		if d.TrainRows == 0 {
+			continue
+		}
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			target, err := source.Target(t.Context(), d.Name, 0, d.Model, models.Options{})

@@ -25,6 +25,7 @@ import (
 	"hambench/certify"
 	"hambench/chain"
 	"hambench/datasets"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/store"
@@ -290,12 +291,15 @@ func (s *session) newTask(j Job) *task {
 		defer release()
 		// Now nobody else works at it: what others have done is in the store.
 		if err := s.Store.Refresh(); err != nil {
-			return s.unwritable(err)
+			return s.fatal(err)
 		}
 		if s.Store.Has(j.Kind, j.Key) {
 			return nil
 		}
 		body, seconds, err := s.compute(ctx, t, j, cores)
+		if _, ended := errors.AsType[*child.Failure](err); ended {
+			return s.fatal(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -324,6 +328,7 @@ func (s *session) newTask(j Job) *task {
 // compute makes a job's record: its body, with the seconds of one core that it
 // took. A reference under way says how far it is.
 func (s *session) compute(ctx context.Context, t *task, j Job, cores int) (body any, seconds float64, err error) {
+	defer child.Catch(&err)
 	switch j.Kind {
 	case store.Reference:
 		return s.computeReference(ctx, t, j, cores)
@@ -374,12 +379,12 @@ func (s *session) put(j Job, body any, seconds float64) error {
 	if err != nil {
 		return fmt.Errorf("%s %.12s: %w", j.Kind, j.Key, err)
 	}
-	return s.unwritable(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made, Seconds: seconds, Body: raw}))
+	return s.fatal(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made, Seconds: seconds, Body: raw}))
 }
 
-// unwritable ends the whole run if the store cannot be written: what would be
-// computed next would be lost.
-func (s *session) unwritable(err error) error {
+// fatal ends the whole run on an error that all other jobs would meet: the store
+// cannot be written, or the process of a model has ended.
+func (s *session) fatal(err error) error {
 	if err != nil {
 		s.abort(err)
 	}

@@ -57,7 +57,7 @@ failed. 2: the input is wrong.`,
 	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
 	flags.StringVar(&f.integrators, "integrator", "", "`NAME,...` integrators, split:WORD included; all if empty")
 	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
-	flags.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of CMD")
+	registerTimeout(flags, &f.timeout)
 	flags.StringVar(&f.estimators, "estimator", "plain", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga")
 	flags.StringVar(&f.schemes, "scheme", "", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
 	flags.StringVar(&f.steps, "steps", "", "`H,...` step sizes; a geometric grid if empty")

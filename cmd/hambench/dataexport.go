@@ -78,6 +78,7 @@ func (f *exportFlags) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	defer keys.Source.Close()
 	d, err := keys.Source.Datasets().Lookup(f.dataset)
 	if err != nil {
 		return err

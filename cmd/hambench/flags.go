@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -19,7 +20,7 @@ const (
 	storeFlags     = "profile precision splits repeat seed-from out" // what is in the store, and where it is
 	datasetFlags   = "datasets without"
 	chainFlags     = "data workers"
-	modeFlags      = "shard oracles expect dry-run check figures-only within" // what is done with studies
+	modeFlags      = "shard oracles expect dry-run check figures-only within exec-timeout" // what is done with studies
 	selectionFlags = storeFlags + " only"
 )
 
@@ -44,6 +45,7 @@ func (f *selection) register(fs *pflag.FlagSet, names string) {
 	all.StringVar(&f.on, "datasets", "", "`NAME,...` data sets to take; all if empty")
 	all.StringVar(&f.without, "without", "", "`NAME,...` data sets to leave out, which the figures state")
 	registerData(all, &f.data)
+	registerTimeout(all, &f.timeout)
 	all.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
 	all.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
 	f.oracles = oraclesBuild
@@ -62,6 +64,10 @@ func registerData(fs *pflag.FlagSet, dir *string) {
 	fs.StringVar(dir, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
 }
 
+func registerTimeout(fs *pflag.FlagSet, to *time.Duration) {
+	fs.DurationVar(to, "exec-timeout", time.Minute, "`TIME` for each answer of a command in another process")
+}
+
 // check refuses values out of range.
 func (f *selection) check() error {
 	switch {
@@ -75,6 +81,8 @@ func (f *selection) check() error {
 		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
 	case f.seedFrom > 1<<62:
 		return usage.Errorf("--seed-from %d: want 1 to 2^62", f.seedFrom)
+	case f.timeout <= 0:
+		return usage.Errorf("--exec-timeout %v: want more than 0", f.timeout)
 	case f.within < 0:
 		return usage.Errorf("--within %v: want a time > 0", f.within)
 	case f.within > 0 && (f.shard != "" || f.missingOnly || f.figuresOnly):

@@ -63,6 +63,7 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	defer keys.Source.Close()
 	d, err := keys.Source.Datasets().Lookup(f.dataset)
 	if err != nil {
 		return err

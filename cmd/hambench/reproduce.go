@@ -55,6 +55,7 @@ type reproduction struct {
 func (r *reproduction) carryOut(c *cobra.Command) error {
 	ctx := c.Context()
 	r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
+	defer r.close()
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -70,6 +71,13 @@ func (r *reproduction) carryOut(c *cobra.Command) error {
 	return r.runAndDraw(ctx)
 }
 
+// close ends the processes of models.
+func (r *reproduction) close() {
+	if r.keys != nil {
+		r.keys.Source.Close()
+	}
+}
+
 // prepare checks the flags, opens the store and makes the plans; bad input
 // leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
@@ -83,6 +91,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if r.keys, err = newKeys(r.data, r.study); err != nil {
 		return err
 	}
+	r.keys.Source.Processes.Timeout = r.timeout
 	if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,7 @@ most 1/(2C). A chain that diverges ends with exit code 1.`,
 		RunE:    f.run,
 	}
 	fs := c.Flags()
-	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
+	fs.StringVar(&f.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
 	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
 	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
 	fs.StringVar(&f.Integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
@@ -57,6 +58,7 @@ most 1/(2C). A chain that diverges ends with exit code 1.`,
 	oneOf(fs, &f.format, "format", "format", "csv", "jsonl")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	registerData(fs, &f.data)
+	registerTimeout(fs, &f.timeout)
 	return c
 }
 
@@ -66,6 +68,7 @@ type sampleFlags struct {
 	model, dataset, format, precision, data string
 	split, batch, samples, thin, burn       int
 	predictions, stepGiven                  bool
+	timeout                                 time.Duration
 }
 
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
@@ -74,7 +77,14 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	target, err := f.target(ctx)
+	resolver, err := datasets.NewResolver(f.data)
+	if err != nil {
+		return err
+	}
+	source := models.NewSource(nil, resolver)
+	source.Processes.Timeout = f.timeout
+	defer source.Close()
+	target, err := f.target(ctx, source)
 	if err != nil {
 		return err
 	}
@@ -178,6 +188,8 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--burn %d: want -1 or more", f.burn)
 	case f.batch < 0 || f.Batches < 0:
 		return usage.Errorf("--batch %d, --K %d: want 0 or more", f.batch, f.Batches)
+	case f.timeout <= 0:
+		return usage.Errorf("--exec-timeout %v: want more than 0", f.timeout)
 	case f.Params.Inner < 1:
 		return usage.Errorf("--nl %d: want at least 1", f.Params.Inner)
 	case f.batch > 0 && f.Batches > 0:
@@ -188,7 +200,7 @@ func (f *sampleFlags) check() error {
 
 // target finds the model and the data; each stands for the other where one
 // is missing.
-func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
+func (f *sampleFlags) target(ctx context.Context, source *models.Source) (models.Target, error) {
 	if f.model == "" && f.dataset == "" {
 		return nil, usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
 	}
@@ -206,11 +218,7 @@ func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 		}
 		f.model = d.Model
 	}
-	resolver, err := datasets.NewResolver(f.data)
-	if err != nil {
-		return nil, err
-	}
-	t, err := models.NewSource(nil, resolver).Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
+	t, err := source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
 	return t, fetchHint(err, f.dataset)
 }
 

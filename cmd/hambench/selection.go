@@ -28,7 +28,7 @@ type selection struct {
 	splits, repeat, workers                    int
 	seedFrom                                   uint64
 	dryRun, missingOnly, figuresOnly           bool
-	within                                     time.Duration
+	within, timeout                            time.Duration
 
 	study  *bench.File // of run; nil: the built-in ones
 	stable func(bench.Cell) (float64, error)
@@ -180,10 +180,12 @@ func newKeys(data string, study *bench.File) (*bench.Keys, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys := &bench.Keys{Source: models.NewSource(nil, resolver)}
 	if study != nil {
 		resolver.Registry = study.Data
+		keys.Source.Processes.Dir = filepath.Dir(study.Path)
 	}
-	return &bench.Keys{Source: models.NewSource(nil, resolver)}, nil
+	return keys, nil
 }
 
 // manifests returns what runs of the flags' profile left in a store, as far as

@@ -72,6 +72,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	if err := r.checkShards(ctx); err != nil {
 		return err
 	}
+	defer r.close()
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 }
 
 // passedOn are the flags that the tasks get as they were given.
-const passedOn = selectionFlags + " data " + datasetFlags
+const passedOn = selectionFlags + " data exec-timeout " + datasetFlags
 
 func (r *clusterRun) registerCluster(fs *pflag.FlagSet) {
 	r.register(fs, passedOn)

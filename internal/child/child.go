@@ -1,7 +1,9 @@
 // Package child runs a program that answers one JSON object a line on its
 // standard output for each line on its standard input, and holds it to that: a
 // child that is silent, ends early or says something else is a usage error of
-// one line, and nothing that it started stays behind.
+// one line, and nothing that it started stays behind. It has what all children
+// have in common, samplers and models: how they introduce themselves
+// ([Greeting]), and vectors as they are written ([Vector]).
 package child
 
 import (
@@ -38,15 +40,15 @@ type Child struct {
 	in      io.WriteCloser
 	out     *bufio.Scanner
 	said    tail
-	stop    func() bool // of the watch on the context
 	failed  error
 	calls   int
 }
 
-// Start runs a command by sh -c, in a process group of its own. Each answer must
-// come within the timeout; when ctx ends, so does the child.
-func Start(ctx context.Context, command string, timeout time.Duration) (*Child, error) {
+// Start runs a command by sh -c in a folder, "" for the current one, in a process
+// group of its own. Each answer must come within the timeout.
+func Start(command, dir string, timeout time.Duration) (*Child, error) {
 	c := &Child{command: command, timeout: timeout, process: exec.Command("sh", "-c", command)}
+	c.process.Dir = dir
 	c.process.Stderr = &c.said
 	c.process.WaitDelay = grace
 	setGroup(c.process)
@@ -63,7 +65,6 @@ func Start(ctx context.Context, command string, timeout time.Duration) (*Child, 
 	}
 	c.out = bufio.NewScanner(out)
 	c.out.Buffer(make([]byte, 0, 1<<16), maxAnswer)
-	c.stop = context.AfterFunc(ctx, func() { killGroup(c.process) })
 	return c, nil
 }
 
@@ -74,11 +75,13 @@ func (c *Child) name() string { return strings.TrimSpace(shown([]byte(c.command)
 
 // Ask sends a question, called op in messages, and stores the answer in a
 // pointer to a struct. What the child answers as {"error":"…"} is an error, too.
-// After an error the child has ended, and every call fails in the same way.
+// When ctx ends before the answer, so does the child. After an error the child
+// has ended, and every call fails in the same way.
 func (c *Child) Ask(ctx context.Context, op string, question, answer any) error {
 	if c.failed != nil {
 		return c.failed
 	}
+	defer context.AfterFunc(ctx, func() { killGroup(c.process) })()
 	err := c.ask(op, question, answer)
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
@@ -126,24 +129,26 @@ func (c *Child) ended(op string) error {
 
 // read decodes an answer.
 func (c *Child) read(op string, line []byte, answer any) error {
-	var refusal struct {
-		Error *string `json:"error"`
-	}
-	if err := json.Unmarshal(line, &refusal); err != nil {
+	line = bytes.TrimSpace(line)
+	if !json.Valid(line) || line[0] != '{' {
 		if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
 			return usage.Errorf("%s: the answer to %s has numbers that are not finite", c.name(), op)
 		}
 		return usage.Errorf("%s: the answer to %s is not an object in JSON: %q: want nothing else on standard output; print to standard error", c.name(), op, shown(line))
 	}
-	if refusal.Error != nil {
-		return usage.Errorf("%s: %s: %s", c.name(), op, shown([]byte(*refusal.Error)))
-	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(answer); err != nil {
-		return usage.Errorf("%s: the answer to %s: %s", c.name(), op, strings.TrimPrefix(err.Error(), "json: "))
+	err := d.Decode(answer)
+	if err == nil {
+		return nil
 	}
-	return nil
+	var refusal struct {
+		Error *string `json:"error"`
+	}
+	if json.Unmarshal(line, &refusal) == nil && refusal.Error != nil {
+		return usage.Errorf("%s: %s: %s", c.name(), op, shown([]byte(*refusal.Error)))
+	}
+	return usage.Errorf("%s: the answer to %s: %s", c.name(), op, strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // Stop tells the child that there is no more, and ends what is left of it and of
@@ -159,7 +164,6 @@ func (c *Child) Stop() {
 	c.process.Wait()
 	late.Stop()
 	killGroup(c.process)
-	c.stop()
 }
 
 // tail keeps the end of what is written to it.
