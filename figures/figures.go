@@ -10,8 +10,8 @@
 //	drawer := figures.Drawer{Results: bench.Results{Store: store}, Dir: "out", All: plans}
 //	out, err := drawer.Draw(plans[0])
 //
-// Figure and Table are plain data, which have JSON: Draw writes them as files,
-// and any other renderer can show them. Make returns them and writes nothing.
+// Figure and Table are plain data: Draw writes them as files, and any other
+// renderer can show them. Make returns them and writes nothing.
 //
 // A study is shown as it says (bench.FigureSpec, bench.TableSpec). If it says
 // nothing, its distances have a panel per data set and batch size against the

@@ -221,7 +221,7 @@ func slopes(x, y Axis) []Series {
 	var out []Series
 	for order := 1.0; order <= 3; order++ {
 		left := max(x.Low, x.High*math.Pow(y.Low/y.High, 1/order))
-		out = append(out, Series{Name: "slopes", Style: dotted(0.6), X: Values{left, x.High}, Y: Values{y.High * math.Pow(left/x.High, order), y.High}})
+		out = append(out, Series{Name: "slopes", Style: dotted(0.6), X: []float64{left, x.High}, Y: []float64{y.High * math.Pow(left/x.High, order), y.High}})
 	}
 	return out
 }

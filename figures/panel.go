@@ -85,7 +85,7 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	if k.Heat != nil {
 		k.Heat.fill(&c, x, y)
 	}
-	place := func(s Series, values Values, from, to int) []vg.Point {
+	place := func(s Series, values []float64, from, to int) []vg.Point {
 		var out []vg.Point
 		for i := from; i < to; i++ {
 			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.Clamp(values[i]))})

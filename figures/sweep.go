@@ -408,9 +408,9 @@ func selfStyle() Style {
 func (s *sweep) panel(g *group, x, y Axis) *Panel {
 	p := &Panel{Title: textOf(s.panels, g.first), X: x, Y: y}
 	if s.y.name == distance && isFinite(g.self.mean) {
-		twice := func(v float64) Values { return Values{v, v} }
+		twice := func(v float64) []float64 { return []float64{v, v} }
 		p.Series = append(p.Series, Series{
-			Style: selfStyle(), X: Values{x.Low, x.High}, Y: twice(g.self.mean), Low: twice(g.self.low), High: twice(g.self.high),
+			Style: selfStyle(), X: []float64{x.Low, x.High}, Y: twice(g.self.mean), Low: twice(g.self.low), High: twice(g.self.high),
 		})
 	}
 	bottom, top := math.Inf(-1), math.Inf(1)

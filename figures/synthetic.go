@@ -37,7 +37,7 @@ func newMarginals(r bench.Result) (marginals, error) {
 }
 
 // shifted returns mean + z·sd of the exact law.
-func (m marginals) shifted(z float64) Values {
+func (m marginals) shifted(z float64) []float64 {
 	return floats.AddScaledTo(make([]float64, len(m["x"])), m["exact_mean"], z, m["exact_sd"])
 }
 

@@ -60,9 +60,9 @@ func (h histogram) outline(x Axis) Series {
 		}
 	}
 	last := len(s.X) - 1
-	s.X = append(append(Values{s.X[0]}, s.X...), s.X[last])
-	s.Y = append(append(Values{0}, s.Y...), 0)
-	s.Low, s.High = make(Values, len(s.Y)), s.Y
+	s.X = append(append([]float64{s.X[0]}, s.X...), s.X[last])
+	s.Y = append(append([]float64{0}, s.Y...), 0)
+	s.Low, s.High = make([]float64, len(s.Y)), s.Y
 	return s
 }
 

@@ -13,100 +13,77 @@ import (
 // Figure is a figure as plain data: what files and pages are drawn from. Lengths
 // are in points.
 type Figure struct {
-	ID      string     `json:"id"` // names its files
-	Title   string     `json:"title"`
-	Warning string     `json:"warning,omitempty"` // what must not be overlooked
-	Rows    [][]*Panel `json:"rows"`              // of equal length; nil is an empty place
-	Legend  []Entry    `json:"legend"`            // in the order in which it is read
-	Caption string     `json:"caption"`
+	ID      string // names its files
+	Title   string
+	Warning string     // what must not be overlooked
+	Rows    [][]*Panel // of equal length; nil is an empty place
+	Legend  []Entry    // in the order in which it is read
+	Caption string
 	// Width and Height are of one panel, with its share of axes and gaps.
-	Width  float64 `json:"width"`
-	Height float64 `json:"height"`
-	Data   Records `json:"data"` // the numbers drawn
+	Width, Height float64
+	Data          Records // the numbers drawn
 }
 
 // Panel is one plot of a figure.
 type Panel struct {
-	Title  string   `json:"title"`
-	Note   string   `json:"note,omitempty"` // in the lower right corner
-	X      Axis     `json:"x"`
-	Y      Axis     `json:"y"`
-	Heat   *Heat    `json:"heat,omitempty"` // behind all series
-	Series []Series `json:"series"`         // from the back to the front; all bands lie behind all lines
+	Title  string
+	Note   string // in the lower right corner
+	X, Y   Axis
+	Heat   *Heat    // behind all series
+	Series []Series // from the back to the front; all bands lie behind all lines
 }
 
 // Axis is an axis of a panel.
 type Axis struct {
-	Label string  `json:"label"`
-	Unit  string  `json:"unit,omitempty"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-	Log   bool    `json:"log,omitempty"`
+	Label, Unit string
+	Low, High   float64
+	Log         bool
 	// Ticks is about how many a linear axis has; Powers labels a logarithmic
 	// one by powers of ten.
-	Ticks  int  `json:"ticks,omitempty"`
-	Powers bool `json:"powers,omitempty"`
-	Grid   bool `json:"grid,omitempty"` // faint lines at the labelled ticks
+	Ticks  int
+	Powers bool
+	Grid   bool // faint lines at the labelled ticks
 	// Lost names the place beyond the axis for points without a value; "" if no
 	// panel of the figure has any.
-	Lost string `json:"lost,omitempty"`
+	Lost string
 }
 
 // Series is a line, with a band or without, or points alone. A value that is
 // NaN leaves a gap.
 type Series struct {
-	Name  string `json:"name,omitempty"` // of its entry in the legend
-	Style Style  `json:"style"`
-	X     Values `json:"x"`
-	Y     Values `json:"y"`
+	Name  string // of its entry in the legend
+	Style Style
+	X, Y  []float64
 	// Low and High are the edges of a band; nil without one.
-	Low  Values `json:"low,omitempty"`
-	High Values `json:"high,omitempty"`
+	Low, High []float64
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil if none has.
-	Lost Values `json:"lost,omitempty"`
+	Lost []float64
 }
 
 // Style is how a series is drawn.
 type Style struct {
-	Color  Color     `json:"color"`
-	Fill   Color     `json:"fill,omitempty"`  // of the band; 0 without one
-	Width  float64   `json:"width,omitempty"` // of the line; 0 without one
-	Dashes []float64 `json:"dashes,omitempty"`
-	Marker Marker    `json:"marker,omitempty"` // "" without one
+	Color  Color
+	Fill   Color   // of the band; 0 without one
+	Width  float64 // of the line; 0 without one
+	Dashes []float64
+	Marker Marker // "" without one
 }
 
 // Entry is an entry of the legend.
 type Entry struct {
-	Name  string  `json:"name,omitempty"` // of the series that it is of
-	Label string  `json:"label"`
-	Style Style   `json:"style"`
-	Lost  float64 `json:"lost,omitempty"` // a mark for this share of lost chains
+	Name  string // of the series that it is of
+	Label string
+	Style Style
+	Lost  float64 // a mark for this share of lost chains
 }
 
 // Heat is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]).
 type Heat struct {
-	X     Values `json:"x"`
-	Y     Values `json:"y"`
-	Value Values `json:"value"`
+	X, Y, Value []float64
 }
 
-// Values are numbers; JSON says null for what is none.
-type Values []float64
-
-// MarshalJSON writes null for NaN and infinities.
-func (v Values) MarshalJSON() ([]byte, error) {
-	out := make([]any, len(v))
-	for i, x := range v {
-		if isFinite(x) {
-			out[i] = x
-		}
-	}
-	return json.Marshal(out)
-}
-
-// Color is a colour as 0xRRGGBBAA, not premultiplied. JSON has it as CSS does:
-// "#0072b2ff".
+// Color is a colour as 0xRRGGBBAA, not premultiplied.
 type Color uint32
 
 // RGBA makes it a color.Color.
@@ -117,32 +94,29 @@ func (c Color) RGBA() (r, g, b, a uint32) {
 // String writes the colour as CSS does.
 func (c Color) String() string { return fmt.Sprintf("#%08x", uint32(c)) }
 
-// MarshalText is String.
-func (c Color) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
 // Table is a table as plain data.
 type Table struct {
-	ID      string     `json:"id"`
-	Title   string     `json:"title"`
-	Warning string     `json:"warning,omitempty"`
-	Columns []Column   `json:"columns"`
-	Rows    [][]string `json:"rows"` // as people read them
-	Notes   []string   `json:"notes"`
-	Data    Records    `json:"data"` // as programs read them
+	ID      string
+	Title   string
+	Warning string
+	Columns []Column
+	Rows    [][]string // as people read them
+	Notes   []string
+	Data    Records // as programs read them
 }
 
 // Column is a column of a table for people.
 type Column struct {
-	Label string `json:"label"`
+	Label string
 	// Minor columns are left out where there is no room, the highest first.
-	Minor int `json:"minor,omitempty"`
+	Minor int
 }
 
 // Records are rows of numbers and words under named columns. A field is a
 // string, an int, a bool, a float64, or nil for nothing.
 type Records struct {
-	Columns []string `json:"columns"`
-	Rows    [][]any  `json:"rows"`
+	Columns []string
+	Rows    [][]any
 }
 
 // add appends a row; a float64 that is no number becomes nothing.

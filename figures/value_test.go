@@ -1,12 +1,9 @@
 package figures
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"math"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,63 +11,7 @@ import (
 	"hambench/usage"
 )
 
-// UnmarshalJSON reads null as NaN.
-func (v *Values) UnmarshalJSON(b []byte) error {
-	var in []*float64
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	*v = make(Values, len(in))
-	for i, x := range in {
-		(*v)[i] = math.NaN()
-		if x != nil {
-			(*v)[i] = *x
-		}
-	}
-	return nil
-}
-
-// UnmarshalText reads what MarshalText writes.
-func (c *Color) UnmarshalText(b []byte) error {
-	n, err := strconv.ParseUint(string(bytes.TrimPrefix(b, []byte("#"))), 16, 32)
-	*c = Color(n)
-	return err
-}
-
-// A figure and a table are plain data: what comes back from JSON is drawn the
-// same, gaps and all.
-func TestFiguresHaveJSON(t *testing.T) {
-	for _, id := range []string{"methods", "bottleneck", "paths", "toy", "synthetic"} {
-		p := plan(t, "quick", id)
-		m := invent(p, func(c bench.Cell) bool { return c.Integrator != "mt3" || c.Batches != 1 }) // a gap
-		f := figureOf(t, p, m)
-		b, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Figure
-		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatal(err)
-		}
-		want, err := f.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := back.SVG()
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%s: another figure after a way through JSON (%v)", id, err)
-		}
-		if strings.Contains(string(b), "gonum") {
-			t.Errorf("%s: JSON with types of gonum", id)
-		}
-	}
-}
-
-func TestValuesInJSON(t *testing.T) {
-	b, err := json.Marshal(map[string]any{"v": Values{1, math.NaN(), math.Inf(1)}, "c": Color(0x0072b280)})
-	if err != nil || string(b) != `{"c":"#0072b280","v":[1,null,null]}` {
-		t.Errorf("JSON %s, error %v", b, err)
-	}
+func TestRecordsAsFiles(t *testing.T) {
 	r := Records{Columns: []string{"a", "b"}}
 	r.add(math.NaN(), "x,y")
 	r.add(0.1, true)
@@ -118,7 +59,7 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 		t.Errorf("axes %+v and %+v: want the friction and the RMSE, both logarithmic", panel.X, panel.Y)
 	}
 	line := panel.Series[1]
-	if line.Name != "η = 0.02" || !reflect.DeepEqual(line.X, Values{1, 5, 50}) || !reflect.DeepEqual(line.Y, Values{3.5, 7.5, 52.5}) || line.Low[0] >= 3.5 {
+	if line.Name != "η = 0.02" || !reflect.DeepEqual(line.X, []float64{1, 5, 50}) || !reflect.DeepEqual(line.Y, []float64{3.5, 7.5, 52.5}) || line.Low[0] >= 3.5 {
 		t.Errorf("line %+v: want means over the splits with a band", line)
 	}
 	if y := f.Rows[0][1].Series[0].Y; !math.IsNaN(y[2]) {
@@ -132,7 +73,7 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 		t.Errorf("what lines could be named by is an axis: %+v", f.Legend)
 	}
 	p.Figure = &bench.FigureSpec{X: "gradients"}
-	if line := figureOf(t, p, m).Rows[0][0].Series[1]; !reflect.DeepEqual(line.X, Values{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {
+	if line := figureOf(t, p, m).Rows[0][0].Series[1]; !reflect.DeepEqual(line.X, []float64{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {
 		t.Errorf("against gradients: x = %v, y = %v", line.X, line.Y)
 	}
 }

@@ -121,7 +121,7 @@ func TestBatchSizesAscendAndFullIsLast(t *testing.T) {
 }
 
 func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
-	line := Series{X: Values{1, 2, 3, 4, 5, 6}, Y: Values{0.5, 0.5, math.NaN(), 0.5, 0, 0.4}}
+	line := Series{X: []float64{1, 2, 3, 4, 5, 6}, Y: []float64{0.5, 0.5, math.NaN(), 0.5, 0, 0.4}}
 	for name, c := range map[string]struct {
 		log  bool
 		want []int
