@@ -34,7 +34,7 @@ $(VENV)/installed: python/requirements.txt
 	$(VENV)/bin/pip install -q -r python/requirements.txt
 	touch $@
 
-test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and three libraries of samplers (installs them under bin/venv)
+test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and three libraries of samplers, and six readers of draws (installs them under bin/venv; wants Python 3.12)
 	$(VENV)/bin/mypy --config-file python/mypy.ini python/hambench
 	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest -q python/tests
 

@@ -103,3 +103,28 @@ func formatSlopes(slopes []Number) string {
 	}
 	return strings.Join(s, " ")
 }
+
+// Orders are the orders of the position's law and of the joint law in short, by the
+// observables that stand for them: a number, "exact", "≥ 2" where a bound is all
+// that is known, "?" where nothing is, "–" where none was observed.
+func (r Row) Orders() (position, joint string) {
+	return r.shortOrder("theta.cov", "theta^2"), r.shortOrder("joint.cov", "r^2")
+}
+
+// shortOrder is the order of the first of the observables that the row has.
+func (r Row) shortOrder(names ...string) string {
+	for _, x := range r.Observables {
+		switch order, least := float64(x.Order), float64(x.AtLeast); {
+		case !slices.Contains(names, x.Name):
+		case x.Verdict == Exact:
+			return "exact"
+		case !math.IsNaN(order) && !math.IsInf(order, 0):
+			return fmt.Sprintf("%.2g", order)
+		case !math.IsNaN(least) && least > 0:
+			return fmt.Sprintf("≥ %.2g", least)
+		default:
+			return "?"
+		}
+	}
+	return "–"
+}

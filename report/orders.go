@@ -39,13 +39,6 @@ type Order struct {
 	Curve           *figures.Panel
 }
 
-// The observables that stand for the law of the position and for the joint law,
-// by kind of problem.
-var (
-	positionObservables = []string{"theta.cov", "theta^2"}
-	jointObservables    = []string{"joint.cov", "r^2"}
-)
-
 // newOrders makes a matrix of each problem of the study of orders.
 func newOrders(e *paper.Evidence) Orders {
 	var out Orders
@@ -77,7 +70,8 @@ func newOrders(e *paper.Evidence) Orders {
 }
 
 func newOrder(name string, row certify.Row) *Order {
-	o := &Order{Position: orderText(row, positionObservables), Joint: orderText(row, jointObservables), Verdict: string(certify.Exact)}
+	o := &Order{Verdict: string(certify.Exact)}
+	o.Position, o.Joint = row.Orders()
 	rank := []certify.Verdict{certify.Exact, certify.Confirmed, certify.Inconclusive, certify.Unstable, certify.Refuted}
 	for _, x := range row.Observables {
 		if slices.Index(rank, x.Verdict) > slices.Index(rank, certify.Verdict(o.Verdict)) {
@@ -86,24 +80,6 @@ func newOrder(name string, row certify.Row) *Order {
 	}
 	o.Curve = curve(name, row)
 	return o
-}
-
-// orderText is the order of the first of the observables that the row has.
-func orderText(row certify.Row, names []string) string {
-	for _, x := range row.Observables {
-		switch order, least := float64(x.Order), float64(x.AtLeast); {
-		case !slices.Contains(names, x.Name):
-		case x.Verdict == certify.Exact:
-			return "exact"
-		case !math.IsNaN(order) && !math.IsInf(order, 0):
-			return fmt.Sprintf("%.2g", order)
-		case !math.IsNaN(least) && least > 0:
-			return fmt.Sprintf("≥ %.2g", least)
-		default:
-			return "?"
-		}
-	}
-	return "–"
 }
 
 // curve is the relative error of every observable against the step.

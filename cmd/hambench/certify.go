@@ -172,7 +172,7 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 				return nil, fmt.Errorf("certify: %w", ctx.Err())
 			}
 		case <-tick.C:
-			fmt.Fprintln(stderr, progressLine(math.Float64frombits(share.Load()), time.Since(start)))
+			fmt.Fprintln(stderr, progressLine("certify", math.Float64frombits(share.Load()), time.Since(start)))
 		}
 	}
 }
@@ -211,8 +211,8 @@ const grace = 300 * time.Millisecond
 // progressEvery is how often a long run says how far it is.
 const progressEvery = 5 * time.Second
 
-func progressLine(share float64, elapsed time.Duration) string {
-	line := fmt.Sprintf("certify: %.0f %%, %s elapsed", 100*share, elapsed.Round(time.Second))
+func progressLine(what string, share float64, elapsed time.Duration) string {
+	line := fmt.Sprintf("%s: %.0f %%, %s elapsed", what, 100*share, elapsed.Round(time.Second))
 	if share > 0 {
 		line += fmt.Sprintf(", about %s left", time.Duration(float64(elapsed)*(1-share)/share).Round(time.Second))
 	}

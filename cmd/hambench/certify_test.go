@@ -48,7 +48,7 @@ func TestStrictFailsUnlessAllIsDecided(t *testing.T) {
 }
 
 func TestProgressSaysWhatIsLeft(t *testing.T) {
-	if got, want := progressLine(0.25, 10*time.Second), "certify: 25 %, 10s elapsed, about 30s left"; got != want {
+	if got, want := progressLine("certify", 0.25, 10*time.Second), "certify: 25 %, 10s elapsed, about 30s left"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -26,9 +26,9 @@ func judgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge DRAWS.csv …",
 		Short: "Judges draws that were made elsewhere by a data set's posterior.",
-		Long: `One file a chain, one row a draw: columns f0 … hold the predictive values at the
-test inputs, as sample --predictions writes them; other columns are ignored. The
-truth is the exact posterior, or the reference chains in the store of --out, made
+		Long: `One row a draw: columns f0 … hold the predictive values at the test inputs, as
+sample --predictions writes them. A column chain tells the chains of a file apart,
+one without is one chain; other columns are ignored. The truth is the exact posterior, or the reference chains in the store of --out, made
 there if missing. Exit code 1 if the draws are farther from it than as many
 independent ones as their effective sample size would be, once in a hundred times.`,
 		Example: "hambench judge --dataset linear draws.csv",
@@ -73,11 +73,13 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return fetchHint(err, d.Name)
 	}
-	chains := make([][][]float64, len(files))
-	for i, file := range files {
-		if chains[i], err = readDraws(file, target.Outputs()); err != nil {
+	var chains [][][]float64
+	for _, file := range files {
+		of, err := readDraws(file, target.Outputs())
+		if err != nil {
 			return err
 		}
+		chains = append(chains, of...)
 	}
 	var truth oracle.Truth
 	if _, exact := target.(models.Analytic); exact {
@@ -105,8 +107,9 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	return err
 }
 
-// readDraws reads the columns f0 … of a CSV.
-func readDraws(file string, outputs int) ([][]float64, error) {
+// readDraws reads the columns f0 … of a CSV: the draws of its chains, in the order
+// in which these begin.
+func readDraws(file string, outputs int) ([][][]float64, error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return nil, usage.Errorf("draws: %w", err)
@@ -126,7 +129,8 @@ func readDraws(file string, outputs int) ([][]float64, error) {
 	if slices.Contains(header, fmt.Sprintf("f%d", outputs)) {
 		return nil, usage.Errorf("draws %s: there is a column f%d: want f0 to f%d: are they of another split?", file, outputs, outputs-1)
 	}
-	var draws [][]float64
+	var draws [][][]float64
+	chain, known := slices.Index(header, "chain"), make(map[string]int)
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -142,7 +146,16 @@ func readDraws(file string, outputs int) ([][]float64, error) {
 				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite number", file, line, o, row[i])
 			}
 		}
-		draws = append(draws, d)
+		name := ""
+		if chain >= 0 {
+			name = row[chain]
+		}
+		c, ok := known[name]
+		if !ok {
+			c, draws = len(draws), append(draws, nil)
+			known[name] = c
+		}
+		draws[c] = append(draws[c], d)
 	}
 }
 

@@ -60,6 +60,14 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || !j.Accepted {
 		t.Errorf("good chains: exit code %d, %s%s, %v", code, stdout, stderr, err)
 	}
+	// The two side by side are the same chains, told apart by a column.
+	_, both, stderr := call(t, "sample", "--dataset", "linear", "--integrator", "baoab", "--h", "0.05", "--samples", "300", "--predictions", "--chains", "2")
+	if err := os.WriteFile("both.csv", []byte(both), 0o644); err != nil {
+		t.Fatal(err, stderr)
+	}
+	if _, again, _ := call(t, "judge", "--dataset", "linear", "both.csv", "--json"); again != stdout {
+		t.Errorf("two chains of a file are judged otherwise than in two files:\n%s\n%s", again, stdout)
+	}
 	if j.Chains != 2 || j.Draws != 300 || !(j.Diagnostics.SplitRHat.P95 < 1.05) || !(j.Scores["rmse"] > 0) {
 		t.Errorf("two good chains of 300 draws: %+v", j)
 	}

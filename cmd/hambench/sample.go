@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,9 +15,10 @@ import (
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/datasets"
-	"hambench/integrators"
+	"hambench/draws"
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/sweep"
 	"hambench/usage"
 )
 
@@ -27,14 +26,16 @@ func sampleCommand() *cobra.Command {
 	f := sampleFlags{precision: "float32", format: "csv"}
 	c := &cobra.Command{
 		Use:   "sample",
-		Short: "Runs one chain and writes its draws to standard output.",
-		Long: `One line a draw: the sample's number, then the parameters (theta0 …), or with
---predictions the predictive values at the test inputs (f0 …): standardised
-targets, or class probabilities (one per row for two classes, one per row and
-class for more). The chain starts at a typical position, found from a draw of the
-prior by growing steps. Without --h the step is a quarter of the largest at which
-chains were seen to stay finite, which takes a second or two to estimate, and at
-most 1/(2C). A chain that diverges ends with exit code 1.`,
+		Short: "Runs chains and writes their draws.",
+		Long: `csv and jsonl have a line a draw: the sample's number, or with --chains the chain's
+and the draw's, then the parameters (theta0 …), or with --predictions the predictive
+values at the test inputs (f0 …): standardised targets, or class probabilities (one
+per row for two classes, one per row and class for more). json, stan and zarr are for
+ArviZ, xarray and Stan's tools (docs/draws.md); a folder gets its name when it is
+complete. A chain starts at a typical position, found from a draw of the prior by
+growing steps. Without --h the step is a quarter of the largest at which chains were
+seen to stay finite, which takes a second or two to estimate, and at most 1/(2C). A
+chain that diverges ends the run with exit code 1.`,
 		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
 		RunE:    f.run,
 	}
@@ -55,7 +56,9 @@ most 1/(2C). A chain that diverges ends with exit code 1.`,
 	fs.IntVar(&f.burn, "burn", -1, "`N` steps before the first draw; -1 is 10 units of time")
 	fs.Uint64Var(&f.Key, "seed", 1, "`N` seed of the random streams")
 	oneOf(fs, &f.precision, "precision", "precision of network gradients", bench.Precisions...)
-	oneOf(fs, &f.format, "format", "format", "csv", "jsonl")
+	oneOf(fs, &f.format, "format", "format: stan and zarr go to the folder --to, the others to standard output", draws.Names()...)
+	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …; their lines say which; 0 is one whose lines do not")
+	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format stan and zarr")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	registerData(fs, &f.data)
 	registerTimeout(fs, &f.timeout)
@@ -67,7 +70,10 @@ type sampleFlags struct {
 	chain.Spec                              // Batches is --K; 0 if it is not given
 	model, dataset, format, precision, data string
 	split, batch, samples, thin, burn       int
+	chains                                  int
+	to                                      string
 	predictions, stepGiven                  bool
+	source                                  *models.Source
 	timeout                                 time.Duration
 }
 
@@ -81,10 +87,10 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	source := models.NewSource(nil, resolver)
-	source.Processes.Timeout = f.timeout
-	defer source.Close()
-	target, err := f.target(ctx, source)
+	f.source = models.NewSource(nil, resolver)
+	f.source.Processes.Timeout = f.timeout
+	defer f.source.Close()
+	target, err := f.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,48 +98,45 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 		return err
 	}
 	plan := f.plan()
-	if err := f.checkChain(); err != nil {
+	if err := cmp.Or(f.checkChain(), plan.Check()); err != nil {
 		return err
 	}
-	if err := plan.Check(); err != nil {
+	if f.Batches, err = f.batches(target); err != nil {
 		return err
 	}
-	sampler, err := f.sampler(target)
+	chains := draws.Chains{Target: f.target, Spec: f.Spec, Plan: plan}
+	chains.Note = func(note string) { fmt.Fprintln(stderr, "hambench: "+note) }
+	if f.chains > 1 {
+		start, last := time.Now(), time.Now()
+		chains.Progress = func(done, total int) {
+			if time.Since(last) >= progressEvery {
+				last = time.Now()
+				fmt.Fprintln(stderr, progressLine("sample", float64(done)/float64(total), time.Since(start)))
+			}
+		}
+	}
+	w, err := f.writer(ctx, stdout, target, chains)
 	if err != nil {
 		return err
 	}
-	start, err := oracle.WarmUp(ctx, target, f.Key^warmUpKeys)
-	if err != nil {
-		return err
-	}
-	if note := sampler.Note(); note != "" {
-		fmt.Fprintln(stderr, "hambench: "+note)
-	}
-	w := bufio.NewWriter(stdout)
-	defer w.Flush()
-	write, written := f.writer(w, target), 0
-	err = sampler.Run(ctx, sampler.Start(f.Key, start), plan, func(i int, z *integrators.State) error {
-		written++
-		return write(i, z.Theta)
-	})
+	written, n, err := chains.Run(ctx, w)
+	err = w.Close(err)
 	var diverged *chain.DivergedError
-	switch {
+	switch all := plan.Samples * max(1, f.chains); {
 	case errors.As(err, &diverged):
-		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, written, plan.Samples)
+		return fmt.Errorf("%w: after %d of %d draws; a smaller --h may help", err, written, all)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted after %d of %d draws: %w", written, plan.Samples, err)
+		return fmt.Errorf("interrupted after %d of %d draws: %w", written, all, err)
+	case err != nil:
+		return err
 	}
-	n := sampler.Counts()
 	fmt.Fprintf(stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products", written, n.Steps, n.Gradients, n.HessianVectors)
 	if n.FullGradients > 0 {
 		fmt.Fprintf(stderr, ", %d gradients of all data", n.FullGradients)
 	}
 	fmt.Fprintln(stderr)
-	return err
+	return nil
 }
-
-// warmUpKeys sets the warm-up's random streams apart from the chain's.
-const warmUpKeys = 1 << 63
 
 // stableShare is the default step in units of the largest stable one: at a
 // quarter a second-order scheme's error is a few percent.
@@ -194,13 +197,26 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--nl %d: want at least 1", f.Params.Inner)
 	case f.batch > 0 && f.Batches > 0:
 		return usage.Errorf("--batch and --K: want one of them")
+	case f.chains < 0:
+		return usage.Errorf("--chains %d: want 1 or more, or 0 for one", f.chains)
+	}
+	format, err := draws.Lookup(f.format)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--format: %w", err)
+	case format.Folder && f.to == "":
+		return usage.Errorf("--format %s needs --to: want the name of a new folder", f.format)
+	case !format.Folder && f.to != "":
+		return usage.Errorf("--to %s: %s goes to standard output", f.to, f.format)
+	case format.Groups && f.predictions:
+		return usage.Errorf("--predictions: --format %s holds them beside the parameters", f.format)
 	}
 	return nil
 }
 
 // target finds the model and the data; each stands for the other where one
 // is missing.
-func (f *sampleFlags) target(ctx context.Context, source *models.Source) (models.Target, error) {
+func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
 	if f.model == "" && f.dataset == "" {
 		return nil, usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
 	}
@@ -218,7 +234,7 @@ func (f *sampleFlags) target(ctx context.Context, source *models.Source) (models
 		}
 		f.model = d.Model
 	}
-	t, err := source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
+	t, err := f.source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
 	return t, fetchHint(err, f.dataset)
 }
 
@@ -234,15 +250,6 @@ func (f *sampleFlags) batches(t models.Target) (int, error) {
 		return f.Batches, nil
 	}
 	return chain.Batches(t.Rows(), f.batch), nil
-}
-
-// sampler assembles the chain; its streams come from the seed alone.
-func (f *sampleFlags) sampler(t models.Target) (*chain.Sampler, error) {
-	k, err := f.batches(t)
-	if err != nil {
-		return nil, err
-	}
-	return chain.Registry{}.New(t, f.spec(k))
 }
 
 // spec is the chain with a number of batches.
@@ -264,36 +271,27 @@ func (f *sampleFlags) plan() chain.Plan {
 	return p
 }
 
-// writer returns what writes a draw as a line; the names of the columns stand
-// above the first.
-func (f *sampleFlags) writer(w *bufio.Writer, t models.Target) func(i int, theta []float64) error {
-	name, n := "theta", t.Dim()
-	values := func(theta []float64) []float64 { return theta }
-	if f.predictions {
-		name, n = "f", t.Outputs()
-		dst := make([]float64, n)
-		values = func(theta []float64) []float64 { t.Predict(dst, theta); return dst }
+// writer is where the draws go, with what is known before the first.
+func (f *sampleFlags) writer(ctx context.Context, stdout io.Writer, t models.Target, chains draws.Chains) (*draws.Writer, error) {
+	format, err := draws.Lookup(f.format)
+	if err != nil {
+		return nil, err
 	}
-	if f.format == "jsonl" {
-		lines := json.NewEncoder(w)
-		return func(i int, theta []float64) error {
-			return lines.Encode(struct {
-				Sample int       `json:"sample"`
-				Values []float64 `json:"values"`
-			}{i, values(theta)})
-		}
+	split, err := f.source.Split(ctx, f.dataset, f.split)
+	if err != nil {
+		return nil, err
 	}
-	w.WriteString("sample")
-	for i := range n {
-		fmt.Fprintf(w, ",%s%d", name, i)
+	h := draws.Header{Chains: max(1, f.chains), Draws: f.samples, Numbered: f.chains > 0, Dim: t.Dim(), Outputs: t.Outputs(), Predictive: f.predictions}
+	h.Test = draws.Test{X: split.TestX, Y: split.TestY}
+	for _, label := range split.TestLabels {
+		h.Test.Y = append(h.Test.Y, float64(label))
 	}
-	w.WriteByte('\n')
-	return func(i int, theta []float64) error {
-		w.WriteString(strconv.Itoa(i))
-		for _, v := range values(theta) {
-			w.WriteByte(',')
-			w.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		return w.WriteByte('\n')
+	if format.Stats {
+		h.Attributes = chains.Attributes(ctx)
+		maps.Copy(h.Attributes, map[string]any{
+			"model": f.model, "dataset": f.dataset, "split": f.split, "data_digest": split.Digest, "precision": f.precision,
+			"inference_library_version": sweep.Version().String(),
+		})
 	}
+	return draws.New(format, stdout, f.to, h)
 }

@@ -72,17 +72,15 @@ def judge(chains: Sequence[str | pathlib.Path | Sequence[Sequence[float]]], *, d
 
 
 def sample(*, chains: int = 1, seed: int = 1, predictions: bool = False, **settings: str | float) -> dict[str, list[Any]]:
-    """Draws of the program's own chains, as a dict for ``arviz.from_dict``: {"theta": chains × draws × parameters}.
+    """Draws of the program's own chains, run side by side: {"theta": chains × draws × parameters}, nested lists.
+
+    ``arviz.from_dict`` takes them as arrays: {"posterior": {"theta": numpy.array(draws["theta"])}}.
 
     predictions: "f", the predictive values at the test inputs, in place of "theta".
     settings: flags of ``hambench sample``, such as model="toy", integrator="baoab", h=0.1, samples=500.
     """
     names = {"k": "K"}
     flags = [x for k, v in settings.items() for x in (f"--{names.get(k, k).replace('_', '-')}", str(v))]
-    draws = []
-    for chain in range(chains):
-        done = call(["sample", "--seed", str(seed + chain), *(["--predictions"] if predictions else []), *flags])
-        lines = csv.DictReader(done.stdout.splitlines())
-        prefix = "f" if predictions else "theta"
-        draws.append([[float(v) for k, v in line.items() if k.startswith(prefix)] for line in lines])
-    return {"f" if predictions else "theta": draws}
+    done = call(["sample", "--format", "json", "--chains", str(chains), "--seed", str(seed), *flags])
+    data = json.loads(done.stdout)["data"]
+    return {"f": data["posterior_predictive"]["f"]} if predictions else dict(data["posterior"])

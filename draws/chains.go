@@ -1,0 +1,185 @@
+package draws
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+
+	"hambench/certify"
+	"hambench/chain"
+	"hambench/integrators"
+	"hambench/internal/child"
+	"hambench/minibatch"
+	"hambench/models"
+	"hambench/oracle"
+)
+
+// Chains are chains of one description that differ in their random streams: chain
+// c, from 0, has the key Spec.Key + c, and is the chain that this key makes alone.
+type Chains struct {
+	Target   func(context.Context) (models.Target, error) // makes one for a chain
+	Spec     chain.Spec
+	Plan     chain.Plan
+	Note     func(string)          // told what the estimator says of itself; nil for nobody
+	Progress func(done, total int) // told after each draw; nil for nobody
+}
+
+// warmUpKeys sets the warm-up's random streams apart from the chain's.
+const warmUpKeys = 1 << 63
+
+// Run runs the chains that the writer's header counts, all at once, and writes
+// their draws. It returns how many were written and what was computed for them. The
+// first chain that fails, in the order of the draws, ends the run.
+func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Counts, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	n := w.Header.Chains
+	queues, counts, errs := make([]chan Draw, n), make([]chain.Counts, n), make([]error, n)
+	var running sync.WaitGroup
+	for i := range n {
+		queues[i] = make(chan Draw, 1)
+		running.Go(func() {
+			defer close(queues[i])
+			counts[i], errs[i] = c.run(ctx, i, w, func(d Draw) error {
+				select {
+				case queues[i] <- d:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+		})
+	}
+	err = func() error {
+		for range c.Plan.Samples {
+			for i, queue := range queues {
+				d, ok := <-queue
+				if !ok && n > 1 {
+					return fmt.Errorf("chain %d: %w", i, errs[i])
+				}
+				if !ok {
+					return errs[i]
+				}
+				if err := w.Write(d); err != nil {
+					return err
+				}
+				written++
+			}
+			if c.Progress != nil {
+				c.Progress(written, n*c.Plan.Samples)
+			}
+		}
+		return nil
+	}()
+	if err != nil {
+		cancel()
+	}
+	running.Wait()
+	cancel()
+	for _, k := range counts {
+		done.Steps += k.Steps
+		done.Gradients += k.Gradients
+		done.HessianVectors += k.HessianVectors
+		done.FullGradients += k.FullGradients
+	}
+	return written, done, err
+}
+
+// run runs one chain.
+func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error) (_ chain.Counts, err error) {
+	defer child.Catch(&err)
+	target, err := c.Target(ctx)
+	if err != nil {
+		return chain.Counts{}, err
+	}
+	spec := c.Spec
+	spec.Key += uint64(i)
+	sampler, err := chain.Registry{}.New(target, spec)
+	if err != nil {
+		return chain.Counts{}, err
+	}
+	start, err := oracle.WarmUp(ctx, target, spec.Key^warmUpKeys)
+	if err != nil {
+		return chain.Counts{}, err
+	}
+	if note := sampler.Note(); i == 0 && note != "" && c.Note != nil {
+		c.Note(note)
+	}
+	f := w.Format
+	err = sampler.Run(ctx, sampler.Start(spec.Key, start), c.Plan, func(index int, z *integrators.State) error {
+		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
+		if f.Groups || w.Header.Predictive {
+			d.Predictions = make([]float64, target.Outputs())
+			target.Predict(d.Predictions, z.Theta)
+		}
+		if f.Stats {
+			d.LogDensity = -target.Potential(z.Theta)
+			d.Energy = -d.LogDensity
+			if in := sampler.Integrator(); !in.Method.PositionOnly {
+				weight := in.InvMass() // nil for the identity
+				for k, r := range z.R {
+					if weight != nil {
+						r *= math.Sqrt(weight[k])
+					}
+					d.Energy += r * r / 2
+				}
+			}
+		}
+		return put(d)
+	})
+	return sampler.Counts(), err
+}
+
+// Attributes state what the chains are, and what approximates: the scheme of each
+// part, its numbers, and the orders of the stationary law of θ and of (θ, r) that
+// certify finds of them on its Gaussian problem. A chain that cannot be certified
+// there says why.
+func (c Chains) Attributes(ctx context.Context) map[string]any {
+	s := c.Spec
+	s.Batches = max(1, s.Batches)
+	if s.Scheme == "" {
+		s.Scheme = chain.DefaultScheme(s.Batches)
+	}
+	a := map[string]any{
+		"inference_library": "hambench", "integrator": s.Integrator, "scheme": s.Scheme, "estimator": s.Estimator, "K": s.Batches, "h": s.Params.Step,
+		"friction": strconv.FormatFloat(s.Params.Friction, 'g', -1, 64), "nl": max(1, s.Params.Inner), "seed": s.Key,
+		"burn_in_steps": c.Plan.BurnIn, "steps_per_draw": c.Plan.Thin,
+	}
+	for name, v := range s.Params.Values {
+		a[name] = v
+	}
+	row, err := certified(ctx, s)
+	if err != nil {
+		a["not_certified"] = err.Error()
+		return a
+	}
+	a["certified_problem"] = row.Problem
+	a["certified_order_theta"], a["certified_order_joint"] = row.Orders()
+	return a
+}
+
+// certified is what certify finds of a chain's parts on the Gaussian problem.
+func certified(ctx context.Context, s chain.Spec) (certify.Row, error) {
+	in, err := chain.Registry{}.Integrator(s.Integrator)
+	if err != nil {
+		return certify.Row{}, err
+	}
+	estimator, err := chain.Registry{}.Estimator(s.Estimator)
+	if err != nil {
+		return certify.Row{}, err
+	}
+	scheme, err := chain.Registry{}.Scheme(s.Scheme)
+	if err != nil {
+		return certify.Row{}, err
+	}
+	rows, err := certify.Run(ctx, certify.Options{
+		Problem: certify.Builtin()[0], Integrators: []integrators.Method{in}, Schemes: []minibatch.Method{scheme},
+		Inner: max(1, s.Params.Inner), Values: s.Params.Values, Estimator: estimator,
+	})
+	if err != nil || len(rows) == 0 {
+		return certify.Row{}, err
+	}
+	return rows[0], nil
+}

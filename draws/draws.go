@@ -1,0 +1,185 @@
+// Package draws runs chains side by side and writes their draws in the forms that
+// other programs read:
+//
+//	csv    a line a draw: pandas, R, DuckDB
+//	jsonl  an object a draw
+//	stan   a folder of Stan CSV, a file a chain: cmdstanpy, posterior
+//	json   groups of variables: the arguments of ArviZ's from_dict
+//	zarr   a folder of the same groups: xarray's open_datatree, ArviZ
+//
+// [Chains.Run] hands the draws to a [Writer] draw by draw, and of each draw chain
+// by chain, whichever chain is faster. csv and jsonl are written as the draws come.
+// The others are whole or not there: a folder gets its name when it is complete.
+package draws
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"hambench/internal/atomicfile"
+	"hambench/usage"
+)
+
+// Header is what is known before the first draw.
+type Header struct {
+	Chains, Draws int  // how many chains, and draws of each
+	Numbered      bool // lines of csv and jsonl say of which chain they are
+	Dim, Outputs  int  // lengths of a draw's Theta and Predictions
+	Predictive    bool // csv, jsonl and stan hold predictions in place of parameters
+	Test          Test
+	Attributes    map[string]any // what the chains are: Attributes
+}
+
+// Test holds the standardised rows that are predicted, as far as there are any.
+type Test struct {
+	X []float64 // row-major
+	Y []float64 // targets, or numbers of classes: one a row
+}
+
+// Draw is one draw of a chain.
+type Draw struct {
+	Chain, Index int // from 0
+	Theta        []float64
+	Predictions  []float64 // as models.Target.Predict stores them
+	LogDensity   float64   // −U(θ): of the posterior, up to a constant
+	Energy       float64   // U(θ) and the momentum's ½ rᵀM⁻¹r
+}
+
+// Format is a form of output.
+type Format struct {
+	Name   string
+	Folder bool // a folder, not a stream of text
+	Groups bool // holds parameters and predictions; else one of them
+	Stats  bool // holds the density and the energy
+	open   func(to *output, h Header) (form, error)
+}
+
+// Formats are the forms of output.
+var Formats = []Format{
+	{Name: "csv", open: newCSV},
+	{Name: "jsonl", open: newJSONL},
+	{Name: "stan", Folder: true, Stats: true, open: newStan},
+	{Name: "json", Groups: true, Stats: true, open: newJSON},
+	{Name: "zarr", Folder: true, Groups: true, Stats: true, open: newZarr},
+}
+
+// Names are the names of the formats.
+func Names() (names []string) {
+	for _, f := range Formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Lookup returns the format of a name.
+func Lookup(name string) (Format, error) {
+	if i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name }); i >= 0 {
+		return Formats[i], nil
+	}
+	return Format{}, usage.Unknown("format", name, Names())
+}
+
+// form writes draws in one format; those of a chain come in order.
+type form interface {
+	write(Draw) error
+	close() error
+}
+
+// Writer writes draws.
+type Writer struct {
+	Format Format
+	Header Header
+	form   form
+	out    *output
+}
+
+// New returns a writer of text to w, or of a folder that is not there yet.
+func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
+	out := &output{stream: bufio.NewWriter(w)}
+	if f.Folder {
+		if err := out.begin(folder); err != nil {
+			return nil, err
+		}
+	}
+	form, err := f.open(out, h)
+	if err != nil {
+		return nil, errors.Join(err, out.discard())
+	}
+	return &Writer{f, h, form, out}, nil
+}
+
+// Write writes one draw.
+func (w *Writer) Write(d Draw) error { return w.form.write(d) }
+
+// Close completes the output, or, after an error, leaves what a reader can use:
+// the lines that are there, and no folder. It returns that error or its own.
+func (w *Writer) Close(failed error) error {
+	if failed == nil {
+		if failed = w.form.close(); failed == nil {
+			failed = w.out.finish()
+		}
+	}
+	return errors.Join(failed, w.out.stream.Flush(), w.out.discard())
+}
+
+// output is a stream, or a folder under the temporary name that it has until it
+// is complete.
+type output struct {
+	stream      *bufio.Writer
+	path, draft string
+}
+
+func (o *output) begin(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return usage.Errorf("%s is there already: want the name of a new folder", path)
+	}
+	var err error
+	if o.draft, err = os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*"); err != nil {
+		return usage.Errorf("folder %s cannot be made: %w", path, errors.Unwrap(err))
+	}
+	o.path = path
+	return os.Chmod(o.draft, 0o755) // MkdirTemp makes it private to the user
+}
+
+// create makes a file of the folder.
+func (o *output) create(name string) (*os.File, error) {
+	path := filepath.Join(o.draft, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(path)
+}
+
+// save makes a file of the folder with its bytes.
+func (o *output) save(name string, data []byte) error {
+	f, err := o.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// finish gives the folder its name.
+func (o *output) finish() error {
+	if o.draft == "" {
+		return nil
+	}
+	if err := os.Rename(o.draft, o.path); err != nil {
+		return err
+	}
+	o.draft = ""
+	return atomicfile.SyncDir(filepath.Dir(o.path))
+}
+
+// discard removes a folder that has no name.
+func (o *output) discard() error {
+	if o.draft == "" {
+		return nil
+	}
+	return os.RemoveAll(o.draft)
+}

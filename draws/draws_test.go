@@ -1,0 +1,309 @@
+package draws
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var header = Header{
+	Chains: 2, Draws: 7, Numbered: true, Dim: 5, Outputs: 6,
+	Test:       Test{X: []float64{1, 2, 3, 4}, Y: []float64{0, 1}},
+	Attributes: map[string]any{"model": "made", "h": 0.1},
+}
+
+// made is a draw whose every number tells where it belongs.
+func made(c, i int) Draw {
+	d := Draw{Chain: c, Index: i, LogDensity: -float64(10*c + i), Energy: float64(10*c+i) + 0.5}
+	for k := range header.Dim {
+		d.Theta = append(d.Theta, float64(c)+float64(i)/10+float64(k)*math.Pi*1e-5)
+	}
+	for k := range header.Outputs {
+		d.Predictions = append(d.Predictions, float64(100*c+10*i+k)/3)
+	}
+	return d
+}
+
+// written writes all draws in a format and returns what it is read back from.
+func written(t *testing.T, name string, h Header) (text []byte, folder string) {
+	t.Helper()
+	f, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	folder = filepath.Join(t.TempDir(), "out."+name)
+	w, err := New(f, &b, folder, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range h.Draws {
+		for c := range h.Chains {
+			d := made(c, i)
+			d.Predictions = append(d.Predictions, make([]float64, h.Outputs-header.Outputs)...)
+			if err := w.Write(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Errorf("%s: the folder has its name before it is complete", name)
+	}
+	if err := w.Close(nil); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(folder), ".*")); len(left) > 0 {
+		t.Errorf("%s: %v is left behind", name, left)
+	}
+	return b.Bytes(), folder
+}
+
+// draws are read back as chain × draw × number.
+type read map[string][]float64
+
+// wanted are the numbers of a variable in the order of chains, then of draws.
+func wanted(of func(Draw) []float64) (all []float64) {
+	for c := range header.Chains {
+		for i := range header.Draws {
+			all = append(all, of(made(c, i))...)
+		}
+	}
+	return all
+}
+
+func theta(d Draw) []float64  { return d.Theta }
+func f(d Draw) []float64      { return d.Predictions }
+func lp(d Draw) []float64     { return []float64{d.LogDensity} }
+func energy(d Draw) []float64 { return []float64{d.Energy} }
+
+func TestLinesSayWhichDrawOfWhichChainTheyAre(t *testing.T) {
+	for _, predictive := range []bool{false, true} {
+		h, of := header, theta
+		if h.Predictive = predictive; predictive {
+			of = f
+		}
+		text, _ := written(t, "csv", h)
+		records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(first(written(t, "jsonl", h)))), "\n")
+		if len(records) != 15 || len(lines) != 14 || !slices.Equal(records[0][:2], []string{"chain", "draw"}) {
+			t.Fatalf("%d and %d lines, header %v", len(records), len(lines), records[0][:2])
+		}
+		for n, record := range records[1:] {
+			var line struct {
+				Chain, Draw int
+				Values      []float64
+			}
+			if err := json.Unmarshal([]byte(lines[n]), &line); err != nil {
+				t.Fatal(err)
+			}
+			i, c := n/2, n%2 // draw by draw
+			if line.Chain != c || line.Draw != i || record[0] != strconv.Itoa(c) || record[1] != strconv.Itoa(i) {
+				t.Fatalf("line %d is %v of csv, %d %d of jsonl, want draw %d of chain %d", n, record[:2], line.Chain, line.Draw, i, c)
+			}
+			if want := of(made(c, i)); !slices.Equal(line.Values, want) || !slices.Equal(numbers(t, record[2:]), want) {
+				t.Fatalf("line %d has other numbers", n)
+			}
+		}
+	}
+}
+
+func first(text []byte, _ string) []byte { return text }
+
+func numbers(t *testing.T, texts []string) (out []float64) {
+	for _, s := range texts {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func TestStanHasAFileOfEachChain(t *testing.T) {
+	_, folder := written(t, "stan", header)
+	for c := range header.Chains {
+		text, err := os.ReadFile(filepath.Join(folder, fmt.Sprintf("chain-%d.csv", c+1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := csv.NewReader(bytes.NewReader(text))
+		r.Comment = '#'
+		records, err := r.ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(records) != 8 || strings.Join(records[0][:4], " ") != "lp__ energy__ theta.1 theta.2" {
+			t.Fatalf("%d lines, header %v", len(records), records[0][:4])
+		}
+		for i, record := range records[1:] {
+			d := made(c, i)
+			if want := append([]float64{d.LogDensity, d.Energy}, d.Theta...); !slices.Equal(numbers(t, record), want) {
+				t.Errorf("chain %d, draw %d has other numbers", c, i)
+			}
+		}
+		for _, want := range []string{"# method = sample\n", "#     num_samples = 7\n", "# hambench_h = 0.1\n", "Elapsed Time"} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("comments lack %q", want)
+			}
+		}
+	}
+}
+
+func TestJSONHasTheArgumentsOfFromDict(t *testing.T) {
+	text, _ := written(t, "json", header)
+	var got struct {
+		Data  map[string]map[string]any
+		Dims  map[string][]string
+		Attrs map[string]map[string]any
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for group, of := range map[string]func(Draw) []float64{"posterior/theta": theta, "posterior_predictive/f": f, "sample_stats/lp": lp, "sample_stats/energy": energy} {
+		g, name, _ := strings.Cut(group, "/")
+		if flat := flatten(got.Data[g][name]); !slices.Equal(flat, wanted(of)) {
+			t.Errorf("%s has other numbers", group)
+		}
+	}
+	if n := len(got.Data["posterior"]["theta"].([]any)[1].([]any)); n != 7 {
+		t.Errorf("a chain has %d draws", n)
+	}
+	if x := fmt.Sprint(got.Data["constant_data"]["x"], got.Data["observed_data"]["y"], got.Dims["f"], got.Attrs["posterior"]["h"]); x != "[[1 2] [3 4]] [0 1] [row class] 0.1" {
+		t.Errorf("inputs, targets, dimensions, h are %s", x)
+	}
+}
+
+func flatten(x any) (out []float64) {
+	list, ok := x.([]any)
+	if !ok {
+		return []float64{x.(float64)}
+	}
+	for _, y := range list {
+		out = append(out, flatten(y)...)
+	}
+	return out
+}
+
+func TestJSONSpellsWhatIsNotFiniteAsPythonDoes(t *testing.T) {
+	got := string(appendArray(nil, []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0.1}, []int{2, 2}))
+	if want := "[[NaN,Infinity],[-Infinity,0.1]]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// readZarr reads an array of a store by the format's specification.
+func readZarr(folder, name string) ([]float64, error) {
+	var all struct {
+		Metadata map[string]json.RawMessage
+	}
+	var array struct {
+		Shape, Chunks []int
+		Dtype         string
+	}
+	text, err := os.ReadFile(filepath.Join(folder, ".zmetadata"))
+	err = errors.Join(err, json.Unmarshal(text, &all))
+	own, err2 := os.ReadFile(filepath.Join(folder, name, ".zarray"))
+	if err = errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(own, &array); err != nil || !bytes.Equal(own, all.Metadata[name+"/.zarray"]) {
+		return nil, fmt.Errorf("metadata of %s: %v, %s", name, err, own)
+	}
+	size := func(shape []int) int {
+		n := 1
+		for _, k := range shape {
+			n *= k
+		}
+		return n
+	}
+	out, at := make([]float64, size(array.Shape)), make([]int, len(array.Shape))
+	chunks := make(map[string][]byte)
+	for i := range out {
+		left, inside := i, 0
+		place := make([]string, len(at))
+		for k := len(at) - 1; k >= 0; k-- {
+			at[k], left = left%array.Shape[k], left/array.Shape[k]
+			place[k] = strconv.Itoa(at[k] / array.Chunks[k])
+		}
+		for k := range at {
+			inside = inside*array.Chunks[k] + at[k]%array.Chunks[k]
+		}
+		file := filepath.Join(folder, name, strings.Join(place, "."))
+		chunk, err := chunks[file], error(nil)
+		if chunk == nil {
+			chunk, err = os.ReadFile(file)
+			chunks[file] = chunk
+		}
+		if err != nil || len(chunk) != 8*size(array.Chunks) {
+			return nil, fmt.Errorf("chunk %v of %s: %v, %d bytes", place, name, err, len(chunk))
+		}
+		bits := binary.LittleEndian.Uint64(chunk[8*inside:])
+		if out[i] = math.Float64frombits(bits); array.Dtype == "<i8" {
+			out[i] = float64(bits)
+		}
+	}
+	return out, nil
+}
+
+func TestZarrIsReadByItsSpecification(t *testing.T) {
+	h := header
+	h.Outputs = chunkNumbers/3 - 1 // a chunk holds three draws of the seven
+	_, folder := written(t, "zarr", h)
+	for name, want := range map[string][]float64{
+		"posterior/theta": wanted(theta), "sample_stats/lp": wanted(lp), "sample_stats/energy": wanted(energy),
+		"constant_data/x": {1, 2, 3, 4}, "observed_data/y": {0, 1}, "posterior/chain": {0, 1}, "sample_stats/draw": {0, 1, 2, 3, 4, 5, 6},
+	} {
+		if got, err := readZarr(folder, name); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v %v, want %v", name, err, got, want)
+		}
+	}
+	long, err := readZarr(folder, "posterior_predictive/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 14 {
+		if got := long[n*h.Outputs:][:header.Outputs]; !slices.Equal(got, f(made(n/7, n%7))) {
+			t.Errorf("draw %d of chain %d begins with %v", n%7, n/7, got)
+		}
+	}
+}
+
+func TestDamageOfChunksIsSeen(t *testing.T) {
+	_, folder := written(t, "zarr", header)
+	got, err := readZarr(folder, "posterior/theta")
+	if err != nil || !slices.Equal(got, wanted(theta)) {
+		t.Fatalf("theta: %v %v", err, got)
+	}
+	chunk := filepath.Join(folder, "posterior/theta/1.0.0")
+	text, err := os.ReadFile(chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[8*7] ^= 1
+	if err := os.WriteFile(chunk, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readZarr(folder, "posterior/theta"); err != nil || slices.Equal(got, wanted(theta)) {
+		t.Errorf("a flipped bit is not seen: %v", err)
+	}
+	if err := os.WriteFile(chunk, text[:8], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readZarr(folder, "posterior/theta"); err == nil {
+		t.Error("a chunk that was cut is not seen")
+	}
+}

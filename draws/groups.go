@@ -1,0 +1,277 @@
+package draws
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// variable is an array of a group: of all draws, shape (chain, draw, …), or
+// constant.
+type variable struct {
+	group, name string
+	dims        []string // without chain and draw
+	shape       []int    // likewise
+	of          func(Draw) []float64
+	data        [][]float64 // of draws: what is held of each chain; of a constant, all of it
+	integer     bool
+}
+
+// variables are those that ArviZ's groups have.
+func (h Header) variables() []*variable {
+	rows := len(h.Test.Y)
+	f, fShape := []string{"f_dim_0"}, []int{h.Outputs}
+	switch {
+	case rows > 0 && h.Outputs == rows:
+		f = []string{"row"}
+	case rows > 0 && h.Outputs%rows == 0:
+		f, fShape = []string{"row", "class"}, []int{rows, h.Outputs / rows}
+	}
+	all := []*variable{
+		{group: "posterior", name: "theta", dims: []string{"theta_dim_0"}, shape: []int{h.Dim}, of: func(d Draw) []float64 { return d.Theta }},
+		{group: "posterior_predictive", name: "f", dims: f, shape: fShape, of: func(d Draw) []float64 { return d.Predictions }},
+		{group: "sample_stats", name: "lp", of: func(d Draw) []float64 { return []float64{d.LogDensity} }},
+		{group: "sample_stats", name: "energy", of: func(d Draw) []float64 { return []float64{d.Energy} }},
+	}
+	if rows > 0 {
+		all = append(all,
+			&variable{group: "observed_data", name: "y", dims: []string{"row"}, shape: []int{rows}, data: [][]float64{h.Test.Y}},
+			&variable{group: "constant_data", name: "x", dims: []string{"row", "feature"}, shape: []int{rows, len(h.Test.X) / rows}, data: [][]float64{h.Test.X}})
+	}
+	for _, v := range all {
+		if v.of != nil {
+			v.data = make([][]float64, h.Chains)
+		}
+	}
+	return all
+}
+
+// take holds a draw.
+func (v *variable) take(d Draw) {
+	if v.of != nil {
+		v.data[d.Chain] = append(v.data[d.Chain], v.of(d)...)
+	}
+}
+
+// size is how many numbers a draw, or a constant, has.
+func (v *variable) size() int {
+	n := 1
+	for _, k := range v.shape {
+		n *= k
+	}
+	return n
+}
+
+// jsonGroups holds all draws until it is closed.
+type jsonGroups struct {
+	Header
+	to   *output
+	vars []*variable
+}
+
+func newJSON(to *output, h Header) (form, error) { return &jsonGroups{h, to, h.variables()}, nil }
+
+func (g *jsonGroups) write(d Draw) error {
+	for _, v := range g.vars {
+		v.take(d)
+	}
+	return nil
+}
+
+// close writes the arguments of from_dict: data by group, dims, attrs.
+func (g *jsonGroups) close() error {
+	w := g.to.stream
+	dims := make(map[string][]string)
+	w.WriteString(`{"data":`)
+	before := `{`
+	for i, v := range g.vars {
+		switch {
+		case i > 0 && g.vars[i-1].group == v.group:
+			w.WriteByte(',')
+		default:
+			fmt.Fprintf(w, "%s%q:{", before, v.group)
+			before = "},"
+		}
+		fmt.Fprintf(w, "%q:", v.name)
+		data, shape := v.data[0], v.shape
+		if v.of != nil {
+			data, shape = slices.Concat(v.data...), append([]int{g.Chains, g.Draws}, shape...)
+		}
+		w.Write(appendArray(nil, data, shape))
+		if len(v.dims) > 0 {
+			dims[v.name] = v.dims
+		}
+	}
+	rest, err := json.Marshal(struct {
+		Dims  map[string][]string       `json:"dims"`
+		Attrs map[string]map[string]any `json:"attrs"`
+	}{dims, map[string]map[string]any{"/": g.Attributes, "posterior": g.Attributes}})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "}},%s\n", rest[1:])
+	return nil
+}
+
+// appendArray appends nested lists. Numbers that are not finite, which JSON
+// cannot say, are spelled as Python reads them.
+func appendArray(b []byte, data []float64, shape []int) []byte {
+	if len(shape) == 0 {
+		switch v := data[0]; {
+		case math.IsNaN(v):
+			return append(b, "NaN"...)
+		case math.IsInf(v, 0):
+			return append(b, strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")+"inity"...)
+		default:
+			return strconv.AppendFloat(b, v, 'g', -1, 64)
+		}
+	}
+	b = append(b, '[')
+	part := len(data) / max(1, shape[0])
+	for i := range shape[0] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendArray(b, data[i*part:(i+1)*part], shape[1:])
+	}
+	return append(b, ']')
+}
+
+// zarr is a store of the Zarr format, version 2, which all readers know: arrays in
+// little-endian chunks without compression, which would save a twentieth of random
+// digits. A chunk holds some draws of one chain and is written when it is full.
+type zarr struct {
+	Header
+	to       *output
+	vars     []*variable
+	metadata map[string]any // by file
+}
+
+// chunkNumbers is about how many numbers a chunk holds: a mebibyte.
+const chunkNumbers = 1 << 17
+
+func newZarr(to *output, h Header) (form, error) {
+	z := &zarr{Header: h, to: to, vars: h.variables(), metadata: make(map[string]any)}
+	z.group("", h.Attributes)
+	for i, v := range slices.Clone(z.vars) {
+		if i > 0 && z.vars[i-1].group == v.group {
+			continue
+		}
+		var attributes map[string]any
+		if v.group == "posterior" {
+			attributes = h.Attributes
+		}
+		z.group(v.group+"/", attributes)
+		if v.of != nil {
+			z.vars = append(z.vars, index(v.group, "chain", h.Chains), index(v.group, "draw", h.Draws))
+		}
+	}
+	for _, v := range z.vars {
+		z.describe(v)
+	}
+	return z, nil
+}
+
+// index is a coordinate: 0, 1 …
+func index(group, name string, n int) *variable {
+	v := &variable{group: group, name: name, dims: []string{name}, shape: []int{n}, data: make([][]float64, 1), integer: true}
+	for i := range n {
+		v.data[0] = append(v.data[0], float64(i))
+	}
+	return v
+}
+
+func (z *zarr) group(path string, attributes map[string]any) {
+	z.metadata[path+".zgroup"] = map[string]int{"zarr_format": 2}
+	if attributes != nil {
+		z.metadata[path+".zattrs"] = attributes
+	}
+}
+
+// describe states an array's shape, and the names of its dimensions as xarray
+// wants them.
+func (z *zarr) describe(v *variable) {
+	dims, shape, chunks := v.dims, v.shape, v.shape
+	if v.of != nil {
+		dims = append([]string{"chain", "draw"}, dims...)
+		shape, chunks = append([]int{z.Chains, z.Draws}, v.shape...), append([]int{1, z.block(v)}, v.shape...)
+	}
+	kind := "<f8"
+	if v.integer {
+		kind = "<i8"
+	}
+	path := v.group + "/" + v.name
+	z.metadata[path+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
+	z.metadata[path+"/.zarray"] = map[string]any{
+		"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": kind, "order": "C", "compressor": nil, "filters": nil, "fill_value": nil,
+	}
+}
+
+// block is how many draws a chunk holds.
+func (z *zarr) block(v *variable) int { return min(z.Draws, max(1, chunkNumbers/max(1, v.size()))) }
+
+func (z *zarr) write(d Draw) error {
+	for _, v := range z.vars {
+		v.take(d)
+		if full := z.block(v) * v.size(); v.of != nil && (len(v.data[d.Chain]) == full || d.Index == z.Draws-1) {
+			// The last chunk of a chain has the length of the others.
+			held := append(v.data[d.Chain], make([]float64, full-len(v.data[d.Chain]))...)
+			v.data[d.Chain] = held[:0]
+			if err := z.chunk(v, held, d.Chain, d.Index/z.block(v)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// chunk writes numbers as the chunk of a place; the dimensions behind the given
+// ones are not cut.
+func (z *zarr) chunk(v *variable, data []float64, place ...int) error {
+	name := make([]string, len(place)+len(v.shape))
+	for i := range name {
+		name[i] = "0"
+		if i < len(place) {
+			name[i] = strconv.Itoa(place[i])
+		}
+	}
+	b := make([]byte, 0, 8*len(data))
+	for _, x := range data {
+		bits := math.Float64bits(x)
+		if v.integer {
+			bits = uint64(x)
+		}
+		b = binary.LittleEndian.AppendUint64(b, bits)
+	}
+	return z.to.save(v.group+"/"+v.name+"/"+strings.Join(name, "."), b)
+}
+
+// close writes what no draw changes, and the metadata: of each array and group,
+// and all of them once more in one file, by which readers find them at once.
+func (z *zarr) close() error {
+	for _, v := range z.vars {
+		if v.of == nil {
+			if err := z.chunk(v, v.data[0]); err != nil {
+				return err
+			}
+		}
+	}
+	files := map[string]any{".zmetadata": map[string]any{"zarr_consolidated_format": 1, "metadata": z.metadata}}
+	for name, value := range z.metadata {
+		files[name] = value
+	}
+	for name, value := range files {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		if err := z.to.save(name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package draws
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// values are the numbers of a draw in a format that holds one vector, with the
+// name and the length of that vector.
+func (h Header) values(d Draw) []float64 {
+	if h.Predictive {
+		return d.Predictions
+	}
+	return d.Theta
+}
+
+func (h Header) vector() (name string, length int) {
+	if h.Predictive {
+		return "f", h.Outputs
+	}
+	return "theta", h.Dim
+}
+
+// lines writes a draw as a line, as the draws come.
+type lines func(Draw) error
+
+func (l lines) write(d Draw) error { return l(d) }
+func (lines) close() error         { return nil }
+
+func newCSV(to *output, h Header) (form, error) {
+	w := to.stream
+	head := "sample"
+	if h.Numbered {
+		head = "chain,draw"
+	}
+	w.WriteString(head)
+	name, n := h.vector()
+	for i := range n {
+		fmt.Fprintf(w, ",%s%d", name, i)
+	}
+	w.WriteByte('\n')
+	return lines(func(d Draw) error {
+		if h.Numbered {
+			fmt.Fprintf(w, "%d,", d.Chain)
+		}
+		w.WriteString(strconv.Itoa(d.Index))
+		return writeRow(w, h.values(d))
+	}), nil
+}
+
+// writeRow ends a line with numbers, each behind a comma, in all their digits.
+func writeRow(w *bufio.Writer, values []float64) error {
+	for _, v := range values {
+		w.WriteByte(',')
+		w.Write(strconv.AppendFloat(w.AvailableBuffer(), v, 'g', -1, 64))
+	}
+	return w.WriteByte('\n')
+}
+
+func newJSONL(to *output, h Header) (form, error) {
+	encoder := json.NewEncoder(to.stream)
+	return lines(func(d Draw) error {
+		if h.Numbered {
+			return encoder.Encode(struct {
+				Chain  int       `json:"chain"`
+				Draw   int       `json:"draw"`
+				Values []float64 `json:"values"`
+			}{d.Chain, d.Index, h.values(d)})
+		}
+		return encoder.Encode(struct {
+			Sample int       `json:"sample"`
+			Values []float64 `json:"values"`
+		}{d.Index, h.values(d)})
+	}), nil
+}
+
+// stan is a folder of Stan CSV. The comments are those by which readers know a
+// sample: of the algorithm fixed_param, which has no adaptation to report. They
+// want a warm-up, even if it is not saved; hambench_burn_in_steps is the true one.
+type stan struct {
+	Header
+	files   []*os.File
+	writers []*bufio.Writer
+}
+
+func newStan(to *output, h Header) (form, error) {
+	s := &stan{Header: h}
+	for c := range h.Chains {
+		f, err := to.create(fmt.Sprintf("chain-%d.csv", c+1))
+		if err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		w := bufio.NewWriter(f)
+		s.files, s.writers = append(s.files, f), append(s.writers, w)
+		fmt.Fprintf(w, "# stan_version_major = 2\n# stan_version_minor = 36\n# stan_version_patch = 0\n# model = %v\n", h.Attributes["model"])
+		fmt.Fprintf(w, "# method = sample\n#   sample\n#     num_samples = %d\n#     num_warmup = 1\n#     save_warmup = false\n#     thin = 1\n", h.Draws)
+		fmt.Fprintf(w, "#     algorithm = fixed_param\n# id = %d\n", c+1)
+		for _, key := range slices.Sorted(maps.Keys(h.Attributes)) {
+			fmt.Fprintf(w, "# hambench_%s = %v\n", key, h.Attributes[key])
+		}
+		w.WriteString("lp__,energy__")
+		name, n := h.vector()
+		for i := range n {
+			fmt.Fprintf(w, ",%s.%d", name, i+1)
+		}
+		w.WriteByte('\n')
+	}
+	return s, nil
+}
+
+func (s *stan) write(d Draw) error {
+	w := s.writers[d.Chain]
+	fmt.Fprintf(w, "%v,%v", d.LogDensity, d.Energy)
+	return writeRow(w, s.values(d))
+}
+
+// close ends the files with the block of times that readers look for; chains side
+// by side have no times of their own.
+func (s *stan) close() (err error) {
+	for c, f := range s.files {
+		fmt.Fprint(s.writers[c], "# \n#  Elapsed Time: 0 seconds (Warm-up)\n#                0 seconds (Sampling)\n#                0 seconds (Total)\n# \n")
+		err = errors.Join(err, s.writers[c].Flush(), f.Close())
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+"""What ``hambench sample`` writes is read by the tools that people use: the same values, and diagnostics like ours."""
+
+import json
+import os
+import pathlib
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+
+import hambench
+
+az = pytest.importorskip("arviz", minversion="1.0", reason="the readers of draws are not installed: make test-python installs them")
+xr = pytest.importorskip("xarray")
+pd = pytest.importorskip("pandas")
+duckdb = pytest.importorskip("duckdb")
+cmdstanpy = pytest.importorskip("cmdstanpy")
+zarr = pytest.importorskip("zarr")
+
+CHAINS, DRAWS, PARAMETERS, ROWS = 4, 301, 256, 200
+SAMPLE = ["--dataset", "linear", "--integrator", "baoab", "--batch", "8", "--h", "0.02", "--thin", "60", "--samples", str(DRAWS), "--chains", str(CHAINS)]
+
+
+def run(*args: str | os.PathLike[str], allowed: tuple[int, ...] = (0,)) -> str:
+    done = subprocess.run([hambench.program(), *map(str, args)], capture_output=True, text=True)
+    assert done.returncode in allowed, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    to = tmp_path_factory.mktemp("draws")
+    for name, flags in {"draws.csv": (), "f.csv": ("--predictions",), "draws.jsonl": ("--format", "jsonl"), "draws.json": ("--format", "json")}.items():
+        (to / name).write_text(run("sample", *SAMPLE, *flags))
+    run("sample", *SAMPLE, "--format", "stan", "--to", to / "stan")
+    run("sample", *SAMPLE, "--format", "zarr", "--to", to / "draws.zarr")
+    return to
+
+
+@pytest.fixture(scope="module")
+def tree(folder: pathlib.Path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return xr.open_datatree(folder / "draws.zarr").load()
+
+
+def shaped(table) -> np.ndarray:
+    """Columns theta0 … or f0 … of a table with chain and draw, as chains × draws × numbers."""
+    table = table.sort_values(["chain", "draw"])
+    return table.drop(columns=["chain", "draw"]).to_numpy().reshape(CHAINS, DRAWS, -1)
+
+
+def test_xarray_opens_the_groups_without_options(tree):
+    assert set(tree.children) == {"posterior", "posterior_predictive", "sample_stats", "observed_data", "constant_data"}
+    assert tree.posterior.theta.dims == ("chain", "draw", "theta_dim_0")
+    assert tree.posterior_predictive.f.dims == ("chain", "draw", "row")
+    assert tree.observed_data.y.shape == (ROWS,) and tree.constant_data.x.shape == (ROWS, 1)
+    assert list(tree.posterior.chain) == list(range(CHAINS)) and list(tree.posterior.draw) == list(range(DRAWS))
+    for attrs in (tree.attrs, tree.posterior.attrs):
+        said = [attrs[k] for k in ("integrator", "scheme", "h", "K", "certified_order_theta", "certified_order_joint", "dataset", "seed")]
+        assert said == ["baoab", "reshuffle", 0.02, 16, "2", "2", "linear", 1]
+        assert len(attrs["data_digest"]) == 64
+
+
+def test_pandas_and_duckdb_read_the_same_values(folder, tree):
+    theta, f = tree.posterior.theta.values, tree.posterior_predictive.f.values
+    assert theta.shape == (CHAINS, DRAWS, PARAMETERS) and f.shape == (CHAINS, DRAWS, ROWS)
+    np.testing.assert_array_equal(shaped(pd.read_csv(folder / "draws.csv")), theta)
+    np.testing.assert_array_equal(shaped(pd.read_csv(folder / "f.csv")), f)
+    np.testing.assert_array_equal(shaped(duckdb.read_csv(str(folder / "draws.csv")).df()), theta)
+    lines = duckdb.sql(f"select values from read_json('{folder / 'draws.jsonl'}') order by chain, draw").fetchall()
+    np.testing.assert_array_equal(np.array(lines).reshape(theta.shape), theta)
+
+
+def test_arviz_reads_the_same_values(folder, tree):
+    read = json.loads((folder / "draws.json").read_text())
+    data = {group: {name: np.array(values) for name, values in variables.items()} for group, variables in read["data"].items()}
+    draws = az.from_dict(data, dims=read["dims"], attrs=read["attrs"])
+    for group in tree.children:
+        for name, values in tree[group].data_vars.items():
+            assert draws[group][name].dims == values.dims
+            np.testing.assert_array_equal(draws[group][name].values, values.values, err_msg=name)
+    assert draws.attrs == tree.attrs and tree.posterior.attrs.items() <= draws.posterior.attrs.items()  # ArviZ adds its own
+    np.testing.assert_array_equal(az.from_zarr(folder / "draws.zarr").posterior.theta, tree.posterior.theta)
+    assert len(az.summary(tree, var_names="theta")) == PARAMETERS
+
+
+def test_cmdstanpy_reads_the_same_values(folder, tree):
+    fit = cmdstanpy.from_csv([str(folder / "stan" / f"chain-{c + 1}.csv") for c in range(CHAINS)])
+    assert fit.metadata.cmdstan_config["hambench_integrator"] == "baoab"
+    theta = fit.stan_variable("theta").reshape(CHAINS, DRAWS, PARAMETERS)
+    np.testing.assert_array_equal(theta, tree.posterior.theta)
+    sampled = fit.method_variables()
+    for ours, theirs in (("lp", "lp__"), ("energy", "energy__")):
+        np.testing.assert_array_equal(sampled[theirs].T, tree.sample_stats[ours])
+
+
+# The definitions: docs/draws.md. Ours are of predictive values that were rounded to float32.
+def test_diagnostics_agree_within_their_definitions(folder, tree):
+    ours = json.loads(run("judge", "--json", "--dataset", "linear", folder / "f.csv", allowed=(0, 1)))
+    assert (ours["chains"], ours["draws"]) == (CHAINS, DRAWS)
+
+    def theirs(of, method):
+        values = of(tree, group="posterior_predictive", method=method).f.values
+        return {"min": values.min(), "median": np.median(values), "mean": values.mean(), "max": values.max()}
+
+    same, ranks = theirs(az.rhat, "split"), theirs(az.rhat, "rank")
+    for name, value in same.items():
+        assert ours["diagnostics"]["split_rhat"][name] == pytest.approx(value, rel=1e-7), name
+        assert ours["diagnostics"]["split_rhat"][name] == pytest.approx(ranks[name], abs=0.02), name
+    same, bulk = theirs(az.ess, "mean"), theirs(az.ess, "bulk")
+    for name, value in same.items():
+        assert ours["diagnostics"]["ess"][name] == pytest.approx(value, rel=0.01), name
+    for name in ("median", "mean"):
+        assert ours["diagnostics"]["ess"][name] == pytest.approx(bulk[name], rel=0.05), name
+
+
+def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
+    other = pd.read_csv(folder / "draws.csv")
+    other.loc[other.chain == 2, "chain"] = 9  # sorts behind chain 3
+    with pytest.raises(AssertionError):
+        np.testing.assert_array_equal(shaped(other), tree.posterior.theta)
+    moved = tree.posterior_predictive.f.values.copy()
+    moved[2] += 3
+    assert az.rhat(xr.DataTree.from_dict({"posterior": xr.Dataset({"f": (("chain", "draw", "row"), moved)})}), method="split").f.min() > 1.2
+
+
+def test_python_gets_the_chains_of_the_program(tree):
+    draws = hambench.sample(dataset="linear", integrator="baoab", batch=8, h=0.02, thin=60, samples=DRAWS, chains=CHAINS)
+    np.testing.assert_array_equal(np.array(draws["theta"]), tree.posterior.theta)
