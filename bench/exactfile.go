@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"hambench/certify"
-	"hambench/integrators"
 	"hambench/usage"
 )
 
@@ -168,7 +167,7 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 			v.InvMass, v.OneStep, v.Schemes, v.Steps = b.mass, b.oneStep, b.schemes, b.steps
 			which := b.integrators
 			if which == nil {
-				for _, m := range certify.Compatible(p, integrators.Builtin()) {
+				for _, m := range certify.All(p) {
 					which = append(which, Setting{Integrator: m.Name})
 				}
 			}

@@ -151,9 +151,7 @@ func (k *Keys) describeMethod(p *Plan, name string) error {
 		return err
 	}
 	entry := Method{Name: m.Name, Joint: Order(m.Claims.ErgodicOrder), Position: Order(m.Claims.PositionOrder)}
-	if m.Variables == nil {
-		entry.ConstantDeterminant, entry.SymplecticLimit = integrators.Structure(m)
-	}
+	entry.ConstantDeterminant, entry.SymplecticLimit = integrators.Structure(m)
 	p.Methods = append(p.Methods, entry)
 	return nil
 }

@@ -29,11 +29,20 @@ type noiseParts struct {
 const insideAbove = 1e-10
 
 // separateNoise finds the parts by the derivative of the step with respect
-// to its noise, at random states and noises. sd is the target's deviation.
+// to its noise, at random states and noises. sd is the target's deviation. The
+// noise of a step with auxiliary variables counts as inside, all of it.
 func separateNoise(step *transition, sd float64) noiseParts {
 	m := step.normals
 	parts := noiseParts{normals: m}
 	if m == 0 {
+		return parts
+	}
+	if auxiliary(step.in) > 0 {
+		parts.reach = math.Inf(1)
+		for l := range m {
+			parts.inside = append(parts.inside, make([]float64, m))
+			parts.inside[l][l] = 1
+		}
 		return parts
 	}
 	jacobians := noiseJacobians(step, 4*m+1)

@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"hambench/integrators"
 	"hambench/minibatch"
@@ -59,5 +60,5 @@ func claim(m integrators.Method, s minibatch.Method, k int, observable string) f
 	return math.Min(own, s.Cap.Marginal)
 }
 
-// ofMomentum reports whether an observable is one of the momentum, too.
-func ofMomentum(observable string) bool { return observable == "joint.cov" || observable == "r^2" }
+// ofMomentum reports whether an observable is one of more than the position.
+func ofMomentum(observable string) bool { return !strings.Contains(observable, "theta") }

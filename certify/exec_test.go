@@ -59,7 +59,7 @@ func TestASamplerElsewhereHasTheErrorsOfOurOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
-				if p.takes(s.Method()) != nil {
+				if p.Takes(s.Method()) != nil {
 					continue
 				}
 				steps := []float64{0.1, 0.05}

@@ -2,9 +2,11 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/usage"
 )
@@ -76,6 +78,75 @@ func hermite(m int) jacobi {
 		c.b[k] = math.Sqrt(float64(k))
 	}
 	return c
+}
+
+// productRule is a product of Gauss rules for independent normal variables, with
+// the products of their polynomials up to a total degree, in the order of that.
+type productRule struct {
+	laws    []normal
+	rules   []gaussRule // of the standard normals
+	powers  [][]int     // of every product, a number for each variable
+	nodes   [][]float64
+	weights []float64
+}
+
+func newProductRule(laws []normal, degree, nodes int) productRule {
+	p := productRule{laws: laws, nodes: [][]float64{nil}, weights: []float64{1}}
+	for _, law := range laws {
+		rule := hermite(nodes).gauss(nodes)
+		p.rules = append(p.rules, rule)
+		var longer [][]float64
+		var weights []float64
+		for i, before := range p.nodes {
+			for j, x := range rule.nodes {
+				longer = append(longer, append(slices.Clip(before), law.mean+law.sd*x))
+				weights = append(weights, p.weights[i]*rule.weights[j])
+			}
+		}
+		p.nodes, p.weights = longer, weights
+	}
+	p.powers = combin.Cartesian(slices.Repeat([]int{degree + 1}, len(laws)))
+	p.powers = slices.DeleteFunc(p.powers, func(of []int) bool { return total(of) > degree })
+	slices.SortStableFunc(p.powers, func(a, b []int) int { return total(a) - total(b) })
+	return p
+}
+
+func total(powers []int) (sum int) {
+	for _, n := range powers {
+		sum += n
+	}
+	return sum
+}
+
+// only is which product is a polynomial of one variable.
+func (p *productRule) only(variable, degree int) int {
+	return slices.IndexFunc(p.powers, func(of []int) bool { return of[variable] == degree && total(of) == degree })
+}
+
+// values stores the products at x in dst.
+func (p *productRule) values(dst, x []float64) {
+	for i := range dst {
+		dst[i] = 1
+	}
+	var buffer [64]float64
+	for v, rule := range p.rules {
+		q := buffer[:total(p.powers[len(dst)-1])+1]
+		rule.values(q, (x[v]-p.laws[v].mean)/p.laws[v].sd)
+		for i, powers := range p.powers {
+			dst[i] *= q[powers[v]]
+		}
+	}
+}
+
+// weighted returns the products at the nodes, a row each, times the nodes'
+// weights.
+func (p *productRule) weighted() *mat.Dense {
+	out := mat.NewDense(len(p.nodes), len(p.powers), nil)
+	for i, x := range p.nodes {
+		p.values(out.RawRowView(i), x)
+		floats.Scale(p.weights[i], out.RawRowView(i))
+	}
+	return out
 }
 
 // density is a probability density on a fine uniform grid. The trapezoidal

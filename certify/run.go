@@ -19,7 +19,7 @@ import (
 // default that its comment states.
 type Options struct {
 	Problem     *Problem
-	Integrators []integrators.Method // default: all that the problem has a force for
+	Integrators []integrators.Method // default: All
 	Schemes     []minibatch.Method   // default: all with fixed batches
 	Steps       []float64            // default: a geometric grid fit for the problem's kind
 	Inner       int                  // N_l; default 1
@@ -151,7 +151,7 @@ func (o *Options) complete() (engine, error) {
 		return nil, err
 	}
 	for _, m := range o.Integrators {
-		if err := o.Problem.takes(m); err != nil {
+		if err := o.Problem.Takes(m); err != nil {
 			return nil, err
 		}
 		if err := by.check(m, o.Inner, k); err != nil {
@@ -162,7 +162,7 @@ func (o *Options) complete() (engine, error) {
 		}
 	}
 	if len(o.Integrators) == 0 {
-		for _, m := range Compatible(o.Problem, integrators.Builtin()) {
+		for _, m := range All(o.Problem) {
 			if (o.Inner == 1 || m.InnerSteps) && !(o.OneStep && m.PositionOnly) && by.check(m, o.Inner, k) == nil {
 				o.Integrators = append(o.Integrators, m)
 			}
@@ -285,6 +285,13 @@ const (
 
 // certify certifies one integrator under every scheme.
 func (o *Options) certify(ctx context.Context, e engine, m integrators.Method, progress func(done float64)) ([]Row, error) {
+	if s, ok := e.(*spectralEngine); ok && m.Variables != nil {
+		in, err := o.integrator(m, o.Steps[0])
+		if err != nil {
+			return nil, err
+		}
+		e = s.with(m.Variables(1, in.Params))
+	}
 	judge, amplified, err := e.judging()
 	if err != nil {
 		return nil, err
@@ -578,18 +585,32 @@ func radii(points []point) []Number {
 	return out
 }
 
-// takes says what keeps an integrator from being certified on the problem.
-func (p *Problem) takes(m integrators.Method) error {
+// Takes says what keeps an integrator from being certified on the problem.
+func (p *Problem) Takes(m integrators.Method) error {
 	switch {
 	case m.Claims.Affine && !p.affine():
 		return usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, p.Name)
-	case m.Variables != nil && p.Kind == Scalar:
-		return usage.Errorf("integrator %q has auxiliary variables, and problem %q is scalar, of one position and one momentum: want a problem of kind gaussian", m.Name, p.Name)
+	case m.Nonlinear && p.Kind == Gaussian:
+		return usage.Errorf("integrator %q is not affine in its state, which problem %q of kind gaussian wants: want a problem of kind scalar", m.Name, p.Name)
+	case m.Variables != nil && p.Kind == Scalar && !oneOfKnownLaw(m, p.Friction):
+		return usage.Errorf("integrator %q has auxiliary variables, and problem %q of kind scalar takes one number beside position and momentum, of a stated law: want a problem of kind gaussian", m.Name, p.Name)
 	}
 	return nil
 }
 
-// Compatible returns those of the methods that can be certified on the problem.
-func Compatible(p *Problem, methods []integrators.Method) []integrators.Method {
-	return slices.DeleteFunc(slices.Clone(methods), func(m integrators.Method) bool { return p.takes(m) != nil })
+// oneOfKnownLaw reports whether an integrator's auxiliary variables in one
+// position are one number that states its law.
+func oneOfKnownLaw(m integrators.Method, friction float64) bool {
+	in, err := m.New(1, integrators.Params{Step: 1, Friction: friction})
+	if err != nil || auxiliary(in) != 1 {
+		return false
+	}
+	return m.Variables(1, in.Params)[0].Deviation > 0
+}
+
+// All returns the built-in integrators that are certified on a problem where none
+// is named: all that it takes but the Nonlinear ones, which need a larger basis
+// and minutes.
+func All(p *Problem) []integrators.Method {
+	return slices.DeleteFunc(integrators.Builtin(), func(m integrators.Method) bool { return m.Nonlinear || p.Takes(m) != nil })
 }

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,6 +30,9 @@ type degrees struct{ theta, r int }
 // whose stable chain such a matrix may make unstable, are left to the rungs
 // below.
 var rungs = []degrees{{10, 10}, {14, 14}, {20, 20}, {28, 28}, {44, 24}, {60, 26}}
+
+// rungsWithOthers is the ladder with an auxiliary variable.
+var rungsWithOthers = []degrees{{5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15, 15}}
 
 // maxNoiseNodes bounds the nodes over all normals of a step.
 const maxNoiseNodes = 4096
@@ -68,18 +72,33 @@ func (m scalarMean) Curvature(theta float64) float64 {
 	return m.average(func(u ScalarPotential) float64 { return u.Curvature(theta) })
 }
 
-// scalarObservable is a function of the position, or, where there is none, r².
+// scalarObservable is a function of the position, or, where there is none, the
+// first or second power of another variable, 0 being the momentum.
 type scalarObservable struct {
-	name string
-	of   func(theta float64) float64
+	name     string
+	of       func(theta float64) float64
+	variable int
+	power    int
 }
 
 var scalarObservables = []scalarObservable{
-	{"theta^1", func(x float64) float64 { return x }},
-	{"theta^2", func(x float64) float64 { return x * x }},
-	{"cos(theta)", math.Cos},
-	{"tanh(theta)", math.Tanh},
-	{"r^2", nil},
+	{name: "theta^1", of: func(x float64) float64 { return x }},
+	{name: "theta^2", of: func(x float64) float64 { return x * x }},
+	{name: "cos(theta)", of: math.Cos},
+	{name: "tanh(theta)", of: math.Tanh},
+	{name: "r^2", power: 2},
+}
+
+// normal is the law of a variable beside the position under the target.
+type normal struct{ mean, sd float64 }
+
+// power returns the coefficients of the first or second power of the variable in
+// the polynomials orthonormal under its law.
+func (n normal) power(p int) []float64 {
+	if p == 1 {
+		return []float64{n.mean, n.sd}
+	}
+	return []float64{n.mean*n.mean + n.sd*n.sd, 2 * n.mean * n.sd, math.Sqrt2 * n.sd * n.sd}
 }
 
 // spectralEngine solves a scalar problem.
@@ -92,7 +111,9 @@ type spectralEngine struct {
 	tail   *gaussianEngine // the problem far out, or nil
 	ladder []degrees
 	bases  []*basis // one a rung of the ladder, made when needed
+	others []normal // the momentum and the integrators' auxiliary variables
 
+	observed   []scalarObservable
 	deviations []float64 // of the observables under the target
 	variance   float64   // of the batches' gradient under the target
 	rates      pace
@@ -104,7 +125,7 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), target: target, ladder: rungs, bases: make([]*basis, len(rungs))}
+	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), target: target, ladder: rungs, bases: make([]*basis, len(rungs)), others: []normal{{0, 1}}, observed: scalarObservables}
 	var far []*affineForce
 	for _, u := range p.scalar {
 		o, ok := u.(Oscillator)
@@ -122,12 +143,36 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 			e.forces[i] = f
 		}
 	}
-	for _, o := range scalarObservables {
-		e.deviations = append(e.deviations, target.deviation(o))
+	for _, o := range e.observed {
+		e.deviations = append(e.deviations, e.deviation(o))
 	}
 	_, e.variance = gradientSpread(p.scalar, target)
 	e.rates = scalarPace(p, target)
 	return e, err
+}
+
+// with returns the engine for integrators with auxiliary variables, whose laws
+// join the target's: those observables and bases are of the variables, too.
+func (e *spectralEngine) with(variables []integrators.Variable) *spectralEngine {
+	if len(variables) == 0 {
+		return e
+	}
+	out := *e
+	out.tail, out.ladder = nil, rungsWithOthers
+	out.bases = make([]*basis, len(out.ladder))
+	for _, v := range variables {
+		for _, start := range v.Start {
+			at := len(out.others)
+			out.others = append(slices.Clip(out.others), normal{start, v.Deviation})
+			for power := 1; power <= 2; power++ {
+				out.observed = append(slices.Clip(out.observed), scalarObservable{name: fmt.Sprintf("%s^%d", v.Name, power), variable: at, power: power})
+			}
+		}
+	}
+	for _, o := range out.observed[len(e.observed):] {
+		out.deviations = append(slices.Clip(out.deviations), out.deviation(o))
+	}
+	return &out
 }
 
 // judging returns the engine without the most expensive rungs: an order needs
@@ -166,17 +211,18 @@ func scalarPace(p *Problem, target *density) pace {
 const livedIn = 1e-4
 
 // deviation is an observable's standard deviation.
-func (d *density) deviation(o scalarObservable) float64 {
+func (e *spectralEngine) deviation(o scalarObservable) float64 {
 	if o.of == nil {
-		return math.Sqrt2 // r is standard normal
+		return floats.Norm(e.others[o.variable].power(o.power)[1:], 2)
 	}
+	d := e.target
 	mean := d.expect(o.of)
 	return math.Sqrt(d.expect(func(x float64) float64 { return (o.of(x) - mean) * (o.of(x) - mean) }))
 }
 
 func (e *spectralEngine) observables() []string {
 	var names []string
-	for _, o := range scalarObservables {
+	for _, o := range e.observed {
 		names = append(names, o.name)
 	}
 	return names
@@ -184,12 +230,14 @@ func (e *spectralEngine) observables() []string {
 
 // basis is the products p_a(θ) q_b(r), a/A + b/B ≤ 1 with A and B the degrees,
 // p orthonormal under exp(−U) and q under N(0, 1), with quadrature rules for
-// both.
+// both. Where there are auxiliary variables, q is a product of polynomials of
+// r and of each of them, and its degree the sum of theirs.
 type basis struct {
 	degrees
-	pairs    [][2]int
-	widths   []int // how many pairs there are of each degree in r
-	theta, r gaussRule
+	pairs  [][2]int // a and which q
+	widths []int    // how many pairs there are of each q
+	theta  gaussRule
+	others productRule
 
 	observed [][]float64 // coefficients of each observable
 }
@@ -197,33 +245,37 @@ type basis struct {
 // basis returns the basis of a rung.
 func (e *spectralEngine) basis(i int) *basis {
 	if e.bases[i] == nil {
-		e.bases[i] = newBasis(e.target, e.ladder[i])
+		e.bases[i] = e.newBasis(e.ladder[i])
 	}
 	return e.bases[i]
 }
 
-func newBasis(target *density, d degrees) *basis {
+func (e *spectralEngine) newBasis(d degrees) *basis {
 	// A product of two polynomials has twice their degree: one node more than
 	// the degree does for an affine force. The others are for curved ones.
 	thetaNodes, rNodes := d.theta+d.theta/3+6, d.r+8
-	b := &basis{degrees: d, theta: target.orthogonal(thetaNodes).gauss(thetaNodes), r: hermite(rNodes).gauss(rNodes)}
-	for k := range d.r + 1 {
+	b := &basis{degrees: d, theta: e.target.orthogonal(thetaNodes).gauss(thetaNodes), others: newProductRule(e.others, d.r, rNodes)}
+	for q, powers := range b.others.powers {
+		k, width := total(powers), 0
 		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
-			b.pairs = append(b.pairs, [2]int{a, k})
+			b.pairs = append(b.pairs, [2]int{a, q})
+			width++
 		}
-		b.widths = append(b.widths, d.theta-(k*d.theta+d.r-1)/d.r+1)
+		b.widths = append(b.widths, width)
 	}
-	for _, o := range scalarObservables {
-		b.observed = append(b.observed, b.coefficients(target, o))
+	for _, o := range e.observed {
+		b.observed = append(b.observed, b.coefficients(e, o))
 	}
 	return b
 }
 
 // coefficients expands an observable in the basis.
-func (b *basis) coefficients(target *density, o scalarObservable) []float64 {
-	c := make([]float64, len(b.pairs))
-	if o.of == nil { // r² = 1 + √2 q₂(r)
-		c[0], c[slices.Index(b.pairs, [2]int{0, 2})] = 1, math.Sqrt2
+func (b *basis) coefficients(e *spectralEngine, o scalarObservable) []float64 {
+	c, target := make([]float64, len(b.pairs)), e.target
+	if o.of == nil {
+		for power, x := range e.others[o.variable].power(o.power) {
+			c[slices.Index(b.pairs, [2]int{0, b.others.only(o.variable, power)})] = x
+		}
 		return c
 	}
 	p := make([]float64, b.widths[0]) // the pairs of degree 0 in r come first
@@ -258,11 +310,11 @@ func (b *basis) matrix(step *transition, parts noiseParts, additions map[added]*
 
 // project is the matrix of a step with nodes for its noise inside the force.
 func (b *basis) project(step *transition, noise noiseParts) *mat.Dense {
-	n, nr := len(b.pairs), len(b.r.nodes)
+	n, nr := len(b.pairs), len(b.others.nodes)
 	xi, weights := noise.nodes(b.degrees)
-	byTheta, byR := b.theta.weighted(b.degrees.theta+1), b.r.weighted(b.degrees.r+1)
+	byTheta, byR := b.theta.weighted(b.degrees.theta+1), b.others.weighted()
 	m, image := mat.NewDense(n, n, nil), mat.NewDense(nr, n, nil)
-	p, q := make([]float64, b.degrees.theta+1), make([]float64, b.degrees.r+1)
+	p, q := make([]float64, b.degrees.theta+1), make([]float64, len(b.widths))
 	var inner mat.Dense
 	var outcomes [][]float64
 	for i := range b.theta.nodes {
@@ -275,9 +327,9 @@ func (b *basis) project(step *transition, noise noiseParts) *mat.Dense {
 			row := image.RawRowView(j)
 			for l, w := range weights {
 				b.theta.values(p, outcomes[l][0])
-				b.r.values(q, outcomes[l][1])
+				b.others.values(q, outcomes[l][1:])
 				at := 0
-				for k, v := range q { // pairs are in the order of the degree in r
+				for k, v := range q { // pairs are in the order of q
 					floats.AddScaled(row[at:at+b.widths[k]], w*v, p[:b.widths[k]])
 					at += b.widths[k]
 				}
@@ -297,13 +349,13 @@ func (b *basis) project(step *transition, noise noiseParts) *mat.Dense {
 // outcomes are where a step goes from given positions, with all momenta and
 // noises.
 func (b *basis) outcomes(step *transition, thetas []float64, noises [][]float64) [][]float64 {
-	count := len(thetas) * len(b.r.nodes) * len(noises)
-	flat, z, xi := make([]float64, 0, 2*count), make([][]float64, 0, count), make([][]float64, 0, count)
+	count, n := len(thetas)*len(b.others.nodes)*len(noises), 1+len(b.others.rules)
+	flat, z, xi := make([]float64, 0, n*count), make([][]float64, 0, count), make([][]float64, 0, count)
 	for _, theta := range thetas {
-		for _, r := range b.r.nodes {
+		for _, others := range b.others.nodes {
 			for _, noise := range noises {
-				flat = append(flat, theta, r)
-				z, xi = append(z, flat[len(flat)-2:]), append(xi, noise)
+				flat = append(append(flat, theta), others...)
+				z, xi = append(z, flat[len(flat)-n:]), append(xi, noise)
 			}
 		}
 	}
@@ -441,7 +493,7 @@ func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyS
 // not come closer says nothing. High rungs may be worse than low ones: where
 // steps are large, a stationary law has moments of low degree alone.
 func (l *ladder) climb(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
-	best, least := lostPoint(len(scalarObservables)), math.Inf(1)
+	best, least := lostPoint(len(l.engine.observed)), math.Inf(1)
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
 	for i := range l.engine.ladder {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 func fingerprintOf(t *testing.T, m Method, values map[string]float64) string {
@@ -94,44 +92,16 @@ func TestFingerprintsForgetRoundOff(t *testing.T) {
 	}
 }
 
-// thermostat is a Nosé–Hoover step in one file, as another package would
-// write it: a parameter and an auxiliary variable, no checks.
-func thermostat() Method {
-	return Define(Method{
-		Name: "thermostat", About: "Euler step of a Nosé–Hoover thermostat",
-		Parameters: []Parameter{{Name: "mu", About: "thermal mass", Default: 1, Low: 0.1, High: 10}},
-		Variables:  func(_ int, p Params) []Variable { return []Variable{{"zeta", []float64{p.Friction}}} },
-	}, func(dim int, p Params) (Stepper, Stepper) {
-		return &thermostatStep{p.Step, p.Values["mu"], make([]float64, dim)}, nil
-	})
-}
-
-type thermostatStep struct {
-	h, mu float64
-	g     []float64
-}
-
-func (s *thermostatStep) Step(z *State, f Force, n Noise) {
-	f.Gradient(s.g, z.Theta)
-	zeta := &z.Aux[0][0]
-	kinetic := floats.Dot(z.R, z.R) / float64(len(z.R))
-	for i := range z.R {
-		z.R[i] -= s.h * (s.g[i] + *zeta*z.R[i])
-		z.Theta[i] += s.h * z.R[i]
-	}
-	*zeta += s.h * (kinetic - 1) / s.mu
-}
-
 func TestSchemesHaveParametersAndVariablesOfTheirOwn(t *testing.T) {
-	m := thermostat()
+	m := lookup(t, "sgnht")
 	in, err := m.New(3, Params{Step: 0.1, Friction: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if z := in.NewState(); len(z.Theta) != 3 || fmt.Sprint(z.Aux) != "[[2]]" || in.Params.Values["mu"] != 1 {
+	if z := in.NewState(); len(z.Theta) != 3 || fmt.Sprint(z.Aux) != "[[2]]" || in.Params.Values[ThermalMass] != 1 {
 		t.Errorf("state %v, parameters %v: want a thermostat at the friction and the default", z, in.Params)
 	}
-	if fingerprintOf(t, m, nil) == fingerprintOf(t, m, map[string]float64{"mu": 2}) {
+	if fingerprintOf(t, m, nil) == fingerprintOf(t, m, map[string]float64{ThermalMass: 2}) {
 		t.Error("another thermal mass does not change the fingerprint")
 	}
 	for _, tt := range []struct {
@@ -139,9 +109,9 @@ func TestSchemesHaveParametersAndVariablesOfTheirOwn(t *testing.T) {
 		values map[string]float64
 		want   string
 	}{
-		{m, map[string]float64{"mu": 0}, "thermostat: mu = 0: want a number from 0.1 to 10"},
-		{m, map[string]float64{"mu": math.NaN()}, "thermostat: mu = NaN: want a number from 0.1 to 10"},
-		{m, map[string]float64{"nu": 1, "mu": 1}, `thermostat: parameter "nu": want one of mu`},
+		{m, map[string]float64{ThermalMass: 0}, "sgnht: thermal-mass = 0: want a number from 0.001 to 1e+06"},
+		{m, map[string]float64{ThermalMass: math.NaN()}, "sgnht: thermal-mass = NaN: want a number from 0.001 to 1e+06"},
+		{m, map[string]float64{"nu": 1, ThermalMass: 1}, `sgnht: parameter "nu": want one of thermal-mass`},
 		{lookup(t, "leapfrog"), map[string]float64{"mu": 1}, `leapfrog: parameter "mu": the scheme has no parameters of its own`},
 	} {
 		_, err := tt.method.New(1, Params{Step: 0.1, Friction: 1, Values: tt.values})

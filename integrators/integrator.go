@@ -215,6 +215,9 @@ type Parameter struct {
 type Variable struct {
 	Name  string
 	Start []float64 // its values, of any number, when the chain starts
+	// Deviation says that the variable's stationary law is normal around Start,
+	// independent of θ and r, with this standard deviation; 0: nothing is said.
+	Deviation float64
 }
 
 // Claims are what a scheme states of itself; tests and package certify hold
@@ -247,6 +250,9 @@ type Method struct {
 	// PositionOnly says that the state is θ alone: a step neither reads nor moves
 	// State.R, and Claims speak of θ. The friction is ignored.
 	PositionOnly bool
+	// Nonlinear says that a step is not affine in the state, even where the force
+	// is.
+	Nonlinear bool
 	// New checks the parameters and returns the scheme for a dimension.
 	New func(dim int, p Params) (*Integrator, error)
 }

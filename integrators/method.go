@@ -29,6 +29,8 @@ func Builtin() Registry {
 		ubuMethod(),
 		quicsortMethod(),
 		sgldMethod(),
+		sgnhtMethod(),
+		badodabMethod(),
 	}, splittings()...)
 }
 

@@ -32,7 +32,7 @@ func TestSplitWordsAreNormalised(t *testing.T) {
 
 func TestLookupErrors(t *testing.T) {
 	tests := []struct{ name, want string }{
-		{"leapfrg", `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler, rk2, leapfrog, symmetric, lietrotter, mt3, sghmc, sghmc-adaptive, exact, ubu, quicsort, sgld, baoab, aboba, obabo, baoa, or split:WORD with a word of A, B and O`},
+		{"leapfrg", `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler, rk2, leapfrog, symmetric, lietrotter, mt3, sghmc, sghmc-adaptive, exact, ubu, quicsort, sgld, sgnht, badodab, baoab, aboba, obabo, baoa, or split:WORD with a word of A, B and O`},
 		{"split:BAB", `splitting word "BAB": O is missing: want letters A (drift), B (kick), O (friction and noise), each at least once`},
 		{"split:", `splitting word "": A is missing: want letters A (drift), B (kick), O (friction and noise), each at least once`},
 		{"split:BAXOθ", `splitting word "BAXOθ": unknown letter 'X': want letters A (drift), B (kick), O (friction and noise), each at least once`},
@@ -124,7 +124,7 @@ func TestCostsMatchClaims(t *testing.T) {
 		f := &countingForce{gaussian: p.force}
 		in := p.newAt(t, m, 0.1, 1)
 		noise := &replay{xi: make([]float64, 3*m.Claims.Normals)}
-		in.OuterStep(NewState(3), func() Force { return f }, noise)
+		in.OuterStep(in.NewState(), func() Force { return f }, noise)
 		if f.gradients != m.Claims.Gradients || f.hessians != m.Claims.HessianVectors || noise.at != len(noise.xi) {
 			t.Errorf("%s: %d gradients, %d Hessian-vector products, %d normals; claims %d, %d, %d", m.Name,
 				f.gradients, f.hessians, noise.at/3, m.Claims.Gradients, m.Claims.HessianVectors, m.Claims.Normals)
@@ -145,7 +145,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			z, f := NewState(3), Force(p.force)
+			z, f := in.NewState(), Force(p.force)
 			var n Noise = ones{0.3, -0.2, 0.1}
 			next := func() Force { return f }
 			if got := testing.AllocsPerRun(100, func() { in.OuterStep(z, next, n) }); got != 0 {
@@ -161,7 +161,8 @@ func TestStepsSurviveOverflow(t *testing.T) {
 	for _, m := range everyMethod(t) {
 		p := targets()[1]
 		in := p.newAt(t, m, 0.1, 1)
-		z := &State{Theta: []float64{math.Inf(1), 0, 0}, R: []float64{math.NaN(), 0, 0}}
+		z := in.NewState()
+		z.Theta[0], z.R[0] = math.Inf(1), math.NaN()
 		var n Noise = ones{1, 1, 1}
 		in.OuterStep(z, func() Force { return p.force }, n)
 		if !math.IsNaN(z.Theta[0]) && !math.IsInf(z.Theta[0], 0) {

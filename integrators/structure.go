@@ -15,8 +15,12 @@ import (
 // symplectic as C → 0. Jacobians are taken at several states and noises of a
 // non-linear potential in one and in two dimensions with unequal masses (of a
 // quadratic one for a scheme that needs an AffineForce), by differences whose
-// error is far below the tolerance.
+// error is far below the tolerance. The conditions are of position and momentum:
+// a scheme with auxiliary variables has neither.
 func Structure(m Method) (detConstant, symplecticLimit bool) {
+	if m.Variables != nil {
+		return false, false
+	}
 	detConstant, symplecticLimit = true, true
 	for _, invMass := range [][]float64{{0.8}, {0.8, 1.3}} {
 		damped, free := structureProbe(m, invMass, 1.5), structureProbe(m, invMass, vanishing)

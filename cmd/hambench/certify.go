@@ -108,8 +108,9 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 		if err != nil {
 			return err
 		}
+		fit := leftOut(stderr, problems, options.Integrators)
 		for _, options.Estimator = range by {
-			own, err := certifyAll(ctx, stderr, problems, options)
+			own, err := certifyAll(ctx, stderr, problems, fit, options)
 			if err != nil {
 				return err
 			}
@@ -125,9 +126,9 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	return nil
 }
 
-// certifyAll certifies the problems, and leaves at once when ctx ends, whatever
+// certifyAll certifies the problems, each with the integrators that fit, and leaves at once when ctx ends, whatever
 // is being computed. What takes long says how far it is.
-func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Problem, options certify.Options) ([]certify.Row, error) {
+func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Problem, fit [][]integrators.Method, options certify.Options) ([]certify.Row, error) {
 	type outcome struct {
 		rows []certify.Row
 		err  error
@@ -142,11 +143,8 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 			here.Progress = func(done float64) {
 				share.Store(math.Float64bits((float64(i) + done) / float64(len(problems))))
 			}
-			if len(problems) > 1 {
-				here.Integrators = certify.Compatible(p, options.Integrators)
-				if len(here.Integrators) == 0 && len(options.Integrators) > 0 {
-					continue
-				}
+			if here.Integrators = fit[i]; len(fit[i]) == 0 && len(options.Integrators) > 0 {
+				continue
 			}
 			r, err := certify.Run(ctx, here)
 			if err != nil {
@@ -177,6 +175,28 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 	}
 }
 
+// leftOut returns the integrators for each problem, and says which are left out:
+// of one problem among several those that it cannot take, and those that run only
+// where they are named.
+func leftOut(w io.Writer, problems []*certify.Problem, named []integrators.Method) [][]integrators.Method {
+	fit := make([][]integrators.Method, len(problems))
+	for i, p := range problems {
+		for _, m := range named {
+			if err := p.Takes(m); err != nil && len(problems) > 1 {
+				fmt.Fprintf(w, "certify: left out: %v\n", err)
+				continue
+			}
+			fit[i] = append(fit[i], m)
+		}
+	}
+	for _, m := range integrators.Builtin() {
+		if m.Nonlinear && len(named) == 0 {
+			fmt.Fprintf(w, "certify: left out: %s, which takes minutes: ask for it by --integrator, on a problem of kind scalar\n", m.Name)
+		}
+	}
+	return fit
+}
+
 // certifyElsewhere certifies the sampler of --exec, on all of the problems that
 // can be asked of it.
 func (f *certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, problems []*certify.Problem, options certify.Options) ([]certify.Row, error) {
@@ -189,14 +209,7 @@ func (f *certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, p
 	}
 	defer s.Stop()
 	options.Integrators, options.Inner = []integrators.Method{s.Method()}, s.Batches()
-	if len(problems) > 1 {
-		for _, p := range problems {
-			if len(certify.Compatible(p, options.Integrators)) == 0 {
-				fmt.Fprintf(stderr, "certify: %s is left out of problem %s: the spectral engine takes no auxiliary variables\n", s.Method().Name, p.Name)
-			}
-		}
-	}
-	rows, err := certifyAll(ctx, stderr, problems, options)
+	rows, err := certifyAll(ctx, stderr, problems, leftOut(stderr, problems, options.Integrators), options)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,50 @@
+package integrators
+
+import "math"
+
+// thermostat takes the place of the friction C by a variable ζ of its own,
+//
+//	dr = −∇U(θ) dt − ζM⁻¹r dt + √(2C) dW,   dζ = (rᵀM⁻²r − tr M⁻¹)/(dμ) dt,
+//
+// for d positions, whose stationary density is exp(−U − ½rᵀM⁻¹r − ½dμ(ζ − C)²).
+// White noise of the gradient raises the mean of ζ, not the temperature.
+type thermostat struct {
+	friction, inertia float64 // C and dμ
+	mass              Coef    // M⁻¹
+}
+
+func newThermostat(dim int, p Params) thermostat {
+	return thermostat{p.Friction, float64(dim) * p.Values[ThermalMass], p.Drift(1)}
+}
+
+// ThermalMass is μ, the parameter of the schemes with a thermostat.
+const ThermalMass = "thermal-mass"
+
+// thermostatMethod completes the description of a scheme with a thermostat.
+func thermostatMethod(m Method, build func(dim int, p Params) Stepper) Method {
+	m.Nonlinear = true
+	m.Parameters = []Parameter{{Name: ThermalMass, About: "μ, by which the thermostat is slower, time²", Default: 1, Low: 1e-3, High: 1e6}}
+	m.Variables = func(dim int, p Params) []Variable {
+		return []Variable{{Name: "zeta", Start: []float64{p.Friction}, Deviation: 1 / math.Sqrt(float64(dim)*p.Values[ThermalMass])}}
+	}
+	return Define(m, func(dim int, p Params) (Stepper, Stepper) { return build(dim, p), nil })
+}
+
+// heat moves ζ over a time t at the momentum as it is.
+func (b *thermostat) heat(z *State, t float64) {
+	sum := 0.0
+	for i, r := range z.R {
+		m := b.mass.At(i)
+		sum += m * (m*r*r - 1)
+	}
+	z.Aux[0][0] += t * sum / b.inertia
+}
+
+// set evaluates a coefficient, made by Params.Coef, at the inverse mass of every
+// coordinate, in place.
+func (b *thermostat) set(c *Coef, at func(m float64) float64) {
+	c.All = at(1)
+	for i := range c.Each {
+		c.Each[i] = at(b.mass.Each[i])
+	}
+}
