@@ -93,7 +93,8 @@ func (g *gaussianEngine) pace() pace {
 	return out
 }
 
-// frequencies are the square roots of the extreme eigenvalues of M^−½PM^−½.
+// frequencies are the square roots of the extreme eigenvalues of M^−½PM^−½, high
+// that of the largest in size.
 func (g *gaussianEngine) frequencies(f *affineForce) (low, high float64) {
 	d := g.frame.d
 	s, root := mat.NewSymDense(d, slices.Clone(f.affine.Precision)), g.frame.root
@@ -107,5 +108,5 @@ func (g *gaussianEngine) frequencies(f *affineForce) (low, high float64) {
 		return math.NaN(), math.NaN()
 	}
 	v := eig.Values(nil)
-	return math.Sqrt(max(0, v[0])), math.Sqrt(max(0, v[d-1]))
+	return math.Sqrt(max(0, v[0])), math.Sqrt(max(-v[0], v[d-1]))
 }

@@ -37,7 +37,7 @@ func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(mat.NewSymDense(d, slices.Clone(mean.affine.Precision))) {
-		return nil, usage.Errorf("mean precision is not positive definite")
+		return nil, illConditioned() // checkMean knows those that are not definite
 	}
 	var u, inverse mat.TriDense
 	chol.UTo(&u)
@@ -141,8 +141,11 @@ func appendProduct(terms []float64, w, x, y float64) []float64 {
 }
 
 // distance is the length in the frame of the mean of a force that is moved
-// there.
+// there; 0 if it has none, which no step then reckons with.
 func (f *affineForce) distance(in *frame) float64 {
+	if !f.definite() {
+		return 0
+	}
 	var mean mat.VecDense
 	if err := mean.SolveVec(mat.NewDense(in.d, in.d, f.affine.Precision), mat.NewVecDense(in.d, f.affine.Shift)); err != nil && mean.Len() == 0 {
 		return math.Inf(1)

@@ -4,7 +4,7 @@ import "math"
 
 // Oscillator is the scalar potential ½k(θ−c)² + a·cos(fθ + p).
 type Oscillator struct {
-	Stiffness float64 `json:"stiffness"` // k > 0
+	Stiffness float64 `json:"stiffness"` // k, whose mean over the batches is > 0
 	Center    float64 `json:"center"`    // c
 	Amplitude float64 `json:"amplitude"` // a
 	Frequency float64 `json:"frequency"` // f

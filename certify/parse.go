@@ -79,7 +79,7 @@ func parseProblem(data []byte) (*Problem, error) {
 			return nil, usage.Errorf("batch %d: %w", i+1, err)
 		}
 	}
-	return p, nil
+	return p, p.checkMean()
 }
 
 // decodeStrict decodes one JSON value with no unknown fields and nothing
@@ -137,7 +137,7 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 	}
 	dim := len(b.Precision)
 	if dim == 0 {
-		return usage.Errorf("precision is missing or empty: want a symmetric positive definite matrix")
+		return usage.Errorf("precision is missing or empty: want a symmetric matrix")
 	}
 	if len(p.gaussian) > 0 && dim != p.Dim() {
 		return usage.Errorf("precision has %d rows: want %d, as in the first batch", dim, p.Dim())
@@ -152,7 +152,7 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 		}
 		flat = append(flat, row...)
 	}
-	if err := checkSPD(flat, dim); err != nil {
+	if err := checkSymmetric(flat, dim); err != nil {
 		return err
 	}
 	p.gaussian = append(p.gaussian, newAffineForce(flat, b.Shift))
@@ -163,9 +163,6 @@ func (p *Problem) addScalar(raw json.RawMessage) error {
 	var o Oscillator
 	if err := decodeStrict(raw, &o); err != nil {
 		return err
-	}
-	if !(o.Stiffness > 0) {
-		return usage.Errorf("stiffness %v: want a number > 0", o.Stiffness)
 	}
 	if math.IsInf(o.Amplitude*o.Frequency*o.Frequency, 0) || math.IsInf(o.Stiffness*o.Center*o.Center, 0) {
 		return usage.Errorf("amplitude × frequency² or stiffness × center² overflows: want finite derivatives")

@@ -65,11 +65,11 @@ func TestParseProblemRefuses(t *testing.T) {
 		{"batches missing", `{"kind": "scalar", "friction": 1}`, []string{"batches", "at least 1"}},
 		{"a batch that is null", `{"kind": "gaussian", "friction": 1, "batches": [null]}`, []string{"batch 1", "precision"}},
 		{"not symmetric", replace(goodGaussian, "[0.3, 1.5]", "[0.2, 1.5]"), []string{"batch 1", "not symmetric", "(1,2) = 0.3"}},
-		{"not positive definite", replace(goodGaussian, "[1.0, 0.0]", "[-1.0, 0.0]"), []string{"batch 2", "positive definite"}},
+		{"not positive definite", replace(goodGaussian, "[1.0, 0.0]", "[-3.0, 0.0]"), []string{"mean precision of the batches", "positive definite"}},
 		{"a short row", replace(goodGaussian, "[0.3, 1.5]", "[0.3]"), []string{"batch 1", "row 2", "want 2"}},
 		{"a short shift", replace(goodGaussian, "[1.0, -0.5]", "[1.0]"), []string{"batch 1", "shift", "want 2"}},
 		{"batches of two sizes", replace(goodGaussian, `[[1.0, 0.0], [0.0, 2.5]]`, "[[1.0]]"), []string{"batch 2", "want 2"}},
-		{"stiffness 0", replace(goodScalar, "0.6", "0"), []string{"batch 1", "stiffness", "> 0"}},
+		{"mean stiffness below 0", replace(goodScalar, "0.6", "-1.5"), []string{"mean stiffness", "> 0"}},
 		{"derivatives that overflow", replace(goodScalar, `"frequency": 1.5`, `"frequency": 1e200`), []string{"batch 1", "overflows"}},
 	} {
 		_, err := ParseProblem("bad.json", []byte(c.data))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -58,12 +59,13 @@ func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Prob
 	if err := checkProblem(friction, len(batches)); err != nil {
 		return nil, err
 	}
-	return &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}, nil
+	p := &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}
+	return p, p.checkMean()
 }
 
 // NewGaussian returns a Gaussian problem in dim positions with a force for
-// each batch. The forces are probed, and refused if they are not affine or
-// their matrix is not symmetric positive definite.
+// each batch. The forces are probed, and refused if they are not affine, their
+// matrix is not symmetric, or the mean matrix not positive definite.
 func NewGaussian(name string, friction float64, dim int, batches ...integrators.Force) (*Problem, error) {
 	if err := checkProblem(friction, len(batches)); err != nil {
 		return nil, err
@@ -76,7 +78,33 @@ func NewGaussian(name string, friction float64, dim int, batches ...integrators.
 		}
 		p.gaussian = append(p.gaussian, a)
 	}
-	return p, nil
+	return p, p.checkMean()
+}
+
+// checkMean refuses a problem whose batches have no mean that is a target. Each of
+// them need not be one.
+func (p *Problem) checkMean() error {
+	if p.Kind == Gaussian && !meanAffine(p.gaussian).definite() {
+		return usage.Errorf("mean precision of the batches is not positive definite: want a mean that is")
+	}
+	stiffness := 0.0
+	for _, u := range p.scalar {
+		o, ok := u.(Oscillator)
+		if !ok {
+			return nil // newDensity finds out whether it confines
+		}
+		stiffness += o.Stiffness
+	}
+	if p.Kind == Scalar && !(stiffness > 0) {
+		return usage.Errorf("mean stiffness of the batches is %v: want a number > 0", stiffness/float64(len(p.scalar)))
+	}
+	return nil
+}
+
+// definite reports whether P is positive definite.
+func (f *affineForce) definite() bool {
+	var chol mat.Cholesky
+	return chol.Factorize(mat.NewSymDense(len(f.affine.Shift), slices.Clone(f.affine.Precision)))
 }
 
 func checkProblem(friction float64, batches int) error {
@@ -147,7 +175,7 @@ func probeForce(f integrators.Force, dim int) (*affineForce, error) {
 	for i := range dim {
 		a.affine.Shift[i] = -zero[i]
 	}
-	if err := checkSPD(a.affine.Precision, dim); err != nil {
+	if err := checkSymmetric(a.affine.Precision, dim); err != nil {
 		return nil, err
 	}
 	return a, checkAffineForce(f, a, dim)
@@ -182,37 +210,37 @@ func relativeDefect(a, b []float64) float64 {
 	return defect / scale
 }
 
-// checkSPD refuses a matrix (row-major, dim × dim) that is not symmetric
-// positive definite.
-func checkSPD(p []float64, dim int) error {
+// checkSymmetric refuses a matrix (row-major, dim × dim) that is not symmetric.
+func checkSymmetric(p []float64, dim int) error {
 	scale := 0.0
 	for _, v := range p {
 		scale = max(scale, math.Abs(v))
 	}
-	sym := mat.NewSymDense(dim, nil)
 	for i := range dim {
-		for j := i; j < dim; j++ {
+		for j := i + 1; j < dim; j++ {
 			// Probing and decimal input leave the last bits free.
 			if d := math.Abs(p[i*dim+j] - p[j*dim+i]); !(d <= 1e-12*scale) {
-				return usage.Errorf("precision is not symmetric: elements (%d,%d) = %v and (%d,%d) = %v: want a symmetric positive definite matrix",
+				return usage.Errorf("precision is not symmetric: elements (%d,%d) = %v and (%d,%d) = %v: want a symmetric matrix",
 					i+1, j+1, p[i*dim+j], j+1, i+1, p[j*dim+i])
 			}
-			sym.SetSym(i, j, p[i*dim+j])
 		}
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(sym) {
-		return usage.Errorf("precision is not positive definite: want a symmetric positive definite matrix")
 	}
 	return nil
 }
 
-// affine reports whether every batch's force is affine.
-func (p *Problem) affine() bool {
+// affine reports whether every batch's force is affine, and definite whether each
+// has a law of its own, which its exact flow tends to.
+func (p *Problem) affine() (affine, definite bool) {
+	definite = true
 	for _, u := range p.scalar {
-		if o, ok := u.(Oscillator); !ok || o.Amplitude*o.Frequency != 0 {
-			return false
+		o, ok := u.(Oscillator)
+		if !ok || o.Amplitude*o.Frequency != 0 {
+			return false, false
 		}
+		definite = definite && o.Stiffness > 0
 	}
-	return true
+	for _, f := range p.gaussian {
+		definite = definite && f.definite()
+	}
+	return true, definite
 }

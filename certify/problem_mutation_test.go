@@ -48,18 +48,27 @@ func verdict(p *Problem, err error) error {
 			return fmt.Errorf("batch %d: %w", i+1, err)
 		}
 	}
+	if p.Kind == Gaussian {
+		if err := positiveUnits(meanAffine(p.gaussian).affine.Precision, p.Dim()); err != nil {
+			return err
+		}
+	}
+	stiffness := 0.0
 	for i, u := range p.scalar {
 		for _, theta := range []float64{0, -3, 1e3} {
-			if !(u.(Oscillator).Stiffness > 0) || !allFinite(u.Value(theta), u.Gradient(theta), u.Curvature(theta)) {
+			if !allFinite(u.Value(theta), u.Gradient(theta), u.Curvature(theta)) {
 				return fmt.Errorf("batch %d: accepted %+v: U(%v) = %v, U′ = %v, U″ = %v", i+1, u, theta, u.Value(theta), u.Gradient(theta), u.Curvature(theta))
 			}
 		}
+		stiffness += u.(Oscillator).Stiffness
+	}
+	if p.Kind == Scalar && !(stiffness > 0) {
+		return fmt.Errorf("accepted a mean stiffness of %v", stiffness)
 	}
 	return nil
 }
 
-// validAffine checks sizes, finiteness, symmetry, and that all eigenvalues of
-// the precision, scaled to unit diagonal, are positive up to round-off.
+// validAffine checks sizes, finiteness and symmetry.
 func validAffine(precision, shift []float64, dim int) error {
 	if dim < 1 || len(precision) != dim*dim || len(shift) != dim || !allFinite(precision...) || !allFinite(shift...) {
 		return fmt.Errorf("accepted precision %v and shift %v in %d positions", precision, shift, dim)
@@ -68,14 +77,24 @@ func validAffine(precision, shift []float64, dim int) error {
 	for _, v := range precision {
 		largest = max(largest, math.Abs(v))
 	}
-	unit := mat.NewSymDense(dim, nil)
 	for i := range dim {
 		for j := i; j < dim; j++ {
 			a, b := precision[i*dim+j], precision[j*dim+i]
 			if math.Abs(a-b) > 1e-12*largest {
 				return fmt.Errorf("accepted the asymmetric precision %v", precision)
 			}
-			unit.SetSym(i, j, a/math.Sqrt(precision[i*dim+i])/math.Sqrt(precision[j*dim+j]))
+		}
+	}
+	return nil
+}
+
+// positiveUnits checks that all eigenvalues of a precision, scaled to unit
+// diagonal, are positive up to round-off.
+func positiveUnits(precision []float64, dim int) error {
+	unit := mat.NewSymDense(dim, nil)
+	for i := range dim {
+		for j := i; j < dim; j++ {
+			unit.SetSym(i, j, precision[i*dim+j]/math.Sqrt(precision[i*dim+i])/math.Sqrt(precision[j*dim+j]))
 		}
 	}
 	var eigen mat.EigenSym

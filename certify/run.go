@@ -587,9 +587,12 @@ func radii(points []point) []Number {
 
 // Takes says what keeps an integrator from being certified on the problem.
 func (p *Problem) Takes(m integrators.Method) error {
+	affine, definite := p.affine()
 	switch {
-	case m.Claims.Affine && !p.affine():
+	case m.Claims.Affine && !affine:
 		return usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does not have", m.Name, p.Name)
+	case m.Claims.Affine && !definite:
+		return usage.Errorf("integrator %q needs batches that are each positive definite, not in the mean alone, which those of problem %q are not", m.Name, p.Name)
 	case m.Nonlinear && p.Kind == Gaussian:
 		return usage.Errorf("integrator %q is not affine in its state, which problem %q of kind gaussian wants: want a problem of kind scalar", m.Name, p.Name)
 	case m.Variables != nil && p.Kind == Scalar && !oneOfKnownLaw(m, p.Friction):

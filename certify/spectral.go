@@ -137,7 +137,7 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	if len(far) == len(p.scalar) {
 		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil, estimation{})
 	}
-	if p.affine() {
+	if affine, _ := p.affine(); affine {
 		e.full = e.tail.full.original[0]
 		for i, f := range far {
 			e.forces[i] = f

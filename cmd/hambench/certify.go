@@ -33,11 +33,11 @@ func certifyCommand() *cobra.Command {
 flags everything is certified on the built-in problems gaussian, scalar and toy.
 
 A problem is a file of JSON, or JSON itself, of one of two kinds. The scaled
-gradient of a batch is Pθ − s, P the precision (symmetric, positive definite)
-and s the shift, or the derivative of ½k(θ − c)² + a·cos(fθ + p), k the stiffness
-(above 0), c the center, a the amplitude, f the frequency and p the phase. The
-target is exp(−U), U the mean over the batches; friction is C > 0. docs/certify.md
-has more.
+gradient of a batch is Pθ − s, P the precision (symmetric) and s the shift, or
+the derivative of ½k(θ − c)² + a·cos(fθ + p), k the stiffness, c the center, a
+the amplitude, f the frequency and p the phase. The mean of P, or of k, over the
+batches must be positive. The target is exp(−U), U the mean over the batches;
+friction is C > 0. docs/certify.md has more.
 
   ` + gaussianExample + `
   ` + scalarExample + `
