@@ -14,7 +14,7 @@ import (
 )
 
 // purposes are what exact errors may be evidence of.
-var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm}
+var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
 
 // readExact lists the exact jobs, block by block.
 func (f *File) readExact(s section) error {
@@ -23,7 +23,7 @@ func (f *File) readExact(s section) error {
 		return err
 	}
 	for _, s := range blocks {
-		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}}
+		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{""}}
 		if err := s.read(b.readers(f)); err != nil {
 			return err
 		}
@@ -35,12 +35,13 @@ func (f *File) readExact(s section) error {
 	return nil
 }
 
-// exactBlock is [[exact]]: every problem, friction, integrator and N_l, each
-// under all schemes.
+// exactBlock is [[exact]]: every problem, friction, integrator, estimator and
+// N_l, each under all schemes.
 type exactBlock struct {
 	purpose     string
 	problems    []Exact   // with their texts
 	integrators []Setting // nil is all that fit
+	estimators  []string  // "" is plain
 	schemes     []string
 	steps, mass []float64
 	oneStep     bool
@@ -83,6 +84,7 @@ func (b *exactBlock) readers(f *File) map[string]func(any) error {
 			}
 			return readEach(&b.integrators, func(v any) (s Setting, err error) { return s, readIntegrator(&s, v, f.parts) })(v)
 		},
+		"estimator": readEach(&b.estimators, func(v any) (name string, err error) { return name, known(&name, v, f.parts.Chains.Estimator) }),
 		"scheme": func(v any) error {
 			if b.schemes = schemes; v == "all" {
 				return nil
@@ -172,9 +174,11 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 				}
 			}
 			for _, s := range which {
-				for _, v.Inner = range b.inner {
-					v.Integrator, v.Values = s.Integrator, s.Values
-					out = append(out, ExactJob{Purpose: b.purpose, Exact: v})
+				v.Integrator, v.Values = s.Integrator, s.Values
+				for _, v.Estimator = range b.estimators {
+					for _, v.Inner = range b.inner {
+						out = append(out, ExactJob{Purpose: b.purpose, Exact: v})
+					}
 				}
 			}
 		}

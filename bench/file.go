@@ -82,7 +82,7 @@ func (p Parts) filled() Parts {
 // load is Load; within are the files that are based on this one.
 func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File, error) {
 	if !strings.HasSuffix(path, ".toml") {
-		if ids := collection().Studies; !slices.Contains(ids, path) {
+		if ids := append(collection().Studies, Later()...); !slices.Contains(ids, path) {
 			return nil, usage.Unknown("study", path, ids)
 		}
 		path, read = "studies/"+path+".toml", builtin.ReadFile
@@ -360,10 +360,15 @@ func (f *File) Profiles() []string {
 	return names
 }
 
+// Later are the built-in studies of later papers, which are run by their names
+// and are no part of Studies.
+func Later() []string { return collection().Later }
+
 // collection is the list of the built-in studies, and of the profiles that they
 // have.
 func collection() (c struct {
 	Studies  []string
+	Later    []string
 	Profiles []Profile
 }) {
 	text, err := builtin.ReadFile("studies/reproduce.toml")

@@ -364,3 +364,37 @@ func TestCheckRefusesBadCells(t *testing.T) {
 		t.Errorf("a good cell: %v", err)
 	}
 }
+
+// The studies of later papers load by their names, have exact jobs alone, of the
+// purpose of their name, and are no part of what reproduce runs.
+func TestLaterStudies(t *testing.T) {
+	for _, id := range Later() {
+		f, err := Load(id, Parts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Jobs()) > 0 || len(s.Exact) == 0 || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
+			t.Errorf("%s: %d cells, exact jobs %+v", id, len(s.Jobs()), s.Exact)
+		}
+		if _, err := Select(studies(t, Profile{}), id); err == nil {
+			t.Errorf("%s is one of the studies of reproduce", id)
+		}
+	}
+	f, err := Load("svrg-ubu", Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of []string
+	for _, j := range f.exact {
+		if strings.HasSuffix(j.Exact.Name, "λ = 1") {
+			of = append(of, j.Exact.Estimator)
+		}
+	}
+	if want := []string{"plain", "svrg", "svrg:32", "svrg:128", "svrg:512", "svrg:2048", "saga"}; !slices.Equal(of, want) {
+		t.Errorf("estimators %q, want %q", of, want)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // TestOneStepFindsWeakOrders holds what schemes state of one step; lietrotter,
 // of ergodic order 2, is of weak order 1.
 func TestOneStepFindsWeakOrders(t *testing.T) {
-	for _, m := range integrators.Builtin() {
+	for _, m := range All(gaussianBuiltin()) {
 		if m.PositionOnly {
 			_, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), OneStep: true, Integrators: []integrators.Method{m}})
 			if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), `integrator "sgld" moves the position alone`) {

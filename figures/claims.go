@@ -14,14 +14,18 @@ func drawClaims(d *drawing) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided", len(missing), len(d.plan.Exact)))
 	}
-	decisions := paper.Decide(paper.Claims(), paper.Gather(append(d.All, d.plan), d.Results))
+	return d.writeClaims(paper.Decide(paper.Claims(), paper.Gather(append(d.All, d.plan), d.Results)), "")
+}
+
+// writeClaims writes decisions to files whose names end in suffix.
+func (d *drawing) writeClaims(decisions []paper.Decision, suffix string) error {
+	profile := d.plan.Profile
 	var err error
-	if d.out.Text, err = paper.Table(decisions, d.plan.Profile, table.Width()); err != nil {
+	if d.out.Text, err = paper.Table(decisions, profile, table.Width()); err != nil {
 		return fmt.Errorf("figures: claims: %w", err)
 	}
-	profile := d.plan.Profile
-	d.file(".txt", func(w io.Writer) error { return paper.WriteText(w, decisions, profile) })
-	d.file(".md", func(w io.Writer) error { return paper.WriteMarkdown(w, decisions, profile) })
-	d.file(".json", func(w io.Writer) error { return paper.WriteJSON(w, decisions, profile) })
+	d.file(suffix+".txt", func(w io.Writer) error { return paper.WriteText(w, decisions, profile) })
+	d.file(suffix+".md", func(w io.Writer) error { return paper.WriteMarkdown(w, decisions, profile) })
+	d.file(suffix+".json", func(w io.Writer) error { return paper.WriteJSON(w, decisions, profile) })
 	return nil
 }

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"hambench/bench"
 	"hambench/certify"
 	"hambench/internal/distinct"
+	"hambench/paper"
 )
 
 // observableLabels are the observables that the figure of orders shows, and
@@ -40,7 +42,7 @@ type exactLine struct {
 func exactLines(rows []bench.Evidence, keep func(certify.Observable) bool) []exactLine {
 	var out []exactLine
 	for _, r := range rows {
-		name := r.Integrator + valuesText(r.Values)
+		name := methodName(r.Row) + valuesText(r.Values)
 		if r.Inner > 1 {
 			name += fmt.Sprintf(", N_l = %d", r.Inner)
 		}
@@ -80,7 +82,11 @@ func errorSeries(r certify.Row, x certify.Observable) Series {
 // and the table of fitted orders.
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
-	lines := exactLines(have, func(x certify.Observable) bool { return observableLabels[x.Name] != "" })
+	shown := have
+	if s := d.plan.Figure; s != nil && slices.Equal(s.Lines, []string{"estimator"}) {
+		shown = byEstimator(have)
+	}
+	lines := exactLines(shown, func(x certify.Observable) bool { return observableLabels[x.Name] != "" })
 	if len(lines) == 0 {
 		return fmt.Errorf("figures: no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
 	}
@@ -92,7 +98,30 @@ func drawOrders(d *drawing) error {
 	f.Data = ordersRecords(have)
 	d.out.Figures = append(d.out.Figures, f)
 	d.writeOrders(have)
+	if claims := paper.Later(d.plan.ID); len(claims) > 0 {
+		return d.writeClaims(paper.Decide(claims, paper.Gather([]bench.Plan{d.plan}, d.Results)), "-claims")
+	}
 	return nil
+}
+
+// methodName is an integrator with its estimator of gradients.
+func methodName(r certify.Row) string {
+	if r.Estimator == "" {
+		return r.Integrator
+	}
+	return r.Integrator + ", " + r.Estimator
+}
+
+// byEstimator exchanges estimators and schemes, so that the former are the lines.
+func byEstimator(rows []bench.Evidence) []bench.Evidence {
+	out := slices.Clone(rows)
+	for i, r := range rows {
+		out[i].Estimator, out[i].Scheme = "", cmp.Or(r.Estimator, "plain")
+		if r.Scheme != rows[0].Scheme || rows[0].Scheme != rows[len(rows)-1].Scheme {
+			out[i].Estimator = r.Scheme
+		}
+	}
+	return out
 }
 
 // alike is by what ratio the errors of two integrators may differ if one row
@@ -126,6 +155,9 @@ func ordersFigure(lines []exactLine) *Figure {
 	}
 	f := &Figure{Width: 152, Height: 112}
 	x, y := errorAxes(lines, f.Width)
+	if len(names) == 1 { // whose height the label would exceed
+		y.Label = "absolute error"
+	}
 	for i, scheme := range schemes {
 		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: Categorical(i)})
 	}
@@ -240,7 +272,7 @@ func ordersRecords(have []bench.Evidence) Records {
 	for _, r := range have {
 		for _, x := range r.Observables {
 			for i, h := range r.Steps {
-				out.add(r.Problem, r.Integrator, r.Inner, r.Scheme, x.Name, h, float64(x.Errors[i]), float64(x.Resolution[i]),
+				out.add(r.Problem, methodName(r.Row), r.Inner, r.Scheme, x.Name, h, float64(x.Errors[i]), float64(x.Resolution[i]),
 					float64(x.Order), float64(x.Uncertainty), float64(x.Constant), float64(x.Claim), string(x.Verdict))
 			}
 		}

@@ -230,3 +230,23 @@ func certified(t *testing.T, p bench.Plan, m memory) {
 		}
 	}
 }
+
+// With lines by the estimator, schemes are in the panels' names, where there are
+// several.
+func TestLinesOfEstimators(t *testing.T) {
+	row := func(scheme, estimator string) bench.Evidence {
+		return bench.Evidence{Row: certify.Row{Integrator: "ubu", Scheme: scheme, Estimator: estimator}}
+	}
+	of := func(rows ...bench.Evidence) (names []string) {
+		for _, r := range byEstimator(rows) {
+			names = append(names, methodName(r.Row)+": "+r.Scheme)
+		}
+		return names
+	}
+	if got, want := of(row("reshuffle", ""), row("reshuffle", "saga")), []string{"ubu: plain", "ubu: saga"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := of(row("reshuffle", ""), row("cyclic", "saga")), []string{"ubu, reshuffle: plain", "ubu, cyclic: saga"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

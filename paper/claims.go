@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,7 +30,8 @@ const (
 // Claim is a statement and how it is tested.
 type Claim struct {
 	ID        string `json:"id"`
-	By        string `json:"by"` // who says so
+	Study     string `json:"study,omitempty"` // that decides it, of a later paper
+	By        string `json:"by"`              // who says so
 	Statement string `json:"statement"`
 	Where     string `json:"where"` // section, equation, theorem or figure of the paper
 	Test      string `json:"test"`  // how it is decided, with the criterion
@@ -66,19 +68,26 @@ var claimsText string
 // which may name its phrases, with their deciders.
 func Claims() []Claim {
 	file := parsedClaims()
-	claims := make([]Claim, len(file.Claim))
-	for i, c := range file.Claim {
-		c.Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
-		c.Decide = deciders[c.ID]
-		claims[i] = c
+	return file.with(deciders)
+}
+
+// claimsFile has the texts of claims.
+type claimsFile struct {
+	Phrase map[string]string
+	Claim  []Claim
+}
+
+// with returns the claims with their deciders, and with phrases filled in.
+func (f *claimsFile) with(deciders map[string]func(e *Evidence) Finding) []Claim {
+	claims := slices.Clone(f.Claim)
+	for i, c := range claims {
+		claims[i].Test = os.Expand(c.Test, func(phrase string) string { return f.Phrase[phrase] })
+		claims[i].Decide = deciders[c.ID]
 	}
 	return claims
 }
 
-var parsedClaims = sync.OnceValue(func() (file struct {
-	Phrase map[string]string
-	Claim  []Claim
-}) {
+var parsedClaims = sync.OnceValue(func() (file claimsFile) {
 	mustParse(claimsText, &file)
 	return file
 })

@@ -98,7 +98,11 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 		p.warn("Without any result so far: " + strings.Join(absent, ", ") + ".")
 	}
 	evidence := paper.Gather(plans, results)
-	p.Claims = paper.Decide(paper.Claims(), evidence)
+	claims := paper.Claims()
+	for _, plan := range plans {
+		claims = append(claims, paper.Later(plan.ID)...)
+	}
+	p.Claims = paper.Decide(claims, evidence)
 	p.Ranking = newRanking(evidence)
 	p.Orders = newOrders(evidence)
 	return p, nil

@@ -97,6 +97,13 @@ func listing(name string) (header []string, rows [][]string) {
 	if err != nil {
 		panic(err) // they are built in, and tests read them
 	}
+	for _, id := range bench.Later() {
+		f, err := bench.Load(id, bench.Parts{})
+		if err != nil {
+			panic(err)
+		}
+		studies = append(studies, bench.Study{ID: id, Title: f.Title})
+	}
 	return []string{"study", "cells in quick", "about"}, rowsOf(studies, func(s bench.Study) []string {
 		return []string{s.ID, fmt.Sprint(len(s.Cells) + len(s.Choices)), s.Title}
 	})

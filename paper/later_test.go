@@ -1,0 +1,146 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/certify"
+)
+
+// laterTruth is invented evidence that all claims of later papers hold by; a test
+// changes one thing of it.
+type laterTruth struct {
+	order     func(study, integrator, scheme string) float64
+	reshuffle float64                             // error in random orders over that in symmetric sweeps
+	critical  func(m int, curvature int) float64  // step
+	large     func(h, critical float64) float64   // svrg's error above the critical step
+	known     func(estimator, scheme string) bool // whether the order is
+}
+
+func trueLater() laterTruth {
+	return laterTruth{
+		order: func(study, integrator, scheme string) float64 {
+			own := map[string]float64{"sghmc": 1, "ubu": 2, "baoab": 2, "quicsort": 3}[integrator]
+			return math.Min(own, map[string]float64{"full": 9, "replacement": 1}[scheme]+when(scheme == "symmetric" || scheme == "reshuffle", 2))
+		},
+		reshuffle: 1.05,
+		critical:  func(m, curvature int) float64 { return 4 / float64(m*curvature) },
+		large:     func(h, critical float64) float64 { return h / critical },
+		known:     func(string, string) bool { return true },
+	}
+}
+
+func (l laterTruth) evidence(study string) *Evidence {
+	e := &Evidence{}
+	add := func(problem, integrator, estimator, scheme string, order float64, h []float64, errors func(h float64) float64) {
+		o := certify.Observable{Name: jointLaw, Order: certify.Number(order), Verdict: certify.Confirmed}
+		if !l.known(estimator, scheme) {
+			o.Verdict = certify.Inconclusive
+		}
+		for _, h := range h {
+			o.Errors, o.Resolution = append(o.Errors, certify.Number(errors(h))), append(o.Resolution, 0)
+		}
+		e.Exact = append(e.Exact, bench.Evidence{Purpose: study, Row: certify.Row{
+			Problem: problem, Integrator: integrator, Estimator: estimator, Scheme: scheme, Inner: 1, Steps: h, Observables: []certify.Observable{o},
+		}})
+	}
+	switch study {
+	case bench.OfSMSUBU, bench.OfQUICSORT:
+		for i, integrator := range []string{"ubu", "baoab", "sghmc", "quicsort"} {
+			for _, scheme := range []string{"full", "symmetric", "reshuffle", "replacement"} {
+				order := l.order(study, integrator, scheme)
+				add("gaussian", integrator, "", scheme, order, []float64{0.2, 0.1}, func(h float64) float64 {
+					return float64(1+i) * math.Pow(h, order) * (1 + when(scheme == "reshuffle", l.reshuffle-1))
+				})
+			}
+		}
+	case bench.OfSVRGUBU:
+		var h []float64
+		for x := 0.8; x > 1e-4; x /= math.Sqrt2 {
+			h = append(h, x)
+		}
+		for _, curvature := range []int{1, 4} {
+			problem := fmt.Sprintf("λ = %d", curvature)
+			add(problem, "ubu", "", "replacement", l.order(study, "ubu", "replacement"), h, func(h float64) float64 { return h })
+			for _, m := range []int{128, 512, 2048} {
+				at := l.critical(m, curvature)
+				add(problem, "ubu", fmt.Sprintf("svrg:%d", m), "replacement", l.order(study, "ubu", "symmetric"), h, func(h float64) float64 {
+					if h > at {
+						return l.large(h, at)
+					}
+					return h * h / (at * at)
+				})
+			}
+		}
+	}
+	return e
+}
+
+func TestClaimsOfLaterPapers(t *testing.T) {
+	all := map[string]bool{}
+	for _, study := range bench.Later() {
+		for _, c := range Later(study) {
+			if c.Study != study || c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || all[c.ID] {
+				t.Errorf("%s: %+v: want an id of its own and every text", study, c)
+			}
+			all[c.ID] = true
+			if f := c.Decide(trueLater().evidence(study)); f.Verdict != Confirmed {
+				t.Errorf("%s by true evidence: %s (%s)", c.ID, f.Verdict, f.Summary)
+			}
+			if f := c.Decide(&Evidence{}); f.Verdict != NotDecided || f.Summary != "no results yet: run hambench run "+study {
+				t.Errorf("%s without evidence: %s (%s)", c.ID, f.Verdict, f.Summary)
+			}
+		}
+	}
+	if len(all) != len(laterDeciders) {
+		t.Errorf("%d claims and %d deciders: want one for each", len(all), len(laterDeciders))
+	}
+	orders := func(integrator, scheme string, order float64) func(*laterTruth) {
+		return func(l *laterTruth) {
+			right := l.order
+			l.order = func(study, i, s string) float64 {
+				if i == integrator && s == scheme {
+					return order
+				}
+				return right(study, i, s)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		id     string
+		change func(*laterTruth)
+		want   Verdict
+	}{
+		{"sms-ubu-order", orders("ubu", "symmetric", 1), Refuted},
+		{"sms-ubu-order", func(l *laterTruth) { l.known = func(_, scheme string) bool { return scheme != "symmetric" } }, NotDecided},
+		{"sg-order", orders("baoab", "replacement", 2), Refuted},
+		{"sms-against-orders", func(l *laterTruth) { l.reshuffle = 1.2 }, Refuted},
+		{"sg-ubu-order", orders("ubu", "replacement", 2), Refuted},
+		{"svrg-ubu-transition", orders("ubu", "symmetric", 1), Refuted},
+		{"svrg-ubu-transition", func(l *laterTruth) { l.large = func(h, c float64) float64 { return h * h / (c * c) } }, Refuted},
+		{"svrg-ubu-transition", func(l *laterTruth) { l.known = func(estimator, _ string) bool { return estimator == "" } }, NotDecided},
+		{"svrg-ubu-critical", func(l *laterTruth) {
+			l.critical = func(m, curvature int) float64 { return 0.3 / math.Sqrt(float64(m)) / float64(curvature) }
+		}, Refuted},
+		{"svrg-ubu-critical", func(l *laterTruth) { l.critical = func(m, _ int) float64 { return 4 / float64(m) } }, Refuted},
+		{"quicsort-order", orders("quicsort", "full", 2), Refuted},
+		{"quicsort-bottleneck", orders("quicsort", "reshuffle", 3), Refuted},
+		{"quicsort-bottleneck", orders("quicsort", "replacement", 2), Refuted},
+	} {
+		l := trueLater()
+		tt.change(&l)
+		for _, study := range bench.Later() {
+			for _, c := range Later(study) {
+				if c.ID != tt.id {
+					continue
+				}
+				if f := c.Decide(l.evidence(study)); f.Verdict != tt.want || strings.Contains(f.Summary, "hambench") {
+					t.Errorf("%s: %s (%s), want %s", tt.id, f.Verdict, f.Summary, tt.want)
+				}
+			}
+		}
+	}
+}
