@@ -109,3 +109,71 @@ func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
 		}
 	}
 }
+
+// One public code of SMS-UBU numbers the steps of epoch e from e·B, B the batch
+// size, where its text has e·K: step i then takes place (e·B + i) mod 2K of the
+// sweep forwards and backwards, 0 … K−1, K−1 … 0, through an order that is drawn
+// for two epochs. No pair of epochs is a palindrome then, nor does an epoch
+// visit each batch once: what is left is order 1, and at small steps a third of the
+// error of batches drawn at every step.
+func TestSweepsOutOfStepLoseTheOrder(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 1.3, gaussian: gaussianBuiltin().gaussian[:3]}
+	sweeps := func(perEpoch int) minibatch.Method { // the steps from an epoch's first to the next one's
+		pairs := 1
+		for pairs*2*perEpoch%(2*p.Batches()) != 0 {
+			pairs++
+		}
+		return listOf("sweeps", minibatch.Cap{Marginal: 2, Joint: 2}, func(k int) int { return 2 * k * pairs }, func(k int) []minibatch.Word {
+			orders := combin.Permutations(k, k)
+			words := [][]int{nil}
+			for pair := range pairs {
+				var longer [][]int
+				for _, before := range words {
+					for _, order := range orders {
+						word := before[:len(before):len(before)]
+						for epoch := 2 * pair; epoch < 2*pair+2; epoch++ {
+							for i := range k {
+								at := (epoch*perEpoch + i) % (2 * k)
+								word = append(word, order[min(at, 2*k-1-at)])
+							}
+						}
+						longer = append(longer, word)
+					}
+				}
+				words = longer
+			}
+			return minibatch.EquallyLikely(words)
+		})
+	}
+	find := func(s minibatch.Method) Observable {
+		m, err := integrators.Builtin().Lookup("ubu")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := Run(t.Context(), Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: []minibatch.Method{s}, Steps: []float64{0.04, 0.01}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows[0].observable(t, "theta.cov")
+	}
+	builtin := func(name string) minibatch.Method {
+		s, err := minibatch.Builtin().Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	inStep, symmetric, outOf, drawn := find(sweeps(p.Batches())), find(builtin("symmetric")), find(sweeps(2)), find(builtin("replacement"))
+	for i := range inStep.Errors { // sums of some hundred terms of order 1
+		if math.Abs(float64(inStep.Errors[i]-symmetric.Errors[i])) > 1e-12 {
+			t.Errorf("sweeps in step: errors %v, the built-in scheme's are %v", inStep.Errors, symmetric.Errors)
+		}
+	}
+	t.Logf("errors in step %v, out of step %v, drawn at every step %v", inStep.Errors, outOf.Errors, drawn.Errors)
+	if inStep.AtLeast != 2 && inStep.Order != 2 || inStep.Verdict != Confirmed || outOf.Order != 1 || outOf.Verdict != Refuted {
+		t.Errorf("in step: order %v (%s), out of step: order %v (%s): want 2 and 1", inStep.Order, inStep.Verdict, outOf.Order, outOf.Verdict)
+	}
+	if outOf.Errors[1] < 10*inStep.Errors[1] {
+		t.Errorf("errors at h = 0.01: %v out of step, %v in step: want ten times as large", outOf.Errors[1], inStep.Errors[1])
+	}
+}
