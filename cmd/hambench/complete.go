@@ -52,7 +52,7 @@ func bashCompletion(root *cobra.Command, w io.Writer) error {
 
 // listOf is the listing that the values of a flag are taken from.
 var listOf = map[string]string{
-	"profile": "profiles", "only": "studies", "dataset": "datasets", "datasets": "datasets", "without": "datasets", "model": "models",
+	"profile": "profiles", "only": "reproduced studies", "dataset": "datasets", "datasets": "datasets", "without": "datasets", "model": "models",
 	"integrator": "integrators", "estimator": "estimators", "scheme": "schemes", "certify scheme": "fixed schemes", "problem": "problems",
 }
 

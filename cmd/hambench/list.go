@@ -55,7 +55,7 @@ func writeList(w io.Writer, name string) error {
 // listing returns one of the lists as a table: each row begins with a name and ends
 // with what it is about. The integrators have their claims beside what probing
 // the step finds of its structure; "fixed schemes" and "problems", which are
-// none of lists, are those of certify.
+// none of lists, are those of certify, and "reproduced studies" those of reproduce.
 func listing(name string) (header []string, rows [][]string) {
 	switch name {
 	case "models":
@@ -97,7 +97,11 @@ func listing(name string) (header []string, rows [][]string) {
 	if err != nil {
 		panic(err) // they are built in, and tests read them
 	}
-	for _, id := range bench.Later() {
+	later := bench.Later()
+	if name == "reproduced studies" {
+		later = nil
+	}
+	for _, id := range later {
 		f, err := bench.Load(id, bench.Parts{})
 		if err != nil {
 			panic(err)
