@@ -247,11 +247,7 @@ func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyS
 		// The same orders at every step size, on every machine.
 		return p.sample(ctx, m, rand.New(rand.NewPCG(11, 12)), everyStep)
 	}
-	e, truth, inner := p.parts, p.engine.parts.law, p.inner
-	if m.Whole() {
-		e, truth, inner = p.full, p.engine.full.law, p.whole
-	}
-	truth = extended(truth, e.n)
+	e, truth, inner := p.under(m)
 	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
 	if err != nil {
 		return point{}, err
@@ -269,6 +265,16 @@ func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyS
 		s.delta = cycle.occupation(truth, s.delta)
 	}
 	return p.engine.frame.observe(truth, s), ctx.Err()
+}
+
+// under returns the maps, the target's law, and the kernels between refreshments
+// under a scheme.
+func (p *preparedGaussian) under(m minibatch.Method) (e *moments, truth []float64, inner int) {
+	e, truth, inner = p.parts, p.engine.parts.law, p.inner
+	if m.Whole() {
+		e, truth, inner = p.full, p.engine.full.law, p.whole
+	}
+	return e, extended(truth, e.n), inner
 }
 
 // extended is a law with auxiliary variables, 0 for certain: any law of theirs

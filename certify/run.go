@@ -30,6 +30,9 @@ type Options struct {
 	OneStep     bool                 // judge the law after one step of the full batch, that is weak orders, not the stationary law; Gaussian problems only
 	Progress    func(done float64)   // told, from 0 to 1, how much is done; default: nobody is
 	ErrorsOnly  bool                 // leave the orders open: no steps but those that are asked for
+	Budgets     []float64            // gradients of a batch that a chain may cost; none: its averages are not judged
+	Stability   bool                 // find the largest stable step
+	Distances   bool                 // of the stationary law of θ from the target
 }
 
 // Row is what was found for an integrator under a scheme.
@@ -49,6 +52,7 @@ type Row struct {
 	Radii       []Number           `json:"radii,omitempty"`       // spectral radius of a period at each step where it is ≥ 1, else null
 	ClosedForm  map[string]Number  `json:"closed_form,omitempty"` // by observable, what Problem.ClosedForm predicts of the constant of h²; exact flows under random orders only
 	Observables []Observable       `json:"observables"`
+	Answers
 }
 
 // Observable is one observable's errors at the steps that were asked for, and
@@ -132,6 +136,9 @@ func (o *Options) complete() (engine, error) {
 		o.Steps = defaultSteps(o.Problem.Kind)
 	}
 	if err := checkSteps(o.Steps); err != nil {
+		return nil, err
+	}
+	if err := o.checkAnswers(); err != nil {
 		return nil, err
 	}
 	by, k := estimation{o.Estimator}, o.Problem.Batches()
@@ -414,6 +421,9 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 		c.told()
 	}
 	row.Radii = radii(points)
+	if err := c.answer(ctx, &row, points); err != nil {
+		return row, err
+	}
 	findings, refined, err := c.decide(ctx, known)
 	if err != nil {
 		return row, err

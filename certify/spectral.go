@@ -565,6 +565,7 @@ func (p point) fine(floor float64) bool {
 type outcome struct {
 	signed []float64 // errors of the observables; nil if there is no stationary law
 	noise  []float64 // what round-off may have made of them, over their standard deviations
+	law    []float64 // less the target's, at the ends of periods
 	radius float64
 }
 
@@ -620,10 +621,10 @@ func (r *rung) solve(ctx context.Context, m minibatch.Method, inner int, everySt
 	if !(left <= residualLimit*floats.Norm(b, 2)) || !finite(delta) {
 		return &outcome{radius: cycle.growth(fill(r.size, 1))}, nil
 	}
+	out := &outcome{law: delta}
 	if everyStep {
 		delta = cycle.occupation(truth, delta)
 	}
-	out := &outcome{}
 	wrong, _ := cycle.solve(roughness(len(b), float64(cycle.length())), r.precondition, unitGoal)
 	for _, f := range r.observed {
 		out.signed = append(out.signed, floats.Dot(delta, f))

@@ -16,13 +16,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "observable", "relative error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
 	var lines [][]string
 	for _, r := range rows {
-		name := r.Integrator
-		if r.Inner > 1 {
-			name = fmt.Sprintf("%s N_l=%d", name, r.Inner)
-		}
-		if r.Estimator != "" && r.Estimator != estimators.Plain.Name {
-			name += ", " + r.Estimator
-		}
+		name := r.name()
 		for _, o := range r.Observables {
 			lines = append(lines, []string{
 				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
@@ -127,4 +121,53 @@ func (r Row) shortOrder(names ...string) string {
 		}
 	}
 	return "–"
+}
+
+// WriteAnswers prints what rows say beside the errors as ASCII tables, at the
+// smallest of their steps where it is of one step.
+func WriteAnswers(w io.Writer, rows []Row) error {
+	header := []string{"problem", "integrator", "scheme", "largest stable h", "Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
+	var lines [][]string
+	for _, r := range rows {
+		line := []string{r.Problem, r.name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		if r.StableStep != nil {
+			if line[3] = "none"; !math.IsInf(float64(*r.StableStep), 1) {
+				line[3] = format("%.4g", *r.StableStep)
+			}
+		}
+		if r.Kolmogorov != nil {
+			at := slices.Index(r.Steps, slices.Min(r.Steps))
+			line[4], line[5] = format("%.3g", r.Kolmogorov[at]), format("%.3g", r.Wasserstein[at])
+		}
+		lines = append(lines, line)
+		for i, b := range r.Budgets {
+			if i > 0 {
+				lines = append(lines, slices.Clone(line))
+			}
+			at := lines[len(lines)-1]
+			at[6], at[7], at[8] = fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step), format("%.3g", b.Best)
+			at[9], at[10], at[11] = format("%.2g", b.Bias), format("%.3g", b.Autocorrelation), b.Worst
+		}
+	}
+	all := append([][]string{header}, lines...)
+	for i := len(header) - 1; i >= 3; i-- { // what was not asked for
+		if !slices.ContainsFunc(lines, func(line []string) bool { return line[i] != "-" }) {
+			for j := range all {
+				all[j] = slices.Delete(all[j], i, i+1)
+			}
+		}
+	}
+	return table.Write(w, all[0], all[1:])
+}
+
+// name is the integrator with what it is combined with.
+func (r Row) name() string {
+	name := r.Integrator
+	if r.Inner > 1 {
+		name = fmt.Sprintf("%s N_l=%d", name, r.Inner)
+	}
+	if r.Estimator != "" && r.Estimator != estimators.Plain.Name {
+		name += ", " + r.Estimator
+	}
+	return name
 }

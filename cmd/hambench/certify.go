@@ -63,6 +63,9 @@ failed. 2: the input is wrong.`,
 	flags.StringVar(&f.steps, "steps", "", "`H,...` step sizes; a geometric grid if empty")
 	oneOf(flags, &f.observe, "observe", "moments at which errors count, the end of each period or every step, averaged", "period", "every-step")
 	flags.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
+	flags.StringVar(&f.budgets, "budget", "", "`N,...` gradients of a batch that a chain may cost (all data count K): the best step, its mean squared error and autocorrelation time")
+	flags.BoolVar(&f.stability, "stability", false, "find the largest stable step")
+	flags.BoolVar(&f.distance, "distance", false, "Kolmogorov and Wasserstein distances of the stationary law of θ from the target")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")
 	return c
@@ -83,8 +86,9 @@ type certifyFlags struct {
 	problem, integrators, estimators, schemes, steps, observe string
 	exec                                                      string
 	timeout                                                   time.Duration
+	budgets                                                   string
 	inner                                                     int
-	json, strict                                              bool
+	json, strict, stability, distance                         bool
 }
 
 // run carries out hambench certify.
@@ -117,7 +121,11 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 			rows = append(rows, own...)
 		}
 	}
-	if err := writeRows(stdout, rows, f.json); err != nil {
+	write := func(w io.Writer, rows []certify.Row) error { return writeRows(w, rows, f.json) }
+	if !f.json && f.answers() {
+		write = certify.WriteAnswers
+	}
+	if err := write(stdout, rows); err != nil {
 		return err
 	}
 	if f.strict {
@@ -280,9 +288,14 @@ func (f *certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
 	}); err != nil {
 		return nil, o, err
 	}
-	if o.Steps, err = lookupAll(f.steps, parseStep); err != nil {
+	if o.Steps, err = lookupAll(f.steps, numberOf("--steps")); err != nil {
 		return nil, o, err
 	}
+	if o.Budgets, err = lookupAll(f.budgets, numberOf("--budget")); err != nil {
+		return nil, o, err
+	}
+	o.Stability, o.Distances = f.stability, f.distance
+	o.ErrorsOnly = f.answers() && !f.json && !f.strict // orders are not shown
 	if f.inner < 1 {
 		return nil, o, usage.Errorf("certify: --nl %d: want at least 1", f.inner)
 	}
@@ -329,10 +342,16 @@ func lookupAll[T any](list string, lookup func(string) (T, error)) ([]T, error) 
 	return out, nil
 }
 
-func parseStep(s string) (float64, error) {
-	h, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return 0, usage.Errorf("certify: --steps: %q is not a number: want numbers > 0, separated by commas", s)
+// numberOf reads a number of a flag.
+func numberOf(flag string) func(string) (float64, error) {
+	return func(s string) (float64, error) {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return 0, usage.Errorf("certify: %s: %q is not a number: want numbers > 0, separated by commas", flag, s)
+		}
+		return v, nil
 	}
-	return h, nil
 }
+
+// answers reports whether something beside errors and orders is asked for.
+func (f certifyFlags) answers() bool { return f.budgets != "" || f.stability || f.distance }

@@ -1,0 +1,312 @@
+package certify
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+	"hambench/noise"
+)
+
+// The closed forms against the largest difference over a fine grid, and against
+// quantiles at the midpoints of 200 000 cells of probability.
+func TestNormalDistancesAreThoseOfQuadrature(t *testing.T) {
+	axes := [][]float64{{1}}
+	for _, c := range []struct{ mean, change float64 }{{0, 0.3}, {0, -0.4}, {0.2, 0}, {-0.3, 0.5}, {0.01, -0.002}, {1e-5, 3e-5}} {
+		k, w := normalDistances(axes, []float64{c.mean}, []float64{c.change})
+		law := distuv.Normal{Mu: c.mean, Sigma: math.Sqrt(1 + c.change)}
+		grid, squares := 0.0, 0.0
+		const cells = 200_000
+		for i := range cells {
+			x := distuv.UnitNormal.Quantile((float64(i) + 0.5) / cells)
+			grid = max(grid, math.Abs(distuv.UnitNormal.CDF(x)-law.CDF(x)))
+			squares += math.Pow(law.Mu+law.Sigma*x-x, 2) / cells
+		}
+		// The outermost cells, of 5e-6, hold squares that vary by about 10; the grid
+		// misses the maximum, where the difference is flat, by 1e-5 at most.
+		if !(math.Abs(k-grid) <= 1e-7*grid+1e-12) || !(math.Abs(w-math.Sqrt(squares)) <= 3e-4*w) {
+			t.Errorf("N(%g, 1 + %g): distances %.9g and %.6g, quadrature says %.9g and %.6g", c.mean, c.change, k, w, grid, math.Sqrt(squares))
+		}
+	}
+	// In two dimensions along turned axes: of covariances that commute with I, the
+	// squares add up.
+	if _, w := normalDistances([][]float64{{1, 0}, {0, 1}}, []float64{0.1, 0}, []float64{0, 0.2, 0.2, 0}); !(math.Abs(w-math.Sqrt(0.01+math.Pow(math.Sqrt(1.2)-1, 2)+math.Pow(math.Sqrt(0.8)-1, 2))) < 1e-12) {
+		t.Errorf("Wasserstein distance %v of a turned covariance", w)
+	}
+}
+
+// row runs one combination without orders.
+func answersOf(t *testing.T, o Options, integrator, scheme string) Row {
+	t.Helper()
+	o.Integrators, o.Schemes, o.ErrorsOnly = []integrators.Method{methodOf(t, integrator)}, []minibatch.Method{schemeOf(t, scheme)}, true
+	rows, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0]
+}
+
+// With the full batch an affine scalar chain is normal: the two engines, which
+// share no code here, agree. With replacement it is not, and Wasserstein's distance
+// is at least that of the normal laws.
+func TestDistancesOfTheTwoEngines(t *testing.T) {
+	scalar, gaussian := &Problem{Kind: Scalar, Friction: 1}, &Problem{Kind: Gaussian, Friction: 1}
+	for i, k := range []float64{0.6, 1.9} {
+		o := Oscillator{Stiffness: k, Center: 0.5 - float64(i)}
+		scalar.scalar, gaussian.gaussian = append(scalar.scalar, o), append(gaussian.gaussian, o.tail())
+	}
+	for _, scheme := range []string{"full", "replacement"} {
+		for _, h := range []float64{0.1, 0.25} {
+			o := Options{Distances: true, Steps: []float64{h}, Problem: scalar}
+			s := answersOf(t, o, "lietrotter", scheme)
+			o.Problem = gaussian
+			g := answersOf(t, o, "lietrotter", scheme)
+			ks, kg := float64(s.Kolmogorov[0]), float64(g.Kolmogorov[0])
+			ws, wg := float64(s.Wasserstein[0]), float64(g.Wasserstein[0])
+			// The density's grid has 300 points to a standard deviation.
+			least, most, off := 1-1e-4, 1+1e-4, 1e-4
+			if scheme != "full" {
+				most, off = 1.5, 0.05
+			}
+			if !(ws >= least*wg && ws <= most*wg && math.Abs(ks-kg) <= off*kg) {
+				t.Errorf("%s at %g: Kolmogorov %.6g and %.6g, Wasserstein %.6g and %.6g", scheme, h, ks, kg, ws, wg)
+			}
+		}
+	}
+}
+
+// On a potential that is not quadratic: Kolmogorov's distance beside that of 400 000
+// draws, four or more steps apart. Draws that are correlated over about one more have an
+// empirical distribution within 1.95·√2/√400 000 = 0.0044 of their law's but for one
+// time in a thousand; the seed is pinned, and the distance four times as large.
+func TestScalarDistancesAreThoseOfASampledChain(t *testing.T) {
+	p := scalarBuiltin()
+	const h, draws, apart = 0.6, 400_000, 6
+	r := answersOf(t, Options{Problem: p, Distances: true, Steps: []float64{h}, EveryStep: true}, "leapfrog", "replacement")
+	target, err := newDensity(scalarMean(p.scalar).Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := methodOf(t, "leapfrog").New(1, integrators.Params{Step: h, Friction: p.Friction})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, n, z := schemeOf(t, "replacement").Index(2, noise.New(1, noise.StreamBatches).Rand()), noise.New(1, noise.StreamNoise), in.NewState()
+	var sample []float64
+	for len(sample) < draws {
+		for range apart {
+			in.Kernel.Step(z, scalarForce{p.scalar[index.Next()]}, n)
+		}
+		sample = append(sample, z.Theta[0])
+	}
+	slices.Sort(sample)
+	kolmogorov, squares, at, below := 0.0, 0.0, 0, 0.0
+	for i, x := range sample {
+		for at < len(target.x) && target.x[at] <= x {
+			below += target.w[at]
+			at++
+		}
+		kolmogorov = max(kolmogorov, math.Abs(below-(float64(i)+0.5)/draws))
+	}
+	sum := 0.0
+	for i, w := range target.w { // the quantile in the middle of each cell
+		sum += w
+		q := sample[min(draws-1, int((sum-w/2)*draws))]
+		squares += w * (q - target.x[i]) * (q - target.x[i])
+	}
+	e, err := newSpectralEngine(p, estimation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wasserstein := math.Sqrt(squares) / e.deviations[0]
+	t.Logf("Kolmogorov %.5f exactly, %.5f sampled; Wasserstein %.5f, %.5f", r.Kolmogorov[0], kolmogorov, r.Wasserstein[0], wasserstein)
+	if got := float64(r.Kolmogorov[0]); !(math.Abs(got-kolmogorov) <= 0.0044 && got > 4*0.0044) {
+		t.Errorf("Kolmogorov distance %.5f, the chain's is %.5f", got, kolmogorov)
+	}
+	if got := float64(r.Wasserstein[0]); !(math.Abs(got-wasserstein) <= 0.01 && got > 0.05) {
+		t.Errorf("Wasserstein distance %.5f, the chain's is %.5f", got, wasserstein)
+	}
+}
+
+// Steps by hand, composed order by order: the largest eigenvalue of the mean of their
+// Kronecker squares is below 1 just under the largest stable step, and above it just over
+// it.
+func TestLargestStableStepIsThatOfDirectIteration(t *testing.T) {
+	p := gaussianBuiltin()
+	p.gaussian = p.gaussian[:3]
+	for _, name := range []string{"leapfrog", "obabo", "lietrotter"} {
+		for _, scheme := range []string{"full", "cyclic", "replacement", "reshuffle", "symmetric"} {
+			for _, inner := range []int{1, 3} {
+				if inner > 1 && name != "lietrotter" {
+					continue
+				}
+				h := float64(*answersOf(t, Options{Problem: p, Stability: true, Steps: []float64{0.1}, Inner: inner}, name, scheme).StableStep)
+				for _, part := range []float64{0.5, 0.999, 1.001} {
+					growth := plainGrowth(p, name, scheme, h*part, inner)
+					if !(part < 1 && growth < 1 || part > 1 && growth > 1) {
+						t.Errorf("%s under %s, N_l = %d: at %g of the largest stable step %.5g second moments grow by %.6g a period", name, scheme, inner, part, h, growth)
+					}
+				}
+			}
+		}
+	}
+}
+
+// plainGrowth iterates the second moments of the difference of two coupled chains.
+func plainGrowth(p *Problem, name, scheme string, h float64, inner int) float64 {
+	d := p.Dim()
+	by := plainSchemes[name]
+	steps := []plainStep{by.kernel(d, meanAffine(p.gaussian), h, p.Friction)}
+	for _, f := range p.gaussian {
+		steps = append(steps, by.kernel(d, f, h, p.Friction))
+	}
+	var maps []*mat.Dense
+	for _, word := range words(scheme, p.Batches(), inner) {
+		s := plainLinear(d, func(_, _, _ *mat.Dense) {})
+		for i, b := range word {
+			s = compose(s, steps[b+1])
+			if by.after != nil && (i+1)%inner == 0 {
+				s = compose(s, by.after(d, h*float64(inner), p.Friction))
+			}
+		}
+		maps = append(maps, s.a)
+	}
+	const warm, periods = 2000, 4000
+	moment, total := plainLinear(d, func(_, _, _ *mat.Dense) {}).a, 0.0
+	for i := range periods {
+		next := mat.NewDense(2*d, 2*d, nil)
+		for _, a := range maps {
+			var one mat.Dense
+			one.Product(a, moment, a.T())
+			next.Add(next, &one)
+		}
+		next.Scale(1/float64(len(maps)), next)
+		size := mat.Norm(next, 2)
+		next.Scale(1/size, next)
+		if moment = next; i >= warm {
+			total += math.Log(size)
+		}
+	}
+	return math.Exp(total / (periods - warm))
+}
+
+// sgld's largest stable step is 2/λ, λ the largest curvature, and friction does not
+// count; an exact flow with the full batch has none.
+func TestLargestStableStepsThatAreKnown(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 3, gaussian: []*affineForce{newAffineForce([]float64{40, 0, 0, 0.1}, []float64{1, 1})}}
+	for name, want := range map[string]float64{"sgld": 2. / 40, "baoab": 2 / math.Sqrt(40), "exact": math.Inf(1)} {
+		if got := float64(*answersOf(t, Options{Problem: p, Stability: true, Steps: []float64{0.01}}, name, "full").StableStep); !(math.Abs(got-want) < 1e-4*want) && got != want {
+			t.Errorf("%s: largest stable step %v, want %v", name, got, want)
+		}
+	}
+}
+
+// The autocorrelation time of sgld on N(0, 1) is (1 + ρ)/(1 − ρ) with ρ = 1 − h, its
+// variance 1/(1 − h/2), and that of the squares (1 + ρ²)/(1 − ρ²).
+func TestAutocorrelationOfAnAutoregression(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 3, gaussian: []*affineForce{newAffineForce([]float64{1}, []float64{0.7})}}
+	const h = 0.4
+	r := answersOf(t, Options{Problem: p, Budgets: []float64{1000}, Steps: []float64{h, 0.01}}, "sgld", "full")
+	rho, variance := 1-h, 1/(1-h/2)
+	one, two := (1+rho)/(1-rho), (1+rho*rho)/(1-rho*rho)
+	bias := (variance - 1) / math.Sqrt2
+	for what, x := range map[string][2]float64{
+		"time of theta":     {float64(r.Averages[0].Autocorrelation[0]), one},
+		"time of theta^2":   {float64(r.Averages[1].Autocorrelation[0]), two},
+		"variance of theta": {float64(r.Averages[0].Variance[0]), one * variance},
+		"bias of theta^2":   {float64(r.Averages[1].Bias[0]), bias},
+		"error":             {float64(r.Budgets[0].MSE[0]), max(bias*bias+two*variance*variance/1000, one*variance/1000)},
+	} {
+		if !(math.Abs(x[0]-x[1]) < 1e-9) {
+			t.Errorf("%s is %.12g, want %.12g", what, x[0], x[1])
+		}
+	}
+}
+
+// Where fourth moments are too many, the chain is taken for a normal process: with the
+// full batch that is what it is.
+func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
+	for _, tt := range []struct {
+		scheme string
+		within float64
+	}{{"full", 1e-6}, {"replacement", 0.2}} {
+		r := run{problem: gaussianBuiltin(), integrator: methodOf(t, "baoab"), scheme: schemeOf(t, tt.scheme), h: 0.3}
+		e, err := newGaussianEngine(r.problem, nil, estimation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prep, err := newSolver(&Options{Problem: r.problem, Inner: 1}, e, r.integrator).prepared(r.h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found [2][]worth
+		for i, quick := range []bool{true, false} {
+			if found[i], err = prep.(*preparedGaussian).worths(context.Background(), r.scheme, quick); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, b := found[0][1], found[1][1]
+		if !a.normal || b.normal {
+			t.Fatal("a quick answer is not the one that is told to be normal")
+		}
+		for i := range 2 {
+			if x := a.spread.At(i, i)/b.spread.At(i, i) - 1; !(math.Abs(x) <= tt.within) {
+				t.Errorf("%s: variance of the normal process is %.3g off (relative)", tt.scheme, x)
+			}
+		}
+	}
+}
+
+// Averages of a scalar chain: squared errors of 300 sampled averages of θ², within
+// 4.5 of their standard errors (see TestBestStepAndItsErrorAreThoseOfSampledChains).
+func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
+	const chains, length, h, sigmas = 300, 2000, 0.5, 4.5
+	p := scalarBuiltin()
+	target, err := newDensity(scalarMean(p.scalar).Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Problem: p, Inner: 1}
+	e, err := newSpectralEngine(p, estimation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prep, err := newSolver(o, e, methodOf(t, "leapfrog")).prepared(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []string{"reshuffle", "replacement"} {
+		all, err := prep.(*preparedSpectral).worths(context.Background(), schemeOf(t, scheme), false)
+		if err != nil || len(all) != 4 || all[1].name != "theta^2" {
+			t.Fatalf("averages %v, %v", all, err)
+		}
+		sd := e.deviations[1]
+		truth := target.expect(scalarObservables[1].of)
+		var sum, squares float64
+		for c := range chains {
+			e := (sampledSecondMoment(t, p, "leapfrog", scheme, h, uint64(c), 200, length) - truth) / sd
+			sum, squares = sum+e*e, squares+e*e*e*e
+		}
+		mean := sum / chains
+		se := math.Sqrt((squares/chains - mean*mean) / (chains - 1))
+		if want := all[1].mse(length); !(math.Abs(mean-want) <= sigmas*se) {
+			t.Errorf("%s: squared error %.5g ± %.2g sampled, %.5g exactly", scheme, mean, se, want)
+		}
+	}
+}
+
+func TestAnswersThatThereAreNot(t *testing.T) {
+	p := gaussianBuiltin()
+	for _, o := range []Options{{Budgets: []float64{-1}}, {Budgets: []float64{math.NaN()}}, {Stability: true, OneStep: true}} {
+		o.Problem = p
+		if _, err := Run(context.Background(), o); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}

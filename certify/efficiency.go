@@ -1,0 +1,615 @@
+package certify
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+)
+
+// Average says how good the average of an observable over all outer steps of a
+// stationary chain is, at each of the row's steps. Units are the observable's
+// standard deviation under the target: an error of n independent draws of the
+// target has the variance 1/n.
+type Average struct {
+	// Name is theta, for the worst direction of θ, or theta^2, for the worst of
+	// the squares along the principal axes of the target (the eight outermost
+	// where there are more); on scalar problems that of an observable of θ.
+	Name string   `json:"name"`
+	Bias []Number `json:"bias"` // of the stationary law, averaged over a period
+	// Variance is n times the variance of the average of n outer steps as n
+	// grows, and Autocorrelation that over the observable's own variance along the
+	// chain: the integrated autocorrelation time in outer steps.
+	Variance        []Number `json:"variance"`
+	Autocorrelation []Number `json:"autocorrelation"`
+	// Normal says that the variance is that of a normal process of the same
+	// moments: exact with the full batch, an approximation with mini-batches.
+	Normal bool `json:"normal,omitempty"`
+}
+
+// AtBudget is the mean squared error of averages over a chain that costs a
+// number of gradients: bias² + variance of the worst Average, in its units, for
+// a chain that starts in its stationary law.
+type AtBudget struct {
+	Gradients float64  `json:"gradients"` // of a batch; all data count K, a Hessian-vector product 2
+	MSE       []Number `json:"mse"`       // at the row's steps
+	// Step is the best step, of a geometric grid whose steps differ by 9 %, and
+	// what follows is found there.
+	Step            Number `json:"step"`
+	Best            Number `json:"best"` // the mean squared error
+	Bias            Number `json:"bias"` // of the worst Average
+	Autocorrelation Number `json:"autocorrelation"`
+	Worst           string `json:"worst"`     // the Average that it is
+	Outer           Number `json:"outer"`     // outer steps that the budget pays for
+	Evaluated       int    `json:"evaluated"` // steps that were tried
+}
+
+// worth is an Average at one step: squares of biases, asymptotic covariances, and
+// the covariances along the chain.
+type worth struct {
+	name                     string
+	bias, spread, stationary *mat.SymDense
+	normal                   bool
+}
+
+// mse is the largest mean squared error of n outer steps, in any direction.
+func (w worth) mse(n float64) float64 {
+	sum := mat.NewSymDense(w.bias.SymmetricDim(), nil)
+	sum.ScaleSym(1/n, w.spread)
+	sum.AddSym(sum, w.bias)
+	return largestOf(sum)
+}
+
+// autocorrelation is the integrated autocorrelation time in the worst direction.
+func (w worth) autocorrelation() float64 {
+	var chol mat.Cholesky
+	if !chol.Factorize(w.stationary) {
+		return math.NaN()
+	}
+	var ratio mat.Dense
+	if err := chol.SolveTo(&ratio, w.spread); err != nil {
+		return math.NaN()
+	}
+	var eig mat.Eigen
+	if !eig.Factorize(&ratio, mat.EigenNone) {
+		return math.NaN()
+	}
+	most := 0.0
+	for _, v := range eig.Values(nil) {
+		most = max(most, real(v))
+	}
+	return most
+}
+
+func largestOf(m *mat.SymDense) float64 {
+	var full mat.Dense
+	full.CloneFrom(m)
+	if !finite(full.RawMatrix().Data) {
+		return math.Inf(1)
+	}
+	return stretch(full.RawMatrix().Data)
+}
+
+// onlyDiagonal drops covariances: the worst of the coordinates is then the worst
+// direction.
+func onlyDiagonal(m *mat.SymDense) *mat.SymDense {
+	out := mat.NewSymDense(m.SymmetricDim(), nil)
+	for i := range m.SymmetricDim() {
+		out.SetSym(i, i, m.At(i, i))
+	}
+	return out
+}
+
+// sums follows the sums of observables over the outer steps of a chain. Beside
+// the law of the state it needs the law weighted by each sum so far, of which
+// fewer moments do.
+type sums struct {
+	states, weighted evolution
+	// times returns a law times an observable, as weighted has it.
+	times func(law []float64, observable int) []float64
+	// forms are the observables' expectations as linear forms on weighted laws.
+	forms [][]float64
+}
+
+// joint is the evolution of a law, then the laws weighted by every sum, then the
+// sums' second moments.
+func (s *sums) joint() evolution {
+	m := len(s.forms)
+	e := evolution{size: s.states.size + m*s.weighted.size + m*m, mass: s.states.mass, each: s.states.each}
+	for i := range s.states.kernels {
+		e.kernels = append(e.kernels, &jointly{s, s.states.kernels[i], s.weighted.kernels[i], false})
+	}
+	e.refresh = &jointly{s, s.states.refresh, s.weighted.refresh, true}
+	return e
+}
+
+// jointly is how a part of a step acts on a joint law. The last part of an outer
+// step adds the observables to the sums. A nil operator is none.
+type jointly struct {
+	*sums
+	state, weighted operator
+	adds            bool
+}
+
+func (j *jointly) addTo(dst []float64, w float64, src []float64) {
+	m := len(j.forms)
+	out := make([]float64, len(src))
+	act := func(o operator, from, size int) []float64 {
+		if o == nil {
+			copy(out[from:from+size], src[from:from+size])
+		} else {
+			o.addTo(out[from:from+size], 1, src[from:from+size])
+		}
+		return out[from : from+size]
+	}
+	state := act(j.state, 0, j.states.size)
+	squares := act(nil, len(src)-m*m, m*m)
+	for k := range m {
+		own := act(j.weighted, j.states.size+k*j.sums.weighted.size, j.sums.weighted.size)
+		if !j.adds {
+			continue
+		}
+		now := j.times(state, k)
+		for l, form := range j.forms {
+			squares[k*m+l] += floats.Dot(form, own) + floats.Dot(form, now)
+			squares[l*m+k] += floats.Dot(form, own)
+		}
+		floats.Add(own, now)
+	}
+	floats.AddScaled(dst, w, out)
+}
+
+// worthGoal is the relative residual of what variances are worked out from.
+const worthGoal = 1e-9
+
+// covariances returns the asymptotic covariances of averages over outer steps,
+// and the covariances along the chain, from the law at the ends of periods. The
+// sum over one period varies with itself, and with all later ones by what its
+// end remembers: weighted by the sum, the law there differs from the stationary
+// one by b, and Σ T^k b solves (I − T)x = b.
+func (s *sums) covariances(p *period, law []float64, precondition linear) (spread, stationary *mat.SymDense, ok bool) {
+	m, size, outer := len(s.forms), s.weighted.size, float64(p.length()/p.inner)
+	start := make([]float64, s.joint().size)
+	copy(start, law)
+	end := p.on(s.joint()).advance(start, nil)
+	squares := end[len(end)-m*m:]
+	moments := s.times(law, -1)
+	later, mean := mat.NewDense(m, m, nil), make([]float64, m)
+	after := p.on(s.weighted)
+	for k := range m {
+		b := slices.Clone(end[len(law)+k*size : len(law)+(k+1)*size])
+		mean[k] = b[s.weighted.mass]
+		floats.AddScaled(b, -mean[k], moments)
+		b[s.weighted.mass] = 0
+		x, left := after.solve(b, precondition, worthGoal)
+		if !(left <= 1e3*worthGoal*(floats.Norm(b, 2)+floats.Norm(x, 2))) {
+			return nil, nil, false
+		}
+		after.advance(x, func(w float64, at []float64) {
+			for l, form := range s.forms {
+				later.Set(k, l, later.At(k, l)+w*floats.Dot(form, at))
+			}
+		})
+	}
+	spread, stationary = mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
+	p.on(s.states).advance(law, func(w float64, at []float64) {
+		for k := range m {
+			now := s.times(at, k)
+			for l := k; l < m; l++ {
+				stationary.SetSym(k, l, stationary.At(k, l)+w*floats.Dot(s.forms[l], now)/outer)
+			}
+		}
+	})
+	for k := range m {
+		for l := k; l < m; l++ {
+			stationary.SetSym(k, l, stationary.At(k, l)-mean[k]*mean[l]/(outer*outer))
+			spread.SetSym(k, l, (squares[k*m+l]-mean[k]*mean[l]+later.At(k, l)+later.At(l, k))/outer)
+		}
+	}
+	return spread, stationary, true
+}
+
+// vectorOf is how a map acts on the first moments E s(x, 1) of a weighted law.
+type vectorOf struct{ *affineMap }
+
+func (m vectorOf) addTo(dst []float64, w float64, law []float64) {
+	out := mat.NewVecDense(m.n, dst)
+	var moved mat.VecDense
+	moved.MulVec(m.a, mat.NewVecDense(m.n, law))
+	out.AddScaledVec(out, w, &moved)
+}
+
+// fourth is how a map acts on fourth moments E(x, 1)⊗⁴, of n⁴ numbers, which hold
+// all lower ones.
+type fourth struct{ *affineMap }
+
+func (m fourth) addTo(dst []float64, w float64, law []float64) {
+	n := m.n
+	floats.AddScaled(dst, w, alongAll(m.a, law))
+	v := make([]float64, n*n) // E uuᵀ + ½Q, u the image without noise
+	quiet := affineMap{n: n, a: m.a, q: mat.NewDense(n, n, nil), half: m.half}
+	quiet.addTo(v, 1, lower(law, n))
+	q := m.q.RawMatrix().Data
+	floats.AddScaled(v, law[len(law)-1]/2, q)
+	at := 0
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				ij, ik, jk := i*n+j, i*n+k, j*n+k
+				for l := range n {
+					il, jl, kl := i*n+l, j*n+l, k*n+l
+					dst[at] += w * (v[ij]*q[kl] + q[ij]*v[kl] + v[ik]*q[jl] + q[ik]*v[jl] + v[il]*q[jk] + q[il]*v[jk])
+					at++
+				}
+			}
+		}
+	}
+}
+
+// lower returns the second moments that fourth ones hold.
+func lower(law []float64, n int) []float64 {
+	out := make([]float64, n*n)
+	for i := range out {
+		out[i] = law[(i+1)*n*n-1]
+	}
+	return out
+}
+
+// alongAll applies a matrix to each of the four indices of a tensor.
+func alongAll(a *mat.Dense, tensor []float64) []float64 {
+	n, _ := a.Dims()
+	for range 4 { // to the first index, which becomes the last
+		var out mat.Dense
+		out.Mul(mat.NewDense(n, len(tensor)/n, tensor).T(), a.T())
+		tensor = out.RawMatrix().Data
+	}
+	return tensor
+}
+
+// solveFourth sums B⊗⁴ᵏ r, as solve does for second moments.
+func (s *stein) solveFourth(r []float64) []float64 {
+	x := slices.Clone(r)
+	for _, b := range s.powers {
+		floats.Add(x, alongAll(b.a, x))
+	}
+	return x
+}
+
+const (
+	// mostFourth bounds the fourth moments that are worked out, times the kernels
+	// in a period over all orders: a few seconds.
+	mostFourth = 150_000
+	// mostAxes bounds the principal axes that are looked at.
+	mostAxes = 8
+)
+
+// axes are the directions in the frame of the target's principal axes, the
+// outermost ones if there are many.
+func (f *frame) axes() [][]float64 {
+	var precision mat.SymDense
+	precision.SymOuterK(1, f.white.T())
+	var eig mat.EigenSym
+	var vectors mat.Dense
+	if !eig.Factorize(&precision, true) {
+		return nil
+	}
+	eig.VectorsTo(&vectors)
+	var out [][]float64
+	for k := range f.d {
+		if k >= mostAxes/2 && k < f.d-mostAxes/2 {
+			continue
+		}
+		var along mat.VecDense
+		along.MulVec(f.colour.T(), vectors.ColView(k))
+		along.ScaleVec(1/mat.Norm(&along, 2), &along)
+		out = append(out, along.RawVector().Data)
+	}
+	return out
+}
+
+// worths judges averages over all outer steps of a Gaussian chain; nil if it
+// has no stationary law, or none that is known. A quick answer takes the chain
+// for a normal process.
+func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick bool) ([]worth, error) {
+	e, truth, inner := p.under(m)
+	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := e.stationary(cycle, truth)
+	if err := ctx.Err(); err != nil || s == nil || s.delta == nil {
+		return nil, err
+	}
+	d, n := p.engine.frame.d, e.n
+	law := floats.AddTo(make([]float64, len(truth)), truth, s.delta)
+	beyond := cycle.occupation(truth, s.delta)
+	means := e.meanMap(cycle)
+	var inverse mat.Dense
+	if err := inverse.Inverse(means.change()); err != nil {
+		return nil, nil
+	}
+	first := &sums{states: e.evolution(itself), weighted: e.evolution(func(m *affineMap) operator { return vectorOf{m} }), times: timesColumn}
+	first.weighted.size, first.weighted.mass = n, n-1
+	for i := range d {
+		first.forms = append(first.forms, unit(n, i))
+	}
+	spread, stationary, ok := first.covariances(cycle, law, func(y []float64) []float64 {
+		x := make([]float64, n)
+		mat.NewVecDense(n-1, x[:n-1]).MulVec(&inverse, mat.NewVecDense(n-1, y[:n-1]))
+		floats.Scale(-1, x)
+		return x
+	})
+	if !ok {
+		return nil, nil
+	}
+	mean := mat.NewVecDense(d, nil)
+	for i := range d {
+		mean.SetVec(i, beyond[i*n+n-1])
+	}
+	theta := worth{name: "theta", bias: mat.NewSymDense(d, nil), spread: spread, stationary: stationary}
+	theta.bias.SymOuterK(1, mean)
+	quick = quick || float64(n*n*n*n)*cycle.work() > mostFourth
+	squares, err := p.squares(ctx, cycle, e, law, beyond, theta, means, quick)
+	return []worth{theta, squares}, err
+}
+
+// work is how many kernels are applied to advance a law by a period.
+func (p *period) work() float64 {
+	k := p.batches()
+	switch p.visits.(type) {
+	case minibatch.Permutation:
+		return float64(p.runs) * float64(k) * math.Exp2(float64(k-1))
+	case minibatch.Palindrome:
+		return float64(p.runs) * 2 * math.E * math.Gamma(float64(k+1))
+	}
+	return float64(p.runs) * float64(len(p.words)*p.sweep)
+}
+
+// timesColumn is a law of moments times the observable of a unit vector; of −1,
+// times 1.
+func timesColumn(law []float64, observable int) []float64 {
+	n := rank(law)
+	if observable < 0 {
+		observable = n - 1
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = law[i*n+observable]
+	}
+	return out
+}
+
+func unit(n, i int) []float64 {
+	out := make([]float64, n)
+	out[i] = 1
+	return out
+}
+
+// squares judges the averages of squares along the principal axes.
+func (p *preparedGaussian) squares(ctx context.Context, cycle *period, e *moments, law, beyond []float64, theta worth, means *affineMap, quick bool) (worth, error) {
+	n, axes := e.n, p.engine.frame.axes()
+	w := worth{name: "theta^2", bias: mat.NewSymDense(len(axes), nil)}
+	var forms [][]float64
+	for k, a := range axes {
+		form := mat.NewDense(n, n, nil)
+		form.Slice(0, len(a), 0, len(a)).(*mat.Dense).Outer(1, mat.NewVecDense(len(a), a), mat.NewVecDense(len(a), a))
+		forms = append(forms, form.RawMatrix().Data)
+		bias := floats.Dot(forms[k], beyond)
+		w.bias.SetSym(k, k, bias*bias/2) // x² has the variance 2 under N(0, 1)
+	}
+	known := false
+	if !quick {
+		w.spread, w.stationary, known = e.fourthMoments(cycle, forms, means)
+	} else {
+		w.normal = true
+		var err error
+		if w.spread, w.stationary, known, err = p.asNormal(ctx, cycle, e, law, axes, theta); err != nil {
+			return w, err
+		}
+	}
+	if !known {
+		w.spread, w.stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
+		for k := range axes {
+			w.spread.SetSym(k, k, math.Inf(1))
+			w.stationary.SetSym(k, k, math.Inf(1))
+		}
+		return w, nil
+	}
+	w.spread.ScaleSym(0.5, onlyDiagonal(w.spread))
+	w.stationary.ScaleSym(0.5, onlyDiagonal(w.stationary))
+	return w, nil
+}
+
+// fourthMoments works out the covariances of quadratic forms; ok is false where
+// a chain has no fourth moments.
+func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineMap) (spread, stationary *mat.SymDense, ok bool) {
+	n := e.n
+	s := &sums{states: e.evolution(func(m *affineMap) operator { return fourth{m} }), weighted: e.evolution(itself), forms: forms}
+	s.states.size, s.states.mass = n*n*n*n, n*n*n*n-1
+	s.times = func(law []float64, k int) []float64 {
+		if k < 0 {
+			return lower(law, n)
+		}
+		out := mat.NewVecDense(n*n, nil)
+		out.MulVec(mat.NewDense(n*n, n*n, law), mat.NewVecDense(n*n, s.forms[k]))
+		return out.RawVector().Data
+	}
+	all, rest := newStein(means), make([]float64, s.states.size)
+	rest[s.states.mass] = 1
+	b := cycle.on(s.states).excess(rest)
+	law, left := cycle.on(s.states).solve(b, all.solveFourth, worthGoal)
+	floats.Add(law, rest)
+	if !(left <= 1e3*worthGoal*floats.Norm(law, 2)) || !finite(law) {
+		return nil, nil, false
+	}
+	// Beyond the limit of stability of fourth moments the equation has a solution
+	// that no law has.
+	var eig mat.EigenSym
+	if !eig.Factorize(mat.NewSymDense(n*n, slices.Clone(law)), false) {
+		return nil, nil, false
+	}
+	if values := eig.Values(nil); values[0] < -1e-6*values[n*n-1] {
+		return nil, nil, false
+	}
+	return s.covariances(cycle, law, all.solve)
+}
+
+// asNormal is what fourthMoments would find of a normal process with the mean
+// outer step's memory: 2ΣC(t)² + 4m²ΣC(t) over the lags t, C its autocovariances.
+func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *moments, law []float64, axes [][]float64, theta worth) (spread, stationary *mat.SymDense, ok bool, err error) {
+	drawn := minibatch.Method{Name: "replacement", Visits: minibatch.Independent{}, Cap: minibatch.Unlimited}
+	if len(e.kernels) == 1 {
+		drawn.Visits = minibatch.Single{}
+	}
+	steps, err := newPeriod(ctx, e.evolution(itself), drawn, cycle.inner)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	n := e.n
+	memory := newStein(e.meanMap(steps))
+	moment := mat.NewDense(n, n, cycle.occupation(make([]float64, n*n), law))
+	spread, stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
+	for k, a := range axes {
+		f := mat.NewVecDense(n, nil)
+		copy(f.RawVector().Data, a)
+		var now mat.VecDense
+		now.MulVec(moment, f)
+		m := now.AtVec(n - 1)
+		now.AddScaledVec(&now, -m, moment.ColView(n-1))
+		var outer mat.Dense
+		outer.Outer(1, &now, &now)
+		later := mat.NewDense(n, n, memory.solve(outer.RawMatrix().Data))
+		variance := mat.Dot(f, &now)
+		linear := mat.Inner(mat.NewVecDense(len(a), a), theta.spread, mat.NewVecDense(len(a), a))
+		spread.SetSym(k, k, 2*(2*mat.Inner(f, later, f)-variance*variance)+4*m*m*linear)
+		stationary.SetSym(k, k, 2*variance*variance+4*m*m*variance)
+	}
+	return spread, stationary, true, nil
+}
+
+// worths judges averages over all outer steps of a scalar chain, on the lowest
+// rung that the next one bears out.
+func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ bool) ([]worth, error) {
+	l := p.parts
+	if m.Whole() {
+		l = p.full
+	}
+	at, err := p.solve(ctx, m, true)
+	if err != nil || at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
+		return nil, err
+	}
+	var before []worth
+	for i := range l.engine.ladder {
+		now, err := l.worths(ctx, i, m, at)
+		if err != nil {
+			return nil, err
+		}
+		if agree(before, now) {
+			return now, nil
+		}
+		before = now
+	}
+	return nil, nil
+}
+
+// bornOut is how far, relatively, variances on two rungs may be apart.
+const bornOut = 1e-3
+
+func agree(a, b []worth) bool {
+	for i := range b {
+		if a == nil || !(math.Abs(a[i].spread.At(0, 0)-b[i].spread.At(0, 0)) <= bornOut*b[i].spread.At(0, 0)) {
+			return false
+		}
+	}
+	return b != nil
+}
+
+// worths judges averages on one rung; nil if there is no law there.
+func (l *ladder) worths(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
+	r := l.rung(i)
+	found, err := r.solve(ctx, m, l.in.Batches, false)
+	if err != nil || found.signed == nil {
+		return nil, err
+	}
+	cycle, err := newPeriod(ctx, r.evolution, m, l.in.Batches)
+	if err != nil {
+		return nil, err
+	}
+	law := slices.Clone(found.law)
+	law[0]++
+	var out []worth
+	for o, f := range scalarObservables {
+		if f.of == nil {
+			continue
+		}
+		by := l.engine.basis(i).multiplication(f)
+		s := &sums{states: r.evolution, weighted: r.evolution, forms: [][]float64{r.observed[o]}}
+		s.times = func(law []float64, k int) []float64 {
+			if k < 0 {
+				return law
+			}
+			product := make([]float64, len(law))
+			by.addTo(product, 1, law)
+			return product
+		}
+		spread, stationary, ok := s.covariances(cycle, law, r.precondition)
+		if !ok || !(spread.At(0, 0) > 0) {
+			return nil, nil
+		}
+		sd := l.engine.deviations[o]
+		w := worth{name: f.name, spread: spread, stationary: stationary, bias: mat.NewSymDense(1, []float64{at.observed[o].relative * at.observed[o].relative})}
+		spread.ScaleSym(1/(sd*sd), spread)
+		stationary.ScaleSym(1/(sd*sd), stationary)
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// multiplication is the matrix ⟨φ_a f φ_b⟩ by which a law is multiplied by a
+// function of θ.
+func (b *basis) multiplication(f scalarObservable) galerkin {
+	size := b.widths[0]
+	values, weighted := mat.NewDense(len(b.theta.nodes), size, nil), b.theta.weighted(size)
+	for i, x := range b.theta.nodes {
+		b.theta.values(values.RawRowView(i), x)
+		floats.Scale(f.of(x), values.RawRowView(i))
+	}
+	var product mat.Dense
+	product.Mul(weighted.T(), values)
+	out := mat.NewDense(len(b.pairs), len(b.pairs), nil)
+	for i, p := range b.pairs {
+		for j, q := range b.pairs {
+			if p[1] == q[1] {
+				out.Set(i, j, product.At(p[0], q[0]))
+			}
+		}
+	}
+	return galerkin{out}
+}
+
+// ProductGradients is what a Hessian-vector product costs, in gradients
+// (Pearlmutter 1994: about two).
+const ProductGradients = 2
+
+// cost is how many gradients of a batch an outer step takes, all data counting
+// K.
+func (o *Options) cost(m integrators.Method, s minibatch.Method) float64 {
+	by, k := estimation{o.Estimator}, o.Problem.Batches()
+	kernel := float64(max(1, m.Claims.Gradients) + ProductGradients*m.Claims.HessianVectors)
+	kernels := float64(o.Inner)
+	switch {
+	case s.Whole():
+		kernel *= float64(k)
+	case !by.plain():
+		if by.method.Extra != nil {
+			kernel += by.method.Extra(k)
+		}
+		kernels *= float64(by.period(k))
+	}
+	return kernel * kernels
+}
