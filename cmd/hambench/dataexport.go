@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -31,17 +28,15 @@ the predictive values are then judged by hambench judge.`,
 	}
 	fs := c.Flags()
 	registerData(fs, &f.data)
-	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set")
-	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
-	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	f.registerPosterior(fs)
 	fs.StringVar(&f.to, "to", "", "`DIR` folder that the files are written to")
 	return c
 }
 
 // exportFlags are the command's flags.
 type exportFlags struct {
-	data, dataset, model, to string
-	split                    int
+	posterior
+	data, to string
 }
 
 // exportedProblem is problem.json.
@@ -79,29 +74,24 @@ func (f *exportFlags) run(c *cobra.Command, _ []string) error {
 		return err
 	}
 	defer keys.Source.Close()
-	d, err := keys.Source.Datasets().Lookup(f.dataset)
+	target, err := f.target(ctx, keys.Source, models.Options{Precision: "float64"})
 	if err != nil {
 		return err
 	}
-	name := cmp.Or(f.model, d.Model)
-	target, err := keys.Source.Target(ctx, d.Name, f.split, name, models.Options{Precision: "float64"})
-	if err != nil {
-		return fetchHint(err, d.Name)
-	}
-	s, err := keys.Source.Split(ctx, d.Name, f.split)
+	s, err := keys.Source.Split(ctx, f.dataset, f.split)
 	if err != nil {
 		return err
 	}
 	described, ok := target.(models.Described)
 	if !ok {
-		return usage.Errorf("model %q does not say its formula: it cannot be exported", name)
+		return usage.Errorf("model %q does not say its formula: it cannot be exported", f.model)
 	}
 	theta := make([]float64, target.Dim())
 	for i := range theta {
 		theta[i] = math.Sin(float64(i + 1))
 	}
 	problem, err := json.MarshalIndent(exportedProblem{
-		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(), Model: name, Dim: target.Dim(),
+		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(), Model: f.model, Dim: target.Dim(),
 		Train: s.TrainRows(), Test: s.TestRows(), Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
 		Formula: described.Formula(), Example: example{"theta[i] = sin(i + 1), i from 0", -target.Potential(theta)},
 	}, "", "  ")
@@ -125,31 +115,24 @@ func (f *exportFlags) run(c *cobra.Command, _ []string) error {
 // rowsCSV writes rows with all their digits; test rows may have no target.
 func rowsCSV(s *datasets.Split, x, y []float64, labels []int) []byte {
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	var header []string
 	for i := range s.Features {
-		header = append(header, fmt.Sprintf("x%d", i))
+		fmt.Fprintf(&b, "x%d,", i)
 	}
+	b.WriteString("y\n")
 	rows := max(len(y), len(labels))
 	if s.Features > 0 {
 		rows = len(x) / s.Features
 	}
-	w.Write(append(header, "y")) // a buffer takes everything
 	for r := range rows {
-		var row []string
 		for _, v := range x[r*s.Features : (r+1)*s.Features] {
-			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+			fmt.Fprint(&b, v, ",")
 		}
-		switch {
-		case r < len(y):
-			row = append(row, strconv.FormatFloat(y[r], 'g', -1, 64))
-		case r < len(labels):
-			row = append(row, strconv.Itoa(labels[r]))
-		default:
-			row = append(row, "")
+		if r < len(y) {
+			fmt.Fprint(&b, y[r])
+		} else if r < len(labels) {
+			fmt.Fprint(&b, labels[r])
 		}
-		w.Write(row)
+		b.WriteByte('\n')
 	}
-	w.Flush()
 	return b.Bytes()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -36,9 +35,7 @@ independent ones as their effective sample size would be, once in a hundred time
 	}
 	fs := c.Flags()
 	f.register(fs, storeFlags+" "+chainFlags)
-	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set")
-	fs.StringVar(&f.model, "model", "", "`NAME` model; the data set's own if empty")
-	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	f.registerPosterior(fs)
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
@@ -46,9 +43,8 @@ independent ones as their effective sample size would be, once in a hundred time
 // judgeFlags are the command's flags.
 type judgeFlags struct {
 	selection
-	dataset, model string
-	split          int
-	json           bool
+	posterior
+	json bool
 }
 
 // errRejected says that draws are not those of the posterior.
@@ -64,14 +60,9 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 		return err
 	}
 	defer keys.Source.Close()
-	d, err := keys.Source.Datasets().Lookup(f.dataset)
+	target, err := f.target(ctx, keys.Source, models.Options{})
 	if err != nil {
 		return err
-	}
-	d.Model = cmp.Or(f.model, d.Model)
-	target, err := keys.Source.Target(ctx, d.Name, f.split, d.Model, models.Options{})
-	if err != nil {
-		return fetchHint(err, d.Name)
 	}
 	var chains [][][]float64
 	for _, file := range files {
@@ -83,9 +74,9 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	}
 	var truth oracle.Truth
 	if _, exact := target.(models.Analytic); exact {
-		truth, err = oracle.NewAnalytic(d.Model, target, len(chains[0]))
+		truth, err = oracle.NewAnalytic(f.model, target, len(chains[0]))
 	} else {
-		truth, _, err = f.reference(ctx, keys, d.Name, f.split, d.Model, stderr)
+		truth, _, err = f.reference(ctx, keys, f.posterior, stderr)
 	}
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"no workers", []string{"reproduce", "--workers", "0", "--out", dir}, "--workers 0: want at least 1"},
 		{"a shard out of range", []string{"reproduce", "--shard", "3/3", "--out", dir}, "3/3"},
 		{"an oracle of a data set that needs none", []string{"oracle", "--dataset", "toy", "--out", dir}, "needs no reference"},
-		{"an oracle of nothing", []string{"oracle", "--out", dir}, "unknown data set"},
+		{"an oracle of nothing", []string{"oracle", "--out", dir}, "neither --model nor --dataset"},
 		{"nothing to merge", []string{"store", "merge", "--out", dir}, "0 arguments given: want DIR …"},
 		{"unknown list", []string{"list", "figures"}, `unknown list "figures"`},
 		{"a problem that is not there", []string{"certify", "--problem", filepath.Join(dir, "none.json")}, "none.json"},

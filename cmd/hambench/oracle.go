@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -21,8 +22,7 @@ import (
 
 func oracleCommand() *cobra.Command {
 	var f selection
-	var dataset, model string
-	var split int
+	var on posterior
 	c := &cobra.Command{
 		Use:   "oracle",
 		Short: "Runs the reference chains of a data set, or shows what is known of them.",
@@ -38,30 +38,66 @@ shown and not run again.`,
 			if err != nil {
 				return err
 			}
-			ref, machine, err := f.reference(c.Context(), keys, dataset, split, model, c.ErrOrStderr())
+			ref, machine, err := f.reference(c.Context(), keys, on, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			return printReference(c.OutOrStdout(), ref, machine)
 		},
 	}
-	fs := c.Flags()
-	f.register(fs, storeFlags+" "+chainFlags)
-	fs.StringVar(&dataset, "dataset", "", "`NAME` data set")
-	fs.StringVar(&model, "model", "", "`NAME` model; the data set's own if empty")
-	fs.IntVar(&split, "split", 0, "`I` split, from 0")
+	f.register(c.Flags(), storeFlags+" "+chainFlags)
+	on.registerPosterior(c.Flags())
 	return c
 }
 
-// reference takes the reference of a data set from the store, or makes it there.
-func (f *selection) reference(ctx context.Context, keys *bench.Keys, dataset string, split int, model string, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
-	spec, err := f.referenceOf(keys.Source, dataset, split, model)
+// posterior is what flags name by a data set's split and a model of it.
+type posterior struct {
+	dataset, model string
+	split          int
+}
+
+func (p *posterior) registerPosterior(fs *pflag.FlagSet) {
+	fs.StringVar(&p.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
+	fs.StringVar(&p.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
+	fs.IntVar(&p.split, "split", 0, "`I` split, from 0")
+}
+
+// complete has the data set and the model stand for each other where one is
+// missing.
+func (p *posterior) complete(source *models.Source) error {
+	if p.model == "" && p.dataset == "" {
+		return usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
+	}
+	if p.dataset == "" {
+		m, err := source.Models().Lookup(p.model)
+		if err != nil {
+			return err
+		}
+		p.dataset = m.Dataset
+	}
+	d, err := source.Datasets().Lookup(p.dataset)
+	p.model = cmp.Or(p.model, d.Model)
+	return err
+}
+
+// target completes the names and loads the posterior.
+func (p *posterior) target(ctx context.Context, source *models.Source, o models.Options) (models.Target, error) {
+	if err := p.complete(source); err != nil {
+		return nil, err
+	}
+	t, err := source.Target(ctx, p.dataset, p.split, p.model, o)
+	return t, fetchHint(err, p.dataset)
+}
+
+// reference takes the reference of a posterior from the store, or makes it there.
+func (f *selection) reference(ctx context.Context, keys *bench.Keys, on posterior, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
+	spec, err := f.referenceOf(keys.Source, on)
 	if err != nil {
 		return nil, store.Machine{}, err
 	}
 	plan, err := keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
 	if err != nil {
-		return nil, store.Machine{}, fetchHint(err, dataset)
+		return nil, store.Machine{}, fetchHint(err, spec.Dataset)
 	}
 	s, err := openStore(f.out, stderr)
 	if err != nil {
@@ -88,28 +124,31 @@ func fetchHint(err error, dataset string) error {
 	return err
 }
 
-// referenceOf is the reference that the profile's studies use for a data set with
-// a model, "" for its own; one whose posterior is known needs none.
-func (f *selection) referenceOf(source *models.Source, dataset string, split int, model string) (oracle.Spec, error) {
-	d, err := source.Datasets().Lookup(dataset)
+// referenceOf is the reference that the profile's studies use for a posterior;
+// one that is known needs none.
+func (f *selection) referenceOf(source *models.Source, on posterior) (oracle.Spec, error) {
+	if err := on.complete(source); err != nil {
+		return oracle.Spec{}, err
+	}
+	d, err := source.Datasets().Lookup(on.dataset)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	m, err := source.Models().For(cmp.Or(model, d.Model), d.Name, d.Shape)
+	m, err := source.Models().For(on.model, d.Name, d.Shape)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
 	if m.Exact {
-		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of model %q is known", dataset, m.Name)
+		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of model %q is known", d.Name, m.Name)
 	}
 	p, err := f.lookupProfile()
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	if split < 0 {
-		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", split)
+	if on.split < 0 {
+		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", on.split)
 	}
-	s := oracle.NewSpec(dataset, split, m.Name)
+	s := oracle.NewSpec(d.Name, on.split, m.Name)
 	s.Precision = cmp.Or(p.Precision, s.Precision)
 	return s, nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"hambench/bench"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/draws"
 	"hambench/models"
 	"hambench/oracle"
@@ -40,9 +39,7 @@ chain that diverges ends the run with exit code 1.`,
 		RunE:    f.run,
 	}
 	fs := c.Flags()
-	fs.StringVar(&f.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
-	fs.StringVar(&f.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
-	fs.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	f.registerPosterior(fs)
 	fs.StringVar(&f.Integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
 	fs.StringVar(&f.Estimator, "estimator", "plain", "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
 	fs.StringVar(&f.Scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
@@ -67,14 +64,14 @@ chain that diverges ends the run with exit code 1.`,
 
 // sampleFlags describe one chain.
 type sampleFlags struct {
-	chain.Spec                              // Batches is --K; 0 if it is not given
-	model, dataset, format, precision, data string
-	split, batch, samples, thin, burn       int
-	chains                                  int
-	to                                      string
-	predictions, stepGiven                  bool
-	source                                  *models.Source
-	timeout                                 time.Duration
+	chain.Spec // Batches is --K; 0 if it is not given
+	posterior
+	format, precision, data, to string
+	batch, samples, thin, burn  int
+	chains                      int
+	predictions, stepGiven      bool
+	source                      *models.Source
+	timeout                     time.Duration
 }
 
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
@@ -83,14 +80,17 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	resolver, err := datasets.NewResolver(f.data)
+	keys, err := newKeys(f.data, nil)
 	if err != nil {
 		return err
 	}
-	f.source = models.NewSource(nil, resolver)
+	f.source = keys.Source
 	f.source.Processes.Timeout = f.timeout
 	defer f.source.Close()
-	target, err := f.target(ctx)
+	load := func(ctx context.Context) (models.Target, error) {
+		return f.target(ctx, f.source, models.Options{Precision: f.precision})
+	}
+	target, err := load(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if f.Batches, err = f.batches(target); err != nil {
 		return err
 	}
-	chains := draws.Chains{Target: f.target, Spec: f.Spec, Plan: plan}
+	chains := draws.Chains{Target: load, Spec: f.Spec, Plan: plan}
 	chains.Note = func(note string) { fmt.Fprintln(stderr, "hambench: "+note) }
 	if f.chains > 1 {
 		start, last := time.Now(), time.Now()
@@ -212,30 +212,6 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--predictions: --format %s holds them beside the parameters", f.format)
 	}
 	return nil
-}
-
-// target finds the model and the data; each stands for the other where one
-// is missing.
-func (f *sampleFlags) target(ctx context.Context) (models.Target, error) {
-	if f.model == "" && f.dataset == "" {
-		return nil, usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
-	}
-	if f.dataset == "" {
-		m, err := models.Builtin().Lookup(f.model)
-		if err != nil {
-			return nil, err
-		}
-		f.dataset = m.Dataset
-	}
-	if f.model == "" {
-		d, err := datasets.Builtin().Lookup(f.dataset)
-		if err != nil {
-			return nil, err
-		}
-		f.model = d.Model
-	}
-	t, err := f.source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: f.precision})
-	return t, fetchHint(err, f.dataset)
 }
 
 // batches is the number of batches, K.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 		return err
 	}
 	if r.dryRun {
-		return r.printCommands()
+		return r.printCommands(ctx)
 	}
 	if r.noFollow {
 		return r.submit(ctx)
@@ -213,31 +214,27 @@ func absolute(path string) string {
 	return path
 }
 
-// printCommands prints what would be submitted.
-func (r *clusterRun) printCommands() error {
-	p, err := r.look()
-	if err != nil {
+// printer is a scheduler that has nothing and prints what would be submitted.
+type printer struct{ io.Writer }
+
+func (p printer) Submit(_ context.Context, script string, tasks []int, after []string) (string, error) {
+	stage := strings.TrimSuffix(filepath.Base(script), ".sh")
+	_, err := fmt.Fprintf(p, "%s=$(sbatch %s)\n", stage, strings.Join(slurm.SubmitArgs(slurm.Quote(script), tasks, after), " "))
+	return "$" + stage, err
+}
+
+func (printer) Queue(context.Context, []string) ([]slurm.Queued, error) { return nil, nil }
+
+// printCommands prints how to submit what is missing.
+func (r *clusterRun) printCommands(ctx context.Context) error {
+	f := r.follower()
+	f.Scheduler, f.Log = printer{r.stdout}, io.Discard
+	if _, err := f.Submit(ctx); err != nil {
 		return err
 	}
-	var after []string
-	for i, s := range r.run.Stages {
-		var tasks []int
-		if s.Tasks > 0 {
-			for t, missing := range p.Stages[i] {
-				if missing.All > 0 {
-					tasks = append(tasks, t)
-				}
-			}
-			if tasks == nil {
-				continue
-			}
-		}
-		line := strings.Join(slurm.SubmitArgs(slurm.Quote(r.run.ScriptPath(s)), tasks, after), " ")
-		fmt.Fprintf(r.stdout, "%s=$(sbatch %s)\n", s.Name, line)
-		after = append(after, "$"+s.Name)
-	}
+	p, err := r.look()
 	fmt.Fprintf(r.stdout, "# %s; nothing was submitted\n", p.Text)
-	return nil
+	return err
 }
 
 // look reads from the store what is missing.
