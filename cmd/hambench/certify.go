@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,53 +132,25 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	return nil
 }
 
-// certifyAll certifies the problems, each with the integrators that fit, and leaves at once when ctx ends, whatever
-// is being computed. What takes long says how far it is.
+// certifyAll certifies the problems, each with the integrators that fit. What
+// takes long says how far it is.
 func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Problem, fit [][]integrators.Method, options certify.Options) ([]certify.Row, error) {
-	type outcome struct {
-		rows []certify.Row
-		err  error
-	}
-	var share atomic.Uint64 // of all that is done, in float64's bits
-	finished := make(chan outcome, 1)
-	go func() {
-		var all outcome
-		for i, p := range problems {
-			here := options
-			here.Problem = p
-			here.Progress = func(done float64) {
-				share.Store(math.Float64bits((float64(i) + done) / float64(len(problems))))
-			}
-			if here.Integrators = fit[i]; len(fit[i]) == 0 && len(options.Integrators) > 0 {
-				continue
-			}
-			r, err := certify.Run(ctx, here)
-			if err != nil {
-				all.err = fmt.Errorf("certify: %w", err)
-				break
-			}
-			all.rows = append(all.rows, r...)
+	var rows []certify.Row
+	told := progress(stderr, "certify")
+	for i, p := range problems {
+		here := options
+		here.Problem = p
+		here.Progress = func(done float64) { told((float64(i) + done) / float64(len(problems))) }
+		if here.Integrators = fit[i]; len(fit[i]) == 0 && len(options.Integrators) > 0 {
+			continue
 		}
-		finished <- all
-	}()
-	start := time.Now()
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case all := <-finished:
-			return all.rows, all.err
-		case <-ctx.Done():
-			select { // bad input is told from an interruption
-			case all := <-finished:
-				return all.rows, all.err
-			case <-time.After(grace):
-				return nil, fmt.Errorf("certify: %w", ctx.Err())
-			}
-		case <-tick.C:
-			fmt.Fprintln(stderr, progressLine("certify", math.Float64frombits(share.Load()), time.Since(start)))
+		r, err := certify.Run(ctx, here)
+		if err != nil {
+			return nil, fmt.Errorf("certify: %w", err)
 		}
+		rows = append(rows, r...)
 	}
+	return rows, nil
 }
 
 // leftOut returns the integrators for each problem, and says which are left out:
@@ -226,11 +196,19 @@ func (f *certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, p
 	return rows, nil
 }
 
-// grace is how long an interrupted computation may take to end by itself.
-const grace = 300 * time.Millisecond
-
 // progressEvery is how often a long run says how far it is.
 const progressEvery = 5 * time.Second
+
+// progress returns what says on a writer, every now and then, which share is done.
+func progress(w io.Writer, command string) func(share float64) {
+	start, last := time.Now(), time.Now()
+	return func(share float64) {
+		if time.Since(last) >= progressEvery {
+			last = time.Now()
+			fmt.Fprintln(w, progressLine(command, share, time.Since(start)))
+		}
+	}
+}
 
 func progressLine(what string, share float64, elapsed time.Duration) string {
 	line := fmt.Sprintf("%s: %.0f %%, %s elapsed", what, 100*share, elapsed.Round(time.Second))

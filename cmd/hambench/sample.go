@@ -107,13 +107,8 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	chains := draws.Chains{Target: load, Spec: f.Spec, Plan: plan}
 	chains.Note = func(note string) { fmt.Fprintln(stderr, "hambench: "+note) }
 	if f.chains > 1 {
-		start, last := time.Now(), time.Now()
-		chains.Progress = func(done, total int) {
-			if time.Since(last) >= progressEvery {
-				last = time.Now()
-				fmt.Fprintln(stderr, progressLine("sample", float64(done)/float64(total), time.Since(start)))
-			}
-		}
+		told := progress(stderr, "sample")
+		chains.Progress = func(done, total int) { told(float64(done) / float64(total)) }
 	}
 	w, err := f.writer(ctx, stdout, target, chains)
 	if err != nil {
