@@ -55,6 +55,7 @@ chain that diverges ends the run with exit code 1.`,
 	oneOf(fs, &f.precision, "precision", "precision of network gradients", bench.Precisions...)
 	oneOf(fs, &f.format, "format", "format: stan and zarr go to the folder --to, the others to standard output", draws.Names()...)
 	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …; their lines say which; 0 is one whose lines do not")
+	fs.BoolVar(&f.coupled, "coupled", false, "write the differences of the draws of two chains, at --h and at half of it, that share their noise; their means estimate the bias")
 	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format stan and zarr")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	registerData(fs, &f.data)
@@ -70,6 +71,7 @@ type sampleFlags struct {
 	batch, samples, thin, burn  int
 	chains                      int
 	predictions, stepGiven      bool
+	coupled                     bool
 	source                      *models.Source
 	timeout                     time.Duration
 }
@@ -77,7 +79,7 @@ type sampleFlags struct {
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
 	f.stepGiven = c.Flags().Changed("h")
-	if err := f.check(); err != nil {
+	if err := cmp.Or(f.check(), f.checkCoupled()); err != nil {
 		return err
 	}
 	keys, err := newKeys(f.data, nil)
@@ -113,6 +115,9 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	w, err := f.writer(ctx, stdout, target, chains)
 	if err != nil {
 		return err
+	}
+	if f.coupled {
+		return f.runCoupled(ctx, stderr, target, chains, w)
 	}
 	written, n, err := chains.Run(ctx, w)
 	err = w.Close(err)

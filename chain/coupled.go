@@ -1,0 +1,226 @@
+package chain
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/noise"
+	"hambench/usage"
+)
+
+// Coupled is two chains of one spec, at its step h and at h/2, that share their
+// noise: what a sample of one differs by from that of the other has the mean of
+// their biases' difference, and a variance that falls with h. Where the bias is
+// of order p, it is 1 − 2^{−p} of that at h. That needs no truth to compare with.
+//
+// Each chain has the law that it would have alone: a normal of the coarse chain
+// is a combination of those that the fine one draws in the same time, of
+// variance 1 and independent of the coarse chain's others. The combinations are
+// those that bring r, then θ, then where the gradient is taken, to the same
+// place in one step as in two without a force, as near as can be: for exact
+// friction over h they are e^{−Ch/2} and 1, over their length. Batches are drawn
+// by each chain for itself.
+type Coupled struct {
+	Coarse, Fine *Sampler
+	key          uint64
+}
+
+// Couple makes coupled chains on two copies of a target, which they take over. It
+// refuses, by name, integrators whose noise or step depends on more than a step:
+// those that adapt, that are not linear without a force, and that need an
+// affine one.
+func (r Registry) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
+	method, err := r.Integrator(s.Integrator)
+	if err != nil {
+		return nil, err
+	}
+	half := s
+	half.Params.Step /= 2
+	weights, err := combinations(method, s.Params, half.Params)
+	if err != nil {
+		return nil, err
+	}
+	shared := &sharedNoise{weights: weights, source: noise.New(s.Key, noise.StreamNoise)}
+	for range 2 * len(weights) {
+		shared.drawn = append(shared.drawn, make([]float64, fine.Dim()))
+	}
+	shared.sum = make([]float64, fine.Dim())
+	s.Noise, half.Noise = &coarseNoise{shared, 0}, &fineNoise{shared, 0}
+	c := &Coupled{key: s.Key}
+	if c.Coarse, err = r.New(coarse, s); err != nil {
+		return nil, err
+	}
+	c.Fine, err = r.New(fine, half)
+	return c, err
+}
+
+// Run starts both chains at theta and calls observe with both states after each
+// sample's time. The plan is in outer steps of the coarse chain.
+func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func(sample int, coarse, fine *integrators.State) error) error {
+	coarse, fine := c.Coarse.Start(c.key, theta), c.Fine.Start(c.key, theta)
+	advance := func(steps int) error {
+		for range steps {
+			if err := c.Fine.Advance(ctx, fine, 2); err != nil {
+				return err
+			}
+			if err := c.Coarse.Advance(ctx, coarse, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := advance(p.BurnIn); err != nil {
+		return err
+	}
+	for i := range p.Samples {
+		if err := advance(p.Thin); err != nil {
+			return err
+		}
+		if err := observe(i, coarse, fine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedNoise holds the normals of two outer steps of the fine chain.
+type sharedNoise struct {
+	source  integrators.Noise
+	drawn   [][]float64
+	weights [][]float64 // of them in each normal of the coarse chain
+	sum     []float64
+}
+
+// fineNoise draws normals and keeps them; coarseNoise combines what is kept.
+type (
+	fineNoise struct {
+		*sharedNoise
+		next int
+	}
+	coarseNoise struct {
+		*sharedNoise
+		next int
+	}
+)
+
+func (n *fineNoise) vector() []float64 {
+	x := n.drawn[n.next]
+	n.next = (n.next + 1) % len(n.drawn)
+	n.source.Normal(x)
+	return x
+}
+
+// Normal fills dst with the next vector.
+func (n *fineNoise) Normal(dst []float64) { copy(dst, n.vector()) }
+
+// Update carries out u with the next vector.
+func (n *fineNoise) Update(u *integrators.Update) { u.Apply(n.vector()) }
+
+func (n *coarseNoise) vector() []float64 {
+	clear(n.sum)
+	for j, w := range n.weights[n.next] {
+		floats.AddScaled(n.sum, w, n.drawn[j])
+	}
+	n.next = (n.next + 1) % len(n.weights)
+	return n.sum
+}
+
+// Normal fills dst with the next vector.
+func (n *coarseNoise) Normal(dst []float64) { copy(dst, n.vector()) }
+
+// Update carries out u with the next vector.
+func (n *coarseNoise) Update(u *integrators.Update) { u.Apply(n.vector()) }
+
+// importance weighs what two outer steps of h/2 and one of h should have in
+// common against what comes before it.
+const importance = 1e-6
+
+// combinations returns, for each normal of an outer step, the weights of those of
+// two half as long. Of the n × 2n matrices with orthonormal rows it is the one
+// next to turning the two steps' noise into that of the one (the orthogonal
+// Procrustes problem), where r counts most, θ next, and the mean position of the
+// gradients last.
+func combinations(m integrators.Method, whole, half integrators.Params) ([][]float64, error) {
+	in, err := m.New(1, whole)
+	if err != nil {
+		return nil, err
+	}
+	_, adapts := in.Kernel.(integrators.Adapter)
+	switch {
+	case adapts || m.Nonlinear || m.Claims.Affine:
+		return nil, usage.Errorf("integrator %q adapts, is not linear without a force, or needs an affine one: want one whose noise of two half steps combines to that of a step", m.Name)
+	case whole.InvMass != nil:
+		return nil, usage.Errorf("integrator %q with a mass: want none for coupled chains", m.Name)
+	}
+	fine, err := m.New(1, half)
+	if err != nil {
+		return nil, err
+	}
+	one, two := m.Claims.Normals, 2*m.Claims.Normals
+	sum, weight := mat.NewDense(one, two, nil), 1.0
+	after := noiseEffects(fine, 2, two)
+	for i, row := range noiseEffects(in, 1, one) {
+		if size := mat.Norm(row, 2) * mat.Norm(after[i], 2); size > 0 {
+			sum.RankOne(sum, weight/size, row, after[i])
+			weight *= importance
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(sum, mat.SVDThin) {
+		panic("chain: singular values of a step's noise did not converge")
+	}
+	var u, v mat.Dense
+	svd.UTo(&u)
+	svd.VTo(&v)
+	sum.Mul(&u, v.T())
+	weights := make([][]float64, one)
+	for i := range weights {
+		weights[i] = mat.Row(nil, i, sum)
+	}
+	return weights, nil
+}
+
+// noiseEffects are r, θ and the mean position of the gradients after outer steps
+// from 0 without a force, each by the normals of the steps.
+func noiseEffects(in *integrators.Integrator, steps, normals int) [3]*mat.VecDense {
+	var out [3]*mat.VecDense
+	for i := range out {
+		out[i] = mat.NewVecDense(normals, nil)
+	}
+	for j := range normals {
+		z, f, n := in.NewState(), &still{}, &unit{at: j}
+		for range steps {
+			in.OuterStep(z, func() integrators.Force { return f }, n)
+		}
+		out[0].SetVec(j, z.R[0])
+		out[1].SetVec(j, z.Theta[0])
+		out[2].SetVec(j, f.sum)
+	}
+	return out
+}
+
+// still is no force; it adds up the positions where it is asked for one.
+type still struct{ sum float64 }
+
+func (f *still) Gradient(g, theta []float64) { f.sum, g[0] = f.sum+theta[0], 0 }
+
+func (f *still) HessianVector(hv, _, _ []float64) { hv[0] = 0 }
+
+// unit is noise of which one number is 1 and all others are 0.
+type unit struct{ at, next int }
+
+func (n *unit) number() float64 {
+	n.next++
+	if n.next == n.at+1 {
+		return 1
+	}
+	return 0
+}
+
+func (n *unit) Normal(dst []float64) { dst[0] = n.number() }
+
+func (n *unit) Update(u *integrators.Update) { u.Apply([]float64{n.number()}) }

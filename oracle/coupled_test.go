@@ -1,0 +1,32 @@
+package oracle
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Differences of known means and deviations, which remember one another: the bias
+// is the root mean square of the means, and chance that of the standard errors,
+// of which a mean is seldom more than 4 away.
+func TestCoupledBias(t *testing.T) {
+	const samples, values, sd, memory = 4000, 20, 0.5, 0.6
+	for _, mean := range []float64{0, 0.3} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		differences, x := make([][]float64, samples), make([]float64, values)
+		for i := range differences {
+			for v := range x {
+				x[v] = memory*x[v] + math.Sqrt(1-memory*memory)*sd*rng.NormFloat64()
+				differences[i] = append(differences[i], x[v]+mean*math.Copysign(1, float64(v%2)-0.5))
+			}
+		}
+		bias, chance := CoupledBias(differences)
+		want := sd / math.Sqrt(samples) * math.Sqrt((1+memory)/(1-memory))
+		if math.Abs(bias-mean) > 2*want || math.Abs(chance/want-1) > 0.2 {
+			t.Errorf("bias %v, by chance %v: want %v, and %v", bias, chance, mean, want)
+		}
+	}
+	if bias, chance := CoupledBias([][]float64{{1, 1}, {1, 1}, {1, 1}, {1, 1}}); bias != 1 || chance != 0 {
+		t.Errorf("of equal differences: %v, %v, want 1, 0", bias, chance)
+	}
+}
