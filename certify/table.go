@@ -27,14 +27,11 @@ func WriteTable(w io.Writer, rows []Row) error {
 	if err := table.Write(w, header, lines, 0, 0, 0, 0, 2, 3, 0, 1, 0, 0); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, legend)
-	return err
+	return table.Note(w,
+		"order: the lowest power of the step that is certain to be in the error; claim: a lower bound on it.",
+		"confirmed: the order is at least the claim; exact: no error, where one of order 4 would be seen;",
+		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
 }
-
-const legend = `order: the lowest power of the step that is certain to be in the error; claim: a lower bound on it.
-confirmed: the order is at least the claim; exact: no error, where one of order 4 would be seen;
-refuted: a lower power is certain; inconclusive: the errors decide nothing.
-`
 
 // finest is the relative error at the smallest step, or what stands in its
 // place.

@@ -109,3 +109,16 @@ func TestWrapAndSubscripts(t *testing.T) {
 		t.Error("a subscript is as wide as a letter of full size")
 	}
 }
+
+// A mark of a lost point stands at its place, beside it only where others are lost
+// there, too.
+func TestLostPointsStandAtTheirPlace(t *testing.T) {
+	k := canvas{lanes: []string{"b", "a", "c"}, Panel: &Panel{Series: []Series{
+		{Name: "a", X: []float64{1, 2}, Lost: []float64{0.5, 1}}, {Name: "b", X: []float64{2}, Lost: []float64{1}}, {Name: "c", X: []float64{1, 2}},
+	}}}
+	for x, want := range map[float64]string{1: "a", 2: "b a", 3: ""} {
+		if got := strings.Join(k.lostAt(x), " "); got != want {
+			t.Errorf("at %v: %q is lost, want %q", x, got, want)
+		}
+	}
+}

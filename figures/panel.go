@@ -159,9 +159,9 @@ func (k canvas) line(c *draw.Canvas, s Series, place func(from, to int) []vg.Poi
 	}
 }
 
-// lost marks lost points on the strip. Lines stand side by side.
+// lost marks lost points on the strip. Marks of several lines at one place stand
+// side by side around it.
 func (k canvas) lost(c *draw.Canvas, s Series, x func(float64) vg.Length) {
-	lane := slices.Index(k.lanes, s.Name)
 	room := vg.Length(24)
 	for i := 1; i < len(s.X); i++ {
 		room = min(room, x(s.X[i])-x(s.X[i-1]))
@@ -169,10 +169,21 @@ func (k canvas) lost(c *draw.Canvas, s Series, x func(float64) vg.Length) {
 	pitch := min(room*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
 	for i, share := range s.Lost {
 		if share > 0 {
-			beside := pitch * (vg.Length(lane) - vg.Length(len(k.lanes)-1)/2)
+			there := k.lostAt(s.X[i])
+			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
 			drawLost(c, s.Style.Color, vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}, share)
 		}
 	}
+}
+
+// lostAt are the lines that are lost at a place, in the order of the legend.
+func (k canvas) lostAt(x float64) []string {
+	return slices.DeleteFunc(slices.Clone(k.lanes), func(name string) bool {
+		return !slices.ContainsFunc(k.Series, func(s Series) bool {
+			i := slices.Index(s.X, x)
+			return s.Name == name && i >= 0 && s.Lost != nil && s.Lost[i] > 0
+		})
+	})
 }
 
 // drawLost draws a cross for "all" and a ring for "some". A ring does not look

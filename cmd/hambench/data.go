@@ -78,7 +78,7 @@ func listFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	for _, s := range files {
 		rows = append(rows, []string{s.Dataset, s.File.Path, state(s), s.Path, s.File.URLs[0]})
 	}
-	return table.Write(c.OutOrStdout(), []string{"data set", "file", "state", "found at", "address"}, rows)
+	return table.Write(c.OutOrStdout(), []string{"data set", "file", "state", "found at", "address"}, rows, 0, 0, 0, 1, 2)
 }
 
 func verifyFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {

@@ -254,8 +254,7 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
 	}
-	fmt.Fprintln(r.stdout, "What two studies share is counted in the first. Chains that diverge end early and make it shorter.")
-	return nil
+	return table.Note(r.stdout, "What two studies share is counted in the first. Chains that diverge end early and make it shorter.")
 }
 
 func (r *reproduction) estimateRow(e sweep.Estimate) []string {

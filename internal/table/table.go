@@ -30,29 +30,42 @@ func Width() int {
 // them; minor is as in Fit, and a line says what is left out. Headers keep their
 // case.
 func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
-	width := 0
-	if o, ok := w.(interface{ Width() int }); ok {
-		width = o.Width()
-	}
 	var b strings.Builder
-	left, err := Fit(&b, width, minor, header, rows)
+	left, err := Fit(&b, widthOf(w), minor, header, rows)
 	if err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, Colour(w, b.String())); err != nil || len(left) == 0 {
 		return err
 	}
-	_, err = fmt.Fprintln(w, Wrap("Left out for want of room: "+strings.Join(left, ", ")+"; COLUMNS says how much there is.", width))
-	return err
+	return Note(w, "Left out for want of room: "+strings.Join(left, ", ")+"; COLUMNS says how much there is.")
+}
+
+// widthOf is the width of a writer that has one, or 0.
+func widthOf(w io.Writer) int {
+	if o, ok := w.(interface{ Width() int }); ok {
+		return o.Width()
+	}
+	return 0
+}
+
+// Note prints lines under a table, each wrapped as Write's tables are.
+func Note(w io.Writer, lines ...string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, Wrap(line, widthOf(w))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // long is how wide a column stays that is wrapped before others are left out.
 const long = 28
 
-// Fit prints a table of at most width characters, if that can be; 0 is any width.
-// It wraps headers and long columns, then leaves out minor ones, those with the
-// highest number first (0 is never left out), then wraps what can be wrapped. It
-// returns the headers of what is left out.
+// Fit prints a table of at most width characters; 0 is any width. It wraps headers
+// and long columns, then leaves out minor ones, those with the highest number first
+// (0 is never left out), then wraps what can be wrapped, and cuts long words last.
+// It returns the headers of what is left out.
 func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) (left []string, err error) {
 	all := grid{append([][]string{header}, rows...)}
 	t := all.fit(width)
@@ -66,6 +79,7 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 		t = all.fit(width)
 	}
 	t.shrink(width, func(int) int { return 0 })
+	t.cut(width)
 	out := tablewriter.NewTable(w,
 		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleASCII)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
@@ -145,6 +159,44 @@ func (g grid) shrink(width int, least func(column int) int) {
 			}
 		}
 	}
+}
+
+// shortest is the least width to which words are cut: narrower columns cannot be
+// read.
+const shortest = 4
+
+// cut breaks the longest words until the table fits.
+func (g grid) cut(width int) {
+	for excess := g.width() - width; width > 0 && excess > 0; excess = g.width() - width {
+		widest, n := 0, 0
+		for i := range g.rows[0] {
+			if w, _ := g.column(i, g.rows); w > n {
+				widest, n = i, w
+			}
+		}
+		if n <= shortest {
+			return
+		}
+		for k, row := range g.rows {
+			if widest < len(row) {
+				g.rows[k] = slices.Clone(row)
+				g.rows[k][widest] = cutLines(row[widest], max(shortest, n-excess, n*2/3))
+			}
+		}
+	}
+}
+
+// cutLines breaks lines into pieces of at most width characters.
+func cutLines(s string, width int) string {
+	var out []string
+	for _, line := range strings.Split(s, "\n") {
+		r := []rune(line)
+		for ; len(r) > width; r = r[width:] {
+			out = append(out, string(r[:width]))
+		}
+		out = append(out, string(r))
+	}
+	return strings.Join(out, "\n")
 }
 
 // Wrap breaks a text into lines of at most width characters, at spaces; 0 is any

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,27 @@ func TestWriteFitsAWriterWithAWidth(t *testing.T) {
 		if len(line) > 40 {
 			t.Errorf("a line of %d characters on 40 columns:\n%s", len(line), b.String())
 		}
+	}
+}
+
+// What cannot be wrapped is cut, and no character is lost.
+func TestLongWordsAreCutWhereNothingElseHelps(t *testing.T) {
+	address := "https://example.org/" + strings.Repeat("0123456789", 9)
+	var b narrow
+	if err := errors.Join(Write(&b, []string{"n", "address", "name"}, [][]string{{"1", address, "a-name-that-is-one-word"}}), Note(&b, "a note that is longer than forty characters")); err != nil {
+		t.Fatal(err)
+	}
+	var found strings.Builder
+	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+		if len(line) > 40 {
+			t.Errorf("a line of %d characters on 40 columns:\n%s", len(line), b.String())
+		}
+		if cells := strings.Split(line, "|"); len(cells) == 5 && !strings.Contains(line, "address") {
+			found.WriteString(strings.TrimSpace(cells[2]))
+		}
+	}
+	if found.String() != address {
+		t.Errorf("of the address there is %s:\n%s", found.String(), b.String())
 	}
 }
 

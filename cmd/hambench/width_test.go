@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// onTerminal returns what is written to a file, which has the width that COLUMNS
+// says, as a terminal has.
+func onTerminal(t *testing.T, write func(w *os.File)) string {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "screen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	write(f)
+	return read(t, f.Name())
+}
+
+// shown is how many columns of a terminal a line takes: marks above a letter take
+// none.
+func shown(line string) (n int) {
+	for _, r := range line {
+		if !unicode.Is(unicode.Mn, r) {
+			n++
+		}
+	}
+	return n
+}
+
+// Every table fits the terminal. Those of claims and of the paper's studies are
+// tested where they are made, with their widths.
+func TestTablesFitTheTerminal(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	inFolder(t, map[string]string{"mine.toml": strings.Replace(quickly, "[table]\nrows = [\"data\", \"step\"]", "[table]\nrows = [\"data\", \"batch\", \"integrator\", \"step\"]\nvalues = [\"distance\", \"rmse\", \"mnll\", \"ess\", \"lag1\", \"gradients\", \"seconds\"]", 1), "own.csv": ownCSV})
+	_, draws, _ := call(t, "sample", "--dataset", "linear", "--integrator", "baoab", "--h", "0.05", "--samples", "20", "--predictions")
+	_, old, _ := call(t, "certify", "--problem", "gaussian", "--integrator", "leapfrog", "--scheme", "reshuffle", "--json")
+	for name, text := range map[string]string{"draws.csv": draws, "old.json": old, "new.json": strings.ReplaceAll(old, `"order": 2`, `"order": 1`)} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commands := [][]string{
+		{"list"}, {"data", "list"}, {"study", "check", "mine.toml"}, {"study", "list"}, {"run", "mine.toml"}, {"run", "mine.toml", "--dry-run"},
+		{"certify", "--problem", "gaussian", "--integrator", "leapfrog,split:OBABO", "--scheme", "reshuffle"}, {"gate", "old.json", "new.json"},
+		{"judge", "--dataset", "linear", "draws.csv"},
+	}
+	for _, columns := range []string{"80", "100", "200"} {
+		t.Setenv("COLUMNS", columns)
+		width := map[string]int{"80": 80, "100": 100, "200": 200}[columns]
+		screens := make(map[string]string)
+		for _, args := range commands {
+			screens[strings.Join(args, " ")] = onTerminal(t, func(w *os.File) { run(context.Background(), w, io.Discard, args) })
+		}
+		for name, screen := range screens {
+			tables := 0
+			for _, line := range strings.Split(screen, "\n") {
+				if !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "+") {
+					continue
+				}
+				tables++
+				if n := shown(line); n > width {
+					t.Errorf("%s on %s columns: a line of %d:\n%s", name, columns, n, screen)
+					break
+				}
+			}
+			if tables == 0 {
+				t.Errorf("%s on %s columns: no table in:\n%s", name, columns, screen)
+			}
+			if testing.Verbose() {
+				t.Logf("%s on %s columns:\n%s", name, columns, screen)
+			}
+		}
+	}
+}
