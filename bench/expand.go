@@ -158,6 +158,7 @@ type expansion struct {
 	profile Profile
 	study   Study
 	seen    map[string]bool // cells and references that are there, and parts of chains that were checked
+	model   place           // where the current block says model and data
 }
 
 // cells adds the cells of all blocks: data set by data set, split by split, block
@@ -237,6 +238,7 @@ func (x *expansion) covered(name string, names []string) string {
 // block adds the cells of a block on one split.
 func (x *expansion) block(l layer, g settings, data string, split int) error {
 	_, choose := g["choose"]
+	x.model = cmp.Or(g["hidden"].place, g["model"].place, g["data"].place)
 	var visit func(i int, s Setting, at place) error
 	visit = func(i int, s Setting, at place) error {
 		if i == len(settingKeys) {
@@ -302,7 +304,7 @@ func (x *expansion) add(l layer, s Setting, at place) error {
 func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	p, err := newProblem(x.Data, x.parts.Models, s)
 	if err != nil {
-		return Job{}, at.errorf("%w", err)
+		return Job{}, x.model.errorf("%w", err)
 	}
 	if p.Splits == 1 { // its chains are repeated by other seeds
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0

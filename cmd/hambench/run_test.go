@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // inFolder writes files into a new folder, which becomes the current one.
@@ -92,8 +95,8 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"friction of 0":             {`friction = 5`, `friction = 0`, `mine.toml:18: fix.friction: is 0: want a number > 0, or inf`},
 		"half a sample":             {`samples  = 20`, `samples  = 2.5`, `mine.toml:19: fix.samples: is 2.5: want a whole number from 1 to 1000000000`},
 		"unknown model":             {`friction = 5`, `model = "bn"`, `mine.toml:18: fix.model: unknown model "bn"`},
-		"model that does not fit":   {`friction = 5`, `model = "toy"`, `model "toy" wants targets without features: data set`},
-		"hidden of a linear model":  {`friction = 5`, `hidden = [5]`, `model "linear" has no hidden layers: their widths cannot be chosen`},
+		"model that does not fit":   {`friction = 5`, `model = "toy"`, `mine.toml:18: fix.model: model "toy" wants targets without features: data set "linear" is a regression with 1 features, 0 classes and 128 training rows: want one of linear, bnn`},
+		"hidden of a linear model":  {`friction = 5`, `hidden = [5]`, `mine.toml:18: fix.hidden: model "linear" has nothing to choose`},
 		"width of 0":                {`friction = 5`, `hidden = [0]`, `mine.toml:18: fix.hidden: is 0: want a whole number from 1 to 10000`},
 		"unknown scheme":            {`friction = 5`, `scheme = "reshufle"`, `mine.toml:18: fix.scheme: unknown mini-batch scheme "reshufle"`},
 		"unknown estimator":         {`friction = 5`, `estimator = "plan"`, `mine.toml:18: fix.estimator: unknown gradient estimator "plan"`},
@@ -156,6 +159,25 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
+// stoppedEarly is the exit code of a command that is interrupted when its store has
+// a first result.
+func stoppedEarly(t *testing.T, args ...string) int {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			files, _ := filepath.Glob("stopped/store/records/*")
+			for _, file := range files {
+				if info, err := os.Stat(file); err == nil && info.Size() > 0 {
+					stop()
+				}
+			}
+		}
+	}()
+	return run(ctx, io.Discard, io.Discard, args)
+}
+
 func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	inFolder(t, map[string]string{"mine.toml": quickly, "own.csv": ownCSV})
@@ -180,12 +202,22 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 			t.Errorf("%s is empty", name)
 		}
 	}
+	if code := stoppedEarly(t, "run", "mine.toml", "--out", "stopped", "--workers", "1"); code == exitOK {
+		t.Error("a run that is interrupted at its first result ends well")
+	}
+	if end := must("mine", "run", "mine.toml", "--out", "stopped"); strings.Contains(end, "stable step") {
+		t.Errorf("the continued run estimated its steps again: %s", end)
+	}
 	must("", "run", "mine.toml", "--out", "one", "--shard", "0/2")
 	must("", "run", "mine.toml", "--out", "two", "--shard", "1/2")
 	must("", "store", "merge", "--out", "merged", "one", "two")
 	must("mine", "run", "mine.toml", "--out", "merged", "--figures-only")
-	if read(t, "merged/mine-table.json") != read(t, "whole/mine-table.json") || read(t, "merged/mine.csv") != read(t, "whole/mine.csv") {
-		t.Error("the tables of two shards, merged, differ from those of one run")
+	for _, name := range []string{"mine.csv", "mine-table.txt", "mine-table.csv", "mine-table.json"} {
+		for _, out := range []string{"merged", "stopped"} {
+			if read(t, out+"/"+name) != read(t, "whole/"+name) {
+				t.Errorf("%s of the run %s differs from that of one run", name, out)
+			}
+		}
 	}
 	for _, out := range []string{"whole", "merged"} {
 		_, rows, _ := call(t, "export", "--out", out, "--profile", "default")
