@@ -56,6 +56,8 @@ type Series struct {
 	X, Y  []float64
 	// Low and High are the edges of a band; nil without one.
 	Low, High []float64
+	// Points are names of the points, where they have any.
+	Points []string
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil if none has.
 	Lost []float64

@@ -80,7 +80,7 @@ func compareBenchmarks(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compareAll(kindBenchmarks, old, new, o, func(r *Report, _ string, was, is *benchmark) []comparison {
+	return compareAll(kindBenchmarks, old, new, o, func(_ string, b *benchmark) shown { return shown{b.name, b.unit, stat.Mean(b.values, nil)} }, func(r *Report, _ string, was, is *benchmark) []comparison {
 		if is == nil {
 			r.moved(was.name, was.unit, "present", "missing", "every old benchmark must be in the new run")
 			return nil

@@ -201,7 +201,7 @@ func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
 	if o.NoCost {
 		further = nil
 	}
-	return compareAll(kindCells, old, new, o, func(r *Report, key string, was, is *splits) []comparison {
+	return compareAll(kindCells, old, new, o, showCell, func(r *Report, key string, was, is *splits) []comparison {
 		if is == nil {
 			is = &splits{}
 		}
@@ -216,6 +216,20 @@ func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
 		}
 		return nil
 	}, further), nil
+}
+
+// showCell shows the mean distance of the splits, if no chain diverged.
+func showCell(key string, of *splits) shown {
+	sum, n := 0.0, 0
+	for _, split := range slices.Sorted(maps.Keys(*of)) {
+		for _, c := range (*of)[split] {
+			if c.diverged {
+				return shown{key, "distance", math.NaN()}
+			}
+			sum, n = sum+c.ks, n+1
+		}
+	}
+	return shown{key, "distance", sum / float64(n)}
 }
 
 func has(records []map[string]string, column string) bool {

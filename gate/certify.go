@@ -57,7 +57,7 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compareAll(kindCertify, old, new, o, func(r *Report, key string, was, is *observed) []comparison {
+	return compareAll(kindCertify, old, new, o, showObserved, func(r *Report, key string, was, is *observed) []comparison {
 		if is == nil {
 			r.moved(key, "row", "present", "missing", "every old row must be in the new run")
 		} else {
@@ -65,6 +65,15 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 		}
 		return nil
 	}, nil), nil
+}
+
+// showObserved shows the relative error at the smallest step.
+func showObserved(key string, o *observed) shown {
+	s := shown{key, "relative error at the smallest step", math.NaN()}
+	if len(o.Relative) == len(o.steps) && len(o.steps) > 0 {
+		s.value = float64(o.Relative[slices.Index(o.steps, slices.Min(o.steps))])
+	}
+	return s
 }
 
 // compareObservable reports the first of verdict, order, constant and errors

@@ -103,13 +103,34 @@ type Undecided struct {
 	More        int    // runs of each side that would decide it
 }
 
+// Pair is a quantity as both runs have it: the mean distance of a cell, the mean
+// of a benchmark, the relative error of an observable at the smallest step.
+type Pair struct {
+	Where, What string
+	Old, New    float64 // NaN where a chain diverged, or where there is none
+	Outcome     Outcome
+}
+
+// Outcome is what was decided of a pair.
+type Outcome string
+
+// The outcomes, in the order in which they matter.
+const (
+	Moved     Outcome = "moved"
+	Hidden    Outcome = "undecided"
+	Passed    Outcome = "passed"
+	Unchanged Outcome = "equal"
+)
+
 // Report is the outcome of a comparison.
 type Report struct {
+	Old, New  string // names of the runs
 	Kind      string // certify, cells or benchmarks
 	Compared  int    // quantities compared
 	Equal     int    // of them, those that are the same to the last digit
 	Moved     []Change
 	Undecided []Undecided
+	Pairs     []Pair   // all quantities of the old run, in its order
 	Notes     []string // what is no failure but worth saying
 }
 
@@ -222,13 +243,13 @@ func Compare(old, new Run, o Options) (*Report, error) {
 	if a != b {
 		return nil, usage.Errorf("gate: %s holds %s and %s %s: want two runs of the same kind", old.Name, a, new.Name, b)
 	}
-	switch a {
-	case kindCertify:
-		return compareCertify(old, new, o)
-	case kindCells:
-		return compareCells(old, new, o)
+	compare := map[string]func(Run, Run, Options) (*Report, error){kindCertify: compareCertify, kindCells: compareCells, kindBenchmarks: compareBenchmarks}[a]
+	r, err := compare(old, new, o)
+	if err != nil {
+		return nil, err
 	}
-	return compareBenchmarks(old, new, o)
+	r.Old, r.New = old.Name, new.Name
+	return r, nil
 }
 
 // both parses two runs.
@@ -259,10 +280,16 @@ func (q *quantities[V]) at(key string) *V {
 	return q.of[key]
 }
 
+// shown is a quantity as a Pair has it.
+type shown struct {
+	where, what string
+	value       float64
+}
+
 // compareAll compares each quantity of the old run with that of the new one, which
 // is nil if missing, and decides on all that is to be tested; further, which may be
-// nil, adds to it.
-func compareAll[V any](kind string, old, new *quantities[V], o Options, compare func(r *Report, key string, old, new *V) []comparison, further func(*Report) []comparison) *Report {
+// nil, adds to it. show tells what the pairs are to say of a quantity.
+func compareAll[V any](kind string, old, new *quantities[V], o Options, show func(key string, v *V) shown, compare func(r *Report, key string, old, new *V) []comparison, further func(*Report) []comparison) *Report {
 	r := &Report{Kind: kind}
 	var all []comparison
 	for _, key := range old.keys {
@@ -273,12 +300,36 @@ func compareAll[V any](kind string, old, new *quantities[V], o Options, compare 
 		all = append(all, further(r)...)
 	}
 	r.decide(all, o.Alpha)
+	for _, key := range old.keys {
+		a, b := show(key, old.of[key]), shown{value: math.NaN()}
+		if is := new.of[key]; is != nil {
+			b = show(key, is)
+		}
+		r.Pairs = append(r.Pairs, Pair{a.where, a.what, a.value, b.value, r.outcome(a, b)})
+	}
 	r.noteEnvironment(old.environment, new.environment)
 	added := slices.DeleteFunc(slices.Clone(new.keys), func(key string) bool { return old.of[key] != nil })
 	if len(added) > 0 {
 		r.note("%d rows of the new run are not in the old one", len(added))
 	}
 	return r
+}
+
+// outcome is what was decided of a quantity. Of a benchmark each unit is one; of a
+// row or a cell, whatever moved.
+func (r *Report) outcome(a, b shown) Outcome {
+	same := func(where, what string) bool {
+		return where == a.where && (what == a.what || r.Kind != kindBenchmarks)
+	}
+	switch {
+	case slices.ContainsFunc(r.Moved, func(c Change) bool { return same(c.Where, c.What) }):
+		return Moved
+	case slices.ContainsFunc(r.Undecided, func(u Undecided) bool { return same(u.Where, u.What) }):
+		return Hidden
+	case a.value == b.value || math.IsNaN(a.value) && math.IsNaN(b.value):
+		return Unchanged
+	}
+	return Passed
 }
 
 const (

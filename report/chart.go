@@ -172,6 +172,9 @@ func (c *chart) reading(s figures.Series, i int, lost float64) string {
 	if l := c.labels[s.Name]; l != "" {
 		name = l
 	}
+	if s.Points != nil {
+		name = s.Points[i] + ": " + name
+	}
 	parts := []string{name, fmt.Sprintf("%s = %.4g", c.X.Label, s.X[i])}
 	switch {
 	case lost == 1:

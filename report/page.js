@@ -4,23 +4,25 @@
   const has = (text, words) => words.every((w) => text.includes(w));
   const wordsOf = (input) => input.value.toLowerCase().split(/\s+/).filter(Boolean);
 
-  // Claims: by verdict, by who makes them, by words.
+  // Claims, or compared quantities: by what is ticked, by words.
   const filters = document.querySelector(".filters");
-  const claims = all(".claim");
-  const filterClaims = () => {
-    const chosen = (name) => all(`input[name=${name}]:checked`, filters).map((i) => i.value);
-    const verdicts = chosen("verdict"), by = chosen("by"), words = wordsOf(filters.elements.words);
+  const items = all("[data-verdict]");
+  const filter = () => {
+    const words = wordsOf(filters.elements.words), chosen = {};
+    for (const box of all("input[type=checkbox]", filters)) (chosen[box.name] ??= []).push(box.checked ? box.value : null);
     let shown = 0;
-    for (const c of claims) {
-      c.hidden = !(verdicts.includes(c.dataset.verdict) && by.includes(c.dataset.by) && has(c.textContent.toLowerCase(), words));
-      shown += !c.hidden;
+    for (const item of items) {
+      item.hidden = !(Object.keys(chosen).every((name) => chosen[name].includes(item.dataset[name])) && has(item.textContent.toLowerCase(), words));
+      shown += !item.hidden;
     }
-    filters.querySelector("output").textContent = `${shown} of ${claims.length} claims`;
+    filters.querySelector("output").textContent = `${shown} of ${items.length} ${filters.dataset.of}`;
   };
-  filters.hidden = false;
-  filters.addEventListener("input", filterClaims);
-  filters.addEventListener("submit", (e) => e.preventDefault());
-  filterClaims();
+  if (filters) {
+    filters.hidden = false;
+    filters.addEventListener("input", filter);
+    filters.addEventListener("submit", (e) => e.preventDefault());
+    filter();
+  }
 
   // Panels with the words.
   const find = document.querySelector(".find");
@@ -41,9 +43,11 @@
     }
     find.querySelector("output").textContent = words.length > 0 ? `${shown} of ${panels.length} panels` : "";
   };
-  find.hidden = false;
-  find.addEventListener("input", findPanels);
-  find.addEventListener("submit", (e) => e.preventDefault());
+  if (find) {
+    find.hidden = false;
+    find.addEventListener("input", findPanels);
+    find.addEventListener("submit", (e) => e.preventDefault());
+  }
 
   // Tables sort by a click on a column's head: numbers as numbers, inf last.
   const numberOf = (text) => {

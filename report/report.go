@@ -14,7 +14,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -172,8 +172,8 @@ func (m *Provenance) add(r store.Record) {
 	m.Seconds += r.Seconds
 }
 
-//go:embed page.html
-var pageHTML string
+//go:embed *.html
+var pagesHTML embed.FS
 
 //go:embed page.css
 var pageCSS string
@@ -181,7 +181,7 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":    func() template.CSS { return template.CSS(pageCSS) },
 	"js":     func() template.JS { return template.JS(pageJS) },
 	"chart":  newChart,
@@ -190,6 +190,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"csv":    csvLink,
 	"class":  func(v paper.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
 	"counts": counts,
+	"change": change,
+	"value":  value,
 	"words":  func(s ...string) string { return strings.ToLower(strings.Join(s, " ")) },
 	"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 	"core":   func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() },
@@ -200,12 +202,14 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return fmt.Sprint(c.BatchSize)
 	},
 	"columns": func(f *figures.Figure) int { return len(f.Rows[0]) },
-}).Parse(pageHTML))
+}).ParseFS(pagesHTML, "*.html"))
 
 // Write writes the page.
-func (p *Page) Write(w io.Writer) error {
+func (p *Page) Write(w io.Writer) error { return write(w, "page.html", p) }
+
+func write(w io.Writer, name string, page any) error {
 	var b bytes.Buffer
-	if err := page.Execute(&b, p); err != nil {
+	if err := pages.ExecuteTemplate(&b, name, page); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	_, err := w.Write(b.Bytes())

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -182,112 +179,5 @@ func TestARunningPageLoadsItselfAgain(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), `<meta http-equiv="refresh" content="60">`) || !strings.Contains(b.String(), "jobs 3/7") {
 		t.Error("the page of a run under way does not load itself again, or does not say how far it is")
-	}
-}
-
-// actions uses every control as a reader would, and leaves what it saw as the
-// document's last words.
-const actions = `<pre id="seen"></pre><script>
-const seen = {}, $ = (s) => document.querySelector(s), $$ = (s) => [...document.querySelectorAll(s)];
-const press = (el, key) => el.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const shown = (s) => $$(s).filter((e) => e.getClientRects().length > 0).length;
-seen.title = document.title;
-seen.claims = shown(".claim");
-const box = $("input[name=verdict][value='not decided']"); box.click();
-seen.decided = shown(".claim");
-box.click();
-const words = $("input[name=words]"); words.value = "lietrotter"; words.dispatchEvent(new Event("input", { bubbles: true }));
-seen.lietrotter = shown(".claim");
-words.value = ""; words.dispatchEvent(new Event("input", { bubbles: true }));
-const find = $("input[name=find]"); find.value = "boston full"; find.dispatchEvent(new Event("input", { bubbles: true }));
-seen.found = shown(".panel[data-find]");
-find.value = ""; find.dispatchEvent(new Event("input", { bubbles: true }));
-seen.panels = shown(".panel[data-find]");
-const figure = $("figure.panels"), entry = figure.querySelector("button.entry"), chart = figure.querySelector("svg.chart");
-const lines = () => [...figure.querySelectorAll("g[data-line]")].filter((g) => !g.classList.contains("off")).length;
-seen.lines = lines(); entry.click(); seen.linesLess = lines(); entry.click(); seen.linesAgain = lines();
-chart.focus(); seen.focused = document.activeElement === chart;
-press(chart, "ArrowRight"); seen.reading = figure.querySelector(".reading").textContent;
-press(chart, "ArrowRight"); seen.next = figure.querySelector(".reading").textContent;
-const mark = chart.querySelector(".point").getBoundingClientRect();
-chart.dispatchEvent(new PointerEvent("pointermove", { clientX: mark.x + 1, clientY: mark.y + 1, bubbles: true }));
-seen.hover = figure.querySelector(".reading").textContent;
-const column = $$("#ranking th button")[0], order = () => $$("#ranking tbody th").map((t) => t.textContent).join();
-column.click(); seen.up = order(); column.click(); seen.down = order(); seen.sort = column.parentElement.getAttribute("aria-sort");
-figure.querySelector(".enlarge").click(); seen.dialog = $("dialog").open; seen.large = $("dialog svg").getBoundingClientRect().width > chart.getBoundingClientRect().width;
-$("dialog").close();
-seen.unnamed = $$("button, input, a, summary, svg[tabindex], [role=group]").filter((e) =>
-  !(e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length))).length;
-seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-document.getElementById("seen").textContent = JSON.stringify(seen);
-</script>`
-
-// In a browser without a network every control acts, by the keyboard as well, the
-// console stays silent, and nothing is wider than a phone.
-func TestThePageInABrowser(t *testing.T) {
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skip("no browser: install chromium (apt-get install chromium)")
-	}
-	_, html := testPage(t)
-	path := filepath.Join(t.TempDir(), "index.html")
-	if err := os.WriteFile(path, []byte(strings.Replace(html, "</body>", actions+"</body>", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, width := range []int{500, 1600} { // headless windows are no narrower than 500
-		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-				"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),
-				"--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", fmt.Sprintf("--window-size=%d,1200", width), "--dump-dom", "file://"+path)
-			var log bytes.Buffer
-			cmd.Stderr = &log
-			dom, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%v: %s", err, log.String())
-			}
-			for line := range strings.Lines(log.String()) {
-				if strings.Contains(line, "CONSOLE") {
-					t.Errorf("console: %s", line)
-				}
-			}
-			m := regexp.MustCompile(`<pre id="seen">(.*?)</pre>`).FindSubmatch(dom)
-			if m == nil {
-				t.Fatalf("the page's script did not run to its end: %s", log.String())
-			}
-			var seen struct {
-				Title, Reading, Next, Hover, Up, Down, Sort                                             string
-				Claims, Decided, Lietrotter, Found, Panels, Lines, LinesLess, LinesAgain, Unnamed, Wide int
-				Focused, Dialog, Large                                                                  bool
-			}
-			if err := json.Unmarshal(bytes.ReplaceAll(m[1], []byte("&amp;"), []byte("&")), &seen); err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%+v", seen)
-			for what, ok := range map[string]bool{
-				"title":             strings.HasPrefix(seen.Title, "hambench"),
-				"filter by verdict": seen.Decided > 0 && seen.Decided < seen.Claims,
-				"filter by words":   seen.Lietrotter > 0 && seen.Lietrotter < seen.Claims,
-				"find panels":       seen.Found > 0 && seen.Found < seen.Panels,
-				"switch lines":      seen.LinesLess < seen.Lines && seen.LinesAgain == seen.Lines,
-				"keyboard":          seen.Focused && strings.Contains(seen.Reading, "η") && seen.Next != seen.Reading,
-				"hover":             strings.Contains(seen.Hover, "η"),
-				"sort":              seen.Up != seen.Down && seen.Sort == "descending",
-				"enlarge":           seen.Dialog && (seen.Large || width == 500),
-				"names":             seen.Unnamed == 0,
-				"width":             seen.Wide <= 0,
-			} {
-				if !ok {
-					t.Errorf("%s does not act", what)
-				}
-			}
-		})
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/gate"
+	"hambench/report"
 )
 
 func gateCommand() *cobra.Command {
 	var o gate.Options
+	var page string
 	c := &cobra.Command{
 		Use:   "gate OLD NEW",
 		Short: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
@@ -18,17 +20,23 @@ if it is significantly worse (--alpha, over all together). Run benchmarks
 several times (-count 10); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
 input cannot be compared. 3: it cannot be decided, and a table says how many
-more runs would decide it.`,
+more runs would decide it. --html shows the same as a page, with every quantity of
+both runs and a figure of what differs.`,
 		Example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
 		RunE: func(c *cobra.Command, files []string) error {
-			report, err := gate.Files(files[0], files[1], o)
+			result, err := gate.Files(files[0], files[1], o)
 			if err != nil {
 				return err
 			}
-			if err := report.Write(c.OutOrStdout()); err != nil {
+			if err := result.Write(c.OutOrStdout()); err != nil {
 				return err
 			}
-			return report.Err()
+			if page != "" {
+				if err := writeTo(page, report.Comparison{Report: result}.Write); err != nil {
+					return err
+				}
+			}
+			return result.Err()
 		},
 	}
 	fs := c.Flags()
@@ -37,6 +45,7 @@ more runs would decide it.`,
 	fs.Float64Var(&o.Alpha, "alpha", 0, "`X` error rate over all that is tested together; 0 means 0.05")
 	fs.Float64Var(&o.Effect, "effect", 0, "`X` least relative change of a benchmark that counts; costs of cells count from twice that on; 0 means 0.05")
 	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change that counts of a cell's distance up to 0.1; above, in proportion; 0 means 0.03")
+	fs.StringVar(&page, "html", "", "`FILE` page that shows the two runs side by side")
 	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, in which machines differ")
 	return c
 }

@@ -113,8 +113,12 @@ func TestGateExitCodes(t *testing.T) {
 		{"noise.txt", "BenchmarkX 1 2 ns/op\nBenchmarkX 1 50 ns/op\n", exitUndecided},
 	} {
 		var out, errs bytes.Buffer
-		if got := run(t.Context(), &out, &errs, []string{"gate", old, write(c.name, c.text)}); got != c.want {
+		page := filepath.Join(dir, c.name+".html")
+		if got := run(t.Context(), &out, &errs, []string{"gate", old, write(c.name, c.text), "--html", page}); got != c.want {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", c.name, got, c.want, &out, &errs)
+		}
+		if html, err := os.ReadFile(page); (err == nil) != (c.want != exitUsage) || err == nil && !bytes.Contains(html, []byte(c.name)) {
+			t.Errorf("%s: the page is %d bytes, %v", c.name, len(html), err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -58,9 +59,14 @@ func writePage(out string, s *store.Store, plans []bench.Plan, running string) e
 		return err
 	}
 	p.Running = running
+	return writeTo(pagePath(out), p.Write)
+}
+
+// writeTo makes a file of what is written, whole or not at all.
+func writeTo(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
+	if err := write(&b); err != nil {
 		return err
 	}
-	return atomicfile.Write(pagePath(out), b.Bytes())
+	return atomicfile.Write(path, b.Bytes())
 }

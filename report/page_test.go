@@ -1,0 +1,223 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// saved writes a page to a file, and returns its path.
+func saved(t *testing.T, html string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "index.html")
+	if err := os.WriteFile(path, []byte(html), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shown is how many elements a reader can see.
+func shown(selector string) string {
+	return fmt.Sprintf("[...document.querySelectorAll(%q)].filter((e) => e.checkVisibility()).length", selector)
+}
+
+func (b *browser) count(selector string) (n int) {
+	b.t.Helper()
+	b.eval(shown(selector), &n)
+	return n
+}
+
+// In a browser without a network every control acts, by the pointer and by the
+// keyboard alone; nothing is asked of others, the console stays silent, and the
+// page is no wider than its window.
+func TestEveryControlOfThePageActs(t *testing.T) {
+	_, html := testPage(t)
+	path := saved(t, html)
+	for _, width := range []int{400, 1600} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			b := openBrowser(t, width)
+			b.open(path)
+			if title := b.text("document.title"); !strings.HasPrefix(title, "hambench") {
+				t.Errorf("the title is %q", title)
+			}
+			claims := b.count(".claim")
+			less := func(what string, got, all int) {
+				t.Helper()
+				if got <= 0 || got >= all {
+					t.Errorf("%s: %d of %d are shown", what, got, all)
+				}
+			}
+			b.point("document.querySelector(\"input[name=verdict][value='not decided']\")", true)
+			less("filter by verdict", b.count(".claim"), claims)
+			b.keys(" ")
+			b.point("document.querySelector('input[name=words]')", true)
+			b.keys(strings.Split("lietrotter", "")...)
+			less("filter by words", b.count(".claim"), claims)
+			b.eval("document.querySelector('input[name=words]').select()", nil)
+			b.keys(" ")
+			if got := b.count(".claim"); got != claims {
+				t.Errorf("without filters there are %d of %d claims", got, claims)
+			}
+			panels := b.count(".panel[data-find]")
+			b.point("document.querySelector('input[name=find]')", true)
+			b.keys(strings.Split("boston", "")...)
+			less("panels with words", b.count(".panel[data-find]"), panels)
+			b.eval("document.querySelector('input[name=find]').select()", nil)
+			b.keys(" ")
+
+			b.point("document.querySelector('.claim summary')", true)
+			if b.count(".claim[open]") != 1 {
+				t.Error("a claim does not open")
+			}
+			lines := b.count("figure.panels g[data-line]:not(.off)")
+			b.point("document.querySelector('figure.panels button.entry')", true)
+			less("switch a line", b.count("figure.panels g[data-line]:not(.off)"), lines)
+			b.keys("Enter")
+			if got := b.count("figure.panels g[data-line]:not(.off)"); got != lines {
+				t.Errorf("a line is not switched on again: %d of %d", got, lines)
+			}
+			b.point("document.querySelector('figure.panels svg.chart .point')", false)
+			if got := b.text("document.querySelector('figure.panels .reading').textContent"); !strings.Contains(got, "η = ") {
+				t.Errorf("the point under the pointer reads %q", got)
+			}
+			order := "[...document.querySelectorAll('#ranking tbody th')].map((t) => t.textContent).join()"
+			b.point("document.querySelector('#ranking th button')", true)
+			up := b.text(order)
+			b.point("document.querySelector('#ranking th button')", true)
+			if down := b.text(order); up == down || b.text("document.querySelector('#ranking th').getAttribute('aria-sort')") != "descending" {
+				t.Errorf("the ranking is %s after one click and %s after two", up, down)
+			}
+			b.point("document.querySelector('.order summary')", true)
+			if b.count(".order[open] svg.chart") != 1 {
+				t.Error("a place of the matrix does not show its curve")
+			}
+			b.point("document.querySelector('.enlarge')", true)
+			var wide []float64
+			b.eval("['dialog svg', 'figure.panels svg.chart'].map((s) => document.querySelector(s).getBoundingClientRect().width)", &wide)
+			if b.text("document.querySelector('dialog').open") != "true" || width > 400 && wide[0] < 1.5*wide[1] {
+				t.Errorf("a panel is not enlarged: %.0f points", wide)
+			}
+			b.keys("Escape")
+			if b.text("document.querySelector('dialog').open") != "false" {
+				t.Error("the dialog does not close")
+			}
+			if wide := b.text("document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide != "0" {
+				t.Errorf("the page is %s points wider than its window", wide)
+			}
+			for _, c := range b.complaints() {
+				t.Error(c)
+			}
+		})
+	}
+}
+
+// A reader without a pointer gets to everything that acts, in the order of the
+// page, and sees where he is.
+func TestTheKeyboardAloneReachesEverything(t *testing.T) {
+	_, html := testPage(t)
+	b := openBrowser(t, 1200)
+	b.open(saved(t, html))
+	b.eval(`window.wanted = [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !e.closest("dialog"))`, nil)
+	var all int
+	b.eval("wanted.length", &all)
+	var reached []int
+	for range all {
+		b.keys("Tab")
+		var at int
+		b.eval("wanted.indexOf(document.activeElement)", &at)
+		reached = append(reached, at)
+		if outline := b.text("getComputedStyle(document.activeElement).outlineStyle"); outline == "none" {
+			t.Fatalf("no outline shows where the keyboard is: %s", b.text("document.activeElement.outerHTML.slice(0, 200)"))
+		}
+	}
+	want := make([]int, all)
+	for i := range want {
+		want[i] = i
+	}
+	if !slices.Equal(reached, want) || all < 50 {
+		t.Errorf("of %d controls the tabulator reaches %v", all, reached)
+	}
+
+	focus := func(element string) { b.eval("document.querySelector("+fmt.Sprintf("%q", element)+").focus()", nil) }
+	focus("figure.panels svg.chart")
+	b.keys("ArrowRight")
+	first := b.text("document.querySelector('figure.panels .reading').textContent")
+	b.keys("ArrowRight")
+	if next := b.text("document.querySelector('figure.panels .reading').textContent"); !strings.Contains(first, "η = ") || next == first {
+		t.Errorf("the arrow keys read %q, then %q", first, next)
+	}
+	focus(".enlarge")
+	b.keys("Enter")
+	if b.text("document.querySelector('dialog').open") != "true" {
+		t.Error("a panel is not enlarged by the keyboard")
+	}
+	b.keys("Escape")
+	if got := b.text("document.activeElement.className"); got != "enlarge" {
+		t.Errorf("after the dialog the keyboard is at %q", got)
+	}
+	for _, c := range b.complaints() {
+		t.Error(c)
+	}
+}
+
+// The page without its script shows the same figures, tables and claims.
+func TestThePageWithoutScriptShowsEverything(t *testing.T) {
+	_, html := testPage(t)
+	path := saved(t, html)
+	const all = ".claim, .panel[data-find], figure.panels svg .point, table, figcaption, img"
+	with := openBrowser(t, 1200)
+	with.open(path)
+	without := openBrowser(t, 1200)
+	without.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
+	without.open(path)
+	if a, b := with.count(all), without.count(all); a != b || a < 50 {
+		t.Errorf("%d claims, panels, points and tables are seen with the script, %d without", a, b)
+	}
+	if n := without.count("form, .enlarge, th button"); n > 0 {
+		t.Errorf("%d controls are seen that nothing acts on", n)
+	}
+}
+
+// What the page throws, writes or asks for is seen by these tests.
+func TestComplaintsAreSeen(t *testing.T) {
+	b := openBrowser(t, 800)
+	b.open(saved(t, `<title>x</title><img src="http://nowhere.example/x.png"><script>console.warn("careful"); throw new Error("broken");</script>`))
+	all := strings.Join(b.complaints(), "\n")
+	for _, want := range []string{"request: http://nowhere.example/x.png", "careful", "broken"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not among the complaints: %s", want, all)
+		}
+	}
+}
+
+// The checker of accessibility finds nothing serious on the pages, with everything
+// opened; and finds what is wrong on one that is wrong.
+func TestThePagesAreAccessible(t *testing.T) {
+	script := axeScript(t)
+	_, html := testPage(t)
+	_, comparison := compared(t, cells(1, 0, -1), cells(4, 8, 3))
+	for name, page := range map[string]string{"page": html, "comparison": comparison} {
+		for _, width := range []int{400, 1600} {
+			t.Run(fmt.Sprintf("%s/%d", name, width), func(t *testing.T) {
+				b := openBrowser(t, width)
+				b.open(saved(t, page))
+				b.eval("for (const d of document.querySelectorAll('details')) d.open = true", nil)
+				b.checkAccess(script)
+			})
+		}
+	}
+	t.Run("wrong", func(t *testing.T) {
+		b := openBrowser(t, 800)
+		b.open(saved(t, `<html><title>x</title><button></button><p style="color: #ccc">pale</p>`))
+		found := make(map[string]bool)
+		for _, v := range b.violations(script) {
+			found[v.ID] = true
+		}
+		if !found["button-name"] || !found["color-contrast"] || !found["html-has-lang"] {
+			t.Errorf("of a page that is wrong is found: %v", found)
+		}
+	})
+}
