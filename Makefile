@@ -28,8 +28,8 @@ wheel: ## a wheel of the Python package with the program inside, under bin/wheel
 elsewhere: build $(VENV)/installed ## write docs/elsewhere.md: exact orders of other libraries' samplers
 	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python python/elsewhere.py docs/elsewhere.md
 
-
 $(VENV)/installed: python/requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "$(PYTHON) is older than Python 3.12, which the versions in $< need: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install -q -r python/requirements.txt
 	touch $@

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hambench._program import HambenchError, call
-from hambench._sampler import Sampler, converse
+from hambench._sampler import Answers, Sampler, converse
 
 
 class CertificationError(AssertionError):
@@ -135,20 +135,22 @@ def _row(data: Mapping[str, Any]) -> Row:
 
 
 @contextlib.contextmanager
-def _served(s: Sampler) -> Iterator[str]:
-    """A command that answers for a sampler of this process, while the context lasts."""
+def served(s: Answers) -> Iterator[str]:
+    """A command that answers for a sampler or a model of this process, while the context lasts."""
     token = secrets.token_hex(16)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def answer() -> None:
-            with contextlib.suppress(OSError, ValueError):
-                link, _ = server.accept()
-                with link, link.makefile("rw", encoding="utf-8", newline="\n") as lines:
-                    if secrets.compare_digest(lines.readline().strip(), token):
-                        converse(s, lines, lines)
+        def answer(link: socket.socket) -> None:
+            with contextlib.suppress(OSError, ValueError), link, link.makefile("rw", encoding="utf-8", newline="\n") as lines:
+                if secrets.compare_digest(lines.readline().strip(), token):
+                    converse(s, lines, lines)
 
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
+        def accept() -> None:
+            with contextlib.suppress(OSError):  # the server is closed
+                while True:
+                    threading.Thread(target=answer, args=server.accept()[:1], daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
         relay = str(__file__).replace("_certify.py", "_relay.py")
         yield " ".join(shlex.quote(x) for x in (sys.executable, "-S", relay, str(server.getsockname()[1]), token))
 
@@ -182,6 +184,6 @@ def certify(
     if isinstance(sampler, str):
         done = call([*arguments, "--exec", sampler])
     else:
-        with _served(sampler) as command:
+        with served(sampler) as command:
             done = call([*arguments, "--exec", command])
     return Rows([_row(r) for r in json.loads(done.stdout)])

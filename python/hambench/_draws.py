@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
@@ -10,6 +11,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hambench._certify import served
+from hambench._model import Model
 from hambench._program import HambenchError, call
 
 
@@ -71,16 +74,20 @@ def judge(chains: Sequence[str | pathlib.Path | Sequence[Sequence[float]]], *, d
     return Judgement(done.returncode == 0, data["distance"], data)
 
 
-def sample(*, chains: int = 1, seed: int = 1, predictions: bool = False, **settings: str | float) -> dict[str, list[Any]]:
+def sample(*, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, **settings: str | float) -> dict[str, list[Any]]:
     """Draws of the program's own chains, run side by side: {"theta": chains × draws × parameters}, nested lists.
 
     ``arviz.from_dict`` takes them as arrays: {"posterior": {"theta": numpy.array(draws["theta"])}}.
 
+    model: of :func:`hambench.model`, which this process then answers for, or a name such as "toy", or "exec:CMD"; the data set's own if left out.
     predictions: "f", the predictive values at the test inputs, in place of "theta".
-    settings: flags of ``hambench sample``, such as model="toy", integrator="baoab", h=0.1, samples=500.
+    settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear".
     """
     names = {"k": "K"}
     flags = [x for k, v in settings.items() for x in (f"--{names.get(k, k).replace('_', '-')}", str(v))]
-    done = call(["sample", "--format", "json", "--chains", str(chains), "--seed", str(seed), *flags])
+    with served(model) if isinstance(model, Model) else contextlib.nullcontext() as command:
+        if model is not None:
+            flags += ["--model", f"exec:{command}" if command else str(model)]
+        done = call(["sample", "--format", "json", "--chains", str(chains), "--seed", str(seed), *flags])
     data = json.loads(done.stdout)["data"]
     return {"f": data["posterior_predictive"]["f"]} if predictions else dict(data["posterior"])

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
 from hambench._program import HambenchError
 
 Backend = Literal["python", "numpy", "jax", "torch"]
 PROTOCOL = 1
+
+
+def check_protocol(question: Mapping[str, Any], *, model: bool) -> dict[str, Any]:
+    """What is wrong with a greeting, as an answer; empty if nothing is."""
+    if question.get("version") != PROTOCOL:
+        return {"error": f"protocol {question.get('version')}: this package speaks {PROTOCOL}; install the package of the same version as the program"}
+    if model and "data" not in question:
+        return {"error": "this is a model, to be sampled (--model 'exec:…'): it has no step to certify"}
+    if not model and "data" in question:
+        return {"error": "this is a sampler, to be certified (certify --exec): it has no gradients"}
+    return {}
+
+
+def check_x64() -> None:
+    """Refuses a JAX that computes in float32."""
+    import jax
+
+    if not jax.config.jax_enable_x64:
+        raise HambenchError('jax computes in float32, too coarse here: call jax.config.update("jax_enable_x64", True) first')
 
 
 class Force:
@@ -81,9 +98,7 @@ class Sampler:
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Answers a question of the protocol (docs/samplers.md)."""
         if question["op"] == "hello":
-            if question.get("version") != PROTOCOL:
-                return {"error": f"protocol {question.get('version')}: this package speaks {PROTOCOL}; install the package of the same version as the program"}
-            return {
+            return check_protocol(question, model=False) or {
                 "version": PROTOCOL,
                 "name": self.name,
                 "state": self.state,
@@ -162,8 +177,7 @@ def _jax(s: Sampler, forces: Any, states: Any, normals: Any, h: float, friction:
     import jax
     import jax.numpy as jnp
 
-    if not jax.config.jax_enable_x64:
-        raise HambenchError('jax computes in float32, too coarse for exact errors: call jax.config.update("jax_enable_x64", True) first')
+    check_x64()
 
     def steps(data: Any, z: Any, xi: Any, h: Any, friction: Any) -> Any:
         made = [Force(f, jnp.sin, jnp.cos) for f in data]
@@ -232,7 +246,14 @@ def sampler(
     return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched)
 
 
-def converse(s: Sampler, questions: IO[str], answers: IO[str]) -> None:
+class Answers(Protocol):
+    """What answers questions: a sampler, or a model."""
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers a question of the protocol (docs/samplers.md)."""
+
+
+def converse(s: Answers, questions: IO[str], answers: IO[str]) -> None:
     """Answers line by line until there are no more questions."""
     for line in questions:
         question = json.loads(line)
@@ -240,13 +261,3 @@ def converse(s: Sampler, questions: IO[str], answers: IO[str]) -> None:
             return
         answers.write(json.dumps(s.answer(question)) + "\n")
         answers.flush()
-
-
-def serve(s: Sampler) -> None:
-    """Answers the program on standard input and output: the last line of a script for ``certify --exec``.
-
-    What the step prints goes to standard error meanwhile.
-    """
-    answers = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr):
-        converse(s, sys.stdin, answers)

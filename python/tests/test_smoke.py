@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import hambench
+from hambench import _certify, _program
 
 GAUSSIAN = {"kind": "gaussian", "friction": 1.5, "batches": [{"precision": [[2.0]], "shift": [1.0]}, {"precision": [[1.0]], "shift": [0.0]}]}
 SCALAR = {"kind": "scalar", "friction": 1, "batches": [{"stiffness": 1, "center": 0.3, "amplitude": 0.4, "frequency": 1.2, "phase": 0.1}]}
@@ -17,6 +18,28 @@ def leapfrog(theta, r, grad, normal, h, friction, noise=1.0):
     theta = [x + h / 2 * v for x, v in zip(theta, r)]
     r = [v - h * g - h * friction * v + noise * math.sqrt(2 * friction * h) * xi for v, g, xi in zip(r, grad(theta), normal)]
     return [x + h / 2 * v for x, v in zip(theta, r)], r
+
+
+def mean(**changes):
+    """A model: the mean of three numbers with the prior N(0, 1). Its posterior is N(1.5/4, 1/4)."""
+    y = (0.2, 0.9, 0.4)
+
+    def potential(theta, rows, scale):
+        return (scale * sum((y[i] - theta[0]) ** 2 for i in rows) + theta[0] ** 2) / 2
+
+    def gradient(theta, rows, scale):
+        return [scale * sum(theta[0] - y[i] for i in rows) + theta[0]]
+
+    return hambench.model(potential, **{"gradient": gradient, "dim": 1, "rows": 3, "backend": "python", **changes})
+
+
+def study(model):
+    """Lists what a study of a model would run, which needs its key."""
+    with tempfile.TemporaryDirectory() as folder, _certify.served(model) as command:
+        (pathlib.Path(folder) / "study.toml").write_text(
+            f"[vary]\nstep = [0.1]\n[fix]\ndata = \"none\"\nmodel = \"\"\"exec:{command}\"\"\"\nintegrator = \"baoab\"\nK = 1\nsamples = 5\n"
+        )
+        _program.call(["run", f"{folder}/study.toml", "--out", folder, "--dry-run"])
 
 
 class Smoke(unittest.TestCase):
@@ -83,6 +106,46 @@ class Smoke(unittest.TestCase):
             self.assertFalse(wrong.accepted, wrong)
             with self.assertRaisesRegex(hambench.HambenchError, "no column f1"):
                 hambench.judge([[[1.0], [2.0]]], dataset="linear", out=folder)
+
+    def test_a_model_gives_the_draws_of_the_programs_own(self):
+        chain = {"dataset": "logistic", "integrator": "baoab", "h": 0.1, "K": 4, "samples": 10, "precision": "float64"}
+        script = pathlib.Path(__file__).parent.parent / "examples" / "plain_model.py"
+        ours = hambench.sample(model=f"exec:{sys.executable} {script}", predictions=True, **chain)
+        theirs = hambench.sample(model="logistic", predictions=True, **chain)
+        for a, b in zip(ours["f"][0], theirs["f"][0], strict=True):
+            self.assertLess(max(abs(x - y) for x, y in zip(a, b, strict=True)), 1e-6)  # the warm-up's curvature is by differences
+
+    def test_a_model_of_this_process(self):
+        draws = hambench.sample(model=mean(), integrator="baoab", h=0.3, friction=2, samples=400)["theta"]
+        self.assertEqual([len(draws), len(draws[0]), len(draws[0][0])], [1, 400, 1])
+        exact, spread = 1.5 / 4, 4**-0.5
+        self.assertLess(abs(sum(x for (x,) in draws[0]) / 400 - exact), 5 * spread * math.sqrt(3 / 400))
+
+    def test_what_is_wrong_with_a_model_is_the_error(self):
+        def raises(theta, rows, scale):
+            raise ValueError("no such layer")
+
+        for changes, message in (
+            ({"gradient": raises}, "gradient raised ValueError: no such layer"),
+            ({"gradient": lambda theta, rows, scale: [0.0, 0.0]}, "gradient returned 2 numbers: return 1"),
+            ({"gradient": lambda theta, rows, scale: [theta[0]]}, "gradient is not that of the potential"),
+            ({"gradient": lambda theta, rows, scale: [math.exp(1e9)]}, "not finite at a random position"),
+            ({"gradient": None}, "derives no gradient: give gradient="),
+            ({"outputs": 3}, "outputs=3 without predict"),
+            ({"backend": "tensorflow"}, "want one of python, numpy, jax, torch"),
+            ({"files": ["no-such-file"]}, "no-such-file"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(hambench.HambenchError, message):
+                study(mean(**changes)) if "files" in changes else hambench.sample(model=mean(**changes), samples=2)
+        with self.assertRaisesRegex(hambench.HambenchError, "this is a model, to be sampled"):
+            hambench.certify(mean(), problem=GAUSSIAN)  # type: ignore[arg-type]
+        script = pathlib.Path(__file__).parent.parent / "examples" / "plain_model.py"
+        with self.assertRaisesRegex(hambench.HambenchError, "this model wants data: name a data set"):
+            hambench.sample(model=f"exec:{sys.executable} {script}")
+
+    def test_a_chain_on_a_model_may_diverge(self):
+        with self.assertRaisesRegex(hambench.HambenchError, "chain diverged"):
+            hambench.sample(model=mean(), integrator="leapfrog", h=100, samples=1000)
 
     def test_a_missing_program_says_what_to_do(self):
         code = "import hambench\ntry:\n    hambench.program()\nexcept hambench.HambenchError as e:\n    print(e)"

@@ -1,0 +1,202 @@
+"""Models: a posterior in Python, whose gradients the program asks for."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import pathlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hambench._program import HambenchError
+from hambench._sampler import Backend, Sampler, check_protocol, check_x64, converse
+
+Function = Callable[..., Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """A posterior with what the program has to know of it; made by :func:`model`."""
+
+    name: str
+    dim: int
+    rows: int
+    outputs: int
+    backend: Backend
+    files: Sequence[str]
+    functions: Mapping[str, Function]
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers a question of the protocol (docs/samplers.md)."""
+        op = question["op"]
+        if op == "hello":
+            return check_protocol(question, model=True) or {
+                "version": question["version"],
+                "name": self.name,
+                "dim": self.dim,
+                "rows": self.rows,
+                "outputs": self.outputs,
+                "hessian": "product" in self.functions,
+                "files": [*self.files, *_own_files()],
+            }
+        if op not in self.functions:
+            return {"error": f"{op}: this model has none; it has {', '.join(self.functions)}"}
+        try:
+            return {"values": [self._values(op, question, i) for i in range(len(question["thetas"]))]}
+        except HambenchError as error:
+            return {"error": str(error)}
+        except Exception as error:  # of the user's function
+            return {"error": f"{op} raised {type(error).__name__}: {error}"}
+
+    def _values(self, op: str, question: Mapping[str, Any], i: int) -> list[float | None]:
+        """The numbers of one position; None where one is not finite."""
+        array = _ARRAYS[self.backend]
+        wanted = {"potential": 1, "predict": self.outputs}.get(op, self.dim)
+        arguments = [array(question[k][i]) for k in ("thetas", "vectors") if k in question]
+        if op != "predict":
+            arguments += [self._rows(question), float(question["scale"])]
+        try:
+            out = self.functions[op](*arguments)
+        except ArithmeticError:  # of floats that overflow
+            return [None] * wanted
+        out = out.tolist() if hasattr(out, "tolist") else out
+        numbers = [float(x) for x in (out if isinstance(out, Sequence) else [out])]
+        if len(numbers) != wanted:
+            raise HambenchError(f"{op} returned {len(numbers)} numbers: return {wanted}")
+        return [x if math.isfinite(x) else None for x in numbers]
+
+    def _rows(self, question: Mapping[str, Any]) -> Any:
+        """The rows, as something that arrays can be indexed by; compiled functions need their number, not where they are."""
+        index = question.get("index")
+        first, end = question.get("rows", (0, 0))
+        if self.backend == "jax" or self.backend == "torch":
+            return _ARRAYS[self.backend](index or list(range(first, end)), whole=True)
+        if self.backend == "numpy":
+            return index or slice(first, end)
+        return index or range(first, end)
+
+
+def _jax(x: Sequence[float], whole: bool = False) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.asarray(x, dtype=int if whole else float)
+
+
+def _torch(x: Sequence[float], whole: bool = False) -> Any:
+    import torch
+
+    return torch.tensor(x, dtype=torch.long if whole else torch.float64)
+
+
+def _numpy(x: Sequence[float]) -> Any:
+    import numpy as np
+
+    return np.asarray(x, dtype=float)
+
+
+_ARRAYS: dict[str, Callable[..., Any]] = {"python": list, "numpy": _numpy, "jax": _jax, "torch": _torch}
+
+
+def _derivatives(backend: Backend, potential: Function) -> dict[str, Function]:
+    """What a library derives from a potential, compiled."""
+    if backend == "jax":
+        import jax
+
+        check_x64()
+        grad = jax.grad(potential)
+
+        def product(theta: Any, v: Any, rows: Any, scale: float) -> Any:
+            return jax.jvp(lambda t: grad(t, rows, scale), (theta,), (v,))[1]
+
+        return {"potential": jax.jit(potential), "gradient": jax.jit(grad), "product": jax.jit(product)}
+    if backend == "torch":
+        import torch
+
+        slope = torch.func.grad(potential)
+
+        def along(theta: Any, v: Any, rows: Any, scale: float) -> Any:
+            return torch.func.jvp(lambda t: slope(t, rows, scale), (theta,), (v,))[1]
+
+        return {"potential": potential, "gradient": slope, "product": along}
+    return {"potential": potential}
+
+
+def _own_files() -> list[str]:
+    """The script and the modules beside it."""
+    main = getattr(sys.modules["__main__"], "__file__", None)
+    if main is None:
+        return []
+    folder = pathlib.Path(main).resolve().parent
+    files = {pathlib.Path(f).resolve() for m in list(sys.modules.values()) if (f := getattr(m, "__file__", None)) and f.endswith(".py")}
+    return sorted(str(f) for f in files if folder in f.parents and "site-packages" not in f.parts and f.parent != pathlib.Path(__file__).parent)
+
+
+def model(
+    potential: Function,
+    *,
+    dim: int,
+    rows: int,
+    name: str | None = None,
+    gradient: Function | None = None,
+    product: Function | None = None,
+    predict: Function | None = None,
+    outputs: int = 0,
+    backend: Backend = "numpy",
+    files: Sequence[str] = (),
+) -> Model:
+    """Wraps a posterior: ``potential(theta, rows, scale)`` is scale·Σ −log p(row | theta) over some rows − log p(theta).
+
+    dim: the number of parameters. Their scale should be about 1, and they must have no bounds.
+    rows: the number of rows in all; the argument ``rows`` is something to index them by (backend "python": a sequence of numbers).
+    gradient: ``gradient(theta, rows, scale)``, the potential's. With "jax" and "torch" it is derived if left out.
+    product: ``product(theta, v, rows, scale)``, the Hessian's product with v, which mt3 needs. It is derived, too.
+    predict: ``predict(theta)``, ``outputs`` numbers by which chains are judged; the parameters if left out.
+    backend: "numpy", "jax" (functions are compiled), "torch", or "python" (lists).
+    files: files that the numbers depend on, beside the script and the modules in its folder.
+    """
+    if backend not in _ARRAYS:
+        raise HambenchError(f"backend {backend!r}: want one of {', '.join(_ARRAYS)}")
+    if (predict is None) != (outputs == 0):
+        raise HambenchError(f"outputs={outputs} {'without' if predict is None else 'with'} predict: give both, or none")
+    functions = _derivatives(backend, potential)
+    for key, function in (("gradient", gradient), ("product", product), ("predict", predict)):
+        if function is not None:
+            functions[key] = function
+    if "gradient" not in functions:
+        raise HambenchError(f"backend {backend!r} derives no gradient: give gradient=, or take backend='jax' or 'torch'")
+    return Model(name or str(getattr(potential, "__name__", "model")), dim, rows, outputs, backend, [str(pathlib.Path(f).resolve()) for f in files], functions)
+
+
+class OnData:
+    """A model on the program's data: ``build(data)`` makes it when the data come."""
+
+    def __init__(self, build: Callable[[Mapping[str, Any]], Model]) -> None:
+        self._build = build
+        self._model: Model | None = None
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers a question of the protocol."""
+        if question["op"] == "hello":
+            if not question.get("data"):
+                return check_protocol(question, model=True) or {"error": "this model wants data: name a data set (--dataset)"}
+            try:
+                self._model = self._build(question["data"])
+            except Exception as error:  # of the user's function
+                return {"error": f"{getattr(self._build, '__name__', 'build')} raised {type(error).__name__}: {error}"}
+        if self._model is None:
+            return {"error": f"{question['op']} before hello"}
+        return self._model.answer(question)
+
+
+def serve(answers: Sampler | Model | Callable[[Mapping[str, Any]], Model]) -> None:
+    """Answers the program on standard input and output: the last line of a script for ``certify --exec`` or ``--model exec:``.
+
+    answers: a sampler, a model, or a function that makes a model of the program's data, a dict with "train_x", "train_y",
+        "test_x" (lists, standardised), "task", "classes", "noise_variance", "name" and "split".
+    What the step or the model prints goes to standard error meanwhile.
+    """
+    out = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        converse(answers if isinstance(answers, (Sampler, Model)) else OnData(answers), sys.stdin, out)

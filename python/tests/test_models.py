@@ -1,0 +1,87 @@
+"""Models in numpy, JAX and PyTorch beside the program's own. Needs what requirements.txt lists."""
+
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hambench
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+PAGE = (EXAMPLES.parent.parent / "docs" / "python.md").read_text()
+CHAIN = {"integrator": "mt3", "h": 0.1, "friction": 2, "K": 3, "samples": 20}
+X = np.linspace(-1, 1, 30)
+Y = 0.7 * X + 0.1 * np.sin(9 * X)
+
+
+def squares(theta, rows, scale):
+    """Works on arrays of any library that has the data."""
+    x, y = DATA[type(theta).__module__.split(".")[0]]
+    residual = y[rows] - theta[0] - theta[1] * x[rows]
+    return scale * (residual**2).sum() * 5 + (theta**2).sum() / 2
+
+
+def slopes(theta, rows, scale):
+    residual = theta[0] + theta[1] * X[rows] - Y[rows]
+    return scale * 10 * np.array([residual.sum(), (residual * X[rows]).sum()]) + theta
+
+
+def bends(theta, v, rows, scale):
+    along = v[0] + v[1] * X[rows]
+    return scale * 10 * np.array([along.sum(), (along * X[rows]).sum()]) + v
+
+
+DATA = {"numpy": (X, Y)}
+MODEL = hambench.model(squares, gradient=slopes, product=bends, dim=2, rows=30)
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_derivatives_are_those_that_were_written(library):
+    lib = pytest.importorskip(library)
+    if library == "jax":
+        lib.config.update("jax_enable_x64", True)
+        DATA["jax"] = DATA["jaxlib"] = (lib.numpy.asarray(X), lib.numpy.asarray(Y))
+    else:
+        DATA["torch"] = (lib.tensor(X), lib.tensor(Y))
+    theirs = hambench.model(squares, dim=2, rows=30, backend=library)
+    for op in ("potential", "gradient", "product"):
+        for rows in ({"rows": [0, 30]}, {"rows": [10, 20]}, {"rows": [4, 4]}, {"index": [7, 2, 29]}):
+            question = {"op": op, "thetas": [[0.3, -1.2], [2.0, 0.1]], "vectors": [[1.0, 0.5], [0.0, 2.0]], "scale": 3.0, **rows}
+            if op != "product":
+                del question["vectors"]
+            np.testing.assert_allclose(theirs.answer(question)["values"], MODEL.answer(question)["values"], rtol=1e-12, atol=1e-11)  # sums of terms of size 100
+
+
+def test_chains_of_a_model_of_this_process_run_side_by_side():
+    draws = hambench.sample(model=MODEL, chains=2, **CHAIN)["theta"]
+    assert np.shape(draws) == (2, 20, 2) and draws[0] != draws[1]
+
+
+def test_a_jax_model_in_float32_says_what_to_change():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with pytest.raises(hambench.HambenchError, match="jax_enable_x64"):
+            hambench.model(squares, dim=2, rows=30, backend="jax")
+    finally:
+        jax.config.update("jax_enable_x64", True)
+
+
+def test_without_products_mt3_is_refused_by_name():
+    plain = hambench.model(squares, gradient=slopes, dim=2, rows=30)
+    with pytest.raises(hambench.HambenchError, match='"mt3" needs Hessian-vector products, which model "squares" does not have'):
+        hambench.sample(model=plain, **CHAIN)
+
+
+def test_the_commands_of_the_page_work():
+    pytest.importorskip("jax")
+    commands = re.findall(r"^hambench ((?:sample|run) .*model.*)$", PAGE, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        words = shlex.split(command.replace("python3", sys.executable))
+        done = subprocess.run([hambench.program(), *words], cwd=EXAMPLES, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and done.stdout.startswith("sample,theta0"), (command, done.stderr)
