@@ -41,9 +41,13 @@ const (
 	// Reference records the oracle itself: scores and diagnostics of its
 	// draws. No further chain runs.
 	Reference Observable = "reference"
+	// Coupled records by how much the means of the predictive values differ
+	// between coupled chains at h and at h/2: the scores coupled and
+	// coupled-chance (oracle.CoupledBias). Nothing judges them.
+	Coupled Observable = "coupled"
 )
 
-var observables = []Observable{Distance, Histogram, Path, Density, Marginals, Reference}
+var observables = []Observable{Distance, Histogram, Path, Density, Marginals, Reference, Coupled}
 
 // Precisions are those of a network's gradients; the state is float64 in
 // both.
@@ -141,7 +145,11 @@ func (c Cell) Kernels() int64 {
 	if c.Observe == Density || c.Observe == Reference {
 		return 0
 	}
-	return (int64(c.BurnIn) + int64(c.Samples)*int64(c.Thin)) * int64(c.Inner)
+	n := (int64(c.BurnIn) + int64(c.Samples)*int64(c.Thin)) * int64(c.Inner)
+	if c.Observe == Coupled {
+		return 3 * n
+	}
+	return n
 }
 
 // String names the cell for people.

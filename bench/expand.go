@@ -337,6 +337,11 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 		if err := x.parts.Chains.Check(c.Chain()); err != nil {
 			return j, at.errorf("%w", err)
 		}
+		if c.Observe == Coupled {
+			if _, err := x.parts.Chains.Combinations(c.Chain()); err != nil {
+				return j, at.errorf("%w", err)
+			}
+		}
 		x.seen[parts] = true
 	}
 	if spec != nil && !x.seen[c.Oracle] {

@@ -3,12 +3,14 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"hambench/certify"
 	"hambench/chain"
 	"hambench/estimators"
 	"hambench/integrators"
+	"hambench/internal/fingerprint"
 	"hambench/minibatch"
 	"hambench/models"
 	"hambench/oracle"
@@ -52,6 +54,19 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 		if err := k.addChain(marks, c.Integrator, c.Values, c.Estimator, c.Scheme); err != nil {
 			return "", err
 		}
+	}
+	if c.Observe == Coupled {
+		weights, err := k.Chains.Combinations(c.Chain())
+		if err != nil {
+			return "", err
+		}
+		d := fingerprint.New()
+		for _, w := range weights {
+			for _, x := range w {
+				d.Add("weight", math.Round(x*1e4)) // as far as all machines agree
+			}
+		}
+		marks["coupled"] = d.String()
 	}
 	if c.Oracle != "" && c.Oracle != Analytic {
 		spec, ok := specs[c.Oracle]

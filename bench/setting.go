@@ -130,6 +130,12 @@ func (x Setting) cell(p problem) (Cell, *oracle.Spec) {
 	case c.Observe == Path:
 		c.Oracle = ""
 		return c, nil
+	case c.Observe == Coupled:
+		c.Oracle = ""
+		if !p.exact {
+			c.Precision = cmp.Or(x.Precision, "float32")
+		}
+		return c, nil
 	case p.exact:
 		return c, nil
 	case c.Observe == Reference:

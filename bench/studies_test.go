@@ -6,6 +6,8 @@ import (
 	"hambench/datasets"
 	"hambench/models"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -365,8 +367,8 @@ func TestCheckRefusesBadCells(t *testing.T) {
 	}
 }
 
-// The studies of later papers load by their names, have exact jobs alone, of the
-// purpose of their name, and are no part of what reproduce runs.
+// The studies of later papers load by their names, have cells or exact jobs, these
+// of the purpose of their name, and are no part of what reproduce runs.
 func TestLaterStudies(t *testing.T) {
 	for _, id := range Later() {
 		f, err := Load(id, Parts{})
@@ -377,7 +379,7 @@ func TestLaterStudies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Jobs()) > 0 || len(s.Exact) == 0 || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
+		if len(s.Jobs()) > 0 == (len(s.Exact) > 0) || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
 			t.Errorf("%s: %d cells, exact jobs %+v", id, len(s.Jobs()), s.Exact)
 		}
 		if _, err := Select(studies(t, Profile{}), id); err == nil {
@@ -396,5 +398,22 @@ func TestLaterStudies(t *testing.T) {
 	}
 	if want := []string{"plain", "svrg", "svrg:32", "svrg:128", "svrg:512", "svrg:2048", "saga"}; !slices.Equal(of, want) {
 		t.Errorf("estimators %q, want %q", of, want)
+	}
+}
+
+// A study that observes coupled chains says at once which integrator cannot be
+// coupled.
+func TestStudiesOfCoupledChains(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	text := "id = \"mine\"\ntitle = \"Mine\"\n[fix]\ndata = \"linear\"\nintegrator = \"sghmc\"\nstep = 0.1\nobserve = \"coupled\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Load(path, Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Study(Profile{}); err == nil || !strings.Contains(err.Error(), `integrator "sghmc" adapts`) {
+		t.Errorf("error %v: want sghmc refused", err)
 	}
 }

@@ -29,21 +29,14 @@ type Coupled struct {
 	key          uint64
 }
 
-// Couple makes coupled chains on two copies of a target, which they take over. It
-// refuses, by name, integrators whose noise or step depends on more than a step:
-// those that adapt, that are not linear without a force, and that need an
-// affine one.
+// Couple makes coupled chains on two copies of a target, which they take over.
 func (r Registry) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
-	method, err := r.Integrator(s.Integrator)
+	weights, err := r.Combinations(s)
 	if err != nil {
 		return nil, err
 	}
 	half := s
 	half.Params.Step /= 2
-	weights, err := combinations(method, s.Params, half.Params)
-	if err != nil {
-		return nil, err
-	}
 	shared := &sharedNoise{weights: weights, source: noise.New(s.Key, noise.StreamNoise)}
 	for range 2 * len(weights) {
 		shared.drawn = append(shared.drawn, make([]float64, fine.Dim()))
@@ -56,6 +49,12 @@ func (r Registry) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
 	}
 	c.Fine, err = r.New(fine, half)
 	return c, err
+}
+
+// Counts is the work of both chains.
+func (c *Coupled) Counts() Counts {
+	a, b := c.Coarse.Counts(), c.Fine.Counts()
+	return Counts{a.Steps + b.Steps, a.Gradients + b.Gradients, a.HessianVectors + b.HessianVectors, a.FullGradients + b.FullGradients}
 }
 
 // Run starts both chains at theta and calls observe with both states after each
@@ -137,15 +136,21 @@ func (n *coarseNoise) Update(u *integrators.Update) { u.Apply(n.vector()) }
 
 // importance weighs what two outer steps of h/2 and one of h should have in
 // common against what comes before it.
-const importance = 1e-6
+const importance = 1e-5
 
-// combinations returns, for each normal of an outer step, the weights of those of
+// Combinations returns, for each normal of an outer step, the weights of those of
 // two half as long. Of the n × 2n matrices with orthonormal rows it is the one
 // next to turning the two steps' noise into that of the one (the orthogonal
 // Procrustes problem), where r counts most, θ next, and the mean position of the
-// gradients last.
-func combinations(m integrators.Method, whole, half integrators.Params) ([][]float64, error) {
-	in, err := m.New(1, whole)
+// gradients last. It refuses, by name, integrators whose noise or step depends on
+// more than a step: those that adapt, that are not linear without a force, and
+// that need an affine one.
+func (r Registry) Combinations(s Spec) ([][]float64, error) {
+	m, err := r.Integrator(s.Integrator)
+	if err != nil {
+		return nil, err
+	}
+	in, err := m.New(1, s.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -153,10 +158,11 @@ func combinations(m integrators.Method, whole, half integrators.Params) ([][]flo
 	switch {
 	case adapts || m.Nonlinear || m.Claims.Affine:
 		return nil, usage.Errorf("integrator %q adapts, is not linear without a force, or needs an affine one: want one whose noise of two half steps combines to that of a step", m.Name)
-	case whole.InvMass != nil:
+	case s.Params.InvMass != nil:
 		return nil, usage.Errorf("integrator %q with a mass: want none for coupled chains", m.Name)
 	}
-	fine, err := m.New(1, half)
+	s.Params.Step /= 2
+	fine, err := m.New(1, s.Params)
 	if err != nil {
 		return nil, err
 	}

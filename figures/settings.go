@@ -216,12 +216,13 @@ type observation struct {
 const distance = "distance"
 
 // scores are the observations that tables show where there are any.
-var scores = []string{"rmse", "accuracy", "mnll", "lag1"}
+var scores = []string{"rmse", "accuracy", "mnll", "lag1", "coupled"}
 
 // observe returns the observation of a name.
 func observe(name string) (observation, error) {
 	labels := map[string]string{
 		"rmse": "test RMSE", "accuracy": "test accuracy", "mnll": "test MNLL", "lag1": "lag-1 autocorrelation", "ess": "effective sample size",
+		"coupled": "difference of means at h and at h/2",
 	}
 	counts := map[string]func(bench.Result) float64{
 		"gradients": func(r bench.Result) float64 { return float64(r.Gradients) },
@@ -230,7 +231,7 @@ func observe(name string) (observation, error) {
 	}
 	switch {
 	case name == distance:
-		return observation{name, "ks", "mean Kolmogorov distance", 3, func(r bench.Result) (float64, bool) { return r.KS, true }}, nil
+		return observation{name, "ks", "mean Kolmogorov distance", 3, func(r bench.Result) (float64, bool) { return r.KS, r.Cell.Observe != bench.Coupled }}, nil
 	case counts[name] != nil:
 		return observation{name, name, name, 0, func(r bench.Result) (float64, bool) { return counts[name](r), true }}, nil
 	case labels[name] != "":

@@ -550,7 +550,7 @@ func (s *sweep) records() Records {
 // exact errors, too.
 func drawSweep(d *drawing) error {
 	for _, j := range d.plan.Jobs() {
-		if j.Cell.Observe != bench.Distance {
+		if o := j.Cell.Observe; o != bench.Distance && !(o == bench.Coupled && d.plan.Figure != nil && d.plan.Figure.Y == "coupled") {
 			return usage.Errorf("study %s records %s, and names no kind of figure for it: a run of this version writes one", d.plan.ID, j.Cell.Observe)
 		}
 	}

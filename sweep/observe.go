@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/datasets"
@@ -22,6 +24,8 @@ import (
 type Inputs struct {
 	// Target is the model on the data; the chain takes it over.
 	Target models.Target
+	// Fine is the same for the chain at h/2 of a cell that observes Coupled.
+	Fine models.Target
 	// Truth starts and judges the chain; nil for cells without an oracle.
 	Truth oracle.Truth
 	// Split is the data behind the target.
@@ -46,6 +50,8 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 		err = density(&r, in.Target)
 	case bench.Reference:
 		err = reference(&r, in)
+	case bench.Coupled:
+		err = coupled(ctx, &r, in)
 	default:
 		err = runChain(ctx, &r, in)
 	}
@@ -107,18 +113,52 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		record(draws[i], z.Theta)
 		return nil
 	})
-	n := sampler.Counts()
-	r.Steps, r.HessianVectors = n.Steps, n.HessianVectors
-	r.Gradients = n.Gradients + n.FullGradients*int64(max(c.Batches, 1)) // of a batch
-	var diverged *chain.DivergedError
-	switch {
-	case errors.As(err, &diverged):
-		r.Diverged, r.DivergedStep, r.KS = true, diverged.Step, 1
-	case err != nil:
+	if err := account(r, sampler.Counts(), err); err != nil || r.Diverged {
 		return err
-	default:
-		summarize(r, in, draws)
 	}
+	summarize(r, in, draws)
+	return nil
+}
+
+// account records the work of a chain that has ended, and whether it diverged,
+// which is no error.
+func account(r *bench.Result, n chain.Counts, err error) error {
+	r.Steps, r.HessianVectors = n.Steps, n.HessianVectors
+	r.Gradients = n.Gradients + n.FullGradients*int64(max(r.Cell.Batches, 1)) // of a batch
+	var diverged *chain.DivergedError
+	if errors.As(err, &diverged) {
+		r.Diverged, r.DivergedStep, r.KS = true, diverged.Step, 1
+		return nil
+	}
+	return err
+}
+
+// coupled runs coupled chains, from where a chain without an oracle starts.
+func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
+	c := r.Cell
+	chains, err := in.Chains.Couple(in.Target, in.Fine, c.Chain())
+	if err != nil {
+		return err
+	}
+	start, err := oracle.WarmUp(ctx, in.Target, c.Chain().Key)
+	if err != nil {
+		return err
+	}
+	var differences [][]float64
+	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
+	err = chains.Run(ctx, start, plan, func(_ int, a, b *integrators.State) error {
+		difference, other := make([]float64, in.Target.Outputs()), make([]float64, in.Target.Outputs())
+		in.Target.Predict(difference, a.Theta)
+		in.Fine.Predict(other, b.Theta)
+		floats.Sub(difference, other)
+		differences = append(differences, difference)
+		return nil
+	})
+	if err := account(r, chains.Counts(), err); err != nil || r.Diverged {
+		return err
+	}
+	r.Scores = make(map[string]float64)
+	r.Scores["coupled"], r.Scores["coupled-chance"] = oracle.CoupledBias(differences)
 	return nil
 }
 

@@ -412,6 +412,11 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (r bench.Result
 	if in.Target, err = s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision}); err != nil {
 		return r, err
 	}
+	if c.Observe == bench.Coupled {
+		if in.Fine, err = s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision}); err != nil {
+			return r, err
+		}
+	}
 	if in.Truth, err = s.truth(ctx, c); err != nil {
 		return r, err
 	}
