@@ -98,14 +98,30 @@ var integratorStyles = []string{
 	"baoab", "aboba", "obabo", "baoa", "ubu", "exact", "sghmc-adaptive",
 }
 
-// integratorStyle returns the style of the integrator that is the i-th name of
-// a figure. One that is not in the list, such as a splitting word or a scheme
-// from elsewhere, gets a style that no other of the figure has.
-func integratorStyle(i int, name string) Style {
-	if listed := slices.Index(integratorStyles, name); listed >= 0 {
-		return Categorical(listed)
+// stylesOf returns the styles of a figure's integrators. One that is not in the
+// list, such as a splitting word or a scheme from elsewhere, gets a colour and a
+// marker that no other of the figure has, as long as there are any.
+func stylesOf(names []string) []Style {
+	styles := make([]Style, len(names))
+	var others []int
+	for i, name := range names {
+		if listed := slices.Index(integratorStyles, name); listed >= 0 {
+			styles[i] = Categorical(listed)
+		} else {
+			others = append(others, i)
+		}
 	}
-	return Categorical(len(integratorStyles) + i)
+	for _, i := range others {
+		styles[i] = Categorical(len(integratorStyles) + i)
+		for k := range len(okabeIto) * len(markers) {
+			style := Categorical(len(integratorStyles) + k)
+			if !slices.ContainsFunc(styles, func(t Style) bool { return t.Color == style.Color || t.Marker == style.Marker }) {
+				styles[i] = style
+				break
+			}
+		}
+	}
+	return styles
 }
 
 // dotted is the style of what is no method's line: self-distances and reference

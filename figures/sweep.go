@@ -298,7 +298,7 @@ func (s *sweep) style(i int) Style {
 	case s.lines[0].ordered():
 		return sequential(i, len(s.names))
 	}
-	return integratorStyle(i, s.names[i])
+	return stylesOf(s.names)[i]
 }
 
 // figure has all panels on the same axes. Places without cells stay empty.

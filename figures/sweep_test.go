@@ -50,10 +50,19 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 // looks of their own beside it and beside each other.
 func TestUnlistedIntegratorsHaveStylesOfTheirOwn(t *testing.T) {
 	names := append([]string{"split:OBABO", "split:BAOAB", "nose-hoover"}, integratorStyles...)
+	styles := stylesOf(names)
 	for i, a := range names {
 		for j, b := range names[:i] {
-			if reflect.DeepEqual(integratorStyle(i, a), integratorStyle(j, b)) {
+			if reflect.DeepEqual(styles[i], styles[j]) {
 				t.Errorf("%s and %s look alike", a, b)
+			}
+		}
+	}
+	few := stylesOf([]string{"leapfrog", "ubu", "split:OBABO", "split:BAOAB"})
+	for i, a := range few {
+		for _, b := range few[:i] {
+			if a.Marker == b.Marker || a.Color == b.Color {
+				t.Errorf("of four integrators, two share a marker or a colour: %+v, %+v", a, b)
 			}
 		}
 	}
