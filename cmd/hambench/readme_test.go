@@ -55,7 +55,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, folder := range []string{"examples/own-data", "certify/testdata"} {
+	for _, folder := range []string{"examples/own-data", "certify/testdata", "models/testdata"} {
 		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join("../..", folder))); err != nil {
 			t.Fatal(err)
 		}
