@@ -73,7 +73,8 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 	}
 	s := search{certification: c, ctx: ctx, known: make(map[tried][]worth)}
 	s.standIn(row)
-	if o.Stability || o.Budgets != nil {
+	s.limit = s.unlimited()
+	if !o.quick && (o.Stability || o.Budgets != nil) {
 		var err error
 		if s.limit, err = s.stableStep(); err != nil {
 			return err
@@ -114,12 +115,16 @@ func (s *search) standIn(row *Row) {
 	k := s.options.Problem.Batches()
 	_, permutation := s.scheme.Visits.(minibatch.Permutation)
 	_, palindrome := s.scheme.Visits.(minibatch.Palindrome)
-	if !(permutation && k > maxReshuffle || palindrome && k > maxPalindrome) {
+	taken, mostShuffled, mostThereAndBack := ordersTaken, maxReshuffle, maxPalindrome
+	if s.options.quick {
+		taken, mostShuffled, mostThereAndBack = ordersTaken/3, 4, 3
+	}
+	if !(permutation && k > mostShuffled || palindrome && k > mostThereAndBack) {
 		return
 	}
 	rng := rand.New(rand.NewPCG(17, 18)) // any orders do
 	var orders [][]int
-	for range ordersTaken {
+	for range taken {
 		order := rng.Perm(k)
 		if palindrome {
 			back := slices.Clone(order)
@@ -133,7 +138,7 @@ func (s *search) standIn(row *Row) {
 		Length: func(int) int { return len(orders[0]) },
 		List:   func(int) []minibatch.Word { return minibatch.EquallyLikely(orders) },
 	}
-	s.certification, row.RandomOrders = &c, ordersTaken
+	s.certification, row.RandomOrders = &c, taken
 }
 
 // unlimited is where the search for averages begins if the chain far out, which
@@ -248,7 +253,7 @@ func (s *search) judge(row *Row) error {
 	row.Cost = s.options.cost(s.asked.method, s.scheme)
 	nan := Number(math.NaN())
 	for _, h := range s.options.Steps {
-		all, err := s.worths(h, false)
+		all, err := s.worths(h, s.options.quick)
 		if err != nil {
 			return err
 		}
@@ -271,7 +276,7 @@ func (s *search) judge(row *Row) error {
 			return err
 		}
 		for _, h := range s.options.Steps {
-			all, err := s.worths(h, false)
+			all, err := s.worths(h, s.options.quick)
 			if err != nil {
 				return err
 			}
@@ -317,7 +322,7 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 	if math.IsInf(least, 1) {
 		return out, nil
 	}
-	for _, quick := range []bool{true, false} {
+	for _, quick := range []bool{true, s.options.quick} {
 		least, worst, err := size(at, quick)
 		for by := coarse / 2; by > 0 && err == nil; {
 			moved := false
@@ -335,7 +340,7 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 		if err != nil {
 			return out, err
 		}
-		if !quick {
+		if quick == s.options.quick {
 			out.Step, out.Best, out.Worst = Number(unit*math.Exp2(-float64(at)/notch)), Number(least), worst.name
 			out.Bias, out.Autocorrelation = Number(math.Sqrt(largestOf(worst.bias))), Number(worst.autocorrelation())
 		}

@@ -33,6 +33,7 @@ type Options struct {
 	Budgets     []float64            // gradients of a batch that a chain may cost; none: its averages are not judged
 	Stability   bool                 // find the largest stable step
 	Distances   bool                 // of the stationary law of θ from the target
+	quick       bool                 // take squares for those of normal processes
 }
 
 // Row is what was found for an integrator under a scheme.

@@ -23,7 +23,7 @@ func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.", "hambench reproduce --only bottleneck",
 		reproduceCommand(), runCommand(), studyCommand(), slurmCommand(), sampleCommand(), oracleCommand(), judgeCommand(), dataCommand(), listCommand(),
-		exportCommand(), reportCommand(), certifyCommand(), claimsCommand(), gateCommand(), storeCommand(), versionCommand(), completionCommand())
+		exportCommand(), reportCommand(), certifyCommand(), adviseCommand(), claimsCommand(), gateCommand(), storeCommand(), versionCommand(), completionCommand())
 	root.InitDefaultHelpCmd() // it completes names of commands; dispatch does the rest
 	help, _, _ := root.Find([]string{"help"})
 	help.Use, help.Short, help.Long, help.Example = "help [COMMAND …]", "Prints the help of a command.", "", "hambench help certify"
