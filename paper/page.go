@@ -41,7 +41,7 @@ type page struct {
 // WriteText prints the table of the claims, then the test and the numbers of
 // each.
 func WriteText(w io.Writer, decisions []Decision, profile string) error {
-	head, err := Table(decisions, profile, 0)
+	head, err := Table(decisions, profile, table.WidthOf(w))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"hambench/certify"
 )
@@ -31,6 +32,24 @@ func TestTextHasEveryClaim(t *testing.T) {
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("text lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// narrow is a writer of a width.
+type narrow struct{ bytes.Buffer }
+
+func (*narrow) Width() int { return 60 }
+
+func TestTheTableFitsItsWriter(t *testing.T) {
+	var b narrow
+	decisions := []Decision{{Claim{ID: "one", By: "paper"}, Finding{Verdict: Confirmed, Summary: strings.Repeat("many words ", 20)}}}
+	if err := WriteText(&b, decisions, "quick"); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(b.String(), "\n") {
+		if strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 60 {
+			t.Errorf("%d characters: %s", utf8.RuneCountInString(line), line)
 		}
 	}
 }

@@ -28,16 +28,13 @@ cells that the store of --out has; what to run for more is said.`,
 			return f.claims(c, map[string]func(io.Writer, []paper.Decision, string) error{"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON}[format])
 		},
 	}
-	f.register(c.Flags(), storeFlags)
+	f.register(c, storeFlags)
 	oneOf(c.Flags(), &format, "format", "format", "text", "markdown", "json")
 	return c
 }
 
 func (f *selection) claims(c *cobra.Command, write func(io.Writer, []paper.Decision, string) error) error {
 	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
-	if err := f.check(); err != nil {
-		return err
-	}
 	keys, err := newKeys("", nil)
 	if err != nil {
 		return err

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,7 +142,12 @@ func flagError(c *cobra.Command, err error) error {
 	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		hint = usage.Suggest("--"+unknown.GetSpecifiedName(), known)
+		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -name is taken for letters
+		hint = usage.Suggest("--"+name, known)
+	}
+	wrong, number := new(pflag.InvalidValueError), new(strconv.NumError)
+	if errors.As(err, &wrong) && errors.As(err, &number) {
+		err = fmt.Errorf("--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), number.Err)
 	}
 	return usage.Errorf("%s: %w%s (see '%s --help')", c.CommandPath(), err, hint, c.CommandPath())
 }

@@ -27,7 +27,7 @@ the full batch. How many cells of these runs have no result is said at the end.`
 			return f.export(c, map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[format])
 		},
 	}
-	f.register(c.Flags(), selectionFlags)
+	f.register(c, selectionFlags)
 	oneOf(c.Flags(), &format, "format", "format", "csv", "json")
 	return c
 }

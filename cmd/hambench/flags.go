@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"hambench/bench"
@@ -31,9 +32,11 @@ const (
 	oraclesNone  = "none"  // cells whose reference is missing fail
 )
 
-// register registers the flags of the given names, and sets the values of all
-// that several commands share to their defaults.
-func (f *selection) register(fs *pflag.FlagSet, names string) {
+// register registers the flags of the given names, whose values are checked
+// before the command runs, and sets the values of all that several commands share
+// to their defaults.
+func (f *selection) register(c *cobra.Command, names string) {
+	c.PreRunE = func(*cobra.Command, []string) error { return f.check() }
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.StringVar(&f.profile, "profile", "quick", "`NAME` profile (see hambench list profiles)")
 	oneOf(all, &f.precision, "precision", "precision of network gradients, references included, in place of the profile's", bench.Precisions...)
@@ -56,7 +59,7 @@ func (f *selection) register(fs *pflag.FlagSet, names string) {
 	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
 	all.DurationVar(&f.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
 	for _, name := range strings.Fields(names) {
-		fs.AddFlag(all.Lookup(name))
+		c.Flags().AddFlag(all.Lookup(name))
 	}
 }
 

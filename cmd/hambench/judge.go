@@ -34,7 +34,7 @@ independent ones as their effective sample size would be, once in a hundred time
 		RunE:    f.run,
 	}
 	fs := c.Flags()
-	f.register(fs, storeFlags+" "+chainFlags)
+	f.register(c, storeFlags+" "+chainFlags)
 	f.registerPosterior(fs)
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -52,9 +52,6 @@ var errRejected = errors.New("not draws of this posterior")
 
 func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
-	if err := f.check(); err != nil {
-		return err
-	}
 	keys, err := newKeys(f.data, nil)
 	if err != nil {
 		return err

@@ -37,7 +37,8 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 	}{
 		{"unknown command", []string{"reprodce"}, `unknown command "reprodce"`},
 		{"unknown flag", sample("--hh", "1"), "hh"},
-		{"a flag that is no number", sample("--h", "small"), "small"},
+		{"a flag that is no number", sample("--h", "small"), `--h "small": invalid syntax`},
+		{"a flag with one dash", sample("-integrator", "mt3"), "did you mean --integrator?"},
 		{"an argument too many", sample("more"), `unexpected argument "more"`},
 		{"unknown integrator", sample("--integrator", "leapfrg"), `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler`},
 		{"a splitting word with a wrong letter", sample("--integrator", "split:BAXAB"), "BAXAB"},

@@ -31,9 +31,6 @@ Metropolis-corrected sampler. They are kept in the store; one that is there is
 shown and not run again.`,
 		Example: "hambench oracle --dataset yacht --split 0",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
 			keys, err := newKeys(f.data, nil)
 			if err != nil {
 				return err
@@ -45,7 +42,7 @@ shown and not run again.`,
 			return printReference(c.OutOrStdout(), ref, machine)
 		},
 	}
-	f.register(c.Flags(), storeFlags+" "+chainFlags)
+	f.register(c, storeFlags+" "+chainFlags)
 	on.registerPosterior(c.Flags())
 	return c
 }

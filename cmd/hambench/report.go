@@ -24,14 +24,11 @@ it, too; this command makes it again from the store, running nothing.`,
 		Example: "hambench report --profile quick",
 		RunE:    f.report,
 	}
-	f.register(c.Flags(), selectionFlags)
+	f.register(c, selectionFlags)
 	return c
 }
 
 func (f *selection) report(c *cobra.Command, _ []string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	s, err := readStore(f.out)
 	if err != nil {
 		return err

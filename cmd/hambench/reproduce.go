@@ -34,7 +34,7 @@ cannot be had are replaced by built-in ones, and the figures say so.`,
 			return r.carryOut(c)
 		},
 	}
-	r.register(c.Flags(), selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
+	r.register(c, selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
 	return c
 }
 
@@ -82,9 +82,6 @@ func (r *reproduction) close() {
 // leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
 	started := time.Now()
-	if err := r.check(); err != nil {
-		return err
-	}
 	if r.slice, err = sweep.ParseShard(r.shard); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ stopped.`,
 		},
 	}
 	fs := c.Flags()
-	r.register(fs, storeFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
+	r.register(c, storeFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
 	profile := fs.Lookup("profile")
 	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it is if empty"
 	return c

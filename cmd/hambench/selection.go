@@ -242,9 +242,6 @@ func storePath(out string) string { return filepath.Join(out, "store") }
 
 // readStore opens the store of an output folder for reading.
 func readStore(out string) (*store.Store, error) {
-	if out == "" {
-		return nil, usage.Errorf("--out is empty: want a folder")
-	}
 	return store.Read(storePath(out), store.Machine{})
 }
 

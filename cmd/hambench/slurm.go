@@ -39,7 +39,7 @@ follows again. See docs/cluster.md.`,
 		Example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
 		RunE:    r.carryOut,
 	}
-	r.registerCluster(c.Flags())
+	r.registerCluster(c)
 	return c
 }
 
@@ -96,8 +96,9 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 // passedOn are the flags that the tasks get as they were given.
 const passedOn = selectionFlags + " data exec-timeout " + datasetFlags
 
-func (r *clusterRun) registerCluster(fs *pflag.FlagSet) {
-	r.register(fs, passedOn)
+func (r *clusterRun) registerCluster(c *cobra.Command) {
+	r.register(c, passedOn)
+	fs := c.Flags()
 	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
 	fs.IntVar(&r.options.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
 	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` partition")

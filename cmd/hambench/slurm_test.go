@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -111,8 +111,9 @@ func TestSlurmDryRunQuotesPaths(t *testing.T) {
 func composed(t *testing.T, args ...string) *clusterRun {
 	t.Helper()
 	r := &clusterRun{}
-	fs := pflag.NewFlagSet("slurm", pflag.ContinueOnError)
-	r.registerCluster(fs)
+	c := &cobra.Command{}
+	r.registerCluster(c)
+	fs := c.Flags()
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)
 	}

@@ -36,17 +36,12 @@ left there; the exit code is then 1.`
 
 // storeOf is a command on the store of --out.
 func storeOf(use, about, detail, example string, run func(c *cobra.Command, out string, args []string) error) *cobra.Command {
-	var out string
+	var f selection
 	c := &cobra.Command{
 		Use: use, Short: about, Long: detail, Example: example,
-		RunE: func(c *cobra.Command, args []string) error {
-			if out == "" {
-				return usage.Errorf("--out is empty: want a folder")
-			}
-			return run(c, out, args)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return run(c, f.out, args) },
 	}
-	c.Flags().StringVar(&out, "out", defaultOut, "`DIR` folder of results and figures")
+	f.register(c, "out")
 	return c
 }
 

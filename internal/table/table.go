@@ -25,13 +25,22 @@ func Width() int {
 	return usualWidth
 }
 
+// WidthOf is how wide tables may be on a writer, as its method Width says; 0, any
+// width, if it has none.
+func WidthOf(w io.Writer) int {
+	if o, ok := w.(interface{ Width() int }); ok {
+		return o.Width()
+	}
+	return 0
+}
+
 // Write prints the rows under the header as an ASCII table, to fit a writer that
 // has a width, else as wide as it is, with verdicts in colour for one that has
 // them; minor is as in Fit, and a line says what is left out. Headers keep their
 // case.
 func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	var b strings.Builder
-	left, err := Fit(&b, widthOf(w), minor, header, rows)
+	left, err := Fit(&b, WidthOf(w), minor, header, rows)
 	if err != nil {
 		return err
 	}
@@ -41,18 +50,10 @@ func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	return Note(w, "Left out for want of room: "+strings.Join(left, ", ")+"; COLUMNS says how much there is.")
 }
 
-// widthOf is the width of a writer that has one, or 0.
-func widthOf(w io.Writer) int {
-	if o, ok := w.(interface{ Width() int }); ok {
-		return o.Width()
-	}
-	return 0
-}
-
 // Note prints lines under a table, each wrapped as Write's tables are.
 func Note(w io.Writer, lines ...string) error {
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(w, Wrap(line, widthOf(w))); err != nil {
+		if _, err := fmt.Fprintln(w, Wrap(line, WidthOf(w))); err != nil {
 			return err
 		}
 	}
