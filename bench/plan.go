@@ -40,6 +40,9 @@ type Data struct {
 	Features int    `json:"features"`
 	Classes  int    `json:"classes,omitempty"`
 	Builtin  bool   `json:"builtin,omitempty"`
+	// Digest is datasets.Split's, of the first split that the plan uses; "" in
+	// plans of earlier versions.
+	Digest string `json:"digest,omitempty"`
 	// For are the unavailable sets in whose place this one stands.
 	For []string `json:"stands_in_for,omitempty"`
 }
@@ -112,7 +115,7 @@ func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spe
 			if j.Key, err = k.Cell(ctx, j.Cell, specs); err != nil {
 				return err
 			}
-			if err := k.describe(p, j.Cell); err != nil {
+			if err := k.describe(ctx, p, j.Cell); err != nil {
 				return err
 			}
 		}
@@ -121,13 +124,18 @@ func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spe
 }
 
 // describe adds a cell's data set and integrator to what the plan states.
-func (k *Keys) describe(p *Plan, c Cell) error {
+func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 	if _, ok := p.Dataset(c.Dataset); !ok {
 		d, err := k.Source.Datasets().Lookup(c.Dataset)
 		if err != nil {
 			return err
 		}
 		entry := Data{Name: d.Name, Label: d.Label, Task: d.Task.String(), Rows: d.TrainRows, Features: d.Features, Classes: d.Classes, Builtin: d.Builtin()}
+		split, err := k.Source.Split(ctx, d.Name, c.Split)
+		if err != nil {
+			return err
+		}
+		entry.Digest = split.Digest
 		for _, name := range p.Unavailable {
 			if missing, err := k.Source.Datasets().Lookup(name); err == nil && missing.StandIn == d.Name {
 				entry.For = append(entry.For, name)

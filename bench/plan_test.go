@@ -69,6 +69,9 @@ func plansIn(t *testing.T, s *store.Store, label string) []Plan {
 func TestPlansComeBackFromAStoreAsTheyWereSaved(t *testing.T) {
 	plans := resolved(t, "quick", []string{"linear", "teacher-cls"}, "bottleneck", "methods", "classification", "orders")
 	data, _ := plans[1].Dataset("teacher-cls")
+	if len(data.Digest) != 64 {
+		t.Errorf("the plan states no digest of teacher-cls: %q", data.Digest)
+	}
 	if len(plans) != 4 || len(plans[0].Exact) == 0 || len(plans[1].References) == 0 || len(plans[2].Choices) == 0 || len(data.For) == 0 {
 		t.Fatal("the plans lack what this test is about")
 	}

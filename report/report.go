@@ -108,6 +108,14 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 	return p, nil
 }
 
+// rank is 1 for what is not decided.
+func rank(v paper.Verdict) int {
+	if v == paper.Confirmed || v == paper.Refuted {
+		return 0
+	}
+	return 1
+}
+
 func (p *Page) warn(text string) {
 	if text != "" {
 		p.Warnings = distinct.Append(p.Warnings, text)

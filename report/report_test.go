@@ -43,7 +43,7 @@ func testPage(t *testing.T) (*Page, string) {
 	sweep := bench.Plan{Profile: "quick", Study: bench.Study{ID: "methods", Title: "Distances " + hostile}}
 	sweep.Methods = []bench.Method{{Name: "leapfrog", Position: 2}, {Name: "mt3", Position: 3}}
 	for i, set := range []string{"boston", hostile} {
-		sweep.Data = append(sweep.Data, bench.Data{Name: set, Label: set, Rows: 455, Features: 13, Task: "regression"})
+		sweep.Data = append(sweep.Data, bench.Data{Name: set, Label: set, Rows: 455, Features: 13, Task: "regression", Digest: "0123456789abcdef0123"})
 		for _, batch := range []int{8, bench.Full} {
 			for k, name := range []string{"leapfrog", "mt3"} {
 				for n, h := range []float64{0.01, 0.02, 0.04} {
@@ -118,7 +118,7 @@ func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
 	}
 	for _, want := range []string{
 		"local slope", "diverged", "Incomplete: 3 of", "Without any result so far: friction.", "0123abc", "2 January 2026", "amd64 generic", `<details class="order confirmed"`,
-		"leapfrog has ergodic order 1", "Chains that diverged (4)", "methods-table.csv.gz",
+		"leapfrog has ergodic order 1", "Chains that diverged (4)", `<code title="0123456789abcdef0123">0123456789abcdef…</code>`, "methods-table.csv.gz",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
