@@ -428,7 +428,7 @@ func (p *preparedSpectral) distances(ctx context.Context, m minibatch.Method, ev
 			}
 			law = cycle.occupation(unit(len(law), 0), law)
 		}
-		k, w := l.engine.target.distances(l.engine.basis(i), law, l.engine.deviations[0])
+		k, w := l.engine.target.distances(l.basis(i), law, l.engine.deviations[0])
 		if math.Abs(k-kolmogorov) <= distancesAgree*k && math.Abs(w-wasserstein) <= distancesAgree*w {
 			return k, w, nil
 		}

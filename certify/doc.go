@@ -13,8 +13,8 @@
 //     covariance solve linear fixed-point equations;
 //   - the spectral engine, one position and one momentum in any smooth
 //     potential: the transition operator of a step becomes a matrix in
-//     polynomials orthonormal under the target, and the stationary law is that
-//     matrix's left eigenvector.
+//     polynomials orthonormal under the target, or under a law as wide as the
+//     chain's own, and the stationary law is that matrix's left eigenvector.
 //
 // Start with ParseProblem or NewGaussian, and Run: it returns a Row for every
 // integrator under every mini-batch scheme, with the errors at the steps that

@@ -547,8 +547,8 @@ func (l *ladder) worths(ctx context.Context, i int, m minibatch.Method, at point
 		if f.of == nil {
 			continue
 		}
-		by := l.engine.basis(i).multiplication(f)
-		s := &sums{states: r.evolution, weighted: r.evolution, forms: [][]float64{r.observed[o]}}
+		by := l.basis(i).multiplication(f)
+		s := &sums{states: r.evolution, weighted: r.evolution, forms: [][]float64{r.basis.observed[o]}}
 		s.times = func(law []float64, k int) []float64 {
 			if k < 0 {
 				return law

@@ -107,10 +107,11 @@ type spectralEngine struct {
 	full   integrators.Force
 	by     estimation
 	mode   []float64
+	value  func(theta float64) float64 // U
 	target *density
 	tail   *gaussianEngine // the problem far out, or nil
 	ladder []degrees
-	bases  []*basis // one a rung of the ladder, made when needed
+	narrow *space   // the target's
 	others []normal // the momentum and the integrators' auxiliary variables
 
 	observed   []scalarObservable
@@ -125,7 +126,8 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), target: target, ladder: rungs, bases: make([]*basis, len(rungs)), others: []normal{{0, 1}}, observed: scalarObservables}
+	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), value: mean.Value, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
+	e.narrow = newSpace(target, e.others)
 	var far []*affineForce
 	for _, u := range p.scalar {
 		o, ok := u.(Oscillator)
@@ -159,7 +161,6 @@ func (e *spectralEngine) with(variables []integrators.Variable) *spectralEngine 
 	}
 	out := *e
 	out.tail, out.ladder = nil, rungsWithOthers
-	out.bases = make([]*basis, len(out.ladder))
 	for _, v := range variables {
 		for _, start := range v.Start {
 			at := len(out.others)
@@ -169,6 +170,7 @@ func (e *spectralEngine) with(variables []integrators.Variable) *spectralEngine 
 			}
 		}
 	}
+	out.narrow = newSpace(out.target, out.others)
 	for _, o := range out.observed[len(e.observed):] {
 		out.deviations = append(slices.Clip(out.deviations), out.deviation(o))
 	}
@@ -210,14 +212,21 @@ func scalarPace(p *Problem, target *density) pace {
 // frequencies count.
 const livedIn = 1e-4
 
+// mean is an observable's mean under the target.
+func (e *spectralEngine) mean(o scalarObservable) float64 {
+	if o.of == nil {
+		return e.others[o.variable].power(o.power)[0]
+	}
+	return e.target.expect(o.of)
+}
+
 // deviation is an observable's standard deviation.
 func (e *spectralEngine) deviation(o scalarObservable) float64 {
 	if o.of == nil {
 		return floats.Norm(e.others[o.variable].power(o.power)[1:], 2)
 	}
-	d := e.target
-	mean := d.expect(o.of)
-	return math.Sqrt(d.expect(func(x float64) float64 { return (o.of(x) - mean) * (o.of(x) - mean) }))
+	mean := e.mean(o)
+	return math.Sqrt(e.target.expect(func(x float64) float64 { return (o.of(x) - mean) * (o.of(x) - mean) }))
 }
 
 func (e *spectralEngine) observables() []string {
@@ -228,9 +237,22 @@ func (e *spectralEngine) observables() []string {
 	return names
 }
 
+// space is the law relative to which others are expanded: a density of θ, and
+// normal ones of the other variables. An expansion of a law p relative to a law w
+// converges in the mean where p²/w is integrable: for normal laws, where the
+// variances of p are less than twice those of w.
+type space struct {
+	theta  *density
+	others []normal
+	bases  map[degrees]*basis // made when needed
+}
+
+func newSpace(theta *density, others []normal) *space {
+	return &space{theta, others, make(map[degrees]*basis)}
+}
+
 // basis is the products p_a(θ) q_b(r), a/A + b/B ≤ 1 with A and B the degrees,
-// p orthonormal under exp(−U) and q under N(0, 1), with quadrature rules for
-// both. Where there are auxiliary variables, q is a product of polynomials of
+// orthonormal under a space's law, with quadrature rules for both. Where there are auxiliary variables, q is a product of polynomials of
 // r and of each of them, and its degree the sum of theirs.
 type basis struct {
 	degrees
@@ -239,22 +261,25 @@ type basis struct {
 	theta  gaussRule
 	others productRule
 
-	observed [][]float64 // coefficients of each observable
+	target   []float64   // the coefficients of the target
+	observed [][]float64 // of each observable
+	missing  []float64   // what the target's coefficients miss of each observable's mean
 }
 
 // basis returns the basis of a rung.
-func (e *spectralEngine) basis(i int) *basis {
-	if e.bases[i] == nil {
-		e.bases[i] = e.newBasis(e.ladder[i])
+func (l *ladder) basis(i int) *basis {
+	d := l.engine.ladder[i]
+	if l.space.bases[d] == nil {
+		l.space.bases[d] = l.engine.newBasis(l.space, d)
 	}
-	return e.bases[i]
+	return l.space.bases[d]
 }
 
-func (e *spectralEngine) newBasis(d degrees) *basis {
+func (e *spectralEngine) newBasis(s *space, d degrees) *basis {
 	// A product of two polynomials has twice their degree: one node more than
 	// the degree does for an affine force. The others are for curved ones.
 	thetaNodes, rNodes := d.theta+d.theta/3+6, d.r+8
-	b := &basis{degrees: d, theta: e.target.orthogonal(thetaNodes).gauss(thetaNodes), others: newProductRule(e.others, d.r, rNodes)}
+	b := &basis{degrees: d, theta: s.theta.orthogonal(thetaNodes).gauss(thetaNodes), others: newProductRule(s.others, d.r, rNodes)}
 	for q, powers := range b.others.powers {
 		k, width := total(powers), 0
 		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
@@ -264,27 +289,49 @@ func (e *spectralEngine) newBasis(d degrees) *basis {
 		b.widths = append(b.widths, width)
 	}
 	for _, o := range e.observed {
-		b.observed = append(b.observed, b.coefficients(e, o))
+		b.observed = append(b.observed, b.coefficients(s, o))
+	}
+	b.target, b.missing = make([]float64, len(b.pairs)), make([]float64, len(b.observed))
+	b.target[0] = 1
+	if s == e.narrow {
+		return b
+	}
+	byTheta, byR := b.means(e.target, func(float64) float64 { return 1 }), make([]float64, d.r+1)
+	byR[0] = 1
+	for k := 2; k <= d.r; k += 2 { // E q_k(r) for r ~ N(0, 1)
+		byR[k] = byR[k-2] * (1/(s.others[0].sd*s.others[0].sd) - 1) * math.Sqrt(float64(k-1)/float64(k))
+	}
+	for i, pair := range b.pairs {
+		b.target[i] = byTheta[pair[0]] * byR[pair[1]]
+	}
+	for i, o := range e.observed {
+		b.missing[i] = floats.Dot(b.observed[i], b.target) - e.mean(o)
 	}
 	return b
 }
 
+// means returns the means of f·p_a under a density.
+func (b *basis) means(under *density, f func(float64) float64) []float64 {
+	c, p := make([]float64, b.widths[0]), make([]float64, b.widths[0])
+	for i, x := range under.x {
+		if w := under.w[i]; w > 1e-40 { // below, p² w is round-off
+			b.theta.values(p, x)
+			floats.AddScaled(c, w*f(x), p)
+		}
+	}
+	return c
+}
+
 // coefficients expands an observable in the basis.
-func (b *basis) coefficients(e *spectralEngine, o scalarObservable) []float64 {
-	c, target := make([]float64, len(b.pairs)), e.target
+func (b *basis) coefficients(s *space, o scalarObservable) []float64 {
+	c := make([]float64, len(b.pairs))
 	if o.of == nil {
-		for power, x := range e.others[o.variable].power(o.power) {
+		for power, x := range s.others[o.variable].power(o.power) {
 			c[slices.Index(b.pairs, [2]int{0, b.others.only(o.variable, power)})] = x
 		}
 		return c
 	}
-	p := make([]float64, b.widths[0]) // the pairs of degree 0 in r come first
-	for i, x := range target.x {
-		if w := target.w[i]; w > 1e-40 { // below, p² w is round-off
-			b.theta.values(p, x)
-			floats.AddScaled(c[:len(p)], w*o.of(x), p)
-		}
-	}
+	copy(c, b.means(s.theta, o.of)) // the pairs of degree 0 in r come first
 	return c
 }
 
@@ -292,7 +339,7 @@ func (b *basis) coefficients(e *spectralEngine, o scalarObservable) []float64 {
 const stepsTogether = 1 << 15
 
 // matrix returns a step's Galerkin matrix ⟨φ_a, E φ_b(step)⟩, by which laws, as
-// rows of coefficients relative to the target, are multiplied from the right:
+// rows of coefficients relative to the space's law, are multiplied from the right:
 // that of the step with the noise that passes through the force, times one for
 // each normal that is merely added. Those are kept from one batch to the next.
 func (b *basis) matrix(step *transition, parts noiseParts, additions map[added]*mat.Dense) galerkin {
@@ -364,7 +411,7 @@ func (b *basis) outcomes(step *transition, thetas []float64, noises [][]float64)
 }
 
 // galerkin is how laws evolve as rows of coefficients: ν is the density relative
-// to the target in the basis, so that the target is (1, 0, …, 0).
+// to the space's law in the basis. In its own space the target is (1, 0, …, 0).
 type galerkin struct{ *mat.Dense }
 
 func (g galerkin) addTo(dst []float64, w float64, law []float64) {
@@ -385,8 +432,8 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 		return nil, err
 	}
 	p := &preparedSpectral{
-		full:  &ladder{engine: e, in: in, forces: full},
-		parts: &ladder{engine: e, in: wrapped, forces: parts, variance: []float64{e.variance}},
+		full:  &ladder{engine: e, space: e.narrow, in: in, forces: full},
+		parts: &ladder{engine: e, space: e.narrow, in: wrapped, forces: parts, variance: []float64{e.variance}},
 	}
 	if e.tail == nil {
 		return p, nil
@@ -404,6 +451,7 @@ type preparedSpectral struct {
 // ladder is an integrator under given forces in growing bases.
 type ladder struct {
 	engine   *spectralEngine
+	space    *space
 	in       *integrators.Integrator
 	forces   []integrators.Force
 	variance []float64    // of their gradient under the target; nil if it is 0
@@ -414,8 +462,8 @@ type ladder struct {
 // rung is an integrator's matrices in one basis.
 type rung struct {
 	evolution
-	observed [][]float64
-	inverse  galerkin // of I − the mean outer step, without the constant function
+	basis   *basis
+	inverse galerkin // of I − the mean outer step, without the constant function
 }
 
 // rung returns the matrices in the i-th basis, where i rises one by one.
@@ -424,7 +472,7 @@ func (l *ladder) rung(i int) *rung {
 		return l.rungs[i]
 	}
 	correct(l.in, l.variance)
-	b, additions, sd := l.engine.basis(i), make(map[added]*mat.Dense), l.engine.deviations[0]
+	b, additions, sd := l.basis(i), make(map[added]*mat.Dense), l.engine.deviations[0]
 	var kernels []galerkin
 	for k, f := range l.forces {
 		step := transitionOf(l.in, l.in.Kernel, f)
@@ -449,7 +497,7 @@ func (l *ladder) rung(i int) *rung {
 // k is small.
 func newRung(b *basis, kernels []galerkin, each int, refresh *galerkin, inner int) *rung {
 	n := len(b.pairs)
-	r := &rung{evolution: evolution{size: n, each: each}, observed: b.observed}
+	r := &rung{evolution: evolution{size: n, each: each}, basis: b}
 	step := mat.NewDense(n, n, nil)
 	for _, k := range kernels {
 		r.kernels = append(r.kernels, k)
@@ -474,32 +522,72 @@ func newRung(b *basis, kernels []galerkin, each int, refresh *galerkin, inner in
 	return r
 }
 
-// solve returns the errors of the stationary law under a scheme.
+// solve returns the errors of the stationary law under a scheme. Relative to the
+// target, a law that is much wider has no expansion that converges, and rungs
+// agree before they part again. So what is not resolved there, of a law that is
+// clearly wider, is done in a space as wide as that law.
 func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
+	l := p.parts
+	if m.Whole() {
+		l = p.full
+	}
+	ladder, wide := l.engine.ladder, (*space)(nil)
 	if p.tail != nil {
-		if far, err := p.tail.solve(ctx, m, false); err != nil || far.unstable() {
+		far, err := p.tail.solve(ctx, m, false)
+		if err != nil || far.unstable() {
 			return far, err
 		}
+		if wide, err = l.engine.wider(far); err != nil {
+			return point{}, err
+		}
 	}
-	if m.Whole() {
-		return p.full.climb(ctx, m, everyStep)
+	if wide != nil {
+		ladder = ladder[:judgingRungs]
 	}
-	return p.parts.climb(ctx, m, everyStep)
+	near, fine, err := l.climb(ctx, ladder, m, everyStep)
+	if err != nil || fine || wide == nil {
+		return near, err
+	}
+	other := *l
+	other.space, other.rungs = wide, nil
+	far, _, err := other.climb(ctx, l.engine.ladder, m, everyStep)
+	if err != nil || far.unstable() || !near.unstable() && near.coarsest() < far.coarsest() {
+		return near, err
+	}
+	return far, nil
+}
+
+// clearlyWider is by how much more than the target's a variance must be, far
+// out, for a space of its own. Under random batches that is a mean over many
+// widths, of which the largest count.
+const clearlyWider = 0.2
+
+// wider returns the target's space, made as wide as a chain's law is far out, or
+// nil if that is not clearly wider. An order needs no such chains.
+func (e *spectralEngine) wider(far point) (*space, error) {
+	excess := far.observed[2].signed // of the covariance of (θ, r)
+	if len(e.ladder) == judgingRungs || excess == nil || max(excess[0], excess[3]) < clearlyWider {
+		return nil, nil
+	}
+	wide := 1 + max(0, excess[0])
+	theta, err := newDensity(func(x float64) float64 { return e.value(x) / wide })
+	return newSpace(theta, []normal{{0, math.Sqrt(1 + max(0, excess[3]))}}), err
 }
 
 // climb goes up the ladder until the errors are as fine as is wanted, and
-// returns the finest. An error's bound is what the last rung changed, where
-// each of the two last changed less than the one before: a basis that does
-// not come closer says nothing. High rungs may be worse than low ones: where
-// steps are large, a stationary law has moments of low degree alone.
-func (l *ladder) climb(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
-	best, least := lostPoint(len(l.engine.observed)), math.Inf(1)
+// returns the finest, and whether it is so fine. An error's bound is what the last
+// rung changed, where each of the two last changed less than the one before: a
+// basis that does not come closer says nothing. High rungs may be worse than low
+// ones: where steps are large, a stationary law has moments of low degree alone.
+func (l *ladder) climb(ctx context.Context, ladder []degrees, m minibatch.Method, everyStep bool) (best point, fine bool, err error) {
+	best = lostPoint(len(l.engine.observed))
+	least := math.Inf(1)
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
-	for i := range l.engine.ladder {
+	for i := range ladder {
 		next, err := l.rung(i).solve(ctx, m, l.in.Batches, everyStep)
 		if err != nil {
-			return point{}, err
+			return point{}, false, err
 		}
 		if next.signed == nil {
 			radius = next.radius
@@ -520,13 +608,13 @@ func (l *ladder) climb(ctx context.Context, m minibatch.Method, everyStep bool) 
 			best, least = l.engine.point(before, now, max(sharedChange*change, l.engine.unrefined(i)*last)), change
 		}
 		if best.fine(4 * floor) {
-			break
+			return best, true, nil
 		}
 	}
 	if math.IsInf(least, 1) && radius >= 1 && now == nil {
-		return point{radius: radius}, nil
+		return point{radius: radius}, false, nil
 	}
-	return best, nil
+	return best, false, nil
 }
 
 const (
@@ -559,6 +647,15 @@ func (p point) fine(floor float64) bool {
 		}
 	}
 	return true
+}
+
+// coarsest is the largest of the errors' bounds.
+func (p point) coarsest() float64 {
+	most := 0.0
+	for _, x := range p.observed {
+		most = max(most, x.relativeResolution)
+	}
+	return most
 }
 
 // outcome is what one rung gives.
@@ -611,8 +708,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Method, inner int, everySt
 	if err != nil {
 		return nil, err
 	}
-	truth := make([]float64, r.size)
-	truth[0] = 1
+	truth := r.basis.target
 	b := cycle.excess(truth)
 	delta, left := cycle.solve(b, r.precondition, residualGoal)
 	if err := ctx.Err(); err != nil {
@@ -626,8 +722,8 @@ func (r *rung) solve(ctx context.Context, m minibatch.Method, inner int, everySt
 		delta = cycle.occupation(truth, delta)
 	}
 	wrong, _ := cycle.solve(roughness(len(b), float64(cycle.length())), r.precondition, unitGoal)
-	for _, f := range r.observed {
-		out.signed = append(out.signed, floats.Dot(delta, f))
+	for o, f := range r.basis.observed {
+		out.signed = append(out.signed, floats.Dot(delta, f)+r.basis.missing[o])
 		out.noise = append(out.noise, noiseSafety*math.Abs(floats.Dot(wrong, f))/floats.Norm(f[1:], 2)+4*epsilon)
 	}
 	return out, ctx.Err()
