@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/minibatch"
+	"hambench/usage"
 )
 
 // ClosedForm is the term of order η² that random orders of the batches
@@ -12,11 +13,11 @@ import (
 // dynamics exactly, at the ends of epochs. To that order the stationary density
 // of θ is proportional to
 //
-//	exp(−U − (Kη²/12) · E_i‖∇U_i − ∇U‖²),
+//	exp(−U − (Kη²/12) · E_i (∇U_i − ∇U)ᵀM⁻¹(∇U_i − ∇U)),
 //
 // ∇U_i the scaled gradient of batch i, K their number: the term does not depend
 // on the friction, grows like K, and vanishes where the batches' gradients
-// differ by constants. It holds for M = I.
+// differ by constants.
 type ClosedForm struct {
 	Mean []float64 // Gaussian problems: of the mean
 	Cov  []float64 // Gaussian problems: of the covariance, row-major
@@ -25,26 +26,29 @@ type ClosedForm struct {
 	Expectations map[string]float64
 }
 
-// ClosedForm returns the errors' coefficients of η². A problem without a
-// density is a usage error.
-func (p *Problem) ClosedForm() (ClosedForm, error) {
+// ClosedForm returns the errors' coefficients of η². invMass is the diagonal of
+// M⁻¹; nil is the identity. A problem without a density, and a mass for a scalar
+// problem, are usage errors.
+func (p *Problem) ClosedForm(invMass []float64) (ClosedForm, error) {
 	if p.Kind == Scalar {
-		return p.scalarForm()
+		return p.scalarForm(invMass)
 	}
-	f, err := newFrame(meanAffine(p.gaussian), nil)
+	f, err := newFrame(meanAffine(p.gaussian), invMass)
 	if err != nil {
 		return ClosedForm{}, err
 	}
-	// E‖∇U_i − ∇U‖² = xᵀAx + 2bᵀx + const, x = θ − μ.
+	// E (∇U_i − ∇U)ᵀM⁻¹(∇U_i − ∇U) = xᵀAx + 2bᵀx + const, x = θ − μ.
 	d := f.d
+	inverse := mat.NewDiagDense(d, floats.MulTo(make([]float64, d), f.root, f.root))
 	whole := mat.NewDense(d, d, meanAffine(p.gaussian).affine.Precision)
 	a, b, cov := mat.NewDense(d, d, nil), mat.NewVecDense(d, nil), mat.NewDense(d, d, nil)
 	for _, batch := range p.gaussian {
-		var square, differs mat.Dense
+		var square, differs, weighed mat.Dense
 		var pulled mat.VecDense
 		differs.Sub(mat.NewDense(d, d, batch.affine.Precision), whole)
-		square.Mul(&differs, &differs)
-		pulled.MulVec(&differs, mat.NewVecDense(d, gradient(batch, f.centre)))
+		weighed.Mul(&differs, inverse)
+		square.Mul(&weighed, &differs)
+		pulled.MulVec(&weighed, mat.NewVecDense(d, gradient(batch, f.centre)))
 		a.Add(a, &square)
 		b.AddVec(b, &pulled)
 	}
@@ -67,10 +71,10 @@ func (p *Problem) ClosedForm() (ClosedForm, error) {
 func (c *certification) closedForm() (map[string]Number, error) {
 	e, ok := c.asked.engine.(*gaussianEngine)
 	_, random := c.scheme.Visits.(minibatch.Permutation)
-	if o := c.options; !ok || !random || !c.asked.method.Claims.Affine || o.EveryStep || o.InvMass != nil || c.amplified != nil {
+	if o := c.options; !ok || !random || !c.asked.method.Claims.Affine || o.EveryStep || c.amplified != nil {
 		return nil, nil
 	}
-	form, err := c.options.Problem.ClosedForm()
+	form, err := c.options.Problem.ClosedForm(c.options.InvMass)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +88,10 @@ func (c *certification) closedForm() (map[string]Number, error) {
 
 // scalarForm is −(K/12) times the covariance of an observable with
 // E(U_i′ − U′)².
-func (p *Problem) scalarForm() (ClosedForm, error) {
+func (p *Problem) scalarForm(invMass []float64) (ClosedForm, error) {
+	if invMass != nil {
+		return ClosedForm{}, usage.Errorf("closed form of problem %q: inverse mass for a scalar problem: want a Gaussian one", p.Name)
+	}
 	target, err := newDensity(scalarMean(p.scalar).Value)
 	if err != nil {
 		return ClosedForm{}, err

@@ -3,6 +3,7 @@ package certify
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -40,25 +41,30 @@ func quadratic(t *testing.T, at func(h float64) (point, error), largest float64)
 func (c coefficient) known() bool { return c.bound < 3e-4*c.size }
 
 // TestClosedFormIsTheEnginesOnGaussianProblems compares with the exact flow of
-// each batch, to three digits, on random problems of the property test.
+// each batch, to three digits, on random problems of the property test, every
+// other one with a random mass.
 func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
-	compared := 0
+	compared, masses, rng := 0, 0, rand.New(rand.NewPCG(5, 5))
 	for seed := uint64(0); compared < 12; seed++ {
 		p := randomTrial(t, seed).problem
-		e, err := newGaussianEngine(p, nil, estimation{})
+		var invMass []float64
+		for range p.Dim() * int(seed%2) {
+			invMass = append(invMass, logUniform(rng, -0.3, 0.3))
+		}
+		e, err := newGaussianEngine(p, invMass, estimation{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if q, by := e.amplified(); by != [2]float64{1, 1} { // terms that are seen
 			p = q
-			if e, err = newGaussianEngine(p, nil, estimation{}); err != nil {
+			if e, err = newGaussianEngine(p, invMass, estimation{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if c := e.pace(); p.Batches() < 2 || c.fast > 30*c.slow {
 			continue
 		}
-		closed, err := p.ClosedForm()
+		closed, err := p.ClosedForm(invMass)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,12 +79,13 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		solver := newSolver(&Options{Problem: p}, e, m)
+		solver := newSolver(&Options{Problem: p, InvMass: invMass}, e, m)
 		found := quadratic(t, func(h float64) (point, error) { return solver.at(context.Background(), s[0], h) }, 0.5/e.pace().fast)
 		if !found[0].known() || !found[1].known() {
 			continue
 		}
 		compared++
+		masses += int(seed % 2)
 		d := p.Dim()
 		mean := e.frame.fromWhite(found[0].value)
 		for _, c := range []struct {
@@ -86,9 +93,15 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 			got, want []float64
 		}{{"mean", mean, closed.Mean}, {"covariance", e.frame.congruent(found[1].value, d), closed.Cov}} {
 			if off := floats.Distance(c.got, c.want, 2); off > 1e-3*floats.Norm(c.want, 2) {
-				t.Errorf("trial %d, %s: %v h², closed form %v", seed, c.name, c.got, c.want)
+				t.Errorf("trial %d, M⁻¹ = %v, %s: %v h², closed form %v", seed, invMass, c.name, c.got, c.want)
 			}
 		}
+	}
+	if masses < 4 {
+		t.Errorf("%d of %d problems have a mass: want at least 4", masses, compared)
+	}
+	if _, err := scalarBuiltin().ClosedForm([]float64{2}); err == nil {
+		t.Error("a mass for a scalar problem was taken")
 	}
 }
 
@@ -129,7 +142,7 @@ func TestClosedFormStandsBesideItsChainAlone(t *testing.T) {
 func TestClosedFormIsTheEnginesOnScalarProblems(t *testing.T) {
 	const doublings, rungOfTest = 8, 2
 	p := scalarBuiltin()
-	closed, err := p.ClosedForm()
+	closed, err := p.ClosedForm(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
