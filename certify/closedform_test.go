@@ -115,6 +115,13 @@ func TestBottleneckGrowsLikeTheNumberOfBatches(t *testing.T) {
 		}
 		whole := certifyOne(t, Options{Problem: p}, "exact", "reshuffle")
 		row := whole.observable(t, "theta.cov")
+		// Constants keep their uncertainty, from an epoch of up to 6 times 1/ω, too.
+		large := certifyOne(t, Options{Problem: p, Steps: []float64{0.8, 0.4, 0.2, 0.1, 0.05, 0.025, 0.0125}}, "exact", "reshuffle").observable(t, "theta.cov")
+		for _, o := range []Observable{row, large} {
+			if off := math.Abs(float64(o.Constant)/(0.06*float64(k)) - 1); !(off <= float64(o.Uncertainty)) {
+				t.Errorf("K = %d: constant %v is off by %.2g (relative), stated uncertainty %.2g", k, o.Constant, off, o.Uncertainty)
+			}
+		}
 		if want, got := 0.06*float64(k), float64(whole.ClosedForm["theta.cov"]); math.Abs(got/want-1) > 1e-12 {
 			t.Errorf("K = %d: the row's closed form is %v, want %v", k, got, want)
 		}

@@ -593,22 +593,28 @@ func (e refErrors) sizes() [3]float64 {
 	return out
 }
 
-// trueOrders are the orders of the three errors: +Inf if they are 0.
-func trueOrders(p *Problem, integrator, scheme string, fast float64) ([3]float64, error) {
+// leading is an error's lowest power of the step, constant·h^order; of order
+// +Inf if the error is 0.
+type leading struct{ order, constant float64 }
+
+// trueTerms are the leading terms of the three errors.
+func trueTerms(p *Problem, integrator, scheme string, fast float64) ([3]leading, error) {
 	const tiny, zero = 1e-24, 1e-150
 	h := over(newNum(tiny), newNum(fast))
 	a := referenceAt(p, integrator, scheme, h).sizes()
 	b := referenceAt(p, integrator, scheme, over(h, two)).sizes()
-	var out [3]float64
+	var out [3]leading
 	for i := range out {
 		if a[i] < zero {
-			out[i] = math.Inf(1)
+			out[i].order = math.Inf(1)
 			continue
 		}
 		slope := math.Log2(a[i] / b[i])
-		if out[i] = math.Round(slope); math.Abs(slope-out[i]) > 0.01 {
+		order := math.Round(slope)
+		if math.Abs(slope-order) > 0.01 {
 			return out, fmt.Errorf("slope %v of errors %v and %v", slope, a[i], b[i])
 		}
+		out[i] = leading{order, a[i] / math.Pow(toFloat(h), order)}
 	}
 	return out, nil
 }

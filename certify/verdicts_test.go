@@ -183,8 +183,8 @@ var once = []uint64{404, 911, 1169, 1409, 1478, 2915, 3669, 3670}
 
 // TestNoVerdictIsFalse certifies random problems, with claims of which half are
 // drawn at random, and compares with arithmetic of 190 digits: no verdict, no
-// order and no bound may be false, and on well-posed problems at most 5 % of
-// the observables may be left open.
+// order, no constant and no bound may be false, and on well-posed problems at most
+// 5 % of the observables may be left open.
 func TestNoVerdictIsFalse(t *testing.T) {
 	seeds := slices.Clone(once)
 	for seed := range uint64(*verdictCount) {
@@ -261,7 +261,7 @@ func checkTrial(t *testing.T, seed uint64) (asked, open int64) {
 
 func (c trial) check(t *testing.T, seed uint64) (asked, open int64) {
 	row := c.row(t)
-	truth, err := trueOrders(c.problem, c.integrator, c.scheme, c.fast)
+	truth, err := trueTerms(c.problem, c.integrator, c.scheme, c.fast)
 	if err != nil {
 		t.Errorf("trial %d: the reference does not know: %v: %v", seed, err, c)
 		return 0, 0
@@ -276,8 +276,11 @@ func (c trial) check(t *testing.T, seed uint64) (asked, open int64) {
 		errors = at.sizes()
 	}
 	for i, o := range row.Observables {
-		if err := falseVerdict(o, truth[i]); err != nil {
-			t.Errorf("trial %d: %s: %v (claim %v; true order %v): %v", seed, o.Name, err, o.Claim, truth[i], c)
+		if err := falseVerdict(o, truth[i].order); err != nil {
+			t.Errorf("trial %d: %s: %v (claim %v; true order %v): %v", seed, o.Name, err, o.Claim, truth[i].order, c)
+		}
+		if wrong := math.Abs(truth[i].constant/float64(o.Constant) - 1); float64(o.Order) == truth[i].order && wrong > float64(o.Uncertainty) {
+			t.Errorf("trial %d: %s: constant %v is off by %.3g (relative), stated uncertainty %.3g: %v", seed, o.Name, o.Constant, wrong, o.Uncertainty, c)
 		}
 		off := math.Abs(float64(o.Relative[finest]) - errors[i])
 		switch {
@@ -298,7 +301,7 @@ func (c trial) check(t *testing.T, seed uint64) (asked, open int64) {
 			}
 		}
 		if o.Verdict == Inconclusive {
-			t.Logf("trial %d: %s is left open (claim %v; true order %v; well posed %v; condition %.1g)", seed, o.Name, o.Claim, truth[i], c.well, c.condition)
+			t.Logf("trial %d: %s is left open (claim %v; true order %v; well posed %v; condition %.1g)", seed, o.Name, o.Claim, truth[i].order, c.well, c.condition)
 		}
 	}
 	return asked, open

@@ -114,9 +114,10 @@ func verdictText(o observed) string {
 	return string(o.Verdict)
 }
 
-// settled reports whether an order and a constant have a meaning.
+// settled reports whether an order and a constant have a meaning. They come out
+// the same again, far within their uncertainty.
 func settled(o observed) bool {
-	return (o.Verdict == certify.Confirmed || o.Verdict == certify.Refuted) && float64(o.Uncertainty) < 0.05
+	return (o.Verdict == certify.Confirmed || o.Verdict == certify.Refuted) && float64(o.Uncertainty) < 1
 }
 
 func (o observed) resolution(i int) float64 {
