@@ -88,8 +88,9 @@ gate: build ## compare exact orders and constants with the committed baseline; e
 	$(BIN) certify --json > bin/certify.json
 	$(BIN) gate testdata/certify.json bin/certify.json
 
-verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, and the spectral engine against lattices
+verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, the spectral engine against lattices, and gate every cell of an export
 	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestSpectralResolution' -verdicts 5000 -lattices -v -timeout 3h
+	$(GO) test ./cmd/hambench -run TestExportGatesAgainstItself -every-cell -timeout 1h
 
 generated: ## the committed assembly is what its generators make
 	./internal/gen/check.sh

@@ -3,13 +3,17 @@ package certify
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"hambench/integrators"
 	"hambench/minibatch"
@@ -373,6 +377,60 @@ func TestLargeProblem(t *testing.T) {
 	}
 	if got := float64(row.observable(t, "theta.mean").Errors[0]); math.Abs(got-worst) > 1e-12 {
 		t.Errorf("theta.mean off by %v, the worst coordinate alone by %v", got, worst)
+	}
+}
+
+// identityBatches are k batches in d positions, of precision I.
+func identityBatches(d, k int) *Problem {
+	p := &Problem{Kind: Gaussian, Friction: 1}
+	for range k {
+		precision := make([]float64, d*d)
+		for i := range d {
+			precision[i*d+i] = 1
+		}
+		p.gaussian = append(p.gaussian, newAffineForce(precision, make([]float64, d)))
+	}
+	return p
+}
+
+// Laws that do not fit are refused before memory is asked for, with the largest
+// d that does.
+func TestLawsThatDoNotFitAreRefused(t *testing.T) {
+	schemes, err := Schemes("reshuffle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), Options{Problem: identityBatches(1500, 4), Schemes: schemes})
+	if want := "d = 1500 positions and K = 4 batches under reshuffle need about"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "d up to") {
+		t.Errorf("%v: want an error that says %q, and up to which d it fits", err, want)
+	}
+}
+
+// A long certification ends soon after it is told to: within a second where a
+// processor is free, for which a busy machine is given ten.
+func TestCertifyStopsWhenItIsCancelled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	schemes, err := Schemes("reshuffle", "symmetric")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{
+		"large":  {Problem: identityBatches(60, 10), Schemes: schemes[:1]},
+		"K!":     {Problem: identityBatches(20, 9), Schemes: schemes[1:]},
+		"scalar": {Problem: &Problem{Kind: Scalar, Friction: 1, scalar: slices.Repeat(scalarBuiltin().scalar, 6)}, Schemes: schemes[:1]},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var told atomic.Int64 // when, in nanoseconds of Unix time
+		time.AfterFunc(time.Second/2, func() {
+			told.Store(time.Now().UnixNano())
+			cancel()
+		})
+		_, err := Run(ctx, o)
+		if took := time.Since(time.Unix(0, told.Load())); !errors.Is(err, context.Canceled) || took > 10*time.Second {
+			t.Errorf("%s: %v after %v, want context.Canceled within a second", name, err, took)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -54,6 +55,9 @@ func threshold(ks, self float64) float64 {
 	return max(0.03*max(1, ks/0.1), (1.64+1.28)*math.Sqrt2*noise)
 }
 
+// everyCell takes a quarter of a minute a thousand cells.
+var everyCell = flag.Bool("every-cell", false, "raise every cell of quick and standard, not a sample")
+
 // TestExportGatesAgainstItself, for every profile; and with one distance raised
 // by twice the threshold, that cell has moved, whichever it is, and no other.
 func TestExportGatesAgainstItself(t *testing.T) {
@@ -78,17 +82,34 @@ func TestExportGatesAgainstItself(t *testing.T) {
 			t.Errorf("%s against itself: %v, %d of %d equal", p.Name, r.Err(), r.Equal, r.Compared)
 		}
 		rng := rand.New(rand.NewPCG(8, 8))
-		for range 5 {
-			i := rng.IntN(len(rows))
+		chosen := rng.Perm(len(rows))
+		if !*everyCell || len(rows) > 5000 {
+			chosen = chosen[:5]
+		}
+		for _, i := range chosen {
 			was := rows[i]
 			rows[i].KS += 2 * threshold(was.KS, was.KSSelf)
 			r := compare()
-			if len(r.Moved) != 1 || !strings.Contains(r.Moved[0].Where, "dataset="+was.Dataset) || !strings.Contains(r.Moved[0].Where, "experiment="+was.Study) {
+			if len(r.Moved) != 1 || !isNameOf(r.Moved[0].Where, was) {
 				t.Errorf("%s: row %d raised from %g to %g: moved %+v, undecided %+v", p.Name, i, was.KS, rows[i].KS, r.Moved, r.Undecided)
 			}
 			rows[i] = was
 		}
 	}
+}
+
+// isNameOf reports whether the gate's name of a cell is a row's.
+func isNameOf(where string, r bench.Row) bool {
+	fields := strings.Fields(where)
+	for _, f := range []string{
+		"experiment=" + r.Study, "dataset=" + r.Dataset, "model=" + r.Model, "precision=" + r.Precision, "integrator=" + r.Integrator,
+		fmt.Sprint("nl=", r.Inner), "scheme=" + r.Scheme, fmt.Sprint("K=", r.Batches), fmt.Sprint("batch=", r.BatchSize), fmt.Sprint("h=", r.Step),
+	} {
+		if !slices.Contains(fields, f) {
+			return false
+		}
+	}
+	return r.Friction == nil || slices.Contains(fields, fmt.Sprint("friction=", *r.Friction))
 }
 
 // TestGateExitCodes: they are those of the help.
