@@ -103,12 +103,13 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 		claims = append(claims, paper.Later(plan.ID)...)
 	}
 	p.Claims = paper.Decide(claims, evidence)
+	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int { return cmp.Compare(rank(a.Verdict), rank(b.Verdict)) })
 	p.Ranking = newRanking(evidence)
 	p.Orders = newOrders(evidence)
 	return p, nil
 }
 
-// rank is 1 for what is not decided.
+// rank puts what is decided before what is not.
 func rank(v paper.Verdict) int {
 	if v == paper.Confirmed || v == paper.Refuted {
 		return 0

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"hambench/certify"
 	"hambench/integrators"
 	"hambench/minibatch"
+	"hambench/paper"
 	"hambench/store"
 )
 
@@ -123,6 +125,10 @@ func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	decided := slices.IndexFunc(p.Claims, func(d paper.Decision) bool { return rank(d.Verdict) > 0 })
+	if decided < 1 || slices.ContainsFunc(p.Claims[decided:], func(d paper.Decision) bool { return rank(d.Verdict) == 0 }) {
+		t.Errorf("want decided claims, then those that are not: %d of %d come first", decided, len(p.Claims))
 	}
 	if m := regexp.MustCompile(`(?:src|href|action|url)\s*[=(]\s*["']?\s*(?:https?:)?//[^"')\s]*`).FindString(html); m != "" {
 		t.Errorf("the page asks for another file: %s", m)
