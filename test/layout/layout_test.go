@@ -105,3 +105,20 @@ func TestAnImportAgainstTheTableIsSeen(t *testing.T) {
 		t.Errorf("found %v, want sweep", bad)
 	}
 }
+
+// Every folder of the top level is in the README's table.
+func TestTheReadmeNamesEveryFolder(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "ls-tree", "-d", "--name-only", "--full-tree", "HEAD").Output()
+	if err != nil {
+		t.Skip("not a checkout")
+	}
+	for folder := range strings.FieldsSeq(string(out)) {
+		if folder[0] != '.' && !strings.Contains(string(readme), "`"+folder+"/") {
+			t.Errorf("%s is not in the README's table", folder)
+		}
+	}
+}
