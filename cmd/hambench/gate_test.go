@@ -105,7 +105,7 @@ func isNameOf(where string, r bench.Row) bool {
 		"experiment=" + r.Study, "dataset=" + r.Dataset, "model=" + r.Model, "precision=" + r.Precision, "integrator=" + r.Integrator,
 		fmt.Sprint("nl=", r.Inner), "scheme=" + r.Scheme, fmt.Sprint("K=", r.Batches), fmt.Sprint("batch=", r.BatchSize), fmt.Sprint("h=", r.Step),
 	} {
-		if !slices.Contains(fields, f) {
+		if !strings.HasSuffix(f, "=") && !slices.Contains(fields, f) { // what is empty is not named
 			return false
 		}
 	}
