@@ -19,13 +19,22 @@ import (
 type jacobi struct{ a, b []float64 } // b[0] is not used
 
 // values stores p_0(x) … p_{len(p)−1}(x) in p.
-func (c jacobi) values(p []float64, x float64) {
-	p[0] = 1
-	if len(p) > 1 {
-		p[1] = (x - c.a[0]) / c.b[1]
+func (c jacobi) values(p []float64, x float64) { c.tabulate([][]float64{p}, []float64{x}) }
+
+// tabulate stores the values at each x in a row of p. A recurrence waits for
+// one division after the other; those of several points overlap.
+func (c jacobi) tabulate(p [][]float64, x []float64) {
+	for i, row := range p {
+		row[0] = 1
+		if len(row) > 1 {
+			row[1] = (x[i] - c.a[0]) / c.b[1]
+		}
 	}
-	for k := 1; k+1 < len(p); k++ {
-		p[k+1] = ((x-c.a[k])*p[k] - c.b[k]*p[k-1]) / c.b[k+1]
+	for k := 1; k+1 < len(p[0]); k++ {
+		a, b, next := c.a[k], c.b[k], c.b[k+1]
+		for i, row := range p {
+			row[k+1] = ((x[i]-a)*row[k] - b*row[k-1]) / next
+		}
 	}
 }
 
@@ -124,18 +133,37 @@ func (p *productRule) only(variable, degree int) int {
 }
 
 // values stores the products at x in dst.
-func (p *productRule) values(dst, x []float64) {
-	for i := range dst {
-		dst[i] = 1
+func (p *productRule) values(dst, x []float64) { p.tabulate([][]float64{dst}, [][]float64{x}) }
+
+// tabulate stores the products at each x in a row of dst.
+func (p *productRule) tabulate(dst, x [][]float64) {
+	q, at := dst, make([]float64, len(x)) // with one variable the products are its polynomials
+	if len(p.rules) > 1 {
+		q = rows(len(x), total(p.powers[len(p.powers)-1])+1)
 	}
-	var buffer [64]float64
 	for v, rule := range p.rules {
-		q := buffer[:total(p.powers[len(dst)-1])+1]
-		rule.values(q, (x[v]-p.laws[v].mean)/p.laws[v].sd)
-		for i, powers := range p.powers {
-			dst[i] *= q[powers[v]]
+		for i := range x {
+			at[i] = (x[i][v] - p.laws[v].mean) / p.laws[v].sd
+		}
+		rule.tabulate(q, at)
+		if len(p.rules) == 1 {
+			return
+		}
+		for i, row := range dst {
+			for k, powers := range p.powers {
+				if v == 0 {
+					row[k] = 1
+				}
+				row[k] *= q[i][powers[v]]
+			}
 		}
 	}
+}
+
+// rows are n slices of m numbers.
+func rows(n, m int) [][]float64 {
+	flat := make([]float64, n*m)
+	return slices.Collect(slices.Chunk(flat, m))
 }
 
 // weighted returns the products at the nodes, a row each, times the nodes'

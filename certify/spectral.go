@@ -361,7 +361,8 @@ func (b *basis) project(step *transition, noise noiseParts) *mat.Dense {
 	xi, weights := noise.nodes(b.degrees)
 	byTheta, byR := b.theta.weighted(b.degrees.theta+1), b.others.weighted()
 	m, image := mat.NewDense(n, n, nil), mat.NewDense(nr, n, nil)
-	p, q := make([]float64, b.degrees.theta+1), make([]float64, len(b.widths))
+	count := nr * len(xi) // outcomes from one θ
+	p, q, theta, rest := rows(count, b.degrees.theta+1), rows(count, len(b.widths)), make([]float64, count), make([][]float64, count)
 	var inner mat.Dense
 	var outcomes [][]float64
 	for i := range b.theta.nodes {
@@ -369,19 +370,19 @@ func (b *basis) project(step *transition, noise noiseParts) *mat.Dense {
 			together := max(1, stepsTogether/(nr*len(xi)))
 			outcomes = b.outcomes(step, b.theta.nodes[i:min(i+together, len(b.theta.nodes))], xi)
 		}
+		for l, z := range outcomes[:count] {
+			theta[l], rest[l] = z[0], z[1:]
+		}
+		b.theta.tabulate(p, theta)
+		b.others.tabulate(q, rest)
+		outcomes = outcomes[count:]
 		image.Zero() // E φ(step) at the nodes (θ_i, r_j), a row for each j
-		for j := range nr {
-			row := image.RawRowView(j)
-			for l, w := range weights {
-				b.theta.values(p, outcomes[l][0])
-				b.others.values(q, outcomes[l][1:])
-				at := 0
-				for k, v := range q { // pairs are in the order of q
-					floats.AddScaled(row[at:at+b.widths[k]], w*v, p[:b.widths[k]])
-					at += b.widths[k]
-				}
+		for l := range count {
+			row, w, at := image.RawRowView(l/len(weights)), weights[l%len(weights)], 0
+			for k, v := range q[l] { // pairs are in the order of q
+				floats.AddScaled(row[at:at+b.widths[k]], w*v, p[l][:b.widths[k]])
+				at += b.widths[k]
 			}
-			outcomes = outcomes[len(weights):]
 		}
 		// Project on q_b' first, then on p_a': a factor of the degree in r cheaper
 		// than on their products.
