@@ -98,7 +98,10 @@ func (f *File) layered(p Profile) (layer, error) {
 	if p.Name != "" {
 		at := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.Name })
 		if at < 0 {
-			return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, append(f.Profiles(), "none")))
+			if len(f.profiles) == 0 {
+				return l, usage.Errorf("%s has no profiles: leave %q out", f.Path, p.Name)
+			}
+			return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, f.Profiles()))
 		}
 		l = f.profiles[at].over(l)
 	}
