@@ -90,8 +90,8 @@ const (
 	// ordersTaken is how many random orders stand for all, where those are too
 	// many.
 	ordersTaken = 24
-	// notch is the factor between the steps that are tried.
-	notch = 8 // steps an octave
+	// notch is how many steps are tried in an octave.
+	notch = 8
 )
 
 // search looks for steps of an integrator under a scheme.
@@ -251,24 +251,23 @@ func (s *search) judge(row *Row) error {
 		return nil
 	}
 	row.Cost = s.options.cost(s.asked.method, s.scheme)
-	nan := Number(math.NaN())
-	for _, h := range s.options.Steps {
+	for step, h := range s.options.Steps {
 		all, err := s.worths(h, s.options.quick)
 		if err != nil {
 			return err
 		}
 		for i, w := range all {
-			for len(row.Averages) <= i {
-				a := Average{Name: w.name, Normal: w.normal}
-				for range slices.Index(s.options.Steps, h) { // where there was none
-					a.Bias, a.Variance, a.Autocorrelation = append(a.Bias, nan), append(a.Variance, nan), append(a.Autocorrelation, nan)
-				}
-				row.Averages = append(row.Averages, a)
+			if i == len(row.Averages) {
+				row.Averages = append(row.Averages, Average{Name: w.name, Normal: w.normal})
 			}
 			a := &row.Averages[i]
+			a.pad(step)
 			a.Bias = append(a.Bias, Number(math.Sqrt(largestOf(w.bias))))
 			a.Variance, a.Autocorrelation = append(a.Variance, Number(largestOf(w.spread))), append(a.Autocorrelation, Number(w.autocorrelation()))
 		}
+	}
+	for i := range row.Averages {
+		row.Averages[i].pad(len(s.options.Steps))
 	}
 	for _, n := range s.options.Budgets {
 		b, err := s.best(n, row.Cost)
@@ -286,6 +285,14 @@ func (s *search) judge(row *Row) error {
 		row.Budgets = append(row.Budgets, b)
 	}
 	return nil
+}
+
+// pad says that nothing is known at steps up to the n-th.
+func (a *Average) pad(n int) {
+	for len(a.Bias) < n {
+		nan := Number(math.NaN())
+		a.Bias, a.Variance, a.Autocorrelation = append(a.Bias, nan), append(a.Variance, nan), append(a.Autocorrelation, nan)
+	}
 }
 
 // best looks for the step of the smallest mean squared error: coarsely from the

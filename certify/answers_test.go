@@ -310,3 +310,22 @@ func TestAnswersThatThereAreNot(t *testing.T) {
 		}
 	}
 }
+
+// A step without a law between others leaves a gap in the averages, and moves none.
+func TestAveragesStandAtTheirSteps(t *testing.T) {
+	rows, err := Run(context.Background(), Options{Problem: Builtin()[2], Integrators: integrators.Builtin()[2:3], Schemes: minibatch.Builtin()[:1],
+		Steps: []float64{0.9, 0.3, 0.8, 0.2}, Budgets: []float64{1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range rows[0].Averages {
+		for i, unknown := range []bool{true, false, true, false} {
+			if len(a.Variance) != 4 || math.IsNaN(float64(a.Variance[i])) != unknown {
+				t.Fatalf("%s: variances %v, want none at the first and third step", a.Name, a.Variance)
+			}
+		}
+	}
+	if len(rows[0].Averages) == 0 {
+		t.Error("no averages")
+	}
+}
