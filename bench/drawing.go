@@ -3,7 +3,7 @@ package bench
 // FigureSpec says how a study's cells are drawn, by names of a cell's settings
 // (data, split, model, precision, integrator, a parameter of its own, estimator,
 // scheme, batch, K, step, friction, nl, samples, thin, burn, seed) and of what is
-// observed (distance, rmse, mnll, accuracy, lag1, ess, coupled, gradients, seconds). What
+// observed (distance, rmse, mnll, accuracy, ece, coverage, lag1, ess, coupled, gradients, seconds). What
 // varies and is no axis is averaged, with a band. What is left empty has the
 // default that its comment states.
 type FigureSpec struct {
@@ -34,7 +34,7 @@ var (
 	axes = []string{
 		"data", "split", "model", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
 	}
-	observations = []string{"distance", "rmse", "mnll", "accuracy", "lag1", "ess", "coupled", "gradients", "steps", "seconds"}
+	observations = []string{"distance", "rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled", "gradients", "steps", "seconds"}
 	// figureKinds are the figures that package figures has by name.
 	figureKinds = []string{"paths", "toy", "synthetic", "exact-bottleneck", "orders", "scores", "autocorrelation", "precision", "claims"}
 )

@@ -25,8 +25,8 @@ type Result struct {
 	Gradients      int64 `json:"gradients"`
 	HessianVectors int64 `json:"hessian_vectors"`
 
-	// Scores are test scores in the target's own units (rmse, mnll;
-	// accuracy, mnll), the mean lag-1 autocorrelation of the predictive
+	// Scores are test scores in the target's own units (rmse, mnll, coverage;
+	// accuracy, mnll, ece), the mean lag-1 autocorrelation of the predictive
 	// values (lag1), and for Reference the oracle's diagnostics.
 	Scores map[string]float64 `json:"scores,omitempty"`
 	// Series are what the observables other than Distance record.

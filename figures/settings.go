@@ -216,12 +216,12 @@ type observation struct {
 const distance = "distance"
 
 // scores are the observations that tables show where there are any.
-var scores = []string{"rmse", "accuracy", "mnll", "lag1", "coupled"}
+var scores = []string{"rmse", "accuracy", "mnll", "ece", "coverage", "lag1", "coupled"}
 
 // observe returns the observation of a name.
 func observe(name string) (observation, error) {
 	labels := map[string]string{
-		"rmse": "test RMSE", "accuracy": "test accuracy", "mnll": "test MNLL", "lag1": "lag-1 autocorrelation", "ess": "effective sample size",
+		"rmse": "test RMSE", "accuracy": "test accuracy", "mnll": "test MNLL", "ece": "expected calibration error", "coverage": "coverage of 90 % intervals", "lag1": "lag-1 autocorrelation", "ess": "effective sample size",
 		"coupled": "difference of means at h and at h/2",
 	}
 	counts := map[string]func(bench.Result) float64{

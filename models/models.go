@@ -84,9 +84,10 @@ type Fused interface {
 type Scorer interface {
 	Target
 	// Scores returns the test scores of posterior draws, draws[sample][output]
-	// as Predict stores them: rmse and mnll in the target's own units for
-	// regression, accuracy and mnll for classification. It is empty without
-	// test targets or without draws.
+	// as Predict stores them: rmse and mnll in the target's own units, and the
+	// coverage of 90 % intervals, for regression; accuracy, mnll and the expected
+	// calibration error (ece) for classification. It is empty without test
+	// targets or without draws.
 	Scores(draws [][]float64) map[string]float64
 }
 

@@ -27,17 +27,29 @@ func Score(p *datasets.Split, draws [][]float64) map[string]float64 {
 	return regressionScores(p, draws)
 }
 
+// outside is the probability that a central 90 % predictive interval leaves on
+// either side.
+const outside = 0.05
+
 // regressionScores judges the mixture of the draws' normal laws
 // N(f_s(x*), σ²) in the target's own units: the root mean square error of its
-// mean, and the mean of −log (1/S) Σ_s N(y*; f_s(x*), σ²).
+// mean, the mean of −log (1/S) Σ_s N(y*; f_s(x*), σ²), and the share of targets
+// within its central 90 % interval, which is where its distribution function
+// (1/S) Σ_s Φ((y* − f_s(x*))/σ) is from 5 to 95 % (Dawid, 1984; Gneiting,
+// Balabdaoui and Raftery, 2007).
 func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
-	var squares, nll float64
+	var squares, nll, inside float64
+	width := math.Sqrt(2 * p.NoiseVariance)
 	logs := make([]float64, len(draws))
 	for i, y := range p.TestY {
-		var mean float64
+		var mean, below float64
 		for k, d := range draws {
 			mean += d[i] / float64(len(draws))
 			logs[k] = -(y - d[i]) * (y - d[i]) / (2 * p.NoiseVariance)
+			below += math.Erfc((d[i]-y)/width) / (2 * float64(len(draws)))
+		}
+		if outside <= below && below <= 1-outside {
+			inside++
 		}
 		squares += (y - mean) * (y - mean)
 		nll -= logMeanExp(logs)
@@ -45,27 +57,40 @@ func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	n := float64(len(p.TestY))
 	// A density of standardised targets is TargetScale times one of targets.
 	constant := math.Log(2*math.Pi*p.NoiseVariance)/2 + math.Log(p.TargetScale)
-	return map[string]float64{"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant}
+	return map[string]float64{"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant, "coverage": inside / n}
 }
 
+// confidenceBins is how many bins of equal width the expected calibration error
+// has, as in Guo et al., 2017, table 1.
+const confidenceBins = 15
+
 // classificationScores judges the mean of the draws' class probabilities: the share
-// of test rows whose class is the most probable one, and the mean of the
-// negative log-probability of their class.
+// of test rows whose class is the most probable one, the mean of the
+// negative log-probability of their class, and the expected calibration error
+// Σ_m n_m/n |accuracy − mean confidence of bin m|, where the confidence is the
+// probability of the most probable class, and bin m of M has those in
+// ((m−1)/M, m/M] (Naeini et al., 2015; Guo et al., 2017, equation 3).
 func classificationScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	var hits, nll float64
+	var gaps [confidenceBins]float64 // hits less confidences
 	mean := make([]float64, p.Classes)
 	for i, c := range p.TestLabels {
 		clear(mean)
 		for _, d := range draws {
 			addProbabilities(mean, d, i)
 		}
-		if floats.MaxIdx(mean) == c {
+		top := floats.MaxIdx(mean)
+		confidence := mean[top] / float64(len(draws))
+		bin := min(max(int(math.Ceil(confidence*confidenceBins))-1, 0), confidenceBins-1) // also of NaN
+		gaps[bin] -= confidence
+		if top == c {
 			hits++
+			gaps[bin]++
 		}
 		nll -= math.Log(mean[c] / float64(len(draws)))
 	}
 	n := float64(len(p.TestLabels))
-	return map[string]float64{"accuracy": hits / n, "mnll": nll / n}
+	return map[string]float64{"accuracy": hits / n, "mnll": nll / n, "ece": floats.Norm(gaps[:], 1) / n}
 }
 
 // addProbabilities adds the class probabilities at test row i to sum. Of two

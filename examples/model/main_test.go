@@ -79,7 +79,7 @@ func TestTheModelIsJudgedByItsReference(t *testing.T) {
 	if err := run(t.Context(), &out, dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| leapfrog ", "| baoab ", "rmse", "mnll"} {
+	for _, want := range []string{"| leapfrog ", "| baoab ", "rmse", "mnll", "coverage"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}
