@@ -66,9 +66,9 @@ func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
 	return out, nil
 }
 
-// Splits returns the largest number of splits, up to most, whose plans fit; 0
-// if not even those of one do.
-func (f Fitting) Splits(most int, plans func(splits int) ([]bench.Plan, error)) (int, error) {
+// Most returns the largest number of splits, or of seeds, up to a limit, whose plans
+// fit; 0 if not even those of one do.
+func (f Fitting) Most(most int, plans func(n int) ([]bench.Plan, error)) (int, error) {
 	for n := 1; ; n++ {
 		p, err := plans(n)
 		if err != nil || f.Time(p) > f.Limit {

@@ -97,7 +97,7 @@ func TestSplitsThatFit(t *testing.T) {
 		most, want int
 	}{{f.Time(one) - 1, 5, 0}, {f.Time(one), 5, 1}, {3*f.Time(one) + time.Microsecond, 5, 3}, {time.Hour, 5, 5}} {
 		f.Limit = c.limit
-		if got, err := f.Splits(c.most, plans); err != nil || got != c.want {
+		if got, err := f.Most(c.most, plans); err != nil || got != c.want {
 			t.Errorf("%v: %d splits, %v; want %d", c.limit, got, err, c.want)
 		}
 	}

@@ -25,7 +25,7 @@ const fitShare = 0.95
 // fit chooses what is run in the time of --within and sets the flags that name
 // the choice. First come the data sets: as many as fit on the coarsest grid,
 // without the most expensive ones. Then comes the finest grid that fits on them,
-// unless the grid was given.
+// unless the grid was given, with as many seeds as fit.
 func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if r.within == 0 {
 		return nil
@@ -48,6 +48,19 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if err != nil {
 		return fmt.Errorf("--within %v: %w", r.within, err)
 	}
+	for len(out) > 0 { // what is known of chains that diverge may make room
+		next := out[:len(out)-1]
+		if f.Time(plans, next...) > overestimate*f.Limit {
+			break
+		}
+		if err := measuring.StableSteps(ctx, &f.Cost, without(plans, next)); err != nil {
+			return err
+		}
+		if f.Limit = r.remaining(started); f.Time(plans, next...) > f.Limit {
+			break
+		}
+		out = next
+	}
 	out = realNames(plans, out)
 	r.without = strings.Join(append(splitList(r.without), out...), ",")
 	if !r.gridGiven {
@@ -64,6 +77,13 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	r.cost = &f.Cost
 	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.Time(plans).Round(time.Second), cmp.Or(strings.Join(out, ", "), "nothing"))
 	return nil
+}
+
+func without(plans []bench.Plan, names []string) (rest []bench.Plan) {
+	for _, p := range plans {
+		rest = append(rest, p.Without(names...))
+	}
+	return rest
 }
 
 // realNames names data sets that stand in for others by those.
@@ -85,8 +105,13 @@ func (r *reproduction) remaining(started time.Time) time.Duration {
 	return time.Duration(fitShare * float64(r.within-time.Since(started)))
 }
 
+// overestimate is how many times too large an estimate may be until it is known
+// which chains diverge.
+const overestimate = 2
+
 // refine chooses the finest profile that fits with at least one split, with as
-// many splits as fit, up to those of the finest profile.
+// many splits as fit, up to those of the finest profile, then with as many seeds
+// of each chain, up to as many.
 func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started time.Time) error {
 	profiles := bench.Profiles()
 	finest := profiles[len(profiles)-1]
@@ -102,23 +127,33 @@ func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started tim
 		if err := r.calibration().Kernels(ctx, &f.Cost, plans, min(calibrationTime, r.within/20)); err != nil {
 			return err
 		}
-		// Until it is known which chains diverge, the estimate is too large.
-		if f.Limit = r.remaining(started); f.Time(plans) < 2*f.Limit {
+		if f.Limit = r.remaining(started); f.Time(plans) < overestimate*f.Limit {
 			if err := r.calibration().StableSteps(ctx, &f.Cost, plans); err != nil {
 				return err
 			}
 		}
 		f.Limit = r.remaining(started)
-		most, err := f.Splits(finest.Splits, grid)
+		most, err := f.Most(finest.Splits, grid)
 		if err != nil {
 			return err
 		}
-		if r.splits = most; most > 0 {
-			if most == p.Splits {
-				r.splits = 0
-			}
+		if r.splits = most; most == 0 {
+			continue
+		}
+		if most == p.Splits {
+			r.splits = 0
+		}
+		if r.repeat > 0 {
 			return nil
 		}
+		r.repeat, err = f.Most(finest.Splits, func(seeds int) ([]bench.Plan, error) {
+			r.repeat = seeds
+			return r.resolve(ctx, r.keys, r.stderr)
+		})
+		if r.repeat == 1 { // as without the flag
+			r.repeat = 0
+		}
+		return err
 	}
 	return nil // the coarsest, which fits but for the time that was spent here
 }
@@ -131,6 +166,9 @@ func (r *reproduction) choice() string {
 	}
 	if r.splits > 0 {
 		flags = append(flags, fmt.Sprint("--splits ", r.splits))
+	}
+	if r.repeat > 0 {
+		flags = append(flags, fmt.Sprint("--repeat ", r.repeat))
 	}
 	if r.without != "" {
 		flags = append(flags, "--without "+r.without)

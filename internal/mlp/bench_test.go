@@ -246,7 +246,7 @@ func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n 
 		b.Fatal(err)
 	}
 	in.Freeze()
-	z := integrators.NewState(n.Dim())
+	z := in.NewState()
 	copy(z.Theta, normals(r, n.Dim()))
 	var f integrators.Force = batch{n, rows, 455 / float64(rows)}
 	next := func() integrators.Force { return f }
