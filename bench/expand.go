@@ -24,6 +24,8 @@ type Profile struct {
 	// them.
 	Splits    int
 	Precision string
+	// Samples is how many samples a chain has, where the part of the file says so.
+	Samples int
 	// Repeat is how many seeds there are of each chain, from SeedFrom, or the
 	// study's, on.
 	Repeat   int
@@ -104,6 +106,9 @@ func (f *File) layered(p Profile) (layer, error) {
 			return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, f.Profiles()))
 		}
 		l = f.profiles[at].over(l)
+		if e, ok := f.profiles[at].settings["samples"]; ok && p.Samples > 0 {
+			l.settings["samples"] = entry{e.place, []any{int64(p.Samples)}}
+		}
 	}
 	grids := l.grids
 	if grids == nil && len(l.settings) > 0 {

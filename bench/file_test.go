@@ -76,6 +76,8 @@ func TestLayersOfAStudy(t *testing.T) {
 		{"block", small + "[[grid]]\nsamples = 30\n", Profile{Name: "other"}, []Cell{{Step: 0.05, Samples: 30, Seed: 1}}},
 		{"block of the profile", small + "[[profile.other.grid]]\nstep = 0.5\n", Profile{Name: "other"}, []Cell{{Step: 0.5, Samples: 20, Seed: 1}}},
 		{"what blocks share once", small + "[[grid]]\n[[grid]]\nstep = 0.01\n", Profile{}, []Cell{{Step: 0.01, Samples: 10, Seed: 1}, {Step: 0.02, Samples: 10, Seed: 1}}},
+		{"samples in place of a profile's", small, Profile{Name: "other", Samples: 7}, []Cell{{Step: 0.05, Samples: 7, Seed: 1}}},
+		{"samples that no profile has", strings.Replace(small, "samples = 20\n", "", 1), Profile{Name: "other", Samples: 7}, []Cell{{Step: 0.05, Samples: 10, Seed: 1}}},
 		{"repetitions", small, Profile{Name: "other", Repeat: 2, SeedFrom: 5}, []Cell{{Step: 0.05, Samples: 20, Seed: 5}, {Step: 0.05, Samples: 20, Seed: 6}}},
 		{"splits of a set with one are seeds", strings.Replace(small, "[fix]", "[fix]\nsplits = 1", 1), Profile{Name: "other", Splits: 2}, []Cell{{Step: 0.05, Samples: 20, Seed: 1}, {Step: 0.05, Samples: 20, Seed: 2}}},
 	} {

@@ -66,8 +66,8 @@ func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
 	return out, nil
 }
 
-// Most returns the largest number of splits, or of seeds, up to a limit, whose plans
-// fit; 0 if not even those of one do.
+// Most returns the largest n, up to a limit, whose plans fit, such as a number of
+// splits; 0 if not even those of one do.
 func (f Fitting) Most(most int, plans func(n int) ([]bench.Plan, error)) (int, error) {
 	for n := 1; ; n++ {
 		p, err := plans(n)

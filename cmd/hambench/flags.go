@@ -18,7 +18,7 @@ const defaultOut = "out"
 
 // Flags that commands have in common.
 const (
-	storeFlags     = "profile precision splits repeat seed-from out" // what is in the store, and where it is
+	storeFlags     = "profile precision splits samples repeat seed-from out" // what is in the store, and where it is
 	datasetFlags   = "datasets without"
 	chainFlags     = "data workers"
 	modeFlags      = "shard oracles expect dry-run check figures-only within exec-timeout" // what is done with studies
@@ -41,6 +41,7 @@ func (f *selection) register(c *cobra.Command, names string) {
 	all.StringVar(&f.profile, "profile", "quick", "`NAME` profile (see hambench list profiles)")
 	oneOf(all, &f.precision, "precision", "precision of network gradients, references included, in place of the profile's", bench.Precisions...)
 	all.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
+	all.IntVar(&f.samples, "samples", 0, "`N` samples of each chain, in place of the profile's where it has its own")
 	all.IntVar(&f.repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
 	all.Uint64Var(&f.seedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
 	all.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
@@ -80,6 +81,8 @@ func (f *selection) check() error {
 		return usage.Errorf("--out is empty: want a folder")
 	case f.splits < 0:
 		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.splits)
+	case f.samples < 0 || f.samples > 1e6:
+		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's", f.samples)
 	case f.repeat < 0 || f.repeat > 1000:
 		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
 	case f.seedFrom > 1<<62:

@@ -25,7 +25,7 @@ import (
 type selection struct {
 	profile, precision, only, on, without, out string
 	data, shard, oracles, expect               string
-	splits, repeat, workers                    int
+	splits, samples, repeat, workers           int
 	seedFrom                                   uint64
 	dryRun, missingOnly, figuresOnly           bool
 	within, timeout                            time.Duration
@@ -44,7 +44,7 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 			return p, err
 		}
 	}
-	p.Repeat, p.SeedFrom, p.Stable, p.Known = f.repeat, f.seedFrom, f.stable, f.known
+	p.Samples, p.Repeat, p.SeedFrom, p.Stable, p.Known = f.samples, f.repeat, f.seedFrom, f.stable, f.known
 	if f.precision != "" {
 		p.Precision = f.precision
 	}
@@ -65,6 +65,9 @@ func (f *selection) label() string {
 	}
 	if f.splits > 0 {
 		parts = append(parts, fmt.Sprintf("%d splits", f.splits))
+	}
+	if f.samples > 0 {
+		parts = append(parts, fmt.Sprintf("%d samples", f.samples))
 	}
 	if f.repeat > 0 {
 		parts = append(parts, fmt.Sprintf("%d seeds", f.repeat))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ const fitShare = 0.95
 // fit chooses what is run in the time of --within and sets the flags that name
 // the choice. First come the data sets: as many as fit on the coarsest grid,
 // without the most expensive ones. Then comes the finest grid that fits on them,
-// unless the grid was given, with as many seeds as fit.
+// unless the grid was given, with as many samples as fit.
 func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if r.within == 0 {
 		return nil
@@ -34,7 +35,7 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if err != nil {
 		return err
 	}
-	plans, err := r.resolve(ctx, r.keys, r.stderr)
+	plans, err := r.resolve(ctx, r.keys, io.Discard)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 			return err
 		}
 	}
-	if plans, err = r.resolve(ctx, r.keys, r.stderr); err != nil {
+	if plans, err = r.resolve(ctx, r.keys, io.Discard); err != nil {
 		return err
 	}
 	if err := measuring.StableSteps(ctx, &f.Cost, plans); err != nil {
@@ -105,20 +106,27 @@ func (r *reproduction) remaining(started time.Time) time.Duration {
 	return time.Duration(fitShare * float64(r.within-time.Since(started)))
 }
 
+// Chains of the coarsest profile have few samples; those of the others, the most.
+const (
+	fewSamples  = 40
+	moreSamples = 20
+	mostSamples = 200
+)
+
 // overestimate is how many times too large an estimate may be until it is known
 // which chains diverge.
 const overestimate = 2
 
 // refine chooses the finest profile that fits with at least one split, with as
-// many splits as fit, up to those of the finest profile, then with as many seeds
-// of each chain, up to as many.
+// many splits as fit, up to those of the finest profile. What is left goes into
+// longer chains where the profile's are short.
 func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started time.Time) error {
 	profiles := bench.Profiles()
 	finest := profiles[len(profiles)-1]
 	for _, p := range slices.Backward(profiles) {
 		grid := func(splits int) ([]bench.Plan, error) {
 			r.profile, r.splits = p.Name, splits
-			return r.resolve(ctx, r.keys, r.stderr)
+			return r.resolve(ctx, r.keys, io.Discard)
 		}
 		plans, err := grid(1)
 		if err != nil {
@@ -143,15 +151,15 @@ func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started tim
 		if most == p.Splits {
 			r.splits = 0
 		}
-		if r.repeat > 0 {
+		if r.samples > 0 {
 			return nil
 		}
-		r.repeat, err = f.Most(finest.Splits, func(seeds int) ([]bench.Plan, error) {
-			r.repeat = seeds
-			return r.resolve(ctx, r.keys, r.stderr)
+		more, err := f.Most((mostSamples-fewSamples)/moreSamples, func(n int) ([]bench.Plan, error) {
+			r.samples = fewSamples + n*moreSamples
+			return r.resolve(ctx, r.keys, io.Discard)
 		})
-		if r.repeat == 1 { // as without the flag
-			r.repeat = 0
+		if r.samples = 0; more > 0 {
+			r.samples = fewSamples + more*moreSamples
 		}
 		return err
 	}
@@ -167,8 +175,8 @@ func (r *reproduction) choice() string {
 	if r.splits > 0 {
 		flags = append(flags, fmt.Sprint("--splits ", r.splits))
 	}
-	if r.repeat > 0 {
-		flags = append(flags, fmt.Sprint("--repeat ", r.repeat))
+	if r.samples > 0 {
+		flags = append(flags, fmt.Sprint("--samples ", r.samples))
 	}
 	if r.without != "" {
 		flags = append(flags, "--without "+r.without)
