@@ -36,7 +36,8 @@ type Data struct {
 	Name     string `json:"name"`
 	Label    string `json:"label"`
 	Task     string `json:"task"`
-	Rows     int    `json:"rows"` // for training
+	Target   string `json:"target,omitempty"` // a column of a user's own file
+	Rows     int    `json:"rows"`             // for training
 	Features int    `json:"features"`
 	Classes  int    `json:"classes,omitempty"`
 	Builtin  bool   `json:"builtin,omitempty"`
@@ -130,7 +131,7 @@ func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 		if err != nil {
 			return err
 		}
-		entry := Data{Name: d.Name, Label: d.Label, Task: d.Task.String(), Rows: d.TrainRows, Features: d.Features, Classes: d.Classes, Builtin: d.Builtin()}
+		entry := Data{Name: d.Name, Label: d.Label, Task: d.Task.String(), Target: d.Target, Rows: d.TrainRows, Features: d.Features, Classes: d.Classes, Builtin: d.Builtin()}
 		split, err := k.Source.Split(ctx, d.Name, c.Split)
 		if err != nil {
 			return err

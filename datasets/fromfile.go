@@ -60,7 +60,7 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	if err != nil {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
-	d.Digest = digest(data)
+	d.Digest, d.Target = digest(data), t.names[t.target]
 	d.Features, d.Classes, d.Rows = len(t.names)-1, len(t.classes), len(t.lines)
 	d.TestRows = int(math.Round(cmp.Or(o.TestShare, defaultTestShare) * float64(d.Rows)))
 	d.TrainRows = d.Rows - d.TestRows

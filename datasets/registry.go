@@ -56,6 +56,7 @@ type Dataset struct {
 	Make  func(s *Set)                                       `toml:"-"`
 
 	Path   string // of a user's own file
+	Target string // its column in that file's header; "" without one
 	Digest string // SHA-256 of that file's bytes
 }
 

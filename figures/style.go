@@ -45,7 +45,7 @@ var viridis = []Color{
 
 // brightest is how far up the viridis map lines go: beyond, they are too
 // light for white paper.
-const brightest = 0.86
+const brightest = 0.7
 
 // interpolate returns the opaque colour at t in [0, 1] between the stops.
 func interpolate(stops []Color, t float64) Color {

@@ -210,6 +210,35 @@ func (b *browser) point(element string, click bool) {
 	}
 }
 
+// download returns the name and the text of the file that an act loads down.
+func (b *browser) download(act func()) (name, text string) {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	b.call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": dir, "eventsEnabled": true}, nil)
+	seen := len(b.events)
+	act()
+	for {
+		for _, m := range b.events[seen:] {
+			var p struct{ SuggestedFilename, State string }
+			if err := json.Unmarshal(m.Params, &p); err != nil {
+				b.t.Fatal(err)
+			}
+			if m.Method == "Browser.downloadWillBegin" {
+				name = p.SuggestedFilename
+			}
+			if m.Method == "Browser.downloadProgress" && p.State != "inProgress" {
+				out, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					b.t.Fatalf("download %s: %v", p.State, err)
+				}
+				return name, string(out)
+			}
+		}
+		seen = len(b.events)
+		b.next()
+	}
+}
+
 // complaints are what the page said on the console, what it asked of others, and
 // what failed in it.
 func (b *browser) complaints() (out []string) {

@@ -1,12 +1,16 @@
 package report
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"hambench/figures"
 )
 
 // saved writes a page to a file, and returns its path.
@@ -36,10 +40,16 @@ func (b *browser) count(selector string) (n int) {
 func TestEveryControlOfThePageActs(t *testing.T) {
 	_, html := testPage(t)
 	path := saved(t, html)
-	for _, width := range []int{400, 1600} {
+	for _, width := range []int{400, 900, 1600} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			b := openBrowser(t, width)
 			b.open(path)
+			b.eval("document.querySelectorAll('div.grid').forEach((g) => g.style.setProperty('--columns', 6))", nil)
+			var narrow float64
+			b.eval("Math.min(...[...document.querySelectorAll('figure.panels svg.chart')].map((e) => e.getBoundingClientRect().width))", &narrow)
+			if narrow < 290 { // the marks of its axes have less than 8.6 points
+				t.Errorf("a chart is %.0f points wide: too small to be read", narrow)
+			}
 			if title := b.text("document.title"); !strings.HasPrefix(title, "hambench") {
 				t.Errorf("the title is %q", title)
 			}
@@ -161,6 +171,59 @@ func TestTheKeyboardAloneReachesEverything(t *testing.T) {
 	for _, c := range b.complaints() {
 		t.Error(c)
 	}
+}
+
+// Every link to numbers gives the file that is written beside the figure or the
+// table, byte for byte: by the pointer, by the keyboard, and packed, for want of
+// a script.
+func TestTheLinksGiveTheFilesOfNumbers(t *testing.T) {
+	p, html := testPage(t)
+	path, want := saved(t, html), map[string]string{}
+	for _, s := range p.Studies {
+		for _, f := range s.Figures {
+			want[f.ID] = csvOf(t, f.Data)
+		}
+		for _, f := range s.Tables {
+			want[f.ID] = csvOf(t, f.Data)
+		}
+	}
+	b := openBrowser(t, 1200)
+	b.open(path)
+	b.eval("for (const d of document.querySelectorAll('details')) d.open = true", nil)
+	if n := b.count("a[download]"); n != len(want) || n < 3 {
+		t.Fatalf("%d links to %d files", n, len(want))
+	}
+	for id, text := range want {
+		link := fmt.Sprintf("document.querySelector(\"a[download='%s.csv.gz']\")", id)
+		for how, act := range map[string]func(){
+			"the pointer":  func() { b.point(link, true) },
+			"the keyboard": func() { b.eval(link+".focus()", nil); b.keys("Enter") },
+		} {
+			if name, got := b.download(act); name != id+".csv" || got != text {
+				t.Errorf("%s: %s gives %s: %.300q, want %.300q", id, how, name, got, text)
+			}
+		}
+	}
+	without := openBrowser(t, 1200)
+	without.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
+	without.open(path)
+	name, packed := without.download(func() { without.point("document.querySelector('figcaption a')", true) })
+	z, err := gzip.NewReader(strings.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(z); err != nil || string(got) != want[strings.TrimSuffix(name, ".csv.gz")] {
+		t.Errorf("without a script %s holds %.300q, %v", name, got, err)
+	}
+}
+
+func csvOf(t *testing.T, r figures.Records) string {
+	t.Helper()
+	text, err := r.CSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // The page without its script shows the same figures, tables and claims.

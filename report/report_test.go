@@ -45,7 +45,7 @@ func testPage(t *testing.T) (*Page, string) {
 	sweep := bench.Plan{Profile: "quick", Study: bench.Study{ID: "methods", Title: "Distances " + hostile}}
 	sweep.Methods = []bench.Method{{Name: "leapfrog", Position: 2}, {Name: "mt3", Position: 3}}
 	for i, set := range []string{"boston", hostile} {
-		sweep.Data = append(sweep.Data, bench.Data{Name: set, Label: set, Rows: 455, Features: 13, Task: "regression", Digest: "0123456789abcdef0123"})
+		sweep.Data = append(sweep.Data, bench.Data{Name: set, Label: set, Rows: 455, Features: 13, Task: "regression", Target: "=1+1" + hostile, Digest: "0123456789abcdef0123"})
 		for _, batch := range []int{8, bench.Full} {
 			for k, name := range []string{"leapfrog", "mt3"} {
 				for n, h := range []float64{0.01, 0.02, 0.04} {
@@ -143,6 +143,9 @@ func TestHostileNamesAreText(t *testing.T) {
 	}
 	if n := strings.Count(html, "&lt;script&gt;document.title"); n < 10 {
 		t.Errorf("the name stands on the page %d times, want 10 or more", n)
+	}
+	if !strings.Contains(html, "<td>regression of =1&#43;1&lt;script&gt;") {
+		t.Error("the name of a target's column is not on the page")
 	}
 }
 

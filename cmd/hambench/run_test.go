@@ -178,6 +178,30 @@ func stoppedEarly(t *testing.T, args ...string) int {
 	return run(ctx, io.Discard, io.Discard, args)
 }
 
+// The header of a reader's own file is text on the page, and in errors, whatever
+// it holds.
+func TestAHostileHeaderIsText(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	const target, feature = `=1+1<script>document.title="taken"</script>`, `"><img src=x onerror=alert(1)>`
+	quoted := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+	named := func(study string) string { return strings.Replace(study, `target = "y"`, "target = '"+target+"'", 1) }
+	hostile := strings.Replace(ownCSV, "x,y", quoted(feature)+","+quoted(target), 1)
+	inFolder(t, map[string]string{
+		"mine.toml": named(quickly), "own.csv": hostile,
+		"gap.toml": strings.Replace(named(good), "own.csv", "gap.csv", 1), "gap.csv": strings.Replace(hostile, "2,3.5", ",3.5", 1),
+	})
+	if code, _, stderr := call(t, "run", "mine.toml", "--out", "out", "--profile", "quick", "--datasets", "own"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	page := read(t, "out/index.html")
+	if !strings.Contains(page, "regression of =1&#43;1&lt;script&gt;document.title=") || strings.Contains(page, "<script>document") || strings.Contains(page, "<img src=x") {
+		t.Error("the target's name is no text on the page")
+	}
+	if code, _, stderr := call(t, "study", "check", "gap.toml"); code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "onerror") {
+		t.Errorf("exit code %d, %q: want one line that names the column", code, stderr)
+	}
+}
+
 func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	inFolder(t, map[string]string{"mine.toml": quickly, "own.csv": ownCSV})
