@@ -3,7 +3,6 @@ package certify
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -43,74 +42,54 @@ type Choice struct {
 	Cost            float64 `json:"cost"`        // gradients of a batch an outer step
 	Steps           Number  `json:"steps"`       // outer steps
 	StableStep      *Number `json:"stable_step"` // null: none is known
+
+	asked Options // for it alone
 }
 
 // finalists are the combinations that are judged again, without the short cuts of the
 // first round, on Gaussian and on scalar problems, and shown is how many are told.
 const finalists, scalarFinalists, shown = 16, 4, 8
 
-// mostWork bounds the numbers that are touched to advance a law by a period.
-const mostWork = 2e6
+// Bounds on the numbers that are touched to advance a law by a period: beyond the first
+// a combination is not tried, and a few random orders stand for all of them; beyond the
+// last the whole of a problem with more than a few directions is not judged.
+const mostWork, mostWhole = 2e6, 3e7
 
 // Advise tries every built-in integrator, estimator and scheme on a problem at its
 // best step. Integrators that need Hessian-vector products take part if products
 // are to be had; an exact flow does not, since no gradient gives it. The first
-// round takes squares for those of normal processes, a few random orders for all and,
-// on a scalar problem, the linearisation at its mode for the problem.
-func Advise(ctx context.Context, p *Problem, budget float64, products bool) (Advice, error) {
+// round takes squares for those of normal processes, a few random orders for all,
+// on a scalar problem the linearisation at its mode for the problem, and in more than
+// four dimensions four directions for all. Progress is told, from 0 to 1, how much is
+// done; nil is nobody.
+func Advise(ctx context.Context, p *Problem, budget float64, products bool, progress func(done float64)) (Advice, error) {
 	k := p.Batches()
 	out := Advice{Problem: p.Name, Budget: budget, K: k, Friction: p.Friction, Assumed: []string{
 		"the chain starts in its stationary law: burn-in is not counted",
 		"averages are taken over all outer steps, those of svrg at the ends of its periods",
 		"the worst average counts, in units of its variance under the target",
 	}}
-	screen, last := p, finalists
-	if p.Kind == Scalar {
-		screen, last = p.linearised(), scalarFinalists
-		out.Assumed = append(out.Assumed, fmt.Sprintf("all but the best %d were judged on the linearisation at the mode", last))
+	if p.assumed != "" {
+		out.Assumed = append(out.Assumed, p.assumed)
 	}
-	var all []Choice
-	for _, by := range estimators.Builtin() {
-		e := estimation{by}
-		if p.Kind == Scalar && e.variables(k) > 0 {
-			out.LeftOut = append(out.LeftOut, by.Name+": has variables, and the problem is scalar")
-			continue
-		}
-		for _, s := range ExactSchemes() {
-			if !e.plain() && s.Whole() || k == 1 && !s.Whole() || e.checkScheme(s, k) != nil {
-				continue
-			}
-			if work := screen.workOf(e, s); work > mostWork {
-				out.LeftOut = append(out.LeftOut, by.Name+" under "+s.Name+": too large")
-				continue
-			}
-			var fit []integrators.Method
-			for _, m := range integrators.Builtin() {
-				if p.Takes(m) == nil && screen.Takes(m) == nil && !m.Claims.Affine && (products || m.Claims.HessianVectors == 0) && e.check(m, 1, k) == nil {
-					fit = append(fit, m)
-				}
-			}
-			found, err := choices(ctx, Options{Problem: screen, Integrators: fit, Estimator: by, Schemes: []minibatch.Method{s}, Budgets: []float64{budget}, quick: true})
-			if err != nil {
-				return out, err
-			}
-			all = append(all, found...)
-		}
+	screen, err := p.simplified()
+	if err != nil {
+		return out, err
 	}
-	out.Tried = len(all)
+	all, err := out.screen(ctx, p, screen, products, progress)
+	if err != nil {
+		return out, err
+	}
 	slices.SortStableFunc(all, byError)
-	for _, c := range all[:min(last, len(all))] {
-		m, err1 := integrators.Builtin().Lookup(c.Integrator)
-		by, err2 := estimators.Builtin().Lookup(c.Estimator)
-		s, err3 := Schemes(c.Scheme)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return out, err
-		}
-		found, err := choices(ctx, Options{Problem: p, Integrators: []integrators.Method{m}, Estimator: by, Schemes: s, Budgets: []float64{budget}})
+	last, judged := out.finals(p, screen, all)
+	for i, c := range last {
+		o := c.asked.on(judged, false)
+		found, err := choices(ctx, o.on(judged, judged.Kind == Gaussian && o.work() > mostWork))
 		if err != nil {
 			return out, err
 		}
 		out.Best = append(out.Best, found...)
+		report(progress, 0.5+0.5*float64(i+1)/float64(len(last)))
 	}
 	slices.SortStableFunc(out.Best, byError)
 	out.Best = out.Best[:min(shown, len(out.Best))]
@@ -120,11 +99,98 @@ func Advise(ctx context.Context, p *Problem, budget float64, products bool) (Adv
 	return out, nil
 }
 
+// simplified is what stands for a problem in the first round.
+func (p *Problem) simplified() (*Problem, error) {
+	switch {
+	case p.Kind == Scalar:
+		return p.linearised(), nil
+	case p.Dim() > directions:
+		return p.projected()
+	}
+	return p, nil
+}
+
+// finals returns the combinations that are judged again, and on which problem, and
+// notes what that assumes.
+func (a *Advice) finals(p, screen *Problem, all []Choice) ([]Choice, *Problem) {
+	most, few := all[:min(finalists, len(all))], all[:min(scalarFinalists, len(all))]
+	switch {
+	case screen == p:
+		return most, p
+	case p.Kind == Scalar:
+		a.Assumed = append(a.Assumed, fmt.Sprintf("all but the best %d were judged on the linearisation at the mode", scalarFinalists))
+		return few, p
+	}
+	how := fmt.Sprintf("in %d of the %d principal directions, from the softest to the stiffest, without what batches pull across these", directions, p.Dim())
+	few = nil
+	for _, c := range all { // what is left out matters under some schemes more than under others
+		if slices.ContainsFunc(few, func(b Choice) bool { return b.Scheme == c.Scheme }) {
+			continue
+		}
+		if few = append(few, c); c.asked.on(p, true).work() > mostWhole {
+			a.Assumed = append(a.Assumed, "errors are those "+how+", which favours mini-batches: the whole problem is too large")
+			return most, screen
+		}
+	}
+	a.Assumed = append(a.Assumed, "all but the best under each scheme were judged "+how)
+	return few, p
+}
+
+// screen is the first round: the best steps on a problem that stands for p.
+func (a *Advice) screen(ctx context.Context, p, screen *Problem, products bool, progress func(done float64)) (all []Choice, err error) {
+	builtin, schemes, k := estimators.Builtin(), ExactSchemes(), p.Batches()
+	methods := slices.DeleteFunc(integrators.Builtin(), func(m integrators.Method) bool {
+		return p.Takes(m) != nil || screen.Takes(m) != nil || m.Claims.Affine || !products && m.Claims.HessianVectors > 0
+	})
+	for i, by := range builtin {
+		e := estimation{by}
+		if p.Kind == Scalar && e.variables(k) > 0 {
+			a.LeftOut = append(a.LeftOut, by.Name+": has variables, and the problem is scalar")
+			continue
+		}
+		for j, s := range schemes {
+			report(progress, 0.5*float64(i*len(schemes)+j)/float64(len(builtin)*len(schemes)))
+			if !e.plain() && s.Whole() || k == 1 && !s.Whole() || e.checkScheme(s, k) != nil {
+				continue
+			}
+			o := Options{Problem: screen, Estimator: by, Schemes: []minibatch.Method{s}, Budgets: []float64{a.Budget}, quick: true}
+			if o.work() > mostWork {
+				a.LeftOut = append(a.LeftOut, by.Name+" under "+s.Name+": too large")
+				continue
+			}
+			for _, m := range methods {
+				if e.check(m, 1, k) == nil {
+					o.Integrators = append(o.Integrators, m)
+				}
+			}
+			found, err := choices(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+	}
+	a.Tried = len(all)
+	return all, nil
+}
+
+func report(progress func(done float64), done float64) {
+	if progress != nil {
+		progress(done)
+	}
+}
+
+// on is what is asked, of another problem.
+func (o Options) on(p *Problem, quick bool) Options {
+	o.Problem, o.quick = p, quick
+	return o
+}
+
 func byError(a, b Choice) int { return cmp.Compare(a.MSE, b.MSE) }
 
-// choices are the best steps of combinations, of those that have one.
+// choices are the best steps of integrators under one scheme, of those that have one.
 func choices(ctx context.Context, o Options) ([]Choice, error) {
-	o.ErrorsOnly, o.Stability = true, !o.quick
+	o.ErrorsOnly, o.searchOnly, o.Stability = true, true, !o.quick
 	e, err := o.engine()
 	if err != nil {
 		return nil, err
@@ -132,15 +198,16 @@ func choices(ctx context.Context, o Options) ([]Choice, error) {
 	o.Steps = []float64{1e-2 / e.pace().fast}
 	rows, err := Run(ctx, o)
 	var out []Choice
-	for _, r := range rows {
+	for i, r := range rows {
 		if len(r.Budgets) == 0 || math.IsNaN(float64(r.Budgets[0].Best)) || math.IsInf(float64(r.Budgets[0].Best), 0) {
 			continue
 		}
-		b := r.Budgets[0]
+		b, asked := r.Budgets[0], o
+		asked.Integrators = o.Integrators[i : i+1]
 		out = append(out, Choice{
 			Integrator: r.Integrator, Estimator: cmp.Or(r.Estimator, estimators.Plain.Name), Scheme: r.Scheme,
 			Step: b.Step, MSE: b.Best, Bias: b.Bias, Autocorrelation: b.Autocorrelation, Worst: b.Worst,
-			Cost: r.Cost, Steps: b.Outer, StableStep: r.StableStep,
+			Cost: r.Cost, Steps: b.Outer, StableStep: r.StableStep, asked: asked,
 		})
 	}
 	return out, err
@@ -161,28 +228,27 @@ func (p *Problem) linearised() *Problem {
 	return out
 }
 
-// workOf is how many numbers are touched to advance the law of a Gaussian problem by a
-// period.
-func (p *Problem) workOf(e estimation, s minibatch.Method) float64 {
-	k := p.Batches()
-	n := float64((2+e.variables(k))*p.Dim() + 1)
+// work is how many numbers are touched to advance the law of a Gaussian problem by a
+// period, of the estimator and under the one scheme that are asked for.
+func (o Options) work() float64 {
+	k, e, visits := o.Problem.Batches(), estimation{o.Estimator}, o.Schemes[0].Visits
+	n := float64((2+e.variables(k))*o.Problem.Dim() + 1)
 	kernels := 1.0
-	switch s.Visits.(type) {
+	orders, shuffled, thereAndBack := o.standIns()
+	switch visits.(type) {
 	case minibatch.Single:
-	case minibatch.Independent:
-		kernels = float64(k)
 	case minibatch.Permutation:
-		if kernels = float64(k) * math.Exp2(float64(k-1)); k > maxReshuffle {
-			kernels = ordersTaken * float64(k)
+		if kernels = float64(k) * math.Exp2(float64(k-1)); k > shuffled {
+			kernels = float64(orders * k)
 		}
 	case minibatch.Palindrome:
-		if kernels = 2 * math.E * math.Gamma(float64(k+1)); k > maxPalindrome {
-			kernels = ordersTaken * 2 * float64(k)
+		if kernels = 2 * math.E * math.Gamma(float64(k+1)); k > thereAndBack {
+			kernels = float64(orders * 2 * k)
 		}
 	default:
 		kernels = float64(k)
 	}
-	return n * n * n * kernels * float64(e.period(k)) / float64(min(e.period(k), s.Visits.Period(k)))
+	return n * n * n * kernels * float64(e.period(k)) / float64(min(e.period(k), visits.Period(k)))
 }
 
 // Write prints the advice.

@@ -109,16 +109,22 @@ type tried struct {
 	quick bool
 }
 
+// standIns is how many random orders stand for all, and of how many batches, at most,
+// all orders are taken, shuffled and there and back.
+func (o *Options) standIns() (orders, shuffled, thereAndBack int) {
+	if o.quick {
+		return ordersTaken / 3, 4, 3
+	}
+	return ordersTaken, maxReshuffle, maxPalindrome
+}
+
 // standIn puts a list of some random orders in the place of all of them, where
 // those are too many.
 func (s *search) standIn(row *Row) {
 	k := s.options.Problem.Batches()
 	_, permutation := s.scheme.Visits.(minibatch.Permutation)
 	_, palindrome := s.scheme.Visits.(minibatch.Palindrome)
-	taken, mostShuffled, mostThereAndBack := ordersTaken, maxReshuffle, maxPalindrome
-	if s.options.quick {
-		taken, mostShuffled, mostThereAndBack = ordersTaken/3, 4, 3
-	}
+	taken, mostShuffled, mostThereAndBack := s.options.standIns()
 	if !(permutation && k > mostShuffled || palindrome && k > mostThereAndBack) {
 		return
 	}
@@ -251,7 +257,7 @@ func (s *search) judge(row *Row) error {
 		return nil
 	}
 	row.Cost = s.options.cost(s.asked.method, s.scheme)
-	for step, h := range s.options.Steps {
+	for step, h := range s.options.shown() {
 		all, err := s.worths(h, s.options.quick)
 		if err != nil {
 			return err
@@ -267,14 +273,14 @@ func (s *search) judge(row *Row) error {
 		}
 	}
 	for i := range row.Averages {
-		row.Averages[i].pad(len(s.options.Steps))
+		row.Averages[i].pad(len(s.options.shown()))
 	}
 	for _, n := range s.options.Budgets {
 		b, err := s.best(n, row.Cost)
 		if err != nil {
 			return err
 		}
-		for _, h := range s.options.Steps {
+		for _, h := range s.options.shown() {
 			all, err := s.worths(h, s.options.quick)
 			if err != nil {
 				return err

@@ -32,6 +32,7 @@ type Problem struct {
 
 	gaussian []*affineForce    // Gaussian: one a batch
 	scalar   []ScalarPotential // Scalar: one a batch
+	assumed  string            // of a posterior that it stands for; "" if it is that
 }
 
 // Batches is the number K of batches.

@@ -33,7 +33,8 @@ type Options struct {
 	Budgets     []float64            // gradients of a batch that a chain may cost; none: its averages are not judged
 	Stability   bool                 // find the largest stable step
 	Distances   bool                 // of the stationary law of θ from the target
-	quick       bool                 // take squares for those of normal processes
+	quick       bool                 // take squares for those of normal processes, and fewer random orders for all
+	searchOnly  bool                 // nothing at the steps that are asked for
 }
 
 // Row is what was found for an integrator under a scheme.
@@ -411,7 +412,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	}
 	known := make(map[float64]point)
 	var points []point
-	for _, h := range o.Steps {
+	for _, h := range o.shown() {
 		p := lostPoint(len(c.asked.observables()))
 		if c.flaw == "" {
 			if p, err = c.asked.at(ctx, c.scheme, h); err != nil {
@@ -436,6 +437,14 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 		}
 	}
 	return row, nil
+}
+
+// shown are the steps at which the row says what is found.
+func (o *Options) shown() []float64 {
+	if o.searchOnly {
+		return nil
+	}
+	return o.Steps
 }
 
 // judges reports whether an observable is one of the integrator's state.

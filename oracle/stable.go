@@ -157,7 +157,7 @@ func stableSpec(k int) chain.Spec {
 // measure sets the curvature at the position.
 func (s *stability) measure() error {
 	s.t.Arrange(nil)
-	s.curvature = largestEigenvalue(curvatureOf(s.t, s.z.Theta), s.t.Dim())
+	s.curvature = largestEigenvalue(models.Curvature(s.t, s.z.Theta, models.Rows{Lo: 0, Hi: s.t.Rows(), Scale: 1}), s.t.Dim())
 	if !(s.curvature > 0) || math.IsInf(s.curvature, 1) {
 		return fmt.Errorf("the curvature of the potential is %g: want a finite, positive number", s.curvature)
 	}
@@ -204,25 +204,6 @@ func (s *stability) survive(ctx context.Context, r chain.Registry, spec chain.Sp
 		}
 	}
 	return true, nil
-}
-
-// curvatureOf returns the product of the full batch's Hessian at theta with a
-// vector: the target's own where it has one, else a central difference of
-// gradients over a step that leaves half the digits of a float32 gradient.
-func curvatureOf(t models.Target, theta []float64) func(dst, v []float64) {
-	all := models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1}
-	if h, ok := t.(models.Hessian); ok {
-		return func(dst, v []float64) { h.HessianVector(dst, theta, v, all) }
-	}
-	n := float64(len(theta))
-	e := 1e-3 * (1 + floats.Norm(theta, 2)/math.Sqrt(n))
-	at, back := make([]float64, len(theta)), make([]float64, len(theta))
-	return func(dst, v []float64) {
-		t.Gradient(dst, floats.AddScaledTo(at, theta, e, v), all)
-		t.Gradient(back, floats.AddScaledTo(at, theta, -e, v), all)
-		floats.Sub(dst, back)
-		floats.Scale(1/(2*e), dst)
-	}
 }
 
 // largestEigenvalue returns the largest absolute eigenvalue of a symmetric

@@ -1,49 +1,111 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hambench/certify"
+	"hambench/models"
 	"hambench/usage"
 )
 
 func adviseCommand() *cobra.Command {
-	var problem string
-	var budget float64
-	var products, asJSON bool
+	var f adviseFlags
 	c := &cobra.Command{
 		Use:   "advise",
 		Short: "Names the integrator, estimator, scheme and step with the smallest error at a budget.",
 		Long: `Every built-in combination is tried at its best step, exactly, without Monte
 Carlo (see certify --budget). The answer is the best ones, with what they cost and
-what was assumed.`,
-		Example: "hambench advise --problem gaussian --budget 10000",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if problem == "" || !(budget > 0) {
-				return usage.Errorf("advise: --problem %q, --budget %g: want a problem, and a number of gradients > 0", problem, budget)
-			}
-			all, err := findProblems(problem)
-			if err != nil {
-				return err
-			}
-			advice, err := certify.Advise(c.Context(), all[0], budget, products)
-			if err != nil {
-				return err
-			}
-			if !asJSON {
-				return advice.Write(c.OutOrStdout())
-			}
-			e := json.NewEncoder(c.OutOrStdout())
-			e.SetIndent("", " ")
-			return e.Encode(advice)
-		},
+what was assumed. A posterior, of a model on a data set, is taken for its
+linearisation at the mode, in the batches of sample --seed 1.`,
+		Example: "hambench advise --dataset logistic --batch 50 --budget 10000",
+		RunE:    f.run,
 	}
 	flags := c.Flags()
-	flags.StringVar(&problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name, as for certify")
-	flags.Float64Var(&budget, "budget", 0, "`N` gradients of a batch that the chain may cost; all data count K")
-	flags.BoolVar(&products, "products", false, "Hessian-vector products are to be had, at two gradients each")
-	flags.BoolVar(&asJSON, "json", false, "print JSON instead of a table")
+	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name, as for certify")
+	f.on.registerPosterior(flags)
+	flags.IntVar(&f.on.batch, "batch", 0, "`B` rows per batch of the data set, as for sample; 0 is all")
+	flags.Float64Var(&f.on.Params.Friction, "friction", 5, "`C` friction on the data set")
+	registerData(flags, &f.on.data)
+	registerTimeout(flags, &f.on.timeout)
+	flags.Float64Var(&f.budget, "budget", 0, "`N` gradients of a batch that the chain may cost; all data count K")
+	flags.BoolVar(&f.products, "products", false, "Hessian-vector products are to be had, at two gradients each")
+	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	return c
+}
+
+// adviseFlags are the command's flags.
+type adviseFlags struct {
+	problem        string
+	on             sampleFlags // the posterior and its batches
+	budget         float64
+	products, json bool
+}
+
+func (f *adviseFlags) run(c *cobra.Command, _ []string) error {
+	ctx := c.Context()
+	if !(f.budget > 0) || math.IsInf(f.budget, 1) {
+		return usage.Errorf("advise: --budget %g: want a number of gradients > 0", f.budget)
+	}
+	p, err := f.find(ctx, c.Flags())
+	if err != nil {
+		return err
+	}
+	advice, err := certify.Advise(ctx, p, f.budget, f.products, progress(c.ErrOrStderr(), "advise"))
+	if err != nil {
+		return err
+	}
+	if !f.json {
+		return advice.Write(c.OutOrStdout())
+	}
+	e := json.NewEncoder(c.OutOrStdout())
+	e.SetIndent("", " ")
+	return e.Encode(advice)
+}
+
+// find returns the problem of the flags.
+func (f *adviseFlags) find(ctx context.Context, given *pflag.FlagSet) (*certify.Problem, error) {
+	if (f.problem == "") == (f.on.dataset == "" && f.on.model == "") {
+		return nil, usage.Errorf("advise: want --problem, or --dataset or --model for a posterior")
+	}
+	if f.problem == "" {
+		return f.linearised(ctx)
+	}
+	for _, name := range []string{"batch", "friction", "split", "noise"} {
+		if given.Changed(name) {
+			return nil, usage.Errorf("advise: --%s goes with --dataset: a problem has its own", name)
+		}
+	}
+	all, err := findProblems(f.problem)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// linearised is the posterior near its mode.
+func (f *adviseFlags) linearised(ctx context.Context) (*certify.Problem, error) {
+	if f.on.batch < 0 || f.on.timeout <= 0 {
+		return nil, usage.Errorf("advise: --batch %d, --exec-timeout %v: want 0 or more, and more than 0", f.on.batch, f.on.timeout)
+	}
+	keys, err := f.on.keys(f.on.data)
+	if err != nil {
+		return nil, err
+	}
+	defer keys.Source.Close()
+	keys.Source.Processes.Timeout = f.on.timeout
+	target, err := f.on.target(ctx, keys.Source, models.Options{Precision: "float64"})
+	if err != nil {
+		return nil, err
+	}
+	k, err := f.on.batches(target)
+	if err != nil {
+		return nil, err
+	}
+	return certify.Linearise(fmt.Sprintf("%s on %s", f.on.model, f.on.dataset), target, k, f.on.Params.Friction, 1)
 }

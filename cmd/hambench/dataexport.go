@@ -69,7 +69,7 @@ func (f *exportFlags) run(c *cobra.Command, _ []string) error {
 	if f.to == "" {
 		return usage.Errorf("%s: --to is empty: want a folder", c.CommandPath())
 	}
-	keys, err := newKeys(f.data, nil)
+	keys, err := f.keys(f.data)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,16 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `"half" for "--precision" flag: want one of float32, float64`},
 		{"the same for an oracle", []string{"oracle", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `"16" for "--precision" flag: want one of float32, float64`},
 		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `"double" for "--precision" flag: want one of float32, float64`},
+		{"advice on nothing", []string{"advise", "--budget", "100"}, "want --problem, or --dataset or --model"},
+		{"advice on two things", []string{"advise", "--problem", "toy", "--dataset", "toy", "--budget", "100"}, "want --problem, or --dataset or --model"},
+		{"advice for no gradients", []string{"advise", "--dataset", "toy"}, "--budget 0: want a number of gradients > 0"},
+		{"batches for a problem", []string{"advise", "--problem", "toy", "--batch", "2", "--budget", "100"}, "--batch goes with --dataset"},
+		{"a batch of more rows to advise on", []string{"advise", "--dataset", "toy", "--batch", "3", "--budget", "100"}, "--batch 3 exceeds the 2 training rows"},
+		{"advice without friction", []string{"advise", "--dataset", "toy", "--friction", "-1", "--budget", "100"}, "friction -1: want a finite number > 0"},
+		{"advice on a large network", []string{"advise", "--dataset", "teacher-reg", "--budget", "100"}, "bnn on teacher-reg has 8401 parameters: want at most 500"},
+		{"advice on a small one", []string{"advise", "--dataset", "logistic", "--model", "bnn:2", "--budget", "100"}, "networks have none"},
+		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
+		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
 		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
 	} {
 		code, stdout, stderr := call(t, c.args...)

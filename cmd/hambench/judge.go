@@ -52,7 +52,7 @@ var errRejected = errors.New("not draws of this posterior")
 
 func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
-	keys, err := newKeys(f.data, nil)
+	keys, err := f.keys(f.data)
 	if err != nil {
 		return err
 	}

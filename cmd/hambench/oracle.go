@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,7 +33,7 @@ Metropolis-corrected sampler. They are kept in the store; one that is there is
 shown and not run again.`,
 		Example: "hambench oracle --dataset yacht --split 0",
 		RunE: func(c *cobra.Command, _ []string) error {
-			keys, err := newKeys(f.data, nil)
+			keys, err := on.keys(f.data)
 			if err != nil {
 				return err
 			}
@@ -51,12 +53,35 @@ shown and not run again.`,
 type posterior struct {
 	dataset, model string
 	split          int
+	noise          float64
 }
 
 func (p *posterior) registerPosterior(fs *pflag.FlagSet) {
-	fs.StringVar(&p.dataset, "dataset", "", "`NAME` data set; the model's own if empty")
+	fs.StringVar(&p.dataset, "dataset", "", "`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
+	fs.Float64Var(&p.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0: its target is a class")
 	fs.StringVar(&p.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
 	fs.IntVar(&p.split, "split", 0, "`I` split, from 0")
+}
+
+// keys returns those of newKeys, with the data set if it is a file.
+func (p *posterior) keys(data string) (*bench.Keys, error) {
+	name, file := strings.CutSuffix(filepath.Base(p.dataset), ".csv")
+	if !file {
+		if p.noise != 0 {
+			return nil, usage.Errorf("--noise %g goes with --dataset FILE.csv", p.noise)
+		}
+		return newKeys(data, nil)
+	}
+	o := datasets.FileOptions{NoiseVariance: p.noise}
+	if p.noise == 0 {
+		o.Task = datasets.Classification
+	}
+	d, err := datasets.FromFile(name, p.dataset, o)
+	if err != nil {
+		return nil, err
+	}
+	p.dataset = name
+	return newKeys(data, &bench.File{Data: append(datasets.Builtin(), d)})
 }
 
 // complete has the data set and the model stand for each other where one is

@@ -82,7 +82,7 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if err := cmp.Or(f.check(), f.checkCoupled()); err != nil {
 		return err
 	}
-	keys, err := newKeys(f.data, nil)
+	keys, err := f.keys(f.data)
 	if err != nil {
 		return err
 	}
