@@ -101,6 +101,7 @@ type search struct {
 	limit float64 // the largest stable step
 	far   bool    // that is known, as the chain far out is
 	known map[tried][]worth
+	same  bool // quick answers are the others, too
 }
 
 // tried is a step at which averages were judged.
@@ -226,7 +227,7 @@ func (s *search) stableStep() (float64, error) {
 
 // worths judges averages at a step.
 func (s *search) worths(h float64, quick bool) ([]worth, error) {
-	if w, ok := s.known[tried{h, quick}]; ok {
+	if w, ok := s.known[tried{h, quick || s.same}]; ok {
 		return w, nil
 	}
 	prep, err := s.asked.prepared(h)
@@ -236,7 +237,9 @@ func (s *search) worths(h float64, quick bool) ([]worth, error) {
 	w, err := prep.(interface {
 		worths(ctx context.Context, m minibatch.Method, quick bool) ([]worth, error)
 	}).worths(s.ctx, s.scheme, quick)
-	s.known[tried{h, quick}] = w
+	_, spectral := prep.(*preparedSpectral)
+	s.same = s.same || spectral || !quick && slices.ContainsFunc(w, func(w worth) bool { return w.normal })
+	s.known[tried{h, quick || s.same}] = w
 	return w, errors.Join(err, s.ctx.Err())
 }
 
@@ -321,6 +324,11 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 		return size, worst, err
 	}
 	at, least := 0, math.Inf(1)
+	// A trajectory of half a period or more may end where it began: from the variance
+	// there nothing follows for smaller steps.
+	short := func(j int) bool {
+		return s.options.Inner == 1 || float64(s.options.Inner)*unit*math.Exp2(-float64(j)/notch)*s.pace().fast < 1
+	}
 	for j := top; j < deepest && s.limit > 0; j += coarse {
 		x, worst, err := size(j, true)
 		if err != nil {
@@ -328,7 +336,7 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 		}
 		if x < least {
 			at, least = j, x
-		} else if x > least && largestOf(worst.bias) < 0.01*x {
+		} else if x > least && largestOf(worst.bias) < 0.01*x && short(j) {
 			break
 		}
 	}

@@ -329,3 +329,23 @@ func TestAveragesStandAtTheirSteps(t *testing.T) {
 		t.Error("no averages")
 	}
 }
+
+// Where trajectories come back to where they began, variances are large and say
+// nothing on smaller steps: the best step is no worse than any of a grid of others,
+// but for the notch between its own.
+func TestBestStepIsFoundBelowResonances(t *testing.T) {
+	var grid []float64
+	for h := 1.0; h > 0.02; h /= 1.25 {
+		grid = append(grid, h)
+	}
+	for _, inner := range []int{1, 4, 8} {
+		r := answersOf(t, Options{Problem: gaussianBuiltin(), Budgets: []float64{1000, 10_000}, Steps: grid, Inner: inner}, "lietrotter", "full")
+		for _, b := range r.Budgets {
+			for i, x := range b.MSE {
+				if float64(b.Best) > 1.05*float64(x) {
+					t.Errorf("N_l = %d, %g gradients: %.3g at h = %.3g, and %.3g at h = %.3g", inner, b.Gradients, b.Best, b.Step, x, grid[i])
+				}
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package certify
 import (
 	"context"
 	"math"
+	"slices"
 
 	"hambench/integrators"
 	"hambench/internal/fingerprint"
@@ -18,26 +19,58 @@ const resolved = 1e-8
 // problem, integrator and scheme. It is the same on all machines, and changes
 // with any change of an engine that changes its numbers.
 func Fingerprint() (string, error) {
+	return digest(Options{}, resolved, []string{"euler", "sghmc"}, Builtin()...)
+}
+
+// AnswersFingerprint digests in the same way what rows say beside the errors:
+// averages, the largest stable step and distances on the toy, under every scheme, and
+// distances on the scalar problem.
+func AnswersFingerprint() (string, error) {
+	// Variances are solved for to worthGoal.
+	const digits = 1e-6
+	gaussian, err := digest(Options{Budgets: []float64{1000}, Stability: true, Distances: true}, digits, []string{"lietrotter"}, Toy())
+	if err != nil {
+		return "", err
+	}
+	scalar, err := digest(Options{Distances: true, Schemes: minibatch.Builtin()[:1]}, digits, []string{"leapfrog"}, scalarBuiltin())
+	return gaussian + scalar, err
+}
+
+// digest is of errors and answers, to a number of digits.
+func digest(o Options, digits float64, integrator []string, problems ...*Problem) (string, error) {
 	d := fingerprint.New()
-	var methods []integrators.Method
-	for _, name := range []string{"euler", "sghmc"} {
+	for _, name := range integrator {
 		m, err := integrators.Builtin().Lookup(name)
 		if err != nil {
 			return "", err
 		}
-		methods = append(methods, m)
+		o.Integrators = append(o.Integrators, m)
 	}
-	for _, p := range Builtin() {
-		// Large steps: errors far above the round-off of the engines.
-		rows, err := Run(context.Background(), Options{Problem: p, Integrators: methods, Schemes: minibatch.Builtin().Fixed(), Steps: []float64{0.1}, ErrorsOnly: true})
+	// Large steps: errors far above the round-off of the engines.
+	o.Steps, o.ErrorsOnly = []float64{0.1}, true
+	if o.Schemes == nil {
+		o.Schemes = minibatch.Builtin().Fixed()
+	}
+	for _, o.Problem = range problems {
+		rows, err := Run(context.Background(), o)
 		if err != nil {
 			return "", err
 		}
 		for _, r := range rows {
-			for _, o := range r.Observables {
-				for _, x := range o.Errors {
-					d.Add(r.Problem+" "+r.Integrator+" "+r.Scheme+" "+o.Name, math.Round(float64(x)/resolved)*resolved)
+			add := func(name string, all ...Number) {
+				for _, x := range all {
+					d.Add(r.Problem+" "+r.Integrator+" "+r.Scheme+" "+name, math.Round(float64(x)/digits)*digits)
 				}
+			}
+			for _, o := range r.Observables {
+				add(o.Name, o.Errors...)
+			}
+			add("distances", slices.Concat(r.Kolmogorov, r.Wasserstein)...)
+			for _, a := range r.Averages {
+				add("average "+a.Name, a.Bias[0], a.Variance[0], a.Autocorrelation[0])
+			}
+			for _, b := range r.Budgets {
+				add("budget", *r.StableStep, b.MSE[0], b.Step, b.Best, b.Autocorrelation)
 			}
 		}
 	}
