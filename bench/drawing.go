@@ -1,5 +1,13 @@
 package bench
 
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // FigureSpec says how a study's cells are drawn, by names of a cell's settings
 // (data, split, model, precision, integrator, a parameter of its own, estimator,
 // scheme, batch, K, step, friction, nl, samples, thin, burn, seed) and of what is
@@ -18,6 +26,47 @@ type FigureSpec struct {
 	// study with exact errors.
 	XScale string `json:"x_scale,omitempty"`
 	YScale string `json:"y_scale,omitempty"`
+}
+
+// What a figure of exact errors (kind "orders") may have in place of settings and
+// observations. X is step or budget, Y one of answers, Lines is scheme, or what is
+// to be exchanged with it: integrator or estimator.
+const (
+	OnError           = "error" // the default
+	OnKolmogorov      = "kolmogorov"
+	OnWasserstein     = "wasserstein"
+	OnAutocorrelation = "autocorrelation"
+	OnMSE             = "mse" // against the step, or at the best step against the budget
+	OnBudget          = "budget"
+)
+
+// answers are the values of Y with the key of [[exact]] that asks for them.
+var answers = map[string]string{OnError: "", OnKolmogorov: "distance", OnWasserstein: "distance", OnAutocorrelation: "budget", OnMSE: "budget"}
+
+// checkAnswers refuses what no figure of these exact errors shows, and their axes
+// elsewhere; alone says that the study has nothing else.
+func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
+	want, isAnswer := answers[cmp.Or(g.Y, OnError)]
+	ofExact := g.Kind == "orders" || g.Kind == "" && alone
+	switch {
+	case !ofExact && g.X != OnBudget && (g.Y == "" || !isAnswer):
+		return nil
+	case !ofExact:
+		return fmt.Errorf("axes %q and %q are those of exact errors: want kind = \"orders\"", g.X, g.Y)
+	case !isAnswer:
+		return fmt.Errorf("y = %q of exact errors: want one of %s", g.Y, strings.Join(slices.Sorted(maps.Keys(answers)), ", "))
+	case !slices.Contains([]string{"", "step", OnBudget}, g.X):
+		return fmt.Errorf("x = %q of exact errors: want step or budget", g.X)
+	case g.X == OnBudget && g.Y != OnMSE:
+		return fmt.Errorf("x = %q: want y = %q, which is what depends on it", g.X, OnMSE)
+	case g.Panels != nil || len(g.Lines) > 1 || len(g.Lines) == 1 && !slices.Contains([]string{"scheme", "integrator", "estimator"}, g.Lines[0]):
+		return fmt.Errorf("of exact errors: want lines = scheme, integrator or estimator, and no panels")
+	case want != "" && !slices.ContainsFunc(exact, func(j ExactJob) bool {
+		return want == "budget" && j.Exact.Budgets != nil || want == "distance" && j.Exact.Distances
+	}):
+		return fmt.Errorf("y = %q: want %s in [[exact]]", g.Y, want)
+	}
+	return nil
 }
 
 // TableSpec says how a study's cells are tabulated, by the names of FigureSpec.

@@ -23,7 +23,14 @@ type Exact struct {
 	OneStep    bool               `json:"one_step,omitempty"` // of the law after one step, not of the stationary one
 	Schemes    []string           `json:"schemes"`
 	Steps      []float64          `json:"steps,omitempty"` // nil: the problem kind's own
+	// What certify.Options says of the same names is found, too.
+	Budgets   []float64 `json:"budget,omitempty"` // in gradients of a batch; all data count K
+	Stability bool      `json:"stability,omitempty"`
+	Distances bool      `json:"distance,omitempty"`
 }
+
+// asks reports whether the job asks for more than errors and orders.
+func (e Exact) asks() bool { return e.Budgets != nil || e.Stability || e.Distances }
 
 // newExact returns the job of a problem that has a JSON form.
 func newExact(p *certify.Problem, integrator string, schemes ...string) Exact {
@@ -41,7 +48,8 @@ func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 		return certify.Options{}, err
 	}
 	p.Name = e.Name
-	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values, InvMass: e.InvMass, OneStep: e.OneStep}
+	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values, InvMass: e.InvMass, OneStep: e.OneStep,
+		Budgets: e.Budgets, Stability: e.Stability, Distances: e.Distances}
 	m, err := r.Integrator(e.Integrator)
 	if err != nil {
 		return o, err

@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -14,7 +14,7 @@ import (
 )
 
 // purposes are what exact errors may be evidence of.
-var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
+var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
 
 // readExact lists the exact jobs, block by block.
 func (f *File) readExact(s section) error {
@@ -27,8 +27,11 @@ func (f *File) readExact(s section) error {
 		if err := s.read(b.readers(f)); err != nil {
 			return err
 		}
-		if b.problems == nil || b.schemes == nil {
+		if b.problems == nil || b.job.Schemes == nil {
 			return s.errorf("want a problem and a scheme")
+		}
+		if b.job.OneStep && b.job.asks() {
+			return s.errorf("one step has no stationary law: want budget, stability and distance without one-step")
 		}
 		f.exact = append(f.exact, b.jobs()...)
 	}
@@ -42,11 +45,9 @@ type exactBlock struct {
 	problems    []Exact   // with their texts
 	integrators []Setting // nil is all that fit
 	estimators  []string  // "" is plain
-	schemes     []string
-	steps, mass []float64
-	oneStep     bool
 	frictions   []float64 // 0 is the problem's own
 	inner       []int
+	job         Exact // what all have in common
 }
 
 // readEach reads one value or a list of them.
@@ -56,7 +57,7 @@ func readEach[T any](to *[]T, read func(any) (T, error)) func(any) error {
 		*to = nil
 		for _, v := range all {
 			x, e := read(v)
-			*to, err = append(*to, x), errors.Join(err, e)
+			*to, err = append(*to, x), cmp.Or(err, e)
 		}
 		return err
 	}
@@ -74,7 +75,7 @@ func (b *exactBlock) readers(f *File) map[string]func(any) error {
 			names, err := list(v)
 			for _, name := range names {
 				some, e := f.problems(name)
-				b.problems, err = append(b.problems, some...), errors.Join(err, e)
+				b.problems, err = append(b.problems, some...), cmp.Or(err, e)
 			}
 			return err
 		},
@@ -86,10 +87,10 @@ func (b *exactBlock) readers(f *File) map[string]func(any) error {
 		},
 		"estimator": readEach(&b.estimators, func(v any) (name string, err error) { return name, known(&name, v, f.parts.Chains.Estimator) }),
 		"scheme": func(v any) error {
-			if b.schemes = schemes; v == "all" {
+			if b.job.Schemes = schemes; v == "all" {
 				return nil
 			}
-			return readEach(&b.schemes, func(v any) (string, error) { return oneOf(v, "scheme with exact errors", schemes) })(v)
+			return readEach(&b.job.Schemes, func(v any) (string, error) { return oneOf(v, "scheme with exact errors", schemes) })(v)
 		},
 		"step": func(v any) error {
 			if _, isRange := v.(string); isRange {
@@ -98,16 +99,19 @@ func (b *exactBlock) readers(f *File) map[string]func(any) error {
 					return err
 				}
 			}
-			return readEach(&b.steps, number)(v)
+			return readEach(&b.job.Steps, number)(v)
 		},
-		"friction": readEach(&b.frictions, number), "inverse-mass": readEach(&b.mass, number),
-		"nl": readEach(&b.inner, func(v any) (int, error) { return whole(v, 1, 1000) }),
-		"one-step": func(v any) error {
-			var ok bool
-			if b.oneStep, ok = v.(bool); !ok {
-				return fmt.Errorf("is %s: want true or false", kindOf(v))
+		"friction": readEach(&b.frictions, number), "inverse-mass": readEach(&b.job.InvMass, number),
+		"nl":       readEach(&b.inner, func(v any) (int, error) { return whole(v, 1, 1000) }),
+		"one-step": truth(&b.job.OneStep), "stability": truth(&b.job.Stability), "distance": truth(&b.job.Distances),
+		"budget": func(v any) error {
+			err := readEach(&b.job.Budgets, number)(v)
+			for i, n := range b.job.Budgets {
+				if slices.Contains(b.job.Budgets[:i], n) {
+					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
+				}
 			}
-			return nil
+			return err
 		},
 	}
 }
@@ -131,7 +135,7 @@ func (f *File) problems(v any) ([]Exact, error) {
 		var out []Exact
 		for _, k := range slices.Sorted(maps.Keys(texts)) {
 			_, e := certify.ParseProblem(k, texts[k])
-			out, err = append(out, Exact{Name: k, Problem: texts[k]}), errors.Join(err, e)
+			out, err = append(out, Exact{Name: k, Problem: texts[k]}), cmp.Or(err, e)
 		}
 		return out, err
 	}
@@ -158,15 +162,15 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 			if err != nil {
 				panic(err) // it was parsed before
 			}
-			v := e
+			v := b.job
+			v.Name, v.Problem = e.Name, e.Problem
 			if c > 0 {
 				p.Name, p.Friction = fmt.Sprintf("%s, C = %g", e.Name, c), c
-				v = newExact(p, "")
+				v.Name, v.Problem = p.Name, newExact(p, "").Problem
 			}
-			if b.mass != nil {
+			if v.InvMass != nil {
 				v.Name += ", M ≠ I"
 			}
-			v.InvMass, v.OneStep, v.Schemes, v.Steps = b.mass, b.oneStep, b.schemes, b.steps
 			which := b.integrators
 			if which == nil {
 				for _, m := range certify.All(p) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,6 +162,12 @@ func (f *File) inherit(base *File) {
 func (f *File) complete(s section) error {
 	if f.exact == nil && f.grids == nil && len(f.settings) == 0 {
 		return s.at("").errorf("nothing to run: want [vary], [[grid]] or [[exact]]")
+	}
+	if f.figure != nil {
+		alone := f.grids == nil && len(f.settings) == 0 && f.profiles == nil
+		if err := f.figure.checkAnswers(f.exact, alone); err != nil {
+			return s.at("figure").errorf("%w", err)
+		}
 	}
 	return nil
 }
@@ -337,7 +344,8 @@ func (f *File) readDrawing(s section) error {
 	g, t := cmp.Or(f.figure, new(FigureSpec)), cmp.Or(f.table, new(TableSpec))
 	err = figure.read(map[string]func(any) error{
 		"kind": word(&g.Kind, "kind of figure", figureKinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
-		"x": word(&g.X, "axis or value", slices.Concat(settings, observations)), "y": word(&g.Y, "value", observations),
+		"x":       word(&g.X, "axis or value", slices.Concat(settings, observations, []string{OnBudget})),
+		"y":       word(&g.Y, "value", slices.Concat(observations, slices.Sorted(maps.Keys(answers)))),
 		"x-scale": word(&g.XScale, "scale", scales), "y-scale": word(&g.YScale, "scale", scales),
 	})
 	if err != nil {

@@ -130,7 +130,10 @@ func (k *Keys) Exact(e Exact) (string, error) {
 	if marks["engine"], err = k.mark("engine", certify.Fingerprint); err != nil {
 		return "", err
 	}
-	return digest(keyed{e, marks}), nil
+	if e.asks() {
+		marks["answers"], err = k.mark("answers", certify.AnswersFingerprint)
+	}
+	return digest(keyed{e, marks}), err
 }
 
 // Stable estimates the largest stable step of a cell's chain, as Profile.Stable

@@ -71,24 +71,46 @@ func (s Results) Result(key string) (r Result, ok bool) {
 
 // Rows returns the exact errors of a job's key.
 func (s Results) Rows(key string) (rows []certify.Row, ok bool) {
+	var stable []struct { // a row's, which is null where there is no limit, and absent where none is known
+		Step json.RawMessage `json:"stable_step"`
+	}
 	rec, ok := s.Get(store.Exact, key)
-	if !ok || json.Unmarshal(rec.Body, &rows) != nil {
+	if !ok || json.Unmarshal(rec.Body, &rows) != nil || json.Unmarshal(rec.Body, &stable) != nil {
 		return nil, false
 	}
-	restoreInfinities(rows)
+	for i := range rows {
+		restoreInfinities(&rows[i])
+		if stable[i].Step != nil && rows[i].StableStep == nil {
+			rows[i].StableStep = new(certify.Number(math.Inf(1)))
+		}
+	}
 	return rows, true
 }
 
-// restoreInfinities puts back what JSON cannot say: a claim or an uncertainty
-// is never NaN.
-func restoreInfinities(rows []certify.Row) {
-	for _, r := range rows {
-		for i := range r.Observables {
-			for _, x := range []*certify.Number{&r.Observables[i].Claim, &r.Observables[i].Uncertainty} {
-				if math.IsNaN(float64(*x)) {
-					*x = certify.Number(math.Inf(1))
-				}
-			}
+// restoreInfinities puts back what JSON cannot say. A claim or an uncertainty is
+// never NaN; a variance or a mean squared error is so only where nothing is known.
+func restoreInfinities(r *certify.Row) {
+	infinite := func(x *certify.Number, known bool) {
+		if known && math.IsNaN(float64(*x)) {
+			*x = certify.Number(math.Inf(1))
+		}
+	}
+	for i := range r.Observables {
+		infinite(&r.Observables[i].Claim, true)
+		infinite(&r.Observables[i].Uncertainty, true)
+	}
+	known := make([]bool, len(r.Steps))
+	for _, a := range r.Averages {
+		for i, bias := range a.Bias {
+			known[i] = known[i] || !math.IsNaN(float64(bias))
+			infinite(&a.Variance[i], !math.IsNaN(float64(bias)))
+		}
+	}
+	for i := range r.Budgets {
+		b := &r.Budgets[i]
+		infinite(&b.Best, !math.IsNaN(float64(b.Step)))
+		for k := range b.MSE {
+			infinite(&b.MSE[k], known[k])
 		}
 	}
 }

@@ -64,6 +64,7 @@ const (
 	OfWeak       = "weak"        // one step's law: weak orders
 	OfBatches    = "batches"     // the exact flow on problems that differ in K alone
 	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
+	OfEfficiency = "efficiency"  // averages at budgets of gradients
 	// Of the main figures of later papers, the studies of these names.
 	OfSMSUBU   = "sms-ubu"
 	OfSVRGUBU  = "svrg-ubu"

@@ -242,6 +242,17 @@ func oneOf[T ~string](v any, kind string, words []T) (T, error) {
 	return T(s), nil
 }
 
+// truth is a reader of true or false.
+func truth(to *bool) func(any) error {
+	return func(v any) error {
+		var ok bool
+		if *to, ok = v.(bool); !ok {
+			return fmt.Errorf("is %s: want true or false", kindOf(v))
+		}
+		return nil
+	}
+}
+
 // list reads a list that is not empty, or one value as a list of it.
 func list(v any) ([]any, error) {
 	l, ok := v.([]any)
