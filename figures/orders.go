@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hambench/bench"
 	"hambench/certify"
 	"hambench/internal/distinct"
@@ -28,8 +26,8 @@ var observableLabels = map[string]string{
 	"r^2":       "E r²",
 }
 
-// exactLine is the certified errors of one observable of one integrator under
-// one scheme.
+// exactLine is the certified errors, or what a figure shows in their place, of one
+// observable of one integrator under one scheme.
 type exactLine struct {
 	problem, scheme string
 	integrator      string // with its parameters and N_l
@@ -40,36 +38,69 @@ type exactLine struct {
 // exactLines are those of the observables for which keep is true, in the order
 // of the rows.
 func exactLines(rows []bench.Evidence, keep func(certify.Observable) bool) []exactLine {
-	var out []exactLine
-	for _, r := range rows {
-		name := methodName(r.Row) + valuesText(r.Values)
-		if r.Inner > 1 {
-			name += fmt.Sprintf(", N_l = %d", r.Inner)
-		}
+	return linesOf(rows, func(r certify.Row) (out []exactLine) {
 		for _, x := range r.Observables {
 			if keep(x) {
-				out = append(out, exactLine{r.Problem, r.Scheme, name, x, errorSeries(r.Row, x)})
+				out = append(out, exactLine{Observable: x, series: errorSeries(r, x)})
 			}
+		}
+		return out
+	})
+}
+
+// linesOf are the lines of all rows, of each those that of returns.
+func linesOf(rows []bench.Evidence, of func(certify.Row) []exactLine) (out []exactLine) {
+	for _, r := range rows {
+		for _, l := range of(r.Row) {
+			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, fullName(r.Row)
+			out = append(out, l)
 		}
 	}
 	return out
 }
 
+// fullName is an integrator with its estimator, its parameters and N_l.
+func fullName(r certify.Row) string {
+	name := methodName(r) + valuesText(r.Values)
+	if r.Inner > 1 {
+		name += fmt.Sprintf(", N_l = %d", r.Inner)
+	}
+	return name
+}
+
 // errorSeries are exact errors by ascending step. An error that is not resolved
-// leaves a gap; an unstable chain counts as lost.
+// leaves a gap.
 func errorSeries(r certify.Row, x certify.Observable) Series {
-	h, order := slices.Clone(r.Steps), make([]int, len(r.Steps))
-	floats.ArgsortStable(h, order)
-	s := Series{X: h}
-	for _, i := range order {
-		e, lost := float64(x.Errors[i]), 0.0
-		if i < len(r.Radii) && r.Radii[i] >= 1 {
-			lost = 1
-		} else if !(e > float64(x.Resolution[i])) || x.Verdict == certify.Exact {
-			e = math.NaN()
+	y := slices.Clone(x.Errors)
+	for i := range y {
+		if !(y[i] > x.Resolution[i]) || x.Verdict == certify.Exact {
+			y[i] = certify.Number(math.NaN())
 		}
-		s.Y = append(s.Y, e)
-		s.Lost = append(s.Lost, lost)
+	}
+	return seriesOf(atSteps(r, x.Name, math.NaN(), y), false)
+}
+
+// reading is one number of a row.
+type reading struct {
+	name                string // of the panel that has it
+	h, gradients, value float64
+	lost                bool // there is no stationary law
+}
+
+// atSteps are numbers at a row's steps, of a chain that costs a number of
+// gradients.
+func atSteps(r certify.Row, name string, gradients float64, y []certify.Number) (out []reading) {
+	for i, v := range y {
+		out = append(out, reading{name, r.Steps[i], gradients, float64(v), i < len(r.Radii) && r.Radii[i] >= 1})
+	}
+	return out
+}
+
+// seriesOf are readings by ascending step, or by gradients.
+func seriesOf(all []reading, byGradients bool) (s Series) {
+	x := func(r reading) float64 { return map[bool]float64{false: r.h, true: r.gradients}[byGradients] }
+	for _, r := range slices.SortedStableFunc(slices.Values(all), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
+		s.X, s.Y, s.Lost = append(s.X, x(r)), append(s.Y, r.value), append(s.Lost, map[bool]float64{true: 1}[r.lost])
 	}
 	if slices.Max(append(s.Lost, 0)) == 0 {
 		s.Lost = nil
@@ -77,25 +108,127 @@ func errorSeries(r certify.Row, x certify.Observable) Series {
 	return s
 }
 
+// quantity is what a figure of exact errors shows, against the step or, where that
+// is the best one, against the budget.
+type quantity struct {
+	y        Axis // without a range
+	budget   bool
+	column   string    // of y in CSV, with the unit
+	powers   []float64 // slopes of grey lines
+	legend   string    // of these
+	caption  string
+	readings func(r certify.Row) []reading // nil: the errors
+}
+
+const (
+	ordersLegend = "orders 1, 2, 3"
+	mseColumn    = "mse_per_target_variance"
+	mseText      = "Bias² + variance of the average over a stationary chain that costs a number of gradients of a batch (all data count K, a Hessian-vector product 2), of the worst average: 0.001 is what 1000 independent draws of the target give."
+)
+
+var (
+	orders  = []float64{1, 2, 3}
+	mseAxis = Axis{Label: "mean squared error", Unit: "target variances"}
+	// quantities are what bench.FigureSpec.Y may name, and what stands against a
+	// budget.
+	quantities = map[string]quantity{
+		bench.OnError: {y: Axis{Label: "absolute error of the stationary expectation"}, powers: orders, legend: ordersLegend,
+			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator claims for what the panel shows. Exact: the error is round-off."},
+		bench.OnKolmogorov: {y: Axis{Label: "Kolmogorov distance"}, column: "kolmogorov", powers: orders, legend: ordersLegend,
+			caption:  "Between the stationary law of θ and the target, from 0 to 1: the largest of the marginals along the target's principal axes.",
+			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), r.Kolmogorov) }},
+		bench.OnWasserstein: {y: Axis{Label: "Wasserstein distance", Unit: "standard deviations"}, column: "wasserstein_per_target_sd", powers: orders, legend: ordersLegend,
+			caption:  "Of order 2, between the stationary law of θ and the target, in coordinates in which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
+			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), r.Wasserstein) }},
+		bench.OnAutocorrelation: {y: Axis{Label: "autocorrelation time", Unit: "outer steps"}, column: "autocorrelation_outer_steps", powers: []float64{-1}, legend: "inverse to η",
+			caption: "Integrated autocorrelation times along the stationary chain, in the worst direction.",
+			readings: func(r certify.Row) (out []reading) {
+				for _, a := range r.Averages {
+					out = append(out, atSteps(r, a.Name, math.NaN(), a.Autocorrelation)...)
+				}
+				return out
+			}},
+		bench.OnMSE: {y: mseAxis, column: mseColumn, caption: mseText,
+			readings: func(r certify.Row) (out []reading) {
+				for _, b := range r.Budgets {
+					out = append(out, atSteps(r, decimal(b.Gradients)+" gradients", b.Gradients, b.MSE)...)
+				}
+				return out
+			}},
+		// At the best step: h^2p + 1/(hN) is smallest, as h varies, in proportion to
+		// N^(−2p/(2p + 1)).
+		bench.OnBudget: {y: mseAxis, budget: true, column: mseColumn, powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
+			caption: mseText + " Each point has its own best step. Grey: what a bias of order 1, 2, 3 leads to, slopes −2/3, −4/5, −6/7.",
+			readings: func(r certify.Row) (out []reading) {
+				for _, b := range r.Budgets {
+					out = append(out, reading{name: "best step", h: float64(b.Step), gradients: b.Gradients, value: float64(b.Best)})
+				}
+				return out
+			}},
+	}
+)
+
+// quantityOf is what a figure asks for, or the errors.
+func quantityOf(s *bench.FigureSpec) quantity {
+	if s != nil && s.X == bench.OnBudget {
+		return quantities[bench.OnBudget]
+	}
+	if s != nil && quantities[s.Y].readings != nil {
+		return quantities[s.Y]
+	}
+	return quantities[bench.OnError]
+}
+
+// lines are those of the rows.
+func (q quantity) lines(rows []bench.Evidence) []exactLine {
+	if q.readings == nil {
+		return exactLines(rows, func(x certify.Observable) bool { return observableLabels[x.Name] != "" })
+	}
+	return linesOf(rows, func(r certify.Row) (out []exactLine) {
+		all := q.readings(r)
+		for len(all) > 0 {
+			name := all[0].name
+			own := slices.DeleteFunc(slices.Clone(all), func(r reading) bool { return r.name != name })
+			all = slices.DeleteFunc(all, func(r reading) bool { return r.name == name })
+			out = append(out, exactLine{Observable: certify.Observable{Name: name, Claim: certify.Number(math.NaN())}, series: seriesOf(own, q.budget)})
+		}
+		return out
+	})
+}
+
+// records are the numbers behind the lines.
+func (q quantity) records(rows []bench.Evidence) Records {
+	if q.readings == nil {
+		return ordersRecords(rows)
+	}
+	out := Records{Columns: []string{"problem", "integrator", "nl", "scheme", "of", "h", "batch_gradients", q.column}}
+	for _, r := range rows {
+		for _, x := range q.readings(r.Row) {
+			out.add(r.Problem, methodName(r.Row), r.Inner, r.Scheme, x.name, x.h, x.gradients, x.value)
+		}
+	}
+	return out
+}
+
 // drawOrders makes the figure of exact errors against the step size: a row of
 // panels per integrator, a panel per problem and observable, a line per scheme;
 // and the table of fitted orders.
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
-	shown := have
-	if s := d.plan.Figure; s != nil && slices.Equal(s.Lines, []string{"estimator"}) {
-		shown = byEstimator(have)
+	q, shown := quantityOf(d.plan.Figure), have
+	if s := d.plan.Figure; s != nil && len(s.Lines) == 1 {
+		shown = exchanged(have, s.Lines[0])
 	}
-	lines := exactLines(shown, func(x certify.Observable) bool { return observableLabels[x.Name] != "" })
+	lines := q.lines(shown)
 	if len(lines) == 0 {
 		return fmt.Errorf("figures: no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
 	}
 	if len(missing) > 0 {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.", len(missing), len(d.plan.Exact)))
 	}
-	f := ordersFigure(lines)
+	f := q.figure(lines)
 	f.ID, f.Title = d.plan.ID, d.plan.Title
-	f.Data = ordersRecords(have)
+	f.Data = q.records(have)
 	d.out.Figures = append(d.out.Figures, f)
 	d.writeOrders(have)
 	if claims := paper.Later(d.plan.ID); len(claims) > 0 {
@@ -112,13 +245,20 @@ func methodName(r certify.Row) string {
 	return r.Integrator + ", " + r.Estimator
 }
 
-// byEstimator exchanges estimators and schemes, so that the former are the lines.
-func byEstimator(rows []bench.Evidence) []bench.Evidence {
+// exchanged exchanges schemes with estimators or integrators, so that these are the
+// lines.
+func exchanged(rows []bench.Evidence, lines string) []bench.Evidence {
 	out := slices.Clone(rows)
 	for i, r := range rows {
-		out[i].Estimator, out[i].Scheme = "", cmp.Or(r.Estimator, "plain")
-		if r.Scheme != rows[0].Scheme || rows[0].Scheme != rows[len(rows)-1].Scheme {
-			out[i].Estimator = r.Scheme
+		switch lines {
+		case "estimator":
+			out[i].Estimator, out[i].Scheme = "", cmp.Or(r.Estimator, "plain")
+			if r.Scheme != rows[0].Scheme || rows[0].Scheme != rows[len(rows)-1].Scheme {
+				out[i].Estimator = r.Scheme
+			}
+		case "integrator":
+			out[i].Scheme, out[i].Integrator = fullName(r.Row), r.Scheme
+			out[i].Estimator, out[i].Values, out[i].Inner = "", nil, 1
 		}
 	}
 	return out
@@ -142,9 +282,12 @@ func (s Series) near(o Series, ratio float64) bool {
 	})
 }
 
-// ordersFigure has common axes throughout, so that panels can be compared.
-// Integrators with the same errors share a row.
-func ordersFigure(lines []exactLine) *Figure {
+// abreast is how many panels stand side by side where each row would have one.
+const abreast = 3
+
+// figure has common axes throughout, so that panels can be compared. Integrators
+// with the same errors share a row.
+func (q quantity) figure(lines []exactLine) *Figure {
 	var names, schemes []string
 	var columns [][2]string
 	of := make(map[string][]exactLine)
@@ -154,14 +297,14 @@ func ordersFigure(lines []exactLine) *Figure {
 		of[l.integrator] = append(of[l.integrator], l)
 	}
 	f := &Figure{Width: 152, Height: 112}
-	x, y := errorAxes(lines, f.Width)
-	if len(names) == 1 { // whose height the label would exceed
+	x, y := q.axes(lines, f.Width)
+	if len(names) == 1 && q.readings == nil { // whose height the label would exceed
 		y.Label = "absolute error"
 	}
 	for i, scheme := range schemes {
 		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: Categorical(i)})
 	}
-	f.addSlopes(y.Lost)
+	f.addSlopes(q.legend, y.Lost)
 	var shared []string
 	for i, name := range names {
 		if slices.ContainsFunc(names[:i], func(other string) bool { return same(of[other], of[name]) }) {
@@ -178,7 +321,11 @@ func ordersFigure(lines []exactLine) *Figure {
 		}
 		var row []*Panel
 		for _, c := range columns {
-			p := &Panel{Title: fmt.Sprintf("%s: %s, %s", name, observableLabels[c[1]], c[0]), X: x, Y: y, Series: slopes(x, y)}
+			label := observableLabels[c[1]]
+			if q.readings != nil {
+				label = strings.ReplaceAll(c[1], "theta", "θ")
+			}
+			p := &Panel{Title: fmt.Sprintf("%s: %s, %s", name, label, c[0]), X: x, Y: y, Series: slopes(x, y, q.powers...)}
 			own := slices.DeleteFunc(slices.Clone(of[name]), func(l exactLine) bool { return l.problem != c[0] || l.Name != c[1] })
 			for _, l := range own {
 				l.series.Name, l.series.Style = l.scheme, Categorical(slices.Index(schemes, l.scheme))
@@ -189,8 +336,18 @@ func ordersFigure(lines []exactLine) *Figure {
 		}
 		f.Rows = append(f.Rows, row)
 	}
+	if len(columns) == 1 && q.readings != nil { // side by side
+		rows := f.Rows
+		f.Rows = nil
+		for i, row := range rows {
+			if i%abreast == 0 {
+				f.Rows = append(f.Rows, make([]*Panel, min(abreast, len(rows))))
+			}
+			f.Rows[i/abreast][i%abreast] = row[0]
+		}
+	}
 	f.Caption = strings.Join(append([]string{
-		"Computed without Monte Carlo. Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator claims for what the panel shows. Exact: the error is round-off. \"A as B\": the line of A lies on that of B. Problems: the built-in ones of hambench certify.",
+		"Computed without Monte Carlo. " + q.caption + " \"A as B\": the line of A lies on that of B.",
 	}, shared...), " ")
 	return f
 }
@@ -234,10 +391,14 @@ func orderNote(lines []exactLine, schemes []string, ratio float64) string {
 	return strings.Join(notes, "\n")
 }
 
-// errorAxes are common axes of exact errors.
-func errorAxes(lines []exactLine, width float64) (x, y Axis) {
+// axes are common to all lines.
+func (q quantity) axes(lines []exactLine, width float64) (x, y Axis) {
 	var steps, errors []float64
-	x, y = Axis{Label: stepLabel, Unit: timeUnit, Log: true}, Axis{Label: "absolute error of the stationary expectation", Log: true, Powers: true, Grid: true}
+	x, y = Axis{Label: stepLabel, Unit: timeUnit, Log: true}, q.y
+	if q.budget {
+		x = Axis{Label: "budget", Unit: "gradients of a batch", Log: true, Powers: true}
+	}
+	y.Log, y.Powers, y.Grid = true, true, true
 	for _, l := range lines {
 		steps, errors = append(steps, l.series.X...), append(errors, l.series.Y...)
 		if l.series.Lost != nil {
@@ -249,20 +410,26 @@ func errorAxes(lines []exactLine, width float64) (x, y Axis) {
 	return x.over(steps).roomy(width), y
 }
 
-// slopes are lines of error ∝ h^p for p = 1, 2, 3 from a common point at the
-// upper right, as far as they stay on the panel.
-func slopes(x, y Axis) []Series {
+// slopes are lines of y ∝ x^p from a common point at the upper right, or the upper
+// left for p < 0, as far as they stay on the panel.
+func slopes(x, y Axis, powers ...float64) []Series {
 	var out []Series
-	for order := 1.0; order <= 3; order++ {
-		left := max(x.Low, x.High*math.Pow(y.Low/y.High, 1/order))
-		out = append(out, Series{Name: "slopes", Style: dotted(0.6), X: []float64{left, x.High}, Y: []float64{y.High * math.Pow(left/x.High, order), y.High}})
+	for _, p := range powers {
+		from := x.High
+		if p < 0 {
+			from = x.Low
+		}
+		end := x.Clamp(from * math.Pow(y.Low/y.High, 1/p))
+		out = append(out, Series{Name: "slopes", Style: dotted(0.6), X: []float64{end, from}, Y: []float64{y.High * math.Pow(end/from, p), y.High}})
 	}
 	return out
 }
 
-// addSlopes puts slopes, and lost points if there are any, into the legend.
-func (f *Figure) addSlopes(lost string) {
-	f.Legend = append(f.Legend, Entry{Name: "slopes", Label: "orders 1, 2, 3", Style: dotted(0.6)})
+// addSlopes puts slopes, and lost points, into the legend, if there are any.
+func (f *Figure) addSlopes(label, lost string) {
+	if label != "" {
+		f.Legend = append(f.Legend, Entry{Name: "slopes", Label: label, Style: dotted(0.6)})
+	}
 	if lost != "" {
 		f.Legend = append(f.Legend, Entry{Label: "no stationary law", Style: Style{Color: ink}, Lost: 1})
 	}
@@ -292,7 +459,11 @@ func (d *drawing) writeOrders(have []bench.Evidence) {
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
 	d.file(".txt", func(w io.Writer) error {
 		fmt.Fprintln(w, "Fitted orders of the exact ergodic error")
-		return certify.WriteTable(w, rows)
+		err := certify.WriteTable(w, rows)
+		if err == nil && slices.ContainsFunc(rows, func(r certify.Row) bool { return r.K > 0 }) { // something beside errors was asked for
+			err = certify.WriteAnswers(w, rows)
+		}
+		return err
 	})
 	d.file(".json", func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -353,12 +524,13 @@ func drawTwin(d *drawing, s *sweep) error {
 	}
 	f := s.figure(d)
 	f.Title = title
-	x, y := errorAxes(lines, f.Width)
+	q := quantities[bench.OnError]
+	x, y := q.axes(lines, f.Width)
 	y.Label = "error of " + observableLabels[twinObservable]
 	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
 	var row []*Panel
 	for _, at := range places {
-		p := &Panel{Title: at[0] + ", exact: " + at[1], X: x, Y: y, Series: slopes(x, y)}
+		p := &Panel{Title: at[0] + ", exact: " + at[1], X: x, Y: y, Series: slopes(x, y, q.powers...)}
 		var notes []string
 		for i, name := range s.names {
 			k := slices.IndexFunc(lines, func(l exactLine) bool { return l.integrator == name && [2]string{l.problem, l.scheme} == at })
@@ -380,7 +552,7 @@ func drawTwin(d *drawing, s *sweep) error {
 		row = append(row, p)
 	}
 	f.Rows = append(f.Rows, row)
-	f.addSlopes(y.Lost)
+	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without Monte Carlo, on a problem of its own" + problemsText(d.plan) + "."
 	d.out.Figures = append(d.out.Figures, f)
 	return nil

@@ -125,7 +125,7 @@ func TestErrorSeriesLeaveGaps(t *testing.T) {
 // it leaves the panel.
 func TestReferenceSlopes(t *testing.T) {
 	x, y := Axis{Low: 0.001, High: 0.1, Log: true}, Axis{Low: 1e-5, High: 0.1, Log: true}
-	for i, s := range slopes(x, y) {
+	for i, s := range slopes(x, y, orders...) {
 		fall := math.Log(s.Y[1]/s.Y[0]) / math.Log(s.X[1]/s.X[0])
 		if math.Abs(fall-float64(i+1)) > 1e-9 { // rounding of logarithms
 			t.Errorf("line %d has slope %v", i, fall)
@@ -147,7 +147,7 @@ func TestOrdersFigure(t *testing.T) {
 			have = append(have, r)
 		}
 	}
-	f := ordersFigure(exactLines(have, func(certify.Observable) bool { return true }))
+	f := quantities[bench.OnError].figure(exactLines(have, func(certify.Observable) bool { return true }))
 	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full", "lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
 	if len(f.Rows) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
 		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.Rows), f.Caption)
@@ -159,7 +159,7 @@ func TestOrdersFigure(t *testing.T) {
 		}
 	}
 	without := slices.DeleteFunc(slices.Clone(have), func(r bench.Evidence) bool { return r.Integrator == "euler" && r.Scheme == "replacement" })
-	f = ordersFigure(exactLines(without, func(certify.Observable) bool { return true }))
+	f = quantities[bench.OnError].figure(exactLines(without, func(certify.Observable) bool { return true }))
 	if note := f.Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
 		t.Errorf("a scheme without errors has the note %q", note)
 	}
@@ -238,7 +238,7 @@ func TestLinesOfEstimators(t *testing.T) {
 		return bench.Evidence{Row: certify.Row{Integrator: "ubu", Scheme: scheme, Estimator: estimator}}
 	}
 	of := func(rows ...bench.Evidence) (names []string) {
-		for _, r := range byEstimator(rows) {
+		for _, r := range exchanged(rows, "estimator") {
 			names = append(names, methodName(r.Row)+": "+r.Scheme)
 		}
 		return names
@@ -248,5 +248,89 @@ func TestLinesOfEstimators(t *testing.T) {
 	}
 	if got, want := of(row("reshuffle", ""), row("cyclic", "saga")), []string{"ubu, reshuffle: plain", "ubu, cyclic: saga"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What certify says beside errors has axes with units, a line for each scheme or
+// integrator, and CSV with the same numbers.
+func TestFiguresOfAnswers(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "answers", Title: "answers"})
+	for key, rows := range m.rows {
+		r := &rows[0]
+		less := certify.Number(map[string]float64{"mt3": 0.5}[r.Integrator] + 0.5)
+		for i := range r.Steps {
+			x := certify.Number(i+1) * less
+			r.Kolmogorov, r.Wasserstein = append(r.Kolmogorov, 0.1/x), append(r.Wasserstein, 0.2/x)
+		}
+		r.K, r.Averages = 4, []certify.Average{{Name: "theta", Autocorrelation: []certify.Number{10, 20, 40, 80}}, {Name: "theta^2", Autocorrelation: []certify.Number{11, 21, 41, certify.Number(math.Inf(1))}}}
+		for _, n := range []float64{1e5, 1000} { // in any order
+			best := certify.Number(100/n) * less
+			r.Budgets = append(r.Budgets, certify.AtBudget{Gradients: n, Step: 0.3, Best: best, MSE: []certify.Number{4 * best, 3 * best, 2 * best, certify.Number(math.NaN())}})
+		}
+		m.rows[key] = rows
+	}
+	for _, c := range []struct {
+		spec          bench.FigureSpec
+		x, y, title   string
+		rows, columns int
+		line          string // of CSV
+	}{
+		{bench.FigureSpec{Y: bench.OnKolmogorov}, "step size η (simulation time)", "Kolmogorov distance", "lietrotter: θ, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta,0.02,,0.1"},
+		{bench.FigureSpec{Y: bench.OnWasserstein}, "step size η (simulation time)", "Wasserstein distance (standard deviations)", "lietrotter: θ, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta,0.02,,0.2"},
+		{bench.FigureSpec{Y: bench.OnAutocorrelation}, "step size η (simulation time)", "autocorrelation time (outer steps)", "lietrotter: θ^2, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta^2,0.02,,21"},
+		{bench.FigureSpec{Y: bench.OnMSE}, "step size η (simulation time)", "mean squared error (target variances)", "lietrotter: 1000 gradients, gaussian", 2, 2, "gaussian,lietrotter,1,full,1000 gradients,0.02,1000,0.15"},
+		{bench.FigureSpec{X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}, "budget (gradients of a batch)", "mean squared error (target variances)", "full: best step, gaussian", 1, 1, "gaussian,lietrotter,1,full,best step,0.3,1000,0.05"},
+	} {
+		c.spec.Kind = "orders"
+		p.Figure = &c.spec
+		out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := out.Figures[0]
+		var titles []string
+		for _, row := range f.Rows {
+			for _, panel := range row {
+				if panel == nil { // an empty place
+					continue
+				}
+				titles = append(titles, panel.Title)
+				if panel.X.Title() != c.x || panel.Y.Title() != c.y {
+					t.Errorf("%+v: axes %q and %q, want %q and %q", c.spec, panel.X.Title(), panel.Y.Title(), c.x, c.y)
+				}
+				for _, s := range panel.Series {
+					if s.Name != "slopes" && (!slices.IsSorted(s.X) || len(s.X) < 2) {
+						t.Errorf("%+v: line %s runs over %v", c.spec, s.Name, s.X)
+					}
+				}
+			}
+		}
+		// Integrators with equal numbers share a row, and rows of one panel stand side by
+		// side.
+		if len(f.Rows) != c.rows || len(f.Rows[0]) != c.columns {
+			t.Errorf("%+v: %d rows of %d panels, want %d of %d", c.spec, len(f.Rows), len(f.Rows[0]), c.rows, c.columns)
+		}
+		if !slices.Contains(titles, c.title) && !slices.Contains(titles, strings.Replace(c.title, "lietrotter", "euler", 1)) {
+			t.Errorf("%+v: panels %q, want %q", c.spec, titles, c.title)
+		}
+		csv, err := f.Data.CSV()
+		if err != nil || !strings.Contains(string(csv), c.line+"\n") {
+			t.Errorf("%+v: %v, CSV lacks %s:\n%s", c.spec, err, c.line, csv)
+		}
+		for _, name := range out.Files {
+			if strings.HasSuffix(name, ".txt") && !strings.Contains(string(read(t, name)), "MSE there") {
+				t.Errorf("%s has no table of the answers", name)
+			}
+		}
+	}
+}
+
+// A reference slope of negative order falls to the right from the upper left.
+func TestReferenceSlopesThatFall(t *testing.T) {
+	x, y := Axis{Low: 1000, High: 1e6, Log: true}, Axis{Low: 1e-3, High: 0.1, Log: true}
+	for _, s := range slopes(x, y, quantities[bench.OnBudget].powers...) {
+		if s.X[1] != x.Low || s.Y[1] != y.High || s.X[0] > x.High || s.Y[0] < y.Low*(1-1e-9) || s.Y[0] >= s.Y[1] {
+			t.Errorf("a line runs from (%v, %v) to (%v, %v)", s.X[0], s.Y[0], s.X[1], s.Y[1])
+		}
 	}
 }

@@ -74,7 +74,7 @@ func testPage(t *testing.T) (*Page, string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := certify.Run(context.Background(), certify.Options{Problem: problem, Integrators: []integrators.Method{m}, Schemes: minibatch.Builtin()[:2], Inner: 1})
+		rows, err := certify.Run(context.Background(), certify.Options{Problem: problem, Integrators: []integrators.Method{m}, Schemes: minibatch.Builtin()[:2], Inner: 1, Budgets: []float64{1000, 100_000}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,9 +82,11 @@ func testPage(t *testing.T) (*Page, string) {
 		put(store.Record{Kind: store.Exact, Key: name, Made: made, Body: body}, err)
 		orders.Exact = append(orders.Exact, bench.ExactJob{Key: name, Purpose: bench.OfOrders, Exact: bench.Exact{Name: "gaussian", Integrator: name, Inner: 1}})
 	}
+	work := orders
+	work.ID, work.Title, work.Figure = "efficiency", "Work and precision", &bench.FigureSpec{Kind: "orders", X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}
 	absent := sweep
 	absent.ID, absent.Cells = "friction", []bench.Job{{Key: "none", Cell: bench.Cell{Dataset: "boston", Integrator: "leapfrog"}}}
-	p, err := New([]bench.Plan{sweep, orders, absent}, bench.Results{Store: s})
+	p, err := New([]bench.Plan{sweep, orders, work, absent}, bench.Results{Store: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +116,9 @@ func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
 				}
 			}
 		}
+	}
+	if want := "full: best step, gaussian: mean squared error (target variances) against budget (gradients of a batch)"; !strings.Contains(body, want) {
+		t.Errorf("no chart is called %q", want)
 	}
 	if got := strings.Count(body, `class="panel" data-find`); got != panels || panels < 4 {
 		t.Errorf("%d panels on the page, want %d and 4 or more", got, panels)
