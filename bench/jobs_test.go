@@ -17,8 +17,9 @@ var oldIntegrators = []string{
 	"euler", "rk2", "leapfrog", "symmetric", "lietrotter", "mt3", "sghmc", "sghmc-adaptive", "exact", "baoab", "aboba", "obabo", "baoa", "ubu",
 }
 
-// lines are the JSON of all that a study needs.
-func lines(t *testing.T, s Study) (list []string, counts [4]int) {
+// lines are the JSON of all that a study needs, but for jobs of a purpose that came
+// later; or of these alone.
+func lines(t *testing.T, s Study, later bool) (list []string, counts [4]int) {
 	t.Helper()
 	add := func(kind int, prefix string, v any) {
 		b, err := json.Marshal(v)
@@ -28,16 +29,20 @@ func lines(t *testing.T, s Study) (list []string, counts [4]int) {
 		counts[kind]++
 		list = append(list, prefix+string(b))
 	}
+	for _, j := range s.Exact {
+		if slices.Contains(oldIntegrators, j.Exact.Integrator) && later == (j.Purpose == OfEfficiency) {
+			add(2, "exact ", j)
+		}
+	}
+	if later {
+		slices.Sort(list)
+		return list, counts
+	}
 	for _, j := range s.Cells {
 		add(0, "", j)
 	}
 	for _, c := range s.Choices {
 		add(1, "choice ", c)
-	}
-	for _, j := range s.Exact {
-		if slices.Contains(oldIntegrators, j.Exact.Integrator) {
-			add(2, "exact ", j)
-		}
 	}
 	for _, j := range s.References {
 		add(3, "ref ", j)
@@ -48,7 +53,8 @@ func lines(t *testing.T, s Study) (list []string, counts [4]int) {
 
 // The studies were Go code before they were files. testdata/jobs.txt holds
 // counts and digests of what that code listed (cells, choices, exact jobs,
-// references, each as JSON, sorted), in all profiles, also with built-in sets in
+// references, each as JSON, sorted; "+efficiency" are jobs that were added to
+// these), in all profiles, also with built-in sets in
 // place of those from files, and with other splits and another precision.
 func TestTheFilesListWhatTheCodeListedBeforeThem(t *testing.T) {
 	text, err := os.ReadFile("testdata/jobs.txt")
@@ -68,11 +74,16 @@ func TestTheFilesListWhatTheCodeListedBeforeThem(t *testing.T) {
 		for _, p := range Profiles() {
 			c.change(&p)
 			for _, s := range studies(t, p, c.unavailable...) {
-				list, n := lines(t, s)
-				sum := sha256.Sum256([]byte(strings.Join(list, "\n")))
-				line := fmt.Sprintf("%s %s %s %d %d %d %d %s\n", p.Name, c.label, s.ID, n[0], n[1], n[2], n[3], hex.EncodeToString(sum[:8]))
-				if !strings.Contains(string(text), line) {
-					t.Errorf("testdata/jobs.txt does not have the line %s", line)
+				for _, later := range []bool{false, true} {
+					list, n := lines(t, s, later)
+					if len(list) == 0 {
+						continue
+					}
+					sum := sha256.Sum256([]byte(strings.Join(list, "\n")))
+					line := fmt.Sprintf("%s %s %s%s %d %d %d %d %s\n", p.Name, c.label, s.ID, map[bool]string{true: "+efficiency"}[later], n[0], n[1], n[2], n[3], hex.EncodeToString(sum[:8]))
+					if !strings.Contains(string(text), line) {
+						t.Errorf("testdata/jobs.txt does not have the line %s", line)
+					}
 				}
 			}
 		}

@@ -127,7 +127,7 @@ func TestEveryFieldIsPartOfTheStream(t *testing.T) {
 }
 
 func TestEveryProfileHasEveryStudy(t *testing.T) {
-	ids := []string{"bottleneck", "paths", "toy", "methods", "integration-length", "friction", "synthetic", "regression", "classification", "autocorrelation", "precision", "orders", "claims"}
+	ids := []string{"bottleneck", "paths", "toy", "methods", "integration-length", "friction", "synthetic", "regression", "classification", "autocorrelation", "precision", "orders", "efficiency", "claims"}
 	for _, p := range Profiles() {
 		var got []string
 		for _, e := range studies(t, p) {

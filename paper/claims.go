@@ -137,15 +137,18 @@ var deciders = map[string]func(e *Evidence) Finding{
 	"inner-order":        innerOrder,
 	"inner-error-exact":  innerErrorExact,
 	"inner-fan":          innerFan,
+	"inner-sensible":     innerSensible,
 	"sghmc-correction":   sghmcCorrection,
 	"second-order-alike": func(e *Evidence) Finding {
 		return compare(e, "methods", always, integratorOf, "symmetric", "lietrotter").decide(1/margin, margin)
 	},
 	"mt3-full-batch":        mt3BestFullBatch,
+	"mt3-cost":              mt3Cost,
 	"batch-size":            batchSize,
 	"all-converge":          allConverge,
 	"friction-reasonable":   frictionReasonable,
 	"friction-range":        frictionRange,
+	"friction-efficient":    frictionEfficient,
 	"table-regression":      func(e *Evidence) Finding { return e.decideTable("regression", inDeviations) },
 	"table-classification":  func(e *Evidence) Finding { return e.decideTable("classification", inDeviations) },
 	"table-autocorrelation": func(e *Evidence) Finding { return e.decideTable("autocorrelation", inLags) },

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -101,6 +102,15 @@ func withErrors(integrator string, factor func(scheme string) float64) func(*inv
 				return old(m, scheme) * factor(scheme)
 			}
 			return old(m, scheme)
+		}
+	}
+}
+
+// withBest multiplies mean squared errors at budgets.
+func withBest(by func(integrator string, inner int, friction float64, scheme string) float64) func(*invented) {
+	return func(in *invented) {
+		in.best = func(m string, inner int, c float64, s string, n float64) float64 {
+			return trueBest(m, inner, c, s, n) * by(m, inner, c, s)
 		}
 	}
 }
@@ -213,6 +223,24 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"inner-fan", "larger on some data sets, smaller on others", withDistance(func(c bench.Cell) float64 {
 			return when(c.Inner == 100 && c.Step == largeStep, -0.2+mixed(c, 0.1))
 		}), NotDecided},
+		{"inner-sensible", "a third of the error for N_l = 4", withBest(func(_ string, inner int, _ float64, _ string) float64 { return 1 - when(inner == 4, 0.7) }), ""},
+		{"inner-sensible", "with the full batch alone", withBest(func(_ string, inner int, _ float64, s string) float64 {
+			return 1 - when(inner == 4 && s == "full", 0.7)
+		}), NotDecided},
+		{"inner-sensible", "N_l = 1 alone", func(in *invented) {
+			in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfEfficiency && x.Inner > 1 }
+		}, NotDecided},
+		{"mt3-cost", "a tenth of the error", withBest(func(m string, _ int, _ float64, _ string) float64 { return 1 - when(m == "mt3", 0.9) }), ""},
+		{"mt3-cost", "a tenth of it with the full batch", withBest(func(m string, _ int, _ float64, s string) float64 { return 1 - when(m == "mt3" && s == "full", 0.9) }), NotDecided},
+		{"mt3-cost", "errors that are not known", withBest(func(m string, _ int, _ float64, _ string) float64 {
+			if m == "mt3" {
+				return math.NaN()
+			}
+			return 1
+		}), NotDecided},
+		{"friction-efficient", "C = 1 is best everywhere", withBest(func(_ string, _ int, c float64, _ string) float64 { return 1 - when(c == 1, 0.99) }), ""},
+		{"friction-efficient", "C = 10 is bad", withBest(func(_ string, _ int, c float64, _ string) float64 { return 1 + when(c == 10, 3) }), NotDecided},
+		{"friction-efficient", "no exact errors", absent(bench.OfEfficiency), NotDecided},
 		{"sghmc-correction", "a hundred times the error in random orders", withErrors("sghmc", func(s string) float64 { return 1 + when(s == "reshuffle", 99) }), ""},
 		{"sghmc-correction", "a fifth of it with batches drawn at every step", withErrors("sghmc", func(s string) float64 { return 1 - when(s == "replacement", 0.8) }), ""},
 		{"sghmc-correction", "half a σ on every data set: small, but significant", off(ofMethod("sghmc"), -0.5), ""},

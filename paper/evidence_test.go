@@ -143,12 +143,15 @@ func TestExactClaims(t *testing.T) {
 		if slices.Contains([]string{"chen-2015", "weak-orders", "quasi-symplectic-better", "higher-order-better", "sghmc-correction"}, d.ID) {
 			want = Refuted
 		}
+		if slices.Contains([]string{"inner-sensible", "friction-efficient"}, d.ID) {
+			want = NotDecided // cases differ
+		}
 		if d.Verdict != want {
 			t.Errorf("%s is %s, want %s: %s", d.ID, d.Verdict, want, d.Summary)
 		}
 	}
-	if exact != 26 {
-		t.Errorf("%d claims are decided exactly, want 26", exact)
+	if exact != 29 {
+		t.Errorf("%d claims are decided by exact evidence, want 29", exact)
 	}
 	e.Exact = slices.DeleteFunc(e.Exact, func(r bench.Evidence) bool { return r.Purpose == bench.OfOrders && r.Integrator == "mt3" })
 	for i, r := range e.Exact {

@@ -41,6 +41,8 @@ type invented struct {
 	symplectic bool                                    // as C → 0
 
 	frictions []float64 // of the study friction
+
+	best func(integrator string, inner int, friction float64, scheme string, gradients float64) float64 // mean squared error
 }
 
 func inventedTruth() *invented {
@@ -79,7 +81,24 @@ func inventedTruth() *invented {
 		symplectic: true,
 
 		frictions: []float64{0.1, 1, 5, 50},
+		best:      trueBest,
 	}
+}
+
+// trueBest: N_l = 1 has the smallest mean squared error but for a tenth, mt3's cost
+// is three times its worth, and C = 5 to 10 is best.
+func trueBest(integrator string, inner int, friction float64, _ string, gradients float64) float64 {
+	x := 1000 / gradients
+	if integrator == "mt3" {
+		x *= 3
+	}
+	if inner == 2 {
+		x *= 0.9
+	}
+	if friction > 0 && (friction < 5 || friction > 10) {
+		x *= 4
+	}
+	return x
 }
 
 // leaning is on one side for every second data set, and on the other for the
@@ -237,6 +256,25 @@ func (in *invented) exact() []bench.Evidence {
 	for _, n := range []int{1, 2, 4, 8} {
 		for _, s := range []string{"full", "reshuffle"} {
 			put(bench.OfLargeSteps, plainRow("gaussian", "lietrotter", n, s, []float64{0.4, 0.2, 0.1}, func(h float64) float64 { return in.large(n, s) * h * h / 0.16 }))
+		}
+	}
+	atBudgets := func(problem, integrator string, inner int, friction float64) {
+		for _, s := range []string{"full", "reshuffle"} {
+			r := certify.Row{Problem: problem, Integrator: integrator, Inner: inner, Scheme: s}
+			for _, n := range []float64{1000, 100_000} {
+				r.Budgets = append(r.Budgets, certify.AtBudget{Gradients: n, Best: certify.Number(in.best(integrator, inner, friction, s, n))})
+			}
+			put(bench.OfEfficiency, r)
+		}
+	}
+	for _, n := range []int{1, 2, 4} {
+		atBudgets("gaussian", "lietrotter", n, 0)
+	}
+	atBudgets("gaussian", "symmetric", 1, 0)
+	atBudgets("gaussian", "mt3", 1, 0)
+	for _, omega := range []float64{1, 10} {
+		for _, c := range []float64{0.5, 1, 2, 5, 10, 20, 50} {
+			atBudgets(fmt.Sprintf("ω = %g, C = %g", omega, c), "leapfrog", 1, c)
 		}
 	}
 	for scheme, e := range in.toy {

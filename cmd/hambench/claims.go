@@ -21,7 +21,7 @@ func claimsCommand() *cobra.Command {
 		Use:   "claims",
 		Short: "Prints the claims of the paper with how each is tested, the number and the verdict.",
 		Long: `Claims about orders are decided by exact errors, which are computed here if they
-are not in the store yet (about half a minute). The others are decided by the
+are not in the store yet (about a minute). The others are decided by the
 cells that the store of --out has; what to run for more is said.`,
 		Example: "hambench claims --format markdown",
 		RunE: func(c *cobra.Command, _ []string) error {

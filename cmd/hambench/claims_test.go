@@ -17,7 +17,7 @@ func TestClaimsBadInput(t *testing.T) {
 		{[]string{"claims", "--profile", "huge"}, `unknown profile "huge"`},
 		{[]string{"claims", "--out", ""}, "--out is empty"},
 		{[]string{"claims", "leapfrog"}, `unexpected argument "leapfrog"`},
-		{[]string{"reproduce", "--only", "order", "--out", t.TempDir()}, "autocorrelation, precision, orders, claims"},
+		{[]string{"reproduce", "--only", "order", "--out", t.TempDir()}, "autocorrelation, precision, orders, efficiency, claims"},
 	} {
 		code, _, stderr := call(t, c.args...)
 		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
