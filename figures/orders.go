@@ -96,6 +96,20 @@ func atSteps(r certify.Row, name string, gradients float64, y []certify.Number) 
 	return out
 }
 
+// resolved leaves out distances of θ's law that are no larger than what round-off and
+// truncation make of its moments.
+func resolved(r certify.Row, distances []certify.Number) []certify.Number {
+	out := slices.Clone(distances)
+	for _, x := range r.Observables {
+		for i, resolution := range x.RelativeResolution {
+			if strings.Contains(x.Name, "theta") && i < len(out) && !(out[i] > resolution) {
+				out[i] = certify.Number(math.NaN())
+			}
+		}
+	}
+	return out
+}
+
 // seriesOf are readings by ascending step, or by gradients.
 func seriesOf(all []reading, byGradients bool) (s Series) {
 	x := func(r reading) float64 { return map[bool]float64{false: r.h, true: r.gradients}[byGradients] }
@@ -136,10 +150,10 @@ var (
 			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator claims for what the panel shows. Exact: the error is round-off."},
 		bench.OnKolmogorov: {y: Axis{Label: "Kolmogorov distance"}, column: "kolmogorov", powers: orders, legend: ordersLegend,
 			caption:  "Between the stationary law of θ and the target, from 0 to 1: the largest of the marginals along the target's principal axes.",
-			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), r.Kolmogorov) }},
+			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), resolved(r, r.Kolmogorov)) }},
 		bench.OnWasserstein: {y: Axis{Label: "Wasserstein distance", Unit: "standard deviations"}, column: "wasserstein_per_target_sd", powers: orders, legend: ordersLegend,
 			caption:  "Of order 2, between the stationary law of θ and the target, in coordinates in which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
-			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), r.Wasserstein) }},
+			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), resolved(r, r.Wasserstein)) }},
 		bench.OnAutocorrelation: {y: Axis{Label: "autocorrelation time", Unit: "outer steps"}, column: "autocorrelation_outer_steps", powers: []float64{-1}, legend: "inverse to η",
 			caption: "Integrated autocorrelation times along the stationary chain, in the worst direction.",
 			readings: func(r certify.Row) (out []reading) {
@@ -345,6 +359,9 @@ func (q quantity) figure(lines []exactLine) *Figure {
 			}
 			f.Rows[i/abreast][i%abreast] = row[0]
 		}
+	}
+	if len(f.Rows) == 1 && q.readings != nil { // for the label with its unit
+		f.Height = 180
 	}
 	f.Caption = strings.Join(append([]string{
 		"Computed without Monte Carlo. " + q.caption + " \"A as B\": the line of A lies on that of B.",

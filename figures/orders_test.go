@@ -262,6 +262,10 @@ func TestFiguresOfAnswers(t *testing.T) {
 			x := certify.Number(i+1) * less
 			r.Kolmogorov, r.Wasserstein = append(r.Kolmogorov, 0.1/x), append(r.Wasserstein, 0.2/x)
 		}
+		r.Observables[0].RelativeResolution = []certify.Number{1e-14, 1e-14, 1e-14, 1e-14}
+		if r.Scheme == "full" {
+			r.Wasserstein[3] = 1e-15
+		}
 		r.K, r.Averages = 4, []certify.Average{{Name: "theta", Autocorrelation: []certify.Number{10, 20, 40, 80}}, {Name: "theta^2", Autocorrelation: []certify.Number{11, 21, 41, certify.Number(math.Inf(1))}}}
 		for _, n := range []float64{1e5, 1000} { // in any order
 			best := certify.Number(100/n) * less
@@ -276,7 +280,7 @@ func TestFiguresOfAnswers(t *testing.T) {
 		line          string // of CSV
 	}{
 		{bench.FigureSpec{Y: bench.OnKolmogorov}, "step size η (simulation time)", "Kolmogorov distance", "lietrotter: θ, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta,0.02,,0.1"},
-		{bench.FigureSpec{Y: bench.OnWasserstein}, "step size η (simulation time)", "Wasserstein distance (standard deviations)", "lietrotter: θ, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta,0.02,,0.2"},
+		{bench.FigureSpec{Y: bench.OnWasserstein}, "step size η (simulation time)", "Wasserstein distance (standard deviations)", "lietrotter: θ, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta,0.02,,0.2\ngaussian,lietrotter,1,full,theta,0.01,,0.13333333\ngaussian,lietrotter,1,full,theta,0.005,,"},
 		{bench.FigureSpec{Y: bench.OnAutocorrelation}, "step size η (simulation time)", "autocorrelation time (outer steps)", "lietrotter: θ^2, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta^2,0.02,,21"},
 		{bench.FigureSpec{Y: bench.OnMSE}, "step size η (simulation time)", "mean squared error (target variances)", "lietrotter: 1000 gradients, gaussian", 2, 2, "gaussian,lietrotter,1,full,1000 gradients,0.02,1000,0.15"},
 		{bench.FigureSpec{X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}, "budget (gradients of a batch)", "mean squared error (target variances)", "full: best step, gaussian", 1, 1, "gaussian,lietrotter,1,full,best step,0.3,1000,0.05"},
