@@ -51,8 +51,8 @@ type Choice struct {
 const finalists, scalarFinalists, shown = 16, 4, 8
 
 // Bounds on the numbers that are touched to advance a law by a period: beyond the first
-// a combination is not tried, and a few random orders stand for all of them; beyond the
-// last the whole of a problem with more than a few directions is not judged.
+// a combination is not tried in the first round, and later a few random orders stand for
+// all; beyond the last, in the whole problem's dimensions, it is not tried at all.
 const mostWork, mostWhole = 2e6, 3e7
 
 // Advise tries every built-in integrator, estimator and scheme on a problem at its
@@ -93,6 +93,9 @@ func Advise(ctx context.Context, p *Problem, budget float64, products bool, prog
 	}
 	slices.SortStableFunc(out.Best, byError)
 	out.Best = out.Best[:min(shown, len(out.Best))]
+	if len(all) == 0 && len(out.LeftOut) > 0 {
+		return out, usage.Errorf("problem %q: %d positions and K = %d batches are too many: every combination is too large", p.Name, p.Dim(), k)
+	}
 	if len(out.Best) == 0 {
 		return out, usage.Errorf("problem %q: no chain of a budget of %g gradients has an error that is known", p.Name, budget)
 	}
@@ -121,18 +124,13 @@ func (a *Advice) finals(p, screen *Problem, all []Choice) ([]Choice, *Problem) {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("all but the best %d were judged on the linearisation at the mode", scalarFinalists))
 		return few, p
 	}
-	how := fmt.Sprintf("in %d of the %d principal directions, from the softest to the stiffest, without what batches pull across these", directions, p.Dim())
+	a.Assumed = append(a.Assumed, fmt.Sprintf("all but the best under each estimator and scheme were judged in %d of the %d principal directions, from the softest to the stiffest, without what batches pull across these", directions, p.Dim()))
 	few = nil
-	for _, c := range all { // what is left out matters under some schemes more than under others
-		if slices.ContainsFunc(few, func(b Choice) bool { return b.Scheme == c.Scheme }) {
-			continue
-		}
-		if few = append(few, c); c.asked.on(p, true).work() > mostWhole {
-			a.Assumed = append(a.Assumed, "errors are those "+how+", which favours mini-batches: the whole problem is too large")
-			return most, screen
+	for _, c := range all { // what batches pull matters under some more than under others
+		if !slices.ContainsFunc(few, func(b Choice) bool { return b.Scheme == c.Scheme && b.Estimator == c.Estimator }) {
+			few = append(few, c)
 		}
 	}
-	a.Assumed = append(a.Assumed, "all but the best under each scheme were judged "+how)
 	return few, p
 }
 
@@ -154,7 +152,7 @@ func (a *Advice) screen(ctx context.Context, p, screen *Problem, products bool, 
 				continue
 			}
 			o := Options{Problem: screen, Estimator: by, Schemes: []minibatch.Method{s}, Budgets: []float64{a.Budget}, quick: true}
-			if o.work() > mostWork {
+			if o.work() > mostWork || o.on(p, true).work() > mostWhole {
 				a.LeftOut = append(a.LeftOut, by.Name+" under "+s.Name+": too large")
 				continue
 			}

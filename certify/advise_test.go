@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -120,5 +121,49 @@ func TestLinearisationIsThatAtTheMode(t *testing.T) {
 				t.Errorf("batch %d: gradient %g, want %g", i, got, want)
 			}
 		}
+	}
+}
+
+// In six dimensions the first round looks at four directions. The error of what it names
+// is the whole problem's, and within 20 % of the best that the same round finds in all
+// dimensions.
+func TestAdviceInManyDimensions(t *testing.T) {
+	const budget, worse = 2000, 1.2
+	rng := rand.New(rand.NewPCG(4, 1))
+	p := &Problem{Name: "six", Kind: Gaussian, Friction: 2}
+	for range 2 {
+		g := mat.NewDense(6, 6, nil)
+		g.Apply(func(i, j int, _ float64) float64 { return rng.NormFloat64() }, g)
+		var precision mat.Dense
+		precision.Mul(g, g.T())
+		shift := make([]float64, 6)
+		for i := range shift {
+			precision.Set(i, i, precision.At(i, i)+0.3)
+			shift[i] = rng.NormFloat64()
+		}
+		p.gaussian = append(p.gaussian, newAffineForce(precision.RawMatrix().Data, shift))
+	}
+	advice, err := Advise(context.Background(), p, budget, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := advice.Best[0]
+	same, err := choices(context.Background(), c.asked.on(p, false))
+	if err != nil || len(same) != 1 || !(math.Abs(float64(c.MSE/same[0].MSE-1)) <= 1e-9) {
+		t.Fatalf("error %v, in all dimensions %+v, %v", c.MSE, same, err)
+	}
+	if *advised == 1 {
+		return // what follows takes half a minute
+	}
+	whole := Advice{Budget: budget}
+	all, err := whole.screen(context.Background(), p, p, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := slices.MinFunc(all, byError)
+	t.Logf("%s, %s, %s at %.3g: %.4g; in all dimensions %s, %s, %s at %.3g: %.4g", c.Integrator, c.Estimator, c.Scheme, c.Step, c.MSE,
+		best.Integrator, best.Estimator, best.Scheme, best.Step, best.MSE)
+	if !(c.MSE <= worse*best.MSE) {
+		t.Errorf("error %.4g, the best is %.4g", c.MSE, best.MSE)
 	}
 }

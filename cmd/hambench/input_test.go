@@ -76,6 +76,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a batch of more rows to advise on", []string{"advise", "--dataset", "toy", "--batch", "3", "--budget", "100"}, "--batch 3 exceeds the 2 training rows"},
 		{"advice without friction", []string{"advise", "--dataset", "toy", "--friction", "-1", "--budget", "100"}, "friction -1: want a finite number > 0"},
 		{"advice on a large network", []string{"advise", "--dataset", "teacher-reg", "--budget", "100"}, "bnn on teacher-reg has 8401 parameters: want at most 500"},
+		{"advice in many dimensions", []string{"advise", "--dataset", "linear", "--budget", "100"}, "256 positions and K = 1 batches are too many"},
 		{"advice on a small one", []string{"advise", "--dataset", "logistic", "--model", "bnn:2", "--budget", "100"}, "networks have none"},
 		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
 		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
