@@ -12,16 +12,16 @@ import (
 	"hambench/certify"
 )
 
-// A file of one's own is a data set, of which advise takes the linear model for what it
-// is: a chain of that step, sampled, has parameters whose means are the fit's.
+// A file of one's own is a data set, on which the linear model is taken for what it is,
+// and the chain that is named runs.
 func TestAdviceOnAFile(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	file := filepath.Join(t.TempDir(), "line.csv")
 	var text strings.Builder
-	text.WriteString("x,y\n")
+	text.WriteString("x,z,y\n")
 	for i := range 40 {
 		x := float64(i) / 10
-		fmt.Fprintf(&text, "%g,%g\n", x, 2*x+math.Sin(7*float64(i)))
+		fmt.Fprintf(&text, "%g,%g,%g\n", x, math.Cos(float64(i)), 2*x+math.Sin(7*float64(i)))
 	}
 	if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
