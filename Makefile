@@ -3,12 +3,15 @@
 GO   ?= go
 OUT  ?= out
 FUZZTIME ?= 30s
+RESULTS  = docs/results
+# The run that the committed results are of.
+PUBLISHED = --profile standard
 BIN  := bin/hambench
 PYTHON ?= python3
 VENV = bin/venv
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures fuzz gate verdicts cross lint lines module vuln licences generated clean
+.PHONY: help build test test-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures publish redraw fuzz gate verdicts cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -84,12 +87,25 @@ reproduce: ## every figure and table, quick profile, under $(OUT)
 figures: build ## draw figures and tables again from what $(OUT) holds, running nothing
 	$(BIN) reproduce --figures-only --out $(OUT)
 
+redraw: build ## draw the committed results again under $(OUT) from their store, running nothing
+	mkdir -p $(OUT)
+	tar -xzf $(RESULTS)/store.tar.gz -C $(OUT)
+	$(BIN) reproduce --figures-only $(PUBLISHED) --out $(OUT)
+
+publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store without draws, and what is drawn from it but two large files
+	rm -rf bin/published
+	$(BIN) store merge --published --out bin/published $(OUT)
+	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.md
+	tar -czf $(RESULTS)/store.tar.gz -C bin/published store
+	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
+	cd bin/published && rm paths.csv orders.png && cp index.html claims.md orders.svg *.csv *.txt *.png '$(abspath $(RESULTS))'
+
 gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
 	$(BIN) certify --json > bin/certify.json
 	$(BIN) gate testdata/certify.json bin/certify.json
 
-verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, the spectral engine against lattices, and gate every cell of an export
-	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestSpectralResolution' -verdicts 5000 -lattices -v -timeout 3h
+verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, the spectral engine against lattices, advice against sampled grids, and gate every cell of an export
+	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestSpectralResolution|TestAdviceIsTheBest' -verdicts 5000 -lattices -advised 5 -v -timeout 3h
 	$(GO) test ./cmd/hambench -run TestExportGatesAgainstItself -every-cell -timeout 1h
 
 generated: ## the committed assembly is what its generators make

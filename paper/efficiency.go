@@ -37,8 +37,10 @@ func (e *Evidence) bouts(variant func(certify.Row) (problem, name string), chose
 	for _, r := range e.Rows(bench.OfEfficiency) {
 		problem, name := variant(r)
 		for _, b := range r.Budgets {
-			if mse := float64(b.Best); name != "" && !math.IsNaN(mse) {
-				all = append(all, entry{bout{problem: problem, scheme: r.Scheme, gradients: b.Gradients, choice: name}, mse})
+			x := entry{bout{problem: problem, scheme: r.Scheme, gradients: b.Gradients, choice: name}, float64(b.Best)}
+			again := slices.ContainsFunc(all, func(o entry) bool { return o.bout == x.bout }) // of another study
+			if name != "" && !math.IsNaN(x.mse) && !again {
+				all = append(all, x)
 			}
 		}
 	}

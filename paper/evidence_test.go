@@ -153,6 +153,11 @@ func TestExactClaims(t *testing.T) {
 	if exact != 29 {
 		t.Errorf("%d claims are decided by exact evidence, want 29", exact)
 	}
+	once := verdictOf(t, "inner-sensible", e)
+	e.Exact = append(e.Exact, e.Exact...) // as where two studies ask for the same
+	if twice := verdictOf(t, "inner-sensible", e); twice.Summary != once.Summary {
+		t.Errorf("with every row twice: %s; once: %s", twice.Summary, once.Summary)
+	}
 	e.Exact = slices.DeleteFunc(e.Exact, func(r bench.Evidence) bool { return r.Purpose == bench.OfOrders && r.Integrator == "mt3" })
 	for i, r := range e.Exact {
 		if r.Purpose == bench.OfVariance {
