@@ -109,7 +109,7 @@ func (r *reproduction) remaining(started time.Time) time.Duration {
 // Chains of the coarsest profile have few samples; those of the others, the most.
 const (
 	fewSamples  = 40
-	moreSamples = 20
+	moreSamples = 10
 	mostSamples = 200
 )
 
