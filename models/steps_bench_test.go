@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"hambench/chain"
 	"hambench/datasets"
@@ -160,5 +163,49 @@ func BenchmarkLinearStep(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/run, "ns/step")
 			b.ReportMetric(best, "best-ns/step")
 		})
+	}
+}
+
+// BenchmarkEstimatorStep is a step of leapfrog on a network of 8 401 parameters by
+// gradient estimator, in turns with one by the plain gradient of the same batches:
+// x-plain is the ratio of the medians. An operation is two epochs of each; svrg's full
+// gradients are among them.
+func BenchmarkEstimatorStep(b *testing.B) {
+	if err := kernel.Err(); err != nil {
+		b.Skip(err)
+	}
+	for _, size := range []int{8, 128} {
+		for _, name := range []string{"cv", "svrg", "saga"} {
+			b.Run(fmt.Sprintf("B=%d/isa=%s/estimator=%s", size, kernel.ISA(), name), func(b *testing.B) {
+				var times [2][]float64
+				var runs [2]func()
+				for i, estimator := range []string{"plain", name} {
+					set, err := (&datasets.Resolver{Offline: true}).Load(b.Context(), "teacher-reg")
+					must(b, err)
+					split, err := set.Split(0)
+					must(b, err)
+					target, err := models.Builtin().New("bnn", split, models.Options{Precision: "float32"})
+					must(b, err)
+					k := target.Rows() / size
+					c, err := chain.Registry{}.New(target, chain.Spec{
+						Integrator: "leapfrog", Estimator: estimator, Scheme: "reshuffle", Batches: k, Params: integrators.Params{Step: 1e-5, Friction: 5}, Key: 1,
+					})
+					must(b, err)
+					z := c.Start(1, make([]float64, target.Dim()))
+					runs[i] = func() {
+						start := time.Now()
+						must(b, c.Advance(b.Context(), z, 2*k))
+						times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/float64(2*k))
+					}
+					runs[i]()
+				}
+				for b.Loop() {
+					runs[0]()
+					runs[1]()
+				}
+				ratio := stat.Quantile(0.5, stat.Empirical, slices.Sorted(slices.Values(times[1])), nil) / stat.Quantile(0.5, stat.Empirical, slices.Sorted(slices.Values(times[0])), nil)
+				b.ReportMetric(ratio, "x-plain")
+			})
+		}
 	}
 }
