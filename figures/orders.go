@@ -112,9 +112,18 @@ func resolved(r certify.Row, distances []certify.Number) []certify.Number {
 
 // seriesOf are readings by ascending step, or by gradients.
 func seriesOf(all []reading, byGradients bool) (s Series) {
-	x := func(r reading) float64 { return map[bool]float64{false: r.h, true: r.gradients}[byGradients] }
+	x := func(r reading) float64 {
+		if byGradients {
+			return r.gradients
+		}
+		return r.h
+	}
 	for _, r := range slices.SortedStableFunc(slices.Values(all), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
-		s.X, s.Y, s.Lost = append(s.X, x(r)), append(s.Y, r.value), append(s.Lost, map[bool]float64{true: 1}[r.lost])
+		lost := 0.0
+		if r.lost {
+			lost = 1
+		}
+		s.X, s.Y, s.Lost = append(s.X, x(r)), append(s.Y, r.value), append(s.Lost, lost)
 	}
 	if slices.Max(append(s.Lost, 0)) == 0 {
 		s.Lost = nil

@@ -154,16 +154,30 @@ func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started tim
 		if r.samples > 0 {
 			return nil
 		}
-		more, err := f.Most((mostSamples-fewSamples)/moreSamples, func(n int) ([]bench.Plan, error) {
-			r.samples = fewSamples + n*moreSamples
-			return r.resolve(ctx, r.keys, io.Discard)
-		})
-		if r.samples = 0; more > 0 {
-			r.samples = fewSamples + more*moreSamples
-		}
-		return err
+		return r.lengthen(ctx, f)
 	}
 	return nil // the coarsest, which fits but for the time that was spent here
+}
+
+// lengthen chooses the longest chains that fit, if any can be longer.
+func (r *reproduction) lengthen(ctx context.Context, f *sweep.Fitting) error {
+	grid := func(samples int) ([]bench.Plan, error) {
+		r.samples = samples
+		return r.resolve(ctx, r.keys, io.Discard)
+	}
+	own, err := grid(0)
+	if err != nil {
+		return err
+	}
+	more, err := f.Most((mostSamples-fewSamples)/moreSamples, func(n int) ([]bench.Plan, error) { return grid(fewSamples + n*moreSamples) })
+	if err != nil {
+		return err
+	}
+	longer, err := grid(fewSamples + more*moreSamples)
+	if more == 0 || bench.Digest(longer) == bench.Digest(own) {
+		r.samples = 0
+	}
+	return err
 }
 
 // choice is the flags that name what was chosen.

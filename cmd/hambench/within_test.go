@@ -110,3 +110,14 @@ samples = 20
 		t.Errorf("exit code %d, %s%s; want the cell on linear alone", code, stdout, stderr)
 	}
 }
+
+// Longer chains are named only where a study has such chains.
+func TestWithinNamesNoSamplesWithoutEffect(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Setenv("HAMBENCH_DATA", "")
+	out := t.TempDir()
+	code, _, stderr := call(t, "reproduce", "--only", "toy", "--within", "1h", "--dry-run", "--out", out)
+	if code != exitOK || !strings.Contains(stderr, "--within 1h0m0s: --profile ") || strings.Contains(stderr, "--samples") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
