@@ -30,10 +30,14 @@ func (f *File) readExact(s section) error {
 		if b.problems == nil || b.job.Schemes == nil {
 			return s.errorf("want a problem and a scheme")
 		}
-		if b.job.OneStep && b.job.asks() {
-			return s.errorf("one step has no stationary law: want budget, stability and distance without one-step")
+		jobs := b.jobs()
+		for _, j := range jobs {
+			o, err := j.Exact.Options(f.parts.Chains)
+			if err = cmp.Or(err, o.Check()); err != nil {
+				return s.errorf("%s: %w", j.Exact.Name, err)
+			}
 		}
-		f.exact = append(f.exact, b.jobs()...)
+		f.exact = append(f.exact, jobs...)
 	}
 	return nil
 }

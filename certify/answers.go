@@ -50,7 +50,7 @@ func (o *Options) checkAnswers() error {
 		}
 	}
 	if o.OneStep && (o.Budgets != nil || o.Stability || o.Distances) {
-		return usage.Errorf("certify: one step has no stationary law to take averages of: want budgets, stability and distances without it")
+		return usage.Errorf("one step has no stationary law to take averages of: want budgets, stability and distances without it")
 	}
 	return nil
 }

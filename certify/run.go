@@ -107,11 +107,11 @@ func defaultSteps(k Kind) []float64 {
 // Run certifies every integrator under every scheme. The rows come in the
 // order of the integrators, then of the schemes.
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
+	defer child.Catch(&err)
 	e, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
-	defer child.Catch(&err)
 	for i, m := range o.Integrators {
 		r, err := o.certify(ctx, e, m, func(done float64) {
 			if o.Progress != nil {
@@ -124,6 +124,13 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		rows = append(rows, r...)
 	}
 	return rows, nil
+}
+
+// Check returns the usage error that Run would end with before any work.
+func (o Options) Check() (err error) {
+	defer child.Catch(&err)
+	_, err = o.complete()
+	return err
 }
 
 // complete checks the options, fills in the defaults, and makes the engine.
@@ -164,6 +171,9 @@ func (o *Options) complete() (engine, error) {
 			return nil, err
 		}
 		if err := by.check(m, o.Inner, k); err != nil {
+			return nil, err
+		}
+		if _, err := o.integrator(m, o.Steps[0]); err != nil {
 			return nil, err
 		}
 		if m.PositionOnly && o.OneStep {
@@ -208,6 +218,10 @@ func (o *Options) checkMemory() error {
 }
 
 func (o *Options) engine() (engine, error) {
+	d := o.Problem.Dim()
+	if o.InvMass != nil && (len(o.InvMass) != d || slices.ContainsFunc(o.InvMass, func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) })) {
+		return nil, usage.Errorf("inverse mass %v: want %d finite numbers > 0, one a position", o.InvMass, d)
+	}
 	if o.Problem.Kind == Gaussian {
 		if err := o.checkMemory(); err != nil {
 			return nil, err
@@ -219,10 +233,10 @@ func (o *Options) engine() (engine, error) {
 		return newStepEngine(g)
 	}
 	if o.OneStep {
-		return nil, usage.Errorf("certify: one step of a scalar problem: want a Gaussian one")
+		return nil, usage.Errorf("one step of a scalar problem: want a Gaussian one")
 	}
 	if o.InvMass != nil {
-		return nil, usage.Errorf("certify: inverse mass for a scalar problem: want a Gaussian one")
+		return nil, usage.Errorf("inverse mass for a scalar problem: want a Gaussian one")
 	}
 	return newSpectralEngine(o.Problem, estimation{o.Estimator})
 }
