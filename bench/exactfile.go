@@ -89,7 +89,7 @@ func (b *exactBlock) readers(f *File) map[string]func(any) error {
 			}
 			return readEach(&b.integrators, func(v any) (s Setting, err error) { return s, readIntegrator(&s, v, f.parts) })(v)
 		},
-		"estimator": readEach(&b.estimators, func(v any) (name string, err error) { return name, known(&name, v, f.parts.Chains.Estimator) }),
+		"estimator": readEach(&b.estimators, func(v any) (string, error) { return readEstimator(v, f.parts) }),
 		"scheme": func(v any) error {
 			if b.job.Schemes = schemes; v == "all" {
 				return nil

@@ -63,6 +63,14 @@ samples = 20
 step = 0.05
 `
 
+// What makes one chain has one key, or it would be computed twice.
+func TestThePlainEstimatorTypedOutIsTheOneLeftOut(t *testing.T) {
+	typed := cellsOf(t, small+"[[grid]]\nestimator = \"plain\"\n", Profile{})
+	if left := cellsOf(t, small, Profile{}); len(typed) != len(left) || typed[0].Key != left[0].Key {
+		t.Errorf("%+v is not %+v", typed[0], left[0])
+	}
+}
+
 // What stands in a block goes before the profile, that before [vary] and [fix];
 // what the run changes goes before all.
 func TestLayersOfAStudy(t *testing.T) {

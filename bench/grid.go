@@ -12,6 +12,7 @@ import (
 
 	"hambench/chain"
 	"hambench/datasets"
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/models"
 	"hambench/oracle"
@@ -66,7 +67,7 @@ var settingKeys = []settingKey{
 	{"K", func(s *Setting, v any, _ Parts) (err error) { s.K, err = whole(v, 1, math.MaxInt32); return err }},
 	{"scheme", func(s *Setting, v any, p Parts) error { return known(&s.Scheme, v, p.Chains.Scheme) }},
 	{"integrator", readIntegrator},
-	{"estimator", func(s *Setting, v any, p Parts) error { return known(&s.Estimator, v, p.Chains.Estimator) }},
+	{"estimator", func(s *Setting, v any, p Parts) (err error) { s.Estimator, err = readEstimator(v, p); return err }},
 	{"friction", func(s *Setting, v any, _ Parts) (err error) { s.Friction, err = positive(v, true); return err }},
 	{"nl", func(s *Setting, v any, _ Parts) (err error) { s.Inner, err = whole(v, 1, 1_000_000); return err }},
 	{"step", func(s *Setting, v any, _ Parts) (err error) {
@@ -92,6 +93,15 @@ func known[T any](to *string, v any, lookup func(string) (T, error)) (err error)
 		_, err = lookup(*to)
 	}
 	return err
+}
+
+// readEstimator reads a name. That of plain is "", typed or not, as both make one
+// chain.
+func readEstimator(v any, p Parts) (name string, err error) {
+	if err = known(&name, v, p.Chains.Estimator); name == estimators.Plain.Name {
+		name = ""
+	}
+	return name, err
 }
 
 // readIntegrator reads a name, or {name = "mt3", w2-variance = 1}.
