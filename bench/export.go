@@ -42,6 +42,8 @@ type Row struct {
 	Parameters string   `json:"parameters"` // the integrator's own, where they are not its defaults: name=value name=value
 	Estimator  string   `json:"estimator"`
 	Samples    int      `json:"samples"`
+	// Scores are those of Result; columns of CSV are empty where there is none.
+	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
 var columns = []string{
@@ -49,6 +51,9 @@ var columns = []string{
 	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed", "precision", "arch", "isa",
 	"model", "parameters", "estimator", "samples",
 }
+
+// scores are the columns after these.
+var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled"}
 
 // Rows returns the rows of the results that get has of the plans, in the order
 // of their cells, and counts the cells that are missing.
@@ -70,7 +75,7 @@ func rowOf(study string, r Result) Row {
 		Scheme: c.Scheme, Batches: c.Batches, BatchSize: c.BatchSize, Step: c.Step, Seed: c.Seed,
 		KS: r.KS, KSSelf: r.KSSelf, Diverged: r.Diverged, Steps: r.Steps, Gradients: r.Gradients, Seconds: r.Seconds, Key: r.Key,
 		Precision: c.Precision, Arch: r.Made.Arch, ISA: r.Made.ISA,
-		Model: c.Model, Estimator: cmp.Or(c.Estimator, estimators.Plain.Name), Samples: c.Samples,
+		Model: c.Model, Estimator: cmp.Or(c.Estimator, estimators.Plain.Name), Samples: c.Samples, Scores: r.Scores,
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Values)) {
 		row.Parameters = strings.TrimSpace(row.Parameters + " " + name + "=" + decimal(c.Values[name]))
@@ -94,7 +99,7 @@ func WriteJSON(w io.Writer, rows []Row) error {
 // WriteCSV writes the rows with a header line.
 func WriteCSV(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(columns); err != nil {
+	if err := out.Write(slices.Concat(columns, scores)); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -112,7 +117,7 @@ func (r Row) fields() []string {
 	if r.Friction != nil {
 		friction = decimal(*r.Friction)
 	}
-	return []string{
+	out := []string{
 		r.Study, r.Dataset, strconv.Itoa(r.Split), r.Integrator, strconv.Itoa(r.Inner), friction, r.Scheme,
 		strconv.Itoa(r.Batches), strconv.Itoa(r.BatchSize), decimal(r.Step),
 		decimal(r.KS), decimal(r.KSSelf), strconv.FormatBool(r.Diverged), strconv.FormatInt(r.Steps, 10),
@@ -120,6 +125,14 @@ func (r Row) fields() []string {
 		strconv.FormatUint(r.Seed, 10), r.Precision, r.Arch, r.ISA,
 		r.Model, r.Parameters, r.Estimator, strconv.Itoa(r.Samples),
 	}
+	for _, name := range scores {
+		text := ""
+		if v, ok := r.Scores[name]; ok {
+			text = decimal(v)
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // decimal writes a number exactly and without an exponent.

@@ -57,7 +57,7 @@ func TestExport(t *testing.T) {
 	full := result(2)
 	full.Cell.Values = map[string]float64{"w2-variance": 1, "b": 2}
 	full.Cell.Friction, full.Cell.Step, full.Made = Friction(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
-	full.Key = full.Cell.Stream()
+	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125}
 	have := map[string]Result{full.Key: full, result(1).Key: result(1)}
 	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: result(3).Key, Cell: numbered(3)}}}}}
 	rows, missing := Rows(plans, func(key string) (Result, bool) { r, ok := have[key]; return r, ok })
@@ -68,15 +68,15 @@ func TestExport(t *testing.T) {
 	if err := errors.Join(WriteCSV(&csv, rows[:1]), WriteJSON(&json, rows[:1])); err != nil {
 		t.Fatal(err)
 	}
-	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples\n" +
-		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2\n"
+	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples,rmse,mnll,accuracy,ece,coverage,lag1,ess,coupled\n" +
+		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2,2.5,,,,,0.125,,\n"
 	if csv.String() != want {
 		t.Errorf("CSV:\n%swant:\n%s", csv.String(), want)
 	}
 	if !strings.Contains(json.String(), `"friction": null`) {
 		t.Errorf("JSON: %s; want null friction", json.String())
 	}
-	for _, k := range columns {
+	for _, k := range append(columns, "rmse", "lag1") {
 		if !strings.Contains(json.String(), fmt.Sprintf("%q:", k)) {
 			t.Errorf("JSON lacks the column %s", k)
 		}
