@@ -334,15 +334,16 @@ func (c costs) add(pairs []pairOf) {
 func (c costs) compare(r *Report, effect float64) []comparison {
 	var all []comparison
 	for _, name := range slices.Sorted(maps.Keys(c)) {
-		ratios := c[name]
+		ratios, where, what := c[name], "integrator="+name, "time per gradient, new to old"
 		r.Compared++
 		if slices.Min(ratios) == 0 && slices.Max(ratios) == 0 {
 			r.Equal++
+			r.Pairs = append(r.Pairs, Pair{where, what, 1, 1, Unchanged})
 			continue
 		}
 		mean, sd := stat.MeanStdDev(ratios, nil)
 		all = append(all, comparison{
-			where: "integrator=" + name, what: "time per gradient, new to old", old: 1, new: math.Exp(mean), change: mean, effect: math.Log1p(effect),
+			where: where, what: what, old: 1, new: math.Exp(mean), change: mean, effect: math.Log1p(effect),
 			unit: logarithm, sd: sd / math.Sqrt2, n: len(ratios), m: len(ratios), paired: true,
 		})
 	}

@@ -130,7 +130,7 @@ type Report struct {
 	Equal     int    // of them, those that are the same to the last digit
 	Moved     []Change
 	Undecided []Undecided
-	Pairs     []Pair   // all quantities of the old run, in its order
+	Pairs     []Pair   // all quantities that were compared, in the order of the old run
 	Notes     []string // what is no failure but worth saying
 }
 
@@ -296,16 +296,20 @@ func compareAll[V any](kind string, old, new *quantities[V], o Options, show fun
 		r.Compared++
 		all = append(all, compare(r, key, old.of[key], new.of[key])...)
 	}
+	var rest []comparison
 	if further != nil {
-		all = append(all, further(r)...)
+		rest = further(r)
 	}
-	r.decide(all, o.Alpha)
+	r.decide(append(all, rest...), o.Alpha)
 	for _, key := range old.keys {
 		a, b := show(key, old.of[key]), shown{value: math.NaN()}
 		if is := new.of[key]; is != nil {
 			b = show(key, is)
 		}
 		r.Pairs = append(r.Pairs, Pair{a.where, a.what, a.value, b.value, r.outcome(a, b)})
+	}
+	for _, c := range rest {
+		r.Pairs = append(r.Pairs, Pair{c.where, c.what, c.old, c.new, r.outcome(shown{c.where, c.what, c.old}, shown{c.where, c.what, c.new})})
 	}
 	r.noteEnvironment(old.environment, new.environment)
 	added := slices.DeleteFunc(slices.Clone(new.keys), func(key string) bool { return old.of[key] != nil })

@@ -50,7 +50,8 @@ func TestTheComparisonShowsWhatMovedFirst(t *testing.T) {
 	if !ok {
 		t.Fatal("the page has no end")
 	}
-	if c.Count(gate.Moved) != 5 || c.Count(gate.Unchanged) != 7 { // four of eight on, and the missing one
+	// Four of eight on and the missing one moved; of the rest one is the time per gradient.
+	if c.Count(gate.Moved) != 5 || c.Count(gate.Unchanged) != 8 || len(c.Pairs) != c.Compared {
 		t.Errorf("%d moved, %d are equal: %+v", c.Count(gate.Moved), c.Count(gate.Unchanged), c.Pairs)
 	}
 	at := 0
