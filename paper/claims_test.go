@@ -347,7 +347,7 @@ func TestUnknownChecksAreNamed(t *testing.T) {
 			e.Sampled["methods"][i].Cell.Oracle = "a reference"
 		}
 	}
-	if f := verdictOf(t, "second-order-alike", e); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston.") {
+	if f := verdictOf(t, "second-order-alike", e); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston (split 0), boston (split 1).") {
 		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
 }

@@ -104,8 +104,10 @@ func (e *Evidence) sample(study, what string, as scale) (*sample, []bench.Result
 		split   int
 	}
 	failures := make(map[place]float64) // of checks, by reference
+	several := false                    // splits
 	for _, results := range e.Sampled {
 		for _, r := range results {
+			several = several || r.Cell.Split > 0
 			if n, ok := r.Scores["checks_failed"]; ok {
 				failures[place{r.Cell.Dataset, r.Cell.Split}] = n
 			}
@@ -115,15 +117,19 @@ func (e *Evidence) sample(study, what string, as scale) (*sample, []bench.Result
 	failed, unchecked, old := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, r := range e.Results(study) {
 		n, known := failures[place{r.Cell.Dataset, r.Cell.Split}]
+		name := r.Cell.Dataset
+		if several {
+			name += fmt.Sprintf(" (split %d)", r.Cell.Split)
+		}
 		switch {
 		case n > 0:
-			failed[r.Cell.Dataset] = true
+			failed[name] = true
 			continue
 		case r.KSSelfSD == 0:
-			old[r.Cell.Dataset] = true
+			old[name] = true
 			continue
 		case !known && r.Cell.Oracle != "" && r.Cell.Oracle != bench.Analytic:
-			unchecked[r.Cell.Dataset] = true
+			unchecked[name] = true
 		}
 		use = append(use, r)
 	}
