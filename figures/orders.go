@@ -545,10 +545,10 @@ func drawTwin(d *drawing, s *sweep) error {
 	}
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
-	if len(places) != len(s.columns) {
+	f := s.figure(d)
+	if len(places) != len(f.Rows[0]) {
 		return drawOrders(d)
 	}
-	f := s.figure(d)
 	f.Title = title
 	q := quantities[bench.OnError]
 	x, y := q.axes(lines, f.Width)

@@ -162,13 +162,15 @@ func (k canvas) line(c *draw.Canvas, s Series, place func(from, to int) []vg.Poi
 // lost marks lost points on the strip. Marks of several lines at one place stand
 // side by side around it.
 func (k canvas) lost(c *draw.Canvas, s Series, x func(float64) vg.Length) {
-	room := vg.Length(24)
-	for i := 1; i < len(s.X); i++ {
-		room = min(room, x(s.X[i])-x(s.X[i-1]))
+	room, last := 24.0, math.Inf(-1)
+	for _, v := range s.X {
+		if k.X.Shows(v) {
+			room, last = min(room, math.Abs(float64(x(v))-last)), float64(x(v))
+		}
 	}
-	pitch := min(room*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
+	pitch := min(vg.Length(room)*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
 	for i, share := range s.Lost {
-		if share > 0 {
+		if share > 0 && k.X.Shows(s.X[i]) {
 			there := k.lostAt(s.X[i])
 			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
 			drawLost(c, s.Style.Color, vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}, share)

@@ -36,7 +36,7 @@ var settings = []setting{
 	{"model", "model", "model", "", 0, func(c bench.Cell) any { return c.Model }},
 	{"batch", "batch", "batch", "B = ", 0, func(c bench.Cell) any { return c.BatchSize }},
 	{"K", "K", "K", "K = ", 0, func(c bench.Cell) any { return c.Batches }},
-	{"integrator", "integrator", "integrator", "", stated, func(c bench.Cell) any { return c.Integrator }},
+	{"integrator", "integrator", "integrator", "", stated, func(c bench.Cell) any { return c.Integrator + valuesText(c.Values) }},
 	{"nl", "nl", "N_l", "N_l = ", beside, func(c bench.Cell) any { return c.Inner }},
 	{"friction", "friction", "C", "C = ", stated, func(c bench.Cell) any { return float64(c.Friction) }},
 	{"estimator", "estimator", "estimator", "", beside, func(c bench.Cell) any { return cmp.Or(c.Estimator, "plain") }},
@@ -119,8 +119,6 @@ func (s setting) text(c bench.Cell) string {
 		return "full batch"
 	case s.name == "batch":
 		return fmt.Sprintf("B = %d (K = %d)", c.BatchSize, c.Batches)
-	case s.name == "integrator":
-		return c.Integrator + valuesText(c.Values)
 	case s.name == "scheme" && c.Batches == 1:
 		return ""
 	}
@@ -183,7 +181,21 @@ func (s setting) varies(jobs []bench.Job) bool {
 	return false
 }
 
-// textOf joins what the settings say of a cell.
+// mixed names what the cells that a mean is over differ in, beside splits and
+// seeds.
+func mixed(means ...[]bench.Result) (names []string) {
+	for _, s := range settings {
+		differ := func(of []bench.Result) bool {
+			return slices.ContainsFunc(of, func(r bench.Result) bool { return s.plain(r.Cell) != s.plain(of[0].Cell) })
+		}
+		if s.name != "split" && s.name != "seed" && slices.ContainsFunc(means, differ) {
+			names = append(names, s.label)
+		}
+	}
+	return names
+}
+
+// textOf joins what the settings say of a cell, which is more than nothing.
 func textOf(ss []setting, c bench.Cell) string {
 	var out []string
 	for _, s := range ss {
@@ -191,7 +203,7 @@ func textOf(ss []setting, c bench.Cell) string {
 			out = append(out, t)
 		}
 	}
-	return strings.Join(out, ", ")
+	return cmp.Or(strings.Join(out, ", "), strings.TrimSpace(joined(ss, c, " ")))
 }
 
 // joined are the values of the settings, each behind a separator.

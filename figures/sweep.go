@@ -57,16 +57,18 @@ func (p point) spread() float64 {
 type band struct{ mean, low, high float64 }
 
 // selfBand is the mean self-distance over the splits. All results of a split
-// (or seed) carry the same one: each split counts once.
+// (or seed) that are judged by one truth carry the same one: each counts once.
 func selfBand(results []bench.Result) band {
 	type split struct {
-		index int
-		seed  uint64
+		data, model, oracle string
+		samples, index      int
+		seed                uint64
 	}
 	var seen []split
 	var mean, low, high []float64
 	for _, r := range results {
-		at := split{r.Cell.Split, r.Cell.Seed}
+		c := r.Cell
+		at := split{c.Dataset, c.Model, c.Oracle, c.Samples, c.Split, c.Seed}
 		if slices.Contains(seen, at) {
 			continue
 		}
@@ -469,9 +471,17 @@ func (s *sweep) notes(p bench.Plan) []string {
 		notes = append(notes, text+".")
 	}
 	notes = append(notes, "B: rows per mini-batch, K: mini-batches per epoch"+schemeText(p.Cells)+".")
-	if n := s.splits(); n > 1 {
+	var means [][]bench.Result
+	for _, p := range s.points {
+		means = append(means, p.results)
+	}
+	n, over := s.splits(), mixed(means...)
+	switch {
+	case len(over) > 0:
+		notes = append(notes, fmt.Sprintf("Lines: mean over up to %d chains, which differ in %s; bands: one standard deviation to both sides.", n, strings.Join(over, ", ")))
+	case n > 1:
 		notes = append(notes, fmt.Sprintf("Lines: mean over %d splits (seeds where a set has no splits); bands: one standard deviation to both sides.", n))
-	} else {
+	default:
 		notes = append(notes, "One split: no error bands.")
 	}
 	if s.diverged() {
@@ -484,14 +494,23 @@ func (s *sweep) notes(p bench.Plan) []string {
 			notes = append(notes, "Marks of divergence at one place of the axis stand side by side, in the order of the legend.")
 		}
 	}
-	n := 0
+	width, _ := size(1)
+	x, _ := s.axes(width)
+	noX, noY := 0, 0
 	for _, p := range s.points {
-		if s.logY && len(p.results) > 0 && !(p.mean > 0) {
-			n++
+		switch {
+		case len(p.results) == 0:
+		case !x.Shows(p.x):
+			noX++
+		case s.logY && !(p.mean > 0):
+			noY++
 		}
 	}
-	if n > 0 {
-		notes = append(notes, fmt.Sprintf("%d points at %s 0 have no place on a logarithmic axis.", n, s.y.name))
+	if noX > 0 {
+		notes = append(notes, fmt.Sprintf("%d points have no place on the axis: their %s is 0, infinite, or not known.", noX, x.Label))
+	}
+	if noY > 0 {
+		notes = append(notes, fmt.Sprintf("%d points at %s 0 have no place on a logarithmic axis.", noY, s.y.name))
 	}
 	return notes
 }
@@ -554,7 +573,15 @@ func drawSweep(d *drawing) error {
 			return usage.Errorf("study %s records %s, and names no kind of figure for it: a run of this version writes one", d.plan.ID, j.Cell.Observe)
 		}
 	}
-	d.plan.Cells = byModel(d.plan.Cells)
+	cells := slices.Clone(d.plan.Cells)
+	for _, c := range d.plan.Choices {
+		r, job, ok := c.Settle(d.Results.Result)
+		if ok {
+			job = bench.Job{Key: r.Key, Cell: r.Cell}
+		}
+		cells = append(cells, job)
+	}
+	d.plan.Cells = byModel(cells)
 	if d.plan.Figure == nil && d.plan.Table != nil {
 		return drawTable(d, d.plan.ID, d.plan.Table)
 	}

@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -140,12 +141,20 @@ func tabulate(d *drawing, id string, spec bench.TableSpec) (*Table, error) {
 		}
 		lines = append(lines, line)
 	}
+	var means [][]bench.Result
+	for _, r := range rows {
+		means = slices.AppendSeq(means, maps.Values(r.of))
+	}
+	over := strings.Join(append([]string{"splits"}, mixed(means...)...), ", ")
 	notes := []string{
-		"Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
+		"Means over " + over + "; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
 		"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.",
 	}
 	if len(levels) > 0 {
 		notes = []string{"Kolmogorov distances are to the same oracle."}
+		if over != "splits" {
+			notes = append(notes, "Means over "+over+".")
+		}
 	}
 	if len(levels) > 0 && len(names) == 2 {
 		notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, and as many chains diverged.")
@@ -166,13 +175,18 @@ func rowSettings(p bench.Plan, spec bench.TableSpec) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	heads := slices.DeleteFunc(slices.Clone(s.panels), func(h setting) bool { return slices.Contains(spec.Columns, h.name) })
-	heads = append(heads, setting{name: "line", column: "line", label: "line", value: func(c bench.Cell) any { return textOf(s.lines, c) }})
-	if s.x == nil {
-		step, err := lookup([]string{"step"}, nil)
-		return append(heads, step...), err
+	x, err := lookup([]string{"step"}, nil)
+	if s.x != nil {
+		x[0] = *s.x
 	}
-	return append(heads, *s.x), nil
+	other := func(of []setting) []setting {
+		return slices.DeleteFunc(slices.Clone(of), func(h setting) bool { return slices.Contains(spec.Columns, h.name) })
+	}
+	heads, lines := other(s.panels), other(s.lines)
+	if len(lines) > 0 {
+		heads = append(heads, setting{name: "line", column: "line", label: "line", value: func(c bench.Cell) any { return textOf(lines, c) }})
+	}
+	return append(heads, other(x)...), err
 }
 
 // valuesOf are the observations of a table: what its study says, or the

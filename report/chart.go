@@ -154,7 +154,7 @@ func (c *chart) point(s figures.Series, i int) {
 	if s.Lost != nil {
 		lost = s.Lost[i]
 	}
-	if lost > 0 && !math.IsNaN(s.X[i]) {
+	if lost > 0 && c.X.Shows(s.X[i]) {
 		lane := float64(slices.Index(c.lanes, s.Name)) - float64(len(c.lanes)-1)/2
 		x := c.x(s.X[i]) + lane*min(7, 24/float64(max(1, len(c.lanes))))
 		c.printf(`<path class="lost" d="%s"><title>%s</title></path>`, lostMark(x, chartTop+lostStrip/2, lost), html.EscapeString(c.reading(s, i, lost)))

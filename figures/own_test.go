@@ -1,0 +1,120 @@
+package figures
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+)
+
+// tenth is a distance of 0.1 for all chains.
+func tenth(bench.Cell) (float64, bool) { return 0.1, true }
+
+// Of steps to choose from, the chain that stayed finite is drawn.
+func TestChoicesAreDrawn(t *testing.T) {
+	p := planOf(t, bench.Study{ID: "own", Choices: []bench.Choice{jobs(cell("mt3", 0, 8, 0.4), cell("mt3", 0, 8, 0.2))}})
+	m := stored(p.Jobs(), func(c bench.Cell) (float64, bool) {
+		return map[bool]float64{true: math.NaN(), false: 0.1}[c.Step == 0.4], true
+	})
+	out := made(t, p, m)
+	line := out.Figures[0].Rows[0][0].Series[1]
+	if !slices.Equal(line.X, []float64{0.2}) || line.Y[0] != 0.1 || len(out.Tables[0].Rows) != 1 {
+		t.Errorf("line %+v, table %v: want the chain at 0.2", line, out.Tables[0].Rows)
+	}
+}
+
+// Integrators that differ in a parameter alone have rows and panels of their own.
+func TestParametersTellIntegratorsApart(t *testing.T) {
+	own := cell("mt3", 0, 8, 0.1)
+	own.Values = map[string]float64{"w2-variance": 1}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), own)})
+	m := stored(p.Cells, tenth)
+	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"integrator"}}, &bench.TableSpec{Rows: []string{"integrator"}}
+	out := made(t, p, m)
+	if n := len(out.Figures[0].Rows[0]); n != 2 {
+		t.Errorf("%d panels, want 2", n)
+	}
+	if rows := out.Tables[0].Data.Rows; len(rows) != 2 || rows[0][0] != "mt3" || rows[1][0] != "mt3, w2-variance = 1" {
+		t.Errorf("rows %v: want mt3 with and without its parameter", rows)
+	}
+}
+
+// What a table has as columns is no head of its rows, too.
+func TestColumnsAreNoHeads(t *testing.T) {
+	for column, want := range map[string]string{"step": "dataset,batch,line,ks_0.01,ks_0.02", "friction": "dataset,batch,h,ks_1,ks_5,ks_50"} {
+		p, m := ownStudy(t)
+		p.Table = &bench.TableSpec{Columns: []string{column}, Values: []string{distance}}
+		if got := strings.Join(made(t, p, m).Tables[0].Data.Columns, ","); !strings.HasPrefix(got, want) {
+			t.Errorf("columns by %s: %s, want %s", column, got, want)
+		}
+	}
+}
+
+// The full batch has a column and a line by its scheme, as mini-batches have.
+func TestFullBatchIsNamedByItsScheme(t *testing.T) {
+	full := cell("mt3", 0, bench.Full, 0.1)
+	full.Scheme = "full"
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), full)})
+	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, Lines: []string{"scheme"}}
+	p.Table = &bench.TableSpec{Rows: []string{"step"}, Columns: []string{"scheme"}, Values: []string{distance}}
+	out := made(t, p, stored(p.Cells, tenth))
+	if l := out.Figures[0].Legend; l[0].Label != "reshuffle" || l[1].Label != "full" {
+		t.Errorf("lines %q and %q, want reshuffle and full", l[0].Label, l[1].Label)
+	}
+	if c := out.Tables[0].Columns; c[1].Label != "reshuffle" || c[2].Label != "full" {
+		t.Errorf("columns %v, want reshuffle and full", c)
+	}
+}
+
+// Where a panel has several data sets, its band is the mean of theirs, and the
+// caption says what means are over.
+func TestMeansOverDataSets(t *testing.T) {
+	p, m := ownStudy(t)
+	m = m.changed(func(r *bench.Result) {
+		r.KSSelfHigh = map[string]float64{"boston": 0.1, "yacht": 0.3}[r.Cell.Dataset]
+	})
+	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"batch"}}, &bench.TableSpec{Rows: []string{"friction"}, Values: []string{distance}}
+	out := made(t, p, m)
+	f := out.Figures[0]
+	if high := f.Rows[0][0].Series[0].High[0]; math.Abs(high-0.2) > 1e-12 {
+		t.Errorf("the band ends at %v, want 0.2", high)
+	}
+	if !strings.Contains(f.Caption, "mean over up to 4 chains, which differ in data set;") {
+		t.Errorf("caption %q", f.Caption)
+	}
+	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over splits, data set, η;") {
+		t.Errorf("note %q", n)
+	}
+}
+
+// Points without a place on the horizontal axis are counted, and marks of lost
+// chains are not drawn there.
+func TestPointsOffTheAxis(t *testing.T) {
+	p, m := ownStudy(t)
+	m = m.changed(func(r *bench.Result) { r.KS, r.Diverged = 1, r.Cell.Split == 0 })
+	for x, want := range map[string]string{"split": "5 points have no place on the axis: their split is", "rmse": ""} {
+		p.Figure = &bench.FigureSpec{X: x}
+		out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+		if err != nil || !strings.Contains(out.Figures[0].Caption, want) {
+			t.Errorf("against %s: caption %q, error %v", x, out.Figures[0].Caption, err)
+		}
+	}
+	m = m.changed(func(r *bench.Result) { r.KS, r.Diverged = 1, true })
+	f := figureOf(t, p, m)
+	if svg, err := f.SVG(); err != nil || strings.Contains(string(svg), "NaN") || !strings.Contains(f.Caption, "have no place") {
+		t.Errorf("the figure of diverged chains has coordinates that are no numbers, or caption %q lacks a note; error %v", f.Caption, err)
+	}
+}
+
+// Panels of one setting stand side by side: exact errors of one scheme do not fit
+// below several.
+func TestTwinOfPanelsOfOneSetting(t *testing.T) {
+	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
+	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
+	p.Figure = &bench.FigureSpec{Panels: []string{"batch"}}
+	if _, err := (Drawer{Results: m, Dir: t.TempDir()}).Draw(p); err != nil {
+		t.Error(err)
+	}
+}
