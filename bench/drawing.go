@@ -2,10 +2,13 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"hambench/datasets"
 )
 
 // FigureSpec says how a study's cells are drawn, by names of a cell's settings
@@ -43,6 +46,99 @@ const (
 // answers are the values of Y with the key of [[exact]] that asks for them.
 var answers = map[string]string{OnError: "", OnKolmogorov: "distance", OnWasserstein: "distance", OnAutocorrelation: "budget", OnMSE: "budget"}
 
+// figureKind is a figure that package figures has by name.
+type figureKind struct {
+	name     string
+	observes []Observable // by its cells; nil: it shows none of them
+	// free takes out of a cell what its panels may differ in, which differ names;
+	// nil: it may be anything. What captions say of one cell must hold for all.
+	free   func(*Cell)
+	differ string
+}
+
+var figureKinds = []figureKind{
+	{"paths", []Observable{Density, Path}, func(c *Cell) { c.Friction = 0 }, "friction alone"},
+	{"toy", []Observable{Histogram}, func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" }, "batches and scheme alone"},
+	{"synthetic", []Observable{Marginals}, func(*Cell) {}, "nothing"},
+	{"exact-bottleneck", []Observable{Distance}, nil, ""},
+	{"orders", nil, nil, ""},
+	{"scores", []Observable{Distance, Reference}, nil, ""},
+	{"autocorrelation", []Observable{Reference}, nil, ""},
+	{"precision", []Observable{Distance}, nil, ""},
+	{"claims", nil, nil, ""},
+}
+
+// swept reports whether the figure is the one that the study describes.
+func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottleneck" }
+
+// checkCells refuses a figure that cannot show the study's cells, before they are
+// run.
+func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
+	jobs := s.Jobs()
+	kind := figureKind{observes: []Observable{Distance}}
+	if i := slices.IndexFunc(figureKinds, func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {
+		kind = figureKinds[i]
+	}
+	if g.swept() && g.Y == string(Coupled) {
+		kind.observes = []Observable{Coupled}
+	}
+	var first string
+	for _, j := range jobs {
+		c := j.Cell
+		if kind.observes != nil && !slices.Contains(kind.observes, c.Observe) {
+			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: want another kind or y", join(kind.observes), c.Observe)
+		}
+		if kind.free == nil || c.Observe == Density {
+			continue
+		}
+		kind.free(&c)
+		if c.Split, c.Seed = 0, 0; first == "" {
+			first = c.Stream()
+		}
+		if c.Stream() != first {
+			return fmt.Errorf("kind = %q: its cells may differ in %s, and these do in more", g.Kind, kind.differ)
+		}
+	}
+	switch {
+	case g.Kind == "orders" && s.Exact == nil:
+		return errors.New("kind = \"orders\" shows exact errors: want [[exact]]")
+	case !g.swept() && g.Kind != "orders" && (g.Panels != nil || g.Lines != nil || g.X+g.Y+g.XScale+g.YScale != ""):
+		return fmt.Errorf("kind = %q has axes of its own: leave panels, lines, x, y and their scales out", g.Kind)
+	case !g.swept() || len(jobs) == 0:
+		return nil
+	case slices.Contains([]string{"data", "model", "precision", "integrator", "estimator", "scheme"}, g.X):
+		return fmt.Errorf("x = %q is no number: want one, or what is observed", g.X)
+	}
+	for _, name := range []string{g.X, g.Y} {
+		task, one := scoresOf[name]
+		if one && !slices.ContainsFunc(jobs, func(j Job) bool { d, err := data.Lookup(j.Cell.Dataset); return err == nil && d.Task == task }) {
+			return fmt.Errorf("%s is a score of a %s: none of the data sets is one", name, task)
+		}
+	}
+	return checkNames(jobs, g.Panels, g.Lines, []string{g.X})
+}
+
+// check refuses a table that cannot show the study's cells.
+func (t TableSpec) check(s Study, g FigureSpec) error {
+	if !g.swept() || len(s.Jobs()) == 0 {
+		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of its own: leave it out", g.Kind)
+	}
+	return checkNames(s.Jobs(), t.Rows, t.Columns)
+}
+
+// checkNames refuses parameters that none of the cells has.
+func checkNames(jobs []Job, lists ...[]string) error {
+	for _, name := range slices.Concat(lists...) {
+		if name == "" || slices.Contains(axes, name) || slices.Contains(observations, name) {
+			continue
+		}
+		if !slices.ContainsFunc(jobs, func(j Job) bool { _, ok := j.Cell.Values[name]; return ok }) {
+			return fmt.Errorf("no cell has the parameter %q", name)
+		}
+	}
+	return nil
+}
+
 // checkAnswers refuses what no figure of these exact errors shows, and their axes
 // elsewhere; alone says that the study has nothing else.
 func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
@@ -59,6 +155,8 @@ func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 		return fmt.Errorf("x = %q of exact errors: want step or budget", g.X)
 	case g.X == OnBudget && g.Y != OnMSE:
 		return fmt.Errorf("x = %q: want y = %q, which is what depends on it", g.X, OnMSE)
+	case g.XScale+g.YScale != "":
+		return errors.New("of exact errors: axes are logarithmic: leave their scales out")
 	case g.Panels != nil || len(g.Lines) > 1 || len(g.Lines) == 1 && !slices.Contains([]string{"scheme", "integrator", "estimator"}, g.Lines[0]):
 		return fmt.Errorf("of exact errors: want lines = scheme, integrator or estimator, and no panels")
 	case want != "" && !slices.ContainsFunc(exact, func(j ExactJob) bool {
@@ -84,6 +182,6 @@ var (
 		"data", "split", "model", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
 	}
 	observations = []string{"distance", "rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled", "gradients", "steps", "seconds"}
-	// figureKinds are the figures that package figures has by name.
-	figureKinds = []string{"paths", "toy", "synthetic", "exact-bottleneck", "orders", "scores", "autocorrelation", "precision", "claims"}
+	// scoresOf are the observations that one task alone has.
+	scoresOf = map[string]datasets.Task{"rmse": datasets.Regression, "coverage": datasets.Regression, "accuracy": datasets.Classification, "ece": datasets.Classification}
 )

@@ -149,3 +149,16 @@ func TestAxesOfExactErrors(t *testing.T) {
 		}
 	}
 }
+
+// Blocks of exact jobs may overlap: what stands twice is listed once.
+func TestExactJobsThatStandTwice(t *testing.T) {
+	const job = "[[exact]]\nproblem = [\"toy\", \"all\"]\nintegrator = \"leapfrog\"\nscheme = \"full\"\n"
+	f, err := load(t, job+job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(Profile{})
+	if want := len(certify.Builtin()); err != nil || len(s.Exact) != want {
+		t.Errorf("%d jobs, want %d; error %v", len(s.Exact), want, err)
+	}
+}

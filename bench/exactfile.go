@@ -22,6 +22,7 @@ func (f *File) readExact(s section) error {
 	if err != nil {
 		return err
 	}
+	seen := make(map[string]bool)
 	for _, s := range blocks {
 		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{""}}
 		if err := s.read(b.readers(f)); err != nil {
@@ -37,7 +38,11 @@ func (f *File) readExact(s section) error {
 				return s.errorf("%s: %w", j.Exact.Name, err)
 			}
 		}
-		f.exact = append(f.exact, jobs...)
+		for _, j := range jobs { // blocks may overlap, as those of a grid may
+			if id := digest(j); !seen[id] {
+				seen[id], f.exact = true, append(f.exact, j)
+			}
+		}
 	}
 	return nil
 }

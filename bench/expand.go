@@ -70,6 +70,9 @@ func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable
 	return out, nil
 }
 
+// AsItIs is what the profile of a file that is run without one is called.
+const AsItIs = "default"
+
 // mostCells bounds a study: ten times the largest of the paper.
 const mostCells = 100_000
 
@@ -91,7 +94,24 @@ func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 	if len(x.study.Stable) == 0 {
 		x.study.Stable = nil
 	}
-	return x.study, nil
+	return x.study, f.checkDrawing(x.study)
+}
+
+// Takes refuses what a run would change and the file, in the profile, does not say.
+func (f *File) Takes(p Profile) error {
+	l, err := f.layered(p)
+	if err != nil {
+		return err
+	}
+	says := func(s settings, key string) bool { _, ok := s[key]; return ok }
+	own := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.Name })
+	switch {
+	case p.Splits > 0 && !slices.ContainsFunc(l.grids, func(g settings) bool { return says(g, "split") }):
+		return usage.Errorf("--splits %d: %s says no splits that this could replace", p.Splits, f.Path)
+	case p.Samples > 0 && (own < 0 || !says(f.profiles[own].settings, "samples")):
+		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this could replace", p.Samples, f.Path)
+	}
+	return nil
 }
 
 // layered lays the profile over the file, and the run's own changes over both.
@@ -124,31 +144,34 @@ func (f *File) layered(p Profile) (layer, error) {
 		if e := g["precision"]; p.Precision != "" && len(e.values) < 2 {
 			g["precision"] = entry{e.place, []any{p.Precision}}
 		}
-		g.repeat(p)
+		if err := g.repeat(p); err != nil {
+			return l, err
+		}
 		l.grids = append(l.grids, g)
 	}
 	return l, nil
 }
 
 // repeat makes the seeds of repetitions.
-func (s settings) repeat(p Profile) {
+func (s settings) repeat(p Profile) error {
 	n, from := p.Repeat, int64(p.SeedFrom)
 	if e, ok := s["repeat"]; ok && n == 0 {
 		n = int(e.values[0].(int64))
 	}
-	if e, ok := s["seed"]; ok && from == 0 {
-		if len(e.values) > 1 {
-			return
+	if e, ok := s["seed"]; ok {
+		if len(e.values) > 1 && (n > 0 || from > 0) {
+			return e.errorf("is a list: leave it out where seeds are counted, by repeat, --repeat or --seed-from")
 		}
-		from = e.values[0].(int64)
+		from = cmp.Or(from, e.values[0].(int64))
 	}
-	if n > 0 || from > 0 {
+	if e := s["seed"]; len(e.values) < 2 && (n > 0 || from > 0) {
 		var seeds []any
 		for i := range max(n, 1) {
 			seeds = append(seeds, max(from, 1)+int64(i))
 		}
-		s["seed"] = entry{s["seed"].place, seeds}
+		s["seed"] = entry{e.place, seeds}
 	}
+	return nil
 }
 
 // counted is 0 … n-1.
@@ -166,7 +189,7 @@ type expansion struct {
 	profile Profile
 	study   Study
 	seen    map[string]bool // cells and references that are there, and parts of chains that were checked
-	model   place           // where the current block says model and data
+	grid    settings        // the current block
 }
 
 // cells adds the cells of all blocks: data set by data set, split by split, block
@@ -246,7 +269,7 @@ func (x *expansion) covered(name string, names []string) string {
 // block adds the cells of a block on one split.
 func (x *expansion) block(l layer, g settings, data string, split int) error {
 	_, choose := g["choose"]
-	x.model = cmp.Or(g["hidden"].place, g["model"].place, g["data"].place)
+	x.grid = g
 	var visit func(i int, s Setting, at place) error
 	visit = func(i int, s Setting, at place) error {
 		if i == len(settingKeys) {
@@ -308,11 +331,28 @@ func (x *expansion) add(l layer, s Setting, at place) error {
 	return nil
 }
 
+// place is where the current block says the first of the keys that it says, or
+// its data.
+func (x *expansion) place(keys ...string) place {
+	for _, k := range append(keys, "data") {
+		if e, ok := x.grid[k]; ok {
+			return e.place
+		}
+	}
+	return place{}
+}
+
 // cell makes a cell and lists the reference that it names.
 func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	p, err := newProblem(x.Data, x.parts.Models, s)
 	if err != nil {
-		return Job{}, x.model.errorf("%w", err)
+		return Job{}, x.place("hidden", "model").errorf("%w", err)
+	}
+	switch {
+	case p.TrainRows > 0 && s.K > p.TrainRows:
+		return Job{}, x.place("K").errorf("is %d: data set %q has %d training rows", s.K, p.Name, p.TrainRows)
+	case p.exact && s.Observe == Reference:
+		return Job{}, x.place("observe").errorf("is %q: the posterior of model %q on data set %q is known, and has no reference chains", s.Observe, p.Model, p.Name)
 	}
 	if p.Splits == 1 { // its chains are repeated by other seeds
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0
@@ -321,7 +361,7 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	if s.Relative > 0 {
 		stable, err := x.stable(s, p)
 		if err != nil {
-			return j, at.errorf("%w", err)
+			return j, x.place("step").errorf("%w", err)
 		}
 		s.Step = s.Relative * stable
 	}
@@ -343,11 +383,11 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	parts := fmt.Sprint(c.Integrator, c.Values, c.Estimator, c.Scheme, c.Inner, c.Friction)
 	if c.Kernels() > 0 && !x.seen[parts] {
 		if err := x.parts.Chains.Check(c.Chain()); err != nil {
-			return j, at.errorf("%w", err)
+			return j, x.place("integrator").errorf("%w", err)
 		}
 		if c.Observe == Coupled {
 			if _, err := x.parts.Chains.Combinations(c.Chain()); err != nil {
-				return j, at.errorf("%w", err)
+				return j, x.place("integrator").errorf("%w", err)
 			}
 		}
 		x.seen[parts] = true

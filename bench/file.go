@@ -38,6 +38,7 @@ type File struct {
 	exact    []ExactJob
 	figure   *FigureSpec
 	table    *TableSpec
+	shown    [2]place // where figure and table stand
 	profiles []profileLayer
 }
 
@@ -143,6 +144,7 @@ func (f *File) inherit(base *File) {
 	f.layer = f.layer.over(base.layer)
 	f.Title = cmp.Or(f.Title, base.Title)
 	f.figure, f.table = cmp.Or(f.figure, base.figure), cmp.Or(f.table, base.table)
+	f.shown = [2]place{cmp.Or(f.shown[0], base.shown[0]), cmp.Or(f.shown[1], base.shown[1])}
 	if f.exact == nil {
 		f.exact = base.exact
 	}
@@ -280,6 +282,9 @@ func (f *File) readLayers(s section) (err error) {
 		if err != nil {
 			return err
 		}
+		if name == AsItIs {
+			return t.errorf("is what a run without a profile is called: want another name")
+		}
 		p := profileLayer{name: name}
 		if p.settings, err = t.settings(f.parts, false, false, "grid", "reference"); err != nil {
 			return err
@@ -322,7 +327,17 @@ func (f *File) readDrawing(s section) error {
 		}
 	}
 	names := func(to *[]string, known []string) func(any) error {
-		return readEach(to, func(v any) (string, error) { return oneOf(v, "axis or value", known) })
+		return readEach(to, func(v any) (string, error) {
+			name, err := oneOf(v, "axis or value", known)
+			if err == nil && slices.Contains(*to, name) {
+				err = fmt.Errorf("%s stands twice", name)
+			}
+			return name, err
+		})
+	}
+	var kinds []string
+	for _, k := range figureKinds {
+		kinds = append(kinds, k.name)
 	}
 	word := func(to *string, kind string, known []string) func(any) error {
 		return func(v any) (err error) { *to, err = oneOf(v, kind, known); return err }
@@ -332,18 +347,18 @@ func (f *File) readDrawing(s section) error {
 		return err
 	}
 	if len(figure.values) > 0 {
-		f.figure = new(FigureSpec)
+		f.figure, f.shown[0] = new(FigureSpec), figure.place
 	}
 	table, err := s.table("table")
 	if err != nil {
 		return err
 	}
 	if len(table.values) > 0 {
-		f.table = new(TableSpec)
+		f.table, f.shown[1] = new(TableSpec), table.place
 	}
 	g, t := cmp.Or(f.figure, new(FigureSpec)), cmp.Or(f.table, new(TableSpec))
 	err = figure.read(map[string]func(any) error{
-		"kind": word(&g.Kind, "kind of figure", figureKinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
+		"kind": word(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
 		"x":       word(&g.X, "axis or value", slices.Concat(settings, observations, []string{OnBudget})),
 		"y":       word(&g.Y, "value", slices.Concat(observations, slices.Sorted(maps.Keys(answers)))),
 		"x-scale": word(&g.XScale, "scale", scales), "y-scale": word(&g.YScale, "scale", scales),
@@ -354,6 +369,24 @@ func (f *File) readDrawing(s section) error {
 	return table.read(map[string]func(any) error{
 		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, observations), "note": textInto(&t.Note),
 	})
+}
+
+// checkDrawing refuses a figure and a table that cannot show a study's cells.
+func (f *File) checkDrawing(s Study) error {
+	g := FigureSpec{}
+	if f.figure != nil {
+		g = *f.figure
+	}
+	if err := g.checkCells(s, f.Data); err != nil {
+		return cmp.Or(f.shown[0], place{f.Path, 1, "figure"}).errorf("%w", err)
+	}
+	if f.table == nil {
+		return nil
+	}
+	if err := f.table.check(s, g); err != nil {
+		return f.shown[1].errorf("%w", err)
+	}
+	return nil
 }
 
 // scales are those of an axis.

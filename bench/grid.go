@@ -287,6 +287,8 @@ func (e *entry) fill(key string, v any, p Parts, many, single bool) (err error) 
 	switch {
 	case many && !isList && !isRange && key != "splits" && key != "repeat":
 		return fmt.Errorf("is %s: want a list in [vary], or the key in [fix]", kindOf(v))
+	case key == "repeat" && isList:
+		return errors.New("is a list: want one number")
 	case single && isList:
 		return errors.New("is a list: want one value in [fix], or the key in [vary]")
 	}

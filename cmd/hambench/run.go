@@ -83,7 +83,7 @@ func checkStudy(c *cobra.Command, args []string) error {
 			return err
 		}
 		if name == "" {
-			name = asItIs
+			name = bench.AsItIs
 		}
 		rows = append(rows, []string{
 			name, fmt.Sprint(len(s.Cells) + len(s.Choices)), fmt.Sprint(len(s.Exact)), fmt.Sprint(len(s.References)), strings.Join(used([]bench.Study{s}), ", "),

@@ -129,6 +129,24 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"masses of other positions": {`[figure]`, "[[exact]]\nproblem = \"gaussian\"\nscheme = \"full\"\ninverse-mass = [1, 2, 3]\n[figure]", `mine.toml:21: exact.0: gaussian, M ≠ I: inverse mass [1 2 3]: want 2 finite numbers > 0, one a position`},
 		"answers of cells":          {`y = "distance"`, `y = "kolmogorov"`, `mine.toml:21: figure: axes "step" and "kolmogorov" are those of exact errors: want kind = "orders"`},
 		"budget of cells":           {`x = "step"`, `x = "budget"`, `mine.toml:21: figure: axes "budget" and "distance" are those of exact errors`},
+		"x is no number":            {`x = "step"`, `x = "data"`, `mine.toml:21: figure: x = "data" is no number`},
+		"lines of a parameter":      {`x = "step"`, `lines = "w2-variance"`, `mine.toml:21: figure: no cell has the parameter "w2-variance"`},
+		"rows of a parameter":       {`rows = ["data", "step"]`, `rows = ["data", "w2-variance"]`, `mine.toml:25: table: no cell has the parameter "w2-variance"`},
+		"lines twice":               {`x = "step"`, `lines = ["batch", "batch"]`, `mine.toml:22: figure.lines: batch stands twice`},
+		"score of classes":          {`y = "distance"`, `y = "accuracy"`, `mine.toml:21: figure: accuracy is a score of a classification: none of the data sets is one`},
+		"coupled distances":         {`y = "distance"`, `y = "coupled"`, `mine.toml:21: figure: shows cells that observe coupled, and one of these observes distance`},
+		"distances of histograms":   {`friction = 5`, `observe = "histogram"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes histogram`},
+		"kind of other cells":       {"x = \"step\"\ny = \"distance\"", `kind = "paths"`, `mine.toml:21: figure: shows cells that observe density, path, and one of these observes distance`},
+		"kind of cells alike":       {"friction = 5\nsamples  = 20\n\n[figure]\nx = \"step\"\ny = \"distance\"", "observe = \"marginals\"\n[figure]\nkind = \"synthetic\"", `mine.toml:19: figure: kind = "synthetic": its cells may differ in nothing, and these do in more`},
+		"kind with axes":            {`y = "distance"`, `kind = "precision"`, `mine.toml:21: figure: kind = "precision" has axes of its own: leave panels, lines, x, y and their scales out`},
+		"kind with a table":         {"x = \"step\"\ny = \"distance\"", `kind = "precision"`, `mine.toml:24: table: a study without cells, or with a figure of kind "precision", has no table of its own`},
+		"orders of cells":           {"x = \"step\"\ny = \"distance\"", `kind = "orders"`, `mine.toml:21: figure: kind = "orders" shows exact errors: want [[exact]]`},
+		"K beyond the rows":         {`batch      = [8, "full"]`, `K = [5, 11]`, `mine.toml:14: vary.K: is 11: data set "own" has 10 training rows`},
+		"reference of none":         {`friction = 5`, `observe = "reference"`, `mine.toml:18: fix.observe: is "reference": the posterior of model "linear" on data set "linear" is known`},
+		"inner steps of cells":      {`friction = 5`, `nl = 3`, `mine.toml:13: vary.integrator: leapfrog: N_l = 3 inner steps: want 1`},
+		"several repeats":           {`friction = 5`, "[[grid]]\nrepeat = [2, 3]", `mine.toml:19: grid.0.repeat: is a list: want one number`},
+		"repeats of listed seeds":   {`friction = 5`, "repeat = 3\n[[grid]]\nseed = [1, 2]", `mine.toml:20: grid.0.seed: is a list: leave it out where seeds are counted`},
+		"profile of no profile":     {`[profile.quick]`, `[profile.default]`, `mine.toml:28: profile.default: is what a run without a profile is called`},
 		"reference too short":       {`[figure]`, "[reference]\nchains = 1\n[figure]", `mine.toml:22: reference.chains: is 1: want a whole number from 2`},
 		"date":                      {`friction = 5`, `samples = 2020-01-01`, `mine.toml:19: `},
 	} {
@@ -149,6 +167,21 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 				t.Error("something was written")
 			}
 		})
+	}
+}
+
+// A flag that would change nothing is refused, as the caption would state it.
+func TestFlagsWithoutEffectAreRefused(t *testing.T) {
+	inFolder(t, map[string]string{"mine.toml": good, "own.csv": ownCSV})
+	for _, c := range []struct{ want, args string }{
+		{"--splits 3: mine.toml says no splits that this could replace", "--splits 3"},
+		{"--samples 30: the profile of mine.toml has no samples of its own", "--samples 30"},
+		{"", "--samples 30 --profile quick"},
+	} {
+		code, _, stderr := call(t, append([]string{"run", "mine.toml", "--out", "out", "--check"}, strings.Fields(c.args)...)...)
+		if c.want != "" && (code != exitUsage || !strings.Contains(stderr, c.want)) || c.want == "" && code != exitFailed {
+			t.Errorf("%s: exit code %d, %s", c.args, code, stderr)
+		}
 	}
 }
 

@@ -51,15 +51,15 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 	if f.splits > 0 {
 		p.Splits = f.splits
 	}
+	if f.study != nil {
+		return p, f.study.Takes(p)
+	}
 	return p, nil
 }
 
-// asItIs is what the profile of a study that is run without one is called.
-const asItIs = "default"
-
 // label names the profile, with what changes it.
 func (f *selection) label() string {
-	parts := []string{cmp.Or(f.profile, asItIs)}
+	parts := []string{cmp.Or(f.profile, bench.AsItIs)}
 	if f.precision != "" {
 		parts = append(parts, f.precision)
 	}
