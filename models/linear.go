@@ -12,6 +12,7 @@ import (
 
 	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/usage"
 )
 
 // The features of the linear model on one input (paper, appendix "Synthetic
@@ -55,11 +56,19 @@ func newLinear(s *datasets.Split, o Options) (Target, error) {
 	}
 	t.frame[slotResidual] = kernel.Aligned[float64](rows)
 	// Aligned, with room for a list of all rows.
-	t.phi = newColumn(phi(s.TrainX, s.Features), dim)
+	train := phi(s.TrainX, s.Features)
+	t.phi = newColumn(train, dim)
 	t.phi.now = kernel.Aligned[float64](2 * rows * dim)[:rows*dim]
 	t.Arrange(nil)
-	return t, nil
+	if 1+floats.Dot(train, train)/t.variance < wellConditioned {
+		return t, nil
+	}
+	return t, t.solve()
 }
+
+// wellConditioned is a condition with which the Cholesky decomposition does not
+// fail. That of P = I + ΦᵀΦ/σ² is at most 1 + tr(ΦᵀΦ)/σ².
+const wellConditioned = 1e12
 
 // features is the number of features of the linear model.
 func features(s datasets.Shape) int {
@@ -178,17 +187,21 @@ type linearLaw struct {
 }
 
 func (t *linear) posterior() *linearLaw {
-	if t.law != nil {
-		return t.law
+	if t.law == nil {
+		if err := t.solve(); err != nil {
+			panic("models: " + err.Error()) // newLinear has tried
+		}
 	}
+	return t.law
+}
+
+// solve finds the posterior.
+func (t *linear) solve() error {
 	precision, shift := t.Affine(Rows{0, t.rows, 1})
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) {
-		panic("models: posterior precision is not positive definite") // it is at least I
-	}
 	var m mat.VecDense
-	if err := chol.SolveVecTo(&m, mat.NewVecDense(t.dim, shift)); err != nil {
-		panic("models: " + err.Error()) // its condition is far below 1e16
+	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) || chol.SolveVecTo(&m, mat.NewVecDense(t.dim, shift)) != nil {
+		return usage.Errorf("model \"linear\": noise variance %g leaves the posterior's precision without an accurate inverse: want a larger one", t.variance)
 	}
 	var u mat.TriDense
 	chol.UTo(&u)
@@ -201,7 +214,7 @@ func (t *linear) posterior() *linearLaw {
 		law.sdOut = append(law.sdOut, math.Sqrt(2*halfSquares(phi)))
 	}
 	t.law = law
-	return law
+	return nil
 }
 
 func (t *linear) PredictiveMarginals() (mean, sd []float64) {

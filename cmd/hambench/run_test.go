@@ -141,6 +141,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"kind with axes":            {`y = "distance"`, `kind = "precision"`, `mine.toml:21: figure: kind = "precision" has axes of its own: leave panels, lines, x, y and their scales out`},
 		"kind with a table":         {"x = \"step\"\ny = \"distance\"", `kind = "precision"`, `mine.toml:24: table: a study without cells, or with a figure of kind "precision", has no table of its own`},
 		"orders of cells":           {"x = \"step\"\ny = \"distance\"", `kind = "orders"`, `mine.toml:21: figure: kind = "orders" shows exact errors: want [[exact]]`},
+		"noise of next to nothing":  {`noise  = 0.1`, "noise = 1e-30\nmodel = \"linear\"", `model "linear": noise variance 1e-30 leaves the posterior's precision without an accurate inverse: want a larger one`},
 		"K beyond the rows":         {`batch      = [8, "full"]`, `K = [5, 11]`, `mine.toml:14: vary.K: is 11: data set "own" has 10 training rows`},
 		"reference of none":         {`friction = 5`, `observe = "reference"`, `mine.toml:18: fix.observe: is "reference": the posterior of model "linear" on data set "linear" is known`},
 		"inner steps of cells":      {`friction = 5`, `nl = 3`, `mine.toml:13: vary.integrator: leapfrog: N_l = 3 inner steps: want 1`},
@@ -170,13 +171,15 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 	}
 }
 
-// A flag that would change nothing is refused, as the caption would state it.
+// A flag that would change nothing is refused, as the caption would state it, and
+// so is one that leaves nothing.
 func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 	inFolder(t, map[string]string{"mine.toml": good, "own.csv": ownCSV})
 	for _, c := range []struct{ want, args string }{
 		{"--splits 3: mine.toml says no splits that this could replace", "--splits 3"},
 		{"--samples 30: the profile of mine.toml has no samples of its own", "--samples 30"},
 		{"", "--samples 30 --profile quick"},
+		{"--without linear,own: nothing is left of linear, own", "--without linear,own"},
 	} {
 		code, _, stderr := call(t, append([]string{"run", "mine.toml", "--out", "out", "--check"}, strings.Fields(c.args)...)...)
 		if c.want != "" && (code != exitUsage || !strings.Contains(stderr, c.want)) || c.want == "" && code != exitFailed {

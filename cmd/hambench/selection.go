@@ -106,7 +106,11 @@ func (f *selection) studies(data datasets.Registry, all models.Registry, unavail
 	if studies, err = bench.Restrict(studies, data.StandIns(splitList(f.on), unavailable)...); err != nil {
 		return nil, err
 	}
-	return bench.Without(studies, data.StandIns(splitList(f.without), unavailable)...)
+	left, err := bench.Without(studies, data.StandIns(splitList(f.without), unavailable)...)
+	if err == nil && len(left) == 0 {
+		return nil, usage.Errorf("--without %s: nothing is left of %s", f.without, strings.Join(used(studies), ", "))
+	}
+	return left, err
 }
 
 // resolve gives the studies their keys. The data that they use are loaded;
