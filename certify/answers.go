@@ -100,8 +100,10 @@ type search struct {
 	ctx   context.Context
 	limit float64 // the largest stable step
 	far   bool    // that is known, as the chain far out is
-	known map[tried][]worth
-	same  bool // quick answers are the others, too
+	// unclear says that round-off hides whether the chain of the last step is stable.
+	unclear bool
+	known   map[tried][]worth
+	same    bool // quick answers are the others, too
 }
 
 // tried is a step at which averages were judged.
@@ -169,23 +171,26 @@ func (s *search) stable(h float64) (bool, error) {
 	if s.far = ok; !ok {
 		return h < s.unlimited(), nil
 	}
-	radius, err := g.radius(s.ctx, s.scheme)
+	radius, slack, err := g.radius(s.ctx, s.scheme)
+	s.unclear = math.Abs(radius-1) <= slack
 	return radius < 1, err
 }
 
-// radius is the spectral radius of a period: of its mean map, and of its second
-// moments where the order of the batches is random.
-func (p *preparedGaussian) radius(ctx context.Context, m minibatch.Method) (float64, error) {
+// radius is the spectral radius of a period, of its mean map, and of its second
+// moments where the order of the batches is random, and how far round-off may have
+// it from 1.
+func (p *preparedGaussian) radius(ctx context.Context, m minibatch.Method) (radius, slack float64, err error) {
 	e, _, inner := p.under(m)
 	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	radius, slack := spectralRadius(e.meanMap(cycle).change())
+	radius, slack = spectralRadius(e.meanMap(cycle).change())
 	if math.IsNaN(radius) || radius > 1+slack || len(cycle.words) == 1 {
-		return radius, nil
+		return radius, slack, nil
 	}
-	return secondMomentRadius(cycle, e.n), ctx.Err()
+	radius, slack = secondMomentRadius(cycle, e.n)
+	return radius, slack, ctx.Err()
 }
 
 // stableStep goes up from an eighth of the fastest rate's time, or down from there,
@@ -206,6 +211,7 @@ func (s *search) stableStep() (float64, error) {
 			return math.Inf(1), nil
 		}
 		if j < lowest {
+			s.far = s.far && !s.unclear
 			return 0, nil
 		}
 		ok, err = s.stable(at(j))
@@ -243,9 +249,13 @@ func (s *search) worths(h float64, quick bool) ([]worth, error) {
 	return w, errors.Join(err, s.ctx.Err())
 }
 
-// mse is the mean squared error of the worst average over n outer steps.
+// mse is the mean squared error of the worst average over n outer steps; NaN if
+// they are less than one.
 func mse(all []worth, n float64) (size float64, worst worth) {
 	size = math.NaN()
+	if n < 1 {
+		return size, worst
+	}
 	for _, w := range all {
 		if x := w.mse(n); !(x <= size) {
 			size, worst = x, w
@@ -309,7 +319,11 @@ func (a *Average) pad(n int) {
 // around the best. All that is quick; around what it finds the answer is not.
 func (s *search) best(gradients, cost float64) (AtBudget, error) {
 	const coarse, deepest = notch / 2, 40 * notch
-	out := AtBudget{Gradients: gradients, Best: Number(math.NaN()), Step: Number(math.NaN()), Outer: Number(gradients / cost)}
+	nan := Number(math.NaN())
+	out := AtBudget{Gradients: gradients, Best: nan, Step: nan, Bias: nan, Autocorrelation: nan, Outer: Number(gradients / cost)}
+	if out.Outer < 1 {
+		return out, nil
+	}
 	// At the limit itself memory has no end.
 	unit, top, first := s.limit, coarse, 1
 	if math.IsInf(unit, 1) {

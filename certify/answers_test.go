@@ -349,3 +349,35 @@ func TestBestStepIsFoundBelowResonances(t *testing.T) {
 		}
 	}
 }
+
+// Less than an outer step has no average: two batches are all data, which a
+// gradient does not pay for.
+func TestABudgetBelowAStepHasNoError(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 2, gaussian: []*affineForce{newAffineForce([]float64{2}, []float64{1}), newAffineForce([]float64{1}, []float64{0})}}
+	row := answersOf(t, Options{Problem: p, Steps: []float64{0.1}, Budgets: []float64{1, 2}}, "leapfrog", "full")
+	for i, known := range []bool{false, true} {
+		b := row.Budgets[i]
+		for name, x := range map[string]Number{"step": b.Step, "best": b.Best, "bias": b.Bias, "autocorrelation": b.Autocorrelation, "at the row's step": b.MSE[0]} {
+			if math.IsNaN(float64(x)) == known {
+				t.Errorf("%g gradients: %s %v; known: want %v", b.Gradients, name, x, known)
+			}
+		}
+	}
+}
+
+// A step that does nothing in float64 is not unstable, and a friction that hides
+// the dynamics leaves the largest stable step open.
+func TestRoundOffIsNoInstability(t *testing.T) {
+	batches := []*affineForce{newAffineForce([]float64{1.5}, []float64{0}), newAffineForce([]float64{0.5}, []float64{0})}
+	for _, scheme := range []string{"full", "reshuffle", "replacement"} {
+		p := &Problem{Kind: Gaussian, Friction: 2, gaussian: batches}
+		row := answersOf(t, Options{Problem: p, Steps: []float64{1e-18, 1e-300}}, "leapfrog", scheme)
+		if row.Radii != nil || row.Observables[0].Verdict != Inconclusive || !math.IsNaN(float64(row.Observables[0].Errors[1])) {
+			t.Errorf("%s: radii %v, %+v: want nothing known", scheme, row.Radii, row.Observables[0])
+		}
+		p.Friction = 1e12
+		if row := answersOf(t, Options{Problem: p, Stability: true}, "leapfrog", scheme); row.StableStep != nil {
+			t.Errorf("%s: largest stable step %v: want none that is known", scheme, *row.StableStep)
+		}
+	}
+}

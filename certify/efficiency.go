@@ -34,7 +34,8 @@ type Average struct {
 
 // AtBudget is the mean squared error of averages over a chain that costs a
 // number of gradients: bias² + variance of the worst Average, in its units, for
-// a chain that starts in its stationary law.
+// a chain that starts in its stationary law. A number of gradients that does not
+// pay for an outer step has none (NaN).
 type AtBudget struct {
 	Gradients float64  `json:"gradients"` // of a batch; all data count K, a Hessian-vector product 2
 	MSE       []Number `json:"mse"`       // at the row's steps

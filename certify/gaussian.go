@@ -325,7 +325,8 @@ func (e *moments) stationary(p *period, truth []float64) (s *settled, radius flo
 	// the map of second moments, which keeps the cone of positive matrices,
 	// has a spectral radius below 1.
 	if !(left < 0.5) || !positive(s.unit, e.n) {
-		if radius := secondMomentRadius(p, e.n); radius >= 1 {
+		// Where steps are tiny, round-off hides how far below 1 the radius is.
+		if radius, slack := secondMomentRadius(p, e.n); radius > 1+slack {
 			return nil, radius
 		}
 		return s, 0
@@ -486,14 +487,14 @@ func (s *stein) solve(r []float64) []float64 {
 const denseRadius = 12
 
 // secondMomentRadius is the spectral radius of the linear part of a period's
-// second-moment map.
-func secondMomentRadius(p *period, n int) float64 {
+// second-moment map, and by how much round-off may have it above 1.
+func secondMomentRadius(p *period, n int) (radius, slack float64) {
 	law := make([]float64, n*n)
 	if n-1 > denseRadius {
 		for i := range n - 1 {
 			law[i*n+i] = 1 // the largest eigenvalue rules how a positive law grows
 		}
-		return p.growth(law)
+		return p.growth(law), 16 * epsilon * float64(n*n)
 	}
 	var index [][2]int
 	for i := range n - 1 {
@@ -510,8 +511,7 @@ func secondMomentRadius(p *period, n int) float64 {
 			change.Set(r, c, out[to[0]])
 		}
 	}
-	radius, _ := spectralRadius(change)
-	return radius
+	return spectralRadius(change)
 }
 
 // largest is the largest absolute element.

@@ -20,8 +20,11 @@ const (
 	// sampledParts is how many means of successive epochs the standard error
 	// is taken from; a part is far longer than the chain remembers.
 	sampledParts = 20
-	// forgotten is what the first epochs leave of where the chain began.
-	forgotten = 1e-6
+	// forgotten is what the first epochs leave of where the chain began, and
+	// partForgets the most that a part may leave of the one before: of longer
+	// memories the standard error knows nothing.
+	forgotten   = 1e-6
+	partForgets = 1e-2
 )
 
 // tooMany reports whether a scheme's orders are too many to average over, but
@@ -35,7 +38,8 @@ func tooMany(m minibatch.Method, batches int) bool {
 // integrated out, only the order is random. Errors are those of the mean over
 // the epochs' ends, each along the direction of its own largest part, and the
 // resolution is half of a 95 % confidence interval by Student's law over the
-// means of parts, beside round-off.
+// means of parts, beside round-off. Nothing is known where the chain remembers too
+// long.
 func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *rand.Rand, everyStep bool) (point, error) {
 	e := p.parts
 	truth := extended(p.engine.parts.law, e.n)
@@ -47,6 +51,9 @@ func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *
 	radius, slack := spectralRadius(e.meanMap(walk).change())
 	if radius > 1+slack {
 		return point{radius: radius}, nil
+	}
+	if !(math.Pow(radius, sampledEpochs/sampledParts) <= partForgets) {
+		return lostPoint(len(gaussianObservables)), nil
 	}
 	law := walk.hold(truth)
 	// epochs returns the mean of the moments over a number of epochs, less those
@@ -74,7 +81,7 @@ func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *
 		floats.Sub(sum, truth)
 		return sum
 	}
-	epochs(int(math.Ceil(math.Log(forgotten) / math.Log(min(radius, 1-1e-3)))))
+	epochs(int(math.Ceil(math.Log(forgotten) / math.Log(radius))))
 	var parts [][]float64
 	for range sampledParts {
 		parts = append(parts, epochs(sampledEpochs/sampledParts))
@@ -85,12 +92,17 @@ func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *
 	if !finite(law) {
 		return lostPoint(len(gaussianObservables)), nil
 	}
-	return p.engine.frame.observeParts(truth, parts), nil
+	off := 0.0
+	for _, m := range e.kernels {
+		off = max(off, m.off)
+	}
+	return p.engine.frame.observeParts(truth, parts, 2*off*float64(walk.length())/(1-radius)), nil
 }
 
 // observeParts turns independent estimates of a law's moments, less those of
-// the target, into errors of the observables.
-func (f *frame) observeParts(truth []float64, parts [][]float64) point {
+// the target, into errors of the observables, where each estimate has a given
+// round-off.
+func (f *frame) observeParts(truth []float64, parts [][]float64, off float64) point {
 	n, k := rank(truth), float64(len(parts))
 	mean, unit := make([]float64, len(truth)), make([]float64, len(truth))
 	for _, p := range parts {
@@ -100,7 +112,7 @@ func (f *frame) observeParts(truth []float64, parts [][]float64) point {
 		unit[i*n+i] = 1
 	}
 	of := func(moments []float64) []observation {
-		return f.observe(truth, &settled{delta: moments, unit: unit}).observed
+		return f.observe(truth, &settled{delta: moments, unit: unit, mean: off, perKernel: off}).observed
 	}
 	at := point{observed: of(mean)}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: k - 1}.Quantile(0.975)
@@ -113,9 +125,10 @@ func (f *frame) observeParts(truth []float64, parts [][]float64) point {
 			// of the mean, which is that of all parts.
 			values = append(values, floats.Dot(along, of(p)[o].signed))
 		}
-		x.relativeResolution = t * stat.StdErr(stat.StdDev(values, nil), k)
+		half := t * stat.StdErr(stat.StdDev(values, nil), k)
+		x.relativeResolution += half
 		if x.relative > 0 {
-			x.resolution = x.relativeResolution * x.error / x.relative
+			x.resolution += half * x.error / x.relative
 		}
 	}
 	return at

@@ -74,3 +74,33 @@ func TestAHundredBatchesAreSampled(t *testing.T) {
 		}
 	}
 }
+
+// Where an epoch is short beside the chain's memory, the parts that the standard
+// error is taken from are not independent: 200 epochs of 15 steps of 10⁻⁵ are a few
+// per cent of it. Nothing is said then.
+func TestSampledOrdersOfALongMemoryAreNotKnown(t *testing.T) {
+	row := certifyOne(t, Options{Problem: manyBatches(15), Steps: []float64{1e-5}}, "baoab", "reshuffle")
+	for _, o := range row.Observables {
+		if !math.IsNaN(float64(o.Relative[0])) || !math.IsInf(float64(o.Resolution[0]), 1) || o.Verdict != Inconclusive {
+			t.Errorf("%s: error %v ± %v, %s: want none that is known", o.Name, o.Relative[0], o.Resolution[0], o.Verdict)
+		}
+	}
+}
+
+// Batches that are equal leave round-off, which is no error of 0 resolution: the
+// interval holds the error of the full batch.
+func TestSampledOrdersOfEqualBatchesHaveRoundOff(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 2}
+	for range 15 {
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{1.5}, []float64{1}))
+	}
+	o := Options{Problem: p, Steps: []float64{0.1, 0.01}, ErrorsOnly: true}
+	full, row := certifyOne(t, o, "baoab", "full"), certifyOne(t, o, "baoab", "reshuffle")
+	for i, x := range row.Observables {
+		for at, e := range x.Relative {
+			if r := x.RelativeResolution[at]; !(r > 0 && r < 1e-10) || !(math.Abs(float64(e-full.Observables[i].Relative[at])) <= float64(r+full.Observables[i].RelativeResolution[at])) {
+				t.Errorf("%s at h = %v: error %v ± %v, with the full batch %v", x.Name, o.Steps[at], e, r, full.Observables[i].Relative[at])
+			}
+		}
+	}
+}

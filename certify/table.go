@@ -48,7 +48,7 @@ func (r Row) finest(o Observable) string {
 }
 
 func (r Row) formatVerdict(o Observable) string {
-	if r.Sampled > 0 && o.Verdict == Inconclusive {
+	if r.Sampled > 0 && o.Verdict == Inconclusive && !math.IsInf(float64(slices.Min(o.RelativeResolution)), 1) {
 		return fmt.Sprintf("inconclusive (%d sampled orders, +- %.0e)", r.Sampled, float64(slices.Min(o.RelativeResolution)))
 	}
 	if o.Verdict != Unstable {
