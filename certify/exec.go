@@ -79,8 +79,8 @@ func (g *greeting) check() error {
 		return bad("state %d: want 1 to %d vectors (position, momentum, auxiliary variables)", g.State, mostVectors)
 	case g.Normals < 0 || g.Normals > mostVectors:
 		return bad("normals %d: want 0 to %d vectors a step", g.Normals, mostVectors)
-	case g.Batches < 1:
-		return bad("batches %d: want at least 1 a step", g.Batches)
+	case g.Batches < 1 || g.Batches > maxLists:
+		return bad("batches %d: want 1 to %d a step", g.Batches, maxLists)
 	}
 	for name, v := range map[string]*float64{"position": g.Claims.Position, "joint": g.Claims.Joint} {
 		if v != nil && !(*v > 0 && *v < 100) {

@@ -96,11 +96,14 @@ func decodeStrict(data []byte, v any) error {
 	return nil
 }
 
-// checkNames refuses a JSON value in which an object has a name twice: package
-// json would take the last without a word. Names that differ in case are one
-// name to it.
+// checkNames refuses a JSON value in which an object has a name twice, of which
+// package json would take the last without a word, or a null, which it would take
+// for 0. Names that differ in case are one name to it.
 func checkNames(d *json.Decoder) error {
 	token, err := d.Token()
+	if err == nil && token == nil {
+		return usage.Errorf("null stands for no number: want a value, or the name left out")
+	}
 	open, ok := token.(json.Delim)
 	if err != nil || !ok {
 		return err

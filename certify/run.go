@@ -159,6 +159,9 @@ func (o *Options) complete() (engine, error) {
 			return nil, err
 		}
 	}
+	if steps := max(o.Inner, by.period(k)); steps > maxWordSteps {
+		return nil, usage.Errorf("a period of %d steps: want at most %d", steps, maxWordSteps)
+	}
 	if by.name() != "" && (o.OneStep || o.Problem.Kind == Scalar && by.variables(k) > 0) {
 		return nil, usage.Errorf("estimator %q, with variables of its own or for one step: want the stationary law of a problem of kind gaussian", by.name())
 	}

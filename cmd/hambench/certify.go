@@ -92,6 +92,7 @@ type certifyFlags struct {
 // run carries out hambench certify.
 func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
+	f.estimators = cmp.Or(f.estimators, estimators.Plain.Name)
 	problems, options, err := f.options()
 	if err != nil {
 		return err
@@ -100,6 +101,9 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	if f.exec != "" {
 		if f.estimators != estimators.Plain.Name {
 			return usage.Errorf("certify: --estimator %s with --exec: want plain, since the sampler makes its own use of the forces", f.estimators)
+		}
+		if f.inner > 1 && len(options.Integrators) == 0 {
+			return usage.Errorf("certify: --nl %d with --exec: the sampler says how many batches its step takes; want --nl with --integrator", f.inner)
 		}
 		if rows, err = f.certifyElsewhere(ctx, stderr, problems, options); err != nil {
 			return err

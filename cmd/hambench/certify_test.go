@@ -47,6 +47,15 @@ func TestStrictFailsUnlessAllIsDecided(t *testing.T) {
 	}
 }
 
+// No estimator is plain, not nothing: a strict run of no rows would be a success.
+func TestCertifyWithoutAnEstimatorIsPlain(t *testing.T) {
+	args := []string{"certify", "--problem", "gaussian", "--integrator", "leapfrog", "--scheme", "full", "--json", "--estimator"}
+	_, want, _ := call(t, append(args, "plain")...)
+	if code, got, stderr := call(t, append(args, "")...); code != exitOK || got != want || len(want) < 1000 {
+		t.Errorf("exit code %d, %.80q, %s: want the rows of plain", code, got, stderr)
+	}
+}
+
 func TestProgressSaysWhatIsLeft(t *testing.T) {
 	if got, want := progressLine("certify", 0.25, 10*time.Second), "certify: 25 %, 10s elapsed, about 30s left"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -53,6 +53,7 @@ func TestBrokenChildrenAreNamedInOneLine(t *testing.T) {
 		{"no state", hello(`{"name":"x","state":0}`), "state 0: want 1"},
 		{"normals below 0", hello(`{"name":"x","normals":-1}`), "normals -1: want"},
 		{"no batches", hello(`{"name":"x","batches":0}`), "batches 0: want"},
+		{"too many batches", hello(`{"name":"x","batches":1000000000}`), "batches 1000000000: want 1 to 4096"},
 		{"a claim below 0", hello(`{"name":"x","claims":{"joint":-2}}`), "claim -2"},
 		{"a word for a number", hello(`{"name":"x","state":"two"}`), "cannot unmarshal string"},
 		{"no states", then(`echo '{}'; read x`), "0 states: want"},

@@ -80,6 +80,10 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"advice on a small one", []string{"advise", "--dataset", "logistic", "--model", "bnn:2", "--budget", "100"}, "networks have none"},
 		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
 		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
+		{"a budget that pays for no step", []string{"advise", "--problem", "toy", "--budget", "0.5"}, "no chain of a budget of 0.5 gradients"},
+		{"inner steps without end", []string{"certify", "--problem", "gaussian", "--integrator", "lietrotter", "--nl", "1000000000"}, "a period of 1000000000 steps: want at most"},
+		{"inner steps of a sampler that says its own", []string{"certify", "--exec", "true", "--nl", "4"}, "--nl 4 with --exec"},
+		{"more chains than there is memory for", []string{"sample", "--model", "toy", "--chains", "1000000000000"}, "--chains 1000000000000: want 1 to 10000"},
 		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
 	} {
 		code, stdout, stderr := call(t, c.args...)

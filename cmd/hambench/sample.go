@@ -138,6 +138,9 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	return nil
 }
 
+// mostChains bounds the chains that run side by side.
+const mostChains = 10_000
+
 // stableShare is the default step in units of the largest stable one: at a
 // quarter a second-order scheme's error is a few percent.
 const stableShare = 0.25
@@ -197,8 +200,8 @@ func (f *sampleFlags) check() error {
 		return usage.Errorf("--nl %d: want at least 1", f.Params.Inner)
 	case f.batch > 0 && f.Batches > 0:
 		return usage.Errorf("--batch and --K: want one of them")
-	case f.chains < 0:
-		return usage.Errorf("--chains %d: want 1 or more, or 0 for one", f.chains)
+	case f.chains < 0 || f.chains > mostChains:
+		return usage.Errorf("--chains %d: want 1 to %d, or 0 for one", f.chains, mostChains)
 	}
 	format, err := draws.Lookup(f.format)
 	switch {
