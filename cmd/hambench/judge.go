@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,10 +109,15 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 	if err != nil {
 		return nil, usage.Errorf("draws %s: no header: %w", file, err)
 	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
 	at := make([]int, outputs)
 	for o := range at {
-		if at[o] = slices.Index(header, fmt.Sprintf("f%d", o)); at[o] < 0 {
+		name := fmt.Sprintf("f%d", o)
+		if at[o] = slices.Index(header, name); at[o] < 0 {
 			return nil, usage.Errorf("draws %s: no column f%d: want f0 to f%d, a predictive value each", file, o, outputs-1)
+		}
+		if slices.Contains(header[at[o]+1:], name) {
+			return nil, usage.Errorf("draws %s: two columns f%d: want one", file, o)
 		}
 	}
 	if slices.Contains(header, fmt.Sprintf("f%d", outputs)) {
@@ -121,6 +127,9 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 	chain, known := slices.Index(header, "chain"), make(map[string]int)
 	for {
 		row, err := r.Read()
+		if err == io.EOF && len(draws) == 0 {
+			return nil, usage.Errorf("draws %s: a header and no draws: want a row a draw", file)
+		}
 		if err == io.EOF {
 			return draws, nil
 		}
@@ -129,9 +138,9 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 		}
 		d := make([]float64, outputs)
 		for o, i := range at {
-			if d[o], err = strconv.ParseFloat(row[i], 64); err != nil || math.IsNaN(d[o]) || math.IsInf(d[o], 0) {
+			if d[o], err = strconv.ParseFloat(row[i], 64); err != nil || !(math.Abs(d[o]) <= math.MaxFloat32) { // as references hold them
 				line, _ := r.FieldPos(i)
-				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite number", file, line, o, row[i])
+				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite number in the range of float32", file, line, o, row[i])
 			}
 		}
 		name := ""

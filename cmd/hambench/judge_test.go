@@ -93,6 +93,33 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 	}
 }
 
+func TestJudgeReadsOnlyDraws(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "draws.csv")
+	judge := func(text string) (int, string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := call(t, "judge", "--model", "toy", file)
+		return code, stderr
+	}
+	if code, stderr := judge("\ufefff0,f\r\n0.1,\r\n0.2,\r\n0.3,\r\n0.4,\r\n"); code == exitUsage {
+		t.Errorf("a byte order mark and carriage returns: exit code %d, %s", code, stderr)
+	}
+	for want, text := range map[string]string{
+		"no header: EOF":             "",
+		"a header and no draws":      "f0\n",
+		"two columns f0":             "f0,f0\n1,2\n3,4\n5,6\n7,8\n",
+		"line 3, column f0: \"NaN\"": "f0\n1\nNaN\n",
+		"in the range of float32":    "f0\n1\n2\n3\n1e300\n",
+		"wrong number of fields":     "f0,g\n1\n",
+	} {
+		if code, stderr := judge(text); code != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: exit code %d, %s: want 2 and one line with %q", text, code, stderr, want)
+		}
+	}
+}
+
 // On data of the world: a linear model, whose posterior is known.
 func TestJudgeOnBoston(t *testing.T) {
 	if os.Getenv("HAMBENCH_DATA") == "" {
