@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/noise"
 	"hambench/usage"
@@ -59,7 +60,8 @@ func (c *Coupled) Counts() Counts {
 
 // Run starts both chains at theta and calls observe with both states after each
 // sample's time. The plan is in outer steps of the coarse chain.
-func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func(sample int, coarse, fine *integrators.State) error) error {
+func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func(sample int, coarse, fine *integrators.State) error) (err error) {
+	defer child.Catch(&err)
 	coarse, fine := c.Coarse.Start(c.key, theta), c.Fine.Start(c.key, theta)
 	advance := func(steps int) error {
 		for range steps {

@@ -11,6 +11,7 @@ import (
 	"hambench/certify"
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/usage"
 )
@@ -121,5 +122,23 @@ func TestChainsThatCannotBeCoupledAreNamed(t *testing.T) {
 		if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), `integrator "`+name+`"`) {
 			t.Errorf("%s: error %v: want a usage error that names it", name, err)
 		}
+	}
+}
+
+// What a model in another process fails with while draws are observed is the
+// run's error.
+func TestCoupledChainsReturnAFailureOfTheModel(t *testing.T) {
+	spec := chain.Spec{Integrator: "ubu", Batches: 1}
+	spec.Params.Step, spec.Params.Friction = 0.1, 1
+	c, err := chain.Registry{}.Couple(toy(t), toy(t), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("no predictions")
+	err = c.Run(t.Context(), []float64{0}, chain.Plan{Thin: 1, Samples: 1}, func(int, *integrators.State, *integrators.State) error {
+		panic(&child.Failure{Err: failed})
+	})
+	if !errors.Is(err, failed) {
+		t.Errorf("error %v: want %v", err, failed)
 	}
 }
