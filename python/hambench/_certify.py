@@ -179,8 +179,8 @@ def certify(
     for flag, value in (("--problem", problem), ("--scheme", ",".join(scheme)), ("--integrator", ",".join(integrator))):
         if value:
             arguments += [flag, value]
-    if steps:
-        arguments += ["--steps", ",".join(map(repr, steps))]
+    if len(steps):
+        arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]
     if isinstance(sampler, str):
         done = call([*arguments, "--exec", sampler])
     else:

@@ -45,7 +45,7 @@ def wrap(step, **settings):
 @pytest.mark.parametrize("batched", [False, True])
 def test_errors_are_the_programs_own(step, batched):
     mine = wrap(step, name="mine", batched=batched)
-    rows = hambench.certify(mine, problem="gaussian", integrator=[step.__name__], steps=[0.1, 0.05]).assert_claims()
+    rows = hambench.certify(mine, problem="gaussian", integrator=[step.__name__], steps=np.array([0.1, 0.05])).assert_claims()
     for scheme in ("full", "reshuffle", "replacement", "cyclic", "symmetric"):
         a, b = rows.find(integrator="mine", scheme=scheme)[0], rows.find(integrator=step.__name__, scheme=scheme)[0]
         for x, y in zip(a.observables, b.observables, strict=True):
