@@ -162,3 +162,15 @@ func TestExactJobsThatStandTwice(t *testing.T) {
 		t.Errorf("%d jobs, want %d; error %v", len(s.Exact), want, err)
 	}
 }
+
+// Figures tell problems apart by their names.
+func TestProblemsOfOneNameAreRefused(t *testing.T) {
+	const job = "[[exact]]\nproblem = \"gaussian\"\nintegrator = \"leapfrog\"\nscheme = \"full\"\n"
+	_, err := load(t, job+"inverse-mass = [1, 2]\n"+job+"inverse-mass = [2, 1]\n")
+	if err == nil || !strings.Contains(err.Error(), "mine.toml:6: exact.1: gaussian, M ≠ I: another problem, or other masses, above have this name") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := load(t, job+job+"step = 0.1\n"); err != nil {
+		t.Error(err)
+	}
+}

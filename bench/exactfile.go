@@ -22,7 +22,7 @@ func (f *File) readExact(s section) error {
 	if err != nil {
 		return err
 	}
-	seen := make(map[string]bool)
+	seen, problems := make(map[string]bool), make(map[string]string)
 	for _, s := range blocks {
 		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{""}}
 		if err := s.read(b.readers(f)); err != nil {
@@ -37,6 +37,13 @@ func (f *File) readExact(s section) error {
 			if err = cmp.Or(err, o.Check()); err != nil {
 				return s.errorf("%s: %w", j.Exact.Name, err)
 			}
+		}
+		for _, j := range jobs {
+			of := digest([]any{j.Exact.Problem, j.Exact.InvMass})
+			if other, ok := problems[j.Exact.Name]; ok && other != of {
+				return s.errorf("%s: another problem, or other masses, above have this name: want names that differ, by which figures tell them apart", j.Exact.Name)
+			}
+			problems[j.Exact.Name] = of
 		}
 		for _, j := range jobs { // blocks may overlap, as those of a grid may
 			if id := digest(j); !seen[id] {

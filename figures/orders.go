@@ -242,17 +242,20 @@ func drawOrders(d *drawing) error {
 	if s := d.plan.Figure; s != nil && len(s.Lines) == 1 {
 		shown = exchanged(have, s.Lines[0])
 	}
-	lines := q.lines(shown)
-	if len(lines) == 0 {
+	if len(have) == 0 {
 		return fmt.Errorf("figures: no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
 	}
 	if len(missing) > 0 {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.", len(missing), len(d.plan.Exact)))
 	}
-	f := q.figure(lines)
-	f.ID, f.Title = d.plan.ID, d.plan.Title
-	f.Data = q.records(have)
-	d.out.Figures = append(d.out.Figures, f)
+	if lines := q.lines(shown); len(lines) > 0 {
+		f := q.figure(lines)
+		f.ID, f.Title = d.plan.ID, d.plan.Title
+		f.Data = q.records(have)
+		d.out.Figures = append(d.out.Figures, f)
+	} else {
+		d.note("No figure: it shows stationary laws, and there are none")
+	}
 	d.writeOrders(have)
 	if claims := paper.Later(d.plan.ID); len(claims) > 0 {
 		return d.writeClaims(paper.Decide(claims, paper.Gather([]bench.Plan{d.plan}, d.Results)), "-claims")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/certify"
 )
 
 // tenth is a distance of 0.1 for all chains.
@@ -116,5 +117,18 @@ func TestTwinOfPanelsOfOneSetting(t *testing.T) {
 	p.Figure = &bench.FigureSpec{Panels: []string{"batch"}}
 	if _, err := (Drawer{Results: m, Dir: t.TempDir()}).Draw(p); err != nil {
 		t.Error(err)
+	}
+}
+
+// The law after one step has orders, and no figure of stationary laws.
+func TestOneStepHasOrdersAlone(t *testing.T) {
+	p := planOf(t, bench.Study{ID: "own", Exact: []bench.ExactJob{{Exact: bench.Exact{Integrator: "leapfrog"}}}})
+	m := memory{rows: map[string][]certify.Row{p.Exact[0].Key: {{
+		Integrator: "leapfrog", Scheme: "full", Steps: []float64{0.1},
+		Observables: []certify.Observable{{Name: "step.cov", Errors: []certify.Number{1}, Resolution: []certify.Number{0}, RelativeResolution: []certify.Number{0}}},
+	}}}}
+	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+	if err != nil || len(out.Figures) != 0 || len(out.Files) != 2 || !strings.Contains(strings.Join(out.Notes, " "), "No figure") {
+		t.Errorf("output %+v, error %v: want the table of orders and a note", out, err)
 	}
 }
