@@ -50,7 +50,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown format", sample("--format", "xml"), `"xml" for "--format" flag: want one of csv, jsonl, stan, json, zarr`},
 		{"a folder without a name", sample("--format", "zarr"), `--format zarr needs --to`},
 		{"a name for text", sample("--to", "x"), `--to x: csv goes to standard output`},
-		{"a negative number of chains", sample("--chains", "-1"), `--chains -1: want 1 or more`},
+		{"a negative number of chains", sample("--chains", "-1"), `--chains -1: want 1 to 10000`},
 		{"predictions apart from both", sample("--format", "json", "--predictions"), `holds them beside the parameters`},
 		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
 		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
