@@ -23,6 +23,7 @@ const (
 	chainFlags     = "data workers"
 	modeFlags      = "shard oracles expect dry-run check figures-only within exec-timeout" // what is done with studies
 	selectionFlags = storeFlags + " only"
+	referenceFlags = "profile precision out " + chainFlags // of one reference
 )
 
 // What a task does about references.

@@ -64,6 +64,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"merging what is no store, the flag last", []string{"store", "merge", dir, "--out", out}, "holds no store"},
 		{"an oracle of a split that is not there", []string{"oracle", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
 		{"a flag that an oracle has no use for", []string{"oracle", "--dataset", "teacher-reg", "--shard", "0/2", "--out", out}, "shard"},
+		{"splits where one is judged", []string{"judge", "--dataset", "linear", "--splits", "3", "draws.csv"}, "--splits"},
 		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `study "orders" has no cells`},
 		{"exporting an unknown study", []string{"export", "--only", "order", "--out", out}, `unknown study "order"`},
 		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `"half" for "--precision" flag: want one of float32, float64`},

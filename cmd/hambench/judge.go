@@ -35,7 +35,7 @@ independent ones as their effective sample size would be, once in a hundred time
 		RunE:    f.run,
 	}
 	fs := c.Flags()
-	f.register(c, storeFlags+" "+chainFlags)
+	f.register(c, referenceFlags)
 	f.registerPosterior(fs)
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	return c

@@ -44,7 +44,7 @@ shown and not run again.`,
 			return printReference(c.OutOrStdout(), ref, machine)
 		},
 	}
-	f.register(c, storeFlags+" "+chainFlags)
+	f.register(c, referenceFlags)
 	on.registerPosterior(c.Flags())
 	return c
 }
