@@ -452,6 +452,9 @@ func TestWhatIsNotAffineIsRefused(t *testing.T) {
 	if _, err := NewGaussian("bent", 1, 1, bent{}); err == nil {
 		t.Error("a force that is not affine was taken")
 	}
+	if _, err := NewGaussian("nowhere", 1, 0, bent{}); err == nil {
+		t.Error("a problem without positions was taken")
+	}
 }
 
 func TestEveryStepWithOnePositionIsThePeriod(t *testing.T) {

@@ -71,6 +71,9 @@ func NewGaussian(name string, friction float64, dim int, batches ...integrators.
 	if err := checkProblem(friction, len(batches)); err != nil {
 		return nil, err
 	}
+	if dim < 1 {
+		return nil, usage.Errorf("%d positions: want at least 1", dim)
+	}
 	p := &Problem{Name: name, Kind: Gaussian, Friction: friction}
 	for i, f := range batches {
 		a, err := probeForce(f, dim)
