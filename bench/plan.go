@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hambench/integrators"
 	"hambench/oracle"
@@ -29,6 +30,8 @@ type Plan struct {
 	// Unavailable are the data sets that could not be had, for which built-in
 	// ones stand in.
 	Unavailable []string `json:"unavailable,omitempty"`
+
+	made time.Time // when it was stored
 }
 
 // Data is what figures and tables say of a data set.
@@ -219,6 +222,7 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 		if err := json.Unmarshal(r.Body, &p); err != nil {
 			return nil, fmt.Errorf("store %s: manifest %.12s: %w", s.Dir(), key, err)
 		}
+		p.made = r.Made.Time
 		if profile == "" || p.Profile == profile {
 			plans = append(plans, p)
 		}
@@ -227,13 +231,21 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 	return plans, nil
 }
 
-// Widest returns, of several plans of one study, the one with the most jobs: a
-// run on some data sets does not hide one on all. The order is that of plans.
+// Widest returns, of several plans of one study, the one with the most jobs among
+// the latest and those that have all of its jobs: a run on some data sets does not
+// hide one on all, but a study that was changed does. The order is that of plans.
 func Widest(plans []Plan) []Plan {
+	latest := make(map[string]Plan)
+	for _, p := range plans {
+		if o, ok := latest[p.ID]; !ok || p.made.After(o.made) {
+			latest[p.ID] = p
+		}
+	}
 	var out []Plan
 	for _, p := range plans {
 		i := slices.IndexFunc(out, func(o Plan) bool { return o.ID == p.ID })
 		switch {
+		case !p.has(latest[p.ID]):
 		case i < 0:
 			out = append(out, p)
 		case len(p.Jobs()) > len(out[i].Jobs()):
@@ -241,6 +253,19 @@ func Widest(plans []Plan) []Plan {
 		}
 	}
 	return out
+}
+
+// has reports whether the plan has all cells and exact jobs of another.
+func (p Plan) has(o Plan) bool {
+	keys := make(map[string]bool)
+	for _, j := range p.Jobs() {
+		keys[j.Key] = true
+	}
+	for _, j := range p.Exact {
+		keys[j.Key] = true
+	}
+	return !slices.ContainsFunc(o.Jobs(), func(j Job) bool { return !keys[j.Key] }) &&
+		!slices.ContainsFunc(o.Exact, func(j ExactJob) bool { return !keys[j.Key] })
 }
 
 // On returns the plan with the cells on the named data sets alone.

@@ -33,7 +33,8 @@ func resolved(t *testing.T, label string, on []string, ids ...string) []Plan {
 	return plans
 }
 
-// savedIn saves plans in a new store and returns it opened again.
+// savedIn saves plans in a new store, one list a second, and returns it opened
+// again.
 func savedIn(t *testing.T, plans ...[]Plan) *store.Store {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,8 +42,8 @@ func savedIn(t *testing.T, plans ...[]Plan) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range plans {
-		if err := Save(s, store.Made{Time: time.Unix(1, 0).UTC()}, p); err != nil {
+	for i, p := range plans {
+		if err := Save(s, store.Made{Time: time.Unix(1+int64(i), 0).UTC()}, p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,6 +77,12 @@ func TestPlansComeBackFromAStoreAsTheyWereSaved(t *testing.T) {
 		t.Fatal("the plans lack what this test is about")
 	}
 	back := plansIn(t, savedIn(t, plans), "quick")
+	for i := range back {
+		if back[i].made.IsZero() {
+			t.Errorf("%s: it is not known when it was stored", back[i].ID)
+		}
+		back[i].made = time.Time{}
+	}
 	if !reflect.DeepEqual(back, plans) {
 		for i := range plans {
 			if !reflect.DeepEqual(back[i], plans[i]) {
@@ -121,6 +128,16 @@ func TestARunOnSomeDataDoesNotHideOneOnAll(t *testing.T) {
 		if len(got) != 2 || got[0].ID != "methods" || len(got[0].Jobs()) != len(all[0].Jobs()) || got[1].ID != "synthetic" {
 			t.Errorf("got %d plans, the first of %d cells; want 2, %d", len(got), len(got[0].Jobs()), len(all[0].Jobs()))
 		}
+	}
+}
+
+// A study whose file was changed hides what it was, however large.
+func TestAChangedStudyHidesWhatItWas(t *testing.T) {
+	was := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods")
+	is := resolved(t, "quick", []string{"linear"}, "methods")
+	is[0].Cells[0].Key = "of another step"
+	if got := Widest(plansIn(t, savedIn(t, was, is), "quick")); len(got) != 1 || len(got[0].Jobs()) != len(is[0].Jobs()) {
+		t.Errorf("%d plans, the first of %d cells: want one of %d", len(got), len(got[0].Jobs()), len(is[0].Jobs()))
 	}
 }
 
