@@ -215,7 +215,7 @@ func choices(ctx context.Context, o Options) ([]Choice, error) {
 func (p *Problem) linearised() *Problem {
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
 	mean := scalarMean(p.scalar)
-	target, err := newDensity(mean.Value)
+	target, err := mean.density()
 	if err != nil {
 		return p
 	}

@@ -92,7 +92,7 @@ func (p *Problem) scalarForm(invMass []float64) (ClosedForm, error) {
 	if invMass != nil {
 		return ClosedForm{}, usage.Errorf("closed form of problem %q: inverse mass for a scalar problem: want a Gaussian one", p.Name)
 	}
-	target, err := newDensity(scalarMean(p.scalar).Value)
+	target, err := scalarMean(p.scalar).density()
 	if err != nil {
 		return ClosedForm{}, err
 	}

@@ -109,3 +109,40 @@ func TestSolveLinearSolvesAndGivesUp(t *testing.T) {
 		t.Error("a singular system was solved")
 	}
 }
+
+// Wells behind a barrier that no tail crosses are found: means are those of a sum
+// over a wide grid. Where there are so many that the grid is too coarse for them, the
+// target is refused, not cut down to the nearest well.
+func TestDensitiesBehindBarriers(t *testing.T) {
+	for _, c := range []struct {
+		m       scalarMean
+		refused bool
+	}{
+		{scalarMean{Oscillator{1, 50, 400, 1, -50}}, false},
+		{scalarMean{Oscillator{2, 9, 400, 0.7, 0}, Oscillator{0.5, 9, 0, 0, 0}}, false},
+		{scalarMean{Oscillator{1, 10, 200, 1, 0}}, true},
+		{scalarMean{Oscillator{1, 100, 1e4, 1, 0}}, true},
+	} {
+		m := c.m
+		d, err := m.density()
+		if c.refused || err != nil {
+			if !c.refused || err == nil {
+				t.Errorf("%v: error %v; want one: %v", m, err, c.refused)
+			}
+			continue
+		}
+		const points, width = 600_000, 300.0 // steps of 10⁻³ are a tenth of the narrowest well
+		least, mass, sum := math.Inf(1), 0.0, 0.0
+		at := func(i int) float64 { return width * (2*float64(i)/points - 1) }
+		for i := range points {
+			least = min(least, m.Value(at(i)))
+		}
+		for i := range points {
+			w := math.Exp(least - m.Value(at(i)))
+			mass, sum = mass+w, sum+w*at(i)
+		}
+		if got, want := d.expect(func(x float64) float64 { return x }), sum/mass; !(math.Abs(got-want) < 1e-6) {
+			t.Errorf("%v: mean %v, want %v", m, got, want)
+		}
+	}
+}

@@ -107,7 +107,7 @@ type spectralEngine struct {
 	full   integrators.Force
 	by     estimation
 	mode   []float64
-	value  func(theta float64) float64 // U
+	whole  scalarMean
 	target *density
 	tail   *gaussianEngine // the problem far out, or nil
 	ladder []degrees
@@ -122,11 +122,11 @@ type spectralEngine struct {
 
 func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	mean := scalarMean(p.scalar)
-	target, err := newDensity(mean.Value)
+	target, err := mean.density()
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), value: mean.Value, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
+	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), whole: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
 	e.narrow = newSpace(target, e.others)
 	var far []*affineForce
 	for _, u := range p.scalar {
@@ -571,7 +571,8 @@ func (e *spectralEngine) wider(far point) (*space, error) {
 		return nil, nil
 	}
 	wide := 1 + max(0, excess[0])
-	theta, err := newDensity(func(x float64) float64 { return e.value(x) / wide })
+	lo, hi := e.whole.reach()
+	theta, err := densityFrom(func(x float64) float64 { return e.whole.Value(x) / wide }, lo, hi)
 	return newSpace(theta, []normal{{0, math.Sqrt(1 + max(0, excess[3]))}}), err
 }
 
