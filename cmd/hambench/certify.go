@@ -283,6 +283,11 @@ func (f *certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
 	}
 	o.Inner = f.inner
 	o.EveryStep = f.observe == "every-step"
+	alone := o // what is wrong whatever the integrators are, before these are named one by one
+	alone.Problem, alone.Integrators = problems[0], nil
+	if err := alone.Check(); err != nil {
+		return nil, o, fmt.Errorf("certify: %w", err)
+	}
 	return problems, o, nil
 }
 

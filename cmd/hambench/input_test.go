@@ -82,6 +82,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
 		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
 		{"a budget that pays for no step", []string{"advise", "--problem", "toy", "--budget", "0.5"}, "no chain of a budget of 0.5 gradients"},
+		{"a step given twice to all integrators", []string{"certify", "--steps", "0.1,0.1"}, "step 0.1 is given twice"},
 		{"inner steps without end", []string{"certify", "--problem", "gaussian", "--integrator", "lietrotter", "--nl", "1000000000"}, "a period of 1000000000 steps: want at most"},
 		{"inner steps of a sampler that says its own", []string{"certify", "--exec", "true", "--nl", "4"}, "--nl 4 with --exec"},
 		{"more chains than there is memory for", []string{"sample", "--model", "toy", "--chains", "1000000000000"}, "--chains 1000000000000: want 1 to 10000"},
