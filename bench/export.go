@@ -42,6 +42,9 @@ type Row struct {
 	Parameters string   `json:"parameters"` // the integrator's own, where they are not its defaults: name=value name=value
 	Estimator  string   `json:"estimator"`
 	Samples    int      `json:"samples"`
+	Thin       int      `json:"thin"`    // outer steps per sample
+	BurnIn     int      `json:"burn_in"` // outer steps
+	Observe    string   `json:"observe"` // of coupled, density and path no distance is known: ks is 0
 	// Scores are those of Result; columns of CSV are empty where there is none.
 	Scores map[string]float64 `json:"scores,omitempty"`
 }
@@ -49,7 +52,7 @@ type Row struct {
 var columns = []string{
 	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h",
 	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed", "precision", "arch", "isa",
-	"model", "parameters", "estimator", "samples",
+	"model", "parameters", "estimator", "samples", "thin", "burn_in", "observe",
 }
 
 // scores are the columns after these.
@@ -76,6 +79,7 @@ func rowOf(study string, r Result) Row {
 		KS: r.KS, KSSelf: r.KSSelf, Diverged: r.Diverged, Steps: r.Steps, Gradients: r.Gradients, Seconds: r.Seconds, Key: r.Key,
 		Precision: c.Precision, Arch: r.Made.Arch, ISA: r.Made.ISA,
 		Model: c.Model, Estimator: cmp.Or(c.Estimator, estimators.Plain.Name), Samples: c.Samples, Scores: r.Scores,
+		Thin: c.Thin, BurnIn: c.BurnIn, Observe: string(c.Observe),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Values)) {
 		row.Parameters = strings.TrimSpace(row.Parameters + " " + name + "=" + decimal(c.Values[name]))
@@ -124,6 +128,7 @@ func (r Row) fields() []string {
 		strconv.FormatInt(r.Gradients, 10), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key,
 		strconv.FormatUint(r.Seed, 10), r.Precision, r.Arch, r.ISA,
 		r.Model, r.Parameters, r.Estimator, strconv.Itoa(r.Samples),
+		strconv.Itoa(r.Thin), strconv.Itoa(r.BurnIn), r.Observe,
 	}
 	for _, name := range scores {
 		text := ""

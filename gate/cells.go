@@ -28,7 +28,7 @@ var required = []string{"experiment", "dataset", "split", "ks", "diverged", "gra
 // splits are the repetitions. Those that one of two runs lacks do not count.
 var identity = []string{
 	"experiment", "dataset", "model", "hidden", "precision", "integrator", "parameters", "nl", "friction", "estimator",
-	"scheme", "K", "batch", "h", "samples",
+	"scheme", "K", "batch", "h", "samples", "thin", "burn_in", "observe",
 }
 
 // environmentColumns say where and by what a cell was computed.

@@ -44,6 +44,13 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 		line := "precision,boston,0,%s,leapfrog,1,5,reshuffle,57,8,0.005,%g,0.08,false,1000,1000,0.5,%s\n"
 		return strings.Replace(cellHeader, "split,", "split,precision,", 1) + fmt.Sprintf(line, "float32", single, "a") + fmt.Sprintf(line, "float64", double, "b")
 	}
+	thinned := func(thin ...string) (s string) {
+		s = strings.Replace(cellHeader, "split,", "split,thin,", 1)
+		for _, t := range thin {
+			s += fmt.Sprintf("mine,boston,0,%s,leapfrog,1,5,reshuffle,57,8,0.005,0.%s,0.08,false,1000,1000,0.5,\n", t, t)
+		}
+		return s
+	}
 	density := cellHeader + "paths,logistic,0,,0,,,0,0,0,0,0,false,0,0,0,k\n"
 	for _, c := range []struct {
 		reason, old, new string
@@ -54,6 +61,7 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 		{"worse in one split of five", five, splitsOf(0.10, 0.11, 0.3, 0.13, 0.14), 1},
 		{"from 0.1 to 0.9 in all of five splits", splitsOf(0.10, 0.101, 0.102, 0.103, 0.104), splitsOf(0.9, 0.901, 0.902, 0.903, 0.904), 1},
 		{"worse by less than what counts", five, shifted(0.005), 0},
+		{"thinning tells cells apart", thinned("1", "9"), thinned("9", "1"), 0},
 		{"better", shifted(0.1), five, 0},
 		{"one split, far worse", splitsOf(0.1), splitsOf(0.2), 1},
 		{"one split, within the noise of what counts", splitsOf(0.1), splitsOf(0.12), 3},
