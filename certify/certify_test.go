@@ -17,6 +17,7 @@ import (
 
 	"hambench/integrators"
 	"hambench/minibatch"
+	"hambench/usage"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -454,6 +455,26 @@ func TestWhatIsNotAffineIsRefused(t *testing.T) {
 	}
 	if _, err := NewGaussian("nowhere", 1, 0, bent{}); err == nil {
 		t.Error("a problem without positions was taken")
+	}
+}
+
+// A friction, or a curvature, that float64 cannot add to the rest is refused: steps
+// would seem not to depend on their noise.
+func TestRatesThatAreTooFarApartAreRefused(t *testing.T) {
+	for _, far := range []float64{1e-150, 1e-17, 1e17, 1e150} {
+		for _, problem := range []string{
+			fmt.Sprintf(`{"kind": "gaussian", "friction": %g, "batches": [{"precision": [[1.5]], "shift": [1]}]}`, far),
+			fmt.Sprintf(`{"kind": "scalar", "friction": %g, "batches": [{"stiffness": 1.5}]}`, far),
+		} {
+			p, err := ParseProblem("far", []byte(problem))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var bad *usage.Error
+			if err := (Options{Problem: p}).Check(); !errors.As(err, &bad) || !strings.Contains(err.Error(), "rates from") {
+				t.Errorf("%s: error %v: want one of its rates", problem, err)
+			}
+		}
 	}
 }
 

@@ -169,6 +169,9 @@ func (o *Options) complete() (engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p := e.pace(); !(epsilon*p.fast < p.slow) {
+		return nil, usage.Errorf("problem %q: rates from %.3g to %.3g, of frequencies and friction: want them less than %.0g apart, as float64 can tell", o.Problem.Name, p.slow, p.fast, 1/epsilon)
+	}
 	for _, m := range o.Integrators {
 		if err := o.Problem.Takes(m); err != nil {
 			return nil, err
