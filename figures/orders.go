@@ -275,11 +275,12 @@ func methodName(r certify.Row) string {
 // lines.
 func exchanged(rows []bench.Evidence, lines string) []bench.Evidence {
 	out := slices.Clone(rows)
+	several := slices.ContainsFunc(rows, func(r bench.Evidence) bool { return r.Scheme != rows[0].Scheme })
 	for i, r := range rows {
 		switch lines {
 		case "estimator":
 			out[i].Estimator, out[i].Scheme = "", cmp.Or(r.Estimator, "plain")
-			if r.Scheme != rows[0].Scheme || rows[0].Scheme != rows[len(rows)-1].Scheme {
+			if several {
 				out[i].Estimator = r.Scheme
 			}
 		case "integrator":

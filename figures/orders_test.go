@@ -249,6 +249,9 @@ func TestLinesOfEstimators(t *testing.T) {
 	if got, want := of(row("reshuffle", ""), row("cyclic", "saga")), []string{"ubu, reshuffle: plain", "ubu, cyclic: saga"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := of(row("full", ""), row("cyclic", ""), row("full", "saga")), []string{"ubu, full: plain", "ubu, cyclic: plain", "ubu, full: saga"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // What certify says beside errors has axes with units, a line for each scheme or

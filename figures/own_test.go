@@ -132,3 +132,35 @@ func TestOneStepHasOrdersAlone(t *testing.T) {
 		t.Errorf("output %+v, error %v: want the table of orders and a note", out, err)
 	}
 }
+
+// The caption says what a count is of a chain that diverged, and what a band is
+// over chains of several lengths.
+func TestCaptionsOfCountsAndLengths(t *testing.T) {
+	short := cell("mt3", 0, 8, 0.1)
+	short.Samples = 40
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), short)})
+	m := stored(p.Cells, func(c bench.Cell) (float64, bool) { return map[int]float64{40: math.NaN(), 200: 0.1}[c.Samples], true })
+	for want, spec := range map[string]bench.FigureSpec{
+		"A chain that diverged counts with its gradients up to there.": {X: "samples", Y: "gradients"},
+		"is the mean over chains of several lengths":                   {X: "samples"},
+	} {
+		p.Figure = &spec
+		if c := figureOf(t, p, m).Caption; !strings.Contains(c, want) {
+			t.Errorf("caption %q: want %q", c, want)
+		}
+	}
+}
+
+// Against the batch size, the full batch is as large as its data set, under
+// several models, too.
+func TestFullBatchHasItsRowsUnderSeveralModels(t *testing.T) {
+	other := cell("mt3", 0, bench.Full, 0.1)
+	other.Model = "bnn:5"
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, bench.Full, 0.1), other)})
+	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, X: "batch"}
+	rows := float64(p.Data[0].Rows)
+	f := figureOf(t, p, stored(p.Cells, tenth))
+	if x := f.Rows[0][0].Series[1].X[0]; len(f.Rows[0]) != 2 || x != rows || rows == 0 {
+		t.Errorf("%d panels, the full batch at %v: want 2, %v", len(f.Rows[0]), x, rows)
+	}
+}

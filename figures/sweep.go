@@ -110,7 +110,11 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 	for _, j := range sortedJobs(p.Cells, s.panels[first:]) {
 		s.columns = distinct.Append(s.columns, s.place(j.Cell)[1])
 	}
-	rows := func(dataset string) int { d, _ := p.Dataset(dataset); return d.Rows }
+	rows := func(dataset string) int {
+		name, _, _ := strings.Cut(dataset, ", ") // without the model that byModel adds
+		d, _ := p.Dataset(name)
+		return d.Rows
+	}
 	s.addPoints(p.Cells, get, rows)
 	slices.SortStableFunc(s.points, func(a, b *point) int {
 		return cmp.Or(compareIn(s.rows, a.place[0], b.place[0]), compareIn(s.columns, a.place[1], b.place[1]), compareIn(s.names, a.line, b.line), cmp.Compare(a.x, b.x))
@@ -472,8 +476,17 @@ func (s *sweep) notes(p bench.Plan) []string {
 	}
 	notes = append(notes, "B: rows per mini-batch, K: mini-batches per epoch"+schemeText(p.Cells)+".")
 	var means [][]bench.Result
+	lengths := make(map[*group]int)
+	several := false
 	for _, p := range s.points {
 		means = append(means, p.results)
+		for _, r := range p.results {
+			several = several || lengths[p.group] != 0 && lengths[p.group] != r.Cell.Samples
+			lengths[p.group] = r.Cell.Samples
+		}
+	}
+	if several && s.y.name == distance {
+		notes = append(notes, "The band of self-distance is the mean over chains of several lengths: shorter ones are further apart.")
 	}
 	n, over := s.splits(), mixed(means...)
 	switch {
@@ -485,9 +498,13 @@ func (s *sweep) notes(p bench.Plan) []string {
 		notes = append(notes, "One split: no error bands.")
 	}
 	if s.diverged() {
-		if s.y.name == distance {
+		_, counted := s.y.value(bench.Result{Diverged: true})
+		switch {
+		case s.y.name == distance:
 			notes = append(notes, "A chain that diverged counts as distance 1.")
-		} else {
+		case counted:
+			notes = append(notes, "A chain that diverged counts with its "+s.y.name+" up to there.")
+		default:
 			notes = append(notes, "A chain that diverged has no "+s.y.name+".")
 		}
 		if len(s.names) > 1 {
