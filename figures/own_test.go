@@ -164,3 +164,14 @@ func TestFullBatchHasItsRowsUnderSeveralModels(t *testing.T) {
 		t.Errorf("%d panels, the full batch at %v: want 2, %v", len(f.Rows[0]), x, rows)
 	}
 }
+
+// The table of the oracles states the chains that they are.
+func TestOraclesAreStatedAsTheyWereMade(t *testing.T) {
+	p := plan(t, "quick", "autocorrelation")
+	for i := range p.References {
+		p.References[i].Spec.Chains, p.References[i].Spec.Samples = 2, 40
+	}
+	if n := strings.Join(made(t, p, invent(p, nil)).Tables[0].Notes, " "); !strings.Contains(n, "(adaptive SGHMC, 2 chains of 40)") || !strings.Contains(n, "ESS: of the 2 chains together") {
+		t.Errorf("notes %q: want 2 chains of 40", n)
+	}
+}

@@ -392,9 +392,15 @@ func drawAutocorrelation(d *drawing) error {
 			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of[set], "checks_failed")))),
 		})
 	}
+	var chains, lengths []string
+	for _, r := range d.plan.References {
+		chains = distinct.Append(chains, cmp.Or(map[int]string{5: "five"}[r.Spec.Chains], strconv.Itoa(r.Spec.Chains)))
+		lengths = distinct.Append(lengths, strconv.Itoa(r.Spec.Samples))
+	}
+	together := strings.Join(chains, " or ") + " chains"
 	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
-		"Of the predictive values of the oracles (adaptive SGHMC, five chains of 200), averaged over the test points.",
-		"Δ: difference from the paper, which states no deviations. ESS: of the five chains together.",
+		"Of the predictive values of the oracles (adaptive SGHMC, "+together+" of "+strings.Join(lengths, " or ")+"), averaged over the test points.",
+		"Δ: difference from the paper, which states no deviations. ESS: of the "+together+" together.",
 		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them."))
 	return nil
 }

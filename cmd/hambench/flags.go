@@ -86,8 +86,8 @@ func (f *selection) check() error {
 		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's", f.samples)
 	case f.repeat < 0 || f.repeat > 1000:
 		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
-	case f.seedFrom > 1<<62:
-		return usage.Errorf("--seed-from %d: want 1 to 2^62", f.seedFrom)
+	case f.seedFrom > 1<<61: // cells take seeds up to 2^62
+		return usage.Errorf("--seed-from %d: want 1 to 2^61", f.seedFrom)
 	case f.timeout <= 0:
 		return usage.Errorf("--exec-timeout %v: want more than 0", f.timeout)
 	case f.within < 0:

@@ -179,6 +179,7 @@ func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 		{"--splits 3: mine.toml says no splits that this could replace", "--splits 3"},
 		{"--samples 30: the profile of mine.toml has no samples of its own", "--samples 30"},
 		{"", "--samples 30 --profile quick"},
+		{"--seed-from 4611686018427387904: want 1 to 2^61", "--seed-from 4611686018427387904"},
 		{"--without linear,own: nothing is left of linear, own", "--without linear,own"},
 	} {
 		code, _, stderr := call(t, append([]string{"run", "mine.toml", "--out", "out", "--check"}, strings.Fields(c.args)...)...)
