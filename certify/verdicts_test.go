@@ -375,3 +375,58 @@ func falseVerdict(o Observable, truth float64) error {
 	}
 	return nil
 }
+
+// Batches of opposite curvature leave a mean that is small beside them: errors of
+// order 2 reach a plateau long before the batches' own frequencies are too fast for a
+// step. Without the rate at which they differ, order 0 or 1 was certain there.
+func TestIndefiniteBatchesDoNotRefuteTheCap(t *testing.T) {
+	for _, soft := range []float64{1e-2, 1e-3, 2e-4} {
+		p := &Problem{Kind: Gaussian, Friction: 2}
+		for _, v := range []float64{3, soft - 3} {
+			p.gaussian = append(p.gaussian, newAffineForce([]float64{v}, []float64{1}))
+		}
+		for _, scheme := range []string{"reshuffle", "symmetric"} {
+			for _, o := range certifyOne(t, Options{Problem: p, Steps: []float64{1e-4}}, "symmetric", scheme).Observables {
+				if o.Verdict != Confirmed && o.Verdict != Inconclusive {
+					t.Errorf("mean precision %g, %s: %s is %s, order %v", soft/2, scheme, o.Name, o.Verdict, o.Order)
+				}
+			}
+		}
+	}
+}
+
+// Definite batches differ by no faster rate than theirs.
+func TestPaceOfDefiniteBatchesIsTheirOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 20)) // any problems do
+	problems := []*Problem{gaussianBuiltin(), BottleneckProblem(), Toy()}
+	for range 200 {
+		p, d := &Problem{Kind: Gaussian, Friction: 1e-6}, 1+rng.IntN(4)
+		for range 2 + rng.IntN(8) {
+			half, square := mat.NewDense(d, 1+rng.IntN(2), nil), mat.NewDense(d, d, nil)
+			half.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, half)
+			square.Mul(half, half.T())
+			for i := range d {
+				square.Set(i, i, square.At(i, i)+1e-3)
+			}
+			p.gaussian = append(p.gaussian, newAffineForce(square.RawMatrix().Data, make([]float64, d)))
+		}
+		problems = append(problems, p)
+	}
+	for i, p := range problems {
+		if p.Kind == Scalar {
+			continue
+		}
+		g, err := newGaussianEngine(p, nil, estimation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := p.Friction
+		for _, b := range p.gaussian {
+			_, high := g.frequencies(b)
+			own = max(own, high)
+		}
+		if fast := g.pace().fast; fast != own {
+			t.Errorf("problem %d: fastest rate %v, of the batches %v", i, fast, own)
+		}
+	}
+}
