@@ -399,12 +399,17 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	return j, nil
 }
 
+// stableOf says what a largest stable step is of.
+func stableOf(c Cell) string {
+	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), cmp.Or(c.Estimator, "plain"), c.Scheme, c.Batches)
+}
+
 // stable is the largest stable step of a setting's chains: one for all splits and
 // seeds, so that their steps are the same.
 func (x *expansion) stable(s Setting, p problem) (float64, error) {
 	s.Split, s.Step = 0, 1
 	c, _ := s.cell(p)
-	of := fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), cmp.Or(c.Estimator, "plain"), c.Scheme, c.Batches)
+	of := stableOf(c)
 	h, ok := x.study.Stable[of]
 	if ok || x.profile.Stable == nil {
 		return cmp.Or(h, 1), nil

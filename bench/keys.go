@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"hambench/certify"
@@ -144,6 +145,30 @@ func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 		return 0, err
 	}
 	return oracle.StableStep(ctx, t, k.Chains, c.Chain())
+}
+
+// Known returns the stable steps of earlier plans on some data sets, as
+// Profile.Known has them, of cells whose keys are what they were: a name may stand
+// for other data now, or for another likelihood of theirs.
+func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string]float64 {
+	known := make(map[string]float64)
+	for _, p := range plans {
+		specs := make(map[string]oracle.Spec)
+		for _, r := range p.References {
+			specs[r.Spec.ID()] = r.Spec
+		}
+		for _, j := range p.Jobs() {
+			of := stableOf(j.Cell)
+			h, ok := p.Stable[of]
+			if _, twice := known[of]; !ok || twice || !slices.Contains(on, j.Cell.Dataset) {
+				continue
+			}
+			if key, err := k.Cell(ctx, j.Cell, specs); err == nil && key == j.Key {
+				known[of] = h
+			}
+		}
+	}
+	return known
 }
 
 // mark returns a fingerprint, which is made once.

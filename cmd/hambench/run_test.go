@@ -189,6 +189,23 @@ func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 	}
 }
 
+// Stable steps of an earlier run are those of its data and likelihood.
+func TestStableStepsAreOfTheirData(t *testing.T) {
+	const study = "[data.own]\nfile = \"own.csv\"\ntask = \"regression\"\nnoise = 0.1\n[fix]\ndata = \"own\"\nmodel = \"linear\"\nintegrator = \"leapfrog\"\nstep = \"stable\"\nsamples = 2\nthin = 1\nburn = 0\n"
+	shared := t.TempDir()
+	noisy, other := strings.Replace(study, "0.1", "0.5", 1), strings.Replace(ownCSV, "2,3.5", "2,30.5", 1)
+	for _, c := range []struct {
+		study, data string
+		estimated   bool
+	}{{study, ownCSV, true}, {study, ownCSV, false}, {noisy, ownCSV, true}, {noisy, other, true}, {noisy, other, false}} {
+		inFolder(t, map[string]string{"mine.toml": c.study, "own.csv": c.data})
+		code, _, stderr := call(t, "run", "mine.toml", "--out", filepath.Join(shared, "out"))
+		if estimated := strings.Contains(stderr, "the largest stable step of leapfrog on own"); code != exitOK || estimated != c.estimated {
+			t.Errorf("exit code %d, stable step estimated: %v, want %v; %s", code, estimated, c.estimated, stderr)
+		}
+	}
+}
+
 // quickly is the good study with a small network and short reference chains, at
 // steps relative to the stable one.
 var quickly = strings.NewReplacer(

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,14 +123,14 @@ func (f *selection) resolve(ctx context.Context, keys *bench.Keys, stderr io.Wri
 	relative := func(s bench.Study) bool {
 		return slices.ContainsFunc(s.Jobs(), func(j bench.Job) bool { return j.Relative > 0 })
 	}
-	if slices.ContainsFunc(studies, relative) {
-		if err := f.fixSteps(ctx, keys, stderr); err != nil {
-			return nil, err
-		}
-	}
 	unavailable, err := source.Unavailable(ctx, used(studies)...)
 	if err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(studies, relative) {
+		if err := f.fixSteps(ctx, keys, used(studies), stderr); err != nil {
+			return nil, err
+		}
 	}
 	if len(unavailable) > 0 {
 		fmt.Fprintln(stderr, source.Datasets().MissingNote(unavailable))
@@ -146,7 +145,7 @@ func (f *selection) resolve(ctx context.Context, keys *bench.Keys, stderr io.Wri
 
 // fixSteps has relative steps follow the largest stable ones: as an earlier run
 // left them in the store, or estimated now.
-func (f *selection) fixSteps(ctx context.Context, keys *bench.Keys, stderr io.Writer) error {
+func (f *selection) fixSteps(ctx context.Context, keys *bench.Keys, on []string, stderr io.Writer) error {
 	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
 	if err != nil {
 		return err
@@ -155,10 +154,7 @@ func (f *selection) fixSteps(ctx context.Context, keys *bench.Keys, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	f.known = make(map[string]float64)
-	for _, p := range plans {
-		maps.Copy(f.known, p.Stable)
-	}
+	f.known = keys.Known(ctx, plans, on...)
 	f.stable = func(c bench.Cell) (float64, error) {
 		h, err := keys.Stable(ctx, c)
 		if err == nil {
