@@ -72,6 +72,9 @@ func (f *frame) target(forces []*affineForce) (target, error) {
 		g := gradient(b, f.centre)
 		floats.Scale(-1, g)
 		pull.AddVec(pull, mat.NewVecDense(d, g))
+		var part mat.VecDense
+		part.MulVec(f.colour.T(), mat.NewVecDense(d, g))
+		t.slip += 2 * epsilon * mat.Norm(&part, 2)
 		t.moved = append(t.moved, newAffineForce(b.affine.Precision, g))
 	}
 	missed := f.whitened(f.defect(forces)) // R = U⁻ᵀ(P̄ − UᵀU)U⁻¹

@@ -114,6 +114,7 @@ type gaussianEngine struct {
 type target struct {
 	original, moved []*affineForce
 	law             []float64 // second moments in the frame
+	slip            float64   // how far round-off may have the mean of the law
 }
 
 func newGaussianEngine(p *Problem, invMass []float64, by estimation) (*gaussianEngine, error) {
@@ -263,6 +264,9 @@ func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyS
 	}
 	if everyStep {
 		s.delta = cycle.occupation(truth, s.delta)
+	}
+	if !p.engine.by.plain() && !m.Whole() { // steps that batches do not move say nothing of how these add up
+		s.mean = max(s.mean, p.engine.parts.slip)
 	}
 	return p.engine.frame.observe(truth, s), ctx.Err()
 }

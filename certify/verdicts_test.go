@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/estimators"
 	"hambench/integrators"
 )
 
@@ -428,5 +429,23 @@ func TestPaceOfDefiniteBatchesIsTheirOwn(t *testing.T) {
 		if fast := g.pace().fast; fast != own {
 			t.Errorf("problem %d: fastest rate %v, of the batches %v", i, fast, own)
 		}
+	}
+}
+
+// Under control variates the mean is exact, and batches do not move the chain: what
+// is left is round-off of the target's own mean, which is no error of order 0.
+func TestRoundOffUnderControlVariatesIsNoError(t *testing.T) {
+	by, err := estimators.Builtin().Lookup("cv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ParseProblem("mild", []byte(`{"kind": "gaussian", "friction": 2.8482537145348017, "batches": [
+		{"precision": [[1.065221499808919, -0.2224195068931022], [-0.2224195068931022, -0.5970904698673423]], "shift": [-0.47663581119700016, 0.37135914921238533]},
+		{"precision": [[-0.06238862985500715, 0.2224195068931022], [0.2224195068931022, 0.9462833904740222]], "shift": [0.5668711222525565, -0.7410629678464722]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := certifyOne(t, Options{Problem: p, Estimator: by, Steps: []float64{0.1}}, "baoab", "reshuffle").Observables[0]; o.Verdict != Exact {
+		t.Errorf("error %v ± %v of the mean is %s, order %v; want exact", o.Relative[0], o.RelativeResolution[0], o.Verdict, o.Order)
 	}
 }
