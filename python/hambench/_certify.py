@@ -159,9 +159,9 @@ def certify(
     sampler: Sampler | str,
     *,
     problem: str | Mapping[str, Any] | None = None,
-    scheme: Sequence[str] = (),
+    scheme: str | Sequence[str] = (),
     steps: Sequence[float] = (),
-    integrator: Sequence[str] = (),
+    integrator: str | Sequence[str] = (),
     observe: str = "period",
     timeout: float = 60,
 ) -> Rows:
@@ -169,16 +169,16 @@ def certify(
 
     sampler: of :func:`sampler`, or a command that speaks the protocol (docs/samplers.md).
     problem: "gaussian", "scalar", "toy", a file of JSON, or a problem as a dict; all built-in ones if left out.
-    scheme: some of "full", "reshuffle", "replacement", "cyclic", "symmetric"; all if left out.
-    integrator: integrators of the program for rows of their own beside the sampler's.
+    scheme: one or some of "full", "reshuffle", "replacement", "cyclic", "symmetric"; all if left out.
+    integrator: one or some of the program's, for rows of their own beside the sampler's.
     timeout: seconds for each answer; the first one compiles, if anything does.
     """
     if isinstance(problem, Mapping):
         problem = json.dumps(problem)
     arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout}s"]
-    for flag, value in (("--problem", problem), ("--scheme", ",".join(scheme)), ("--integrator", ",".join(integrator))):
+    for flag, value in (("--problem", problem), ("--scheme", scheme), ("--integrator", integrator)):
         if value:
-            arguments += [flag, value]
+            arguments += [flag, value if isinstance(value, str) else ",".join(value)]
     if len(steps):
         arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]
     if isinstance(sampler, str):

@@ -46,7 +46,7 @@ class Smoke(unittest.TestCase):
     def test_errors_are_those_of_the_programs_own_leapfrog(self):
         ours = hambench.sampler(leapfrog, name="ours", position=2, joint=1, backend="python")
         for problem in (GAUSSIAN, SCALAR):
-            rows = hambench.certify(ours, problem=problem, scheme=["full"], steps=[0.2, 0.1], integrator=["leapfrog"]).assert_claims()
+            rows = hambench.certify(ours, problem=problem, scheme="full", steps=[0.2, 0.1], integrator="leapfrog").assert_claims()
             mine, theirs = rows.find(integrator="ours")[0], rows.find(integrator="leapfrog")[0]
             for a, b in zip(mine.observables, theirs.observables, strict=True):
                 for x, y, unsure in zip(a.errors, b.errors, a.resolution, strict=True):
