@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -79,9 +80,38 @@ const mostCells = 100_000
 // Study returns the file's study in a profile. Data sets that are unavailable
 // are replaced by those that stand in for them.
 func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
-	l, err := f.layered(p)
+	s, l, err := f.expand(p, unavailable)
+	if err == nil && len(s.References) == 0 {
+		err = f.checkReference(l)
+	}
 	if err != nil {
 		return Study{}, err
+	}
+	return s, f.checkDrawing(s)
+}
+
+// checkReference refuses a file's own [reference] in a layer without reference
+// chains, unless the chains of another profile have a use for it.
+func (f *File) checkReference(l layer) error {
+	own := slices.IndexFunc(l.reference, func(r section) bool { return r.file == f.Path })
+	if own < 0 {
+		return nil
+	}
+	at := l.reference[own].place
+	for _, name := range append([]string{""}, f.Profiles()...) {
+		s, other, err := f.expand(Profile{Name: name}, nil)
+		if err != nil || len(s.References) > 0 && slices.ContainsFunc(other.reference, func(r section) bool { return r.place == at }) {
+			return nil
+		}
+	}
+	return at.errorf("changes nothing: no reference chains judge these cells")
+}
+
+// expand is Study before it is checked, with its layer.
+func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
+	l, err := f.layered(p)
+	if err != nil {
+		return Study{}, l, err
 	}
 	x := &expansion{File: f, profile: p, study: Study{ID: f.ID, Title: f.Title, Exact: f.exact, Figure: f.figure, Table: f.table}, seen: make(map[string]bool)}
 	x.study.Stable = maps.Clone(p.Known)
@@ -89,12 +119,12 @@ func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 		x.study.Stable = make(map[string]float64)
 	}
 	if err := x.cells(l, unavailable); err != nil {
-		return Study{}, err
+		return Study{}, l, err
 	}
 	if len(x.study.Stable) == 0 {
 		x.study.Stable = nil
 	}
-	return x.study, f.checkDrawing(x.study)
+	return x.study, l, nil
 }
 
 // Takes refuses what a run would change and the file, in the profile, does not say.
@@ -110,6 +140,17 @@ func (f *File) Takes(p Profile) error {
 		return usage.Errorf("--splits %d: %s says no splits that this could replace", p.Splits, f.Path)
 	case p.Samples > 0 && (own < 0 || !says(f.profiles[own].settings, "samples")):
 		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this could replace", p.Samples, f.Path)
+	case p.Precision == "":
+		return nil
+	}
+	var in [2]Study
+	for i, precision := range Precisions {
+		if in[i], _, err = f.expand(Profile{Name: p.Name, Precision: precision}, nil); err != nil {
+			return err
+		}
+	}
+	if reflect.DeepEqual(in[0], in[1]) {
+		return usage.Errorf("--precision %s: nothing in %s has the gradients of a network, whose precision this could be", p.Precision, f.Path)
 	}
 	return nil
 }
@@ -348,11 +389,11 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	if err != nil {
 		return Job{}, x.place("hidden", "model").errorf("%w", err)
 	}
-	switch {
-	case p.TrainRows > 0 && s.K > p.TrainRows:
+	if p.TrainRows > 0 && s.K > p.TrainRows {
 		return Job{}, x.place("K").errorf("is %d: data set %q has %d training rows", s.K, p.Name, p.TrainRows)
-	case p.exact && s.Observe == Reference:
-		return Job{}, x.place("observe").errorf("is %q: the posterior of model %q on data set %q is known, and has no reference chains", s.Observe, p.Model, p.Name)
+	}
+	if err := p.checkObserves(s.Observe); err != nil {
+		return Job{}, x.place("observe").errorf("%w", err)
 	}
 	if p.Splits == 1 { // its chains are repeated by other seeds
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0

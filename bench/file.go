@@ -142,7 +142,9 @@ func (f *File) fill(s section, within []string) error {
 // inherit takes from another file what this one does not say.
 func (f *File) inherit(base *File) {
 	f.layer = f.layer.over(base.layer)
-	f.Title = cmp.Or(f.Title, base.Title)
+	if base.Title != base.ID { // which stands for no title
+		f.Title = cmp.Or(f.Title, base.Title)
+	}
 	f.figure, f.table = cmp.Or(f.figure, base.figure), cmp.Or(f.table, base.table)
 	f.shown = [2]place{cmp.Or(f.shown[0], base.shown[0]), cmp.Or(f.shown[1], base.shown[1])}
 	if f.exact == nil {
@@ -162,6 +164,7 @@ func (f *File) inherit(base *File) {
 
 // complete refuses a file that says too little.
 func (f *File) complete(s section) error {
+	f.Title = cmp.Or(f.Title, f.ID)
 	if f.exact == nil && f.grids == nil && len(f.settings) == 0 {
 		return s.at("").errorf("nothing to run: want [vary], [[grid]] or [[exact]]")
 	}
@@ -187,9 +190,6 @@ func (f *File) readNames(s section) error {
 	}
 	if !studyID.MatchString(f.ID) {
 		return s.at("id").errorf("is %q: want letters, digits, - and _: files are named by it", f.ID)
-	}
-	if f.Title == "" {
-		f.Title = f.ID
 	}
 	return nil
 }

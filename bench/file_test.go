@@ -101,7 +101,7 @@ func TestLayersOfAStudy(t *testing.T) {
 
 func TestAStudyTakesFromItsBaseWhatItDoesNotSay(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"base.toml": small, "sub/mine.toml": "base = \"../base.toml\"\n[vary]\nfriction = [1, 2]\n[fix]\nstep = 0.1\n"} {
+	for name, text := range map[string]string{"base.toml": "title = \"Base\"\n" + small, "sub/mine.toml": "base = \"../base.toml\"\n[vary]\nfriction = [1, 2]\n[fix]\nstep = 0.1\n"} {
 		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestAStudyTakesFromItsBaseWhatItDoesNotSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := f.Study(Profile{})
-	if err != nil || len(s.Cells) != 2 || s.Cells[1].Cell.Friction != 2 || s.Cells[1].Cell.Step != 0.1 || s.Cells[1].Cell.Samples != 10 {
+	if err != nil || s.Title != "Base" || len(s.Cells) != 2 || s.Cells[1].Cell.Friction != 2 || s.Cells[1].Cell.Step != 0.1 || s.Cells[1].Cell.Samples != 10 {
 		t.Errorf("%+v, %v: want two frictions at step 0.1 with the base's 10 samples", s.Cells, err)
 	}
 	if !slices.Equal(f.Profiles(), []string{"other"}) {

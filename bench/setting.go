@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 
 	"hambench/chain"
@@ -91,6 +92,26 @@ func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study,
 type problem struct {
 	datasets.Dataset
 	exact bool // the posterior is known: no reference chains are needed
+	dim   int  // parameters of the model; 0 if that is known only when it runs
+}
+
+// checkObserves refuses what chains of the problem cannot record or, in a study's
+// figure, show.
+func (p problem) checkObserves(o Observable) error {
+	on := fmt.Sprintf("is %q: model %q on data set %q", o, p.Model, p.Name)
+	switch {
+	case o == Reference && p.exact:
+		return fmt.Errorf("%s has a known posterior, and no reference chains", on)
+	case o == Histogram && (!p.exact || p.dim > 1):
+		return fmt.Errorf("%s has no known posterior of one parameter", on)
+	case o == Marginals && (!p.exact || p.Task != datasets.Regression || p.Features != 1):
+		return fmt.Errorf("%s has no known posterior along one feature", on)
+	case o == Density && p.dim > 0 && p.dim != 2:
+		return fmt.Errorf("%s has %d parameters: want 2", on, p.dim)
+	case o == Path && p.dim == 1:
+		return fmt.Errorf("%s has 1 parameter: want 2 or more", on)
+	}
+	return nil
 }
 
 // newProblem looks a setting's data set and model up; "" is the model of the
@@ -102,7 +123,11 @@ func newProblem(data datasets.Registry, all models.Registry, x Setting) (problem
 	}
 	d.Model = models.WithHidden(cmp.Or(x.Model, d.Model), x.Hidden)
 	m, err := all.For(d.Model, d.Name, d.Shape)
-	return problem{d, m.Exact}, err
+	p := problem{Dataset: d, exact: m.Exact}
+	if err == nil && m.Dim != nil {
+		p.dim = m.Dim(d.Shape, models.Options{})
+	}
+	return p, err
 }
 
 // cell fills in the defaults and what follows from the problem. The reference

@@ -185,7 +185,7 @@ func TestSimulationTimeIsTheSame(t *testing.T) {
 			})
 		}
 	}
-	c, _ := Setting{Integrator: "leapfrog", Step: 0.005, Batch: 8}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true})
+	c, _ := Setting{Integrator: "leapfrog", Step: 0.005, Batch: 8}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true, 1})
 	if c.Thin != 500 || c.BurnIn != 2000 || c.Batches != 57 {
 		t.Errorf("h = 0.005, B = 8, N = 455: thin %d, burn-in %d, K %d; want the paper's 500, 2000, and 57", c.Thin, c.BurnIn, c.Batches)
 	}

@@ -189,6 +189,17 @@ type drawing struct {
 	plan    bench.Plan
 	results []bench.Result
 	out     *Output
+	hidden  int // chains that diverged and that no panel shows
+}
+
+// finite are the results of the chains that stayed finite, to whose number captions
+// then add that of the others.
+func (d *drawing) finite() ([]bench.Result, error) {
+	of := slices.DeleteFunc(slices.Clone(d.results), func(r bench.Result) bool { return r.Diverged })
+	if d.hidden = len(d.results) - len(of); len(of) == 0 {
+		return nil, fmt.Errorf("figures: all %d chains of study %s diverged: there is nothing to show", d.hidden, d.plan.ID)
+	}
+	return of, nil
 }
 
 // drawing reads what there is of the plan's results.
@@ -249,6 +260,11 @@ func (d *drawing) caption(sentences ...string) string {
 	head = append(head, sentences...)
 	if n := d.samples(); n != "" {
 		head = append(head, n)
+	}
+	if d.hidden > 0 {
+		text := fmt.Sprintf("Not shown: %d of %d, whose chains diverged.", d.hidden, len(d.results))
+		d.note(text)
+		head = append(head, text)
 	}
 	if left := d.plan.LeftOut; len(left) > 0 {
 		text := fmt.Sprintf("Left out to save time: %s.", strings.Join(left, ", "))

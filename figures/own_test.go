@@ -175,3 +175,59 @@ func TestOraclesAreStatedAsTheyWereMade(t *testing.T) {
 		t.Errorf("notes %q: want 2 chains of 40", n)
 	}
 }
+
+// Panels of chains that differ in their seed or batches alone say which they are, and
+// so do their numbers; a figure of one chain says how many there are.
+func TestPanelsOfSeedsAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		change func(c *bench.Cell, i int)
+		want   []string
+		column string
+	}{
+		{func(c *bench.Cell, i int) { c.Seed = uint64(i + 1) }, []string{"mini-batches: reshuffle, seed 1", "mini-batches: reshuffle, seed 2"}, "seed"},
+		{func(c *bench.Cell, i int) { c.Batches, c.BatchSize = 2*(i+1), 4/(i+1) }, []string{"mini-batches: reshuffle, B = 4 (K = 2)", "mini-batches: reshuffle, B = 2 (K = 4)"}, "batch"},
+		{func(c *bench.Cell, i int) { c.Scheme = []string{"reshuffle", "replacement"}[i] }, []string{"mini-batches: reshuffle", "mini-batches: replacement"}, "exact_density_at_middle"},
+	} {
+		cells := []bench.Cell{cell("exact", 0, 8, 0.4), cell("exact", 0, 8, 0.4)}
+		for i := range cells {
+			cells[i].Observe = bench.Histogram
+			cells[i].Scheme = "reshuffle"
+			c.change(&cells[i], i)
+		}
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...), Figure: &bench.FigureSpec{Kind: "toy"}})
+		m := stored(p.Cells, tenth)
+		for k, r := range m.results {
+			r.Series = map[string][]float64{"edges": {-1, 0, 1}, "counts": {1, 1}, "mean": {0}, "sd": {1}}
+			m.results[k] = r
+		}
+		f := made(t, p, m).Figures[0]
+		var titles []string
+		for _, panel := range f.Rows[0] {
+			titles = append(titles, panel.Title)
+		}
+		if !slices.Equal(titles, c.want) || f.Data.Columns[len(f.Data.Columns)-1] != c.column {
+			t.Errorf("titles %q, columns %q: want %q, and the last %s", titles, f.Data.Columns, c.want, c.column)
+		}
+	}
+	second := cell("leapfrog", 0, bench.Full, 0.1)
+	second.Seed = 2
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("leapfrog", 0, bench.Full, 0.1), second), Figure: &bench.FigureSpec{Kind: "synthetic"}})
+	m := stored(p.Cells, tenth)
+	for k, r := range m.results {
+		r.Series = make(map[string][]float64)
+		for _, name := range []string{"x", "exact_mean", "exact_sd", "q05", "q50", "q95"} {
+			r.Series[name] = []float64{0, 1}
+		}
+		m.results[k] = r
+	}
+	if caption := made(t, p, m).Figures[0].Caption; !strings.Contains(caption, "The first of 2 chains is shown: split 0, seed") {
+		t.Errorf("caption %q: want that it is the first of 2", caption)
+	}
+	failed := m.results[p.Cells[0].Key]
+	failed.Diverged, failed.Series = true, nil
+	m.results[failed.Key] = failed
+	caption := made(t, p, m).Figures[0].Caption
+	if !strings.Contains(caption, "Not shown: 1 of 2, whose chains diverged.") || strings.Contains(caption, "The first") {
+		t.Errorf("caption %q: want that one of two chains diverged", caption)
+	}
+}

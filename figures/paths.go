@@ -30,11 +30,14 @@ func drawPaths(d *drawing) error {
 	var h *Heat
 	var walks []bench.Result
 	var xs, ys [][]float64
-	for _, r := range d.results {
+	results, err := d.finite()
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
 		x, y := r.Series["theta0"], r.Series["theta1"]
 		xs, ys = append(xs, x), append(ys, y)
 		if r.Cell.Observe == bench.Density {
-			var err error
 			if h, err = newHeat(r); err != nil {
 				return err
 			}
@@ -45,7 +48,8 @@ func drawPaths(d *drawing) error {
 		}
 		walks = append(walks, r)
 	}
-	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168, Data: pathRecords(h, walks)}
+	titles, beside := titlesOf(walks, func(c bench.Cell) string { return "C = " + frictionText(c) })
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168, Data: pathRecords(h, walks, beside)}
 	x := Axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
 	y := Axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
 	var row []*Panel
@@ -61,10 +65,10 @@ func drawPaths(d *drawing) error {
 		behind = contours(Style{Color: selfGrey, Width: contourStyle.Width})
 	}
 	path, start := Style{Color: okabeIto[0], Width: 0.5}, Style{Color: okabeIto[1], Marker: markers[0]}
-	for _, r := range walks {
+	for i, r := range walks {
 		xs, ys := r.Series["theta0"], r.Series["theta1"]
 		over := []Series{{Name: "path", Style: path, X: xs, Y: ys}, {Name: "start", Style: start, X: xs[:min(1, len(xs))], Y: ys[:min(1, len(ys))]}}
-		row = append(row, &Panel{Title: "C = " + frictionText(r.Cell), X: x, Y: y, Series: append(slices.Clone(behind), over...)})
+		row = append(row, &Panel{Title: titles[i], X: x, Y: y, Series: append(slices.Clone(behind), over...)})
 	}
 	f.Rows = [][]*Panel{row}
 	f.Legend = []Entry{
@@ -83,16 +87,16 @@ func drawPaths(d *drawing) error {
 }
 
 // pathRecords are the grid of the density, then every position of every path.
-func pathRecords(h *Heat, walks []bench.Result) Records {
-	out := Records{Columns: []string{"kind", "friction", "theta0", "theta1", "logdensity"}}
+func pathRecords(h *Heat, walks []bench.Result, beside []setting) Records {
+	out := Records{Columns: append([]string{"kind", "friction", "theta0", "theta1", "logdensity"}, columnsOf(beside)...)}
 	if h != nil {
 		for i, v := range h.Value {
-			out.add("density", nil, h.X[i%len(h.X)], h.Y[i/len(h.X)], v)
+			out.add(append([]any{"density", nil, h.X[i%len(h.X)], h.Y[i/len(h.X)], v}, make([]any, len(beside))...)...)
 		}
 	}
 	for _, r := range walks {
 		for i, x := range r.Series["theta0"] {
-			out.add("path", frictionText(r.Cell), x, r.Series["theta1"][i], nil)
+			out.add(append([]any{"path", frictionText(r.Cell), x, r.Series["theta1"][i], nil}, fieldsOf(beside, r.Cell)...)...)
 		}
 	}
 	return out

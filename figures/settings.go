@@ -181,6 +181,44 @@ func (s setting) varies(jobs []bench.Job) bool {
 	return false
 }
 
+// titlesOf returns the titles of panels, a result each, and the settings that titles
+// state because their cells would have the same title otherwise.
+func titlesOf(results []bench.Result, title func(bench.Cell) string) (titles []string, stated []setting) {
+	for _, r := range results {
+		titles = append(titles, title(r.Cell))
+	}
+	for _, s := range settings {
+		if !slices.Contains([]string{"split", "batch", "seed"}, s.name) {
+			continue
+		}
+		found := false
+		for i, r := range results {
+			if slices.ContainsFunc(results, func(o bench.Result) bool { return title(o.Cell) == title(r.Cell) && s.plain(o.Cell) != s.plain(r.Cell) }) {
+				titles[i], found = titles[i]+", "+s.text(r.Cell), true
+			}
+		}
+		if found {
+			stated = append(stated, s)
+		}
+	}
+	return titles, stated
+}
+
+// columnsOf and fieldsOf are settings as records for programs have them.
+func columnsOf(ss []setting) (columns []string) {
+	for _, s := range ss {
+		columns = append(columns, s.column)
+	}
+	return columns
+}
+
+func fieldsOf(ss []setting, c bench.Cell) (fields []any) {
+	for _, s := range ss {
+		fields = append(fields, s.field(c))
+	}
+	return fields
+}
+
 // mixed names what the cells that a mean is over differ in, beside splits and
 // seeds.
 func mixed(means ...[]bench.Result) (names []string) {

@@ -45,7 +45,11 @@ func (m marginals) shifted(z float64) []float64 {
 // one-dimensional input: the exact law, blue and filled, and the sampled
 // quantiles of one chain, the study's first, vermilion and dashed.
 func drawSynthetic(d *drawing) error {
-	r := d.results[0]
+	results, err := d.finite()
+	if err != nil {
+		return err
+	}
+	r := results[0]
 	m, err := newMarginals(r)
 	if err != nil {
 		return err
@@ -78,9 +82,14 @@ func drawSynthetic(d *drawing) error {
 		f.Data.add(x, m["exact_mean"][i], m["exact_sd"][i], m["q05"][i], m["q50"][i], m["q95"][i])
 	}
 	c := r.Cell
-	f.Caption = d.caption(
+	about := []string{
 		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, η = %s, C = %s;", capital(c.Integrator), batchText(c), decimal(c.Step), frictionText(c)),
-		fmt.Sprintf("mean Kolmogorov distance to the posterior %.3f (independent draws: %.3f).", r.KS, r.KSSelf))
+		fmt.Sprintf("mean Kolmogorov distance to the posterior %.3f (independent draws: %.3f).", r.KS, r.KSSelf),
+	}
+	if n := len(results); n > 1 {
+		about = append(about, fmt.Sprintf("The first of %d chains is shown: split %d, seed %d.", n, c.Split, c.Seed))
+	}
+	f.Caption = d.caption(about...)
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
 }

@@ -34,12 +34,12 @@ func newHistogram(r bench.Result) (histogram, error) {
 	return h, nil
 }
 
-// title says how the chain saw its data.
-func (h histogram) title() string {
-	if h.cell.Batches == 1 {
+// toyTitle says how a chain saw its data.
+func toyTitle(c bench.Cell) string {
+	if c.Batches == 1 {
 		return "full batch"
 	}
-	return "mini-batches: " + h.cell.Scheme
+	return "mini-batches: " + c.Scheme
 }
 
 // histogramFill is translucent: the grid and the truth show through.
@@ -81,20 +81,25 @@ func (h histogram) truth(x Axis) Series {
 // histograms beside the exact posterior, a panel per chain: the paper's Figure 3.
 func drawToy(d *drawing) error {
 	var hs []histogram
-	for _, r := range d.results {
+	results, err := d.finite()
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
 		h, err := newHistogram(r)
 		if err != nil {
 			return err
 		}
 		hs = append(hs, h)
 	}
+	titles, beside := titlesOf(results, toyTitle)
 	f := &Figure{
-		ID: d.plan.ID, Title: d.plan.Title, Width: 232, Height: 200, Rows: [][]*Panel{nil}, Data: toyRecords(hs),
+		ID: d.plan.ID, Title: d.plan.Title, Width: 232, Height: 200, Rows: [][]*Panel{nil}, Data: toyRecords(hs, beside),
 		Legend: []Entry{{Name: "law", Label: "stationary law of the chain", Style: histogramStyle}, {Name: "truth", Label: "exact posterior", Style: truthStyle}},
 	}
 	x, y := toyAxes(hs)
-	for _, h := range hs {
-		f.Rows[0] = append(f.Rows[0], &Panel{Title: h.title(), X: x, Y: y, Series: []Series{h.outline(x), h.truth(x)}})
+	for i, h := range hs {
+		f.Rows[0] = append(f.Rows[0], &Panel{Title: titles[i], X: x, Y: y, Series: []Series{h.outline(x), h.truth(x)}})
 	}
 	c := hs[0].cell
 	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, η = %s, C = %s.", capital(c.Integrator), decimal(c.Step), frictionText(c)),
@@ -123,13 +128,14 @@ func toyAxes(hs []histogram) (x, y Axis) {
 	return x, y
 }
 
-// toyRecords have a row per bin.
-func toyRecords(hs []histogram) Records {
-	out := Records{Columns: []string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}}
+// toyRecords have a row per bin, with the settings beside scheme and K in which
+// chains differ.
+func toyRecords(hs []histogram, beside []setting) Records {
+	out := Records{Columns: append([]string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}, columnsOf(beside)...)}
 	for _, h := range hs {
 		for i, n := range h.counts {
 			low, high := h.edges[i], h.edges[i+1]
-			out.add(h.cell.Scheme, h.cell.Batches, low, high, n, h.density[i], h.exact.Prob((low+high)/2))
+			out.add(append([]any{h.cell.Scheme, h.cell.Batches, low, high, n, h.density[i], h.exact.Prob((low + high) / 2)}, fieldsOf(beside, h.cell)...)...)
 		}
 	}
 	return out

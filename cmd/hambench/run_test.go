@@ -135,15 +135,20 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"lines twice":               {`x = "step"`, `lines = ["batch", "batch"]`, `mine.toml:22: figure.lines: batch stands twice`},
 		"score of classes":          {`y = "distance"`, `y = "accuracy"`, `mine.toml:21: figure: accuracy is a score of a classification: none of the data sets is one`},
 		"coupled distances":         {`y = "distance"`, `y = "coupled"`, `mine.toml:21: figure: shows cells that observe coupled, and one of these observes distance`},
-		"distances of histograms":   {`friction = 5`, `observe = "histogram"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes histogram`},
+		"distances of paths":        {`friction = 5`, `observe = "path"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes path`},
+		"histogram of a plane":      {`friction = 5`, `observe = "histogram"`, `mine.toml:18: fix.observe: is "histogram": model "linear" on data set "linear" has no known posterior of one parameter`},
+		"density of many":           {`friction = 5`, `observe = "density"`, `mine.toml:18: fix.observe: is "density": model "linear" on data set "linear" has 256 parameters: want 2`},
+		"marginals unknown":         {`friction = 5`, `observe = "marginals"`, `mine.toml:18: fix.observe: is "marginals": model "bnn" on data set "own" has no known posterior along one feature`},
+		"path of one":               {"friction = 5", "observe = \"path\"\n[[grid]]\ndata = \"toy\"\nbatch = \"full\"", `mine.toml:18: fix.observe: is "path": model "toy" on data set "toy" has 1 parameter`},
+		"reference of no chains":    {`[figure]`, "[[grid]]\ndata = \"linear\"\n[reference]\nseed = 2\n[figure]", `mine.toml:23: reference: changes nothing`},
 		"kind of other cells":       {"x = \"step\"\ny = \"distance\"", `kind = "paths"`, `mine.toml:21: figure: shows cells that observe density, path, and one of these observes distance`},
-		"kind of cells alike":       {"friction = 5\nsamples  = 20\n\n[figure]\nx = \"step\"\ny = \"distance\"", "observe = \"marginals\"\n[figure]\nkind = \"synthetic\"", `mine.toml:19: figure: kind = "synthetic": its cells may differ in nothing, and these do in more`},
+		"kind of cells alike":       {"friction = 5\nsamples  = 20\n\n[figure]\nx = \"step\"\ny = \"distance\"", "observe = \"path\"\n[figure]\nkind = \"paths\"", `mine.toml:19: figure: kind = "paths": its cells may differ in friction alone, and these do in more`},
 		"kind with axes":            {`y = "distance"`, `kind = "precision"`, `mine.toml:21: figure: kind = "precision" has axes of its own: leave panels, lines, x, y and their scales out`},
 		"kind with a table":         {"x = \"step\"\ny = \"distance\"", `kind = "precision"`, `mine.toml:24: table: a study without cells, or with a figure of kind "precision", has no table of its own`},
 		"orders of cells":           {"x = \"step\"\ny = \"distance\"", `kind = "orders"`, `mine.toml:21: figure: kind = "orders" shows exact errors: want [[exact]]`},
 		"noise of next to nothing":  {`noise  = 0.1`, "noise = 1e-30\nmodel = \"linear\"", `model "linear": noise variance 1e-30 leaves the posterior's precision without an accurate inverse: want a larger one`},
 		"K beyond the rows":         {`batch      = [8, "full"]`, `K = [5, 11]`, `mine.toml:14: vary.K: is 11: data set "own" has 10 training rows`},
-		"reference of none":         {`friction = 5`, `observe = "reference"`, `mine.toml:18: fix.observe: is "reference": the posterior of model "linear" on data set "linear" is known`},
+		"reference of none":         {`friction = 5`, `observe = "reference"`, `mine.toml:18: fix.observe: is "reference": model "linear" on data set "linear" has a known posterior`},
 		"inner steps of cells":      {`friction = 5`, `nl = 3`, `mine.toml:13: vary.integrator: leapfrog: N_l = 3 inner steps: want 1`},
 		"several repeats":           {`friction = 5`, "[[grid]]\nrepeat = [2, 3]", `mine.toml:19: grid.0.repeat: is a list: want one number`},
 		"repeats of listed seeds":   {`friction = 5`, "repeat = 3\n[[grid]]\nseed = [1, 2]", `mine.toml:20: grid.0.seed: is a list: leave it out where seeds are counted`},
@@ -174,8 +179,13 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 // A flag that would change nothing is refused, as the caption would state it, and
 // so is one that leaves nothing.
 func TestFlagsWithoutEffectAreRefused(t *testing.T) {
-	inFolder(t, map[string]string{"mine.toml": good, "own.csv": ownCSV})
+	known := "[fix]\ndata = \"linear\"\nintegrator = \"leapfrog\"\nstep = 0.1\n"
+	inFolder(t, map[string]string{"mine.toml": good, "known.toml": known, "own.csv": ownCSV})
+	if code, _, stderr := call(t, "run", "known.toml", "--out", "out", "--check", "--precision", "float64"); code != exitUsage || !strings.Contains(stderr, "--precision float64: nothing in known.toml has") {
+		t.Errorf("--precision where all is known: exit code %d, %s", code, stderr)
+	}
 	for _, c := range []struct{ want, args string }{
+		{"", "--precision float64"},
 		{"--splits 3: mine.toml says no splits that this could replace", "--splits 3"},
 		{"--samples 30: the profile of mine.toml has no samples of its own", "--samples 30"},
 		{"", "--samples 30 --profile quick"},
