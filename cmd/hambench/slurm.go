@@ -244,17 +244,18 @@ func (r *clusterRun) look() (slurm.Progress, error) {
 	if err := r.store.Refresh(); err != nil {
 		return p, err
 	}
+	jobs := sweep.Jobs(r.plans, sweep.Shard{}, r.store)
 	references := make([]slurm.Missing, len(r.references))
-	waiting := make(map[string]bool) // references by key
+	waiting := make(map[string]bool) // references that missing cells need, by key
 	for i, j := range r.references {
-		if !r.store.Has(store.Reference, j.Key) {
+		if slices.ContainsFunc(jobs, func(o sweep.Job) bool { return o.Key == j.Key && !o.Have }) {
 			references[i], waiting[j.Key] = slurm.Missing{All: 1, Now: 1}, true
 			p.Cost += sweep.CostModel{}.Reference(j.Spec)
 		}
 	}
 	tasks := make([]slurm.Missing, r.shards)
 	have, wanted := make(map[store.Kind]int), make(map[store.Kind]int)
-	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+	for _, j := range jobs {
 		wanted[j.Kind]++
 		if j.Have {
 			have[j.Kind]++

@@ -223,6 +223,16 @@ func TestLook(t *testing.T) {
 	if waiting != 2 || all != jobs || now != all-waiting || !slices.Equal(p.Stages[0], []slurm.Missing{{All: 1, Now: 1}}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/4") {
 		t.Errorf("%+v; want %d jobs, of which 2 wait for the reference", p, jobs)
 	}
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+		if j.After != "" { // as a store that was merged without references has them
+			if err := r.store.Put(store.Record{Kind: store.Result, Key: j.Key, Body: []byte(`{}`)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if p, err = r.look(); err != nil || p.Stages[0][0].All != 0 {
+		t.Errorf("%+v, %v: want no reference that no missing cell needs", p, err)
+	}
 }
 
 // The tasks of the stages: oracles only, and none.
