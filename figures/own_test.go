@@ -231,3 +231,15 @@ func TestPanelsOfSeedsAreToldApart(t *testing.T) {
 		t.Errorf("caption %q: want that one of two chains diverged", caption)
 	}
 }
+
+// A table without distances does not explain them.
+func TestNotesAreOfTheTable(t *testing.T) {
+	p, m := ownStudy(t)
+	for value, want := range map[string]bool{distance: true, "gradients": false} {
+		p.Table = &bench.TableSpec{Values: []string{value}}
+		notes := strings.Join(made(t, p, m).Tables[0].Notes, " ")
+		if strings.Contains(notes, "In band") != want || !strings.Contains(notes, "Means over") {
+			t.Errorf("%s: notes %q", value, notes)
+		}
+	}
+}

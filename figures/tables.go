@@ -150,13 +150,17 @@ func tabulate(d *drawing, id string, spec bench.TableSpec) (*Table, error) {
 		"Means over " + over + "; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
 		"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.",
 	}
-	if len(levels) > 0 {
+	judged := slices.ContainsFunc(values, func(o observation) bool { return o.name == distance })
+	if !judged {
+		notes = []string{"Means over " + over + "; ±: standard deviation. A chain that diverged has no scores."}
+	}
+	if judged && len(levels) > 0 {
 		notes = []string{"Kolmogorov distances are to the same oracle."}
 		if over != "splits" {
 			notes = append(notes, "Means over "+over+".")
 		}
 	}
-	if len(levels) > 0 && len(names) == 2 {
+	if judged && len(levels) > 0 && len(names) == 2 {
 		notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, and as many chains diverged.")
 	}
 	if spec.Note != "" {

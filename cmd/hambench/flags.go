@@ -94,6 +94,8 @@ func (f *selection) check() error {
 		return usage.Errorf("--within %v: want a time > 0", f.within)
 	case f.within > 0 && (f.shard != "" || f.missingOnly || f.figuresOnly):
 		return usage.Errorf("--within goes with neither --shard, --check nor --figures-only: name what was chosen, as the run with --within did")
+	case f.figuresOnly && !f.missingOnly && !f.dryRun && (f.shard != "" || f.oracles != oraclesBuild):
+		return usage.Errorf("--figures-only draws all that is stored: want neither --shard nor --oracles beside it")
 	}
 	return nil
 }

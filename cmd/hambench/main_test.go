@@ -336,3 +336,12 @@ func TestHelpIsAligned(t *testing.T) {
 		t.Errorf("help of --profile: %s", help)
 	}
 }
+
+// Draws of a known posterior state float64, in which its model computes whatever
+// was asked for.
+func TestDrawsStateThePrecisionUsed(t *testing.T) {
+	code, stdout, stderr := call(t, "sample", "--model", "toy", "--h", "0.1", "--samples", "2", "--format", "json")
+	if code != exitOK || !strings.Contains(stdout, `"precision":"float64"`) || strings.Contains(stdout, "float32") {
+		t.Errorf("exit code %d, %s%s: want float64 as the precision", code, stdout, stderr)
+	}
+}

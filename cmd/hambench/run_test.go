@@ -184,6 +184,9 @@ func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 	if code, _, stderr := call(t, "run", "known.toml", "--out", "out", "--check", "--precision", "float64"); code != exitUsage || !strings.Contains(stderr, "--precision float64: nothing in known.toml has") {
 		t.Errorf("--precision where all is known: exit code %d, %s", code, stderr)
 	}
+	if code, _, stderr := call(t, "run", "mine.toml", "--out", "out", "--figures-only", "--shard", "0/2"); code != exitUsage || !strings.Contains(stderr, "want neither --shard nor --oracles") {
+		t.Errorf("--figures-only of a shard: exit code %d, %s", code, stderr)
+	}
 	for _, c := range []struct{ want, args string }{
 		{"", "--precision float64"},
 		{"--splits 3: mine.toml says no splits that this could replace", "--splits 3"},

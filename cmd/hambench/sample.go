@@ -265,10 +265,14 @@ func (f *sampleFlags) writer(ctx context.Context, stdout io.Writer, t models.Tar
 	for _, label := range split.TestLabels {
 		h.Test.Y = append(h.Test.Y, float64(label))
 	}
+	precision := f.precision
+	if _, known := t.(models.Analytic); known { // whatever was asked for
+		precision = "float64"
+	}
 	if format.Stats {
 		h.Attributes = chains.Attributes(ctx)
 		maps.Copy(h.Attributes, map[string]any{
-			"model": f.model, "dataset": f.dataset, "split": f.split, "data_digest": split.Digest, "precision": f.precision,
+			"model": f.model, "dataset": f.dataset, "split": f.split, "data_digest": split.Digest, "precision": precision,
 			"inference_library_version": sweep.Version().String(),
 		})
 	}
