@@ -119,6 +119,8 @@ func (c Cell) Check() error {
 		return usage.Errorf("cell with %d samples: want at least 1", c.Samples)
 	case !slices.Contains(Precisions, c.Precision):
 		return usage.Errorf("cell with precision %q: want one of %s", c.Precision, strings.Join(Precisions, ", "))
+	case c.Observe == Density && (c.Samples < 2 || c.Samples > 2000):
+		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000", c.Observe, c.Samples)
 	case c.Observe == Density:
 		return nil // runs no chain
 	case !positive(c.Step):

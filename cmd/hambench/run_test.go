@@ -138,6 +138,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"distances of paths":        {`friction = 5`, `observe = "path"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes path`},
 		"histogram of a plane":      {`friction = 5`, `observe = "histogram"`, `mine.toml:18: fix.observe: is "histogram": model "linear" on data set "linear" has no known posterior of one parameter`},
 		"density of many":           {`friction = 5`, `observe = "density"`, `mine.toml:18: fix.observe: is "density": model "linear" on data set "linear" has 256 parameters: want 2`},
+		"density of a point":        {"friction = 5\nsamples  = 20", "[[grid]]\ndata = \"logistic\"\nobserve = \"density\"\nsamples = 1", `mine.toml:21: grid.0.samples: cell observes density on 1 points a side: want samples from 2 to 2000`},
 		"marginals unknown":         {`friction = 5`, `observe = "marginals"`, `mine.toml:18: fix.observe: is "marginals": model "bnn" on data set "own" has no known posterior along one feature`},
 		"path of one":               {"friction = 5", "observe = \"path\"\n[[grid]]\ndata = \"toy\"\nbatch = \"full\"", `mine.toml:18: fix.observe: is "path": model "toy" on data set "toy" has 1 parameter`},
 		"reference of no chains":    {`[figure]`, "[[grid]]\ndata = \"linear\"\n[reference]\nseed = 2\n[figure]", `mine.toml:23: reference: changes nothing`},
