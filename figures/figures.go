@@ -189,7 +189,8 @@ type drawing struct {
 	plan    bench.Plan
 	results []bench.Result
 	out     *Output
-	hidden  int // chains that diverged and that no panel shows
+	hidden  int      // chains that diverged and that no panel shows
+	lacking []string // data sets of cells without a result
 }
 
 // finite are the results of the chains that stayed finite, to whose number captions
@@ -205,7 +206,11 @@ func (d *drawing) finite() ([]bench.Result, error) {
 // drawing reads what there is of the plan's results.
 func (r Drawer) drawing(p bench.Plan) *drawing {
 	results, missing := p.Results(r.Results.Result)
-	return &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
+	d := &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
+	for _, j := range missing {
+		d.lacking = distinct.Append(d.lacking, j.Cell.Dataset)
+	}
+	return d
 }
 
 // file keeps a file of the study for Draw to write.
@@ -272,7 +277,7 @@ func (d *drawing) caption(sentences ...string) string {
 		head = append(head, text)
 	}
 	if d.out.Cells < d.out.Of {
-		gap := fmt.Sprintf("Incomplete: %d of %d cells; what is missing leaves gaps.", d.out.Cells, d.out.Of)
+		gap := fmt.Sprintf("Incomplete: %d of %d cells; missing ones, of %s, leave gaps or are not in the means.", d.out.Cells, d.out.Of, strings.Join(d.lacking, ", "))
 		d.note(gap)
 		head = append(head, gap)
 	}
