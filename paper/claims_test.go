@@ -205,6 +205,9 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"bottleneck-exact", "no exact errors", absent(bench.OfBottleneck), NotDecided},
 		{"bottleneck-sampled", "mt3 is better with mini-batches", withDistance(func(c bench.Cell) float64 { return when(c.Integrator == "mt3" && c.Batches > 1, -0.2) }), ""},
 		{"bottleneck-sampled", "mt3 is no better with the full batch", withDistance(func(c bench.Cell) float64 { return when(c.Integrator == "mt3" && c.Step == largeStep, 0.1) }), ""},
+		{"bottleneck-sampled", "no chains with the full batch", func(in *invented) {
+			in.ks = func(_ string, c bench.Cell) float64 { return when(c.Batches == 1, 2) + 0.2 } // beyond 1 is diverged
+		}, NotDecided},
 		{"bottleneck-sampled", "every chain is where right ones are", func(in *invented) { in.ks = func(string, bench.Cell) float64 { return selfMean } }, NotDecided},
 		{"inner-order", "order 1 for N_l = 8", func(in *invented) {
 			in.order = func(problem, m string, inner int, s, observable string) float64 {
@@ -282,7 +285,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		if want == "" {
 			want = Refuted
 		}
-		if f := verdictOf(t, c.id, in.evidence()); f.Verdict != want {
+		if f := verdictOf(t, c.id, in.evidence()); f.Verdict != want || strings.Contains(f.Summary, "NaN") {
 			t.Errorf("%s, %s: %s (%s), want %s", c.id, c.reason, f.Verdict, f.Summary, want)
 		}
 		if seen[c.id] == nil {

@@ -426,8 +426,8 @@ func bottleneckSampled(e *Evidence) Finding {
 		f.Detail = strings.TrimSpace(s.left)
 		return f
 	}
-	type regime struct{ second, third, variance, pairs float64 }
-	var of [2]regime // full batch, mini-batches
+	type regime struct{ second, third, variance, pairs float64 } // variance is of third − second/2
+	var of [2]regime                                             // full batch, mini-batches
 	for _, t := range group(results, conditionOf, integratorOf) {
 		second, ok2 := t.of["lietrotter"]
 		third, ok3 := t.of["mt3"]
@@ -438,7 +438,7 @@ func bottleneckSampled(e *Evidence) Finding {
 		for _, x := range []struct {
 			bench.Result
 			sum  *float64
-			part float64 // in third − second/2
+			part float64
 		}{{second, &r.second, 0.5}, {third, &r.third, 1}} {
 			excess := x.KS - x.KSSelf
 			*x.sum += weight * excess
@@ -446,7 +446,11 @@ func bottleneckSampled(e *Evidence) Finding {
 		}
 		r.pairs++
 	}
-	var f Finding
+	f := Finding{Verdict: NotDecided}
+	if !(of[0].second > 0 && of[1].second > 0) {
+		f.Summary = "lietrotter's chains are not off in both regimes, or there are none: run " + reproduceMore + "bottleneck"
+		return f
+	}
 	var z [2]float64
 	for i, r := range of {
 		name := []string{"full batch", "mini-batches"}[i]
@@ -463,7 +467,6 @@ func bottleneckSampled(e *Evidence) Finding {
 	case z[1] < -limit || z[0] > limit:
 		f.Verdict = Refuted
 	default:
-		f.Verdict = NotDecided
 		f.Summary += "; more chains would tell: run " + reproduceMore + "bottleneck"
 	}
 	return f
