@@ -22,41 +22,24 @@ type bnn struct {
 }
 
 func newBNN(s *datasets.Split, o Options) (Target, error) {
-	p, err := network(s, o)
-	if err != nil {
-		return nil, err
-	}
-	t := &bnn{scores: scores{s}, widths: p.Widths}
-	if t.train, err = mlp.New(p); err != nil {
-		return nil, err
-	}
-	if s.TestRows() > 0 {
-		p.Inputs, p.Targets, p.Labels, p.Precision = s.TestX, s.TestY, s.TestLabels, mlp.Float64
-		if t.test, err = mlp.New(p); err != nil {
-			return nil, err
-		}
-		t.raw = make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
-	}
-	return t, nil
-}
-
-// network returns the training problem of a split.
-func network(s *datasets.Split, o Options) (mlp.Problem, error) {
-	p := mlp.Problem{
-		Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels, NoiseVariance: s.NoiseVariance,
-		Widths: widths(s.Shape(), o), Plain: o.Plain,
-	}
 	for l, w := range o.Hidden {
 		if w < 1 {
-			return p, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1", w, l+1)
+			return nil, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1", w, l+1)
 		}
 	}
-	if o.Precision == "" {
-		return p, nil // mlp's default, float32
+	if !slices.Contains([]string{"", "float32", "float64"}, o.Precision) {
+		return nil, usage.Errorf("unknown precision %q: want float32 or float64", o.Precision)
 	}
-	var err error
-	p.Precision, err = mlp.ParsePrecision(o.Precision)
-	return p, err
+	p := mlp.Problem{
+		Set: o.kernels(), Widths: widths(s.Shape(), o), Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels,
+		NoiseVariance: s.NoiseVariance, Float64: o.Precision == "float64",
+	}
+	t := &bnn{scores: scores{s}, widths: p.Widths, train: mlp.New(p)}
+	if s.TestRows() > 0 {
+		p.Inputs, p.Targets, p.Labels, p.Float64 = s.TestX, s.TestY, s.TestLabels, true
+		t.test, t.raw = mlp.New(p), make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
+	}
+	return t, nil
 }
 
 // widths are those of a network's layers, from the inputs to the outputs.

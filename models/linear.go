@@ -29,12 +29,8 @@ const (
 // N(m, P⁻¹), P = I + ΦᵀΦ/σ², m = P⁻¹Φᵀy/σ².
 type linear struct {
 	scores
-	listed
-	dim      int
+	glm              // observations are −y
 	variance float64 // σ²
-	phi      column[float64]
-	minusY   column[float64]
-	test     []float64 // features of the test inputs
 	kernels  *kernel.Set
 	programs []*linearPrograms // by the number of rows
 	frame    [][]float64       // what they work on
@@ -42,24 +38,17 @@ type linear struct {
 }
 
 func newLinear(s *datasets.Split, o Options) (Target, error) {
-	rows, dim, phi, minusY := s.TrainRows(), features(s.Shape()), withOnes, slices.Clone(s.TrainY)
+	phi, minusY := withOnes, slices.Clone(s.TrainY)
 	if s.Features == 1 {
 		phi = cosines
 	}
 	floats.Scale(-1, minusY)
-	t := &linear{
-		scores: scores{s}, listed: listed{rows: rows}, dim: dim, variance: s.NoiseVariance, minusY: newColumn(minusY, 1), test: phi(s.TestX, s.Features),
-		kernels: kernel.Default(), programs: make([]*linearPrograms, rows+1), frame: make([][]float64, slotCount),
-	}
-	if o.Plain {
-		t.kernels = kernel.Plain()
-	}
-	t.frame[slotResidual] = kernel.Aligned[float64](rows)
-	// Aligned, with room for a list of all rows.
 	train := phi(s.TrainX, s.Features)
-	t.phi = newColumn(train, dim)
-	t.phi.now = kernel.Aligned[float64](2 * rows * dim)[:rows*dim]
-	t.Arrange(nil)
+	t := &linear{
+		scores: scores{s}, glm: newGLM(features(s.Shape()), train, minusY, phi(s.TestX, s.Features)), variance: s.NoiseVariance,
+		kernels: o.kernels(), programs: make([]*linearPrograms, len(minusY)+1), frame: make([][]float64, slotCount),
+	}
+	t.frame[slotResidual] = kernel.Aligned[float64](t.rows)
 	if 1+floats.Dot(train, train)/t.variance < wellConditioned {
 		return t, nil
 	}
@@ -102,24 +91,11 @@ func cosines(x []float64, _ int) []float64 {
 }
 
 func (t *linear) Name() string { return "linear" }
-func (t *linear) Dim() int     { return t.dim }
-func (t *linear) Outputs() int { return len(t.test) / t.dim }
-
-func (t *linear) Arrange(order []int) {
-	t.phi.arrange(order)
-	t.minusY.arrange(order)
-}
-
-func (t *linear) Gather(index []int, weights []float64) {
-	t.weigh(index, weights)
-	t.phi.gather(index)
-	t.minusY.gather(index)
-}
 
 func (t *linear) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
 	var squares float64
-	for i, y := range t.minusY.now[:t.rows] {
+	for i, y := range t.y.now[:t.rows] {
 		r := dot(t.phi.row(i), theta) + y
 		squares += r * r
 	}
@@ -136,16 +112,6 @@ func (t *linear) HessianVector(hv, theta, v []float64, rows Rows) {
 	t.derive(hv, v, rows, false)
 }
 
-func (t *linear) Predict(dst, theta []float64) {
-	checkLen(t.dim, theta)
-	checkLen(t.Outputs(), dst)
-	for i := range dst {
-		dst[i] = dot(t.test[i*t.dim:(i+1)*t.dim], theta)
-	}
-}
-
-func (t *linear) DrawPrior(dst []float64) { checkLen(t.dim, dst) }
-
 func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 	t.check(rows)
 	w := rows.Scale / t.variance
@@ -155,7 +121,7 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 		for d, p := range phi {
 			addOuter(precision[d*t.dim:(d+1)*t.dim], v, p, phi)
 		}
-		floats.AddScaled(shift, -w*v*t.minusY.now[i], phi)
+		floats.AddScaled(shift, -w*v*t.y.now[i], phi)
 	}
 	for i := range precision { // scaled last: so it is symmetric to the bit
 		precision[i] *= w
@@ -260,7 +226,7 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 		for i := rows.Lo; i < rows.Hi; i++ {
 			r := dot(t.phi.row(i), x)
 			if residual {
-				r += t.minusY.now[i]
+				r += t.y.now[i]
 			}
 			floats.AddScaled(dst, rows.Scale/t.variance*t.weight(i)*r, t.phi.row(i))
 		}
@@ -269,7 +235,7 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 	if t.programs[n] == nil {
 		t.programs[n] = newLinearPrograms(t.kernels, n)
 	}
-	t.frame[slotPhi], t.frame[slotMinusY] = t.phi.now[rows.Lo*t.dim:], t.minusY.now[rows.Lo:]
+	t.frame[slotPhi], t.frame[slotMinusY] = t.phi.now[rows.Lo*t.dim:], t.y.now[rows.Lo:]
 	t.frame[slotVector], t.frame[slotResult] = x, dst
 	if residual {
 		t.programs[n].residual.Run(t.frame)
@@ -278,8 +244,8 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 	}
 	r := t.frame[slotResidual][:n]
 	floats.Scale(rows.Scale/t.variance, r)
-	if v := t.weightsOf(rows); v != nil {
-		floats.Mul(r, v)
+	if rows.Lo >= t.rows {
+		floats.Mul(r, t.weights[rows.Lo-t.rows:rows.Hi-t.rows])
 	}
 	t.programs[n].sum.Run(t.frame)
 }

@@ -12,11 +12,7 @@ import (
 // P(second class | x) = 1/(1 + exp(−θ₀ − θ₁x₁ − …)), with the prior N(0, I).
 type logistic struct {
 	scores
-	listed
-	dim   int
-	x     column[float64]
-	class column[int]
-	testX []float64
+	glm
 }
 
 // ofClasses are the options of the network that more than two classes have in
@@ -37,11 +33,11 @@ func newLogistic(s *datasets.Split, o Options) (Target, error) {
 	if s.Classes > 2 {
 		return newBNN(s, ofClasses(o))
 	}
-	dim := s.Features + 1
-	return &logistic{
-		scores: scores{s}, listed: listed{rows: len(s.TrainLabels)}, dim: dim,
-		x: newColumn(withOnes(s.TrainX, s.Features), dim), class: newColumn(s.TrainLabels, 1), testX: withOnes(s.TestX, s.Features),
-	}, nil
+	classes := make([]float64, len(s.TrainLabels))
+	for i, c := range s.TrainLabels {
+		classes[i] = float64(c)
+	}
+	return &logistic{scores{s}, newGLM(s.Features+1, withOnes(s.TrainX, s.Features), classes, withOnes(s.TestX, s.Features))}, nil
 }
 
 // withOnes puts a column of ones before those of x.
@@ -54,26 +50,13 @@ func withOnes(x []float64, width int) []float64 {
 }
 
 func (t *logistic) Name() string { return "logistic" }
-func (t *logistic) Dim() int     { return t.dim }
-func (t *logistic) Outputs() int { return t.split.TestRows() }
-
-func (t *logistic) Arrange(order []int) {
-	t.x.arrange(order)
-	t.class.arrange(order)
-}
-
-func (t *logistic) Gather(index []int, weights []float64) {
-	t.weigh(index, weights)
-	t.x.gather(index)
-	t.class.gather(index)
-}
 
 func (t *logistic) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
 	u := halfSquares(theta)
-	for i, c := range t.class.now[:t.rows] {
-		z := dot(t.x.row(i), theta)
-		u += softplus(z) - float64(c)*z
+	for i, c := range t.y.now[:t.rows] {
+		z := dot(t.phi.row(i), theta)
+		u += softplus(z) - c*z
 	}
 	return u
 }
@@ -83,8 +66,8 @@ func (t *logistic) Gradient(g, theta []float64, rows Rows) {
 	checkLen(t.dim, g, theta)
 	copy(g, theta)
 	for i := rows.Lo; i < rows.Hi; i++ {
-		x := t.x.row(i)
-		floats.AddScaled(g, rows.Scale*t.weight(i)*(sigmoid(dot(x, theta))-float64(t.class.now[i])), x)
+		x := t.phi.row(i)
+		floats.AddScaled(g, rows.Scale*t.weight(i)*(sigmoid(dot(x, theta))-t.y.now[i]), x)
 	}
 }
 
@@ -93,21 +76,18 @@ func (t *logistic) HessianVector(hv, theta, v []float64, rows Rows) {
 	checkLen(t.dim, hv, theta, v)
 	copy(hv, v)
 	for i := rows.Lo; i < rows.Hi; i++ {
-		x := t.x.row(i)
+		x := t.phi.row(i)
 		p := sigmoid(dot(x, theta))
 		floats.AddScaled(hv, rows.Scale*t.weight(i)*p*(1-p)*dot(x, v), x)
 	}
 }
 
 func (t *logistic) Predict(dst, theta []float64) {
-	checkLen(t.dim, theta)
-	checkLen(t.Outputs(), dst)
-	for i := range dst {
-		dst[i] = sigmoid(dot(t.testX[i*t.dim:(i+1)*t.dim], theta))
+	t.glm.Predict(dst, theta)
+	for i, z := range dst {
+		dst[i] = sigmoid(z)
 	}
 }
-
-func (t *logistic) DrawPrior(dst []float64) { checkLen(t.dim, dst) }
 
 func dot(a, b []float64) float64 {
 	var s float64

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hambench/datasets"
+	"hambench/internal/kernel"
 	"hambench/usage"
 )
 
@@ -25,6 +26,13 @@ type Options struct {
 
 	ctx       context.Context // of the calls of processes
 	processes *Processes      // of models in other languages
+}
+
+func (o Options) kernels() *kernel.Set {
+	if o.Plain {
+		return kernel.Plain()
+	}
+	return kernel.Default()
 }
 
 // Model is an entry of a Registry: what is known of a model before it is put

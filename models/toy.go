@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 
 	"hambench/datasets"
 )
@@ -14,29 +15,21 @@ const toyPriorVariance = 0.5
 // observations the posterior is N(σ_l² Σx_i/σ_x², σ_l²), where σ_l⁻² =
 // σ_θ⁻² + n σ_x⁻².
 type toy struct {
-	listed
-	x        column[float64]
+	glm
 	variance float64 // σ_x²
 }
 
 func newToy(s *datasets.Split, _ Options) (Target, error) {
-	return &toy{listed{rows: len(s.TrainY)}, newColumn(s.TrainY, 1), s.NoiseVariance}, nil
+	one := []float64{1}
+	return &toy{newGLM(1, slices.Repeat(one, len(s.TrainY)), s.TrainY, one), s.NoiseVariance}, nil
 }
 
-func (t *toy) Name() string        { return "toy" }
-func (t *toy) Dim() int            { return 1 }
-func (t *toy) Outputs() int        { return 1 }
-func (t *toy) Arrange(order []int) { t.x.arrange(order) }
-
-func (t *toy) Gather(index []int, weights []float64) {
-	t.weigh(index, weights)
-	t.x.gather(index)
-}
+func (t *toy) Name() string { return "toy" }
 
 func (t *toy) Potential(theta []float64) float64 {
 	checkLen(1, theta)
 	u := theta[0] * theta[0] / (2 * toyPriorVariance)
-	for _, x := range t.x.now[:t.rows] {
+	for _, x := range t.y.now[:t.rows] {
 		u += (theta[0] - x) * (theta[0] - x) / (2 * t.variance)
 	}
 	return u
@@ -64,16 +57,11 @@ func (t *toy) affine(rows Rows) (p, s float64) {
 	var sum, count float64
 	for i := rows.Lo; i < rows.Hi; i++ {
 		w := t.weight(i)
-		sum += w * t.x.now[i]
+		sum += w * t.y.now[i]
 		count += w
 	}
 	w := rows.Scale / t.variance
 	return w*count + 1/toyPriorVariance, w * sum
-}
-
-func (t *toy) Predict(dst, theta []float64) {
-	checkLen(1, dst, theta)
-	dst[0] = theta[0]
 }
 
 func (t *toy) DrawPrior(dst []float64) {

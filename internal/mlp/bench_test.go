@@ -55,7 +55,7 @@ func eachCase(b *testing.B, work func(n *Net, theta []float64, rows int) (func()
 			for _, s := range kernel.Sets() {
 				b.Run(fmt.Sprintf("B=%d/precision=%s/isa=%s", rows, p, s.Name()), func(b *testing.B) {
 					r := rand.New(rand.NewPCG(1, 2))
-					n := mustNet(b, s, Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
+					n := mustNet(b, s, Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Float64: p == Float64})
 					theta := append(kernel.Aligned[float64](n.Dim())[:0], normals(r, n.Dim())...)
 					if n.single != nil {
 						s.Narrow(n.single.theta, theta)
@@ -239,7 +239,7 @@ func fewSteps(steps func(n int)) int {
 // data.
 func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n int) {
 	r := rand.New(rand.NewPCG(1, 2))
-	n := mustNet(b, kernel.Default(), Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Precision: p})
+	n := mustNet(b, kernel.Default(), Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Float64: p == Float64})
 	// So small a step holds from any start, and costs what every step costs.
 	in, err := m.New(n.Dim(), integrators.Params{Step: 1e-6, Friction: 5})
 	if err != nil {

@@ -65,8 +65,8 @@ func (e *engine[T]) tangent(l int) int    { return e.activation(len(e.layers) + 
 // within 1.5 % of it.
 const chunkBytes = 1024
 
-func newEngine[T kernel.Float](set *kernel.Set, p *Problem, rows int) *engine[T] {
-	e := &engine[T]{set: set, rows: rows, given: *p}
+func newEngine[T kernel.Float](p *Problem, rows int) *engine[T] {
+	e := &engine[T]{set: p.Set, rows: rows, given: *p}
 	if p.Labels != nil {
 		e.classes = p.Widths[len(p.Widths)-1]
 	}

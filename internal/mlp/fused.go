@@ -17,8 +17,8 @@ type single struct {
 	drifted                     []float64 // scratch
 }
 
-func newSingle(set *kernel.Set, p *Problem, rows int) *single {
-	e := newEngine[float32](set, p, rows)
+func newSingle(p *Problem, rows int) *single {
+	e := newEngine[float32](p, rows)
 	vector := func(n int) []float32 { return kernel.Aligned[float32](n) }
 	n := e.dim
 	return &single{

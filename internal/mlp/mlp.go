@@ -14,41 +14,19 @@ import (
 	"slices"
 
 	"hambench/internal/kernel"
-	"hambench/usage"
 )
 
-// Precision is the number format of a network's gradients and
-// Hessian-vector products.
-type Precision int
-
-const (
-	Float32 Precision = iota
-	Float64
-)
-
-func (p Precision) String() string { return [...]string{Float32: "float32", Float64: "float64"}[p] }
-
-// ParsePrecision returns the precision with the given name.
-func ParsePrecision(name string) (Precision, error) {
-	for _, p := range []Precision{Float32, Float64} {
-		if p.String() == name {
-			return p, nil
-		}
-	}
-	return 0, usage.Errorf("unknown precision %q: want float32 or float64", name)
-}
-
-// Problem is a network with its data. Labels make it a classification, with
-// the softmax of D_{L+1} outputs; else Targets are the means' observations
-// under Gaussian noise, and there is one output.
+// Problem is a network with its data, which is trusted. Labels make it a
+// classification, with the softmax of D_{L+1} outputs; else Targets are the
+// means' observations under Gaussian noise, and there is one output.
 type Problem struct {
+	Set           *kernel.Set
 	Widths        []int     // D_0 … D_{L+1}
 	Inputs        []float64 // row-major, rows × D_0
 	Targets       []float64 // one a row
 	Labels        []int     // one a row, 0 … D_{L+1} − 1
 	NoiseVariance float64   // σ² of the targets
-	Precision     Precision
-	Plain         bool // without the machine's vector instructions
+	Float64       bool      // gradients and Hessian-vector products, else in float32
 }
 
 // Net computes the derivatives of a problem's negative log-likelihood. It
@@ -68,64 +46,17 @@ type Net struct {
 var one = kernel.Coef{All: 1}
 
 // New returns the network of a problem. It copies the data.
-func New(p Problem) (*Net, error) {
-	if p.Plain {
-		return newNet(kernel.Plain(), p)
-	}
-	return newNet(kernel.Default(), p)
-}
-
-func newNet(set *kernel.Set, p Problem) (*Net, error) {
-	rows, err := p.check()
-	if err != nil {
-		return nil, err
-	}
+func New(p Problem) *Net {
 	p.Inputs, p.Targets, p.Labels = slices.Clone(p.Inputs), slices.Clone(p.Targets), slices.Clone(p.Labels)
-	n := &Net{set: set, rows: rows, exact: newEngine[float64](set, &p, rows)}
+	rows := max(len(p.Targets), len(p.Labels))
+	n := &Net{set: p.Set, rows: rows, exact: newEngine[float64](&p, rows)}
 	n.dim = n.exact.dim
-	if p.Precision == Float32 {
-		n.single = newSingle(set, &p, rows)
-	} else {
+	if p.Float64 {
 		n.gradient, n.product = kernel.Aligned[float64](n.dim), kernel.Aligned[float64](n.dim)
+	} else {
+		n.single = newSingle(&p, rows)
 	}
-	return n, nil
-}
-
-// check returns the number of rows.
-func (p *Problem) check() (rows int, err error) {
-	if len(p.Widths) < 2 {
-		return 0, fmt.Errorf("mlp: %d widths: want at least inputs and outputs", len(p.Widths))
-	}
-	for i, d := range p.Widths {
-		if d < 1 {
-			return 0, fmt.Errorf("mlp: width %d is %d: want at least 1", i, d)
-		}
-	}
-	in, out := p.Widths[0], p.Widths[len(p.Widths)-1]
-	rows = len(p.Targets)
-	if p.Labels != nil {
-		rows = len(p.Labels)
-	}
-	switch {
-	case rows == 0:
-		return 0, fmt.Errorf("mlp: no rows: want targets or labels")
-	case p.Labels != nil && p.Targets != nil:
-		return 0, fmt.Errorf("mlp: targets and labels: want one of them")
-	case len(p.Inputs) != rows*in:
-		return 0, fmt.Errorf("mlp: %d inputs: want %d rows of %d", len(p.Inputs), rows, in)
-	case p.Labels == nil && out != 1:
-		return 0, fmt.Errorf("mlp: %d outputs for targets: want 1", out)
-	case p.Labels == nil && !(p.NoiseVariance > 0):
-		return 0, fmt.Errorf("mlp: noise variance %g: want a positive number", p.NoiseVariance)
-	case p.Precision != Float32 && p.Precision != Float64:
-		return 0, fmt.Errorf("mlp: precision %d: want Float32 or Float64", int(p.Precision))
-	}
-	for i, c := range p.Labels {
-		if c < 0 || c >= out {
-			return 0, fmt.Errorf("mlp: label of row %d is %d: want 0 … %d", i, c, out-1)
-		}
-	}
-	return rows, nil
+	return n
 }
 
 // Dim is the number of parameters, Rows the number of data rows.

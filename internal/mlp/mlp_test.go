@@ -26,11 +26,19 @@ var shapes = []struct {
 	{[]int{18, 50, 50, 4}, true, 17},          // Vehicle's
 }
 
+// Precision is the number format of a problem's derivatives.
+type Precision string
+
+const (
+	Float32 Precision = "float32"
+	Float64 Precision = "float64"
+)
+
 // problem draws the data of a shape.
 func problem(shape int, p Precision) Problem {
 	s := shapes[shape]
 	r := rand.New(rand.NewPCG(1, uint64(shape)))
-	q := Problem{Widths: s.widths, NoiseVariance: 0.3, Precision: p, Inputs: normals(r, s.rows*s.widths[0])}
+	q := Problem{Widths: s.widths, NoiseVariance: 0.3, Float64: p == Float64, Inputs: normals(r, s.rows*s.widths[0])}
 	if !s.classes {
 		q.Targets = normals(r, s.rows)
 		return q
@@ -51,11 +59,8 @@ func normals(r *rand.Rand, n int) []float64 {
 
 func mustNet(t testing.TB, set *kernel.Set, p Problem) *Net {
 	t.Helper()
-	n, err := newNet(set, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	p.Set = set
+	return New(p)
 }
 
 // eachNet runs f as a subtest on every set of kernels and every shape.
@@ -334,7 +339,7 @@ func plainLoss(p Problem, z []float64, row int) float64 {
 func TestSoftmaxDoesNotOverflow(t *testing.T) {
 	p := Problem{Widths: []int{1, 2}, Inputs: []float64{1, 1}, Labels: []int{0, 1}}
 	for _, precision := range []Precision{Float32, Float64} {
-		p.Precision = precision
+		p.Float64 = precision == Float64
 		n := mustNet(t, kernel.Default(), p)
 		g := make([]float64, n.Dim())
 		n.Gradient(g, []float64{1e4, 0, 0, 0}, 0, 2, 1)
@@ -413,43 +418,6 @@ func TestDerivativesAllocateNothing(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestBadProblems(t *testing.T) {
-	good := func() Problem {
-		return Problem{Widths: []int{1, 1}, Inputs: []float64{1}, Targets: []float64{1}, NoiseVariance: 1}
-	}
-	for want, spoil := range map[string]func(p *Problem){
-		"mlp: 1 widths: want at least inputs and outputs": func(p *Problem) { p.Widths = p.Widths[:1] },
-		"mlp: width 1 is 0: want at least 1":              func(p *Problem) { p.Widths[1] = 0 },
-		"mlp: no rows: want targets or labels":            func(p *Problem) { p.Targets = nil },
-		"mlp: targets and labels: want one of them":       func(p *Problem) { p.Labels = []int{0} },
-		"mlp: 2 inputs: want 1 rows of 1":                 func(p *Problem) { p.Inputs = []float64{1, 2} },
-		"mlp: 2 outputs for targets: want 1":              func(p *Problem) { p.Widths[1] = 2 },
-		"mlp: noise variance 0: want a positive number":   func(p *Problem) { p.NoiseVariance = 0 },
-		"mlp: precision 7: want Float32 or Float64":       func(p *Problem) { p.Precision = 7 },
-		"mlp: label of row 0 is 1: want 0 … 0":            func(p *Problem) { p.Targets, p.Labels = nil, []int{1} },
-	} {
-		p := good()
-		spoil(&p)
-		if _, err := New(p); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
-	}
-	if _, err := New(good()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestParsePrecision(t *testing.T) {
-	for _, p := range []Precision{Float32, Float64} {
-		if q, err := ParsePrecision(p.String()); q != p || err != nil {
-			t.Errorf("ParsePrecision(%q) = %v, %v", p, q, err)
-		}
-	}
-	if _, err := ParsePrecision("half"); err == nil {
-		t.Error("half precision is accepted")
 	}
 }
 
