@@ -80,19 +80,22 @@ func compareBenchmarks(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compareAll(kindBenchmarks, old, new, o, func(_ string, b *benchmark) shown { return shown{b.name, b.unit, stat.Mean(b.values, nil)} }, func(r *Report, _ string, was, is *benchmark) []comparison {
+	r := &Report{Kind: kindBenchmarks}
+	for _, key := range old.keys {
+		was, is := old.of[key], new.of[key]
 		if is == nil {
-			r.moved(was.name, was.unit, "present", "missing", "every old benchmark must be in the new run")
-			return nil
+			at := r.begin(was.name, was.unit, stat.Mean(was.values, nil), math.NaN())
+			r.moved(at, was.unit, "present", "missing", "every old benchmark must be in the new run")
+			continue
 		}
+		at := r.begin(was.name, was.unit, stat.Mean(was.values, nil), stat.Mean(is.values, nil))
 		if same(was.values, is.values) {
 			r.Equal++
-			return nil
+		} else {
+			r.test(at, compareSamples(was.values, is.values, was.higherBetter, o.Effect))
 		}
-		c := compareSamples(was.values, is.values, was.higherBetter, o.Effect)
-		c.where, c.what = was.name, was.unit
-		return []comparison{c}
-	}, nil), nil
+	}
+	return finish(r, old, new, o), nil
 }
 
 // same reports whether two lists hold the same measurements, or one value

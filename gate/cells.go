@@ -56,7 +56,8 @@ const shortest = 0.1
 
 // cell is what is compared of a cell.
 type cell struct {
-	key, integrator    string // key: of the store
+	key, split         string // key: of the store
+	integrator         string
 	ks, self           float64
 	diverged           bool
 	gradients, seconds float64
@@ -70,9 +71,9 @@ func (c cell) cost() float64 {
 	return c.seconds / c.gradients
 }
 
-// splits are the cells of one identity by split. Several cells of one split, which
-// an older export does not distinguish, stand in its order.
-type splits map[string][]cell
+// splits are the cells of one identity in the order of their splits. Several cells of
+// one split, which an older export does not distinguish, stand in its order.
+type splits []cell
 
 func parseCells(r Run, records []map[string]string, columns []string) (*quantities[splits], error) {
 	q := newQuantities[splits]()
@@ -82,16 +83,16 @@ func parseCells(r Run, records []map[string]string, columns []string) (*quantiti
 			return nil, usage.Errorf("gate: %s: cell %d: %w", r.Name, i+1, err)
 		}
 		of := q.at(keyOf(rec, columns))
-		if *of == nil {
-			*of = make(splits)
-		}
-		(*of)[rec["split"]] = append((*of)[rec["split"]], one)
+		*of = append(*of, one)
 		for _, name := range environmentColumns {
 			q.environment.add(name, rec[name])
 		}
 	}
 	if len(q.keys) == 0 {
 		return nil, usage.Errorf("gate: %s has no cells", r.Name)
+	}
+	for _, of := range q.of {
+		slices.SortStableFunc(*of, func(a, b cell) int { return cmp.Compare(a.split, b.split) })
 	}
 	return q, nil
 }
@@ -163,7 +164,10 @@ func parseCell(rec map[string]string) (cell, error) {
 		}
 		return v
 	}
-	c := cell{key: rec["key"], integrator: rec["integrator"], ks: number("ks"), gradients: number("gradients"), seconds: number("seconds")}
+	c := cell{
+		key: rec["key"], split: rec["split"], integrator: rec["integrator"],
+		ks: number("ks"), gradients: number("gradients"), seconds: number("seconds"),
+	}
 	if rec["ks_self"] != "" {
 		c.self = max(0, number("ks_self"))
 	}
@@ -196,40 +200,41 @@ func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	costs := make(costs)
-	further := func(r *Report) []comparison { return costs.compare(r, 2*o.Effect) }
-	if o.NoCost {
-		further = nil
-	}
-	return compareAll(kindCells, old, new, o, showCell, func(r *Report, key string, was, is *splits) []comparison {
-		if is == nil {
-			is = &splits{}
+	r, costs := &Report{Kind: kindCells}, make(map[string][]float64)
+	for _, key := range old.keys {
+		was, is := *old.of[key], splits{}
+		if found := new.of[key]; found != nil {
+			is = *found
 		}
-		pairs, missing := pair(*was, *is)
+		at := r.begin(key, "distance", was.mean(), is.mean())
+		pairs, missing := pair(was, is)
 		if missing > 0 {
-			r.moved(key, "cell", "present", "missing", "every old cell must be in the new run, split by split: %d are not", missing)
-			return nil
+			r.moved(at, "cell", "present", "missing", "every old cell must be in the new run, split by split: %d are not", missing)
+			continue
 		}
-		costs.add(pairs)
-		if c, differs := r.compareCell(key, pairs, o); differs {
-			return []comparison{c}
+		for _, p := range pairs {
+			if ratio := math.Log(p.new.cost() / p.old.cost()); p.old.integrator != "" && p.old.integrator == p.new.integrator && !math.IsNaN(ratio) {
+				costs[p.old.integrator] = append(costs[p.old.integrator], ratio)
+			}
 		}
-		return nil
-	}, further), nil
+		r.compareCell(at, pairs, o)
+	}
+	if !o.NoCost {
+		r.compareCosts(costs, 2*o.Effect)
+	}
+	return finish(r, old, new, o), nil
 }
 
-// showCell shows the mean distance of the splits, if no chain diverged.
-func showCell(key string, of *splits) shown {
-	sum, n := 0.0, 0
-	for _, split := range slices.Sorted(maps.Keys(*of)) {
-		for _, c := range (*of)[split] {
-			if c.diverged {
-				return shown{key, "distance", math.NaN()}
-			}
-			sum, n = sum+c.ks, n+1
+// mean is the mean distance of the splits; NaN if there is none, or a chain diverged.
+func (s splits) mean() float64 {
+	sum := 0.0
+	for _, c := range s {
+		if c.diverged {
+			return math.NaN()
 		}
+		sum += c.ks
 	}
-	return shown{key, "distance", sum / float64(n)}
+	return sum / float64(len(s))
 }
 
 func has(records []map[string]string, column string) bool {
@@ -244,32 +249,31 @@ func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == 
 // pair puts together what is the same cell and split in both runs, and counts
 // what the new one lacks. Cells of one split pair by key, the rest in order.
 func pair(old, new splits) (pairs []pairOf, missing int) {
-	for _, split := range slices.Sorted(maps.Keys(old)) {
-		a, b := slices.Clone(old[split]), slices.Clone(new[split])
-		a = slices.DeleteFunc(a, func(c cell) bool {
-			i := slices.IndexFunc(b, func(d cell) bool { return c.key != "" && c.key == d.key })
+	old, new = slices.Clone(old), slices.Clone(new)
+	for _, same := range []func(a, b cell) bool{
+		func(a, b cell) bool { return a.key != "" && a.key == b.key },
+		func(a, b cell) bool { return true },
+	} {
+		old = slices.DeleteFunc(old, func(c cell) bool {
+			i := slices.IndexFunc(new, func(d cell) bool { return c.split == d.split && same(c, d) })
 			if i >= 0 {
-				pairs = append(pairs, pairOf{c, b[i]})
-				b = slices.Delete(b, i, i+1)
+				pairs = append(pairs, pairOf{c, new[i]})
+				new = slices.Delete(new, i, i+1)
 			}
 			return i >= 0
 		})
-		for i := range min(len(a), len(b)) {
-			pairs = append(pairs, pairOf{a[i], b[i]})
-		}
-		missing += max(0, len(a)-len(b))
 	}
-	return pairs, missing
+	return pairs, len(old)
 }
 
 // compareCell compares the pairs of a cell that differ: what is equal to the
 // last digit has not moved. More chains that diverge are a move at once; the
-// distances of those that do in neither run are returned, to be tested.
-func (r *Report) compareCell(key string, pairs []pairOf, o Options) (c comparison, differs bool) {
+// distances of those that do in neither run are to be tested.
+func (r *Report) compareCell(at int, pairs []pairOf, o Options) {
 	pairs = slices.DeleteFunc(slices.Clone(pairs), pairOf.equal)
 	if len(pairs) == 0 {
 		r.Equal++
-		return c, false
+		return
 	}
 	diverged := 0
 	var old, new, self []float64
@@ -284,20 +288,16 @@ func (r *Report) compareCell(key string, pairs []pairOf, o Options) (c compariso
 		}
 	}
 	if diverged > 0 {
-		r.moved(key, "diverged", "no", "yes", "%d more chains of %d that differ", diverged, len(pairs))
-		return c, false
+		r.moved(at, "diverged", "no", "yes", "%d more chains of %d that differ", diverged, len(pairs))
+	} else if len(old) > 0 {
+		r.test(at, compareDistances(old, new, stat.Mean(self, nil), o.Distance))
 	}
-	if len(old) == 0 {
-		return c, false
-	}
-	return compareDistances(key, old, new, stat.Mean(self, nil), o.Distance), true
 }
 
 // compareDistances compares the distances of a cell, split by split.
-func compareDistances(key string, old, new []float64, self, effect float64) comparison {
+func compareDistances(old, new []float64, self, effect float64) comparison {
 	c := comparison{
-		where: key, what: "distance", old: stat.Mean(old, nil), new: stat.Mean(new, nil), unit: absolutely,
-		n: len(old), m: len(old), paired: true,
+		old: stat.Mean(old, nil), new: stat.Mean(new, nil), unit: absolutely, n: len(old), m: len(old), paired: true,
 	}
 	size := (c.old + c.new) / 2
 	c.change, c.effect = c.new-c.old, effect*max(1, size/proportional)
@@ -316,36 +316,21 @@ func compareDistances(key string, old, new []float64, self, effect float64) comp
 	return c
 }
 
-// costs are the logarithms of the ratios of costs, new to old, by integrator:
-// of one cell there is one measurement, which says nothing about its noise.
-type costs map[string][]float64
-
-// add takes the pairs of a cell, if a chain ran.
-func (c costs) add(pairs []pairOf) {
-	for _, p := range pairs {
-		name := p.old.integrator
-		if ratio := math.Log(p.new.cost() / p.old.cost()); name != "" && name == p.new.integrator && !math.IsNaN(ratio) {
-			c[name] = append(c[name], ratio)
-		}
-	}
-}
-
-// compare returns the comparisons of the costs that differ.
-func (c costs) compare(r *Report, effect float64) []comparison {
-	var all []comparison
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		ratios, where, what := c[name], "integrator="+name, "time per gradient, new to old"
-		r.Compared++
+// compareCosts compares costs, of which it is given the logarithms of the ratios, new
+// to old, by integrator: of one cell there is one measurement, which says nothing
+// about its noise.
+func (r *Report) compareCosts(costs map[string][]float64, effect float64) {
+	for _, name := range slices.Sorted(maps.Keys(costs)) {
+		ratios := costs[name]
+		mean, sd := stat.MeanStdDev(ratios, nil)
+		at := r.begin("integrator="+name, "time per gradient, new to old", 1, math.Exp(mean))
 		if slices.Min(ratios) == 0 && slices.Max(ratios) == 0 {
 			r.Equal++
-			r.Pairs = append(r.Pairs, Pair{where, what, 1, 1, Unchanged})
 			continue
 		}
-		mean, sd := stat.MeanStdDev(ratios, nil)
-		all = append(all, comparison{
-			where: where, what: what, old: 1, new: math.Exp(mean), change: mean, effect: math.Log1p(effect),
+		r.test(at, comparison{
+			old: 1, new: math.Exp(mean), change: mean, effect: math.Log1p(effect),
 			unit: logarithm, sd: sd / math.Sqrt2, n: len(ratios), m: len(ratios), paired: true,
 		})
 	}
-	return all
 }

@@ -179,7 +179,7 @@ func TestNoiseOfDistances(t *testing.T) {
 				if i == j || r.ks[i] == 1 || r.ks[j] == 1 {
 					continue
 				}
-				c := compareDistances(r.name, r.ks[i:i+1], r.ks[j:j+1], r.self, 0.03)
+				c := compareDistances(r.ks[i:i+1], r.ks[j:j+1], r.self, 0.03)
 				p := c.p()
 				if pairs++; p <= 0.05 {
 					worse++
@@ -206,7 +206,7 @@ func TestNoiseOfDistances(t *testing.T) {
 // TestThresholdGrowsWithTheDistance: up to 0.1 it is the option's.
 func TestThresholdGrowsWithTheDistance(t *testing.T) {
 	for _, c := range []struct{ size, want float64 }{{0.05, 0.03}, {0.1, 0.03}, {0.4, 0.12}} {
-		got := compareDistances("", []float64{c.size}, []float64{c.size}, 0.085, 0.03).effect
+		got := compareDistances([]float64{c.size}, []float64{c.size}, 0.085, 0.03).effect
 		if math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("distance %g: %g counts, want %g", c.size, got, c.want)
 		}

@@ -57,40 +57,44 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compareAll(kindCertify, old, new, o, showObserved, func(r *Report, key string, was, is *observed) []comparison {
+	r := &Report{Kind: kindCertify}
+	for _, key := range old.keys {
+		was, is := old.of[key], new.of[key]
 		if is == nil {
-			r.moved(key, "row", "present", "missing", "every old row must be in the new run")
+			at := r.begin(key, finestError, was.finest(), math.NaN())
+			r.moved(at, "row", "present", "missing", "every old row must be in the new run")
 		} else {
-			r.compareObservable(key, *was, *is, o)
+			r.compareObservable(r.begin(key, finestError, was.finest(), is.finest()), *was, *is, o)
 		}
-		return nil
-	}, nil), nil
+	}
+	return finish(r, old, new, o), nil
 }
 
-// showObserved shows the relative error at the smallest step.
-func showObserved(key string, o *observed) shown {
-	s := shown{key, "relative error at the smallest step", math.NaN()}
-	if len(o.Relative) == len(o.steps) && len(o.steps) > 0 {
-		s.value = float64(o.Relative[slices.Index(o.steps, slices.Min(o.steps))])
+const finestError = "relative error at the smallest step"
+
+// finest is the relative error at the smallest step; NaN if there is none.
+func (o observed) finest() float64 {
+	if len(o.Relative) != len(o.steps) || len(o.steps) == 0 {
+		return math.NaN()
 	}
-	return s
+	return float64(o.Relative[slices.Index(o.steps, slices.Min(o.steps))])
 }
 
 // compareObservable reports the first of verdict, order, constant and errors
 // that moved: each implies those after it.
-func (r *Report) compareObservable(key string, old, new observed, o Options) {
+func (r *Report) compareObservable(at int, old, new observed, o Options) {
 	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
 	if old.Verdict != new.Verdict {
-		r.moved(key, "verdict", verdictText(old), verdictText(new), "verdicts must agree")
+		r.moved(at, "verdict", verdictText(old), verdictText(new), "verdicts must agree")
 		return
 	}
 	if settled(old) && settled(new) {
 		if d := math.Abs(float64(new.Order - old.Order)); d > o.Order {
-			r.moved(key, "order", number(old.Order), number(new.Order), "by %.3g > %g", d, o.Order)
+			r.moved(at, "order", number(old.Order), number(new.Order), "by %.3g > %g", d, o.Order)
 			return
 		}
-		if d := relative(float64(old.Constant), float64(new.Constant)); d > o.Constant {
-			r.moved(key, "constant", number(old.Constant), number(new.Constant), "by %.3g %% > %g %%", 100*d, 100*o.Constant)
+		if a, b := float64(old.Constant), float64(new.Constant); differ(a, b, o.Constant*math.Abs(a)) {
+			r.moved(at, "constant", number(old.Constant), number(new.Constant), "by %.3g %% > %g %%", 100*math.Abs((b-a)/a), 100*o.Constant)
 			return
 		}
 	}
@@ -100,8 +104,9 @@ func (r *Report) compareObservable(key string, old, new observed, o Options) {
 			continue
 		}
 		a, b := float64(old.Errors[i]), float64(new.Errors[j])
-		if errorMoved(a, b, old.resolution(i)+new.resolution(j), o.Constant) {
-			r.moved(key, fmt.Sprintf("error at h = %g", h), number(old.Errors[i]), number(new.Errors[j]), "by more than %g %% and its resolution", 100*o.Constant)
+		// A difference within ten times the resolution is none.
+		if differ(a, b, 10*(old.resolution(i)+new.resolution(j))+o.Constant*math.Abs(a)) {
+			r.moved(at, fmt.Sprintf("error at h = %g", h), number(old.Errors[i]), number(new.Errors[j]), "by more than %g %% and its resolution", 100*o.Constant)
 			return
 		}
 	}
@@ -127,22 +132,11 @@ func (o observed) resolution(i int) float64 {
 	return 0
 }
 
-// errorMoved compares two errors: a chain that became (un)stable moved, and a
-// difference within ten times the resolution did not.
-func errorMoved(a, b, resolution, tolerance float64) bool {
+// differ reports whether two numbers are farther apart than allowed. One that is not
+// known, as the error of a chain that became (un)stable, is far from any that is.
+func differ(a, b, allowed float64) bool {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.IsNaN(a) != math.IsNaN(b)
 	}
-	return math.Abs(a-b) > 10*resolution+tolerance*math.Abs(a)
-}
-
-// relative is |new − old|/|old|, 0 if both are NaN and +Inf if one is.
-func relative(old, new float64) float64 {
-	switch {
-	case math.IsNaN(old) && math.IsNaN(new), old == new:
-		return 0
-	case math.IsNaN(old) || math.IsNaN(new):
-		return math.Inf(1)
-	}
-	return math.Abs(new-old) / math.Abs(old)
+	return math.Abs(a-b) > allowed
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 
@@ -25,15 +26,15 @@ const (
 // comparison is a quantity that differs between the runs: by how much the new
 // one is worse, and how well that is known.
 type comparison struct {
-	where, what string
-	old, new    float64 // to be shown
-	change      float64 // of the mean; positive is worse
-	effect      float64 // smallest change that counts, in the same unit
-	unit        unit
-	sd          float64 // of one measurement
-	n, m        int     // measurements, old and new
-	paired      bool    // each of the old with one of the new
-	known       bool    // sd is not estimated from these measurements
+	at       int     // the number of the quantity
+	old, new float64 // to be shown
+	change   float64 // of the mean; positive is worse
+	effect   float64 // smallest change that counts, in the same unit
+	unit     unit
+	sd       float64 // of one measurement
+	n, m     int     // measurements, old and new
+	paired   bool    // each of the old with one of the new
+	known    bool    // sd is not estimated from these measurements
 }
 
 // unit is what a change is measured in, and the flag that sets its effect.
@@ -81,7 +82,7 @@ func (c comparison) p() float64 {
 	case se == 0:
 		return 1
 	default:
-		return survival(c.change/se, c.df(0))
+		return student(c.df(0)).Survival(c.change / se)
 	}
 }
 
@@ -111,82 +112,79 @@ func (c comparison) more(level float64) int {
 	if c.blind() {
 		return firstRuns
 	}
-	n := 1
-	for n < mostRuns && c.smallest(level, n) > c.effect {
-		n++
-	}
-	return n
+	return 1 + sort.Search(mostRuns-1, func(n int) bool { return c.smallest(level, n+1) <= c.effect })
 }
 
-// survival and quantile are of Student's t, which is normal without a limit
-// on the degrees of freedom; both are of the upper tail.
-func survival(t, df float64) float64 {
+// student is Student's law, which is normal without a limit on the degrees of freedom.
+func student(df float64) interface {
+	distuv.Quantiler
+	Survival(float64) float64
+} {
 	if math.IsInf(df, 1) {
-		return distuv.UnitNormal.Survival(t)
+		return distuv.UnitNormal
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(t)
+	return distuv.StudentsT{Sigma: 1, Nu: df}
 }
 
+// quantile is that of Student's law of the upper tail.
 func quantile(tail, df float64) float64 {
-	if math.IsInf(df, 1) {
-		return -distuv.UnitNormal.Quantile(tail)
-	}
 	at := [2]float64{tail, df}
 	q, ok := quantiles.Load(at)
 	if !ok {
-		q = -distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(tail)
+		q = -student(df).Quantile(tail)
 		quantiles.Store(at, q)
 	}
 	return q.(float64)
 }
 
-// quantiles keeps those of Student's t: they are found by search, and many
-// comparisons ask for the same ones.
+// quantiles keeps what quantile found: by search, and many comparisons ask for the
+// same ones.
 var quantiles sync.Map
 
 // decide tests all comparisons as one family. A comparison passes if its change
 // is so far below the effect that a true change of that size would look like it
 // in at most one of ten runs; else it has moved if it is significantly worse;
 // else it cannot be decided.
-func (r *Report) decide(all []comparison, alpha float64) {
-	p := make([]float64, len(all))
-	for i, c := range all {
+func (r *Report) decide(alpha float64) {
+	p := make([]float64, len(r.tests))
+	for i, c := range r.tests {
 		p[i] = c.p()
 	}
 	rejected, level := holm(p, alpha)
-	strictest := alpha / float64(len(all))
-	for i, c := range all {
+	strictest := alpha / float64(len(r.tests))
+	for i, c := range r.tests {
 		switch {
-		case c.blind():
-			r.undecided(c, strictest)
-		case c.highest() < c.effect:
+		case !c.blind() && c.highest() < c.effect:
 		case rejected[i]:
-			r.moved(c.where, c.what, short(c.old), short(c.new), "%s worse, p = %.2g <= %.2g, n = %d + %d", c.unit.text(c.change), p[i], level[i], c.n, c.m)
+			r.moved(c.at, r.Pairs[c.at].What, short(c.old), short(c.new), "%s worse, p = %.2g <= %.2g, n = %d + %d", c.unit.text(c.change), p[i], level[i], c.n, c.m)
 		default:
 			r.undecided(c, strictest)
 		}
 	}
-	r.notePower(all, strictest)
+	r.notePower(strictest)
 }
 
 func (r *Report) undecided(c comparison, level float64) {
+	p := &r.Pairs[c.at]
+	p.Outcome = Hidden
 	r.Undecided = append(r.Undecided, Undecided{
-		Where: c.where, What: c.what, Change: c.unit.text(c.change), Smallest: c.unit.text(c.smallest(level, 0)),
+		Where: p.Where, What: p.What, Change: c.unit.text(c.change), Smallest: c.unit.text(c.smallest(level, 0)),
 		Flag: c.unit.flag, Effect: c.unit.text(c.effect), More: c.more(level),
 	})
 }
 
 // notePower states, by flag, what the comparison that sees least would find.
-func (r *Report) notePower(all []comparison, level float64) {
-	worst := make(map[string]comparison)
-	for _, c := range all {
-		if w, ok := worst[c.unit.flag]; !c.blind() && (!ok || c.smallest(level, 0) > w.smallest(level, 0)) {
-			worst[c.unit.flag] = c
-		}
-	}
+func (r *Report) notePower(level float64) {
 	for _, flag := range []string{logarithm.flag, absolutely.flag} {
-		if c, ok := worst[flag]; ok {
-			r.note("changes of %s or more (%s) are reported in nine of ten runs; the least certain is %s, %s", c.unit.text(c.smallest(level, 0)), flag, c.where, c.what)
+		worst, most := comparison{}, 0.0
+		for _, c := range r.tests {
+			if s := c.smallest(level, 0); c.unit.flag == flag && !c.blind() && s > most {
+				worst, most = c, s
+			}
+		}
+		if most > 0 {
+			p := r.Pairs[worst.at]
+			r.note("changes of %s or more (%s) are reported in nine of ten runs; the least certain is %s, %s", worst.unit.text(most), flag, p.Where, p.What)
 		}
 	}
 }

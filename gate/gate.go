@@ -21,6 +21,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hambench/internal/distinct"
 	"hambench/internal/table"
 	"hambench/usage"
 )
@@ -64,19 +66,12 @@ type Options struct {
 }
 
 func (o Options) complete() (Options, error) {
-	for _, f := range []struct {
-		name  string
-		value *float64
-		want  float64
-	}{
-		{"order", &o.Order, 0.05}, {"constant", &o.Constant, 0.005}, {"alpha", &o.Alpha, 0.05},
-		{"effect", &o.Effect, 0.05}, {"distance", &o.Distance, 0.03},
-	} {
-		if !(*f.value >= 0) || math.IsInf(*f.value, 0) {
-			return o, usage.Errorf("gate: threshold %s = %v: want a finite number > 0", f.name, *f.value)
-		}
-		if *f.value == 0 {
-			*f.value = f.want
+	o.Order, o.Constant, o.Alpha = cmp.Or(o.Order, 0.05), cmp.Or(o.Constant, 0.005), cmp.Or(o.Alpha, 0.05)
+	o.Effect, o.Distance = cmp.Or(o.Effect, 0.05), cmp.Or(o.Distance, 0.03)
+	names := []string{"order", "constant", "alpha", "effect", "distance"}
+	for i, v := range []float64{o.Order, o.Constant, o.Alpha, o.Effect, o.Distance} {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return o, usage.Errorf("gate: threshold %s = %v: want a finite number > 0", names[i], v)
 		}
 	}
 	if o.Alpha >= 1 {
@@ -132,6 +127,8 @@ type Report struct {
 	Undecided []Undecided
 	Pairs     []Pair   // all quantities that were compared, in the order of the old run
 	Notes     []string // what is no failure but worth saying
+
+	tests []comparison // to be decided
 }
 
 // Err returns an error that is ErrMoved, if something moved, or else
@@ -148,19 +145,17 @@ func (r *Report) Err() error {
 
 // missing says what could be missed, by flag, and how many runs would show it.
 func (r *Report) missing() string {
-	var flags []string
-	most := make(map[string]Undecided)
-	for _, u := range r.Undecided {
-		if _, ok := most[u.Flag]; !ok {
-			flags = append(flags, u.Flag)
-		}
-		if u.More > most[u.Flag].More {
-			most[u.Flag] = u
-		}
-	}
 	var parts []string
-	for _, f := range flags {
-		parts = append(parts, fmt.Sprintf("a change of %s %s would be missed in more than one of ten runs: run %d more", f, most[f].Effect, most[f].More))
+	for _, flag := range []string{absolutely.flag, relatively.flag} {
+		most := Undecided{}
+		for _, u := range r.Undecided {
+			if u.Flag == flag && u.More > most.More {
+				most = u
+			}
+		}
+		if most.More > 0 {
+			parts = append(parts, fmt.Sprintf("a change of %s %s would be missed in more than one of ten runs: run %d more", flag, most.Effect, most.More))
+		}
 	}
 	return strings.Join(parts, "; ")
 }
@@ -175,35 +170,45 @@ func (r *Report) Write(w io.Writer) error {
 	for _, u := range r.Undecided {
 		undecided = append(undecided, []string{u.Where, u.What, u.Change, u.Smallest, u.Effect, strconv.Itoa(u.More)})
 	}
-	for _, t := range []struct {
-		header []string
-		rows   [][]string
-	}{
-		{[]string{"where", "what", "old", "new", "why"}, moved},
-		{[]string{"cannot decide", "what", "worse by", "would find", "counts from", "run more"}, undecided},
-	} {
-		if len(t.rows) == 0 {
-			continue
-		}
-		if err := table.Write(w, t.header, t.rows); err != nil {
-			return err
-		}
+	var err error
+	if len(moved) > 0 {
+		err = table.Write(w, []string{"where", "what", "old", "new", "why"}, moved)
+	}
+	if len(undecided) > 0 && err == nil {
+		err = table.Write(w, []string{"cannot decide", "what", "worse by", "would find", "counts from", "run more"}, undecided)
 	}
 	for _, n := range r.Notes {
-		if _, err := fmt.Fprintln(w, "note:", n); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, "note:", n)
 	}
 	line := fmt.Sprintf("%s: %d compared, %d moved", r.Kind, r.Compared, len(r.Moved))
 	if r.Kind != kindCertify {
 		line += fmt.Sprintf(", %d undecided, %d equal", len(r.Undecided), r.Equal)
 	}
-	_, err := fmt.Fprintln(w, line)
-	return err
+	_, last := fmt.Fprintln(w, line)
+	return cmp.Or(err, last)
 }
 
-func (r *Report) moved(where, what, old, new, why string, args ...any) {
-	r.Moved = append(r.Moved, Change{where, what, old, new, fmt.Sprintf(why, args...)})
+// begin adds a quantity as both runs have it, and returns its number.
+func (r *Report) begin(where, what string, old, new float64) int {
+	p := Pair{where, what, old, new, Passed}
+	if old == new || math.IsNaN(old) && math.IsNaN(new) {
+		p.Outcome = Unchanged
+	}
+	r.Pairs = append(r.Pairs, p)
+	r.Compared++
+	return len(r.Pairs) - 1
+}
+
+// moved says of a quantity, by its number, that it moved.
+func (r *Report) moved(at int, what, old, new, why string, args ...any) {
+	r.Pairs[at].Outcome = Moved
+	r.Moved = append(r.Moved, Change{r.Pairs[at].Where, what, old, new, fmt.Sprintf(why, args...)})
+}
+
+// test adds a comparison of a quantity, by its number, that the tests are to decide.
+func (r *Report) test(at int, c comparison) {
+	c.at = at
+	r.tests = append(r.tests, c)
 }
 
 func (r *Report) note(format string, args ...any) {
@@ -280,60 +285,15 @@ func (q *quantities[V]) at(key string) *V {
 	return q.of[key]
 }
 
-// shown is a quantity as a Pair has it.
-type shown struct {
-	where, what string
-	value       float64
-}
-
-// compareAll compares each quantity of the old run with that of the new one, which
-// is nil if missing, and decides on all that is to be tested; further, which may be
-// nil, adds to it. show tells what the pairs are to say of a quantity.
-func compareAll[V any](kind string, old, new *quantities[V], o Options, show func(key string, v *V) shown, compare func(r *Report, key string, old, new *V) []comparison, further func(*Report) []comparison) *Report {
-	r := &Report{Kind: kind}
-	var all []comparison
-	for _, key := range old.keys {
-		r.Compared++
-		all = append(all, compare(r, key, old.of[key], new.of[key])...)
-	}
-	var rest []comparison
-	if further != nil {
-		rest = further(r)
-	}
-	r.decide(append(all, rest...), o.Alpha)
-	for _, key := range old.keys {
-		a, b := show(key, old.of[key]), shown{value: math.NaN()}
-		if is := new.of[key]; is != nil {
-			b = show(key, is)
-		}
-		r.Pairs = append(r.Pairs, Pair{a.where, a.what, a.value, b.value, r.outcome(a, b)})
-	}
-	for _, c := range rest {
-		r.Pairs = append(r.Pairs, Pair{c.where, c.what, c.old, c.new, r.outcome(shown{c.where, c.what, c.old}, shown{c.where, c.what, c.new})})
-	}
+// finish decides what is to be tested, and notes what else differs between the runs.
+func finish[V any](r *Report, old, new *quantities[V], o Options) *Report {
+	r.decide(o.Alpha)
 	r.noteEnvironment(old.environment, new.environment)
 	added := slices.DeleteFunc(slices.Clone(new.keys), func(key string) bool { return old.of[key] != nil })
 	if len(added) > 0 {
 		r.note("%d rows of the new run are not in the old one", len(added))
 	}
 	return r
-}
-
-// outcome is what was decided of a quantity. Of a benchmark each unit is one; of a
-// row or a cell, whatever moved.
-func (r *Report) outcome(a, b shown) Outcome {
-	same := func(where, what string) bool {
-		return where == a.where && (what == a.what || r.Kind != kindBenchmarks)
-	}
-	switch {
-	case slices.ContainsFunc(r.Moved, func(c Change) bool { return same(c.Where, c.What) }):
-		return Moved
-	case slices.ContainsFunc(r.Undecided, func(u Undecided) bool { return same(u.Where, u.What) }):
-		return Hidden
-	case a.value == b.value || math.IsNaN(a.value) && math.IsNaN(b.value):
-		return Unchanged
-	}
-	return Passed
 }
 
 const (
@@ -384,27 +344,24 @@ func checkHeader(name string, header []string) error {
 
 // environment is what is said of the machine and the program that made a run:
 // the values by name.
-type environment map[string]map[string]bool
+type environment map[string][]string
 
 func (e environment) add(name, value string) {
-	if value == "" {
-		return
+	if value != "" {
+		e[name] = distinct.Append(e[name], value)
 	}
-	if e[name] == nil {
-		e[name] = make(map[string]bool)
-	}
-	e[name][value] = true
+}
+
+// values are those of a name, in order; "" if there is none.
+func (e environment) values(name string) string {
+	return strings.Join(slices.Sorted(slices.Values(e[name])), " and ")
 }
 
 // noteEnvironment notes how the environments differ, as far as both runs state them.
 func (r *Report) noteEnvironment(old, new environment) {
 	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if new[name] != nil && !maps.Equal(old[name], new[name]) {
-			r.note("%s differs: %s in the old run, %s in the new one", name, values(old[name]), values(new[name]))
+		if a, b := old.values(name), new.values(name); b != "" && a != b {
+			r.note("%s differs: %s in the old run, %s in the new one", name, a, b)
 		}
 	}
-}
-
-func values(set map[string]bool) string {
-	return strings.Join(slices.Sorted(maps.Keys(set)), " and ")
 }

@@ -175,8 +175,8 @@ func TestUnusableInput(t *testing.T) {
 }
 
 func TestReportSaysWhat(t *testing.T) {
-	r := &Report{Kind: kindCertify, Compared: 3}
-	r.moved("p / leapfrog / full / theta.cov", "order", "2", "1", "by %g", 1.0)
+	r := &Report{Kind: kindCertify, Compared: 2}
+	r.moved(r.begin("p / leapfrog / full / theta.cov", "", 1, 2), "order", "2", "1", "by %g", 1.0)
 	r.Undecided = []Undecided{{Where: "BenchmarkX", Smallest: "9.9 %", Flag: "--effect", Effect: "5.0 %", More: 7}}
 	r.note("a note")
 	var b bytes.Buffer

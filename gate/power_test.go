@@ -26,7 +26,10 @@ func simulate(make func() []comparison) exits {
 	var e exits
 	for range trials {
 		r := &Report{}
-		r.decide(make(), 0.05)
+		for _, c := range make() {
+			r.test(r.begin("", "", 0, 1), c)
+		}
+		r.decide(0.05)
 		switch outcome(r) {
 		case 0:
 			e.pass += 1. / trials
@@ -76,7 +79,7 @@ func cellTrials(rng *rand.Rand, from []replicate, items, splits int, change floa
 					new[len(new)-1] += change * max(1, size/proportional)
 				}
 			}
-			all[i] = compareDistances("", old, new, cell.self, 0.03)
+			all[i] = compareDistances(old, new, cell.self, 0.03)
 		}
 		return all
 	})
