@@ -1,6 +1,7 @@
 package draws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -107,14 +108,13 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	if note := sampler.Note(); i == 0 && note != "" && c.Note != nil {
 		c.Note(note)
 	}
-	f := w.Format
 	err = sampler.Run(ctx, sampler.Start(spec.Key, start), c.Plan, func(index int, z *integrators.State) error {
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
-		if f.Groups || w.Header.Predictive {
+		if w.Format.Groups || w.Header.Predictive {
 			d.Predictions = make([]float64, target.Outputs())
 			target.Predict(d.Predictions, z.Theta)
 		}
-		if f.Stats {
+		if w.Format.Stats {
 			d.LogDensity = -target.Potential(z.Theta)
 			d.Energy = -d.LogDensity
 			if in := sampler.Integrator(); !in.Method.PositionOnly {
@@ -162,16 +162,10 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 
 // certified is what certify finds of a chain's parts on the Gaussian problem.
 func certified(ctx context.Context, s chain.Spec) (certify.Row, error) {
-	in, err := chain.Registry{}.Integrator(s.Integrator)
-	if err != nil {
-		return certify.Row{}, err
-	}
-	estimator, err := chain.Registry{}.Estimator(s.Estimator)
-	if err != nil {
-		return certify.Row{}, err
-	}
-	scheme, err := chain.Registry{}.Scheme(s.Scheme)
-	if err != nil {
+	in, unknown := chain.Registry{}.Integrator(s.Integrator)
+	estimator, unknownEstimator := chain.Registry{}.Estimator(s.Estimator)
+	scheme, unknownScheme := chain.Registry{}.Scheme(s.Scheme)
+	if err := cmp.Or(unknown, unknownEstimator, unknownScheme); err != nil {
 		return certify.Row{}, err
 	}
 	rows, err := certify.Run(ctx, certify.Options{

@@ -18,7 +18,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"hambench/internal/atomicfile"
 	"hambench/usage"
@@ -77,10 +76,7 @@ func Names() (names []string) {
 
 // Lookup returns the format of a name.
 func Lookup(name string) (Format, error) {
-	if i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name }); i >= 0 {
-		return Formats[i], nil
-	}
-	return Format{}, usage.Unknown("format", name, Names())
+	return usage.Lookup("format", name, Formats, func(f Format) string { return f.Name })
 }
 
 // form writes draws in one format; those of a chain come in order.
@@ -145,23 +141,13 @@ func (o *output) begin(path string) error {
 	return os.Chmod(o.draft, 0o755) // MkdirTemp makes it private to the user
 }
 
-// create makes a file of the folder.
-func (o *output) create(name string) (*os.File, error) {
-	path := filepath.Join(o.draft, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	return os.Create(path)
-}
-
 // save makes a file of the folder with its bytes.
 func (o *output) save(name string, data []byte) error {
-	f, err := o.create(name)
-	if err != nil {
+	path := filepath.Join(o.draft, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	return os.WriteFile(path, data, 0o666)
 }
 
 // finish gives the folder its name.

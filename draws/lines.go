@@ -7,24 +7,18 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 )
 
-// values are the numbers of a draw in a format that holds one vector, with the
-// name and the length of that vector.
-func (h Header) values(d Draw) []float64 {
+// vector is what a format that holds one vector has of a draw, with its name and its
+// length.
+func (h Header) vector() (name string, length int, of func(Draw) []float64) {
 	if h.Predictive {
-		return d.Predictions
+		return "f", h.Outputs, func(d Draw) []float64 { return d.Predictions }
 	}
-	return d.Theta
-}
-
-func (h Header) vector() (name string, length int) {
-	if h.Predictive {
-		return "f", h.Outputs
-	}
-	return "theta", h.Dim
+	return "theta", h.Dim, func(d Draw) []float64 { return d.Theta }
 }
 
 // lines writes a draw as a line, as the draws come.
@@ -40,7 +34,7 @@ func newCSV(to *output, h Header) (form, error) {
 		head = "chain,draw"
 	}
 	w.WriteString(head)
-	name, n := h.vector()
+	name, n, of := h.vector()
 	for i := range n {
 		fmt.Fprintf(w, ",%s%d", name, i)
 	}
@@ -50,7 +44,7 @@ func newCSV(to *output, h Header) (form, error) {
 			fmt.Fprintf(w, "%d,", d.Chain)
 		}
 		w.WriteString(strconv.Itoa(d.Index))
-		return writeRow(w, h.values(d))
+		return writeRow(w, of(d))
 	}), nil
 }
 
@@ -64,19 +58,18 @@ func writeRow(w *bufio.Writer, values []float64) error {
 }
 
 func newJSONL(to *output, h Header) (form, error) {
-	encoder := json.NewEncoder(to.stream)
+	_, _, of := h.vector()
 	return lines(func(d Draw) error {
-		if h.Numbered {
-			return encoder.Encode(struct {
-				Chain  int       `json:"chain"`
-				Draw   int       `json:"draw"`
-				Values []float64 `json:"values"`
-			}{d.Chain, d.Index, h.values(d)})
+		values, err := json.Marshal(of(d))
+		if err != nil {
+			return err
 		}
-		return encoder.Encode(struct {
-			Sample int       `json:"sample"`
-			Values []float64 `json:"values"`
-		}{d.Index, h.values(d)})
+		number := fmt.Sprintf(`"sample":%d`, d.Index)
+		if h.Numbered {
+			number = fmt.Sprintf(`"chain":%d,"draw":%d`, d.Chain, d.Index)
+		}
+		_, err = fmt.Fprintf(to.stream, "{%s,\"values\":%s}\n", number, values)
+		return err
 	}), nil
 }
 
@@ -84,15 +77,16 @@ func newJSONL(to *output, h Header) (form, error) {
 // sample: of the algorithm fixed_param, which has no adaptation to report. They
 // want a warm-up, even if it is not saved; hambench_burn_in_steps is the true one.
 type stan struct {
-	Header
+	values  func(Draw) []float64
 	files   []*os.File
 	writers []*bufio.Writer
 }
 
 func newStan(to *output, h Header) (form, error) {
-	s := &stan{Header: h}
+	name, n, of := h.vector()
+	s := &stan{values: of}
 	for c := range h.Chains {
-		f, err := to.create(fmt.Sprintf("chain-%d.csv", c+1))
+		f, err := os.Create(filepath.Join(to.draft, fmt.Sprintf("chain-%d.csv", c+1)))
 		if err != nil {
 			return nil, errors.Join(err, s.close())
 		}
@@ -105,7 +99,6 @@ func newStan(to *output, h Header) (form, error) {
 			fmt.Fprintf(w, "# hambench_%s = %v\n", key, h.Attributes[key])
 		}
 		w.WriteString("lp__,energy__")
-		name, n := h.vector()
 		for i := range n {
 			fmt.Fprintf(w, ",%s.%d", name, i+1)
 		}
