@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,36 +39,27 @@ func failed(path string, err error) error {
 // file in the same folder, which must exist, forces it to the disk, renames
 // it over path, and forces the folder. Two writers at once do no harm: one
 // of them wins. Errors are of type *Error.
-func Write(path string, data []byte) (err error) {
+func Write(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return failed(path, err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			err = failed(path, err)
-		}
-	}()
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
+	_, err = f.Write(data)
 	// CreateTemp makes files private to the user; a store may be shared.
-	if err = f.Chmod(0o644); err != nil {
-		return err
+	err = cmp.Or(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	if err = f.Sync(); err != nil {
-		return err
+	if err != nil {
+		os.Remove(f.Name())
+	} else {
+		err = SyncDir(dir)
 	}
-	if err = f.Close(); err != nil {
-		return err
+	if err != nil {
+		return failed(path, err)
 	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return SyncDir(dir)
+	return nil
 }
 
 // SyncDir forces a folder's entries to the disk, so that a rename survives a

@@ -80,7 +80,7 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 		t = all.fit(width)
 	}
 	t.shrink(width, func(int) int { return 0 })
-	t.cut(width)
+	t.narrow(width, cutLines, func(_, n, _ int) int { return max(shortest, n*2/3) })
 	out := tablewriter.NewTable(w,
 		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleASCII)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
@@ -138,50 +138,32 @@ func (g grid) width() int {
 // shrink wraps the columns with most to spare until the table fits, none to less
 // than a width of its own or its longest word.
 func (g grid) shrink(width int, least func(column int) int) {
-	if width == 0 {
-		return
-	}
-	for excess := g.width() - width; excess > 0; excess = g.width() - width {
-		widest, spare := 0, 0
-		for i := range g.rows[0] {
-			if n, word := g.column(i, g.rows); n-max(word, least(i)) > spare {
-				widest, spare = i, n-max(word, least(i))
-			}
-		}
-		if spare == 0 {
-			return
-		}
-		n, word := g.column(widest, g.rows)
-		to := max(word, least(widest), n-excess)
-		for k, row := range g.rows {
-			if widest < len(row) {
-				g.rows[k] = slices.Clone(row)
-				g.rows[k][widest] = Wrap(row[widest], to)
-			}
-		}
-	}
+	g.narrow(width, Wrap, func(column, _, word int) int { return max(word, least(column)) })
 }
 
 // shortest is the least width to which words are cut: narrower columns cannot be
 // read.
 const shortest = 4
 
-// cut breaks the longest words until the table fits.
-func (g grid) cut(width int) {
+// narrow breaks the lines of the columns with most to spare until the table fits, 0 being
+// any width. least is the width that a column must keep in one go, which has a width now
+// and a longest word.
+func (g grid) narrow(width int, broken func(cell string, width int) string, least func(column, now, word int) int) {
 	for excess := g.width() - width; width > 0 && excess > 0; excess = g.width() - width {
-		widest, n := 0, 0
+		most, to, spare := 0, 0, 0
 		for i := range g.rows[0] {
-			if w, _ := g.column(i, g.rows); w > n {
-				widest, n = i, w
+			n, word := g.column(i, g.rows)
+			if keep := least(i, n, word); n-keep > spare {
+				most, to, spare = i, max(keep, n-excess), n-keep
 			}
 		}
-		if n <= shortest {
+		if spare == 0 {
 			return
 		}
 		for k, row := range g.rows {
-			if widest < len(row) {
+			if most < len(row) {
 				g.rows[k] = slices.Clone(row)
-				g.rows[k][widest] = cutLines(row[widest], max(shortest, n-excess, n*2/3))
+				g.rows[k][most] = broken(row[most], to)
 			}
 		}
 	}
