@@ -16,7 +16,7 @@
 //     polynomials orthonormal under the target, or under a law as wide as the
 //     chain's own, and the stationary law is that matrix's left eigenvector.
 //
-// Start with ParseProblem or NewGaussian, and Run: it returns a Row for every
+// Start with ParseProblem and Run: it returns a Row for every
 // integrator under every mini-batch scheme, with the errors at the steps that
 // were asked for, a bound on what round-off and truncation make of each, and the
 // order. Orders are statements with evidence: the signed errors at

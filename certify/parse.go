@@ -3,8 +3,6 @@ package certify
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -49,10 +47,11 @@ func ParseProblem(path string, data []byte) (*Problem, error) {
 }
 
 func parseProblem(data []byte) (*Problem, error) {
-	if json.Valid(data) { // if not, decoding says what is wrong
-		if err := checkNames(json.NewDecoder(bytes.NewReader(data))); err != nil {
-			return nil, err
-		}
+	if err := json.Unmarshal(data, new(any)); err != nil {
+		return nil, notJSON(err)
+	}
+	if err := checkNames(json.NewDecoder(bytes.NewReader(data))); err != nil {
+		return nil, err
 	}
 	var f problemFile
 	if err := decodeStrict(data, &f); err != nil {
@@ -82,21 +81,19 @@ func parseProblem(data []byte) (*Problem, error) {
 	return p, p.checkMean()
 }
 
-// decodeStrict decodes one JSON value with no unknown fields and nothing
-// after it.
+// decodeStrict decodes valid JSON without unknown fields.
 func decodeStrict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return oneLine(err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return usage.Errorf("data after the JSON value: want one object")
+		return notJSON(err)
 	}
 	return nil
 }
 
-// checkNames refuses a JSON value in which an object has a name twice, of which
+func notJSON(err error) error { return usage.Errorf("not a problem in JSON: %w", err) }
+
+// checkNames refuses a valid JSON value in which an object has a name twice, of which
 // package json would take the last without a word, or a null, which it would take
 // for 0. Names that differ in case are one name to it.
 func checkNames(d *json.Decoder) error {
@@ -105,13 +102,13 @@ func checkNames(d *json.Decoder) error {
 		return usage.Errorf("null stands for no number: want a value, or the name left out")
 	}
 	open, ok := token.(json.Delim)
-	if err != nil || !ok {
+	if !ok {
 		return err
 	}
 	var seen []string
 	for d.More() {
 		if open == '{' {
-			token, _ := d.Token() // valid JSON has a name here
+			token, _ := d.Token()
 			name := token.(string)
 			if slices.ContainsFunc(seen, func(s string) bool { return strings.EqualFold(s, name) }) {
 				return usage.Errorf("%.40q stands twice in one object: want each name once", name)
@@ -124,13 +121,6 @@ func checkNames(d *json.Decoder) error {
 	}
 	_, err = d.Token() // the closing bracket
 	return err
-}
-
-func oneLine(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return usage.Errorf("JSON ends too early: want one object")
-	}
-	return usage.Errorf("not a problem in JSON: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 }
 
 func (p *Problem) addGaussian(raw json.RawMessage) error {
@@ -148,18 +138,14 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 	if len(b.Shift) != dim {
 		return usage.Errorf("shift has %d elements: want %d, as the precision has rows", len(b.Shift), dim)
 	}
-	var flat []float64
 	for i, row := range b.Precision {
 		if len(row) != dim {
 			return usage.Errorf("row %d of precision has %d elements: want %d", i+1, len(row), dim)
 		}
-		flat = append(flat, row...)
 	}
-	if err := checkSymmetric(flat, dim); err != nil {
-		return err
-	}
+	flat := slices.Concat(b.Precision...)
 	p.gaussian = append(p.gaussian, newAffineForce(flat, b.Shift))
-	return nil
+	return checkSymmetric(flat, dim)
 }
 
 func (p *Problem) addScalar(raw json.RawMessage) error {

@@ -48,8 +48,8 @@ func TestParseProblemRefuses(t *testing.T) {
 		reason, data string
 		says         []string
 	}{
-		{"empty", "", []string{"too early"}},
-		{"cut off", goodGaussian[:40], []string{"too early"}},
+		{"empty", "", []string{"end of JSON"}},
+		{"cut off", goodGaussian[:40], []string{"end of JSON"}},
 		{"an array", "[]", []string{"JSON"}},
 		{"something after", goodGaussian + "1", []string{"after"}},
 		{"unknown kind", replace(goodGaussian, "gaussian", "gausian"), []string{"gausian", "gaussian, scalar"}},

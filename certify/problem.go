@@ -1,9 +1,7 @@
 package certify
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -61,27 +59,6 @@ func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Prob
 		return nil, err
 	}
 	p := &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}
-	return p, p.checkMean()
-}
-
-// NewGaussian returns a Gaussian problem in dim positions with a force for
-// each batch. The forces are probed, and refused if they are not affine, their
-// matrix is not symmetric, or the mean matrix not positive definite.
-func NewGaussian(name string, friction float64, dim int, batches ...integrators.Force) (*Problem, error) {
-	if err := checkProblem(friction, len(batches)); err != nil {
-		return nil, err
-	}
-	if dim < 1 {
-		return nil, usage.Errorf("%d positions: want at least 1", dim)
-	}
-	p := &Problem{Name: name, Kind: Gaussian, Friction: friction}
-	for i, f := range batches {
-		a, err := probeForce(f, dim)
-		if err != nil {
-			return nil, fmt.Errorf("batch %d: %w", i, err)
-		}
-		p.gaussian = append(p.gaussian, a)
-	}
 	return p, p.checkMean()
 }
 
@@ -159,67 +136,9 @@ func meanAffine(batches []*affineForce) *affineForce {
 	return newAffineForce(precision, shift)
 }
 
-// forcePoints is the number of random points at which a force is checked.
-const forcePoints = 3
-
-// probeForce finds P and s of an affine force by unit vectors, and checks it
-// at random points.
-func probeForce(f integrators.Force, dim int) (*affineForce, error) {
-	zero, unit, g := make([]float64, dim), make([]float64, dim), make([]float64, dim)
-	f.Gradient(zero, unit)
-	a := newAffineForce(make([]float64, dim*dim), make([]float64, dim))
-	for j := range dim {
-		unit[j] = 1
-		f.Gradient(g, unit)
-		unit[j] = 0
-		for i := range dim {
-			a.affine.Precision[i*dim+j] = g[i] - zero[i]
-		}
-	}
-	for i := range dim {
-		a.affine.Shift[i] = -zero[i]
-	}
-	if err := checkSymmetric(a.affine.Precision, dim); err != nil {
-		return nil, err
-	}
-	return a, checkAffineForce(f, a, dim)
-}
-
-func checkAffineForce(f integrators.Force, a *affineForce, dim int) error {
-	rng := rand.New(rand.NewPCG(1, 2)) // any points do
-	theta, got, want := make([]float64, dim), make([]float64, dim), make([]float64, dim)
-	for range forcePoints {
-		for i := range theta {
-			theta[i] = 3 * rng.NormFloat64()
-		}
-		f.Gradient(got, theta)
-		a.Gradient(want, theta)
-		if d := relativeDefect(got, want); !(d <= affineTolerance) {
-			return usage.Errorf("force is not affine: off by %.2g (relative) at a random point; want a gradient Pθ − s", d)
-		}
-	}
-	return nil
-}
-
-// relativeDefect is max|a − b| / max(1, |b|).
-func relativeDefect(a, b []float64) float64 {
-	defect, scale := 0.0, 1.0
-	for i := range a {
-		d := math.Abs(a[i] - b[i])
-		if math.IsNaN(d) {
-			return d
-		}
-		defect, scale = max(defect, d), max(scale, math.Abs(b[i]))
-	}
-	return defect / scale
-}
-
 // checkSymmetric refuses a matrix (row-major, dim × dim) that is not symmetric.
 func checkSymmetric(p []float64, dim int) error {
-	scale := 0.0
-	for _, v := range p {
-		scale = max(scale, math.Abs(v))
-	}
+	scale := largest(p)
 	for i := range dim {
 		for j := i + 1; j < dim; j++ {
 			// Probing and decimal input leave the last bits free.
