@@ -63,8 +63,10 @@ const mostWork, mostWhole = 2e6, 3e7
 // four dimensions four directions for all. Progress is told, from 0 to 1, how much is
 // done; nil is nobody.
 func Advise(ctx context.Context, p *Problem, budget float64, products bool, progress func(done float64)) (Advice, error) {
-	k := p.Batches()
-	out := Advice{Problem: p.Name, Budget: budget, K: k, Friction: p.Friction, Assumed: []string{
+	if progress == nil {
+		progress = func(float64) {}
+	}
+	out := Advice{Problem: p.Name, Budget: budget, K: p.Batches(), Friction: p.Friction, Assumed: []string{
 		"the chain starts in its stationary law: burn-in is not counted",
 		"averages are taken over all outer steps, those of svrg at the ends of its periods",
 		"the worst average counts, in units of its variance under the target",
@@ -72,7 +74,7 @@ func Advise(ctx context.Context, p *Problem, budget float64, products bool, prog
 	if p.assumed != "" {
 		out.Assumed = append(out.Assumed, p.assumed)
 	}
-	screen, err := p.simplified()
+	screen, again, err := out.screening(p)
 	if err != nil {
 		return out, err
 	}
@@ -81,20 +83,22 @@ func Advise(ctx context.Context, p *Problem, budget float64, products bool, prog
 		return out, err
 	}
 	slices.SortStableFunc(all, byError)
-	last, judged := out.finals(p, screen, all)
+	last := again(all)
 	for i, c := range last {
-		o := c.asked.on(judged, false)
-		found, err := choices(ctx, o.on(judged, judged.Kind == Gaussian && o.work() > mostWork))
+		o := c.asked
+		o.Problem, o.quick = p, false
+		o.quick = p.Kind == Gaussian && o.work() > mostWork
+		found, err := choices(ctx, o)
 		if err != nil {
 			return out, err
 		}
 		out.Best = append(out.Best, found...)
-		report(progress, 0.5+0.5*float64(i+1)/float64(len(last)))
+		progress(0.5 + 0.5*float64(i+1)/float64(len(last)))
 	}
 	slices.SortStableFunc(out.Best, byError)
 	out.Best = out.Best[:min(shown, len(out.Best))]
 	if len(all) == 0 && len(out.LeftOut) > 0 {
-		return out, usage.Errorf("problem %q: %d positions and K = %d batches are too many: every combination is too large", p.Name, p.Dim(), k)
+		return out, usage.Errorf("problem %q: %d positions and K = %d batches are too many: every combination is too large", p.Name, p.Dim(), out.K)
 	}
 	if len(out.Best) == 0 {
 		return out, usage.Errorf("problem %q: no chain of a budget of %g gradients has an error that is known", p.Name, budget)
@@ -102,36 +106,34 @@ func Advise(ctx context.Context, p *Problem, budget float64, products bool, prog
 	return out, nil
 }
 
-// simplified is what stands for a problem in the first round.
-func (p *Problem) simplified() (*Problem, error) {
-	switch {
-	case p.Kind == Scalar:
-		return p.linearised(), nil
-	case p.Dim() > directions:
-		return p.projected()
+// screening returns the problem that stands for p in the first round, and which of its
+// choices, the best first, are judged again, on p; it notes what that assumes.
+func (a *Advice) screening(p *Problem) (screen *Problem, again func([]Choice) []Choice, err error) {
+	best := func(most int) func([]Choice) []Choice {
+		return func(all []Choice) []Choice { return all[:min(most, len(all))] }
 	}
-	return p, nil
-}
-
-// finals returns the combinations that are judged again, and on which problem, and
-// notes what that assumes.
-func (a *Advice) finals(p, screen *Problem, all []Choice) ([]Choice, *Problem) {
-	most, few := all[:min(finalists, len(all))], all[:min(scalarFinalists, len(all))]
 	switch {
-	case screen == p:
-		return most, p
 	case p.Kind == Scalar:
 		a.Assumed = append(a.Assumed, fmt.Sprintf("all but the best %d were judged on the linearisation at the mode", scalarFinalists))
-		return few, p
+		screen, err = p.linearised()
+		return screen, best(scalarFinalists), err
+	case p.Dim() > directions:
+		a.Assumed = append(a.Assumed, fmt.Sprintf("all but the best under each estimator and scheme were judged in %d of the %d principal directions, from the softest to the stiffest, without what batches pull across these", directions, p.Dim()))
+		screen, err = p.projected()
+		return screen, bestOfEach, err
 	}
-	a.Assumed = append(a.Assumed, fmt.Sprintf("all but the best under each estimator and scheme were judged in %d of the %d principal directions, from the softest to the stiffest, without what batches pull across these", directions, p.Dim()))
-	few = nil
-	for _, c := range all { // what batches pull matters under some more than under others
+	return p, best(finalists), nil
+}
+
+// bestOfEach are the best choices under each estimator and scheme: what batches pull
+// matters under some more than under others.
+func bestOfEach(all []Choice) (few []Choice) {
+	for _, c := range all {
 		if !slices.ContainsFunc(few, func(b Choice) bool { return b.Scheme == c.Scheme && b.Estimator == c.Estimator }) {
 			few = append(few, c)
 		}
 	}
-	return few, p
+	return few
 }
 
 // screen is the first round: the best steps on a problem that stands for p.
@@ -147,12 +149,14 @@ func (a *Advice) screen(ctx context.Context, p, screen *Problem, products bool, 
 			continue
 		}
 		for j, s := range schemes {
-			report(progress, 0.5*float64(i*len(schemes)+j)/float64(len(builtin)*len(schemes)))
+			progress(0.5 * float64(i*len(schemes)+j) / float64(len(builtin)*len(schemes)))
 			if !e.plain() && s.Whole() || k == 1 && !s.Whole() || e.checkScheme(s, k) != nil {
 				continue
 			}
 			o := Options{Problem: screen, Estimator: by, Schemes: []minibatch.Method{s}, Budgets: []float64{a.Budget}, quick: true}
-			if o.work() > mostWork || o.on(p, true).work() > mostWhole {
+			whole := o
+			whole.Problem = p
+			if o.work() > mostWork || whole.work() > mostWhole {
 				a.LeftOut = append(a.LeftOut, by.Name+" under "+s.Name+": too large")
 				continue
 			}
@@ -172,28 +176,12 @@ func (a *Advice) screen(ctx context.Context, p, screen *Problem, products bool, 
 	return all, nil
 }
 
-func report(progress func(done float64), done float64) {
-	if progress != nil {
-		progress(done)
-	}
-}
-
-// on is what is asked, of another problem.
-func (o Options) on(p *Problem, quick bool) Options {
-	o.Problem, o.quick = p, quick
-	return o
-}
-
 func byError(a, b Choice) int { return cmp.Compare(a.MSE, b.MSE) }
 
 // choices are the best steps of integrators under one scheme, of those that have one.
 func choices(ctx context.Context, o Options) ([]Choice, error) {
 	o.ErrorsOnly, o.searchOnly, o.Stability = true, true, !o.quick
-	e, err := o.engine()
-	if err != nil {
-		return nil, err
-	}
-	o.Steps = []float64{1e-2 / e.pace().fast}
+	o.Steps = []float64{1} // any: nothing is found there
 	rows, err := Run(ctx, o)
 	var out []Choice
 	for i, r := range rows {
@@ -212,41 +200,35 @@ func choices(ctx context.Context, o Options) ([]Choice, error) {
 }
 
 // linearised is a scalar problem as it is near its mode.
-func (p *Problem) linearised() *Problem {
+func (p *Problem) linearised() (*Problem, error) {
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
 	mean := scalarMean(p.scalar)
 	target, err := mean.density()
 	if err != nil {
-		return p
+		return nil, err
 	}
 	at := target.mode(mean)[0]
 	for _, u := range p.scalar {
 		out.gaussian = append(out.gaussian, newAffineForce([]float64{u.Curvature(at)}, []float64{u.Curvature(at)*at - u.Gradient(at)}))
 	}
-	return out
+	return out, nil
 }
 
 // work is how many numbers are touched to advance the law of a Gaussian problem by a
-// period, of the estimator and under the one scheme that are asked for.
+// period, of the estimator and under the one scheme that are asked for; +Inf if there
+// is no period.
 func (o Options) work() float64 {
-	k, e, visits := o.Problem.Batches(), estimation{o.Estimator}, o.Schemes[0].Visits
+	k, e := o.Problem.Batches(), estimation{o.Estimator}
 	n := float64((2+e.variables(k))*o.Problem.Dim() + 1)
-	kernels := 1.0
-	orders, shuffled, thereAndBack := o.standIns()
-	switch visits.(type) {
-	case minibatch.Single:
-	case minibatch.Permutation:
-		if kernels = float64(k) * math.Exp2(float64(k-1)); k > shuffled {
-			kernels = float64(orders * k)
-		}
-	case minibatch.Palindrome:
-		if kernels = 2 * math.E * math.Gamma(float64(k+1)); k > thereAndBack {
-			kernels = float64(orders * 2 * k)
-		}
-	default:
-		kernels = float64(k)
+	scheme, _ := o.standIn(o.Schemes[0])
+	if scheme.Whole() {
+		k = 1
 	}
-	return n * n * n * kernels * float64(e.period(k)) / float64(min(e.period(k), visits.Period(k)))
+	cycle, err := newPeriod(context.Background(), evolution{kernels: make([]operator, k), each: 1}, scheme, e.period(k))
+	if err != nil {
+		return math.Inf(1)
+	}
+	return n * n * n * cycle.work()
 }
 
 // Write prints the advice.

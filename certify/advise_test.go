@@ -109,7 +109,10 @@ func adviceIsBest(t *testing.T, p *Problem) {
 // there, and forces and curvatures of the batches are its own.
 func TestLinearisationIsThatAtTheMode(t *testing.T) {
 	p := scalarBuiltin()
-	line := p.linearised()
+	line, err := p.linearised()
+	if err != nil {
+		t.Fatal(err)
+	}
 	mean := meanAffine(line.gaussian).affine
 	mode := mean.Shift[0] / mean.Precision[0]
 	if g := scalarMean(p.scalar).Gradient(mode); math.Abs(g) > 1e-9 {
@@ -148,7 +151,9 @@ func TestAdviceInManyDimensions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := advice.Best[0]
-	same, err := choices(context.Background(), c.asked.on(p, false))
+	asked := c.asked
+	asked.Problem, asked.quick = p, false
+	same, err := choices(context.Background(), asked)
 	if err != nil || len(same) != 1 || !(math.Abs(float64(c.MSE/same[0].MSE-1)) <= 1e-9) {
 		t.Fatalf("error %v, in all dimensions %+v, %v", c.MSE, same, err)
 	}

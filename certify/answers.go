@@ -71,8 +71,9 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 			row.Kolmogorov, row.Wasserstein = append(row.Kolmogorov, Number(k)), append(row.Wasserstein, Number(w))
 		}
 	}
-	s := search{certification: c, ctx: ctx, known: make(map[tried][]worth)}
-	s.standIn(row)
+	standing := *c
+	standing.scheme, row.RandomOrders = o.standIn(c.scheme)
+	s := search{certification: &standing, ctx: ctx, known: make(map[tried][]worth)}
 	s.limit = s.unlimited()
 	if !o.quick && (o.Stability || o.Budgets != nil) {
 		var err error
@@ -112,42 +113,33 @@ type tried struct {
 	quick bool
 }
 
-// standIns is how many random orders stand for all, and of how many batches, at most,
-// all orders are taken, shuffled and there and back.
-func (o *Options) standIns() (orders, shuffled, thereAndBack int) {
+// standIn is the scheme of some random orders, and how many they are, where all orders
+// of a scheme are too many; else the scheme itself and 0.
+func (o *Options) standIn(s minibatch.Method) (stand minibatch.Method, taken int) {
+	k, taken, mostShuffled, mostThereAndBack := o.Problem.Batches(), ordersTaken, maxReshuffle, maxPalindrome
 	if o.quick {
-		return ordersTaken / 3, 4, 3
+		taken, mostShuffled, mostThereAndBack = ordersTaken/3, 4, 3
 	}
-	return ordersTaken, maxReshuffle, maxPalindrome
-}
-
-// standIn puts a list of some random orders in the place of all of them, where
-// those are too many.
-func (s *search) standIn(row *Row) {
-	k := s.options.Problem.Batches()
-	_, permutation := s.scheme.Visits.(minibatch.Permutation)
-	_, palindrome := s.scheme.Visits.(minibatch.Palindrome)
-	taken, mostShuffled, mostThereAndBack := s.options.standIns()
+	_, permutation := s.Visits.(minibatch.Permutation)
+	_, palindrome := s.Visits.(minibatch.Palindrome)
 	if !(permutation && k > mostShuffled || palindrome && k > mostThereAndBack) {
-		return
+		return s, 0
 	}
 	rng := rand.New(rand.NewPCG(17, 18)) // any orders do
-	var orders [][]int
-	for range taken {
-		order := rng.Perm(k)
+	orders := make([][]int, taken)
+	for i := range orders {
+		orders[i] = rng.Perm(k)
 		if palindrome {
-			back := slices.Clone(order)
+			back := slices.Clone(orders[i])
 			slices.Reverse(back)
-			order = append(order, back...)
+			orders[i] = append(orders[i], back...)
 		}
-		orders = append(orders, order)
 	}
-	c := *s.certification
-	c.scheme.Visits = minibatch.Words{
+	s.Visits = minibatch.Words{
 		Length: func(int) int { return len(orders[0]) },
 		List:   func(int) []minibatch.Word { return minibatch.EquallyLikely(orders) },
 	}
-	s.certification, row.RandomOrders = &c, taken
+	return s, taken
 }
 
 // unlimited is where the search for averages begins if the chain far out, which
@@ -164,10 +156,10 @@ func (s *search) stable(h float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	g, ok := prep.(*preparedGaussian)
 	if p, scalar := prep.(*preparedSpectral); scalar {
-		g, ok = p.tail.(*preparedGaussian)
+		prep = p.tail
 	}
+	g, ok := prep.(*preparedGaussian)
 	if s.far = ok; !ok {
 		return h < s.unlimited(), nil
 	}
@@ -199,22 +191,19 @@ func (s *search) stableStep() (float64, error) {
 	unit := 1 / s.pace().fast
 	at := func(j int) float64 { return unit * math.Exp2(float64(j)/notch) }
 	const first, lowest, highest = -3 * notch, -40 * notch, 14 * notch
-	j := first
+	j, by := first, 1
 	ok, err := s.stable(at(j))
-	for up := ok; err == nil && ok == up; {
-		if up {
-			j++
-		} else {
-			j--
-		}
-		if j > highest {
+	if !ok {
+		by = -1
+	}
+	for up := ok; err == nil && ok == up; ok, err = s.stable(at(j)) {
+		switch j += by; {
+		case j > highest:
 			return math.Inf(1), nil
-		}
-		if j < lowest {
+		case j < lowest:
 			s.far = s.far && !s.unclear
 			return 0, nil
 		}
-		ok, err = s.stable(at(j))
 	}
 	if ok { // found on the way down
 		j++
@@ -270,48 +259,41 @@ func (s *search) judge(row *Row) error {
 		return nil
 	}
 	row.Cost = s.options.cost(s.asked.method, s.scheme)
-	for step, h := range s.options.shown() {
-		all, err := s.worths(h, s.options.quick)
-		if err != nil {
+	found := make([][]worth, len(s.options.shown()))
+	for i, h := range s.options.shown() {
+		var err error
+		if found[i], err = s.worths(h, s.options.quick); err != nil {
 			return err
 		}
-		for i, w := range all {
-			if i == len(row.Averages) {
+		if row.Averages == nil {
+			for _, w := range found[i] {
 				row.Averages = append(row.Averages, Average{Name: w.name, Normal: w.normal})
 			}
-			a := &row.Averages[i]
-			a.pad(step)
-			a.Bias = append(a.Bias, Number(math.Sqrt(largestOf(w.bias))))
-			a.Variance, a.Autocorrelation = append(a.Variance, Number(largestOf(w.spread))), append(a.Autocorrelation, Number(w.autocorrelation()))
 		}
 	}
 	for i := range row.Averages {
-		row.Averages[i].pad(len(s.options.shown()))
+		a := &row.Averages[i]
+		for _, all := range found {
+			var w worth // not known
+			if all != nil {
+				w = all[i]
+			}
+			bias, variance, autocorrelation := w.summary()
+			a.Bias, a.Variance, a.Autocorrelation = append(a.Bias, bias), append(a.Variance, variance), append(a.Autocorrelation, autocorrelation)
+		}
 	}
 	for _, n := range s.options.Budgets {
 		b, err := s.best(n, row.Cost)
 		if err != nil {
 			return err
 		}
-		for _, h := range s.options.shown() {
-			all, err := s.worths(h, s.options.quick)
-			if err != nil {
-				return err
-			}
+		for _, all := range found {
 			size, _ := mse(all, n/row.Cost)
 			b.MSE = append(b.MSE, Number(size))
 		}
 		row.Budgets = append(row.Budgets, b)
 	}
 	return nil
-}
-
-// pad says that nothing is known at steps up to the n-th.
-func (a *Average) pad(n int) {
-	for len(a.Bias) < n {
-		nan := Number(math.NaN())
-		a.Bias, a.Variance, a.Autocorrelation = append(a.Bias, nan), append(a.Variance, nan), append(a.Autocorrelation, nan)
-	}
 }
 
 // best looks for the step of the smallest mean squared error: coarsely from the
@@ -321,7 +303,7 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 	const coarse, deepest = notch / 2, 40 * notch
 	nan := Number(math.NaN())
 	out := AtBudget{Gradients: gradients, Best: nan, Step: nan, Bias: nan, Autocorrelation: nan, Outer: Number(gradients / cost)}
-	if out.Outer < 1 {
+	if out.Outer < 1 || s.limit == 0 {
 		return out, nil
 	}
 	// At the limit itself memory has no end.
@@ -329,42 +311,40 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 	if math.IsInf(unit, 1) {
 		unit, top, first = 1/s.pace().slow, -6*notch, -8*notch
 	}
-	size := func(j int, quick bool) (size float64, worst worth, err error) {
-		all, err := s.worths(unit*math.Exp2(-float64(j)/notch), quick)
+	step := func(j int) float64 { return unit * math.Exp2(-float64(j)/notch) }
+	var failed error
+	size := func(j int, quick bool) (size float64, worst worth) {
+		all, err := s.worths(step(j), quick)
+		if err != nil {
+			failed = err
+		}
 		if all != nil {
 			out.Evaluated++
 		}
-		size, worst = mse(all, gradients/cost)
-		return size, worst, err
+		return mse(all, gradients/cost)
 	}
 	at, least := 0, math.Inf(1)
-	// A trajectory of half a period or more may end where it began: from the variance
-	// there nothing follows for smaller steps.
-	short := func(j int) bool {
-		return s.options.Inner == 1 || float64(s.options.Inner)*unit*math.Exp2(-float64(j)/notch)*s.pace().fast < 1
-	}
-	for j := top; j < deepest && s.limit > 0; j += coarse {
-		x, worst, err := size(j, true)
-		if err != nil {
-			return out, err
-		}
+	var worst worth
+	for j := top; j < deepest && failed == nil; j += coarse {
+		x, w := size(j, true)
+		// A trajectory of half a period or more may end where it began: from the
+		// variance there nothing follows for smaller steps.
+		short := s.options.Inner == 1 || float64(s.options.Inner)*step(j)*s.pace().fast < 1
 		if x < least {
 			at, least = j, x
-		} else if x > least && largestOf(worst.bias) < 0.01*x && short(j) {
+		} else if x > least && largestOf(w.bias) < 0.01*x && short {
 			break
 		}
 	}
-	if math.IsInf(least, 1) {
-		return out, nil
+	if failed != nil || math.IsInf(least, 1) {
+		return out, failed
 	}
 	for _, quick := range []bool{true, s.options.quick} {
-		least, worst, err := size(at, quick)
-		for by := coarse / 2; by > 0 && err == nil; {
+		least, worst = size(at, quick)
+		for by := coarse / 2; by > 0 && failed == nil; {
 			moved := false
 			for _, j := range []int{at - by, at + by} {
-				var x float64
-				var w worth
-				if x, w, err = size(max(j, first), quick); j >= first && (x < least || math.IsInf(least, 1) && j > at) {
+				if x, w := size(max(j, first), quick); j >= first && (x < least || math.IsInf(least, 1) && j > at) {
 					at, least, worst, moved = j, x, w, true
 				}
 			}
@@ -372,15 +352,10 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 				by /= 2
 			}
 		}
-		if err != nil {
-			return out, err
-		}
-		if quick == s.options.quick {
-			out.Step, out.Best, out.Worst = Number(unit*math.Exp2(-float64(at)/notch)), Number(least), worst.name
-			out.Bias, out.Autocorrelation = Number(math.Sqrt(largestOf(worst.bias))), Number(worst.autocorrelation())
-		}
 	}
-	return out, nil
+	out.Step, out.Best, out.Worst = Number(step(at)), Number(least), worst.name
+	out.Bias, _, out.Autocorrelation = worst.summary()
+	return out, failed
 }
 
 // distances returns the distances between the stationary law of θ at a step and the
@@ -441,10 +416,7 @@ const distancesAgree = 0.03
 
 // distances climbs the ladder until two rungs agree.
 func (p *preparedSpectral) distances(ctx context.Context, m minibatch.Method, everyStep bool) (kolmogorov, wasserstein float64, err error) {
-	l := p.parts
-	if m.Whole() {
-		l = p.full
-	}
+	l := p.under(m)
 	kolmogorov, wasserstein = math.NaN(), math.NaN()
 	for i := range l.engine.ladder {
 		r := l.rung(i)

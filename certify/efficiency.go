@@ -51,7 +51,8 @@ type AtBudget struct {
 }
 
 // worth is an Average at one step: squares of biases, asymptotic covariances, and
-// the covariances along the chain.
+// the covariances along the chain. The covariances are nil where they are not known,
+// and so is the bias of the zero worth.
 type worth struct {
 	name                     string
 	bias, spread, stationary *mat.SymDense
@@ -60,50 +61,46 @@ type worth struct {
 
 // mse is the largest mean squared error of n outer steps, in any direction.
 func (w worth) mse(n float64) float64 {
+	if w.spread == nil {
+		return math.Inf(1)
+	}
 	sum := mat.NewSymDense(w.bias.SymmetricDim(), nil)
 	sum.ScaleSym(1/n, w.spread)
 	sum.AddSym(sum, w.bias)
 	return largestOf(sum)
 }
 
-// autocorrelation is the integrated autocorrelation time in the worst direction.
-func (w worth) autocorrelation() float64 {
+// summary is the largest bias and variance, and the integrated autocorrelation time
+// in the worst direction.
+func (w worth) summary() (bias, variance, autocorrelation Number) {
+	nan := Number(math.NaN())
+	if w.bias == nil {
+		return nan, nan, nan
+	}
+	bias = Number(math.Sqrt(largestOf(w.bias)))
+	if w.spread == nil {
+		return bias, Number(math.Inf(1)), nan
+	}
+	variance, autocorrelation = Number(largestOf(w.spread)), nan
 	var chol mat.Cholesky
-	if !chol.Factorize(w.stationary) {
-		return math.NaN()
-	}
 	var ratio mat.Dense
-	if err := chol.SolveTo(&ratio, w.spread); err != nil {
-		return math.NaN()
-	}
 	var eig mat.Eigen
-	if !eig.Factorize(&ratio, mat.EigenNone) {
-		return math.NaN()
+	if chol.Factorize(w.stationary) && chol.SolveTo(&ratio, w.spread) == nil && eig.Factorize(&ratio, mat.EigenNone) {
+		autocorrelation = 0
+		for _, v := range eig.Values(nil) {
+			autocorrelation = max(autocorrelation, Number(real(v)))
+		}
 	}
-	most := 0.0
-	for _, v := range eig.Values(nil) {
-		most = max(most, real(v))
-	}
-	return most
+	return bias, variance, autocorrelation
 }
 
+// largestOf is the largest absolute eigenvalue.
 func largestOf(m *mat.SymDense) float64 {
-	var full mat.Dense
-	full.CloneFrom(m)
-	if !finite(full.RawMatrix().Data) {
+	full := mat.DenseCopyOf(m).RawMatrix().Data
+	if !finite(full) {
 		return math.Inf(1)
 	}
-	return stretch(full.RawMatrix().Data)
-}
-
-// onlyDiagonal drops covariances: the worst of the coordinates is then the worst
-// direction.
-func onlyDiagonal(m *mat.SymDense) *mat.SymDense {
-	out := mat.NewSymDense(m.SymmetricDim(), nil)
-	for i := range m.SymmetricDim() {
-		out.SetSym(i, i, m.At(i, i))
-	}
-	return out
+	return stretch(full)
 }
 
 // sums follows the sums of observables over the outer steps of a chain. Beside
@@ -172,8 +169,8 @@ const worthGoal = 1e-9
 // and the covariances along the chain, from the law at the ends of periods. The
 // sum over one period varies with itself, and with all later ones by what its
 // end remembers: weighted by the sum, the law there differs from the stationary
-// one by b, and Σ T^k b solves (I − T)x = b.
-func (s *sums) covariances(p *period, law []float64, precondition linear) (spread, stationary *mat.SymDense, ok bool) {
+// one by b, and Σ T^k b solves (I − T)x = b. Both are nil if no solution is found.
+func (s *sums) covariances(p *period, law []float64, precondition linear) (spread, stationary *mat.SymDense) {
 	m, size, outer := len(s.forms), s.weighted.size, float64(p.length()/p.inner)
 	start := make([]float64, s.joint().size)
 	copy(start, law)
@@ -189,7 +186,7 @@ func (s *sums) covariances(p *period, law []float64, precondition linear) (sprea
 		b[s.weighted.mass] = 0
 		x, left := after.solve(b, precondition, worthGoal)
 		if !(left <= 1e3*worthGoal*(floats.Norm(b, 2)+floats.Norm(x, 2))) {
-			return nil, nil, false
+			return nil, nil
 		}
 		after.advance(x, func(w float64, at []float64) {
 			for l, form := range s.forms {
@@ -212,7 +209,7 @@ func (s *sums) covariances(p *period, law []float64, precondition linear) (sprea
 			spread.SetSym(k, l, (squares[k*m+l]-mean[k]*mean[l]+later.At(k, l)+later.At(l, k))/outer)
 		}
 	}
-	return spread, stationary, true
+	return spread, stationary
 }
 
 // vectorOf is how a map acts on the first moments E s(x, 1) of a weighted law.
@@ -339,20 +336,20 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	for i := range d {
 		first.forms = append(first.forms, unit(n, i))
 	}
-	spread, stationary, ok := first.covariances(cycle, law, func(y []float64) []float64 {
+	theta := worth{name: "theta", bias: mat.NewSymDense(d, nil)}
+	theta.spread, theta.stationary = first.covariances(cycle, law, func(y []float64) []float64 {
 		x := make([]float64, n)
 		mat.NewVecDense(n-1, x[:n-1]).MulVec(&inverse, mat.NewVecDense(n-1, y[:n-1]))
 		floats.Scale(-1, x)
 		return x
 	})
-	if !ok {
+	if theta.spread == nil {
 		return nil, nil
 	}
 	mean := mat.NewVecDense(d, nil)
 	for i := range d {
 		mean.SetVec(i, beyond[i*n+n-1])
 	}
-	theta := worth{name: "theta", bias: mat.NewSymDense(d, nil), spread: spread, stationary: stationary}
 	theta.bias.SymOuterK(1, mean)
 	quick = quick || float64(n*n*n*n)*cycle.work() > mostFourth
 	squares, err := p.squares(ctx, cycle, e, law, beyond, theta, means, quick)
@@ -361,14 +358,14 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 
 // work is how many kernels are applied to advance a law by a period.
 func (p *period) work() float64 {
-	k := p.batches()
+	k, runs := float64(p.batches()), float64(p.runs)
 	switch p.visits.(type) {
 	case minibatch.Permutation:
-		return float64(p.runs) * float64(k) * math.Exp2(float64(k-1))
+		return runs * k * math.Exp2(k-1)
 	case minibatch.Palindrome:
-		return float64(p.runs) * 2 * math.E * math.Gamma(float64(k+1))
+		return runs * 2 * math.E * math.Gamma(k+1)
 	}
-	return float64(p.runs) * float64(len(p.words)*p.sweep)
+	return runs * float64(len(p.words)*p.sweep)
 }
 
 // timesColumn is a law of moments times the observable of a unit vector; of −1,
@@ -403,32 +400,32 @@ func (p *preparedGaussian) squares(ctx context.Context, cycle *period, e *moment
 		bias := floats.Dot(forms[k], beyond)
 		w.bias.SetSym(k, k, bias*bias/2) // x² has the variance 2 under N(0, 1)
 	}
-	known := false
-	if !quick {
-		w.spread, w.stationary, known = e.fourthMoments(cycle, forms, means)
-	} else {
-		w.normal = true
+	if w.normal = quick; quick {
 		var err error
-		if w.spread, w.stationary, known, err = p.asNormal(ctx, cycle, e, law, axes, theta); err != nil {
+		if w.spread, w.stationary, err = p.asNormal(ctx, cycle, e, law, axes, theta); err != nil {
 			return w, err
 		}
+	} else {
+		w.spread, w.stationary = e.fourthMoments(cycle, forms, means)
 	}
-	if !known {
-		w.spread, w.stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
-		for k := range axes {
-			w.spread.SetSym(k, k, math.Inf(1))
-			w.stationary.SetSym(k, k, math.Inf(1))
-		}
-		return w, nil
+	if w.spread != nil {
+		halfDiagonal(w.spread)
+		halfDiagonal(w.stationary)
 	}
-	w.spread.ScaleSym(0.5, onlyDiagonal(w.spread))
-	w.stationary.ScaleSym(0.5, onlyDiagonal(w.stationary))
 	return w, nil
 }
 
-// fourthMoments works out the covariances of quadratic forms; ok is false where
+// halfDiagonal keeps half of the variances alone: without covariances the worst of
+// the coordinates is the worst direction.
+func halfDiagonal(m *mat.SymDense) {
+	var d mat.DiagDense
+	d.DiagFrom(m)
+	m.ScaleSym(0.5, &d)
+}
+
+// fourthMoments works out the covariances of quadratic forms; they are nil where
 // a chain has no fourth moments.
-func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineMap) (spread, stationary *mat.SymDense, ok bool) {
+func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineMap) (spread, stationary *mat.SymDense) {
 	n := e.n
 	s := &sums{states: e.evolution(func(m *affineMap) operator { return fourth{m} }), weighted: e.evolution(itself), forms: forms}
 	s.states.size, s.states.mass = n*n*n*n, n*n*n*n-1
@@ -446,30 +443,30 @@ func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineM
 	law, left := cycle.on(s.states).solve(b, all.solveFourth, worthGoal)
 	floats.Add(law, rest)
 	if !(left <= 1e3*worthGoal*floats.Norm(law, 2)) || !finite(law) {
-		return nil, nil, false
+		return nil, nil
 	}
 	// Beyond the limit of stability of fourth moments the equation has a solution
 	// that no law has.
 	var eig mat.EigenSym
 	if !eig.Factorize(mat.NewSymDense(n*n, slices.Clone(law)), false) {
-		return nil, nil, false
+		return nil, nil
 	}
 	if values := eig.Values(nil); values[0] < -1e-6*values[n*n-1] {
-		return nil, nil, false
+		return nil, nil
 	}
 	return s.covariances(cycle, law, all.solve)
 }
 
 // asNormal is what fourthMoments would find of a normal process with the mean
 // outer step's memory: 2ΣC(t)² + 4m²ΣC(t) over the lags t, C its autocovariances.
-func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *moments, law []float64, axes [][]float64, theta worth) (spread, stationary *mat.SymDense, ok bool, err error) {
+func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *moments, law []float64, axes [][]float64, theta worth) (spread, stationary *mat.SymDense, err error) {
 	drawn := minibatch.Method{Name: "replacement", Visits: minibatch.Independent{}, Cap: minibatch.Unlimited}
 	if len(e.kernels) == 1 {
 		drawn.Visits = minibatch.Single{}
 	}
 	steps, err := newPeriod(ctx, e.evolution(itself), drawn, cycle.inner)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, err
 	}
 	n := e.n
 	memory := newStein(e.meanMap(steps))
@@ -490,28 +487,32 @@ func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *momen
 		spread.SetSym(k, k, 2*(2*mat.Inner(f, later, f)-variance*variance)+4*m*m*linear)
 		stationary.SetSym(k, k, 2*variance*variance+4*m*m*variance)
 	}
-	return spread, stationary, true, nil
+	return spread, stationary, nil
+}
+
+// under returns the integrator under a scheme.
+func (p *preparedSpectral) under(m minibatch.Method) *ladder {
+	if m.Whole() {
+		return p.full
+	}
+	return p.parts
 }
 
 // worths judges averages over all outer steps of a scalar chain, on the lowest
 // rung that the next one bears out.
 func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ bool) ([]worth, error) {
-	l := p.parts
-	if m.Whole() {
-		l = p.full
-	}
+	l := p.under(m)
 	at, err := p.solve(ctx, m, true)
 	if err != nil || at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
 		return nil, err
 	}
-	var before []worth
+	var before, now []worth
+	agree := func(a, b worth) bool {
+		return math.Abs(a.spread.At(0, 0)-b.spread.At(0, 0)) <= bornOut*b.spread.At(0, 0)
+	}
 	for i := range l.engine.ladder {
-		now, err := l.worths(ctx, i, m, at)
-		if err != nil {
-			return nil, err
-		}
-		if agree(before, now) {
-			return now, nil
+		if now, err = l.worths(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
+			return now, err
 		}
 		before = now
 	}
@@ -520,15 +521,6 @@ func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ boo
 
 // bornOut is how far, relatively, variances on two rungs may be apart.
 const bornOut = 1e-3
-
-func agree(a, b []worth) bool {
-	for i := range b {
-		if a == nil || !(math.Abs(a[i].spread.At(0, 0)-b[i].spread.At(0, 0)) <= bornOut*b[i].spread.At(0, 0)) {
-			return false
-		}
-	}
-	return b != nil
-}
 
 // worths judges averages on one rung; nil if there is no law there.
 func (l *ladder) worths(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
@@ -558,14 +550,13 @@ func (l *ladder) worths(ctx context.Context, i int, m minibatch.Method, at point
 			by.addTo(product, 1, law)
 			return product
 		}
-		spread, stationary, ok := s.covariances(cycle, law, r.precondition)
-		if !ok || !(spread.At(0, 0) > 0) {
+		w := worth{name: f.name, bias: mat.NewSymDense(1, []float64{at.observed[o].relative * at.observed[o].relative})}
+		if w.spread, w.stationary = s.covariances(cycle, law, r.precondition); w.spread == nil || !(w.spread.At(0, 0) > 0) {
 			return nil, nil
 		}
 		sd := l.engine.deviations[o]
-		w := worth{name: f.name, spread: spread, stationary: stationary, bias: mat.NewSymDense(1, []float64{at.observed[o].relative * at.observed[o].relative})}
-		spread.ScaleSym(1/(sd*sd), spread)
-		stationary.ScaleSym(1/(sd*sd), stationary)
+		w.spread.ScaleSym(1/(sd*sd), w.spread)
+		w.stationary.ScaleSym(1/(sd*sd), w.stationary)
 		out = append(out, w)
 	}
 	return out, nil

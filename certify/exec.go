@@ -13,13 +13,8 @@ import (
 	"hambench/usage"
 )
 
-const (
-	// mostVectors bounds the vectors of a state and of a step's normals.
-	mostVectors = 64
-	// leastClaim is what is claimed of a sampler that claims nothing: that its
-	// error vanishes with the step.
-	leastClaim = 1
-)
+// mostVectors bounds the vectors of a state and of a step's normals.
+const mostVectors = 64
 
 // Sampler is a sampler in another process, in any language, which answers with
 // where its step leads from given states with given normals. docs/samplers.md
@@ -28,21 +23,28 @@ type Sampler struct {
 	ctx    context.Context
 	child  *child.Child
 	hello  greeting
-	points int
+	points int // that steps were asked for
 }
 
 // greeting is how a sampler introduces itself.
 type greeting struct {
 	child.Greeting
-	State   int  `json:"state"`   // vectors: position, momentum, auxiliary variables
-	Normals int  `json:"normals"` // vectors a step
-	Batches int  `json:"batches"` // forces a step: N_l
-	Hessian bool `json:"hessian"` // a step takes Hessian-vector products
-	Claims  struct {
-		Position *float64 `json:"position"` // of the law of θ
-		Joint    *float64 `json:"joint"`    // of the law of θ and r
-	} `json:"claims"`
+	State   int    `json:"state"`   // vectors: position, momentum, auxiliary variables
+	Normals int    `json:"normals"` // vectors a step
+	Batches int    `json:"batches"` // forces a step: N_l
+	Hessian bool   `json:"hessian"` // a step takes Hessian-vector products
+	Claims  claims `json:"claims"`
 }
+
+// claims are the orders that a sampler claims.
+type claims struct {
+	Position float64 `json:"position"` // of the law of θ
+	Joint    float64 `json:"joint"`    // of the law of θ and r
+}
+
+// unsaid is what a sampler need not say. One that claims nothing claims that its error
+// vanishes with the step.
+var unsaid = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{Position: 1, Joint: 1}}
 
 // StartSampler runs a command by sh -c and lets it introduce itself. What the
 // child does wrong, now or in a step, is a usage error; each answer must come
@@ -52,7 +54,7 @@ func StartSampler(ctx context.Context, command string, timeout time.Duration) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &Sampler{ctx: ctx, child: c, hello: greeting{State: 2, Normals: 1, Batches: 1}}
+	s := &Sampler{ctx: ctx, child: c, hello: unsaid}
 	if err = c.Ask(ctx, "hello", child.Greet(), &s.hello); err == nil {
 		err = s.hello.check()
 	}
@@ -82,9 +84,9 @@ func (g *greeting) check() error {
 	case g.Batches < 1 || g.Batches > maxLists:
 		return bad("batches %d: want 1 to %d a step", g.Batches, maxLists)
 	}
-	for name, v := range map[string]*float64{"position": g.Claims.Position, "joint": g.Claims.Joint} {
-		if v != nil && !(*v > 0 && *v < 100) {
-			return bad("claim %v on the order (%s): want a number above 0, or none", *v, name)
+	for name, v := range map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint} {
+		if !(v > 0 && v < 100) {
+			return bad("claim %v on the order (%s): want a number above 0, or none", v, name)
 		}
 	}
 	return g.Greeting.Check()
@@ -99,7 +101,7 @@ func (s *Sampler) Method() integrators.Method {
 		Claims:       integrators.Claims{Normals: g.Normals, Source: "its own answer to hello"},
 		PositionOnly: g.State == 1,
 	}
-	m.Claims.ErgodicOrder, m.Claims.PositionOrder = claimed(g.Claims.Joint), claimed(g.Claims.Position)
+	m.Claims.ErgodicOrder, m.Claims.PositionOrder = g.Claims.Joint, g.Claims.Position
 	if g.State == 1 {
 		m.Claims.ErgodicOrder = m.Claims.PositionOrder
 	}
@@ -116,7 +118,7 @@ func (s *Sampler) Method() integrators.Method {
 		}
 	}
 	m = integrators.Define(m, func(dim int, p integrators.Params) (integrators.Stepper, integrators.Stepper) {
-		return &elsewhere{sampler: s, params: p}, nil
+		return &elsewhere{s, dim, p}, nil
 	})
 	checked := m.New
 	m.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
@@ -129,32 +131,29 @@ func (s *Sampler) Method() integrators.Method {
 	return m
 }
 
-func claimed(order *float64) float64 {
-	if order == nil {
-		return leastClaim
-	}
-	return *order
-}
-
-// elsewhere is the step of a sampler in another process.
+// elsewhere is the step of a sampler in another process. Who has many steps to take
+// takes them by one call of steps: what the engines probe, they probe in as few calls
+// as they can.
 type elsewhere struct {
 	sampler *Sampler
+	dim     int
 	params  integrators.Params
 }
 
-// Normals is how many normals a step takes.
-func (e *elsewhere) Normals(dim int) int { return e.sampler.hello.Normals * dim }
-
-// Forces is how many batches a step takes.
-func (e *elsewhere) Forces() int { return e.sampler.hello.Batches }
+// normals is how many normals a step takes.
+func (e *elsewhere) normals() int { return e.sampler.hello.Normals * e.dim }
 
 // Step moves one state.
 func (e *elsewhere) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
-	xi := make([]float64, e.Normals(len(z.Theta)))
-	for d := len(z.Theta); len(xi) >= d; xi = xi[d:] {
-		n.Normal(xi[:d])
+	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.normals())
+	for part := range slices.Chunk(xi, e.dim) {
+		n.Normal(part)
 	}
-	e.Steps([]*integrators.State{z}, f, [][]float64{xi})
+	at := slices.Concat(vectors...)
+	e.steps([][]float64{at}, f, [][]float64{xi})
+	for i, to := range vectors {
+		copy(to, at[i*e.dim:])
+	}
 }
 
 // question is the call for steps.
@@ -181,26 +180,26 @@ type wireTerm struct {
 	Oscillator
 }
 
-// Steps asks the child for all steps at once, but for those that are the same.
-func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]float64) {
-	g, dim := e.sampler.hello, len(z[0].Theta)
-	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: dim}
+// steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
+// normals of its own. It asks the child for all steps at once, but for those that are
+// the same. A force is of the type several if a step takes several batches.
+func (e *elsewhere) steps(z [][]float64, f integrators.Force, xi [][]float64) {
+	g := e.sampler.hello
+	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim}
 	var err error
 	if q.Forces, err = wire(f); err != nil {
 		panic(&child.Failure{Err: err})
 	}
+	cut := func(v []float64) [][]float64 { return slices.AppendSeq([][]float64{}, slices.Chunk(v, e.dim)) }
 	asked := make(map[string]int)
 	index := make([]int, len(z))
-	for i, at := range z {
-		state, normals := vectorsOf(at)[:g.State], make([][]float64, g.Normals)
-		for l := range normals {
-			normals[l] = xi[i][l*dim : (l+1)*dim]
-		}
-		bits, _ := binary.Append(nil, binary.LittleEndian, slices.Concat(slices.Concat(state, normals)...)) // fails for other types only
+	for i := range z {
+		state, normals := z[i][:g.State*e.dim], xi[i][:e.normals()]
+		bits, _ := binary.Append(nil, binary.LittleEndian, slices.Concat(state, normals)) // fails for other types only
 		key := string(bits)
 		if _, known := asked[key]; !known {
 			asked[key] = len(q.States)
-			q.States, q.Normals = append(q.States, state), append(q.Normals, normals)
+			q.States, q.Normals = append(q.States, cut(state)), append(q.Normals, cut(normals))
 		}
 		index[i] = asked[key]
 	}
@@ -209,7 +208,7 @@ func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]fl
 	}
 	e.sampler.points += len(q.States)
 	if err = e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer); err == nil {
-		if err = checkShape(answer.States, len(q.States), g.State, dim); err != nil {
+		if err = checkShape(answer.States, len(q.States), g.State, e.dim); err != nil {
 			err = usage.Errorf("%s: the answer to step with h = %v: %w", g.Name, e.params.Step, err)
 		}
 	}
@@ -217,17 +216,8 @@ func (e *elsewhere) Steps(z []*integrators.State, f integrators.Force, xi [][]fl
 		panic(&child.Failure{Err: err})
 	}
 	for i, at := range z {
-		for v, to := range vectorsOf(at)[:g.State] {
-			for j := range to {
-				to[j] = answer.States[index[i]][v][j]
-			}
-		}
+		copy(at, slices.Concat(answer.States[index[i]]...))
 	}
-}
-
-// vectorsOf are all vectors of a state.
-func vectorsOf(z *integrators.State) [][]float64 {
-	return append([][]float64{z.Theta, z.R}, z.Aux...)
 }
 
 // checkShape refuses an answer of another shape.
@@ -252,38 +242,36 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 }
 
 // wire returns the forces of a step in the protocol.
-func wire(f integrators.Force) ([]wireForce, error) {
-	switch f := f.(type) {
-	case several:
-		var out []wireForce
-		for _, one := range f {
-			w, err := wire(one)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, w...)
-		}
-		return out, nil
-	case *affineForce:
-		w := wireForce{Shift: f.affine.Shift}
-		for i, d := 0, len(w.Shift); i < d; i++ {
-			w.Precision = append(w.Precision, f.affine.Precision[i*d:(i+1)*d])
-		}
-		return []wireForce{w}, nil
-	case scalarForce:
-		potentials, ok := f.ScalarPotential.(scalarMean)
-		if !ok {
-			potentials = scalarMean{f.ScalarPotential}
-		}
-		var w wireForce
-		for _, u := range potentials {
-			o, ok := u.(Oscillator)
-			if !ok {
-				return nil, usage.Errorf("a potential of type %T has no form in the protocol: want an Oscillator", u)
-			}
-			w.Terms = append(w.Terms, wireTerm{1 / float64(len(potentials)), o})
-		}
-		return []wireForce{w}, nil
+func wire(f integrators.Force) (out []wireForce, err error) {
+	all, many := f.(several)
+	if !many {
+		all = several{f}
 	}
-	return nil, usage.Errorf("a force of type %T has no form in the protocol", f)
+	for _, f := range all {
+		var w wireForce
+		if affine, ok := f.(*affineForce); ok {
+			w.Shift = affine.affine.Shift
+			w.Precision = slices.Collect(slices.Chunk(affine.affine.Precision, len(w.Shift)))
+		} else if w.Terms, err = terms(f.(scalarForce).ScalarPotential); err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// terms returns a potential as a sum of weighted oscillators.
+func terms(u ScalarPotential) (out []wireTerm, err error) {
+	potentials, ok := u.(scalarMean)
+	if !ok {
+		potentials = scalarMean{u}
+	}
+	for _, u := range potentials {
+		o, ok := u.(Oscillator)
+		if !ok {
+			return nil, usage.Errorf("a potential of type %T has no form in the protocol: want an Oscillator", u)
+		}
+		out = append(out, wireTerm{1 / float64(len(potentials)), o})
+	}
+	return out, nil
 }

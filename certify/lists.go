@@ -2,8 +2,10 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/integrators"
 	"hambench/usage"
@@ -11,8 +13,8 @@ import (
 
 // takenBy is how many batches a kernel takes, one for most.
 func takenBy(kernel integrators.Stepper) int {
-	if many, ok := kernel.(together); ok {
-		return many.Forces()
+	if e, ok := kernel.(*elsewhere); ok {
+		return e.sampler.Batches()
 	}
 	return 1
 }
@@ -45,23 +47,16 @@ func lists[F integrators.Force](forces []F, length int) ([]integrators.Force, er
 		return nil, usage.Errorf("a step takes %d of K = %d batches, in %.4g ways: want at most %d", length, len(forces), all, maxLists)
 	}
 	var out []integrators.Force
-	if length == 1 {
-		for _, f := range forces {
-			out = append(out, f)
+	for _, list := range combin.Cartesian(slices.Repeat([]int{len(forces)}, length)) {
+		var taken several
+		for _, i := range list {
+			taken = append(taken, forces[i])
 		}
-		return out, nil
-	}
-	shorter, err := lists(forces, length-1)
-	for _, list := range shorter {
-		before, ok := list.(several)
-		if !ok {
-			before = several{list}
-		}
-		for _, f := range forces {
-			out = append(out, append(before[:len(before):len(before)], f))
+		if out = append(out, taken); length == 1 {
+			out[len(out)-1] = taken[0]
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // batches is the number K of batches.

@@ -43,55 +43,28 @@ type transition struct {
 	normals int               // how many a step takes
 }
 
-// together is a Stepper that would rather take many steps at once, as one in
-// another process: what the engines probe, they probe in as few calls as they
-// can.
-type together interface {
-	integrators.Stepper
-	// Normals is how many normals a step takes in dim positions, and Forces how
-	// many batches: the force of a step is of the type several if they are not 1.
-	Normals(dim int) int
-	Forces() int
-	// Steps moves each of the states, by a step with normals of its own.
-	Steps(z []*integrators.State, f integrators.Force, xi [][]float64)
-}
-
 func transitionOf(in *integrators.Integrator, part integrators.Stepper, f integrators.Force) *transition {
-	t := &transition{in: in, part: part, force: f}
-	if many, ok := part.(together); ok {
-		t.normals = many.Normals(in.Dim)
-	} else {
-		n := &replay{}
-		part.Step(in.NewState(), f, n)
-		t.normals = n.at
+	if e, ok := part.(*elsewhere); ok {
+		return &transition{in, part, f, e.normals()}
 	}
-	return t
+	n := &replay{}
+	part.Step(in.NewState(), f, n)
+	return &transition{in, part, f, n.at}
 }
 
 // apply moves phase-space vectors (θ, r, auxiliary variables), in place, each
-// with normals of its own.
+// with normals of its own. It sets the momentum to 0 where it is no part of the state.
 func (t *transition) apply(z, xi [][]float64) {
-	if many, ok := t.part.(together); ok && len(z) > 0 {
-		states := make([]*integrators.State, len(z))
+	if e, ok := t.part.(*elsewhere); ok && len(z) > 0 {
+		e.steps(z, t.force, xi)
+	} else {
+		state, noise := t.in.NewState(), &replay{}
 		for i, v := range z {
-			states[i] = t.in.NewState()
-			t.view(states[i], v)
+			t.view(state, v)
+			noise.xi, noise.at = xi[i], 0
+			t.part.Step(state, t.force, noise)
 		}
-		many.Steps(states, t.force, xi)
-		t.forget(z)
-		return
 	}
-	state, noise := t.in.NewState(), &replay{}
-	for i, v := range z {
-		t.view(state, v)
-		noise.xi, noise.at = xi[i], 0
-		t.part.Step(state, t.force, noise)
-	}
-	t.forget(z)
-}
-
-// forget sets the momentum to 0 where it is no part of the state.
-func (t *transition) forget(z [][]float64) {
 	if t.in.Method.PositionOnly {
 		for _, v := range z {
 			clear(v[t.in.Dim : 2*t.in.Dim])

@@ -54,20 +54,21 @@ func (r Row) formatVerdict(o Observable) string {
 	if o.Verdict != Unstable {
 		return string(o.Verdict)
 	}
-	radius := 0.0
+	radius := Number(0)
 	for _, v := range r.Radii {
-		if v := float64(v); v > radius {
+		if v > radius { // not NaN
 			radius = v
 		}
 	}
-	return fmt.Sprintf("unstable (radius %.4g)", radius)
+	return fmt.Sprintf("unstable (radius %.4g)", float64(radius))
 }
 
 func format(verb string, v Number) string {
-	if x := float64(v); math.IsNaN(x) || math.IsInf(x, 0) {
+	x := float64(v)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "-"
 	}
-	return fmt.Sprintf(verb, float64(v))
+	return fmt.Sprintf(verb, x)
 }
 
 func formatOrder(o Observable) string {
@@ -127,10 +128,10 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 	var lines [][]string
 	for _, r := range rows {
 		line := []string{r.Problem, r.name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
-		if r.StableStep != nil {
-			if line[3] = "none"; !math.IsInf(float64(*r.StableStep), 1) {
-				line[3] = format("%.4g", *r.StableStep)
-			}
+		if r.StableStep != nil && math.IsInf(float64(*r.StableStep), 1) {
+			line[3] = "none"
+		} else if r.StableStep != nil {
+			line[3] = format("%.4g", *r.StableStep)
 		}
 		if r.Kolmogorov != nil {
 			at := slices.Index(r.Steps, slices.Min(r.Steps))
@@ -146,15 +147,15 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 			at[9], at[10], at[11] = format("%.2g", b.Bias), format("%.3g", b.Autocorrelation), b.Worst
 		}
 	}
-	all := append([][]string{header}, lines...)
 	for i := len(header) - 1; i >= 3; i-- { // what was not asked for
 		if !slices.ContainsFunc(lines, func(line []string) bool { return line[i] != "-" }) {
-			for j := range all {
-				all[j] = slices.Delete(all[j], i, i+1)
+			header = slices.Delete(header, i, i+1)
+			for j := range lines {
+				lines[j] = slices.Delete(lines[j], i, i+1)
 			}
 		}
 	}
-	return table.Write(w, all[0], all[1:])
+	return table.Write(w, header, lines)
 }
 
 // name is the integrator with what it is combined with.
