@@ -200,7 +200,7 @@ func (m *methods) makeTruth(ctx context.Context, c bench.Cell) (oracle.Truth, er
 		return nil, err
 	}
 	if _, exact := t.(models.Analytic); exact {
-		return oracle.NewAnalytic(c.Model, t, c.Samples)
+		return oracle.NewAnalytic(c.Model, t)
 	}
 	if m.store == nil {
 		return oracle.Build(ctx, newTarget, benchSpec(c.Dataset, c.Split, c.Model), oracle.Options{Workers: 2})

@@ -37,27 +37,47 @@ type Registry struct {
 // The numbers of the chain depend on these two alone. An unknown name, a number
 // out of range, and parts that do not fit each other are usage errors.
 func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
+	in, estimator, scheme, err := r.parts(t.Dim(), s)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := t.(models.Gatherer); scheme.Lists && !ok {
+		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, estimators.ModelName(t))
+	}
+	p := estimators.Problem{Scheme: scheme.Name, Epoch: cmp.Or(s.Batches, 1)}
+	if scheme.Index != nil {
+		p.Batches = p.Epoch
+	}
+	stream, err := scheme.New(t.Rows(), p.Epoch, noise.New(s.Key, noise.StreamBatches).Rand())
+	if err != nil {
+		return nil, err
+	}
+	if s.Noise == nil {
+		s.Noise = noise.New(s.Key, noise.StreamNoise)
+	}
+	return newSampler(t, in, estimator, stream, p, s.Noise)
+}
+
+// Check refuses, with the usage errors of New, a spec whose names or numbers
+// are wrong, before there is a target.
+func (r Registry) Check(s Spec) error {
+	_, _, _, err := r.parts(1, s)
+	return err
+}
+
+// parts are those that a spec names, with the integrator for a dimension.
+func (r Registry) parts(dim int, s Spec) (in *integrators.Integrator, e estimators.Method, scheme minibatch.Method, err error) {
 	method, err := r.Integrator(s.Integrator)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		in, err = method.New(dim, s.Params)
 	}
-	in, err := method.New(t.Dim(), s.Params)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		e, err = r.Estimator(s.Estimator)
 	}
-	estimator, err := r.Estimator(s.Estimator)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		scheme, err = r.Scheme(cmp.Or(s.Scheme, DefaultScheme(cmp.Or(s.Batches, 1))))
 	}
-	stream, problem, err := r.stream(t, s)
-	if err != nil {
-		return nil, err
-	}
-	n := s.Noise
-	if n == nil {
-		n = noise.New(s.Key, noise.StreamNoise)
-	}
-	return newSampler(t, in, estimator, stream, problem, n)
+	return in, e, scheme, err
 }
 
 // Integrator returns the integrator of a name.
@@ -75,23 +95,6 @@ func (r Registry) Scheme(name string) (minibatch.Method, error) {
 	return r.Filled().Schemes.Lookup(name)
 }
 
-// Check refuses, with the usage errors of New, a spec whose names or numbers
-// are wrong, before there is a target.
-func (r Registry) Check(s Spec) error {
-	method, err := r.Integrator(s.Integrator)
-	if err != nil {
-		return err
-	}
-	if _, err := method.New(1, s.Params); err != nil {
-		return err
-	}
-	if _, err := r.Estimator(s.Estimator); err != nil {
-		return err
-	}
-	_, err = r.Scheme(s.scheme())
-	return err
-}
-
 // Filled returns the registry with the built-in lists where there are none.
 func (r Registry) Filled() Registry {
 	if r.Integrators == nil {
@@ -104,29 +107,6 @@ func (r Registry) Filled() Registry {
 		r.Schemes = minibatch.Builtin()
 	}
 	return r
-}
-
-// stream returns the batches, and what estimators are to know of them. It
-// refuses lists of rows for a target that takes none.
-func (r Registry) stream(t models.Target, s Spec) (stream minibatch.Stream, p estimators.Problem, err error) {
-	batches := cmp.Or(s.Batches, 1)
-	scheme, err := r.Scheme(s.scheme())
-	if err != nil {
-		return nil, p, err
-	}
-	if _, ok := t.(models.Gatherer); scheme.Lists && !ok {
-		return nil, p, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, estimators.ModelName(t))
-	}
-	p.Scheme, p.Epoch = scheme.Name, batches
-	if scheme.Index != nil {
-		p.Batches = batches
-	}
-	stream, err = scheme.New(t.Rows(), batches, noise.New(s.Key, noise.StreamBatches).Rand())
-	return stream, p, err
-}
-
-func (s Spec) scheme() string {
-	return cmp.Or(s.Scheme, DefaultScheme(cmp.Or(s.Batches, 1)))
 }
 
 // DefaultScheme is the scheme of a chain that names none: the paper's, or

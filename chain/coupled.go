@@ -36,14 +36,29 @@ func (r Registry) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Two outer steps of the fine chain draw normals; then one of the coarse chain
+	// combines them.
+	source, sum, drawn, combined := noise.New(s.Key, noise.StreamNoise), make([]float64, fine.Dim()), 0, 0
+	kept := make([][]float64, 2*len(weights))
+	for i := range kept {
+		kept[i] = make([]float64, fine.Dim())
+	}
 	half := s
 	half.Params.Step /= 2
-	shared := &sharedNoise{weights: weights, source: noise.New(s.Key, noise.StreamNoise)}
-	for range 2 * len(weights) {
-		shared.drawn = append(shared.drawn, make([]float64, fine.Dim()))
-	}
-	shared.sum = make([]float64, fine.Dim())
-	s.Noise, half.Noise = &coarseNoise{shared, 0}, &fineNoise{shared, 0}
+	half.Noise = vectors(func() []float64 {
+		x := kept[drawn%len(kept)]
+		drawn++
+		source.Normal(x)
+		return x
+	})
+	s.Noise = vectors(func() []float64 {
+		clear(sum)
+		for j, w := range weights[combined%len(weights)] {
+			floats.AddScaled(sum, w, kept[j])
+		}
+		combined++
+		return sum
+	})
 	c := &Coupled{key: s.Key}
 	if c.Coarse, err = r.New(coarse, s); err != nil {
 		return nil, err
@@ -51,6 +66,15 @@ func (r Registry) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
 	c.Fine, err = r.New(fine, half)
 	return c, err
 }
+
+// vectors is a noise whose next vector a function returns.
+type vectors func() []float64
+
+// Normal fills dst with the next vector.
+func (next vectors) Normal(dst []float64) { copy(dst, next()) }
+
+// Update carries out u with the next vector.
+func (next vectors) Update(u *integrators.Update) { u.Apply(next()) }
 
 // Counts is the work of both chains.
 func (c *Coupled) Counts() Counts {
@@ -87,54 +111,6 @@ func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func
 	}
 	return nil
 }
-
-// sharedNoise holds the normals of two outer steps of the fine chain.
-type sharedNoise struct {
-	source  integrators.Noise
-	drawn   [][]float64
-	weights [][]float64 // of them in each normal of the coarse chain
-	sum     []float64
-}
-
-// fineNoise draws normals and keeps them; coarseNoise combines what is kept.
-type (
-	fineNoise struct {
-		*sharedNoise
-		next int
-	}
-	coarseNoise struct {
-		*sharedNoise
-		next int
-	}
-)
-
-func (n *fineNoise) vector() []float64 {
-	x := n.drawn[n.next]
-	n.next = (n.next + 1) % len(n.drawn)
-	n.source.Normal(x)
-	return x
-}
-
-// Normal fills dst with the next vector.
-func (n *fineNoise) Normal(dst []float64) { copy(dst, n.vector()) }
-
-// Update carries out u with the next vector.
-func (n *fineNoise) Update(u *integrators.Update) { u.Apply(n.vector()) }
-
-func (n *coarseNoise) vector() []float64 {
-	clear(n.sum)
-	for j, w := range n.weights[n.next] {
-		floats.AddScaled(n.sum, w, n.drawn[j])
-	}
-	n.next = (n.next + 1) % len(n.weights)
-	return n.sum
-}
-
-// Normal fills dst with the next vector.
-func (n *coarseNoise) Normal(dst []float64) { copy(dst, n.vector()) }
-
-// Update carries out u with the next vector.
-func (n *coarseNoise) Update(u *integrators.Update) { u.Apply(n.vector()) }
 
 // importance weighs what two outer steps of h/2 and one of h should have in
 // common against what comes before it.
@@ -200,9 +176,14 @@ func noiseEffects(in *integrators.Integrator, steps, normals int) [3]*mat.VecDen
 		out[i] = mat.NewVecDense(normals, nil)
 	}
 	for j := range normals {
-		z, f, n := in.NewState(), &still{}, &unit{at: j}
+		at := 0
+		unit := vectors(func() []float64 { // 1 in place j, else 0
+			at++
+			return []float64{map[bool]float64{true: 1}[at == j+1]}
+		})
+		z, f := in.NewState(), &still{}
 		for range steps {
-			in.OuterStep(z, func() integrators.Force { return f }, n)
+			in.OuterStep(z, func() integrators.Force { return f }, unit)
 		}
 		out[0].SetVec(j, z.R[0])
 		out[1].SetVec(j, z.Theta[0])
@@ -217,18 +198,3 @@ type still struct{ sum float64 }
 func (f *still) Gradient(g, theta []float64) { f.sum, g[0] = f.sum+theta[0], 0 }
 
 func (f *still) HessianVector(hv, _, _ []float64) { hv[0] = 0 }
-
-// unit is noise of which one number is 1 and all others are 0.
-type unit struct{ at, next int }
-
-func (n *unit) number() float64 {
-	n.next++
-	if n.next == n.at+1 {
-		return 1
-	}
-	return 0
-}
-
-func (n *unit) Normal(dst []float64) { dst[0] = n.number() }
-
-func (n *unit) Update(u *integrators.Update) { u.Apply([]float64{n.number()}) }

@@ -14,9 +14,7 @@ import (
 // Analytic is a truth known in closed form: each predictive output is
 // normal. It is read-only, and safe for concurrent use.
 type Analytic struct {
-	mean, sd []float64 // per output
-	samples  int
-	self     Band       // of so many draws
+	mean, sd []float64  // per output
 	mu       sync.Mutex // of law, which has scratch space
 	law      models.Analytic
 
@@ -28,18 +26,14 @@ type Analytic struct {
 // mean then has a relative standard error of 1 %.
 const selfReplicates = 1000
 
-// NewAnalytic returns the truth of a target whose posterior is known, for
-// the comparison with chains of the given number of samples. The target, which
-// must be a models.Analytic, serves the truth from then on.
-func NewAnalytic(name string, t models.Target, samples int) (*Analytic, error) {
-	if samples < 1 {
-		return nil, usage.Errorf("oracle: %d samples: want at least 1", samples)
-	}
+// NewAnalytic returns the truth of a target whose posterior is known. The target,
+// which must be a models.Analytic, serves the truth from then on.
+func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 	law, ok := t.(models.Analytic)
 	if !ok {
 		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
 	}
-	a := &Analytic{law: law, samples: samples, self: uniformSelfDistance(samples)}
+	a := &Analytic{law: law}
 	a.mean, a.sd = law.PredictiveMarginals()
 	return a, nil
 }
@@ -65,10 +59,7 @@ func (a *Analytic) Distance(draws [][]float64) float64 {
 // SelfDistanceOf returns the distances of n independent exact draws, one
 // sample and output at a time.
 func (a *Analytic) SelfDistanceOf(n int) Band {
-	b := a.self
-	if n != a.samples {
-		b = uniformSelfDistance(n)
-	}
+	b := uniformSelfDistance(n)
 	b.SD = a.replicates() * math.Sqrt(replicateDraws/float64(n))
 	return b
 }

@@ -75,8 +75,8 @@ type builder struct {
 	options   Options
 	noise     func(key uint64, stream uint32) integrators.Noise
 
-	chains     []*part
-	crossCheck *part         // draws of the Metropolis-corrected sampler
+	chains     []*Reference  // of one chain each
+	crossCheck *Reference    // draws of the Metropolis-corrected sampler
 	firstDone  chan struct{} // closed when chains[0] is there
 
 	mu          sync.Mutex
@@ -100,7 +100,7 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	units := b.spec.Chains + 1
-	b.chains, b.firstDone = make([]*part, b.spec.Chains), make(chan struct{})
+	b.chains, b.firstDone = make([]*Reference, b.spec.Chains), make(chan struct{})
 	b.progress(0, int64(b.spec.Chains)*b.chainSteps(0)+b.crossCheckSteps())
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -134,10 +134,10 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err erro
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		b.crossCheck, err = b.kept(crossCheckPart, b.crossCheckSteps(), func() (*part, error) { return b.runCrossCheck(ctx, t, b.chains[0]) })
+		b.crossCheck, err = b.kept(crossCheckPart, b.crossCheckSteps(), func() (*Reference, error) { return b.runCrossCheck(ctx, t, b.chains[0]) })
 		return err
 	}
-	b.chains[u], err = b.kept(chainPart(u), b.chainSteps(0), func() (*part, error) { return b.runChain(ctx, t, u) })
+	b.chains[u], err = b.kept(chainPart(u), b.chainSteps(0), func() (*Reference, error) { return b.runChain(ctx, t, u) })
 	if u == 0 && err == nil {
 		close(b.firstDone)
 	}
@@ -146,12 +146,12 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err erro
 
 // kept returns the part of a name that an earlier build kept, or runs it and
 // keeps it. A damaged part is run again.
-func (b *builder) kept(name string, steps int64, run func() (*part, error)) (*part, error) {
+func (b *builder) kept(name string, steps int64, run func() (*Reference, error)) (*Reference, error) {
 	if b.options.Parts == nil {
 		return run()
 	}
 	if body, ok := b.options.Parts.Load(name); ok {
-		if p, err := decodePart(body); err == nil {
+		if p, err := Decode(body); err == nil {
 			b.progress(steps, 0)
 			return p, nil
 		}
@@ -160,7 +160,7 @@ func (b *builder) kept(name string, steps int64, run func() (*part, error)) (*pa
 	if err != nil {
 		return nil, err
 	}
-	body, err := p.encode()
+	body, err := p.Encode()
 	if err == nil {
 		err = b.options.Parts.Save(name, body)
 	}
@@ -170,7 +170,7 @@ func (b *builder) kept(name string, steps int64, run func() (*part, error)) (*pa
 // runChain runs one chain of the reference. A chain that diverges or grows too
 // hot, in whatever phase, is started anew from another prior draw with half
 // the step and the same simulation time.
-func (b *builder) runChain(ctx context.Context, t models.Target, c int) (*part, error) {
+func (b *builder) runChain(ctx context.Context, t models.Target, c int) (*Reference, error) {
 	for attempt := range maxAttempts {
 		w := newWalk(b, t, c, attempt)
 		p, err := w.run(ctx)
@@ -197,17 +197,16 @@ func (b *builder) streamKey(name string) uint64 {
 
 // assemble joins the parts, and verifies the whole.
 func (b *builder) assemble() *Reference {
-	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds}
-	restarts := 0
-	r.take(b.chains)
+	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds, CrossCheck: b.crossCheck.CrossCheck}
+	restarts := 0.0
 	for _, p := range b.chains {
-		r.ChainStep = append(r.ChainStep, p.Step)
+		r.Draws, r.Start, r.Potential = append(r.Draws, p.Draws...), append(r.Start, p.Start...), append(r.Potential, p.Potential...)
+		r.ChainStep = append(r.ChainStep, p.ChainStep...)
 		r.Seconds += p.Seconds
-		restarts += p.Restarts
+		restarts += math.Log2(b.spec.Step / p.ChainStep[0])
 	}
 	r.Diagnostics = diagnose(r.Draws)
-	r.CrossCheck = *b.crossCheck.CrossCheck
-	r.CrossCheck.Distance = r.Distance(converted[float64](b.crossCheck.draws))
+	r.CrossCheck.Distance = r.Distance(b.crossCheck.Chain(0))
 	r.Checks = r.verify(restarts)
 	return r
 }
@@ -219,11 +218,11 @@ func (b *builder) assemble() *Reference {
 // too few independent draws to decide anything. The self-distance must be what the draws' correlation implies
 // (impliedSelfDistance): above it, the chains disagree; below it, they are not
 // independent.
-func (r *Reference) verify(restarts int) []Check {
+func (r *Reference) verify(restarts float64) []Check {
 	self := r.SelfDistance()
 	implied, cross := impliedSelfDistance(r.Draws), r.crossDistance()
 	return []Check{
-		newCheck("restarts with half the step", float64(restarts), 0, float64(r.Chains)),
+		newCheck("restarts with half the step", restarts, 0, float64(r.Chains)),
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
 		newCheck("split-R̂ of the potential", SplitRHat(r.Potential), 0, 1.1),
 		newCheck("self-distance, mean", self.Mean, implied.mean-selfSpread*implied.sd, implied.mean+selfSpread*implied.sd),

@@ -61,10 +61,13 @@ func TestDecodeRefusesWhatIsNoReference(t *testing.T) {
 
 func TestDecodeRefusesForgeries(t *testing.T) {
 	forge := func(change func(*referenceBody)) []byte {
-		r := small()
-		b := referenceBody{Spec: r.Spec, Shape: shape{2, 4, 3, 2}}
-		for c := range r.Draws {
-			b.Arrays = pack(b.Arrays, r.Draws[c], r.Start[c], r.Potential[c])
+		whole, err := small().Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b referenceBody
+		if err := json.Unmarshal(whole, &b); err != nil {
+			t.Fatal(err)
 		}
 		change(&b)
 		data, err := json.Marshal(b)

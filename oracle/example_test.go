@@ -22,7 +22,7 @@ func target(dataset, model string) models.Target {
 
 // Exact draws are as far from an exact posterior as its self-distance says.
 func ExampleNewAnalytic() {
-	truth, err := oracle.NewAnalytic("linear", target("linear", "linear"), 200)
+	truth, err := oracle.NewAnalytic("linear", target("linear", "linear"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestJudgeRefusesOneRightSetInAHundred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := NewAnalytic("toy", target, 200)
+	truth, err := NewAnalytic("toy", target)
 	if err != nil {
 		t.Fatal(err)
 	}

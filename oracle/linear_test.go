@@ -39,7 +39,7 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := NewAnalytic("linear", target, spec.Samples)
+	truth, err := NewAnalytic("linear", target)
 	if err != nil {
 		t.Fatal(err)
 	}

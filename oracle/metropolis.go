@@ -152,10 +152,10 @@ func (m *metropolis) jitter(steps int) int {
 // runCrossCheck samples with the Metropolis-corrected sampler, from the end of
 // the first chain and with the mass that it suggests, at no more than about
 // the cost of one chain. The distance is left to be filled in.
-func (b *builder) runCrossCheck(ctx context.Context, t models.Target, first *part) (*part, error) {
+func (b *builder) runCrossCheck(ctx context.Context, t models.Target, first *Reference) (*Reference, error) {
 	started := time.Now()
 	key := b.streamKey(crossCheckPart)
-	m := newMetropolis(t, first.end, invMassOf(first.curvature), 4*b.spec.Step, key)
+	m := newMetropolis(t, first.Start[0], invMassOf(first.curvature), 4*b.spec.Step, key)
 	m.noise = b.noise(key, noise.StreamNoise)
 	if err := m.tune(ctx, tuneTrajectories, b.spec); err != nil {
 		return nil, err
@@ -171,15 +171,15 @@ func (b *builder) runCrossCheck(ctx context.Context, t models.Target, first *par
 		o.observe(m.theta)
 		b.progress(int64(b.spec.Thin), 0)
 	}
-	p := o.part()
-	p.CrossCheck = &CrossCheck{
+	r := o.reference()
+	r.CrossCheck = CrossCheck{
 		Acceptance: accepted / float64(b.spec.Samples),
 		Step:       m.h,
 		Leapfrogs:  leapfrogs,
-		ESS:        diagnose([][][]float32{p.draws}).ESS,
+		ESS:        diagnose(r.Draws).ESS,
 	}
-	p.Seconds = time.Since(started).Seconds()
-	return p, nil
+	r.Seconds = time.Since(started).Seconds()
+	return r, nil
 }
 
 // crossCheckSteps is how many steps the cross-check counts as in the progress.

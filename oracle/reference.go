@@ -26,6 +26,10 @@ type Reference struct {
 	// Seconds is the time that all chains together took.
 	Seconds float64
 
+	// curvature is the mean square of the gradient per parameter, of a chain
+	// whose reference is under way.
+	curvature []float64
+
 	sortOnce sync.Once
 	sorted   [][][]float64 // sorted[chain][output], ascending
 	selfOnce sync.Once

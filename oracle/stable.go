@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,32 +59,35 @@ const (
 // each K about 2000 more, or 60 000 of small batches: a second or two on the
 // paper's sets.
 func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float64, error) {
-	s, err := warmedUp(ctx, t, stableKey)
-	if err != nil {
-		return nil, fmt.Errorf("largest stable step: %w", err)
+	var specs []chain.Spec
+	for _, k := range batches {
+		specs = append(specs, stableSpec(k))
 	}
-	steps := make([]float64, len(batches))
-	for i, k := range batches {
-		var err error
-		if steps[i], err = s.largest(ctx, chain.Registry{}, stableSpec(k)); err != nil {
-			return nil, fmt.Errorf("largest stable step with %d batches: %w", k, err)
-		}
-	}
-	return steps, nil
+	return largestSteps(ctx, t, chain.Registry{}, specs)
 }
 
 // StableStep estimates the largest step at which chains of a spec, whatever its
 // step, stay finite on a target. It takes as long as StableSteps for one K.
 func StableStep(ctx context.Context, t models.Target, r chain.Registry, spec chain.Spec) (float64, error) {
+	steps, err := largestSteps(ctx, t, r, []chain.Spec{spec})
+	if err != nil {
+		return 0, err
+	}
+	return steps[0], nil
+}
+
+func largestSteps(ctx context.Context, t models.Target, r chain.Registry, specs []chain.Spec) ([]float64, error) {
 	s, err := warmedUp(ctx, t, stableKey)
 	if err != nil {
-		return 0, fmt.Errorf("largest stable step: %w", err)
+		return nil, fmt.Errorf("largest stable step: %w", err)
 	}
-	h, err := s.largest(ctx, r, spec)
-	if err != nil {
-		return 0, fmt.Errorf("largest stable step of %s with %d batches: %w", spec.Integrator, max(spec.Batches, 1), err)
+	steps := make([]float64, len(specs))
+	for i, spec := range specs {
+		if steps[i], err = s.largest(ctx, r, spec); err != nil {
+			return nil, fmt.Errorf("largest stable step of %s with %d batches: %w", spec.Integrator, cmp.Or(spec.Batches, 1), err)
+		}
 	}
-	return h, nil
+	return steps, nil
 }
 
 // stableKey is the first of the keys of the estimate's random numbers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"hambench/chain"
@@ -63,7 +64,7 @@ func newWalk(b *builder, t models.Target, c, attempt int) *walk {
 }
 
 // run warms up, burns in with the integrator adapting, and samples.
-func (w *walk) run(ctx context.Context) (*part, error) {
+func (w *walk) run(ctx context.Context) (*Reference, error) {
 	started := time.Now()
 	if err := w.ramp(ctx); err != nil {
 		return nil, err
@@ -83,9 +84,9 @@ func (w *walk) run(ctx context.Context) (*part, error) {
 		}
 		o.observe(w.z.Theta)
 	}
-	p := o.part()
-	p.Step, p.Restarts, p.Seconds = w.step, w.attempt, time.Since(started).Seconds()
-	return p, nil
+	r := o.reference()
+	r.ChainStep, r.Seconds = []float64{w.step}, time.Since(started).Seconds()
+	return r, nil
 }
 
 // ramp climbs the ladder of steps.
@@ -158,17 +159,17 @@ func (w *walk) heat() float64 {
 // observer collects what a chain shows at its samples.
 type observer struct {
 	target     models.Target
-	rows       models.Rows
 	outputs, g []float64
-	p          part
 	theta      []float64
+	draws      [][]float32
+	potential  []float64
+	curvature  []float64
 }
 
 func newObserver(t models.Target, samples int) *observer {
 	return &observer{
-		target: t, rows: models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1},
-		outputs: make([]float64, t.Outputs()), g: make([]float64, t.Dim()),
-		p: part{curvature: make([]float64, t.Dim()), draws: make([][]float32, 0, samples)},
+		target: t, outputs: make([]float64, t.Outputs()), g: make([]float64, t.Dim()),
+		draws: make([][]float32, 0, samples), curvature: make([]float64, t.Dim()),
 	}
 }
 
@@ -176,21 +177,22 @@ func newObserver(t models.Target, samples int) *observer {
 // the gradient at theta.
 func (o *observer) observe(theta []float64) {
 	o.target.Predict(o.outputs, theta)
-	o.p.draws = append(o.p.draws, converted[float32]([][]float64{o.outputs})...)
-	o.p.potential = append(o.p.potential, o.target.Potential(theta))
-	o.target.Gradient(o.g, theta, o.rows)
+	o.draws = append(o.draws, converted[float32]([][]float64{o.outputs})...)
+	o.potential = append(o.potential, o.target.Potential(theta))
+	o.target.Gradient(o.g, theta, models.Rows{Lo: 0, Hi: o.target.Rows(), Scale: 1})
 	for i, g := range o.g {
-		o.p.curvature[i] += g * g
+		o.curvature[i] += g * g
 	}
 	o.theta = theta
 }
 
-// part returns the record. The mean square of the gradient is, at
+// reference is the chain's. The mean square of the gradient is, at
 // stationarity, the mean diagonal of the Hessian (by partial integration).
-func (o *observer) part() *part {
-	for i := range o.p.curvature {
-		o.p.curvature[i] /= float64(len(o.p.draws))
+func (o *observer) reference() *Reference {
+	for i := range o.curvature {
+		o.curvature[i] /= float64(len(o.draws))
 	}
-	o.p.end = append(o.p.end, o.theta...)
-	return &o.p
+	return &Reference{
+		Draws: [][][]float32{o.draws}, Start: [][]float64{slices.Clone(o.theta)}, Potential: [][]float64{o.potential}, curvature: o.curvature,
+	}
 }

@@ -469,7 +469,7 @@ func (s *session) truth(ctx context.Context, c bench.Cell) (oracle.Truth, error)
 	}
 	key := c.Oracle
 	if key == bench.Analytic {
-		key = fmt.Sprintf("%s %s %d %s %d", key, c.Dataset, c.Split, c.Model, c.Samples)
+		key = fmt.Sprintf("%s %s %d %s", key, c.Dataset, c.Split, c.Model)
 	}
 	s.mu.Lock()
 	known, ok := s.truths[key]
@@ -479,7 +479,7 @@ func (s *session) truth(ctx context.Context, c bench.Cell) (oracle.Truth, error)
 			if err != nil {
 				return nil, err
 			}
-			return oracle.NewAnalytic(c.Model, t, c.Samples)
+			return oracle.NewAnalytic(c.Model, t)
 		})
 		s.truths[key] = known
 		ok = true

@@ -72,7 +72,7 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	}
 	var truth oracle.Truth
 	if _, exact := target.(models.Analytic); exact {
-		truth, err = oracle.NewAnalytic(f.model, target, len(chains[0]))
+		truth, err = oracle.NewAnalytic(f.model, target)
 	} else {
 		truth, _, err = f.reference(ctx, keys, f.posterior, stderr)
 	}
