@@ -46,7 +46,10 @@ func Fingerprint() (string, error) {
 // quartic is the target of the fingerprint: five rows, row i with the negative
 // log-likelihood Σ_d (θ_d − i/5)²/4, and the prior exp(−Σ_d θ_d⁴/4). It has no
 // more than a gradient, so it runs by the plain formulas.
-type quartic struct{ order []int }
+type quartic struct {
+	models.Target // what a chain does not ask for
+	order         []int
+}
 
 const quarticRows = 5
 
@@ -62,20 +65,6 @@ func (t *quartic) Gradient(g, theta []float64, rows models.Rows) {
 		}
 	}
 }
-
-func (t *quartic) Potential(theta []float64) float64 {
-	var u float64
-	for _, x := range theta {
-		u += x * x * x * x / 4
-		for i := range quarticRows {
-			u += (x - float64(i)/quarticRows) * (x - float64(i)/quarticRows) / 4
-		}
-	}
-	return u
-}
-
-func (t *quartic) Outputs() int                 { return 2 }
-func (t *quartic) Predict(dst, theta []float64) { copy(dst, theta) }
 
 // DrawPrior takes the normals as they are: where the chain starts matters
 // here, not the law.

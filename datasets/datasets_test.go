@@ -196,11 +196,11 @@ func TestBadInput(t *testing.T) {
 }
 
 func twoByTwo() Dataset {
-	return Dataset{Name: "small", Shape: Shape{Task: Regression, TrainRows: 2, Features: 2}, Rows: 2, NoiseVariance: 0.1, Parse: rowsOf()}
+	return Dataset{Name: "small", Shape: Shape{Task: Regression, TrainRows: 2, Features: 2}, Rows: 2, NoiseVariance: 0.1}
 }
 
 func TestBadClasses(t *testing.T) {
-	s := Dataset{Shape: Shape{Task: Classification, Features: 1, Classes: 2}, Rows: 1, Parse: rowsOf("b", "g")}
+	s := Dataset{Shape: Shape{Task: Classification, Features: 1, Classes: 2}, Rows: 1, ClassNames: []string{"b", "g"}}
 	_, err := s.read([][]byte{[]byte("1,x")}, []string{"f"})
 	if want := `f: line 1: column 2: class "x": want b or g`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -290,8 +290,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, s := range []Dataset{
 			twoByTwo(),
-			{Shape: Shape{Task: Classification, Features: 2, Classes: 2}, Rows: 2, Parse: rowsOf("b", "g")},
-			{Shape: Shape{Task: Classification, Features: 2, Classes: 4}, Rows: 2, Parse: rowsOf("bus", "opel", "saab", "van")},
+			{Shape: Shape{Task: Classification, Features: 2, Classes: 2}, Rows: 2, ClassNames: []string{"b", "g"}},
+			{Shape: Shape{Task: Classification, Features: 2, Classes: 4}, Rows: 2, ClassNames: []string{"bus", "opel", "saab", "van"}},
 		} {
 			set, err := s.read([][]byte{data}, []string{"f"})
 			switch {

@@ -38,10 +38,14 @@ type network struct {
 	fileTime time.Duration // 0 is the constant
 }
 
-// prepare makes the client: the given one or its own, with redirects to
-// nothing but HTTPS. The time until a server must have answered begins.
+// prepare makes the client: the given one, or one that gives up on silence soon;
+// redirects lead to nothing but HTTPS. The time until a server must have answered begins.
 func (n *network) prepare(client *http.Client) {
-	n.client = newClient()
+	dial := &net.Dialer{Timeout: hostTime}
+	n.client = &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext,
+		TLSHandshakeTimeout: hostTime, ResponseHeaderTimeout: 10 * time.Second,
+	}}
 	if client != nil {
 		*n.client = *client
 	}
@@ -56,17 +60,6 @@ func (n *network) patience() time.Duration {
 		return n.fileTime
 	}
 	return time.Until(n.deadline)
-}
-
-// newClient returns a client that gives up on silence soon.
-func newClient() *http.Client {
-	dial := &net.Dialer{Timeout: hostTime}
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext,
-			TLSHandshakeTimeout: hostTime, ResponseHeaderTimeout: 10 * time.Second,
-		},
-	}
 }
 
 func checkRedirect(req *http.Request, via []*http.Request) error {

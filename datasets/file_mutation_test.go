@@ -20,9 +20,9 @@ import (
 func fixtures(t testing.TB) (sources []Dataset, files [][][]byte) {
 	t.Helper()
 	sources = []Dataset{
-		{Name: "regression", Shape: Shape{Task: Regression, Features: 6}, Rows: 12, NoiseVariance: 0.1, Parse: rowsOf(), Files: []File{{Path: "invented-regression.txt"}}},
-		{Name: "ionosphere", Shape: Shape{Task: Classification, Classes: 2, Features: 34}, Rows: 10, Parse: rowsOf("b", "g"), Files: []File{{Path: "invented-two-classes.csv"}}},
-		{Name: "vehicle", Shape: Shape{Task: Classification, Classes: 4, Features: 18}, Rows: 16, Parse: rowsOf("bus", "opel", "saab", "van"),
+		{Name: "regression", Shape: Shape{Task: Regression, Features: 6}, Rows: 12, NoiseVariance: 0.1, Files: []File{{Path: "invented-regression.txt"}}},
+		{Name: "ionosphere", Shape: Shape{Task: Classification, Classes: 2, Features: 34}, Rows: 10, ClassNames: []string{"b", "g"}, Files: []File{{Path: "invented-two-classes.csv"}}},
+		{Name: "vehicle", Shape: Shape{Task: Classification, Classes: 4, Features: 18}, Rows: 16, ClassNames: []string{"bus", "opel", "saab", "van"},
 			Files: []File{{Path: "invented-four-classes-1.txt"}, {Path: "invented-four-classes-2.txt"}}},
 	}
 	for i := range sources {

@@ -178,7 +178,7 @@ func TestAnEntryThatIsWrongIsRefused(t *testing.T) {
 		"noise":          {"toy", func(d *Dataset) { d.NoiseVariance = 0 }, "noise variance 0"},
 		"training rows":  {"toy", func(d *Dataset) { d.TrainRows, d.TestRows = 1, 1 }, "2 training and 0 test rows: want 1 and 1"},
 		"a row twice":    {"toy", func(d *Dataset) { d.Divide = func(int) ([]int, []int) { return []int{0, 0}, nil } }, "row 0 is out of range or stands twice"},
-		"made by no one": {"toy", func(d *Dataset) { d.Make = nil }, "neither files nor a function"},
+		"made by no one": {"toy", func(d *Dataset) { d.Make = nil }, "0 rows: want 2"},
 	} {
 		d, err := Builtin().Lookup(c.set)
 		if err != nil {

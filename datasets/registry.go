@@ -2,7 +2,6 @@ package datasets
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -48,12 +47,12 @@ type Dataset struct {
 	// project's own seed.
 	Divide func(index int) (train, test []int) `toml:"-"`
 
-	// Files are where the numbers come from, and Parse reads the files'
-	// bytes, of the given names, into X and Y or Labels of a set. Without
-	// files, Make fills the set.
-	Files []File
-	Parse func(s *Set, files [][]byte, names []string) error `toml:"-"`
-	Make  func(s *Set)                                       `toml:"-"`
+	// Files are where the numbers come from: rows without a header, whose last
+	// column is the target, which names one of the ClassNames of a classification;
+	// they are in order. Without files, Make fills the set.
+	Files      []File
+	ClassNames []string     `toml:"class-names"`
+	Make       func(s *Set) `toml:"-"`
 
 	Path   string // of a user's own file
 	Target string // its column in that file's header; "" without one
@@ -83,8 +82,7 @@ var builtin = sync.OnceValue(func() (r Registry) {
 		Address map[string]string // that files' addresses name
 		Dataset []struct {
 			Dataset
-			Published  bool
-			ClassNames []string `toml:"class-names"`
+			Published bool
 		}
 	}
 	if err := toml.NewDecoder(strings.NewReader(builtinText)).DisallowUnknownFields().Decode(&file); err != nil {
@@ -102,9 +100,7 @@ var builtin = sync.OnceValue(func() (r Registry) {
 		if d.Classes > 0 {
 			d.Task = Classification
 		}
-		if d.Make = makers[d.Name]; d.Make == nil {
-			d.Parse = rowsOf(e.ClassNames...)
-		}
+		d.Make = makers[d.Name]
 		for i := range d.Files {
 			for k, u := range d.Files[i].URLs {
 				d.Files[i].URLs[k] = os.Expand(u, func(name string) string { return file.Address[name] })
@@ -114,15 +110,6 @@ var builtin = sync.OnceValue(func() (r Registry) {
 	}
 	return r
 })
-
-// Names returns the names of the data sets.
-func (r Registry) Names() []string {
-	names := make([]string, len(r))
-	for i, d := range r {
-		names[i] = d.Name
-	}
-	return names
-}
 
 // Lookup returns the data set of a name. A name that is unknown, or stands
 // twice, is a usage error.
@@ -163,20 +150,28 @@ func (r Registry) MissingNote(unavailable []string) string {
 // read returns the set of the entry, from the bytes of its files if it has
 // any, and verified.
 func (d Dataset) read(files [][]byte, names []string) (*Set, error) {
-	s := &Set{Dataset: d}
-	switch {
-	case d.Parse != nil:
-		if err := d.Parse(s, files, names); err != nil {
+	if d.Make != nil {
+		s := &Set{Dataset: d}
+		d.Make(s)
+		return s, s.check()
+	}
+	s, err := d.parse(files, names)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, &ParseError{strings.Join(names, ", "), 0, err.Error()}
+	}
+	return s, nil
+}
+
+// parse reads files of the given names.
+func (d Dataset) parse(files [][]byte, names []string) (*Set, error) {
+	t := table{task: d.Task, target: d.Features, names: make([]string, d.Features+1), classes: d.ClassNames}
+	for i, f := range files {
+		if err := t.read(f, names[i]); err != nil {
 			return nil, err
 		}
-	case d.Make != nil:
-		d.Make(s)
-	default:
-		return nil, errors.New("it has neither files nor a function that makes it")
 	}
-	err := s.check()
-	if err != nil && d.Parse != nil {
-		err = &ParseError{strings.Join(names, ", "), 0, err.Error()}
-	}
-	return s, err
+	return &Set{d, t.x, t.y, t.labels()}, nil
 }

@@ -144,8 +144,7 @@ func (d Dataset) verify(f File, path string, data []byte) error {
 	if got == f.SHA256 {
 		return nil
 	}
-	s := &Set{Dataset: d}
-	err := d.Parse(s, [][]byte{data}, []string{path})
+	s, err := d.parse([][]byte{data}, []string{path})
 	if err == nil && len(d.Files) == 1 {
 		err = s.check()
 	}

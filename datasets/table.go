@@ -31,21 +31,6 @@ func (e *ParseError) Error() string {
 	return text
 }
 
-// rowsOf returns the parser of files without a header whose last column is the
-// target, which names one of the classes if there are any; they are in order.
-func rowsOf(classes ...string) func(s *Set, files [][]byte, names []string) error {
-	return func(s *Set, files [][]byte, names []string) error {
-		t := table{task: s.Task, target: s.Features, names: make([]string, s.Features+1), classes: classes}
-		for i, f := range files {
-			if err := t.read(f, names[i]); err != nil {
-				return err
-			}
-		}
-		s.X, s.Y, s.Labels = t.x, t.y, t.labels()
-		return nil
-	}
-}
-
 // table is a set under way, read from files with a row of it on each line.
 type table struct {
 	task    Task

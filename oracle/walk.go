@@ -63,18 +63,31 @@ func newWalk(b *builder, t models.Target, c, attempt int) *walk {
 	}
 }
 
-// run warms up, burns in with the integrator adapting, and samples.
+// run climbs the ladder of steps, brings the reference's integrator to its step,
+// burns in while it adapts, and samples.
 func (w *walk) run(ctx context.Context) (*Reference, error) {
 	started := time.Now()
-	if err := w.ramp(ctx); err != nil {
-		return nil, err
+	w.warm = math.Inf(1)
+	for rung := range rampRungs {
+		up := float64(rung) / (rampRungs - 1)
+		h := w.step * math.Pow(rampStart, 1-up) * math.Pow(rampEnd, up)
+		if _, err := w.phase(ctx, "leapfrog", integrators.Params{Step: h, Friction: rampDamping / h}, rampSteps); err != nil {
+			return nil, err
+		}
 	}
-	s, err := w.settle(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.advance(ctx, s, w.b.spec.BurnIn<<w.attempt); err != nil {
-		return nil, err
+	w.warm = w.target.Potential(w.z.Theta)
+	p := integrators.Params{Friction: w.b.spec.Friction}
+	var s *chain.Sampler
+	for _, phase := range []struct {
+		fraction float64 // of the step
+		steps    int
+	}{{rampEnd, settleSteps}, {0.5, settleSteps}, {1, w.b.spec.BurnIn << w.attempt}} {
+		p.Step = phase.fraction * w.step
+		var err error
+		if s, err = w.phase(ctx, w.b.spec.Integrator, p, phase.steps); err != nil {
+			return nil, err
+		}
+		p.InvMass = s.Integrator().InvMass()
 	}
 	s.Integrator().Freeze()
 	o := newObserver(w.target, w.b.spec.Samples)
@@ -89,47 +102,13 @@ func (w *walk) run(ctx context.Context) (*Reference, error) {
 	return r, nil
 }
 
-// ramp climbs the ladder of steps.
-func (w *walk) ramp(ctx context.Context) error {
-	w.warm = math.Inf(1)
-	for rung := range rampRungs {
-		up := float64(rung) / (rampRungs - 1)
-		h := w.step * math.Pow(rampStart, 1-up) * math.Pow(rampEnd, up)
-		s, err := w.sampler("leapfrog", integrators.Params{Step: h, Friction: rampDamping / h})
-		if err != nil {
-			return err
-		}
-		if err := w.advance(ctx, s, rampSteps); err != nil {
-			return err
-		}
+// phase runs steps of a full-batch sampler, which goes on with the walk's noise.
+func (w *walk) phase(ctx context.Context, integrator string, p integrators.Params, steps int) (*chain.Sampler, error) {
+	s, err := chain.Registry{}.New(w.target, chain.Spec{Integrator: integrator, Params: p, Noise: w.noise})
+	if err == nil {
+		err = w.advance(ctx, s, steps)
 	}
-	w.warm = w.target.Potential(w.z.Theta)
-	return nil
-}
-
-// settle brings the reference's integrator to its step, and returns its
-// sampler.
-func (w *walk) settle(ctx context.Context) (*chain.Sampler, error) {
-	p := integrators.Params{Friction: w.b.spec.Friction}
-	for _, fraction := range []float64{rampEnd, 0.5} {
-		p.Step = fraction * w.step
-		s, err := w.sampler(w.b.spec.Integrator, p)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.advance(ctx, s, settleSteps); err != nil {
-			return nil, err
-		}
-		p.InvMass = s.Integrator().InvMass()
-	}
-	p.Step = w.step
-	return w.sampler(w.b.spec.Integrator, p)
-}
-
-// sampler returns a full-batch sampler of the walk's target, which goes on
-// with the walk's noise.
-func (w *walk) sampler(name string, p integrators.Params) (*chain.Sampler, error) {
-	return chain.Registry{}.New(w.target, chain.Spec{Integrator: name, Params: p, Noise: w.noise})
+	return s, err
 }
 
 // advance runs steps, with reports of progress. A chain that is too hot
@@ -143,17 +122,13 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 		steps -= n
 		w.done += int64(n)
 		w.b.progress(int64(n), 0)
-		if w.target.Potential(w.z.Theta) > w.warm+w.heat() {
+		// In few dimensions the potential has an exponential tail, for which 20
+		// makes room.
+		if w.target.Potential(w.z.Theta) > w.warm+20+heatLimit*math.Sqrt(float64(w.target.Dim())/2) {
 			return &chain.DivergedError{Step: s.Counts().Steps}
 		}
 	}
 	return nil
-}
-
-// heat is how far the potential may rise. In few dimensions the potential
-// has an exponential tail, for which the constant makes room.
-func (w *walk) heat() float64 {
-	return 20 + heatLimit*math.Sqrt(float64(w.target.Dim())/2)
 }
 
 // observer collects what a chain shows at its samples.

@@ -128,7 +128,7 @@ var deciders = map[string]func(e *Evidence) Finding{
 	"long-epochs":        longEpochs,
 	"closed-form":        closedForm,
 	"chen-2015":          chenErgodicError,
-	"replacement-order":  func(e *Evidence) Finding { return between(ordersOf(e.capped("replacement", 1)), 1, 1) },
+	"replacement-order":  func(e *Evidence) Finding { return between(e.capped("replacement", 1), 1, 1) },
 	"cyclic-order":       cyclicOrder,
 	"toy-law":            toyLaw,
 	"toy-order":          toyOrder,
@@ -149,9 +149,9 @@ var deciders = map[string]func(e *Evidence) Finding{
 	"friction-reasonable":   frictionReasonable,
 	"friction-range":        frictionRange,
 	"friction-efficient":    frictionEfficient,
-	"table-regression":      func(e *Evidence) Finding { return e.decideTable("regression", inDeviations) },
-	"table-classification":  func(e *Evidence) Finding { return e.decideTable("classification", inDeviations) },
-	"table-autocorrelation": func(e *Evidence) Finding { return e.decideTable("autocorrelation", inLags) },
+	"table-regression":      func(e *Evidence) Finding { return e.decideTable("regression") },
+	"table-classification":  func(e *Evidence) Finding { return e.decideTable("classification") },
+	"table-autocorrelation": func(e *Evidence) Finding { return e.decideTable("autocorrelation") },
 	"synthetic":             syntheticDistance,
 	"float32-enough": func(e *Evidence) Finding {
 		return compare(e, "precision", always, func(c bench.Cell) string { return c.Precision }, "float64", "float32").decide(1/margin, margin)

@@ -99,18 +99,13 @@ func decideBouts(bouts []bout, low, high float64, summary string) Finding {
 
 const withFriction = ", C = " // stands between a problem's name and a friction that is not its own
 
-// ownFriction names a row for which keep is true, unless the friction is varied.
-func ownFriction(keep func(r certify.Row) bool, name func(r certify.Row) string) func(certify.Row) (string, string) {
-	return func(r certify.Row) (string, string) {
-		if strings.Contains(r.Problem, withFriction) || !keep(r) {
+func innerSensible(e *Evidence) Finding {
+	variant := func(r certify.Row) (problem, name string) {
+		if r.Integrator != "lietrotter" {
 			return "", ""
 		}
-		return r.Problem, name(r)
+		return r.Problem, fmt.Sprintf("N_l = %d", r.Inner)
 	}
-}
-
-func innerSensible(e *Evidence) Finding {
-	variant := ownFriction(func(r certify.Row) bool { return r.Integrator == "lietrotter" }, func(r certify.Row) string { return fmt.Sprintf("N_l = %d", r.Inner) })
 	bouts := e.bouts(variant, func(name string) bool { return name == "N_l = 1" }, func(string) bool { return true })
 	f := decideBouts(bouts, 0, sensible, "%.2f to %.2f times the mean squared error of the best N_l at the same number of gradients, at most twice in %d of %d cases")
 	f.Detail += " For networks see inner-fan."
@@ -118,7 +113,12 @@ func innerSensible(e *Evidence) Finding {
 }
 
 func mt3Cost(e *Evidence) Finding {
-	variant := ownFriction(func(r certify.Row) bool { return r.Inner == 1 }, func(r certify.Row) string { return r.Integrator })
+	variant := func(r certify.Row) (problem, name string) {
+		if r.Inner > 1 {
+			return "", ""
+		}
+		return r.Problem, r.Integrator
+	}
 	second := func(name string) bool { return name == "symmetric" || name == "lietrotter" }
 	f := decideBouts(e.bouts(variant, func(name string) bool { return name == "mt3" }, second), 1, math.Inf(1),
 		"mt3 has %.2f to %.2f times the mean squared error of the better second-order scheme at the same number of gradients, no less in %d of %d cases")

@@ -90,53 +90,37 @@ func leapfrogPosition(e *Evidence) Finding {
 	return f
 }
 
-// pair is an integrator's order under a scheme beside the least that is
-// claimed.
-type pair struct {
-	fitted
-	claimed float64
-}
-
 // capped returns the smallest order of every integrator on each problem under
-// a scheme, beside the smaller of its order with the full batch and the cap.
-func (e *Evidence) capped(scheme string, limit float64) []pair {
+// a scheme. Claimed of each is the smaller of its order with the full batch and
+// the limit.
+func (e *Evidence) capped(scheme string, limit float64) []fitted {
 	full := make(map[string]fitted)
 	for _, f := range smallestBy(fitsOf(e.Rows(bench.OfOrders), func(f fitted) bool { return f.scheme == "full" }), byIntegratorAndProblem) {
 		full[byIntegratorAndProblem(f)] = f
 	}
-	var out []pair
-	for _, f := range e.smallestUnder(scheme, every) {
+	fits := e.smallestUnder(scheme, every)
+	for i, f := range fits {
 		p := full[byIntegratorAndProblem(f)]
-		f.known = f.known && p.known
-		out = append(out, pair{f, math.Min(math.Round(p.order), limit)})
-	}
-	return out
-}
-
-// ordersOf drops what is claimed.
-func ordersOf(pairs []pair) []fitted {
-	var fits []fitted
-	for _, p := range pairs {
-		fits = append(fits, p.fitted)
+		fits[i].known, fits[i].claimed = f.known && p.known, math.Min(math.Round(p.order), limit)
 	}
 	return fits
 }
 
 // atLeast decides whether each order reaches what is claimed of it.
-func atLeast(pairs []pair) Finding {
-	f := between(ordersOf(pairs), math.Inf(-1), math.Inf(1))
-	short := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return !p.known || p.order >= p.claimed-orderTolerance })
+func atLeast(fits []fitted) Finding {
+	f := between(fits, math.Inf(-1), math.Inf(1))
+	short := slices.DeleteFunc(slices.Clone(fits), func(f fitted) bool { return !f.known || f.order >= f.claimed-orderTolerance })
 	if len(short) > 0 {
 		f.Verdict = Refuted
-		f.Summary = fmt.Sprintf("%d of %d orders are below what is claimed: %s has order %s, not %g", len(short), len(pairs), short[0].name(), short[0].text(), short[0].claimed)
+		f.Summary = fmt.Sprintf("%d of %d orders are below what is claimed: %s has order %s, not %g", len(short), len(fits), short[0].name(), short[0].text(), short[0].claimed)
 	} else if f.Verdict == Confirmed {
-		f.Summary = fmt.Sprintf("all %d orders reach what is claimed", len(pairs))
+		f.Summary = fmt.Sprintf("all %d orders reach what is claimed", len(fits))
 	}
 	return f
 }
 
 func reshuffleLimit(e *Evidence) Finding {
-	f := between(ordersOf(e.above2("reshuffle")), 2, 2)
+	f := between(e.above2("reshuffle"), 2, 2)
 	if f.Verdict == Confirmed {
 		f.Summary += ", of integrators of order 3 and of the exact flow"
 		f.Detail = "Batches of equal curvature are an exception: see toy-order."
@@ -146,8 +130,8 @@ func reshuffleLimit(e *Evidence) Finding {
 
 // above2 returns the orders under a scheme of the integrators whose order
 // with the full batch is above 2.
-func (e *Evidence) above2(scheme string) []pair {
-	return slices.DeleteFunc(e.capped(scheme, math.Inf(1)), func(p pair) bool { return p.claimed <= 2+orderTolerance })
+func (e *Evidence) above2(scheme string) []fitted {
+	return slices.DeleteFunc(e.capped(scheme, math.Inf(1)), func(f fitted) bool { return f.claimed <= 2+orderTolerance })
 }
 
 // The paper contradicts this claim of Chen et al., so it should be refuted.
@@ -155,7 +139,7 @@ func chenErgodicError(e *Evidence) Finding {
 	reshuffle, replacement := e.above2("reshuffle"), e.above2("replacement")
 	f := atLeast(slices.Concat(reshuffle, replacement))
 	if f.Verdict == Refuted {
-		f.Summary = fmt.Sprintf("orders of 3 and more fall to %s (random orders) and %s (drawn at every step)", span(ordersOf(reshuffle)), span(ordersOf(replacement)))
+		f.Summary = fmt.Sprintf("orders of 3 and more fall to %s (random orders) and %s (drawn at every step)", span(reshuffle), span(replacement))
 	}
 	return f
 }
@@ -178,11 +162,11 @@ func toyLaw(e *Evidence) Finding {
 	var f Finding
 	errs := make(map[string]float64)
 	for _, scheme := range []string{"full", "replacement", "reshuffle"} {
-		r, ok := e.row(bench.OfLargeSteps, "exact", 1, scheme)
-		if !ok {
+		r := e.row(bench.OfLargeSteps, "exact", scheme)
+		if r == nil {
 			return unavailable(computeAll)
 		}
-		errs[scheme] = errorsOf(r, covariance)[0]
+		errs[scheme] = errorsOf(*r, covariance)[0]
 		f.add("error of the variance of θ (which is 1/3), "+scheme, errs[scheme], "%.4g")
 	}
 	for _, r := range e.Results("toy") {
@@ -220,12 +204,11 @@ func toyOrder(e *Evidence) Finding {
 // bottleneckExact shows every fourth step, and goes by the smallest.
 func bottleneckExact(e *Evidence) Finding {
 	of := func(scheme string) (r, steps []float64) {
-		third, ok3 := e.row(bench.OfBottleneck, "mt3", 1, scheme)
-		second, ok2 := e.row(bench.OfBottleneck, "lietrotter", 1, scheme)
-		if !ok3 || !ok2 {
+		third, second := e.row(bench.OfBottleneck, "mt3", scheme), e.row(bench.OfBottleneck, "lietrotter", scheme)
+		if third == nil || second == nil {
 			return nil, nil
 		}
-		return ratios(third, second, covariance), third.Steps
+		return ratios(*third, *second, covariance), third.Steps
 	}
 	mini, _ := of("reshuffle")
 	full, steps := of("full")
@@ -295,15 +278,13 @@ func ofMass(f fitted) bool { return strings.Contains(f.problem, "M ≠ I") }
 // weakOrders are those that the paper states.
 func weakOrders(e *Evidence) Finding {
 	stated := map[string]float64{"leapfrog": 1, "lietrotter": 2, "mt3": 3}
-	var pairs []pair
-	for _, f := range smallestBy(e.fits(bench.OfWeak, every), byIntegratorAndProblem) {
-		if p, ok := stated[f.integrator]; ok {
-			pairs = append(pairs, pair{f, p})
-		}
+	fits := smallestBy(e.fits(bench.OfWeak, func(f fitted) bool { return stated[f.integrator] > 0 }), byIntegratorAndProblem)
+	for i, f := range fits {
+		fits[i].claimed = stated[f.integrator]
 	}
-	f := atLeast(pairs)
+	f := atLeast(fits)
 	switch {
-	case f.Verdict == Confirmed && len(pairs) < len(stated):
+	case f.Verdict == Confirmed && len(fits) < len(stated):
 		return unavailable(computeAll)
 	case f.Verdict == Refuted:
 		f.Detail = "exp(hH)exp(hD) is of weak order 1. Its ergodic order is 2 all the same (order-lietrotter), since exp(hD) keeps the stationary law: the weak order is sufficient, not necessary, as the paper's appendix says."
@@ -311,21 +292,15 @@ func weakOrders(e *Evidence) Finding {
 	return f
 }
 
-// duel is a chain that should have the smaller errors, beside another.
-type duel struct {
-	better, worse certify.Row
-	observable    string
-}
-
-// decideDuels counts the steps at which the better one has the smaller error. A
-// duel that is lost at every step refutes, and so does one that is lost at some
-// step, unless that is left open.
-func decideDuels(duels []duel, open bool) Finding {
+// decideDuels counts the steps at which a has the smaller error. One that loses
+// at every step refutes, and so does one that loses at some step, unless that is
+// left open.
+func decideDuels(duels []versus, open bool) Finding {
 	f := Finding{Verdict: Confirmed}
 	wins, n, lost := 0, 0, []string{}
 	for _, d := range duels {
 		won, of := 0, 0
-		for _, r := range ratios(d.better, d.worse, d.observable) {
+		for _, r := range d.ratios {
 			won += indicator(r < 1)
 			of += indicator(!math.IsNaN(r))
 		}
@@ -333,7 +308,7 @@ func decideDuels(duels []duel, open bool) Finding {
 			continue
 		}
 		wins, n = wins+won, n+of
-		name := fmt.Sprintf("%s against %s, %s, %s", d.better.Integrator, d.worse.Integrator, d.better.Problem, d.observable)
+		name := fmt.Sprintf("%s against %s, %s, %s", d.a.Integrator, d.b.Integrator, d.a.Problem, d.observable)
 		f.Numbers = append(f.Numbers, Number{"steps with the smaller error, " + name, certify.Number(won), fmt.Sprintf("%d of %d", won, of)})
 		switch {
 		case won == 0 || won < of && !open:
@@ -353,14 +328,13 @@ func decideDuels(duels []duel, open bool) Finding {
 }
 
 func higherOrderBetter(e *Evidence) Finding {
-	var duels []duel
+	var duels []versus
 	for _, pair := range [][2]string{{"mt3", "lietrotter"}, {"mt3", "leapfrog"}, {"lietrotter", "leapfrog"}} {
-		high, ok1 := e.row(bench.OfBottleneck, pair[0], 1, "full")
-		low, ok2 := e.row(bench.OfBottleneck, pair[1], 1, "full")
-		if !ok1 || !ok2 {
+		high, low := e.row(bench.OfBottleneck, pair[0], "full"), e.row(bench.OfBottleneck, pair[1], "full")
+		if high == nil || low == nil {
 			return unavailable(computeAll)
 		}
-		duels = append(duels, duel{high, low, covariance})
+		duels = append(duels, versus{*high, *low, covariance, ratios(*high, *low, covariance)})
 	}
 	f := decideDuels(duels, false)
 	if f.Verdict == Refuted {
@@ -372,21 +346,12 @@ func higherOrderBetter(e *Evidence) Finding {
 // quasiSymplecticBetter compares schemes of one order.
 func quasiSymplecticBetter(e *Evidence) Finding {
 	structured := func(m bench.Method) bool { return m.ConstantDeterminant && m.SymplecticLimit }
-	var duels []duel
-	rows := distinct(e.Rows(bench.OfOrders))
-	for _, a := range rows {
-		for _, b := range rows {
-			x, ok1 := e.Method(a.Integrator)
-			y, ok2 := e.Method(b.Integrator)
-			if !ok1 || !ok2 || a.Problem != b.Problem || a.Problem == toyProblem || a.Scheme != "full" || b.Scheme != "full" || x.Joint != y.Joint || !structured(x) || structured(y) || len(a.Observables) != len(b.Observables) {
-				continue
-			}
-			for _, o := range a.Observables {
-				duels = append(duels, duel{a, b, o.Name})
-			}
-		}
-	}
-	return decideDuels(duels, true)
+	return decideDuels(pairs(distinct(e.Rows(bench.OfOrders)), func(a, b certify.Row) bool {
+		x, ok1 := e.Method(a.Integrator)
+		y, ok2 := e.Method(b.Integrator)
+		return ok1 && ok2 && x.Joint == y.Joint && structured(x) && !structured(y) &&
+			a.Problem != toyProblem && a.Scheme == "full" && b.Scheme == "full" && len(a.Observables) == len(b.Observables)
+	}), true)
 }
 
 // second returns an observable of a row if its order is 2.
@@ -443,24 +408,18 @@ const (
 func longEpochs(e *Evidence) Finding {
 	var f Finding
 	long, short := []float64{}, []float64{}
-	rows := e.byBatches()
-	for _, a := range rows {
-		for _, b := range rows {
-			if a.Problem != b.Problem || a.Scheme != "reshuffle" || b.Scheme != "replacement" {
+	for _, v := range pairs(e.byBatches(), func(a, b certify.Row) bool { return a.Scheme == "reshuffle" && b.Scheme == "replacement" }) {
+		for i, r := range v.ratios {
+			x := batchesOf(v.a) * v.a.Steps[i]
+			switch {
+			case v.observable != covariance || math.IsNaN(r):
 				continue
+			case x >= longEpoch:
+				long = append(long, r)
+			case x <= shortEpoch:
+				short = append(short, r)
 			}
-			for i, r := range ratios(a, b, covariance) {
-				x := batchesOf(a) * a.Steps[i]
-				switch {
-				case math.IsNaN(r):
-					continue
-				case x >= longEpoch:
-					long = append(long, r)
-				case x <= shortEpoch:
-					short = append(short, r)
-				}
-				f.add(fmt.Sprintf("error in random orders / drawn at every step, %s, Kηω = %.3g", a.Problem, x), r, "%.3f")
-			}
+			f.add(fmt.Sprintf("error in random orders / drawn at every step, %s, Kηω = %.3g", v.a.Problem, x), r, "%.3f")
 		}
 	}
 	if len(long) == 0 || len(short) == 0 {
@@ -519,23 +478,17 @@ func closedForm(e *Evidence) Finding {
 func sghmcCorrection(e *Evidence) Finding {
 	f := Finding{Verdict: Confirmed}
 	by := make(map[string][]float64) // ratios at the smallest step, by scheme
-	for _, a := range e.Rows(bench.OfOrders) {
-		for _, b := range e.Rows(bench.OfOrders) {
-			if a.Integrator != "sghmc" || b.Integrator != "leapfrog" || a.Problem != b.Problem || a.Problem == toyProblem || a.Scheme != b.Scheme || a.Scheme != "reshuffle" && a.Scheme != "replacement" {
-				continue
-			}
-			for _, o := range a.Observables {
-				r := ratios(a, b, o.Name)
-				if len(r) == 0 || !ofPosition(o.Name) || math.IsNaN(r[len(r)-1]) {
-					continue
-				}
-				last := r[len(r)-1]
-				f.add(fmt.Sprintf("error of sghmc / error of leapfrog, %s, %s, %s, h = %g", a.Scheme, a.Problem, o.Name, a.Steps[len(a.Steps)-1]), last, "%.3g")
-				by[a.Scheme] = append(by[a.Scheme], last)
-				if last > 2 || last < 0.5 {
-					f.Verdict = Refuted
-				}
-			}
+	for _, v := range pairs(e.Rows(bench.OfOrders), func(a, b certify.Row) bool {
+		return a.Integrator == "sghmc" && b.Integrator == "leapfrog" && a.Problem != toyProblem && a.Scheme == b.Scheme && (a.Scheme == "reshuffle" || a.Scheme == "replacement")
+	}) {
+		h, r := v.atSmallest()
+		if !ofPosition(v.observable) || math.IsNaN(r) {
+			continue
+		}
+		f.add(fmt.Sprintf("error of sghmc / error of leapfrog, %s, %s, %s, h = %g", v.a.Scheme, v.a.Problem, v.observable, h), r, "%.3g")
+		by[v.a.Scheme] = append(by[v.a.Scheme], r)
+		if r > 2 || r < 0.5 {
+			f.Verdict = Refuted
 		}
 	}
 	if len(by) < 2 {

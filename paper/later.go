@@ -63,18 +63,12 @@ func (e *Evidence) worstUnder(purpose, scheme string, low, high float64, integra
 func againstOrders(e *Evidence) Finding {
 	var f Finding
 	var all []float64
-	for _, a := range e.Rows(bench.OfSMSUBU) {
-		for _, b := range e.Rows(bench.OfSMSUBU) {
-			if a.Integrator != "ubu" || b.Integrator != "ubu" || a.Problem != b.Problem || a.Scheme != "reshuffle" || b.Scheme != "symmetric" {
-				continue
-			}
-			smallest := floats.MinIdx(a.Steps)
-			for _, o := range a.Observables {
-				r := ratios(a, b, o.Name)[smallest]
-				f.add(fmt.Sprintf("error in random orders / in symmetric sweeps, %s, %s, h = %g", a.Problem, o.Name, a.Steps[smallest]), r, "%.3f")
-				all = append(all, r)
-			}
-		}
+	for _, v := range pairs(e.Rows(bench.OfSMSUBU), func(a, b certify.Row) bool {
+		return a.Integrator == "ubu" && b.Integrator == "ubu" && a.Scheme == "reshuffle" && b.Scheme == "symmetric"
+	}) {
+		h, r := v.atSmallest()
+		f.add(fmt.Sprintf("error in random orders / in symmetric sweeps, %s, %s, h = %g", v.a.Problem, v.observable, h), r, "%.3f")
+		all = append(all, r)
 	}
 	if len(all) == 0 {
 		return unavailable("hambench run sms-ubu")

@@ -24,6 +24,7 @@ type fitted struct {
 	inner                                   int
 	order, uncertainty                      float64 // +Inf and 0 if the law is exact
 	known                                   bool
+	claimed                                 float64 // the least that is claimed of it, for atLeast
 }
 
 // fits returns the orders found for a purpose for which keep is true, of a chain
@@ -102,16 +103,15 @@ func every(fitted) bool { return true }
 // same curvature, so that mini-batches cost less there than elsewhere.
 const toyProblem = "toy"
 
-// row returns the first row of a purpose, integrator, N_l and scheme.
-func (e *Evidence) row(purpose, integrator string, inner int, scheme string) (certify.Row, bool) {
-	rows := e.Rows(purpose)
-	i := slices.IndexFunc(rows, func(r certify.Row) bool {
-		return r.Integrator == integrator && r.Inner == inner && r.Scheme == scheme
-	})
-	if i < 0 {
-		return certify.Row{}, false
+// row returns the first row of a purpose, integrator and scheme with N_l = 1; nil
+// if there is none.
+func (e *Evidence) row(purpose, integrator, scheme string) *certify.Row {
+	for _, x := range e.Exact {
+		if x.Purpose == purpose && x.Integrator == integrator && x.Inner == 1 && x.Scheme == scheme {
+			return &x.Row
+		}
 	}
-	return rows[i], true
+	return nil
 }
 
 // covariance names the observable that the claims about single errors use.
@@ -139,10 +139,44 @@ func errorsOf(r certify.Row, observable string) []float64 {
 // b: NaN where one is unstable or both are too small to tell. There are none of
 // an observable that one of the two does not have, as sgld has no momentum.
 func ratios(a, b certify.Row, observable string) []float64 {
-	if len(errorsOf(a, observable)) != len(errorsOf(b, observable)) {
+	x, y := errorsOf(a, observable), errorsOf(b, observable)
+	if len(x) != len(y) {
 		return nil
 	}
-	return floats.DivTo(make([]float64, len(errorsOf(a, observable))), errorsOf(a, observable), errorsOf(b, observable))
+	return floats.DivTo(x, x, y)
+}
+
+// versus is the error of an observable under one chain over that under another,
+// on one problem.
+type versus struct {
+	a, b       certify.Row
+	observable string
+	ratios     []float64 // by step
+}
+
+// pairs compares the observables of every two rows on one problem for which keep
+// is true.
+func pairs(rows []certify.Row, keep func(a, b certify.Row) bool) []versus {
+	var out []versus
+	for _, a := range rows {
+		for _, b := range rows {
+			if a.Problem != b.Problem || !keep(a, b) {
+				continue
+			}
+			for _, o := range a.Observables {
+				if r := ratios(a, b, o.Name); len(r) > 0 {
+					out = append(out, versus{a, b, o.Name, r})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// atSmallest is the ratio at the smallest step.
+func (v versus) atSmallest() (h, ratio float64) {
+	i := floats.MinIdx(v.a.Steps)
+	return v.a.Steps[i], v.ratios[i]
 }
 
 // ofPosition reports whether an observable is one of θ alone.

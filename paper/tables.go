@@ -18,66 +18,55 @@ const paperSplits = 5
 // be below the true one.
 const rounding = 0.005
 
-// tableEntry is a number of a table beside ours.
-type tableEntry struct {
-	Published
-	ours       []float64 // one a split
-	mean       float64   // of ours
-	difference float64   // of the means, in the unit of the yardstick
-}
-
-// yardstick is how the differences of a table are judged and shown.
-type yardstick struct {
-	unit  func(p Published) float64
-	near  float64                            // the largest difference that confirms
-	limit func(t tableEntry, of int) float64 // what chance exceeds in 1 % of tables of so many entries
-	noise func(t tableEntry) float64         // standard deviation of a difference
-	show  func(t tableEntry) (name, text string)
-	noun  string
-	found func(worst tableEntry, near, of int) string // the summary
-}
-
-// inDeviations judges by the paper's standard deviations.
-var inDeviations = yardstick{
-	unit:  func(p Published) float64 { return p.SD + rounding },
-	near:  2,
-	limit: func(t tableEntry, of int) float64 { return studentLimit(len(t.ours), paperSplits, of) },
-	noise: func(t tableEntry) float64 { return math.Sqrt(1/float64(len(t.ours)) + 1./paperSplits) },
-	show: func(t tableEntry) (name, text string) {
-		return t.name(), fmt.Sprintf("%.3f, paper %.3f ± %.2f: %+.2f standard deviations, %d splits", t.mean, t.Mean, t.SD, t.difference, len(t.ours))
-	},
-	noun: "numbers",
-	found: func(worst tableEntry, near, of int) string {
-		return fmt.Sprintf("%d of %d numbers within 2 standard deviations; largest difference %+.1f (%s)", near, of, worst.difference, worst.name())
-	},
-}
-
 // lagError is the standard error of a lag-1 autocorrelation that is averaged
 // over five chains of 200 samples, were all predicted values of a chain one
 // and the same: 1/√(5·200). More values only make it smaller.
 const lagError = 0.032
 
-// inLags judges autocorrelations, which have no stated deviations, by their
-// standard error.
-var inLags = yardstick{
-	unit:  func(Published) float64 { return 1 },
-	near:  2 * lagError * math.Sqrt2,
-	limit: func(tableEntry, int) float64 { return 3.1 * lagError * math.Sqrt2 },
-	noise: func(tableEntry) float64 { return lagError * math.Sqrt2 },
-	show: func(t tableEntry) (name, text string) {
-		return t.Dataset, fmt.Sprintf("%.3f, paper %.2f: %+.3f", t.mean, t.Mean, t.difference)
-	},
-	noun: "sets",
-	found: func(worst tableEntry, _, _ int) string {
-		return fmt.Sprintf("largest difference %+.3f (%s)", worst.difference, worst.Dataset)
-	},
+// tableEntry is a number of a table beside ours. Differences are judged by the
+// paper's standard deviations; those of autocorrelations, for which it states none,
+// by their standard error.
+type tableEntry struct {
+	Published
+	ours       []float64 // one a split
+	mean       float64   // of ours
+	difference float64   // of the means, in units of the paper's standard deviation if it states one
 }
 
-func (t tableEntry) name() string { return fmt.Sprintf("%s, %s, %s", t.Dataset, t.Method, t.Score) }
+// limits are the largest difference that confirms, and what chance exceeds in 1 %
+// of tables of so many entries.
+func (t tableEntry) limits(of int) (near, limit float64) {
+	if t.SD == 0 {
+		return 2 * lagError * math.Sqrt2, 3.1 * lagError * math.Sqrt2
+	}
+	return 2, studentLimit(len(t.ours), paperSplits, of)
+}
+
+// noise is the standard deviation of a difference.
+func (t tableEntry) noise() float64 {
+	if t.SD == 0 {
+		return lagError * math.Sqrt2
+	}
+	return math.Sqrt(1/float64(len(t.ours)) + 1./paperSplits)
+}
+
+func (t tableEntry) name() string {
+	if t.SD == 0 {
+		return t.Dataset
+	}
+	return fmt.Sprintf("%s, %s, %s", t.Dataset, t.Method, t.Score)
+}
+
+func (t tableEntry) text() string {
+	if t.SD == 0 {
+		return fmt.Sprintf("%.3f, paper %.2f: %+.3f", t.mean, t.Mean, t.difference)
+	}
+	return fmt.Sprintf("%.3f, paper %.3f ± %.2f: %+.2f standard deviations, %d splits", t.mean, t.Mean, t.SD, t.difference, len(t.ours))
+}
 
 // compareScores finds our scores for the numbers of a table. Chains that
 // diverged have none, and a number without scores is left out.
-func (e *Evidence) compareScores(table string, y yardstick) []tableEntry {
+func (e *Evidence) compareScores(table string) []tableEntry {
 	var out []tableEntry
 	for _, p := range PublishedIn(table) {
 		t := tableEntry{Published: p}
@@ -88,7 +77,10 @@ func (e *Evidence) compareScores(table string, y yardstick) []tableEntry {
 		}
 		if len(t.ours) > 0 {
 			t.mean = stat.Mean(t.ours, nil)
-			t.difference = (t.mean - p.Mean) / y.unit(p)
+			t.difference = t.mean - p.Mean
+			if p.SD > 0 {
+				t.difference /= p.SD + rounding
+			}
 			out = append(out, t)
 		}
 	}
@@ -98,7 +90,7 @@ func (e *Evidence) compareScores(table string, y yardstick) []tableEntry {
 // lean is by how many of its standard deviations the sum over data sets of
 // their mean differences, larger meaning worse, is off 0, and whether all have
 // one sign.
-func lean(entries []tableEntry, y yardstick) (z float64, sets int, oneSide bool) {
+func lean(entries []tableEntry) (z float64, sets int, oneSide bool) {
 	differences, noise := make(map[string][]float64), make(map[string]float64)
 	for _, t := range entries {
 		d := t.difference
@@ -106,7 +98,7 @@ func lean(entries []tableEntry, y yardstick) (z float64, sets int, oneSide bool)
 			d = -d
 		}
 		differences[t.Dataset] = append(differences[t.Dataset], d)
-		noise[t.Dataset] = max(noise[t.Dataset], y.noise(t)) // were all the same number
+		noise[t.Dataset] = max(noise[t.Dataset], t.noise()) // were all the same number
 	}
 	sum, variance, above, below := 0.0, 0.0, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(differences)) { // sums in one order
@@ -122,8 +114,8 @@ func lean(entries []tableEntry, y yardstick) (z float64, sets int, oneSide bool)
 
 // decideTable refutes a table if a difference, or all together, are more than
 // chance allows, and confirms it if all are near.
-func (e *Evidence) decideTable(id string, y yardstick) Finding {
-	entries := e.compareScores(id, y)
+func (e *Evidence) decideTable(id string) Finding {
+	entries := e.compareScores(id)
 	n, missing := len(entries), len(PublishedIn(id))-len(entries)
 	if n == 0 {
 		return unavailable(reproduce + id)
@@ -132,19 +124,23 @@ func (e *Evidence) decideTable(id string, y yardstick) Finding {
 	var worst tableEntry
 	near, beyond, splits := 0, false, math.MaxInt
 	for _, t := range entries {
-		name, text := y.show(t)
-		f.Numbers = append(f.Numbers, Number{name, certify.Number(t.mean), text})
+		f.Numbers = append(f.Numbers, Number{t.name(), certify.Number(t.mean), t.text()})
 		d := math.Abs(t.difference)
+		within, limit := t.limits(n)
 		if d >= math.Abs(worst.difference) {
 			worst = t
 		}
-		near += indicator(d <= y.near)
-		beyond = beyond || d > y.limit(t, n)
+		near += indicator(d <= within)
+		beyond = beyond || d > limit
 		splits = min(splits, len(t.ours))
 	}
-	z, sets, oneSide := lean(entries, y)
+	z, sets, oneSide := lean(entries)
 	f.add("all data sets together, in standard deviations of the sum", z, "%+.1f")
-	f.Summary = fmt.Sprintf("%s; together %+.1f σ", y.found(worst, near, n), z)
+	noun, found := "numbers", fmt.Sprintf("%d of %d numbers within 2 standard deviations; largest difference %+.1f (%s)", near, n, worst.difference, worst.name())
+	if worst.SD == 0 {
+		noun, found = "sets", fmt.Sprintf("largest difference %+.3f (%s)", worst.difference, worst.name())
+	}
+	f.Summary = fmt.Sprintf("%s; together %+.1f σ", found, z)
 	if splits == 1 {
 		f.Summary += "; one split"
 	}
@@ -153,7 +149,7 @@ func (e *Evidence) decideTable(id string, y yardstick) Finding {
 		f.Verdict = Refuted
 	case missing > 0:
 		f.Verdict = NotDecided
-		f.Summary += fmt.Sprintf("; %d %s are missing: run %s", missing, y.noun, reproduce+id)
+		f.Summary += fmt.Sprintf("; %d %s are missing: run %s", missing, noun, reproduce+id)
 	case near < n || math.Abs(z) > 1.96 || oneSide && sets >= 6:
 		f.Verdict = NotDecided
 	default:

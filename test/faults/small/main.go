@@ -132,7 +132,11 @@ func (o options) plans(ctx context.Context, source *models.Source) ([]bench.Plan
 	if o.long {
 		profile.Splits = 20
 	}
-	unavailable, err := source.Unavailable(ctx, source.Datasets().Names()...)
+	var names []string
+	for _, d := range source.Datasets() {
+		names = append(names, d.Name)
+	}
+	unavailable, err := source.Unavailable(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
