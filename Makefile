@@ -65,7 +65,7 @@ bench: ## sweep integrators and batch sizes as Go benchmarks, one pass
 	$(GO) test -run xxx -bench . -benchtime 1x -timeout 60m ./bench
 
 bench-kernels: ## gradients, Hessian-vector products, normals and steps as fractions of the multiply-add peak
-	$(GO) test -run xxx -bench . -benchtime 50ms -benchmem ./internal/kernel
+	$(GO) test -run xxx -bench . -benchtime 50ms -benchmem ./test/peak ./internal/kernel
 	$(GO) test -run xxx -bench 'Gradient|HessianVector' -benchtime 50ms -benchmem ./internal/mlp
 	for isa in avx512 avx2 generic; do \
 		HAMBENCH_ISA=$$isa $(GO) test -run xxx -bench Step -benchtime 50ms -benchmem ./internal/mlp ./models || exit 1; \

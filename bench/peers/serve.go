@@ -17,6 +17,7 @@ import (
 	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/models"
+	"hambench/test/peak"
 )
 
 // server answers requests for numbers about this program's own step, one a
@@ -103,9 +104,9 @@ func (s *server) answer(request string) (float64, error) {
 
 func (s *server) peak() float64 {
 	if s.precision == "float32" {
-		return 2 * kernel.Peak[float32](kernel.Default())
+		return 2 * peak.Of[float32](kernel.Default())
 	}
-	return 2 * kernel.Peak[float64](kernel.Default())
+	return 2 * peak.Of[float64](kernel.Default())
 }
 
 // disagreement is the largest relative error of the gradient of a layer's

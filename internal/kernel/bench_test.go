@@ -5,25 +5,6 @@ import (
 	"testing"
 )
 
-// BenchmarkPeak is the yardstick: multiply-adds in registers.
-func BenchmarkPeak(b *testing.B) {
-	for _, s := range Sets() {
-		if s.level == generic {
-			continue
-		}
-		b.Run("precision=float32/isa="+s.Name(), func(b *testing.B) { benchmarkPeak[float32](b, s) })
-		b.Run("precision=float64/isa="+s.Name(), func(b *testing.B) { benchmarkPeak[float64](b, s) })
-	}
-}
-
-func benchmarkPeak[T Float](b *testing.B, s *Set) {
-	n := 0
-	for b.Loop() {
-		n += multiplyAdds[T](s.level, 1000)
-	}
-	b.ReportMetric(2*float64(n)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
-}
-
 // dim is the number of parameters of the Boston network.
 const dim = 8401
 

@@ -26,5 +26,3 @@ func updateVectors(level, *Update, []float64) int { return 0 }
 func normalVectors(level, *counter, []float64) int { return 0 }
 
 func noiseUpdateVectors(level, *counter, *Update) int { return 0 }
-
-func multiplyAdds[T Float](level, int) int { return 0 }

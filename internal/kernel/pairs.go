@@ -19,12 +19,6 @@ const (
 // full with eight data rows.
 func (s *Set) HasPairs() bool { return s.level == avx512 }
 
-func (p *Program[T]) checkPairs() {
-	if size[T]() != 4 || !p.set.HasPairs() {
-		panic("kernel: pairs: want a program of float32 for a set that has them")
-	}
-}
-
 // PairIndex is where number m of data row b is among pairs.
 func PairIndex(m, b int) int { return m/2*PairRow + 2*b + m%2 }
 

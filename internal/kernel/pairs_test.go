@@ -140,29 +140,3 @@ func TestPairTranspose(t *testing.T) {
 		}
 	}
 }
-
-func TestPairsNeedTheirSet(t *testing.T) {
-	for what, f := range map[string]func(){
-		"plain Go": func() {
-			NewProgram[float32](Plain()).Product(Product{Form: PairBack, M: 2, N: PairRows, Terms: []Term{{K: 1}}})
-		},
-		"float64": func() {
-			NewProgram[float64](pairSet(t)).Transpose(Transpose{Pairs: true, M: 2, N: PairRows})
-		},
-		"an odd number": func() {
-			NewProgram[float32](pairSet(t)).Product(Product{Form: PairForward, M: 3, N: PairRows, Terms: []Term{{K: 1}}, Epilogue: ReLU})
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			if what != "plain Go" {
-				pairSet(t)
-			}
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f()
-		})
-	}
-}

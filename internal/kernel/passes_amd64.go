@@ -69,22 +69,3 @@ func noiseStepTurns(l level, counter, coefficients unsafe.Pointer, theta, r *flo
 		amd64.NoiseStepAVX2(counter, coefficients, theta, r, data, next, turns)
 	}
 }
-
-// multiplyAdds runs a register loop and returns its number of multiply-adds.
-func multiplyAdds[T Float](l level, turns int) int {
-	lanes := Lanes[T]()
-	switch isFloat32 := lanes == 16; {
-	case l == avx512 && isFloat32:
-		amd64.MultiplyAddsAVX512Float32(turns)
-	case l == avx512:
-		amd64.MultiplyAddsAVX512Float64(turns)
-	case isFloat32:
-		amd64.MultiplyAddsAVX2Float32(turns)
-	default:
-		amd64.MultiplyAddsAVX2Float64(turns)
-	}
-	if l == avx512 {
-		return turns * 24 * lanes
-	}
-	return turns * 12 * lanes / 2
-}

@@ -31,13 +31,3 @@ func noiseUpdateTurns(_ level, counter, coefficients unsafe.Pointer, theta, r, g
 func noiseStepTurns(_ level, counter, coefficients unsafe.Pointer, theta, r *float64, data, next *float32, turns int) {
 	arm64.NoiseStep(counter, coefficients, theta, r, data, next, turns)
 }
-
-// multiplyAdds runs a register loop and returns its number of multiply-adds.
-func multiplyAdds[T Float](_ level, turns int) int {
-	if size[T]() == 4 {
-		arm64.MultiplyAddsFloat32(turns)
-	} else {
-		arm64.MultiplyAddsFloat64(turns)
-	}
-	return turns * 24 * vectorBytes / size[T]()
-}

@@ -11,6 +11,7 @@ import (
 	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/noise"
+	"hambench/test/peak"
 )
 
 // The benchmarks run on Boston's network, 13-50-50-50-50-1 with 8 401
@@ -77,16 +78,16 @@ func eachCase(b *testing.B, work func(n *Net, theta []float64, rows int) (func()
 // reportPeak measures f against the register loop of its set and precision,
 // and reports its fastest run, per unit of which it does so many.
 func reportPeak(b *testing.B, s *kernel.Set, p Precision, unit string, units int, f func(), multiplyAdds float64) {
-	peak := kernel.Peak[float64]
+	measure := peak.Of[float64]
 	if p == Float32 {
-		peak = kernel.Peak[float32]
+		measure = peak.Of[float32]
 	}
 	n := repetitions(f)
 	var shares []float64
-	least, before := math.Inf(1), peak(s)
+	least, before := math.Inf(1), measure(s)
 	for range trials {
 		t := clock(n, f)
-		after := peak(s)
+		after := measure(s)
 		shares = append(shares, 100*multiplyAdds/t/((before+after)/2))
 		least, before = min(least, t), after
 	}
