@@ -135,26 +135,20 @@ func (n *network) get(ctx context.Context, address string) ([]byte, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: status %s", address, resp.Status)
 	}
-	data, err := body(resp, address)
-	return data, because(patient, err)
-}
-
-// because adds to an error why its context ended, where that is the cause.
-func because(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return fmt.Errorf("%w (%w)", err, cause)
-	}
-	return err
-}
-
-// body reads a response whole, within the size limit.
-func body(resp *http.Response, address string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFileSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: cut off after %d bytes: %w", address, len(data), err)
+		return nil, because(patient, fmt.Errorf("%s: cut off after %d bytes: %w", address, len(data), err))
 	}
 	if len(data) > maxFileSize {
 		return nil, fmt.Errorf("%s: larger than %d bytes", address, maxFileSize)
 	}
 	return data, nil
+}
+
+// because adds to an error why its context ended, where that is the cause.
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w (%w)", err, cause)
+	}
+	return err
 }

@@ -99,9 +99,9 @@ func (r *Resolver) Datasets() Registry {
 func (r *Resolver) file(ctx context.Context, d Dataset, f File) (data []byte, from string, err error) {
 	if data, from, err = d.local(f, r.Dir); from != "" {
 		if err != nil {
-			err = usage.Errorf("%s: %w", from, err)
+			return nil, from, usage.Errorf("%s: %w", from, err)
 		}
-		return data, from, err
+		return data, from, nil
 	}
 	if data, from, err = d.local(f, r.CacheDir); from != "" && err == nil {
 		return data, from, nil
@@ -127,9 +127,6 @@ func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err er
 		}
 		if err == nil {
 			err = d.verify(f, path, data)
-		}
-		if err != nil {
-			data = nil
 		}
 		return data, path, err
 	}

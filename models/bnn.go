@@ -15,10 +15,10 @@ import (
 // Gaussian noise on the standardised target, for classification with softmax.
 type bnn struct {
 	scores
-	widths []int // of the layers, inputs and outputs among them
-	train  *mlp.Net
-	test   *mlp.Net  // nil without test rows
-	raw    []float64 // outputs of test
+	*mlp.Net           // on the training rows
+	widths   []int     // of the layers, inputs and outputs among them
+	test     *mlp.Net  // nil without test rows
+	raw      []float64 // outputs of test
 }
 
 func newBNN(s *datasets.Split, o Options) (Target, error) {
@@ -34,7 +34,7 @@ func newBNN(s *datasets.Split, o Options) (Target, error) {
 		Set: o.kernels(), Widths: widths(s.Shape(), o), Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels,
 		NoiseVariance: s.NoiseVariance, Float64: o.Precision == "float64",
 	}
-	t := &bnn{scores: scores{s}, widths: p.Widths, train: mlp.New(p)}
+	t := &bnn{scores: scores{s}, widths: p.Widths, Net: mlp.New(p)}
 	if s.TestRows() > 0 {
 		p.Inputs, p.Targets, p.Labels, p.Float64 = s.TestX, s.TestY, s.TestLabels, true
 		t.test, t.raw = mlp.New(p), make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
@@ -63,31 +63,26 @@ func networkDim(s datasets.Shape, o Options) int {
 	return n
 }
 
-func (t *bnn) Name() string        { return "bnn" }
-func (t *bnn) Dim() int            { return t.train.Dim() }
-func (t *bnn) Rows() int           { return t.train.Rows() }
-func (t *bnn) Arrange(order []int) { t.train.Arrange(order) }
-
-func (t *bnn) Gather(index []int, weights []float64) { t.train.Gather(index, weights) }
+func (t *bnn) Name() string { return "bnn" }
 
 func (t *bnn) Potential(theta []float64) float64 {
-	return t.train.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
+	return t.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
 }
 
 func (t *bnn) Gradient(g, theta []float64, rows Rows) {
-	t.train.Gradient(g, theta, rows.Lo, rows.Hi, rows.Scale)
+	t.Net.Gradient(g, theta, rows.Lo, rows.Hi, rows.Scale)
 }
 
 func (t *bnn) HessianVector(hv, theta, v []float64, rows Rows) {
-	t.train.HessianVector(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
+	t.Net.HessianVector(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
 }
 
 func (t *bnn) Kick(drift kernel.Coef, u *kernel.Update, n mlp.Noise, ahead any, rows Rows) any {
-	return t.train.Kick(drift, u, n, ahead, rows.Lo, rows.Hi, rows.Scale)
+	return t.Net.Kick(drift, u, n, ahead, rows.Lo, rows.Hi, rows.Scale)
 }
 
 func (t *bnn) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, rows Rows) (gradient, product kernel.Summand) {
-	return t.train.At(x, xs, v, vs, rows.Lo, rows.Hi, rows.Scale)
+	return t.Net.At(x, xs, v, vs, rows.Lo, rows.Hi, rows.Scale)
 }
 
 func (t *bnn) Outputs() int {

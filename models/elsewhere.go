@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -99,49 +100,44 @@ func wire(s *datasets.Split) *wireData {
 	return d
 }
 
-// take returns a process that has the data of a split: an idle one, or a new one.
-func (p *Processes) take(ctx context.Context, command string, split *datasets.Split) (*server, error) {
+// take returns a process of a command: an idle one, best one that has the data of
+// a split, or a new one.
+func (p *Processes) take(command string, split *datasets.Split) (*server, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.failed != nil {
-		defer p.mu.Unlock()
 		return nil, p.failed
 	}
-	s := &server{}
 	if idle := p.idle[command]; len(idle) > 0 {
 		at := max(0, slices.IndexFunc(idle, func(s *server) bool { return s.split == split }))
-		s = idle[at]
+		s := idle[at]
 		p.idle[command] = slices.Delete(idle, at, at+1)
+		return s, nil
 	}
-	p.mu.Unlock()
-	if s.Child == nil {
-		timeout := p.Timeout
-		if timeout == 0 {
-			timeout = time.Minute
-		}
-		var err error
-		if s.Child, err = child.Start(command, p.Dir, timeout); err != nil {
-			return nil, err
-		}
-		p.mu.Lock()
-		p.all = append(p.all, s.Child)
-		p.mu.Unlock()
+	c, err := child.Start(command, p.Dir, cmp.Or(p.Timeout, time.Minute))
+	if err != nil {
+		return nil, err
 	}
-	if s.split != split {
-		s.split, s.hello = split, modelGreeting{}
-		if err := s.Ask(ctx, "hello", modelHello{child.Greet(), wire(split)}, &s.hello); err != nil {
-			return nil, err
-		}
-		if err := s.hello.check(split); err != nil {
-			return nil, err
-		}
+	p.all = append(p.all, c)
+	return &server{Child: c}, nil
+}
+
+// greet tells a process of a split's data.
+func (s *server) greet(ctx context.Context, split *datasets.Split) error {
+	s.split, s.hello = split, modelGreeting{}
+	if err := s.Ask(ctx, "hello", modelHello{child.Greet(), wire(split)}, &s.hello); err != nil {
+		return err
 	}
-	return s, nil
+	return s.hello.check(split)
 }
 
 // with has a process that has the data of a split answer. Its error is that of
 // all later calls: one that failed would fail again.
 func (p *Processes) with(ctx context.Context, command string, split *datasets.Split, ask func(*server) error) {
-	s, err := p.take(ctx, command, split)
+	s, err := p.take(command, split)
+	if err == nil && s.split != split {
+		err = s.greet(ctx, split)
+	}
 	if err == nil {
 		err = ask(s)
 	}
@@ -334,15 +330,13 @@ func (t *elsewhere) check() error {
 // of the command name, and those of its greeting.
 func (t *elsewhere) sources() (string, error) {
 	h := sha256.New()
-	for i, name := range append(strings.Fields(t.command), t.hello.Files...) {
+	words := strings.Fields(t.command)
+	for i, name := range append(words, t.hello.Files...) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(t.processes.Dir, name)
 		}
 		text, err := os.ReadFile(name)
-		if err != nil && i < len(strings.Fields(t.command)) {
-			continue // a word that names no file
-		}
-		if err != nil {
+		if err != nil && i >= len(words) { // other words may name no file
 			return "", usage.Errorf("%s: answer to hello: files: %w", t.Name(), err)
 		}
 		h.Write(text)

@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -106,10 +107,7 @@ func addProbabilities(sum, draw []float64, i int) {
 
 // logMeanExp is log (1/n) Σ e^{x_i} without overflow.
 func logMeanExp(x []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = max(top, v)
-	}
+	top := slices.Max(x)
 	if math.IsInf(top, -1) {
 		return top
 	}

@@ -435,15 +435,11 @@ func bottleneckSampled(e *Evidence) Finding {
 			continue
 		}
 		r, weight := &of[indicator(t.batches > 1)], t.step*t.step
-		for _, x := range []struct {
-			bench.Result
-			sum  *float64
-			part float64
-		}{{second, &r.second, 0.5}, {third, &r.third, 1}} {
-			excess := x.KS - x.KSSelf
-			*x.sum += weight * excess
-			r.variance += math.Pow(weight*x.part, 2) * (x.KSSelfSD*x.KSSelfSD + excess*excess/100)
-		}
+		two, three := second.KS-second.KSSelf, third.KS-third.KSSelf
+		r.second += weight * two
+		r.third += weight * three
+		r.variance += math.Pow(weight*0.5, 2) * (second.KSSelfSD*second.KSSelfSD + two*two/100)
+		r.variance += math.Pow(weight, 2) * (third.KSSelfSD*third.KSSelfSD + three*three/100)
 		r.pairs++
 	}
 	f := Finding{Verdict: NotDecided}
