@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 )
@@ -66,12 +67,12 @@ func (a Axis) over(values ...[]float64) Axis {
 	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.Shows(v) })
 	switch {
 	case len(shown) > 0:
-		a.Low, a.High = slices.Min(shown), slices.Max(shown)
 	case a.Log:
-		a.Low, a.High = 1, 1
+		shown = []float64{1}
 	default:
-		a.Low, a.High = 0, 1
+		shown = []float64{0, 1}
 	}
+	a.Low, a.High = slices.Min(shown), slices.Max(shown)
 	switch {
 	case a.Low < a.High:
 	case a.Log:
@@ -116,18 +117,7 @@ const overhang = vg.Length(8)
 // labels in exponents and loses ticks below 1 (gonum/plot#747).
 func logTicks(low, high float64, length vg.Length, extent func(label string) vg.Length) []plot.Tick {
 	var ticks []plot.Tick
-	var extents [][2]vg.Length
-	place := func(x float64) [2]vg.Length {
-		middle := length * vg.Length(math.Log(x/low)/math.Log(high/low))
-		half := extent(decimal(x))/2 + 3
-		return [2]vg.Length{middle - half, middle + half}
-	}
-	fits := func(e [2]vg.Length) bool {
-		if e[0] < -overhang || e[1] > length+overhang {
-			return false
-		}
-		return !slices.ContainsFunc(extents, func(o [2]vg.Length) bool { return e[0] < o[1] && o[0] < e[1] })
-	}
+	var taken [][2]vg.Length // by labels
 	for _, mantissa := range []float64{1, 2, 5} {
 		for k := math.Floor(math.Log10(low)); k <= math.Ceil(math.Log10(high)); k++ {
 			x := power(mantissa, int(k))
@@ -135,9 +125,12 @@ func logTicks(low, high float64, length vg.Length, extent func(label string) vg.
 				continue
 			}
 			t := plot.Tick{Value: x}
-			if e := place(x); fits(e) {
+			middle, half := length*vg.Length(math.Log(x/low)/math.Log(high/low)), extent(decimal(x))/2+3
+			from, to := middle-half, middle+half
+			overlaps := slices.ContainsFunc(taken, func(o [2]vg.Length) bool { return from < o[1] && o[0] < to })
+			if from >= -overhang && to <= length+overhang && !overlaps {
 				t.Label = decimal(x)
-				extents = append(extents, e)
+				taken = append(taken, [2]vg.Length{from, to})
 			}
 			ticks = append(ticks, t)
 		}
@@ -183,9 +176,6 @@ func power(mantissa float64, k int) float64 {
 // linearTicks returns ticks at round values within [min, max], about n of
 // them.
 func linearTicks(low, high float64, n int) []plot.Tick {
-	if !(high > low) {
-		return nil
-	}
 	raw := (high - low) / float64(n)
 	k := int(math.Floor(math.Log10(raw)))
 	step := power(1, k)
@@ -196,13 +186,7 @@ func linearTicks(low, high float64, n int) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
-		label := strconv.FormatFloat(i*step, 'f', max(0, -k), 64)
-		if strings.Contains(label, ".") {
-			label = strings.TrimRight(strings.TrimRight(label, "0"), ".")
-		}
-		if label == "-0" {
-			label = "0"
-		}
+		label := decimal(scalar.Round(i*step, max(0, -k)))
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strings.Replace(label, "-", "−", 1)})
 	}
 	return ticks

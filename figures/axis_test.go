@@ -1,12 +1,14 @@
 package figures
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -91,19 +93,19 @@ func TestDecadeTicks(t *testing.T) {
 
 func TestWrapAndSubscripts(t *testing.T) {
 	style := sans(captionSize, ink)
-	text := "one two three four five six seven"
-	for _, l := range wrap(style, text, 60) {
+	words := "one two three four five six seven"
+	for _, l := range wrap(style, words, 60) {
 		if w := textWidth(style, l); w > 60 {
 			t.Errorf("line %q is %.1f points wide, want at most 60", l, w)
 		}
 	}
-	if got := strings.Join(wrap(style, text, 60), " "); got != text {
+	if got := strings.Join(wrap(style, words, 60), " "); got != words {
 		t.Errorf("wrapping lost words: %q", got)
 	}
-	got := runs("N_l = 10")
-	want := []run{{text: "N"}, {text: "l", subscript: true}, {text: " = 10"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("runs %v, want %v", got, want)
+	var got []string
+	each(style, "N_l = 10", func(run string, _ text.Style, offset vg.Point) { got = append(got, fmt.Sprint(run, offset.Y < 0)) })
+	if want := []string{"Nfalse", "ltrue", " = 10false"}; !slices.Equal(got, want) {
+		t.Errorf("runs and whether they are lowered: %q, want %q", got, want)
 	}
 	if textWidth(style, "N_l") >= textWidth(style, "Nl") {
 		t.Error("a subscript is as wide as a letter of full size")

@@ -85,10 +85,15 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	}
 	var files []file
 	for _, f := range out.Figures {
-		files = append(files, f.files()...)
+		l := f.layout()
+		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", l.png}, file{f.ID + ".svg", l.svg}, file{f.ID + ".pdf", l.pdf})
 	}
 	for _, t := range out.Tables {
-		files = append(files, t.files()...)
+		text := func() ([]byte, error) { // with all columns, however wide
+			s, err := t.Text(0)
+			return []byte(s), err
+		}
+		files = append(files, file{t.ID + ".csv", t.Data.CSV}, file{t.ID + ".json", t.Data.JSON}, file{t.ID + ".txt", text})
 	}
 	for _, f := range append(files, out.others...) {
 		data, err := f.encode()
@@ -104,23 +109,6 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	return out, nil
 }
 
-// files are the numbers, then the figure as PNG, SVG and PDF. The bytes of PNG
-// and SVG depend on the figure alone; a PDF carries its date.
-func (f *Figure) files() []file {
-	l := f.layout()
-	return []file{{f.ID + ".csv", f.Data.CSV}, {f.ID + ".png", l.png}, {f.ID + ".svg", l.svg}, {f.ID + ".pdf", l.pdf}}
-}
-
-// files are a table as CSV, JSON and text. The text has all columns, however
-// wide.
-func (t *Table) files() []file {
-	text := func() ([]byte, error) {
-		s, err := t.Text(0)
-		return []byte(s), err
-	}
-	return []file{{t.ID + ".csv", t.Data.CSV}, {t.ID + ".json", t.Data.JSON}, {t.ID + ".txt", text}}
-}
-
 // Make makes one study's figures and tables, as Draw does, and writes nothing.
 func (r Drawer) Make(p bench.Plan) (*Output, error) {
 	d := r.drawing(p)
@@ -132,7 +120,7 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 		return nil, usage.Errorf("study %s: kind of figure %q: want one of %s", p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
 	if err := makers[kind](d); err != nil {
-		return d.out, err
+		return d.out, fmt.Errorf("figures: study %s: %w", p.ID, err)
 	}
 	for i, t := range d.out.Tables {
 		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
@@ -188,29 +176,48 @@ type drawing struct {
 	Drawer
 	plan    bench.Plan
 	results []bench.Result
+	byKey   map[string]bench.Result
 	out     *Output
 	hidden  int      // chains that diverged and that no panel shows
 	lacking []string // data sets of cells without a result
 }
 
 // finite are the results of the chains that stayed finite, to whose number captions
-// then add that of the others.
-func (d *drawing) finite() ([]bench.Result, error) {
-	of := slices.DeleteFunc(slices.Clone(d.results), func(r bench.Result) bool { return r.Diverged })
-	if d.hidden = len(d.results) - len(of); len(of) == 0 {
-		return nil, fmt.Errorf("figures: all %d chains of study %s diverged: there is nothing to show", d.hidden, d.plan.ID)
+// then add that of the others. A record from a store is intact, but may come from a
+// program that recorded something else than whole finds.
+func (d *drawing) finite(whole func(bench.Result) bool) (of []bench.Result, err error) {
+	for _, r := range d.results {
+		switch {
+		case r.Diverged:
+			d.hidden++
+		case !whole(r):
+			return nil, fmt.Errorf("result %.12s (%v) lacks series that its figure shows", r.Key, r.Cell)
+		default:
+			of = append(of, r)
+		}
+	}
+	if len(of) == 0 {
+		return nil, fmt.Errorf("all %d chains diverged: there is nothing to show", d.hidden)
 	}
 	return of, nil
 }
 
-// drawing reads what there is of the plan's results.
+// drawing reads what there is of the plan's results, once.
 func (r Drawer) drawing(p bench.Plan) *drawing {
 	results, missing := p.Results(r.Results.Result)
-	d := &drawing{Drawer: r, plan: p, results: results, out: &Output{Cells: len(results), Of: len(results) + len(missing)}}
-	for _, j := range missing {
-		d.lacking = distinct.Append(d.lacking, j.Cell.Dataset)
+	d := &drawing{Drawer: r, plan: p, results: results, byKey: make(map[string]bench.Result)}
+	d.out = &Output{Cells: len(results), Of: len(results) + len(missing)}
+	d.lacking = distinct.Of(missing, func(j bench.Job) string { return j.Cell.Dataset })
+	for _, r := range results {
+		d.byKey[r.Key] = r
 	}
 	return d
+}
+
+// get returns the result of a key, if there is one.
+func (d *drawing) get(key string) (bench.Result, bool) {
+	r, ok := d.byKey[key]
+	return r, ok
 }
 
 // file keeps a file of the study for Draw to write.
@@ -249,57 +256,40 @@ func (t *Table) Text(width int) (string, error) {
 	return b.String(), nil
 }
 
-// lacks is the error of a result without what its drawing needs. A record from
-// a store is intact, but may come from a program that recorded something else.
-func lacks(r bench.Result, what string) error {
-	return fmt.Errorf("figures: result %.12s (%v) lacks %s", r.Key, r.Cell, what)
-}
-
 // caption joins the sentences with what every caption states: the profile,
-// the length of the chains, and what is missing.
+// the length of the chains, and what is missing, which is a note, too.
 func (d *drawing) caption(sentences ...string) string {
-	var head []string
 	if d.plan.Profile != "" {
-		head = append(head, "Profile "+d.plan.Profile+".")
+		sentences = slices.Insert(sentences, 0, "Profile "+d.plan.Profile+".")
 	}
-	head = append(head, sentences...)
-	if n := d.samples(); n != "" {
-		head = append(head, n)
+	var samples []string
+	for _, j := range d.plan.Cells {
+		if c := j.Cell; c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption states its steps
+			samples = distinct.Append(samples, thousands(c.Samples))
+		}
+	}
+	if len(samples) > 0 {
+		sentences = append(sentences, strings.Join(samples, " or ")+" samples per chain.")
+	}
+	note := func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		d.note(text)
+		sentences = append(sentences, text)
 	}
 	if d.hidden > 0 {
-		text := fmt.Sprintf("Not shown: %d of %d, whose chains diverged.", d.hidden, len(d.results))
-		d.note(text)
-		head = append(head, text)
+		note("Not shown: %d of %d, whose chains diverged.", d.hidden, len(d.results))
 	}
 	if left := d.plan.LeftOut; len(left) > 0 {
-		text := fmt.Sprintf("Left out to save time: %s.", strings.Join(left, ", "))
-		d.note(text)
-		head = append(head, text)
+		note("Left out to save time: %s.", strings.Join(left, ", "))
 	}
 	if d.out.Cells < d.out.Of {
-		gap := fmt.Sprintf("Incomplete: %d of %d cells; missing ones, of %s, leave gaps or are not in the means.", d.out.Cells, d.out.Of, strings.Join(d.lacking, ", "))
-		d.note(gap)
-		head = append(head, gap)
+		note("Incomplete: %d of %d cells; missing ones, of %s, leave gaps or are not in the means.", d.out.Cells, d.out.Of, strings.Join(d.lacking, ", "))
 	}
-	return strings.Join(head, " ")
+	return strings.Join(sentences, " ")
 }
 
 // note adds a note to the output, once.
 func (d *drawing) note(text string) { d.out.Notes = distinct.Append(d.out.Notes, text) }
-
-// samples states the number of samples of the chains.
-func (d *drawing) samples() string {
-	var counts []string
-	for _, j := range d.plan.Cells {
-		if c := j.Cell; c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption states its steps
-			counts = distinct.Append(counts, thousands(c.Samples))
-		}
-	}
-	if len(counts) == 0 {
-		return ""
-	}
-	return strings.Join(counts, " or ") + " samples per chain."
-}
 
 // thousands writes a count with a space between groups of three digits from
 // 10 000 on.

@@ -26,37 +26,24 @@ var observableLabels = map[string]string{
 	"r^2":       "E r²",
 }
 
-// exactLine is the certified errors, or what a figure shows in their place, of one
-// observable of one integrator under one scheme.
-type exactLine struct {
+// line is what a panel shows of one integrator under one scheme.
+type line struct {
 	problem, scheme string
-	integrator      string // with its parameters and N_l
-	certify.Observable
-	series Series // without a style
+	integrator      string         // with its parameters and N_l
+	of              string         // the observable, average or law, which names the panel
+	claim           certify.Number // the order of an observable
+	exact           bool           // its error is round-off
+	readings        []reading
+	series          Series // of them, without a style
 }
 
-// exactLines are those of the observables for which keep is true, in the order
-// of the rows.
-func exactLines(rows []bench.Evidence, keep func(certify.Observable) bool) []exactLine {
-	return linesOf(rows, func(r certify.Row) (out []exactLine) {
-		for _, x := range r.Observables {
-			if keep(x) {
-				out = append(out, exactLine{Observable: x, series: errorSeries(r, x)})
-			}
-		}
-		return out
-	})
-}
+// place is the line's problem and scheme.
+func (l line) place() [2]string { return [2]string{l.problem, l.scheme} }
 
-// linesOf are the lines of all rows, of each those that of returns.
-func linesOf(rows []bench.Evidence, of func(certify.Row) []exactLine) (out []exactLine) {
-	for _, r := range rows {
-		for _, l := range of(r.Row) {
-			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, fullName(r.Row)
-			out = append(out, l)
-		}
-	}
-	return out
+// reading is one number of a row.
+type reading struct {
+	h, gradients, value float64
+	lost                bool // there is no stationary law
 }
 
 // fullName is an integrator with its estimator, its parameters and N_l.
@@ -68,79 +55,61 @@ func fullName(r certify.Row) string {
 	return name
 }
 
-// errorSeries are exact errors by ascending step. An error that is not resolved
-// leaves a gap.
-func errorSeries(r certify.Row, x certify.Observable) Series {
-	y := slices.Clone(x.Errors)
-	for i := range y {
-		if !(y[i] > x.Resolution[i]) || x.Verdict == certify.Exact {
-			y[i] = certify.Number(math.NaN())
+// errorLines are exact errors. One that is not resolved leaves a gap.
+func errorLines(r certify.Row) (out []line) {
+	for _, x := range r.Observables {
+		if observableLabels[x.Name] == "" {
+			continue
 		}
+		y := slices.Clone(x.Errors)
+		for i := range y {
+			if !(y[i] > x.Resolution[i]) || x.Verdict == certify.Exact {
+				y[i] = nan
+			}
+		}
+		l := atSteps(r, x.Name, nan, y)
+		l.claim, l.exact = x.Claim, x.Verdict == certify.Exact
+		out = append(out, l)
 	}
-	return seriesOf(atSteps(r, x.Name, math.NaN(), y), false)
+	return out
 }
 
-// reading is one number of a row.
-type reading struct {
-	name                string // of the panel that has it
-	h, gradients, value float64
-	lost                bool // there is no stationary law
-}
+var nan = certify.Number(math.NaN())
 
 // atSteps are numbers at a row's steps, of a chain that costs a number of
 // gradients.
-func atSteps(r certify.Row, name string, gradients float64, y []certify.Number) (out []reading) {
+func atSteps(r certify.Row, of string, gradients certify.Number, y []certify.Number) line {
+	l := line{of: of, claim: nan}
 	for i, v := range y {
-		out = append(out, reading{name, r.Steps[i], gradients, float64(v), i < len(r.Radii) && r.Radii[i] >= 1})
+		l.readings = append(l.readings, reading{r.Steps[i], float64(gradients), float64(v), i < len(r.Radii) && r.Radii[i] >= 1})
 	}
-	return out
+	return l
 }
 
-// resolved leaves out distances of θ's law that are no larger than what round-off and
-// truncation make of its moments.
-func resolved(r certify.Row, distances []certify.Number) []certify.Number {
-	out := slices.Clone(distances)
+// ofLaw are distances of θ's law at a row's steps. One that is no larger than what
+// round-off and truncation make of its moments leaves a gap.
+func ofLaw(r certify.Row, distances []certify.Number) []line {
+	y := slices.Clone(distances)
 	for _, x := range r.Observables {
 		for i, resolution := range x.RelativeResolution {
-			if strings.Contains(x.Name, "theta") && i < len(out) && !(out[i] > resolution) {
-				out[i] = certify.Number(math.NaN())
+			if strings.Contains(x.Name, "theta") && i < len(y) && !(y[i] > resolution) {
+				y[i] = nan
 			}
 		}
 	}
-	return out
-}
-
-// seriesOf are readings by ascending step, or by gradients.
-func seriesOf(all []reading, byGradients bool) (s Series) {
-	x := func(r reading) float64 {
-		if byGradients {
-			return r.gradients
-		}
-		return r.h
-	}
-	for _, r := range slices.SortedStableFunc(slices.Values(all), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
-		lost := 0.0
-		if r.lost {
-			lost = 1
-		}
-		s.X, s.Y, s.Lost = append(s.X, x(r)), append(s.Y, r.value), append(s.Lost, lost)
-	}
-	if slices.Max(append(s.Lost, 0)) == 0 {
-		s.Lost = nil
-	}
-	return s
+	return []line{atSteps(r, "theta", nan, y)}
 }
 
 // quantity is what a figure of exact errors shows, against the step or, where that
 // is the best one, against the budget.
 type quantity struct {
-	y        Axis // without a range
-	budget   bool
-	column   string    // of y in CSV, with the unit
-	powers   []float64 // slopes of grey lines
-	legend   string    // of these
-	caption  string
-	readings func(r certify.Row) []reading // nil: the errors
+	y       Axis // without a range
+	budget  bool
+	column  string    // of y in CSV, with the unit; "" for errors, which have columns of their own
+	powers  []float64 // slopes of grey lines
+	legend  string    // of these
+	caption string
+	lines   func(r certify.Row) []line // without what all lines of the row share
 }
 
 const (
@@ -155,26 +124,26 @@ var (
 	// quantities are what bench.FigureSpec.Y may name, and what stands against a
 	// budget.
 	quantities = map[string]quantity{
-		bench.OnError: {y: Axis{Label: "absolute error of the stationary expectation"}, powers: orders, legend: ordersLegend,
+		bench.OnError: {y: Axis{Label: "absolute error of the stationary expectation"}, powers: orders, legend: ordersLegend, lines: errorLines,
 			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator claims for what the panel shows. Exact: the error is round-off."},
 		bench.OnKolmogorov: {y: Axis{Label: "Kolmogorov distance"}, column: "kolmogorov", powers: orders, legend: ordersLegend,
-			caption:  "Between the stationary law of θ and the target, from 0 to 1: the largest of the marginals along the target's principal axes.",
-			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), resolved(r, r.Kolmogorov)) }},
+			caption: "Between the stationary law of θ and the target, from 0 to 1: the largest of the marginals along the target's principal axes.",
+			lines:   func(r certify.Row) []line { return ofLaw(r, r.Kolmogorov) }},
 		bench.OnWasserstein: {y: Axis{Label: "Wasserstein distance", Unit: "standard deviations"}, column: "wasserstein_per_target_sd", powers: orders, legend: ordersLegend,
-			caption:  "Of order 2, between the stationary law of θ and the target, in coordinates in which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
-			readings: func(r certify.Row) []reading { return atSteps(r, "theta", math.NaN(), resolved(r, r.Wasserstein)) }},
+			caption: "Of order 2, between the stationary law of θ and the target, in coordinates in which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
+			lines:   func(r certify.Row) []line { return ofLaw(r, r.Wasserstein) }},
 		bench.OnAutocorrelation: {y: Axis{Label: "autocorrelation time", Unit: "outer steps"}, column: "autocorrelation_outer_steps", powers: []float64{-1}, legend: "inverse to η",
 			caption: "Integrated autocorrelation times along the stationary chain, in the worst direction.",
-			readings: func(r certify.Row) (out []reading) {
+			lines: func(r certify.Row) (out []line) {
 				for _, a := range r.Averages {
-					out = append(out, atSteps(r, a.Name, math.NaN(), a.Autocorrelation)...)
+					out = append(out, atSteps(r, a.Name, nan, a.Autocorrelation))
 				}
 				return out
 			}},
 		bench.OnMSE: {y: mseAxis, column: mseColumn, caption: mseText,
-			readings: func(r certify.Row) (out []reading) {
+			lines: func(r certify.Row) (out []line) {
 				for _, b := range r.Budgets {
-					out = append(out, atSteps(r, decimal(b.Gradients)+" gradients", b.Gradients, b.MSE)...)
+					out = append(out, atSteps(r, decimal(b.Gradients)+" gradients", certify.Number(b.Gradients), b.MSE))
 				}
 				return out
 			}},
@@ -182,52 +151,70 @@ var (
 		// N^(−2p/(2p + 1)).
 		bench.OnBudget: {y: mseAxis, budget: true, column: mseColumn, powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
 			caption: mseText + " Each point has its own best step. Grey: what a bias of order 1, 2, 3 leads to, slopes −2/3, −4/5, −6/7.",
-			readings: func(r certify.Row) (out []reading) {
+			lines: func(r certify.Row) []line {
+				best := line{of: "best step", claim: nan}
 				for _, b := range r.Budgets {
-					out = append(out, reading{name: "best step", h: float64(b.Step), gradients: b.Gradients, value: float64(b.Best)})
+					best.readings = append(best.readings, reading{h: float64(b.Step), gradients: b.Gradients, value: float64(b.Best)})
 				}
-				return out
+				return []line{best}
 			}},
 	}
 )
 
 // quantityOf is what a figure asks for, or the errors.
 func quantityOf(s *bench.FigureSpec) quantity {
+	name := bench.OnError
+	if s != nil && quantities[s.Y].lines != nil {
+		name = s.Y
+	}
 	if s != nil && s.X == bench.OnBudget {
-		return quantities[bench.OnBudget]
+		name = bench.OnBudget
 	}
-	if s != nil && quantities[s.Y].readings != nil {
-		return quantities[s.Y]
-	}
-	return quantities[bench.OnError]
+	return quantities[name]
 }
 
-// lines are those of the rows.
-func (q quantity) lines(rows []bench.Evidence) []exactLine {
-	if q.readings == nil {
-		return exactLines(rows, func(x certify.Observable) bool { return observableLabels[x.Name] != "" })
-	}
-	return linesOf(rows, func(r certify.Row) (out []exactLine) {
-		all := q.readings(r)
-		for len(all) > 0 {
-			name := all[0].name
-			own := slices.DeleteFunc(slices.Clone(all), func(r reading) bool { return r.name != name })
-			all = slices.DeleteFunc(all, func(r reading) bool { return r.name == name })
-			out = append(out, exactLine{Observable: certify.Observable{Name: name, Claim: certify.Number(math.NaN())}, series: seriesOf(own, q.budget)})
+// ofErrors reports whether the quantity is the errors.
+func (q quantity) ofErrors() bool { return q.column == "" }
+
+// of are the lines of the rows, by ascending step or budget.
+func (q quantity) of(rows []bench.Evidence) (out []line) {
+	x := func(r reading) float64 {
+		if q.budget {
+			return r.gradients
 		}
-		return out
-	})
+		return r.h
+	}
+	for _, r := range rows {
+		for _, l := range q.lines(r.Row) {
+			if l.readings == nil {
+				continue
+			}
+			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, fullName(r.Row)
+			for _, r := range slices.SortedStableFunc(slices.Values(l.readings), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
+				lost := 0.0
+				if r.lost {
+					lost = 1
+				}
+				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, x(r)), append(l.series.Y, r.value), append(l.series.Lost, lost)
+			}
+			l.series = l.series.whole()
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // records are the numbers behind the lines.
 func (q quantity) records(rows []bench.Evidence) Records {
-	if q.readings == nil {
+	if q.ofErrors() {
 		return ordersRecords(rows)
 	}
 	out := Records{Columns: []string{"problem", "integrator", "nl", "scheme", "of", "h", "batch_gradients", q.column}}
 	for _, r := range rows {
-		for _, x := range q.readings(r.Row) {
-			out.add(r.Problem, methodName(r.Row), r.Inner, r.Scheme, x.name, x.h, x.gradients, x.value)
+		for _, l := range q.lines(r.Row) {
+			for _, x := range l.readings {
+				out.add(r.Problem, methodName(r.Row), r.Inner, r.Scheme, l.of, x.h, x.gradients, x.value)
+			}
 		}
 	}
 	return out
@@ -243,12 +230,12 @@ func drawOrders(d *drawing) error {
 		shown = exchanged(have, s.Lines[0])
 	}
 	if len(have) == 0 {
-		return fmt.Errorf("figures: no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
+		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
 	}
 	if len(missing) > 0 {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.", len(missing), len(d.plan.Exact)))
 	}
-	if lines := q.lines(shown); len(lines) > 0 {
+	if lines := q.of(shown); len(lines) > 0 {
 		f := q.figure(lines)
 		f.ID, f.Title = d.plan.ID, d.plan.Title
 		f.Data = q.records(have)
@@ -296,9 +283,9 @@ func exchanged(rows []bench.Evidence, lines string) []bench.Evidence {
 const alike = 1.02
 
 // same reports whether two integrators have the same lines.
-func same(a, b []exactLine) bool {
-	return slices.EqualFunc(a, b, func(a, b exactLine) bool {
-		return a.problem == b.problem && a.Name == b.Name && a.scheme == b.scheme && a.series.near(b.series, alike)
+func same(a, b []line) bool {
+	return slices.EqualFunc(a, b, func(a, b line) bool {
+		return a.place() == b.place() && a.of == b.of && a.series.near(b.series, alike)
 	})
 }
 
@@ -314,46 +301,39 @@ const abreast = 3
 
 // figure has common axes throughout, so that panels can be compared. Integrators
 // with the same errors share a row.
-func (q quantity) figure(lines []exactLine) *Figure {
-	var names, schemes []string
-	var columns [][2]string
-	of := make(map[string][]exactLine)
+func (q quantity) figure(lines []line) *Figure {
+	schemes := distinct.Of(lines, func(l line) string { return l.scheme })
+	columns := distinct.Of(lines, func(l line) [2]string { return [2]string{l.problem, l.of} })
+	of := make(map[string][]line)
 	for _, l := range lines {
-		names, schemes = distinct.Append(names, l.integrator), distinct.Append(schemes, l.scheme)
-		columns = distinct.Append(columns, [2]string{l.problem, l.Name})
 		of[l.integrator] = append(of[l.integrator], l)
 	}
 	f := &Figure{Width: 152, Height: 112}
 	x, y := q.axes(lines, f.Width)
-	if len(names) == 1 && q.readings == nil { // whose height the label would exceed
+	if len(of) == 1 && q.ofErrors() { // whose height the label would exceed
 		y.Label = "absolute error"
 	}
 	for i, scheme := range schemes {
 		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: Categorical(i)})
 	}
 	f.addSlopes(q.legend, y.Lost)
-	var shared []string
-	for i, name := range names {
-		if slices.ContainsFunc(names[:i], func(other string) bool { return same(of[other], of[name]) }) {
-			continue
+	f.Caption = "Computed without Monte Carlo. " + q.caption + " \"A as B\": the line of A lies on that of B."
+	names := distinct.Of(lines, func(l line) string { return l.integrator })
+	for len(names) > 0 {
+		name := names[0]
+		isTwin := func(other string) bool { return same(of[name], of[other]) }
+		if twins := slices.DeleteFunc(slices.Clone(names[1:]), func(other string) bool { return !isTwin(other) }); len(twins) > 0 {
+			f.Caption += " " + name + " stands for " + strings.Join(twins, " and ") + " as well."
 		}
-		var twins []string
-		for _, other := range names[i+1:] {
-			if same(of[name], of[other]) {
-				twins = append(twins, other)
-			}
-		}
-		if len(twins) > 0 {
-			shared = append(shared, name+" stands for "+strings.Join(twins, " and ")+" as well.")
-		}
+		names = slices.DeleteFunc(names[1:], isTwin)
 		var row []*Panel
 		for _, c := range columns {
 			label := observableLabels[c[1]]
-			if q.readings != nil {
+			if !q.ofErrors() {
 				label = strings.ReplaceAll(c[1], "theta", "θ")
 			}
 			p := &Panel{Title: fmt.Sprintf("%s: %s, %s", name, label, c[0]), X: x, Y: y, Series: slopes(x, y, q.powers...)}
-			own := slices.DeleteFunc(slices.Clone(of[name]), func(l exactLine) bool { return l.problem != c[0] || l.Name != c[1] })
+			own := slices.DeleteFunc(slices.Clone(of[name]), func(l line) bool { return l.problem != c[0] || l.of != c[1] })
 			for _, l := range own {
 				l.series.Name, l.series.Style = l.scheme, Categorical(slices.Index(schemes, l.scheme))
 				p.Series = append(p.Series, l.series)
@@ -363,66 +343,55 @@ func (q quantity) figure(lines []exactLine) *Figure {
 		}
 		f.Rows = append(f.Rows, row)
 	}
-	if len(columns) == 1 && q.readings != nil { // side by side
-		rows := f.Rows
-		f.Rows = nil
-		for i, row := range rows {
-			if i%abreast == 0 {
-				f.Rows = append(f.Rows, make([]*Panel, min(abreast, len(rows))))
-			}
-			f.Rows[i/abreast][i%abreast] = row[0]
-		}
+	if len(columns) == 1 && !q.ofErrors() { // side by side
+		f.Rows = Grid(slices.Concat(f.Rows...), abreast)
 	}
-	if len(f.Rows) == 1 && q.readings != nil { // for the label with its unit
+	if len(f.Rows) == 1 && !q.ofErrors() { // for the label with its unit
 		f.Height = 180
 	}
-	f.Caption = strings.Join(append([]string{
-		"Computed without Monte Carlo. " + q.caption + " \"A as B\": the line of A lies on that of B.",
-	}, shared...), " ")
 	return f
 }
 
 // orderNote states the order that an integrator claims with the full batch for
 // the law that a panel shows, which lines lie on each other, those within a
 // ratio, and why there is no line for a scheme.
-func orderNote(lines []exactLine, schemes []string, ratio float64) string {
+func orderNote(lines []line, schemes []string, ratio float64) string {
 	if len(lines) == 0 {
 		return "does not run on this problem"
 	}
-	var notes, exact, unresolved []string
-	absent, covered := slices.Clone(schemes), make(map[string][]string)
+	var notes []string
+	why, covered := make(map[string][]string), make(map[string][]string)
+	absent := slices.Clone(schemes)
 	for i, l := range lines {
-		if k := slices.IndexFunc(lines[:i], func(o exactLine) bool { return l.series.near(o.series, ratio) }); k >= 0 {
+		if k := slices.IndexFunc(lines[:i], func(o line) bool { return l.series.near(o.series, ratio) }); k >= 0 {
 			covered[lines[k].scheme] = append(covered[lines[k].scheme], l.scheme)
 		}
 		absent = slices.DeleteFunc(absent, func(s string) bool { return s == l.scheme })
 		switch {
-		case l.Verdict == certify.Exact:
-			exact = append(exact, l.scheme)
+		case l.exact:
+			why["exact"] = append(why["exact"], l.scheme)
 		case !slices.ContainsFunc(l.series.Y, func(y float64) bool { return y > 0 }):
-			unresolved = append(unresolved, l.scheme)
-		case l.scheme == "full" && isFinite(float64(l.Claim)):
-			notes = append(notes, "full batch: order "+decimal(float64(l.Claim)))
+			why["not resolved"] = append(why["not resolved"], l.scheme)
+		case l.scheme == "full" && isFinite(float64(l.claim)):
+			notes = append(notes, "full batch: order "+decimal(float64(l.claim)))
 		}
 	}
 	for _, l := range lines {
-		if on := covered[l.scheme]; len(on) > 0 && !slices.Contains(exact, l.scheme) {
+		if on := covered[l.scheme]; len(on) > 0 && !l.exact {
 			notes = append(notes, strings.Join(on, ", ")+" as "+l.scheme)
 		}
 	}
-	for _, n := range []struct {
-		what    string
-		schemes []string
-	}{{"exact", exact}, {"not resolved", unresolved}, {"not run", absent}} {
-		if len(n.schemes) > 0 {
-			notes = append(notes, n.what+": "+strings.Join(n.schemes, ", "))
+	why["not run"] = absent
+	for _, reason := range []string{"exact", "not resolved", "not run"} {
+		if of := why[reason]; len(of) > 0 {
+			notes = append(notes, reason+": "+strings.Join(of, ", "))
 		}
 	}
 	return strings.Join(notes, "\n")
 }
 
 // axes are common to all lines.
-func (q quantity) axes(lines []exactLine, width float64) (x, y Axis) {
+func (q quantity) axes(lines []line, width float64) (x, y Axis) {
 	var steps, errors []float64
 	x, y = Axis{Label: stepLabel, Unit: timeUnit, Log: true}, q.y
 	if q.budget {
@@ -483,14 +452,16 @@ func ordersRecords(have []bench.Evidence) Records {
 // of lines: the terminal gets their summary.
 func (d *drawing) writeOrders(have []bench.Evidence) {
 	var rows []certify.Row
+	answered := false // something beside errors was asked for
 	for _, r := range have {
 		rows = append(rows, r.Row)
+		answered = answered || r.K > 0
 	}
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
 	d.file(".txt", func(w io.Writer) error {
 		fmt.Fprintln(w, "Fitted orders of the exact ergodic error")
 		err := certify.WriteTable(w, rows)
-		if err == nil && slices.ContainsFunc(rows, func(r certify.Row) bool { return r.K > 0 }) { // something beside errors was asked for
+		if err == nil && answered {
 			err = certify.WriteAnswers(w, rows)
 		}
 		return err
@@ -509,8 +480,8 @@ func countVerdicts(rows []certify.Row) string {
 	for _, row := range rows {
 		for _, o := range row.Observables {
 			n[o.Verdict]++
-			total++
 		}
+		total += len(row.Observables)
 	}
 	line := fmt.Sprintf("%d orders", total)
 	for _, v := range []certify.Verdict{certify.Confirmed, certify.Exact, certify.Refuted, certify.Unstable, certify.Inconclusive} {
@@ -537,16 +508,10 @@ func drawTwin(d *drawing, s *sweep) error {
 	if len(have) == 0 {
 		return nil
 	}
-	lines := exactLines(have, func(x certify.Observable) bool { return x.Name == twinObservable })
-	lines = slices.DeleteFunc(lines, func(l exactLine) bool { return !slices.Contains(s.names, l.integrator) })
-	var places [][2]string // problem and scheme: mini-batches first, as above
-	for _, full := range []bool{false, true} {
-		for _, l := range lines {
-			if (l.scheme == "full") == full {
-				places = distinct.Append(places, [2]string{l.problem, l.scheme})
-			}
-		}
-	}
+	q := quantities[bench.OnError]
+	lines := slices.DeleteFunc(q.of(have), func(l line) bool { return l.of != twinObservable || !slices.Contains(s.names, l.integrator) })
+	places := distinct.Of(lines, line.place)
+	slices.SortStableFunc(places, func(a, b [2]string) int { return compareIn([]string{"full"}, a[1], b[1]) }) // last, as above
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
 	f := s.figure(d)
@@ -554,7 +519,6 @@ func drawTwin(d *drawing, s *sweep) error {
 		return drawOrders(d)
 	}
 	f.Title = title
-	q := quantities[bench.OnError]
 	x, y := q.axes(lines, f.Width)
 	y.Label = "error of " + observableLabels[twinObservable]
 	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
@@ -563,13 +527,13 @@ func drawTwin(d *drawing, s *sweep) error {
 		p := &Panel{Title: at[0] + ", exact: " + at[1], X: x, Y: y, Series: slopes(x, y, q.powers...)}
 		var notes []string
 		for i, name := range s.names {
-			k := slices.IndexFunc(lines, func(l exactLine) bool { return l.integrator == name && [2]string{l.problem, l.scheme} == at })
+			k := slices.IndexFunc(lines, func(l line) bool { return l.integrator == name && l.place() == at })
 			if k < 0 {
 				notes = append(notes, name+": not computed")
 				continue
 			}
 			l := lines[k]
-			if l.Verdict == certify.Exact {
+			if l.exact {
 				notes = append(notes, name+": exact")
 			}
 			l.series.Name, l.series.Style = name, s.style(i)

@@ -98,7 +98,7 @@ func TestDrawOrdersWithoutErrorsFails(t *testing.T) {
 func TestErrorSeriesLeaveGaps(t *testing.T) {
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
 	have, _ := p.Evidence(m.Rows)
-	for _, l := range exactLines(have, func(certify.Observable) bool { return true }) {
+	for _, l := range quantities[bench.OnError].of(have) {
 		var known, lost []float64
 		for i, y := range l.series.Y {
 			if y > 0 {
@@ -147,7 +147,7 @@ func TestOrdersFigure(t *testing.T) {
 			have = append(have, r)
 		}
 	}
-	f := quantities[bench.OnError].figure(exactLines(have, func(certify.Observable) bool { return true }))
+	f := quantities[bench.OnError].figure(quantities[bench.OnError].of(have))
 	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full", "lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
 	if len(f.Rows) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
 		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.Rows), f.Caption)
@@ -159,7 +159,7 @@ func TestOrdersFigure(t *testing.T) {
 		}
 	}
 	without := slices.DeleteFunc(slices.Clone(have), func(r bench.Evidence) bool { return r.Integrator == "euler" && r.Scheme == "replacement" })
-	f = quantities[bench.OnError].figure(exactLines(without, func(certify.Observable) bool { return true }))
+	f = quantities[bench.OnError].figure(quantities[bench.OnError].of(without))
 	if note := f.Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
 		t.Errorf("a scheme without errors has the note %q", note)
 	}

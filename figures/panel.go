@@ -20,27 +20,32 @@ const (
 // canvas is a panel in the making.
 type canvas struct {
 	*Panel
-	lanes []string // the names of lines, in the order in which marks of lost points stand side by side
+	lanes []string
 	grid  []plot.Tick
+}
+
+// Lanes are the names of a legend's lines, in whose order marks of lost points stand
+// side by side.
+func Lanes(legend []Entry) (names []string) {
+	for _, e := range legend {
+		if e.Name != "" && e.Style.Marker != "" {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // plot makes a panel a plot, with labels at the ticks of its axes or without.
 // It has no other labels: those that panels share are the layout's.
 func (l layout) plot(p *Panel, labelX, labelY bool) *plot.Plot {
 	out := plot.New()
-	k := canvas{Panel: p}
-	for _, e := range l.Legend {
-		if e.Name != "" && e.Style.Marker != "" {
-			k.lanes = append(k.lanes, e.Name)
-		}
-	}
 	height := dataHeight(l.Height)
-	k.grid = p.Y.Place(height, true)
+	k := canvas{p, Lanes(l.Legend), p.Y.Place(height, true)}
 	apply(&out.X, p.X, p.X.Place(dataWidth(l.Width), false), labelX)
-	shown, ticks := p.Y, slices.Clone(k.grid)
+	shown, ticks := p.Y, k.grid
 	if p.Y.Lost != "" {
 		without := height - stripHeight
-		ticks = append(ticks, plot.Tick{Value: p.Y.at((without + stripMiddle) / without), Label: p.Y.Lost})
+		ticks = append(slices.Clip(ticks), plot.Tick{Value: p.Y.at((without + stripMiddle) / without), Label: p.Y.Lost})
 		shown.High = p.Y.at(height / without)
 	}
 	apply(&out.Y, shown, ticks, labelY)
@@ -85,9 +90,8 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	if k.Heat != nil {
 		k.Heat.fill(&c, x, y)
 	}
-	place := func(s Series, values []float64, from, to int) []vg.Point {
-		var out []vg.Point
-		for i := from; i < to; i++ {
+	place := func(s Series, values []float64, at [2]int) (out []vg.Point) {
+		for i := at[0]; i < at[1]; i++ {
 			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.Clamp(values[i]))})
 		}
 		return out
@@ -97,17 +101,43 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 			if s.Low == nil || at[1]-at[0] < 2 || slices.Equal(s.Low[at[0]:at[1]], s.High[at[0]:at[1]]) {
 				continue
 			}
-			down := place(s, s.Low, at[0], at[1])
+			down := place(s, s.Low, at)
 			slices.Reverse(down)
-			c.FillPolygon(s.Style.Fill, append(place(s, s.High, at[0], at[1]), down...))
+			c.FillPolygon(s.Style.Fill, append(place(s, s.High, at), down...))
 		}
 	}
 	for _, s := range k.Series {
-		k.line(&c, s, func(from, to int) []vg.Point { return place(s, s.Y, from, to) })
+		var path vg.Path
+		var marks []vg.Point // none where all chains diverged
+		for _, at := range k.Stretches(s) {
+			points := place(s, s.Y, at)
+			path = append(path, through(points)...)
+			for i, p := range points {
+				if s.Lost == nil || s.Lost[at[0]+i] < 1 {
+					marks = append(marks, p)
+				}
+			}
+		}
+		if s.Style.Width > 0 && path != nil {
+			c.SetLineStyle(s.Style.line())
+			c.Stroke(path)
+		}
+		for _, p := range marks {
+			s.Style.mark(&c, p)
+		}
 	}
 	for _, s := range k.Series {
 		k.lost(&c, s, x)
 	}
+}
+
+// through is the straight path through some points.
+func through(points []vg.Point) (p vg.Path) {
+	for _, at := range points {
+		p.Line(at)
+	}
+	p[0].Type = vg.MoveComp
+	return p
 }
 
 // Shown reports whether the i-th point of a series has a place on the panel.
@@ -127,36 +157,6 @@ func (p *Panel) Stretches(s Series) [][2]int {
 		}
 	}
 	return out
-}
-
-// line draws a series's line and markers. Where all chains diverged there is no
-// marker.
-func (k canvas) line(c *draw.Canvas, s Series, place func(from, to int) []vg.Point) {
-	var path vg.Path
-	segments := k.Stretches(s)
-	for _, at := range segments {
-		for i, p := range place(at[0], at[1]) {
-			if i == 0 {
-				path.Move(p)
-			} else {
-				path.Line(p)
-			}
-		}
-	}
-	if s.Style.Width > 0 && len(path) > 0 {
-		c.SetLineStyle(s.Style.line())
-		c.Stroke(path)
-	}
-	if s.Style.Marker == "" {
-		return
-	}
-	for _, at := range segments {
-		for i, p := range place(at[0], at[1]) {
-			if s.Lost == nil || s.Lost[at[0]+i] < 1 {
-				s.Style.mark(c, p)
-			}
-		}
-	}
 }
 
 // lost marks lost points on the strip. Marks of several lines at one place stand
@@ -211,12 +211,14 @@ func (s Style) line() draw.LineStyle {
 	return out
 }
 
-// mark draws the marker around a point. Open markers are larger, so that they
-// stay visible around a filled one at the same place.
+// mark draws the marker around a point, if there is one. Open markers are larger, so
+// that they stay visible around a filled one at the same place.
 func (s Style) mark(c *draw.Canvas, at vg.Point) {
 	r := vg.Length(2.2)
 	corners, open := s.Marker.Shape()
 	switch {
+	case s.Marker == "":
+		return
 	case s.Marker == Dot:
 		r = 1.3
 	case open:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hambench/bench"
 )
@@ -14,63 +15,60 @@ var massShares = []float64{0.1, 0.5, 0.9, 0.99}
 // contourStyle is black over the heat map; over paths contours are grey.
 var contourStyle = Style{Color: okabeIto[6], Width: 0.45}
 
-// newHeat checks the series of a density.
-func newHeat(r bench.Result) (*Heat, error) {
-	h := &Heat{X: r.Series["theta0"], Y: r.Series["theta1"], Value: r.Series["logdensity"]}
-	if len(h.X) < 2 || len(h.Y) < 2 || len(h.Value) != len(h.X)*len(h.Y) {
-		return nil, lacks(r, "the series of a density on a grid")
+// isPath reports whether a result has the series of a path, or of a density on a
+// grid.
+func isPath(r bench.Result) bool {
+	x, y := len(r.Series["theta0"]), len(r.Series["theta1"])
+	if r.Cell.Observe == bench.Density {
+		return x > 1 && y > 1 && len(r.Series["logdensity"]) == x*y
 	}
-	return h, nil
+	return x == y
 }
 
 // drawPaths makes the figure of a two-parameter posterior and paths of chains
 // over it, the paper's Figure 2: the posterior, then a path per friction over
 // its contours, on common axes. Without the density the paths stand alone.
 func drawPaths(d *drawing) error {
-	var h *Heat
-	var walks []bench.Result
-	var xs, ys [][]float64
-	results, err := d.finite()
+	results, err := d.finite(isPath)
 	if err != nil {
 		return err
 	}
+	var h *Heat
+	var walks []bench.Result
+	var xs, ys [][]float64
 	for _, r := range results {
 		x, y := r.Series["theta0"], r.Series["theta1"]
 		xs, ys = append(xs, x), append(ys, y)
 		if r.Cell.Observe == bench.Density {
-			if h, err = newHeat(r); err != nil {
-				return err
-			}
-			continue
+			h = &Heat{X: x, Y: y, Value: r.Series["logdensity"]}
+		} else {
+			walks = append(walks, r)
 		}
-		if len(x) != len(y) {
-			return fmt.Errorf("figures: result %.12s (%v): series theta0 and theta1 differ in length", r.Key, r.Cell)
-		}
-		walks = append(walks, r)
 	}
 	titles, beside := titlesOf(walks, func(c bench.Cell) string { return "C = " + frictionText(c) })
-	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168, Data: pathRecords(h, walks, beside)}
 	x := Axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
 	y := Axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
 	var row []*Panel
-	contours := func(style Style) (out []Series) {
-		for _, level := range h.massLevels(massShares) {
-			out = append(out, h.outline(level, style))
-		}
-		return out
-	}
 	var behind []Series
 	if h != nil {
-		row = append(row, &Panel{Title: "posterior", X: x, Y: y, Heat: h, Series: contours(contourStyle)})
-		behind = contours(Style{Color: selfGrey, Width: contourStyle.Width})
+		posterior := &Panel{Title: "posterior", X: x, Y: y, Heat: h}
+		for _, level := range h.massLevels(massShares) {
+			s := h.contour(level, contourStyle)
+			posterior.Series = append(posterior.Series, s)
+			s.Style.Color = selfGrey
+			behind = append(behind, s)
+		}
+		row = append(row, posterior)
 	}
 	path, start := Style{Color: okabeIto[0], Width: 0.5}, Style{Color: okabeIto[1], Marker: markers[0]}
 	for i, r := range walks {
 		xs, ys := r.Series["theta0"], r.Series["theta1"]
-		over := []Series{{Name: "path", Style: path, X: xs, Y: ys}, {Name: "start", Style: start, X: xs[:min(1, len(xs))], Y: ys[:min(1, len(ys))]}}
-		row = append(row, &Panel{Title: titles[i], X: x, Y: y, Series: append(slices.Clone(behind), over...)})
+		first := min(1, len(xs))
+		row = append(row, &Panel{Title: titles[i], X: x, Y: y, Series: slices.Concat(behind, []Series{
+			{Name: "path", Style: path, X: xs, Y: ys}, {Name: "start", Style: start, X: xs[:first], Y: ys[:first]},
+		})})
 	}
-	f.Rows = [][]*Panel{row}
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168, Rows: [][]*Panel{row}, Data: pathRecords(h, walks, beside)}
 	f.Legend = []Entry{
 		{Name: "contours", Label: "10, 50, 90, 99 % of the posterior's mass", Style: contourStyle},
 		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
@@ -110,10 +108,5 @@ func batchText(c bench.Cell) string {
 	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
 }
 
-// capital makes the first letter a capital.
-func capital(s string) string {
-	if s == "" {
-		return ""
-	}
-	return string(s[0]-'a'+'A') + s[1:]
-}
+// capital makes the first letter of a name a capital.
+func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -45,16 +45,11 @@ func (c pdfCanvas) FillString(f font.Face, at vg.Point, s string) {
 	}
 }
 
-// fillGlyph fills one glyph's outline. A glyph that the font lacks is left
-// out.
+// fillGlyph fills one glyph's outline. A glyph that cannot be read is left out.
 func (c pdfCanvas) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune) {
 	const unit = 64 // of fixed.Point26_6
-	index, err := f.Face.GlyphIndex(buf, r)
-	if err != nil {
-		return
-	}
-	// Outlines are loaded at a thousand pixels an em and scaled down.
-	const em = 1000
+	const em = 1000 // pixels in which outlines are loaded, to be scaled down
+	index, _ := f.Face.GlyphIndex(buf, r)
 	segments, err := f.Face.LoadGlyph(buf, index, fixed.I(em), nil)
 	if err != nil {
 		return
@@ -64,7 +59,7 @@ func (c pdfCanvas) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune)
 		return at.Add(vg.Point{X: vg.Length(p.X) * scale, Y: -vg.Length(p.Y) * scale})
 	}
 	var path vg.Path
-	for _, s := range segments {
+	for _, s := range segments { // TrueType has no cubic ones
 		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
 			path.Move(point(s.Args[0]))
@@ -72,11 +67,9 @@ func (c pdfCanvas) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune)
 			path.Line(point(s.Args[0]))
 		case sfnt.SegmentOpQuadTo:
 			path.QuadTo(point(s.Args[0]), point(s.Args[1]))
-		case sfnt.SegmentOpCubeTo:
-			path.CubeTo(point(s.Args[0]), point(s.Args[1]), point(s.Args[2]))
 		}
 	}
-	if len(path) > 0 {
+	if path != nil {
 		c.Fill(path)
 	}
 }

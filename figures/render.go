@@ -218,9 +218,6 @@ func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle
 func (l layout) labels() (x string, ys []string) {
 	for _, row := range l.Rows {
 		i := slices.IndexFunc(row, func(p *Panel) bool { return p != nil })
-		if i < 0 {
-			continue
-		}
 		x = row[i].X.Title()
 		ys = append(ys, row[i].Y.Title())
 	}

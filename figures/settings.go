@@ -51,40 +51,30 @@ var settings = []setting{
 
 // lookup returns the settings of the names. A name that is none is a parameter
 // of an integrator if any of the cells has it.
-func lookup(names []string, jobs []bench.Job) ([]setting, error) {
-	var out []setting
+func lookup(names []string, jobs []bench.Job) (found []setting, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
 		switch {
 		case i >= 0:
-			out = append(out, settings[i])
+			found = append(found, settings[i])
 		case slices.ContainsFunc(jobs, func(j bench.Job) bool { _, ok := j.Cell.Values[name]; return ok }):
-			out = append(out, setting{name, name, name, name + " = ", 0, func(c bench.Cell) any {
+			found = append(found, setting{name, name, name, name + " = ", 0, func(c bench.Cell) any {
 				if v, ok := c.Values[name]; ok {
 					return v
 				}
 				return math.NaN()
 			}})
 		default:
-			return nil, usage.Errorf("%q is no setting of a cell: want one of %s, or a parameter of an integrator", name, strings.Join(settingNames(), ", "))
+			return nil, usage.Errorf("%q is no setting of a cell, nor a parameter that one has", name)
 		}
 	}
-	return out, nil
+	return found, nil
 }
 
-func settingNames() []string {
-	var names []string
-	for _, s := range settings {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// number is the value where it is one. The full batch is as large as its data
-// set, of which rows says how many there are.
-func (s setting) number(c bench.Cell, rows func(dataset string) int) (float64, bool) {
+// number is the value where it is one. The full batch is larger than any other.
+func (s setting) number(c bench.Cell) (float64, bool) {
 	if s.name == "batch" && c.BatchSize == bench.Full {
-		return float64(rows(c.Dataset)), true
+		return math.Inf(1), true
 	}
 	switch v := s.value(c).(type) {
 	case int:
@@ -93,6 +83,12 @@ func (s setting) number(c bench.Cell, rows func(dataset string) int) (float64, b
 		return v, true
 	}
 	return math.NaN(), false
+}
+
+// isNumber reports whether the setting is a number of every cell.
+func (s setting) isNumber() bool {
+	_, ok := s.number(bench.Cell{})
+	return ok
 }
 
 // field is the value for programs, to whom JSON cannot say infinity.
@@ -144,16 +140,6 @@ func valueText(v any) string {
 
 // frictionText is C as people read it.
 func frictionText(c bench.Cell) string { return valueText(float64(c.Friction)) }
-
-// ordered reports whether lines that differ in the setting alone are coloured in
-// its order.
-func (s setting) ordered() bool {
-	switch s.value(bench.Cell{}).(type) {
-	case int, float64:
-		return true
-	}
-	return false
-}
 
 // valuesText states the values of an integrator's own parameters.
 func valuesText(values map[string]float64) string {
@@ -255,51 +241,62 @@ func joined(ss []setting, c bench.Cell, separator string) string {
 
 // observation is a number that a result has.
 type observation struct {
-	name, column string
+	name, column string // in a study's file and in CSV
 	label        string // of an axis
 	digits       int    // in tables
-	value        func(bench.Result) (float64, bool)
+	shown        bool   // in tables that do not say what they show, where any result has it
 }
 
 // distance is what all cells are compared by. A chain that diverged counts as
-// distance 1; of nothing else has it a value.
+// distance 1; of nothing else but counts has it a value.
 const distance = "distance"
 
-// scores are the observations that tables show where there are any.
-var scores = []string{"rmse", "accuracy", "mnll", "ece", "coverage", "lag1", "coupled"}
+var observations = []observation{
+	{distance, "ks", "mean Kolmogorov distance", 3, true},
+	{"rmse", "rmse", "test RMSE", 3, true},
+	{"accuracy", "accuracy", "test accuracy", 3, true},
+	{"mnll", "mnll", "test MNLL", 3, true},
+	{"ece", "ece", "expected calibration error", 3, true},
+	{"coverage", "coverage", "coverage of 90 % intervals", 3, true},
+	{"lag1", "lag1", "lag-1 autocorrelation", 3, true},
+	{"coupled", "coupled", "difference of means at h and at h/2", 3, true},
+	{"gradients", "gradients", "gradients", 0, true},
+	{"ess", "ess", "effective sample size", 3, false},
+	{"steps", "steps", "steps", 0, false},
+	{"seconds", "seconds", "seconds", 0, false},
+}
 
 // observe returns the observation of a name.
 func observe(name string) (observation, error) {
-	labels := map[string]string{
-		"rmse": "test RMSE", "accuracy": "test accuracy", "mnll": "test MNLL", "ece": "expected calibration error", "coverage": "coverage of 90 % intervals", "lag1": "lag-1 autocorrelation", "ess": "effective sample size",
-		"coupled": "difference of means at h and at h/2",
+	i := slices.IndexFunc(observations, func(o observation) bool { return o.name == name })
+	if i < 0 {
+		return observation{}, usage.Errorf("%q is nothing that is observed", name)
 	}
-	counts := map[string]func(bench.Result) float64{
-		"gradients": func(r bench.Result) float64 { return float64(r.Gradients) },
-		"steps":     func(r bench.Result) float64 { return float64(r.Steps) },
-		"seconds":   func(r bench.Result) float64 { return r.Seconds },
+	return observations[i], nil
+}
+
+// value is the number of a result that has it.
+func (o observation) value(r bench.Result) (float64, bool) {
+	switch o.name {
+	case distance:
+		return r.KS, r.Cell.Observe != bench.Coupled
+	case "gradients":
+		return float64(r.Gradients), true
+	case "steps":
+		return float64(r.Steps), true
+	case "seconds":
+		return r.Seconds, true
 	}
-	switch {
-	case name == distance:
-		return observation{name, "ks", "mean Kolmogorov distance", 3, func(r bench.Result) (float64, bool) { return r.KS, r.Cell.Observe != bench.Coupled }}, nil
-	case counts[name] != nil:
-		return observation{name, name, name, 0, func(r bench.Result) (float64, bool) { return counts[name](r), true }}, nil
-	case labels[name] != "":
-		return observation{name, name, labels[name], 3, func(r bench.Result) (float64, bool) {
-			v, ok := r.Scores[name]
-			return v, ok && !r.Diverged
-		}}, nil
-	}
-	return observation{}, usage.Errorf("%q is nothing that is observed: want one of distance, %s, ess, gradients, steps, seconds", name, strings.Join(scores, ", "))
+	v, ok := r.Scores[o.name]
+	return v, ok && !r.Diverged
 }
 
 // of are the values of the results that have one.
-func (o observation) of(results []bench.Result) []float64 {
-	var out []float64
+func (o observation) of(results []bench.Result) (values []float64) {
 	for _, r := range results {
 		if v, ok := o.value(r); ok {
-			out = append(out, v)
+			values = append(values, v)
 		}
 	}
-	return out
+	return values
 }

@@ -83,10 +83,7 @@ func Categorical(i int) Style {
 // sequential returns the i-th of n styles for ordered values: from dark to
 // light along viridis.
 func sequential(i, n int) Style {
-	t := 0.0
-	if n > 1 {
-		t = float64(i) / float64(n-1)
-	}
+	t := float64(i) / float64(max(1, n-1))
 	return Style{Color: interpolate(viridis, t*brightest), Width: lineWidth, Marker: markers[i%filledMarkers]}
 }
 

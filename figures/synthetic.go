@@ -14,26 +14,27 @@ import (
 // x: the series of a result of the same names.
 type marginals map[string][]float64
 
-// newMarginals checks the series and sorts them by x: test inputs come in the
-// order of the data set.
-func newMarginals(r bench.Result) (marginals, error) {
-	m := make(marginals)
+// isMarginal reports whether a result has the series of marginals.
+func isMarginal(r bench.Result) bool {
 	n := len(r.Series["x"])
-	order := make([]int, n)
+	return n > 0 && len(r.Series["train_x"]) == len(r.Series["train_y"]) &&
+		!slices.ContainsFunc(alongX, func(name string) bool { return len(r.Series[name]) != n })
+}
+
+// alongX are the series with a number for each x.
+var alongX = []string{"x", "exact_mean", "exact_sd", "q05", "q50", "q95"}
+
+// newMarginals sorts the series by x: test inputs come in the order of the data set.
+func newMarginals(r bench.Result) marginals {
+	m := marginals{"train_x": r.Series["train_x"], "train_y": r.Series["train_y"]}
+	order := make([]int, len(r.Series["x"]))
 	floats.ArgsortStable(slices.Clone(r.Series["x"]), order)
-	for _, name := range []string{"x", "exact_mean", "exact_sd", "q05", "q50", "q95"} {
-		if n == 0 || len(r.Series[name]) != n {
-			return nil, lacks(r, "the series "+name+" of marginals")
-		}
+	for _, name := range alongX {
 		for _, from := range order {
 			m[name] = append(m[name], r.Series[name][from])
 		}
 	}
-	m["train_x"], m["train_y"] = r.Series["train_x"], r.Series["train_y"]
-	if len(m["train_x"]) != len(m["train_y"]) {
-		return nil, fmt.Errorf("figures: result %.12s (%v): series train_x and train_y differ in length", r.Key, r.Cell)
-	}
-	return m, nil
+	return m
 }
 
 // shifted returns mean + z·sd of the exact law.
@@ -45,15 +46,12 @@ func (m marginals) shifted(z float64) []float64 {
 // one-dimensional input: the exact law, blue and filled, and the sampled
 // quantiles of one chain, the study's first, vermilion and dashed.
 func drawSynthetic(d *drawing) error {
-	results, err := d.finite()
+	results, err := d.finite(isMarginal)
 	if err != nil {
 		return err
 	}
 	r := results[0]
-	m, err := newMarginals(r)
-	if err != nil {
-		return err
-	}
+	m := newMarginals(r)
 	normal95 := distuv.UnitNormal.Quantile(0.95)
 	law := func(name string, fill Color, z float64) Series {
 		return Series{Name: name, Style: Style{Fill: fill}, X: m["x"], Y: m["exact_mean"], Low: m.shifted(-z), High: m.shifted(z)}
@@ -72,11 +70,12 @@ func drawSynthetic(d *drawing) error {
 		p.Series = append(p.Series, Series{Name: "sampled", Style: sampled, X: m["x"], Y: m[q]})
 	}
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 510, Height: 270, Rows: [][]*Panel{{p}}}
-	for i, label := range []string{"true posterior, mean ± 2 sd", "its 5–95 %", "data", "its mean", "sampled 5, 50, 95 %"} {
-		f.Legend = append(f.Legend, Entry{Name: p.Series[i].Name, Label: label, Style: p.Series[i].Style})
+	for _, e := range []struct {
+		series int
+		label  string
+	}{{0, "true posterior, mean ± 2 sd"}, {1, "its 5–95 %"}, {3, "its mean"}, {4, "sampled 5, 50, 95 %"}, {2, "data"}} {
+		f.Legend = append(f.Legend, Entry{Name: p.Series[e.series].Name, Label: e.label, Style: p.Series[e.series].Style})
 	}
-	data := f.Legend[2]
-	f.Legend = append(slices.Delete(f.Legend, 2, 3), data)
 	f.Data.Columns = []string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50", "sampled_q95"}
 	for i, x := range m["x"] {
 		f.Data.add(x, m["exact_mean"][i], m["exact_sd"][i], m["q05"][i], m["q50"][i], m["q95"][i])

@@ -3,7 +3,6 @@ package figures
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -69,64 +68,35 @@ func newTable(d *drawing, id string, rows [][]entry, notes ...string) *Table {
 	return t
 }
 
-// row is a row of a study's table: all that there is of the cells that agree in
-// the settings of the rows.
-type row struct {
-	cell bench.Cell
-	all  []bench.Result
-	of   map[string][]bench.Result // by the values of the columns' settings
-	self band
-}
-
-func (r row) diverged() int { return point{results: r.all}.diverged() }
-
-// drawTable makes the table of a study's cells; nil is what the figure has.
+// drawTable makes the table of a study's cells; nil is what the figure has. Means
+// are over what is neither a row nor a column.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
-	if spec == nil {
-		spec = &bench.TableSpec{}
-	}
-	t, err := tabulate(d, id, *spec)
-	if err != nil {
-		return fmt.Errorf("figures: study %s: %w", d.plan.ID, err)
-	}
-	d.out.Tables = append(d.out.Tables, t)
-	return nil
-}
-
-// tabulate takes means over what is neither a row nor a column.
-func tabulate(d *drawing, id string, spec bench.TableSpec) (*Table, error) {
+	spec = cmp.Or(spec, new(bench.TableSpec))
 	heads, err := rowSettings(d.plan, spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	levels, err := lookup(spec.Columns, d.plan.Cells)
+	columns, err := lookup(spec.Columns, d.plan.Cells)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var rows []*row
-	var names []string // of the columns' values, for programs
+	values, err := valuesOf(d, spec)
+	if err != nil {
+		return err
+	}
+	there := slices.DeleteFunc(sortedJobs(d.plan.Cells, heads), func(j bench.Job) bool { _, ok := d.get(j.Key); return !ok })
+	rowOf := func(c bench.Cell) string { return joined(heads, c, " ") }
+	levelOf := func(c bench.Cell) string { return strings.TrimPrefix(joined(columns, c, "_"), "_") }
+	rows, _ := gather(there, d.get, rowOf)
+	parts, at := gather(there, d.get, func(c bench.Cell) [2]string { return [2]string{rowOf(c), levelOf(c)} })
+	levels := distinct.Of(there, func(j bench.Job) string { return levelOf(j.Cell) })
 	labels := make(map[string]string)
-	at := make(map[string]*row)
-	for _, j := range sortedJobs(d.plan.Cells, heads) {
-		r, ok := d.Results.Result(j.Key)
-		if !ok {
-			continue
-		}
-		name := strings.TrimPrefix(joined(levels, j.Cell, "_"), "_")
-		names, labels[name] = distinct.Append(names, name), textOf(levels, j.Cell)
-		key := joined(heads, j.Cell, " ")
-		if at[key] == nil {
-			at[key] = &row{cell: j.Cell, of: make(map[string][]bench.Result)}
-			rows = append(rows, at[key])
-		}
-		at[key].all, at[key].of[name] = append(at[key].all, r), append(at[key].of[name], r)
+	for _, j := range there {
+		labels[levelOf(j.Cell)] = textOf(columns, j.Cell)
 	}
-	for _, r := range rows {
-		r.self = selfBand(r.all)
-	}
-	values, err := valuesOf(spec, rows)
-	if err != nil {
-		return nil, err
+	var means [][]bench.Result
+	for _, p := range parts {
+		means = append(means, p.results)
 	}
 	var lines [][]entry
 	for _, r := range rows {
@@ -134,44 +104,43 @@ func tabulate(d *drawing, id string, spec bench.TableSpec) (*Table, error) {
 		for _, h := range heads {
 			line = append(line, entry{h.label, 0, h.plain(r.cell), h.column, []any{h.field(r.cell)}})
 		}
-		if len(levels) == 0 {
-			line = append(line, r.values(values)...)
-		} else {
-			line = append(line, r.levels(names, labels, values)...)
+		if len(columns) == 0 {
+			lines = append(lines, append(line, r.values(values)...))
+			continue
 		}
-		lines = append(lines, line)
-	}
-	var means [][]bench.Result
-	for _, r := range rows {
-		means = slices.AppendSeq(means, maps.Values(r.of))
+		of := make([]level, len(levels))
+		for i, name := range levels {
+			of[i] = level{name, labels[name], cmp.Or(at[[2]string{rowOf(r.cell), name}], new(chains))}
+		}
+		lines = append(lines, append(line, r.levels(of, values)...))
 	}
 	over := strings.Join(append([]string{"splits"}, mixed(means...)...), ", ")
-	notes := []string{
-		"Means over " + over + "; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
-		"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.",
-	}
-	judged := slices.ContainsFunc(values, func(o observation) bool { return o.name == distance })
-	if !judged {
-		notes = []string{"Means over " + over + "; ±: standard deviation. A chain that diverged has no scores."}
-	}
-	if judged && len(levels) > 0 {
-		notes = []string{"Kolmogorov distances are to the same oracle."}
+	var notes []string
+	switch judged := slices.ContainsFunc(values, func(o observation) bool { return o.name == distance }); {
+	case !judged:
+		notes = append(notes, "Means over "+over+"; ±: standard deviation. A chain that diverged has no scores.")
+	case len(columns) == 0:
+		notes = append(notes, "Means over "+over+"; ±: standard deviation. A chain that diverged counts as distance 1 and has no scores.",
+			"In band: the distance is at most the 95 % quantile of the self-distance of independent chains.")
+	default:
+		notes = append(notes, "Kolmogorov distances are to the same oracle.")
 		if over != "splits" {
 			notes = append(notes, "Means over "+over+".")
 		}
-	}
-	if judged && len(levels) > 0 && len(names) == 2 {
-		notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, and as many chains diverged.")
+		if len(levels) == 2 {
+			notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, and as many chains diverged.")
+		}
 	}
 	if spec.Note != "" {
 		notes = append(notes, spec.Note)
 	}
-	return newTable(d, id, lines, notes...), nil
+	d.out.Tables = append(d.out.Tables, newTable(d, id, lines, notes...))
+	return nil
 }
 
 // rowSettings are the settings of a table's rows: what its study says, or those
 // of its figure.
-func rowSettings(p bench.Plan, spec bench.TableSpec) ([]setting, error) {
+func rowSettings(p bench.Plan, spec *bench.TableSpec) ([]setting, error) {
 	if len(spec.Rows) > 0 {
 		return lookup(spec.Rows, p.Cells)
 	}
@@ -179,40 +148,37 @@ func rowSettings(p bench.Plan, spec bench.TableSpec) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := lookup([]string{"step"}, nil)
-	if s.x != nil {
-		x[0] = *s.x
-	}
-	other := func(of []setting) []setting {
+	other := func(of ...setting) []setting {
 		return slices.DeleteFunc(slices.Clone(of), func(h setting) bool { return slices.Contains(spec.Columns, h.name) })
 	}
-	heads, lines := other(s.panels), other(s.lines)
+	heads, lines := other(s.panels...), other(s.lines...)
 	if len(lines) > 0 {
 		heads = append(heads, setting{name: "line", column: "line", label: "line", value: func(c bench.Cell) any { return textOf(lines, c) }})
 	}
-	return append(heads, other(x)...), err
+	return append(heads, other(s.x)...), nil
 }
 
 // valuesOf are the observations of a table: what its study says, or the
 // distance, all scores that there are, and the cost.
-func valuesOf(spec bench.TableSpec, rows []*row) (out []observation, err error) {
-	for _, name := range orElse(spec.Values, slices.Concat([]string{distance}, scores, []string{"gradients"})...) {
+func valuesOf(d *drawing, spec *bench.TableSpec) (out []observation, err error) {
+	if len(spec.Values) == 0 {
+		return slices.DeleteFunc(slices.Clone(observations), func(o observation) bool { return !o.shown || len(o.of(d.results)) == 0 }), nil
+	}
+	for _, name := range spec.Values {
 		o, err := observe(name)
 		if err != nil {
 			return nil, err
 		}
-		if len(spec.Values) > 0 || slices.ContainsFunc(rows, func(r *row) bool { return len(o.of(r.all)) > 0 }) {
-			out = append(out, o)
-		}
+		out = append(out, o)
 	}
 	return out, nil
 }
 
 // values are the counts of chains and, for each observation, its mean.
-func (r *row) values(observations []observation) []entry {
-	out := []entry{splitsEntry(0, len(r.all), r.diverged())}
+func (r *chains) values(observations []observation) []entry {
+	out := []entry{splitsEntry(0, r.results)}
 	for i, o := range observations {
-		mean, sd := stat.MeanStdDev(o.of(r.all), nil)
+		mean, sd := stat.MeanStdDev(o.of(r.results), nil)
 		if o.name != distance {
 			out = append(out, rounded(o.name, i, o.column, mean, o.digits))
 			continue
@@ -223,22 +189,25 @@ func (r *row) values(observations []observation) []entry {
 	return out
 }
 
+// level is what a row has of one value of the columns' settings.
+type level struct {
+	name, label string // of the value, for programs and for people
+	*chains
+}
+
 // levels are, for each observation, its mean by the values of the columns'
 // settings. Where these are two, distances have their difference, and whether it
 // is more than the noise.
-func (r *row) levels(names []string, labels map[string]string, observations []observation) []entry {
-	var out []entry
+func (r *chains) levels(of []level, observations []observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64
-		var diverged []int
-		for i, name := range names {
-			of, label := r.of[name], labels[name]
-			means, diverged = append(means, stat.Mean(o.of(of), nil)), append(diverged, point{results: of}.diverged())
+		for i, l := range of {
+			means = append(means, stat.Mean(o.of(l.results), nil))
 			if len(observations) > 1 {
-				label = o.name + " " + label
+				l.label = o.name + " " + l.label
 			}
-			e := rounded(label, 0, o.column+"_"+name, means[i], o.digits)
-			if o.name == distance && len(of) > 0 && diverged[i] == len(of) {
+			e := rounded(l.label, 0, o.column+"_"+l.name, means[i], o.digits)
+			if o.name == distance && len(l.results) > 0 && l.diverged == len(l.results) {
 				e.text = "diverged"
 			}
 			out = append(out, e)
@@ -246,19 +215,19 @@ func (r *row) levels(names []string, labels map[string]string, observations []ob
 		if o.name != distance {
 			continue
 		}
-		if len(names) == 2 {
+		if len(of) == 2 {
 			difference := means[1] - means[0]
 			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
 		}
 		self := decimals(r.self.mean, 3) + " (" + decimals(r.self.low, 3) + "–" + decimals(r.self.high, 3) + ")"
 		out = append(out, entry{"self-distance (5–95 %)", 1, self, "self_distance,self_distance_p05,self_distance_p95", []any{r.self.mean, r.self.low, r.self.high}})
-		for i, name := range names {
-			out = append(out, entry{names: "diverged_" + name, fields: []any{diverged[i]}})
+		for _, l := range of {
+			out = append(out, entry{names: "diverged_" + l.name, fields: []any{l.diverged}})
 		}
-		if len(names) == 2 {
+		if len(of) == 2 {
 			e := entry{"alike", 0, "–", "alike", []any{nil}}
-			if len(r.of) == 2 {
-				alike := diverged[0] == diverged[1] && math.Abs(means[1]-means[0]) <= (r.self.high-r.self.low)/2
+			if of[0].results != nil && of[1].results != nil {
+				alike := of[0].diverged == of[1].diverged && math.Abs(means[1]-means[0]) <= (r.self.high-r.self.low)/2
 				e.text, e.fields = yesNo(alike), []any{alike}
 			}
 			out = append(out, e)
@@ -274,11 +243,11 @@ type value struct {
 	difference     float64 // from the paper's mean, in units of its standard deviation; of the lag-1 autocorrelation, plain
 }
 
-// newValue compares scores, one per split, with the paper's number for a data
-// set, method and score, which may be absent.
-func newValue(scores []float64, dataset, method, score string) value {
+// newValue compares a score of results, one per split, with the paper's number for a
+// data set and method, which may be absent.
+func newValue(results []bench.Result, dataset, method, score string) value {
 	v := value{paper: math.NaN(), paperSD: math.NaN(), difference: math.NaN()}
-	v.mean, v.sd = stat.MeanStdDev(scores, nil)
+	v.mean, v.sd = stat.MeanStdDev(scoresOf(results, score), nil)
 	if p, ok := paper.PublishedFor(dataset, method, score); ok {
 		v.paper, v.difference = p.Mean, v.mean-p.Mean
 		if p.SD > 0 {
@@ -291,13 +260,7 @@ func newValue(scores []float64, dataset, method, score string) value {
 
 // scoresOf are the scores of a name, of the results that have it.
 func scoresOf(results []bench.Result, name string) []float64 {
-	var out []float64
-	for _, r := range results {
-		if v, ok := r.Scores[name]; ok {
-			out = append(out, v)
-		}
-	}
-	return out
+	return observation{name: name}.of(results)
 }
 
 // drawScores makes the paper's table of test scores with ours beside it, a line
@@ -310,7 +273,7 @@ func drawScores(d *drawing) error {
 		score, label, kind = "accuracy", "accuracy", "classes"
 	}
 	splitsMinor := 1
-	if slices.ContainsFunc(d.results, func(r bench.Result) bool { return r.Diverged }) {
+	if countDiverged(d.results) > 0 {
 		splitsMinor = 0
 	}
 	setups := paper.Setups()
@@ -328,12 +291,10 @@ func drawScores(d *drawing) error {
 			if len(of) == 0 {
 				continue
 			}
-			var steps []float64
-			for _, r := range of {
-				steps = distinct.Append(steps, r.Cell.Step)
+			var steps []string
+			for _, h := range slices.Sorted(slices.Values(distinct.Of(of, func(r bench.Result) float64 { return r.Cell.Step }))) {
+				steps = append(steps, decimal(h))
 			}
-			slices.Sort(steps)
-			finished := slices.DeleteFunc(slices.Clone(of), func(r bench.Result) bool { return r.Diverged })
 			classes, variance := orNothing(s.Classes), orNothing(s.NoiseVariance)
 			row := []entry{
 				plain("data set", 0, "dataset", s.Dataset),
@@ -348,10 +309,10 @@ func drawScores(d *drawing) error {
 			again = true
 			row = append(row, plain("method", 0, "method", method),
 				entry{names: "integrator", fields: []any{of[0].Cell.Integrator}},
-				entry{"η", 2, stepsText(steps, ", "), "h", []any{stepsText(steps, " ")}},
-				splitsEntry(splitsMinor, len(of), len(of)-len(finished)))
-			row = append(row, newValue(scoresOf(finished, score), s.Dataset, method, score).entries(label, score)...)
-			rows = append(rows, append(row, newValue(scoresOf(finished, "mnll"), s.Dataset, method, "mnll").entries("MNLL", "mnll")...))
+				entry{"η", 2, strings.Join(steps, ", "), "h", []any{strings.Join(steps, " ")}},
+				splitsEntry(splitsMinor, of))
+			row = append(row, newValue(of, s.Dataset, method, score).entries(label, score)...)
+			rows = append(rows, append(row, newValue(of, s.Dataset, method, "mnll").entries("MNLL", "mnll")...))
 		}
 	}
 	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
@@ -372,15 +333,13 @@ func (v value) entries(label, name string) []entry {
 // drawAutocorrelation makes the paper's table of lag-1 autocorrelations with
 // ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
-	var sets []string
 	of := make(map[string][]bench.Result)
 	for _, r := range d.results {
-		set := r.Cell.Dataset
-		sets, of[set] = distinct.Append(sets, set), append(of[set], r)
+		of[r.Cell.Dataset] = append(of[r.Cell.Dataset], r)
 	}
 	var rows [][]entry
-	for _, set := range sets {
-		lag1 := newValue(scoresOf(of[set], "lag1"), set, paper.SGHMC, "lag1")
+	for _, set := range distinct.Of(d.results, func(r bench.Result) string { return r.Cell.Dataset }) {
+		lag1 := newValue(of[set], set, paper.SGHMC, "lag1")
 		score := func(name string) float64 { return stat.Mean(scoresOf(of[set], name), nil) }
 		rows = append(rows, []entry{
 			plain("data set", 0, "dataset", set),
@@ -396,12 +355,11 @@ func drawAutocorrelation(d *drawing) error {
 			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of[set], "checks_failed")))),
 		})
 	}
-	var chains, lengths []string
-	for _, r := range d.plan.References {
-		chains = distinct.Append(chains, cmp.Or(map[int]string{5: "five"}[r.Spec.Chains], strconv.Itoa(r.Spec.Chains)))
-		lengths = distinct.Append(lengths, strconv.Itoa(r.Spec.Samples))
-	}
-	together := strings.Join(chains, " or ") + " chains"
+	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
+		return cmp.Or(map[int]string{5: "five"}[r.Spec.Chains], strconv.Itoa(r.Spec.Chains))
+	})
+	lengths := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string { return strconv.Itoa(r.Spec.Samples) })
+	together := strings.Join(counts, " or ") + " chains"
 	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+together+" of "+strings.Join(lengths, " or ")+"), averaged over the test points.",
 		"Δ: difference from the paper, which states no deviations. ESS: of the "+together+" together.",
@@ -448,17 +406,9 @@ func inDeviations(x float64) string {
 	return s
 }
 
-// stepsText joins step sizes.
-func stepsText(steps []float64, separator string) string {
-	var out []string
-	for _, h := range steps {
-		out = append(out, decimal(h))
-	}
-	return strings.Join(out, separator)
-}
-
 // splitsEntry counts splits, and those of them whose chain diverged.
-func splitsEntry(minor, splits, diverged int) entry {
+func splitsEntry(minor int, results []bench.Result) entry {
+	splits, diverged := len(results), countDiverged(results)
 	text := strconv.Itoa(splits)
 	if diverged > 0 {
 		text = fmt.Sprintf("%d (%d diverged)", splits, diverged)
@@ -468,13 +418,10 @@ func splitsEntry(minor, splits, diverged int) entry {
 
 // sizesText is train/test; what is not known is a dash.
 func sizesText(s paper.Setup) string {
-	switch {
-	case s.Train == 0:
+	if s.Train == 0 {
 		return "–"
-	case s.Test == 0:
-		return strconv.Itoa(s.Train) + "/–"
 	}
-	return fmt.Sprintf("%d/%d", s.Train, s.Test)
+	return fmt.Sprintf("%d/%s", s.Train, cmp.Or(fieldText(orNothing(s.Test)), "–"))
 }
 
 // orNothing is nothing for programs where a number does not apply.

@@ -12,72 +12,48 @@ import (
 	"hambench/internal/table"
 )
 
-// run is a piece of a line of text, lowered and smaller if it is a subscript.
-type run struct {
-	text      string
-	subscript bool
-}
-
-// runs splits at underscores: the character after one is a subscript.
-func runs(s string) []run {
-	var out []run
-	for {
-		before, after, found := strings.Cut(s, "_")
-		if before != "" {
-			out = append(out, run{text: before})
-		}
-		if !found || after == "" {
-			return out
-		}
-		_, n := utf8.DecodeRuneInString(after)
-		out = append(out, run{text: after[:n], subscript: true})
-		s = after[n:]
-	}
-}
-
 const (
 	subscriptScale = 0.72
 	subscriptDrop  = 0.22 // in units of the font's size
 )
 
-// each calls f with every run, its style, and its place relative to the start
-// of the line, and returns the line's width.
-func each(style text.Style, s string, f func(r run, style text.Style, offset vg.Point)) vg.Length {
-	var x vg.Length
-	for _, r := range runs(s) {
-		sub := style
-		var y vg.Length
-		if r.subscript {
-			sub.Font.Size *= subscriptScale
-			y = -subscriptDrop * style.Font.Size
+// each calls f with every run of a line of text, its style, and its place relative to
+// the start of the line, and returns the line's width. The character after an
+// underscore is a run of its own: a subscript, lowered and smaller.
+func each(style text.Style, s string, f func(run string, style text.Style, offset vg.Point)) (width vg.Length) {
+	put := func(run string, style text.Style, y vg.Length) {
+		if run != "" {
+			f(run, style, vg.Point{X: width, Y: y})
+			width += style.Width(run)
 		}
-		if f != nil {
-			f(r, sub, vg.Point{X: x, Y: y})
-		}
-		x += sub.Width(r.text)
 	}
-	return x
+	small := style
+	small.Font.Size *= subscriptScale
+	for s != "" {
+		before, after, _ := strings.Cut(s, "_")
+		_, n := utf8.DecodeRuneInString(after)
+		put(before, style, 0)
+		put(after[:n], small, -subscriptDrop*style.Font.Size)
+		s = after[n:]
+	}
+	return width
 }
 
 // textWidth is the width of a line with its subscripts.
-func textWidth(style text.Style, s string) vg.Length { return each(style, s, nil) }
+func textWidth(style text.Style, s string) vg.Length {
+	return each(style, s, func(string, text.Style, vg.Point) {})
+}
 
-// alignment says which part of a line lies at the point it is drawn at.
-type alignment float64
-
-const (
-	left   alignment = 0
-	center alignment = 0.5
-	right  alignment = 1
-)
+// The part of a line that lies at the point it is drawn at.
+const left, center, right vg.Length = 0, 0.5, 1
 
 // write draws one line of text with its baseline at the point.
-func write(c *draw.Canvas, style text.Style, at vg.Point, a alignment, s string) {
-	at.X -= vg.Length(a) * textWidth(style, s)
-	each(style, s, func(r run, style text.Style, offset vg.Point) {
+func write(c *draw.Canvas, style text.Style, at vg.Point, part vg.Length, s string) {
+	at.X -= part * textWidth(style, s)
+	each(style, s, func(run string, style text.Style, offset vg.Point) {
 		face := style.Handler.Cache().Lookup(style.Font, style.Font.Size)
 		c.SetColor(style.Color)
-		c.FillString(face, at.Add(offset), r.text)
+		c.FillString(face, at.Add(offset), run)
 	})
 }
 

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -19,19 +20,21 @@ type histogram struct {
 	exact          distuv.Normal
 }
 
-// newHistogram checks the series and makes a density of the counts.
-func newHistogram(r bench.Result) (histogram, error) {
+// isHistogram reports whether a result has the series of one, and its truth.
+func isHistogram(r bench.Result) bool {
+	s := r.Series
+	return len(s["counts"]) > 0 && len(s["edges"]) == len(s["counts"])+1 && len(s["mean"]) == 1 && len(s["sd"]) == 1
+}
+
+// newHistogram makes a density of the counts.
+func newHistogram(r bench.Result) histogram {
 	h := histogram{cell: r.Cell, edges: r.Series["edges"], counts: r.Series["counts"]}
-	mean, sd := r.Series["mean"], r.Series["sd"]
-	if len(h.counts) == 0 || len(h.edges) != len(h.counts)+1 || len(mean) != 1 || len(sd) != 1 {
-		return h, lacks(r, "the series of a histogram")
-	}
-	h.exact = distuv.Normal{Mu: mean[0], Sigma: sd[0]}
+	h.exact = distuv.Normal{Mu: r.Series["mean"][0], Sigma: r.Series["sd"][0]}
 	h.total = floats.Sum(h.counts)
 	for i, n := range h.counts {
 		h.density = append(h.density, n/(h.total*(h.edges[i+1]-h.edges[i])))
 	}
-	return h, nil
+	return h
 }
 
 // toyTitle says how a chain saw its data.
@@ -59,9 +62,8 @@ func (h histogram) outline(x Axis) Series {
 			s.X, s.Y = append(s.X, low, high), append(s.Y, d, d)
 		}
 	}
-	last := len(s.X) - 1
-	s.X = append(append([]float64{s.X[0]}, s.X...), s.X[last])
-	s.Y = append(append([]float64{0}, s.Y...), 0)
+	s.X = slices.Concat(s.X[:1], s.X, s.X[len(s.X)-1:])
+	s.Y = slices.Concat([]float64{0}, s.Y, []float64{0})
 	s.Low, s.High = make([]float64, len(s.Y)), s.Y
 	return s
 }
@@ -80,17 +82,13 @@ func (h histogram) truth(x Axis) Series {
 // drawToy makes the figure of stationary laws of a one-parameter target as
 // histograms beside the exact posterior, a panel per chain: the paper's Figure 3.
 func drawToy(d *drawing) error {
-	var hs []histogram
-	results, err := d.finite()
+	results, err := d.finite(isHistogram)
 	if err != nil {
 		return err
 	}
+	var hs []histogram
 	for _, r := range results {
-		h, err := newHistogram(r)
-		if err != nil {
-			return err
-		}
-		hs = append(hs, h)
+		hs = append(hs, newHistogram(r))
 	}
 	titles, beside := titlesOf(results, toyTitle)
 	f := &Figure{

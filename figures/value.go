@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -31,6 +32,16 @@ type Panel struct {
 	X, Y   Axis
 	Heat   *Heat    // behind all series
 	Series []Series // from the back to the front; all bands lie behind all lines
+}
+
+// Grid is the rows of a figure in which panels stand side by side, in some columns
+// or as many as there are panels. The last is filled up with empty places.
+func Grid(panels []*Panel, columns int) [][]*Panel {
+	columns = min(columns, len(panels))
+	for len(panels)%columns > 0 {
+		panels = append(panels, nil)
+	}
+	return slices.Collect(slices.Chunk(panels, columns))
 }
 
 // Axis is an axis of a panel.
@@ -61,6 +72,14 @@ type Series struct {
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil if none has.
 	Lost []float64
+}
+
+// whole is the series without shares of what was lost, if nothing was.
+func (s Series) whole() Series {
+	if slices.Max(append(s.Lost, 0)) == 0 {
+		s.Lost = nil
+	}
+	return s
 }
 
 // Style is how a series is drawn.

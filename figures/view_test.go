@@ -75,7 +75,7 @@ func TestSweepMeansOverSplits(t *testing.T) {
 	if len(s.groups) != 1 {
 		t.Fatalf("%d panels, want one", len(s.groups))
 	}
-	b := s.groups[[2]string{s.rows[0], s.columns[0]}]
+	place := [2]string{s.rows[0], s.columns[0]}
 	points := s.points
 	if len(points) != 2 || points[0].x != 0.01 || points[1].x != 0.02 {
 		t.Fatalf("stats %+v, want x = 0.01 and 0.02 in this order", points)
@@ -88,12 +88,12 @@ func TestSweepMeansOverSplits(t *testing.T) {
 	near("mean at 0.01", points[0].mean, 0.15)
 	near("sd at 0.01", points[0].sd, 0.1/math.Sqrt2)
 	near("mean at 0.02, a diverged chain counting 1", points[1].mean, 2.0/3)
-	near("self-distance over three splits", b.self.mean, 0.09)
-	if len(points[0].results) != 2 || points[0].expected != 3 || points[1].diverged() != 1 {
+	near("self-distance over three splits", s.groups[place].self.mean, 0.09)
+	if len(points[0].results) != 2 || points[0].expected != 3 || points[1].diverged != 1 {
 		t.Errorf("counts %+v", points)
 	}
 	x, y := s.axes(300)
-	line := s.panel(b, x, y).Series[1]
+	line := s.panel(place, x, y).Series[1]
 	if line.High[1] > 1 || line.Low[0] < 0 || line.High[0] <= line.Low[0] {
 		t.Errorf("error bands %v … %v leave the range of a distance, or are none", line.Low, line.High)
 	}
@@ -103,8 +103,8 @@ func TestOneSplitHasNoBand(t *testing.T) {
 	cells := jobs(cell("leapfrog", 0, 8, 0.01))
 	s := swept(t, stored(cells, func(bench.Cell) (float64, bool) { return 0.2, true }), cells)
 	x, y := s.axes(300)
-	for _, g := range s.groups {
-		if line := s.panel(g, x, y).Series[1]; !math.IsNaN(s.points[0].sd) || line.Low[0] != 0.2 || line.High[0] != 0.2 {
+	for place := range s.groups {
+		if line := s.panel(place, x, y).Series[1]; !math.IsNaN(s.points[0].sd) || line.Low[0] != 0.2 || line.High[0] != 0.2 {
 			t.Errorf("one split has sd %v and band %v … %v: want none", s.points[0].sd, line.Low, line.High)
 		}
 	}

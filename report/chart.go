@@ -25,18 +25,15 @@ type chart struct {
 	*figures.Panel
 	strings.Builder
 	labels map[string]string // of series, as the legend has them
-	lanes  []string          // series, in the order in which marks of lost points stand side by side
+	lanes  []string          // figures.Lanes
 	top    float64           // of the axis
 }
 
 // newChart returns the SVG of a panel with a legend.
 func newChart(p *figures.Panel, legend []figures.Entry) template.HTML {
-	c := &chart{Panel: p, labels: make(map[string]string), top: chartTop}
+	c := &chart{Panel: p, labels: make(map[string]string), lanes: figures.Lanes(legend), top: chartTop}
 	for _, e := range legend {
 		c.labels[e.Name] = e.Label
-		if e.Name != "" && e.Style.Marker != "" {
-			c.lanes = append(c.lanes, e.Name)
-		}
 	}
 	if p.Y.Lost != "" {
 		c.top += lostStrip
@@ -44,11 +41,11 @@ func newChart(p *figures.Panel, legend []figures.Entry) template.HTML {
 	c.printf(`<svg class="chart" viewBox="0 0 %g %g" role="img" tabindex="0" aria-label="%s">`, chartWidth, chartHeight,
 		html.EscapeString(p.Title+": "+p.Y.Title()+" against "+p.X.Title()))
 	c.axes()
-	for i := range p.Series {
-		c.band(p.Series[i])
+	for _, s := range p.Series {
+		c.band(s)
 	}
-	for i := range p.Series {
-		c.series(p.Series[i])
+	for _, s := range p.Series {
+		c.series(s)
 	}
 	c.printf(`</svg>`)
 	return template.HTML(c.String())
@@ -113,10 +110,17 @@ func (c *chart) name(s figures.Series) string {
 	return ` data-line="` + html.EscapeString(s.Name) + `"`
 }
 
+// series draws a line without its gaps, and its points.
 func (c *chart) series(s figures.Series) {
 	c.printf(`<g%s style="color:%s">`, c.name(s), s.Style.Color)
-	if s.Style.Width > 0 {
-		c.line(s)
+	var line string
+	for _, at := range c.Stretches(s) {
+		for i, command := at[0], "M"; i < at[1]; i, command = i+1, "L" {
+			line += fmt.Sprintf("%s%.1f %.1f", command, c.x(s.X[i]), c.y(s.Y[i]))
+		}
+	}
+	if s.Style.Width > 0 && line != "" {
+		c.printf(`<path class="line"%s d="%s"/>`, dashes(s.Style), line)
 	}
 	if s.Style.Marker != "" {
 		for i := range s.X {
@@ -124,19 +128,6 @@ func (c *chart) series(s figures.Series) {
 		}
 	}
 	c.printf(`</g>`)
-}
-
-// line draws a series without its gaps.
-func (c *chart) line(s figures.Series) {
-	var d strings.Builder
-	for _, at := range c.Stretches(s) {
-		for i, command := at[0], "M"; i < at[1]; i, command = i+1, "L" {
-			fmt.Fprintf(&d, "%s%.1f %.1f", command, c.x(s.X[i]), c.y(s.Y[i]))
-		}
-	}
-	if d.Len() > 0 {
-		c.printf(`<path class="line"%s d="%s"/>`, dashes(s.Style), d.String())
-	}
 }
 
 // dashes is the attribute of a dashed line.

@@ -15,7 +15,7 @@ import (
 type Comparison struct{ *gate.Report }
 
 // Write writes the page.
-func (c Comparison) Write(w io.Writer) error { return write(w, "comparison.html", c) }
+func (c Comparison) Write(w io.Writer) error { return pages.ExecuteTemplate(w, "comparison.html", c) }
 
 // outcomes are what can become of a quantity, and how its points look.
 var outcomes = []struct {
@@ -61,24 +61,19 @@ func (c Comparison) Figure() *figures.Figure {
 	for _, o := range outcomes {
 		f.Legend = append(f.Legend, figures.Entry{Name: string(o.Outcome), Label: string(o.Outcome), Style: o.Style})
 	}
-	const across = 3
 	var panels []*figures.Panel
-	var whats []string
 	for _, p := range c.Pairs {
 		f.Data.Rows = append(f.Data.Rows, []any{p.Where, p.What, p.Old, p.New, string(p.Outcome)})
-		whats = distinct.Append(whats, p.What)
 	}
-	for _, what := range whats {
+	for _, what := range distinct.Of(c.Pairs, func(p gate.Pair) string { return p.What }) {
 		if p := c.panel(what); p != nil {
 			panels = append(panels, p)
 		}
 	}
-	for row := range slices.Chunk(panels, across) {
-		f.Rows = append(f.Rows, append(row, make([]*figures.Panel, min(across, len(panels))-len(row))...))
-	}
 	if panels == nil {
 		return nil
 	}
+	f.Rows = figures.Grid(panels, 3)
 	return f
 }
 

@@ -40,31 +40,27 @@ type Order struct {
 }
 
 // newOrders makes a matrix of each problem of the study of orders.
-func newOrders(e *paper.Evidence) Orders {
-	var out Orders
-	names := make(map[string][]string)   // of integrators, by problem
-	places := make(map[[3]string]*Order) // by problem, integrator and scheme
-	for _, row := range e.Rows(bench.OfOrders) {
-		i := slices.IndexFunc(out, func(m Matrix) bool { return m.Problem == row.Problem })
-		if i < 0 {
-			i, out = len(out), append(out, Matrix{Problem: row.Problem})
-		}
-		name := row.Integrator
+func newOrders(e *paper.Evidence) (out Orders) {
+	nameOf := func(row certify.Row) string {
 		if row.Inner > 1 {
-			name += fmt.Sprintf(", N_l = %d", row.Inner)
+			return fmt.Sprintf("%s, N_l = %d", row.Integrator, row.Inner)
 		}
-		out[i].Schemes, names[row.Problem] = distinct.Append(out[i].Schemes, row.Scheme), distinct.Append(names[row.Problem], name)
-		places[[3]string{row.Problem, name, row.Scheme}] = newOrder(name, row)
+		return row.Integrator
 	}
-	for i := range out {
-		m := &out[i]
-		for _, name := range names[m.Problem] {
-			r := OrderRow{Integrator: name}
-			for _, scheme := range m.Schemes {
-				r.Places = append(r.Places, places[[3]string{m.Problem, name, scheme}])
+	all := e.Rows(bench.OfOrders)
+	for _, problem := range distinct.Of(all, func(row certify.Row) string { return row.Problem }) {
+		rows := slices.DeleteFunc(slices.Clone(all), func(row certify.Row) bool { return row.Problem != problem })
+		m := Matrix{Problem: problem, Schemes: distinct.Of(rows, func(row certify.Row) string { return row.Scheme })}
+		for _, name := range distinct.Of(rows, nameOf) {
+			r := OrderRow{name, make([]*Order, len(m.Schemes))}
+			for _, row := range rows {
+				if nameOf(row) == name {
+					r.Places[slices.Index(m.Schemes, row.Scheme)] = newOrder(name, row)
+				}
 			}
 			m.Rows = append(m.Rows, r)
 		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -45,14 +45,9 @@ func (p Place) Text() string {
 
 // newRanking ranks all chains whose distance was recorded. Chains that differ in
 // split or seed alone are one, which must be in the band on average.
-func newRanking(e *paper.Evidence) Ranking {
-	type chain struct {
-		name, set string
-		cell      bench.Cell
-		results   []bench.Result
-	}
-	var chains []*chain
-	at := make(map[string]*chain)
+func newRanking(e *paper.Evidence) (out Ranking) {
+	var ids, names []string
+	chains := make(map[string][]bench.Result)
 	seen := make(map[string]bool)
 	for _, study := range slices.Sorted(maps.Keys(e.Sampled)) {
 		for _, r := range e.Sampled[study] {
@@ -63,25 +58,23 @@ func newRanking(e *paper.Evidence) Ranking {
 			seen[r.Key] = true
 			c.Split, c.Seed, c.Oracle = 0, 0, ""
 			id := fmt.Sprintf("%+v", c)
-			if at[id] == nil {
-				at[id] = &chain{name: c.Integrator, set: c.Dataset, cell: c}
-				chains = append(chains, at[id])
+			if chains[id] == nil {
+				ids = append(ids, id)
 			}
-			at[id].results = append(at[id].results, r)
+			chains[id] = append(chains[id], r)
 		}
 	}
-	var out Ranking
-	var names []string
-	best := make(map[[2]string]Place)
-	for _, c := range chains {
-		out.Sets, names = distinct.Append(out.Sets, c.set), distinct.Append(names, c.name)
-		key := [2]string{c.name, c.set}
+	best := make(map[[2]string]Place) // by integrator and data set
+	for _, id := range ids {
+		c := chains[id][0].Cell
+		out.Sets, names = distinct.Append(out.Sets, c.Dataset), distinct.Append(names, c.Integrator)
+		key := [2]string{c.Integrator, c.Dataset}
 		p, ok := best[key]
 		if !ok {
 			p.Passes = math.Inf(1)
 		}
-		if passes := passes(c.results); inBand(c.results) && passes < p.Passes {
-			p = Place{passes, fmt.Sprintf("%s, η = %v", batchText(c.cell), c.cell.Step)}
+		if passes := passes(chains[id]); inBand(chains[id]) && passes < p.Passes {
+			p = Place{passes, fmt.Sprintf("%s, η = %v", batchText(c), c.Step)}
 		}
 		best[key] = p
 	}

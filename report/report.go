@@ -2,8 +2,7 @@
 // that needs no other, no network and no script to be read.
 //
 //	plans, err := bench.Plans(store, "quick")
-//	page, err := report.New(plans, bench.Results{Store: store})
-//	err = page.Write(w)
+//	err = report.New(plans, bench.Results{Store: store}).Write(w)
 //
 // Figures and tables are the values that package figures makes for its files,
 // claims those of package paper. What the script adds is convenience: filters,
@@ -50,9 +49,7 @@ type Page struct {
 // Study is what one study shows.
 type Study struct {
 	ID, Title string
-	Figures   []*figures.Figure
-	Tables    []*figures.Table
-	Notes     []string
+	*figures.Output
 }
 
 // Provenance is where the results come from.
@@ -67,19 +64,19 @@ type Provenance struct {
 
 // New makes the page of a run from its plans and what there is of their results.
 // What is missing is counted; a study without any result is left out.
-func New(plans []bench.Plan, results bench.Results) (*Page, error) {
+func New(plans []bench.Plan, results bench.Results) *Page {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
-	seen := make(map[string]bool)
+	claims := paper.Claims()
 	var absent []string
 	for _, plan := range plans {
 		p.Profile = plan.Profile
-		p.count(plan, results, seen)
+		claims = append(claims, paper.Later(plan.ID)...)
 		if plan.ID == paper.StudyID {
 			continue
 		}
-		if results, _ := plan.Results(results.Result); len(results) == 0 {
-			if exact, _ := plan.Evidence(drawer.Results.Rows); len(exact) == 0 {
+		if sampled, _ := plan.Results(results.Result); len(sampled) == 0 {
+			if exact, _ := plan.Evidence(results.Rows); len(exact) == 0 {
 				absent = append(absent, plan.ID)
 				continue
 			}
@@ -89,7 +86,7 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 			p.warn(fmt.Sprintf("%s: %v", plan.ID, err))
 			continue
 		}
-		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out.Figures, out.Tables, out.Notes})
+		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out})
 		for _, f := range out.Figures {
 			p.warn(f.Warning)
 		}
@@ -97,16 +94,13 @@ func New(plans []bench.Plan, results bench.Results) (*Page, error) {
 	if len(absent) > 0 {
 		p.warn("Without any result so far: " + strings.Join(absent, ", ") + ".")
 	}
+	p.count(plans, results)
 	evidence := paper.Gather(plans, results)
-	claims := paper.Claims()
-	for _, plan := range plans {
-		claims = append(claims, paper.Later(plan.ID)...)
-	}
 	p.Claims = paper.Decide(claims, evidence)
 	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int { return cmp.Compare(rank(a.Verdict), rank(b.Verdict)) })
 	p.Ranking = newRanking(evidence)
 	p.Orders = newOrders(evidence)
-	return p, nil
+	return p
 }
 
 // rank puts what is decided before what is not.
@@ -123,51 +117,53 @@ func (p *Page) warn(text string) {
 	}
 }
 
-// count adds a plan's results to the provenance, each once.
-func (p *Page) count(plan bench.Plan, results bench.Results, seen map[string]bool) {
-	made := func(kind store.Kind, key string) {
+// count adds the results of plans to the provenance, each once.
+func (p *Page) count(plans []bench.Plan, results bench.Results) {
+	seen := make(map[string]bool)
+	isNew := func(kind store.Kind, key string) bool {
 		if seen[key] {
-			return
+			return false
 		}
 		seen[key] = true
 		p.Wanted++
-		r, ok := results.Get(kind, key)
-		if !ok {
+		if r, ok := results.Get(kind, key); ok {
+			p.Made.add(r)
+		} else {
 			p.Missing++
-			return
 		}
-		p.Made.add(r)
+		return true
 	}
-	have, missing := plan.Results(results.Result)
-	for _, r := range have {
-		if !seen[r.Key] && r.Diverged {
-			p.Made.Diverged = append(p.Made.Diverged, r)
+	for _, plan := range plans {
+		have, missing := plan.Results(results.Result)
+		for _, r := range have {
+			if !isNew(store.Result, r.Key) {
+				continue
+			}
+			if r.Diverged {
+				p.Made.Diverged = append(p.Made.Diverged, r)
+			}
+			if r.Scores["checks_failed"] > 0 {
+				p.Made.Failed = append(p.Made.Failed, r)
+			}
 		}
-		if !seen[r.Key] && r.Scores["checks_failed"] > 0 {
-			p.Made.Failed = append(p.Made.Failed, r)
+		for _, j := range missing {
+			isNew(store.Result, j.Key)
 		}
-		made(store.Result, r.Key)
-	}
-	for _, j := range missing {
-		made(store.Result, j.Key)
-	}
-	for _, j := range plan.Exact {
-		made(store.Exact, j.Key)
-	}
-	for _, d := range plan.Data {
-		if !slices.ContainsFunc(p.Made.Data, func(o bench.Data) bool { return o.Name == d.Name }) {
-			p.Made.Data = append(p.Made.Data, d)
+		for _, j := range plan.Exact {
+			isNew(store.Exact, j.Key)
+		}
+		for _, d := range plan.Data {
+			if !slices.ContainsFunc(p.Made.Data, func(o bench.Data) bool { return o.Name == d.Name }) {
+				p.Made.Data = append(p.Made.Data, d)
+			}
 		}
 	}
 }
 
 func (m *Provenance) add(r store.Record) {
-	for _, x := range []struct {
-		to   *[]string
-		text string
-	}{{&m.Commits, r.Made.Commit}, {&m.Machines, r.Made.Machine.String()}, {&m.Versions, r.Made.Go}} {
-		if x.text != "" {
-			*x.to = distinct.Append(*x.to, x.text)
+	for to, text := range map[*[]string]string{&m.Commits: r.Made.Commit, &m.Machines: r.Made.Machine.String(), &m.Versions: r.Made.Go} {
+		if text != "" {
+			*to = distinct.Append(*to, text)
 		}
 	}
 	if at := r.Made.Time; !at.IsZero() {
@@ -214,16 +210,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 }).ParseFS(pagesHTML, "*.html"))
 
 // Write writes the page.
-func (p *Page) Write(w io.Writer) error { return write(w, "page.html", p) }
-
-func write(w io.Writer, name string, page any) error {
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, page); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
+func (p *Page) Write(w io.Writer) error { return pages.ExecuteTemplate(w, "page.html", p) }
 
 // static is the figure's file as an image, where a panel has what charts do not
 // draw; else it is empty.
@@ -248,13 +235,11 @@ func csvLink(r figures.Records) (template.URL, error) {
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
+	var b bytes.Buffer // which takes everything
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		return "", err
-	}
-	err = z.Close()
-	return dataURL("application/gzip", b.Bytes()), err
+	z.Write(text)
+	z.Close()
+	return dataURL("application/gzip", b.Bytes()), nil
 }
 
 // count is how many claims have a value.

@@ -86,10 +86,7 @@ func testPage(t *testing.T) (*Page, string) {
 	work.ID, work.Title, work.Figure = "efficiency", "Work and precision", &bench.FigureSpec{Kind: "orders", X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}
 	absent := sweep
 	absent.ID, absent.Cells = "friction", []bench.Job{{Key: "none", Cell: bench.Cell{Dataset: "boston", Integrator: "leapfrog"}}}
-	p, err := New([]bench.Plan{sweep, orders, work, absent}, bench.Results{Store: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := New([]bench.Plan{sweep, orders, work, absent}, bench.Results{Store: s})
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)

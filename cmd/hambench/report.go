@@ -51,10 +51,7 @@ func pagePath(out string) string { return filepath.Join(out, "index.html") }
 // writePage writes the page of the plans; running says how far a run is that has
 // not ended.
 func writePage(out string, s *store.Store, plans []bench.Plan, running string) error {
-	p, err := report.New(plans, bench.Results{Store: s})
-	if err != nil {
-		return err
-	}
+	p := report.New(plans, bench.Results{Store: s})
 	p.Running = running
 	return writeTo(pagePath(out), p.Write)
 }

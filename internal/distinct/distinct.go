@@ -11,3 +11,11 @@ func Append[T comparable](s []T, x T) []T {
 	}
 	return append(s, x)
 }
+
+// Of are the different values of a function on the entries of a list.
+func Of[T any, X comparable](list []T, value func(T) X) (values []X) {
+	for _, t := range list {
+		values = Append(values, value(t))
+	}
+	return values
+}
