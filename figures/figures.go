@@ -27,6 +27,7 @@ package figures
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -115,7 +116,10 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 	if len(p.Jobs()) > 0 && len(d.results) == 0 {
 		return nil, fmt.Errorf("figures: no results of study %s (0 of %d cells): run it first", p.ID, d.out.Of)
 	}
-	kind := kindOf(p)
+	kind := cmp.Or(p.Figure, new(bench.FigureSpec)).Kind
+	if kind == "" && len(p.Jobs()) == 0 {
+		kind = "orders" // exact errors alone
+	}
 	if makers[kind] == nil {
 		return nil, usage.Errorf("study %s: kind of figure %q: want one of %s", p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
@@ -147,19 +151,6 @@ const longestPrinted = 24
 var makers = map[string]func(*drawing) error{
 	"": drawSweep, "exact-bottleneck": drawSweep, "precision": drawPrecision, "orders": drawOrders, "claims": drawClaims,
 	"paths": drawPaths, "toy": drawToy, "synthetic": drawSynthetic, "scores": drawScores, "autocorrelation": drawAutocorrelation,
-}
-
-// kindOf is the kind of a study. What has no cells has exact errors alone.
-func kindOf(p bench.Plan) string {
-	switch {
-	case p.Figure != nil && p.Figure.Kind != "":
-		return p.Figure.Kind
-	case p.ID == paper.StudyID:
-		return "claims"
-	case len(p.Jobs()) == 0:
-		return "orders"
-	}
-	return ""
 }
 
 // drawPrecision makes a table with a line per pair of chains: a figure would show

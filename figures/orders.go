@@ -43,7 +43,7 @@ func (l line) place() [2]string { return [2]string{l.problem, l.scheme} }
 // reading is one number of a row.
 type reading struct {
 	h, gradients, value float64
-	lost                bool // there is no stationary law
+	lost                float64 // 1 if there is no stationary law
 }
 
 // fullName is an integrator with its estimator, its parameters and N_l.
@@ -81,7 +81,11 @@ var nan = certify.Number(math.NaN())
 func atSteps(r certify.Row, of string, gradients certify.Number, y []certify.Number) line {
 	l := line{of: of, claim: nan}
 	for i, v := range y {
-		l.readings = append(l.readings, reading{r.Steps[i], float64(gradients), float64(v), i < len(r.Radii) && r.Radii[i] >= 1})
+		at := reading{h: r.Steps[i], gradients: float64(gradients), value: float64(v)}
+		if i < len(r.Radii) && r.Radii[i] >= 1 {
+			at.lost = 1
+		}
+		l.readings = append(l.readings, at)
 	}
 	return l
 }
@@ -191,11 +195,7 @@ func (q quantity) of(rows []bench.Evidence) (out []line) {
 			}
 			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, fullName(r.Row)
 			for _, r := range slices.SortedStableFunc(slices.Values(l.readings), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
-				lost := 0.0
-				if r.lost {
-					lost = 1
-				}
-				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, x(r)), append(l.series.Y, r.value), append(l.series.Lost, lost)
+				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, x(r)), append(l.series.Y, r.value), append(l.series.Lost, r.lost)
 			}
 			l.series = l.series.whole()
 			out = append(out, l)

@@ -207,10 +207,10 @@ func fieldsOf(ss []setting, c bench.Cell) (fields []any) {
 
 // mixed names what the cells that a mean is over differ in, beside splits and
 // seeds.
-func mixed(means ...[]bench.Result) (names []string) {
+func mixed(means []*chains) (names []string) {
 	for _, s := range settings {
-		differ := func(of []bench.Result) bool {
-			return slices.ContainsFunc(of, func(r bench.Result) bool { return s.plain(r.Cell) != s.plain(of[0].Cell) })
+		differ := func(of *chains) bool {
+			return slices.ContainsFunc(of.results, func(r bench.Result) bool { return s.plain(r.Cell) != s.plain(of.results[0].Cell) })
 		}
 		if s.name != "split" && s.name != "seed" && slices.ContainsFunc(means, differ) {
 			names = append(names, s.label)

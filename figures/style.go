@@ -100,15 +100,15 @@ var integratorStyles = []string{
 // marker that no other of the figure has, as long as there are any.
 func stylesOf(names []string) []Style {
 	styles := make([]Style, len(names))
-	var others []int
 	for i, name := range names {
 		if listed := slices.Index(integratorStyles, name); listed >= 0 {
 			styles[i] = Categorical(listed)
-		} else {
-			others = append(others, i)
 		}
 	}
-	for _, i := range others {
+	for i, name := range names {
+		if slices.Contains(integratorStyles, name) {
+			continue
+		}
 		styles[i] = Categorical(len(integratorStyles) + i)
 		for k := range len(okabeIto) * len(markers) {
 			style := Categorical(len(integratorStyles) + k)

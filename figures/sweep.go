@@ -37,23 +37,18 @@ func gather[K comparable](jobs []bench.Job, get bench.Getter, key func(bench.Cel
 			at[k], all = c, append(all, c)
 		}
 		c.expected++
-		if r, ok := get(j.Key); ok {
+		r, ok := get(j.Key)
+		if ok {
 			c.results = append(c.results, r)
+		}
+		if r.Diverged {
+			c.diverged++
 		}
 	}
 	for _, c := range all {
-		c.diverged, c.self = countDiverged(c.results), selfBand(c.results)
+		c.self = selfBand(c.results)
 	}
 	return all, at
-}
-
-func countDiverged(results []bench.Result) (n int) {
-	for _, r := range results {
-		if r.Diverged {
-			n++
-		}
-	}
-	return n
 }
 
 // band is the self-distance: a mean with its 5 and 95 % quantiles. All are NaN
@@ -101,6 +96,7 @@ type sweep struct {
 	names         []string              // of lines
 	groups        map[[2]string]*chains // of panels
 	points        []*point              // row by row, line by line, by ascending x; one for every x that was asked for
+	means         []*chains             // of the points
 	splits        int                   // cells of a point, at most
 	diverged      bool                  // any cell
 }
@@ -124,8 +120,8 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 		line  string
 		x     float64
 	}
-	all, _ := gather(p.Cells, get, func(c bench.Cell) key { return key{s.place(c), textOf(s.lines, c), s.at(p, c)} })
-	for _, c := range all {
+	s.means, _ = gather(p.Cells, get, func(c bench.Cell) key { return key{s.place(c), textOf(s.lines, c), s.at(p, c)} })
+	for _, c := range s.means {
 		at := &point{chains: c, place: s.place(c.cell), line: textOf(s.lines, c.cell), x: s.at(p, c.cell)}
 		at.mean, at.sd = stat.MeanStdDev(s.y.of(c.results), nil)
 		if at.low, at.high = at.mean, at.mean; isFinite(at.sd) {
@@ -430,10 +426,8 @@ func (s *sweep) notes(p bench.Plan, x Axis) (notes []string) {
 		note("The band of self-distance is the mean over chains of several lengths: shorter ones are further apart.")
 	}
 	const deviation = "bands: one standard deviation to both sides."
-	var means [][]bench.Result
 	noX, noY := 0, 0
 	for _, at := range s.points {
-		means = append(means, at.results)
 		switch {
 		case len(at.results) == 0:
 		case !x.Shows(at.x):
@@ -442,7 +436,7 @@ func (s *sweep) notes(p bench.Plan, x Axis) (notes []string) {
 			noY++
 		}
 	}
-	switch over := mixed(means...); {
+	switch over := mixed(s.means); {
 	case len(over) > 0:
 		note("Lines: mean over up to %d chains, which differ in %s; %s", s.splits, strings.Join(over, ", "), deviation)
 	case s.splits > 1:

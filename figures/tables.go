@@ -41,8 +41,9 @@ func deviating(label, name string, mean, sd float64, digits int) entry {
 	return entry{label, 0, show(mean, sd, digits), name + "," + name + "_sd", []any{mean, sd}}
 }
 
-// newTable makes a table of rows, with what captions state as its last note.
-func newTable(d *drawing, id string, rows [][]entry, notes ...string) *Table {
+// table adds a table of rows to the study's, with what captions state as its last
+// note.
+func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 	t := &Table{ID: id, Title: d.plan.Title, Warning: d.replaced(), Notes: notes}
 	if c := d.caption(); c != "" {
 		t.Notes = append(t.Notes, c)
@@ -65,7 +66,7 @@ func newTable(d *drawing, id string, rows [][]entry, notes ...string) *Table {
 		t.Rows = append(t.Rows, text)
 		t.Data.add(fields...)
 	}
-	return t
+	d.out.Tables = append(d.out.Tables, t)
 }
 
 // drawTable makes the table of a study's cells; nil is what the figure has. Means
@@ -94,10 +95,6 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	for _, j := range there {
 		labels[levelOf(j.Cell)] = textOf(columns, j.Cell)
 	}
-	var means [][]bench.Result
-	for _, p := range parts {
-		means = append(means, p.results)
-	}
 	var lines [][]entry
 	for _, r := range rows {
 		var line []entry
@@ -114,7 +111,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, r.levels(of, values)...))
 	}
-	over := strings.Join(append([]string{"splits"}, mixed(means...)...), ", ")
+	over := strings.Join(append([]string{"splits"}, mixed(parts)...), ", ")
 	var notes []string
 	switch judged := slices.ContainsFunc(values, func(o observation) bool { return o.name == distance }); {
 	case !judged:
@@ -134,7 +131,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	if spec.Note != "" {
 		notes = append(notes, spec.Note)
 	}
-	d.out.Tables = append(d.out.Tables, newTable(d, id, lines, notes...))
+	d.table(id, lines, notes...)
 	return nil
 }
 
@@ -176,7 +173,7 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []observation, err error) 
 
 // values are the counts of chains and, for each observation, its mean.
 func (r *chains) values(observations []observation) []entry {
-	out := []entry{splitsEntry(0, r.results)}
+	out := []entry{splitsEntry(0, r)}
 	for i, o := range observations {
 		mean, sd := stat.MeanStdDev(o.of(r.results), nil)
 		if o.name != distance {
@@ -273,7 +270,7 @@ func drawScores(d *drawing) error {
 		score, label, kind = "accuracy", "accuracy", "classes"
 	}
 	splitsMinor := 1
-	if countDiverged(d.results) > 0 {
+	if slices.ContainsFunc(d.results, func(r bench.Result) bool { return r.Diverged }) {
 		splitsMinor = 0
 	}
 	setups := paper.Setups()
@@ -283,16 +280,17 @@ func drawScores(d *drawing) error {
 			setups = append(setups, paper.Setup{Dataset: set, Classes: data.Classes, Train: data.Rows})
 		}
 	}
+	_, at := gather(d.plan.Jobs(), d.get, func(c bench.Cell) [2]string { return [2]string{c.Dataset, paper.MethodOf(c)} })
 	var rows [][]entry
 	for _, s := range setups {
 		again := false // the data set has a row above
 		for _, method := range []string{paper.SHMC, paper.SGHMC} {
-			of := slices.DeleteFunc(slices.Clone(d.results), func(r bench.Result) bool { return r.Cell.Dataset != s.Dataset || paper.MethodOf(r.Cell) != method })
-			if len(of) == 0 {
+			of := at[[2]string{s.Dataset, method}]
+			if of == nil || of.results == nil {
 				continue
 			}
 			var steps []string
-			for _, h := range slices.Sorted(slices.Values(distinct.Of(of, func(r bench.Result) float64 { return r.Cell.Step }))) {
+			for _, h := range slices.Sorted(slices.Values(distinct.Of(of.results, func(r bench.Result) float64 { return r.Cell.Step }))) {
 				steps = append(steps, decimal(h))
 			}
 			classes, variance := orNothing(s.Classes), orNothing(s.NoiseVariance)
@@ -308,16 +306,16 @@ func drawScores(d *drawing) error {
 			}
 			again = true
 			row = append(row, plain("method", 0, "method", method),
-				entry{names: "integrator", fields: []any{of[0].Cell.Integrator}},
+				entry{names: "integrator", fields: []any{of.results[0].Cell.Integrator}},
 				entry{"η", 2, strings.Join(steps, ", "), "h", []any{strings.Join(steps, " ")}},
 				splitsEntry(splitsMinor, of))
-			row = append(row, newValue(of, s.Dataset, method, score).entries(label, score)...)
-			rows = append(rows, append(row, newValue(of, s.Dataset, method, "mnll").entries("MNLL", "mnll")...))
+			row = append(row, newValue(of.results, s.Dataset, method, score).entries(label, score)...)
+			rows = append(rows, append(row, newValue(of.results, s.Dataset, method, "mnll").entries("MNLL", "mnll")...))
 		}
 	}
-	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
+	d.table(d.plan.ID, rows,
 		"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
-		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation; * beyond two."))
+		"±: standard deviation over splits. Δ/sd: difference from the paper in units of the paper's standard deviation; * beyond two.")
 	return nil
 }
 
@@ -333,26 +331,27 @@ func (v value) entries(label, name string) []entry {
 // drawAutocorrelation makes the paper's table of lag-1 autocorrelations with
 // ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
-	of := make(map[string][]bench.Result)
-	for _, r := range d.results {
-		of[r.Cell.Dataset] = append(of[r.Cell.Dataset], r)
-	}
+	all, _ := gather(d.plan.Cells, d.get, func(c bench.Cell) string { return c.Dataset })
 	var rows [][]entry
-	for _, set := range distinct.Of(d.results, func(r bench.Result) string { return r.Cell.Dataset }) {
-		lag1 := newValue(of[set], set, paper.SGHMC, "lag1")
-		score := func(name string) float64 { return stat.Mean(scoresOf(of[set], name), nil) }
+	for _, of := range all {
+		if of.results == nil {
+			continue
+		}
+		set := of.cell.Dataset
+		lag1 := newValue(of.results, set, paper.SGHMC, "lag1")
+		score := func(name string) float64 { return stat.Mean(scoresOf(of.results, name), nil) }
 		rows = append(rows, []entry{
 			plain("data set", 0, "dataset", set),
-			plain("splits", 6, "splits", len(of[set])),
+			plain("splits", 6, "splits", len(of.results)),
 			deviating("lag-1", "lag1", lag1.mean, lag1.sd, 3),
 			rounded("paper", 0, "lag1_paper", lag1.paper, 2),
 			{"Δ", 0, signed(lag1.difference, 3), "lag1_difference", []any{lag1.difference}},
 			rounded("ESS", 3, "ess", score("ess"), 0),
 			rounded("split-R̂ (95 %)", 4, "rhat_p95", score("rhat_p95"), 3),
-			rounded("self-distance", 1, "self_distance", selfBand(of[set]).mean, 3),
+			rounded("self-distance", 1, "self_distance", of.self.mean, 3),
 			rounded("Metropolis chain", 2, "metropolis_distance", score("metropolis_distance"), 3),
 			rounded("accepted", 5, "metropolis_acceptance", score("metropolis_acceptance"), 2),
-			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of[set], "checks_failed")))),
+			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of.results, "checks_failed")))),
 		})
 	}
 	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
@@ -360,10 +359,10 @@ func drawAutocorrelation(d *drawing) error {
 	})
 	lengths := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string { return strconv.Itoa(r.Spec.Samples) })
 	together := strings.Join(counts, " or ") + " chains"
-	d.out.Tables = append(d.out.Tables, newTable(d, d.plan.ID, rows,
+	d.table(d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+together+" of "+strings.Join(lengths, " or ")+"), averaged over the test points.",
 		"Δ: difference from the paper, which states no deviations. ESS: of the "+together+" together.",
-		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them."))
+		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them.")
 	return nil
 }
 
@@ -407,13 +406,12 @@ func inDeviations(x float64) string {
 }
 
 // splitsEntry counts splits, and those of them whose chain diverged.
-func splitsEntry(minor int, results []bench.Result) entry {
-	splits, diverged := len(results), countDiverged(results)
-	text := strconv.Itoa(splits)
-	if diverged > 0 {
-		text = fmt.Sprintf("%d (%d diverged)", splits, diverged)
+func splitsEntry(minor int, of *chains) entry {
+	text := strconv.Itoa(len(of.results))
+	if of.diverged > 0 {
+		text += fmt.Sprintf(" (%d diverged)", of.diverged)
 	}
-	return entry{"splits", minor, text, "splits,splits_diverged", []any{splits, diverged}}
+	return entry{"splits", minor, text, "splits,splits_diverged", []any{len(of.results), of.diverged}}
 }
 
 // sizesText is train/test; what is not known is a dash.

@@ -83,29 +83,30 @@ func curve(name string, row certify.Row) *figures.Panel {
 	p := &figures.Panel{
 		Title: name + ", " + row.Scheme + ", " + row.Problem,
 		X:     figures.Axis{Label: "η", Log: true, Low: slices.Min(row.Steps) / 1.2, High: slices.Max(row.Steps) * 1.2},
-		Y:     figures.Axis{Label: "relative error", Log: true, Powers: true, Low: math.Inf(1)},
+		Y:     figures.Axis{Label: "relative error", Log: true, Powers: true},
 	}
 	order := make([]int, len(row.Steps)) // the smallest step first
 	floats.ArgsortStable(slices.Clone(row.Steps), order)
+	var resolved []float64
 	for i, x := range row.Observables {
 		s := figures.Series{Name: x.Name, Style: figures.Categorical(i)}
 		s.Style.Dashes = nil // no two curves of a place have a colour in common
 		for _, k := range order {
 			y := float64(x.Relative[k])
-			if !(y > float64(x.RelativeResolution[k])) {
-				y = math.NaN()
+			if y > float64(x.RelativeResolution[k]) {
+				resolved = append(resolved, y)
 			} else {
-				p.Y.Low, p.Y.High = min(p.Y.Low, y), max(p.Y.High, y)
+				y = math.NaN()
 			}
 			s.X, s.Y = append(s.X, row.Steps[k]), append(s.Y, y)
 		}
 		p.Series = append(p.Series, s)
 	}
-	if p.Y.High == 0 {
+	if resolved == nil {
 		p.Note = "no error is resolved"
-		p.Y.Low, p.Y.High = 1e-16, 1
+		resolved = []float64{1e-16, 1}
 	}
-	p.Y.Low, p.Y.High = p.Y.Low/2, p.Y.High*2
+	p.Y.Low, p.Y.High = slices.Min(resolved)/2, slices.Max(resolved)*2
 	if p.Y.High/p.Y.Low < 100 { // at least two powers of ten to label
 		p.Y.Low, p.Y.High = p.Y.Low/10, p.Y.High*10
 	}
