@@ -74,11 +74,8 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 		}
 		return nil
 	}()
-	if err != nil {
-		cancel()
-	}
-	running.Wait()
 	cancel()
+	running.Wait()
 	for _, k := range counts {
 		done.Steps += k.Steps
 		done.Gradients += k.Gradients

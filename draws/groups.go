@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -146,35 +147,60 @@ func appendArray(b []byte, data []float64, shape []int) []byte {
 // digits. A chunk holds some draws of one chain and is written when it is full.
 type zarr struct {
 	Header
-	to       *output
-	vars     []*variable
-	metadata map[string]any // by file
+	to   *output
+	vars []*variable
 }
 
 // chunkNumbers is about how many numbers a chunk holds: a mebibyte.
 const chunkNumbers = 1 << 17
 
+// newZarr writes what no draw changes: constants, coordinates, and the metadata of each
+// array and group, all of them once more in one file, by which readers find them at once.
 func newZarr(to *output, h Header) (form, error) {
-	z := &zarr{Header: h, to: to, vars: h.variables(), metadata: make(map[string]any)}
-	z.group("", h.Attributes)
-	for i, v := range slices.Clone(z.vars) {
-		if i > 0 && z.vars[i-1].group == v.group {
-			continue
-		}
-		var attributes map[string]any
-		if v.group == "posterior" {
-			attributes = h.Attributes
-		}
-		z.group(v.group+"/", attributes)
-		if v.of != nil {
-			z.vars = append(z.vars, index(v.group, "chain", h.Chains), index(v.group, "draw", h.Draws))
+	z, files := &zarr{h, to, h.variables()}, make(map[string]any)
+	group := func(path string, attributes map[string]any) {
+		files[path+".zgroup"] = map[string]int{"zarr_format": 2}
+		if attributes != nil {
+			files[path+".zattrs"] = attributes
 		}
 	}
-	for _, v := range z.vars {
-		z.describe(v)
+	group("", h.Attributes)
+	all := z.vars
+	for i, v := range z.vars {
+		switch {
+		case i > 0 && z.vars[i-1].group == v.group:
+			continue
+		case v.group == "posterior":
+			group(v.group+"/", h.Attributes)
+		default:
+			group(v.group+"/", nil)
+		}
+		if v.of != nil {
+			all = append(all, index(v.group, "chain", h.Chains), index(v.group, "draw", h.Draws))
+		}
+	}
+	for _, v := range all {
+		z.describe(v, files)
+		if v.of == nil {
+			if err := z.chunk(v, v.data[0]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	files[".zmetadata"] = map[string]any{"zarr_consolidated_format": 1, "metadata": maps.Clone(files)}
+	for name, value := range files {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		if err := to.save(name, text); err != nil {
+			return nil, err
+		}
 	}
 	return z, nil
 }
+
+func (*zarr) close() error { return nil }
 
 // index is a coordinate: 0, 1 …
 func index(group, name string, n int) *variable {
@@ -185,16 +211,9 @@ func index(group, name string, n int) *variable {
 	return v
 }
 
-func (z *zarr) group(path string, attributes map[string]any) {
-	z.metadata[path+".zgroup"] = map[string]int{"zarr_format": 2}
-	if attributes != nil {
-		z.metadata[path+".zattrs"] = attributes
-	}
-}
-
 // describe states an array's shape, and the names of its dimensions as xarray
 // wants them.
-func (z *zarr) describe(v *variable) {
+func (z *zarr) describe(v *variable, files map[string]any) {
 	dims, shape, chunks := v.dims, v.shape, v.shape
 	if v.of != nil {
 		dims = append([]string{"chain", "draw"}, dims...)
@@ -205,8 +224,8 @@ func (z *zarr) describe(v *variable) {
 		kind = "<i8"
 	}
 	path := v.group + "/" + v.name
-	z.metadata[path+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
-	z.metadata[path+"/.zarray"] = map[string]any{
+	files[path+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
+	files[path+"/.zarray"] = map[string]any{
 		"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": kind, "order": "C", "compressor": nil, "filters": nil, "fill_value": nil,
 	}
 }
@@ -248,30 +267,4 @@ func (z *zarr) chunk(v *variable, data []float64, place ...int) error {
 		b = binary.LittleEndian.AppendUint64(b, bits)
 	}
 	return z.to.save(v.group+"/"+v.name+"/"+strings.Join(name, "."), b)
-}
-
-// close writes what no draw changes, and the metadata: of each array and group,
-// and all of them once more in one file, by which readers find them at once.
-func (z *zarr) close() error {
-	for _, v := range z.vars {
-		if v.of == nil {
-			if err := z.chunk(v, v.data[0]); err != nil {
-				return err
-			}
-		}
-	}
-	files := map[string]any{".zmetadata": map[string]any{"zarr_consolidated_format": 1, "metadata": z.metadata}}
-	for name, value := range z.metadata {
-		files[name] = value
-	}
-	for name, value := range files {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		if err := z.to.save(name, text); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -63,7 +63,8 @@ func Note(w io.Writer, lines ...string) error {
 // long is how wide a column stays that is wrapped before others are left out.
 const long = 28
 
-// Fit prints a table of at most width characters; 0 is any width. It wraps headers
+// Fit prints a table of at most width characters; 0 is any width. Rows are as long as
+// the header. It wraps headers
 // and long columns, then leaves out minor ones, those with the highest number first
 // (0 is never left out), then wraps what can be wrapped, and cuts long words last.
 // It returns the headers of what is left out.
@@ -112,9 +113,6 @@ func (g grid) fit(width int) grid {
 // column is the width of a column in some rows, and that of its longest word.
 func (g grid) column(i int, rows [][]string) (width, word int) {
 	for _, row := range rows {
-		if i >= len(row) {
-			continue
-		}
 		for _, line := range strings.Split(row[i], "\n") {
 			width = max(width, utf8.RuneCountInString(line))
 		}
@@ -161,10 +159,8 @@ func (g grid) narrow(width int, broken func(cell string, width int) string, leas
 			return
 		}
 		for k, row := range g.rows {
-			if most < len(row) {
-				g.rows[k] = slices.Clone(row)
-				g.rows[k][most] = broken(row[most], to)
-			}
+			g.rows[k] = slices.Clone(row)
+			g.rows[k][most] = broken(row[most], to)
 		}
 	}
 }
