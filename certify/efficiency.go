@@ -108,10 +108,22 @@ func largestOf(m *mat.SymDense) float64 {
 // fewer moments do.
 type sums struct {
 	states, weighted evolution
-	// times returns a law times an observable, as weighted has it.
+	// times returns a law times an observable, or, of −1, times 1, as weighted has it.
 	times func(law []float64, observable int) []float64
 	// forms are the observables' expectations as linear forms on weighted laws.
 	forms [][]float64
+}
+
+// ofMoments is times where laws are matrices of moments, whose last row and column are
+// those of 1: a law's product with the observable's form.
+func (s *sums) ofMoments(law []float64, observable int) []float64 {
+	form := unit(s.weighted.size, s.weighted.mass)
+	if observable >= 0 {
+		form = s.forms[observable]
+	}
+	out := mat.NewVecDense(len(form), nil)
+	out.MulVec(mat.NewDense(len(form), len(form), law), mat.NewVecDense(len(form), form))
+	return out.RawVector().Data
 }
 
 // joint is the evolution of a law, then the laws weighted by every sum, then the
@@ -231,7 +243,11 @@ func (m fourth) addTo(dst []float64, w float64, law []float64) {
 	floats.AddScaled(dst, w, alongAll(m.a, law))
 	v := make([]float64, n*n) // E uuᵀ + ½Q, u the image without noise
 	quiet := affineMap{n: n, a: m.a, q: mat.NewDense(n, n, nil), half: m.half}
-	quiet.addTo(v, 1, lower(law, n))
+	lower := make([]float64, n*n) // second moments
+	for i := range lower {
+		lower[i] = law[(i+1)*n*n-1]
+	}
+	quiet.addTo(v, 1, lower)
 	q := m.q.RawMatrix().Data
 	floats.AddScaled(v, law[len(law)-1]/2, q)
 	at := 0
@@ -247,15 +263,6 @@ func (m fourth) addTo(dst []float64, w float64, law []float64) {
 			}
 		}
 	}
-}
-
-// lower returns the second moments that fourth ones hold.
-func lower(law []float64, n int) []float64 {
-	out := make([]float64, n*n)
-	for i := range out {
-		out[i] = law[(i+1)*n*n-1]
-	}
-	return out
 }
 
 // alongAll applies a matrix to each of the four indices of a tensor.
@@ -331,8 +338,8 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	if err := inverse.Inverse(means.change()); err != nil {
 		return nil, nil
 	}
-	first := &sums{states: e.evolution(itself), weighted: e.evolution(func(m *affineMap) operator { return vectorOf{m} }), times: timesColumn}
-	first.weighted.size, first.weighted.mass = n, n-1
+	first := &sums{states: e.evolution(itself), weighted: e.evolution(func(m *affineMap) operator { return vectorOf{m} })}
+	first.weighted.size, first.weighted.mass, first.times = n, n-1, first.ofMoments
 	for i := range d {
 		first.forms = append(first.forms, unit(n, i))
 	}
@@ -346,10 +353,7 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	if theta.spread == nil {
 		return nil, nil
 	}
-	mean := mat.NewVecDense(d, nil)
-	for i := range d {
-		mean.SetVec(i, beyond[i*n+n-1])
-	}
+	mean := mat.NewDense(n, n, beyond).ColView(n-1).(*mat.VecDense).SliceVec(0, d)
 	theta.bias.SymOuterK(1, mean)
 	quick = quick || float64(n*n*n*n)*cycle.work() > mostFourth
 	squares, err := p.squares(ctx, cycle, e, law, beyond, theta, means, quick)
@@ -366,20 +370,6 @@ func (p *period) work() float64 {
 		return runs * 2 * math.E * math.Gamma(k+1)
 	}
 	return runs * float64(len(p.words)*p.sweep)
-}
-
-// timesColumn is a law of moments times the observable of a unit vector; of −1,
-// times 1.
-func timesColumn(law []float64, observable int) []float64 {
-	n := rank(law)
-	if observable < 0 {
-		observable = n - 1
-	}
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = law[i*n+observable]
-	}
-	return out
 }
 
 func unit(n, i int) []float64 {
@@ -428,15 +418,7 @@ func halfDiagonal(m *mat.SymDense) {
 func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineMap) (spread, stationary *mat.SymDense) {
 	n := e.n
 	s := &sums{states: e.evolution(func(m *affineMap) operator { return fourth{m} }), weighted: e.evolution(itself), forms: forms}
-	s.states.size, s.states.mass = n*n*n*n, n*n*n*n-1
-	s.times = func(law []float64, k int) []float64 {
-		if k < 0 {
-			return lower(law, n)
-		}
-		out := mat.NewVecDense(n*n, nil)
-		out.MulVec(mat.NewDense(n*n, n*n, law), mat.NewVecDense(n*n, s.forms[k]))
-		return out.RawVector().Data
-	}
+	s.states.size, s.states.mass, s.times = n*n*n*n, n*n*n*n-1, s.ofMoments
 	all, rest := newStein(means), make([]float64, s.states.size)
 	rest[s.states.mass] = 1
 	b := cycle.on(s.states).excess(rest)

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -126,13 +124,9 @@ func cellRecords(r Run) ([]map[string]string, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(r.Data))
 	d.UseNumber()
-	for {
+	for d.More() {
 		var read any
-		err := d.Decode(&read)
-		if errors.Is(err, io.EOF) {
-			return records, nil
-		}
-		if err != nil {
+		if err := d.Decode(&read); err != nil {
 			return nil, usage.Errorf("gate: %s: not cells in JSON: %w", r.Name, err)
 		}
 		objects, several := read.([]any)
@@ -153,6 +147,7 @@ func cellRecords(r Run) ([]map[string]string, error) {
 			records = append(records, rec)
 		}
 	}
+	return records, nil
 }
 
 func parseCell(rec map[string]string) (cell, error) {
