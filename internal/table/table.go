@@ -64,19 +64,18 @@ func Note(w io.Writer, lines ...string) error {
 const long = 28
 
 // Fit prints a table of at most width characters; 0 is any width. Rows are as long as
-// the header. It wraps headers
-// and long columns, then leaves out minor ones, those with the highest number first
-// (0 is never left out), then wraps what can be wrapped, and cuts long words last.
-// It returns the headers of what is left out.
+// the header. It wraps headers and long columns, then leaves out minor ones, those with
+// the highest number first (0 is never left out), then wraps what can be wrapped, and
+// cuts long words last. It returns the headers of what is left out.
 func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) (left []string, err error) {
-	all := grid{append([][]string{header}, rows...)}
+	all := grid(append([][]string{header}, rows...))
 	t := all.fit(width)
 	for width > 0 && t.width() > width && len(minor) > 0 && slices.Max(minor) > 0 {
 		i := slices.Index(minor, slices.Max(minor))
-		left = append(left, all.rows[0][i])
+		left = append(left, all[0][i])
 		minor = slices.Delete(slices.Clone(minor), i, i+1)
-		for k, row := range all.rows {
-			all.rows[k] = slices.Delete(slices.Clone(row), i, i+1)
+		for k, row := range all {
+			all[k] = slices.Delete(slices.Clone(row), i, i+1)
 		}
 		t = all.fit(width)
 	}
@@ -89,8 +88,8 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
 		tablewriter.WithHeaderAlignment(tw.AlignLeft),
 	)
-	out.Header(t.rows[0])
-	if err := out.Bulk(t.rows[1:]); err != nil {
+	out.Header(t[0])
+	if err := out.Bulk(t[1:]); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	if err := out.Render(); err != nil {
@@ -100,19 +99,19 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 }
 
 // grid is a table's header and rows.
-type grid struct{ rows [][]string }
+type grid [][]string
 
 // fit is the table with headers and long columns wrapped as far as it needs.
 func (g grid) fit(width int) grid {
-	g.rows = slices.Clone(g.rows)
-	g.shrink(width, func(i int) int { body, _ := g.column(i, g.rows[1:]); return body })
+	g = slices.Clone(g)
+	g.shrink(width, func(i int) int { body, _ := g[1:].column(i); return body })
 	g.shrink(width, func(int) int { return long })
 	return g
 }
 
-// column is the width of a column in some rows, and that of its longest word.
-func (g grid) column(i int, rows [][]string) (width, word int) {
-	for _, row := range rows {
+// column is the width of a column, and that of its longest word.
+func (g grid) column(i int) (width, word int) {
+	for _, row := range g {
 		for _, line := range strings.Split(row[i], "\n") {
 			width = max(width, utf8.RuneCountInString(line))
 		}
@@ -126,8 +125,8 @@ func (g grid) column(i int, rows [][]string) (width, word int) {
 // width is that of the whole table.
 func (g grid) width() int {
 	total := 1
-	for i := range g.rows[0] {
-		n, _ := g.column(i, g.rows)
+	for i := range g[0] {
+		n, _ := g.column(i)
 		total += n + len(" ") + len(" |")
 	}
 	return total
@@ -149,8 +148,8 @@ const shortest = 4
 func (g grid) narrow(width int, broken func(cell string, width int) string, least func(column, now, word int) int) {
 	for excess := g.width() - width; width > 0 && excess > 0; excess = g.width() - width {
 		most, to, spare := 0, 0, 0
-		for i := range g.rows[0] {
-			n, word := g.column(i, g.rows)
+		for i := range g[0] {
+			n, word := g.column(i)
 			if keep := least(i, n, word); n-keep > spare {
 				most, to, spare = i, max(keep, n-excess), n-keep
 			}
@@ -158,9 +157,9 @@ func (g grid) narrow(width int, broken func(cell string, width int) string, leas
 		if spare == 0 {
 			return
 		}
-		for k, row := range g.rows {
-			g.rows[k] = slices.Clone(row)
-			g.rows[k][most] = broken(row[most], to)
+		for k, row := range g {
+			g[k] = slices.Clone(row)
+			g[k][most] = broken(row[most], to)
 		}
 	}
 }
