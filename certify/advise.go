@@ -202,12 +202,11 @@ func choices(ctx context.Context, o Options) ([]Choice, error) {
 // linearised is a scalar problem as it is near its mode.
 func (p *Problem) linearised() (*Problem, error) {
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
-	mean := scalarMean(p.scalar)
-	target, err := mean.density()
+	target, err := p.scalar.density()
 	if err != nil {
 		return nil, err
 	}
-	at := target.mode(mean)[0]
+	at := target.mode(p.scalar)[0]
 	for _, u := range p.scalar {
 		out.gaussian = append(out.gaussian, newAffineForce([]float64{u.Curvature(at)}, []float64{u.Curvature(at)*at - u.Gradient(at)}))
 	}

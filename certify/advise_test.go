@@ -115,7 +115,7 @@ func TestLinearisationIsThatAtTheMode(t *testing.T) {
 	}
 	mean := meanAffine(line.gaussian).affine
 	mode := mean.Shift[0] / mean.Precision[0]
-	if g := scalarMean(p.scalar).Gradient(mode); math.Abs(g) > 1e-9 {
+	if g := p.scalar.slope(mode); math.Abs(g) > 1e-9 {
 		t.Errorf("the gradient at the mode %g is %g", mode, g)
 	}
 	for i, u := range p.scalar {

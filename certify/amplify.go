@@ -94,12 +94,10 @@ func (g *gaussianEngine) pace() pace {
 		out.fast = max(out.fast, high)
 	}
 	d, k := g.frame.d, float64(len(g.problem.gaussian))
-	mean, spread := mat.NewDense(d, d, meanAffine(g.problem.gaussian).affine.Precision), mat.NewDense(d, d, nil)
-	for _, b := range g.problem.gaussian {
-		var differs, square mat.Dense
-		differs.Sub(mat.NewDense(d, d, b.affine.Precision), mean)
-		differs.Mul(&differs, g.frame.colour)
-		square.Mul(&differs, differs.T())
+	spread := mat.NewDense(d, d, nil)
+	for _, differs := range g.differs {
+		var square mat.Dense
+		square.Mul(differs, differs.T())
 		spread.Add(spread, &square)
 	}
 	spread.Scale(1/(k*k), spread)

@@ -89,7 +89,7 @@ func TestScalarDistancesAreThoseOfASampledChain(t *testing.T) {
 	p := scalarBuiltin()
 	const h, draws, apart = 0.6, 400_000, 6
 	r := answersOf(t, Options{Problem: p, Distances: true, Steps: []float64{h}, EveryStep: true}, "leapfrog", "replacement")
-	target, err := newDensity(scalarMean(p.scalar).Value)
+	target, err := newDensity(p.scalar.value, -1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,8 @@ func TestScalarDistancesAreThoseOfASampledChain(t *testing.T) {
 	var sample []float64
 	for len(sample) < draws {
 		for range apart {
-			in.Kernel.Step(z, scalarForce{p.scalar[index.Next()]}, n)
+			i := index.Next()
+			in.Kernel.Step(z, p.scalar[i:i+1], n)
 		}
 		sample = append(sample, z.Theta[0])
 	}
@@ -268,7 +269,7 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
 	const chains, length, h, sigmas = 300, 2000, 0.5, 4.5
 	p := scalarBuiltin()
-	target, err := newDensity(scalarMean(p.scalar).Value)
+	target, err := newDensity(p.scalar.value, -1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -435,7 +435,7 @@ func TestCertifyStopsWhenItIsCancelled(t *testing.T) {
 	}
 }
 
-// bent is a stepper, or a force, that is not affine.
+// bent is a stepper that is not affine.
 type bent struct{ integrators.Stepper }
 
 func (b bent) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"hambench/integrators"
@@ -40,17 +39,5 @@ func TestProblemJSONRoundTrip(t *testing.T) {
 		if a, b := fmt.Sprintf("%+v", run(p)), fmt.Sprintf("%+v", run(q)); a != b {
 			t.Errorf("%s: rows differ after JSON:\n%s\n%s", p.Name, a, b)
 		}
-	}
-}
-
-type notAnOscillator struct{ Oscillator }
-
-func TestProblemWithoutJSONForm(t *testing.T) {
-	p, err := NewScalar("own", 1, notAnOscillator{Oscillator{Stiffness: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := json.Marshal(p); err == nil || !strings.Contains(err.Error(), "no JSON form") {
-		t.Errorf("error is %v, want one that says there is no JSON form", err)
 	}
 }

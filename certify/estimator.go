@@ -164,7 +164,7 @@ func (s *anew) Step(z *integrators.State, _ integrators.Force, _ integrators.Noi
 func (d *density) mode(u scalarMean) []float64 {
 	theta := d.x[floats.MaxIdx(d.w)]
 	for range newtonSteps {
-		step := u.Gradient(theta) / u.Curvature(theta)
+		step := u.slope(theta) / u.curvature(theta)
 		if math.IsNaN(step) || math.Abs(step) > d.x[1]-d.x[0] {
 			break // no minimum is that far from the best point of the grid
 		}

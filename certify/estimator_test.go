@@ -147,7 +147,7 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 // cv needs no variables, so that the spectral engine takes it; it takes away what
 // batches differ by at the mode.
 func TestControlVariatesOnAScalarProblem(t *testing.T) {
-	p := &Problem{Kind: Scalar, Friction: 1.2, scalar: []ScalarPotential{
+	p := &Problem{Kind: Scalar, Friction: 1.2, scalar: scalarMean{
 		Oscillator{Stiffness: 1, Center: 1.2, Amplitude: 0.3, Frequency: 1}, Oscillator{Stiffness: 1.1, Center: -1, Amplitude: 0.2, Frequency: 1},
 	}}
 	cv := certifyOne(t, Options{Problem: p, Estimator: estimators.ControlVariates, ErrorsOnly: true}, "baoab", "replacement")

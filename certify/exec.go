@@ -185,11 +185,7 @@ type wireTerm struct {
 // the same. A force is of the type several if a step takes several batches.
 func (e *elsewhere) steps(z [][]float64, f integrators.Force, xi [][]float64) {
 	g := e.sampler.hello
-	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim}
-	var err error
-	if q.Forces, err = wire(f); err != nil {
-		panic(&child.Failure{Err: err})
-	}
+	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim, Forces: wire(f)}
 	cut := func(v []float64) [][]float64 { return slices.AppendSeq([][]float64{}, slices.Chunk(v, e.dim)) }
 	asked := make(map[string]int)
 	index := make([]int, len(z))
@@ -207,7 +203,8 @@ func (e *elsewhere) steps(z [][]float64, f integrators.Force, xi [][]float64) {
 		States [][]child.Vector `json:"states"`
 	}
 	e.sampler.points += len(q.States)
-	if err = e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer); err == nil {
+	err := e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer)
+	if err == nil {
 		if err = checkShape(answer.States, len(q.States), g.State, e.dim); err != nil {
 			err = usage.Errorf("%s: the answer to step with h = %v: %w", g.Name, e.params.Step, err)
 		}
@@ -242,7 +239,7 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 }
 
 // wire returns the forces of a step in the protocol.
-func wire(f integrators.Force) (out []wireForce, err error) {
+func wire(f integrators.Force) (out []wireForce) {
 	all, many := f.(several)
 	if !many {
 		all = several{f}
@@ -252,26 +249,13 @@ func wire(f integrators.Force) (out []wireForce, err error) {
 		if affine, ok := f.(*affineForce); ok {
 			w.Shift = affine.affine.Shift
 			w.Precision = slices.Collect(slices.Chunk(affine.affine.Precision, len(w.Shift)))
-		} else if w.Terms, err = terms(f.(scalarForce).ScalarPotential); err != nil {
-			return nil, err
+		} else {
+			potentials := f.(scalarMean)
+			for _, o := range potentials {
+				w.Terms = append(w.Terms, wireTerm{1 / float64(len(potentials)), o})
+			}
 		}
 		out = append(out, w)
 	}
-	return out, nil
-}
-
-// terms returns a potential as a sum of weighted oscillators.
-func terms(u ScalarPotential) (out []wireTerm, err error) {
-	potentials, ok := u.(scalarMean)
-	if !ok {
-		potentials = scalarMean{u}
-	}
-	for _, u := range potentials {
-		o, ok := u.(Oscillator)
-		if !ok {
-			return nil, usage.Errorf("a potential of type %T has no form in the protocol: want an Oscillator", u)
-		}
-		out = append(out, wireTerm{1 / float64(len(potentials)), o})
-	}
-	return out, nil
+	return out
 }

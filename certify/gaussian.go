@@ -106,7 +106,8 @@ type gaussianEngine struct {
 	parts   target // under the batches
 	full    target // under their mean, rounded
 
-	variance []float64 // of the batches' gradient under the target, per coordinate
+	differs  []*mat.Dense // (P_i − P̄)U⁻¹ of each batch
+	variance []float64    // of the batches' gradient under the target, per coordinate
 	by       estimation
 }
 
@@ -130,7 +131,17 @@ func newGaussianEngine(p *Problem, invMass []float64, by estimation) (*gaussianE
 	if g.full, err = g.frame.target([]*affineForce{mean}); err != nil {
 		return nil, err
 	}
-	g.variance = gradientVariance(g.frame, mean, g.parts.moved)
+	g.variance = make([]float64, g.frame.d)
+	for i, b := range p.gaussian {
+		var differs mat.Dense
+		differs.Sub(b.matrix(), mean.matrix())
+		differs.Mul(&differs, g.frame.colour)
+		g.differs = append(g.differs, &differs)
+		for j, s := range g.parts.moved[i].affine.Shift {
+			row := differs.RawRowView(j)
+			g.variance[j] += (floats.Dot(row, row) + s*s) / float64(len(p.gaussian))
+		}
+	}
 	return g, nil
 }
 

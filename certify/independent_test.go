@@ -303,7 +303,7 @@ func (r Row) observable(t testing.TB, name string) Observable {
 }
 
 func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
-	scalar := &Problem{Kind: Scalar, Friction: 1.2, scalar: []ScalarPotential{
+	scalar := &Problem{Kind: Scalar, Friction: 1.2, scalar: scalarMean{
 		Oscillator{Stiffness: 0.7, Center: 0.9}, Oscillator{Stiffness: 1.6, Center: -0.4},
 	}}
 	gaussian := &Problem{Kind: Gaussian, Friction: 1.2, gaussian: []*affineForce{
@@ -383,7 +383,7 @@ func TestEnginesAgreeWithSampledChains(t *testing.T) {
 		for _, scheme := range []string{"reshuffle", "replacement"} {
 			row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, EveryStep: true, ErrorsOnly: true}, name, scheme)
 			bias := float64(row.observable(t, "theta^2").Errors[0])
-			target, err := newDensity(scalarMean(p.scalar).Value)
+			target, err := newDensity(p.scalar.value, -1, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -420,7 +420,10 @@ func sampledSecondMoment(t *testing.T, p *Problem, name, scheme string, h float6
 	batches := drawn.Index(p.Batches(), noise.New(key, noise.StreamBatches).Rand())
 	noise := noise.New(key, noise.StreamNoise)
 	z := integrators.NewState(1)
-	next := func() integrators.Force { return scalarForce{p.scalar[batches.Next()]} }
+	next := func() integrators.Force {
+		i := batches.Next()
+		return p.scalar[i : i+1]
+	}
 	sum := 0.0
 	for i := range burn + length {
 		in.OuterStep(z, next, noise)

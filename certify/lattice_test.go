@@ -69,9 +69,9 @@ func (l *lattice) drift(t float64) {
 	}
 }
 
-func (l *lattice) kick(t float64, u ScalarPotential) {
+func (l *lattice) kick(t float64, u scalarMean) {
 	for i := range latticeTheta {
-		shift(l.byR, l.p[i*latticeR:(i+1)*latticeR], l.rCo, -t*u.Gradient(thetaAt(i)), 2*reachR)
+		shift(l.byR, l.p[i*latticeR:(i+1)*latticeR], l.rCo, -t*u.slope(thetaAt(i)), 2*reachR)
 	}
 }
 
@@ -97,14 +97,14 @@ func (l *lattice) friction(decay, spread float64) {
 
 // latticeSteps are the steps of the integrators; leapfrog's kick comes after
 // its friction, of which it is independent.
-var latticeSteps = map[string]func(l *lattice, u ScalarPotential, h, c float64){
-	"leapfrog": func(l *lattice, u ScalarPotential, h, c float64) {
+var latticeSteps = map[string]func(l *lattice, u scalarMean, h, c float64){
+	"leapfrog": func(l *lattice, u scalarMean, h, c float64) {
 		l.drift(h / 2)
 		l.friction(1-h*c, math.Sqrt(2*c*h))
 		l.kick(h, u)
 		l.drift(h / 2)
 	},
-	"obabo": func(l *lattice, u ScalarPotential, h, c float64) {
+	"obabo": func(l *lattice, u scalarMean, h, c float64) {
 		e := math.Exp(-c * h / 2)
 		l.friction(e, math.Sqrt(1-e*e))
 		l.kick(h/2, u)
@@ -112,7 +112,7 @@ var latticeSteps = map[string]func(l *lattice, u ScalarPotential, h, c float64){
 		l.kick(h/2, u)
 		l.friction(e, math.Sqrt(1-e*e))
 	},
-	"lietrotter": func(l *lattice, u ScalarPotential, h, c float64) {
+	"lietrotter": func(l *lattice, u scalarMean, h, c float64) {
 		e := math.Exp(-c * h)
 		l.drift(h / 2)
 		l.kick(h, u)
@@ -124,12 +124,12 @@ var latticeSteps = map[string]func(l *lattice, u ScalarPotential, h, c float64){
 // latticeErrors are the stationary law's errors, or ok = false if it reaches
 // the borders.
 func latticeErrors(t *testing.T, p *Problem, integrator, scheme string, h float64) (errors []float64, ok bool) {
-	mean := scalarMean(p.scalar)
+	mean := p.scalar
 	target := newLattice()
 	total := 0.0
 	for i := range latticeTheta {
 		for j := range latticeR {
-			v := math.Exp(-mean.Value(thetaAt(i)) - rAt(j)*rAt(j)/2)
+			v := math.Exp(-mean.value(thetaAt(i)) - rAt(j)*rAt(j)/2)
 			target.p[i*latticeR+j] = v
 			total += v
 		}
@@ -143,9 +143,9 @@ func latticeErrors(t *testing.T, p *Problem, integrator, scheme string, h float6
 		for _, word := range words {
 			copy(l.p, law)
 			for _, b := range word {
-				var u ScalarPotential = mean
+				u := mean
 				if b >= 0 {
-					u = p.scalar[b]
+					u = p.scalar[b : b+1]
 				}
 				latticeSteps[integrator](l, u, h, p.Friction)
 			}
@@ -219,11 +219,11 @@ func TestSpectralResolutionBoundsTheError(t *testing.T) {
 	}
 	problems := map[string]*Problem{
 		"built in": scalarBuiltin(),
-		"two wells of different curvature": {Kind: Scalar, Friction: 1.2, scalar: []ScalarPotential{
+		"two wells of different curvature": {Kind: Scalar, Friction: 1.2, scalar: scalarMean{
 			Oscillator{Stiffness: 0.8, Center: 0.3, Amplitude: 1.1, Frequency: 1.6, Phase: 0.4},
 			Oscillator{Stiffness: 1.9, Center: -0.2, Amplitude: 0.9, Frequency: 1.2, Phase: -0.5},
 		}},
-		"little friction, batches that pull apart": {Kind: Scalar, Friction: 0.5, scalar: []ScalarPotential{
+		"little friction, batches that pull apart": {Kind: Scalar, Friction: 0.5, scalar: scalarMean{
 			Oscillator{Stiffness: 1.5, Center: 0.6, Amplitude: 0.4, Frequency: 2, Phase: 1},
 			Oscillator{Stiffness: 1.1, Center: -0.6, Amplitude: 0.8, Frequency: 0.9, Phase: -0.3},
 		}},

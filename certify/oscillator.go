@@ -27,17 +27,42 @@ func (o Oscillator) Curvature(theta float64) float64 {
 	return o.Stiffness - o.Amplitude*o.Frequency*o.Frequency*math.Cos(o.Frequency*theta+o.Phase)
 }
 
-// reach is an interval around 0 beyond which the mean of oscillators has no barrier of
-// tailDepth that something may lie behind: (−1, 1) where amplitudes are too small
-// for one, else wherever U may be within tailDepth of its minimum. Of other
-// potentials nothing is known.
+// tail is the force far out, where the bounded oscillation does not count:
+// it alone decides whether a chain has a stationary law with second moments.
+func (o Oscillator) tail() *affineForce {
+	return newAffineForce([]float64{o.Stiffness}, []float64{o.Stiffness * o.Center})
+}
+
+// scalarMean is the mean of potentials, and its force: of one batch, or of the full
+// data.
+type scalarMean []Oscillator
+
+func (m scalarMean) average(of func(o Oscillator, theta float64) float64, theta float64) float64 {
+	sum := 0.0
+	for _, o := range m {
+		sum += of(o, theta)
+	}
+	return sum / float64(len(m))
+}
+
+func (m scalarMean) value(theta float64) float64 { return m.average(Oscillator.Value, theta) }
+
+func (m scalarMean) slope(theta float64) float64 { return m.average(Oscillator.Gradient, theta) }
+
+func (m scalarMean) curvature(theta float64) float64 { return m.average(Oscillator.Curvature, theta) }
+
+// Gradient stores U′(θ) in g.
+func (m scalarMean) Gradient(g, theta []float64) { g[0] = m.slope(theta[0]) }
+
+// HessianVector stores U″(θ)v in hv.
+func (m scalarMean) HessianVector(hv, theta, v []float64) { hv[0] = m.curvature(theta[0]) * v[0] }
+
+// reach is an interval around 0 beyond which there is no barrier of tailDepth that
+// something may lie behind: (−1, 1) where amplitudes are too small for one, else
+// wherever U may be within tailDepth of its minimum.
 func (m scalarMean) reach() (lo, hi float64) {
 	stiffness, pull, height, k := 0.0, 0.0, 0.0, float64(len(m))
-	for _, u := range m {
-		o, ok := u.(Oscillator)
-		if !ok {
-			return -1, 1
-		}
+	for _, o := range m {
 		stiffness, pull, height = stiffness+o.Stiffness/k, pull+o.Stiffness*o.Center/k, height+2*math.Abs(o.Amplitude)/k
 	}
 	if height <= tailDepth {
@@ -50,11 +75,5 @@ func (m scalarMean) reach() (lo, hi float64) {
 // density is the target's.
 func (m scalarMean) density() (*density, error) {
 	lo, hi := m.reach()
-	return densityFrom(m.Value, lo, hi)
-}
-
-// tail is the force far out, where the bounded oscillation does not count:
-// it alone decides whether a chain has a stationary law with second moments.
-func (o Oscillator) tail() *affineForce {
-	return newAffineForce([]float64{o.Stiffness}, []float64{o.Stiffness * o.Center})
+	return newDensity(m.value, lo, hi)
 }

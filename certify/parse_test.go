@@ -30,7 +30,7 @@ func TestParseProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := p.scalar[0].(Oscillator); o != (Oscillator{0.6, 0.8, 0.7, 1.5, 0.3}) || p.Dim() != 1 {
+	if o := p.scalar[0]; o != (Oscillator{0.6, 0.8, 0.7, 1.5, 0.3}) || p.Dim() != 1 {
 		t.Errorf("first batch %+v", o)
 	}
 }

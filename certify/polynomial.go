@@ -193,12 +193,9 @@ const (
 	farthest = 1e6
 )
 
-// newDensity tabulates exp(−U), U the potential, which is looked for from around 0
+// newDensity tabulates exp(−U), U the potential, which is looked for from an interval
 // outwards: beyond a barrier of tailDepth nothing is found.
-func newDensity(u func(float64) float64) (*density, error) { return densityFrom(u, -1, 1) }
-
-// densityFrom looks for a density from an interval outwards.
-func densityFrom(u func(float64) float64, lo, hi float64) (*density, error) {
+func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 	for left, right := false, false; !(left && right); {
 		_, height := tabulate(u, lo, hi)
 		left, right = height[0] > tailDepth, height[gridPoints] > tailDepth

@@ -32,7 +32,7 @@ func TestGaussHermiteMoments(t *testing.T) {
 // polynomials, a = mean, b_k = σ√k.
 func TestDensityPolynomials(t *testing.T) {
 	const mean, sigma = 300.0, 0.02
-	d, err := newDensity(func(x float64) float64 { return (x - mean) * (x - mean) / (2 * sigma * sigma) })
+	d, err := newDensity(func(x float64) float64 { return (x - mean) * (x - mean) / (2 * sigma * sigma) }, -1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestDensityPolynomials(t *testing.T) {
 
 func TestDensityOfTwoWells(t *testing.T) {
 	u := Oscillator{Stiffness: 0.2, Center: 5, Amplitude: 3, Frequency: 2}
-	d, err := newDensity(u.Value)
+	d, err := newDensity(u.Value, -1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestDensityRefuses(t *testing.T) {
 		{"it does not confine", func(x float64) float64 { return math.Atan(x) }},
 		{"it is too narrow for float64", func(x float64) float64 { return 1e300 * (x - 0.3) * (x - 0.3) }},
 	} {
-		if _, err := newDensity(c.u); err == nil {
+		if _, err := newDensity(c.u, -1, 1); err == nil {
 			t.Errorf("taken although %s", c.reason)
 		}
 	}
@@ -135,10 +135,10 @@ func TestDensitiesBehindBarriers(t *testing.T) {
 		least, mass, sum := math.Inf(1), 0.0, 0.0
 		at := func(i int) float64 { return width * (2*float64(i)/points - 1) }
 		for i := range points {
-			least = min(least, m.Value(at(i)))
+			least = min(least, m.value(at(i)))
 		}
 		for i := range points {
-			w := math.Exp(least - m.Value(at(i)))
+			w := math.Exp(least - m.value(at(i)))
 			mass, sum = mass+w, sum+w*at(i)
 		}
 		if got, want := d.expect(func(x float64) float64 { return x }), sum/mass; !(math.Abs(got-want) < 1e-6) {

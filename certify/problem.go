@@ -17,7 +17,7 @@ type Kind string
 const (
 	// Gaussian problems have affine batch gradients P_i θ − s_i.
 	Gaussian Kind = "gaussian"
-	// Scalar problems have one position and any smooth potential.
+	// Scalar problems have one position, and an Oscillator for each batch.
 	Scalar Kind = "scalar"
 )
 
@@ -28,9 +28,9 @@ type Problem struct {
 	Kind     Kind
 	Friction float64 // C > 0
 
-	gaussian []*affineForce    // Gaussian: one a batch
-	scalar   []ScalarPotential // Scalar: one a batch
-	assumed  string            // of a posterior that it stands for; "" if it is that
+	gaussian []*affineForce // Gaussian: one a batch
+	scalar   scalarMean     // Scalar: one a batch
+	assumed  string         // of a posterior that it stands for; "" if it is that
 }
 
 // Batches is the number K of batches.
@@ -44,24 +44,6 @@ func (p *Problem) Dim() int {
 	return len(p.gaussian[0].affine.Shift)
 }
 
-// ScalarPotential is the scaled potential U_i of one batch of a scalar
-// problem. The mean of the batches must confine: it grows at least linearly
-// in both directions.
-type ScalarPotential interface {
-	Value(theta float64) float64     // U_i(θ), up to a constant
-	Gradient(theta float64) float64  // U_i′(θ)
-	Curvature(theta float64) float64 // U_i″(θ), bounded
-}
-
-// NewScalar returns a scalar problem with a potential for each batch.
-func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Problem, error) {
-	if err := checkProblem(friction, len(batches)); err != nil {
-		return nil, err
-	}
-	p := &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}
-	return p, p.checkMean()
-}
-
 // checkMean refuses a problem whose batches have no mean that is a target. Each of
 // them need not be one.
 func (p *Problem) checkMean() error {
@@ -69,17 +51,18 @@ func (p *Problem) checkMean() error {
 		return usage.Errorf("mean precision of the batches is not positive definite: want a mean that is")
 	}
 	stiffness := 0.0
-	for _, u := range p.scalar {
-		o, ok := u.(Oscillator)
-		if !ok {
-			return nil // newDensity finds out whether it confines
-		}
+	for _, o := range p.scalar {
 		stiffness += o.Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
 		return usage.Errorf("mean stiffness of the batches is %v: want a number > 0", stiffness/float64(len(p.scalar)))
 	}
 	return nil
+}
+
+// matrix is P, of which it is a view.
+func (f *affineForce) matrix() *mat.Dense {
+	return mat.NewDense(len(f.affine.Shift), len(f.affine.Shift), f.affine.Precision)
 }
 
 // definite reports whether P is positive definite.
@@ -155,9 +138,8 @@ func checkSymmetric(p []float64, dim int) error {
 // has a law of its own, which its exact flow tends to.
 func (p *Problem) affine() (affine, definite bool) {
 	definite = true
-	for _, u := range p.scalar {
-		o, ok := u.(Oscillator)
-		if !ok || o.Amplitude*o.Frequency != 0 {
+	for _, o := range p.scalar {
+		if o.Amplitude*o.Frequency != 0 {
 			return false, false
 		}
 		definite = definite && o.Stiffness > 0

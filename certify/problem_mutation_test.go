@@ -60,7 +60,7 @@ func verdict(p *Problem, err error) error {
 				return fmt.Errorf("batch %d: accepted %+v: U(%v) = %v, U′ = %v, U″ = %v", i+1, u, theta, u.Value(theta), u.Gradient(theta), u.Curvature(theta))
 			}
 		}
-		stiffness += u.(Oscillator).Stiffness
+		stiffness += u.Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
 		return fmt.Errorf("accepted a mean stiffness of %v", stiffness)
@@ -180,9 +180,9 @@ func TestVerdictFindsInvalidProblems(t *testing.T) {
 		"asymmetric":       gaussian(1, 0.5, 0.4, 1),
 		"not finite":       gaussian(math.Inf(1), 0, 0, 1),
 		"of a wrong size":  gaussian(1, 0, 0),
-		"without limits":   {Kind: Scalar, Friction: 1, scalar: []ScalarPotential{Oscillator{Stiffness: -1}}},
-		"without friction": {Kind: Scalar, scalar: []ScalarPotential{Oscillator{Stiffness: 1}}},
-		"overflowing":      {Kind: Scalar, Friction: 1, scalar: []ScalarPotential{Oscillator{Stiffness: 1e300, Center: 1e300}}},
+		"without limits":   {Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: -1}}},
+		"without friction": {Kind: Scalar, scalar: scalarMean{Oscillator{Stiffness: 1}}},
+		"overflowing":      {Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: 1e300, Center: 1e300}}},
 	} {
 		if verdict(p, nil) == nil {
 			t.Errorf("a problem that is %s passes", reason)

@@ -37,41 +37,6 @@ var rungsWithOthers = []degrees{{5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15,
 // maxNoiseNodes bounds the nodes over all normals of a step.
 const maxNoiseNodes = 4096
 
-// scalarForce is the force of a potential with its curvature.
-type scalarForce struct{ ScalarPotential }
-
-// Gradient stores U′(θ) in g.
-func (f scalarForce) Gradient(g, theta []float64) { g[0] = f.ScalarPotential.Gradient(theta[0]) }
-
-// HessianVector stores U″(θ)v in hv.
-func (f scalarForce) HessianVector(hv, theta, v []float64) { hv[0] = f.Curvature(theta[0]) * v[0] }
-
-// scalarMean is the potential of the full data: the mean over the batches.
-type scalarMean []ScalarPotential
-
-func (m scalarMean) average(f func(ScalarPotential) float64) float64 {
-	sum := 0.0
-	for _, u := range m {
-		sum += f(u)
-	}
-	return sum / float64(len(m))
-}
-
-// Value returns U(θ).
-func (m scalarMean) Value(theta float64) float64 {
-	return m.average(func(u ScalarPotential) float64 { return u.Value(theta) })
-}
-
-// Gradient returns U′(θ).
-func (m scalarMean) Gradient(theta float64) float64 {
-	return m.average(func(u ScalarPotential) float64 { return u.Gradient(theta) })
-}
-
-// Curvature returns U″(θ).
-func (m scalarMean) Curvature(theta float64) float64 {
-	return m.average(func(u ScalarPotential) float64 { return u.Curvature(theta) })
-}
-
 // scalarObservable is a function of the position, or, where there is none, the
 // first or second power of another variable, 0 being the momentum.
 type scalarObservable struct {
@@ -109,7 +74,7 @@ type spectralEngine struct {
 	mode   []float64
 	whole  scalarMean
 	target *density
-	tail   *gaussianEngine // the problem far out, or nil
+	tail   *gaussianEngine // the problem far out; nil with auxiliary variables
 	ladder []degrees
 	narrow *space   // the target's
 	others []normal // the momentum and the integrators' auxiliary variables
@@ -121,23 +86,20 @@ type spectralEngine struct {
 }
 
 func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
-	mean := scalarMean(p.scalar)
+	mean := p.scalar
 	target, err := mean.density()
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: scalarForce{mean}, by: by, mode: target.mode(mean), whole: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
+	e := &spectralEngine{full: mean, by: by, mode: target.mode(mean), whole: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
 	e.narrow = newSpace(target, e.others)
 	var far []*affineForce
-	for _, u := range p.scalar {
-		o, ok := u.(Oscillator)
-		if ok {
-			far = append(far, o.tail())
-		}
-		e.forces = append(e.forces, scalarForce{u})
+	for i, o := range p.scalar {
+		far, e.forces = append(far, o.tail()), append(e.forces, p.scalar[i:i+1])
 	}
-	if len(far) == len(p.scalar) {
-		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil, estimation{})
+	e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil, estimation{})
+	if err != nil {
+		return nil, err
 	}
 	if affine, _ := p.affine(); affine {
 		e.full = e.tail.full.original[0]
@@ -148,9 +110,9 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	for _, o := range e.observed {
 		e.deviations = append(e.deviations, e.deviation(o))
 	}
-	_, e.variance = gradientSpread(p.scalar, target)
+	e.variance = gradientVariance(p.scalar, target)
 	e.rates = scalarPace(p, target)
-	return e, err
+	return e, nil
 }
 
 // with returns the engine for integrators with auxiliary variables, whose laws
@@ -204,7 +166,7 @@ func scalarPace(p *Problem, target *density) pace {
 			most = max(most, math.Abs(u.Curvature(x)))
 		}
 	}
-	mean := target.expect(scalarMean(p.scalar).Curvature)
+	mean := target.expect(p.scalar.curvature)
 	return pace{fast: max(math.Sqrt(most), p.Friction), slow: min(math.Sqrt(mean), p.Friction), largest: 0.5}
 }
 
@@ -572,7 +534,7 @@ func (e *spectralEngine) wider(far point) (*space, error) {
 	}
 	wide := 1 + max(0, excess[0])
 	lo, hi := e.whole.reach()
-	theta, err := densityFrom(func(x float64) float64 { return e.whole.Value(x) / wide }, lo, hi)
+	theta, err := newDensity(func(x float64) float64 { return e.whole.value(x) / wide }, lo, hi)
 	return newSpace(theta, []normal{{0, math.Sqrt(1 + max(0, excess[3]))}}), err
 }
 

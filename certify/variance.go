@@ -1,11 +1,6 @@
 package certify
 
-import (
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
-	"hambench/integrators"
-)
+import "hambench/integrators"
 
 // correct tells an integrator that lessens its noise by the variance of the
 // mini-batch gradient (sghmc) what that variance is, per coordinate; nil stands
@@ -20,33 +15,14 @@ func correct(in *integrators.Integrator, variance []float64) {
 	}
 }
 
-// gradientVariance is E_θ E_i (∇U_i − ∇U)² under the target, per coordinate, of
-// batches that are moved to the frame's centre.
-func gradientVariance(f *frame, mean *affineForce, batches []*affineForce) []float64 {
-	out := make([]float64, f.d)
-	for _, b := range batches {
-		var differs, spread mat.Dense
-		differs.Sub(mat.NewDense(f.d, f.d, b.affine.Precision), mat.NewDense(f.d, f.d, mean.affine.Precision))
-		spread.Mul(&differs, f.colour)
-		for i, s := range b.affine.Shift {
-			row := spread.RawRowView(i)
-			out[i] += (floats.Dot(row, row) + s*s) / float64(len(batches))
+// gradientVariance is E_θ E_i (U_i′ − U′)² under a scalar target.
+func gradientVariance(batches scalarMean, target *density) float64 {
+	return target.expect(func(x float64) (sum float64) {
+		whole := batches.slope(x)
+		for _, o := range batches {
+			g := o.Gradient(x) - whole
+			sum += g * g / float64(len(batches))
 		}
-	}
-	return out
-}
-
-// gradientSpread returns E_i (U_i′ − U′)² at the nodes of a scalar target, and
-// its mean under the target.
-func gradientSpread(batches []ScalarPotential, target *density) (at []float64, average float64) {
-	at = make([]float64, len(target.x))
-	for j, x := range target.x {
-		whole := scalarMean(batches).Gradient(x)
-		for _, u := range batches {
-			g := u.Gradient(x) - whole
-			at[j] += g * g / float64(len(batches))
-		}
-		average += target.w[j] * at[j]
-	}
-	return at, average
+		return sum
+	})
 }

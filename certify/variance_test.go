@@ -34,7 +34,7 @@ func TestGradientVariance(t *testing.T) {
 		}
 	}
 	// The spectral engine agrees where both take a problem.
-	quadratic := &Problem{Name: "well", Kind: Scalar, Friction: 1, scalar: []ScalarPotential{Oscillator{Stiffness: 0.6, Center: 0.8}, Oscillator{Stiffness: 1.4, Center: -0.5}}}
+	quadratic := &Problem{Name: "well", Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: 0.6, Center: 0.8}, Oscillator{Stiffness: 1.4, Center: -0.5}}}
 	s, err := newSpectralEngine(quadratic, estimation{})
 	if err != nil {
 		t.Fatal(err)

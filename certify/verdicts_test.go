@@ -238,7 +238,7 @@ func TestBatchesNeedNotBeDefiniteOneByOne(t *testing.T) {
 	}
 	for _, kind := range []*Problem{
 		{Name: "p", Kind: Gaussian, Friction: 1, gaussian: []*affineForce{newAffineForce([]float64{3}, []float64{0}), newAffineForce([]float64{-1}, []float64{0})}},
-		{Name: "p", Kind: Scalar, Friction: 1, scalar: []ScalarPotential{Oscillator{Stiffness: 3}, Oscillator{Stiffness: -1}}},
+		{Name: "p", Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: 3}, Oscillator{Stiffness: -1}}},
 	} {
 		m, err := integrators.Builtin().Lookup("exact")
 		if err != nil {
