@@ -223,7 +223,7 @@ func (o Options) work() float64 {
 	if scheme.Whole() {
 		k = 1
 	}
-	cycle, err := newPeriod(context.Background(), evolution{kernels: make([]operator, k), each: 1}, scheme, e.period(k))
+	cycle, err := newPeriod(context.Background(), evolution{kernels: make([]operator, k), each: 1, inner: e.period(k)}, scheme)
 	if err != nil {
 		return math.Inf(1)
 	}

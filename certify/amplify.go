@@ -23,7 +23,7 @@ const (
 // judging returns the engine of the amplified problem.
 func (g *gaussianEngine) judging() (engine, []float64, error) {
 	p, by := g.amplified()
-	if p == g.problem {
+	if p == g.problem || len(g.differs) == 1 {
 		return g, nil, nil
 	}
 	e, err := newGaussianEngine(p, g.invMass, g.by)
@@ -38,7 +38,7 @@ func (g *gaussianEngine) judging() (engine, []float64, error) {
 // hides it.
 func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 	p, d := g.problem, g.frame.d
-	mean := meanAffine(p.gaussian)
+	mean := g.mean
 	curved, apart := 0.0, 0.0
 	for i, b := range p.gaussian {
 		diff := floats.SubTo(make([]float64, d*d), b.affine.Precision, mean.affine.Precision)
@@ -46,7 +46,7 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 			curved = max(curved, mat.Norm(g.frame.whitened(mat.NewDense(d, d, diff)), 2))
 		}
 		var pull mat.VecDense
-		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.parts.moved[i].affine.Shift))
+		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.moved[i].affine.Shift))
 		apart = max(apart, mat.Norm(&pull, 2))
 	}
 	by := [2]float64{1, 1}
@@ -67,24 +67,26 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 			precision[j] += by[0] * (v - mean.affine.Precision[j])
 		}
 		// The mean stays at the frame's centre, taken for 0.
-		shift := slices.Clone(g.parts.moved[i].affine.Shift)
+		shift := slices.Clone(g.moved[i].affine.Shift)
 		floats.Scale(by[1], shift)
 		out.gaussian = append(out.gaussian, newAffineForce(precision, shift))
 	}
 	return out, by
 }
 
-// pace returns the fastest and the slowest of the batches' frequencies and of
+func (g *gaussianEngine) pace() pace { return g.rates }
+
+// measured is the fastest and the slowest of the batches' frequencies and of
 // the friction. Batches that are not definite may differ by far more than their mean
 // is curved. Their random orders then change the law as the rate √(E ΔP P̄⁻¹ΔP / K)
 // says, ΔP what a batch differs by, and steps far above its time see a plateau.
 // Of definite batches it is below their frequencies: E PP̄⁻¹P is at most KP̄.
-func (g *gaussianEngine) pace() pace {
+func (g *gaussianEngine) measured() pace {
 	var squares []float64 // of M^−½ per coordinate
 	for _, v := range g.frame.root {
 		squares = append(squares, v*v)
 	}
-	slowest, _ := g.frequencies(g.full.original[0])
+	slowest, _ := g.frequencies(g.mean)
 	out := pace{
 		slow: min(slowest, g.problem.Friction*slices.Min(squares)), fast: g.problem.Friction * slices.Max(squares),
 		largest: 1, // half of the limit of stability

@@ -172,16 +172,15 @@ func (s *search) stable(h float64) (bool, error) {
 // moments where the order of the batches is random, and how far round-off may have
 // it from 1.
 func (p *preparedGaussian) radius(ctx context.Context, m minibatch.Method) (radius, slack float64, err error) {
-	e, _, inner := p.under(m)
-	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
+	cycle, err := newPeriod(ctx, p.evolution(itself), m)
 	if err != nil {
 		return 0, 0, err
 	}
-	radius, slack = spectralRadius(e.meanMap(cycle).change())
+	radius, slack = spectralRadius(p.meanMap(cycle).change())
 	if math.IsNaN(radius) || radius > 1+slack || len(cycle.words) == 1 {
 		return radius, slack, nil
 	}
-	radius, slack = secondMomentRadius(cycle, e.n)
+	radius, slack = secondMomentRadius(cycle, p.n)
 	return radius, slack, ctx.Err()
 }
 
@@ -416,11 +415,10 @@ const distancesAgree = 0.03
 
 // distances climbs the ladder until two rungs agree.
 func (p *preparedSpectral) distances(ctx context.Context, m minibatch.Method, everyStep bool) (kolmogorov, wasserstein float64, err error) {
-	l := p.under(m)
 	kolmogorov, wasserstein = math.NaN(), math.NaN()
-	for i := range l.engine.ladder {
-		r := l.rung(i)
-		found, err := r.solve(ctx, m, l.in.Batches, false)
+	for i := range p.engine.ladder {
+		r := p.rung(i)
+		found, err := r.solve(ctx, m, false)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -429,13 +427,13 @@ func (p *preparedSpectral) distances(ctx context.Context, m minibatch.Method, ev
 		}
 		law := found.law
 		if everyStep {
-			cycle, err := newPeriod(ctx, r.evolution, m, l.in.Batches)
+			cycle, err := newPeriod(ctx, r.evolution, m)
 			if err != nil {
 				return 0, 0, err
 			}
 			law = cycle.occupation(unit(len(law), 0), law)
 		}
-		k, w := l.engine.target.distances(l.basis(i), law, l.engine.deviations[0])
+		k, w := p.engine.target.distances(p.basis(i), law, p.engine.deviations[0])
 		if math.Abs(k-kolmogorov) <= distancesAgree*k && math.Abs(w-wasserstein) <= distancesAgree*w {
 			return k, w, nil
 		}

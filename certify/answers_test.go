@@ -238,11 +238,7 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 		within float64
 	}{{"full", 1e-6}, {"replacement", 0.2}} {
 		r := run{problem: gaussianBuiltin(), integrator: methodOf(t, "baoab"), scheme: schemeOf(t, tt.scheme), h: 0.3}
-		e, err := newGaussianEngine(r.problem, nil, estimation{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		prep, err := newSolver(&Options{Problem: r.problem, Inner: 1}, e, r.integrator).prepared(r.h)
+		prep, err := newSolver(&Options{Problem: r.problem, Inner: 1}, r.engine(t), r.integrator).prepared(r.h)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -130,7 +130,7 @@ func (s *sums) ofMoments(law []float64, observable int) []float64 {
 // sums' second moments.
 func (s *sums) joint() evolution {
 	m := len(s.forms)
-	e := evolution{size: s.states.size + m*s.weighted.size + m*m, mass: s.states.mass, each: s.states.each}
+	e := evolution{size: s.states.size + m*s.weighted.size + m*m, mass: s.states.mass, each: s.states.each, inner: s.states.inner}
 	for i := range s.states.kernels {
 		e.kernels = append(e.kernels, &jointly{s, s.states.kernels[i], s.weighted.kernels[i], false})
 	}
@@ -321,8 +321,8 @@ func (f *frame) axes() [][]float64 {
 // has no stationary law, or none that is known. A quick answer takes the chain
 // for a normal process.
 func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick bool) ([]worth, error) {
-	e, truth, inner := p.under(m)
-	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
+	e, truth := &p.moments, p.truth()
+	cycle, err := newPeriod(ctx, e.evolution(itself), m)
 	if err != nil {
 		return nil, err
 	}
@@ -446,7 +446,7 @@ func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *momen
 	if len(e.kernels) == 1 {
 		drawn.Visits = minibatch.Single{}
 	}
-	steps, err := newPeriod(ctx, e.evolution(itself), drawn, cycle.inner)
+	steps, err := newPeriod(ctx, e.evolution(itself), drawn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -472,18 +472,9 @@ func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *momen
 	return spread, stationary, nil
 }
 
-// under returns the integrator under a scheme.
-func (p *preparedSpectral) under(m minibatch.Method) *ladder {
-	if m.Whole() {
-		return p.full
-	}
-	return p.parts
-}
-
 // worths judges averages over all outer steps of a scalar chain, on the lowest
 // rung that the next one bears out.
 func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ bool) ([]worth, error) {
-	l := p.under(m)
 	at, err := p.solve(ctx, m, true)
 	if err != nil || at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
 		return nil, err
@@ -492,8 +483,8 @@ func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ boo
 	agree := func(a, b worth) bool {
 		return math.Abs(a.spread.At(0, 0)-b.spread.At(0, 0)) <= bornOut*b.spread.At(0, 0)
 	}
-	for i := range l.engine.ladder {
-		if now, err = l.worths(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
+	for i := range p.engine.ladder {
+		if now, err = p.worthsOn(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
 			return now, err
 		}
 		before = now
@@ -504,14 +495,14 @@ func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ boo
 // bornOut is how far, relatively, variances on two rungs may be apart.
 const bornOut = 1e-3
 
-// worths judges averages on one rung; nil if there is no law there.
-func (l *ladder) worths(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
+// worthsOn judges averages on one rung; nil if there is no law there.
+func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
 	r := l.rung(i)
-	found, err := r.solve(ctx, m, l.in.Batches, false)
+	found, err := r.solve(ctx, m, false)
 	if err != nil || found.signed == nil {
 		return nil, err
 	}
-	cycle, err := newPeriod(ctx, r.evolution, m, l.in.Batches)
+	cycle, err := newPeriod(ctx, r.evolution, m)
 	if err != nil {
 		return nil, err
 	}

@@ -98,15 +98,27 @@ func methodOf(t testing.TB, name string) integrators.Method {
 	return m
 }
 
+// engine is that of the problem, in one batch if the scheme has one.
+func (r run) engine(t testing.TB) *gaussianEngine {
+	t.Helper()
+	e, err := newGaussianEngine(r.problem, nil, estimation{r.estimator})
+	if err == nil && r.scheme.Whole() {
+		var all engine
+		all, err = e.whole()
+		e, _ = all.(*gaussianEngine)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // expected returns the engine's mean squared errors of what averages returns, and
 // whether squares are taken for those of a normal process.
 func (r run) expected(t testing.TB, outer int) (want []float64, f *frame, normal bool) {
 	t.Helper()
 	o := Options{Problem: r.problem, Integrators: []integrators.Method{r.integrator}, Schemes: []minibatch.Method{r.scheme}, Estimator: r.estimator, Inner: 1}
-	e, err := newGaussianEngine(r.problem, nil, estimation{r.estimator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := r.engine(t)
 	prep, err := newSolver(&o, e, r.integrator).prepared(r.h)
 	if err != nil {
 		t.Fatal(err)

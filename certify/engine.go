@@ -15,6 +15,8 @@ type engine interface {
 	size(observable int, signed []float64) float64
 	// pace says how fast the dynamics are.
 	pace() pace
+	// whole returns the engine of the same problem in one batch, all of the data.
+	whole() (engine, error)
 	// judging returns the engine of a problem of the same expansion, by which
 	// orders are decided, and by what factors the batches differ more in it (see
 	// Row.Amplified; nil if they do not).

@@ -66,16 +66,16 @@ func illConditioned() error {
 // of their mean, whose mean and covariance say what the frame's rounding left.
 func (f *frame) target(forces []*affineForce) (target, error) {
 	d, n := f.d, 2*f.d+1
-	t := target{original: forces, law: make([]float64, n*n)}
+	t := target{law: make([]float64, n*n)}
 	pull := mat.NewVecDense(d, nil) // −K times the mean gradient at the centre
 	for _, b := range forces {
-		g := gradient(b, f.centre)
-		floats.Scale(-1, g)
-		pull.AddVec(pull, mat.NewVecDense(d, g))
+		moved := f.moved(b)
+		shift := mat.NewVecDense(d, moved.affine.Shift)
+		pull.AddVec(pull, shift)
 		var part mat.VecDense
-		part.MulVec(f.colour.T(), mat.NewVecDense(d, g))
+		part.MulVec(f.colour.T(), shift)
 		t.slip += 2 * epsilon * mat.Norm(&part, 2)
-		t.moved = append(t.moved, newAffineForce(b.affine.Precision, g))
+		t.moved = append(t.moved, moved)
 	}
 	missed := f.whitened(f.defect(forces)) // R = U⁻ᵀ(P̄ − UᵀU)U⁻¹
 	if !(mat.Norm(missed, 2) < worstConditioned) {
@@ -99,6 +99,13 @@ func (f *frame) target(forces []*affineForce) (target, error) {
 	}
 	t.law[n*n-1] = 1
 	return t, nil
+}
+
+// moved is a force moved so that the frame's centre is 0.
+func (f *frame) moved(b *affineForce) *affineForce {
+	g := gradient(b, f.centre)
+	floats.Scale(-1, g)
+	return newAffineForce(b.affine.Precision, g)
 }
 
 // defect is P̄ − UᵀU, P̄ the exact mean of the forces' precisions.

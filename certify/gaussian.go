@@ -81,12 +81,13 @@ type moments struct {
 	n       int
 	kernels []*affineMap // one for each list of batches that a kernel takes
 	each    int          // batches that a kernel takes
+	inner   int          // kernels between refreshments
 	refresh *affineMap   // or nil
 }
 
 // evolution is how laws evolve, each map acting as it is told to.
 func (e *moments) evolution(as func(*affineMap) operator) evolution {
-	out := evolution{size: e.n * e.n, mass: e.n*e.n - 1, each: e.each}
+	out := evolution{size: e.n * e.n, mass: e.n*e.n - 1, each: e.each, inner: e.inner}
 	for _, m := range e.kernels {
 		out.kernels = append(out.kernels, as(m))
 	}
@@ -102,47 +103,58 @@ func itself(m *affineMap) operator { return m }
 type gaussianEngine struct {
 	problem *Problem
 	invMass []float64
+	mean    *affineForce // of the batches, rounded
 	frame   *frame
-	parts   target // under the batches
-	full    target // under their mean, rounded
+	target
+	by    estimation
+	rates pace
 
 	differs  []*mat.Dense // (P_i − P̄)U⁻¹ of each batch
-	variance []float64    // of the batches' gradient under the target, per coordinate
-	by       estimation
+	variance []float64    // E_θ E_i (∇U_i − ∇U)² under the target, per coordinate
 }
 
-// target is a list of forces, moved to the frame, and the law of their mean.
+// target is a list of forces moved to the frame, and the law of their mean.
 type target struct {
-	original, moved []*affineForce
-	law             []float64 // second moments in the frame
-	slip            float64   // how far round-off may have the mean of the law
+	moved []*affineForce
+	law   []float64 // second moments in the frame
+	slip  float64   // how far round-off may have the mean of the law
 }
 
 func newGaussianEngine(p *Problem, invMass []float64, by estimation) (*gaussianEngine, error) {
-	g := &gaussianEngine{problem: p, invMass: invMass, by: by}
-	mean := meanAffine(p.gaussian)
+	g := &gaussianEngine{problem: p, invMass: invMass, mean: meanAffine(p.gaussian), by: by}
 	var err error
-	if g.frame, err = newFrame(mean, invMass); err != nil {
+	if g.frame, err = newFrame(g.mean, invMass); err != nil {
 		return nil, err
 	}
-	if g.parts, err = g.frame.target(p.gaussian); err != nil {
-		return nil, err
-	}
-	if g.full, err = g.frame.target([]*affineForce{mean}); err != nil {
+	if g.target, err = g.frame.target(p.gaussian); err != nil {
 		return nil, err
 	}
 	g.variance = make([]float64, g.frame.d)
 	for i, b := range p.gaussian {
 		var differs mat.Dense
-		differs.Sub(b.matrix(), mean.matrix())
+		differs.Sub(b.matrix(), g.mean.matrix())
 		differs.Mul(&differs, g.frame.colour)
 		g.differs = append(g.differs, &differs)
-		for j, s := range g.parts.moved[i].affine.Shift {
+		for j, s := range g.moved[i].affine.Shift {
 			row := differs.RawRowView(j)
 			g.variance[j] += (floats.Dot(row, row) + s*s) / float64(len(p.gaussian))
 		}
 	}
+	g.rates = g.measured()
 	return g, nil
+}
+
+// whole is the mean of the batches for a batch of its own, which all estimators
+// leave as it is, at the pace of the batches.
+func (g *gaussianEngine) whole() (engine, error) {
+	p := *g.problem
+	p.gaussian = []*affineForce{g.mean}
+	out, err := newGaussianEngine(&p, g.invMass, estimation{})
+	if err == nil {
+		out.rates = g.rates
+		clear(out.variance)
+	}
+	return out, err
 }
 
 // gaussianObservables are the names of the engine's observables. Errors are
@@ -197,35 +209,24 @@ func principalAxis(x []float64) (value float64, axis []float64) {
 	return most * values[which], mat.Col(nil, which, &vectors)
 }
 
-// prepare probes the integrator under every batch and under the full data.
+// prepare probes the integrator's parts under every list of batches that a kernel
+// takes.
 func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
-	p := &preparedGaussian{engine: g, whole: in.Batches}
-	var err error
-	if p.full, err = g.maps(in, g.full, nil); err != nil { // one batch is all of the data, by any estimator
+	forces, _ := lists(g.moved, 1)
+	in, err := g.by.wrap(in, forces, g.frame.moved(g.mean), make([]float64, g.frame.d))
+	if err != nil {
 		return nil, err
 	}
-	forces, _ := lists(g.parts.moved, 1)
-	if in, err = g.by.wrap(in, forces, g.full.moved[0], make([]float64, g.frame.d)); err != nil {
-		return nil, err
-	}
-	p.inner = in.Batches
-	p.parts, err = g.maps(in, g.parts, g.variance)
-	return p, err
-}
-
-// maps probes the integrator's parts under forces, whose gradient has a variance
-// (nil: 0).
-func (g *gaussianEngine) maps(in *integrators.Integrator, t target, variance []float64) (*moments, error) {
-	correct(in, variance)
+	correct(in, g.variance)
 	dim := 2*g.frame.d + auxiliary(in)
-	e := &moments{n: dim + 1, each: takenBy(in.Kernel)}
-	original, _ := lists(t.original, e.each)
-	moved, err := lists(t.moved, e.each)
+	p := &preparedGaussian{g, moments{n: dim + 1, each: takenBy(in.Kernel), inner: in.Batches}}
+	original, _ := lists(g.problem.gaussian, p.each)
+	moved, err := lists(g.moved, p.each)
 	if err != nil {
 		return nil, err
 	}
 	if in.Refresh != nil {
-		if e.refresh, err = g.frame.probe(transitionOf(in, in.Refresh, nil), dim); err != nil {
+		if p.refresh, err = g.frame.probe(transitionOf(in, in.Refresh, nil), dim); err != nil {
 			return nil, fmt.Errorf("%s: refreshment: %w", in.Method.Name, err)
 		}
 	}
@@ -240,31 +241,29 @@ func (g *gaussianEngine) maps(in *integrators.Integrator, t target, variance []f
 		for _, f := range members(f) {
 			m.far = max(m.far, f.distance(g.frame))
 		}
-		e.kernels = append(e.kernels, m)
+		p.kernels = append(p.kernels, m)
 	}
-	return e, nil
+	return p, nil
 }
 
 // preparedGaussian is an integrator at one step size.
 type preparedGaussian struct {
-	engine      *gaussianEngine
-	full, parts *moments
-	whole       int // kernels between refreshments under all data
-	inner       int // and under batches
+	engine *gaussianEngine
+	moments
 }
 
 // solve returns the errors of the stationary law under a scheme.
 func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
-	if tooMany(m, len(p.engine.parts.moved)) {
+	if tooMany(m, len(p.engine.moved)) {
 		// The same orders at every step size, on every machine.
 		return p.sample(ctx, m, rand.New(rand.NewPCG(11, 12)), everyStep)
 	}
-	e, truth, inner := p.under(m)
-	cycle, err := newPeriod(ctx, e.evolution(itself), m, inner)
+	cycle, err := newPeriod(ctx, p.evolution(itself), m)
 	if err != nil {
 		return point{}, err
 	}
-	s, radius := e.stationary(cycle, truth)
+	truth := p.truth()
+	s, radius := p.stationary(cycle, truth)
 	if err := ctx.Err(); err != nil || s == nil {
 		return point{radius: radius}, err
 	}
@@ -276,25 +275,16 @@ func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyS
 	if everyStep {
 		s.delta = cycle.occupation(truth, s.delta)
 	}
-	if !p.engine.by.plain() && !m.Whole() { // steps that batches do not move say nothing of how these add up
-		s.mean = max(s.mean, p.engine.parts.slip)
+	if !p.engine.by.plain() { // steps that batches do not move say nothing of how these add up
+		s.mean = max(s.mean, p.engine.slip)
 	}
 	return p.engine.frame.observe(truth, s), ctx.Err()
 }
 
-// under returns the maps, the target's law, and the kernels between refreshments
-// under a scheme.
-func (p *preparedGaussian) under(m minibatch.Method) (e *moments, truth []float64, inner int) {
-	e, truth, inner = p.parts, p.engine.parts.law, p.inner
-	if m.Whole() {
-		e, truth, inner = p.full, p.engine.full.law, p.whole
-	}
-	return e, extended(truth, e.n), inner
-}
-
-// extended is a law with auxiliary variables, 0 for certain: any law of theirs
-// will do, since what is judged is how (θ, r) ends up.
-func extended(law []float64, n int) []float64 {
+// truth is the target's law, with auxiliary variables that are 0 for certain: any
+// law of theirs will do, since what is judged is how (θ, r) ends up.
+func (p *preparedGaussian) truth() []float64 {
+	law, n := p.engine.law, p.n
 	from := rank(law)
 	out := mat.NewDense(n, n, nil)
 	out.Slice(0, from-1, 0, from-1).(*mat.Dense).Copy(mat.NewDense(from, from, law))

@@ -12,33 +12,31 @@ import (
 	"hambench/minibatch"
 )
 
-// stepEngine compares the law after one step under the full data with that of
-// the exact flow, on a Gaussian problem. What they differ by, over h, has the
-// scheme's weak order.
-type stepEngine struct {
-	*gaussianEngine
-	flow integrators.Method
-}
-
-func newStepEngine(g *gaussianEngine) (*stepEngine, error) {
-	flow, err := integrators.Builtin().Lookup("exact")
-	return &stepEngine{g, flow}, err
-}
+// stepEngine compares the law after one step with that of the exact flow, on a
+// Gaussian problem in one batch. What they differ by, over h, has the scheme's weak
+// order.
+type stepEngine struct{ *gaussianEngine }
 
 // stepObservables are the means of (θ, r) after a step, as a function of where
 // it starts, and the covariance of its noise. Relative and absolute errors are
 // both measured in the frame.
 var stepObservables = []string{"step.mean", "step.cov"}
 
-func (e *stepEngine) observables() []string { return stepObservables }
+func (e stepEngine) observables() []string { return stepObservables }
 
-func (e *stepEngine) size(_ int, x []float64) float64 { return floats.Norm(x, 2) }
+func (e stepEngine) size(_ int, x []float64) float64 { return floats.Norm(x, 2) }
 
-func (e *stepEngine) judging() (engine, []float64, error) { return e, nil, nil }
+func (e stepEngine) judging() (engine, []float64, error) { return e, nil, nil }
 
-func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
+func (e stepEngine) whole() (engine, error) { return e, nil }
+
+func (e stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	p := in.Params
-	flow, err := e.flow.New(in.Dim, integrators.Params{Step: p.Step * float64(in.Batches), Friction: p.Friction, InvMass: p.InvMass})
+	exact, err := integrators.Builtin().Lookup("exact")
+	if err != nil {
+		return nil, err
+	}
+	flow, err := exact.New(in.Dim, integrators.Params{Step: p.Step * float64(in.Batches), Friction: p.Friction, InvMass: p.InvMass})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +46,7 @@ func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 		if err != nil {
 			return nil, fmt.Errorf("one step: %w", err)
 		}
-		laws[i] = prepared.(*preparedGaussian).full.outerStep(x.Batches)
+		laws[i] = prepared.(*preparedGaussian).outerStep()
 	}
 	at := point{}
 	bound := (laws[0].off + laws[1].off + 8*epsilon) / p.Step
@@ -64,10 +62,9 @@ func (e *stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	return preparedStep(at), nil
 }
 
-// outerStep is the affine map of N_l kernels under the first batch and of the
-// refreshment.
-func (e *moments) outerStep(inner int) *affineMap {
-	parts := slices.Repeat(e.kernels[:1], inner)
+// outerStep is the affine map of the kernels under all data and of the refreshment.
+func (e *moments) outerStep() *affineMap {
+	parts := slices.Repeat(e.kernels, e.inner)
 	if e.refresh != nil {
 		parts = append(parts, e.refresh)
 	}

@@ -25,6 +25,7 @@ type evolution struct {
 	mass    int        // the element that is a law's mass, which operators keep
 	kernels []operator // one a batch, or one for each list of batches that a kernel takes
 	each    int        // batches that a kernel takes
+	inner   int        // N_l: kernels an outer step
 	refresh operator   // ends every outer step; nil for an integrator without
 }
 
@@ -47,7 +48,6 @@ type period struct {
 	ctx    context.Context // where it ends, laws are no longer right, but soon there
 	visits minibatch.Visits
 	words  []minibatch.Word // of a law without a recursion of its own
-	inner  int              // N_l: kernels per outer step
 	sweep  int              // batches in one run of the scheme: the length of a word
 	runs   int              // runs of the scheme in a period
 }
@@ -55,18 +55,18 @@ type period struct {
 // newPeriod returns the period of a scheme. N_l must divide K, or the length of
 // the words of a law that lists them, or be a multiple of it, for otherwise an
 // outer step straddles the scheme's words.
-func newPeriod(ctx context.Context, e evolution, m minibatch.Method, inner int) (*period, error) {
+func newPeriod(ctx context.Context, e evolution, m minibatch.Method) (*period, error) {
 	if err := checkScheme(m); err != nil {
 		return nil, err
 	}
-	k := e.batches()
-	p := &period{ctx: ctx, evolution: e, visits: m.Visits, inner: inner, sweep: m.Visits.Period(k), runs: 1}
+	k, inner := e.batches(), e.inner
+	p := &period{ctx: ctx, evolution: e, visits: m.Visits, sweep: m.Visits.Period(k), runs: 1}
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
 		unit, p.words = 1, minibatch.EquallyLikely(combin.Permutations(k, 1))
 	case minibatch.Cycle:
-		p.words = oneOrder(k)
+		p.words = minibatch.EquallyLikely(combin.Combinations(k, k))
 	case minibatch.Words:
 		words, err := v.Check(k)
 		if err != nil {
@@ -92,15 +92,6 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Method, inner int) 
 		p.runs++
 	}
 	return p, nil
-}
-
-// oneOrder is the word of the order 0 … k−1.
-func oneOrder(k int) []minibatch.Word {
-	w := minibatch.Word{Probability: 1}
-	for i := range k {
-		w.Batches = append(w.Batches, i)
-	}
-	return []minibatch.Word{w}
 }
 
 // length is the number of kernels in a period.

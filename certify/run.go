@@ -236,7 +236,8 @@ func (o *Options) engine() (engine, error) {
 		if err != nil || !o.OneStep {
 			return g, err
 		}
-		return newStepEngine(g)
+		all, err := g.whole()
+		return stepEngine{all.(*gaussianEngine)}, err
 	}
 	if o.OneStep {
 		return nil, usage.Errorf("one step of a scalar problem: want a Gaussian one")
@@ -321,24 +322,29 @@ func (o *Options) certify(ctx context.Context, e engine, m integrators.Method, p
 		}
 		e = s.with(m.Variables(1, in.Params))
 	}
-	judge, amplified, err := e.judging()
-	if err != nil {
-		return nil, err
-	}
 	flaw, err := o.flaw(e, m)
 	if err != nil {
 		return nil, err
 	}
+	batches, err := o.certification(e, m)
+	if err != nil {
+		return nil, err
+	}
 	var rows []Row
-	asked, judged := newSolver(o, e, m), newSolver(o, judge, m)
 	for i, s := range o.Schemes {
-		solved := 0.0
-		c := certification{options: o, scheme: s, asked: asked, judged: judged, amplified: amplified, flaw: flaw, told: func() {
+		c, solved := batches, 0.0
+		if s.Whole() {
+			all, err := e.whole()
+			if err != nil {
+				return nil, err
+			}
+			if c, err = o.certification(all, m); err != nil {
+				return nil, err
+			}
+		}
+		c.scheme, c.flaw, c.told = s, flaw, func() {
 			solved++
 			progress((float64(i) + min(1, solved/float64(len(o.Steps)+ownNodes))) / float64(len(o.Schemes)))
-		}}
-		if amplified != nil && s.Whole() {
-			c.judged, c.amplified = asked, nil
 		}
 		row, err := c.row(ctx)
 		if err != nil {
@@ -396,6 +402,12 @@ func (s *solver) at(ctx context.Context, m minibatch.Method, h float64) (point, 
 		return point{}, err
 	}
 	return p.solve(ctx, m, s.options.EveryStep)
+}
+
+// certification leaves the scheme open.
+func (o *Options) certification(e engine, m integrators.Method) (certification, error) {
+	judge, amplified, err := e.judging()
+	return certification{options: o, asked: newSolver(o, e, m), judged: newSolver(o, judge, m), amplified: amplified}, err
 }
 
 // certification makes the row of one integrator under one scheme.

@@ -41,14 +41,13 @@ func tooMany(m minibatch.Method, batches int) bool {
 // means of parts, beside round-off. Nothing is known where the chain remembers too
 // long.
 func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *rand.Rand, everyStep bool) (point, error) {
-	e := p.parts
-	truth := extended(p.engine.parts.law, e.n)
+	truth := p.truth()
 	m.Visits = minibatch.Cycle{}
-	walk, err := newPeriod(ctx, e.evolution(itself), m, p.inner)
+	walk, err := newPeriod(ctx, p.evolution(itself), m)
 	if err != nil {
 		return point{}, err
 	}
-	radius, slack := spectralRadius(e.meanMap(walk).change())
+	radius, slack := spectralRadius(p.meanMap(walk).change())
 	if radius > 1+slack {
 		return point{radius: radius}, nil
 	}
@@ -93,7 +92,7 @@ func (p *preparedGaussian) sample(ctx context.Context, m minibatch.Method, rng *
 		return lostPoint(len(gaussianObservables)), nil
 	}
 	off := 0.0
-	for _, m := range e.kernels {
+	for _, m := range p.kernels {
 		off = max(off, m.off)
 	}
 	return p.engine.frame.observeParts(truth, parts, 2*off*float64(walk.length())/(1-radius)), nil

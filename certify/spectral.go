@@ -68,11 +68,11 @@ func (n normal) power(p int) []float64 {
 
 // spectralEngine solves a scalar problem.
 type spectralEngine struct {
-	forces []integrators.Force
-	full   integrators.Force
+	forces []integrators.Force // of the batches
+	full   integrators.Force   // their mean
 	by     estimation
 	mode   []float64
-	whole  scalarMean
+	mean   scalarMean
 	target *density
 	tail   *gaussianEngine // the problem far out; nil with auxiliary variables
 	ladder []degrees
@@ -91,7 +91,7 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: mean, by: by, mode: target.mode(mean), whole: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
+	e := &spectralEngine{full: mean, by: by, mode: target.mode(mean), mean: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
 	e.narrow = newSpace(target, e.others)
 	var far []*affineForce
 	for i, o := range p.scalar {
@@ -102,7 +102,7 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 		return nil, err
 	}
 	if affine, _ := p.affine(); affine {
-		e.full = e.tail.full.original[0]
+		e.full = e.tail.mean
 		for i, f := range far {
 			e.forces[i] = f
 		}
@@ -137,6 +137,19 @@ func (e *spectralEngine) with(variables []integrators.Variable) *spectralEngine 
 		out.deviations = append(slices.Clip(out.deviations), out.deviation(o))
 	}
 	return &out
+}
+
+func (e *spectralEngine) whole() (engine, error) {
+	out := *e
+	out.forces, out.by, out.variance = []integrators.Force{e.full}, estimation{}, 0
+	if e.tail == nil {
+		return &out, nil
+	}
+	tail, err := e.tail.whole()
+	if err == nil {
+		out.tail = tail.(*gaussianEngine)
+	}
+	return &out, err
 }
 
 // judging returns the engine without the most expensive rungs: an order needs
@@ -174,8 +187,8 @@ func scalarPace(p *Problem, target *density) pace {
 // frequencies count.
 const livedIn = 1e-4
 
-// mean is an observable's mean under the target.
-func (e *spectralEngine) mean(o scalarObservable) float64 {
+// expected is an observable's mean under the target.
+func (e *spectralEngine) expected(o scalarObservable) float64 {
 	if o.of == nil {
 		return e.others[o.variable].power(o.power)[0]
 	}
@@ -187,7 +200,7 @@ func (e *spectralEngine) deviation(o scalarObservable) float64 {
 	if o.of == nil {
 		return floats.Norm(e.others[o.variable].power(o.power)[1:], 2)
 	}
-	mean := e.mean(o)
+	mean := e.expected(o)
 	return math.Sqrt(e.target.expect(func(x float64) float64 { return (o.of(x) - mean) * (o.of(x) - mean) }))
 }
 
@@ -267,7 +280,7 @@ func (e *spectralEngine) newBasis(s *space, d degrees) *basis {
 		b.target[i] = byTheta[pair[0]] * byR[pair[1]]
 	}
 	for i, o := range e.observed {
-		b.missing[i] = floats.Dot(b.observed[i], b.target) - e.mean(o)
+		b.missing[i] = floats.Dot(b.observed[i], b.target) - e.expected(o)
 	}
 	return b
 }
@@ -385,8 +398,7 @@ func (g galerkin) addTo(dst []float64, w float64, law []float64) {
 // prepare keeps the integrator; matrices are made for as many rungs of the
 // ladder as a scheme asks for.
 func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
-	full, _ := lists([]integrators.Force{e.full}, takenBy(in.Kernel))
-	parts, err := lists(e.forces, takenBy(in.Kernel))
+	forces, err := lists(e.forces, takenBy(in.Kernel))
 	if err != nil {
 		return nil, err
 	}
@@ -394,10 +406,7 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparedSpectral{
-		full:  &ladder{engine: e, space: e.narrow, in: in, forces: full},
-		parts: &ladder{engine: e, space: e.narrow, in: wrapped, forces: parts, variance: []float64{e.variance}},
-	}
+	p := &preparedSpectral{ladder: ladder{engine: e, space: e.narrow, in: wrapped, forces: forces}}
 	if e.tail == nil {
 		return p, nil
 	}
@@ -407,19 +416,18 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 
 // preparedSpectral is an integrator at one step size.
 type preparedSpectral struct {
-	tail        prepared // the chain far out, or nil if it is not known
-	full, parts *ladder  // under the full data, and under the batches
+	tail prepared // the chain far out, or nil if it is not known
+	ladder
 }
 
-// ladder is an integrator under given forces in growing bases.
+// ladder is an integrator in growing bases.
 type ladder struct {
-	engine   *spectralEngine
-	space    *space
-	in       *integrators.Integrator
-	forces   []integrators.Force
-	variance []float64    // of their gradient under the target; nil if it is 0
-	noise    []noiseParts // of the kernel under each force
-	rungs    []*rung      // those that were asked for so far
+	engine *spectralEngine
+	space  *space
+	in     *integrators.Integrator
+	forces []integrators.Force // one for each list of batches that a kernel takes
+	noise  []noiseParts        // of the kernel under each force
+	rungs  []*rung             // those that were asked for so far
 }
 
 // rung is an integrator's matrices in one basis.
@@ -434,7 +442,7 @@ func (l *ladder) rung(i int) *rung {
 	if i < len(l.rungs) {
 		return l.rungs[i]
 	}
-	correct(l.in, l.variance)
+	correct(l.in, []float64{l.engine.variance})
 	b, additions, sd := l.basis(i), make(map[added]*mat.Dense), l.engine.deviations[0]
 	var kernels []galerkin
 	for k, f := range l.forces {
@@ -460,7 +468,7 @@ func (l *ladder) rung(i int) *rung {
 // k is small.
 func newRung(b *basis, kernels []galerkin, each int, refresh *galerkin, inner int) *rung {
 	n := len(b.pairs)
-	r := &rung{evolution: evolution{size: n, each: each}, basis: b}
+	r := &rung{evolution: evolution{size: n, each: each, inner: inner}, basis: b}
 	step := mat.NewDense(n, n, nil)
 	for _, k := range kernels {
 		r.kernels = append(r.kernels, k)
@@ -490,30 +498,26 @@ func newRung(b *basis, kernels []galerkin, each int, refresh *galerkin, inner in
 // agree before they part again. So what is not resolved there, of a law that is
 // clearly wider, is done in a space as wide as that law.
 func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
-	l := p.parts
-	if m.Whole() {
-		l = p.full
-	}
-	ladder, wide := l.engine.ladder, (*space)(nil)
+	ladder, wide := p.engine.ladder, (*space)(nil)
 	if p.tail != nil {
 		far, err := p.tail.solve(ctx, m, false)
 		if err != nil || far.unstable() {
 			return far, err
 		}
-		if wide, err = l.engine.wider(far); err != nil {
+		if wide, err = p.engine.wider(far); err != nil {
 			return point{}, err
 		}
 	}
 	if wide != nil {
 		ladder = ladder[:judgingRungs]
 	}
-	near, fine, err := l.climb(ctx, ladder, m, everyStep)
+	near, fine, err := p.climb(ctx, ladder, m, everyStep)
 	if err != nil || fine || wide == nil {
 		return near, err
 	}
-	other := *l
+	other := p.ladder
 	other.space, other.rungs = wide, nil
-	far, _, err := other.climb(ctx, l.engine.ladder, m, everyStep)
+	far, _, err := other.climb(ctx, p.engine.ladder, m, everyStep)
 	if err != nil || far.unstable() || !near.unstable() && near.coarsest() < far.coarsest() {
 		return near, err
 	}
@@ -533,8 +537,8 @@ func (e *spectralEngine) wider(far point) (*space, error) {
 		return nil, nil
 	}
 	wide := 1 + max(0, excess[0])
-	lo, hi := e.whole.reach()
-	theta, err := newDensity(func(x float64) float64 { return e.whole.value(x) / wide }, lo, hi)
+	lo, hi := e.mean.reach()
+	theta, err := newDensity(func(x float64) float64 { return e.mean.value(x) / wide }, lo, hi)
 	return newSpace(theta, []normal{{0, math.Sqrt(1 + max(0, excess[3]))}}), err
 }
 
@@ -549,7 +553,7 @@ func (l *ladder) climb(ctx context.Context, ladder []degrees, m minibatch.Method
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
 	for i := range ladder {
-		next, err := l.rung(i).solve(ctx, m, l.in.Batches, everyStep)
+		next, err := l.rung(i).solve(ctx, m, everyStep)
 		if err != nil {
 			return point{}, false, err
 		}
@@ -667,8 +671,8 @@ func (e *spectralEngine) point(before, now *outcome, least float64) point {
 
 // solve returns the observables' errors in this basis, or the spectral radius
 // of a period that has no stationary law in it.
-func (r *rung) solve(ctx context.Context, m minibatch.Method, inner int, everyStep bool) (*outcome, error) {
-	cycle, err := newPeriod(ctx, r.evolution, m, inner)
+func (r *rung) solve(ctx context.Context, m minibatch.Method, everyStep bool) (*outcome, error) {
+	cycle, err := newPeriod(ctx, r.evolution, m)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
 		{minibatch.Method{Name: "mine", Visits: minibatch.Cycle{}}, `scheme "mine" states the cap {Marginal:0 Joint:0} on the order: want numbers > 0, +Inf for none`},
 		{listOf("mine", two, func(int) int { return 3 }, many), `scheme "mine": word 0 for K = 2 has 0 batches: want 3`},
 	} {
-		_, err := newPeriod(context.Background(), evolution{kernels: make([]operator, 2), each: 1}, tt.scheme, 1)
+		_, err := newPeriod(context.Background(), evolution{kernels: make([]operator, 2), each: 1, inner: 1}, tt.scheme)
 		var mistake *usage.Error
 		if !errors.As(err, &mistake) || err.Error() != tt.want {
 			t.Errorf("error %q, want %q", err, tt.want)
