@@ -87,18 +87,23 @@ func (e estimation) variables(batches int) int {
 	if e.plain() {
 		return 0
 	}
-	force := newAffineForce([]float64{1}, []float64{0})
-	made, err := e.method.New(estimators.Problem{
-		Dim: 1, Epoch: batches, Batches: batches, Full: force, Probed: true,
-		Part: func(int) integrators.Force { return force },
-		Mode: func() ([]float64, error) { return []float64{0}, nil },
-	})
+	var force integrators.Force = newAffineForce([]float64{1}, []float64{0})
+	made, err := e.made(slices.Repeat([]integrators.Force{force}, batches), force, []float64{0})
 	if err != nil {
 		return 0 // wrap says it
 	}
 	z := integrators.NewState(1)
 	made.Begin(z)
 	return len(z.Aux)
+}
+
+// made is the estimator of the forces of batches, of which full is the mean.
+func (e estimation) made(forces []integrators.Force, full integrators.Force, mode []float64) (estimators.Estimator, error) {
+	return e.method.New(estimators.Problem{
+		Dim: len(mode), Epoch: len(forces), Batches: len(forces), Full: full, Probed: true,
+		Part: func(i int) integrators.Force { return forces[i] },
+		Mode: func() ([]float64, error) { return slices.Clone(mode), nil },
+	})
 }
 
 // wrap returns the integrator under the estimator: its kernel takes the forces
@@ -109,12 +114,7 @@ func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force,
 	if e.plain() {
 		return in, nil
 	}
-	k := len(forces)
-	made, err := e.method.New(estimators.Problem{
-		Dim: in.Dim, Epoch: k, Batches: k, Full: full, Probed: true,
-		Part: func(i int) integrators.Force { return forces[i] },
-		Mode: func() ([]float64, error) { return slices.Clone(mode), nil },
-	})
+	made, err := e.made(forces, full, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force,
 		return all
 	}
 	out.Kernel = &estimated{in.Kernel, made, forces}
-	if period := e.period(k); period > 1 {
+	if period := e.period(len(forces)); period > 1 {
 		out.Batches, out.Refresh = period, &anew{made, forces[0]}
 	}
 	return &out, nil

@@ -206,11 +206,11 @@ func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float
 // one size need those of the size before alone.
 func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 	k := p.batches()
-	before, free := map[int][]float64{0: src}, [][]float64(nil)
+	before := map[int][]float64{0: src}
 	for used := 1; used <= k; used++ {
 		now := make(map[int][]float64, len(before))
 		for set := 1<<used - 1; set < 1<<k && p.ctx.Err() == nil; set = nextOfSize(set) {
-			law := p.cleared(&free)
+			law := make([]float64, p.held())
 			for i := range k {
 				if set&(1<<i) != 0 {
 					p.give(law, 1/float64(used), before[set&^(1<<i)], i)
@@ -222,26 +222,9 @@ func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 		if p.ctx.Err() != nil {
 			return src
 		}
-		if used > 1 {
-			for _, law := range before {
-				free = append(free, law)
-			}
-		}
 		before = now
 	}
 	return before[1<<k-1]
-}
-
-// cleared returns a law of zeros, one of the free ones if there is any.
-func (p *period) cleared(free *[][]float64) []float64 {
-	last := len(*free) - 1
-	if last < 0 {
-		return make([]float64, p.held())
-	}
-	law := (*free)[last]
-	*free = (*free)[:last]
-	clear(law)
-	return law
 }
 
 // nextOfSize is the next larger number with as many bits set (Gosper).

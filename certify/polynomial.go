@@ -100,19 +100,15 @@ type productRule struct {
 }
 
 func newProductRule(laws []normal, degree, nodes int) productRule {
-	p := productRule{laws: laws, nodes: [][]float64{nil}, weights: []float64{1}}
-	for _, law := range laws {
-		rule := hermite(nodes).gauss(nodes)
-		p.rules = append(p.rules, rule)
-		var longer [][]float64
-		var weights []float64
-		for i, before := range p.nodes {
-			for j, x := range rule.nodes {
-				longer = append(longer, append(slices.Clip(before), law.mean+law.sd*x))
-				weights = append(weights, p.weights[i]*rule.weights[j])
-			}
+	rule := hermite(nodes).gauss(nodes)
+	p := productRule{laws: laws, rules: slices.Repeat([]gaussRule{rule}, len(laws))}
+	for _, at := range combin.Cartesian(slices.Repeat([]int{nodes}, len(laws))) {
+		x, weight := make([]float64, len(laws)), 1.0
+		for v, j := range at {
+			x[v] = laws[v].mean + laws[v].sd*rule.nodes[j]
+			weight *= rule.weights[j]
 		}
-		p.nodes, p.weights = longer, weights
+		p.nodes, p.weights = append(p.nodes, x), append(p.weights, weight)
 	}
 	p.powers = combin.Cartesian(slices.Repeat([]int{degree + 1}, len(laws)))
 	p.powers = slices.DeleteFunc(p.powers, func(of []int) bool { return total(of) > degree })
