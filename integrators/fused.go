@@ -85,6 +85,12 @@ func update(u *Update, z *State, n Noise) {
 	n.Update(u)
 }
 
+// kicker is a Stepper whose step may be a Kick as a whole: kick returns that, or nil
+// where at present it is not.
+type kicker interface{ kick() *Kick }
+
+func (k *Kick) kick() *Kick { return k }
+
 func isZero(c Coef) bool { return c.All == 0 && c.Each == nil }
 
 // adaptive is a leapfrog that learns from its gradients until it is frozen.
@@ -127,18 +133,6 @@ func (s sequence) Step(z *State, f Force, n Noise) {
 	for _, step := range s {
 		step.Step(z, f, n)
 	}
-}
-
-// wholeKick returns the Kick that a stepper's step is as a whole, at present, or
-// nil.
-func wholeKick(s Stepper) *Kick {
-	switch s := s.(type) {
-	case *Kick:
-		return s
-	case interface{ kick() *Kick }:
-		return s.kick()
-	}
-	return nil
 }
 
 // Stage evaluates a force at linear combinations of vectors, for a scheme that

@@ -25,6 +25,8 @@ package integrators
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/internal/kernel"
 )
 
@@ -69,6 +71,22 @@ type Affine struct {
 	Precision []float64 // row-major dim × dim
 	Shift     []float64
 }
+
+// Gradient stores Pθ − s in g.
+func (a *Affine) Gradient(g, theta []float64) {
+	a.HessianVector(g, nil, theta)
+	floats.Sub(g, a.Shift)
+}
+
+// HessianVector stores Pv in hv.
+func (a *Affine) HessianVector(hv, _, v []float64) {
+	for i, d := 0, len(v); i < d; i++ {
+		hv[i] = floats.Dot(a.Precision[i*d:(i+1)*d], v)
+	}
+}
+
+// Affine returns the force itself.
+func (a *Affine) Affine() *Affine { return a }
 
 // Noise hands out independent standard-normal vectors, one after another.
 type Noise interface {
@@ -142,37 +160,25 @@ func (in *Integrator) NewState() *State {
 
 // OuterStep runs one outer step. next is called before each kernel and
 // returns the force of the next mini-batch.
-func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) {
-	for range in.Batches {
-		in.Kernel.Step(z, next(), n)
-	}
-	if in.Refresh != nil {
-		in.Refresh.Step(z, nil, n)
-	}
-}
+func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) { in.OuterSteps(z, next, n, 1) }
 
 // OuterSteps runs count outer steps. It is as that many calls of OuterStep,
 // but faster where the forces are FusedForces.
 func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int) {
-	var ahead any
+	var ahead any // see Kick.step
 	for range count {
 		for range in.Batches {
-			ahead = in.step(z, next(), n, ahead)
+			if k, ok := in.Kernel.(kicker); ok && k.kick() != nil {
+				ahead = k.kick().step(z, next(), n, ahead)
+			} else {
+				in.Kernel.Step(z, next(), n)
+			}
 		}
 		if in.Refresh != nil {
 			in.Refresh.Step(z, nil, n)
 			ahead = nil
 		}
 	}
-}
-
-// step runs the kernel once; see Kick.step.
-func (in *Integrator) step(z *State, f Force, n Noise, ahead any) any {
-	if k := wholeKick(in.Kernel); k != nil {
-		return k.step(z, f, n, ahead)
-	}
-	in.Kernel.Step(z, f, n)
-	return nil
 }
 
 // Freeze ends the adaptation of an adaptive scheme and does nothing for the

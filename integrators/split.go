@@ -166,36 +166,32 @@ type wordStep struct {
 // segment takes it for itself, unless it has no kick and follows one without
 // noise: then it is the second half of that one's.
 func (w wordStep) pack(segs []segment) (Update, []segment) {
-	first := segs[0]
-	u := Update{P: w.coef(first, decayOf), A: w.coef(first, kickOf), Q: one}
-	drift := w.p.Drift(float64(first.drifts) * w.drift)
+	first, u := segs[0], Update{Q: one}
+	decay, kick, noise, drift := w.coefs(first)
+	u.P, u.A = decay, kick
 	if first.noisy() {
-		u.S, u.D = w.coef(first, noiseOf), drift
+		u.S, u.D = noise, drift
 	} else {
 		u.B = drift
 	}
 	segs = segs[1:]
 	if !first.noisy() && len(segs) > 0 && !segs[0].kicks() {
-		second := segs[0]
-		u.Q, u.S = w.coef(second, decayOf), w.coef(second, noiseOf)
-		u.D = w.p.Drift(float64(second.drifts) * w.drift)
+		u.Q, _, u.S, u.D = w.coefs(segs[0])
 		segs = segs[1:]
 	}
 	return u, segs
 }
 
-// runMap is the law of a run at one position: r ← decay r + kick ∇U + noise ξ.
-type runMap struct{ decay, kick, noise float64 }
-
-func decayOf(r runMap) float64 { return r.decay }
-func kickOf(r runMap) float64  { return r.kick }
-func noiseOf(r runMap) float64 { return r.noise }
-
-func (w wordStep) coef(s segment, part func(runMap) float64) Coef {
-	return w.p.Coef(func(m float64) float64 { return part(w.runMap(s.run, m)) })
+// coefs are what a segment does: r ← decay r + kick ∇U + noise ξ, θ ← θ + drift r.
+func (w wordStep) coefs(s segment) (decay, kick, noise, drift Coef) {
+	coef := func(part int) Coef {
+		return w.p.Coef(func(m float64) float64 { return w.run(s.run, m)[part] })
+	}
+	return coef(0), coef(1), coef(2), w.p.Drift(float64(s.drifts) * w.drift)
 }
 
-func (w wordStep) runMap(run string, m float64) runMap {
+// run are the decay, the kick and the noise of a run at one position.
+func (w wordStep) run(run string, m float64) [3]float64 {
 	x := w.p.Friction * m * w.friction
 	e, variance := math.Exp(-x), -math.Expm1(-2*x)/m
 	decay, kick, v := 1.0, 0.0, 0.0
@@ -206,5 +202,5 @@ func (w wordStep) runMap(run string, m float64) runMap {
 		}
 		decay, kick, v = decay*e, kick*e, e*e*v+variance
 	}
-	return runMap{decay, kick, math.Sqrt(v)}
+	return [3]float64{decay, kick, math.Sqrt(v)}
 }

@@ -3,7 +3,6 @@ package integrators
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -128,10 +127,8 @@ func (quartic) HessianVector(hv, theta, v []float64) {
 	}
 }
 
-// well is a coupled quadratic potential.
-type well struct{ affine *Affine }
-
-func newWell(dim int) well {
+// newWell is the force of a coupled quadratic potential.
+func newWell(dim int) *Affine {
 	a := &Affine{Precision: make([]float64, dim*dim), Shift: make([]float64, dim)}
 	for i := range a.Precision {
 		a.Precision[i] = 0.3
@@ -140,14 +137,5 @@ func newWell(dim int) well {
 		a.Precision[i*(dim+1)] = 1 + float64(i)
 		a.Shift[i] = 0.5
 	}
-	return well{a}
-}
-
-func (w well) Affine() *Affine { return w.affine }
-
-func (w well) Gradient(g, theta []float64) {
-	for i := range g {
-		g[i] = -w.affine.Shift[i]
-	}
-	addProduct(blas.NoTrans, g, w.affine.Precision, theta)
+	return a
 }
