@@ -32,15 +32,6 @@ type Exact struct {
 // asks reports whether the job asks for more than errors and orders.
 func (e Exact) asks() bool { return e.Budgets != nil || e.Stability || e.Distances }
 
-// newExact returns the job of a problem that has a JSON form.
-func newExact(p *certify.Problem, integrator string, schemes ...string) Exact {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(fmt.Sprintf("bench: %v", err)) // built-in problems have one
-	}
-	return Exact{Name: p.Name, Problem: text, Integrator: integrator, Inner: 1, Schemes: schemes}
-}
-
 // Options returns the job as package certify takes it.
 func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 	p, err := certify.ParseProblem(e.Name, e.Problem)

@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -17,48 +18,38 @@ import (
 var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
 
 // readExact lists the exact jobs, block by block.
-func (f *File) readExact(s section) error {
-	blocks, err := s.tables("exact")
-	if err != nil {
-		return err
-	}
+func (f *File) readExact(s section) {
 	seen, problems := make(map[string]bool), make(map[string]string)
-	for _, s := range blocks {
+	for _, s := range s.tables("exact") {
 		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{""}}
-		if err := s.read(b.readers(f)); err != nil {
-			return err
-		}
+		s.read(b.readers(f))
 		if b.problems == nil || b.job.Schemes == nil {
-			return s.errorf("want a problem and a scheme")
+			s.fail(s.place, errors.New("want a problem and a scheme"))
 		}
-		jobs := b.jobs()
-		for _, j := range jobs {
+		if *s.failed != nil {
+			return
+		}
+		for _, j := range b.jobs() {
 			o, err := j.Exact.Options(f.parts.Chains)
 			if err = cmp.Or(err, o.Check()); err != nil {
-				return s.errorf("%s: %w", j.Exact.Name, err)
+				s.fail(s.place, fmt.Errorf("%s: %w", j.Exact.Name, err))
 			}
-		}
-		for _, j := range jobs {
 			of := digest([]any{j.Exact.Problem, j.Exact.InvMass})
-			if other, ok := problems[j.Exact.Name]; ok && other != of {
-				return s.errorf("%s: another problem, or other masses, above have this name: want names that differ, by which figures tell them apart", j.Exact.Name)
+			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name], of); problems[j.Exact.Name] != of {
+				s.fail(s.place, fmt.Errorf("%s: another problem, or other masses, above have this name: want names that differ, by which figures tell them apart", j.Exact.Name))
 			}
-			problems[j.Exact.Name] = of
-		}
-		for _, j := range jobs { // blocks may overlap, as those of a grid may
-			if id := digest(j); !seen[id] {
+			if id := digest(j); !seen[id] { // blocks may overlap, as those of a grid may
 				seen[id], f.exact = true, append(f.exact, j)
 			}
 		}
 	}
-	return nil
 }
 
 // exactBlock is [[exact]]: every problem, friction, integrator, estimator and
 // N_l, each under all schemes.
 type exactBlock struct {
 	purpose     string
-	problems    []Exact   // with their texts
+	problems    []exactProblem
 	integrators []Setting // nil is all that fit
 	estimators  []string  // "" is plain
 	frictions   []float64 // 0 is the problem's own
@@ -66,62 +57,52 @@ type exactBlock struct {
 	job         Exact // what all have in common
 }
 
-// readEach reads one value or a list of them.
-func readEach[T any](to *[]T, read func(any) (T, error)) func(any) error {
-	return func(v any) error {
-		all, err := list(v)
-		*to = nil
-		for _, v := range all {
-			x, e := read(v)
-			*to, err = append(*to, x), cmp.Or(err, e)
-		}
-		return err
-	}
+// exactProblem is a problem with its name and text, as a job has them.
+type exactProblem struct {
+	name string
+	text json.RawMessage
+	*certify.Problem
 }
 
-func (b *exactBlock) readers(f *File) map[string]func(any) error {
-	number := func(v any) (float64, error) { return positive(v, false) }
+func (b *exactBlock) readers(f *File) map[string]reader {
 	var schemes []string
 	for _, m := range certify.ExactSchemes() {
 		schemes = append(schemes, m.Name)
 	}
-	return map[string]func(any) error{
-		"purpose": func(v any) (err error) { b.purpose, err = oneOf(v, "purpose", purposes); return err },
+	return map[string]reader{
+		"purpose": oneOf(&b.purpose, "purpose", purposes),
 		"problem": func(v any) error {
-			names, err := list(v)
-			for _, name := range names {
-				some, e := f.problems(name)
-				b.problems, err = append(b.problems, some...), cmp.Or(err, e)
-			}
+			var some [][]exactProblem
+			err := each(&some, f.problems)(v)
+			b.problems = slices.Concat(some...)
 			return err
 		},
 		"integrator": func(v any) error {
 			if v == "all" {
 				return nil
 			}
-			return readEach(&b.integrators, func(v any) (s Setting, err error) { return s, readIntegrator(&s, v, f.parts) })(v)
+			return each(&b.integrators, func(s *Setting) reader { return s.readIntegrator(f.parts) })(v)
 		},
-		"estimator": readEach(&b.estimators, func(v any) (string, error) { return readEstimator(v, f.parts) }),
+		"estimator": each(&b.estimators, func(name *string) reader { return readEstimator(name, f.parts) }),
 		"scheme": func(v any) error {
 			if b.job.Schemes = schemes; v == "all" {
 				return nil
 			}
-			return readEach(&b.job.Schemes, func(v any) (string, error) { return oneOf(v, "scheme with exact errors", schemes) })(v)
+			return each(&b.job.Schemes, func(name *string) reader { return oneOf(name, "scheme with exact errors", schemes) })(v)
 		},
-		"step": func(v any) error {
+		"step": func(v any) (err error) {
 			if _, isRange := v.(string); isRange {
-				var err error
 				if v, err = steps(v); err != nil {
 					return err
 				}
 			}
-			return readEach(&b.job.Steps, number)(v)
+			return each(&b.job.Steps, positive)(v)
 		},
-		"friction": readEach(&b.frictions, number), "inverse-mass": readEach(&b.job.InvMass, number),
-		"nl":       readEach(&b.inner, func(v any) (int, error) { return whole(v, 1, 1000) }),
+		"friction": each(&b.frictions, positive), "inverse-mass": each(&b.job.InvMass, positive),
+		"nl":       each(&b.inner, func(n *int) reader { return whole(n, 1, 1000) }),
 		"one-step": truth(&b.job.OneStep), "stability": truth(&b.job.Stability), "distance": truth(&b.job.Distances),
 		"budget": func(v any) error {
-			err := readEach(&b.job.Budgets, number)(v)
+			err := each(&b.job.Budgets, positive)(v)
 			for i, n := range b.job.Budgets {
 				if slices.Contains(b.job.Budgets[:i], n) {
 					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
@@ -132,66 +113,71 @@ func (b *exactBlock) readers(f *File) map[string]func(any) error {
 	}
 }
 
-// problems are those of a name: a built-in one, "all" of them, or those of a file,
-// by their names, each as certify.ParseProblem reads it.
-func (f *File) problems(v any) ([]Exact, error) {
-	name, err := text(v)
+// problems reads a name: of a built-in problem, of "all" of them, or of a file with
+// problems by their names, each as certify.ParseProblem reads it.
+func (f *File) problems(to *[]exactProblem) reader {
+	return func(v any) error {
+		var name string
+		if err := text(&name)(v); err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, ".json") {
+			var texts map[string]json.RawMessage
+			data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
+			if err == nil {
+				err = json.Unmarshal(data, &texts)
+			}
+			if err != nil {
+				return usage.Errorf("problems of %s: %w", name, err)
+			}
+			for _, k := range slices.Sorted(maps.Keys(texts)) {
+				p, e := certify.ParseProblem(k, texts[k])
+				*to, err = append(*to, exactProblem{k, texts[k], p}), cmp.Or(err, e)
+			}
+			return err
+		}
+		known := certify.Builtin()
+		if name != "all" {
+			p, err := usage.Lookup("problem", name, append(known, certify.BottleneckProblem()), func(p *certify.Problem) string { return p.Name })
+			if err != nil {
+				return err
+			}
+			known = []*certify.Problem{p}
+		}
+		for _, p := range known {
+			*to = append(*to, exactProblem{p.Name, textOf(p), p})
+		}
+		return nil
+	}
+}
+
+// textOf is the JSON of a problem that has one.
+func textOf(p *certify.Problem) json.RawMessage {
+	text, err := json.Marshal(p)
 	if err != nil {
-		return nil, err
+		panic(fmt.Sprintf("bench: %v", err)) // built-in problems, and those of files, have one
 	}
-	if strings.HasSuffix(name, ".json") {
-		var texts map[string]json.RawMessage
-		data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
-		if err == nil {
-			err = json.Unmarshal(data, &texts)
-		}
-		if err != nil {
-			return nil, usage.Errorf("problems of %s: %w", name, err)
-		}
-		var out []Exact
-		for _, k := range slices.Sorted(maps.Keys(texts)) {
-			_, e := certify.ParseProblem(k, texts[k])
-			out, err = append(out, Exact{Name: k, Problem: texts[k]}), cmp.Or(err, e)
-		}
-		return out, err
-	}
-	known := certify.Builtin()
-	if name != "all" {
-		p, err := usage.Lookup("problem", name, append(known, certify.BottleneckProblem()), func(p *certify.Problem) string { return p.Name })
-		if err != nil {
-			return nil, err
-		}
-		known = []*certify.Problem{p}
-	}
-	var out []Exact
-	for _, p := range known {
-		out = append(out, newExact(p, ""))
-	}
-	return out, nil
+	return text
 }
 
 // jobs are the combinations.
 func (b *exactBlock) jobs() (out []ExactJob) {
-	for _, e := range b.problems {
-		for _, c := range b.frictions {
-			p, err := certify.ParseProblem(e.Name, e.Problem)
-			if err != nil {
-				panic(err) // it was parsed before
+	for _, p := range b.problems {
+		which := b.integrators
+		if which == nil {
+			for _, m := range certify.All(p.Problem) {
+				which = append(which, Setting{Integrator: m.Name})
 			}
+		}
+		for _, c := range b.frictions {
 			v := b.job
-			v.Name, v.Problem = e.Name, e.Problem
-			if c > 0 {
-				p.Name, p.Friction = fmt.Sprintf("%s, C = %g", e.Name, c), c
-				v.Name, v.Problem = p.Name, newExact(p, "").Problem
+			if v.Name, v.Problem = p.name, p.text; c > 0 {
+				with := *p.Problem
+				with.Friction = c
+				v.Name, v.Problem = fmt.Sprintf("%s, C = %g", p.name, c), textOf(&with)
 			}
 			if v.InvMass != nil {
 				v.Name += ", M ≠ I"
-			}
-			which := b.integrators
-			if which == nil {
-				for _, m := range certify.All(p) {
-					which = append(which, Setting{Integrator: m.Name})
-				}
 			}
 			for _, s := range which {
 				v.Integrator, v.Values = s.Integrator, s.Values

@@ -98,7 +98,7 @@ func (f *File) checkReference(l layer) error {
 		return nil
 	}
 	at := l.reference[own].place
-	for _, name := range append([]string{""}, f.Profiles()...) {
+	for _, name := range append([]string{""}, f.profiles...) {
 		s, other, err := f.expand(Profile{Name: name}, nil)
 		if err != nil || len(s.References) > 0 && slices.ContainsFunc(other.reference, func(r section) bool { return r.place == at }) {
 			return nil
@@ -113,18 +113,10 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 	if err != nil {
 		return Study{}, l, err
 	}
-	x := &expansion{File: f, profile: p, study: Study{ID: f.ID, Title: f.Title, Exact: f.exact, Figure: f.figure, Table: f.table}, seen: make(map[string]bool)}
-	x.study.Stable = maps.Clone(p.Known)
-	if x.study.Stable == nil {
-		x.study.Stable = make(map[string]float64)
-	}
-	if err := x.cells(l, unavailable); err != nil {
-		return Study{}, l, err
-	}
-	if len(x.study.Stable) == 0 {
-		x.study.Stable = nil
-	}
-	return x.study, l, nil
+	s := Study{ID: f.ID, Title: f.Title, Exact: f.exact, Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
+	x := &expansion{File: f, profile: p, study: s, seen: make(map[string]bool)}
+	err = x.cells(l, unavailable)
+	return x.study, l, err
 }
 
 // Takes refuses what a run would change and the file, in the profile, does not say.
@@ -134,11 +126,10 @@ func (f *File) Takes(p Profile) error {
 		return err
 	}
 	says := func(s settings, key string) bool { _, ok := s[key]; return ok }
-	own := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.Name })
 	switch {
 	case p.Splits > 0 && !slices.ContainsFunc(l.grids, func(g settings) bool { return says(g, "split") }):
 		return usage.Errorf("--splits %d: %s says no splits that this could replace", p.Splits, f.Path)
-	case p.Samples > 0 && (own < 0 || !says(f.profiles[own].settings, "samples")):
+	case p.Samples > 0 && (p.Name == "" || !says(f.layers[p.Name].settings, "samples")):
 		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this could replace", p.Samples, f.Path)
 	case p.Precision == "":
 		return nil
@@ -157,19 +148,18 @@ func (f *File) Takes(p Profile) error {
 
 // layered lays the profile over the file, and the run's own changes over both.
 func (f *File) layered(p Profile) (layer, error) {
-	l := f.layer
-	if p.Name != "" {
-		at := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.Name })
-		if at < 0 {
-			if len(f.profiles) == 0 {
-				return l, usage.Errorf("%s has no profiles: leave %q out", f.Path, p.Name)
-			}
-			return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, f.Profiles()))
-		}
-		l = f.profiles[at].over(l)
-		if e, ok := f.profiles[at].settings["samples"]; ok && p.Samples > 0 {
+	l, own := f.layers[""], f.layers[p.Name]
+	switch {
+	case p.Name == "":
+	case slices.Contains(f.profiles, p.Name):
+		l = own.over(l)
+		if e, ok := own.settings["samples"]; ok && p.Samples > 0 {
 			l.settings["samples"] = entry{e.place, []any{int64(p.Samples)}}
 		}
+	case f.profiles == nil:
+		return l, usage.Errorf("%s has no profiles: leave %q out", f.Path, p.Name)
+	default:
+		return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, f.profiles))
 	}
 	grids := l.grids
 	if grids == nil && len(l.settings) > 0 {
@@ -179,8 +169,7 @@ func (f *File) layered(p Profile) (layer, error) {
 	for _, g := range grids {
 		g = g.over(l.settings)
 		if e, ok := g["split"]; ok && p.Splits > 0 {
-			e.values = counted(p.Splits)
-			g["split"] = e
+			g["split"] = entry{e.place, counted(p.Splits)}
 		}
 		if e := g["precision"]; p.Precision != "" && len(e.values) < 2 {
 			g["precision"] = entry{e.place, []any{p.Precision}}
@@ -199,19 +188,20 @@ func (s settings) repeat(p Profile) error {
 	if e, ok := s["repeat"]; ok && n == 0 {
 		n = int(e.values[0].(int64))
 	}
-	if e, ok := s["seed"]; ok {
-		if len(e.values) > 1 && (n > 0 || from > 0) {
-			return e.errorf("is a list: leave it out where seeds are counted, by repeat, --repeat or --seed-from")
-		}
+	e, ok := s["seed"]
+	switch {
+	case n == 0 && from == 0:
+		return nil
+	case len(e.values) > 1:
+		return e.errorf("is a list: leave it out where seeds are counted, by repeat, --repeat or --seed-from")
+	case ok:
 		from = cmp.Or(from, e.values[0].(int64))
 	}
-	if e := s["seed"]; len(e.values) < 2 && (n > 0 || from > 0) {
-		var seeds []any
-		for i := range max(n, 1) {
-			seeds = append(seeds, max(from, 1)+int64(i))
-		}
-		s["seed"] = entry{e.place, seeds}
+	e.values = nil
+	for i := range max(n, 1) {
+		e.values = append(e.values, max(from, 1)+int64(i))
 	}
+	s["seed"] = e
 	return nil
 }
 
@@ -262,18 +252,20 @@ func (x *expansion) cells(l layer, unavailable []string) error {
 		}
 	}
 	for _, name := range x.Data.StandIns(names, unavailable) {
-		covered := x.covered(name, names)
+		covered := any(x.covered(name, names))
+		on := slices.DeleteFunc(slices.Clone(l.grids), func(g settings) bool { return !slices.Contains(g["data"].values, covered) })
 		before := len(x.seen)
 		for _, split := range splits {
-			for _, g := range l.grids {
-				if slices.ContainsFunc(g["data"].values, func(v any) bool { return v == covered }) && slices.Contains(g.splits(), split) {
-					if err := x.block(l, g, name, int(split.(int64))); err != nil {
-						return err
-					}
+			for _, g := range on {
+				if !slices.Contains(g.splits(), split) {
+					continue
+				}
+				if err := x.block(l, g, name, int(split.(int64))); err != nil {
+					return err
 				}
 			}
 		}
-		if len(x.seen) == before && slices.ContainsFunc(l.grids, func(g settings) bool { return slices.Contains(g["data"].values, any(covered)) }) {
+		if len(x.seen) == before && len(on) > 0 {
 			d, _ := x.Data.Lookup(name)
 			return x.errorf("data set %q: no batch size cuts its %d training rows: want smaller ones, K, or \"full\"", name, d.TrainRows)
 		}
@@ -307,57 +299,65 @@ func (x *expansion) covered(name string, names []string) string {
 	return name
 }
 
-// block adds the cells of a block on one split.
+// block adds the cells of a block on one split: one for each combination of its
+// values or, to choose from the steps, a list for each of the others.
 func (x *expansion) block(l layer, g settings, data string, split int) error {
-	_, choose := g["choose"]
 	x.grid = g
-	var visit func(i int, s Setting, at place) error
-	visit = func(i int, s Setting, at place) error {
-		if i == len(settingKeys) {
-			if !choose {
-				return x.add(l, s, at)
-			}
-			var c Choice
-			if len(g["step"].values) == 0 {
-				return g["choose"].errorf("there are no steps to choose from: want step")
-			}
-			for _, v := range g["step"].values {
-				s.Step, s.Relative, _ = readStep(v)
-				cell, err := x.cell(l, s, at)
-				if err != nil {
-					return err
-				}
-				c = append(c, cell)
-			}
-			x.seen[c[0].Cell.Stream()] = true
-			x.study.Choices = append(x.study.Choices, c)
-			return nil
-		}
-		k := settingKeys[i]
+	all, at := []Setting{{Dataset: data, Split: split}}, g["data"].place
+	_, choose := g["choose"]
+	for _, k := range chainKeys {
 		e, ok := g[k.name]
 		if !ok || choose && k.name == "step" {
-			return visit(i+1, s, at)
+			continue
 		}
-		for _, v := range e.values {
-			if err := k.read(&s, v, x.parts); err != nil {
-				return e.errorf("%w", err)
-			}
-			if err := visit(i+1, s, e.place); err != nil {
-				return err
+		var next []Setting
+		for _, s := range all {
+			for _, v := range e.values {
+				if err := k.read(&s, x.parts)(v); err != nil {
+					return e.errorf("%w", err)
+				}
+				next = append(next, s)
 			}
 		}
-		return nil
+		all, at = next, e.place
 	}
-	return visit(0, Setting{Dataset: data, Split: split}, g["data"].place)
+	if choose && g["step"].values == nil {
+		return g["choose"].errorf("there are no steps to choose from: want step")
+	}
+	for _, s := range all {
+		var err error
+		if choose {
+			err = x.choose(l, s, at)
+		} else {
+			err = x.add(l, s, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose adds the cells of a setting at the steps that are chosen from.
+func (x *expansion) choose(l layer, s Setting, at place) error {
+	var c Choice
+	for _, v := range x.grid["step"].values {
+		_ = s.readStep(v) // it was checked before
+		j, err := x.cell(l, s, at)
+		if err != nil {
+			return err
+		}
+		c = append(c, j)
+	}
+	x.seen[c[0].Cell.Stream()] = true
+	x.study.Choices = append(x.study.Choices, c)
+	return nil
 }
 
 // add adds a cell to the study, unless it is there. A batch size that does not
 // cut the rows adds none: it would be the full batch.
 func (x *expansion) add(l layer, s Setting, at place) error {
-	d, err := x.Data.Lookup(s.Dataset)
-	if err != nil {
-		return err
-	}
+	d, _ := x.Data.Lookup(s.Dataset)
 	if s.K == 0 && s.Batch != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.Batch) == 1 {
 		return nil
 	}
@@ -408,9 +408,7 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	}
 	ref := s.reference(p)
 	for _, r := range l.reference {
-		if err := r.read(referenceKeys(&ref)); err != nil {
-			return j, err
-		}
+		r.read(referenceKeys(&ref)) // which was checked before
 	}
 	if x.profile.Precision != "" {
 		ref.Precision = x.profile.Precision
@@ -458,6 +456,9 @@ func (x *expansion) stable(s Setting, p problem) (float64, error) {
 	h, err := x.profile.Stable(c)
 	if err != nil {
 		return 0, err
+	}
+	if x.study.Stable == nil {
+		x.study.Stable = make(map[string]float64)
 	}
 	// More digits would be read as if they meant something.
 	h, err = strconv.ParseFloat(strconv.FormatFloat(h, 'g', 3, 64), 64)

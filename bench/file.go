@@ -15,6 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"hambench/datasets"
+	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
@@ -34,12 +35,12 @@ type File struct {
 
 	parts    Parts // with Data
 	readFile func(path string) ([]byte, error)
-	layer    // the file as it is
+	layers   map[string]layer // by the profile; "" is the file as it is
+	profiles []string         // in the order of the file
 	exact    []ExactJob
 	figure   *FigureSpec
 	table    *TableSpec
 	shown    [2]place // where figure and table stand
-	profiles []profileLayer
 }
 
 // layer is settings with the blocks of the grid, nil if none are stated.
@@ -47,11 +48,6 @@ type layer struct {
 	settings  settings
 	grids     []settings
 	reference []section // later ones replace what earlier ones say
-}
-
-type profileLayer struct {
-	name string
-	layer
 }
 
 // over puts a stronger layer on top.
@@ -104,44 +100,55 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Text: text, Data: p.Data, parts: p, readFile: read}
+	f := &File{Path: path, Text: text, Data: p.Data, parts: p, readFile: read, layers: make(map[string]layer)}
 	return f, f.fill(s, append(within, path))
 }
 
 // fill reads the sections, those first that others use.
 func (f *File) fill(s section, within []string) error {
-	if err := s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "figure", "table", "profile"); err != nil {
-		return err
+	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "figure", "table", "profile")
+	base := f.readBase(s, within)
+	f.readData(s)
+	f.readNames(s)
+	f.readLayers(s)
+	f.readExact(s)
+	f.readDrawing(s)
+	if base != nil {
+		f.inherit(base)
 	}
-	var base *File
-	if v, ok := s.values["base"]; ok {
-		name, err := text(v)
-		if err == nil && strings.HasSuffix(name, ".toml") {
+	f.complete(s)
+	return *s.failed
+}
+
+// readBase reads the file that this one is based on; nil if there is none.
+func (f *File) readBase(s section, within []string) (base *File) {
+	if v, ok := s.values["base"]; ok && *s.failed == nil {
+		var name string
+		err := text(&name)(v)
+		if strings.HasSuffix(name, ".toml") {
 			name = filepath.Join(filepath.Dir(f.Path), name)
 		}
 		if err == nil {
 			base, err = f.parts.load(name, f.readFile, within)
 		}
-		if err != nil {
-			return s.at("base").errorf("%w", err)
+		if s.fail(s.at("base"), err); err != nil {
+			return nil
 		}
 		f.Data = base.Data
 	}
-	f.parts.Data = f.Data
-	for _, step := range []func(section) error{f.readData, f.readNames, f.readLayers, f.readExact, f.readDrawing} {
-		if err := step(s); err != nil {
-			return err
-		}
-	}
-	if base != nil {
-		f.inherit(base)
-	}
-	return f.complete(s)
+	return base
 }
 
 // inherit takes from another file what this one does not say.
 func (f *File) inherit(base *File) {
-	f.layer = f.layer.over(base.layer)
+	for name, below := range base.layers {
+		f.layers[name] = f.layers[name].over(below)
+	}
+	own := f.profiles
+	f.profiles = slices.Clone(base.profiles)
+	for _, name := range own {
+		f.profiles = distinct.Append(f.profiles, name)
+	}
 	if base.Title != base.ID { // which stands for no title
 		f.Title = cmp.Or(f.Title, base.Title)
 	}
@@ -150,83 +157,52 @@ func (f *File) inherit(base *File) {
 	if f.exact == nil {
 		f.exact = base.exact
 	}
-	own := f.profiles
-	f.profiles = slices.Clone(base.profiles)
-	for _, p := range own {
-		at := slices.IndexFunc(f.profiles, func(q profileLayer) bool { return q.name == p.name })
-		if at < 0 {
-			f.profiles = append(f.profiles, p)
-		} else {
-			f.profiles[at].layer = p.layer.over(f.profiles[at].layer)
-		}
-	}
 }
 
 // complete refuses a file that says too little.
-func (f *File) complete(s section) error {
+func (f *File) complete(s section) {
 	f.Title = cmp.Or(f.Title, f.ID)
-	if f.exact == nil && f.grids == nil && len(f.settings) == 0 {
-		return s.at("").errorf("nothing to run: want [vary], [[grid]] or [[exact]]")
+	cells := f.layers[""].grids != nil || len(f.layers[""].settings) > 0
+	if f.exact == nil && !cells {
+		s.fail(s.place, errors.New("nothing to run: want [vary], [[grid]] or [[exact]]"))
 	}
 	if f.figure != nil {
-		alone := f.grids == nil && len(f.settings) == 0 && f.profiles == nil
-		if err := f.figure.checkAnswers(f.exact, alone); err != nil {
-			return s.at("figure").errorf("%w", err)
-		}
+		s.fail(s.at("figure"), f.figure.checkAnswers(f.exact, !cells && f.profiles == nil))
 	}
-	return nil
 }
 
-func (f *File) readNames(s section) error {
+func (f *File) readNames(s section) {
+	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
 	for key, to := range map[string]*string{"id": &f.ID, "title": &f.Title} {
 		if v, ok := s.values[key]; ok {
-			if err := textInto(to)(v); err != nil {
-				return s.at(key).errorf("%w", err)
-			}
+			s.fail(s.at(key), text(to)(v))
 		}
 	}
-	if _, ok := s.values["id"]; !ok {
-		f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
-	}
 	if !studyID.MatchString(f.ID) {
-		return s.at("id").errorf("is %q: want letters, digits, - and _: files are named by it", f.ID)
+		s.fail(s.at("id"), fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", f.ID))
 	}
-	return nil
 }
 
 // readData adds the file's own data sets.
-func (f *File) readData(s section) error {
-	all, err := s.table("data")
-	if err != nil {
-		return err
-	}
+func (f *File) readData(s section) {
+	all := s.table("data")
 	for _, name := range all.keys() {
-		t, err := all.table(name)
-		if err != nil {
-			return err
-		}
+		t := all.table(name)
 		var path, task string
 		var o datasets.FileOptions
-		err = t.read(map[string]func(any) error{
-			"file": textInto(&path), "model": textInto(&o.Model), "label": textInto(&o.Label),
+		t.read(map[string]reader{
+			"file": text(&path), "model": text(&o.Model), "label": text(&o.Label),
 			"target": func(v any) error {
 				if n, ok := v.(int64); ok {
 					v = fmt.Sprint(n)
 				}
-				return textInto(&o.Target)(v)
+				return text(&o.Target)(v)
 			},
-			"task": func(v any) (err error) {
-				task, err = oneOf(v, "task", []string{"regression", "classification"})
-				return err
-			},
-			"noise": func(v any) (err error) { o.NoiseVariance, err = positive(v, false); return err },
-			"test":  func(v any) (err error) { o.TestShare, err = positive(v, false); return err },
+			"task":  oneOf(&task, "task", []string{"regression", "classification"}),
+			"noise": positive(&o.NoiseVariance), "test": positive(&o.TestShare),
 		})
-		if err != nil {
-			return err
-		}
 		if path == "" || task == "" {
-			return t.errorf("file and task must be stated")
+			t.fail(t.place, errors.New("file and task must be stated"))
 		}
 		if o.Task = datasets.Regression; task == "classification" {
 			o.Task = datasets.Classification
@@ -235,140 +211,92 @@ func (f *File) readData(s section) error {
 			path = filepath.Join(filepath.Dir(f.Path), path)
 		}
 		if _, err := f.Data.Lookup(name); err == nil {
-			return t.errorf("there is a data set of this name: want another")
+			t.fail(t.place, errors.New("there is a data set of this name: want another"))
+		}
+		if *s.failed != nil {
+			return
 		}
 		d, err := datasets.FromFile(name, path, o)
-		if err != nil {
-			return t.at("file").errorf("%w", err)
-		}
+		t.fail(t.at("file"), err)
 		f.Data = append(slices.Clone(f.Data), d)
 	}
 	f.parts.Data = f.Data
-	return nil
 }
 
 // readLayers reads the grid, as it is and in the profiles.
-func (f *File) readLayers(s section) (err error) {
-	vary, err := s.table("vary")
-	if err != nil {
-		return err
-	}
-	fix, err := s.table("fix")
-	if err != nil {
-		return err
-	}
-	if f.settings, err = vary.settings(f.parts, true, false); err != nil {
-		return err
-	}
-	fixed, err := fix.settings(f.parts, false, true)
-	if err != nil {
-		return err
-	}
+func (f *File) readLayers(s section) {
+	varied, fixed := s.table("vary").settings(f.parts, true, false), s.table("fix").settings(f.parts, false, true)
 	for k, e := range fixed {
-		if _, twice := f.settings[k]; twice {
-			return e.errorf("stands in [vary], too: want it once")
+		if _, twice := varied[k]; twice {
+			s.fail(e.place, errors.New("stands in [vary], too: want it once"))
 		}
 	}
-	f.settings = f.settings.over(fixed)
-	if err := f.layer.read(s, f.parts); err != nil {
-		return err
-	}
-	all, err := s.table("profile")
-	if err != nil {
-		return err
-	}
+	f.layers[""] = s.layer(varied.over(fixed), f.parts)
+	all := s.table("profile")
 	for _, name := range all.keys() {
-		t, err := all.table(name)
-		if err != nil {
-			return err
-		}
+		t := all.table(name)
 		if name == AsItIs {
-			return t.errorf("is what a run without a profile is called: want another name")
+			t.fail(t.place, errors.New("is what a run without a profile is called: want another name"))
 		}
-		p := profileLayer{name: name}
-		if p.settings, err = t.settings(f.parts, false, false, "grid", "reference"); err != nil {
-			return err
-		}
-		if err := p.layer.read(t, f.parts); err != nil {
-			return err
-		}
-		f.profiles = append(f.profiles, p)
+		f.layers[name] = t.layer(t.settings(f.parts, false, false, "grid", "reference"), f.parts)
+		f.profiles = append(f.profiles, name)
 	}
-	return nil
 }
 
-// read reads the blocks of the grid and the reference.
-func (l *layer) read(s section, p Parts) error {
-	grids, err := s.tables("grid")
-	if err != nil {
-		return err
+// layer adds to settings the blocks of the grid and the reference.
+func (s section) layer(of settings, p Parts) layer {
+	l := layer{settings: of}
+	for _, g := range s.tables("grid") {
+		l.grids = append(l.grids, g.settings(p, false, false))
 	}
-	for _, g := range grids {
-		block, err := g.settings(p, false, false)
-		if err != nil {
-			return err
-		}
-		l.grids = append(l.grids, block)
+	if reference := s.table("reference"); len(reference.values) > 0 {
+		l.reference = []section{reference}
+		reference.read(referenceKeys(new(oracle.Spec)))
 	}
-	reference, err := s.table("reference")
-	if err != nil || len(reference.values) == 0 {
-		return err
-	}
-	l.reference = []section{reference}
-	return reference.read(referenceKeys(new(oracle.Spec)))
+	return l
 }
 
 // readDrawing reads how the study is shown.
-func (f *File) readDrawing(s section) error {
+func (f *File) readDrawing(s section) {
 	settings := slices.Clone(axes)
 	for _, m := range f.parts.Chains.Integrators {
 		for _, p := range m.Parameters {
 			settings = append(settings, p.Name)
 		}
 	}
-	names := func(to *[]string, known []string) func(any) error {
-		return readEach(to, func(v any) (string, error) {
-			name, err := oneOf(v, "axis or value", known)
-			if err == nil && slices.Contains(*to, name) {
-				err = fmt.Errorf("%s stands twice", name)
+	names := func(to *[]string, known []string) reader {
+		return func(v any) error {
+			err := each(to, func(name *string) reader { return oneOf(name, "axis or value", known) })(v)
+			for i, name := range *to {
+				if slices.Contains((*to)[:i], name) {
+					err = cmp.Or(err, fmt.Errorf("%s stands twice", name))
+				}
 			}
-			return name, err
-		})
+			return err
+		}
 	}
 	var kinds []string
 	for _, k := range figureKinds {
 		kinds = append(kinds, k.name)
 	}
-	word := func(to *string, kind string, known []string) func(any) error {
-		return func(v any) (err error) { *to, err = oneOf(v, kind, known); return err }
-	}
-	figure, err := s.table("figure")
-	if err != nil {
-		return err
-	}
+	figure, table := s.table("figure"), s.table("table")
+	var g FigureSpec
+	var t TableSpec
+	figure.read(map[string]reader{
+		"kind": oneOf(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
+		"x":       oneOf(&g.X, "axis or value", slices.Concat(settings, observations, []string{OnBudget})),
+		"y":       oneOf(&g.Y, "value", slices.Concat(observations, slices.Sorted(maps.Keys(answers)))),
+		"x-scale": oneOf(&g.XScale, "scale", scales), "y-scale": oneOf(&g.YScale, "scale", scales),
+	})
+	table.read(map[string]reader{
+		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, observations), "note": text(&t.Note),
+	})
 	if len(figure.values) > 0 {
-		f.figure, f.shown[0] = new(FigureSpec), figure.place
-	}
-	table, err := s.table("table")
-	if err != nil {
-		return err
+		f.figure, f.shown[0] = &g, figure.place
 	}
 	if len(table.values) > 0 {
-		f.table, f.shown[1] = new(TableSpec), table.place
+		f.table, f.shown[1] = &t, table.place
 	}
-	g, t := cmp.Or(f.figure, new(FigureSpec)), cmp.Or(f.table, new(TableSpec))
-	err = figure.read(map[string]func(any) error{
-		"kind": word(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
-		"x":       word(&g.X, "axis or value", slices.Concat(settings, observations, []string{OnBudget})),
-		"y":       word(&g.Y, "value", slices.Concat(observations, slices.Sorted(maps.Keys(answers)))),
-		"x-scale": word(&g.XScale, "scale", scales), "y-scale": word(&g.YScale, "scale", scales),
-	})
-	if err != nil {
-		return err
-	}
-	return table.read(map[string]func(any) error{
-		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, observations), "note": textInto(&t.Note),
-	})
 }
 
 // checkDrawing refuses a figure and a table that cannot show a study's cells.
@@ -393,13 +321,7 @@ func (f *File) checkDrawing(s Study) error {
 var scales = []string{"log", "linear"}
 
 // Profiles are the names of the file's profiles.
-func (f *File) Profiles() []string {
-	var names []string
-	for _, p := range f.profiles {
-		names = append(names, p.name)
-	}
-	return names
-}
+func (f *File) Profiles() []string { return f.profiles }
 
 // Later are the built-in studies of later papers, which are run by their names
 // and are no part of Studies.

@@ -27,17 +27,26 @@ func (p place) errorf(format string, args ...any) error {
 	return usage.Errorf("%s:%d: %s: %w", p.file, p.line, p.key, fmt.Errorf(format, args...))
 }
 
-// section is a table of a TOML file. Its methods refuse what is not of their
-// type, with the place.
+// section is a table of a TOML file. What is wrong with it is noted once for the
+// whole file, with the place; what is not as it should be reads as nothing.
 type section struct {
 	place
 	values map[string]any
 	lines  map[string]int // of all keys of the file
+	failed *error         // the first mistake of the file
+}
+
+// fail notes what is wrong at a place, unless there is nothing or something was
+// wrong before.
+func (s section) fail(at place, err error) {
+	if err != nil && *s.failed == nil {
+		*s.failed = at.errorf("%w", err)
+	}
 }
 
 // parseTOML reads a file's text.
 func parseTOML(file string, text []byte) (section, error) {
-	s := section{place: place{file: file, line: 1}, lines: make(map[string]int)}
+	s := section{place: place{file: file, line: 1}, lines: make(map[string]int), failed: new(error)}
 	if err := toml.Unmarshal(text, &s.values); err != nil {
 		var bad *toml.DecodeError
 		if errors.As(err, &bad) {
@@ -106,58 +115,53 @@ func (s section) keys() []string {
 }
 
 // only refuses keys that are not known.
-func (s section) only(known ...string) error {
+func (s section) only(known ...string) {
 	for _, k := range s.keys() {
 		if !slices.Contains(known, k) {
-			return s.at(k).errorf("%w", usage.Unknown("key", k, known))
+			s.fail(s.at(k), usage.Unknown("key", k, known))
 		}
 	}
-	return nil
 }
 
 // table is the section of a key, empty if there is none.
-func (s section) table(key string) (section, error) {
-	t := section{place: s.at(key), lines: s.lines}
+func (s section) table(key string) section {
+	t := section{s.at(key), nil, s.lines, s.failed}
 	v, ok := s.values[key]
 	if t.values, _ = v.(map[string]any); ok && t.values == nil {
-		return t, t.errorf("is %s: want a table, [%s]", kindOf(v), t.key)
+		t.fail(t.place, fmt.Errorf("is %s: want a table, [%s]", kindOf(v), t.key))
 	}
-	return t, nil
+	return t
 }
 
 // tables are the sections of an array of tables.
-func (s section) tables(key string) ([]section, error) {
+func (s section) tables(key string) (out []section) {
 	v, ok := s.values[key]
-	if !ok {
-		return nil, nil
-	}
 	list, _ := v.([]any)
-	var out []section
 	for i, e := range list {
-		t := section{place: s.at(key + "." + strconv.Itoa(i)), lines: s.lines}
-		if t.values, _ = e.(map[string]any); t.values == nil {
-			break
+		if values, is := e.(map[string]any); is {
+			out = append(out, section{s.at(key + "." + strconv.Itoa(i)), values, s.lines, s.failed})
 		}
-		out = append(out, t)
 	}
-	if len(out) == 0 || len(out) < len(list) {
-		return nil, s.at(key).errorf("is %s: want tables, [[%s]]", kindOf(v), s.at(key).key)
+	if ok && (len(out) == 0 || len(out) < len(list)) {
+		at := s.at(key)
+		s.fail(at, fmt.Errorf("is %s: want tables, [[%s]]", kindOf(v), at.key))
 	}
-	return out, nil
+	return out
 }
 
-// read stores the value of each key that is there where its reader puts it; a
-// key without a reader is refused.
-func (s section) read(readers map[string]func(any) error) error {
-	if err := s.only(slices.Sorted(maps.Keys(readers))...); err != nil {
-		return err
-	}
+// reader stores a value of a key where it belongs, or says what is wrong with
+// the value.
+type reader = func(v any) error
+
+// read has the readers of the section's keys read them; a key without a reader
+// is refused.
+func (s section) read(readers map[string]reader) {
+	s.only(slices.Sorted(maps.Keys(readers))...)
 	for _, k := range s.keys() {
-		if err := readers[k](s.values[k]); err != nil {
-			return s.at(k).errorf("%w", err)
+		if read, known := readers[k]; known {
+			s.fail(s.at(k), read(s.values[k]))
 		}
 	}
-	return nil
 }
 
 // kindOf names the type of a value, for errors.
@@ -176,80 +180,105 @@ func kindOf(v any) string {
 }
 
 // text reads a text that is not empty.
-func text(v any) (string, error) {
-	s, ok := v.(string)
-	if !ok || s == "" {
-		return "", fmt.Errorf("is %s: want a text in quotes", kindOf(v))
+func text(to *string) reader {
+	return func(v any) error {
+		if *to, _ = v.(string); *to == "" {
+			return fmt.Errorf("is %s: want a text in quotes", kindOf(v))
+		}
+		return nil
 	}
-	return s, nil
 }
 
-// textInto is a reader of a text.
-func textInto(to *string) func(any) error {
-	return func(v any) (err error) { *to, err = text(v); return err }
+// known reads a name that a lookup finds.
+func known[T any](to *string, lookup func(string) (T, error)) reader {
+	return func(v any) error {
+		err := text(to)(v)
+		if err == nil {
+			_, err = lookup(*to)
+		}
+		return err
+	}
+}
+
+// oneOf reads one of some words.
+func oneOf[T ~string](to *T, kind string, words []T) reader {
+	var names []string
+	for _, w := range words {
+		names = append(names, string(w))
+	}
+	return func(v any) error {
+		var name string
+		if err := text(&name)(v); err != nil {
+			return err
+		}
+		if *to = T(name); !slices.Contains(words, *to) {
+			return usage.Unknown(kind, name, names)
+		}
+		return nil
+	}
 }
 
 // whole reads a whole number of a range.
-func whole(v any, low, high int64) (int, error) {
-	n, ok := v.(int64)
-	if !ok || n < low || n > high {
-		return 0, fmt.Errorf("is %s: want a whole number from %d to %d", kindOf(v), low, high)
+func whole[T int | uint64](to *T, low, high int64) reader {
+	return func(v any) error {
+		n, ok := v.(int64)
+		if !ok || n < low || n > high {
+			return fmt.Errorf("is %s: want a whole number from %d to %d", kindOf(v), low, high)
+		}
+		*to = T(n)
+		return nil
 	}
-	return int(n), nil
 }
 
 // real reads a number.
-func real(v any) (float64, error) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), nil
-	case float64:
-		return v, nil
+func real(to *float64) reader {
+	return func(v any) error {
+		switch v := v.(type) {
+		case int64:
+			*to = float64(v)
+		case float64:
+			*to = v
+		default:
+			return fmt.Errorf("is %s: want a number", kindOf(v))
+		}
+		return nil
 	}
-	return 0, fmt.Errorf("is %s: want a number", kindOf(v))
-}
-
-// positive reads a number > 0; +Inf only if that is allowed.
-func positive(v any, infinite bool) (float64, error) {
-	x, err := real(v)
-	switch {
-	case err != nil:
-		return 0, err
-	case infinite && !(x > 0):
-		return 0, fmt.Errorf("is %v: want a number > 0, or inf", x)
-	case !infinite && !(x > 0 && x <= largestNumber):
-		return 0, fmt.Errorf("is %v: want a finite number > 0", x)
-	}
-	return x, nil
 }
 
 // largestNumber bounds what files may say, so that products stay finite.
 const largestNumber = 1e100
 
-// oneOf reads one of some words.
-func oneOf[T ~string](v any, kind string, words []T) (T, error) {
-	s, err := text(v)
-	if err != nil {
-		return "", err
+// positive reads a finite number > 0.
+func positive(to *float64) reader {
+	return func(v any) error {
+		err := real(to)(v)
+		if err == nil && !(*to > 0 && *to <= largestNumber) {
+			err = fmt.Errorf("is %v: want a finite number > 0", *to)
+		}
+		return err
 	}
-	var known []string
-	for _, w := range words {
-		known = append(known, string(w))
-	}
-	if !slices.Contains(known, s) {
-		return "", usage.Unknown(kind, s, known)
-	}
-	return T(s), nil
 }
 
-// truth is a reader of true or false.
-func truth(to *bool) func(any) error {
+// truth reads true or false.
+func truth(to *bool) reader {
 	return func(v any) error {
 		var ok bool
 		if *to, ok = v.(bool); !ok {
 			return fmt.Errorf("is %s: want true or false", kindOf(v))
 		}
 		return nil
+	}
+}
+
+// each reads a list, or one value as a list of it, by a reader of one.
+func each[T any](to *[]T, read func(*T) reader) reader {
+	return func(v any) error {
+		all, err := list(v)
+		*to = make([]T, len(all))
+		for i, v := range all {
+			err = cmp.Or(err, read(&(*to)[i])(v))
+		}
+		return err
 	}
 }
 
