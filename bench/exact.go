@@ -29,9 +29,6 @@ type Exact struct {
 	Distances bool      `json:"distance,omitempty"`
 }
 
-// asks reports whether the job asks for more than errors and orders.
-func (e Exact) asks() bool { return e.Budgets != nil || e.Stability || e.Distances }
-
 // Options returns the job as package certify takes it.
 func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 	p, err := certify.ParseProblem(e.Name, e.Problem)

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -114,9 +115,9 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 		return Study{}, l, err
 	}
 	s := Study{ID: f.ID, Title: f.Title, Exact: f.exact, Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
-	x := &expansion{File: f, profile: p, study: s, seen: make(map[string]bool)}
-	err = x.cells(l, unavailable)
-	return x.study, l, err
+	x := &expansion{File: f, profile: p, layer: l, study: s, seen: make(map[string]bool)}
+	x.cells(unavailable)
+	return x.study, l, x.err
 }
 
 // Takes refuses what a run would change and the file, in the profile, does not say.
@@ -214,68 +215,78 @@ func counted(n int) []any {
 	return out
 }
 
-// expansion is a study in the making.
+// expansion is a study in the making, until something is wrong.
 type expansion struct {
 	*File
 	profile Profile
+	layer   layer
 	study   Study
-	seen    map[string]bool // cells and references that are there, and parts of chains that were checked
+	seen    map[string]bool // cells that are there, and parts of chains that were checked
 	grid    settings        // the current block
+	err     error           // the first
+}
+
+// fail notes what is wrong where the current block says the first of some keys that
+// it says, or its data.
+func (x *expansion) fail(err error, keys ...string) {
+	if err == nil || x.err != nil {
+		return
+	}
+	for _, k := range append(keys, "data") {
+		if e, ok := x.grid[k]; ok {
+			x.err = e.errorf("%w", err)
+			return
+		}
+	}
+}
+
+// failWhole notes what is wrong with the file as a whole.
+func (x *expansion) failWhole(format string, args ...any) {
+	x.err = cmp.Or(x.err, usage.Errorf("%s:1: %w", x.Path, fmt.Errorf(format, args...)))
 }
 
 // cells adds the cells of all blocks: data set by data set, split by split, block
 // by block.
-func (x *expansion) cells(l layer, unavailable []string) error {
+func (x *expansion) cells(unavailable []string) {
 	var names []string
 	splits := []any{}
 	total := 0
-	for _, g := range append([]settings{l.settings}, l.grids...) {
+	for _, g := range append([]settings{x.layer.settings}, x.layer.grids...) {
 		for _, v := range g["data"].values {
 			names = distinct.Append(names, v.(string))
 		}
 	}
-	for _, g := range l.grids {
-		if g["data"].values == nil {
-			return x.errorf("no data: want data = \"…\" or a list of them in [vary] or [fix]")
+	for _, x.grid = range x.layer.grids {
+		if x.grid["data"].values == nil {
+			x.failWhole("no data: want data = \"…\" or a list of them in [vary] or [fix]")
 		}
 		n := 1
-		for _, e := range g {
-			if n *= len(e.values); n > mostCells {
-				break
-			}
+		for _, e := range x.grid {
+			n = min(n*len(e.values), mostCells+1)
 		}
 		if total += n; total > mostCells {
-			return g["data"].errorf("the grid has more than %d cells: want fewer", mostCells)
+			x.fail(fmt.Errorf("the grid has more than %d cells: want fewer", mostCells), "data")
 		}
-		for _, v := range g.splits() {
+		for _, v := range x.grid.splits() {
 			splits = distinct.Append(splits, v)
 		}
 	}
 	for _, name := range x.Data.StandIns(names, unavailable) {
 		covered := any(x.covered(name, names))
-		on := slices.DeleteFunc(slices.Clone(l.grids), func(g settings) bool { return !slices.Contains(g["data"].values, covered) })
+		on := slices.DeleteFunc(slices.Clone(x.layer.grids), func(g settings) bool { return !slices.Contains(g["data"].values, covered) })
 		before := len(x.seen)
 		for _, split := range splits {
-			for _, g := range on {
-				if !slices.Contains(g.splits(), split) {
-					continue
-				}
-				if err := x.block(l, g, name, int(split.(int64))); err != nil {
-					return err
+			for _, x.grid = range on {
+				if x.err == nil && slices.Contains(x.grid.splits(), split) {
+					x.block(Setting{Dataset: name, Split: int(split.(int64))})
 				}
 			}
 		}
 		if len(x.seen) == before && len(on) > 0 {
 			d, _ := x.Data.Lookup(name)
-			return x.errorf("data set %q: no batch size cuts its %d training rows: want smaller ones, K, or \"full\"", name, d.TrainRows)
+			x.failWhole("data set %q: no batch size cuts its %d training rows: want smaller ones, K, or \"full\"", name, d.TrainRows)
 		}
 	}
-	return nil
-}
-
-// errorf is the error of the file as a whole.
-func (x *expansion) errorf(format string, args ...any) error {
-	return usage.Errorf("%s:1: %w", x.Path, fmt.Errorf(format, args...))
 }
 
 func (s settings) splits() []any {
@@ -299,115 +310,91 @@ func (x *expansion) covered(name string, names []string) string {
 	return name
 }
 
-// block adds the cells of a block on one split: one for each combination of its
-// values or, to choose from the steps, a list for each of the others.
-func (x *expansion) block(l layer, g settings, data string, split int) error {
-	x.grid = g
-	all, at := []Setting{{Dataset: data, Split: split}}, g["data"].place
-	_, choose := g["choose"]
+// block adds the cells of the current block, with what they have in common: one for
+// each combination of its values or, to choose from the steps, a list for each of the
+// others.
+func (x *expansion) block(common Setting) {
+	all, last := []Setting{common}, "data"
+	_, choose := x.grid["choose"]
 	for _, k := range chainKeys {
-		e, ok := g[k.name]
+		e, ok := x.grid[k.name]
 		if !ok || choose && k.name == "step" {
 			continue
 		}
 		var next []Setting
 		for _, s := range all {
 			for _, v := range e.values {
-				if err := k.read(&s, x.parts)(v); err != nil {
-					return e.errorf("%w", err)
-				}
+				x.fail(k.read(&s, x.parts)(v), k.name)
 				next = append(next, s)
 			}
 		}
-		all, at = next, e.place
+		all, last = next, k.name
 	}
-	if choose && g["step"].values == nil {
-		return g["choose"].errorf("there are no steps to choose from: want step")
+	if choose && x.grid["step"].values == nil {
+		x.fail(errors.New("there are no steps to choose from: want step"), "choose")
 	}
 	for _, s := range all {
-		var err error
-		if choose {
-			err = x.choose(l, s, at)
-		} else {
-			err = x.add(l, s, at)
-		}
-		if err != nil {
-			return err
+		switch {
+		case x.err != nil:
+			return
+		case choose:
+			x.choose(s, last)
+		default:
+			x.add(s, last)
 		}
 	}
-	return nil
 }
 
 // choose adds the cells of a setting at the steps that are chosen from.
-func (x *expansion) choose(l layer, s Setting, at place) error {
+func (x *expansion) choose(s Setting, last string) {
 	var c Choice
 	for _, v := range x.grid["step"].values {
-		_ = s.readStep(v) // it was checked before
-		j, err := x.cell(l, s, at)
-		if err != nil {
-			return err
-		}
-		c = append(c, j)
+		x.fail(s.readStep(v), "step")
+		c = append(c, x.cell(s, last))
+	}
+	if x.err != nil {
+		return
 	}
 	x.seen[c[0].Cell.Stream()] = true
 	x.study.Choices = append(x.study.Choices, c)
-	return nil
 }
 
 // add adds a cell to the study, unless it is there. A batch size that does not
 // cut the rows adds none: it would be the full batch.
-func (x *expansion) add(l layer, s Setting, at place) error {
+func (x *expansion) add(s Setting, last string) {
 	d, _ := x.Data.Lookup(s.Dataset)
 	if s.K == 0 && s.Batch != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.Batch) == 1 {
-		return nil
+		return
 	}
-	j, err := x.cell(l, s, at)
-	if err != nil {
-		return err
+	j := x.cell(s, last)
+	if x.err != nil {
+		return
 	}
 	if id := j.Cell.Stream(); !x.seen[id] {
 		x.seen[id] = true
 		x.study.Cells = append(x.study.Cells, j)
 	}
-	return nil
 }
 
-// place is where the current block says the first of the keys that it says, or
-// its data.
-func (x *expansion) place(keys ...string) place {
-	for _, k := range append(keys, "data") {
-		if e, ok := x.grid[k]; ok {
-			return e.place
-		}
-	}
-	return place{}
-}
-
-// cell makes a cell and lists the reference that it names.
-func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
+// cell makes a cell and lists the reference that it names. What is wrong with its
+// numbers is noted at the last of the block's keys.
+func (x *expansion) cell(s Setting, last string) Job {
 	p, err := newProblem(x.Data, x.parts.Models, s)
-	if err != nil {
-		return Job{}, x.place("hidden", "model").errorf("%w", err)
-	}
+	x.fail(err, "hidden", "model")
 	if p.TrainRows > 0 && s.K > p.TrainRows {
-		return Job{}, x.place("K").errorf("is %d: data set %q has %d training rows", s.K, p.Name, p.TrainRows)
+		x.fail(fmt.Errorf("is %d: data set %q has %d training rows", s.K, p.Name, p.TrainRows), "K")
 	}
-	if err := p.checkObserves(s.Observe); err != nil {
-		return Job{}, x.place("observe").errorf("%w", err)
-	}
+	x.fail(p.checkObserves(s.Observe), "observe")
 	if p.Splits == 1 { // its chains are repeated by other seeds
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0
 	}
-	j := Job{Relative: s.Relative}
-	if s.Relative > 0 {
+	if s.Relative > 0 && x.err == nil {
 		stable, err := x.stable(s, p)
-		if err != nil {
-			return j, x.place("step").errorf("%w", err)
-		}
+		x.fail(err, "step")
 		s.Step = s.Relative * stable
 	}
 	ref := s.reference(p)
-	for _, r := range l.reference {
+	for _, r := range x.layer.reference {
 		r.read(referenceKeys(&ref)) // which was checked before
 	}
 	if x.profile.Precision != "" {
@@ -415,27 +402,20 @@ func (x *expansion) cell(l layer, s Setting, at place) (Job, error) {
 	}
 	s.Reference = &ref
 	c, spec := s.cell(p)
-	j.Cell = c
-	if err := c.Check(); err != nil {
-		return j, at.errorf("%w", err)
-	}
+	x.fail(c.Check(), last)
 	parts := fmt.Sprint(c.Integrator, c.Values, c.Estimator, c.Scheme, c.Inner, c.Friction)
-	if c.Kernels() > 0 && !x.seen[parts] {
-		if err := x.parts.Chains.Check(c.Chain()); err != nil {
-			return j, x.place("integrator").errorf("%w", err)
-		}
+	if c.Kernels() > 0 && !x.seen[parts] && x.err == nil {
+		x.fail(x.parts.Chains.Check(c.Chain()), "integrator")
 		if c.Observe == Coupled {
-			if _, err := x.parts.Chains.Combinations(c.Chain()); err != nil {
-				return j, x.place("integrator").errorf("%w", err)
-			}
+			_, err := x.parts.Chains.Combinations(c.Chain())
+			x.fail(err, "integrator")
 		}
 		x.seen[parts] = true
 	}
-	if spec != nil && !x.seen[c.Oracle] {
-		x.seen[c.Oracle] = true
-		x.study.References = append(x.study.References, ReferenceJob{Spec: *spec})
+	if spec != nil {
+		x.study.References = distinct.Append(x.study.References, ReferenceJob{Spec: *spec})
 	}
-	return j, nil
+	return Job{Cell: c, Relative: s.Relative}
 }
 
 // stableOf says what a largest stable step is of.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,11 +51,14 @@ type Row struct {
 	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
-var columns = []string{
-	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h",
-	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed", "precision", "arch", "isa",
-	"model", "parameters", "estimator", "samples", "thin", "burn_in", "observe",
-}
+// columns are the names of a Row's fields but for Scores, which come after them.
+var columns = func() (names []string) {
+	row := reflect.TypeFor[Row]()
+	for i := range row.NumField() - 1 {
+		names = append(names, row.Field(i).Tag.Get("json"))
+	}
+	return names
+}()
 
 // scores are the columns after these.
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled"}
@@ -102,33 +107,29 @@ func WriteJSON(w io.Writer, rows []Row) error {
 
 // WriteCSV writes the rows with a header line.
 func WriteCSV(w io.Writer, rows []Row) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(slices.Concat(columns, scores)); err != nil {
-		return err
-	}
+	records := [][]string{slices.Concat(columns, scores)}
 	for _, r := range rows {
-		if err := out.Write(r.fields()); err != nil {
-			return err
-		}
+		records = append(records, r.fields())
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(records)
 }
 
 // fields are the row's columns as text.
-func (r Row) fields() []string {
-	friction := "inf"
-	if r.Friction != nil {
-		friction = decimal(*r.Friction)
-	}
-	out := []string{
-		r.Study, r.Dataset, strconv.Itoa(r.Split), r.Integrator, strconv.Itoa(r.Inner), friction, r.Scheme,
-		strconv.Itoa(r.Batches), strconv.Itoa(r.BatchSize), decimal(r.Step),
-		decimal(r.KS), decimal(r.KSSelf), strconv.FormatBool(r.Diverged), strconv.FormatInt(r.Steps, 10),
-		strconv.FormatInt(r.Gradients, 10), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key,
-		strconv.FormatUint(r.Seed, 10), r.Precision, r.Arch, r.ISA,
-		r.Model, r.Parameters, r.Estimator, strconv.Itoa(r.Samples),
-		strconv.Itoa(r.Thin), strconv.Itoa(r.BurnIn), r.Observe,
+func (r Row) fields() (out []string) {
+	row := reflect.ValueOf(r)
+	for i, name := range columns {
+		text := fmt.Sprint(row.Field(i))
+		switch x := row.Field(i).Interface().(type) {
+		case float64:
+			if text = decimal(x); name == "seconds" {
+				text = strconv.FormatFloat(x, 'f', 3, 64)
+			}
+		case *float64: // the friction
+			if text = "inf"; x != nil {
+				text = decimal(*x)
+			}
+		}
+		out = append(out, text)
 	}
 	for _, name := range scores {
 		text := ""

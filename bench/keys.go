@@ -30,111 +30,61 @@ type Keys struct {
 	Source *models.Source
 
 	mu    sync.Mutex
-	marks map[string]func() (string, error) // fingerprints by what they are of
-}
-
-// keyed is what is hashed to a key.
-type keyed struct {
-	Job   any               `json:"job"`
-	Marks map[string]string `json:"fingerprints"`
+	marks map[[2]string]func() (string, error) // fingerprints by part and what it is
 }
 
 // Cell returns the key of a cell; specs are the reference chains that cells
 // may name, by ID.
 func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
-	marks := make(map[string]string)
-	add := func(name string, mark string, err error) error {
-		marks[name] = mark
-		return err
-	}
-	mark, err := k.model(ctx, c.Dataset, c.Split, c.Model)
-	if err := add("model", mark, err); err != nil {
-		return "", err
-	}
+	m := marks{k: k}
+	m.model(ctx, c.Dataset, c.Split, c.Model)
 	if c.Kernels() > 0 {
-		if err := k.addChain(marks, c.Integrator, c.Values, c.Estimator, c.Scheme); err != nil {
-			return "", err
-		}
+		m.chain(c.Integrator, c.Values, c.Estimator, c.Scheme)
 	}
 	if c.Observe == Coupled {
-		weights, err := k.Chains.Combinations(c.Chain())
-		if err != nil {
-			return "", err
-		}
-		d := fingerprint.New()
-		for _, w := range weights {
-			for _, x := range w {
-				d.Add("weight", math.Round(x*1e4)) // as far as all machines agree
+		m.add("coupled", c.Stream(), func() (string, error) {
+			weights, err := k.Chains.Combinations(c.Chain())
+			d := fingerprint.New()
+			for _, w := range weights {
+				for _, x := range w {
+					d.Add("weight", math.Round(x*1e4)) // as far as all machines agree
+				}
 			}
-		}
-		marks["coupled"] = d.String()
+			return d.String(), err
+		})
 	}
 	if c.Oracle != "" && c.Oracle != Analytic {
 		spec, ok := specs[c.Oracle]
 		if !ok {
 			return "", fmt.Errorf("no study of the run lists the reference %.12s of cell %v", c.Oracle, c)
 		}
-		mark, err := k.Reference(ctx, spec)
-		if err := add("reference", mark, err); err != nil {
-			return "", err
-		}
+		m.add("reference", c.Oracle, func() (string, error) { return k.Reference(ctx, spec) })
 	}
-	return digest(keyed{c, marks}), nil
-}
-
-// addChain adds the fingerprints of the parts of a chain.
-func (k *Keys) addChain(marks map[string]string, integrator string, values map[string]float64, estimator, scheme string) (err error) {
-	if marks["integrator"], err = k.integrator(integrator, values); err != nil {
-		return err
-	}
-	if marks["estimator"], err = k.estimator(estimator); err != nil {
-		return err
-	}
-	if marks["scheme"], err = k.scheme(scheme); err != nil {
-		return err
-	}
-	marks["loop"], err = k.mark("loop", chain.Fingerprint)
-	return err
+	return m.key(c)
 }
 
 // Reference returns the key of reference chains.
 func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
-	marks := make(map[string]string)
-	var err error
-	if marks["model"], err = k.model(ctx, s.Dataset, s.Split, s.Model); err != nil {
-		return "", err
-	}
-	if err := k.addChain(marks, s.Integrator, nil, "", "full"); err != nil {
-		return "", err
-	}
-	if marks["procedure"], err = k.mark("procedure", oracle.Fingerprint); err != nil {
-		return "", err
-	}
-	return digest(keyed{s, marks}), nil
+	m := marks{k: k}
+	m.model(ctx, s.Dataset, s.Split, s.Model)
+	m.chain(s.Integrator, nil, "", "full")
+	m.add("procedure", "", oracle.Fingerprint)
+	return m.key(s)
 }
 
 // Exact returns the key of an exact job.
 func (k *Keys) Exact(e Exact) (string, error) {
-	marks := make(map[string]string)
-	var err error
-	if marks["integrator"], err = k.integrator(e.Integrator, e.Values); err != nil {
-		return "", err
-	}
-	if marks["estimator"], err = k.estimator(e.Estimator); err != nil {
-		return "", err
-	}
+	m := marks{k: k}
+	m.integrator(e.Integrator, e.Values)
+	m.estimator(e.Estimator)
 	for _, s := range e.Schemes {
-		if marks["scheme "+s], err = k.scheme(s); err != nil {
-			return "", err
-		}
+		m.scheme("scheme "+s, s)
 	}
-	if marks["engine"], err = k.mark("engine", certify.Fingerprint); err != nil {
-		return "", err
+	m.add("engine", "", certify.Fingerprint)
+	if e.Budgets != nil || e.Stability || e.Distances { // more than errors and orders
+		m.add("answers", "", certify.AnswersFingerprint)
 	}
-	if e.asks() {
-		marks["answers"], err = k.mark("answers", certify.AnswersFingerprint)
-	}
-	return digest(keyed{e, marks}), err
+	return m.key(e)
 }
 
 // Stable estimates the largest stable step of a cell's chain, as Profile.Stable
@@ -153,10 +103,7 @@ func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string]float64 {
 	known := make(map[string]float64)
 	for _, p := range plans {
-		specs := make(map[string]oracle.Spec)
-		for _, r := range p.References {
-			specs[r.Spec.ID()] = r.Spec
-		}
+		specs := specsOf([]Plan{p})
 		for _, j := range p.Jobs() {
 			of := stableOf(j.Cell)
 			h, ok := p.Stable[of]
@@ -171,53 +118,82 @@ func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string
 	return known
 }
 
-// mark returns a fingerprint, which is made once.
-func (k *Keys) mark(name string, make_ func() (string, error)) (string, error) {
+// marks collects the fingerprints of what makes a job's numbers. Each is made once
+// for all jobs.
+type marks struct {
+	k   *Keys
+	of  map[string]string // by the part of the job
+	err error             // the first
+}
+
+// add adds the fingerprint of what a part of the job is.
+func (m *marks) add(part, what string, fingerprint func() (string, error)) {
+	if m.err != nil {
+		return
+	}
+	if m.of == nil {
+		m.of = make(map[string]string)
+	}
+	k := m.k
 	k.mu.Lock()
 	if k.marks == nil {
-		k.marks = make(map[string]func() (string, error))
+		k.marks = make(map[[2]string]func() (string, error))
 	}
-	get, ok := k.marks[name]
+	get, ok := k.marks[[2]string{part, what}]
 	if !ok {
-		get = sync.OnceValues(make_)
-		k.marks[name] = get
+		get = sync.OnceValues(fingerprint)
+		k.marks[[2]string{part, what}] = get
 	}
 	k.mu.Unlock()
-	return get()
+	m.of[part], m.err = get()
 }
 
-func (k *Keys) model(ctx context.Context, dataset string, split int, model string) (string, error) {
-	return k.mark(fmt.Sprintf("model %s %d %s", dataset, split, model), func() (string, error) {
-		return k.Source.Fingerprint(ctx, dataset, split, model, models.Options{})
+// key is that of the job whose fingerprints these are.
+func (m *marks) key(job any) (string, error) {
+	if m.err != nil {
+		return "", m.err
+	}
+	return digest(struct {
+		Job   any               `json:"job"`
+		Marks map[string]string `json:"fingerprints"`
+	}{job, m.of}), nil
+}
+
+func (m *marks) model(ctx context.Context, dataset string, split int, model string) {
+	m.add("model", fmt.Sprintf("%s %d %s", dataset, split, model), func() (string, error) {
+		return m.k.Source.Fingerprint(ctx, dataset, split, model, models.Options{})
 	})
 }
 
-func (k *Keys) integrator(name string, values map[string]float64) (string, error) {
-	return k.mark(fmt.Sprintf("integrator %s %v", name, values), func() (string, error) {
-		m, err := k.Chains.Integrator(name)
+// chain adds the parts of a chain.
+func (m *marks) chain(integrator string, values map[string]float64, estimator, scheme string) {
+	m.integrator(integrator, values)
+	m.estimator(estimator)
+	m.scheme("scheme", scheme)
+	m.add("loop", "", chain.Fingerprint)
+}
+
+func (m *marks) integrator(name string, values map[string]float64) {
+	print := func(i integrators.Method) (string, error) { return integrators.Fingerprint(i, values) }
+	m.add("integrator", fmt.Sprint(name, values), found(m.k.Chains.Integrator, name, print))
+}
+
+func (m *marks) estimator(name string) {
+	m.add("estimator", name, found(m.k.Chains.Estimator, name, estimators.Fingerprint))
+}
+
+func (m *marks) scheme(part, name string) {
+	print := func(s minibatch.Method) (string, error) { return minibatch.Fingerprint(s), nil }
+	m.add(part, name, found(m.k.Chains.Scheme, name, print))
+}
+
+// found makes the fingerprint of what a lookup finds.
+func found[M any](lookup func(string) (M, error), name string, print func(M) (string, error)) func() (string, error) {
+	return func() (string, error) {
+		method, err := lookup(name)
 		if err != nil {
 			return "", err
 		}
-		return integrators.Fingerprint(m, values)
-	})
-}
-
-func (k *Keys) estimator(name string) (string, error) {
-	return k.mark("estimator "+name, func() (string, error) {
-		m, err := k.Chains.Estimator(name)
-		if err != nil {
-			return "", err
-		}
-		return estimators.Fingerprint(m)
-	})
-}
-
-func (k *Keys) scheme(name string) (string, error) {
-	return k.mark("scheme "+name, func() (string, error) {
-		m, err := k.Chains.Scheme(name)
-		if err != nil {
-			return "", err
-		}
-		return minibatch.Fingerprint(m), nil
-	})
+		return print(method)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hambench/integrators"
+	"hambench/internal/distinct"
 	"hambench/oracle"
 	"hambench/store"
 )
@@ -70,21 +71,28 @@ type Order = Friction
 // Resolve gives every job of the studies its key, and adds what is stated
 // beside the results. It loads the data that the studies use.
 func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study, unavailable ...string) ([]Plan, error) {
+	var plans []Plan
+	for i, s := range studies {
+		plans = append(plans, Plan{Profile: profile, Place: i, Study: s.clone(), Unavailable: unavailable})
+	}
+	specs := specsOf(plans)
+	for i := range plans {
+		if err := k.resolve(ctx, &plans[i], specs); err != nil {
+			return nil, fmt.Errorf("%s: %w", plans[i].ID, err)
+		}
+	}
+	return plans, nil
+}
+
+// specsOf are the specs of all references of plans, by their IDs.
+func specsOf(plans []Plan) map[string]oracle.Spec {
 	specs := make(map[string]oracle.Spec)
-	for _, s := range studies {
-		for _, r := range s.References {
+	for _, p := range plans {
+		for _, r := range p.References {
 			specs[r.Spec.ID()] = r.Spec
 		}
 	}
-	var plans []Plan
-	for i, s := range studies {
-		p := Plan{Profile: profile, Place: i, Study: s.clone(), Unavailable: unavailable}
-		if err := k.resolve(ctx, &p, specs); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.ID, err)
-		}
-		plans = append(plans, p)
-	}
-	return plans, nil
+	return specs
 }
 
 // clone copies the study as far as Resolve changes it.
@@ -122,40 +130,43 @@ func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spe
 			if err := k.describe(ctx, p, j.Cell); err != nil {
 				return err
 			}
+			if err := k.describeMethod(p, j.Cell.Integrator); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// describe adds a cell's data set and integrator to what the plan states.
+// describe adds a cell's data set to what the plan states.
 func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
-	if _, ok := p.Dataset(c.Dataset); !ok {
-		d, err := k.Source.Datasets().Lookup(c.Dataset)
-		if err != nil {
-			return err
-		}
-		entry := Data{Name: d.Name, Label: d.Label, Task: d.Task.String(), Target: d.Target, Rows: d.TrainRows, Features: d.Features, Classes: d.Classes, Builtin: d.Builtin()}
-		split, err := k.Source.Split(ctx, d.Name, c.Split)
-		if err != nil {
-			return err
-		}
-		entry.Digest = split.Digest
-		for _, name := range p.Unavailable {
-			if missing, err := k.Source.Datasets().Lookup(name); err == nil && missing.StandIn == d.Name {
-				entry.For = append(entry.For, name)
-			}
-		}
-		p.Data = append(p.Data, entry)
-	}
-	if c.Integrator == "" {
+	if _, ok := p.Dataset(c.Dataset); ok {
 		return nil
 	}
-	return k.describeMethod(p, c.Integrator)
+	d, err := k.Source.Datasets().Lookup(c.Dataset)
+	if err != nil {
+		return err
+	}
+	split, err := k.Source.Split(ctx, d.Name, c.Split)
+	if err != nil {
+		return err
+	}
+	entry := Data{
+		Name: d.Name, Label: d.Label, Task: d.Task.String(), Target: d.Target, Rows: d.TrainRows, Features: d.Features, Classes: d.Classes,
+		Builtin: d.Builtin(), Digest: split.Digest,
+	}
+	for _, name := range p.Unavailable {
+		if missing, err := k.Source.Datasets().Lookup(name); err == nil && missing.StandIn == d.Name {
+			entry.For = append(entry.For, name)
+		}
+	}
+	p.Data = append(p.Data, entry)
+	return nil
 }
 
-// describeMethod adds an integrator to what the plan states.
+// describeMethod adds an integrator, if there is one, to what the plan states.
 func (k *Keys) describeMethod(p *Plan, name string) error {
-	if _, ok := p.Method(name); ok {
+	if _, ok := p.Method(name); ok || name == "" {
 		return nil
 	}
 	m, err := k.Chains.Integrator(name)
@@ -257,15 +268,25 @@ func Widest(plans []Plan) []Plan {
 
 // has reports whether the plan has all cells and exact jobs of another.
 func (p Plan) has(o Plan) bool {
-	keys := make(map[string]bool)
+	missing := make(map[string]bool)
+	for _, key := range o.keys() {
+		missing[key] = true
+	}
+	for _, key := range p.keys() {
+		delete(missing, key)
+	}
+	return len(missing) == 0
+}
+
+// keys are those of the cells and exact jobs.
+func (p Plan) keys() (keys []string) {
 	for _, j := range p.Jobs() {
-		keys[j.Key] = true
+		keys = append(keys, j.Key)
 	}
 	for _, j := range p.Exact {
-		keys[j.Key] = true
+		keys = append(keys, j.Key)
 	}
-	return !slices.ContainsFunc(o.Jobs(), func(j Job) bool { return !keys[j.Key] }) &&
-		!slices.ContainsFunc(o.Exact, func(j ExactJob) bool { return !keys[j.Key] })
+	return keys
 }
 
 // On returns the plan with the cells on the named data sets alone.
@@ -298,13 +319,7 @@ const digestLength = 16
 func Digest(plans []Plan) string {
 	var keys []string
 	for _, p := range plans {
-		keys = append(keys, "study "+p.ID)
-		for _, j := range p.Jobs() {
-			keys = append(keys, j.Key)
-		}
-		for _, j := range p.Exact {
-			keys = append(keys, j.Key)
-		}
+		keys = append(append(keys, "study "+p.ID), p.keys()...)
 		for _, j := range p.References {
 			keys = append(keys, j.Key)
 		}
@@ -314,15 +329,10 @@ func Digest(plans []Plan) string {
 
 // References returns the reference chains of the plans, each once, in their
 // order.
-func References(plans []Plan) []ReferenceJob {
-	seen := make(map[string]bool)
-	var jobs []ReferenceJob
+func References(plans []Plan) (jobs []ReferenceJob) {
 	for _, p := range plans {
 		for _, r := range p.References {
-			if !seen[r.Key] {
-				seen[r.Key] = true
-				jobs = append(jobs, r)
-			}
+			jobs = distinct.Append(jobs, r)
 		}
 	}
 	return jobs

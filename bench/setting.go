@@ -7,6 +7,7 @@ import (
 
 	"hambench/chain"
 	"hambench/datasets"
+	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
@@ -64,7 +65,6 @@ func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study,
 		return Study{}, usage.Errorf("study %q: want an id of letters, digits, - and _", id)
 	}
 	s := Study{ID: id, Title: title}
-	seen := make(map[string]bool)
 	for _, x := range settings {
 		p, err := newProblem(src.Datasets(), src.Models(), x)
 		if err != nil {
@@ -74,16 +74,18 @@ func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study,
 		if err := c.Check(); err != nil {
 			return Study{}, err
 		}
+		if err := p.checkObserves(c.Observe); err != nil {
+			return Study{}, usage.Errorf("study %q: observe %w", id, err)
+		}
 		s.Cells = append(s.Cells, Job{Cell: c})
-		if ref == nil || seen[c.Oracle] {
+		if ref == nil {
 			continue
 		}
 		if ref.Dataset != c.Dataset || ref.Split != c.Split || ref.Model != c.Model {
 			return Study{}, usage.Errorf("study %q: reference of %s, split %d, %s for a chain on %s, split %d, %s: want the same",
 				id, ref.Dataset, ref.Split, ref.Model, c.Dataset, c.Split, c.Model)
 		}
-		seen[c.Oracle] = true
-		s.References = append(s.References, ReferenceJob{Spec: *ref})
+		s.References = distinct.Append(s.References, ReferenceJob{Spec: *ref})
 	}
 	return s, nil
 }
@@ -152,12 +154,9 @@ func (x Setting) cell(p problem) (Cell, *oracle.Spec) {
 	switch {
 	case c.Observe == Density:
 		return Cell{Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Samples: c.Samples, Precision: "float64"}, nil
-	case c.Observe == Path:
+	case c.Observe == Path || c.Observe == Coupled:
 		c.Oracle = ""
-		return c, nil
-	case c.Observe == Coupled:
-		c.Oracle = ""
-		if !p.exact {
+		if c.Observe == Coupled && !p.exact {
 			c.Precision = cmp.Or(x.Precision, "float32")
 		}
 		return c, nil

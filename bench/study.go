@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -108,32 +109,29 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 	if len(names) == 0 {
 		return studies, nil
 	}
-	return choose(studies, names, func(dataset string) bool { return slices.Contains(names, dataset) })
+	return choose(studies, names, false)
 }
 
 // Without returns the studies without the cells on the named data sets, as
 // Restrict does, and states in each what it lacks.
-func Without(studies []Study, names ...string) ([]Study, error) {
-	out, err := choose(studies, names, func(dataset string) bool { return !slices.Contains(names, dataset) })
-	for i := range out {
-		all := studies[slices.IndexFunc(studies, func(s Study) bool { return s.ID == out[i].ID })]
-		for _, n := range names {
-			if slices.ContainsFunc(all.Jobs(), func(j Job) bool { return j.Cell.Dataset == n }) {
-				out[i].LeftOut = append(out[i].LeftOut, n)
-			}
-		}
-	}
-	return out, err
-}
+func Without(studies []Study, names ...string) ([]Study, error) { return choose(studies, names, true) }
 
-// choose keeps what is on the data sets for which keep is true, and refuses
-// names that no study uses.
-func choose(studies []Study, names []string, keep func(dataset string) bool) ([]Study, error) {
+// choose keeps what is on the named data sets, or on the others, and refuses names
+// that no study uses.
+func choose(studies []Study, names []string, others bool) ([]Study, error) {
 	used := make(map[string]bool)
 	var out []Study
 	for _, s := range studies {
-		r := s.restrict(func(dataset string) bool { used[dataset] = true; return keep(dataset) })
-		if len(s.Jobs()) == 0 || len(r.Jobs()) > 0 {
+		own := make(map[string]bool)
+		for _, j := range s.Jobs() {
+			own[j.Cell.Dataset], used[j.Cell.Dataset] = true, true
+		}
+		r := s.restrict(func(dataset string) bool { return slices.Contains(names, dataset) != others })
+		if others {
+			lost := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !own[name] })
+			r.LeftOut = slices.Concat(s.LeftOut, lost)
+		}
+		if len(own) == 0 || len(r.Jobs()) > 0 {
 			out = append(out, r)
 		}
 	}
@@ -142,7 +140,7 @@ func choose(studies []Study, names []string, keep func(dataset string) bool) ([]
 		case len(used) == 0:
 			return nil, usage.Errorf("data set %q was chosen, but none of the studies uses data: leave the choice out", n)
 		case !used[n]:
-			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(sortedKeys(used), ", "))
+			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(slices.Sorted(maps.Keys(used)), ", "))
 		}
 	}
 	return out, nil
@@ -217,13 +215,4 @@ func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evi
 		}
 	}
 	return have, missing
-}
-
-func sortedKeys(m map[string]bool) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
