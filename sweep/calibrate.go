@@ -66,7 +66,7 @@ func (c Calibration) Slowdown(ctx context.Context, plans []bench.Plan, budget ti
 		return 0, err
 	}
 	outer, err := c.measure(ctx, cell, budget)
-	return outer / float64(cell.Inner) / CostModel{}.defaultKernel(cell, method.Claims), err
+	return outer / float64(cell.Inner) / defaultKernel(cell, method.Claims), err
 }
 
 func (c Calibration) report(what string, done, total int) {
@@ -87,10 +87,9 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 		c.Inner = inner
 		todo[timedOf(c)] = c
 	}
-	var size CostModel
 	for _, p := range plans {
 		for _, j := range p.Jobs() {
-			if _, n := size.size(j.Cell); j.Cell.Kernels() == 0 || n < cheap {
+			if _, n := size(j.Cell); j.Cell.Kernels() == 0 || n < cheap {
 				continue
 			}
 			add(j.Cell, 1)
@@ -192,9 +191,8 @@ func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []benc
 			continue
 		}
 		batches[at] = distinct.Append(batches[at], cell.Batches)
-		if p, ok := precision[at]; !ok || cell.Precision < p {
-			precision[at] = cell.Precision // float32 before float64: it is as good, and faster
-		}
+		// float32 before float64: it is as good, and faster.
+		precision[at] = min(cmp.Or(precision[at], cell.Precision), cell.Precision)
 	}
 	if m.Stable == nil {
 		m.Stable = make(map[Stiffness]float64)

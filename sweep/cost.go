@@ -14,9 +14,6 @@ import (
 // an AVX-512 machine, and takes every chain for stable; a Calibration measures this
 // machine, and the stable steps of the models on their data.
 type CostModel struct {
-	// Models and Data say how large models are; nil means the built-in ones.
-	Models models.Registry
-	Data   datasets.Registry
 	// Kernels are the seconds of one core that kernels were measured to
 	// take. What is not there is estimated from the constants.
 	Kernels map[Timed]float64
@@ -61,29 +58,22 @@ const (
 
 // size returns the rows and the parameters of a cell's target; of one that
 // nobody knows before it is loaded, those of the paper's network on boston.
-func (m CostModel) size(c bench.Cell) (rows, parameters float64) {
+func size(c bench.Cell) (rows, parameters float64) {
 	rows, parameters = 455, 8401
-	data, all := m.Data, m.Models
-	if data == nil {
-		data = datasets.Builtin()
-	}
-	if all == nil {
-		all = models.Builtin()
-	}
-	d, err := data.Lookup(c.Dataset)
+	d, err := datasets.Builtin().Lookup(c.Dataset)
 	if err != nil {
 		return rows, parameters
 	}
 	rows = float64(d.TrainRows)
-	if model, err := all.Lookup(c.Model); err == nil && model.Dim != nil {
+	if model, err := models.Builtin().Lookup(c.Model); err == nil && model.Dim != nil {
 		parameters = float64(model.Dim(d.Shape, models.Options{}))
 	}
 	return rows, parameters
 }
 
 // defaultKernel estimates the seconds of a kernel from the constants.
-func (m CostModel) defaultKernel(c bench.Cell, claims integrators.Claims) float64 {
-	rows, n := m.size(c)
+func defaultKernel(c bench.Cell, claims integrators.Claims) float64 {
+	rows, n := size(c)
 	perFlop := secondsPerFlop
 	if c.Precision == "float64" {
 		perFlop *= 2 // half as many lanes
@@ -116,7 +106,7 @@ func (m CostModel) kernel(c bench.Cell, claims integrators.Claims) float64 {
 		refresh := (one - many) / (1 - 1./manyInner)
 		return one - refresh*(1-1/float64(inner))
 	}
-	return m.defaultKernel(c, claims)
+	return defaultKernel(c, claims)
 }
 
 // Cell estimates the seconds of one core that a cell takes. A cell whose

@@ -95,7 +95,7 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := m.Kernels[timedOf(j.Cell)]
-		if ratio := took / (CostModel{}).defaultKernel(j.Cell, method.Claims); !(ratio > 1e-2 && ratio < 1e4) {
+		if ratio := took / defaultKernel(j.Cell, method.Claims); !(ratio > 1e-2 && ratio < 1e4) {
 			t.Errorf("%v: a kernel takes %v s, %v times the default", j.Cell, took, ratio)
 		}
 		if !m.unstable(j.Cell, method) {

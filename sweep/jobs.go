@@ -53,56 +53,44 @@ func (j Job) Dataset() string {
 // missing or finite: whether the next is needed is not known before. A reference
 // stands before the first missing cell that it judges, and is left out if there
 // is none.
-func Jobs(plans []bench.Plan, shard Shard, s *store.Store) []Job {
-	w := walk{store: s, references: make(map[string]bench.ReferenceJob), seen: make(map[string]bool)}
+func Jobs(plans []bench.Plan, shard Shard, s *store.Store) (jobs []Job) {
+	references := make(map[string]bench.ReferenceJob) // by the spec's ID
 	for _, r := range bench.References(plans) {
-		w.references[r.Spec.ID()] = r
+		references[r.Spec.ID()] = r
 	}
-	for _, p := range plans {
-		w.study(p.ID, shard.Slice(p.Study))
-	}
-	return w.jobs
-}
-
-// walk goes through the jobs of plans.
-type walk struct {
-	store      *store.Store
-	references map[string]bench.ReferenceJob // by the spec's ID
-	seen       map[string]bool               // keys
-	jobs       []Job
-}
-
-func (w *walk) study(id string, s bench.Study) {
-	for _, j := range s.Cells {
-		w.cell(id, j, j.Key)
-	}
-	for _, c := range s.Choices {
-		for _, j := range c {
-			w.cell(id, j, c[0].Key) // a choice stays with its first cell
-			if r, ok := (bench.Results{Store: w.store}).Result(j.Key); !ok || !r.Diverged {
-				break
-			}
+	seen := make(map[string]bool)
+	add := func(j Job) {
+		if !seen[j.Key] {
+			seen[j.Key] = true
+			j.Have = s.Has(j.Kind, j.Key)
+			jobs = append(jobs, j)
 		}
 	}
-	for _, j := range s.Exact {
-		w.add(Job{Study: id, Kind: store.Exact, Key: j.Key, Exact: j.Exact, dealt: j.Key})
+	for _, p := range plans {
+		cell := func(j bench.Job, dealt string) {
+			r := references[j.Cell.Oracle]
+			if r.Key != "" && !s.Has(store.Result, j.Key) {
+				add(referenceJob(p.ID, r))
+			}
+			add(Job{Study: p.ID, Kind: store.Result, Key: j.Key, Cell: j.Cell, After: r.Key, dealt: dealt})
+		}
+		study := shard.Slice(p.Study)
+		for _, j := range study.Cells {
+			cell(j, j.Key)
+		}
+		for _, c := range study.Choices {
+			for _, j := range c {
+				cell(j, c[0].Key) // a choice stays with its first cell
+				if r, ok := (bench.Results{Store: s}).Result(j.Key); !ok || !r.Diverged {
+					break
+				}
+			}
+		}
+		for _, j := range study.Exact {
+			add(Job{Study: p.ID, Kind: store.Exact, Key: j.Key, Exact: j.Exact, dealt: j.Key})
+		}
 	}
-}
-
-func (w *walk) cell(id string, j bench.Job, dealt string) {
-	r := w.references[j.Cell.Oracle]
-	if r.Key != "" && !w.store.Has(store.Result, j.Key) {
-		w.add(referenceJob(id, r))
-	}
-	w.add(Job{Study: id, Kind: store.Result, Key: j.Key, Cell: j.Cell, After: r.Key, dealt: dealt})
-}
-
-func (w *walk) add(j Job) {
-	if !w.seen[j.Key] {
-		w.seen[j.Key] = true
-		j.Have = w.store.Has(j.Kind, j.Key)
-		w.jobs = append(w.jobs, j)
-	}
+	return jobs
 }
 
 func referenceJob(study string, r bench.ReferenceJob) Job {

@@ -22,7 +22,6 @@ type progress struct {
 	out      io.Writer // nil: silent
 	live     func(string)
 	terminal bool
-	cores    int
 	start    time.Time
 	now      func() time.Time
 
@@ -36,13 +35,12 @@ type progress struct {
 
 type tally struct{ done, total int }
 
-func newProgress(out io.Writer, live func(string), cores int, now func() time.Time) *progress {
-	p := &progress{out: out, live: live, cores: cores, now: now, running: make(map[*task]float64)}
+func newProgress(out io.Writer, live func(string), now func() time.Time) *progress {
+	p := &progress{out: out, live: live, start: now(), now: now, running: make(map[*task]float64)}
 	if f, ok := out.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
-	p.start = p.now()
 	return p
 }
 

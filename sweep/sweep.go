@@ -99,19 +99,30 @@ func (s Summary) Nothing() bool {
 // cancelled, running chains are given up, what is done is in the store, and the
 // error wraps the context's.
 func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
-	s, err := newSession(r, plans)
-	if err != nil {
+	if err := r.precheck(plans); err != nil {
 		return Summary{}, err
+	}
+	cores := r.Workers
+	if cores <= 0 {
+		cores = runtime.GOMAXPROCS(0)
+	}
+	now := r.Now
+	if now == nil {
+		now = time.Now
+	}
+	s := &session{
+		Runner: r, listed: bench.References(plans), progress: newProgress(r.Progress, r.Live, now),
+		wanted: make(map[string]bool), waiting: make(map[string][]*task), follow: make(map[string][]bench.Choice),
 	}
 	ctx, s.abort = context.WithCancelCause(ctx)
 	defer s.abort(nil)
 	s.ended = func() bool { return ctx.Err() != nil }
-	ready := s.start(plans)
+	ready := s.start(plans, cores)
 	stop := func() {}
 	if len(ready) > 0 {
 		stop = s.progress.watch()
 	}
-	schedule(ctx, s.cores, ready, s.progress.begin)
+	schedule(ctx, cores, ready, s.progress.begin)
 	stop()
 	s.summary.Elapsed = s.progress.elapsed()
 	return s.summary, s.outcome(ctx)
@@ -120,51 +131,25 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 // session is one call of Run.
 type session struct {
 	*Runner
-	cores    int
 	progress *progress
 	abort    context.CancelCauseFunc
-	ended    func() bool // by the caller or by abort
-	// references are those that cells may name.
-	references []bench.ReferenceJob
+	ended    func() bool          // by the caller or by abort
+	listed   []bench.ReferenceJob // that cells may name
 
-	// The rest belongs to the scheduler's goroutine.
+	// The scheduler's goroutine alone uses these.
 	summary Summary
 	wanted  map[string]bool           // jobs by key
 	waiting map[string][]*task        // cells by the key of the reference they wait for
 	follow  map[string][]bench.Choice // choices by the key of the cell whose result they wait for
 
-	mu     sync.Mutex
-	truths map[string]truth // by the spec's ID, or what an analytic one depends on
+	references sync.Map // *loaded by the spec's ID
+	analytic   sync.Map // func() (oracle.Truth, error) by what a truth depends on
 }
 
-// truth is what starts and judges chains.
-type truth struct {
-	get     func() (oracle.Truth, error)
-	machine store.Machine // that reference chains were made on
-}
-
-func newSession(r *Runner, plans []bench.Plan) (*session, error) {
-	if err := r.precheck(plans); err != nil {
-		return nil, err
-	}
-	cores := r.Workers
-	if cores <= 0 {
-		cores = runtime.GOMAXPROCS(0)
-	}
-	s := &session{
-		Runner: r, cores: cores, references: bench.References(plans), progress: newProgress(r.Progress, r.Live, cores, r.now),
-		wanted: make(map[string]bool), waiting: make(map[string][]*task),
-		follow: make(map[string][]bench.Choice), truths: make(map[string]truth),
-	}
-	return s, nil
-}
-
-// now is the runner's clock.
-func (r *Runner) now() time.Time {
-	if r.Now != nil {
-		return r.Now()
-	}
-	return time.Now()
+// loaded is reference chains with the machine that they were made on.
+type loaded struct {
+	*oracle.Reference
+	machine store.Machine
 }
 
 // precheck finds mistakes of the caller before anything is computed.
@@ -187,10 +172,11 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 	return nil
 }
 
-// start returns the tasks that are ready at the start.
-func (s *session) start(plans []bench.Plan) (ready []*task) {
+// start returns the tasks that are ready at the start. References share the cores
+// where there are more of these.
+func (s *session) start(plans []bench.Plan, cores int) (ready []*task) {
 	if s.ReferencesOnly {
-		for i, r := range s.references {
+		for i, r := range s.listed {
 			if s.Shard.Deals(i) {
 				ready = append(ready, s.want(referenceJob("", r))...)
 			}
@@ -198,7 +184,17 @@ func (s *session) start(plans []bench.Plan) (ready []*task) {
 	} else {
 		ready = s.take(plans)
 	}
-	s.widen(ready)
+	references := 0
+	for _, t := range ready {
+		if t.first {
+			references++
+		}
+	}
+	for _, t := range ready {
+		if t.first {
+			t.width = max(1, cores/references)
+		}
+	}
 	return ready
 }
 
@@ -218,28 +214,13 @@ func (s *session) take(plans []bench.Plan) (ready []*task) {
 	return ready
 }
 
-// widen shares the cores among the references where there are more cores.
-func (s *session) widen(ready []*task) {
-	references := 0
-	for _, t := range ready {
-		if t.first {
-			references++
-		}
-	}
-	for _, t := range ready {
-		if t.first {
-			t.width = max(1, s.cores/references)
-		}
-	}
-}
-
 // want takes a job in, and returns its task if that is ready.
 func (s *session) want(j Job) []*task {
 	if s.wanted[j.Key] {
 		return nil
 	}
 	if j.Kind == store.Reference {
-		j.Have = s.setTruth(j)
+		j.Have = s.setReference(j)
 		if !j.Have && s.NoReferences {
 			return nil // its cells fail
 		}
@@ -253,8 +234,8 @@ func (s *session) want(j Job) []*task {
 	}
 	t := s.newTask(j)
 	s.progress.add(t)
-	switch {
-	case j.After == "" || s.hasTruth(j.Cell.Oracle):
+	switch _, there := s.references.Load(j.Cell.Oracle); {
+	case j.After == "" || there:
 		return []*task{t}
 	case s.NoReferences:
 		s.giveUp(t, fmt.Errorf("needs the reference of %s, split %d, which is not there", j.Cell.Dataset, j.Cell.Split))
@@ -309,7 +290,7 @@ func (s *session) newTask(j Job) *task {
 	t.next = func(err error) []*task {
 		if err != nil {
 			s.giveUp(t, err)
-			for _, c := range s.release(j) {
+			for _, c := range s.waiting[j.Key] {
 				s.giveUp(c, fmt.Errorf("needs the %s: %w", t.name, err))
 			}
 			return nil
@@ -345,29 +326,22 @@ func (s *session) compute(ctx context.Context, t *task, j Job, cores int) (body 
 	return r, r.Seconds, err
 }
 
-// release returns the cells that wait for a reference, once.
-func (s *session) release(j Job) []*task {
-	released := s.waiting[j.Key]
-	delete(s.waiting, j.Key)
-	return released
-}
-
 // done returns the tasks that are ready because a job's record is there.
 func (s *session) done(t *task, j Job) []*task {
 	switch j.Kind {
 	case store.Reference:
-		if s.setTruth(j) {
+		if s.setReference(j) {
 			if err := s.removeParts(j); err != nil {
 				s.fail(t, err)
 			}
 		}
-		return s.release(j)
+		return s.waiting[j.Key]
 	case store.Result:
 		if r, _ := (bench.Results{Store: s.Store}).Result(j.Key); r.Diverged {
 			s.summary.Diverged++
 		}
 		if choices := s.follow[j.Key]; choices != nil {
-			return s.take([]bench.Plan{{Study: bench.Study{Choices: choices, References: s.references}}})
+			return s.take([]bench.Plan{{Study: bench.Study{Choices: choices, References: s.listed}}})
 		}
 	}
 	return nil
@@ -404,28 +378,51 @@ func (s *session) computeReference(ctx context.Context, t *task, j Job, cores in
 	return json.RawMessage(body), ref.Seconds, err
 }
 
-func (s *session) computeCell(ctx context.Context, c bench.Cell) (r bench.Result, err error) {
-	in := Inputs{Chains: s.Chains}
-	if in.Split, err = s.Source.Split(ctx, c.Dataset, c.Split); err != nil {
-		return r, err
+func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, error) {
+	target := func() (models.Target, error) {
+		return s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
 	}
-	if in.Target, err = s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision}); err != nil {
-		return r, err
+	split, err := s.Source.Split(ctx, c.Dataset, c.Split)
+	if err != nil {
+		return bench.Result{}, err
+	}
+	in := Inputs{Split: split, Chains: s.Chains}
+	if in.Target, err = target(); err != nil {
+		return bench.Result{}, err
 	}
 	if c.Observe == bench.Coupled {
-		if in.Fine, err = s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision}); err != nil {
-			return r, err
+		if in.Fine, err = target(); err != nil {
+			return bench.Result{}, err
 		}
 	}
-	if in.Truth, err = s.truth(ctx, c); err != nil {
-		return r, err
+	var foreign *store.Machine
+	switch c.Oracle {
+	case "":
+	case bench.Analytic: // made once for all cells that it serves
+		of := fmt.Sprintf("%s %d %s", c.Dataset, c.Split, c.Model)
+		make_, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
+			t, err := target()
+			if err != nil {
+				return nil, err
+			}
+			return oracle.NewAnalytic(c.Model, t)
+		}))
+		in.Truth, err = make_.(func() (oracle.Truth, error))()
+	default:
+		found, ok := s.references.Load(c.Oracle)
+		if !ok {
+			return bench.Result{}, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
+		}
+		ref := found.(*loaded)
+		if in.Truth = ref.Reference; ref.machine != s.Made.Machine {
+			foreign = &ref.machine
+		}
 	}
-	r, err = Compute(ctx, c, in)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t, ok := s.truths[c.Oracle]; ok && t.machine != s.Made.Machine {
-		r.OracleMachine = &t.machine
+	if err != nil {
+		return bench.Result{}, err
 	}
+	r, err := Compute(ctx, c, in)
+	r.OracleMachine = foreign
 	return r, err
 }
 
@@ -442,53 +439,13 @@ func (s *session) giveUp(t *task, err error) {
 	s.fail(t, err)
 }
 
-// setTruth takes a reference from the store, and reports whether it is there.
-func (s *session) setTruth(j Job) bool {
+// setReference takes a reference from the store, and reports whether it is there.
+func (s *session) setReference(j Job) bool {
 	ref, machine := LoadReference(s.Store, j.Key)
-	if ref == nil {
-		return false
+	if ref != nil {
+		s.references.Store(j.Spec.ID(), &loaded{ref, machine})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.truths[j.Spec.ID()] = truth{func() (oracle.Truth, error) { return ref, nil }, machine}
-	return true
-}
-
-func (s *session) hasTruth(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.truths[id]
-	return ok
-}
-
-// truth returns what starts and judges a cell's chain. An analytic truth is
-// made once for all cells that it serves.
-func (s *session) truth(ctx context.Context, c bench.Cell) (oracle.Truth, error) {
-	if c.Oracle == "" {
-		return nil, nil
-	}
-	key := c.Oracle
-	if key == bench.Analytic {
-		key = fmt.Sprintf("%s %s %d %s", key, c.Dataset, c.Split, c.Model)
-	}
-	s.mu.Lock()
-	known, ok := s.truths[key]
-	if !ok && c.Oracle == bench.Analytic {
-		known.get = sync.OnceValues(func() (oracle.Truth, error) {
-			t, err := s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
-			if err != nil {
-				return nil, err
-			}
-			return oracle.NewAnalytic(c.Model, t)
-		})
-		s.truths[key] = known
-		ok = true
-	}
-	s.mu.Unlock()
-	if !ok {
-		return nil, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
-	}
-	return known.get()
+	return ref != nil
 }
 
 // outcome is the error of the whole run.

@@ -522,7 +522,7 @@ func TestParseShard(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
-	p := newProgress(&bytes.Buffer{}, nil, 2, time.Now)
+	p := newProgress(&bytes.Buffer{}, nil, time.Now)
 	now := p.start
 	p.now = func() time.Time { return now }
 	oracleTask := &task{first: true, cost: 100}

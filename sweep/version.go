@@ -9,38 +9,21 @@ import (
 	"hambench/store"
 )
 
-// Build describes the running program.
-type Build struct {
-	Go       string // version of the compiler
-	Commit   string // "" if the build does not know it
-	Modified bool   // built from files that differ from the commit
-}
-
-// Version returns what the build recorded of itself. Programs of `go test`
-// and `go run` know no commit.
-func Version() Build {
-	b := Build{Go: runtime.Version()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
+// Commit is the commit that the program was built from, with a mark if files
+// differed from it; "" of programs of `go test` and `go run`, which know none.
+func Commit() string {
+	var commit, changes string
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				changes = "+changes"
+			}
 		}
 	}
-	return b
-}
-
-// String is the commit, with a mark if files differ from it.
-func (b Build) String() string {
-	if b.Modified {
-		return b.Commit + "+changes"
-	}
-	return b.Commit
+	return commit + changes
 }
 
 // Here describes the machine that the program runs on.
@@ -50,6 +33,5 @@ func Here() store.Machine {
 
 // MadeHere is what is stamped on records that this program makes.
 func MadeHere() store.Made {
-	b := Version()
-	return store.Made{Machine: Here(), Go: b.Go, Commit: b.String()}
+	return store.Made{Machine: Here(), Go: runtime.Version(), Commit: Commit()}
 }

@@ -273,7 +273,7 @@ func (f *sampleFlags) writer(ctx context.Context, stdout io.Writer, t models.Tar
 		h.Attributes = chains.Attributes(ctx)
 		maps.Copy(h.Attributes, map[string]any{
 			"model": f.model, "dataset": f.dataset, "split": f.split, "data_digest": split.Digest, "precision": precision,
-			"inference_library_version": sweep.Version().String(),
+			"inference_library_version": sweep.Commit(),
 		})
 	}
 	return draws.New(format, stdout, f.to, h)

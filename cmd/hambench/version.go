@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -11,12 +13,7 @@ import (
 
 // version is the commit, the Go version, and the instruction set in use.
 func version() string {
-	v := sweep.Version()
-	commit := v.String()
-	if v.Commit == "" {
-		commit = "of an unknown commit"
-	}
-	return fmt.Sprintf("hambench %s, %s, kernels %s", commit, v.Go, kernel.ISA())
+	return fmt.Sprintf("hambench %s, %s, kernels %s", cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())
 }
 
 func versionCommand() *cobra.Command {
