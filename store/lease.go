@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -25,7 +26,7 @@ const (
 // lease is one that this process holds.
 type lease struct {
 	folder, file string
-	stop, ended  chan struct{}
+	release      func() // gives it up, once
 }
 
 // Lease asks for the right to work on a key, so that processes that share the
@@ -52,11 +53,24 @@ func (s *Store) Lease(key string) (release func(), ok bool) {
 	if err != nil {
 		return func() {}, true
 	}
+	stop := make(chan struct{})
+	var keeper sync.WaitGroup
+	keeper.Go(func() { l.keep(stop) })
+	l.release = sync.OnceFunc(func() {
+		close(stop)
+		keeper.Wait()
+		_ = os.Remove(l.file)
+		_ = os.Remove(l.folder) // unless it has a new holder
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.leases[key] == l {
+			delete(s.leases, key)
+		}
+	})
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.leases[key] = l
-	s.mu.Unlock()
-	go l.keep()
-	return func() { s.release(key, l) }, true
+	return l.release, true
 }
 
 // lease makes one, or returns fs.ErrExist if there is one. It prepares the
@@ -86,7 +100,7 @@ func (s *Store) lease(key string) (*lease, error) {
 	if err := os.Rename(prepared, folder); err != nil {
 		return nil, err
 	}
-	return &lease{folder, filepath.Join(folder, id), make(chan struct{}), make(chan struct{})}, nil
+	return &lease{folder: folder, file: filepath.Join(folder, id)}, nil
 }
 
 // sign writes who holds a lease, and since when or still when, for people.
@@ -166,13 +180,12 @@ func clearDead(folder string, now time.Time) error {
 }
 
 // keep renews a lease until it is released or lost.
-func (l *lease) keep() {
-	defer close(l.ended)
+func (l *lease) keep(stop <-chan struct{}) {
 	tick := time.NewTicker(leaseRenewal)
 	defer tick.Stop()
 	for {
 		select {
-		case <-l.stop:
+		case <-stop:
 			return
 		case <-tick.C:
 			if err := sign(l.file, 0); errors.Is(err, fs.ErrNotExist) {
@@ -182,29 +195,12 @@ func (l *lease) keep() {
 	}
 }
 
-// release gives a lease up, once.
-func (s *Store) release(key string, l *lease) {
-	s.mu.Lock()
-	held := s.leases[key] == l
-	if held {
-		delete(s.leases, key)
-	}
-	s.mu.Unlock()
-	if !held {
-		return
-	}
-	close(l.stop)
-	<-l.ended
-	_ = os.Remove(l.file)
-	_ = os.Remove(l.folder) // unless it has a new holder
-}
-
 func (s *Store) releaseLeases() {
 	s.mu.Lock()
 	held := maps.Clone(s.leases)
 	s.mu.Unlock()
-	for key, l := range held {
-		s.release(key, l)
+	for _, l := range held {
+		l.release()
 	}
 }
 

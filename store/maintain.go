@@ -50,10 +50,7 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Stats{Segments: len(s.scanned), Records: s.counts.records, Duplicates: s.counts.duplicates, Keys: make(map[Kind]int)}
-	if s.segment != nil {
-		st.Segments++
-	}
+	st := Stats{Segments: len(s.scanned), Records: s.valid, Duplicates: s.duplicates, Keys: make(map[Kind]int)}
 	for at, list := range s.records {
 		st.Keys[at.kind]++
 		for _, r := range list {

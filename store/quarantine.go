@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"hambench/internal/atomicfile"
@@ -74,28 +73,21 @@ const leftoverAge = time.Hour
 
 // removeLeftovers removes temporary files and leases of processes that were
 // killed. Ages are by the file system's clock, which all processes share.
-func (s *Store) removeLeftovers(now time.Time) error {
-	var failed error
-	for _, folder := range []string{".", segmentFolder, Reference.folder(), Part.folder(), Run.folder(), quarantineFolder} {
-		entries, err := os.ReadDir(filepath.Join(s.dir, folder))
-		if err != nil {
-			continue // quarantine/ may not be there yet
-		}
-		for _, e := range entries {
-			if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || !temporary(e.Name()) || now.Sub(info.ModTime()) < leftoverAge {
+func (s *Store) removeLeftovers(now time.Time) (failed error) {
+	files := os.DirFS(s.dir)
+	// As touch and atomicfile.Write name them: users may keep other hidden files here.
+	for _, pattern := range []string{touchPrefix + "*", "*/" + touchPrefix + "*", ".*.tmp-*", "*/.*.tmp-*"} {
+		names, err := fs.Glob(files, pattern)
+		failed = errors.Join(failed, err)
+		for _, name := range names {
+			if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < leftoverAge {
 				continue
 			}
-			if err := os.Remove(filepath.Join(s.dir, folder, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				failed = errors.Join(failed, err)
 			}
 		}
 	}
 	s.removeDeadLeases(now)
 	return failed
-}
-
-// temporary reports whether a file's name is one that touch or atomicfile.Write
-// gives: users may keep other hidden files beside a store's.
-func temporary(name string) bool {
-	return strings.HasPrefix(name, touchPrefix) || strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
 }

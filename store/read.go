@@ -62,9 +62,6 @@ func (s *Store) list(folder string) ([]string, error) {
 
 // readSegment adds the lines of a segment that have not been read.
 func (s *Store) readSegment(path string) error {
-	if s.segment != nil && path == s.segment.Name() {
-		return nil // our own
-	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // removed since it was listed
@@ -139,7 +136,7 @@ func decodeFile(text []byte) (Record, error) {
 // add takes a record in: the first of each machine counts, equal ones merge,
 // differing ones are a conflict. The last manifest counts.
 func (s *Store) add(n stored) {
-	s.counts.records++
+	s.valid++
 	n.sum = checksum(n.Body)
 	if n.line == 0 {
 		n.Body = nil
@@ -151,10 +148,10 @@ func (s *Store) add(n stored) {
 	case i < 0:
 		s.records[at] = append(list, n)
 	case list[i].place() == n.place(): // put again
-		s.counts.records--
+		s.valid--
 		list[i] = n
 	case list[i].sum == n.sum:
-		s.counts.duplicates++
+		s.duplicates++
 	default:
 		s.conflicts = append(s.conflicts, conflict(list[i], n))
 	}
@@ -191,5 +188,5 @@ func (s *Store) forget(n stored) {
 		delete(s.records, at)
 	}
 	delete(s.files, n.file)
-	s.counts.records--
+	s.valid--
 }

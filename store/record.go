@@ -82,12 +82,6 @@ func (m Machine) String() string {
 	return s
 }
 
-// replaces reports whether kernels of m take the place of o's: the same
-// architecture and instruction set, other results.
-func (m Machine) replaces(o Machine) bool {
-	return m.Arch == o.Arch && m.ISA == o.ISA && m.Kernels != o.Kernels
-}
-
 // Version is that of the record format. Version 1 was the first edition's.
 const Version = 2
 
@@ -102,7 +96,6 @@ const (
 	frameRecord = `","record":`
 	frameEnd    = `}`
 	sumDigits   = 2 * sha256.Size
-	maxRecord   = 256 << 20 // bytes; a longer line is no record
 )
 
 // Corruption is a line or a file of a store that is no valid record. It is
@@ -135,11 +128,7 @@ func (r Record) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s %.12s: %w", r.Kind, r.Key, err)
 	}
-	line := slices.Concat([]byte(frameSum), []byte(checksum(record)), []byte(frameRecord), record, []byte(frameEnd+"\n"))
-	if len(line) > maxRecord {
-		return nil, fmt.Errorf("%s %.12s: record of %d bytes; at most %d are allowed", r.Kind, r.Key, len(line), maxRecord)
-	}
-	return line, nil
+	return slices.Concat([]byte(frameSum), []byte(checksum(record)), []byte(frameRecord), record, []byte(frameEnd+"\n")), nil
 }
 
 // check refuses records that could not be found again.
@@ -213,39 +202,23 @@ func decode(line []byte) (Record, error) {
 // line without a newline is corrupt: a torn write.
 func scanRecords(from io.Reader, line int, record func(line int, r Record), corrupt func(*Corruption)) (int64, int, error) {
 	in := bufio.NewReaderSize(from, 1<<16)
-	for offset := int64(0); ; {
-		text, size, err := readLine(in)
-		if err != nil && err != io.EOF {
-			return offset, line, err
-		}
+	for offset := int64(0); ; line++ {
+		text, err := in.ReadBytes('\n')
 		if err == io.EOF {
-			if size > 0 {
+			if len(text) > 0 {
 				corrupt(&Corruption{Line: line + 1, Reason: errTorn.Error(), sum: checksum(text), text: text})
 			}
 			return offset, line, nil
 		}
-		offset += size
-		line++
+		if err != nil {
+			return offset, line, err
+		}
+		offset += int64(len(text))
+		text = text[:len(text)-1]
 		if r, err := decode(text); err != nil {
-			corrupt(&Corruption{Line: line, Reason: err.Error(), sum: checksum(text), text: text})
+			corrupt(&Corruption{Line: line + 1, Reason: err.Error(), sum: checksum(text), text: text})
 		} else {
-			record(line, r)
+			record(line+1, r)
 		}
-	}
-}
-
-// readLine returns the next line without its newline and the bytes it took.
-// Of a line longer than any record only the beginning is kept.
-func readLine(in *bufio.Reader) (text []byte, size int64, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		size += int64(len(part))
-		if len(text) <= maxRecord {
-			text = append(text, part...)
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		return bytes.TrimSuffix(text, []byte{'\n'}), size, err
 	}
 }

@@ -78,14 +78,14 @@ type Store struct {
 
 	mu          sync.Mutex
 	records     map[address][]stored // one per machine
-	scanned     map[string]position  // by segment
+	scanned     map[string]position  // by segment, that of this process included
 	files       map[string]bool      // files of single records that were read
 	corruptions []*Corruption
 	conflicts   []error
-	segment     *os.File // of this process; nil until the first Put
-	written     position // whole records in it
-	counts      counts
+	segment     *os.File          // of this process; nil until the first Put
 	leases      map[string]*lease // that this process holds, by key
+	valid       int               // records
+	duplicates  int               // of these, beyond the first of each
 }
 
 // address is what a record is found by.
@@ -123,9 +123,6 @@ type position struct {
 	offset int64 // behind the last whole line
 	line   int   // lines up to there
 }
-
-// counts are what Stats reports beyond the records themselves.
-type counts struct{ records, duplicates int }
 
 // Conflict says that two records of one kind, key and machine differ.
 type Conflict struct {
@@ -268,9 +265,6 @@ func reason(err error) error {
 // Dir returns the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Machine returns the machine that the store was opened on.
-func (s *Store) Machine() Machine { return s.machine }
-
 // Refresh reads what other processes have added since.
 func (s *Store) Refresh() error {
 	s.mu.Lock()
@@ -334,8 +328,8 @@ func (s *Store) usable(n stored) bool {
 		return true
 	case Part:
 		return s.machine == Machine{}
-	default:
-		return !s.machine.replaces(n.Made.Machine)
+	default: // other kernels of the same instruction set give other numbers
+		return n.Made.Arch != s.machine.Arch || n.Made.ISA != s.machine.ISA
 	}
 }
 

@@ -516,7 +516,7 @@ func TestTheLastManifestCounts(t *testing.T) {
 	put(t, b, with(record(Run, 1), newer, `"second"`, 1))
 	for _, s := range []*Store{a, b, openStore(t, dir), openOn(t, dir, neon), openOn(t, dir, Machine{})} {
 		if r, ok := s.Get(Run, record(Run, 1).Key); !ok || string(r.Body) != `"second"` || s.Stats().Keys[Run] != 1 {
-			t.Errorf("on %v: %s, %v; want the second", s.Machine(), r.Body, ok)
+			t.Errorf("on %v: %s, %v; want the second", s.machine, r.Body, ok)
 		}
 	}
 	if files := filesOf(t, dir, Run); len(files) != 1 {

@@ -56,34 +56,31 @@ func (s *Store) write(r Record, text []byte) (file string, line int, err error) 
 		}
 		return file, 0, err
 	}
-	if err := s.append(text); err != nil {
-		return "", 0, err
-	}
-	return s.segment.Name(), s.written.line, nil
+	return s.append(text)
 }
 
-// append writes one line with one call and flushes it. After a failure the
-// part that was written is cut off again, and the next line goes to a new
-// segment: where the cut fails too, it must not continue a torn line, and
-// where it does not, other processes may have read beyond the cut.
-func (s *Store) append(line []byte) error {
+// append writes one line with one call, flushes it, and returns where it stands.
+// After a failure the part that was written is cut off again, and the next line
+// goes to a new segment: where the cut fails too, it must not continue a torn
+// line, and where it does not, other processes may have read beyond the cut.
+func (s *Store) append(text []byte) (file string, line int, err error) {
 	if s.segment == nil {
 		if err := s.newSegment(); err != nil {
-			return err
+			return "", 0, err
 		}
 	}
-	_, err := s.segment.Write(line)
-	if err == nil {
+	file = s.segment.Name()
+	at := s.scanned[file]
+	if _, err = s.segment.Write(text); err == nil {
 		err = s.segment.Sync()
 	}
-	if err == nil {
-		s.written.offset += int64(len(line))
-		s.written.line++
-		return nil
+	if err != nil {
+		_ = s.segment.Truncate(at.offset)
+		_ = s.endSegment()
+		return "", 0, err
 	}
-	_ = s.segment.Truncate(s.written.offset)
-	_ = s.endSegment()
-	return err
+	s.scanned[file] = position{at.offset + int64(len(text)), at.line + 1}
+	return file, at.line + 1, nil
 }
 
 // newSegment makes a segment whose name no other process has: names sort by
@@ -95,7 +92,7 @@ func (s *Store) newSegment() error {
 	if err != nil {
 		return err
 	}
-	s.segment, s.written = f, position{}
+	s.segment, s.scanned[path] = f, position{}
 	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
@@ -106,19 +103,18 @@ func processID() string {
 	return fmt.Sprintf("%d-%s", os.Getpid(), hex.EncodeToString(salt[:]))
 }
 
-// endSegment closes the segment, whose whole records are known. One without
-// any is removed.
+// endSegment closes the segment. One without any record is removed.
 func (s *Store) endSegment() error {
 	if s.segment == nil {
 		return nil
 	}
 	f := s.segment
 	s.segment = nil
-	if s.written.line == 0 {
-		return errors.Join(f.Close(), os.Remove(f.Name()))
+	if s.scanned[f.Name()].line > 0 {
+		return f.Close()
 	}
-	s.scanned[f.Name()] = s.written
-	return f.Close()
+	delete(s.scanned, f.Name())
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // Remove deletes this machine's part of a reference that is complete. Records
