@@ -107,7 +107,6 @@ type Cell struct {
 // Check refuses, with a usage error, a cell whose numbers no chain can be
 // run with. Names are checked where they are looked up.
 func (c Cell) Check() error {
-	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 	switch {
 	case !slices.Contains(observables, c.Observe):
 		return usage.Errorf("cell observes %q: want one of %s", c.Observe, join(observables))
@@ -123,7 +122,7 @@ func (c Cell) Check() error {
 		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000", c.Observe, c.Samples)
 	case c.Observe == Density:
 		return nil // runs no chain
-	case !positive(c.Step):
+	case !(c.Step > 0 && c.Step <= math.MaxFloat64):
 		return usage.Errorf("cell with step h = %v: want a finite number > 0", c.Step)
 	case !(c.Friction > 0):
 		return usage.Errorf("cell with friction C = %v: want a number > 0, or +Inf for full refreshment", float64(c.Friction))

@@ -395,35 +395,42 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, 
 			return bench.Result{}, err
 		}
 	}
-	var foreign *store.Machine
+	var elsewhere *store.Machine
+	if in.Truth, elsewhere, err = s.truth(c, target); err != nil {
+		return bench.Result{}, err
+	}
+	r, err := Compute(ctx, c, in)
+	r.OracleMachine = elsewhere
+	return r, err
+}
+
+// truth returns what starts and judges a cell's chain and, of reference chains, the
+// machine, if that is another one.
+func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (oracle.Truth, *store.Machine, error) {
 	switch c.Oracle {
 	case "":
+		return nil, nil, nil
 	case bench.Analytic: // made once for all cells that it serves
 		of := fmt.Sprintf("%s %d %s", c.Dataset, c.Split, c.Model)
-		make_, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
+		get, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
 			t, err := target()
 			if err != nil {
 				return nil, err
 			}
 			return oracle.NewAnalytic(c.Model, t)
 		}))
-		in.Truth, err = make_.(func() (oracle.Truth, error))()
-	default:
-		found, ok := s.references.Load(c.Oracle)
-		if !ok {
-			return bench.Result{}, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
-		}
-		ref := found.(*loaded)
-		if in.Truth = ref.Reference; ref.machine != s.Made.Machine {
-			foreign = &ref.machine
-		}
+		t, err := get.(func() (oracle.Truth, error))()
+		return t, nil, err
 	}
-	if err != nil {
-		return bench.Result{}, err
+	found, ok := s.references.Load(c.Oracle)
+	if !ok {
+		return nil, nil, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
 	}
-	r, err := Compute(ctx, c, in)
-	r.OracleMachine = foreign
-	return r, err
+	ref := found.(*loaded)
+	if ref.machine == s.Made.Machine {
+		return ref.Reference, nil, nil
+	}
+	return ref.Reference, &ref.machine, nil
 }
 
 // fail notes a failure, unless the run was ended: its error then says why.
