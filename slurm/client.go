@@ -3,6 +3,7 @@ package slurm
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -83,24 +84,22 @@ func (Commands) Queue(ctx context.Context, names []string) ([]Queued, error) {
 }
 
 func parseQueue(out string) ([]Queued, error) {
+	r := csv.NewReader(strings.NewReader(out))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes = '|', strings.Count(queueFormat, "|")+1, true
+	lines, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("squeue: want lines of the form %s: %w", queueFormat, err)
+	}
 	var list []Queued
-	for _, line := range strings.Split(out, "\n") {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		f := strings.SplitN(line, "|", 5)
-		if len(f) != 5 {
-			return nil, fmt.Errorf("squeue: line %q has not the form %s", line, queueFormat)
-		}
+	for _, f := range lines {
 		if f[3] == "DependencyNeverSatisfied" {
 			continue // will never start
 		}
 		held := strings.Contains(strings.ToLower(f[3]), "held") // JobHeldUser, "launch failed requeued held"
 		q := Queued{Job: f[0], Name: f[4], Index: -1, State: f[2], Held: held}
 		if f[1] != "N/A" {
-			var err error
 			if q.Index, err = strconv.Atoi(f[1]); err != nil {
-				return nil, fmt.Errorf("squeue: line %q has no index of a task", line)
+				return nil, fmt.Errorf("squeue: line %q has no index of a task", f)
 			}
 		}
 		list = append(list, q)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hambench/internal/distinct"
 )
 
 // ErrIncomplete says that results are missing and that submitting their tasks
@@ -38,12 +40,9 @@ type Follower struct {
 	// Retries is how many times a task is submitted again without having
 	// added a result in the meantime.
 	Retries int
-	// Patience is how long nothing is heard, neither from the scheduler nor
-	// by a new result, before following ends.
-	Patience time.Duration
-	Log      io.Writer
+	Log     io.Writer
 
-	tasks     [][]task // by stage
+	tasks     [][]task // by stage; none of a stage without
 	queue     []Queued
 	last      Progress
 	start     time.Time
@@ -71,32 +70,37 @@ type task struct {
 	submitted bool
 }
 
+// patience is how long nothing may be heard, neither from the scheduler nor by a
+// new result, before following ends: longer than the restart of a controller takes.
+const patience = 30 * time.Minute
+
 // looksBeforeRetry is how many looks in a row must miss a task before it is
 // submitted again: what it wrote last may show late on a network file system.
 const looksBeforeRetry = 2
 
-// Submit submits once what is missing and not queued, and returns.
+// Submit submits once what is missing and not queued, and returns. A scheduler
+// that does not answer is an error: what is queued already would be submitted twice.
 func (f *Follower) Submit(ctx context.Context) (Summary, error) {
-	if err := f.begin(ctx); err != nil {
-		return f.summary, err
+	f.start, f.heard = time.Now(), time.Now()
+	queueErr, err := f.look(ctx)
+	f.startCost = f.last.Cost
+	if err = cmp.Or(queueErr, err); err == nil {
+		err = f.submit(ctx, 1)
 	}
-	return f.summary, f.submit(ctx, 1)
+	return f.summary, err
 }
 
 // Follow submits what is missing and returns when everything is there (nil),
 // when nothing more can be done (ErrIncomplete), or when the context is
 // cancelled; the jobs go on then.
 func (f *Follower) Follow(ctx context.Context) (Summary, error) {
-	if err := f.begin(ctx); err != nil {
-		return f.summary, err
-	}
-	if err := f.submit(ctx, 1); err != nil {
+	if _, err := f.Submit(ctx); err != nil {
 		if f.summary.Submitted == 0 {
 			return f.summary, err
 		}
 		f.complain(err)
 	}
-	for !f.complete() {
+	for f.any(func(t task) bool { return t.All > 0 }) {
 		f.report()
 		if err := f.stuck(); err != nil {
 			return f.summary, err
@@ -114,26 +118,11 @@ func (f *Follower) Follow(ctx context.Context) (Summary, error) {
 	return f.summary, nil
 }
 
-// begin looks for the first time. A scheduler that does not answer is an
-// error: what is queued already would be submitted twice.
-func (f *Follower) begin(ctx context.Context) error {
-	f.start, f.heard = time.Now(), time.Now()
-	queueErr, err := f.look(ctx)
-	f.startCost = f.last.Cost
-	return cmp.Or(queueErr, err)
-}
-
 // round looks again and submits what has got lost.
 func (f *Follower) round(ctx context.Context) error {
 	before := f.last.Cost
 	schedulerErr, err := f.look(ctx)
-	if err != nil {
-		return err
-	}
-	if f.last.Cost < before {
-		f.heard = time.Now()
-	}
-	if err := ctx.Err(); err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	if schedulerErr == nil {
@@ -141,9 +130,12 @@ func (f *Follower) round(ctx context.Context) error {
 	}
 	if schedulerErr != nil {
 		f.complain(schedulerErr)
-		return nil
+	} else {
+		f.complaint = ""
 	}
-	f.heard, f.complaint = time.Now(), ""
+	if schedulerErr == nil || f.last.Cost < before {
+		f.heard = time.Now()
+	}
 	return nil
 }
 
@@ -152,17 +144,22 @@ func (f *Follower) round(ctx context.Context) error {
 // so: an empty list would look the same as a dead controller's.
 func (f *Follower) look(ctx context.Context) (queueErr, err error) {
 	queued, queueErr := f.Scheduler.Queue(ctx, f.JobNames())
-	p, err := f.Look()
-	if err != nil {
+	if f.last, err = f.Look(); err != nil {
 		return queueErr, err
 	}
 	inQueue := make(map[string]bool)
 	for _, q := range queued {
 		inQueue[fmt.Sprint(q.Name, " ", q.Index)] = true
 	}
-	for s, stage := range p.Stages {
-		if len(f.tasks) == s { // at the first look
-			f.tasks = append(f.tasks, make([]task, len(stage)))
+	if queueErr == nil {
+		f.queue = queued
+	}
+	if f.tasks == nil { // at the first look
+		f.tasks = make([][]task, len(f.Stages))
+	}
+	for s, stage := range f.last.Stages {
+		if f.tasks[s] == nil {
+			f.tasks[s] = make([]task, len(stage))
 		}
 		for i, m := range stage {
 			t := &f.tasks[s][i]
@@ -170,112 +167,83 @@ func (f *Follower) look(ctx context.Context) (queueErr, err error) {
 				t.tries, t.absent = 0, 0
 			}
 			t.Missing = m
-			if queueErr == nil {
-				t.see(inQueue[fmt.Sprint(f.JobName(f.Stages[s]), " ", i)])
+			if queueErr != nil {
+				continue
+			}
+			t.queued = inQueue[fmt.Sprint(f.JobName(f.Stages[s]), " ", i)]
+			t.submitted = t.submitted || t.queued // by an earlier call
+			t.absent++
+			if t.queued || t.All == 0 {
+				t.absent = 0
 			}
 		}
 	}
-	f.last = p
-	if queueErr == nil {
-		f.queue = queued
-	}
 	return queueErr, nil
-}
-
-// see notes whether the task is queued.
-func (t *task) see(queued bool) {
-	t.queued = queued
-	t.submitted = t.submitted || queued // by an earlier call
-	t.absent++
-	if queued || t.All == 0 {
-		t.absent = 0
-	}
-}
-
-// complete reports whether nothing is missing.
-func (f *Follower) complete() bool {
-	return !f.any(func(t task) bool { return t.All > 0 })
 }
 
 func (f *Follower) any(is func(task) bool) bool {
 	return slices.ContainsFunc(f.tasks, func(stage []task) bool { return slices.ContainsFunc(stage, is) })
 }
 
-// choose returns, by stage, the tasks to submit: something is missing that
-// they could compute, now or when a task of an earlier stage has ended, they
-// have not been queued for a number of looks, and they have tries left.
-func (f *Follower) choose(looks int) [][]int {
-	chosen := make([][]int, len(f.Stages))
-	earlier := false // a task of an earlier stage is queued or chosen
-	for s, stage := range f.tasks {
-		queued := false
-		for i, t := range stage {
-			queued = queued || t.queued && t.All > 0
-			if t.All > 0 && t.absent >= looks && f.hasTries(t) && (t.Now > 0 || earlier) {
-				chosen[s] = append(chosen[s], i)
-			}
-		}
-		earlier = earlier || queued || len(chosen[s]) > 0
-	}
-	return chosen
-}
-
 func (f *Follower) hasTries(t task) bool { return t.tries <= f.Retries }
 
-// submit submits the tasks that were absent for a number of looks, stage after
-// stage, and, if there are any, behind them the stages without tasks.
+// submit submits, stage after stage, the tasks that were absent for a number of
+// looks and have tries left, of which something is missing that they could compute,
+// now or when a task of an earlier stage has ended; and, if there are any, behind
+// them the stages without tasks.
 func (f *Follower) submit(ctx context.Context, looks int) error {
-	chosen := f.choose(looks)
-	if !slices.ContainsFunc(chosen, func(tasks []int) bool { return len(tasks) > 0 }) {
-		return nil
-	}
-	var after []string
+	var after []string                 // jobs of the stages so far
+	submitted, pending := false, false // of the stages so far: something was; a task is queued or was
 	for i, s := range f.Stages {
-		var jobs []string // of the stage that are queued
+		var jobs []string // of the stage
 		for _, q := range f.queue {
-			if q.Name == f.JobName(s) && !slices.Contains(jobs, q.Job) {
-				jobs = append(jobs, q.Job)
+			if q.Name == f.JobName(s) {
+				jobs = distinct.Append(jobs, q.Job)
 			}
 		}
-		if len(chosen[i]) > 0 || s.Tasks == 0 && len(jobs) == 0 {
-			job, err := f.Scheduler.Submit(ctx, f.ScriptPath(s), chosen[i], after)
+		var chosen []int
+		queued := false
+		for k, t := range f.tasks[i] {
+			queued = queued || t.queued && t.All > 0
+			if t.All > 0 && t.absent >= looks && f.hasTries(t) && (t.Now > 0 || pending) {
+				chosen = append(chosen, k)
+			}
+		}
+		if len(chosen) > 0 || s.Tasks == 0 && submitted && len(jobs) == 0 {
+			job, err := f.Scheduler.Submit(ctx, f.ScriptPath(s), chosen, after)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(f.Log, "hambench: submitted %s as job %s\n", describe(s, chosen[i]), job)
-			jobs = append(jobs, job)
+			what := s.Name
+			if s.Tasks > 0 {
+				what += fmt.Sprintf(" %s of %d", indices(chosen), s.Tasks)
+			}
+			fmt.Fprintf(f.Log, "hambench: submitted %s as job %s\n", what, job)
+			jobs, submitted = append(jobs, job), true
 		}
-		f.count(i, chosen[i])
-		after = append(after, jobs...)
+		for _, k := range chosen {
+			f.tasks[i][k].submit(&f.summary)
+		}
+		after, pending = append(after, jobs...), pending || queued || len(chosen) > 0
 	}
 	return nil
 }
 
-func describe(s Stage, tasks []int) string {
-	if s.Tasks == 0 {
-		return s.Name
+// submit notes the task as submitted.
+func (t *task) submit(s *Summary) {
+	if t.submitted {
+		s.Resubmitted++
+	} else {
+		s.Submitted++
 	}
-	return fmt.Sprintf("%s %s of %d", s.Name, indices(tasks), s.Tasks)
-}
-
-// count notes tasks as submitted.
-func (f *Follower) count(stage int, tasks []int) {
-	for _, i := range tasks {
-		t := &f.tasks[stage][i]
-		if t.submitted {
-			f.summary.Resubmitted++
-		} else {
-			f.summary.Submitted++
-		}
-		t.submitted, t.queued, t.absent = true, true, 0
-		t.tries++
-	}
+	t.submitted, t.queued, t.absent = true, true, 0
+	t.tries++
 }
 
 // stuck is the error that ends following: nothing is queued that could add a
 // result, and nothing will be submitted.
 func (f *Follower) stuck() error {
-	if silent := time.Since(f.heard); silent > f.Patience {
+	if silent := time.Since(f.heard); silent > patience {
 		return fmt.Errorf("%w: no new result and no answer of the scheduler for %s: %s", ErrIncomplete, silent.Round(time.Second), f.complaint)
 	}
 	waiting := func(t task) bool {

@@ -103,7 +103,7 @@ func (w *world) finish() {
 func (w *world) follower() *Follower {
 	return &Follower{
 		Run:       Run{ID: "run", Dir: "/shared/run", Stages: []Stage{{Name: "oracle", Tasks: 2}, {Name: "sweep", Tasks: 3}, {Name: "figures"}}},
-		Scheduler: w, Look: w.look, Poll: 30 * time.Second, Retries: 2, Patience: 30 * time.Minute, Log: io.Discard,
+		Scheduler: w, Look: w.look, Poll: 30 * time.Second, Retries: 2, Log: io.Discard,
 	}
 }
 

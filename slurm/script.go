@@ -65,11 +65,10 @@ func (o Options) Check() error {
 		return usage.Errorf("--cpus-per-task %d: want at least 1", o.CPUs)
 	}
 	for _, x := range o.Extra {
-		name, _, _ := strings.Cut(x, "=")
-		if !strings.HasPrefix(name, "--") || len(name) < 3 {
+		switch name, _, _ := strings.Cut(x, "="); {
+		case !strings.HasPrefix(name, "--") || len(name) < 3:
 			return usage.Errorf("--sbatch %q: want a long option of sbatch, such as --sbatch=--mem=4G", x)
-		}
-		if slices.Contains(refused, name) {
+		case slices.Contains(refused, name):
 			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
 		}
 	}
@@ -143,12 +142,12 @@ func (r Run) Script(s Stage) string {
 	return b.String()
 }
 
+// plain is a word that the shell takes as it is.
+var plain = regexp.MustCompile(`^[-A-Za-z0-9_./,=:+@%]+$`)
+
 // Quote makes a word of the shell.
 func Quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,=:+@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+	if plain.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -157,17 +156,16 @@ func Quote(s string) string {
 // indices writes the indices of an array as sbatch takes them: 0-3,7.
 func indices(tasks []int) string {
 	var parts []string
-	for i := 0; i < len(tasks); {
-		j := i
-		for j+1 < len(tasks) && tasks[j+1] == tasks[j]+1 {
-			j++
+	for len(tasks) > 0 {
+		n := 1 // tasks in a row
+		for n < len(tasks) && tasks[n] == tasks[0]+n {
+			n++
 		}
-		if i == j {
-			parts = append(parts, fmt.Sprint(tasks[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", tasks[i], tasks[j]))
+		part := fmt.Sprint(tasks[0])
+		if n > 1 {
+			part += fmt.Sprintf("-%d", tasks[n-1])
 		}
-		i = j + 1
+		parts, tasks = append(parts, part), tasks[n:]
 	}
 	return strings.Join(parts, ",")
 }

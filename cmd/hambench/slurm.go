@@ -55,10 +55,6 @@ type clusterRun struct {
 	references []bench.ReferenceJob
 }
 
-// patience is how long a scheduler may be silent while no result comes in:
-// longer than the restart of a controller takes.
-const patience = 30 * time.Minute
-
 func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
@@ -282,7 +278,7 @@ func (r *clusterRun) look() (slurm.Progress, error) {
 
 func (r *clusterRun) follower() *slurm.Follower {
 	return &slurm.Follower{
-		Run: r.run, Scheduler: slurm.Commands{}, Look: r.look, Poll: r.poll, Retries: r.retries, Patience: patience, Log: r.stderr,
+		Run: r.run, Scheduler: slurm.Commands{}, Look: r.look, Poll: r.poll, Retries: r.retries, Log: r.stderr,
 	}
 }
 
