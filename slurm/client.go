@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -143,13 +144,10 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 // reason is the last line that a program printed on standard error, without
 // the program's name, or else how it ended.
 func reason(stderr string, err error) string {
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	last := lines[len(lines)-1]
+	stderr = strings.TrimSpace(stderr)
+	last := stderr[strings.LastIndex(stderr, "\n")+1:]
 	if _, after, ok := strings.Cut(last, "error: "); ok {
 		last = after
 	}
-	if last == "" {
-		return err.Error()
-	}
-	return last
+	return cmp.Or(last, err.Error())
 }

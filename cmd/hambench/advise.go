@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"hambench/certify"
-	"hambench/models"
 	"hambench/usage"
 )
 
@@ -26,13 +24,11 @@ linearisation at the mode, in the batches of sample --seed 1.`,
 		Example: "hambench advise --dataset logistic --batch 50 --budget 10000",
 		RunE:    f.run,
 	}
+	f.register(c, posteriorFlags+" exec-timeout")
 	flags := c.Flags()
 	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name, as for certify")
-	f.on.registerPosterior(flags)
-	flags.IntVar(&f.on.batch, "batch", 0, "`B` rows per batch of the data set, as for sample; 0 is all")
-	flags.Float64Var(&f.on.Params.Friction, "friction", 5, "`C` friction on the data set")
-	registerData(flags, &f.on.data)
-	registerTimeout(flags, &f.on.timeout)
+	flags.IntVar(&f.batch, "batch", 0, "`B` rows per batch of the data set, as for sample; 0 is all")
+	flags.Float64Var(&f.friction, "friction", 5, "`C` friction on the data set")
 	flags.Float64Var(&f.budget, "budget", 0, "`N` gradients of a batch that the chain may cost; all data count K")
 	flags.BoolVar(&f.products, "products", false, "Hessian-vector products are to be had, at two gradients each")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
@@ -41,10 +37,11 @@ linearisation at the mode, in the batches of sample --seed 1.`,
 
 // adviseFlags are the command's flags.
 type adviseFlags struct {
-	problem        string
-	on             sampleFlags // the posterior and its batches
-	budget         float64
-	products, json bool
+	selection
+	problem          string
+	batch            int
+	friction, budget float64
+	products, json   bool
 }
 
 func (f *adviseFlags) run(c *cobra.Command, _ []string) error {
@@ -56,56 +53,43 @@ func (f *adviseFlags) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	advice, err := certify.Advise(ctx, p, f.budget, f.products, progress(c.ErrOrStderr(), "advise"))
+	advice, err := certify.Advise(ctx, p, f.budget, f.products, progress(f.stderr, "advise"))
 	if err != nil {
 		return err
 	}
-	if !f.json {
-		return advice.Write(c.OutOrStdout())
+	if f.json {
+		return printJSON(f.stdout, " ", advice)
 	}
-	e := json.NewEncoder(c.OutOrStdout())
-	e.SetIndent("", " ")
-	return e.Encode(advice)
+	return advice.Write(f.stdout)
 }
 
-// find returns the problem of the flags.
+// find returns the problem of the flags: a posterior is one near its mode.
 func (f *adviseFlags) find(ctx context.Context, given *pflag.FlagSet) (*certify.Problem, error) {
-	if (f.problem == "") == (f.on.dataset == "" && f.on.model == "") {
+	if (f.problem == "") == (f.dataset == "" && f.model == "") {
 		return nil, usage.Errorf("advise: want --problem, or --dataset or --model for a posterior")
 	}
-	if f.problem == "" {
-		return f.linearised(ctx)
-	}
-	for _, name := range []string{"batch", "friction", "split", "noise"} {
-		if given.Changed(name) {
-			return nil, usage.Errorf("advise: --%s goes with --dataset: a problem has its own", name)
+	if f.problem != "" {
+		for _, name := range []string{"batch", "friction", "split", "noise"} {
+			if given.Changed(name) {
+				return nil, usage.Errorf("advise: --%s goes with --dataset: a problem has its own", name)
+			}
 		}
+		all, err := findProblems(f.problem)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
 	}
-	all, err := findProblems(f.problem)
+	if f.batch < 0 {
+		return nil, usage.Errorf("advise: --batch %d: want 0 or more", f.batch)
+	}
+	target, err := f.openPosterior(ctx, "float64")
 	if err != nil {
 		return nil, err
 	}
-	return all[0], nil
-}
-
-// linearised is the posterior near its mode.
-func (f *adviseFlags) linearised(ctx context.Context) (*certify.Problem, error) {
-	if f.on.batch < 0 || f.on.timeout <= 0 {
-		return nil, usage.Errorf("advise: --batch %d, --exec-timeout %v: want 0 or more, and more than 0", f.on.batch, f.on.timeout)
-	}
-	keys, err := f.on.keys(f.on.data)
+	k, err := batches(target, f.batch, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer keys.Source.Close()
-	keys.Source.Processes.Timeout = f.on.timeout
-	target, err := f.on.target(ctx, keys.Source, models.Options{Precision: "float64"})
-	if err != nil {
-		return nil, err
-	}
-	k, err := f.on.batches(target)
-	if err != nil {
-		return nil, err
-	}
-	return certify.Linearise(fmt.Sprintf("%s on %s", f.on.model, f.on.dataset), target, k, f.on.Params.Friction, 1)
+	return certify.Linearise(fmt.Sprintf("%s on %s", f.model, f.dataset), target, k, f.friction, 1)
 }

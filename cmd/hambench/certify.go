@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,19 +50,21 @@ failed. 2: the input is wrong.`,
 		Example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
 		RunE:    f.run,
 	}
+	f.register(c, "exec-timeout")
 	flags := c.Flags()
 	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
-	flags.StringVar(&f.integrators, "integrator", "", "`NAME,...` integrators, split:WORD included; all if empty")
+	listOf(flags, &f.Integrators, "integrator", "`NAME,...` integrators, split:WORD included; all if empty", integrators.Builtin().Lookup)
 	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
-	registerTimeout(flags, &f.timeout)
-	flags.StringVar(&f.estimators, "estimator", "plain", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga")
-	flags.StringVar(&f.schemes, "scheme", "", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty")
-	flags.StringVar(&f.steps, "steps", "", "`H,...` step sizes; a geometric grid if empty")
+	f.estimators = []estimators.Method{estimators.Plain}
+	listOf(flags, &f.estimators, "estimator", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga", estimators.Builtin().Lookup)
+	flags.Lookup("estimator").DefValue = estimators.Plain.Name
+	listOf(flags, &f.Schemes, "scheme", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty", exactScheme)
+	listOf(flags, &f.Steps, "steps", "`H,...` step sizes; a geometric grid if empty", numberOf("--steps"))
 	oneOf(flags, &f.observe, "observe", "moments at which errors count, the end of each period or every step, averaged", "period", "every-step")
-	flags.IntVar(&f.inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
-	flags.StringVar(&f.budgets, "budget", "", "`N,...` gradients of a batch that a chain may cost (all data count K): the best step, its mean squared error and autocorrelation time")
-	flags.BoolVar(&f.stability, "stability", false, "find the largest stable step")
-	flags.BoolVar(&f.distance, "distance", false, "Kolmogorov and Wasserstein distances of the stationary law of θ from the target")
+	flags.IntVar(&f.Inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
+	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): the best step, its mean squared error and autocorrelation time", numberOf("--budget"))
+	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
+	flags.BoolVar(&f.Distances, "distance", false, "Kolmogorov and Wasserstein distances of the stationary law of θ from the target")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")
 	return c
@@ -79,55 +80,49 @@ const (
     {"stiffness": 1.4, "center": -0.5, "amplitude": 0.1, "frequency": 1.5, "phase": -0.9}]}`
 )
 
-// certifyFlags are the command's flags as they were typed.
+// certifyFlags are the command's flags: what is certified, by which estimators, and
+// what is done with it.
 type certifyFlags struct {
-	problem, integrators, estimators, schemes, steps, observe string
-	exec                                                      string
-	timeout                                                   time.Duration
-	budgets                                                   string
-	inner                                                     int
-	json, strict, stability, distance                         bool
+	certify.Options
+	selection
+	problem, exec, observe string
+	estimators             []estimators.Method
+	json, strict           bool
 }
 
 // run carries out hambench certify.
 func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
-	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
-	f.estimators = cmp.Or(f.estimators, estimators.Plain.Name)
-	problems, options, err := f.options()
+	ctx := c.Context()
+	if len(f.estimators) == 0 {
+		f.estimators = []estimators.Method{estimators.Plain}
+	}
+	problems, err := f.check(c)
 	if err != nil {
 		return err
 	}
 	var rows []certify.Row
 	if f.exec != "" {
-		if f.estimators != estimators.Plain.Name {
-			return usage.Errorf("certify: --estimator %s with --exec: want plain, since the sampler makes its own use of the forces", f.estimators)
-		}
-		if f.inner > 1 && len(options.Integrators) == 0 {
-			return usage.Errorf("certify: --nl %d with --exec: the sampler says how many batches its step takes; want --nl with --integrator", f.inner)
-		}
-		if rows, err = f.certifyElsewhere(ctx, stderr, problems, options); err != nil {
+		if rows, err = f.certifyElsewhere(ctx, problems); err != nil {
 			return err
 		}
 	}
-	if f.exec == "" || len(options.Integrators) > 0 {
-		by, err := lookupAll(f.estimators, estimators.Builtin().Lookup)
-		if err != nil {
-			return err
-		}
-		fit := leftOut(stderr, problems, options.Integrators)
-		for _, options.Estimator = range by {
-			own, err := certifyAll(ctx, stderr, problems, fit, options)
+	if f.exec == "" || len(f.Integrators) > 0 {
+		fit := f.fit(problems, f.Integrators)
+		for _, f.Estimator = range f.estimators {
+			own, err := f.certifyAll(ctx, problems, fit, f.Options)
 			if err != nil {
 				return err
 			}
 			rows = append(rows, own...)
 		}
 	}
-	write := func(w io.Writer, rows []certify.Row) error { return writeRows(w, rows, f.json) }
-	if !f.json && f.answers() {
+	write := certify.WriteTable
+	if f.json {
+		write = writeRows
+	} else if f.answers() {
 		write = certify.WriteAnswers
 	}
-	if err := write(stdout, rows); err != nil {
+	if err := write(f.stdout, rows); err != nil {
 		return err
 	}
 	if f.strict {
@@ -138,9 +133,9 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 
 // certifyAll certifies the problems, each with the integrators that fit. What
 // takes long says how far it is.
-func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Problem, fit [][]integrators.Method, options certify.Options) ([]certify.Row, error) {
+func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Problem, fit [][]integrators.Method, options certify.Options) ([]certify.Row, error) {
 	var rows []certify.Row
-	told := progress(stderr, "certify")
+	told := progress(f.stderr, "certify")
 	for i, p := range problems {
 		here := options
 		here.Problem = p
@@ -157,15 +152,15 @@ func certifyAll(ctx context.Context, stderr io.Writer, problems []*certify.Probl
 	return rows, nil
 }
 
-// leftOut returns the integrators for each problem, and says which are left out:
+// fit returns the integrators for each problem, and says which are left out:
 // of one problem among several those that it cannot take, and those that run only
 // where they are named.
-func leftOut(w io.Writer, problems []*certify.Problem, named []integrators.Method) [][]integrators.Method {
+func (f *certifyFlags) fit(problems []*certify.Problem, named []integrators.Method) [][]integrators.Method {
 	fit := make([][]integrators.Method, len(problems))
 	for i, p := range problems {
 		for _, m := range named {
 			if err := p.Takes(m); err != nil && len(problems) > 1 {
-				fmt.Fprintf(w, "certify: left out: %v\n", err)
+				fmt.Fprintf(f.stderr, "certify: left out: %v\n", err)
 				continue
 			}
 			fit[i] = append(fit[i], m)
@@ -173,7 +168,7 @@ func leftOut(w io.Writer, problems []*certify.Problem, named []integrators.Metho
 	}
 	for _, m := range integrators.Builtin() {
 		if m.Nonlinear && len(named) == 0 {
-			fmt.Fprintf(w, "certify: left out: %s, which takes minutes: ask for it by --integrator, on a problem of kind scalar\n", m.Name)
+			fmt.Fprintf(f.stderr, "certify: left out: %s, which takes minutes: ask for it by --integrator, on a problem of kind scalar\n", m.Name)
 		}
 	}
 	return fit
@@ -181,22 +176,20 @@ func leftOut(w io.Writer, problems []*certify.Problem, named []integrators.Metho
 
 // certifyElsewhere certifies the sampler of --exec, on all of the problems that
 // can be asked of it.
-func (f *certifyFlags) certifyElsewhere(ctx context.Context, stderr io.Writer, problems []*certify.Problem, options certify.Options) ([]certify.Row, error) {
-	if f.timeout <= 0 {
-		return nil, usage.Errorf("certify: --exec-timeout %s: want more than 0", f.timeout)
-	}
+func (f *certifyFlags) certifyElsewhere(ctx context.Context, problems []*certify.Problem) ([]certify.Row, error) {
 	s, err := certify.StartSampler(ctx, f.exec, f.timeout)
 	if err != nil {
 		return nil, fmt.Errorf("certify: --exec: %w", err)
 	}
 	defer s.Stop()
-	options.Integrators, options.Inner = []integrators.Method{s.Method()}, s.Batches()
-	rows, err := certifyAll(ctx, stderr, problems, leftOut(stderr, problems, options.Integrators), options)
+	own := f.Options
+	own.Integrators, own.Inner = []integrators.Method{s.Method()}, s.Batches()
+	rows, err := f.certifyAll(ctx, problems, f.fit(problems, own.Integrators), own)
 	if err != nil {
 		return nil, err
 	}
 	calls, steps := s.Calls()
-	fmt.Fprintf(stderr, "certify: %s took %d steps in %d calls\n", s.Method().Name, steps, calls)
+	fmt.Fprintf(f.stderr, "certify: %s took %d steps in %d calls\n", s.Method().Name, steps, calls)
 	return rows, nil
 }
 
@@ -222,16 +215,11 @@ func progressLine(what string, share float64, elapsed time.Duration) string {
 	return line
 }
 
-func writeRows(w io.Writer, rows []certify.Row, asJSON bool) error {
-	if !asJSON {
-		return certify.WriteTable(w, rows)
-	}
+func writeRows(w io.Writer, rows []certify.Row) error {
 	for i := range rows {
 		rows[i].Estimator = cmp.Or(rows[i].Estimator, estimators.Plain.Name)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(rows)
+	return printJSON(w, " ", rows)
 }
 
 // undecided is an error if some verdict is neither confirmed nor exact.
@@ -251,44 +239,33 @@ func undecided(rows []certify.Row) error {
 		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable], all-decided)
 }
 
-// options turns the flags into problems and what to certify on them.
-func (f *certifyFlags) options() ([]*certify.Problem, certify.Options, error) {
-	var o certify.Options
+// check completes the options and refuses what is wrong whatever the integrators
+// are, before these are named one by one. It returns the problems.
+func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	problems, err := findProblems(f.problem)
 	if err != nil {
-		return nil, o, err
+		return nil, err
 	}
-	if o.Integrators, err = lookupAll(f.integrators, integrators.Builtin().Lookup); err != nil {
-		return nil, o, err
+	if f.Inner < 1 {
+		return nil, usage.Errorf("certify: --nl %d: want at least 1", f.Inner)
 	}
-	if o.Schemes, err = lookupAll(f.schemes, func(name string) (minibatch.Method, error) {
-		m, err := certify.Schemes(name)
-		if err != nil {
-			return minibatch.Method{}, err
-		}
-		return m[0], nil
-	}); err != nil {
-		return nil, o, err
-	}
-	if o.Steps, err = lookupAll(f.steps, numberOf("--steps")); err != nil {
-		return nil, o, err
-	}
-	if o.Budgets, err = lookupAll(f.budgets, numberOf("--budget")); err != nil {
-		return nil, o, err
-	}
-	o.Stability, o.Distances = f.stability, f.distance
-	o.ErrorsOnly = f.answers() && !f.json && !f.strict // orders are not shown
-	if f.inner < 1 {
-		return nil, o, usage.Errorf("certify: --nl %d: want at least 1", f.inner)
-	}
-	o.Inner = f.inner
-	o.EveryStep = f.observe == "every-step"
-	alone := o // what is wrong whatever the integrators are, before these are named one by one
+	f.ErrorsOnly = f.answers() && !f.json && !f.strict // orders are not shown
+	f.EveryStep = f.observe == "every-step"
+	alone := f.Options
 	alone.Problem, alone.Integrators = problems[0], nil
 	if err := alone.Check(); err != nil {
-		return nil, o, fmt.Errorf("certify: %w", err)
+		return nil, fmt.Errorf("certify: %w", err)
 	}
-	return problems, o, nil
+	if f.exec == "" {
+		return problems, nil
+	}
+	if len(f.estimators) > 1 || f.estimators[0].Name != estimators.Plain.Name {
+		return nil, usage.Errorf("certify: --estimator %s with --exec: want plain, since the sampler makes its own use of the forces", c.Flag("estimator").Value)
+	}
+	if f.Inner > 1 && len(f.Integrators) == 0 {
+		return nil, usage.Errorf("certify: --nl %d with --exec: the sampler says how many batches its step takes; want --nl with --integrator", f.Inner)
+	}
+	return problems, nil
 }
 
 // findProblems returns the built-in problems, one of them, or a file's.
@@ -315,18 +292,13 @@ func findProblems(name string) ([]*certify.Problem, error) {
 	return []*certify.Problem{p}, err
 }
 
-// lookupAll looks up each name of a comma-separated list; an empty list gives
-// none.
-func lookupAll[T any](list string, lookup func(string) (T, error)) ([]T, error) {
-	var out []T
-	for _, name := range splitList(list) {
-		v, err := lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+// exactScheme looks up a scheme that exact errors are computed under.
+func exactScheme(name string) (minibatch.Method, error) {
+	found, err := certify.Schemes(name)
+	if err != nil {
+		return minibatch.Method{}, err
 	}
-	return out, nil
+	return found[0], nil
 }
 
 // numberOf reads a number of a flag.
@@ -341,4 +313,4 @@ func numberOf(flag string) func(string) (float64, error) {
 }
 
 // answers reports whether something beside errors and orders is asked for.
-func (f certifyFlags) answers() bool { return f.budgets != "" || f.stability || f.distance }
+func (f *certifyFlags) answers() bool { return f.Budgets != nil || f.Stability || f.Distances }

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hambench/internal/kernel"
+	"hambench/sweep"
 	"hambench/usage"
 )
 
@@ -139,6 +142,9 @@ func checkArguments(c *cobra.Command, args []string) error {
 // an unknown one.
 func flagError(c *cobra.Command, err error) error {
 	hint := ""
+	if bad := new(usage.Error); errors.As(err, &bad) { // of what the value names, in its own words
+		return bad
+	}
 	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
@@ -169,4 +175,28 @@ func printHelp(c *cobra.Command, _ []string) {
 		}
 	}
 	fmt.Fprintf(w, "\nFlags:\n%s\nExample:\n  %s\n", c.LocalFlags().FlagUsagesWrapped(helpWidth), c.Example)
+}
+
+// printJSON prints a value as indented JSON.
+func printJSON(w io.Writer, indent string, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", indent)
+	return e.Encode(v)
+}
+
+// version is the commit, the Go version, and the instruction set in use.
+func version() string {
+	return fmt.Sprintf("hambench %s, %s, kernels %s", cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Prints the commit, the Go version, and the instruction set in use.",
+		Example: "hambench version",
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), version())
+			return err
+		},
+	}
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,8 +48,8 @@ func bashCompletion(root *cobra.Command, w io.Writer) error {
 	return err
 }
 
-// listOf is the listing that the values of a flag are taken from.
-var listOf = map[string]string{
+// listingOf is the listing that the values of a flag are taken from.
+var listingOf = map[string]string{
 	"profile": "profiles", "only": "reproduced studies", "dataset": "datasets", "datasets": "datasets", "without": "datasets", "model": "models",
 	"integrator": "integrators", "estimator": "estimators", "scheme": "schemes", "certify scheme": "fixed schemes", "problem": "problems",
 }
@@ -68,7 +66,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 		others = cobra.ShellCompDirectiveDefault
 	}
 	complete := cobra.FixedCompletions(nil, others)
-	if list := cmp.Or(listOf[c.Name()+" "+f.Name], listOf[f.Name]); list != "" {
+	if list := cmp.Or(listingOf[c.Name()+" "+f.Name], listingOf[f.Name]); list != "" {
 		complete = completeNames(list, others)
 	} else if words, ok := value.Value.(*choice); ok {
 		complete = cobra.FixedCompletions(words.known, others)
@@ -90,28 +88,4 @@ func completeNames(list string, others cobra.ShellCompDirective) cobra.Completio
 		}
 		return found, others
 	}
-}
-
-// choice is a flag's value that is one of some words.
-type choice struct {
-	value *string
-	known []string
-}
-
-// oneOf registers a flag that takes one of some words; its help lists them
-// behind about. What value points to is the default.
-func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
-	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about, strings.Join(known, ", ")))
-}
-
-func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return "" }
-
-// Set takes one of the words.
-func (c *choice) Set(s string) error {
-	if !slices.Contains(c.known, s) {
-		return fmt.Errorf("want one of %s%s", strings.Join(c.known, ", "), usage.Suggest(s, c.known))
-	}
-	*c.value = s
-	return nil
 }

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"hambench/datasets"
+	"hambench/internal/atomicfile"
 	"hambench/internal/table"
+	"hambench/models"
 	"hambench/usage"
 )
 
@@ -22,11 +29,11 @@ func dataCommand() *cobra.Command {
 // filesCommand is a command on the files of the data sets that are named; of all
 // that have files if none is.
 func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver, names []string) error) *cobra.Command {
-	var dir string
+	var f selection
 	c := &cobra.Command{
 		Use: name + " [DATASET …]", Short: about, Example: example, ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, names []string) error {
-			r, err := datasets.NewResolver(dir)
+			r, err := datasets.NewResolver(f.data)
 			if err != nil {
 				return err
 			}
@@ -40,7 +47,7 @@ func filesCommand(name, about, example string, run func(c *cobra.Command, r *dat
 			return run(c, r, names)
 		},
 	}
-	registerData(c.Flags(), &dir)
+	f.register(c, "data")
 	return c
 }
 
@@ -123,4 +130,113 @@ func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 		return fmt.Errorf("%d of %d data sets cannot be had", failed, len(names))
 	}
 	return nil
+}
+
+func dataExportCommand() *cobra.Command {
+	var f selection
+	var to string
+	c := &cobra.Command{
+		Use: "export", Short: "Writes what another program needs to sample the same posterior.",
+		Long: `train.csv and test.csv hold the standardised rows of a split: inputs x0 …, and the
+target, y, or the number of the class. problem.json holds the log density as a
+formula, the numbers in it, and its value at one point, to compare with. Draws of
+the predictive values are then judged by hambench judge.`,
+		Example: "hambench data export --dataset linear --to problem", RunE: func(c *cobra.Command, _ []string) error { return f.exportPosterior(c, to) },
+	}
+	f.register(c, posteriorFlags)
+	c.Flags().StringVar(&to, "to", "", "`DIR` folder that the files are written to")
+	return c
+}
+
+// exportedProblem is problem.json.
+type exportedProblem struct {
+	Format   string `json:"format"`
+	Data     string `json:"data"`
+	Split    int    `json:"split"`
+	Task     string `json:"task"`
+	Model    string `json:"model"`
+	Dim      int    `json:"parameters"`
+	Train    int    `json:"train_rows"`
+	Test     int    `json:"test_rows"`
+	Features int    `json:"features"`
+	Classes  int    `json:"classes,omitempty"`
+	// A target in its own units is Mean + Scale · y.
+	Mean  float64 `json:"target_mean"`
+	Scale float64 `json:"target_scale"`
+	models.Formula
+	Example example `json:"example"`
+}
+
+// example is the log density at one point.
+type example struct {
+	Theta      string  `json:"theta"`
+	LogDensity float64 `json:"log_density"`
+}
+
+func (f *selection) exportPosterior(c *cobra.Command, to string) error {
+	ctx := c.Context()
+	if to == "" {
+		return usage.Errorf("%s: --to is empty: want a folder", c.CommandPath())
+	}
+	target, err := f.openPosterior(ctx, "float64")
+	if err != nil {
+		return err
+	}
+	s, err := f.keys.Source.Split(ctx, f.dataset, f.split)
+	if err != nil {
+		return err
+	}
+	described, ok := target.(models.Described)
+	if !ok {
+		return usage.Errorf("model %q does not say its formula: it cannot be exported", f.model)
+	}
+	theta := make([]float64, target.Dim())
+	for i := range theta {
+		theta[i] = math.Sin(float64(i + 1))
+	}
+	problem, err := json.MarshalIndent(exportedProblem{
+		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(), Model: f.model, Dim: target.Dim(),
+		Train: s.TrainRows(), Test: s.TestRows(), Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
+		Formula: described.Formula(), Example: example{"theta[i] = sin(i + 1), i from 0", -target.Potential(theta)},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return usage.Errorf("folder %s cannot be created: %w", to, err)
+	}
+	for name, text := range map[string][]byte{
+		"problem.json": append(problem, '\n'), "train.csv": rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels), "test.csv": rowsCSV(s, s.TestX, s.TestY, s.TestLabels),
+	} {
+		if err := atomicfile.Write(filepath.Join(to, name), text); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(f.stdout, "%s: problem.json, train.csv, test.csv\n", to)
+	return nil
+}
+
+// rowsCSV writes rows with all their digits; test rows may have no target.
+func rowsCSV(s *datasets.Split, x, y []float64, labels []int) []byte {
+	var b bytes.Buffer
+	for i := range s.Features {
+		fmt.Fprintf(&b, "x%d,", i)
+	}
+	b.WriteString("y\n")
+	rows := max(len(y), len(labels))
+	if s.Features > 0 {
+		rows = len(x) / s.Features
+	}
+	for r := range rows {
+		for _, v := range x[r*s.Features : (r+1)*s.Features] {
+			fmt.Fprint(&b, v, ",")
+		}
+		if r < len(y) {
+			fmt.Fprint(&b, y[r])
+		} else if r < len(labels) {
+			fmt.Fprint(&b, labels[r])
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
 }

@@ -80,11 +80,11 @@ func TestStoredRunsAreDrawnAndExportedWithoutTheirData(t *testing.T) {
 	t.Setenv("HAMBENCH_DATA", "")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	out, cells := storedElsewhere(t, "friction")
-	keys, err := newKeys("", nil)
-	if err != nil {
+	var here selection
+	if err := here.open(nil); err != nil {
 		t.Fatal(err)
 	}
-	if missing, err := keys.Source.Unavailable(t.Context(), "boston"); len(missing) != 1 {
+	if missing, err := here.keys.Source.Unavailable(t.Context(), "boston"); len(missing) != 1 {
 		t.Fatalf("the data can be had here: %v", err)
 	}
 	code, stdout, stderr := call(t, "reproduce", "--figures-only", "--out", out)

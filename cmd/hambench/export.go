@@ -10,6 +10,7 @@ import (
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/models"
+	"hambench/store"
 	"hambench/usage"
 )
 
@@ -25,8 +26,8 @@ the full batch, ks is 0 where observe says coupled, density or path; test scores
 and diagnostics follow, empty where a cell has none. How many cells of these runs
 have no result is said at the end.`,
 		Example: "hambench export --only methods --format csv",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return f.export(c, map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[format])
+		RunE: func(*cobra.Command, []string) error {
+			return f.export(map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[format])
 		},
 	}
 	f.register(c, selectionFlags)
@@ -34,13 +35,12 @@ have no result is said at the end.`,
 	return c
 }
 
-func (f *selection) export(c *cobra.Command, write func(io.Writer, []bench.Row) error) error {
-	store, err := readStore(f.out)
-	if err != nil { // a name that no built-in study has is the likelier mistake
+func (f *selection) export(write func(io.Writer, []bench.Row) error) (err error) {
+	if f.Store, err = store.Read(storePath(f.out), store.Machine{}); err != nil { // a name that no built-in study has is the likelier mistake
 		studies, unknown := f.studies(datasets.Builtin(), models.Builtin())
 		return cmp.Or(unknown, f.exportable(studies), err)
 	}
-	plans, err := f.manifests(store)
+	plans, err := f.manifests()
 	if err != nil {
 		return err
 	}
@@ -49,17 +49,17 @@ func (f *selection) export(c *cobra.Command, write func(io.Writer, []bench.Row) 
 			return err
 		}
 	}
-	rows, missing := bench.Rows(plans, bench.Results{Store: store}.Result)
+	rows, missing := bench.Rows(plans, bench.Results{Store: f.Store}.Result)
 	if missing > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "hambench: %d of %d cells have no result\n", missing, missing+len(rows))
+		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing, missing+len(rows))
 	}
-	return write(c.OutOrStdout(), rows)
+	return write(f.stdout, rows)
 }
 
 // exportable refuses a study that was asked for and has no cells.
 func (f *selection) exportable(studies []bench.Study) error {
 	for _, s := range studies {
-		if f.only != "" && len(s.Jobs()) == 0 {
+		if f.only != nil && len(s.Jobs()) == 0 {
 			return usage.Errorf("study %q has no cells to export: its numbers come from hambench certify --json", s.ID)
 		}
 	}

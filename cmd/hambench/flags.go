@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,11 +12,9 @@ import (
 
 	"hambench/bench"
 	"hambench/datasets"
+	"hambench/sweep"
 	"hambench/usage"
 )
-
-// defaultOut is where results and figures go.
-const defaultOut = "out"
 
 // Flags that commands have in common.
 const (
@@ -23,7 +23,8 @@ const (
 	chainFlags     = "data workers"
 	modeFlags      = "shard oracles expect dry-run check figures-only within exec-timeout" // what is done with studies
 	selectionFlags = storeFlags + " only"
-	referenceFlags = "profile precision out " + chainFlags // of one reference
+	posteriorFlags = "dataset noise model split data"
+	referenceFlags = posteriorFlags + " profile precision out workers" // of one reference
 )
 
 // What a task does about references.
@@ -33,26 +34,41 @@ const (
 	oraclesNone  = "none"  // cells whose reference is missing fail
 )
 
-// register registers the flags of the given names, whose values are checked
-// before the command runs, and sets the values of all that several commands share
-// to their defaults.
+// register has the command take the flags of the given names, whose values are
+// checked before it runs, and sets the values of all that several commands share to
+// their defaults. What the command opens is closed when it ends.
 func (f *selection) register(c *cobra.Command, names string) {
-	c.PreRunE = func(*cobra.Command, []string) error { return f.check() }
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f.stdout, f.stderr = c.OutOrStdout(), c.ErrOrStderr()
+		defer f.close()
+		if err := f.check(); err != nil {
+			return err
+		}
+		return run(c, args)
+	}
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	all.StringVar(&f.profile, "profile", "quick", "`NAME` profile (see hambench list profiles)")
-	oneOf(all, &f.precision, "precision", "precision of network gradients, references included, in place of the profile's", bench.Precisions...)
-	all.IntVar(&f.splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
-	all.IntVar(&f.samples, "samples", 0, "`N` samples of each chain, in place of the profile's where it has its own")
-	all.IntVar(&f.repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
-	all.Uint64Var(&f.seedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
-	all.StringVar(&f.out, "out", defaultOut, "`DIR` folder of results and figures")
-	all.StringVar(&f.only, "only", "", "`ID,...` studies to take; all if empty (see hambench list studies)")
-	all.StringVar(&f.on, "datasets", "", "`NAME,...` data sets to take; all if empty")
-	all.StringVar(&f.without, "without", "", "`NAME,...` data sets to leave out, which the figures state")
-	registerData(all, &f.data)
-	registerTimeout(all, &f.timeout)
-	all.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
-	all.StringVar(&f.shard, "shard", "", "`I/N` compute only slice I (from 0) of N; slices share one --out")
+	all.StringVar(&f.asked.Name, "profile", "quick", "`NAME` profile (see hambench list profiles)")
+	oneOf(all, &f.asked.Precision, "precision", "precision of network gradients, references included, in place of the profile's", bench.Precisions...)
+	all.IntVar(&f.asked.Splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
+	all.IntVar(&f.asked.Samples, "samples", 0, "`N` samples of each chain, in place of the profile's where it has its own")
+	all.IntVar(&f.asked.Repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
+	all.Uint64Var(&f.asked.SeedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
+	all.StringVar(&f.out, "out", "out", "`DIR` folder of results and figures")
+	listOf(all, &f.only, "only", "`ID,...` studies to take; all if empty (see hambench list studies)", asItIs)
+	listOf(all, &f.on, "datasets", "`NAME,...` data sets to take; all if empty", asItIs)
+	listOf(all, &f.without, "without", "`NAME,...` data sets to leave out, which the figures state", asItIs)
+	all.StringVar(&f.dataset, "dataset", "", "`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
+	all.Float64Var(&f.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0: its target is a class")
+	all.StringVar(&f.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
+	all.IntVar(&f.split, "split", 0, "`I` split, from 0")
+	all.StringVar(&f.data, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
+	all.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of a command in another process")
+	all.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
+	all.Func("shard", "`I/N` compute only slice I (from 0) of N; slices share one --out", func(s string) (err error) {
+		f.Shard, err = sweep.ParseShard(s)
+		return err
+	})
 	f.oracles = oraclesBuild
 	oneOf(all, &f.oracles, "oracles", "with only, stop when the references of the slice are there; with none, cells whose reference is missing fail", oraclesBuild, oraclesOnly, oraclesNone)
 	all.StringVar(&f.expect, "expect", "", "`DIGEST` digest of the plans (see hambench slurm); others are refused")
@@ -65,51 +81,90 @@ func (f *selection) register(c *cobra.Command, names string) {
 	}
 }
 
-func registerData(fs *pflag.FlagSet, dir *string) {
-	fs.StringVar(dir, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
-}
-
-func registerTimeout(fs *pflag.FlagSet, to *time.Duration) {
-	fs.DurationVar(to, "exec-timeout", time.Minute, "`TIME` for each answer of a command in another process")
-}
-
 // check refuses values out of range.
 func (f *selection) check() error {
+	sliced := f.Shard.Count > 0
 	switch {
-	case f.workers < 1:
-		return usage.Errorf("--workers %d: want at least 1", f.workers)
+	case f.Workers < 1:
+		return usage.Errorf("--workers %d: want at least 1", f.Workers)
 	case f.out == "":
 		return usage.Errorf("--out is empty: want a folder")
-	case f.splits < 0:
-		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.splits)
-	case f.samples < 0 || f.samples > 1e6:
-		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's", f.samples)
-	case f.repeat < 0 || f.repeat > 1000:
-		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.repeat)
-	case f.seedFrom > 1<<61: // cells take seeds up to 2^62
-		return usage.Errorf("--seed-from %d: want 1 to 2^61", f.seedFrom)
+	case f.asked.Splits < 0:
+		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.asked.Splits)
+	case f.asked.Samples < 0 || f.asked.Samples > 1e6:
+		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's", f.asked.Samples)
+	case f.asked.Repeat < 0 || f.asked.Repeat > 1000:
+		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.asked.Repeat)
+	case f.asked.SeedFrom > 1<<61: // cells take seeds up to 2^62
+		return usage.Errorf("--seed-from %d: want 1 to 2^61", f.asked.SeedFrom)
 	case f.timeout <= 0:
 		return usage.Errorf("--exec-timeout %v: want more than 0", f.timeout)
 	case f.within < 0:
 		return usage.Errorf("--within %v: want a time > 0", f.within)
-	case f.within > 0 && (f.shard != "" || f.missingOnly || f.figuresOnly):
+	case f.within > 0 && (sliced || f.missingOnly || f.figuresOnly):
 		return usage.Errorf("--within goes with neither --shard, --check nor --figures-only: name what was chosen, as the run with --within did")
-	case f.figuresOnly && !f.missingOnly && !f.dryRun && (f.shard != "" || f.oracles != oraclesBuild):
+	case f.figuresOnly && !f.missingOnly && !f.dryRun && (sliced || f.oracles != oraclesBuild):
 		return usage.Errorf("--figures-only draws all that is stored: want neither --shard nor --oracles beside it")
 	}
 	return nil
 }
 
-// splitList splits a comma-separated list; nil if it is empty. A name that is
-// missing between commas stays as "", which no lookup finds: a list of commas
-// must not stand for everything.
-func splitList(s string) []string {
+// listValue is a flag's value of several, separated by commas, each of which is read
+// when the flag is set. A name that is missing between commas is read as "", which
+// no lookup finds: a list of commas must not stand for everything.
+type listValue[T any] struct {
+	typed  string
+	values *[]T
+	read   func(string) (T, error)
+}
+
+// listOf registers a flag that takes a list; without it, and with an empty one,
+// there are no values.
+func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string, read func(string) (T, error)) {
+	fs.Var(&listValue[T]{"", values, read}, name, about)
+}
+
+func asItIs(name string) (string, error) { return name, nil }
+
+func (l *listValue[T]) String() string { return l.typed }
+func (l *listValue[T]) Type() string   { return "" }
+
+// Set reads the values.
+func (l *listValue[T]) Set(s string) error {
+	l.typed, *l.values = s, nil
 	if s == "" {
 		return nil
 	}
-	out := strings.Split(s, ",")
-	for i := range out {
-		out[i] = strings.TrimSpace(out[i])
+	for _, name := range strings.Split(s, ",") {
+		v, err := l.read(strings.TrimSpace(name))
+		if err != nil {
+			return err
+		}
+		*l.values = append(*l.values, v)
 	}
-	return out
+	return nil
+}
+
+// choice is a flag's value that is one of some words.
+type choice struct {
+	value *string
+	known []string
+}
+
+// oneOf registers a flag that takes one of some words; its help lists them
+// behind about. What value points to is the default.
+func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
+	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about, strings.Join(known, ", ")))
+}
+
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return "" }
+
+// Set takes one of the words.
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.known, s) {
+		return fmt.Errorf("want one of %s%s", strings.Join(c.known, ", "), usage.Suggest(s, c.known))
+	}
+	*c.value = s
+	return nil
 }

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,7 +21,8 @@ import (
 )
 
 func judgeCommand() *cobra.Command {
-	var f judgeFlags
+	var f selection
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "judge DRAWS.csv …",
 		Short: "Judges draws that were made elsewhere by a data set's posterior.",
@@ -32,33 +32,15 @@ one without is one chain; other columns are ignored. The truth is the exact post
 there if missing. Exit code 1 if the draws are farther from it than as many
 independent ones as their effective sample size would be, once in a hundred times.`,
 		Example: "hambench judge --dataset linear draws.csv",
-		RunE:    f.run,
+		RunE:    func(c *cobra.Command, files []string) error { return f.judge(c.Context(), files, asJSON) },
 	}
-	fs := c.Flags()
 	f.register(c, referenceFlags)
-	f.registerPosterior(fs)
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// judgeFlags are the command's flags.
-type judgeFlags struct {
-	selection
-	posterior
-	json bool
-}
-
-// errRejected says that draws are not those of the posterior.
-var errRejected = errors.New("not draws of this posterior")
-
-func (f *judgeFlags) run(c *cobra.Command, files []string) error {
-	ctx, stdout, stderr := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
-	keys, err := f.keys(f.data)
-	if err != nil {
-		return err
-	}
-	defer keys.Source.Close()
-	target, err := f.target(ctx, keys.Source, models.Options{})
+func (f *selection) judge(ctx context.Context, files []string, asJSON bool) error {
+	target, err := f.openPosterior(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -74,7 +56,7 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	if _, exact := target.(models.Analytic); exact {
 		truth, err = oracle.NewAnalytic(f.model, target)
 	} else {
-		truth, _, err = f.reference(ctx, keys, f.posterior, stderr)
+		truth, _, err = f.reference(ctx)
 	}
 	if err != nil {
 		return err
@@ -83,15 +65,13 @@ func (f *judgeFlags) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		out := json.NewEncoder(stdout)
-		out.SetIndent("", "  ")
-		err = out.Encode(j)
+	if asJSON {
+		err = printJSON(f.stdout, "  ", j)
 	} else {
-		err = printJudgement(stdout, j)
+		err = printJudgement(f.stdout, j)
 	}
 	if err == nil && !j.Accepted {
-		err = fmt.Errorf("%w: distance %.3f, beyond %.3f", errRejected, j.Distance, j.Limit)
+		err = fmt.Errorf("not draws of this posterior: distance %.3f, beyond %.3f", j.Distance, j.Limit)
 	}
 	return err
 }
@@ -125,14 +105,7 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 	}
 	var draws [][][]float64
 	chain, known := slices.Index(header, "chain"), make(map[string]int)
-	for {
-		row, err := r.Read()
-		if err == io.EOF && len(draws) == 0 {
-			return nil, usage.Errorf("draws %s: a header and no draws: want a row a draw", file)
-		}
-		if err == io.EOF {
-			return draws, nil
-		}
+	for row, err := r.Read(); err != io.EOF; row, err = r.Read() {
 		if err != nil {
 			return nil, usage.Errorf("draws %s: %w", file, err)
 		}
@@ -154,6 +127,10 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 		}
 		draws[c] = append(draws[c], d)
 	}
+	if len(draws) == 0 {
+		return nil, usage.Errorf("draws %s: a header and no draws: want a row a draw", file)
+	}
+	return draws, nil
 }
 
 func printJudgement(w io.Writer, j oracle.Judgement) error {

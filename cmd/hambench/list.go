@@ -96,7 +96,7 @@ func listing(name string) (header []string, rows [][]string) {
 	case "profiles":
 		return []string{"profile", "about"}, rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name, p.About} })
 	}
-	quick := selection{profile: "quick"}
+	quick := selection{asked: bench.Profile{Name: "quick"}}
 	studies, err := quick.studies(datasets.Builtin(), models.Builtin())
 	if err != nil {
 		panic(err) // they are built in, and tests read them

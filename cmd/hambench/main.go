@@ -30,10 +30,8 @@ const (
 	exitTerminated  = 128 + int(syscall.SIGTERM)
 )
 
-// terminated is the cause of a context that SIGTERM has cancelled.
-type terminated struct{ error }
-
-func (t terminated) Unwrap() error { return t.error }
+// errTerminated is the cause of a context that SIGTERM has cancelled.
+var errTerminated = fmt.Errorf("%w", context.Canceled)
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -43,7 +41,7 @@ func main() {
 		s := <-signals
 		signal.Stop(signals) // a second signal ends the process at once
 		if s == syscall.SIGTERM {
-			cancel(terminated{context.Canceled})
+			cancel(errTerminated)
 		}
 		cancel(context.Canceled)
 	}()
@@ -111,11 +109,10 @@ func errorLine(err error) string {
 // exitCode is that of an error; cause is why the command was cancelled.
 func exitCode(err, cause error) int {
 	var bad *usage.Error
-	var signal terminated
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, context.Canceled) && errors.As(cause, &signal):
+	case errors.Is(err, context.Canceled) && errors.Is(cause, errTerminated):
 		return exitTerminated
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

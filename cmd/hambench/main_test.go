@@ -266,7 +266,7 @@ func TestInterruptSaysHowToContinue(t *testing.T) {
 // A chain that is interrupted says after how many draws; SIGTERM has an exit
 // code of its own.
 func TestInterruptedSampleSaysHowFarItIs(t *testing.T) {
-	for cause, want := range map[error]int{context.Canceled: exitInterrupted, terminated{context.Canceled}: exitTerminated} {
+	for cause, want := range map[error]int{context.Canceled: exitInterrupted, errTerminated: exitTerminated} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var errs bytes.Buffer
 		code := run(ctx, cancelling{cancel, cause}, &errs, []string{"sample", "--model", "toy", "--h", "0.1", "--samples", "100000000"})

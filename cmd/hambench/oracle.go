@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"hambench/bench"
 	"hambench/datasets"
@@ -24,7 +23,6 @@ import (
 
 func oracleCommand() *cobra.Command {
 	var f selection
-	var on posterior
 	c := &cobra.Command{
 		Use:   "oracle",
 		Short: "Runs the reference chains of a data set, or shows what is known of them.",
@@ -33,130 +31,113 @@ Metropolis-corrected sampler. They are kept in the store; one that is there is
 shown and not run again.`,
 		Example: "hambench oracle --dataset yacht --split 0",
 		RunE: func(c *cobra.Command, _ []string) error {
-			keys, err := on.keys(f.data)
+			if err := f.namePosterior(); err != nil {
+				return err
+			}
+			ref, machine, err := f.reference(c.Context())
 			if err != nil {
 				return err
 			}
-			ref, machine, err := f.reference(c.Context(), keys, on, c.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return printReference(c.OutOrStdout(), ref, machine)
+			return printReference(f.stdout, ref, machine)
 		},
 	}
 	f.register(c, referenceFlags)
-	on.registerPosterior(c.Flags())
 	return c
 }
 
-// posterior is what flags name by a data set's split and a model of it.
-type posterior struct {
-	dataset, model string
-	split          int
-	noise          float64
-}
-
-func (p *posterior) registerPosterior(fs *pflag.FlagSet) {
-	fs.StringVar(&p.dataset, "dataset", "", "`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
-	fs.Float64Var(&p.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0: its target is a class")
-	fs.StringVar(&p.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
-	fs.IntVar(&p.split, "split", 0, "`I` split, from 0")
-}
-
-// keys returns those of newKeys, with the data set if it is a file.
-func (p *posterior) keys(data string) (*bench.Keys, error) {
-	name, file := strings.CutSuffix(filepath.Base(p.dataset), ".csv")
-	if !file {
-		if p.noise != 0 {
-			return nil, usage.Errorf("--noise %g goes with --dataset FILE.csv", p.noise)
+// namePosterior is open with the data set of the flags, if it is a file. The data
+// set and the model stand for each other where one is not named.
+func (f *selection) namePosterior() error {
+	var own *bench.File
+	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
+		o := datasets.FileOptions{NoiseVariance: f.noise}
+		if f.noise == 0 {
+			o.Task = datasets.Classification
 		}
-		return newKeys(data, nil)
-	}
-	o := datasets.FileOptions{NoiseVariance: p.noise}
-	if p.noise == 0 {
-		o.Task = datasets.Classification
-	}
-	d, err := datasets.FromFile(name, p.dataset, o)
-	if err != nil {
-		return nil, err
-	}
-	p.dataset = name
-	return newKeys(data, &bench.File{Data: append(datasets.Builtin(), d)})
-}
-
-// complete has the data set and the model stand for each other where one is
-// missing.
-func (p *posterior) complete(source *models.Source) error {
-	if p.model == "" && p.dataset == "" {
-		return usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
-	}
-	if p.dataset == "" {
-		m, err := source.Models().Lookup(p.model)
+		d, err := datasets.FromFile(name, f.dataset, o)
 		if err != nil {
 			return err
 		}
-		p.dataset = m.Dataset
+		f.dataset, own = name, &bench.File{Data: append(datasets.Builtin(), d)}
+	} else if f.noise != 0 {
+		return usage.Errorf("--noise %g goes with --dataset FILE.csv", f.noise)
 	}
-	d, err := source.Datasets().Lookup(p.dataset)
-	p.model = cmp.Or(p.model, d.Model)
+	if err := f.open(own); err != nil {
+		return err
+	}
+	source := f.keys.Source
+	if f.model == "" && f.dataset == "" {
+		return usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
+	}
+	if f.dataset == "" {
+		m, err := source.Models().Lookup(f.model)
+		if err != nil {
+			return err
+		}
+		f.dataset = m.Dataset
+	}
+	d, err := source.Datasets().Lookup(f.dataset)
+	f.model = cmp.Or(f.model, d.Model)
 	return err
 }
 
-// target completes the names and loads the posterior.
-func (p *posterior) target(ctx context.Context, source *models.Source, o models.Options) (models.Target, error) {
-	if err := p.complete(source); err != nil {
+// openPosterior loads the posterior of the flags in a precision of network
+// gradients, or in the usual one.
+func (f *selection) openPosterior(ctx context.Context, precision string) (models.Target, error) {
+	if err := f.namePosterior(); err != nil {
 		return nil, err
 	}
-	t, err := source.Target(ctx, p.dataset, p.split, p.model, o)
-	return t, fetchHint(err, p.dataset)
+	return f.target(ctx, precision)
 }
 
-// reference takes the reference of a posterior from the store, or makes it there.
-func (f *selection) reference(ctx context.Context, keys *bench.Keys, on posterior, stderr io.Writer) (*oracle.Reference, store.Machine, error) {
-	spec, err := f.referenceOf(keys.Source, on)
-	if err != nil {
-		return nil, store.Machine{}, err
-	}
-	plan, err := keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
-	if err != nil {
-		return nil, store.Machine{}, fetchHint(err, spec.Dataset)
-	}
-	s, err := openStore(f.out, stderr)
-	if err != nil {
-		return nil, store.Machine{}, err
-	}
-	defer s.Close()
-	runner := &sweep.Runner{Store: s, Source: keys.Source, Made: sweep.MadeHere(), Workers: f.workers, ReferencesOnly: true, Progress: stderr}
-	summary, err := runner.Run(ctx, plan)
-	for _, failure := range summary.Failures {
-		return nil, store.Machine{}, failure.Err
-	}
-	if err != nil {
-		return nil, store.Machine{}, err
-	}
-	ref, machine := sweep.LoadReference(s, plan[0].References[0].Key)
-	return ref, machine, nil
+// target loads the posterior once it is named: each chain has one of its own.
+func (f *selection) target(ctx context.Context, precision string) (models.Target, error) {
+	t, err := f.keys.Source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: precision})
+	return t, f.fetchHint(err)
 }
 
 // fetchHint adds to the error of data that cannot be had what gets them.
-func fetchHint(err error, dataset string) error {
+func (f *selection) fetchHint(err error) error {
 	if errors.Is(err, datasets.ErrUnavailable) {
-		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, dataset)
+		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
 	}
 	return err
 }
 
-// referenceOf is the reference that the profile's studies use for a posterior;
-// one that is known needs none.
-func (f *selection) referenceOf(source *models.Source, on posterior) (oracle.Spec, error) {
-	if err := on.complete(source); err != nil {
-		return oracle.Spec{}, err
+// reference takes the reference of the posterior from the store, or makes it there.
+func (f *selection) reference(ctx context.Context) (*oracle.Reference, store.Machine, error) {
+	none := store.Machine{}
+	spec, err := f.referenceSpec()
+	if err != nil {
+		return nil, none, err
 	}
-	d, err := source.Datasets().Lookup(on.dataset)
+	plan, err := f.keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
+	if err != nil {
+		return nil, none, f.fetchHint(err)
+	}
+	if err := f.openStore(store.Open, sweep.Here()); err != nil {
+		return nil, none, err
+	}
+	f.ReferencesOnly = true
+	summary, err := f.Run(ctx, plan)
+	if len(summary.Failures) > 0 {
+		err = summary.Failures[0].Err
+	}
+	if err != nil {
+		return nil, none, err
+	}
+	ref, machine := sweep.LoadReference(f.Store, plan[0].References[0].Key)
+	return ref, machine, nil
+}
+
+// referenceSpec is the reference that the profile's studies use for the posterior;
+// one that is known needs none.
+func (f *selection) referenceSpec() (oracle.Spec, error) {
+	d, err := f.keys.Source.Datasets().Lookup(f.dataset)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	m, err := source.Models().For(on.model, d.Name, d.Shape)
+	m, err := f.keys.Source.Models().For(f.model, d.Name, d.Shape)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
@@ -167,10 +148,10 @@ func (f *selection) referenceOf(source *models.Source, on posterior) (oracle.Spe
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	if on.split < 0 {
-		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", on.split)
+	if f.split < 0 {
+		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", f.split)
 	}
-	s := oracle.NewSpec(d.Name, on.split, m.Name)
+	s := oracle.NewSpec(d.Name, f.split, m.Name)
 	s.Precision = cmp.Or(p.Precision, s.Precision)
 	return s, nil
 }

@@ -28,20 +28,18 @@ it, too; this command makes it again from the store, running nothing.`,
 	return c
 }
 
-func (f *selection) report(c *cobra.Command, _ []string) error {
-	s, err := readStore(f.out)
+func (f *selection) report(*cobra.Command, []string) error {
+	if err := f.openStore(store.Read, store.Machine{}); err != nil {
+		return err
+	}
+	plans, err := f.manifests()
 	if err != nil {
 		return err
 	}
-	reportCorruptions(s, c.ErrOrStderr())
-	plans, err := f.manifests(s)
-	if err != nil {
+	if err := writePage(f.out, f.Store, plans, ""); err != nil {
 		return err
 	}
-	if err := writePage(f.out, s, plans, ""); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), pagePath(f.out))
+	_, err = fmt.Fprintln(f.stdout, pagePath(f.out))
 	return err
 }
 

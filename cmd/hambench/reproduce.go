@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -31,7 +30,7 @@ cannot be had are replaced by built-in ones, and the figures say so.`,
 		Example: "hambench reproduce --profile quick --only bottleneck,toy",
 		RunE: func(c *cobra.Command, _ []string) error {
 			r.gridGiven = c.Flags().Changed("profile") || c.Flags().Changed("splits")
-			return r.carryOut(c)
+			return r.carryOut(c.Context())
 		},
 	}
 	r.register(c, selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
@@ -42,24 +41,15 @@ cannot be had are replaced by built-in ones, and the figures say so.`,
 type reproduction struct {
 	selection
 	gridGiven bool // --profile or --splits
-
-	stdout, stderr io.Writer
-	keys           *bench.Keys
-	store          *store.Store
-	plans          []bench.Plan
-	slice          sweep.Shard
-	cost           *sweep.CostModel // nil until this machine was measured
+	plans     []bench.Plan
+	measured  bool // this machine, for the cost of jobs
 }
 
 // carryOut does what the flags say.
-func (r *reproduction) carryOut(c *cobra.Command) error {
-	ctx := c.Context()
-	r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
-	defer r.close()
+func (r *reproduction) carryOut(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	defer r.store.Close()
 	switch {
 	case r.dryRun:
 		return r.printEstimates(ctx)
@@ -71,54 +61,41 @@ func (r *reproduction) carryOut(c *cobra.Command) error {
 	return r.runAndDraw(ctx)
 }
 
-// close ends the processes of models.
-func (r *reproduction) close() {
-	if r.keys != nil {
-		r.keys.Source.Close()
-	}
-}
-
-// prepare checks the flags, opens the store and makes the plans; bad input
-// leaves nothing behind.
+// prepare opens the store and makes the plans; bad input leaves nothing behind. A
+// task that would compute something else than what was submitted is refused: its
+// node has another program, or lacks data for which a built-in set would take the
+// place.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
 	started := time.Now()
-	if r.slice, err = sweep.ParseShard(r.shard); err != nil {
-		return err
-	}
-	if r.keys, err = newKeys(r.data, r.study); err != nil {
-		return err
-	}
-	r.keys.Source.Processes.Timeout = r.timeout
-	if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
+	if err := r.open(r.study); err != nil {
 		return err
 	}
 	if r.figuresOnly && !r.missingOnly && !r.dryRun {
-		if r.store, err = readStore(r.out); err != nil {
+		if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
 			return err
 		}
-		reportCorruptions(r.store, r.stderr)
-		r.plans, err = r.manifests(r.store)
+		if err := r.openStore(store.Read, store.Machine{}); err != nil {
+			return err
+		}
+		r.plans, err = r.manifests()
 		return err
 	}
 	if err := r.fit(ctx, started); err != nil {
 		return err
 	}
-	if r.plans, err = r.resolve(ctx, r.keys, r.stderr); err != nil {
+	if r.plans, err = r.resolve(ctx, r.stderr); err != nil {
 		return err
 	}
-	if err := r.checkDigest(); err != nil {
-		return err
+	if digest := bench.Digest(r.plans); r.expect != "" && digest != r.expect {
+		return usage.Errorf("--expect %s: the plans here have the digest %s: the program, the selection or the data at hand are not those of the submission", r.expect, digest)
 	}
 	if r.dryRun || r.missingOnly {
-		if r.store, err = store.ReadIfThere(storePath(r.out), sweep.Here()); err == nil {
-			reportCorruptions(r.store, r.stderr)
-		}
+		return r.openStore(store.ReadIfThere, sweep.Here())
+	}
+	if err := r.openStore(store.Open, sweep.Here()); err != nil {
 		return err
 	}
-	if r.store, err = openStore(r.out, r.stderr); err != nil {
-		return err
-	}
-	return bench.Save(r.store, sweep.MadeHere(), r.plans)
+	return bench.Save(r.Store, sweep.MadeHere(), r.plans)
 }
 
 // runAndDraw computes what is missing and draws. Figures are drawn from what
@@ -127,7 +104,15 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	if err := r.nameKernels(ctx); err != nil {
 		return err
 	}
-	summary, runErr := r.runner().Run(ctx, r.plans)
+	r.ReferencesOnly, r.NoReferences = r.oracles == oraclesOnly, r.oracles == oraclesNone
+	if r.drawn() {
+		r.Live = func(line string) {
+			if err := r.writePage(line); err != nil {
+				fmt.Fprintf(r.stderr, "hambench: the page could not be written: %v\n", err)
+			}
+		}
+	}
+	summary, runErr := r.Run(ctx, r.plans)
 	for _, f := range summary.Failures {
 		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
 	}
@@ -144,7 +129,7 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 }
 
 // drawn reports whether the run ends with figures and the page.
-func (r *reproduction) drawn() bool { return r.slice.Count <= 1 && r.oracles != oraclesOnly }
+func (r *reproduction) drawn() bool { return r.Shard.Count <= 1 && r.oracles != oraclesOnly }
 
 // noteMissing names the data that could not be had.
 func (r *reproduction) noteMissing() {
@@ -180,15 +165,15 @@ func describe(s sweep.Summary) string {
 // draw draws every study that has results, prints the tables, and says where
 // the files are.
 func (r *reproduction) draw(ctx context.Context) error {
-	all, err := bench.Plans(r.store, r.label())
+	all, err := bench.Plans(r.Store, r.label())
 	if err != nil {
 		return err
 	}
-	drawer := figures.Drawer{Results: bench.Results{Store: r.store}, Dir: r.out, All: all}
+	drawer := figures.Drawer{Results: bench.Results{Store: r.Store}, Dir: r.out, All: all}
 	var failed []error
 	for _, p := range r.plans {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted while drawing: the same command continues in %s: %w", r.store.Dir(), err)
+			return fmt.Errorf("interrupted while drawing: the same command continues in %s: %w", r.Store.Dir(), err)
 		}
 		o, err := drawer.Draw(p)
 		if err != nil {
@@ -210,19 +195,15 @@ func (r *reproduction) draw(ctx context.Context) error {
 
 // writePage writes the page of all studies of the profile that the store has.
 func (r *reproduction) writePage(running string) error {
-	all, err := bench.Plans(r.store, r.label())
+	all, err := bench.Plans(r.Store, r.label())
 	if err != nil {
 		return err
 	}
-	return writePage(r.out, r.store, bench.Widest(all), running)
+	return writePage(r.out, r.Store, bench.Widest(all), running)
 }
 
 func (r *reproduction) report(e bench.Study, o *figures.Output) {
-	if o.Text != "" {
-		fmt.Fprintf(r.stdout, "%s: %s", e.ID, o.Text)
-	} else {
-		fmt.Fprintf(r.stdout, "%s: %s\n", e.ID, e.Title)
-	}
+	fmt.Fprintf(r.stdout, "%s: %s", e.ID, cmp.Or(o.Text, e.Title+"\n"))
 	for _, n := range o.Notes {
 		fmt.Fprintf(r.stdout, "  note: %s\n", n)
 	}
@@ -237,79 +218,44 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 	if err := r.measure(ctx); err != nil {
 		return err
 	}
-	var rows [][]string
+	estimates := r.Cost.Estimates(r.plans, r.Shard, r.Store, r.Chains)
 	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
-	for _, e := range r.cost.Estimates(r.plans, r.slice, r.store, r.keys.Chains) {
-		rows = append(rows, r.estimateRow(e))
+	for _, e := range estimates {
 		total.Cells, total.Seconds = total.Cells+e.Cells, total.Seconds+e.Seconds
 		for kind, n := range e.Missing {
 			total.Missing[kind] += n
 		}
 	}
-	rows = append(rows, r.estimateRow(total))
-	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time", fmt.Sprintf("time on %d workers", r.workers)}
+	rows := rowsOf(append(estimates, total), func(e sweep.Estimate) []string {
+		core := time.Duration(e.Seconds * float64(time.Second))
+		return []string{
+			e.ID, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing[store.Result]), fmt.Sprint(e.Missing[store.Exact]), fmt.Sprint(e.Missing[store.Reference]),
+			core.Round(time.Second).String(), (core / time.Duration(r.Workers)).Round(time.Second).String(),
+		}
+	})
+	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time", fmt.Sprintf("time on %d workers", r.Workers)}
 	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
 	}
 	return table.Note(r.stdout, "What two studies share is counted in the first. Chains that diverge end early and make it shorter.")
 }
 
-func (r *reproduction) estimateRow(e sweep.Estimate) []string {
-	core := time.Duration(e.Seconds * float64(time.Second))
-	return []string{
-		e.ID, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing[store.Result]), fmt.Sprint(e.Missing[store.Exact]), fmt.Sprint(e.Missing[store.Reference]),
-		core.Round(time.Second).String(), (core / time.Duration(r.workers)).Round(time.Second).String(),
-	}
-}
-
-// errIncomplete says that jobs are missing.
-var errIncomplete = errors.New("incomplete")
-
 // checkComplete lists the jobs of the shard that the store lacks.
 func (r *reproduction) checkComplete() error {
 	wanted, missing := 0, 0
-	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.Store) {
 		if j.Kind == store.Reference { // its cells are missing
 			continue
 		}
 		wanted++
-		if !j.Have && j.Shard(r.slice.Count) == r.slice.Index {
+		if !j.Have && j.Shard(r.Shard.Count) == r.Shard.Index {
 			missing++
 			fmt.Fprintf(r.stdout, "missing: %s: %v\n", j.Study, j)
 		}
 	}
 	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d in all shards\n", missing, wanted)
 	if missing > 0 {
-		return fmt.Errorf("%w: %d jobs are missing in %s", errIncomplete, missing, r.store.Dir())
+		return fmt.Errorf("incomplete: %d jobs are missing in %s", missing, r.Store.Dir())
 	}
 	return nil
-}
-
-// checkDigest refuses a task that would compute something else than what was
-// submitted, because its node has another program, or lacks data for which a
-// built-in set would take the place.
-func (r *reproduction) checkDigest() error {
-	if digest := bench.Digest(r.plans); r.expect != "" && digest != r.expect {
-		return usage.Errorf("--expect %s: the plans here have the digest %s: the program, the selection or the data at hand are not those of the submission", r.expect, digest)
-	}
-	return nil
-}
-
-// runner computes the jobs of the slice.
-func (r *reproduction) runner() *sweep.Runner {
-	run := &sweep.Runner{
-		Store: r.store, Source: r.keys.Source, Chains: r.keys.Chains, Made: sweep.MadeHere(), Workers: r.workers, Shard: r.slice, Progress: r.stderr,
-		ReferencesOnly: r.oracles == oraclesOnly, NoReferences: r.oracles == oraclesNone,
-	}
-	if r.cost != nil {
-		run.Cost = *r.cost
-	}
-	if r.drawn() {
-		run.Live = func(line string) {
-			if err := r.writePage(line); err != nil {
-				fmt.Fprintf(r.stderr, "hambench: the page could not be written: %v\n", err)
-			}
-		}
-	}
-	return run
 }

@@ -25,7 +25,7 @@ stopped.`,
 				return err
 			}
 			r.gridGiven = true // --within leaves out data sets: which of a file's profiles is finer is not known
-			return r.carryOut(c)
+			return r.carryOut(c.Context())
 		},
 	}
 	fs := c.Flags()
@@ -41,9 +41,9 @@ func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	if f.study, err = bench.Load(path, bench.Parts{}); err != nil {
 		return err
 	}
-	f.only = f.study.ID
+	f.only = []string{f.study.ID}
 	if !c.Flags().Changed("profile") {
-		f.profile = ""
+		f.asked.Name = ""
 	}
 	return nil
 }

@@ -19,62 +19,95 @@ import (
 	"hambench/usage"
 )
 
-// selection is the values of the flags that several commands share: which
-// studies are meant, where their results live, and what is done with them.
+// selection is what a command works on: the values of the flags that several
+// commands share, and what the command has opened for them. It is studies with
+// their results in a store, or the posterior of a model on a data set's split.
 type selection struct {
-	profile, precision, only, on, without, out string
-	data, shard, oracles, expect               string
-	splits, samples, repeat, workers           int
-	seedFrom                                   uint64
-	dryRun, missingOnly, figuresOnly           bool
-	within, timeout                            time.Duration
+	asked                            bench.Profile // by name, with what flags change of it
+	only, on, without                []string
+	dataset, model                   string
+	noise                            float64
+	split                            int
+	data, out, expect, oracles       string
+	dryRun, missingOnly, figuresOnly bool
+	within, timeout                  time.Duration
 
-	study  *bench.File // of run; nil: the built-in ones
-	stable func(bench.Cell) (float64, error)
-	known  map[string]float64 // stable steps of an earlier run
+	stdout, stderr io.Writer
+	study          *bench.File // of run; nil: the built-in ones
+	keys           *bench.Keys
+	sweep.Runner   // of the jobs, which has the store
+}
+
+// open gives the keys of the built-in parts on data that are looked for in --data
+// first; the data sets are those of a study, if there is one.
+func (f *selection) open(study *bench.File) error {
+	resolver, err := datasets.NewResolver(f.data)
+	if err != nil {
+		return err
+	}
+	source := models.NewSource(nil, resolver)
+	source.Processes.Timeout = f.timeout
+	f.keys, f.Source, f.Made, f.Progress = &bench.Keys{Source: source}, source, sweep.MadeHere(), f.stderr
+	if study != nil {
+		resolver.Registry = study.Data
+		source.Processes.Dir = filepath.Dir(study.Path)
+	}
+	return nil
+}
+
+// storePath is the store of an output folder.
+func storePath(out string) string { return filepath.Join(out, "store") }
+
+// openStore opens the store of --out, as open does for a machine, and reports what
+// is newly found corrupt in it.
+func (f *selection) openStore(open func(dir string, m store.Machine) (*store.Store, error), m store.Machine) (err error) {
+	if f.Store, err = open(storePath(f.out), m); err != nil {
+		return err
+	}
+	for _, c := range f.Store.Corruptions() {
+		if !c.Known {
+			fmt.Fprintf(f.stderr, "hambench: store: %v\n", c)
+		}
+	}
+	return nil
+}
+
+// close ends the processes of models and gives the store free.
+func (f *selection) close() {
+	if f.keys != nil {
+		f.keys.Source.Close()
+	}
+	if f.Store != nil {
+		f.Store.Close()
+	}
 }
 
 // lookupProfile returns the profile of the flags, with what they change.
 func (f *selection) lookupProfile() (bench.Profile, error) {
-	p := bench.Profile{Name: f.profile}
-	if f.study == nil {
-		var err error
-		if p, err = bench.LookupProfile(f.profile); err != nil {
-			return p, err
-		}
-	}
-	p.Samples, p.Repeat, p.SeedFrom, p.Stable, p.Known = f.samples, f.repeat, f.seedFrom, f.stable, f.known
-	if f.precision != "" {
-		p.Precision = f.precision
-	}
-	if f.splits > 0 {
-		p.Splits = f.splits
-	}
+	p := f.asked
 	if f.study != nil {
 		return p, f.study.Takes(p)
 	}
-	return p, nil
+	named, err := bench.LookupProfile(p.Name)
+	p.Precision, p.Splits = cmp.Or(p.Precision, named.Precision), cmp.Or(p.Splits, named.Splits)
+	return p, err
 }
 
 // label names the profile, with what changes it.
 func (f *selection) label() string {
-	parts := []string{cmp.Or(f.profile, bench.AsItIs)}
-	if f.precision != "" {
-		parts = append(parts, f.precision)
+	label := cmp.Or(f.asked.Name, bench.AsItIs)
+	if f.asked.Precision != "" {
+		label += ", " + f.asked.Precision
 	}
-	if f.splits > 0 {
-		parts = append(parts, fmt.Sprintf("%d splits", f.splits))
+	for _, change := range []struct {
+		format string
+		n      uint64
+	}{{"%d splits", uint64(f.asked.Splits)}, {"%d samples", uint64(f.asked.Samples)}, {"%d seeds", uint64(f.asked.Repeat)}, {"seeds from %d", f.asked.SeedFrom}} {
+		if change.n > 0 {
+			label += fmt.Sprintf(", "+change.format, change.n)
+		}
 	}
-	if f.samples > 0 {
-		parts = append(parts, fmt.Sprintf("%d samples", f.samples))
-	}
-	if f.repeat > 0 {
-		parts = append(parts, fmt.Sprintf("%d seeds", f.repeat))
-	}
-	if f.seedFrom > 0 {
-		parts = append(parts, fmt.Sprintf("seeds from %d", f.seedFrom))
-	}
-	return strings.Join(parts, ", ")
+	return label
 }
 
 // studies returns the studies of the flags. Data sets that are unavailable are
@@ -94,58 +127,61 @@ func (f *selection) studies(data datasets.Registry, all models.Registry, unavail
 	if err != nil {
 		return nil, err
 	}
-	if studies, err = bench.Select(studies, splitList(f.only)...); err != nil {
+	if studies, err = bench.Select(studies, f.only...); err != nil {
 		return nil, err
 	}
-	for _, list := range [][2]string{{"--datasets", f.on}, {"--without", f.without}} {
-		if slices.Contains(splitList(list[1]), "") {
-			return nil, usage.Errorf("%s %q: a name is missing: want one of %s", list[0], list[1], strings.Join(used(studies), ", "))
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"--datasets", f.on}, {"--without", f.without}} {
+		if slices.Contains(list.names, "") {
+			return nil, usage.Errorf("%s %q: a name is missing: want one of %s", list.flag, strings.Join(list.names, ","), strings.Join(used(studies), ", "))
 		}
 	}
-	if studies, err = bench.Restrict(studies, data.StandIns(splitList(f.on), unavailable)...); err != nil {
+	if studies, err = bench.Restrict(studies, data.StandIns(f.on, unavailable)...); err != nil {
 		return nil, err
 	}
-	left, err := bench.Without(studies, data.StandIns(splitList(f.without), unavailable)...)
+	left, err := bench.Without(studies, data.StandIns(f.without, unavailable)...)
 	if err == nil && len(left) == 0 {
-		return nil, usage.Errorf("--without %s: nothing is left of %s", f.without, strings.Join(used(studies), ", "))
+		return nil, usage.Errorf("--without %s: nothing is left of %s", strings.Join(f.without, ","), strings.Join(used(studies), ", "))
 	}
 	return left, err
 }
 
 // resolve gives the studies their keys. The data that they use are loaded;
 // what cannot be had is replaced by built-in sets, and named on stderr.
-func (f *selection) resolve(ctx context.Context, keys *bench.Keys, stderr io.Writer) ([]bench.Plan, error) {
-	source := keys.Source
+func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan, error) {
+	source := f.keys.Source
 	studies, err := f.studies(source.Datasets(), source.Models())
+	if err != nil {
+		return nil, err
+	}
+	unavailable, err := source.Unavailable(ctx, used(studies)...)
 	if err != nil {
 		return nil, err
 	}
 	relative := func(s bench.Study) bool {
 		return slices.ContainsFunc(s.Jobs(), func(j bench.Job) bool { return j.Relative > 0 })
 	}
-	unavailable, err := source.Unavailable(ctx, used(studies)...)
-	if err != nil {
-		return nil, err
-	}
 	if slices.ContainsFunc(studies, relative) {
-		if err := f.fixSteps(ctx, keys, used(studies), stderr); err != nil {
+		if err := f.fixSteps(ctx, used(studies), stderr); err != nil {
 			return nil, err
 		}
 	}
 	if len(unavailable) > 0 {
 		fmt.Fprintln(stderr, source.Datasets().MissingNote(unavailable))
 	}
-	if len(unavailable) > 0 || f.stable != nil {
+	if len(unavailable) > 0 || f.asked.Stable != nil {
 		if studies, err = f.studies(source.Datasets(), source.Models(), unavailable...); err != nil {
 			return nil, err
 		}
 	}
-	return keys.Resolve(ctx, f.label(), studies, unavailable...)
+	return f.keys.Resolve(ctx, f.label(), studies, unavailable...)
 }
 
 // fixSteps has relative steps follow the largest stable ones: as an earlier run
 // left them in the store, or estimated now.
-func (f *selection) fixSteps(ctx context.Context, keys *bench.Keys, on []string, stderr io.Writer) error {
+func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer) error {
 	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
 	if err != nil {
 		return err
@@ -154,9 +190,9 @@ func (f *selection) fixSteps(ctx context.Context, keys *bench.Keys, on []string,
 	if err != nil {
 		return err
 	}
-	f.known = keys.Known(ctx, plans, on...)
-	f.stable = func(c bench.Cell) (float64, error) {
-		h, err := keys.Stable(ctx, c)
+	f.asked.Known = f.keys.Known(ctx, plans, on...)
+	f.asked.Stable = func(c bench.Cell) (float64, error) {
+		h, err := f.keys.Stable(ctx, c)
 		if err == nil {
 			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d, is about %.3g\n", c.Integrator, c.Dataset, c.Batches, h)
 		}
@@ -176,93 +212,45 @@ func used(studies []bench.Study) []string {
 	return names
 }
 
-// newKeys returns the keys of the built-in parts on data that are looked for
-// in a folder first; the data sets are those of a study, if there is one.
-func newKeys(data string, study *bench.File) (*bench.Keys, error) {
-	resolver, err := datasets.NewResolver(data)
-	if err != nil {
-		return nil, err
-	}
-	keys := &bench.Keys{Source: models.NewSource(nil, resolver)}
-	if study != nil {
-		resolver.Registry = study.Data
-		keys.Source.Processes.Dir = filepath.Dir(study.Path)
-	}
-	return keys, nil
-}
-
-// manifests returns what runs of the flags' profile left in a store, as far as
+// manifests returns what runs of the flags' profile left in the store, as far as
 // the flags mean it. Nothing is loaded or looked up for it.
-func (f *selection) manifests(s *store.Store) ([]bench.Plan, error) {
-	all, err := bench.Plans(s, f.label())
+func (f *selection) manifests() ([]bench.Plan, error) {
+	all, err := bench.Plans(f.Store, "")
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, usage.Errorf("no run of profile %s in %s: %s", f.label(), s.Dir(), f.elsewhere(s))
+	var labels []string
+	for _, p := range all {
+		labels = distinct.Append(labels, p.Profile)
 	}
-	ids, on := splitList(f.only), splitList(f.on)
+	if label := f.label(); !slices.Contains(labels, label) {
+		elsewhere := "run hambench reproduce first"
+		if len(labels) > 0 {
+			elsewhere = "there are runs of " + strings.Join(labels, "; ")
+		}
+		return nil, usage.Errorf("no run of profile %s in %s: %s", label, f.Store.Dir(), elsewhere)
+	}
+	all = slices.DeleteFunc(all, func(p bench.Plan) bool { return p.Profile != f.label() })
 	var chosen []bench.Plan
+	var there []string
 	for _, p := range bench.Widest(all) {
-		if ids != nil && !slices.Contains(ids, p.ID) {
+		there = append(there, p.ID)
+		if f.only != nil && !slices.Contains(f.only, p.ID) {
 			continue
 		}
 		if had := len(p.Jobs()); had > 0 {
-			if on != nil {
-				p = p.On(on...)
+			if f.on != nil {
+				p = p.On(f.on...)
 			}
-			if p = p.Without(splitList(f.without)...); len(p.Jobs()) == 0 {
+			if p = p.Without(f.without...); len(p.Jobs()) == 0 {
 				continue
 			}
 		}
 		chosen = append(chosen, p)
 	}
 	if len(chosen) == 0 {
-		var there []string
-		for _, p := range bench.Widest(all) {
-			there = append(there, p.ID)
-		}
-		return nil, usage.Errorf("no run of %s on %s in %s: there are runs of %s", cmp.Or(f.only, "all"), cmp.Or(f.on, "all"), s.Dir(), strings.Join(there, ", "))
+		return nil, usage.Errorf("no run of %s on %s in %s: there are runs of %s",
+			cmp.Or(strings.Join(f.only, ","), "all"), cmp.Or(strings.Join(f.on, ","), "all"), f.Store.Dir(), strings.Join(there, ", "))
 	}
 	return chosen, nil
-}
-
-// elsewhere says of which profiles there are runs in a store.
-func (f *selection) elsewhere(s *store.Store) string {
-	all, err := bench.Plans(s, "")
-	if err != nil || len(all) == 0 {
-		return "run hambench reproduce first"
-	}
-	var labels []string
-	for _, p := range all {
-		labels = distinct.Append(labels, p.Profile)
-	}
-	return "there are runs of " + strings.Join(labels, "; ")
-}
-
-// storePath is the store of an output folder.
-func storePath(out string) string { return filepath.Join(out, "store") }
-
-// readStore opens the store of an output folder for reading.
-func readStore(out string) (*store.Store, error) {
-	return store.Read(storePath(out), store.Machine{})
-}
-
-// openStore opens the store of an output folder for writing, and reports what
-// is newly found corrupt in it.
-func openStore(out string, stderr io.Writer) (*store.Store, error) {
-	s, err := store.Open(storePath(out), sweep.Here())
-	if err != nil {
-		return nil, err
-	}
-	reportCorruptions(s, stderr)
-	return s, nil
-}
-
-func reportCorruptions(s *store.Store, stderr io.Writer) {
-	for _, c := range s.Corruptions() {
-		if !c.Known {
-			fmt.Fprintf(stderr, "hambench: store: %v\n", c)
-		}
-	}
 }

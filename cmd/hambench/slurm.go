@@ -46,18 +46,14 @@ follows again. See docs/cluster.md.`,
 // clusterRun is one call of the command.
 type clusterRun struct {
 	reproduction
+	slurm.Follower
 	shards     int
-	options    slurm.Options
 	noFollow   bool
-	poll       time.Duration
-	retries    int
-	run        slurm.Run
 	references []bench.ReferenceJob
 }
 
 func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	ctx := c.Context()
-	r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
 	if len(args) > 0 {
 		if err := r.takeStudy(c, args[0]); err != nil {
 			return err
@@ -69,21 +65,20 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	if err := r.checkShards(ctx); err != nil {
 		return err
 	}
-	defer r.close()
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	defer r.store.Close()
 	if err := r.compose(c.Flags()); err != nil {
 		return err
 	}
-	if err := r.run.WriteScripts(); err != nil {
+	if err := r.WriteScripts(); err != nil {
 		return err
 	}
-	if r.dryRun {
+	r.Scheduler, r.Look, r.Log = slurm.Commands{}, r.look, r.stderr
+	switch {
+	case r.dryRun:
 		return r.printCommands(ctx)
-	}
-	if r.noFollow {
+	case r.noFollow:
 		return r.submit(ctx)
 	}
 	return r.followToTheEnd(ctx)
@@ -96,27 +91,27 @@ func (r *clusterRun) registerCluster(c *cobra.Command) {
 	r.register(c, passedOn)
 	fs := c.Flags()
 	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
-	fs.IntVar(&r.options.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
-	fs.StringVar(&r.options.Partition, "partition", "", "`NAME` partition")
-	fs.StringVar(&r.options.Time, "time", "", "`LIMIT` time limit of a task, as sbatch takes it; a chain that takes longer never ends")
-	fs.StringArrayVar(&r.options.Extra, "sbatch", nil, "`OPTION` further long option of sbatch, such as --sbatch=--mem=4G; may be repeated")
+	fs.IntVar(&r.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
+	fs.StringVar(&r.Partition, "partition", "", "`NAME` partition")
+	fs.StringVar(&r.Time, "time", "", "`LIMIT` time limit of a task, as sbatch takes it; a chain that takes longer never ends")
+	fs.StringArrayVar(&r.Extra, "sbatch", nil, "`OPTION` further long option of sbatch, such as --sbatch=--mem=4G; may be repeated")
 	fs.BoolVar(&r.dryRun, "dry-run", false, "write the job scripts and print how to submit them; submit nothing")
 	fs.BoolVar(&r.noFollow, "no-follow", false, "submit what is missing and return, where else it stays, submits again what gets lost, and draws at the end")
-	fs.DurationVar(&r.poll, "poll", 30*time.Second, "`TIME` time between two looks at the store and the queue")
-	fs.IntVar(&r.retries, "retries", 3, "`N` times a task is submitted again without a new result of it in between")
+	fs.DurationVar(&r.Poll, "poll", 30*time.Second, "`TIME` time between two looks at the store and the queue")
+	fs.IntVar(&r.Retries, "retries", 3, "`N` times a task is submitted again without a new result of it in between")
 }
 
 func (r *clusterRun) checkCluster() error {
 	switch {
 	case r.shards < 1:
 		return usage.Errorf("--shards %d: want at least 1", r.shards)
-	case r.poll <= 0:
-		return usage.Errorf("--poll %v: want a time > 0", r.poll)
-	case r.retries < 0:
-		return usage.Errorf("--retries %d: want 0 or more", r.retries)
+	case r.Poll <= 0:
+		return usage.Errorf("--poll %v: want a time > 0", r.Poll)
+	case r.Retries < 0:
+		return usage.Errorf("--retries %d: want 0 or more", r.Retries)
 	}
-	r.workers = r.options.CPUs
-	return r.options.Check()
+	r.Workers = r.CPUs
+	return r.Options.Check()
 }
 
 // checkShards refuses an array that the cluster would refuse.
@@ -149,25 +144,22 @@ func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 	digest := bench.Digest(r.plans)
 	name := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%s", digest, out, r.shards, kernel.ISA()))
 	id := hex.EncodeToString(name[:])[:8]
-	r.run = slurm.Run{ID: id, Dir: filepath.Join(out, "slurm", id), Env: environment(), Options: r.options}
+	r.ID, r.Dir, r.Env = id, filepath.Join(out, "slurm", id), environment()
 
-	what := []string{program, "reproduce"}
+	command := []string{program, "reproduce"}
 	if r.study != nil {
-		what = []string{program, "run", absolute(r.study.Path)}
+		command = []string{program, "run", absolute(r.study.Path)}
 	}
-	base := append(what, passOn(fs, out)...)
-	base = append(base, "--expect="+digest)
-	with := func(args ...string) []string {
-		return append(append(slices.Clone(base), fmt.Sprintf("--workers=%d", r.workers)), args...)
+	command = slices.Concat(command, passOn(fs, out), []string{"--expect=" + digest})
+	stage := func(name string, tasks int, more ...string) {
+		r.Stages = append(r.Stages, slurm.Stage{Name: name, Tasks: tasks, Command: slices.Concat(command, more)})
 	}
-	r.references = bench.References(r.plans)
-	if len(r.references) > 0 {
-		r.run.Stages = append(r.run.Stages, slurm.Stage{Name: "oracle", Tasks: len(r.references), Command: with("--oracles=" + oraclesOnly)})
+	workers := fmt.Sprintf("--workers=%d", r.Workers)
+	if r.references = bench.References(r.plans); len(r.references) > 0 {
+		stage("oracle", len(r.references), workers, "--oracles="+oraclesOnly)
 	}
-	r.run.Stages = append(r.run.Stages,
-		slurm.Stage{Name: "sweep", Tasks: r.shards, Command: with("--oracles=" + oraclesNone)},
-		slurm.Stage{Name: "figures", Command: append(slices.Clone(base), "--figures-only")},
-	)
+	stage("sweep", r.shards, workers, "--oracles="+oraclesNone)
+	stage("figures", 0, "--figures-only")
 	return nil
 }
 
@@ -224,9 +216,8 @@ func (printer) Queue(context.Context, []string) ([]slurm.Queued, error) { return
 
 // printCommands prints how to submit what is missing.
 func (r *clusterRun) printCommands(ctx context.Context) error {
-	f := r.follower()
-	f.Scheduler, f.Log = printer{r.stdout}, io.Discard
-	if _, err := f.Submit(ctx); err != nil {
+	r.Scheduler, r.Log = printer{r.stdout}, io.Discard
+	if _, err := r.Submit(ctx); err != nil {
 		return err
 	}
 	p, err := r.look()
@@ -235,39 +226,39 @@ func (r *clusterRun) printCommands(ctx context.Context) error {
 }
 
 // look reads from the store what is missing.
-func (r *clusterRun) look() (slurm.Progress, error) {
-	var p slurm.Progress
-	if err := r.store.Refresh(); err != nil {
+func (r *clusterRun) look() (p slurm.Progress, err error) {
+	if err := r.Store.Refresh(); err != nil {
 		return p, err
 	}
-	jobs := sweep.Jobs(r.plans, sweep.Shard{}, r.store)
-	references := make([]slurm.Missing, len(r.references))
-	waiting := make(map[string]bool) // references that missing cells need, by key
-	for i, j := range r.references {
-		if slices.ContainsFunc(jobs, func(o sweep.Job) bool { return o.Key == j.Key && !o.Have }) {
-			references[i], waiting[j.Key] = slurm.Missing{All: 1, Now: 1}, true
-			p.Cost += sweep.CostModel{}.Reference(j.Spec)
-		}
-	}
-	tasks := make([]slurm.Missing, r.shards)
+	tasks, missing := make([]slurm.Missing, r.shards), make(map[string]bool) // by key
 	have, wanted := make(map[store.Kind]int), make(map[store.Kind]int)
-	for _, j := range jobs {
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.Store) {
 		wanted[j.Kind]++
 		if j.Have {
 			have[j.Kind]++
-		} else if j.Kind != store.Reference {
+			continue
+		}
+		missing[j.Key] = true
+		p.Cost += sweep.CostModel{}.Job(j, r.Chains)
+		if j.Kind != store.Reference {
 			t := &tasks[j.Shard(r.shards)]
 			t.All++
-			if !waiting[j.After] {
+			if !missing[j.After] { // a reference stands before what it judges
 				t.Now++
 			}
-			p.Cost += sweep.CostModel{}.Job(j, r.keys.Chains)
 		}
 	}
-	p.Text = fmt.Sprintf("run %s: cells %d/%d", r.run.ID, have[store.Result], wanted[store.Result])
-	if n := len(references); n > 0 {
+	p.Text = fmt.Sprintf("run %s: cells %d/%d", r.ID, have[store.Result], wanted[store.Result])
+	if n := len(r.references); n > 0 {
+		references, there := make([]slurm.Missing, n), n
+		for i, j := range r.references {
+			if missing[j.Key] {
+				references[i] = slurm.Missing{All: 1, Now: 1}
+				there--
+			}
+		}
 		p.Stages = append(p.Stages, references)
-		p.Text += fmt.Sprintf(", references %d/%d", n-len(waiting), n)
+		p.Text += fmt.Sprintf(", references %d/%d", there, n)
 	}
 	p.Stages = append(p.Stages, tasks)
 	if n := wanted[store.Exact]; n > 0 {
@@ -276,36 +267,30 @@ func (r *clusterRun) look() (slurm.Progress, error) {
 	return p, nil
 }
 
-func (r *clusterRun) follower() *slurm.Follower {
-	return &slurm.Follower{
-		Run: r.run, Scheduler: slurm.Commands{}, Look: r.look, Poll: r.poll, Retries: r.retries, Log: r.stderr,
-	}
-}
-
 // submit submits once and says how to go on.
 func (r *clusterRun) submit(ctx context.Context) error {
-	summary, err := r.follower().Submit(ctx)
+	summary, err := r.Submit(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.stdout, "run %s: %v; the same command without --no-follow follows it\n", r.run.ID, summary)
+	fmt.Fprintf(r.stdout, "run %s: %v; the same command without --no-follow follows it\n", r.ID, summary)
 	return nil
 }
 
 // followToTheEnd follows the run, and draws when it is complete.
 func (r *clusterRun) followToTheEnd(ctx context.Context) error {
-	summary, err := r.follower().Follow(ctx)
+	summary, err := r.Follow(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: run %s goes on without being followed; the same command follows it again, scancel --name=%s ends it: %w",
-			r.run.ID, strings.Join(r.run.JobNames(), ","), err)
+			r.ID, strings.Join(r.JobNames(), ","), err)
 	case errors.Is(err, slurm.ErrIncomplete):
 		return errors.Join(r.checkComplete(), err)
 	case err != nil:
 		return err
 	}
 	err = r.draw(ctx)
-	fmt.Fprintf(r.stdout, "run %s is complete: %v\n", r.run.ID, summary)
+	fmt.Fprintf(r.stdout, "run %s is complete: %v\n", r.ID, summary)
 	r.noteMissing()
 	return err
 }

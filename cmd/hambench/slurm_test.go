@@ -153,14 +153,14 @@ func withoutData(studies []bench.Study) []bench.Plan {
 
 func TestRunIsNamedByWhatItComputes(t *testing.T) {
 	base := []string{"--only", "methods", "--datasets", "linear", "--out", "a"}
-	id := composed(t, base...).run.ID
+	id := composed(t, base...).ID
 	for _, same := range [][]string{{"--cpus-per-task", "4"}, {"--partition", "x"}, {"--retries", "9"}, {"--no-follow"}} {
-		if got := composed(t, append(base, same...)...).run.ID; got != id {
+		if got := composed(t, append(base, same...)...).ID; got != id {
 			t.Errorf("%v gives the run another name", same)
 		}
 	}
 	for _, other := range [][]string{{"--shards", "4"}, {"--out", "b"}, {"--only", "friction"}, {"--profile", "standard"}} {
-		if got := composed(t, append(base, other...)...).run.ID; got == id {
+		if got := composed(t, append(base, other...)...).ID; got == id {
 			t.Errorf("%v gives the run the same name", other)
 		}
 	}
@@ -172,26 +172,26 @@ func TestStages(t *testing.T) {
 	t.Setenv("HAMBENCH_DATA", "relative")
 	r := composed(t, "--only", "methods", "--datasets", "yacht,boston", "--data", "d", "--out", "o", "--shards", "9", "--cpus-per-task", "2", "--precision", "float64")
 	var names []string
-	for _, s := range r.run.Stages {
+	for _, s := range r.Stages {
 		names = append(names, s.Name)
 	}
-	if !slices.Equal(names, []string{"oracle", "sweep", "figures"}) || r.run.Stages[0].Tasks != 2 || r.run.Stages[1].Tasks != 9 {
-		t.Fatalf("stages %+v", r.run.Stages)
+	if !slices.Equal(names, []string{"oracle", "sweep", "figures"}) || r.Stages[0].Tasks != 2 || r.Stages[1].Tasks != 9 {
+		t.Fatalf("stages %+v", r.Stages)
 	}
 	here, _ := os.Getwd()
 	for i, want := range [][]string{{"--oracles=only", "--workers=2"}, {"--oracles=none", "--workers=2"}, {"--figures-only"}} {
 		want = append(want, "--out="+filepath.Join(here, "o"), "--data="+filepath.Join(here, "d"), "--only=methods", "--datasets=yacht,boston", "--precision=float64")
 		for _, w := range want {
-			if !slices.Contains(r.run.Stages[i].Command, w) {
-				t.Errorf("%s: %q lacks %s", names[i], r.run.Stages[i].Command, w)
+			if !slices.Contains(r.Stages[i].Command, w) {
+				t.Errorf("%s: %q lacks %s", names[i], r.Stages[i].Command, w)
 			}
 		}
-		if program := r.run.Stages[i].Command[0]; !filepath.IsAbs(program) {
+		if program := r.Stages[i].Command[0]; !filepath.IsAbs(program) {
 			t.Errorf("program %s is not absolute", program)
 		}
 	}
-	if v := (slurm.Var{Name: "HAMBENCH_DATA", Value: filepath.Join(here, "relative")}); !slices.Contains(r.run.Env, v) {
-		t.Errorf("environment %v lacks %v", r.run.Env, v)
+	if v := (slurm.Var{Name: "HAMBENCH_DATA", Value: filepath.Join(here, "relative")}); !slices.Contains(r.Env, v) {
+		t.Errorf("environment %v lacks %v", r.Env, v)
 	}
 }
 
@@ -199,11 +199,11 @@ func TestStages(t *testing.T) {
 // for oracles.
 func TestLook(t *testing.T) {
 	r := composed(t, "--only", "regression,bottleneck,toy", "--datasets", "yacht,linear,toy", "--shards", "4", "--out", t.TempDir())
-	var err error
-	if r.store, err = openStore(r.out, t.Output()); err != nil {
+	r.stderr = t.Output()
+	if err := r.openStore(store.Open, sweep.Here()); err != nil {
 		t.Fatal(err)
 	}
-	defer r.store.Close()
+	defer r.Store.Close()
 	p, err := r.look()
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestLook(t *testing.T) {
 	for i := range 4 {
 		all, now = all+p.Stages[1][i].All, now+p.Stages[1][i].Now
 	}
-	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.Store) {
 		if j.Kind != store.Reference {
 			jobs++
 		}
@@ -223,9 +223,9 @@ func TestLook(t *testing.T) {
 	if waiting != 2 || all != jobs || now != all-waiting || !slices.Equal(p.Stages[0], []slurm.Missing{{All: 1, Now: 1}}) || !strings.Contains(p.Text, ", references 0/1, exact jobs 0/4") {
 		t.Errorf("%+v; want %d jobs, of which 2 wait for the reference", p, jobs)
 	}
-	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.store) {
+	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.Store) {
 		if j.After != "" { // as a store that was merged without references has them
-			if err := r.store.Put(store.Record{Kind: store.Result, Key: j.Key, Body: []byte(`{}`)}); err != nil {
+			if err := r.Store.Put(store.Record{Kind: store.Result, Key: j.Key, Body: []byte(`{}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -127,7 +127,7 @@ func mergeStores(stdout io.Writer, kinds []store.Kind, out string, from []string
 
 func describeStore(c *cobra.Command, out string, _ []string) error {
 	stdout := c.OutOrStdout()
-	s, err := readStore(out)
+	s, err := store.Read(storePath(out), store.Machine{})
 	if err != nil {
 		return err
 	}

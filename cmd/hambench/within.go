@@ -23,6 +23,43 @@ const calibrationTime = 10 * time.Second
 // estimate; the rest is for drawing, and for what the estimate misses.
 const fitShare = 0.95
 
+// overestimate is how many times too large an estimate may be until it is known
+// which chains diverge.
+const overestimate = 2
+
+// Chains of the coarsest profile have few samples; those of the others, the most.
+const (
+	fewSamples  = 40
+	moreSamples = 10
+	mostSamples = 200
+)
+
+// fitting is a choice under way, which measures this machine as far as it needs.
+type fitting struct {
+	sweep.Fitting
+	measuring sweep.Calibration
+	each      time.Duration // for the kernels of some plans
+	deadline  time.Time
+}
+
+// kernels measures the kernels of plans.
+func (f *fitting) kernels(ctx context.Context, plans []bench.Plan) error {
+	err := f.measuring.Kernels(ctx, &f.Cost, plans, f.each)
+	f.Limit = time.Duration(fitShare * float64(time.Until(f.deadline)))
+	return err
+}
+
+// fits reports whether plans fit. Which of their chains diverge, and so make room,
+// is estimated first if it may matter.
+func (f *fitting) fits(ctx context.Context, plans []bench.Plan) (bool, error) {
+	if f.Time(plans) >= overestimate*f.Limit {
+		return false, nil
+	}
+	err := f.measuring.StableSteps(ctx, &f.Cost, plans)
+	f.Limit = time.Duration(fitShare * float64(time.Until(f.deadline)))
+	return f.Time(plans) <= f.Limit, err
+}
+
 // fit chooses what is run in the time of --within and sets the flags that name
 // the choice. First come the data sets: as many as fit on the coarsest grid,
 // without the most expensive ones. Then comes the finest grid that fits on them,
@@ -35,56 +72,47 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if err != nil {
 		return err
 	}
-	plans, err := r.resolve(ctx, r.keys, io.Discard)
+	plans, err := r.resolve(ctx, io.Discard)
 	if err != nil {
 		return err
 	}
-	f := &sweep.Fitting{Chains: r.keys.Chains, Store: s, Workers: r.workers}
-	measuring := r.calibration()
-	if err := measuring.Kernels(ctx, &f.Cost, plans, min(calibrationTime, r.within/20)); err != nil {
+	f := &fitting{measuring: r.calibration(), each: min(calibrationTime, r.within/20), deadline: started.Add(r.within)}
+	f.Chains, f.Store, f.Workers = r.Chains, s, r.Workers
+	if err := f.kernels(ctx, plans); err != nil {
 		return err
 	}
-	f.Limit = r.remaining(started)
 	out, err := f.LeaveOut(plans)
 	if err != nil {
 		return fmt.Errorf("--within %v: %w", r.within, err)
 	}
 	for len(out) > 0 { // what is known of chains that diverge may make room
-		next := out[:len(out)-1]
-		if f.Time(plans, next...) > overestimate*f.Limit {
-			break
+		var rest []bench.Plan
+		for _, p := range plans {
+			rest = append(rest, p.Without(out[:len(out)-1]...))
 		}
-		if err := measuring.StableSteps(ctx, &f.Cost, without(plans, next)); err != nil {
+		if fits, err := f.fits(ctx, rest); err != nil {
 			return err
-		}
-		if f.Limit = r.remaining(started); f.Time(plans, next...) > f.Limit {
+		} else if !fits {
 			break
 		}
-		out = next
+		out = out[:len(out)-1]
 	}
 	out = realNames(plans, out)
-	r.without = strings.Join(append(splitList(r.without), out...), ",")
+	r.without = append(r.without, out...)
 	if !r.gridGiven {
-		if err := r.refine(ctx, f, started); err != nil {
+		if err := r.refine(ctx, f); err != nil {
 			return err
 		}
 	}
-	if plans, err = r.resolve(ctx, r.keys, io.Discard); err != nil {
+	if plans, err = r.resolve(ctx, io.Discard); err != nil {
 		return err
 	}
-	if err := measuring.StableSteps(ctx, &f.Cost, plans); err != nil {
+	if err := f.measuring.StableSteps(ctx, &f.Cost, plans); err != nil {
 		return err
 	}
-	r.cost = &f.Cost
+	r.Cost, r.measured = f.Cost, true
 	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.Time(plans).Round(time.Second), cmp.Or(strings.Join(out, ", "), "nothing"))
 	return nil
-}
-
-func without(plans []bench.Plan, names []string) (rest []bench.Plan) {
-	for _, p := range plans {
-		rest = append(rest, p.Without(names...))
-	}
-	return rest
 }
 
 // realNames names data sets that stand in for others by those.
@@ -101,57 +129,37 @@ func realNames(plans []bench.Plan, names []string) (out []string) {
 	return out
 }
 
-// remaining is the time that jobs may take.
-func (r *reproduction) remaining(started time.Time) time.Duration {
-	return time.Duration(fitShare * float64(r.within-time.Since(started)))
-}
-
-// Chains of the coarsest profile have few samples; those of the others, the most.
-const (
-	fewSamples  = 40
-	moreSamples = 10
-	mostSamples = 200
-)
-
-// overestimate is how many times too large an estimate may be until it is known
-// which chains diverge.
-const overestimate = 2
-
 // refine chooses the finest profile that fits with at least one split, with as
 // many splits as fit, up to those of the finest profile. What is left goes into
 // longer chains where the profile's are short.
-func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started time.Time) error {
+func (r *reproduction) refine(ctx context.Context, f *fitting) error {
 	profiles := bench.Profiles()
 	finest := profiles[len(profiles)-1]
 	for _, p := range slices.Backward(profiles) {
 		grid := func(splits int) ([]bench.Plan, error) {
-			r.profile, r.splits = p.Name, splits
-			return r.resolve(ctx, r.keys, io.Discard)
+			r.asked.Name, r.asked.Splits = p.Name, splits
+			return r.resolve(ctx, io.Discard)
 		}
 		plans, err := grid(1)
 		if err != nil {
 			return err
 		}
-		if err := r.calibration().Kernels(ctx, &f.Cost, plans, min(calibrationTime, r.within/20)); err != nil {
+		if err := f.kernels(ctx, plans); err != nil {
 			return err
 		}
-		if f.Limit = r.remaining(started); f.Time(plans) < overestimate*f.Limit {
-			if err := r.calibration().StableSteps(ctx, &f.Cost, plans); err != nil {
-				return err
-			}
-		}
-		f.Limit = r.remaining(started)
-		most, err := f.Most(finest.Splits, grid)
-		if err != nil {
+		if _, err := f.fits(ctx, plans); err != nil {
 			return err
 		}
-		if r.splits = most; most == 0 {
+		if r.asked.Splits, err = f.Most(finest.Splits, grid); err != nil {
+			return err
+		}
+		if r.asked.Splits == 0 {
 			continue
 		}
-		if most == p.Splits {
-			r.splits = 0
+		if r.asked.Splits == p.Splits {
+			r.asked.Splits = 0
 		}
-		if r.samples > 0 {
+		if r.asked.Samples > 0 {
 			return nil
 		}
 		return r.lengthen(ctx, f)
@@ -160,10 +168,10 @@ func (r *reproduction) refine(ctx context.Context, f *sweep.Fitting, started tim
 }
 
 // lengthen chooses the longest chains that fit, if any can be longer.
-func (r *reproduction) lengthen(ctx context.Context, f *sweep.Fitting) error {
+func (r *reproduction) lengthen(ctx context.Context, f *fitting) error {
 	grid := func(samples int) ([]bench.Plan, error) {
-		r.samples = samples
-		return r.resolve(ctx, r.keys, io.Discard)
+		r.asked.Samples = samples
+		return r.resolve(ctx, io.Discard)
 	}
 	own, err := grid(0)
 	if err != nil {
@@ -175,7 +183,7 @@ func (r *reproduction) lengthen(ctx context.Context, f *sweep.Fitting) error {
 	}
 	longer, err := grid(fewSamples + more*moreSamples)
 	if more == 0 || bench.Digest(longer) == bench.Digest(own) {
-		r.samples = 0
+		r.asked.Samples = 0
 	}
 	return err
 }
@@ -183,17 +191,12 @@ func (r *reproduction) lengthen(ctx context.Context, f *sweep.Fitting) error {
 // choice is the flags that name what was chosen.
 func (r *reproduction) choice() string {
 	var flags []string
-	if r.profile != "" {
-		flags = append(flags, "--profile "+r.profile)
-	}
-	if r.splits > 0 {
-		flags = append(flags, fmt.Sprint("--splits ", r.splits))
-	}
-	if r.samples > 0 {
-		flags = append(flags, fmt.Sprint("--samples ", r.samples))
-	}
-	if r.without != "" {
-		flags = append(flags, "--without "+r.without)
+	for _, flag := range [][2]string{
+		{"--profile", r.asked.Name}, {"--splits", fmt.Sprint(r.asked.Splits)}, {"--samples", fmt.Sprint(r.asked.Samples)}, {"--without", strings.Join(r.without, ",")},
+	} {
+		if value := flag[1]; value != "" && value != "0" {
+			flags = append(flags, flag[0]+" "+value)
+		}
 	}
 	return cmp.Or(strings.Join(flags, " "), "all of it")
 }
@@ -204,7 +207,7 @@ const measuringEvery = 2 * time.Second
 func (r *reproduction) calibration() sweep.Calibration {
 	last := time.Now()
 	return sweep.Calibration{
-		Source: r.keys.Source, Chains: r.keys.Chains, Workers: r.workers,
+		Source: r.keys.Source, Chains: r.Chains, Workers: r.Workers,
 		Progress: func(what string, done, total int) {
 			if time.Since(last) > measuringEvery {
 				last = time.Now()
@@ -216,16 +219,14 @@ func (r *reproduction) calibration() sweep.Calibration {
 
 // measure calibrates the cost model on this machine, once.
 func (r *reproduction) measure(ctx context.Context) error {
-	if r.cost != nil {
+	if r.measured {
 		return nil
 	}
 	fmt.Fprintf(r.stderr, "hambench: measuring this machine (%s) for about %s\n", kernel.ISA(), calibrationTime)
-	var m sweep.CostModel
-	if err := r.calibration().Kernels(ctx, &m, r.plans, calibrationTime); err != nil {
+	if err := r.calibration().Kernels(ctx, &r.Cost, r.plans, calibrationTime); err != nil {
 		return err
 	}
-	r.cost = &m
-	return r.calibration().StableSteps(ctx, &m, r.plans)
+	return r.calibration().StableSteps(ctx, &r.Cost, r.plans)
 }
 
 // probeTime is how long one kernel is measured to tell what a run takes.
@@ -236,15 +237,15 @@ const probeTime = 100 * time.Millisecond
 // of the run's own shows.
 func (r *reproduction) nameKernels(ctx context.Context) error {
 	line := "kernels: " + kernel.ISA()
-	fast := sweep.Fitting{Chains: r.keys.Chains, Store: r.store, Workers: r.workers}
-	if took := fast.Time(r.plans); kernel.ISA() == kernel.Plain().Name() && r.cost == nil && took > time.Second {
+	fast := sweep.Fitting{Chains: r.Chains, Store: r.Store, Workers: r.Workers}
+	if took := fast.Time(r.plans); kernel.ISA() == kernel.Plain().Name() && !r.measured && took > time.Second {
 		ratio, err := r.calibration().Slowdown(ctx, r.plans, probeTime)
 		if err != nil {
 			return err
 		}
 		if ratio > 0 {
 			line += fmt.Sprintf(", plain Go: about %.0f times as slow as AVX-512, so that this run takes about %s on %d workers; --dry-run estimates it, --within TIME fits it into a time",
-				ratio, time.Duration(ratio*float64(took)).Round(time.Minute), r.workers)
+				ratio, time.Duration(ratio*float64(took)).Round(time.Minute), r.Workers)
 		}
 	}
 	fmt.Fprintln(r.stderr, line)
