@@ -113,7 +113,7 @@ func TestLinearisationIsThatAtTheMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean := meanAffine(line.gaussian).affine
+	mean := meanAffine(line.gaussian)
 	mode := mean.Shift[0] / mean.Precision[0]
 	if g := p.scalar.slope(mode); math.Abs(g) > 1e-9 {
 		t.Errorf("the gradient at the mode %g is %g", mode, g)

@@ -41,12 +41,12 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 	mean := g.mean
 	curved, apart := 0.0, 0.0
 	for i, b := range p.gaussian {
-		diff := floats.SubTo(make([]float64, d*d), b.affine.Precision, mean.affine.Precision)
-		if largest(diff) > rounding*largest(mean.affine.Precision) {
+		diff := floats.SubTo(make([]float64, d*d), b.Precision, mean.Precision)
+		if largest(diff) > rounding*largest(mean.Precision) {
 			curved = max(curved, mat.Norm(g.frame.whitened(mat.NewDense(d, d, diff)), 2))
 		}
 		var pull mat.VecDense
-		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.moved[i].affine.Shift))
+		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.moved[i].Shift))
 		apart = max(apart, mat.Norm(&pull, 2))
 	}
 	by := [2]float64{1, 1}
@@ -62,12 +62,12 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 	}
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
 	for i, b := range p.gaussian {
-		precision := slices.Clone(mean.affine.Precision)
-		for j, v := range b.affine.Precision {
-			precision[j] += by[0] * (v - mean.affine.Precision[j])
+		precision := slices.Clone(mean.Precision)
+		for j, v := range b.Precision {
+			precision[j] += by[0] * (v - mean.Precision[j])
 		}
 		// The mean stays at the frame's centre, taken for 0.
-		shift := slices.Clone(g.moved[i].affine.Shift)
+		shift := slices.Clone(g.moved[i].Shift)
 		floats.Scale(by[1], shift)
 		out.gaussian = append(out.gaussian, newAffineForce(precision, shift))
 	}
@@ -112,7 +112,7 @@ func (g *gaussianEngine) measured() pace {
 // that of the largest in size.
 func (g *gaussianEngine) frequencies(f *affineForce) (low, high float64) {
 	d := g.frame.d
-	s, root := mat.NewSymDense(d, slices.Clone(f.affine.Precision)), g.frame.root
+	s, root := mat.NewSymDense(d, slices.Clone(f.Precision)), g.frame.root
 	for i := range d {
 		for j := i; j < d; j++ {
 			s.SetSym(i, j, s.At(i, j)*root[i]*root[j])

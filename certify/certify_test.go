@@ -371,7 +371,7 @@ func TestLargeProblem(t *testing.T) {
 	for j := range d {
 		one := &Problem{Kind: Gaussian, Friction: p.Friction}
 		for i := range k {
-			f := p.gaussian[i].affine
+			f := p.gaussian[i]
 			one.gaussian = append(one.gaussian, newAffineForce(f.Precision[j*d+j:j*d+j+1], f.Shift[j:j+1]))
 		}
 		worst = max(worst, float64(certifyOne(t, Options{Problem: one, Steps: []float64{0.05}, ErrorsOnly: true}, "baoab", "reshuffle").observable(t, "theta.mean").Errors[0]))

@@ -41,7 +41,7 @@ func (g *gaussianEngine) closedForm() (mean *mat.VecDense, cov *mat.Dense) {
 		bent.Mul(root, differs)
 		square.Mul(bent.T(), &bent)
 		cov.Add(cov, &square)
-		pull.MulVec(root, mat.NewVecDense(d, g.moved[i].affine.Shift))
+		pull.MulVec(root, mat.NewVecDense(d, g.moved[i].Shift))
 		product.MulVec(bent.T(), &pull)
 		mean.SubVec(mean, &product) // a shift is the negative of a gradient at the centre
 	}

@@ -10,8 +10,8 @@ import (
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	var batches []any
 	for _, b := range p.gaussian {
-		rows := slices.Collect(slices.Chunk(b.affine.Precision, p.Dim()))
-		batches = append(batches, gaussianBatch{Precision: rows, Shift: b.affine.Shift})
+		rows := slices.Collect(slices.Chunk(b.Precision, p.Dim()))
+		batches = append(batches, gaussianBatch{Precision: rows, Shift: b.Shift})
 	}
 	for _, o := range p.scalar {
 		batches = append(batches, o)

@@ -110,7 +110,7 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 			}
 			e, err := estimatorOf(t, name).New(estimators.Problem{
 				Dim: 1, Epoch: 3, Batches: 3, Full: mean, Part: func(i int) integrators.Force { return forces[i] },
-				Mode: func() ([]float64, error) { return []float64{mean.affine.Shift[0] / mean.affine.Precision[0]}, nil },
+				Mode: func() ([]float64, error) { return []float64{mean.Shift[0] / mean.Precision[0]}, nil },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -131,7 +131,7 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 				}
 			}
 			variance := squares/count - (sum/count)*(sum/count)
-			truth := 1 / mean.affine.Precision[0]
+			truth := 1 / mean.Precision[0]
 			got := math.Abs(variance - truth)
 			// Squares that are correlated over about one more sample: a relative
 			// standard error of √(2·2/150 000) = 0.5 %; four of them.

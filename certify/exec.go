@@ -247,8 +247,8 @@ func wire(f integrators.Force) (out []wireForce) {
 	for _, f := range all {
 		var w wireForce
 		if affine, ok := f.(*affineForce); ok {
-			w.Shift = affine.affine.Shift
-			w.Precision = slices.Collect(slices.Chunk(affine.affine.Precision, len(w.Shift)))
+			w.Shift = affine.Shift
+			w.Precision = slices.Collect(slices.Chunk(affine.Precision, len(w.Shift)))
 		} else {
 			potentials := f.(scalarMean)
 			for _, o := range potentials {

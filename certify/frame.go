@@ -30,13 +30,13 @@ type frame struct {
 const worstConditioned = 1e-3
 
 func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
-	d := len(mean.affine.Shift)
+	d := len(mean.Shift)
 	f := &frame{d: d, root: fill(d, 1), white: mat.NewDense(d, d, nil), colour: mat.NewDense(d, d, nil)}
 	for i, m := range invMass {
 		f.root[i] = math.Sqrt(m)
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(d, slices.Clone(mean.affine.Precision))) {
+	if !chol.Factorize(mat.NewSymDense(d, slices.Clone(mean.Precision))) {
 		return nil, illConditioned() // checkMean knows those that are not definite
 	}
 	var u, inverse mat.TriDense
@@ -70,7 +70,7 @@ func (f *frame) target(forces []*affineForce) (target, error) {
 	pull := mat.NewVecDense(d, nil) // −K times the mean gradient at the centre
 	for _, b := range forces {
 		moved := f.moved(b)
-		shift := mat.NewVecDense(d, moved.affine.Shift)
+		shift := mat.NewVecDense(d, moved.Shift)
 		pull.AddVec(pull, shift)
 		var part mat.VecDense
 		part.MulVec(f.colour.T(), shift)
@@ -105,7 +105,7 @@ func (f *frame) target(forces []*affineForce) (target, error) {
 func (f *frame) moved(b *affineForce) *affineForce {
 	g := gradient(b, f.centre)
 	floats.Scale(-1, g)
-	return newAffineForce(b.affine.Precision, g)
+	return newAffineForce(b.Precision, g)
 }
 
 // defect is P̄ − UᵀU, P̄ the exact mean of the forces' precisions.
@@ -116,7 +116,7 @@ func (f *frame) defect(forces []*affineForce) *mat.Dense {
 		for j := range d {
 			var terms []float64
 			for _, b := range forces {
-				terms = append(terms, b.affine.Precision[i*d+j])
+				terms = append(terms, b.Precision[i*d+j])
 			}
 			for l := range min(i, j) + 1 {
 				terms = appendProduct(terms, -k, f.white.At(l, i), f.white.At(l, j))
@@ -132,8 +132,8 @@ func gradient(f *affineForce, theta []float64) []float64 {
 	d := len(theta)
 	g := make([]float64, d)
 	for i := range g {
-		terms := []float64{-f.affine.Shift[i]}
-		for j, p := range f.affine.Precision[i*d : (i+1)*d] {
+		terms := []float64{-f.Shift[i]}
+		for j, p := range f.Precision[i*d : (i+1)*d] {
 			terms = appendProduct(terms, 1, p, theta[j])
 		}
 		g[i] = floats.SumCompensated(terms)
@@ -152,15 +152,15 @@ func appendProduct(terms []float64, w, x, y float64) []float64 {
 
 // distance is the length in the frame of the mean of a force that is moved
 // there; 0 if it has none, which no step then reckons with.
-func (f *affineForce) distance(in *frame) float64 {
-	if !f.definite() {
+func (f *frame) distance(b *affineForce) float64 {
+	if !isDefinite(b) {
 		return 0
 	}
 	var mean mat.VecDense
-	if err := mean.SolveVec(mat.NewDense(in.d, in.d, f.affine.Precision), mat.NewVecDense(in.d, f.affine.Shift)); err != nil && mean.Len() == 0 {
+	if err := mean.SolveVec(matrix(b), mat.NewVecDense(f.d, b.Shift)); err != nil && mean.Len() == 0 {
 		return math.Inf(1)
 	}
-	return floats.Norm(in.toWhite(mean.RawVector().Data), 2)
+	return floats.Norm(f.toWhite(mean.RawVector().Data), 2)
 }
 
 // toWhite returns the coordinates x of a displacement θ, or (θ, r), or (θ, r,

@@ -132,10 +132,10 @@ func newGaussianEngine(p *Problem, invMass []float64, by estimation) (*gaussianE
 	g.variance = make([]float64, g.frame.d)
 	for i, b := range p.gaussian {
 		var differs mat.Dense
-		differs.Sub(b.matrix(), g.mean.matrix())
+		differs.Sub(matrix(b), matrix(g.mean))
 		differs.Mul(&differs, g.frame.colour)
 		g.differs = append(g.differs, &differs)
-		for j, s := range g.moved[i].affine.Shift {
+		for j, s := range g.moved[i].Shift {
 			row := differs.RawRowView(j)
 			g.variance[j] += (floats.Dot(row, row) + s*s) / float64(len(p.gaussian))
 		}
@@ -239,7 +239,7 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 			return nil, fmt.Errorf("%s: batch %d: %w", in.Method.Name, i, err)
 		}
 		for _, f := range members(f) {
-			m.far = max(m.far, f.distance(g.frame))
+			m.far = max(m.far, g.frame.distance(f))
 		}
 		p.kernels = append(p.kernels, m)
 	}

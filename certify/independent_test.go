@@ -60,9 +60,9 @@ func kick(d int, f *affineForce, t, decay, variance float64) plainStep {
 			if f == nil {
 				continue
 			}
-			c.Set(d+i, 0, t*f.affine.Shift[i])
+			c.Set(d+i, 0, t*f.Shift[i])
 			for j := range d {
-				a.Set(d+i, j, -t*f.affine.Precision[i*d+j])
+				a.Set(d+i, j, -t*f.Precision[i*d+j])
 			}
 		}
 	})
@@ -192,7 +192,7 @@ func plainErrors(t *testing.T, p *Problem, name, scheme string, h float64, inner
 	cm.Mul(cross, mean)
 	right.Add(right, &cm)
 	second := solvePlain(t, kron, right)
-	whole := meanAffine(p.gaussian).affine
+	whole := meanAffine(p.gaussian)
 	var cov, centre mat.Dense
 	if err := cov.Inverse(mat.NewDense(d, d, whole.Precision)); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func modeOf(t models.Target) ([]float64, error) {
 	at, d := tangent(t, mode, models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1}), len(mode)
 	g, step := mat.NewVecDense(d, gradient(at, mode)), mat.NewVecDense(d, nil)
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(d, at.affine.Precision)) || chol.SolveVecTo(step, g) != nil || !(math.Sqrt(mat.Dot(g, step)) <= nearMode) {
+	if !chol.Factorize(mat.NewSymDense(d, at.Precision)) || chol.SolveVecTo(step, g) != nil || !(math.Sqrt(mat.Dot(g, step)) <= nearMode) {
 		return nil, usage.Errorf("no mode was found: the potential is not smooth and convex where the search ended: networks have none")
 	}
 	return mode, nil
@@ -85,13 +85,13 @@ func tangent(t models.Target, at []float64, rows models.Rows) *affineForce {
 		product(column, unit)
 		unit[j] = 0
 		for i, v := range column { // differences of gradients are not symmetric to the bit
-			f.affine.Precision[i*d+j] += v / 2
-			f.affine.Precision[j*d+i] += v / 2
+			f.Precision[i*d+j] += v / 2
+			f.Precision[j*d+i] += v / 2
 		}
 	}
 	t.Gradient(column, at, rows)
-	f.HessianVector(f.affine.Shift, nil, at)
-	floats.Sub(f.affine.Shift, column)
+	f.HessianVector(f.Shift, nil, at)
+	floats.Sub(f.Shift, column)
 	return f
 }
 
@@ -109,7 +109,7 @@ func (p *Problem) projected() (*Problem, error) {
 		return nil, err
 	}
 	var eig mat.EigenSym
-	if !eig.Factorize(mat.NewSymDense(f.d, mean.affine.Precision), true) {
+	if !eig.Factorize(mat.NewSymDense(f.d, mean.Precision), true) {
 		return nil, illConditioned()
 	}
 	var all mat.Dense
@@ -121,7 +121,7 @@ func (p *Problem) projected() (*Problem, error) {
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
 	for _, b := range p.gaussian {
 		var precision, turned mat.Dense
-		precision.Product(some.T(), mat.NewDense(f.d, f.d, b.affine.Precision), some)
+		precision.Product(some.T(), matrix(b), some)
 		turned.Add(&precision, precision.T())
 		turned.Scale(0.5, &turned)
 		var pull mat.VecDense

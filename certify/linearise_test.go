@@ -146,7 +146,7 @@ func TestLinearisationHasTheModelsGradients(t *testing.T) {
 			if off := floats.Distance(g, ahead, 2); !(off <= 1e-5*floats.Norm(g, 2)) {
 				t.Errorf("%s, batch %d: the gradient along a direction is %.3g off, of %.3g", name, i, off, floats.Norm(g, 2))
 			}
-			if off := floats.Distance(p.gaussian[i].affine.Precision, bare.gaussian[i].affine.Precision, math.Inf(1)); !(off <= 1e-4*largest(p.gaussian[i].affine.Precision)) {
+			if off := floats.Distance(p.gaussian[i].Precision, bare.gaussian[i].Precision, math.Inf(1)); !(off <= 1e-4*largest(p.gaussian[i].Precision)) {
 				t.Errorf("%s, batch %d: differences of gradients are %.3g off", name, i, off)
 			}
 		}
@@ -204,7 +204,7 @@ func TestProjectionKeepsWhatDirectionsShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept := meanAffine(few.gaussian).affine.Precision; math.Abs(kept[0]-0.5) > 1e-9 || math.Abs(kept[len(kept)-1]-8) > 1e-9 {
+	if kept := meanAffine(few.gaussian).Precision; math.Abs(kept[0]-0.5) > 1e-9 || math.Abs(kept[len(kept)-1]-8) > 1e-9 {
 		t.Errorf("curvatures from %v to %v were kept, want 0.5 to 8", kept[0], kept[len(kept)-1])
 	}
 	o := Options{Problem: p, Budgets: []float64{1000}, Steps: []float64{0.2}, quick: true}

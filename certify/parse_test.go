@@ -23,7 +23,7 @@ func TestParseProblem(t *testing.T) {
 	if p.Name != "two" || p.Kind != Gaussian || p.Batches() != 2 || p.Dim() != 2 || p.Friction != 2 {
 		t.Errorf("got %+v", p)
 	}
-	if f := p.gaussian[1].affine; f.Precision[3] != 2.5 || f.Shift[1] != 0.7 {
+	if f := p.gaussian[1]; f.Precision[3] != 2.5 || f.Shift[1] != 0.7 {
 		t.Errorf("second batch %+v", f)
 	}
 	p, err = ParseProblem("s.json", []byte(goodScalar))

@@ -205,8 +205,8 @@ func (f *frame) checkMoved(in *integrators.Integrator, original, moved integrato
 	// The force there is a difference of terms of this size.
 	force := 0.0
 	for _, m := range members(original) {
-		force = max(force, largest(m.affine.Shift))
-		for i, v := range m.affine.Precision {
+		force = max(force, largest(m.Shift))
+		for i, v := range m.Precision {
 			force = max(force, math.Abs(v*f.centre[i%d])*float64(d))
 		}
 	}

@@ -41,13 +41,13 @@ func (p *Problem) Dim() int {
 	if p.Kind == Scalar {
 		return 1
 	}
-	return len(p.gaussian[0].affine.Shift)
+	return len(p.gaussian[0].Shift)
 }
 
 // checkMean refuses a problem whose batches have no mean that is a target. Each of
 // them need not be one.
 func (p *Problem) checkMean() error {
-	if p.Kind == Gaussian && !meanAffine(p.gaussian).definite() {
+	if p.Kind == Gaussian && !isDefinite(meanAffine(p.gaussian)) {
 		return usage.Errorf("mean precision of the batches is not positive definite: want a mean that is")
 	}
 	stiffness := 0.0
@@ -61,14 +61,14 @@ func (p *Problem) checkMean() error {
 }
 
 // matrix is P, of which it is a view.
-func (f *affineForce) matrix() *mat.Dense {
-	return mat.NewDense(len(f.affine.Shift), len(f.affine.Shift), f.affine.Precision)
+func matrix(f *affineForce) *mat.Dense {
+	return mat.NewDense(len(f.Shift), len(f.Shift), f.Precision)
 }
 
-// definite reports whether P is positive definite.
-func (f *affineForce) definite() bool {
+// isDefinite reports whether P is positive definite.
+func isDefinite(f *affineForce) bool {
 	var chol mat.Cholesky
-	return chol.Factorize(mat.NewSymDense(len(f.affine.Shift), slices.Clone(f.affine.Precision)))
+	return chol.Factorize(mat.NewSymDense(len(f.Shift), slices.Clone(f.Precision)))
 }
 
 func checkProblem(friction float64, batches int) error {
@@ -81,40 +81,21 @@ func checkProblem(friction float64, batches int) error {
 	return nil
 }
 
-// affineForce is the force Pθ − s with all that an integrator may ask for.
-type affineForce struct{ affine *integrators.Affine }
+// affineForce is the force Pθ − s of a batch.
+type affineForce = integrators.Affine
 
 func newAffineForce(precision, shift []float64) *affineForce {
-	return &affineForce{&integrators.Affine{Precision: precision, Shift: shift}}
+	return &affineForce{Precision: precision, Shift: shift}
 }
-
-// Gradient stores Pθ − s in g.
-func (f *affineForce) Gradient(g, theta []float64) {
-	f.HessianVector(g, theta, theta)
-	for i := range g {
-		g[i] -= f.affine.Shift[i]
-	}
-}
-
-// HessianVector stores Pv in hv.
-func (f *affineForce) HessianVector(hv, _, v []float64) {
-	d := len(v)
-	for i := range hv {
-		hv[i] = floats.Dot(f.affine.Precision[i*d:(i+1)*d], v)
-	}
-}
-
-// Affine returns P and s.
-func (f *affineForce) Affine() *integrators.Affine { return f.affine }
 
 // meanAffine is the force of the full data: the mean over the batches.
 func meanAffine(batches []*affineForce) *affineForce {
-	d := len(batches[0].affine.Shift)
+	d := len(batches[0].Shift)
 	precision, shift := make([]float64, d*d), make([]float64, d)
 	w := 1 / float64(len(batches))
 	for _, b := range batches {
-		floats.AddScaled(precision, w, b.affine.Precision)
-		floats.AddScaled(shift, w, b.affine.Shift)
+		floats.AddScaled(precision, w, b.Precision)
+		floats.AddScaled(shift, w, b.Shift)
 	}
 	return newAffineForce(precision, shift)
 }
@@ -145,7 +126,7 @@ func (p *Problem) affine() (affine, definite bool) {
 		definite = definite && o.Stiffness > 0
 	}
 	for _, f := range p.gaussian {
-		definite = definite && f.definite()
+		definite = definite && isDefinite(f)
 	}
 	return true, definite
 }

@@ -44,12 +44,12 @@ func verdict(p *Problem, err error) error {
 		return fmt.Errorf("accepted friction %v, %d batches", p.Friction, p.Batches())
 	}
 	for i, f := range p.gaussian {
-		if err := validAffine(f.affine.Precision, f.affine.Shift, p.Dim()); err != nil {
+		if err := validAffine(f.Precision, f.Shift, p.Dim()); err != nil {
 			return fmt.Errorf("batch %d: %w", i+1, err)
 		}
 	}
 	if p.Kind == Gaussian {
-		if err := positiveUnits(meanAffine(p.gaussian).affine.Precision, p.Dim()); err != nil {
+		if err := positiveUnits(meanAffine(p.gaussian).Precision, p.Dim()); err != nil {
 			return err
 		}
 	}

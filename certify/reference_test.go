@@ -426,12 +426,12 @@ func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
 		for j := range d {
 			precision[i][j] = newNum(0)
 			for _, b := range p.gaussian {
-				precision[i][j].Add(precision[i][j], newNum(b.affine.Precision[i*d+j]))
+				precision[i][j].Add(precision[i][j], newNum(b.Precision[i*d+j]))
 			}
 			precision[i][j].Quo(precision[i][j], k)
 		}
 		for _, b := range p.gaussian {
-			shift[i].Add(shift[i], newNum(b.affine.Shift[i]))
+			shift[i].Add(shift[i], newNum(b.Shift[i]))
 		}
 		shift[i].Quo(shift[i], k)
 	}
@@ -463,9 +463,9 @@ func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
 		for _, b := range p.gaussian {
 			pr, s := make([][]num, d), make([]num, d)
 			for i := range d {
-				s[i] = newNum(b.affine.Shift[i])
+				s[i] = newNum(b.Shift[i])
 				for j := range d {
-					pr[i] = append(pr[i], newNum(b.affine.Precision[i*d+j]))
+					pr[i] = append(pr[i], newNum(b.Precision[i*d+j]))
 				}
 			}
 			kernels = append(kernels, step(pr, s))

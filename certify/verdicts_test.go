@@ -114,7 +114,7 @@ func randomTrial(t *testing.T, seed uint64) trial {
 			}
 		}
 		if curved == 0 && len(p.gaussian) > 0 {
-			precision = p.gaussian[0].affine.Precision
+			precision = p.gaussian[0].Precision
 		}
 		shift := make([]float64, d)
 		for i := range d {
@@ -221,11 +221,11 @@ func TestBatchesNeedNotBeDefiniteOneByOne(t *testing.T) {
 		if c.scheme == "full" || c.problem.Batches() < 2 || !c.well {
 			continue
 		}
-		a, b := c.problem.gaussian[0].affine.Precision, c.problem.gaussian[1].affine.Precision
+		a, b := c.problem.gaussian[0].Precision, c.problem.gaussian[1].Precision
 		extra := floats.ScaleTo(make([]float64, len(a)), 2, b)
 		up, down := floats.AddTo(make([]float64, len(a)), a, extra), floats.SubTo(make([]float64, len(a)), b, extra)
-		c.problem.gaussian[0], c.problem.gaussian[1] = newAffineForce(up, c.problem.gaussian[0].affine.Shift), newAffineForce(down, c.problem.gaussian[1].affine.Shift)
-		if c.problem.gaussian[1].definite() || !meanAffine(c.problem.gaussian).definite() {
+		c.problem.gaussian[0], c.problem.gaussian[1] = newAffineForce(up, c.problem.gaussian[0].Shift), newAffineForce(down, c.problem.gaussian[1].Shift)
+		if isDefinite(c.problem.gaussian[1]) || !isDefinite(meanAffine(c.problem.gaussian)) {
 			t.Fatalf("trial %d: want a mean that is definite and a batch that is not", seed)
 		}
 		c.fast *= math.Sqrt(3)
@@ -313,7 +313,7 @@ func TestListedVerdicts(t *testing.T) {
 	builtin := gaussianBuiltin()
 	small := &Problem{Kind: Gaussian, Friction: builtin.Friction * 1e4} // in units of 10⁻⁴
 	for _, b := range builtin.gaussian {
-		p, s := append([]float64(nil), b.affine.Precision...), append([]float64(nil), b.affine.Shift...)
+		p, s := append([]float64(nil), b.Precision...), append([]float64(nil), b.Shift...)
 		floats.Scale(1e8, p)
 		floats.Scale(1e4, s)
 		small.gaussian = append(small.gaussian, newAffineForce(p, s))
