@@ -277,9 +277,9 @@ func alongAll(a *mat.Dense, tensor []float64) []float64 {
 }
 
 // solveFourth sums B⊗⁴ᵏ r, as solve does for second moments.
-func (s *stein) solveFourth(r []float64) []float64 {
+func (s stein) solveFourth(r []float64) []float64 {
 	x := slices.Clone(r)
-	for _, b := range s.powers {
+	for _, b := range s {
 		floats.Add(x, alongAll(b.a, x))
 	}
 	return x

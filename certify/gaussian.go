@@ -457,17 +457,14 @@ func positive(law []float64, n int) bool {
 // own equation if all orders of the batches were the same in the mean. It
 // preconditions the law's equation, which differs by the covariance of the
 // period's map over the orders, of a higher order in h.
-type stein struct {
-	powers []*affineMap // B^(2^k)
-}
+type stein []*affineMap // B^(2^k)
 
 // steinPowers bounds the doublings: 2⁴⁰ periods forget any start.
 const steinPowers = 40
 
-func newStein(b *affineMap) *stein {
-	s := &stein{}
-	for len(s.powers) < steinPowers {
-		s.powers = append(s.powers, b)
+func newStein(b *affineMap) (s stein) {
+	for len(s) < steinPowers {
+		s = append(s, b)
 		if mat.Norm(b.linear(), 2) < 1e-17 {
 			break
 		}
@@ -479,9 +476,9 @@ func newStein(b *affineMap) *stein {
 }
 
 // solve sums B^k R B^kᵀ by doubling (Smith 1968). The mass of R must be 0.
-func (s *stein) solve(r []float64) []float64 {
+func (s stein) solve(r []float64) []float64 {
 	x := slices.Clone(r)
-	for _, b := range s.powers {
+	for _, b := range s {
 		b.addTo(x, 1, slices.Clone(x))
 	}
 	return x

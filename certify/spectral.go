@@ -437,59 +437,47 @@ type rung struct {
 	inverse galerkin // of I − the mean outer step, without the constant function
 }
 
-// rung returns the matrices in the i-th basis, where i rises one by one.
+// rung returns the matrices in the i-th basis, where i rises one by one. Its
+// preconditioner is I minus an outer step under the mean of the batches. A period of
+// few outer steps differs from its power by a higher order in h, and
+// (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as k is small.
 func (l *ladder) rung(i int) *rung {
 	if i < len(l.rungs) {
 		return l.rungs[i]
 	}
 	correct(l.in, []float64{l.engine.variance})
 	b, additions, sd := l.basis(i), make(map[added]*mat.Dense), l.engine.deviations[0]
-	var kernels []galerkin
+	n := len(b.pairs)
+	r := &rung{evolution: evolution{size: n, each: takenBy(l.in.Kernel), inner: l.in.Batches}, basis: b}
+	mean := mat.NewDense(n, n, nil)
 	for k, f := range l.forces {
 		step := transitionOf(l.in, l.in.Kernel, f)
 		if len(l.noise) == k {
 			l.noise = append(l.noise, separateNoise(step, sd))
 		}
-		kernels = append(kernels, b.matrix(step, l.noise[k], additions))
+		m := b.matrix(step, l.noise[k], additions)
+		r.kernels = append(r.kernels, m)
+		mean.Add(mean, m)
 	}
-	var refresh *galerkin
+	mean.Scale(1/float64(len(l.forces)), mean)
+	if times := r.inner / r.each; times > 1 {
+		mean.Pow(mean, times)
+	}
 	if l.in.Refresh != nil {
 		after := transitionOf(l.in, l.in.Refresh, nil)
 		m := b.matrix(after, separateNoise(after, sd), additions)
-		refresh = &m
+		r.refresh = m
+		mean.Mul(mat.DenseCopyOf(mean), m)
 	}
-	l.rungs = append(l.rungs, newRung(b, kernels, takenBy(l.in.Kernel), refresh, l.in.Batches))
-	return l.rungs[i]
-}
-
-// newRung prepares the preconditioner: I minus an outer step under the mean of
-// the batches. A period of few outer steps differs from its power by a higher
-// order in h, and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as
-// k is small.
-func newRung(b *basis, kernels []galerkin, each int, refresh *galerkin, inner int) *rung {
-	n := len(b.pairs)
-	r := &rung{evolution: evolution{size: n, each: each, inner: inner}, basis: b}
-	step := mat.NewDense(n, n, nil)
-	for _, k := range kernels {
-		r.kernels = append(r.kernels, k)
-		step.Add(step, k)
-	}
-	step.Scale(1/float64(len(kernels)), step)
-	if times := inner / each; times > 1 {
-		step.Pow(step, times)
-	}
-	if refresh != nil {
-		r.refresh = refresh
-		step.Mul(mat.DenseCopyOf(step), refresh)
-	}
-	step.Scale(-1, step)
+	mean.Scale(-1, mean)
 	for i := range n {
-		step.Set(i, i, 1+step.At(i, i))
+		mean.Set(i, i, 1+mean.At(i, i))
 	}
 	// That it may be badly conditioned, an error of mat, is the business of who
 	// solves with it and judges the residual.
 	r.inverse = galerkin{mat.NewDense(n-1, n-1, nil)}
-	_ = r.inverse.Inverse(step.Slice(1, n, 1, n))
+	_ = r.inverse.Inverse(mean.Slice(1, n, 1, n))
+	l.rungs = append(l.rungs, r)
 	return r
 }
 
