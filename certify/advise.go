@@ -245,7 +245,7 @@ func (a Advice) Write(w io.Writer) error {
 			fmt.Sprintf("%g", c.Cost), format("%.3g", c.MSE), format("%.2g", c.Bias), format("%.3g", c.Autocorrelation), c.Worst})
 	}
 	header := []string{"integrator", "estimator", "scheme", "step", "largest stable", "gradients a step", "MSE", "bias", "IACT", "worst average"}
-	if err := table.Write(w, header, lines); err != nil {
+	if err := table.Write(w, header, lines, 0, 0, 0, 0, 3, 1, 0, 5, 2, 4); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "problem %s, K = %d, C = %g, %g gradients of a batch; of %d combinations, each at its best step\n", a.Problem, a.K, a.Friction, a.Budget, a.Tried)

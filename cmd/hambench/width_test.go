@@ -50,6 +50,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		{"list"}, {"data", "list"}, {"study", "check", "mine.toml"}, {"study", "list"}, {"run", "mine.toml"}, {"run", "mine.toml", "--dry-run"},
 		{"certify", "--problem", "gaussian", "--integrator", "leapfrog,split:OBABO", "--scheme", "reshuffle"}, {"gate", "old.json", "new.json"},
 		{"judge", "--dataset", "linear", "draws.csv"},
+		{"certify", "--problem", "gaussian", "--integrator", "leapfrog", "--scheme", "full,replacement", "--stability", "--distance", "--budget", "1000"},
 	}
 	for _, columns := range []string{"80", "100", "200"} {
 		t.Setenv("COLUMNS", columns)
@@ -60,6 +61,9 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		}
 		for name, screen := range screens {
 			tables := 0
+			if strings.Contains(name, "--budget") && !strings.Contains(screen, "| leapfrog   | replacement |") {
+				t.Errorf("%s on %s columns: words are cut:\n%s", name, columns, screen)
+			}
 			for _, line := range strings.Split(screen, "\n") {
 				if !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "+") {
 					continue
