@@ -16,8 +16,8 @@ func gaussianBuiltin() *Problem {
 
 func scalarBuiltin() *Problem {
 	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1, scalar: scalarMean{
-		{Stiffness: 1.0, Center: -0.1, Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
-		{Stiffness: 1.7, Center: -0.1, Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
+		Oscillator{Stiffness: 1.0, Center: -0.1, Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
+		Oscillator{Stiffness: 1.7, Center: -0.1, Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
 	}}
 }
 

@@ -251,7 +251,11 @@ func wire(f integrators.Force) (out []wireForce) {
 			w.Precision = slices.Collect(slices.Chunk(affine.Precision, len(w.Shift)))
 		} else {
 			potentials := f.(scalarMean)
-			for _, o := range potentials {
+			for _, u := range potentials {
+				o, ok := u.(Oscillator)
+				if !ok {
+					panic(&child.Failure{Err: usage.Errorf("a potential of type %T has no form in the protocol: want an Oscillator", u)})
+				}
 				w.Terms = append(w.Terms, wireTerm{1 / float64(len(potentials)), o})
 			}
 		}

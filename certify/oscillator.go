@@ -2,6 +2,15 @@ package certify
 
 import "math"
 
+// ScalarPotential is the scaled potential U_i of one batch of a scalar
+// problem. The mean of the batches must confine: it grows at least linearly
+// in both directions.
+type ScalarPotential interface {
+	Value(theta float64) float64     // U_i(θ), up to a constant
+	Gradient(theta float64) float64  // U_i′(θ)
+	Curvature(theta float64) float64 // U_i″(θ), bounded
+}
+
 // Oscillator is the scalar potential ½k(θ−c)² + a·cos(fθ + p).
 type Oscillator struct {
 	Stiffness float64 `json:"stiffness"` // k, whose mean over the batches is > 0
@@ -35,21 +44,23 @@ func (o Oscillator) tail() *affineForce {
 
 // scalarMean is the mean of potentials, and its force: of one batch, or of the full
 // data.
-type scalarMean []Oscillator
+type scalarMean []ScalarPotential
 
-func (m scalarMean) average(of func(o Oscillator, theta float64) float64, theta float64) float64 {
+func (m scalarMean) average(of func(u ScalarPotential, theta float64) float64, theta float64) float64 {
 	sum := 0.0
-	for _, o := range m {
-		sum += of(o, theta)
+	for _, u := range m {
+		sum += of(u, theta)
 	}
 	return sum / float64(len(m))
 }
 
-func (m scalarMean) value(theta float64) float64 { return m.average(Oscillator.Value, theta) }
+func (m scalarMean) value(theta float64) float64 { return m.average(ScalarPotential.Value, theta) }
 
-func (m scalarMean) slope(theta float64) float64 { return m.average(Oscillator.Gradient, theta) }
+func (m scalarMean) slope(theta float64) float64 { return m.average(ScalarPotential.Gradient, theta) }
 
-func (m scalarMean) curvature(theta float64) float64 { return m.average(Oscillator.Curvature, theta) }
+func (m scalarMean) curvature(theta float64) float64 {
+	return m.average(ScalarPotential.Curvature, theta)
+}
 
 // Gradient stores U′(θ) in g.
 func (m scalarMean) Gradient(g, theta []float64) { g[0] = m.slope(theta[0]) }
@@ -59,10 +70,15 @@ func (m scalarMean) HessianVector(hv, theta, v []float64) { hv[0] = m.curvature(
 
 // reach is an interval around 0 beyond which there is no barrier of tailDepth that
 // something may lie behind: (−1, 1) where amplitudes are too small for one, else
-// wherever U may be within tailDepth of its minimum.
+// wherever U may be within tailDepth of its minimum. Of potentials other than
+// oscillators nothing is known.
 func (m scalarMean) reach() (lo, hi float64) {
 	stiffness, pull, height, k := 0.0, 0.0, 0.0, float64(len(m))
-	for _, o := range m {
+	for _, u := range m {
+		o, ok := u.(Oscillator)
+		if !ok {
+			return -1, 1
+		}
 		stiffness, pull, height = stiffness+o.Stiffness/k, pull+o.Stiffness*o.Center/k, height+2*math.Abs(o.Amplitude)/k
 	}
 	if height <= tailDepth {

@@ -17,7 +17,7 @@ type Kind string
 const (
 	// Gaussian problems have affine batch gradients P_i θ − s_i.
 	Gaussian Kind = "gaussian"
-	// Scalar problems have one position, and an Oscillator for each batch.
+	// Scalar problems have one position and any smooth potential.
 	Scalar Kind = "scalar"
 )
 
@@ -44,6 +44,15 @@ func (p *Problem) Dim() int {
 	return len(p.gaussian[0].Shift)
 }
 
+// NewScalar returns a scalar problem with a potential for each batch.
+func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Problem, error) {
+	if err := checkProblem(friction, len(batches)); err != nil {
+		return nil, err
+	}
+	p := &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}
+	return p, p.checkMean()
+}
+
 // checkMean refuses a problem whose batches have no mean that is a target. Each of
 // them need not be one.
 func (p *Problem) checkMean() error {
@@ -51,7 +60,11 @@ func (p *Problem) checkMean() error {
 		return usage.Errorf("mean precision of the batches is not positive definite: want a mean that is")
 	}
 	stiffness := 0.0
-	for _, o := range p.scalar {
+	for _, u := range p.scalar {
+		o, ok := u.(Oscillator)
+		if !ok {
+			return nil // newDensity finds out whether it confines
+		}
 		stiffness += o.Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
@@ -119,8 +132,9 @@ func checkSymmetric(p []float64, dim int) error {
 // has a law of its own, which its exact flow tends to.
 func (p *Problem) affine() (affine, definite bool) {
 	definite = true
-	for _, o := range p.scalar {
-		if o.Amplitude*o.Frequency != 0 {
+	for _, u := range p.scalar {
+		o, ok := u.(Oscillator)
+		if !ok || o.Amplitude*o.Frequency != 0 {
 			return false, false
 		}
 		definite = definite && o.Stiffness > 0

@@ -74,7 +74,7 @@ type spectralEngine struct {
 	mode   []float64
 	mean   scalarMean
 	target *density
-	tail   *gaussianEngine // the problem far out; nil with auxiliary variables
+	tail   *gaussianEngine // the problem far out, of oscillators; nil with auxiliary variables
 	ladder []degrees
 	narrow *space   // the target's
 	others []normal // the momentum and the integrators' auxiliary variables
@@ -94,12 +94,17 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	e := &spectralEngine{full: mean, by: by, mode: target.mode(mean), mean: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
 	e.narrow = newSpace(target, e.others)
 	var far []*affineForce
-	for i, o := range p.scalar {
-		far, e.forces = append(far, o.tail()), append(e.forces, p.scalar[i:i+1])
+	for i, u := range p.scalar {
+		if o, ok := u.(Oscillator); ok {
+			far = append(far, o.tail())
+		}
+		e.forces = append(e.forces, p.scalar[i:i+1])
 	}
-	e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil, estimation{})
-	if err != nil {
-		return nil, err
+	if len(far) == len(p.scalar) {
+		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction, gaussian: far}, nil, estimation{})
+		if err != nil {
+			return nil, err
+		}
 	}
 	if affine, _ := p.affine(); affine {
 		e.full = e.tail.mean

@@ -40,7 +40,7 @@ func thermalRows(t *testing.T, o Options, schemes ...string) []Row {
 // quadratic potential.
 func TestTheThermostatTakesUpTheNoiseOfTheGradient(t *testing.T) {
 	const v, h = 0.8 * 0.8, 0.01
-	p := &Problem{Name: "white", Kind: Scalar, Friction: 1.3, scalar: scalarMean{{Stiffness: 1, Center: 0.8}, {Stiffness: 1, Center: -0.8}}}
+	p := &Problem{Name: "white", Kind: Scalar, Friction: 1.3, scalar: scalarMean{Oscillator{Stiffness: 1, Center: 0.8}, Oscillator{Stiffness: 1, Center: -0.8}}}
 	rows := thermalRows(t, Options{Problem: p, Integrators: thermostat(t, "sgnht"), Steps: []float64{h}, ErrorsOnly: true}, "full", "replacement")
 	var shifts []float64
 	for _, row := range rows {
