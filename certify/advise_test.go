@@ -172,3 +172,24 @@ func TestAdviceInManyDimensions(t *testing.T) {
 		t.Errorf("error %.4g, the best is %.4g", c.MSE, best.MSE)
 	}
 }
+
+// A matrix on which the QR iteration of gonum does not converge, and then panics, comes
+// up in the search on this problem, whose units are small.
+func TestAdviceWhereEigenvaluesDoNotConverge(t *testing.T) {
+	p, err := ParseProblem("small.json", []byte(`{"kind": "gaussian", "friction": 1.9362995138802893e-08, "batches": [
+		{"precision": [[1.234032518296117e-16, 2.9415112434892743e-17], [2.9415112434892743e-17, 1.3769719962623697e-16]], "shift": [-6.569567956192788e-09, 2.7722885767510004e-09]},
+		{"precision": [[1.1043356731990843e-16, -1.2987103172437137e-17], [-1.2987103172437137e-17, 1.219320725051357e-16]], "shift": [3.22827548466968e-09, 1.3276939896522995e-08]},
+		{"precision": [[1.0198701771871419e-16, 1.9897637571165754e-18], [1.9897637571165754e-18, 1.1350956828823728e-16]], "shift": [4.883173795262184e-09, 1.172072221688129e-08]},
+		{"precision": [[1.7907609111129876e-16, -4.4189240863113934e-17], [-4.4189240863113934e-17, 1.2471521412754733e-16]], "shift": [7.2893532309415925e-09, 7.571225909475138e-09]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice, err := Advise(context.Background(), p, 3000, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In units of 10⁸ the same problem has this advice.
+	if b := advice.Best[0]; b.Integrator != "baoa" || b.Scheme != "cyclic" || math.Abs(float64(b.Step)/0.8259e8-1) > 1e-3 || math.Abs(float64(b.MSE)/0.00106-1) > 0.01 {
+		t.Errorf("best: %s under %s, step %v, error %v", b.Integrator, b.Scheme, b.Step, b.MSE)
+	}
+}

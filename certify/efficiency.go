@@ -84,11 +84,12 @@ func (w worth) summary() (bias, variance, autocorrelation Number) {
 	variance, autocorrelation = Number(largestOf(w.spread)), nan
 	var chol mat.Cholesky
 	var ratio mat.Dense
-	var eig mat.Eigen
-	if chol.Factorize(w.stationary) && chol.SolveTo(&ratio, w.spread) == nil && eig.Factorize(&ratio, mat.EigenNone) {
-		autocorrelation = 0
-		for _, v := range eig.Values(nil) {
-			autocorrelation = max(autocorrelation, Number(real(v)))
+	if chol.Factorize(w.stationary) && chol.SolveTo(&ratio, w.spread) == nil {
+		if values, ok := eigenvalues(&ratio); ok {
+			autocorrelation = 0
+			for _, v := range values {
+				autocorrelation = max(autocorrelation, Number(real(v)))
+			}
 		}
 	}
 	return bias, variance, autocorrelation

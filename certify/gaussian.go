@@ -435,16 +435,32 @@ func spectralRadius(change *mat.Dense) (radius, slack float64) {
 	if !finite(change.RawMatrix().Data) {
 		return math.Inf(1), 0
 	}
-	var eig mat.Eigen
-	if !eig.Factorize(change, mat.EigenNone) {
+	values, ok := eigenvalues(change)
+	if !ok {
 		return math.NaN(), 0
 	}
 	above := math.Inf(-1)
-	for _, v := range eig.Values(nil) {
+	for _, v := range values {
 		above = max(above, 2*real(v)+real(v)*real(v)+imag(v)*imag(v)) // |1 + v|² − 1
 	}
 	n, _ := change.Dims()
 	return math.Sqrt(max(0, 1+above)), 16 * epsilon * float64(n+1) * (1 + mat.Norm(change, 2))
+}
+
+// eigenvalues are those of a square matrix, if they are found. Where the QR iteration
+// does not converge on a matrix of fewer than 49 rows, gonum panics (its Dhseqr hands
+// on too short a slice); the transpose has the same eigenvalues, and mostly converges.
+func eigenvalues(m *mat.Dense) (values []complex128, ok bool) {
+	try := func(m mat.Matrix) (ok bool) {
+		defer func() { _ = recover() }()
+		var eig mat.Eigen
+		if ok = eig.Factorize(m, mat.EigenNone); ok {
+			values = eig.Values(nil)
+		}
+		return ok
+	}
+	ok = try(m) || try(m.T())
+	return values, ok
 }
 
 // positive reports whether a law's second moments are positive definite.
