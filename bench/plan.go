@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -264,6 +265,40 @@ func Widest(plans []Plan) []Plan {
 		}
 	}
 	return out
+}
+
+// Contained returns the keys of the manifests that others make superfluous: of
+// each profile all but the widest of a study, and those of a profile that
+// another has whole, as two splits have one.
+func Contained(plans []Plan) (keys []string) {
+	widest := make(map[string][]Plan)
+	for _, p := range plans {
+		widest[p.Profile] = append(widest[p.Profile], p)
+	}
+	for name, of := range widest {
+		widest[name] = Widest(of)
+	}
+	for _, name := range slices.Sorted(maps.Keys(widest)) {
+		for other, of := range widest {
+			if other != name && hasAll(of, widest[name]) {
+				delete(widest, name)
+				break
+			}
+		}
+	}
+	for _, p := range plans {
+		if !slices.ContainsFunc(widest[p.Profile], func(o Plan) bool { return o.key() == p.key() }) {
+			keys = append(keys, p.key())
+		}
+	}
+	return keys
+}
+
+// hasAll reports whether every plan's jobs are in a plan of the same study.
+func hasAll(wide, plans []Plan) bool {
+	return !slices.ContainsFunc(plans, func(p Plan) bool {
+		return !slices.ContainsFunc(wide, func(o Plan) bool { return o.ID == p.ID && o.has(p) })
+	})
 }
 
 // has reports whether the plan has all cells and exact jobs of another.

@@ -141,6 +141,44 @@ func TestAChangedStudyHidesWhatItWas(t *testing.T) {
 	}
 }
 
+// A manifest is superfluous if one of its study and profile has all its jobs, or if
+// its whole profile is in another: not if only some of its studies are.
+func TestContained(t *testing.T) {
+	ids := func(plans []Plan) (keys []string) {
+		for _, p := range plans {
+			keys = append(keys, p.key())
+		}
+		return keys
+	}
+	as := func(profile string, plans []Plan) []Plan {
+		plans = slices.Clone(plans)
+		for i := range plans {
+			plans[i].Profile = profile
+		}
+		return plans
+	}
+	both := []string{"linear", "teacher-cls"}
+	all, some := resolved(t, "quick", both, "methods", "synthetic"), resolved(t, "quick", both[:1], "methods")
+	more, one := as("quick, 2 splits", all), as("quick, 2 splits", all[:1])
+	for name, c := range map[string]struct{ saved, want [][]Plan }{
+		"one run":                        {saved: [][]Plan{all}},
+		"some data, then all":            {[][]Plan{some, all}, [][]Plan{some}},
+		"all data, then some":            {[][]Plan{all, some}, [][]Plan{some}},
+		"a profile in another":           {[][]Plan{some, all, more}, [][]Plan{some, all}},
+		"one of two studies in another":  {saved: [][]Plan{all, as("other", resolved(t, "quick", both, "methods", "friction"))}},
+		"a profile beside a narrower":    {[][]Plan{all, one}, [][]Plan{one}},
+		"two profiles, neither in other": {saved: [][]Plan{as("a", all[:1]), as("b", all[1:])}},
+		"three profiles with the same":   {[][]Plan{as("c", all), as("a", all), as("b", all)}, [][]Plan{as("a", all), as("b", all)}},
+	} {
+		got, want := Contained(plansIn(t, savedIn(t, c.saved...), "")), ids(slices.Concat(c.want...))
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %.8s are contained, want %.8s", name, got, want)
+		}
+	}
+}
+
 func TestAPlanOnSomeDataHasNothingOfTheOthers(t *testing.T) {
 	whole := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods")[0]
 	narrow := resolved(t, "quick", []string{"linear"}, "methods")[0]

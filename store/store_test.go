@@ -429,7 +429,7 @@ func TestReadingWritesNothing(t *testing.T) {
 	if _, ok := s.Lease("key"); ok {
 		t.Error("Lease of a store open for reading was granted")
 	}
-	if err := errors.Join(s.Remove(s.Keys(Part)[0]), s.Refresh(), s.Close()); err != nil {
+	if err := errors.Join(s.Remove(Part, s.Keys(Part)[0]), s.Refresh(), s.Close()); err != nil {
 		t.Error(err)
 	}
 	if after := contents(t, dir); !slices.Equal(after, before) {
@@ -602,7 +602,7 @@ func TestPartsStayWithTheirMachine(t *testing.T) {
 		t.Errorf("%v; a part of another machine is served", err)
 	}
 	put(t, b, with(record(Part, 1), neon, `"neon"`, 0))
-	if err := errors.Join(b.Remove(key), b.Remove(key), b.Refresh()); err != nil || b.Has(Part, key) {
+	if err := errors.Join(b.Remove(Part, key), b.Remove(Part, key), b.Refresh()); err != nil || b.Has(Part, key) {
 		t.Errorf("Remove: %v, present %v", err, b.Has(Part, key))
 	}
 	if err := a.Refresh(); err != nil || !a.Has(Part, key) || len(filesOf(t, dir, Part)) != 1 {
@@ -610,7 +610,7 @@ func TestPartsStayWithTheirMachine(t *testing.T) {
 	}
 	// A part that another process of this machine has removed is missing.
 	c := openStore(t, dir)
-	if err := a.Remove(key); err != nil {
+	if err := a.Remove(Part, key); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := c.Get(Part, key); ok || c.Has(Part, key) || len(c.Corruptions()) != 0 {

@@ -117,12 +117,13 @@ func (s *Store) endSegment() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Remove deletes this machine's part of a reference that is complete. Records
-// of other kinds are kept for ever.
-func (s *Store) Remove(key string) error {
+// Remove deletes this machine's record of a kind with a file for each: the part
+// of a reference that is complete, a manifest that another contains. Results
+// and exact errors are kept for ever.
+func (s *Store) Remove(kind Kind, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, ok := s.choose(address{Part, key})
+	n, ok := s.choose(address{kind, key})
 	if s.readOnly || !ok {
 		return nil
 	}

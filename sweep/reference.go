@@ -46,7 +46,7 @@ func (p parts) Save(name string, body []byte) error {
 func (s *session) removeParts(j Job) error {
 	var failed error
 	for _, name := range j.Spec.PartNames() {
-		failed = errors.Join(failed, s.Store.Remove(parts{s, j.Key}.part(name)))
+		failed = errors.Join(failed, s.Store.Remove(store.Part, parts{s, j.Key}.part(name)))
 	}
 	return failed
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,16 +93,13 @@ func mergeCommand() *cobra.Command {
 	var published bool
 	c := storeOf("merge DIR …", "Adds the records of other output folders to one: results, references, exact errors.", mergeDetail, "hambench store merge --out all shard0 shard1",
 		func(c *cobra.Command, out string, from []string) error {
-			if published {
-				return mergeStores(c.OutOrStdout(), store.Published, out, from)
-			}
-			return mergeStores(c.OutOrStdout(), store.Shared, out, from)
+			return mergeStores(c.OutOrStdout(), published, out, from)
 		})
-	c.Flags().BoolVar(&published, "published", false, "leave out references, which hold draws: figures, tables and claims need none")
+	c.Flags().BoolVar(&published, "published", false, "leave out what figures, tables and claims do not need: references, which hold draws, and manifests that others contain")
 	return c
 }
 
-func mergeStores(stdout io.Writer, kinds []store.Kind, out string, from []string) error {
+func mergeStores(stdout io.Writer, published bool, out string, from []string) error {
 	for i, dir := range from {
 		from[i] = storePath(dir)
 		// A mistyped folder must not leave a new store behind.
@@ -114,6 +112,10 @@ func mergeStores(stdout io.Writer, kinds []store.Kind, out string, from []string
 		return err
 	}
 	defer s.Close()
+	kinds := store.Shared
+	if published {
+		kinds = store.Published
+	}
 	m, err := s.Merge(kinds, from...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(stdout, "not merged: %v\n", t)
@@ -121,6 +123,18 @@ func mergeStores(stdout io.Writer, kinds []store.Kind, out string, from []string
 	fmt.Fprintf(stdout, "added %s\n", countKinds(m.Added))
 	if err == nil && len(m.Corruptions) > 0 {
 		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
+	}
+	if err == nil && published {
+		err = dropContained(s)
+	}
+	return err
+}
+
+// dropContained removes the manifests of a store that others make superfluous.
+func dropContained(s *store.Store) error {
+	plans, err := bench.Plans(s, "")
+	for _, key := range bench.Contained(plans) {
+		err = errors.Join(err, s.Remove(store.Run, key))
 	}
 	return err
 }
@@ -140,9 +154,12 @@ func describeStore(c *cobra.Command, out string, _ []string) error {
 	fmt.Fprintf(stdout, "%s in %d segments, %d records twice; %s of one core; machines: %s\n",
 		countKinds(t.Keys), t.Segments, t.Duplicates, took, strings.Join(machines, ", "))
 	plans, err := bench.Plans(s, "")
+	results := bench.Results{Store: s}
 	for _, p := range plans {
-		have, missing := p.Results(bench.Results{Store: s}.Result)
-		fmt.Fprintf(stdout, "  %s, %s: %d of %d cells\n", p.ID, p.Profile, len(have), len(have)+len(missing))
+		have, missing := p.Results(results.Result)
+		_, exact := p.Evidence(results.Rows)
+		all := len(have) + len(missing) + len(p.Exact)
+		fmt.Fprintf(stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile, all-len(missing)-len(exact), all)
 	}
 	return err
 }

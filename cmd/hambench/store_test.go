@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hambench/sweep"
 )
 
 // toyRun makes an output folder with the toy's three cells.
@@ -115,6 +117,28 @@ func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 	a, b := storeSummary(t, from), storeSummary(t, to)
 	if a != b || !strings.Contains(a, " exact errors, 1 manifests") {
 		t.Errorf("merged %q, want %q", b, a)
+	}
+}
+
+// What is published has no manifest that another makes superfluous.
+func TestMergeOfWhatIsPublished(t *testing.T) {
+	from, to := toyRun(t), t.TempDir()
+	for _, args := range [][]string{
+		{"reproduce", "--only", "toy", "--splits", "2", "--out", from},
+		{"store", "merge", "--out", to, from},
+		{"store", "merge", "--published", "--out", filepath.Join(to, "published"), from},
+	} {
+		if code, _, stderr := call(t, args...); code != exitOK {
+			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
+		}
+	}
+	for dir, want := range map[string]string{
+		to:                             "  toy, quick: 3 of 3 jobs\n  toy, quick, 2 splits: 3 of 3 jobs\n",
+		filepath.Join(to, "published"): "  toy, quick, 2 splits: 3 of 3 jobs\n",
+	} {
+		if _, stdout, _ := call(t, "store", "stats", "--out", dir); !strings.HasSuffix(stdout, "machines: "+sweep.Here().String()+"\n"+want) {
+			t.Errorf("%q, want %q at the end", stdout, want)
+		}
 	}
 }
 
