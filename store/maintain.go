@@ -105,7 +105,7 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 	for _, key := range from.Keys(kind) {
 		for _, theirs := range from.records[address{kind, key}] {
 			switch ours, ok := s.rival(theirs); {
-			case ok && (ours.sum == theirs.sum || kind == Run && !theirs.Made.Time.After(ours.Made.Time)):
+			case ok && (ours.agrees(theirs) || kind == Run && !theirs.Made.Time.After(ours.Made.Time)):
 				continue
 			case ok && kind != Run:
 				return conflict(ours, theirs)

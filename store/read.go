@@ -150,7 +150,7 @@ func (s *Store) add(n stored) {
 	case list[i].place() == n.place(): // put again
 		s.valid--
 		list[i] = n
-	case list[i].sum == n.sum:
+	case list[i].agrees(n):
 		s.duplicates++
 	default:
 		s.conflicts = append(s.conflicts, conflict(list[i], n))
@@ -161,6 +161,13 @@ func (s *Store) add(n stored) {
 // and key. Manifests are of no machine.
 func (r stored) sameMachine(o stored) bool {
 	return r.Made.Machine == o.Made.Machine || r.Kind == Run
+}
+
+// agrees reports whether two records of one kind, key and machine say the same.
+// The key of an exact error vouches for the digits that engines resolve: programs
+// of two commits may differ in the last ones.
+func (r stored) agrees(o stored) bool {
+	return r.sum == o.sum || r.Kind == Exact && r.Made.Commit != o.Made.Commit
 }
 
 func conflict(a, b stored) error {
