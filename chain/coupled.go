@@ -179,7 +179,10 @@ func noiseEffects(in *integrators.Integrator, steps, normals int) [3]*mat.VecDen
 		at := 0
 		unit := vectors(func() []float64 { // 1 in place j, else 0
 			at++
-			return []float64{map[bool]float64{true: 1}[at == j+1]}
+			if at == j+1 {
+				return []float64{1}
+			}
+			return []float64{0}
 		})
 		z, f := in.NewState(), &still{}
 		for range steps {
