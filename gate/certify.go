@@ -94,7 +94,11 @@ func (r *Report) compareObservable(at int, old, new observed, o Options) {
 			return
 		}
 		if a, b := float64(old.Constant), float64(new.Constant); differ(a, b, o.Constant*math.Abs(a)) {
-			r.moved(at, "constant", number(old.Constant), number(new.Constant), "by %.3g %% > %g %%", 100*math.Abs((b-a)/a), 100*o.Constant)
+			why := "one of the runs has none"
+			if !math.IsNaN(a - b) {
+				why = fmt.Sprintf("by %.3g %% > %g %%", 100*math.Abs((b-a)/a), 100*o.Constant)
+			}
+			r.moved(at, "constant", number(old.Constant), number(new.Constant), "%s", why)
 			return
 		}
 	}

@@ -69,6 +69,25 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
+// A constant that only one run has has moved, by no percentage.
+func TestAConstantThatIsLost(t *testing.T) {
+	path, old := baseline(t)
+	var rows []certify.Row
+	if err := json.Unmarshal(old, &rows); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(r certify.Row) bool { return r.Observables[0].Verdict == certify.Confirmed })
+	rows[i].Observables[0].Constant = certify.Number(math.NaN())
+	now, err := json.Marshal(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Compare(Run{path, old}, Run{"now", now}, Options{})
+	if err != nil || len(r.Moved) != 1 || r.Moved[0].What != "constant" || r.Moved[0].Why != "one of the runs has none" {
+		t.Errorf("%+v, %v; want one constant that only one run has", r.Moved, err)
+	}
+}
+
 // louder multiplies a step's noise.
 type louder struct {
 	integrators.Stepper
