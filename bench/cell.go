@@ -29,10 +29,10 @@ const (
 	// Path records the positions of a chain that starts at the prior mean,
 	// one per sample: the series theta0, theta1, ….
 	Path Observable = "path"
-	// Density records the log-density of a two-parameter target, less its
+	// Density records the log-density of a two-parameter target, minus its
 	// maximum, on a grid of Samples × Samples points over the box that holds
-	// its mass: the series theta0, theta1 (the axes) and logdensity (row
-	// after row, a row has one theta1). No chain runs.
+	// its mass: the series theta0, theta1 (the axes) and logdensity (row by
+	// row, each row at one theta1). No chain runs.
 	Density Observable = "density"
 	// Marginals records the predictive marginals as well as the distance:
 	// the series x (test inputs), q05, q25, q50, q75, q95, exact_mean,
@@ -41,23 +41,23 @@ const (
 	// Reference records the oracle itself: scores and diagnostics of its
 	// draws. No further chain runs.
 	Reference Observable = "reference"
-	// Coupled records by how much the means of the predictive values differ
-	// between coupled chains at h and at h/2: the scores coupled and
-	// coupled-chance (oracle.CoupledBias). Nothing judges them.
+	// Coupled records how much the means of the predictive values differ
+	// between coupled chains at h and h/2, as the scores coupled and
+	// coupled-chance (oracle.CoupledBias). The chains are not judged.
 	Coupled Observable = "coupled"
 )
 
 var observables = []Observable{Distance, Histogram, Path, Density, Marginals, Reference, Coupled}
 
-// Precisions are those of a network's gradients; the state is float64 in
-// both.
+// Precisions are the precisions that a network's gradients may have; the state
+// is float64 in both.
 var Precisions = []string{"float32", "float64"}
 
-// Analytic stands in a cell's Oracle for the target's exact posterior.
+// Analytic, as a cell's Oracle, is the target's exact posterior.
 const Analytic = "analytic"
 
-// Friction is C. JSON has no infinity: full momentum refreshment, C = +Inf, is
-// the string "inf" there.
+// Friction is C. JSON has no infinity, so full momentum refreshment, C = +Inf,
+// is written as the string "inf".
 type Friction float64
 
 // MarshalJSON writes +Inf as "inf".
@@ -77,22 +77,22 @@ func (c *Friction) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(c))
 }
 
-// Cell is one chain to run: everything that its result depends on, but for
-// the code and the data behind its names. Fields that were added later are
-// absent from its JSON at their default.
+// Cell is one chain to run: everything its result depends on except the code
+// and the data behind its names. Fields that were added later are omitted from
+// its JSON when they have their default.
 type Cell struct {
 	Observe    Observable         `json:"observe"`
 	Dataset    string             `json:"dataset"`
 	Split      int                `json:"split"`
 	Model      string             `json:"model"`
 	Integrator string             `json:"integrator"`
-	Values     map[string]float64 `json:"values,omitempty"`    // the integrator's own parameters, where they are not its defaults
+	Values     map[string]float64 `json:"values,omitempty"`    // the integrator's own parameters that differ from its defaults
 	Estimator  string             `json:"estimator,omitempty"` // "" is plain
 	Inner      int                `json:"nl"`                  // N_l; 1 for all but lietrotter
 	Friction   Friction           `json:"friction,omitempty"`  // C; absent where no chain runs
 	Scheme     string             `json:"scheme"`
 	Batches    int                `json:"K"`
-	BatchSize  int                `json:"batch"` // B as it was asked for; Full for one batch
+	BatchSize  int                `json:"batch"` // B as requested; Full for one batch
 	Step       float64            `json:"h"`
 	Samples    int                `json:"samples"`
 	Thin       int                `json:"thin"`    // outer steps per sample
@@ -104,8 +104,8 @@ type Cell struct {
 	Oracle string `json:"oracle,omitempty"`
 }
 
-// Check refuses, with a usage error, a cell whose numbers no chain can be
-// run with. Names are checked where they are looked up.
+// Check returns a usage error if no chain can run with the cell's numbers.
+// Names are checked where they are looked up.
 func (c Cell) Check() error {
 	switch {
 	case !slices.Contains(observables, c.Observe):
@@ -140,8 +140,8 @@ func join(obs []Observable) string {
 	return strings.Join(s, ", ")
 }
 
-// Kernels is how many kernels the cell's chain runs, if it does not diverge:
-// 0 where no chain runs.
+// Kernels returns how many kernels the cell's chain runs if it does not
+// diverge, and 0 if the cell runs no chain.
 func (c Cell) Kernels() int64 {
 	if c.Observe == Density || c.Observe == Reference {
 		return 0
@@ -167,8 +167,8 @@ func (c Cell) Chain() chain.Spec {
 }
 
 // Stream names the cell's random streams: the hex SHA-256 of its canonical
-// JSON. It holds no fingerprint, so a change of the code gives other numbers
-// from the same random bits.
+// JSON. No fingerprint enters it, so changed code computes its numbers from the
+// same random bits.
 func (c Cell) Stream() string { return digest(c) }
 
 // digest is the hex SHA-256 of a value's JSON, which must have one.

@@ -1,18 +1,18 @@
-// Package bench holds studies as data: what is to be run, and under which key
-// it is kept.
+// Package bench holds studies as data: what is to be run, and under which keys
+// the results are kept.
 //
 // A Study is a figure or a table as a list of what it needs: Cells, each of
 // them one chain, Exact jobs, each of them exact ergodic errors of one
 // integrator, and reference chains that cells are started from and judged by.
 // A File says in TOML what a study varies, what it fixes, and how it is shown;
 // docs/studies.md describes the format. Load reads one, or a built-in one by its
-// name, and its Study method lists the jobs of a Profile. A program may as well
-// make a Study of Settings by NewStudy. Nothing is computed here: package sweep
+// name, and its Study method lists the jobs of a Profile. A program may instead
+// make a Study of Settings with NewStudy. Nothing is computed here: package sweep
 // does that.
 //
-// Resolve turns studies into a Plan: every job with its key, and all that
+// Resolve turns each study into a Plan: every job with its key, and all that
 // captions and legends state. The key is the hash of the job's canonical JSON and
 // of fingerprints of what makes its numbers (Keys). The plan is the manifest of
-// a run; it is kept in the store, so that what was run can be drawn, judged and
-// exported without data, models or integrators at hand.
+// a run. It is kept in the store, so that what was run can be drawn, judged and
+// exported without the data, the models or the integrators.
 package bench

@@ -11,29 +11,29 @@ import (
 	"hambench/datasets"
 )
 
-// FigureSpec says how a study's cells are drawn, by names of a cell's settings
+// FigureSpec says how a study's cells are drawn, in terms of a cell's settings
 // (data, split, model, precision, integrator, a parameter of its own, estimator,
 // scheme, batch, K, step, friction, nl, samples, thin, burn, seed) and of what is
-// observed (distance, rmse, mnll, accuracy, ece, coverage, lag1, ess, coupled, gradients, seconds). What
-// varies and is no axis is averaged, with a band. What is left empty has the
-// default that its comment states.
+// observed (distance, rmse, mnll, accuracy, ece, coverage, lag1, ess, coupled,
+// gradients, steps, seconds). What varies but is not on an axis is averaged, with a
+// band. An empty field has the default that its comment states.
 type FigureSpec struct {
-	// Kind is one of the figures that package figures has by name; "" is the one
-	// that the rest describes.
+	// Kind names a figure of package figures; "" is the figure that the other
+	// fields describe.
 	Kind   string   `json:"kind,omitempty"`
-	Panels []string `json:"panels,omitempty"` // rows, then columns; data, batch
-	X      string   `json:"x,omitempty"`      // a setting or an observation; step
-	Lines  []string `json:"lines,omitempty"`  // all settings beside that vary
-	Y      string   `json:"y,omitempty"`      // an observation; distance
-	// XScale and YScale are log or linear: x is logarithmic, y is not, but for a
-	// study with exact errors.
+	Panels []string `json:"panels,omitempty"` // rows, then columns; default: data, batch
+	X      string   `json:"x,omitempty"`      // a setting or an observation; default: step
+	Lines  []string `json:"lines,omitempty"`  // default: all other settings that vary
+	Y      string   `json:"y,omitempty"`      // an observation; default: distance
+	// XScale and YScale are log or linear. By default x is logarithmic, and y is
+	// linear unless the study has exact errors.
 	XScale string `json:"x_scale,omitempty"`
 	YScale string `json:"y_scale,omitempty"`
 }
 
-// What a figure of exact errors (kind "orders") may have in place of settings and
-// observations. X is step or budget, Y one of answers, Lines is scheme, or what is
-// to be exchanged with it: integrator or estimator.
+// Values of the axes of a figure of exact errors (kind "orders"), which shows no
+// settings or observations: X is step or OnBudget, Y any of the others. Lines is
+// scheme, or what takes its place: integrator or estimator.
 const (
 	OnError           = "error" // the default
 	OnKolmogorov      = "kolmogorov"
@@ -139,8 +139,8 @@ func checkNames(jobs []Job, lists ...[]string) error {
 	return nil
 }
 
-// checkAnswers refuses what no figure of these exact errors shows, and their axes
-// elsewhere; alone says that the study has nothing else.
+// checkAnswers refuses axes that no figure of these exact errors has, and axes of
+// exact errors in any other figure; alone says that the study has nothing else.
 func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 	want, isAnswer := answers[cmp.Or(g.Y, OnError)]
 	ofExact := g.Kind == "orders" || g.Kind == "" && alone
@@ -167,21 +167,21 @@ func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 	return nil
 }
 
-// TableSpec says how a study's cells are tabulated, by the names of FigureSpec.
+// TableSpec says how a study's cells are tabulated, in the terms of FigureSpec.
 type TableSpec struct {
-	Rows    []string `json:"rows,omitempty"`    // settings; those of the figure's panels, lines and x
-	Columns []string `json:"columns,omitempty"` // settings each of whose values has a column of each value; none
-	Values  []string `json:"values,omitempty"`  // observations; the distance, all scores that there are, gradients
-	Note    string   `json:"note,omitempty"`    // stands below the table
+	Rows    []string `json:"rows,omitempty"`    // settings; default: those of the figure's panels, lines and x
+	Columns []string `json:"columns,omitempty"` // settings; a column for each of their values and each of Values; default: none
+	Values  []string `json:"values,omitempty"`  // observations; default: distance, all scores that exist, gradients
+	Note    string   `json:"note,omitempty"`    // printed below the table
 }
 
-// axes are the settings that may be a figure's or a table's axis, observations
-// what may be shown.
+// axes are the settings that may be an axis of a figure or table, observations
+// what they may show.
 var (
 	axes = []string{
 		"data", "split", "model", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
 	}
 	observations = []string{"distance", "rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled", "gradients", "steps", "seconds"}
-	// scoresOf are the observations that one task alone has.
+	// scoresOf are the observations that only one task has.
 	scoresOf = map[string]datasets.Task{"rmse": datasets.Regression, "coverage": datasets.Regression, "accuracy": datasets.Classification, "ece": datasets.Classification}
 )

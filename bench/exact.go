@@ -20,16 +20,16 @@ type Exact struct {
 	Estimator  string             `json:"estimator,omitempty"`
 	Inner      int                `json:"nl"`
 	InvMass    []float64          `json:"inv_mass,omitempty"` // diagonal of M⁻¹; nil: the identity
-	OneStep    bool               `json:"one_step,omitempty"` // of the law after one step, not of the stationary one
+	OneStep    bool               `json:"one_step,omitempty"` // errors of the law after one step, not of the stationary one
 	Schemes    []string           `json:"schemes"`
 	Steps      []float64          `json:"steps,omitempty"` // nil: the problem kind's own
-	// What certify.Options says of the same names is found, too.
+	// Further answers: see the fields of certify.Options with these names.
 	Budgets   []float64 `json:"budget,omitempty"` // in gradients of a batch; all data count K
 	Stability bool      `json:"stability,omitempty"`
 	Distances bool      `json:"distance,omitempty"`
 }
 
-// Options returns the job as package certify takes it.
+// Options returns the options with which package certify computes the job.
 func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 	p, err := certify.ParseProblem(e.Name, e.Problem)
 	if err != nil {

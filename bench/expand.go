@@ -16,26 +16,26 @@ import (
 	"hambench/usage"
 )
 
-// Profile is what a run changes of studies. Zero fields leave what the files
+// Profile is what a run changes in studies. Zero fields leave what the files
 // say.
 type Profile struct {
-	Name  string // of the part of a file that is laid over it; "" is the file as it is
+	Name  string // of the part that is laid over the rest of a file; "" is the file as it is
 	About string
-	// Splits is how many splits, where a study says any, Precision that of
-	// network gradients, references included, where a study does not compare
-	// them.
+	// Splits is the number of splits, for studies that state any. Precision is
+	// that of network gradients, references included, for studies that do not
+	// compare precisions.
 	Splits    int
 	Precision string
-	// Samples is how many samples a chain has, where the part of the file says so.
+	// Samples is the number of samples of a chain, where the file's part states it.
 	Samples int
-	// Repeat is how many seeds there are of each chain, from SeedFrom, or the
-	// study's, on.
+	// Repeat is the number of seeds of each chain, counted from SeedFrom or, if
+	// that is 0, from the study's own seed.
 	Repeat   int
 	SeedFrom uint64
-	// Stable gives the largest stable step of a cell's chain, whatever its step;
-	// nil takes 1, for lists that nobody runs.
+	// Stable returns the largest stable step of a cell's chain, whatever the
+	// cell's own step; if nil, the step is taken as 1, which does for lists of jobs.
 	Stable func(Cell) (float64, error) `toml:"-"`
-	// Known are stable steps of an earlier run, Study.Stable.
+	// Known are the stable steps of an earlier run, as in Study.Stable.
 	Known map[string]float64
 }
 
@@ -43,15 +43,15 @@ type Profile struct {
 // first.
 func Profiles() []Profile { return collection().Profiles }
 
-// LookupProfile returns the profile of a name. An unknown name is a usage
-// error that lists what there is.
+// LookupProfile returns the profile with a name. An unknown name is a usage
+// error that lists the profiles.
 func LookupProfile(name string) (Profile, error) {
 	return usage.Lookup("profile", name, Profiles(), func(p Profile) string { return p.Name })
 }
 
-// Studies returns every built-in study of a profile, in the order of the
-// paper, then ours, on data sets and models of the given registries. Data sets
-// that are unavailable are replaced by those that stand in for them.
+// Studies returns every built-in study in a profile, the paper's in its order and
+// then ours, on data sets and models of the given registries. Data sets that are
+// unavailable are replaced by those that stand in for them.
 func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable ...string) ([]Study, error) {
 	var out []Study
 	for _, id := range collection().Studies {
@@ -72,7 +72,7 @@ func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable
 	return out, nil
 }
 
-// AsItIs is what the profile of a file that is run without one is called.
+// AsItIs is the name of the profile of a file that is run without one.
 const AsItIs = "default"
 
 // mostCells bounds a study: ten times the largest of the paper.
@@ -120,7 +120,7 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 	return x.study, l, x.err
 }
 
-// Takes refuses what a run would change and the file, in the profile, does not say.
+// Takes returns a usage error if p changes what the file does not state in p.
 func (f *File) Takes(p Profile) error {
 	l, err := f.layered(p)
 	if err != nil {
@@ -226,8 +226,8 @@ type expansion struct {
 	err     error           // the first
 }
 
-// fail notes what is wrong where the current block says the first of some keys that
-// it says, or its data.
+// fail notes an error at the first of the keys that the current block states, or
+// at its data if it states none of them.
 func (x *expansion) fail(err error, keys ...string) {
 	if err == nil || x.err != nil {
 		return
@@ -418,7 +418,7 @@ func (x *expansion) cell(s Setting, last string) Job {
 	return Job{Cell: c, Relative: s.Relative}
 }
 
-// stableOf says what a largest stable step is of.
+// stableOf names the chains that share a largest stable step.
 func stableOf(c Cell) string {
 	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), cmp.Or(c.Estimator, "plain"), c.Scheme, c.Batches)
 }

@@ -16,8 +16,8 @@ import (
 	"hambench/estimators"
 )
 
-// Row is a result as Export writes it: one row per study and cell, so
-// a cell that two studies share has a row in each.
+// Row is a result as WriteJSON and WriteCSV write it: one row per study and
+// cell, so a cell that two studies share has a row in each.
 type Row struct {
 	Study      string   `json:"experiment"`
 	Dataset    string   `json:"dataset"`
@@ -41,13 +41,13 @@ type Row struct {
 	Arch       string   `json:"arch"`
 	ISA        string   `json:"isa"`
 	Model      string   `json:"model"`
-	Parameters string   `json:"parameters"` // the integrator's own, where they are not its defaults: name=value name=value
+	Parameters string   `json:"parameters"` // the integrator's own that differ from its defaults: name=value name=value
 	Estimator  string   `json:"estimator"`
 	Samples    int      `json:"samples"`
 	Thin       int      `json:"thin"`    // outer steps per sample
 	BurnIn     int      `json:"burn_in"` // outer steps
-	Observe    string   `json:"observe"` // of coupled, density and path no distance is known: ks is 0
-	// Scores are those of Result; columns of CSV are empty where there is none.
+	Observe    string   `json:"observe"` // coupled, density and path have no distance: ks is 0
+	// Scores are those of Result; a CSV column is empty where a score is missing.
 	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
@@ -63,8 +63,8 @@ var columns = func() (names []string) {
 // scores are the columns after these.
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled"}
 
-// Rows returns the rows of the results that get has of the plans, in the order
-// of their cells, and counts the cells that are missing.
+// Rows returns the rows of the plans' results that get finds, in the order of
+// the cells, and the number of cells that are missing.
 func Rows(plans []Plan, get Getter) (rows []Row, missing int) {
 	for _, p := range plans {
 		results, lacking := p.Results(get)

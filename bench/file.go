@@ -24,10 +24,10 @@ import (
 //go:embed studies
 var builtin embed.FS
 
-// File is a study as a file says it: docs/studies.md describes the format.
+// File is a study as written in a file; docs/studies.md describes the format.
 type File struct {
 	ID, Title string
-	// Path is where it was read, Text what stands there.
+	// Path is where it was read from, Text its content.
 	Path string
 	Text []byte
 	// Data are the registry's data sets and the file's own.
@@ -60,8 +60,8 @@ func (l layer) over(below layer) layer {
 	return l
 }
 
-// Load reads the study in a file, which may use names of the given parts. A name
-// that does not end in .toml is that of a built-in study.
+// Load reads the study in a file, which may use the names of the given parts. A
+// path that does not end in .toml is the name of a built-in study.
 func Load(path string, p Parts) (*File, error) {
 	return p.filled().load(path, os.ReadFile, nil)
 }
@@ -320,11 +320,11 @@ func (f *File) checkDrawing(s Study) error {
 // scales are those of an axis.
 var scales = []string{"log", "linear"}
 
-// Profiles are the names of the file's profiles.
+// Profiles returns the names of the file's profiles.
 func (f *File) Profiles() []string { return f.profiles }
 
-// Later are the built-in studies of later papers, which are run by their names
-// and are no part of Studies.
+// Later returns the names of the built-in studies of later papers, which are run
+// by name and are not among Studies.
 func Later() []string { return collection().Later }
 
 // collection is the list of the built-in studies, and of the profiles that they

@@ -17,13 +17,13 @@ import (
 	"hambench/oracle"
 )
 
-// Keys gives jobs their keys: content addresses that hold, beside the job's
-// canonical JSON, fingerprints of what makes its numbers. A change of an
+// Keys gives jobs their keys: content addresses, hashes of a job's canonical
+// JSON and of fingerprints of what makes its numbers. So a change to an
 // integrator, an estimator, a scheme, a model, its data, the time loop, the
-// making of references, or the exact engine so changes the keys of the jobs
-// that it touches, and of no others. It is safe for concurrent use.
+// making of references or the exact engine changes the keys of the jobs that
+// it touches, and of no others. Keys is safe for concurrent use.
 type Keys struct {
-	// Chains are the parts that names stand for; the zero value has the
+	// Chains has the parts that names stand for; the zero value has the
 	// built-in ones.
 	Chains chain.Registry
 	// Source has the models and the data.
@@ -33,7 +33,7 @@ type Keys struct {
 	marks map[[2]string]func() (string, error) // fingerprints by part and what it is
 }
 
-// Cell returns the key of a cell; specs are the reference chains that cells
+// Cell returns the key of a cell; specs holds the reference chains that cells
 // may name, by ID.
 func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
 	m := marks{k: k}
@@ -87,8 +87,8 @@ func (k *Keys) Exact(e Exact) (string, error) {
 	return m.key(e)
 }
 
-// Stable estimates the largest stable step of a cell's chain, as Profile.Stable
-// wants it.
+// Stable estimates the largest stable step of a cell's chain; it can serve as
+// Profile.Stable.
 func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
 	if err != nil {
@@ -97,9 +97,9 @@ func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 	return oracle.StableStep(ctx, t, k.Chains, c.Chain())
 }
 
-// Known returns the stable steps of earlier plans on some data sets, as
-// Profile.Known has them, of cells whose keys are what they were: a name may stand
-// for other data now, or for another likelihood of theirs.
+// Known returns the stable steps of earlier plans on some data sets, in the form
+// of Profile.Known. It leaves out cells whose keys have changed: a name may stand
+// for other data now, or for another likelihood.
 func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string]float64 {
 	known := make(map[string]float64)
 	for _, p := range plans {

@@ -16,20 +16,20 @@ import (
 	"hambench/store"
 )
 
-// Plan is a study in which every job has its key, with all that figures,
-// tables, claims and exports state beside results. It is the manifest that a
+// Plan is a study in which every job has its key, with everything that figures,
+// tables, claims and exports state besides results. It is the manifest that a
 // run leaves in its store.
 type Plan struct {
-	// Profile names the profile, with what changes it: "quick",
+	// Profile names the profile and what the run changed in it: "quick",
 	// "paper, float64, 2 splits".
 	Profile string `json:"profile"`
-	// Place is the study's among those that were resolved together: tables and
-	// pages keep their order.
+	// Place is the position of the study among those resolved together, in whose
+	// order tables and pages show them.
 	Place int `json:"place"`
 	Study
 	Data    []Data   `json:"data,omitempty"`
 	Methods []Method `json:"methods,omitempty"`
-	// Unavailable are the data sets that could not be had, for which built-in
+	// Unavailable are the data sets that could not be obtained, for which built-in
 	// ones stand in.
 	Unavailable []string `json:"unavailable,omitempty"`
 
@@ -46,7 +46,7 @@ type Data struct {
 	Features int    `json:"features"`
 	Classes  int    `json:"classes,omitempty"`
 	Builtin  bool   `json:"builtin,omitempty"`
-	// Digest is datasets.Split's, of the first split that the plan uses; "" in
+	// Digest is the digest of the first datasets.Split that the plan uses; "" in
 	// plans of earlier versions.
 	Digest string `json:"digest,omitempty"`
 	// For are the unavailable sets in whose place this one stands.
@@ -70,7 +70,7 @@ type Method struct {
 type Order = Friction
 
 // Resolve gives every job of the studies its key, and adds what is stated
-// beside the results. It loads the data that the studies use.
+// besides the results. It loads the data that the studies use.
 func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study, unavailable ...string) ([]Plan, error) {
 	var plans []Plan
 	for i, s := range studies {
@@ -221,8 +221,8 @@ func Save(s *store.Store, made store.Made, plans []Plan) error {
 	return nil
 }
 
-// Plans returns the manifests in a store, all of a profile's or, with "", all
-// that there are.
+// Plans returns the manifests of a profile in a store, or of every profile if
+// the profile is "".
 func Plans(s *store.Store, profile string) ([]Plan, error) {
 	var plans []Plan
 	for _, key := range s.Keys(store.Run) {
@@ -243,9 +243,9 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 	return plans, nil
 }
 
-// Widest returns, of several plans of one study, the one with the most jobs among
-// the latest and those that have all of its jobs: a run on some data sets does not
-// hide one on all, but a study that was changed does. The order is that of plans.
+// Widest returns one plan of each study: the one with the most jobs among the
+// latest and those that have all its jobs. So a run on some data sets does not hide
+// one on all of them, but a changed study hides its old plans. It keeps the order.
 func Widest(plans []Plan) []Plan {
 	latest := make(map[string]Plan)
 	for _, p := range plans {
@@ -267,9 +267,9 @@ func Widest(plans []Plan) []Plan {
 	return out
 }
 
-// Contained returns the keys of the manifests that others make superfluous: of
-// each profile all but the widest of a study, and those of a profile that
-// another has whole, as two splits have one.
+// Contained returns the keys of the manifests that others make superfluous: in
+// each profile all but the widest of a study, and all of a profile that another
+// one contains, as two splits contain one.
 func Contained(plans []Plan) (keys []string) {
 	widest := make(map[string][]Plan)
 	for _, p := range plans {
@@ -324,15 +324,15 @@ func (p Plan) keys() (keys []string) {
 	return keys
 }
 
-// On returns the plan with the cells on the named data sets alone.
+// On returns the plan with only the cells on the named data sets.
 func (p Plan) On(names ...string) Plan {
 	p.Study = p.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
 	p.Data = slices.DeleteFunc(slices.Clone(p.Data), func(d Data) bool { return !slices.Contains(names, d.Name) })
 	return p
 }
 
-// Without returns the plan without the cells on the named data sets, which it
-// states.
+// Without returns the plan without the cells on the named data sets, and adds
+// those it had to LeftOut.
 func (p Plan) Without(names ...string) Plan {
 	var keep, out []string
 	for _, d := range p.Data {
@@ -350,7 +350,7 @@ func (p Plan) Without(names ...string) Plan {
 // digestLength is how many hex digits distinguish selections: 64 bits.
 const digestLength = 16
 
-// Digest names all that the plans need, by the keys.
+// Digest returns a digest of the keys of all jobs that the plans need.
 func Digest(plans []Plan) string {
 	var keys []string
 	for _, p := range plans {

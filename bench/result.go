@@ -9,7 +9,7 @@ import (
 	"hambench/store"
 )
 
-// Result is what a cell's chain gave.
+// Result is what a cell's chain yielded.
 type Result struct {
 	Cell Cell `json:"cell"`
 
@@ -31,11 +31,11 @@ type Result struct {
 	Scores map[string]float64 `json:"scores,omitempty"`
 	// Series are what the observables other than Distance record.
 	Series map[string][]float64 `json:"series,omitempty"`
-	// OracleMachine is the machine of the reference chains, if that is another
-	// one: what they judge is not bitwise what this machine alone would give.
+	// OracleMachine is the machine that ran the reference chains, if it is not
+	// this one: then the result is not bitwise what one machine alone would give.
 	OracleMachine *store.Machine `json:"oracle_machine,omitempty"`
 
-	// The rest stands in the record beside the body.
+	// The rest is kept in the record, beside the body.
 
 	Key     string     `json:"-"`
 	Seconds float64    `json:"-"`
@@ -58,8 +58,8 @@ func record(kind store.Kind, key string, seconds float64, made store.Made, body 
 // Results reads results and exact errors from a store.
 type Results struct{ *store.Store }
 
-// Result returns the result of a cell's key. A record that is no result is
-// none.
+// Result returns the result under a cell's key. A record that does not hold a
+// result counts as missing.
 func (s Results) Result(key string) (r Result, ok bool) {
 	rec, ok := s.Get(store.Result, key)
 	if !ok || json.Unmarshal(rec.Body, &r) != nil {
@@ -69,7 +69,7 @@ func (s Results) Result(key string) (r Result, ok bool) {
 	return r, true
 }
 
-// Rows returns the exact errors of a job's key.
+// Rows returns the exact errors under a job's key.
 func (s Results) Rows(key string) (rows []certify.Row, ok bool) {
 	var stable []struct { // a row's, which is null where there is no limit, and absent where none is known
 		Step json.RawMessage `json:"stable_step"`
@@ -87,8 +87,8 @@ func (s Results) Rows(key string) (rows []certify.Row, ok bool) {
 	return rows, true
 }
 
-// restoreInfinities puts back what JSON cannot say. A claim or an uncertainty is
-// never NaN; a variance or a mean squared error is so only where nothing is known.
+// restoreInfinities puts back what JSON cannot express. A claim or an uncertainty is
+// never NaN; a variance or mean squared error is NaN only where nothing is known.
 func restoreInfinities(r *certify.Row) {
 	infinite := func(x *certify.Number, known bool) {
 		if known && math.IsNaN(float64(*x)) {

@@ -16,10 +16,10 @@ import (
 // Full is the batch size that stands for all rows.
 const Full = 0
 
-// Setting is what a study chooses of a chain. NewStudy makes a cell of it: the
+// Setting is what a study chooses about a chain. NewStudy makes a cell of it: the
 // rest follows from the data, from what the model can do, and from the paper's
-// rules of simulation time (chain.PaperPlan). A field at zero has the default
-// that its comment states.
+// rules of simulation time (chain.PaperPlan). A zero field has the default that
+// its comment states.
 type Setting struct {
 	Dataset    string
 	Split      int
@@ -27,7 +27,7 @@ type Setting struct {
 	Hidden     []int      // widths of the layers of a model that takes them; default: its own
 	Observe    Observable // default: Distance
 	Integrator string
-	Values     map[string]float64 // of the integrator's own parameters; default: theirs
+	Values     map[string]float64 // the integrator's own parameters; default: its defaults
 	Estimator  string             // default: plain
 	Inner      int                // N_l; default 1
 	Friction   float64            // C; default 5, the paper's
@@ -35,18 +35,18 @@ type Setting struct {
 	Batch      int                // B, about the rows of a mini-batch; Full, 0, is all of them
 	K          int                // batches, in place of Batch
 	Step       float64            // h, in units of simulation time
-	Relative   float64            // h as a part of the largest stable step, in place of Step
+	Relative   float64            // h as a fraction of the largest stable step, in place of Step
 	Samples    int                // default 200, the paper's
 	Thin       int                // outer steps per sample; default: 2.5 units of time
 	BurnIn     int                // outer steps; default: 10 units of time; or NoBurnIn
 	Seed       uint64             // default 1
 	Precision  string             // of a network's gradients; default float32
-	// Reference is how the reference chains are made, where the posterior is
-	// not known in closed form; default: as the paper's, oracle.NewSpec.
+	// Reference is how reference chains are made where the posterior is not
+	// known in closed form; default: as in the paper, oracle.NewSpec.
 	Reference *oracle.Spec
 }
 
-// NoBurnIn is the BurnIn of chains that have none.
+// NoBurnIn is the BurnIn of chains without burn-in.
 const NoBurnIn = -1
 
 // The paper's numbers, where it does not vary them.
@@ -58,8 +58,8 @@ const (
 // studyID is what an id may be: it becomes a part of files' names.
 var studyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
-// NewStudy returns the study of a cell for each setting, with the reference
-// chains that they need, on the data sets and models of a source.
+// NewStudy returns a study with one cell for each setting, and the reference
+// chains that the cells need, on the data sets and models of a source.
 func NewStudy(src *models.Source, id, title string, settings ...Setting) (Study, error) {
 	if !studyID.MatchString(id) {
 		return Study{}, usage.Errorf("study %q: want an id of letters, digits, - and _", id)
@@ -134,7 +134,7 @@ func newProblem(data datasets.Registry, all models.Registry, x Setting) (problem
 
 // cell fills in the defaults and what follows from the problem. The reference
 // is nil where none judges the chain: where the posterior is known, and where
-// nobody asks.
+// no distance is recorded.
 func (x Setting) cell(p problem) (Cell, *oracle.Spec) {
 	c := Cell{
 		Observe: cmp.Or(x.Observe, Distance), Dataset: p.Name, Split: x.Split, Model: p.Model,

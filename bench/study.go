@@ -10,42 +10,41 @@ import (
 	"hambench/usage"
 )
 
-// Study is one figure or table as data: all that it needs.
+// Study is one figure or table as data: everything that it needs.
 type Study struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Cells are computed all, Choices as far as needed.
+	// Cells are all computed, Choices only as far as needed.
 	Cells   []Job    `json:"cells,omitempty"`
 	Choices []Choice `json:"choices,omitempty"`
 	// Exact are exact errors, References the reference chains that the cells
 	// name.
 	Exact      []ExactJob     `json:"exact,omitempty"`
 	References []ReferenceJob `json:"references,omitempty"`
-	// Stable are the largest stable steps that relative steps are parts of, by what
-	// they are of: fixed, for estimates of other machines differ by a quarter.
+	// Stable are the largest stable steps behind relative steps, by the chains they
+	// hold for. They are kept because estimates vary by a quarter between machines.
 	Stable map[string]float64 `json:"stable,omitempty"`
 	// Figure and Table say how the cells are shown; nil: by default.
 	Figure *FigureSpec `json:"figure,omitempty"`
 	Table  *TableSpec  `json:"table,omitempty"`
-	// LeftOut are the data sets that the study would have, and that were left
-	// out to save time.
+	// LeftOut are data sets of the study that were left out to save time.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// Job is a cell under its key, which Resolve fills in.
+// Job is a cell with its key, which Resolve fills in.
 type Job struct {
 	Key  string `json:"key"`
 	Cell Cell   `json:"cell"`
-	// Relative is the cell's step as a part of the largest stable one, where the
-	// study says it so.
+	// Relative is the cell's step as a fraction of the largest stable one, if the
+	// study states it that way.
 	Relative float64 `json:"relative,omitempty"`
 }
 
-// Choice is a list of cells of which the first whose chain stays finite
-// counts; a cell is needed only if those before it diverged.
+// Choice is a list of cells. The first whose chain stays finite counts, so a
+// cell is needed only if those before it diverged.
 type Choice []Job
 
-// ExactJob is an exact job under its key.
+// ExactJob is an exact job with its key.
 type ExactJob struct {
 	Key string `json:"key"`
 	// Purpose says what the errors are evidence of, where one study needs
@@ -66,13 +65,13 @@ const (
 	OfBatches    = "batches"     // the exact flow on problems that differ in K alone
 	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
 	OfEfficiency = "efficiency"  // averages at budgets of gradients
-	// Of the main figures of later papers, the studies of these names.
+	// The main figures of later papers: the studies of these names.
 	OfSMSUBU   = "sms-ubu"
 	OfSVRGUBU  = "svrg-ubu"
 	OfQUICSORT = "quicsort"
 )
 
-// ReferenceJob is a reference under its key.
+// ReferenceJob is a reference with its key.
 type ReferenceJob struct {
 	Key  string      `json:"key"`
 	Spec oracle.Spec `json:"spec"`
@@ -84,8 +83,8 @@ type Evidence struct {
 	certify.Row
 }
 
-// Select returns the studies with the given ids, in the order of studies; all
-// if there are no ids. An unknown id is a usage error.
+// Select returns the studies with the given ids, in the order of studies, or
+// all of them if no ids are given. An unknown id is a usage error.
 func Select(studies []Study, ids ...string) ([]Study, error) {
 	var known []string
 	for _, s := range studies {
@@ -102,9 +101,9 @@ func Select(studies []Study, ids ...string) ([]Study, error) {
 	return slices.DeleteFunc(slices.Clone(studies), func(s Study) bool { return !slices.Contains(ids, s.ID) }), nil
 }
 
-// Restrict returns the studies with the cells on the named data sets alone,
-// and without those studies that then have none; all if there are no names. A
-// study that needs no cells stays. A name that no study uses is a usage error.
+// Restrict returns the studies with only the cells on the named data sets, less
+// the studies that lose all their cells; without names it changes nothing. A study
+// that never had cells stays. A name that no study uses is a usage error.
 func Restrict(studies []Study, names ...string) ([]Study, error) {
 	if len(names) == 0 {
 		return studies, nil
@@ -113,7 +112,7 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 }
 
 // Without returns the studies without the cells on the named data sets, as
-// Restrict does, and states in each what it lacks.
+// Restrict does, and lists in LeftOut what each lacks.
 func Without(studies []Study, names ...string) ([]Study, error) { return choose(studies, names, true) }
 
 // choose keeps what is on the named data sets, or on the others, and refuses names
@@ -154,7 +153,7 @@ func (s Study) restrict(keep func(dataset string) bool) Study {
 	return s
 }
 
-// Jobs returns the cells and all of the choices.
+// Jobs returns the cells, and all cells of the choices.
 func (s Study) Jobs() []Job {
 	jobs := slices.Clone(s.Cells)
 	for _, c := range s.Choices {
@@ -163,9 +162,9 @@ func (s Study) Jobs() []Job {
 	return jobs
 }
 
-// Results returns what there is of the study's cells, in their order, and the
-// cells that are needed and missing. Of a choice the settled cell is returned:
-// the first that did not diverge, or the last.
+// Results returns the results there are of the study's cells, in their order,
+// and the cells that are needed but missing. A choice contributes its settled
+// cell: the first that did not diverge, or the last.
 func (s Study) Results(get Getter) (have []Result, missing []Job) {
 	for _, j := range s.Cells {
 		if r, ok := get(j.Key); ok {
@@ -185,11 +184,10 @@ func (s Study) Results(get Getter) (have []Result, missing []Job) {
 	return have, missing
 }
 
-// Getter returns the result of a cell's key, as Results.Result does.
+// Getter returns the result under a cell's key, as Results.Result does.
 type Getter = func(key string) (Result, bool)
 
-// Settle returns the result of the choice, or else the cell that is needed
-// next.
+// Settle returns the result of the choice, or the cell that is needed next.
 func (c Choice) Settle(get Getter) (r Result, next Job, ok bool) {
 	for _, j := range c {
 		if r, ok = get(j.Key); !ok {
@@ -202,8 +200,8 @@ func (c Choice) Settle(get Getter) (r Result, next Job, ok bool) {
 	return r, Job{}, true
 }
 
-// Evidence returns the exact errors that there are of the study's jobs, in
-// their order, and the jobs that are missing.
+// Evidence returns the exact errors there are of the study's jobs, in their
+// order, and the jobs that are missing.
 func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evidence, missing []ExactJob) {
 	for _, j := range s.Exact {
 		found, ok := rows(j.Key)

@@ -36,8 +36,7 @@ type section struct {
 	failed *error         // the first mistake of the file
 }
 
-// fail notes what is wrong at a place, unless there is nothing or something was
-// wrong before.
+// fail notes an error at a place, unless it is nil or an earlier one was noted.
 func (s section) fail(at place, err error) {
 	if err != nil && *s.failed == nil {
 		*s.failed = at.errorf("%w", err)
@@ -93,8 +92,8 @@ func joinKeys(path, key string) string {
 	return path + "." + key
 }
 
-// at is the place of one of the section's keys. What stands in braces has the
-// line of what it is in.
+// at is the place of one of the section's keys. A key within braces has the line
+// of the key whose value they are.
 func (s section) at(key string) place {
 	path := joinKeys(s.key, key)
 	p := place{s.file, s.line, path}
