@@ -18,9 +18,9 @@ func adviseCommand() *cobra.Command {
 		Use:   "advise",
 		Short: "Names the integrator, estimator, scheme and step with the smallest error at a budget.",
 		Long: `Every built-in combination is tried at its best step, exactly, without Monte
-Carlo (see certify --budget). The answer is the best ones, with what they cost and
-what was assumed. A posterior, of a model on a data set, is taken for its
-linearisation at the mode, in the batches of sample --seed 1.`,
+Carlo (see certify --budget). The answer lists the best ones, their costs, and
+what was assumed. The posterior of a model on a data set is replaced by its
+linearisation at the mode, with the batches of sample --seed 1.`,
 		Example: "hambench advise --dataset logistic --batch 50 --budget 10000",
 		RunE:    f.run,
 	}
@@ -30,7 +30,7 @@ linearisation at the mode, in the batches of sample --seed 1.`,
 	flags.IntVar(&f.batch, "batch", 0, "`B` rows per batch of the data set, as for sample; 0 is all")
 	flags.Float64Var(&f.friction, "friction", 5, "`C` friction on the data set")
 	flags.Float64Var(&f.budget, "budget", 0, "`N` gradients of a batch that the chain may cost; all data count K")
-	flags.BoolVar(&f.products, "products", false, "Hessian-vector products are to be had, at two gradients each")
+	flags.BoolVar(&f.products, "products", false, "Hessian-vector products are available, at two gradients each")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	return c
 }
@@ -63,7 +63,7 @@ func (f *adviseFlags) run(c *cobra.Command, _ []string) error {
 	return advice.Write(f.stdout)
 }
 
-// find returns the problem of the flags: a posterior is one near its mode.
+// find returns the problem of the flags; for a posterior, its linearisation.
 func (f *adviseFlags) find(ctx context.Context, given *pflag.FlagSet) (*certify.Problem, error) {
 	if (f.problem == "") == (f.dataset == "" && f.model == "") {
 		return nil, usage.Errorf("advise: want --problem, or --dataset or --model for a posterior")

@@ -27,26 +27,26 @@ func certifyCommand() *cobra.Command {
 		Use:   "certify",
 		Short: "Computes exact ergodic errors of integrators under mini-batch schemes and judges the claimed orders.",
 		Long: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
-flags everything is certified on the built-in problems gaussian, scalar and toy.
+flags, everything is certified on the built-in problems gaussian, scalar and toy.
 
-A problem is a file of JSON, or JSON itself, of one of two kinds. The scaled
-gradient of a batch is Pθ − s, P the precision (symmetric) and s the shift, or
-the derivative of ½k(θ − c)² + a·cos(fθ + p), k the stiffness, c the center, a
-the amplitude, f the frequency and p the phase. The mean of P, or of k, over the
-batches must be positive. The target is exp(−U), U the mean over the batches;
-friction is C > 0. docs/certify.md has more.
+A problem is a JSON file, or JSON itself, of one of two kinds. The scaled
+gradient of a batch is Pθ − s, with P the precision (symmetric) and s the shift,
+or the derivative of ½k(θ − c)² + a·cos(fθ + p), with k the stiffness, c the
+center, a the amplitude, f the frequency and p the phase. The mean of P, or of k,
+over the batches must be positive. The target is exp(−U), with U the mean over
+the batches; friction is C > 0. docs/certify.md has more.
 
   ` + gaussianExample + `
   ` + scalarExample + `
 
-A claim is a lower bound: it is confirmed by any order from it on. Exact sums
-over the orders of K batches are taken up to K = 14 (reshuffle) and 9
-(symmetric); for more, Gaussian problems are done with sampled orders under
-reshuffle, and the resolution is twice the standard error, as the row says.
+A claim is a lower bound: any order at least as high confirms it. Sums over the
+orders of K batches are exact up to K = 14 (reshuffle) and 9 (symmetric). Beyond
+that, Gaussian problems under reshuffle use sampled orders; the row says so, and
+its resolution is half a 95 % confidence interval.
 
-Exit code 0: all was computed, whatever the verdicts. 1: with --strict, some
-verdict is neither confirmed nor exact (inconclusive ones, too); or the run
-failed. 2: the input is wrong.`,
+Exit code 0: everything was computed, whatever the verdicts. 1: with --strict,
+some verdict is neither confirmed nor exact (inconclusive ones count); or the
+run failed. 2: the input is wrong.`,
 		Example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
 		RunE:    f.run,
 	}
@@ -54,17 +54,17 @@ failed. 2: the input is wrong.`,
 	flags := c.Flags()
 	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
 	listOf(flags, &f.Integrators, "integrator", "`NAME,...` integrators, split:WORD included; all if empty", integrators.Builtin().Lookup)
-	flags.StringVar(&f.exec, "exec", "", "`CMD` that answers for a sampler in another process, run by sh -c, beside the integrators that are named; its protocol is in docs/samplers.md")
+	flags.StringVar(&f.exec, "exec", "", "`CMD` run by sh -c that answers for a sampler in another process, certified besides the integrators named; docs/samplers.md has the protocol")
 	f.estimators = []estimators.Method{estimators.Plain}
 	listOf(flags, &f.estimators, "estimator", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga", estimators.Builtin().Lookup)
 	flags.Lookup("estimator").DefValue = estimators.Plain.Name
 	listOf(flags, &f.Schemes, "scheme", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty", exactScheme)
 	listOf(flags, &f.Steps, "steps", "`H,...` step sizes; a geometric grid if empty", numberOf("--steps"))
-	oneOf(flags, &f.observe, "observe", "moments at which errors count, the end of each period or every step, averaged", "period", "every-step")
+	oneOf(flags, &f.observe, "observe", "when errors are measured, at the end of each period or averaged over every step", "period", "every-step")
 	flags.IntVar(&f.Inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
-	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): the best step, its mean squared error and autocorrelation time", numberOf("--budget"))
+	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): find the best step, its mean squared error and autocorrelation time", numberOf("--budget"))
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
-	flags.BoolVar(&f.Distances, "distance", false, "Kolmogorov and Wasserstein distances of the stationary law of θ from the target")
+	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein distances of the stationary law of θ from the target")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")
 	return c
@@ -153,8 +153,8 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 }
 
 // fit returns the integrators for each problem, and says which are left out:
-// of one problem among several those that it cannot take, and those that run only
-// where they are named.
+// those that one of several problems cannot take, and those that run only if
+// they are named.
 func (f *certifyFlags) fit(problems []*certify.Problem, named []integrators.Method) [][]integrators.Method {
 	fit := make([][]integrators.Method, len(problems))
 	for i, p := range problems {
@@ -196,7 +196,7 @@ func (f *certifyFlags) certifyElsewhere(ctx context.Context, problems []*certify
 // progressEvery is how often a long run says how far it is.
 const progressEvery = 5 * time.Second
 
-// progress returns what says on a writer, every now and then, which share is done.
+// progress returns a function that now and then writes to w which share is done.
 func progress(w io.Writer, command string) func(share float64) {
 	start, last := time.Now(), time.Now()
 	return func(share float64) {
@@ -239,8 +239,8 @@ func undecided(rows []certify.Row) error {
 		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable], all-decided)
 }
 
-// check completes the options and refuses what is wrong whatever the integrators
-// are, before these are named one by one. It returns the problems.
+// check completes the options and returns the problems, or an error for what is
+// wrong with any integrator, before messages name integrators one by one.
 func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	problems, err := findProblems(f.problem)
 	if err != nil {

@@ -19,10 +19,10 @@ func claimsCommand() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "claims",
-		Short: "Prints the claims of the paper with how each is tested, the number and the verdict.",
-		Long: `Claims about orders are decided by exact errors, which are computed here if they
-are not in the store yet (about a minute). The others are decided by the
-cells that the store of --out has; what to run for more is said.`,
+		Short: "Prints the claims of the paper, each with its test, the number and the verdict.",
+		Long: `Claims about orders are decided by exact errors, which are computed here unless
+the store has them (about a minute). The others are decided by the cells in the
+store of --out; where some are missing, the output says what to run.`,
 		Example: "hambench claims --format markdown",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.claims(c.Context(), map[string]func(io.Writer, []paper.Decision, string) error{"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON}[format])
@@ -60,9 +60,9 @@ func (f *selection) claims(ctx context.Context, write func(io.Writer, []paper.De
 	return write(f.stdout, paper.Decide(paper.Claims(), evidence), f.label())
 }
 
-// openEvidence opens a store that can be written, with the runs of the profile in
-// it: that of --out, or, if there is none or it can only be read, one that remove
-// removes.
+// openEvidence opens a writable store that has the runs of the profile: that of
+// --out or, if there is none or it is read-only, a temporary one, which remove
+// deletes.
 func (f *selection) openEvidence() (remove func(), err error) {
 	remove = func() {}
 	_, absent := os.Stat(storePath(f.out))

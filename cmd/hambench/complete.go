@@ -21,10 +21,10 @@ func completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
-		Short: "Prints a script by which a shell completes commands, flags and names.",
-		Long: `In bash (with the package bash-completion) and zsh the script is loaded by
-source <(hambench completion bash), or zsh, in ~/.bashrc or ~/.zshrc (behind
-compinit); in fish by hambench completion fish | source in config.fish.`,
+		Short: "Prints a script that lets a shell complete commands, flags and names.",
+		Long: `To load it, put source <(hambench completion bash) into ~/.bashrc (this needs the
+package bash-completion), the same with zsh into ~/.zshrc after compinit, or
+hambench completion fish | source into config.fish.`,
 		Example:   "hambench completion bash > hambench.bash",
 		ValidArgs: shells,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -36,9 +36,9 @@ compinit); in fish by hambench completion fish | source in config.fish.`,
 	}
 }
 
-// bashCompletion writes the script without its quoting: no name needs it, and
-// with it bash would compare the commas of a list, quoted, to those that were
-// typed, and offer nothing.
+// bashCompletion writes the script without its quoting. No name needs it, and with
+// it bash would compare the quoted commas of a list to those that were typed, and
+// offer nothing.
 func bashCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenBashCompletionV2(&script, true); err != nil {
@@ -76,7 +76,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completeNames completes a name of a listing; behind a comma, the next one.
+// completeNames completes a name from a listing or, after a comma, the next one.
 func completeNames(list string, others cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]

@@ -21,13 +21,13 @@ import (
 func dataCommand() *cobra.Command {
 	return group("data", "Lists, fetches and verifies the files of the data sets.", "hambench data fetch boston yacht",
 		filesCommand("list", "Lists the files of the data sets and where they are.", "hambench data list", listFiles),
-		filesCommand("fetch", "Fetches the files that are missing into the user's cache folder.", "hambench data fetch boston", fetchFiles),
-		filesCommand("verify", "Verifies the files that are there; exit code 1 if one is missing or damaged.", "hambench data verify --data ../data", verifyFiles),
+		filesCommand("fetch", "Fetches missing files into the user's cache folder.", "hambench data fetch boston", fetchFiles),
+		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.", "hambench data verify --data ../data", verifyFiles),
 		dataExportCommand())
 }
 
-// filesCommand is a command on the files of the data sets that are named; of all
-// that have files if none is.
+// filesCommand is a command on the files of the named data sets, or of all that
+// have files if none is named.
 func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver, names []string) error) *cobra.Command {
 	var f selection
 	c := &cobra.Command{
@@ -139,12 +139,12 @@ func dataExportCommand() *cobra.Command {
 		Use: "export", Short: "Writes what another program needs to sample the same posterior.",
 		Long: `train.csv and test.csv hold the standardised rows of a split: inputs x0 …, and the
 target, y, or the number of the class. problem.json holds the log density as a
-formula, the numbers in it, and its value at one point, to compare with. Draws of
-the predictive values are then judged by hambench judge.`,
+formula, the numbers in it, and its value at one point as a check. hambench judge
+then judges draws of the predictive values.`,
 		Example: "hambench data export --dataset linear --to problem", RunE: func(c *cobra.Command, _ []string) error { return f.exportPosterior(c, to) },
 	}
 	f.register(c, posteriorFlags)
-	c.Flags().StringVar(&to, "to", "", "`DIR` folder that the files are written to")
+	c.Flags().StringVar(&to, "to", "", "`DIR` folder to write the files to")
 	return c
 }
 

@@ -34,9 +34,9 @@ const (
 	oraclesNone  = "none"  // cells whose reference is missing fail
 )
 
-// register has the command take the flags of the given names, whose values are
-// checked before it runs, and sets the values of all that several commands share to
-// their defaults. What the command opens is closed when it ends.
+// register adds the flags of the given names to the command and has their values
+// checked before it runs. Shared values without a flag here get their defaults too.
+// What the command opens is closed when it ends.
 func (f *selection) register(c *cobra.Command, names string) {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -49,33 +49,33 @@ func (f *selection) register(c *cobra.Command, names string) {
 	}
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.StringVar(&f.asked.Name, "profile", "quick", "`NAME` profile (see hambench list profiles)")
-	oneOf(all, &f.asked.Precision, "precision", "precision of network gradients, references included, in place of the profile's", bench.Precisions...)
-	all.IntVar(&f.asked.Splits, "splits", 0, "`N` splits of each data set, in place of the profile's")
-	all.IntVar(&f.asked.Samples, "samples", 0, "`N` samples of each chain, in place of the profile's where it has its own")
-	all.IntVar(&f.asked.Repeat, "repeat", 0, "`N` seeds of each chain, for error bars")
-	all.Uint64Var(&f.asked.SeedFrom, "seed-from", 0, "`SEED` first of the seeds, in place of 1")
-	all.StringVar(&f.out, "out", "out", "`DIR` folder of results and figures")
-	listOf(all, &f.only, "only", "`ID,...` studies to take; all if empty (see hambench list studies)", asItIs)
-	listOf(all, &f.on, "datasets", "`NAME,...` data sets to take; all if empty", asItIs)
-	listOf(all, &f.without, "without", "`NAME,...` data sets to leave out, which the figures state", asItIs)
+	oneOf(all, &f.asked.Precision, "precision", "precision of network gradients, references included, instead of the profile's", bench.Precisions...)
+	all.IntVar(&f.asked.Splits, "splits", 0, "`N` splits of each data set, instead of the profile's number")
+	all.IntVar(&f.asked.Samples, "samples", 0, "`N` samples of each chain, instead of the profile's number where it has one")
+	all.IntVar(&f.asked.Repeat, "repeat", 0, "`N` seeds for each chain, for error bars")
+	all.Uint64Var(&f.asked.SeedFrom, "seed-from", 0, "`SEED` first seed, instead of 1")
+	all.StringVar(&f.out, "out", "out", "`DIR` folder for results and figures")
+	listOf(all, &f.only, "only", "`ID,...` studies to use; all if empty (see hambench list studies)", asItIs)
+	listOf(all, &f.on, "datasets", "`NAME,...` data sets to use; all if empty", asItIs)
+	listOf(all, &f.without, "without", "`NAME,...` data sets to leave out; the figures say so", asItIs)
 	all.StringVar(&f.dataset, "dataset", "", "`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
-	all.Float64Var(&f.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0: its target is a class")
+	all.Float64Var(&f.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0 means its target is a class")
 	all.StringVar(&f.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
 	all.IntVar(&f.split, "split", 0, "`I` split, from 0")
 	all.StringVar(&f.data, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
-	all.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` for each answer of a command in another process")
-	all.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "`N` chains at once")
+	all.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` allowed for each answer of a command in another process")
+	all.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "`N` chains run at once")
 	all.Func("shard", "`I/N` compute only slice I (from 0) of N; slices share one --out", func(s string) (err error) {
 		f.Shard, err = sweep.ParseShard(s)
 		return err
 	})
 	f.oracles = oraclesBuild
-	oneOf(all, &f.oracles, "oracles", "with only, stop when the references of the slice are there; with none, cells whose reference is missing fail", oraclesBuild, oraclesOnly, oraclesNone)
-	all.StringVar(&f.expect, "expect", "", "`DIGEST` digest of the plans (see hambench slurm); others are refused")
+	oneOf(all, &f.oracles, "oracles", "with only, stop once the slice's references are there; with none, cells whose reference is missing fail", oraclesBuild, oraclesOnly, oraclesNone)
+	all.StringVar(&f.expect, "expect", "", "`DIGEST` run only plans with this digest (see hambench slurm)")
 	all.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	all.BoolVar(&f.missingOnly, "check", false, "list the jobs that are missing; exit code 1 if there are any")
 	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
-	all.DurationVar(&f.within, "within", 0, "`TIME` in which it should be done, such as 20m: of the data sets and grids, what fits on this machine is chosen, and named")
+	all.DurationVar(&f.within, "within", 0, "`TIME` to finish in, such as 20m: choose, and name, the data sets and the grid that fit on this machine")
 	for _, name := range strings.Fields(names) {
 		c.Flags().AddFlag(all.Lookup(name))
 	}
@@ -152,7 +152,7 @@ type choice struct {
 }
 
 // oneOf registers a flag that takes one of some words; its help lists them
-// behind about. What value points to is the default.
+// after about. What value points to is the default.
 func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
 	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about, strings.Join(known, ", ")))
 }

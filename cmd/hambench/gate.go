@@ -14,14 +14,14 @@ func gateCommand() *cobra.Command {
 		Use:   "gate OLD NEW",
 		Short: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
 		Long: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
-Values that are equal pass. Of others, each passes only if a change that counts
-(--effect, --distance) would look like it in at most one of ten runs, and moved
-if it is significantly worse (--alpha, over all together). Run benchmarks
-several times (-count 10); a cell's repetitions are its splits.
+Equal values pass. Any other value passes only if a change that counts (--effect,
+--distance) would look like it in at most one of ten runs, and has moved if it is
+significantly worse (--alpha, over all values together). Run benchmarks several
+times (-count 10); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
-input cannot be compared. 3: it cannot be decided, and a table says how many
-more runs would decide it. --html shows the same as a page, with every quantity of
-both runs and a figure of what differs.`,
+input cannot be compared. 3: undecided, and a table says how many more runs would
+decide. --html writes the same as a page, with every quantity of both runs and a
+figure of what differs.`,
 		Example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
 		RunE: func(c *cobra.Command, files []string) error {
 			result, err := gate.Files(files[0], files[1], o)
@@ -42,10 +42,10 @@ both runs and a figure of what differs.`,
 	fs := c.Flags()
 	fs.Float64Var(&o.Order, "order", 0, "`X` largest change of a convergence order; 0 means 0.05")
 	fs.Float64Var(&o.Constant, "constant", 0, "`X` largest relative change of a leading constant or error; 0 means 0.005")
-	fs.Float64Var(&o.Alpha, "alpha", 0, "`X` error rate over all that is tested together; 0 means 0.05")
-	fs.Float64Var(&o.Effect, "effect", 0, "`X` least relative change of a benchmark that counts; costs of cells count from twice that on; 0 means 0.05")
-	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change that counts of a cell's distance up to 0.1; above, in proportion; 0 means 0.03")
+	fs.Float64Var(&o.Alpha, "alpha", 0, "`X` error rate over all tests together; 0 means 0.05")
+	fs.Float64Var(&o.Effect, "effect", 0, "`X` least relative change of a benchmark that counts, twice that for costs of cells; 0 means 0.05")
+	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change of a cell's distance that counts, in proportion for distances above 0.1; 0 means 0.03")
 	fs.StringVar(&page, "html", "", "`FILE` page that shows the two runs side by side")
-	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, in which machines differ")
+	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, which differ between machines")
 	return c
 }

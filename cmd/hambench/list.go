@@ -57,9 +57,9 @@ func writeList(w io.Writer, name string) error {
 }
 
 // listing returns one of the lists as a table: each row begins with a name and ends
-// with what it is about. The integrators have their claims beside what probing
-// the step finds of its structure; "fixed schemes" and "problems", which are
-// none of lists, are those of certify, and "reproduced studies" those of reproduce.
+// with its description. Integrators have their claims and the structure that probing
+// the step finds. Three listings are not in lists: "fixed schemes" and "problems" are
+// those of certify, "reproduced studies" those of reproduce.
 func listing(name string) (header []string, rows [][]string) {
 	switch name {
 	case "models":

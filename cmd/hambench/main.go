@@ -61,7 +61,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	return exitCode(err, context.Cause(ctx))
 }
 
-// output remembers the first failure to write: commands print without asking.
+// output remembers the first failed write, so commands need not check their own.
 type output struct {
 	io.Writer
 	err error
@@ -75,8 +75,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Width is how wide tables may be: as the terminal is on the process's own
-// output, elsewhere as they come (0).
+// Width returns how wide tables may be: as wide as the terminal for the process's
+// own output, elsewhere without limit (0).
 func (o *output) Width() int {
 	if _, ok := o.Writer.(*os.File); ok {
 		return table.Width()
@@ -90,8 +90,8 @@ func (o *output) Colours() bool {
 	return ok && table.Colours(f)
 }
 
-// errorLine begins with the program's name, and says it once. An interruption is
-// called so, and once.
+// errorLine returns the line for an error. It begins with the program's name, and
+// neither repeats that nor says twice that the command was interrupted.
 func errorLine(err error) string {
 	line := err.Error()
 	if before, ok := strings.CutSuffix(line, context.Canceled.Error()); ok {

@@ -26,9 +26,9 @@ func oracleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "oracle",
 		Short: "Runs the reference chains of a data set, or shows what is known of them.",
-		Long: `Five chains of adaptive SGHMC with the full batch, checked by a
-Metropolis-corrected sampler. They are kept in the store; one that is there is
-shown and not run again.`,
+		Long: `A reference is five chains of adaptive SGHMC with the full batch, checked by a
+Metropolis-corrected sampler. It is kept in the store; if it is already there, it
+is shown and not run again.`,
 		Example: "hambench oracle --dataset yacht --split 0",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.namePosterior(); err != nil {
@@ -45,8 +45,8 @@ shown and not run again.`,
 	return c
 }
 
-// namePosterior is open with the data set of the flags, if it is a file. The data
-// set and the model stand for each other where one is not named.
+// namePosterior calls open, with the flags' data set if that is a file. If only one
+// of data set and model is named, it determines the other.
 func (f *selection) namePosterior() error {
 	var own *bench.File
 	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
@@ -96,7 +96,7 @@ func (f *selection) target(ctx context.Context, precision string) (models.Target
 	return t, f.fetchHint(err)
 }
 
-// fetchHint adds to the error of data that cannot be had what gets them.
+// fetchHint adds to the error of missing data the command that fetches them.
 func (f *selection) fetchHint(err error) error {
 	if errors.Is(err, datasets.ErrUnavailable) {
 		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)

@@ -19,8 +19,8 @@ func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Writes the page: claims, ranking, orders, figures, tables and provenance in one file.",
-		Long: `The page is OUT/index.html. It needs no network and no other file. reproduce writes
-it, too; this command makes it again from the store, running nothing.`,
+		Long: `The page is OUT/index.html. It needs no network and no other file. reproduce also
+writes it; this command makes it again from the store without running anything.`,
 		Example: "hambench report --profile quick",
 		RunE:    f.report,
 	}

@@ -25,8 +25,8 @@ func reproduceCommand() *cobra.Command {
 		Use:   "reproduce",
 		Short: "Regenerates the figures and tables: runs what is missing, then draws.",
 		Long: `Results are kept under the output folder: a run that was stopped continues
-where it stopped, and what is there is not computed again. Data sets that
-cannot be had are replaced by built-in ones, and the figures say so.`,
+where it stopped, and nothing is computed twice. Data sets that cannot be
+obtained are replaced by built-in ones, and the figures say so.`,
 		Example: "hambench reproduce --profile quick --only bottleneck,toy",
 		RunE: func(c *cobra.Command, _ []string) error {
 			r.gridGiven = c.Flags().Changed("profile") || c.Flags().Changed("splits")
@@ -61,10 +61,9 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 	return r.runAndDraw(ctx)
 }
 
-// prepare opens the store and makes the plans; bad input leaves nothing behind. A
-// task that would compute something else than what was submitted is refused: its
-// node has another program, or lacks data for which a built-in set would take the
-// place.
+// prepare opens the store and makes the plans; bad input leaves nothing behind. It
+// refuses a task that would compute something other than what was submitted, because
+// its node has another program or lacks data, which a built-in set would replace.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
 	started := time.Now()
 	if err := r.open(r.study); err != nil {
@@ -116,7 +115,7 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	for _, f := range summary.Failures {
 		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
 	}
-	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was ended
+	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was interrupted
 		return runErr
 	}
 	var drawErr error

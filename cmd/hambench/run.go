@@ -14,11 +14,11 @@ func runCommand() *cobra.Command {
 	var r reproduction
 	c := &cobra.Command{
 		Use:   "run FILE",
-		Short: "Runs a study of one's own: a question in a file.",
+		Short: "Runs a study of your own: a question in a file.",
 		Long: `The file says what varies, what is fixed, and how it is shown (docs/studies.md);
-a name without .toml is that of a built-in study. As reproduce does, it computes
-what is missing in --out, then draws: a run that was stopped continues where it
-stopped.`,
+a name without .toml is that of a built-in study. Like reproduce, it computes
+what is missing in --out, then draws, so a run that was stopped continues where
+it stopped.`,
 		Example: "hambench run examples/study/splittings.toml --profile quick --dry-run",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := r.takeStudy(c, args[0]); err != nil {
@@ -35,8 +35,8 @@ stopped.`,
 	return c
 }
 
-// takeStudy makes the study that the arguments name the selection's. Its
-// profiles are its own: none is taken unless it was asked for.
+// takeStudy loads the study in path as the selection's only one. Its profiles are
+// its own: none is applied unless --profile names it.
 func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	if f.study, err = bench.Load(path, bench.Parts{}); err != nil {
 		return err
@@ -66,7 +66,7 @@ func studyCommand() *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "check FILE", Short: "Checks a study and says what it would run in each profile. No data are fetched, nothing is written.",
+			Use: "check FILE", Short: "Checks a study and says what it would run in each profile. Fetches and writes nothing.",
 			Example: "hambench study check examples/study/splittings.toml", RunE: checkStudy,
 		})
 }

@@ -26,15 +26,15 @@ func sampleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sample",
 		Short: "Runs chains and writes their draws.",
-		Long: `csv and jsonl have a line a draw: the sample's number, or with --chains the chain's
-and the draw's, then the parameters (theta0 …), or with --predictions the predictive
+		Long: `csv and jsonl have one line per draw: its number, or with --chains those of the chain
+and the draw, then the parameters (theta0 …), or with --predictions the predictive
 values at the test inputs (f0 …): standardised targets, or class probabilities (one
 per row for two classes, one per row and class for more). json, stan and zarr are for
 ArviZ, xarray and Stan's tools (docs/draws.md); a folder gets its name when it is
 complete. A chain starts at a typical position, found from a draw of the prior by
-growing steps. Without --h the step is a quarter of the largest at which chains were
-seen to stay finite, which takes a second or two to estimate, and at most 1/(2C). A
-chain that diverges ends the run with exit code 1.`,
+growing steps. Without --h the step is a quarter of the largest at which trial chains
+stay finite, which takes a second or two to estimate, but at most 1/(2C). A chain
+that diverges ends the run with exit code 1.`,
 		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
 		RunE:    f.run,
 	}
@@ -44,19 +44,19 @@ chain that diverges ends the run with exit code 1.`,
 	fs.StringVar(&f.Spec.Integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
 	fs.StringVar(&f.Spec.Estimator, "estimator", "plain", "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
 	fs.StringVar(&f.Spec.Scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
-	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by one row at most); 0 is all")
+	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by at most one row); 0 means all")
 	fs.IntVar(&f.Spec.Batches, "K", 0, "`K` number of batches, instead of --batch")
 	fs.Float64Var(&f.Spec.Params.Step, "h", 0, "`H` step in units of simulation time; by default it follows the largest stable one")
 	fs.Float64Var(&f.Spec.Params.Friction, "friction", 5, "`C` friction; +Inf refreshes the momentum in full")
 	fs.IntVar(&f.Spec.Params.Inner, "nl", 1, "`N` inner steps of lietrotter")
 	fs.IntVar(&f.Plan.Samples, "samples", 200, "`N` draws")
-	fs.IntVar(&f.Plan.Thin, "thin", 0, "`N` steps per draw; 0 is 2.5 units of time")
-	fs.IntVar(&f.Plan.BurnIn, "burn", -1, "`N` steps before the first draw; -1 is 10 units of time")
+	fs.IntVar(&f.Plan.Thin, "thin", 0, "`N` steps per draw; 0 means 2.5 units of time")
+	fs.IntVar(&f.Plan.BurnIn, "burn", -1, "`N` steps before the first draw; -1 means 10 units of time")
 	fs.Uint64Var(&f.Spec.Key, "seed", 1, "`N` seed of the random streams")
 	oneOf(fs, &f.asked.Precision, "precision", "precision of network gradients", bench.Precisions...)
 	oneOf(fs, &f.format, "format", "format: stan and zarr go to the folder --to, the others to standard output", draws.Names()...)
-	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …; their lines say which; 0 is one whose lines do not")
-	fs.BoolVar(&f.coupled, "coupled", false, "write the differences of the draws of two chains, at --h and at half of it, that share their noise; their means estimate the bias")
+	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …, numbered in the output; 0 means one, not numbered")
+	fs.BoolVar(&f.coupled, "coupled", false, "write the differences between the draws of two chains that share their noise, at --h and at half of it; the means estimate the bias")
 	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format stan and zarr")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	return c
@@ -237,7 +237,7 @@ func (f *sampleFlags) checkNumbers() error {
 	return nil
 }
 
-// checkFormat refuses what a format does not hold.
+// checkFormat refuses flags that do not go with the format of the output.
 func (f *sampleFlags) checkFormat(format draws.Format) error {
 	switch {
 	case format.Folder && f.to == "":
@@ -252,8 +252,8 @@ func (f *sampleFlags) checkFormat(format draws.Format) error {
 	return nil
 }
 
-// batches is the number of batches, K, of a size or, if there is one, the number
-// that was given.
+// batches is the number of batches, K: the one given or, if that is 0, the one
+// that follows from the size.
 func batches(t models.Target, size, given int) (int, error) {
 	if size > t.Rows() {
 		return 0, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", size, t.Rows())
@@ -264,7 +264,7 @@ func batches(t models.Target, size, given int) (int, error) {
 	return cmp.Or(given, chain.Batches(t.Rows(), size)), nil
 }
 
-// header is what is known before the first draw.
+// header returns what is known before the first draw.
 func (f *sampleFlags) header(ctx context.Context, format draws.Format, t models.Target) (draws.Header, error) {
 	h := draws.Header{Chains: max(1, f.chains), Draws: f.Plan.Samples, Numbered: f.chains > 0, Dim: t.Dim(), Outputs: t.Outputs(), Predictive: f.predictions}
 	split, err := f.keys.Source.Split(ctx, f.dataset, f.split)

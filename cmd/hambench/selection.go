@@ -38,8 +38,8 @@ type selection struct {
 	sweep.Runner   // of the jobs, which has the store
 }
 
-// open gives the keys of the built-in parts on data that are looked for in --data
-// first; the data sets are those of a study, if there is one.
+// open prepares keys over the built-in parts, with data looked for in --data
+// first; the data sets are those of the study, if there is one.
 func (f *selection) open(study *bench.File) error {
 	resolver, err := datasets.NewResolver(f.data)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *selection) openStore(open func(dir string, m store.Machine) (*store.Sto
 	return nil
 }
 
-// close ends the processes of models and gives the store free.
+// close ends the processes of models and releases the store.
 func (f *selection) close() {
 	if f.keys != nil {
 		f.keys.Source.Close()
@@ -179,8 +179,8 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 	return f.keys.Resolve(ctx, f.label(), studies, unavailable...)
 }
 
-// fixSteps has relative steps follow the largest stable ones: as an earlier run
-// left them in the store, or estimated now.
+// fixSteps has relative steps follow the largest stable ones, taken from an earlier
+// run in the store or estimated now.
 func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer) error {
 	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
 	if err != nil {
@@ -212,8 +212,8 @@ func used(studies []bench.Study) []string {
 	return names
 }
 
-// manifests returns what runs of the flags' profile left in the store, as far as
-// the flags mean it. Nothing is loaded or looked up for it.
+// manifests returns the manifests in the store of the flags' profile, restricted to
+// the studies and data sets of the flags. It loads no data and looks no names up.
 func (f *selection) manifests() ([]bench.Plan, error) {
 	all, err := bench.Plans(f.Store, "")
 	if err != nil {

@@ -30,12 +30,12 @@ func slurmCommand() *cobra.Command {
 	var r clusterRun
 	c := &cobra.Command{
 		Use:   "slurm [FILE]",
-		Short: "Runs reproduce, or a study, on a Slurm cluster, as arrays of jobs, and follows it.",
-		Long: `References first, then the cells in --shards slices, then the figures. What is
-done is read from the store in --out, which all nodes must see, and never from
-the scheduler; tasks whose results are missing and that are not queued are
-submitted again. Ctrl-C ends the following, not the jobs: the same command
-follows again. See docs/cluster.md.`,
+		Short: "Runs reproduce, or a study, on a Slurm cluster as job arrays, and follows it.",
+		Long: `References come first, then the cells in --shards slices, then the figures. What
+is done is read from the store in --out, which all nodes must see, never from the
+scheduler. Tasks that have results missing and are not queued are submitted
+again. Ctrl-C stops following, not the jobs; the same command follows them
+again. See docs/cluster.md.`,
 		Example: "hambench slurm --profile paper --shards 64 --cpus-per-task 4 --time 12:00:00 --out /shared/out",
 		RunE:    r.carryOut,
 	}
@@ -84,21 +84,21 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	return r.followToTheEnd(ctx)
 }
 
-// passedOn are the flags that the tasks get as they were given.
+// passedOn are the flags that are passed to the tasks as given.
 const passedOn = selectionFlags + " data exec-timeout " + datasetFlags
 
 func (r *clusterRun) registerCluster(c *cobra.Command) {
 	r.register(c, passedOn)
 	fs := c.Flags()
-	fs.IntVar(&r.shards, "shards", 16, "`N` tasks of the array that computes the cells; ten seconds of work each at least")
-	fs.IntVar(&r.CPUs, "cpus-per-task", 1, "`N` processors of a task, and chains at once in it")
+	fs.IntVar(&r.shards, "shards", 16, "`N` tasks in the array that computes the cells, each with at least ten seconds of work")
+	fs.IntVar(&r.CPUs, "cpus-per-task", 1, "`N` processors per task, and chains it runs at once")
 	fs.StringVar(&r.Partition, "partition", "", "`NAME` partition")
-	fs.StringVar(&r.Time, "time", "", "`LIMIT` time limit of a task, as sbatch takes it; a chain that takes longer never ends")
+	fs.StringVar(&r.Time, "time", "", "`LIMIT` time limit of a task, as sbatch takes it; a chain that needs longer never finishes")
 	fs.StringArrayVar(&r.Extra, "sbatch", nil, "`OPTION` further long option of sbatch, such as --sbatch=--mem=4G; may be repeated")
 	fs.BoolVar(&r.dryRun, "dry-run", false, "write the job scripts and print how to submit them; submit nothing")
-	fs.BoolVar(&r.noFollow, "no-follow", false, "submit what is missing and return, where else it stays, submits again what gets lost, and draws at the end")
-	fs.DurationVar(&r.Poll, "poll", 30*time.Second, "`TIME` time between two looks at the store and the queue")
-	fs.IntVar(&r.Retries, "retries", 3, "`N` times a task is submitted again without a new result of it in between")
+	fs.BoolVar(&r.noFollow, "no-follow", false, "submit what is missing and return, instead of staying to submit lost tasks again and to draw at the end")
+	fs.DurationVar(&r.Poll, "poll", 30*time.Second, "`TIME` between two looks at the store and the queue")
+	fs.IntVar(&r.Retries, "retries", 3, "`N` times to resubmit a task that yields no new result in between")
 }
 
 func (r *clusterRun) checkCluster() error {

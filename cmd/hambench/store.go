@@ -28,11 +28,11 @@ const (
 or foreign line or file that is not quarantined yet, or two records of one key
 that differ. The next reproduce with the same --out quarantines what cannot be
 used (a copy of a line, or the file itself, goes to store/quarantine; lines stay
-in their file) and computes again what it needs of it. After that verify lists
-the same lines as quarantined, and the exit code is 0.`
-	mergeDetail = `What is there is kept. Two records of one key that differ on the same machine are
-an error that names both. What cannot be used in another folder is listed and
-left there; the exit code is then 1.`
+in their file) and recomputes what it needs of it. After that, verify lists the
+same lines as quarantined, and the exit code is 0.`
+	mergeDetail = `Existing records are kept. Two records of one key that differ on the same machine
+are an error that names both. Records of another folder that cannot be used are
+listed and left there; the exit code is then 1.`
 )
 
 // storeOf is a command on the store of --out.
@@ -91,7 +91,7 @@ func countKinds(n map[store.Kind]int) string {
 
 func mergeCommand() *cobra.Command {
 	var published bool
-	c := storeOf("merge DIR …", "Adds the records of other output folders to one: results, references, exact errors.", mergeDetail, "hambench store merge --out all shard0 shard1",
+	c := storeOf("merge DIR …", "Adds the records of other output folders to one: results, references and exact errors.", mergeDetail, "hambench store merge --out all shard0 shard1",
 		func(c *cobra.Command, out string, from []string) error {
 			return mergeStores(c.OutOrStdout(), published, out, from)
 		})

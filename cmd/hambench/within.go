@@ -34,7 +34,7 @@ const (
 	mostSamples = 200
 )
 
-// fitting is a choice under way, which measures this machine as far as it needs.
+// fitting is a choice under way, which measures this machine as far as needed.
 type fitting struct {
 	sweep.Fitting
 	measuring sweep.Calibration
@@ -49,8 +49,8 @@ func (f *fitting) kernels(ctx context.Context, plans []bench.Plan) error {
 	return err
 }
 
-// fits reports whether plans fit. Which of their chains diverge, and so make room,
-// is estimated first if it may matter.
+// fits reports whether plans fit. If it may matter, it first estimates which of
+// their chains diverge and so make room.
 func (f *fitting) fits(ctx context.Context, plans []bench.Plan) (bool, error) {
 	if f.Time(plans) >= overestimate*f.Limit {
 		return false, nil
@@ -115,7 +115,7 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	return nil
 }
 
-// realNames names data sets that stand in for others by those.
+// realNames replaces the names of stand-ins by those of the data sets they replace.
 func realNames(plans []bench.Plan, names []string) (out []string) {
 	for _, n := range names {
 		real := []string{n}
@@ -232,9 +232,9 @@ func (r *reproduction) measure(ctx context.Context) error {
 // probeTime is how long one kernel is measured to tell what a run takes.
 const probeTime = 100 * time.Millisecond
 
-// nameKernels says which kernels run and, if they are those of plain Go, how
-// long a run takes with them: the estimate for fast kernels, by the ratio that one
-// of the run's own shows.
+// nameKernels says which machine kernels run and, if they are plain Go, how long the
+// run takes with them: the estimate for fast ones, times the slowdown measured on one
+// of the run's own kernels.
 func (r *reproduction) nameKernels(ctx context.Context) error {
 	line := "kernels: " + kernel.ISA()
 	fast := sweep.Fitting{Chains: r.Chains, Store: r.Store, Workers: r.Workers}
