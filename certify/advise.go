@@ -15,8 +15,8 @@ import (
 	"hambench/usage"
 )
 
-// Advice is which chain to run on a problem at a budget of gradients, and what it
-// is worth.
+// Advice says which chains to run on a problem at a budget of gradients, and how
+// accurate they are.
 type Advice struct {
 	Problem  string   `json:"problem"`
 	Budget   float64  `json:"budget"` // gradients of a batch; all data count K
@@ -24,12 +24,12 @@ type Advice struct {
 	Friction float64  `json:"friction"`
 	Best     []Choice `json:"best"`               // the best first
 	Tried    int      `json:"tried"`              // combinations of integrator, estimator and scheme
-	LeftOut  []string `json:"left_out,omitempty"` // those that are too large to be tried
+	LeftOut  []string `json:"left_out,omitempty"` // combinations that are too large to try
 	Assumed  []string `json:"assumed"`
 }
 
-// Choice is a chain with its best step, and the mean squared error of the worst
-// average over it, as AtBudget has them.
+// Choice is a chain at its best step, with the mean squared error of its worst
+// average, as in AtBudget.
 type Choice struct {
 	Integrator      string  `json:"integrator"`
 	Estimator       string  `json:"estimator"`
@@ -41,13 +41,13 @@ type Choice struct {
 	Worst           string  `json:"worst"`
 	Cost            float64 `json:"cost"`        // gradients of a batch an outer step
 	Steps           Number  `json:"steps"`       // outer steps
-	StableStep      *Number `json:"stable_step"` // null: none is known
+	StableStep      *Number `json:"stable_step"` // null: not known
 
 	asked Options // for it alone
 }
 
 // finalists are the combinations that are judged again, without the short cuts of the
-// first round, on Gaussian and on scalar problems, and shown is how many are told.
+// first round, on Gaussian and on scalar problems, and shown is how many are reported.
 const finalists, scalarFinalists, shown = 16, 4, 8
 
 // Bounds on the numbers that are touched to advance a law by a period: beyond the first
@@ -55,13 +55,13 @@ const finalists, scalarFinalists, shown = 16, 4, 8
 // all; beyond the last, in the whole problem's dimensions, it is not tried at all.
 const mostWork, mostWhole = 2e6, 3e7
 
-// Advise tries every built-in integrator, estimator and scheme on a problem at its
-// best step. Integrators that need Hessian-vector products take part if products
-// are to be had; an exact flow does not, since no gradient gives it. The first
-// round takes squares for those of normal processes, a few random orders for all,
-// on a scalar problem the linearisation at its mode for the problem, and in more than
-// four dimensions four directions for all. Progress is told, from 0 to 1, how much is
-// done; nil is nobody.
+// Advise tries every built-in combination of integrator, estimator and scheme on a
+// problem, each at its best step. Integrators that need Hessian-vector products take
+// part if products is true; exact flows never do, since gradients do not give them.
+// The first round approximates: squares are taken for those of normal processes, a
+// few random orders for all, a scalar problem's linearisation at the mode for the
+// problem, and four directions for more than four dimensions. If progress is not
+// nil, it is called with the share done, from 0 to 1.
 func Advise(ctx context.Context, p *Problem, budget float64, products bool, progress func(done float64)) (Advice, error) {
 	if progress == nil {
 		progress = func(float64) {}

@@ -16,7 +16,7 @@ import (
 	"hambench/usage"
 )
 
-// Answers are what a row says beside the errors, where it is asked for.
+// Answers are what a row says besides the errors, as far as asked for.
 type Answers struct {
 	// Cost is how many gradients of a batch an outer step takes, and K the number
 	// of batches.
@@ -26,23 +26,23 @@ type Answers struct {
 	Averages []Average  `json:"averages,omitempty"`
 	Budgets  []AtBudget `json:"budgets,omitempty"`
 	// RandomOrders is how many random orders of the batches stand for all K! of them in
-	// the averages and in the largest stable step; 0: all are there.
+	// the averages and in the largest stable step; 0: none do, all orders are used.
 	RandomOrders int `json:"random_orders,omitempty"`
 	// StableStep is where the spectral radius of a period's second moments first
 	// reaches 1 as the step grows, to 4 digits; +Inf if it does not, nil where that
 	// is not known.
 	StableStep *Number `json:"stable_step,omitempty"`
 	// Kolmogorov and Wasserstein are distances at each step between the stationary
-	// law of θ and the target: the largest one of the marginals along the principal
-	// axes, and the distance of order 2 in coordinates in which the target is
-	// N(0, I) (on scalar problems over its standard deviation). Gaussian problems'
-	// are those of normal laws with the exact moments: exact under full and cyclic,
-	// else a lower bound of Wasserstein's (Gelbrich 1990).
+	// law of θ and the target: Kolmogorov's is the largest of the marginals along the
+	// principal axes, Wasserstein's is of order 2 in coordinates in which the target is
+	// N(0, I) (on scalar problems, in units of its standard deviation). On Gaussian
+	// problems both are those of normal laws with the exact moments: exact under full
+	// and cyclic, otherwise a lower bound of Wasserstein's (Gelbrich 1990).
 	Kolmogorov  []Number `json:"kolmogorov,omitempty"`
 	Wasserstein []Number `json:"wasserstein,omitempty"`
 }
 
-// checkAnswers refuses what has no answer.
+// checkAnswers refuses questions without an answer.
 func (o *Options) checkAnswers() error {
 	for _, n := range o.Budgets {
 		if !(n > 0) || math.IsInf(n, 0) {

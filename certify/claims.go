@@ -13,24 +13,23 @@ import (
 type Verdict string
 
 const (
-	// Confirmed: the order is at least the claimed one, since an error is
-	// resolved, or one of a lower order would be.
+	// Confirmed: the order is at least the claimed one, because an error is
+	// resolved, or because one of a lower order would have been.
 	Confirmed Verdict = "confirmed"
 	// Refuted: a term below the claimed order is resolved.
 	Refuted Verdict = "refuted"
 	// Exact: no error is above its resolution, and one of order 4 would have
 	// been.
 	Exact Verdict = "exact"
-	// Unstable: the chain has no stationary law at any of the steps that were
-	// asked for.
+	// Unstable: the chain has no stationary law at any of the steps asked for.
 	Unstable Verdict = "unstable"
-	// Lawless: it has none at smaller steps, either.
+	// Lawless: it has none at smaller steps either.
 	Lawless Verdict = "no stationary law"
-	// Frozen, Silent and Adrift: a step is not one of a sampler.
+	// Frozen, Silent and Adrift: the step is not that of a sampler.
 	Frozen Verdict = "theta never moves"
 	Silent Verdict = "does not depend on its noise"
 	Adrift Verdict = "does not depend on its force"
-	// Inconclusive: the errors that are resolved decide nothing.
+	// Inconclusive: the resolved errors decide nothing.
 	Inconclusive Verdict = "inconclusive"
 )
 

@@ -2,7 +2,7 @@
 //
 // Run certifies the integrators and schemes of its Options on a Problem and
 // returns a Row for each combination: errors, fitted orders, verdicts on the
-// claimed orders. ParseProblem reads a problem of one's own.
+// claimed orders. ParseProblem reads a problem of your own.
 //
 // The ergodic error of a sampler is the difference between an expectation
 // under the stationary law of its chain and under the target. Two engines
@@ -16,19 +16,18 @@
 //     polynomials orthonormal under the target, or under a law as wide as the
 //     chain's own, and the stationary law is that matrix's left eigenvector.
 //
-// Start with ParseProblem and Run: it returns a Row for every
-// integrator under every mini-batch scheme, with the errors at the steps that
-// were asked for, a bound on what round-off and truncation make of each, and the
-// order. Orders are statements with evidence: the signed errors at
-// several steps are interpolated in powers of the step, in coordinates in which
-// the target is N(0, I), so that units do not count. ClosedForm has the term that
-// random orders add, without an engine.
+// A Row has the errors at the steps asked for, a bound on the round-off and
+// truncation in each, and the order. Orders are statements with evidence: the
+// signed errors at several steps are interpolated in powers of the step, in
+// coordinates in which the target is N(0, I), so that units do not matter.
+// Row.ClosedForm has the term that random orders add to an exact flow, found
+// without an engine.
 //
-// Both see a law as a vector on which a step acts linearly. So the mini-batch
-// schemes are written once, for both: the law after one period of a scheme,
+// Both engines see a law as a vector on which a step acts linearly. So mini-batch
+// schemes are written once for both: the law after one period of a scheme,
 // averaged over its orders of the batches, is a linear map T of the law
 // before, and the error δ of the stationary law solves (I − T)δ = Tπ − π with
-// π the target. Solving for the error, not for the law, keeps its relative
+// π the target. Solving for the error rather than the law keeps its relative
 // accuracy.
 //
 // Weak, strong and stationary order are different things; every order here is

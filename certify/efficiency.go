@@ -12,42 +12,42 @@ import (
 	"hambench/minibatch"
 )
 
-// Average says how good the average of an observable over all outer steps of a
-// stationary chain is, at each of the row's steps. Units are the observable's
-// standard deviation under the target: an error of n independent draws of the
-// target has the variance 1/n.
+// Average says how accurate the average of an observable over all outer steps of a
+// stationary chain is, at each of the row's steps. The unit is the observable's
+// standard deviation under the target, in which the average of n independent draws
+// of the target has the variance 1/n.
 type Average struct {
 	// Name is theta, for the worst direction of θ, or theta^2, for the worst of
 	// the squares along the principal axes of the target (the eight outermost
-	// where there are more); on scalar problems that of an observable of θ.
+	// if there are more); on scalar problems it is that of an observable of θ.
 	Name string   `json:"name"`
 	Bias []Number `json:"bias"` // of the stationary law, averaged over a period
-	// Variance is n times the variance of the average of n outer steps as n
-	// grows, and Autocorrelation that over the observable's own variance along the
-	// chain: the integrated autocorrelation time in outer steps.
+	// Variance is the limit, as n grows, of n times the variance of the average of
+	// n outer steps. Autocorrelation is that divided by the observable's variance
+	// along the chain: the integrated autocorrelation time in outer steps.
 	Variance        []Number `json:"variance"`
 	Autocorrelation []Number `json:"autocorrelation"`
-	// Normal says that the variance is that of a normal process of the same
+	// Normal says that the variance is that of a normal process with the same
 	// moments: exact with the full batch, an approximation with mini-batches.
 	Normal bool `json:"normal,omitempty"`
 }
 
 // AtBudget is the mean squared error of averages over a chain that costs a
 // number of gradients: bias² + variance of the worst Average, in its units, for
-// a chain that starts in its stationary law. A number of gradients that does not
-// pay for an outer step has none (NaN).
+// a chain that starts in its stationary law; NaN if the gradients do not pay for
+// one outer step.
 type AtBudget struct {
 	Gradients float64  `json:"gradients"` // of a batch; all data count K, a Hessian-vector product 2
 	MSE       []Number `json:"mse"`       // at the row's steps
-	// Step is the best step, of a geometric grid whose steps differ by 9 %, and
-	// what follows is found there.
+	// Step is the best step of a geometric grid whose steps differ by 9 %; the
+	// fields below are for that step.
 	Step            Number `json:"step"`
 	Best            Number `json:"best"` // the mean squared error
 	Bias            Number `json:"bias"` // of the worst Average
 	Autocorrelation Number `json:"autocorrelation"`
-	Worst           string `json:"worst"`     // the Average that it is
+	Worst           string `json:"worst"`     // the name of the worst Average
 	Outer           Number `json:"outer"`     // outer steps that the budget pays for
-	Evaluated       int    `json:"evaluated"` // steps that were tried
+	Evaluated       int    `json:"evaluated"` // steps tried
 }
 
 // worth is an Average at one step: squares of biases, asymptotic covariances, and

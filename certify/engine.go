@@ -68,7 +68,7 @@ func (p point) lawless(h float64, at pace) bool {
 	return p.unstable() || p.slowest > 1-noContraction*h*at.slow*at.slow/at.fast
 }
 
-// lostPoint is what is said of a chain that is not known to be stable.
+// lostPoint is the point of a chain that is not known to be stable.
 func lostPoint(observables int) point {
 	nan, inf := math.NaN(), math.Inf(1)
 	p := point{}

@@ -16,9 +16,9 @@ import (
 // mostVectors bounds the vectors of a state and of a step's normals.
 const mostVectors = 64
 
-// Sampler is a sampler in another process, in any language, which answers with
-// where its step leads from given states with given normals. docs/samplers.md
-// has the protocol.
+// Sampler is a sampler in another process, in any language. It answers where its
+// step leads from given states with given normals. docs/samplers.md has the
+// protocol.
 type Sampler struct {
 	ctx    context.Context
 	child  *child.Child
@@ -46,8 +46,8 @@ type claims struct {
 // vanishes with the step.
 var unsaid = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{Position: 1, Joint: 1}}
 
-// StartSampler runs a command by sh -c and lets it introduce itself. What the
-// child does wrong, now or in a step, is a usage error; each answer must come
+// StartSampler runs a command by sh -c and lets it introduce itself. Any mistake
+// of the child, now or in a later step, is a usage error; each answer must come
 // within the timeout.
 func StartSampler(ctx context.Context, command string, timeout time.Duration) (*Sampler, error) {
 	c, err := child.Start(command, "", timeout)
@@ -65,13 +65,13 @@ func StartSampler(ctx context.Context, command string, timeout time.Duration) (*
 	return s, nil
 }
 
-// Stop ends the child. The sampler's integrators are of no use afterwards.
+// Stop ends the child. The sampler's integrators cannot be used afterwards.
 func (s *Sampler) Stop() { s.child.Stop() }
 
-// Calls is how often the child was asked, and for how many steps.
+// Calls returns how often the child was asked, and for how many steps in all.
 func (s *Sampler) Calls() (calls, steps int) { return s.child.Calls(), s.points }
 
-// Batches is how many batches a step takes, N_l.
+// Batches returns N_l, how many batches a step takes.
 func (s *Sampler) Batches() int { return s.hello.Batches }
 
 func (g *greeting) check() error {
@@ -92,7 +92,7 @@ func (g *greeting) check() error {
 	return g.Greeting.Check()
 }
 
-// Method describes the sampler as an integrator, to be certified as any other.
+// Method describes the sampler as an integrator, to be certified like any other.
 // It has no parameters of its own, and no mass.
 func (s *Sampler) Method() integrators.Method {
 	g := s.hello
@@ -131,9 +131,8 @@ func (s *Sampler) Method() integrators.Method {
 	return m
 }
 
-// elsewhere is the step of a sampler in another process. Who has many steps to take
-// takes them by one call of steps: what the engines probe, they probe in as few calls
-// as they can.
+// elsewhere is the step of a sampler in another process. Many steps are best taken
+// by one call of steps, so the engines probe in as few calls as they can.
 type elsewhere struct {
 	sampler *Sampler
 	dim     int

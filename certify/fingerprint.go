@@ -13,16 +13,16 @@ import (
 // resolved is how far the errors of both engines are the same on all machines.
 const resolved = 1e-8
 
-// Fingerprint digests the errors that both engines find for a simple scheme, and
-// for one that is told the variance of the gradient, on the built-in problems,
-// under every law of the order of batches: what exact errors depend on beside
-// problem, integrator and scheme. It is the same on all machines, and changes
-// with any change of an engine that changes its numbers.
+// Fingerprint digests the errors that both engines find for a simple integrator,
+// and for one that is told the variance of the gradient, on the built-in problems
+// under every law of the visits: what exact errors depend on besides problem,
+// integrator and scheme. It is the same on all machines, and changes whenever the
+// numbers of an engine do.
 func Fingerprint() (string, error) {
 	return digest(Options{}, resolved, []string{"euler", "sghmc"}, Builtin()...)
 }
 
-// AnswersFingerprint digests in the same way what rows say beside the errors:
+// AnswersFingerprint digests in the same way what rows say besides the errors:
 // averages, the largest stable step and distances on the toy, under every scheme, and
 // distances on the scalar problem.
 func AnswersFingerprint() (string, error) {

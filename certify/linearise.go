@@ -21,16 +21,16 @@ const (
 	// mostParameters bounds the models that are linearised: their Hessian is held in
 	// full.
 	mostParameters = 500
-	// nearMode is how far from the mode, in standard deviations of the linearised
-	// posterior, the point may be that is taken for it.
+	// nearMode is how far the point that is taken for the mode may be from it, in
+	// standard deviations of the linearised posterior.
 	nearMode = 1e-3
 )
 
-// Linearise returns the Gaussian problem that a posterior is near its mode θ̂. Its
-// K batches are those of a chain of the given seed; batch i has the gradient
-// G_i(θ̂) + H_i(θ − θ̂), H_i the Hessian of its scaled potential at θ̂. Of a normal
-// posterior that is the posterior itself. The target is taken over. One of too many
-// parameters, or of which no mode is found, is a usage error.
+// Linearise returns the Gaussian problem that approximates a posterior near its
+// mode θ̂. Its K batches are those of a chain with the given seed; batch i has the
+// gradient G_i(θ̂) + H_i(θ − θ̂), H_i the Hessian of its scaled potential at θ̂. A
+// normal posterior is its own linearisation. Linearise takes over the target; too
+// many parameters, or no mode that is found, are usage errors.
 func Linearise(name string, t models.Target, batches int, friction float64, seed uint64) (p *Problem, err error) {
 	defer child.Catch(&err)
 	if d := t.Dim(); d > mostParameters {

@@ -34,7 +34,7 @@ func LoadProblem(path string) (*Problem, error) {
 	return ParseProblem(path, data)
 }
 
-// ParseProblem reads a problem from JSON, strictly: what is unknown, missing
+// ParseProblem reads a problem from JSON, strictly: anything unknown, missing
 // or out of range is a usage error that names the file (by the given path)
 // and the batch.
 func ParseProblem(path string, data []byte) (*Problem, error) {
@@ -93,9 +93,9 @@ func decodeStrict(data []byte, v any) error {
 
 func notJSON(err error) error { return usage.Errorf("not a problem in JSON: %w", err) }
 
-// checkNames refuses a valid JSON value in which an object has a name twice, of which
-// package json would take the last without a word, or a null, which it would take
-// for 0. Names that differ in case are one name to it.
+// checkNames refuses a valid JSON value in which an object has a name twice, since
+// package json would silently take the last, or which has a null, since json would
+// take that for 0. Names that differ only in case are the same name to json.
 func checkNames(d *json.Decoder) error {
 	token, err := d.Token()
 	if err == nil && token == nil {

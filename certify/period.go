@@ -45,7 +45,7 @@ const (
 // scheme starts anew.
 type period struct {
 	evolution
-	ctx    context.Context // where it ends, laws are no longer right, but soon there
+	ctx    context.Context // once it is done, laws come soon, but are wrong
 	visits minibatch.Visits
 	words  []minibatch.Word // of a law without a recursion of its own
 	sweep  int              // batches in one run of the scheme: the length of a word

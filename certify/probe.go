@@ -72,7 +72,7 @@ func (t *transition) apply(z, xi [][]float64) {
 	}
 }
 
-// view makes a state stand on a phase-space vector.
+// view makes a state's slices parts of a phase-space vector.
 func (t *transition) view(state *integrators.State, z []float64) {
 	d := t.in.Dim
 	state.Theta, state.R = z[:d:d], z[d:2*d:2*d]

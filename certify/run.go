@@ -15,24 +15,24 @@ import (
 	"hambench/usage"
 )
 
-// Options say what to certify. What is left at its zero value has the
-// default that its comment states.
+// Options say what to certify. A field with its zero value has the default that
+// its comment states.
 type Options struct {
 	Problem     *Problem
 	Integrators []integrators.Method // default: All
 	Schemes     []minibatch.Method   // default: all with fixed batches
 	Steps       []float64            // default: a geometric grid fit for the problem's kind
 	Inner       int                  // N_l; default 1
-	Values      map[string]float64   // of the integrators' own parameters; default theirs
+	Values      map[string]float64   // the integrators' own parameters; default theirs
 	Estimator   estimators.Method    // of gradients; default plain
 	InvMass     []float64            // diagonal of M⁻¹; default the identity; Gaussian problems only
 	EveryStep   bool                 // observe at the end of every outer step, not of every period
-	OneStep     bool                 // judge the law after one step of the full batch, that is weak orders, not the stationary law; Gaussian problems only
-	Progress    func(done float64)   // told, from 0 to 1, how much is done; default: nobody is
-	ErrorsOnly  bool                 // leave the orders open: no steps but those that are asked for
-	Budgets     []float64            // gradients of a batch that a chain may cost; none: its averages are not judged
+	OneStep     bool                 // judge the law after one step of the full batch (weak orders) instead of the stationary law; Gaussian problems only
+	Progress    func(done float64)   // called with the share done, from 0 to 1; default: not called
+	ErrorsOnly  bool                 // decide no orders: take no steps but those asked for
+	Budgets     []float64            // gradients of a batch that a chain may cost; none: averages are not judged
 	Stability   bool                 // find the largest stable step
-	Distances   bool                 // of the stationary law of θ from the target
+	Distances   bool                 // find the distances of the stationary law of θ from the target
 	quick       bool                 // take squares for those of normal processes, and fewer random orders for all
 	searchOnly  bool                 // nothing at the steps that are asked for
 }
@@ -42,31 +42,31 @@ type Row struct {
 	Problem     string             `json:"problem"`
 	Engine      Kind               `json:"engine"`
 	Integrator  string             `json:"integrator"`
-	Values      map[string]float64 `json:"values,omitempty"` // of the integrator's own parameters, where they were given
+	Values      map[string]float64 `json:"values,omitempty"` // the integrator's own parameters, if they were given
 	Inner       int                `json:"nl"`
 	Estimator   string             `json:"estimator,omitempty"` // "" is plain
 	Scheme      string             `json:"scheme"`
 	Observe     string             `json:"observe"` // period, every-step or one-step
 	Steps       []float64          `json:"steps"`
-	Refined     []float64          `json:"refined,omitempty"`     // steps of the engine's choice, taken for the orders alone
-	Amplified   []float64          `json:"amplified,omitempty"`   // factors on the batches' differences of precision and of shift there, if not 1
+	Refined     []float64          `json:"refined,omitempty"`     // steps that the engine chose, used for the orders only
+	Amplified   []float64          `json:"amplified,omitempty"`   // factors by which the batches' differences of precision and of shift are larger there, if not 1
 	Sampled     int                `json:"sampled,omitempty"`     // random orders that stand for all; a resolution is then half a 95 % confidence interval
 	Radii       []Number           `json:"radii,omitempty"`       // spectral radius of a period at each step where it is ≥ 1, else null
-	ClosedForm  map[string]Number  `json:"closed_form,omitempty"` // by observable, what a closed form predicts of the constant of h²; exact flows under random orders only
+	ClosedForm  map[string]Number  `json:"closed_form,omitempty"` // by observable, the constant of h² that a closed form predicts; exact flows under random orders only
 	Observables []Observable       `json:"observables"`
 	Answers
 }
 
-// Observable is one observable's errors at the steps that were asked for, and
-// the asymptotics of the relative ones, Constant · h^Order.
+// Observable holds one observable's errors at the steps asked for, and the
+// asymptotics of the relative errors, Constant · h^Order.
 type Observable struct {
 	Name               string   `json:"name"`
 	Errors             []Number `json:"errors"`              // absolute, in the problem's units, in the order of the steps; NaN where unstable
-	Resolution         []Number `json:"resolution"`          // bounds what round-off and truncation make of an error; +Inf if no bound is known
-	Relative           []Number `json:"relative"`            // errors free of units: in coordinates in which the target is N(0, I), or over the observable's standard deviation
-	RelativeResolution []Number `json:"relative_resolution"` // bounds of these
+	Resolution         []Number `json:"resolution"`          // bounds the round-off and truncation in an error; +Inf if no bound is known
+	Relative           []Number `json:"relative"`            // errors without units: in coordinates in which the target is N(0, I), or divided by the observable's standard deviation
+	RelativeResolution []Number `json:"relative_resolution"` // bounds for these
 	Slopes             []Number `json:"slopes"`              // local orders between neighbouring steps, the largest first, where they are resolved
-	Order              Number   `json:"order"`               // the lowest power of h whose coefficient differs from 0 for certain; NaN if it is not known
+	Order              Number   `json:"order"`               // the lowest power of h whose coefficient certainly differs from 0; NaN if it is not known
 	Uncertainty        Number   `json:"uncertainty"`         // of that coefficient, relative to it
 	Constant           Number   `json:"constant"`            // that coefficient's size; NaN if the batches' differences were amplified
 	AtLeast            Number   `json:"at_least"`            // a lower bound on the order, where it is not known, up to the claim
@@ -78,7 +78,7 @@ type Observable struct {
 // Number is a float64 that is null in JSON where it is not finite.
 type Number float64
 
-// MarshalJSON writes null for NaN and ±Inf, which JSON cannot say.
+// MarshalJSON writes null for NaN and ±Inf, which JSON cannot express.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
 		return []byte("null"), nil
@@ -126,7 +126,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	return rows, nil
 }
 
-// Check returns the usage error that Run would end with before any work.
+// Check returns the usage error, if any, with which Run would end before any work.
 func (o Options) Check() (err error) {
 	defer child.Catch(&err)
 	_, err = o.complete()
@@ -580,7 +580,7 @@ func (c *certification) claim(observable int) float64 {
 	return claim(c.asked.method, s, c.options.Problem.Batches(), c.asked.observables()[observable])
 }
 
-// observable is what is said of an observable.
+// observable returns what the row says of an observable.
 func (c *certification) observable(i int, name string, points []point, f finding) Observable {
 	nan := Number(math.NaN())
 	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty), Constant: Number(f.constant), AtLeast: nan, Bound: nan}
@@ -635,7 +635,7 @@ func radii(points []point) []Number {
 	return out
 }
 
-// Takes says what keeps an integrator from being certified on the problem.
+// Takes returns what keeps an integrator from being certified on the problem, or nil.
 func (p *Problem) Takes(m integrators.Method) error {
 	affine, definite := p.affine()
 	switch {
@@ -661,8 +661,8 @@ func oneOfKnownLaw(m integrators.Method, friction float64) bool {
 	return m.Variables(1, in.Params)[0].Deviation > 0
 }
 
-// All returns the built-in integrators that are certified on a problem where none
-// is named: all that it takes but the Nonlinear ones, which need a larger basis
+// All returns the built-in integrators that are certified on a problem if none are
+// named: all that it takes except the Nonlinear ones, which need a larger basis
 // and minutes.
 func All(p *Problem) []integrators.Method {
 	return slices.DeleteFunc(integrators.Builtin(), func(m integrators.Method) bool { return m.Nonlinear || p.Takes(m) != nil })

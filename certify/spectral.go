@@ -478,8 +478,8 @@ func (l *ladder) rung(i int) *rung {
 	for i := range n {
 		mean.Set(i, i, 1+mean.At(i, i))
 	}
-	// That it may be badly conditioned, an error of mat, is the business of who
-	// solves with it and judges the residual.
+	// mat's error for bad conditioning is ignored: whoever solves with the inverse
+	// judges the residual.
 	r.inverse = galerkin{mat.NewDense(n-1, n-1, nil)}
 	_ = r.inverse.Inverse(mean.Slice(1, n, 1, n))
 	l.rungs = append(l.rungs, r)

@@ -96,9 +96,9 @@ func formatSlopes(slopes []Number) string {
 	return strings.Join(s, " ")
 }
 
-// Orders are the orders of the position's law and of the joint law in short, by the
-// observables that stand for them: a number, "exact", "≥ 2" where a bound is all
-// that is known, "?" where nothing is, "–" where none was observed.
+// Orders returns the orders of the position's law and of the joint law in short, as
+// one observable of each shows them: a number, "exact", "≥ 2" if only a bound is
+// known, "?" if nothing is, "–" if the row has no such observable.
 func (r Row) Orders() (position, joint string) {
 	return r.shortOrder("theta.cov", "theta^2"), r.shortOrder("joint.cov", "r^2")
 }
@@ -121,8 +121,8 @@ func (r Row) shortOrder(names ...string) string {
 	return "–"
 }
 
-// WriteAnswers prints what rows say beside the errors as ASCII tables, at the
-// smallest of their steps where it is of one step.
+// WriteAnswers prints the rows' Answers as an ASCII table; distances are those at
+// the smallest step.
 func WriteAnswers(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "largest stable h", "Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
 	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 0, 5, 2, 4}
