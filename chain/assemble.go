@@ -34,8 +34,8 @@ type Registry struct {
 }
 
 // New assembles the chain of a spec on a target, which the chain takes over.
-// The numbers of the chain depend on these two alone. An unknown name, a number
-// out of range, and parts that do not fit each other are usage errors.
+// These two alone determine the chain's numbers. An unknown name, a number out
+// of range, and parts that do not fit each other are usage errors.
 func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	in, estimator, scheme, err := r.parts(t.Dim(), s)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 	return newSampler(t, in, estimator, stream, p, s.Noise)
 }
 
-// Check refuses, with the usage errors of New, a spec whose names or numbers
-// are wrong, before there is a target.
+// Check returns the usage errors of New for a spec whose names or numbers are
+// wrong. It needs no target.
 func (r Registry) Check(s Spec) error {
 	_, _, _, err := r.parts(1, s)
 	return err
@@ -80,22 +80,22 @@ func (r Registry) parts(dim int, s Spec) (in *integrators.Integrator, e estimato
 	return in, e, scheme, err
 }
 
-// Integrator returns the integrator of a name.
+// Integrator returns the integrator with a name.
 func (r Registry) Integrator(name string) (integrators.Method, error) {
 	return r.Filled().Integrators.Lookup(name)
 }
 
-// Estimator returns the estimator of a name; "" is plain.
+// Estimator returns the estimator with a name; "" is plain.
 func (r Registry) Estimator(name string) (estimators.Method, error) {
 	return r.Filled().Estimators.Lookup(cmp.Or(name, estimators.Plain.Name))
 }
 
-// Scheme returns the mini-batch scheme of a name.
+// Scheme returns the mini-batch scheme with a name.
 func (r Registry) Scheme(name string) (minibatch.Method, error) {
 	return r.Filled().Schemes.Lookup(name)
 }
 
-// Filled returns the registry with the built-in lists where there are none.
+// Filled returns the registry with the built-in lists in place of nil ones.
 func (r Registry) Filled() Registry {
 	if r.Integrators == nil {
 		r.Integrators = integrators.Builtin()
@@ -122,7 +122,7 @@ func DefaultScheme(batches int) string {
 const FullBatch = 0
 
 // Batches returns K for a batch size: round(rows/size), so that batches
-// differ by at most one row and hold about size rows; 1 for FullBatch and for
+// differ by at most one row and have about size rows; 1 for FullBatch and for
 // sizes above ⅔ of the rows.
 func Batches(rows, size int) int {
 	if size == FullBatch {
@@ -143,18 +143,18 @@ const (
 // take half a year.
 const MaxSteps = 1 << 44
 
-// OuterSteps is the number of outer steps, each of inner steps of length
-// step, that come closest to a simulation time; at least 1, at most MaxSteps.
+// OuterSteps returns the number of outer steps, each of inner steps of length
+// step, that comes closest to a simulation time; at least 1, at most MaxSteps.
 func OuterSteps(time, step float64, inner int) int {
 	return int(max(1, min(MaxSteps, math.Round(time/(step*float64(inner))))))
 }
 
-// PaperPlan is the plan of a chain over the paper's simulation times.
+// PaperPlan returns the plan of a chain over the paper's simulation times.
 func PaperPlan(step float64, inner, samples int) Plan {
 	return Plan{BurnIn: OuterSteps(BurnInTime, step, inner), Samples: samples, Thin: OuterSteps(SampleTime, step, inner)}
 }
 
-// Check refuses, with a usage error, a plan of more than MaxSteps steps.
+// Check returns a usage error for a plan of more than MaxSteps steps.
 func (p Plan) Check() error {
 	if n := float64(p.BurnIn) + float64(p.Samples)*float64(p.Thin); n >= MaxSteps {
 		return usage.Errorf("%d steps before the first of %d samples and %d for each: no chain ends; want a larger step h, or fewer", p.BurnIn, p.Samples, p.Thin)

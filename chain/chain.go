@@ -4,14 +4,14 @@
 // A [Spec] describes a chain by names and numbers, and a [Registry], whose zero
 // value holds what is built in, makes a [Sampler] of it on a target. A sampler
 // starts at the state that [Sampler.Start] draws, burns in, ends the
-// integrator's adaptation, and shows its samples ([Sampler.Run], by a [Plan]), or
-// goes on step by step ([Sampler.Advance]). At every step it hands the stream's
+// integrator's adaptation, and shows its samples ([Sampler.Run], with a [Plan]),
+// or runs step by step ([Sampler.Advance]). At every step it hands the stream's
 // next batch to the estimator, and the estimator's force to the integrator. It
-// counts the work, watches for numbers that stop being finite, and stops when
-// its context is cancelled.
+// counts the work, watches for numbers that are not finite, and stops when its
+// context is cancelled.
 //
-// All that is random comes from the streams of one key (package noise), so the
-// spec and the target alone decide a chain's numbers.
+// All randomness comes from the streams of one key (package noise), so the spec
+// and the target alone determine a chain's numbers.
 //
 // The simulation times of the paper, which every chain of a data set shares
 // whatever its step, are [SampleTime] and [BurnInTime]; [PaperPlan] turns them
@@ -53,8 +53,8 @@ type Counts struct {
 
 // DivergedError says that the state holds numbers that are not finite.
 type DivergedError struct {
-	// Step is the number of kernels that had run when it was noticed; the
-	// numbers were finite at most 64 kernels (or one outer step) earlier.
+	// Step is the number of kernels run when that was noticed; at most 64
+	// kernels (or one outer step) earlier the numbers were finite.
 	Step int64
 }
 
@@ -62,7 +62,7 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("chain diverged: not finite at step %d", e.Step)
 }
 
-// Sampler is one chain in the making: a target, an integrator, a stream of
+// Sampler is one chain that can run: a target, an integrator, a stream of
 // batches and a source of noise, all of them its own. It is not safe for
 // concurrent use.
 type Sampler struct {
@@ -79,10 +79,9 @@ type Sampler struct {
 	checkAt   int64                    // kernels at which to look for non-finite numbers
 }
 
-// New joins parts of a chain that were made by hand, under the estimator
-// plain; Registry.New makes them from names. It refuses, with a usage error
-// that names both, an integrator that needs more of its force than the model
-// has.
+// New joins parts made by hand to a chain with the estimator plain; Registry.New
+// makes the parts from names. An integrator that needs more from its force than
+// the model offers is a usage error that names both.
 func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
 	return newSampler(t, in, estimators.Plain, s, estimators.Problem{}, n)
 }
@@ -116,7 +115,7 @@ func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method
 	return c, nil
 }
 
-// Note is what the chain's estimator says of itself; "" if nothing.
+// Note returns what the chain's estimator reports about itself; "" if nothing.
 func (s *Sampler) Note() string {
 	if e, ok := s.estimator.(interface{ Note() string }); ok {
 		return e.Note()
@@ -133,10 +132,10 @@ func (s *Sampler) Counts() Counts {
 	return Counts{Steps: s.steps, Gradients: n.Gradients, HessianVectors: n.HessianVectors, FullGradients: n.FullGradients}
 }
 
-// Advance runs outer steps of the integrator on z. It returns a
-// *DivergedError when numbers in z are not finite, at the latest after the
-// last of the steps, and the context's error when that is cancelled; then z
-// is valid and the chain may go on. It allocates nothing.
+// Advance runs outer steps of the integrator on z. It returns a *DivergedError
+// when numbers in z are not finite, at the latest after the last step. When the
+// context is cancelled it returns the context's error; z is then valid, and the
+// chain may go on. Advance allocates nothing.
 func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) (err error) {
 	defer child.Catch(&err)
 	s.adopt(z)
@@ -187,8 +186,8 @@ type Plan struct {
 }
 
 // Run burns in, ends the integrator's adaptation, and then calls observe
-// with the state after each Thin outer steps, Samples times. An error of
-// observe ends the run.
+// Samples times, each time after Thin outer steps. An error from observe ends
+// the run.
 func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe func(sample int, z *integrators.State) error) (err error) {
 	defer child.Catch(&err)
 	if err := s.Advance(ctx, z, p.BurnIn); err != nil {

@@ -14,17 +14,17 @@ import (
 )
 
 // Coupled is two chains of one spec, at its step h and at h/2, that share their
-// noise: what a sample of one differs by from that of the other has the mean of
-// their biases' difference, and a variance that falls with h. Where the bias is
-// of order p, it is 1 − 2^{−p} of that at h. That needs no truth to compare with.
+// noise. The difference of their samples has a variance that falls with h, and its
+// mean is the difference of their biases: for a bias of order p, 1 − 2^{−p} of the
+// bias at h. So the bias is estimated without a truth to compare with.
 //
 // Each chain has the law that it would have alone: a normal of the coarse chain
-// is a combination of those that the fine one draws in the same time, of
-// variance 1 and independent of the coarse chain's others. The combinations are
-// those that bring r, then θ, then where the gradient is taken, to the same
-// place in one step as in two without a force, as near as can be: for exact
-// friction over h they are e^{−Ch/2} and 1, over their length. Batches are drawn
-// by each chain for itself.
+// is a combination of those that the fine one draws in the same time, with
+// variance 1 and independent of the coarse chain's other normals. The combinations
+// are those that, without a force, bring r, then θ, then where the gradient is
+// taken as near as possible to the same place in one step as in two: for exact
+// friction over h their weights are e^{−Ch/2} and 1, divided by their length. Each
+// chain draws its own batches.
 type Coupled struct {
 	Coarse, Fine *Sampler
 	key          uint64
@@ -76,7 +76,7 @@ func (next vectors) Normal(dst []float64) { copy(dst, next()) }
 // Update carries out u with the next vector.
 func (next vectors) Update(u *integrators.Update) { u.Apply(next()) }
 
-// Counts is the work of both chains.
+// Counts returns the work of both chains.
 func (c *Coupled) Counts() Counts {
 	a, b := c.Coarse.Counts(), c.Fine.Counts()
 	return Counts{a.Steps + b.Steps, a.Gradients + b.Gradients, a.HessianVectors + b.HessianVectors, a.FullGradients + b.FullGradients}
@@ -116,13 +116,12 @@ func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func
 // common against what comes before it.
 const importance = 1e-5
 
-// Combinations returns, for each normal of an outer step, the weights of those of
-// two half as long. Of the n × 2n matrices with orthonormal rows it is the one
-// next to turning the two steps' noise into that of the one (the orthogonal
-// Procrustes problem), where r counts most, θ next, and the mean position of the
-// gradients last. It refuses, by name, integrators whose noise or step depends on
-// more than a step: those that adapt, that are not linear without a force, and
-// that need an affine one.
+// Combinations returns, for each normal of an outer step, the weights of the
+// normals of two steps half as long. Of the n × 2n matrices with orthonormal rows
+// it is the one that comes closest to turning the two steps' noise into that of the
+// one (the orthogonal Procrustes problem), where r counts most, θ next, and the mean
+// position of the gradients last. Integrators that adapt, that are not linear
+// without a force, or that need an affine one are usage errors, and so is a mass.
 func (r Registry) Combinations(s Spec) ([][]float64, error) {
 	m, err := r.Integrator(s.Integrator)
 	if err != nil {

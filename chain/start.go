@@ -30,9 +30,9 @@ func (s *Sampler) start(theta []float64, n integrators.Noise) *integrators.State
 	return z
 }
 
-// StartAtRest returns a start without momentum or auxiliary variables, at the
-// draw from the prior that a noise makes. It is for warm-ups, whose integrators
-// change.
+// StartAtRest returns a start without momentum or auxiliary variables, at a draw
+// from the prior made of the given noise. It is for warm-ups, which change
+// integrators on the way.
 func StartAtRest(t models.Target, n integrators.Noise) *integrators.State {
 	z := integrators.NewState(t.Dim())
 	drawPrior(z.Theta, t, n)
