@@ -1,13 +1,13 @@
 // Package datasets holds the data that the models are conditioned on: six sets
-// of the UCI repository, which the project does not distribute and fetches for
-// its user, built-in sets that are made on the spot, and a user's own files.
+// of the UCI repository, which the project does not distribute but fetches for
+// its user, built-in sets that are generated when needed, and a user's own files.
 //
 // A Registry lists data sets; each Dataset in it says what is known of a set
 // before it is loaded: its task, its sizes, where its files are. Builtin
-// returns the project's own registry, and FromFile makes an entry of a file
+// returns the project's own registry, and FromFile makes an entry for a file
 // with columns of numbers, to be appended to it. A Resolver finds the files of
-// the sets in its registry, verifies them and loads a Set. A Set is divided by
-// Split into standardised training and test rows, which is what models take.
+// the sets in its registry, verifies them and loads a Set. Set.Split divides a
+// Set into standardised training and test rows, which is what models take.
 package datasets
 
 import (
@@ -31,7 +31,7 @@ func (t Task) String() string {
 	return [...]string{Regression: "regression", Classification: "classification"}[t]
 }
 
-// Set is a whole data set as it stands in its source.
+// Set is a whole data set as its source has it.
 type Set struct {
 	Dataset
 	X      []float64 // row-major, rows × Features
@@ -99,7 +99,7 @@ type Split struct {
 	NoiseVariance   float64 // of the standardised target
 	TrainAt, TestAt []int   // row numbers in the set
 	// Digest is a SHA-256 of the set's numbers, to the bit, and of TrainAt
-	// and TestAt; "" for a split that comes from no set.
+	// and TestAt; "" for a split that was not made from a Set.
 	Digest string
 }
 
@@ -109,7 +109,7 @@ func (s *Split) TrainRows() int { return max(len(s.TrainY), len(s.TrainLabels)) 
 // TestRows is the number of test rows.
 func (s *Split) TestRows() int { return max(len(s.TestY), len(s.TestLabels)) }
 
-// Shape is what models must know of the split.
+// Shape returns what models must know of the split.
 func (s *Split) Shape() Shape {
 	return Shape{Task: s.Task, TrainRows: s.TrainRows(), Features: s.Features, Classes: s.Classes}
 }
@@ -118,8 +118,8 @@ func (s *Split) Shape() Shape {
 // all those before it.
 const maxSplits = 1000
 
-// Split returns the split of an index; one out of range, or one of other
-// sizes than the set declares, is a usage error.
+// Split returns the split with an index. An index out of range, and a split of
+// other sizes than the set declares, are usage errors.
 func (s *Set) Split(index int) (*Split, error) {
 	splits := s.Splits
 	if splits == 0 {

@@ -22,25 +22,25 @@ type FileOptions struct {
 	// NoiseVariance is σ² of the Gaussian likelihood on the standardised
 	// target. A regression must state it.
 	NoiseVariance float64
-	// TestShare is the share of the rows that are held out in each split; 0
-	// is 0.1.
+	// TestShare is the share of the rows that each split holds out; 0 means
+	// 0.1.
 	TestShare float64
-	// Label and About are those of the Dataset; "" are the name, and the
+	// Label and About are those of the Dataset; by default the name and the
 	// file's path.
 	Label, About string
-	// Model is the model of the Dataset; "" is bnn.
+	// Model is the model of the Dataset; "" means bnn.
 	Model string
 }
 
-// FromFile returns the data set in a file, to be appended to a Registry: rows
-// of columns that are separated by commas, semicolons or white space. A first
-// row without a number is the header. All columns but the target are
-// features, and must hold numbers; one that is constant keeps deviation 1.
-// Splits are drawn by the project's own seed.
+// FromFile returns the data set in a file, to be appended to a Registry. The file
+// has rows of columns separated by commas, semicolons or white space. A first
+// row without a number is the header. All columns but the target are features
+// and must hold numbers; a constant one keeps deviation 1. Splits are drawn with
+// the project's own seed.
 //
-// Usage errors name row and column: missing values, words, rows of other
-// lengths than the first, a class with a single row, a target that is
-// constant.
+// Missing values, words, rows of another length than the first, a class with a
+// single row, and a constant target are usage errors, which name the row and
+// column.
 func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	d := Dataset{
 		Name: name, Path: path, NoiseVariance: o.NoiseVariance, Shape: Shape{Task: o.Task},

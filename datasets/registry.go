@@ -17,7 +17,7 @@ import (
 type File struct {
 	Path   string   // relative to a data folder, with slashes
 	SHA256 string   // hex digest of the file's bytes
-	URLs   []string // where it can be had, in order of preference
+	URLs   []string // where to get it, in order of preference
 }
 
 // Shape is what a model must know of data before they are loaded.
@@ -37,19 +37,19 @@ type Dataset struct {
 	Shape
 	Rows          int     // in all
 	TestRows      int     `toml:"test"`  // of a split
-	NoiseVariance float64 `toml:"noise"` // σ² of the Gaussian likelihood on the standardised target; of a regression
-	Model         string  // the model that studies put on the data unless they name another
-	StandIn       string  `toml:"stand-in"` // the set that takes its place where it cannot be had; "" is none
+	NoiseVariance float64 `toml:"noise"` // σ² of the Gaussian likelihood on the standardised target; of a regression only
+	Model         string  // the model that studies use on the data unless they name another
+	StandIn       string  `toml:"stand-in"` // the set that takes its place if it cannot be obtained; "" means none
 
 	Plain  bool // used as it is: not standardised
-	Splits int  // how many there are; 0 is 1000
-	// Divide returns the row numbers of a split. nil is a permutation of the
-	// project's own seed.
+	Splits int  // how many there are; 0 means 1000
+	// Divide returns the row numbers of a split. nil means a permutation with
+	// the project's own seed.
 	Divide func(index int) (train, test []int) `toml:"-"`
 
-	// Files are where the numbers come from: rows without a header, whose last
-	// column is the target, which names one of the ClassNames of a classification;
-	// they are in order. Without files, Make fills the set.
+	// Files hold the numbers: rows without a header, whose last column is the
+	// target, in a classification one of ClassNames, whose order numbers the
+	// classes. Without files, Make fills the set.
 	Files      []File
 	ClassNames []string     `toml:"class-names"`
 	Make       func(s *Set) `toml:"-"`
@@ -111,15 +111,14 @@ var builtin = sync.OnceValue(func() (r Registry) {
 	return r
 })
 
-// Lookup returns the data set of a name. A name that is unknown, or stands
-// twice, is a usage error.
+// Lookup returns the data set with a name. A name that is unknown, or that two
+// data sets have, is a usage error.
 func (r Registry) Lookup(name string) (Dataset, error) {
 	return usage.Lookup("data set", name, r, func(d Dataset) string { return d.Name })
 }
 
-// StandIns returns the names with each unavailable set replaced by the one
-// that takes its place, each name once. A set that none can replace is left
-// out.
+// StandIns returns the names, each once, with every unavailable set replaced by
+// the one that takes its place. A set that none can replace is left out.
 func (r Registry) StandIns(names, unavailable []string) []string {
 	var out []string
 	for _, n := range names {
@@ -135,7 +134,7 @@ func (r Registry) StandIns(names, unavailable []string) []string {
 }
 
 // MissingNote says which data sets were missing, what took their place, and
-// which command gets them; "" if none were.
+// which command fetches them; "" if none were missing.
 func (r Registry) MissingNote(unavailable []string) string {
 	if len(unavailable) == 0 {
 		return ""

@@ -22,25 +22,25 @@ const (
 )
 
 // ErrUnavailable says that a set's files are neither in the data folder nor
-// in the cache, and cannot be fetched.
+// in the cache and cannot be fetched.
 var ErrUnavailable = errors.New("data unavailable")
 
-// Resolver finds the files of data sets: in Dir, in CacheDir, and, unless
-// Offline, on the network, in this order. What it fetches it verifies and
-// keeps in CacheDir. It is safe for concurrent use.
+// Resolver finds the files of data sets in Dir, in CacheDir or, unless Offline,
+// on the network, in this order. It verifies what it fetches and keeps it in
+// CacheDir. It is safe for concurrent use.
 type Resolver struct {
-	Registry Registry // nil is Builtin's
-	Dir      string   // the user's folder; "" is none
-	CacheDir string   // "" is none: what is fetched is not kept
+	Registry Registry // nil means Builtin's
+	Dir      string   // the user's folder; "" means none
+	CacheDir string   // "" means none: what is fetched is not kept
 	Offline  bool
-	Client   *http.Client // nil is one with short time-outs; redirects are followed to HTTPS only
+	Client   *http.Client // nil means one with short time-outs; redirects are followed to HTTPS only
 
 	network network
 }
 
-// NewResolver returns the resolver of a command line: dir, or else the folder
-// that HAMBENCH_DATA names, and the user's cache folder. A data folder that
-// does not exist is a usage error.
+// NewResolver returns the resolver of a command line: it looks in dir or, if that
+// is "", in the folder that HAMBENCH_DATA names, and in the user's cache folder. A
+// data folder that does not exist is a usage error.
 func NewResolver(dir string) (*Resolver, error) {
 	from := "--data"
 	if dir == "" {
@@ -63,7 +63,7 @@ func NewResolver(dir string) (*Resolver, error) {
 }
 
 // Load returns a data set, verified and parsed. The error wraps
-// ErrUnavailable where the set cannot be had, and is a usage error where the
+// ErrUnavailable if the set cannot be obtained, and is a usage error if the
 // name is unknown or a file in the data folder is not the one it should be.
 func (r *Resolver) Load(ctx context.Context, name string) (*Set, error) {
 	d, err := r.Datasets().Lookup(name)
@@ -180,7 +180,7 @@ type Status struct {
 	Err     error  // why it cannot be used; nil if verified or missing
 }
 
-// Missing reports that no copy was found.
+// Missing reports whether no copy was found.
 func (s Status) Missing() bool { return s.Path == "" && s.Err == nil }
 
 // Status looks at the local copies of a data set's files and verifies them.
@@ -198,5 +198,5 @@ func (r *Resolver) Status(name string) ([]Status, error) {
 	return out, nil
 }
 
-// FetchCommand is the command that gets data sets for good.
+// FetchCommand is the command that fetches data sets and keeps them.
 const FetchCommand = "hambench data fetch"

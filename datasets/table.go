@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// ParseError says where a data file is not what it should be.
+// ParseError says where, and in what, a data file is wrong.
 type ParseError struct {
-	File    string // "" where the context names it
-	Line    int    // from 1; 0 is the file as a whole
+	File    string // "" if the context names it
+	Line    int    // from 1; 0 means the file as a whole
 	Problem string
 }
 
