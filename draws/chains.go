@@ -19,21 +19,21 @@ import (
 )
 
 // Chains are chains of one description that differ in their random streams: chain
-// c, from 0, has the key Spec.Key + c, and is the chain that this key makes alone.
+// c, from 0, has the key Spec.Key + c, and is the same as a single chain with that key.
 type Chains struct {
-	Target   func(context.Context) (models.Target, error) // makes one for a chain
+	Target   func(context.Context) (models.Target, error) // makes one for each chain
 	Spec     chain.Spec
 	Plan     chain.Plan
-	Note     func(string)          // told what the estimator says of itself; nil for nobody
-	Progress func(done, total int) // told after each draw; nil for nobody
+	Note     func(string)          // called with what the estimator reports about itself; may be nil
+	Progress func(done, total int) // called after each draw; may be nil
 }
 
 // warmUpKeys sets the warm-up's random streams apart from the chain's.
 const warmUpKeys = 1 << 63
 
-// Run runs the chains that the writer's header counts, all at once, and writes
-// their draws. It returns how many were written and what was computed for them. The
-// first chain that fails, in the order of the draws, ends the run.
+// Run runs as many chains as the writer's header says, all at once, and writes
+// their draws. It returns how many draws were written and the work done for them.
+// The first failure, in the order of the draws, ends the run.
 func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n := w.Header.Chains
@@ -129,10 +129,10 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	return sampler.Counts(), err
 }
 
-// Attributes state what the chains are, and what approximates: the scheme of each
-// part, its numbers, and the orders of the stationary law of θ and of (θ, r) that
-// certify finds of them on its Gaussian problem. A chain that cannot be certified
-// there says why.
+// Attributes returns what describes the chains and their accuracy: the names and
+// numbers of their parts, and the orders of the stationary law of θ and of (θ, r)
+// that certify finds for them on its Gaussian problem, or else why they cannot be
+// certified there.
 func (c Chains) Attributes(ctx context.Context) map[string]any {
 	s := c.Spec
 	s.Batches = max(1, s.Batches)

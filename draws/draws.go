@@ -1,15 +1,15 @@
 // Package draws runs chains side by side and writes their draws in the forms that
 // other programs read:
 //
-//	csv    a line a draw: pandas, R, DuckDB
-//	jsonl  an object a draw
-//	stan   a folder of Stan CSV, a file a chain: cmdstanpy, posterior
+//	csv    one line per draw: pandas, R, DuckDB
+//	jsonl  one object per draw
+//	stan   a folder of Stan CSV, one file per chain: cmdstanpy, posterior
 //	json   groups of variables: the arguments of ArviZ's from_dict
 //	zarr   a folder of the same groups: xarray's open_datatree, ArviZ
 //
-// [Chains.Run] hands the draws to a [Writer] draw by draw, and of each draw chain
-// by chain, whichever chain is faster. csv and jsonl are written as the draws come.
-// The others are whole or not there: a folder gets its name when it is complete.
+// [Chains.Run] hands the draws to a [Writer] draw by draw, and within a draw chain
+// by chain, however fast each chain is. csv and jsonl are written as the draws come.
+// The others appear whole or not at all: a folder gets its name when it is complete.
 package draws
 
 import (
@@ -26,17 +26,17 @@ import (
 // Header is what is known before the first draw.
 type Header struct {
 	Chains, Draws int  // how many chains, and draws of each
-	Numbered      bool // lines of csv and jsonl say of which chain they are
+	Numbered      bool // lines of csv and jsonl say which chain they belong to
 	Dim, Outputs  int  // lengths of a draw's Theta and Predictions
-	Predictive    bool // csv, jsonl and stan hold predictions in place of parameters
+	Predictive    bool // csv, jsonl and stan hold predictions instead of parameters
 	Test          Test
-	Attributes    map[string]any // what the chains are: Attributes
+	Attributes    map[string]any // of the chains, from Chains.Attributes
 }
 
-// Test holds the standardised rows that are predicted, as far as there are any.
+// Test holds the standardised rows that are predicted, if there are any.
 type Test struct {
 	X []float64 // row-major
-	Y []float64 // targets, or numbers of classes: one a row
+	Y []float64 // targets or class numbers, one per row
 }
 
 // Draw is one draw of a chain.
@@ -45,19 +45,19 @@ type Draw struct {
 	Theta        []float64
 	Predictions  []float64 // as models.Target.Predict stores them
 	LogDensity   float64   // −U(θ): of the posterior, up to a constant
-	Energy       float64   // U(θ) and the momentum's ½ rᵀM⁻¹r
+	Energy       float64   // U(θ) + ½ rᵀM⁻¹r
 }
 
-// Format is a form of output.
+// Format is an output format.
 type Format struct {
 	Name   string
 	Folder bool // a folder, not a stream of text
-	Groups bool // holds parameters and predictions; else one of them
+	Groups bool // holds parameters and predictions; other formats hold one of them
 	Stats  bool // holds the density and the energy
 	open   func(to *output, h Header) (form, error)
 }
 
-// Formats are the forms of output.
+// Formats are the output formats.
 var Formats = []Format{
 	{Name: "csv", open: newCSV},
 	{Name: "jsonl", open: newJSONL},
@@ -66,7 +66,7 @@ var Formats = []Format{
 	{Name: "zarr", Folder: true, Groups: true, Stats: true, open: newZarr},
 }
 
-// Names are the names of the formats.
+// Names returns the names of the formats.
 func Names() (names []string) {
 	for _, f := range Formats {
 		names = append(names, f.Name)
@@ -74,7 +74,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Lookup returns the format of a name.
+// Lookup returns the format with a name.
 func Lookup(name string) (Format, error) {
 	return usage.Lookup("format", name, Formats, func(f Format) string { return f.Name })
 }
@@ -93,7 +93,7 @@ type Writer struct {
 	out    *output
 }
 
-// New returns a writer of text to w, or of a folder that is not there yet.
+// New returns a writer of text to w or, if f.Folder is set, of a new folder.
 func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
 	out := &output{stream: bufio.NewWriter(w)}
 	if f.Folder {
@@ -111,8 +111,8 @@ func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
 // Write writes one draw.
 func (w *Writer) Write(d Draw) error { return w.form.write(d) }
 
-// Close completes the output, or, after an error, leaves what a reader can use:
-// the lines that are there, and no folder. It returns that error or its own.
+// Close completes the output. If the run failed, it leaves only what a reader can
+// use: the lines written so far, and no folder. It returns failed or its own error.
 func (w *Writer) Close(failed error) error {
 	if failed == nil {
 		if failed = w.form.close(); failed == nil {

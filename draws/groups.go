@@ -119,7 +119,7 @@ func (g *jsonGroups) close() error {
 }
 
 // appendArray appends nested lists. Numbers that are not finite, which JSON
-// cannot say, are spelled as Python reads them.
+// cannot express, are spelled as Python reads them.
 func appendArray(b []byte, data []float64, shape []int) []byte {
 	if len(shape) == 0 {
 		switch v := data[0]; {
@@ -154,8 +154,8 @@ type zarr struct {
 // chunkNumbers is about how many numbers a chunk holds: a mebibyte.
 const chunkNumbers = 1 << 17
 
-// newZarr writes what no draw changes: constants, coordinates, and the metadata of each
-// array and group, all of them once more in one file, by which readers find them at once.
+// newZarr writes what does not depend on the draws: constants, coordinates, and the
+// metadata of each array and group, repeated in one file where readers find it at once.
 func newZarr(to *output, h Header) (form, error) {
 	z, files := &zarr{h, to, h.variables()}, make(map[string]any)
 	group := func(path string, attributes map[string]any) {
@@ -248,8 +248,8 @@ func (z *zarr) write(d Draw) error {
 	return nil
 }
 
-// chunk writes numbers as the chunk of a place; the dimensions behind the given
-// ones are not cut.
+// chunk writes numbers as the chunk at a place; dimensions after the given ones
+// are not divided into chunks.
 func (z *zarr) chunk(v *variable, data []float64, place ...int) error {
 	name := make([]string, len(place)+len(v.shape))
 	for i := range name {

@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// vector is what a format that holds one vector has of a draw, with its name and its
-// length.
+// vector returns which vector of a draw the formats that hold only one write, with
+// its name and length.
 func (h Header) vector() (name string, length int, of func(Draw) []float64) {
 	if h.Predictive {
 		return "f", h.Outputs, func(d Draw) []float64 { return d.Predictions }
@@ -48,7 +48,7 @@ func newCSV(to *output, h Header) (form, error) {
 	}), nil
 }
 
-// writeRow ends a line with numbers, each behind a comma, in all their digits.
+// writeRow ends a line with numbers, each after a comma, with all their digits.
 func writeRow(w *bufio.Writer, values []float64) error {
 	for _, v := range values {
 		w.WriteByte(',')
