@@ -11,8 +11,8 @@ import (
 
 // ControlVariates is G_i(θ) + ∇U(θ̂) − G_i(θ̂), with θ̂ fixed near the mode
 // (Baker et al. 2019): the batches' differences at θ̂ drop out. The gradients
-// G_i(θ̂) of a fixed partition are kept as they come, up to mostKept numbers of
-// them; else a step costs one beside the integrator's own.
+// G_i(θ̂) of a fixed partition are kept once computed, up to mostKept numbers in
+// all; beyond that a step costs one of them besides the integrator's own.
 var ControlVariates = Method{
 	Name:           "cv",
 	About:          "control variates: the batch's gradient, less its own at a mode, plus the full one there",

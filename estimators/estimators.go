@@ -1,5 +1,5 @@
-// Package estimators holds the ways from a mini-batch to a gradient: what
-// makes, of the current batch and the state, the force of a step.
+// Package estimators holds the ways to get a gradient from a mini-batch: an
+// estimator makes the force of a step from the current batch and the state.
 //
 // A [Method] describes an estimator and makes an [Estimator] for a [Problem].
 // At every step the time loop hands it the [Step], with the force of the
@@ -9,9 +9,9 @@
 // runs in chains and under package certify.
 //
 // What an estimator remembers of the chain (an anchor, a table of gradients)
-// is part of the Markov chain's state, and stands in State.Aux, behind the
-// integrator's own variables: so the certifier sees it, and the time loop
-// watches it. What it only keeps to save work may stand in the estimator.
+// is part of the Markov chain's state. It is kept in State.Aux, after the
+// integrator's own variables, so that the certifier sees it and the time loop
+// watches it. What is kept only to save work may stay in the estimator.
 package estimators
 
 import (
@@ -28,19 +28,19 @@ type Problem struct {
 	Scheme string // of the mini-batches, for errors
 	// Epoch is K, the number of steps that see as many rows as there are.
 	Epoch int
-	// Batches is K, the number of batches of a fixed partition; 0 if there is
-	// none, and Step.Batch is then −1.
+	// Batches is K, the number of batches of a fixed partition. Without one it
+	// is 0, and Step.Batch is −1.
 	Batches int
 	// Part is the force of a batch of the partition, valid until the next call
 	// and before the first step.
 	Part func(batch int) integrators.Force
 	// Full is the force of all data, ∇U. Its gradients are counted apart.
 	Full integrators.Force
-	// Mode returns a point near a mode of the posterior; nil where nobody looks
-	// for one.
+	// Mode returns a point near a mode of the posterior; it may be nil if no
+	// estimator asks for one.
 	Mode func() ([]float64, error)
 	// Probed says that any state may come at any step, as under package certify:
-	// an estimator then keeps nothing that it can work out from the state.
+	// then an estimator must not keep what it can work out from the state.
 	Probed bool
 }
 
@@ -56,11 +56,11 @@ type Step struct {
 
 // Estimator makes the forces of one chain. Force allocates nothing.
 type Estimator interface {
-	// Begin appends the estimator's variables to z.Aux, with their values for
-	// a chain that starts at z. z.Aux then holds those of the integrator only.
+	// Begin appends the estimator's variables to z.Aux, with their values for a
+	// chain that starts at z. Before, z.Aux holds only the integrator's own.
 	Begin(z *integrators.State)
 	// Force returns the force of a step from z, valid during the step. It may
-	// change its own variables in z, and evaluate the step's force.
+	// change the estimator's variables in z, and evaluate the batch's force.
 	Force(s Step, z *integrators.State) integrators.Force
 }
 
@@ -71,14 +71,14 @@ type Method struct {
 	// HessianVectors and Affine say that the estimator's force is a
 	// HessianForce or an AffineForce if those of the batches are.
 	HessianVectors, Affine bool
-	// Extra is how many gradients of a batch a step costs beside the
-	// integrator's own, on average, with K steps an epoch; nil is none.
+	// Extra is how many gradients of a batch a step costs on average besides the
+	// integrator's own, with K steps an epoch; nil means none.
 	Extra func(epoch int) float64
 	// Period is the number of steps after which an estimator begins anew, with K
-	// steps an epoch: at the steps whose number is a multiple of it Force
-	// changes its variables in z otherwise than at others; nil is none.
+	// steps an epoch: at steps whose number is a multiple of it, Force changes
+	// the variables in z in another way than at others; nil means no period.
 	Period func(epoch int) int
-	// Caps are what package certify tests.
+	// Caps are tested by package certify.
 	Caps Caps
 	// New returns a usage error for a problem that the estimator cannot take,
 	// such as one without a partition.
@@ -86,16 +86,16 @@ type Method struct {
 }
 
 // Caps are the highest ergodic orders that integrators of any order keep under an
-// estimator with two or more batches of unequal curvature; 0 is the cap of the
-// mini-batch scheme.
+// estimator with two or more batches of unequal curvature; 0 means the cap of
+// the mini-batch scheme.
 type Caps struct {
 	Independent float64 // batches drawn independently at every step
 	Shuffled    float64 // in random orders, forwards or there and back
 	Fixed       float64 // in any other order
 }
 
-// Check refuses, with a usage error that names both, an integrator that needs
-// more than the estimator's force gives.
+// Check returns a usage error that names both if an integrator needs more than
+// the estimator's force offers.
 func (m Method) Check(in integrators.Method) error {
 	switch {
 	case in.Claims.HessianVectors > 0 && !m.HessianVectors:
@@ -113,9 +113,9 @@ type Registry []Method
 // of its own appends them.
 func Builtin() Registry { return Registry{Plain, ControlVariates, VarianceReduced(0), SAGA} }
 
-// Lookup returns the estimator of a name. Beside those of the registry there is
-// svrg:M for every number of steps M. An unknown name is a usage error that
-// lists what there is.
+// Lookup returns the estimator with a name. Besides those of the registry there
+// is svrg:M for every number of steps M. An unknown name is a usage error that
+// lists the known ones.
 func (r Registry) Lookup(name string) (Method, error) {
 	m, err := usage.Lookup("gradient estimator", name, r, func(m Method) string { return m.Name })
 	digits, typed := strings.CutPrefix(name, periodPrefix)

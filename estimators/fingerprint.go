@@ -9,7 +9,7 @@ import (
 
 // Fingerprint digests the gradients and the variables of an estimator along a
 // fixed path over three batches. It is the same on all machines, and changes
-// with any change of the estimator that changes its numbers.
+// whenever the estimator's numbers do.
 func Fingerprint(m Method) (string, error) {
 	const (
 		batches = 3

@@ -27,8 +27,8 @@ type Forces struct {
 	force integrators.Force
 }
 
-// NewForces returns the forces for an integrator. It refuses, with a usage
-// error that names both, one that needs more than the target has.
+// NewForces returns the forces for an integrator. If that needs more than the
+// target has, NewForces returns a usage error that names both.
 func NewForces(t models.Target, m integrators.Method) (*Forces, error) {
 	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
 	f, err := b.forceFor(m)
@@ -66,11 +66,11 @@ func (f *Forces) Full() integrators.Force { return (*full)(f.batch) }
 // network hardly falls.
 const modeIterations = 500
 
-// Mode returns a point near a mode of the posterior: where L-BFGS ends that
-// starts at a prior draw of fixed seed. Each of its evaluations, of the potential
-// too, counts as a gradient over all data. Where gradients are rounded it ends
-// before they vanish, which does not matter to an estimator: any fixed point
-// leaves it unbiased.
+// Mode returns a point near a mode of the posterior: where L-BFGS ends if it
+// starts at a prior draw with a fixed seed. Each evaluation, of the potential
+// too, counts as a gradient over all data. If gradients are rounded, it ends
+// before they vanish. That does not matter to an estimator, which any fixed
+// point leaves unbiased.
 func (f *Forces) Mode() ([]float64, error) {
 	t, full := f.batch.target, f.Full()
 	t.Arrange(nil)
@@ -94,7 +94,7 @@ func (f *Forces) Mode() ([]float64, error) {
 // modeKey is the key of the prior draw that a search for a mode starts at.
 const modeKey = 1
 
-// Arrange puts the target's rows in a new order, after which a batch holds
+// Arrange puts the target's rows in a new order, so that a batch then holds
 // other rows than before.
 func (f *Forces) Arrange(order []int) {
 	f.batch.target.Arrange(order)
@@ -198,8 +198,8 @@ func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
 	return b, nil
 }
 
-// ModelName is the target's own name where it has one, its Go type
-// otherwise.
+// ModelName returns the target's own name if it has one, otherwise its Go
+// type.
 func ModelName(t models.Target) string {
 	if n, ok := t.(interface{ Name() string }); ok {
 		return n.Name()

@@ -2,8 +2,8 @@ package estimators
 
 import "hambench/integrators"
 
-// Plain is the gradient of the batch itself, G_i(θ). A network's fused steps
-// stay open to it.
+// Plain is the gradient of the batch itself, G_i(θ). It can use a network's
+// fused steps.
 var Plain = Method{
 	Name:           "plain",
 	About:          "the scaled gradient of the mini-batch",

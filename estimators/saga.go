@@ -8,11 +8,11 @@ import (
 )
 
 // SAGA is G_i(θ) − A_i + mean(A), after which A_i becomes G_i(θ) (Defazio et al.
-// 2014; Dubey et al. 2016). The K gradients A, of the start at first, are its
-// variables. Of a step with several gradients the first one is kept.
+// 2014; Dubey et al. 2016). The K gradients A, at first those of the start, are
+// its variables. If a step takes several gradients, the first one is kept.
 //
-// It is unbiased where a batch does not depend on the ages of the table's
-// entries. In orders that visit each batch once an epoch it does: the oldest entry
+// It is unbiased if a batch does not depend on the ages of the table's entries.
+// In orders that visit each batch once an epoch it does depend: the oldest entry
 // comes next, the mean force lags behind θ, and the error is of order 1.
 var SAGA = Method{
 	Name:           "saga",

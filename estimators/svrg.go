@@ -7,12 +7,12 @@ import (
 	"hambench/integrators"
 )
 
-// VarianceReduced is G_i(θ) + ∇U(θ̂) − G_i(θ̂), with θ̂ = θ at the start of every
-// period steps (Dubey et al. 2016); 0 stands for the K steps of an epoch. θ̂ is
-// its variable. A step costs a gradient of its batch at θ̂ beside the
-// integrator's own, and a period one of all data. Its own error is of order 3 if
-// each batch comes at each distance from the anchor as often as the others, else
-// of order 1: the mean force then lags behind θ.
+// VarianceReduced is G_i(θ) + ∇U(θ̂) − G_i(θ̂), with θ̂ set to θ every period
+// steps (Dubey et al. 2016); period 0 means the K steps of an epoch. θ̂ is its
+// variable. A step costs a gradient of its batch at θ̂ besides the integrator's
+// own, and a period one of all data. Its own error is of order 3 if each batch
+// comes equally often at each distance from the anchor. Otherwise it is of
+// order 1, because the mean force lags behind θ.
 func VarianceReduced(period int) Method {
 	name, about := "svrg", "an epoch"
 	if period > 0 {
