@@ -22,7 +22,7 @@ const (
 	edge = 12
 )
 
-// Title is the label with its unit.
+// Title returns the label with its unit.
 func (a Axis) Title() string {
 	if a.Unit == "" {
 		return a.Label
@@ -38,7 +38,7 @@ func (a Axis) at(fraction float64) float64 {
 	return a.Low + fraction*(a.High-a.Low)
 }
 
-// Fraction is the place of a value on the axis, from 0 to 1.
+// Fraction returns the place of a value on the axis, from 0 to 1.
 func (a Axis) Fraction(x float64) float64 {
 	if a.Log {
 		return math.Log(x/a.Low) / math.Log(a.High/a.Low)
@@ -52,7 +52,7 @@ func (a Axis) Shows(x float64) bool {
 	return isFinite(x) && (!a.Log || x > 0)
 }
 
-// Clamp returns the value of the axis that is nearest to x.
+// Clamp returns the value on the axis that is nearest to x.
 func (a Axis) Clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
 
 // padded widens the axis by a fraction of its length on both sides.
@@ -93,8 +93,8 @@ func (a Axis) roomy(width float64) Axis {
 func dataWidth(width float64) float64   { return width - panelGap - 8 }
 func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 
-// Place returns the ticks of an axis of a length in points; labels stand upright
-// beside a vertical axis and take their height of it.
+// Place returns the ticks of an axis with a length in points. Labels are upright,
+// so along a vertical axis each takes up its height.
 func (a Axis) Place(length float64, vertical bool) []plot.Tick {
 	switch {
 	case a.Powers:

@@ -13,12 +13,12 @@
 // Figure and Table are plain data: Draw writes them as files, and any other
 // renderer can show them. Make returns them and writes nothing.
 //
-// A study is shown as it says (bench.FigureSpec, bench.TableSpec). If it says
-// nothing, its distances have a panel per data set and batch size against the
-// step size, with a line per whatever varies beside, and a table (sweep.go,
-// tables.go); exact errors have a row of panels per integrator and fitted orders,
-// or, beside distances, a twin of their figure (orders.go). The paper's special
-// figures and tables are kinds with a builder each (makers).
+// A study is shown as it says (bench.FigureSpec, bench.TableSpec). By default its
+// distances are drawn against the step size, with a panel per data set and batch
+// size and a line for each combination of whatever else varies, and tabulated
+// (sweep.go, tables.go). Exact errors have a row of panels per integrator and a table
+// of fitted orders or, in a study with distances, a twin of their figure (orders.go).
+// The paper's special figures and tables are kinds with a builder each (makers).
 //
 // Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn; every
 // table as text, CSV and JSON. All but the PDFs, which carry a date, have the
@@ -47,11 +47,11 @@ import (
 
 // Drawer draws studies.
 type Drawer struct {
-	// Results are the stored results and exact errors; a bench.Results, as a
-	// rule.
+	// Results are the stored results and exact errors, usually a
+	// bench.Results.
 	Results paper.Source
 	Dir     string // where files go; created if needed
-	// All are the plans of the run, which the claims are decided by.
+	// All are the plans of the run, by which claims are decided.
 	All []bench.Plan
 }
 
@@ -59,11 +59,11 @@ type Drawer struct {
 type Output struct {
 	Figures []*Figure
 	Tables  []*Table
-	Text    string // a table, for the terminal; empty if there is none, or a long one
+	Text    string // a table for the terminal; empty if there is none, or if it is long
 	Notes   []string
-	Cells   int      // that there are results of
+	Cells   int      // cells with a result
 	Of      int      // cells needed
-	Files   []string // that Draw wrote
+	Files   []string // files that Draw wrote
 
 	others []file // beside those of figures and tables
 }
@@ -74,8 +74,8 @@ type file struct {
 	encode func() ([]byte, error)
 }
 
-// Draw makes one study's figures and tables and writes their files. Results that
-// are missing leave gaps, which the caption counts; none at all is an error.
+// Draw makes one study's figures and tables and writes their files. Missing
+// results leave gaps, which the caption counts; no results at all is an error.
 func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	out, err := r.Make(p)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	return out, nil
 }
 
-// Make makes one study's figures and tables, as Draw does, and writes nothing.
+// Make makes one study's figures and tables, as Draw does, but writes nothing.
 func (r Drawer) Make(p bench.Plan) (*Output, error) {
 	d := r.drawing(p)
 	if len(p.Jobs()) > 0 && len(d.results) == 0 {
@@ -175,7 +175,7 @@ type drawing struct {
 
 // finite are the results of the chains that stayed finite, to whose number captions
 // then add that of the others. A record from a store is intact, but may come from a
-// program that recorded something else than whole finds.
+// program that recorded something that whole does not accept.
 func (d *drawing) finite(whole func(bench.Result) bool) (of []bench.Result, err error) {
 	for _, r := range d.results {
 		switch {
@@ -220,8 +220,8 @@ func (d *drawing) file(suffix string, write func(io.Writer) error) {
 	}})
 }
 
-// Text is the table with its title and notes, at most width characters wide if
-// that can be; 0 is any width.
+// Text returns the table with its title and notes, at most width characters wide
+// if possible; 0 means any width.
 func (t *Table) Text(width int) (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, t.Title)

@@ -24,8 +24,8 @@ type canvas struct {
 	grid  []plot.Tick
 }
 
-// Lanes are the names of a legend's lines, in whose order marks of lost points stand
-// side by side.
+// Lanes returns the names of a legend's lines, in the order in which marks of lost
+// points stand side by side.
 func Lanes(legend []Entry) (names []string) {
 	for _, e := range legend {
 		if e.Name != "" && e.Style.Marker != "" {
@@ -75,7 +75,7 @@ func apply(to *plot.Axis, a Axis, ticks []plot.Tick, labels bool) {
 }
 
 // Plot draws from the back to the front: the strip, the grid, the heat map, all
-// bands, all lines, and the marks of what was lost.
+// bands, all lines, and the marks of lost points.
 func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	if k.Y.Lost != "" {
@@ -143,8 +143,8 @@ func through(points []vg.Point) (p vg.Path) {
 // Shown reports whether the i-th point of a series has a place on the panel.
 func (p *Panel) Shown(s Series, i int) bool { return p.X.Shows(s.X[i]) && p.Y.Shows(s.Y[i]) }
 
-// Stretches are the points of a series that can be drawn, from one index to
-// another, without the gaps.
+// Stretches returns the ranges of indices, between the gaps of a series, whose
+// points can be drawn.
 func (p *Panel) Stretches(s Series) [][2]int {
 	var out [][2]int
 	for i := range s.X {

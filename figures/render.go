@@ -258,7 +258,7 @@ func (l layout) render(c interface {
 // that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
-// SVG is the figure's file of that kind.
+// SVG returns the figure as an SVG file.
 func (f *Figure) SVG() ([]byte, error) { return f.layout().svg() }
 
 // svg keeps text as text, which browsers search and select.

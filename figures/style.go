@@ -73,8 +73,8 @@ const lineWidth = 1.1
 // readers who do not see it.
 var dashings = [][]float64{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
-// Categorical returns the i-th of the styles for unordered names. After one
-// round the colours come again with other dashes and markers.
+// Categorical returns the i-th style for unordered names. After one round the
+// colours repeat, with other dashes and markers.
 func Categorical(i int) Style {
 	shift := 2 * (i / len(okabeIto))
 	return Style{Color: okabeIto[i%len(okabeIto)], Width: lineWidth, Dashes: dashings[(i+shift)%len(dashings)], Marker: markers[(i+shift)%len(markers)]}
@@ -97,7 +97,7 @@ var integratorStyles = []string{
 
 // stylesOf returns the styles of a figure's integrators. One that is not in the
 // list, such as a splitting word or a scheme from elsewhere, gets a colour and a
-// marker that no other of the figure has, as long as there are any.
+// marker that no other in the figure has, as long as any are left.
 func stylesOf(names []string) []Style {
 	styles := make([]Style, len(names))
 	for i, name := range names {
@@ -130,7 +130,7 @@ func dotted(width float64) Style {
 // Marker is the shape of a point.
 type Marker string
 
-// Dot is a small translucent point, for data, which are many.
+// Dot is a small translucent point, for data, of which there are many.
 const Dot Marker = "dot"
 
 var markers = []Marker{"circle", "square", "triangle", "diamond", "nabla", "open square", "open circle"}
@@ -148,8 +148,8 @@ var polygons = map[string][]vg.Point{
 	"nabla":    {{X: 0, Y: -1.25}, {X: -1.1, Y: 0.75}, {X: 1.1, Y: 0.75}},
 }
 
-// Shape is the corners of a marker in units of its radius, upwards; nil is a
-// circle. Open markers are not filled.
+// Shape returns the corners of a marker in units of its radius, y upwards; nil
+// means a circle. Open markers are not filled.
 func (m Marker) Shape() (corners []vg.Point, open bool) {
 	name, open := strings.CutPrefix(string(m), "open ")
 	return polygons[name], open

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Figure is a figure as plain data: what files and pages are drawn from. Lengths
+// Figure is a figure as plain data, from which files and pages are drawn. Lengths
 // are in points.
 type Figure struct {
 	ID      string // names its files
@@ -20,7 +20,7 @@ type Figure struct {
 	Rows    [][]*Panel // of equal length; nil is an empty place
 	Legend  []Entry    // in the order in which it is read
 	Caption string
-	// Width and Height are of one panel, with its share of axes and gaps.
+	// Width and Height are those of one panel, with its share of axes and gaps.
 	Width, Height float64
 	Data          Records // the numbers drawn
 }
@@ -34,8 +34,8 @@ type Panel struct {
 	Series []Series // from the back to the front; all bands lie behind all lines
 }
 
-// Grid is the rows of a figure in which panels stand side by side, in some columns
-// or as many as there are panels. The last is filled up with empty places.
+// Grid puts panels into rows of the given number of columns, or of as many as there
+// are panels if these are fewer. Empty places fill up the last row.
 func Grid(panels []*Panel, columns int) [][]*Panel {
 	columns = min(columns, len(panels))
 	for len(panels)%columns > 0 {
@@ -49,8 +49,8 @@ type Axis struct {
 	Label, Unit string
 	Low, High   float64
 	Log         bool
-	// Ticks is about how many a linear axis has; Powers labels a logarithmic
-	// one by powers of ten.
+	// Ticks is about how many ticks a linear axis has; Powers labels a
+	// logarithmic one at powers of ten.
 	Ticks  int
 	Powers bool
 	Grid   bool // faint lines at the labelled ticks
@@ -59,15 +59,15 @@ type Axis struct {
 	Lost string
 }
 
-// Series is a line, with a band or without, or points alone. A value that is
-// NaN leaves a gap.
+// Series is a line, with a band or without, or points alone. A NaN value leaves
+// a gap.
 type Series struct {
 	Name  string // of its entry in the legend
 	Style Style
 	X, Y  []float64
 	// Low and High are the edges of a band; nil without one.
 	Low, High []float64
-	// Points are names of the points, where they have any.
+	// Points are the names of the points, if they have any.
 	Points []string
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil if none has.
@@ -93,7 +93,7 @@ type Style struct {
 
 // Entry is an entry of the legend.
 type Entry struct {
-	Name  string // of the series that it is of
+	Name  string // of the series that it stands for
 	Label string
 	Style Style
 	Lost  float64 // a mark for this share of lost chains
@@ -107,7 +107,7 @@ type Heat struct {
 // Color is a colour as 0xRRGGBBAA, not premultiplied.
 type Color uint32
 
-// RGBA makes it a color.Color.
+// RGBA implements color.Color.
 func (c Color) RGBA() (r, g, b, a uint32) {
 	return color.NRGBA{R: uint8(c >> 24), G: uint8(c >> 16), B: uint8(c >> 8), A: uint8(c)}.RGBA()
 }
@@ -121,15 +121,15 @@ type Table struct {
 	Title   string
 	Warning string
 	Columns []Column
-	Rows    [][]string // as people read them
+	Rows    [][]string // for people
 	Notes   []string
-	Data    Records // as programs read them
+	Data    Records // for programs
 }
 
 // Column is a column of a table for people.
 type Column struct {
 	Label string
-	// Minor columns are left out where there is no room, the highest first.
+	// Minor columns, those not 0, are left out if there is no room, highest first.
 	Minor int
 }
 
@@ -150,7 +150,7 @@ func (r *Records) add(fields ...any) {
 	r.Rows = append(r.Rows, fields)
 }
 
-// CSV is a header line and a line for each row; numbers have eight digits.
+// CSV returns a header line and a line for each row; numbers have eight digits.
 func (r Records) CSV() ([]byte, error) {
 	lines := [][]string{r.Columns}
 	for _, row := range r.Rows {
@@ -176,7 +176,7 @@ func fieldText(f any) string {
 	return fmt.Sprint(f)
 }
 
-// JSON is an array with an object for each row.
+// JSON returns an array with an object for each row.
 func (r Records) JSON() ([]byte, error) {
 	objects := make([]map[string]any, len(r.Rows))
 	for i, row := range r.Rows {
@@ -189,6 +189,6 @@ func (r Records) JSON() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// isFinite reports whether there is a number: no scores have none, and one has
-// no deviation.
+// isFinite reports whether x is a number: without scores there is no mean, and
+// with one there is no deviation.
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
