@@ -2,19 +2,19 @@
 // convergence orders and constants of certify's JSON, the distances and costs
 // of exported cells, or benchmarks in Go's text format.
 //
-// Compare finds the kind of its input by the form, and returns a Report. There
-// are three outcomes, and none stands for another:
+// Compare recognises the kind of its input by its form and returns a Report. There
+// are three distinct outcomes:
 //
 //	Err() == nil                        nothing moved
 //	errors.Is(r.Err(), ErrMoved)        something did: Moved has what, and why
 //	errors.Is(r.Err(), ErrUndecided)    the noise hides a change that counts
 //
-// Values that are equal pass. Of those that differ, each passes only if a change
-// that counts (Options.Effect, Options.Distance) would look like it in at most
-// one of ten runs. It has moved if it is significantly worse, at an error rate
-// of Options.Alpha over all comparisons together. What is neither is undecided,
-// and the report says how many more runs would decide it. docs/gate.md has the
-// power and the false alarms by simulation.
+// Equal values pass. A value that differs passes only if a change that counts
+// (Options.Effect, Options.Distance) would look like it in at most one of ten
+// runs. It has moved if it is significantly worse, at an error rate of
+// Options.Alpha over all comparisons together. What is neither is undecided, and
+// the report says how many more runs would decide it. docs/gate.md has the power
+// and the rate of false alarms, both by simulation.
 //
 // Orders and constants are exact: they are compared without a test.
 package gate
@@ -48,20 +48,19 @@ var (
 	ErrUndecided = errors.New("cannot decide")
 )
 
-// Options are the thresholds. A zero stands for the default.
+// Options are the thresholds. Zero means the default.
 type Options struct {
 	Order    float64 // largest change of a convergence order; default 0.05
 	Constant float64 // largest relative change of a leading constant or error; default 0.005
-	Alpha    float64 // family-wise error rate over all that is tested; default 0.05
-	// Effect is the smallest relative change of a benchmark that counts; default
-	// 0.05. Costs of cells count from twice that on.
+	Alpha    float64 // family-wise error rate over all tests; default 0.05
+	// Effect is the smallest relative change of a benchmark that counts; for the
+	// costs of cells it is twice that. Default 0.05.
 	Effect float64
 	// Distance is the smallest change of a cell's Kolmogorov distance that
 	// counts, for distances of up to 0.1; above, it grows in proportion. Default
 	// 0.03.
 	Distance float64
-	// NoCost leaves out the costs of cells: runs on different machines differ
-	// in them.
+	// NoCost leaves out the costs of cells, which differ between machines.
 	NoCost bool
 }
 
@@ -98,15 +97,15 @@ type Undecided struct {
 	More        int    // runs of each side that would decide it
 }
 
-// Pair is a quantity as both runs have it: the mean distance of a cell, the mean
-// of a benchmark, the relative error of an observable at the smallest step.
+// Pair is a quantity in both runs: the mean distance of a cell, the mean of a
+// benchmark, the relative error of an observable at the smallest step.
 type Pair struct {
 	Where, What string
-	Old, New    float64 // NaN where a chain diverged, or where there is none
+	Old, New    float64 // NaN if a chain diverged, or if there is no value
 	Outcome     Outcome
 }
 
-// Outcome is what was decided of a pair.
+// Outcome is the decision on a pair.
 type Outcome string
 
 // The outcomes, in the order in which they matter.
@@ -126,13 +125,13 @@ type Report struct {
 	Moved     []Change
 	Undecided []Undecided
 	Pairs     []Pair   // all quantities that were compared, in the order of the old run
-	Notes     []string // what is no failure but worth saying
+	Notes     []string // what is not a failure but worth saying
 
 	tests []comparison // to be decided
 }
 
-// Err returns an error that is ErrMoved, if something moved, or else
-// ErrUndecided, if something could not be decided.
+// Err returns an error that wraps ErrMoved if something moved, or else
+// ErrUndecided if something could not be decided.
 func (r *Report) Err() error {
 	switch {
 	case len(r.Moved) > 0:
@@ -229,13 +228,13 @@ func Files(oldPath, newPath string, o Options) (*Report, error) {
 	return Compare(runs[0], runs[1], o)
 }
 
-// Run is one run's output with the name by which errors call it.
+// Run is one run's output, with its name in errors.
 type Run struct {
 	Name string
 	Data []byte
 }
 
-// Compare compares two runs of the same kind, which it finds by their form.
+// Compare compares two runs of the same kind, which it recognises by their form.
 func Compare(old, new Run, o Options) (*Report, error) {
 	o, err := o.complete()
 	if err != nil {
