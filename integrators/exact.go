@@ -50,8 +50,8 @@ type affineFlow struct {
 	flow    linearFlow
 }
 
-// The flows kept are worth about keptNumbers numbers, 128 MB, but so many at
-// least as fit a small number of batches of any dimension.
+// The flows kept take about keptNumbers numbers, 128 MB, but there are always
+// enough of them for a small number of batches of any dimension.
 const (
 	keptNumbers = 1 << 24
 	fewestFlows = 64

@@ -8,8 +8,8 @@ import (
 
 // Fingerprint digests what a scheme with the given values of its own
 // parameters does in a few steps under a fixed force and noise, in float64 by
-// the plain formulas. It is the same on all machines, and changes with any
-// change of the scheme that changes its numbers.
+// the plain formulas. It is the same on all machines, and changes whenever the
+// scheme's numbers do.
 //
 // The steps are of two lengths with two frictions and masses, and of every
 // form that the scheme can take: inner steps, full refreshment, while it

@@ -1,33 +1,33 @@
 package integrators
 
-// FusedForce is a Force that carries out parts of a step itself, to the same
-// result as by Gradient up to rounding, because it can do so with fewer passes
-// over the state. How is nobody's business but its own. Schemes need not ask
-// for it: Kick and Stage do.
+// FusedForce is a Force that carries out parts of a step itself, because it can
+// do so with fewer passes over the state. The result is the same as by Gradient
+// up to rounding; how it is made is the force's own business. Schemes need not
+// ask for it: Kick and Stage do.
 type FusedForce interface {
 	Force
 	// Kick carries out θ ← θ + drift∘r and then u, with g = ∇U(θ), on θ =
 	// u.Theta and r = u.R, with the next vector of n as ξ, or none if n is
 	// nil. It must not use u.G.
 	//
-	// It returns what the next Kick may be handed as ahead, if that has the
-	// same drift and nothing else touches the state before; else ahead is
-	// nil. A force must not trust an ahead that another one returned.
+	// It returns what the next Kick may be given as ahead, if that has the
+	// same drift and nothing else touches the state in between; otherwise ahead
+	// is nil. A force must not trust an ahead that another force returned.
 	Kick(drift Coef, u *Update, n Noise, ahead any) any
 	// At stores the sum of the terms xs in x and returns ∇U(x) as a term for
-	// Combine, with coefficient 0. Unless v is nil it stores the sum of vs in
-	// v, too, and returns ∇²U(x)v. The terms are valid until the next call, as
+	// Combine, with coefficient 0. Unless v is nil it also stores the sum of vs
+	// in v and returns ∇²U(x)v. The terms are valid until the next call, as
 	// long as x and v are not changed.
 	At(x []float64, xs []Term, v []float64, vs []Term) (gradient, product Term)
 }
 
-// Kick is a step with one gradient, or the part of one: a drift, and an
-// Update with the gradient where it leads,
+// Kick is a step with one gradient, or part of one: a drift, and an Update
+// with the gradient at the position that the drift leads to,
 //
 //	θ ← θ + drift∘r,   r ← P∘r + A∘∇U(θ),   θ ← θ + B∘r,
 //	r ← Q∘r + S∘ξ,   θ ← θ + D∘r.
 //
-// It draws no noise if S is zero. Under a FusedForce it costs least.
+// It draws no noise if S is zero. It is cheapest under a FusedForce.
 type Kick struct {
 	drift  Coef
 	update Update
@@ -136,7 +136,7 @@ func (s sequence) Step(z *State, f Force, n Noise) {
 }
 
 // Stage evaluates a force at linear combinations of vectors, for a scheme that
-// combines the results linearly. Under a FusedForce it costs least.
+// combines the results linearly. It is cheapest under a FusedForce.
 type Stage struct {
 	x, v   []float64 // the position and the direction
 	g, hv  []float64
@@ -149,7 +149,7 @@ func NewStage(dim int) *Stage {
 	return &Stage{x: w[0], v: w[1], g: w[2], hv: w[3]}
 }
 
-// Position is where the force was evaluated last.
+// Position returns where the force was evaluated last.
 func (s *Stage) Position() []float64 { return s.x }
 
 // Gradient returns ∇U at x, the sum of the terms. It is a term for Combine,
@@ -165,7 +165,7 @@ func (s *Stage) Gradient(f Force, x ...Term) Term {
 	return Term{X: s.g}
 }
 
-// Derivatives returns ∇²U(x)v, too. It needs a HessianForce.
+// Derivatives returns what Gradient returns, and ∇²U(x)v. It needs a HessianForce.
 func (s *Stage) Derivatives(f Force, v Term, x ...Term) (gradient, product Term) {
 	if fused, ok := f.(FusedForce); ok {
 		s.xs, s.vs = append(s.xs[:0], x...), append(s.vs[:0], v)

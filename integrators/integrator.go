@@ -3,7 +3,7 @@
 //
 //	dr = −∇U(θ) dt − C M⁻¹ r dt + √(2C) dW,   dθ = M⁻¹ r dt,
 //
-// whose stationary density is exp(−U(θ) − ½ rᵀM⁻¹r), one scheme a file.
+// whose stationary density is exp(−U(θ) − ½ rᵀM⁻¹r), one scheme per file.
 //
 // To run one, look it up in [Builtin], make an [Integrator] with [Method.New]
 // for a dimension and a step, a [State] with its NewState, and call OuterSteps
@@ -34,7 +34,7 @@ import (
 // equal length, and the auxiliary variables that Method.Variables names.
 type State struct {
 	Theta, R []float64
-	Aux      [][]float64 // nil for a scheme without
+	Aux      [][]float64 // nil for a scheme without any
 }
 
 // NewState returns the origin of a phase space with dim positions and no
@@ -61,8 +61,8 @@ type HessianForce interface {
 type AffineForce interface {
 	Force
 	// Affine returns the matrix P (row-major, dim × dim, symmetric positive
-	// definite) and the shift s. The same pointer stands for the same
-	// force, so what is derived from it may be kept.
+	// definite) and the shift s. The same pointer means the same force, so
+	// what is derived from it may be kept.
 	Affine() *Affine
 }
 
@@ -93,14 +93,14 @@ type Noise interface {
 	// Normal fills dst with the next vector.
 	Normal(dst []float64)
 	// Update carries out u with the next vector, of length len(u.R), as ξ: by
-	// u.Apply, or by a pass that does all that Update describes.
+	// u.Apply, or by one pass that does what Update describes.
 	Update(u *Update)
 }
 
 // The vector operations of a step.
 type (
-	// Coef is a coefficient of a vector: All for every coordinate, or Each
-	// for each its own, unless that is nil.
+	// Coef is a coefficient of a vector: All for every coordinate or, if Each
+	// is not nil, a number of its own for each.
 	Coef = kernel.Coef
 	// Update is one pass over a state,
 	//
@@ -134,9 +134,9 @@ type Adapter interface {
 
 // Integrator is a scheme with its parameters fixed, ready to run in a given
 // dimension. One outer step is Batches runs of Kernel, each under a force of
-// its own (the next mini-batch), then Refresh, if there is one, once. For
-// most schemes Batches is 1 and Refresh nil. It covers Step × Batches units
-// of time. It holds scratch space: an Integrator serves one chain.
+// its own (the next mini-batch), then Refresh, if there is one, once. It covers
+// Step × Batches units of time. For most schemes Batches is 1 and Refresh nil.
+// An Integrator holds scratch space: it serves one chain.
 type Integrator struct {
 	Method  Method
 	Params  Params
@@ -147,7 +147,7 @@ type Integrator struct {
 }
 
 // NewState returns the origin of the scheme's phase space, with auxiliary
-// variables at their start.
+// variables at their start values.
 func (in *Integrator) NewState() *State {
 	z := NewState(in.Dim)
 	if in.Method.Variables != nil {
@@ -162,8 +162,8 @@ func (in *Integrator) NewState() *State {
 // returns the force of the next mini-batch.
 func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) { in.OuterSteps(z, next, n, 1) }
 
-// OuterSteps runs count outer steps. It is as that many calls of OuterStep,
-// but faster where the forces are FusedForces.
+// OuterSteps runs count outer steps. It does what that many calls of OuterStep
+// do, but faster if the forces are FusedForces.
 func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int) {
 	var ahead any // see Kick.step
 	for range count {
@@ -181,8 +181,8 @@ func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int
 	}
 }
 
-// Freeze ends the adaptation of an adaptive scheme and does nothing for the
-// others.
+// Freeze ends the adaptation of an adaptive scheme; for other schemes it does
+// nothing.
 func (in *Integrator) Freeze() {
 	if a, ok := in.Kernel.(Adapter); ok {
 		a.Freeze()
@@ -190,7 +190,7 @@ func (in *Integrator) Freeze() {
 }
 
 // InvMass returns a copy of the diagonal of M⁻¹ in use, which an adaptive
-// scheme has changed since New; nil means the identity.
+// scheme changes after New; nil means the identity.
 func (in *Integrator) InvMass() []float64 {
 	if p, ok := in.Kernel.(interface{ invMass() []float64 }); ok {
 		return p.invMass()
@@ -198,19 +198,19 @@ func (in *Integrator) InvMass() []float64 {
 	return slices.Clone(in.Params.InvMass)
 }
 
-// Params are the parameters of a scheme. New refuses any that are out of
-// range with a usage error.
+// Params are the parameters of a scheme. One that is out of range is a usage
+// error of New.
 type Params struct {
 	Step     float64   // h = η > 0, in units of simulation time
 	Friction float64   // C > 0; +Inf, for Method.FullRefreshment, draws the momentum anew
 	Inner    int       // N_l ≥ 1, kernels per refreshment (more than 1 only for Method.InnerSteps); 0 means 1
 	InvMass  []float64 // diagonal of M⁻¹, positive; nil means the identity
-	// Values are the scheme's own parameters, by name; one that is not there
-	// has its default, which New fills in.
+	// Values are the scheme's own parameters, by name; a missing one has its
+	// default, which New fills in.
 	Values map[string]float64
 }
 
-// Parameter is a number of a scheme's own.
+// Parameter is a numeric parameter of a scheme's own.
 type Parameter struct {
 	Name               string
 	About              string // one line, with the unit
@@ -220,13 +220,13 @@ type Parameter struct {
 // Variable is an auxiliary variable of a scheme, such as a thermostat.
 type Variable struct {
 	Name  string
-	Start []float64 // its values, of any number, when the chain starts
+	Start []float64 // its values, any number of them, when the chain starts
 	// Deviation says that the variable's stationary law is normal around Start,
-	// independent of θ and r, with this standard deviation; 0: nothing is said.
+	// independent of θ and r, with this standard deviation; 0 says nothing.
 	Deviation float64
 }
 
-// Claims are what a scheme states of itself; tests and package certify hold
+// Claims are what a scheme states about itself; tests and package certify hold
 // it to them.
 type Claims struct {
 	WeakOrder       float64 // of one step
@@ -246,9 +246,9 @@ type Method struct {
 	Name   string
 	About  string // one line for lists
 	Claims Claims
-	// Parameters are the scheme's own, beyond those that all take.
+	// Parameters are the scheme's own, beyond those that all schemes take.
 	Parameters []Parameter
-	// Variables describes State.Aux, in its order; nil for a scheme without.
+	// Variables describes State.Aux, in its order; nil for a scheme without any.
 	Variables func(dim int, p Params) []Variable
 	// InnerSteps says that N_l may exceed 1, FullRefreshment that the friction
 	// may be +Inf.
@@ -256,8 +256,7 @@ type Method struct {
 	// PositionOnly says that the state is θ alone: a step neither reads nor moves
 	// State.R, and Claims speak of θ. The friction is ignored.
 	PositionOnly bool
-	// Nonlinear says that a step is not affine in the state, even where the force
-	// is.
+	// Nonlinear says that a step is not affine in the state even if the force is.
 	Nonlinear bool
 	// New checks the parameters and returns the scheme for a dimension.
 	New func(dim int, p Params) (*Integrator, error)

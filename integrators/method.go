@@ -34,9 +34,9 @@ func Builtin() Registry {
 	}, splittings()...)
 }
 
-// Lookup returns the scheme of a name. Beside those of the registry there is
-// a splitting split:WORD for every word. An unknown name is a usage error
-// that lists what there is.
+// Lookup returns the scheme with a name. Besides those of the registry there is
+// a splitting split:WORD for every word. An unknown name is a usage error that
+// lists the known ones.
 func (r Registry) Lookup(name string) (Method, error) {
 	if strings.HasPrefix(name, splitPrefix) {
 		return parseSplit(name)
@@ -49,8 +49,8 @@ func (r Registry) Lookup(name string) (Method, error) {
 }
 
 // Define completes a method: its New checks the parameters against what the
-// method says of itself, fills in the defaults, and hands them to build. A
-// scheme without a refreshment of its own returns nil for it.
+// method says about itself, fills in the defaults, and hands them to build. For
+// a scheme without a refreshment of its own, build returns a nil refresh.
 func Define(m Method, build func(dim int, p Params) (kernel, refresh Stepper)) Method {
 	m.New = func(dim int, p Params) (*Integrator, error) {
 		p, err := p.checked(&m, dim)
@@ -124,8 +124,8 @@ func (m *Method) values(given map[string]float64) (map[string]float64, error) {
 	return values, nil
 }
 
-// StableStep returns the largest stable step of the scheme, from that of
-// leapfrog: 2/λ where that is 2/√λ if the scheme moves the position alone.
+// StableStep returns the largest stable step of the scheme, given leapfrog's:
+// the same or, if the scheme moves only the position, 2/λ for leapfrog's 2/√λ.
 func (m Method) StableStep(leapfrog float64) float64 {
 	if m.PositionOnly {
 		return leapfrog * leapfrog / 2
@@ -160,7 +160,7 @@ func vectors(count, dim int) [][]float64 {
 	return v
 }
 
-// Drift is the coefficient of θ ← θ + t M⁻¹ r.
+// Drift returns the coefficient of θ ← θ + t M⁻¹ r.
 func (p Params) Drift(t float64) Coef {
 	return p.Coef(func(m float64) float64 { return t * m })
 }
