@@ -1,9 +1,9 @@
-// Package child runs a program that answers one JSON object a line on its
-// standard output for each line on its standard input, and holds it to that: a
+// Package child runs a program that answers each line on its standard input with
+// a JSON object in one line on its standard output, and holds it to that: a
 // child that is silent, ends early or says something else is a usage error of
-// one line, and nothing that it started stays behind. It has what all children
-// have in common, samplers and models: how they introduce themselves
-// ([Greeting]), and vectors as they are written ([Vector]).
+// one line, and nothing that it started stays behind. It has what all children,
+// samplers and models, have in common: how they introduce themselves
+// ([Greeting]), and how vectors are written ([Vector]).
 package child
 
 import (
@@ -68,15 +68,15 @@ func Start(command, dir string, timeout time.Duration) (*Child, error) {
 	return c, nil
 }
 
-// Calls is how many questions were asked.
+// Calls returns how many questions were asked.
 func (c *Child) Calls() int { return c.calls }
 
 func (c *Child) name() string { return strings.TrimSpace(shown([]byte(c.command))) }
 
-// Ask sends a question, called op in messages, and stores the answer in a
-// pointer to a struct. What the child answers as {"error":"…"} is an error, too.
-// When ctx ends before the answer, so does the child. After an error the child
-// has ended, and every call fails in the same way.
+// Ask sends a question, called op in messages, and stores the answer in the
+// struct that answer points to. The answer {"error":"…"} is an error, too. If ctx
+// ends before the answer comes, so does the child. After an error the child has
+// ended, and every call fails in the same way.
 func (c *Child) Ask(ctx context.Context, op string, question, answer any) error {
 	if c.failed != nil {
 		return c.failed

@@ -22,7 +22,7 @@ type Hello struct {
 	Version int    `json:"version"`
 }
 
-// Greet returns that question.
+// Greet returns the question for this protocol.
 func Greet() Hello { return Hello{"hello", Protocol} }
 
 // Greeting is the part of the answer that all children give.
@@ -31,7 +31,7 @@ type Greeting struct {
 	Name    string `json:"name"`
 }
 
-// Check refuses another protocol, and a name that no table can show.
+// Check returns an error for another protocol, or a name that no table can show.
 func (g Greeting) Check() error {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
 	switch {
@@ -68,8 +68,8 @@ func (v *Vector) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Failure is the error of a child where no error can be returned: code panics
-// with it, and Catch returns it.
+// Failure is the error of a child in code that cannot return one: the code panics
+// with it, and Catch recovers it.
 type Failure struct{ Err error }
 
 func (f *Failure) Error() string { return f.Err.Error() }

@@ -4,7 +4,7 @@ package distinct
 
 import "slices"
 
-// Append appends x unless it is there.
+// Append appends x unless s has it.
 func Append[T comparable](s []T, x T) []T {
 	if slices.Contains(s, x) {
 		return s
@@ -12,7 +12,7 @@ func Append[T comparable](s []T, x T) []T {
 	return append(s, x)
 }
 
-// Of are the different values of a function on the entries of a list.
+// Of returns the different values of a function on the entries of a list.
 func Of[T any, X comparable](list []T, value func(T) X) (values []X) {
 	for _, t := range list {
 		values = Append(values, value(t))

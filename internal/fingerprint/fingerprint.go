@@ -10,9 +10,9 @@ import (
 	"hash"
 )
 
-// Digest collects numbers. They enter with seven significant digits, which
-// processors that fuse multiplications with additions, and those that do not,
-// agree on; so a point should not be one where digits cancel.
+// Digest collects numbers. They enter with seven significant digits, on which
+// processors with and without fused multiply-adds agree; so digits should not
+// cancel at the points that are digested.
 type Digest struct{ h hash.Hash }
 
 // New returns an empty digest.

@@ -7,7 +7,7 @@ import (
 )
 
 // Noise hands out the equidistributed sequence of Weyl, n/φ mod 1, with mean 0
-// and variance 1, in place of normals. It is exact in binary, so the same
+// and variance 1, instead of normals. It is exact in binary, and so the same
 // everywhere; the normals of package noise depend on the instruction set. It
 // implements integrators.Noise.
 type Noise struct{ n uint64 }

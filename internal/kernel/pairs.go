@@ -15,11 +15,11 @@ const (
 	PairRow  = 2 * PairRows
 )
 
-// HasPairs says whether a set has pairs: AVX-512 does. Other sets' vectors are
-// full with eight data rows.
+// HasPairs reports whether a set has pairs: AVX-512 does. The vectors of other
+// sets are full with eight data rows.
 func (s *Set) HasPairs() bool { return s.level == avx512 }
 
-// PairIndex is where number m of data row b is among pairs.
+// PairIndex returns where number m of data row b is among pairs.
 func PairIndex(m, b int) int { return m/2*PairRow + 2*b + m%2 }
 
 func half(m int) int { return (m + 1) / 2 }

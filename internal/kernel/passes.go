@@ -9,8 +9,8 @@ import (
 // Both take the same rounding steps, fused multiply-adds included, so that a
 // result does not depend on a coordinate's place.
 
-// Coef is a coefficient of an update: the same number for every coordinate,
-// or, where Each is not nil, one number per coordinate (a diagonal mass
+// Coef is a coefficient of an update: the same number for every coordinate
+// or, if Each is not nil, one number per coordinate (a diagonal mass
 // matrix).
 type Coef struct {
 	All  float64
@@ -41,12 +41,12 @@ type Update struct {
 }
 
 // Likelihood is the gradient of a target with the prior N(0, I) without the
-// prior's part. That part is θ itself, and costs least inside a pass that
-// reads θ anyway. It is either G or Float32.
+// prior's part. That part is θ itself, and is cheapest to add in a pass that
+// reads θ anyway. The gradient is given as either G or Float32.
 //
-// With Float32, the pass is a whole step that drifts first, whose gradient is
-// that at θ + Drift∘r in float32, and it hands the position of the next
-// gradient on:
+// With Float32, the pass is a whole step that drifts first. Its gradient is
+// that at θ + Drift∘r in float32, and it passes on the position of the next
+// gradient:
 //
 //	θ ← θ + Drift∘r,   r ← P∘r + A∘(Float32 + θ),   θ ← θ + B∘r,
 //	r ← Q∘r + S∘ξ,   θ ← θ + D∘r,   Next ← θ + Drift∘r.
@@ -219,7 +219,7 @@ func (t *Summand) fits(n int) bool {
 }
 
 // Combine stores the sum of the terms in dst, which may be one of the terms'
-// vectors, and, if rounded is not nil, what it is in float32 there.
+// vectors, and, if rounded is not nil, the sum in float32 in rounded.
 func Combine(dst []float64, rounded []float32, terms ...Summand) {
 	chosen.Combine(dst, rounded, terms...)
 }

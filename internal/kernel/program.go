@@ -101,7 +101,7 @@ type Transpose struct {
 
 // Program is a sequence of vector operations on the slices of a frame, built
 // once and run many times. It allocates nothing when it runs. Operations are
-// trusted to be such as their comments allow, frames to fit are not.
+// trusted to be as their comments require; that a frame fits is checked.
 type Program[T Float] struct {
 	set   *Set
 	need  []int // least length of each slice of the frame

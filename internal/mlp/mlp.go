@@ -16,9 +16,9 @@ import (
 	"hambench/internal/kernel"
 )
 
-// Problem is a network with its data, which is trusted. Labels make it a
-// classification, with the softmax of D_{L+1} outputs; else Targets are the
-// means' observations under Gaussian noise, and there is one output.
+// Problem is a network with its data, which are trusted. With Labels it is a
+// classification by the softmax of D_{L+1} outputs; otherwise there is one
+// output, of which Targets are observations with Gaussian noise.
 type Problem struct {
 	Set           *kernel.Set
 	Widths        []int     // D_0 … D_{L+1}
@@ -26,7 +26,7 @@ type Problem struct {
 	Targets       []float64 // one a row
 	Labels        []int     // one a row, 0 … D_{L+1} − 1
 	NoiseVariance float64   // σ² of the targets
-	Float64       bool      // gradients and Hessian-vector products, else in float32
+	Float64       bool      // gradients and Hessian-vector products in float64, else in float32
 }
 
 // Net computes the derivatives of a problem's negative log-likelihood. It
@@ -130,7 +130,7 @@ func (n *Net) NegLogLikelihood(theta []float64, lo, hi int) float64 {
 }
 
 // Outputs stores the network's raw outputs at all rows in dst, row-major, in
-// the rows' order in force, in float64 arithmetic.
+// the order of the rows in force, in float64 arithmetic.
 func (n *Net) Outputs(dst, theta []float64) {
 	check(n, 0, n.rows, theta)
 	n.arranged().outputs(dst, theta)

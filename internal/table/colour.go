@@ -13,9 +13,9 @@ var colours = map[string]string{
 
 var verdict = regexp.MustCompile(`\| (confirmed|refuted|unstable|inconclusive|not decided)\b`)
 
-// Colour colours the verdicts with which cells of a printed table begin, for a
-// writer that says by a method Colours that it shows them. Printing comes first,
-// so that the sequences count for no width.
+// Colour colours the verdicts with which cells of a printed table begin, if the
+// writer has a method Colours that reports true. It comes after printing, so that
+// escape sequences do not count as width.
 func Colour(w io.Writer, printed string) string {
 	if c, ok := w.(interface{ Colours() bool }); !ok || !c.Colours() {
 		return printed

@@ -17,7 +17,7 @@ import (
 // usualWidth is how wide tables are where the terminal's width is unknown.
 const usualWidth = 100
 
-// Width is that of the terminal, as COLUMNS says, or 100.
+// Width returns the width of the terminal according to COLUMNS, or 100.
 func Width() int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -25,8 +25,8 @@ func Width() int {
 	return usualWidth
 }
 
-// WidthOf is how wide tables may be on a writer, as its method Width says; 0, any
-// width, if it has none.
+// WidthOf returns how wide tables on a writer may be, from its method Width; 0,
+// which means any width, if it has none.
 func WidthOf(w io.Writer) int {
 	if o, ok := w.(interface{ Width() int }); ok {
 		return o.Width()
@@ -34,10 +34,10 @@ func WidthOf(w io.Writer) int {
 	return 0
 }
 
-// Write prints the rows under the header as an ASCII table, to fit a writer that
-// has a width, else as wide as it is, with verdicts in colour for one that has
-// them; minor is as in Fit, and a line says what is left out. Headers keep their
-// case.
+// Write prints the rows under the header as an ASCII table, which fits the
+// writer's width if that has one, with verdicts in colour if the writer shows
+// colours; minor is as in Fit, and a line says what is left out. Headers keep
+// their case.
 func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	var b strings.Builder
 	left, err := Fit(&b, WidthOf(w), minor, header, rows)
@@ -63,10 +63,10 @@ func Note(w io.Writer, lines ...string) error {
 // long is how wide a column stays that is wrapped before others are left out.
 const long = 28
 
-// Fit prints a table of at most width characters; 0 is any width. Rows are as long as
-// the header. It wraps headers and long columns, then leaves out minor ones, those with
-// the highest number first (0 is never left out), then wraps what can be wrapped, and
-// cuts long words last. It returns the headers of what is left out.
+// Fit prints a table of at most width characters; 0 means any width. Rows are as long
+// as the header. It wraps headers and long columns, then leaves out minor ones, those
+// with the highest number first (0 is never left out), then wraps what can be wrapped,
+// and cuts long words last. It returns the headers of the columns left out.
 func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) (left []string, err error) {
 	all := grid(append([][]string{header}, rows...))
 	t := all.fit(width)
@@ -133,7 +133,7 @@ func (g grid) width() int {
 }
 
 // shrink wraps the columns with most to spare until the table fits, none to less
-// than a width of its own or its longest word.
+// than its least width or its longest word.
 func (g grid) shrink(width int, least func(column int) int) {
 	g.narrow(width, Wrap, func(column, _, word int) int { return max(word, least(column)) })
 }
@@ -142,9 +142,9 @@ func (g grid) shrink(width int, least func(column int) int) {
 // read.
 const shortest = 4
 
-// narrow breaks the lines of the columns with most to spare until the table fits, 0 being
-// any width. least is the width that a column must keep in one go, which has a width now
-// and a longest word.
+// narrow breaks the lines of the columns with most to spare until the table fits; 0 means
+// any width. least is the width that a column keeps in one go, given its width now and
+// its longest word.
 func (g grid) narrow(width int, broken func(cell string, width int) string, least func(column, now, word int) int) {
 	for excess := g.width() - width; width > 0 && excess > 0; excess = g.width() - width {
 		most, to, spare := 0, 0, 0
@@ -177,8 +177,8 @@ func cutLines(s string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// Wrap breaks a text into lines of at most width characters, at spaces; 0 is any
-// width.
+// Wrap breaks a text into lines of at most width characters, at spaces; 0 means
+// any width.
 func Wrap(s string, width int) string {
 	if width <= 0 {
 		return s
