@@ -9,10 +9,10 @@ import (
 	"math/rand/v2"
 )
 
-// Fingerprint returns a digest of what a scheme does: of the batches that it
-// draws first for a few sizes of data, and of the law that it states. It
-// changes when these do, and is the same on all machines: it holds integers,
-// and scales and weights to the bit.
+// Fingerprint returns a digest of what a scheme does: the batches that it draws
+// first for a few sizes of data, and the law that it states. It changes when
+// these do, and is the same on all machines: what it digests are integers, and
+// scales and weights to the bit.
 func Fingerprint(m Method) string {
 	h := sha256.New()
 	for _, size := range []struct{ rows, k int }{{3, 1}, {7, 3}, {31, 4}} {

@@ -1,10 +1,10 @@
 // Package minibatch decides which rows of the data drive which step of a
 // chain.
 //
-// A [Method] describes a scheme and makes a [Stream] of it, for a number of rows
-// and of batches K. Its [Stream] hands out one [Batch] a step: most often a
-// contiguous range of an arrangement of the rows, which a gradient can use
-// without copying; else a list of rows, perhaps repeated and with weights. A
+// A [Method] describes a scheme and makes its [Stream], given the number of rows
+// and the number of batches K. A [Stream] hands out one [Batch] per step: usually
+// a contiguous range of an arrangement of the rows, which a gradient can use
+// without copying; otherwise a list of rows, perhaps repeated and with weights. A
 // batch's Scale, and its weights, make its gradient unbiased. An epoch is K
 // steps.
 //
@@ -14,7 +14,7 @@
 // order that integrators keep under it, [Cap]; package certify works out the
 // stationary law from the first and holds the scheme to the second.
 //
-// A program's own scheme is a Method in a [Registry] of its own, as
+// A program adds its own scheme as a Method in a [Registry],
 //
 //	schemes := append(minibatch.Builtin(), mine)
 //
@@ -30,19 +30,19 @@ type Batch struct {
 	// Lo and Hi bound the rows; such batches are contiguous, so that a
 	// gradient needs no gather.
 	Lo, Hi int
-	// List, if not nil, are the rows of the batch instead: numbers of rows of
-	// the data as they were given, in any order, some perhaps repeated; at
-	// most as many as there are. Weights, nil for 1 each, multiply their
-	// negative log-likelihoods. Both are valid until the next batch, and the
-	// caller must not change them. Only a Method with Lists may have them.
+	// List, if not nil, has the rows of the batch instead: row numbers in the
+	// data as given, in any order, perhaps repeated; at most as many as the
+	// data have. Weights, nil for 1 each, multiply the rows' negative
+	// log-likelihoods. Both are valid until the next batch, and the caller must
+	// not change them. Only a Method with Lists may have them.
 	List    []int
 	Weights []float64
 	// Scale multiplies the rows' negative log-likelihood: K for a
 	// partition, N/B for B rows of a window or a list, so that the gradient is
 	// unbiased.
 	Scale float64
-	// Rearranged says that the arrangement changed before this batch (also
-	// true of the first batch of a stream); see Stream.Arrangement.
+	// Rearranged says that the arrangement changed before this batch (it is
+	// also true for a stream's first batch); see Stream.Arrangement.
 	Rearranged bool
 }
 

@@ -15,7 +15,7 @@ type Method struct {
 	// Visits is the law of what Index draws; nil for a scheme that package
 	// certify cannot analyse.
 	Visits Visits
-	// Cap is the claim that package certify tests where there are Visits.
+	// Cap is the claim that package certify tests if there are Visits.
 	Cap Cap
 	// Index makes the sequence of batch numbers for k batches of a fixed
 	// partition.
@@ -29,8 +29,8 @@ type Method struct {
 }
 
 // New returns the scheme's stream for a number of data rows and of batches k.
-// All that is random comes from rng, which the stream keeps. Numbers out of
-// range are usage errors.
+// All randomness comes from rng, which the stream keeps. Numbers out of range
+// are usage errors.
 func (m Method) New(rows, k int, rng *rand.Rand) (Stream, error) {
 	switch {
 	case k < 1:
@@ -73,13 +73,13 @@ func Builtin() Registry {
 	}
 }
 
-// Lookup returns the scheme of a name. An unknown name is a usage error that
-// lists what there is.
+// Lookup returns the scheme with a name. An unknown name is a usage error that
+// lists the known ones.
 func (r Registry) Lookup(name string) (Method, error) {
 	return usage.Lookup("mini-batch scheme", name, r, func(m Method) string { return m.Name })
 }
 
-// New returns the stream of the scheme of a name; see Method.New.
+// New returns the stream of the scheme with a name; see Method.New.
 func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) {
 	m, err := r.Lookup(name)
 	if err != nil {

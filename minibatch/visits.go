@@ -10,7 +10,7 @@ import (
 // Visits is the law of the order in which a scheme visits the batches 0 … K−1
 // of a fixed partition: it draws a word of batch numbers, independently of all
 // earlier ones, goes through it, and draws the next. Package certify averages
-// over the words exactly. It knows the types below: four laws that it treats in
+// over the words exactly. It knows the types below: five laws that it treats in
 // closed form or by a recursion, and Words for all others.
 type Visits interface {
 	// Period is the length of a word for k batches.
@@ -24,7 +24,7 @@ type (
 	Independent struct{}
 	// Permutation is the law of a fresh uniform order every K steps.
 	Permutation struct{}
-	// Cycle is the law of one order, 0 … K−1 after renumbering, for ever.
+	// Cycle is the law of one order, 0 … K−1 after renumbering, forever.
 	Cycle struct{}
 	// Palindrome is the law of a fresh uniform order, forwards and then
 	// backwards, every 2K steps.
