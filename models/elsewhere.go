@@ -20,9 +20,9 @@ import (
 	"hambench/usage"
 )
 
-// Processes are those of the models in other languages, exec:CMD, that a Source
-// makes: as many of a command as calls were under way at a time. Their protocol
-// is in docs/samplers.md.
+// Processes are those of a Source's models in other languages, exec:CMD: for each
+// command as many as it had calls under way at one time. Their protocol is in
+// docs/samplers.md.
 type Processes struct {
 	Dir     string        // where commands run; default: the current folder
 	Timeout time.Duration // for each answer; default: a minute

@@ -26,7 +26,7 @@ import (
 // constant in the model, or of a number in the data or of the split, changes
 // it. It takes milliseconds: the caller should keep it.
 //
-// Of a model in another language it has the contents of its files, too.
+// For a model in another language, the contents of its files are hashed, too.
 func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
 	defer child.Catch(&err)
 	o.Precision, o.Plain = "float64", true
@@ -175,10 +175,10 @@ func (p *probe) laws(t Target, points ...[]float64) {
 	}
 }
 
-// KernelDigest names what the kernels in force on this machine compute, to
-// the bit: gradients and Hessian-vector products of networks in both
-// precisions at several batch sizes, those of the linear model, normals, and a
-// step's update. Kernels of the same instruction set that round otherwise have another digest.
+// KernelDigest digests, to the bit, what the machine kernels in force compute:
+// gradients and Hessian-vector products of networks in both precisions at several
+// batch sizes, those of the linear model, normals, and a step's update. Kernels
+// of the same instruction set that round differently have another digest.
 func KernelDigest() string { return kernelDigest() }
 
 var kernelDigest = sync.OnceValue(func() string {

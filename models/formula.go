@@ -3,7 +3,7 @@ package models
 import "hambench/datasets"
 
 // Formula says what a target computes, for programs in any language: formulas in
-// the notation of numpy, and the numbers that they name.
+// numpy's notation, and the numbers that they name.
 type Formula struct {
 	// LogDensity is that of the parameters theta, up to a constant, over the
 	// training rows x, y; Predictor is the f in it, for a row x.

@@ -7,8 +7,8 @@ import (
 	"hambench/internal/kernel"
 )
 
-// Gatherer is a Target that takes rows in lists: in any order, repeated, and
-// with a weight each. Of a list, it copies the rows of the batch, not all data.
+// Gatherer is a Target that takes lists of rows: in any order, perhaps repeated,
+// each with a weight. It copies the rows of a list, not all data.
 type Gatherer interface {
 	Target
 	// Gather makes rows index[0], index[1], … of the data, as they were

@@ -4,13 +4,13 @@
 // A Registry lists models; Builtin returns the paper's, and a program appends
 // its own. A Model says which data it takes and makes a Target of a
 // datasets.Split: potential U, gradients over any of the rows, predictions at
-// the test rows, draws from the prior. A Source does so by names.
+// the test rows, draws from the prior. A Source makes targets by name.
 //
-// What else a target can do, it says by the interfaces that it implements, and
+// A target says what else it can do by the interfaces that it implements, and
 // that alone decides where it takes part: Analytic has an exact oracle (others
 // get reference chains), Scorer appears in tables, Hessian runs under mt3,
 // LinearGaussian under the exact flow, Gatherer takes rows in weighted lists.
-// A process in any language can be a model, exec:CMD; only a Source makes one.
+// A process in any language can be a model, exec:CMD, but only of a Source.
 //
 // Gradients over a batch are scaled: of K batches, batch i gives K∇U_i, with
 // the prior's part once, so that their mean is ∇U.
@@ -30,8 +30,8 @@ import (
 	"hambench/internal/mlp"
 )
 
-// Rows are the data rows [Lo, Hi) of a target's current arrangement, or of
-// those that a Gatherer has behind them, with a factor of their negative
+// Rows are the data rows [Lo, Hi) of a target's current arrangement, or of the
+// list that a Gatherer keeps after them, with a factor for their negative
 // log-likelihood.
 type Rows struct {
 	Lo, Hi int
@@ -53,15 +53,14 @@ type Target interface {
 	// Gradient stores Scale × the gradient of the rows' negative
 	// log-likelihood plus the gradient of the negative log-prior in g.
 	Gradient(g, theta []float64, rows Rows)
-	// Outputs is the number of predictive values, and Predict stores them:
-	// the f(x*) at each test input (in standardised units), or each class's
-	// probability, a test input after another (two classes: only the
-	// second's).
+	// Outputs is the number of predictive values: f(x*) at each test input (in
+	// standardised units), or the probability of each class (of two classes,
+	// only the second's), one test input after another.
 	Outputs() int
-	// Predict stores them for one position in dst, of length Outputs.
+	// Predict stores the predictive values at theta in dst, of length Outputs.
 	Predict(dst, theta []float64)
-	// DrawPrior stores a draw from the prior, made of the standard normals
-	// in dst, in dst.
+	// DrawPrior replaces the standard normals in dst by a draw from the prior
+	// that is made of them.
 	DrawPrior(dst []float64)
 }
 
@@ -73,10 +72,10 @@ type Hessian interface {
 	HessianVector(hv, theta, v []float64, rows Rows)
 }
 
-// Curvature returns the product of the Hessian at theta, of what Gradient
-// differentiates over the rows, with a vector: the target's own where it has one,
-// else a central difference of gradients over a step that leaves half the digits
-// of a float32 gradient.
+// Curvature returns a function for products of a vector with the Hessian, at theta,
+// of what Gradient differentiates over the rows: the target's own product if it has
+// one, else a central difference of gradients over a step that leaves half the
+// digits of a float32 gradient.
 func Curvature(t Target, theta []float64, rows Rows) func(dst, v []float64) {
 	if h, ok := t.(Hessian); ok {
 		return func(dst, v []float64) { h.HessianVector(dst, theta, v, rows) }
@@ -92,8 +91,8 @@ func Curvature(t Target, theta []float64, rows Rows) func(dst, v []float64) {
 	}
 }
 
-// Fused is a Target that carries out parts of a step itself, which costs
-// less: over the given rows, as integrators.FusedForce asks for it.
+// Fused is a Target that carries out parts of a step over given rows itself, as
+// integrators.FusedForce specifies, which costs less.
 type Fused interface {
 	Hessian
 	// Kick is integrators.FusedForce.Kick on the given rows.
@@ -108,7 +107,7 @@ type Scorer interface {
 	// Scores returns the test scores of posterior draws, draws[sample][output]
 	// as Predict stores them: rmse and mnll in the target's own units, and the
 	// coverage of 90 % intervals, for regression; accuracy, mnll and the expected
-	// calibration error (ece) for classification. It is empty without test
+	// calibration error (ece) for classification. The map is empty without test
 	// targets or without draws.
 	Scores(draws [][]float64) map[string]float64
 }
@@ -119,8 +118,8 @@ type Analytic interface {
 	// PredictiveMarginals returns the mean and the standard deviation of the
 	// normal posterior law of each output. The caller must not change them.
 	PredictiveMarginals() (mean, sd []float64)
-	// DrawPosterior stores a draw from the posterior, made of the standard
-	// normals in dst, in dst.
+	// DrawPosterior replaces the standard normals in dst by a draw from the
+	// posterior that is made of them.
 	DrawPosterior(dst []float64)
 }
 

@@ -20,7 +20,7 @@ type Options struct {
 	// Hidden are the widths of a network's hidden layers; nil means four of
 	// 50 for regression and two of 50 for classification.
 	Hidden []int
-	// Plain leaves the machine's vector instructions out: every amd64 machine
+	// Plain does without the machine's vector instructions: every amd64 machine
 	// then computes the same numbers, slowly.
 	Plain bool
 
@@ -42,16 +42,16 @@ func (o Options) kernels() *kernel.Set {
 type Model struct {
 	Name  string
 	About string // one line for lists
-	// Dataset is the built-in data set to show the model on; "" is none.
+	// Dataset is the built-in data set to show the model on; "" means none.
 	Dataset string
-	// Wants says in words what Takes asks of data; nil takes any.
+	// Wants says in words what Takes asks of data; a nil Takes accepts any.
 	Wants string
 	Takes func(s datasets.Shape) bool
 	// Exact says that the posterior is known in closed form: targets are
-	// Analytic. The others are judged by reference chains.
+	// Analytic. Other targets are judged by reference chains.
 	Exact bool
-	// Of makes the model that a name with more behind a colon stands for, as
-	// bnn:20,20; nil if there is none.
+	// Of makes the model that a name with more after a colon stands for, such
+	// as bnn:20,20; nil if there are no such names.
 	Of func(m Model, more string) (Model, error)
 	// Dim is the number of parameters on data of a shape, for estimates of
 	// cost before data are loaded; nil if that is not known.
@@ -71,8 +71,8 @@ func (m Model) Check(dataset string, s datasets.Shape) error {
 		m.Name, m.Wants, dataset, s.Task, s.Features, s.Classes, s.TrainRows)
 }
 
-// On puts the model on a split. Data that the model cannot take are a usage
-// error.
+// On conditions the model on a split. Data that the model cannot take are a
+// usage error.
 func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 	if err := m.Check(s.Name, s.Shape()); err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func Builtin() Registry {
 	}
 }
 
-// Lookup returns the model of a name, or of one with more behind a colon. A name
-// that is unknown, or stands twice, is a usage error.
+// Lookup returns the model with a name, which may have more after a colon. A name
+// that is unknown, or that two models have, is a usage error.
 func (r Registry) Lookup(name string) (Model, error) {
 	base, more, given := strings.Cut(name, ":")
 	m, err := usage.Lookup("model", base, r, func(m Model) string { return m.Name })
@@ -164,8 +164,8 @@ func withLayers(m Model, list string) (Model, error) {
 	return m, nil
 }
 
-// For returns the model of a name for a data set. One that cannot take the data
-// is a usage error that lists those that can.
+// For returns the model with a name for a data set. A model that cannot take the
+// data is a usage error that lists those that can.
 func (r Registry) For(name, dataset string, s datasets.Shape) (Model, error) {
 	m, err := r.Lookup(name)
 	if err != nil {
@@ -186,7 +186,7 @@ func (r Registry) For(name, dataset string, s datasets.Shape) (Model, error) {
 // widest is the largest width of a hidden layer that a name may state.
 const widest = 10_000
 
-// WithHidden is the name of a model with layers of the given widths: bnn:20,20.
+// WithHidden returns the name of a model with layers of the given widths: bnn:20,20.
 func WithHidden(name string, widths []int) string {
 	for i, w := range widths {
 		name += string(":,"[min(i, 1)]) + strconv.Itoa(w)
@@ -194,7 +194,7 @@ func WithHidden(name string, widths []int) string {
 	return name
 }
 
-// New puts the model of a name on a split: Lookup and On in one.
+// New conditions the model with a name on a split: Lookup and On in one.
 func (r Registry) New(name string, s *datasets.Split, o Options) (Target, error) {
 	m, err := r.Lookup(name)
 	if err != nil {

@@ -15,9 +15,9 @@ type scores struct{ split *datasets.Split }
 // Scores implements Scorer.
 func (s scores) Scores(draws [][]float64) map[string]float64 { return Score(s.split, draws) }
 
-// Score is what a Scorer returns whose predictions are those of a regression
-// with the split's Gaussian noise, or class probabilities; draws[sample][output]
-// are as Target.Predict stores them. Empty without test targets or draws.
+// Score returns what Scorer.Scores should for a regression with the split's
+// Gaussian noise, or for class probabilities; draws[sample][output] are as
+// Target.Predict stores them. It is empty without test targets or draws.
 func Score(p *datasets.Split, draws [][]float64) map[string]float64 {
 	if p.TestRows() == 0 || len(draws) == 0 {
 		return nil

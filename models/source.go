@@ -27,8 +27,8 @@ type splitOf struct {
 	index   int
 }
 
-// NewSource returns the source of the models in a registry, on the data sets
-// that a resolver finds. A nil registry is Builtin's.
+// NewSource returns a source for the models in a registry, on the data sets
+// that a resolver finds. A nil registry means Builtin's.
 func NewSource(m Registry, r *datasets.Resolver) *Source {
 	if m == nil {
 		m = Builtin()
@@ -36,8 +36,8 @@ func NewSource(m Registry, r *datasets.Resolver) *Source {
 	return &Source{models: m, resolver: r, sets: make(map[string]*datasets.Set), splits: make(map[splitOf]*datasets.Split)}
 }
 
-// Close ends the processes of models in other languages. Their targets are of no
-// use afterwards.
+// Close ends the processes of models in other languages. Their targets cannot be
+// used afterwards.
 func (s *Source) Close() { s.Processes.stop() }
 
 // Models returns the models of the source.
@@ -108,8 +108,8 @@ func (s *Source) Fingerprint(ctx context.Context, dataset string, split int, mod
 	return Fingerprint(m, p, s.options(ctx, o))
 }
 
-// Unavailable returns which of the data sets can be had neither from a folder
-// nor from the network. Any other failure, as of a damaged file, is an error.
+// Unavailable returns which of the data sets are available neither from a folder
+// nor from the network. Any other failure, such as a damaged file, is an error.
 func (s *Source) Unavailable(ctx context.Context, names ...string) ([]string, error) {
 	var missing []string
 	for _, n := range names {
