@@ -1,9 +1,9 @@
 // Package noise holds the random streams of a chain. New makes a Stream, which
 // is the Noise that integrators take.
 //
-// A stream is named by a key (of the cell that runs) and a stream number,
-// and is counter-based: its values depend on nothing else, so neither the
-// order of cells, nor the number of workers, nor a restart changes them.
+// A stream is named by a key (of the cell that runs) and a stream number, and is
+// counter-based: its values depend on nothing but these, so neither the order of
+// cells, nor the number of workers, nor a restart changes them.
 package noise
 
 import (
