@@ -30,9 +30,9 @@ SAMPLERS = [
 ]
 
 NOTES = {
-    "inner": "The momentum is drawn anew after every L inner steps, and L stays as it is while h becomes small. The inner steps are Euler's: a first kick comes after the first drift, so that of the force's part in "
-    "θ over the trajectory, (Lh)²/2, they make h²L(L − 1)/2. The variance of θ then tends to L/(L − 1) of the right one, not to the right one. For larger L, or with Lh held fixed, the error is smaller; with one "
-    "refreshment of the momentum at the start and friction afterwards, as in `posteriors.sghmc`, it is of order 1.",
+    "inner": "The momentum is redrawn after every L inner steps, and L is fixed while h shrinks. The inner steps are Euler's "
+    "and begin with a drift, so that over the trajectory θ moves by h²L(L − 1)/2 times the force instead of (Lh)²/2 times it. The variance of θ then tends to L/(L − 1) times the right one. "
+    "For larger L, or with Lh held fixed, the error is smaller; with one refreshment of the momentum at the start and friction afterwards, as in `posteriors.sghmc`, it is of order 1.",
     "precision": "PyTorch's default precision was set to float64: the kernel makes its friction a tensor of the default precision, and in float32 the noise of small steps is off by about 10⁻⁵, relative.",
     "frozen": "In version 0.2.13 `build_baoab_kernel` unpacks both updates of the diffusion into one name, `(update_diff1, update_diff1)`, so that both are the second half-kick and the position is never updated. "
     "The diffusion itself, run by the library's own `_build_langevin_kernel` with both updates, has the order of BAOAB.",
@@ -79,7 +79,7 @@ def lines() -> list[str]:
         "",
         "Left out: samplers with a thermostat (`sgnht`, `badodab`) or a preconditioner that follows the gradients (`psgld`, `sgldAdam`), whose steps are not affine on any problem; blackjax's `csgld`, whose step depends on the energy;",
         "`sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
-        "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, for its progress bar alone; an empty one stands in for it.",
+        "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, which it needs for its progress bar alone; an empty module stands in for it.",
         "",
         "To repeat a row: `python3 -c \"import jax; jax.config.update('jax_enable_x64', True); import hambench; from hambench import adapters;",
         "print(hambench.certify(adapters.blackjax_sgld(), problem='gaussian'))\"`, with the versions above (`python/requirements.txt`).",
