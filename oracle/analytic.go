@@ -26,8 +26,8 @@ type Analytic struct {
 // mean then has a relative standard error of 1 %.
 const selfReplicates = 1000
 
-// NewAnalytic returns the truth of a target whose posterior is known. The target,
-// which must be a models.Analytic, serves the truth from then on.
+// NewAnalytic returns the truth of a target whose posterior is known. The truth
+// takes over the target, which must be a models.Analytic.
 func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 	law, ok := t.(models.Analytic)
 	if !ok {
@@ -56,15 +56,15 @@ func (a *Analytic) Distance(draws [][]float64) float64 {
 	return sum / float64(len(a.mean))
 }
 
-// SelfDistanceOf returns the distances of n independent exact draws, one
-// sample and output at a time.
+// SelfDistanceOf returns the distances of n independent exact draws, for one
+// sample and one output at a time.
 func (a *Analytic) SelfDistanceOf(n int) Band {
 	b := uniformSelfDistance(n)
 	b.SD = a.replicates() * math.Sqrt(replicateDraws/float64(n))
 	return b
 }
 
-// Sets of exact draws that the scatter of their distances is taken over: it
+// Sets of exact draws over which the scatter of their distances is taken: it
 // then has a relative standard error of 11 %. Distances fall with the square
 // root of the number of draws.
 const replicateSets, replicateDraws = 40, 100

@@ -17,16 +17,15 @@ import (
 	"hambench/noise"
 )
 
-// Options say how a reference is computed; its numbers do not depend on
-// them.
+// Options say how a reference is computed. Its numbers do not depend on them.
 type Options struct {
 	// Workers is how many chains run at once; 0 means 1.
 	Workers int
-	// Parts keeps each chain when it is finished, so that an interrupted Build
-	// continues there; nil keeps nothing.
+	// Parts keeps each chain once it is finished, so that an interrupted Build
+	// can be continued; nil keeps nothing.
 	Parts Parts
-	// Progress receives the integrator steps done and to do. The total
-	// grows when a chain must be started again.
+	// Progress receives the number of integrator steps done, and in all. The
+	// total grows when a chain must be started again.
 	Progress func(done, total int64)
 }
 
@@ -38,7 +37,7 @@ type Parts interface {
 	Save(name string, body []byte) error
 }
 
-// PartNames are the names under which a build of the spec keeps its pieces.
+// PartNames returns the names under which a build of the spec keeps its pieces.
 func (s Spec) PartNames() []string {
 	var names []string
 	for c := range s.Chains {
@@ -57,8 +56,8 @@ const maxAttempts = 6
 
 // Build runs the chains of a reference, each from a prior draw of its own,
 // and a Metropolis-corrected chain that checks them. Each chain's random
-// streams come from the spec's key and the chain's number alone. A cancelled
-// context ends it within milliseconds.
+// streams come only from the spec's key and the chain's number. Cancelling the
+// context ends Build within milliseconds.
 func Build(ctx context.Context, newTarget func() (models.Target, error), spec Spec, o Options) (*Reference, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
@@ -144,8 +143,8 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err erro
 	return err
 }
 
-// kept returns the part of a name that an earlier build kept, or runs it and
-// keeps it. A damaged part is run again.
+// kept returns the named part that an earlier build kept, or runs it and keeps
+// it. A damaged part is run again.
 func (b *builder) kept(name string, steps int64, run func() (*Reference, error)) (*Reference, error) {
 	if b.options.Parts == nil {
 		return run()

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt is wrapped by the errors of bytes that are no reference.
+// ErrCorrupt is wrapped by errors for bytes that are not a reference.
 var ErrCorrupt = errors.New("damaged reference")
 
 // shape gives the sizes of the arrays.
@@ -55,7 +55,7 @@ func (r *Reference) Encode() ([]byte, error) {
 	return json.Marshal(b)
 }
 
-// Decode returns the reference that Encode made the JSON of, or an error that
+// Decode returns the reference from the JSON that Encode made, or an error that
 // wraps ErrCorrupt.
 func Decode(data []byte) (*Reference, error) {
 	var b referenceBody

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// CoupledBias summarises the differences of coupled chains, differences[sample][value]:
-// the root mean square over the values of their means, less what chance adds to
-// it, and that chance, the root mean square of their standard errors, which are
-// those of as many independent differences as the effective sample size.
+// CoupledBias summarises the differences of coupled chains, differences[sample][value].
+// bias is the root mean square over the values of their means, less what chance adds
+// to it. chance is the root mean square of the means' standard errors, which are those
+// of as many independent differences as the effective sample size.
 func CoupledBias(differences [][]float64) (bias, chance float64) {
 	values := len(differences[0])
 	var squares, errors float64

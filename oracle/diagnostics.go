@@ -72,7 +72,7 @@ func autocovariance(x []float64, m float64, lag int) float64 {
 }
 
 // maxRHat stands for an infinite split-R̂ (constant, differing half chains),
-// which JSON cannot say.
+// which JSON cannot express.
 const maxRHat = 1e6
 
 // SplitRHat returns split-R̂ of chains of equal length (Gelman et al., BDA3,

@@ -10,8 +10,8 @@ import (
 
 // Fingerprint digests what Build makes of a small fixed problem: the warm-up,
 // the burn-in, the chains, the cross-check and the diagnostics, in float64 and
-// under a noise that is the same on all machines. It changes with any change
-// of the procedure that changes its numbers.
+// under a noise that is the same on all machines. It changes whenever the numbers
+// of the procedure do.
 func Fingerprint() (string, error) {
 	b := &builder{
 		spec: Spec{

@@ -7,13 +7,13 @@ import (
 	"hambench/usage"
 )
 
-// Judgement is what is found of draws of predictive values that were made
+// Judgement is what Judge finds about draws of predictive values that were made
 // elsewhere.
 type Judgement struct {
 	Chains int `json:"chains"`
 	Draws  int `json:"draws"` // of each chain
-	// Distance is that of all draws together to the truth; Self is that of as
-	// many independent draws as Effective says; beyond Limit are 1 % of those.
+	// Distance is that of all draws together to the truth. Self is that of
+	// Effective independent draws, which exceeds Limit with probability 1 %.
 	Distance  float64 `json:"distance"`
 	Self      Band    `json:"self_distance"`
 	Effective float64 `json:"effective_draws"` // mean effective sample size over the outputs, at most all draws
@@ -35,9 +35,9 @@ const judgeSets = 300
 // Predict stores them, with the truth. The chains must be of one length, at least
 // 4, and finite.
 //
-// The mean distance of independent draws scatters as a lognormal number of its
-// mean and deviation does, as near as it counts here: of a single output, whose
-// law is Kolmogorov's, the 99 % quantile so is 1.65/√n where 1.63/√n is right.
+// The mean distance of independent draws is taken to be lognormal with its mean and
+// deviation, which is accurate enough here: for a single output, whose law is
+// Kolmogorov's, the 99 % quantile is then 1.65/√n where 1.63/√n is right.
 func Judge(t models.Target, truth Truth, chains [][][]float64) (Judgement, error) {
 	if len(chains) == 0 {
 		return Judgement{}, usage.Errorf("no chains to judge")

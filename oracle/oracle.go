@@ -1,13 +1,13 @@
 // Package oracle holds the truth that a chain's predictive draws are judged
-// by: exact posteriors where there are some, and reference chains with their
-// diagnostics and checks where there are none.
+// by: the exact posterior where it is known, and reference chains with their
+// diagnostics and checks where it is not.
 //
 // A Truth gives the Kolmogorov distance between draws and itself, averaged over
 // the predictive outputs, and the distance that as many independent draws
-// would have. NewAnalytic makes one of a models.Analytic. For any other target
-// Build runs the reference chains that a Spec describes, checks them by a
-// Metropolis-corrected chain, and returns a Reference, which Encode and Decode
-// store.
+// would have. NewAnalytic makes one from a models.Analytic. For any other target
+// Build runs the reference chains that a Spec describes, checks them against a
+// Metropolis-corrected chain, and returns a Reference. Encode and Decode convert
+// it to and from JSON.
 //
 // StableSteps estimates the largest steps at which chains on a target stay
 // finite.
@@ -19,7 +19,7 @@ import (
 	"slices"
 )
 
-// Truth is the law of a target's predictive outputs, known exactly or by
+// Truth is the law of a target's predictive outputs, known exactly or from
 // reference chains.
 type Truth interface {
 	// Distance returns the Kolmogorov distance between the draws
@@ -27,17 +27,17 @@ type Truth interface {
 	// over the reference's chains): 0 … 1. An output with a NaN is at
 	// distance 1.
 	Distance(draws [][]float64) float64
-	// SelfDistanceOf is what Distance gives for n independent draws of the
-	// truth itself.
+	// SelfDistanceOf returns the law of Distance for n independent draws of
+	// the truth itself.
 	SelfDistanceOf(n int) Band
 	// DrawStart stores a start point for a chain, drawn from the truth, in
 	// theta.
 	DrawStart(theta []float64, rng *rand.Rand)
 }
 
-// Band is a mean with its 5 and 95 % quantiles over outputs and sets of draws,
-// one output at a time. SD is the standard deviation, from one set of draws to
-// another, of the mean over the outputs, which is what Distance returns.
+// Band is the mean of a distance, with its 5 and 95 % quantiles, over outputs and
+// sets of draws, one output at a time. SD is the standard deviation, from one set of
+// draws to another, of the mean over the outputs, which is what Distance returns.
 type Band struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -45,7 +45,7 @@ type Band struct {
 	SD   float64 `json:"sd"`
 }
 
-// Contains reports whether x lies in the band, its ends included.
+// Contains reports whether x lies in the band, ends included.
 func (b Band) Contains(x float64) bool { return b.Low <= x && x <= b.High }
 
 // bandOf returns the mean and the 5 and 95 % quantiles of x, which it sorts.
@@ -54,8 +54,8 @@ func bandOf(x []float64) Band {
 	return Band{Mean: mean(x), Low: Quantile(x, 0.05), High: Quantile(x, 0.95)}
 }
 
-// Quantile interpolates linearly between the order statistics of sorted
-// (type 7 of Hyndman and Fan, 1996).
+// Quantile returns the p-quantile of sorted by linear interpolation between the
+// order statistics (type 7 of Hyndman and Fan, 1996).
 func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Reference is a truth known by independent chains. It is read-only once
+// Reference is a truth known from independent chains. It is read-only once
 // made, and safe for concurrent use.
 type Reference struct {
 	Spec
@@ -36,8 +36,7 @@ type Reference struct {
 	self     Band
 }
 
-// Check is one thing that was verified of a reference: Value must lie in
-// [Low, High].
+// Check is one verified property of a reference: Value must lie in [Low, High].
 type Check struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`

@@ -28,7 +28,7 @@ func (r *Reference) SelfDistance() Band {
 	return r.self
 }
 
-// SelfDistanceOf returns what Distance gives for n independent draws of the
+// SelfDistanceOf returns the law of Distance for n independent draws of the
 // truth. A Kolmogorov distance between samples of n and m falls with
 // √(1/n + 1/m), so that of two chains, √(2/m), is scaled by √((1 + m/n)/2).
 func (r *Reference) SelfDistanceOf(n int) Band {

@@ -39,8 +39,8 @@ func NewSpec(dataset string, split int, model string) Spec {
 }
 
 // ID names the spec: the hex SHA-256 of its canonical JSON. The random streams
-// of a reference come from it. What a reference's numbers depend on beyond the
-// spec, the code and the data, is no part of it (see Fingerprint).
+// of a reference come from it. It does not include the code and the data, on which
+// a reference's numbers also depend (see Fingerprint).
 func (s Spec) ID() string {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -48,13 +48,12 @@ const (
 
 // StableSteps estimates, for each number of batches K, the largest step at
 // which leapfrog-like chains on a target stay finite, with friction 5 and
-// batches reshuffled every epoch. For a scheme that moves the position alone,
-// as Langevin dynamics does, the limit is 2/λ where that of leapfrog is 2/√λ:
-// half the square of what StableSteps returns. A step of that size need not be
-// accurate.
+// batches reshuffled every epoch. For an integrator that moves only the position,
+// as Langevin dynamics does, the limit is 2/λ where leapfrog's is 2/√λ: half the
+// square of what StableSteps returns. A step of that size need not be accurate.
 //
-// The steps are powers of 2^¼. The target, which is taken over, starts from a
-// prior draw of fixed seed; machines whose kernels round differently agree to
+// The steps are powers of 2^¼. StableSteps takes over the target and starts from a
+// prior draw with a fixed seed; machines whose kernels round differently agree to
 // within two such steps. It takes about 3000 gradients of the full batch, and for
 // each K about 2000 more, or 60 000 of small batches: a second or two on the
 // paper's sets.
@@ -66,8 +65,8 @@ func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float6
 	return largestSteps(ctx, t, chain.Registry{}, specs)
 }
 
-// StableStep estimates the largest step at which chains of a spec, whatever its
-// step, stay finite on a target. It takes as long as StableSteps for one K.
+// StableStep estimates the largest step at which chains of a spec stay finite on
+// a target; the spec's own step is ignored. It costs as much as StableSteps for one K.
 func StableStep(ctx context.Context, t models.Target, r chain.Registry, spec chain.Spec) (float64, error) {
 	steps, err := largestSteps(ctx, t, r, []chain.Spec{spec})
 	if err != nil {
@@ -100,9 +99,9 @@ type stability struct {
 	curvature float64            // there: λ
 }
 
-// WarmUp leads a target from a draw of its prior to a typical position of its
-// posterior, where chains of stable steps stay finite; the key names what is
-// random. It takes about 2700 gradients of the full batch.
+// WarmUp goes from a draw of a target's prior to a typical position of its
+// posterior, where chains with stable steps stay finite; the key names the random
+// streams. It takes about 2700 gradients of the full batch.
 func WarmUp(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
 	s, err := warmedUp(ctx, t, key)
 	if err != nil {
