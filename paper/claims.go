@@ -30,17 +30,17 @@ const (
 // Claim is a statement and how it is tested.
 type Claim struct {
 	ID        string `json:"id"`
-	Study     string `json:"study,omitempty"` // that decides it, of a later paper
+	Study     string `json:"study,omitempty"` // the study of a later paper that decides it
 	By        string `json:"by"`              // who says so
 	Statement string `json:"statement"`
 	Where     string `json:"where"` // section, equation, theorem or figure of the paper
 	Test      string `json:"test"`  // how it is decided, with the criterion
-	// Decide reads the evidence. Where there is too little of it, the verdict
-	// is NotDecided and the summary says what to run.
+	// Decide reads the evidence. If there is too little of it, the verdict is
+	// NotDecided and the summary says what to run.
 	Decide func(e *Evidence) Finding `json:"-" toml:"-"`
 }
 
-// Finding is what the evidence says of a claim.
+// Finding is what the evidence says about a claim.
 type Finding struct {
 	Verdict Verdict  `json:"verdict"`
 	Summary string   `json:"summary"`          // the outcome in one line: the number that decides
@@ -51,11 +51,11 @@ type Finding struct {
 // Number is one of the numbers behind a verdict.
 type Number struct {
 	Name  string         `json:"name"`
-	Value certify.Number `json:"value"` // null where the text is not a number
-	Text  string         `json:"text"`  // as people read it
+	Value certify.Number `json:"value"` // null if the text is not a number
+	Text  string         `json:"text"`  // for people
 }
 
-// Decision is a claim with what was found of it.
+// Decision is a claim with what was found about it.
 type Decision struct {
 	Claim
 	Finding
@@ -158,7 +158,7 @@ var deciders = map[string]func(e *Evidence) Finding{
 	},
 }
 
-// Decide decides the claims by the evidence, in their order.
+// Decide returns the decisions on the claims by the evidence, in their order.
 func Decide(claims []Claim, e *Evidence) []Decision {
 	var out []Decision
 	for _, c := range claims {

@@ -17,17 +17,17 @@ type Source interface {
 }
 
 // Evidence is what claims are decided by. Gather fills it from a store; a test
-// of a claim may write it down.
+// of a claim may construct it directly.
 type Evidence struct {
 	// Sampled are results by the id of the study that needed them.
 	Sampled map[string][]bench.Result
 	// Exact are exact errors with their purpose.
 	Exact []bench.Evidence
-	// Methods are the integrators that the exact errors are of.
+	// Methods are the integrators whose exact errors these are.
 	Methods []bench.Method
 }
 
-// Gather collects what a store has of the plans: every result and every exact
+// Gather collects what a store has for the plans: every result and every exact
 // error once, in the order of the plans, results with the study that needed
 // them.
 func Gather(plans []bench.Plan, from Source) *Evidence {
@@ -73,7 +73,7 @@ func (e *Evidence) Rows(purposes ...string) []certify.Row {
 	return rows
 }
 
-// Method returns what is known of an integrator.
+// Method returns what is known about an integrator.
 func (e *Evidence) Method(name string) (bench.Method, bool) {
 	i := slices.IndexFunc(e.Methods, func(m bench.Method) bool { return m.Name == name })
 	if i < 0 {

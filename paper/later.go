@@ -17,8 +17,8 @@ import (
 //go:embed later.toml
 var laterText string
 
-// Later returns the claims that the study of a later paper decides. Each is
-// decided by exact errors whose purpose is that study.
+// Later returns the claims that the study of a later paper decides, each by the
+// exact errors whose purpose is that study.
 func Later(study string) []Claim {
 	var file claimsFile
 	mustParse(laterText, &file)

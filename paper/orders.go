@@ -56,8 +56,8 @@ func fitsOf(rows []certify.Row, keep func(f fitted) bool) []fitted {
 }
 
 // distinct leaves out rows whose errors are those of an earlier one under
-// another name: sghmc-adaptive, frozen, and sghmc with the full batch are
-// leapfrog, and no evidence of their own.
+// another name: frozen sghmc-adaptive, and sghmc with the full batch, are
+// leapfrog, and so are no evidence of their own.
 func distinct(rows []certify.Row) []certify.Row {
 	var out []certify.Row
 	for _, r := range rows {

@@ -11,8 +11,8 @@ import (
 	"hambench/internal/table"
 )
 
-// Table returns the claims as an ASCII table, a line each, of at most width
-// characters if that can be; 0 is any width.
+// Table returns the claims as an ASCII table, one line each, at most width
+// characters wide if possible; 0 means any width.
 func Table(decisions []Decision, profile string, width int) (string, error) {
 	var rows [][]string
 	for _, d := range decisions {

@@ -37,7 +37,7 @@ var published = sync.OnceValue(func() (file struct {
 	return file
 })
 
-// Setups are the data sets of the paper's tables of scores, in its order.
+// Setups returns the data sets of the paper's tables of scores, in its order.
 func Setups() []Setup { return slices.Clone(published().Setups) }
 
 // PublishedIn returns the numbers of one of the paper's tables, by the id of
@@ -66,7 +66,7 @@ func MethodOf(c bench.Cell) string {
 	return SHMC
 }
 
-// Setup is what the paper states of a data set beside its numbers.
+// Setup is what the paper states about a data set besides its scores.
 type Setup struct {
 	Dataset       string
 	Classes       int     // 0 for regression

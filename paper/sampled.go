@@ -18,7 +18,7 @@ import (
 // standard deviations of a right chain's.
 const margin = 1.1
 
-// condition is what chains share that differ in what is compared alone.
+// condition is what is common to chains that differ only in what is compared.
 type condition struct {
 	dataset    string
 	split      int
@@ -287,8 +287,8 @@ func innerFan(e *Evidence) Finding {
 	return largestSteps(e, "integration-length", "largest N_l / N_l = 1", lineOf, func(c bench.Cell) int { return c.Inner }).decide(1, math.Inf(1))
 }
 
-// Where every chain is where right ones are, distances are noise: such cells say
-// nothing on who is better, and are left out.
+// If every chain is where right ones are, distances are noise: such cells say
+// nothing about which is better, and are left out.
 func mt3BestFullBatch(e *Evidence) Finding {
 	visible := func(t trial[string]) bool {
 		return t.batches == 1 && slices.ContainsFunc(slices.Collect(maps.Values(t.of)), func(r bench.Result) bool { return !r.Diverged && !right(r) })
