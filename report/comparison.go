@@ -27,7 +27,7 @@ var outcomes = []struct {
 	{gate.Moved, figures.Style{Color: 0xd55e00ff, Marker: "square"}},
 }
 
-// Count is how many quantities have an outcome.
+// Count returns how many quantities have an outcome.
 func (c Comparison) Count(o gate.Outcome) (n int) {
 	for _, p := range c.Pairs {
 		if p.Outcome == o {
@@ -37,12 +37,12 @@ func (c Comparison) Count(o gate.Outcome) (n int) {
 	return n
 }
 
-// Outcomes are all outcomes, what moved first.
+// Outcomes returns all outcomes, what moved first.
 func (Comparison) Outcomes() []gate.Outcome {
 	return []gate.Outcome{gate.Moved, gate.Hidden, gate.Passed, gate.Unchanged}
 }
 
-// Ordered are the pairs, what moved first.
+// Ordered returns the pairs, what moved first.
 func (c Comparison) Ordered() []gate.Pair {
 	all := slices.Clone(c.Pairs)
 	slices.SortStableFunc(all, func(a, b gate.Pair) int {
@@ -51,8 +51,8 @@ func (c Comparison) Ordered() []gate.Pair {
 	return all
 }
 
-// Figure draws the new values against the old ones where they differ, a panel a
-// quantity; nil if there is none to draw.
+// Figure draws the new values against the old ones where they differ, one panel
+// per quantity; nil if there is nothing to draw.
 func (c Comparison) Figure() *figures.Figure {
 	f := &figures.Figure{
 		ID: "comparison", Title: "New against old", Data: figures.Records{Columns: []string{"where", "what", "old", "new", "outcome"}},

@@ -25,14 +25,14 @@ type Matrix struct {
 	Rows    []OrderRow
 }
 
-// OrderRow is an integrator's; a place is nil where nothing was computed.
+// OrderRow is the row of an integrator; a place is nil if nothing was computed.
 type OrderRow struct {
 	Integrator string
 	Places     []*Order
 }
 
-// Order is what was found of an integrator under a scheme: the orders of its
-// position's and of its joint law, and the errors behind them.
+// Order is what was found for an integrator under a scheme: the orders of the law
+// of the position and of the joint law, and the errors behind them.
 type Order struct {
 	Position, Joint string
 	Verdict         string // the worst of its observables
@@ -113,7 +113,7 @@ func curve(name string, row certify.Row) *figures.Panel {
 	return p
 }
 
-// Names are the observables of a place's curve, with their styles.
+// Names returns the observables of a place's curve, with their styles.
 func (o *Order) Names() []figures.Entry {
 	var out []figures.Entry
 	for _, s := range o.Curve.Series {

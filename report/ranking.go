@@ -12,27 +12,27 @@ import (
 	"hambench/paper"
 )
 
-// Ranking is how much each integrator needed, per data set, to sample what the
-// reference samples.
+// Ranking is how much each integrator cost, per data set, until it sampled what
+// the reference samples.
 type Ranking struct {
 	Sets []string
 	Rows []Rank
 }
 
-// Rank is an integrator's row; one place per data set.
+// Rank is an integrator's row, with one place per data set.
 type Rank struct {
 	Name   string
 	Places []Place
 }
 
-// Place is the cheapest chain of an integrator on a data set whose distance is
-// what a right chain's may be.
+// Place is the cheapest chain of an integrator on a data set among those whose
+// distance a right chain may have.
 type Place struct {
-	Passes float64 // over the data; +Inf where no chain got there, NaN where none was run
+	Passes float64 // over the data; +Inf if no chain got there, NaN if none was run
 	Of     string  // the chain's batch size and step
 }
 
-// Text is the number as people read it.
+// Text returns the number for people.
 func (p Place) Text() string {
 	switch {
 	case math.IsNaN(p.Passes):

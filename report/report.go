@@ -1,5 +1,5 @@
-// Package report writes what a run left in its store as one page: a file of HTML
-// that needs no other, no network and no script to be read.
+// Package report writes what a run left in its store as one page: an HTML file
+// that can be read without other files, a network or scripts.
 //
 //	plans, err := bench.Plans(store, "quick")
 //	err = report.New(plans, bench.Results{Store: store}).Write(w)
@@ -31,12 +31,12 @@ import (
 
 // Page is what a page shows.
 type Page struct {
-	// Profile names the profile, with what changes it.
+	// Profile names the profile and what the run changed in it.
 	Profile string
-	// Running says how far a run is that is under way; a page that has it loads
-	// itself again every minute. It is empty when the run has ended.
+	// Running says how far a run under way has come, and makes the page reload
+	// itself every minute. It is empty when the run has ended.
 	Running string
-	// Missing counts the cells and exact jobs without a result.
+	// Missing counts the cells and exact jobs without a result, of Wanted.
 	Missing, Wanted int
 	Warnings        []string
 	Claims          []paper.Decision
@@ -62,8 +62,8 @@ type Provenance struct {
 	Failed                      []bench.Result // references with checks that failed
 }
 
-// New makes the page of a run from its plans and what there is of their results.
-// What is missing is counted; a study without any result is left out.
+// New makes the page of a run from its plans and the results that exist. Missing
+// results are counted; a study without any result is left out.
 func New(plans []bench.Plan, results bench.Results) *Page {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
