@@ -20,16 +20,16 @@ import (
 type Queued struct {
 	Job   string // number of the job or array
 	Name  string // of the job
-	Index int    // in the array; -1 for a job that is none
+	Index int    // in the array; -1 for a job that is not an array
 	State string // such as PENDING, RUNNING
 	Held  bool   // waits for somebody to release it
 }
 
-// Scheduler is Slurm as a Follower needs it. An error means that nothing is
+// Scheduler is what a Follower needs of Slurm. An error means that nothing is
 // known, not that nothing is queued.
 type Scheduler interface {
-	// Submit hands in a script, as an array of the given tasks if there are
-	// any, to start when the jobs of the given numbers have ended; it
+	// Submit submits a script, as an array of the given tasks if there are
+	// any, to start when the jobs with the given numbers have ended. It
 	// returns the job's number.
 	Submit(ctx context.Context, script string, tasks []int, after []string) (job string, err error)
 	// Queue lists the tasks of the jobs with the given names.
@@ -43,7 +43,7 @@ type Commands struct{}
 // there: Slurm's own patience is about a minute.
 const commandTimeout = 2 * time.Minute
 
-// SubmitArgs are the arguments of sbatch for a submission.
+// SubmitArgs returns the arguments of sbatch for a submission.
 func SubmitArgs(script string, tasks []int, after []string) []string {
 	args := []string{"--parsable"}
 	if len(tasks) > 0 {
@@ -57,8 +57,8 @@ func SubmitArgs(script string, tasks []int, after []string) []string {
 	return append(args, script)
 }
 
-// Submit calls sbatch, which is not interrupted: the job might be there and
-// its number unknown.
+// Submit calls sbatch and does not interrupt it: otherwise there might be a job
+// whose number is unknown.
 func (Commands) Submit(ctx context.Context, script string, tasks []int, after []string) (string, error) {
 	out, err := call(context.WithoutCancel(ctx), "sbatch", SubmitArgs(script, tasks, after)...)
 	if err != nil {
@@ -110,8 +110,8 @@ func parseQueue(out string) ([]Queued, error) {
 
 var arraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*([0-9]+)`)
 
-// MaxTasks asks the cluster for the largest array that it takes; 0 if it does
-// not say.
+// MaxTasks returns the largest array that the cluster takes; 0 if it does not
+// say.
 func (Commands) MaxTasks(ctx context.Context) int {
 	out, err := call(ctx, "scontrol", "show", "config")
 	if m := arraySize.FindStringSubmatch(out); err == nil && m != nil {

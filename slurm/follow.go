@@ -13,8 +13,8 @@ import (
 	"hambench/internal/distinct"
 )
 
-// ErrIncomplete says that results are missing and that submitting their tasks
-// again has not helped.
+// ErrIncomplete says that results are missing and that resubmitting their tasks
+// has not helped.
 var ErrIncomplete = errors.New("incomplete")
 
 // Progress is what the results themselves say.
@@ -25,20 +25,20 @@ type Progress struct {
 	Text string // for people: what is there, of how much
 }
 
-// Missing counts what is missing of a task: all of it, and how much of that
-// could be computed now, without the results of earlier stages that are missing.
+// Missing counts the missing results of a task: All of them, and those that can be
+// computed Now, because they need no missing results of earlier stages.
 type Missing struct{ All, Now int }
 
 // Follower submits a run and follows it by its results.
 type Follower struct {
 	Run
 	Scheduler Scheduler
-	// Look reads the results. An error ends the following.
+	// Look reads the results. An error ends Follow.
 	Look func() (Progress, error)
 	// Poll is the time between two looks.
 	Poll time.Duration
-	// Retries is how many times a task is submitted again without having
-	// added a result in the meantime.
+	// Retries is how many times a task is resubmitted without having added a
+	// result in the meantime.
 	Retries int
 	Log     io.Writer
 
@@ -56,7 +56,7 @@ type Follower struct {
 // Summary is what a Follower did.
 type Summary struct{ Submitted, Resubmitted int }
 
-// String is the summary in words.
+// String returns the summary in words.
 func (s Summary) String() string {
 	return fmt.Sprintf("submitted %d tasks, resubmitted %d", s.Submitted, s.Resubmitted)
 }
@@ -78,8 +78,8 @@ const patience = 30 * time.Minute
 // submitted again: what it wrote last may show late on a network file system.
 const looksBeforeRetry = 2
 
-// Submit submits once what is missing and not queued, and returns. A scheduler
-// that does not answer is an error: what is queued already would be submitted twice.
+// Submit submits once what is missing and not queued, and returns. A scheduler that
+// does not answer is an error, since what is already queued would be submitted twice.
 func (f *Follower) Submit(ctx context.Context) (Summary, error) {
 	f.start, f.heard = time.Now(), time.Now()
 	queueErr, err := f.look(ctx)
@@ -92,7 +92,7 @@ func (f *Follower) Submit(ctx context.Context) (Summary, error) {
 
 // Follow submits what is missing and returns when everything is there (nil),
 // when nothing more can be done (ErrIncomplete), or when the context is
-// cancelled; the jobs go on then.
+// cancelled, which does not stop the jobs.
 func (f *Follower) Follow(ctx context.Context) (Summary, error) {
 	if _, err := f.Submit(ctx); err != nil {
 		if f.summary.Submitted == 0 {
@@ -139,9 +139,9 @@ func (f *Follower) round(ctx context.Context) error {
 	return nil
 }
 
-// look notes what is queued, and then what is missing: what a task wrote before
-// it left the queue is seen. Where the queue is unknown, what was queued stays
-// so: an empty list would look the same as a dead controller's.
+// look notes what is queued, and then what is missing: in this order it sees what
+// a task wrote before it left the queue. If the queue is unknown, what was queued
+// stays so: no answer must not pass for an empty queue.
 func (f *Follower) look(ctx context.Context) (queueErr, err error) {
 	queued, queueErr := f.Scheduler.Queue(ctx, f.JobNames())
 	if f.last, err = f.Look(); err != nil {

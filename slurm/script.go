@@ -16,7 +16,7 @@ import (
 
 // Run is the work to be done, stage after stage.
 type Run struct {
-	ID     string // names the jobs; the same work has the same
+	ID     string // names the jobs; the same work has the same ID
 	Dir    string // of scripts and logs; absolute, on a disk that all nodes share
 	Env    []Var  // exported by every script
 	Stages []Stage
@@ -26,16 +26,16 @@ type Run struct {
 // Var is a variable of the environment.
 type Var struct{ Name, Value string }
 
-// Stage is an array of tasks of which the results are known to be there or
-// not. It starts when the stages before it have ended, well or not.
+// Stage is an array of tasks whose results are known to be there or not. It
+// starts when the stages before it have ended, successfully or not.
 type Stage struct {
 	Name string
 	// Tasks is the size of the array. 0 makes the stage one job, which runs
 	// after every submission, and whose results are not looked at. Such
 	// stages come last.
 	Tasks int
-	// Command is what a task runs. A task of an array gets its part as a last
-	// argument, "INDEX/TASKS", behind the flag --shard.
+	// Command is what a task runs. A task of an array gets its part as the last
+	// argument, "INDEX/TASKS", after the flag --shard.
 	Command []string
 }
 
@@ -52,14 +52,14 @@ var refused = []string{"--array", "--dependency", "--job-name", "--cpus-per-task
 // timeLimit is what sbatch takes for --time.
 var timeLimit = regexp.MustCompile(`(?i)^([0-9]+(:[0-9]+){0,2}|[0-9]+-[0-9]+(:[0-9]+){0,2}|infinite|unlimited)$`)
 
-// The size of an array: what no cluster takes more of, and what one takes whose
-// MaxArraySize was not set.
+// The size of an array: the most that any cluster takes, and the most that one takes
+// whose MaxArraySize was not set.
 const (
 	MaxTasks     = 4_000_001
 	DefaultTasks = 1001
 )
 
-// Check refuses options that would break the scripts.
+// Check returns a usage error for options that would break the scripts.
 func (o Options) Check() error {
 	if o.CPUs < 1 {
 		return usage.Errorf("--cpus-per-task %d: want at least 1", o.CPUs)
@@ -83,10 +83,10 @@ func (o Options) Check() error {
 	return nil
 }
 
-// JobName is the name that the stage's jobs carry.
+// JobName returns the name that the stage's jobs carry.
 func (r Run) JobName(s Stage) string { return "hambench-" + r.ID + "-" + s.Name }
 
-// JobNames are those of all stages.
+// JobNames returns the job names of all stages.
 func (r Run) JobNames() []string {
 	var names []string
 	for _, s := range r.Stages {
@@ -95,10 +95,10 @@ func (r Run) JobNames() []string {
 	return names
 }
 
-// ScriptPath is the stage's job script.
+// ScriptPath returns the path of the stage's job script.
 func (r Run) ScriptPath(s Stage) string { return filepath.Join(r.Dir, s.Name+".sh") }
 
-// LogDir is where the jobs' output goes, a file a task.
+// LogDir returns the folder of the jobs' output, one file per task.
 func (r Run) LogDir() string { return filepath.Join(r.Dir, "log") }
 
 // WriteScripts writes the job scripts.
@@ -128,8 +128,8 @@ var script = template.Must(template.New("script").Funcs(template.FuncMap{
 	},
 }).Parse(scriptText))
 
-// Script is the text of the stage's job script. It execs the program, so that
-// Slurm's signals reach it and its death is the job's.
+// Script returns the text of the stage's job script. The script execs the program,
+// so that Slurm's signals reach the program and the job ends with it.
 func (r Run) Script(s Stage) string {
 	var b strings.Builder
 	err := script.Execute(&b, struct {
@@ -145,7 +145,7 @@ func (r Run) Script(s Stage) string {
 // plain is a word that the shell takes as it is.
 var plain = regexp.MustCompile(`^[-A-Za-z0-9_./,=:+@%]+$`)
 
-// Quote makes a word of the shell.
+// Quote quotes s as one word of the shell.
 func Quote(s string) string {
 	if plain.MatchString(s) {
 		return s
