@@ -16,11 +16,11 @@ import (
 // A lease is a folder leases/KEY with one file, named after the holder. The
 // folder's name makes leases exclusive: it is renamed into place with the file
 // in it, which fails while there is one. The file's name makes it safe to
-// remove the lease of a dead holder: no later holder has the same name, so
-// that a process which judged it dead long ago removes nobody else's.
+// remove the lease of a dead holder: no later holder has the same name, so a
+// process that judged it dead long ago cannot remove anybody else's.
 const (
 	leaseRenewal = 10 * time.Second
-	leaseLife    = time.Minute // beyond which a lease that was not renewed is a dead holder's
+	leaseLife    = time.Minute // without renewal after which a lease's holder counts as dead
 )
 
 // lease is one that this process holds.
@@ -32,16 +32,15 @@ type lease struct {
 // Lease asks for the right to work on a key, so that processes that share the
 // store divide the work. If ok, no other process works on the key: call Refresh,
 // since its last holder may have put the record, and release the lease when the
-// record has been put or given up. If not, another worker, of this process or
+// record has been put or given up. If not ok, another worker, in this process or
 // another, works on it: go on with another key and ask again later. A lease is
-// renewed while it is held and ends with Close. The lease of a process
-// that died is free at once on its own host, and a minute later elsewhere, as is
-// that of a process that lost its connection.
+// renewed while it is held and ends with Close. The lease of a process that died
+// is free at once on its own host, and a minute later elsewhere, as is the lease
+// of a process that lost its connection.
 //
 // A lease only saves time: two processes may compute one record, since equal
-// records merge. Where leases cannot be made (a
-// full disk, say), every lease is granted. A store that is open for reading
-// grants none.
+// records merge. If leases cannot be made (the disk is full, say), every lease is
+// granted. A store that is open for reading grants none.
 func (s *Store) Lease(key string) (release func(), ok bool) {
 	if s.readOnly {
 		return func() {}, false

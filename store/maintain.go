@@ -10,11 +10,11 @@ type Report struct {
 	Quarantined []string // files of the quarantine folder
 }
 
-// OK reports whether nothing is left to do: no records differ, and what is
-// corrupt is quarantined, to be computed again where it is needed.
+// OK reports whether nothing is left to do: no records conflict, and what is
+// corrupt is quarantined, to be computed again when it is needed.
 func (r Report) OK() bool { return r.New() == 0 && len(r.Conflicts) == 0 }
 
-// New counts the corruptions that are not quarantined.
+// New returns the number of corruptions that are not quarantined.
 func (r Report) New() int {
 	n := 0
 	for _, c := range r.Corruptions {
@@ -46,7 +46,7 @@ type Stats struct {
 	Machines   []Machine    // of results
 }
 
-// Stats counts what the store holds.
+// Stats returns counts of what the store holds.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,18 +72,18 @@ type Merged struct {
 	Corruptions []*Corruption // of the other stores, not quarantined there; left where they are
 }
 
-// Published are the kinds of records that figures, tables and claims are drawn
-// from, and Shared those that save other stores work: references, too, which
+// Published are the kinds of records from which figures, tables and claims are
+// made. Shared are those that save other stores work, references included, which
 // hold draws and are a hundred times as large.
 var (
 	Published = []Kind{Result, Exact, Run}
 	Shared    = append([]Kind{Reference}, Published...)
 )
 
-// Merge adds to the store the records of some kinds, such as Shared, of the
-// stores in the given folders that it does not have. A record that differs from
-// the store's own on the same machine is a *Conflict; of two manifests of one
-// key the newer counts.
+// Merge adds the records of some kinds, such as Shared, that the stores in the
+// given folders have and this one lacks. A record that differs from the store's
+// own from the same machine is a *Conflict; of two manifests with one key the
+// newer counts.
 func (s *Store) Merge(kinds []Kind, dirs ...string) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	for _, dir := range dirs {

@@ -12,8 +12,8 @@ import (
 	"hambench/internal/atomicfile"
 )
 
-// note takes a corruption in, unless it was there before. A file is never
-// known: where it was quarantined it is no longer in its place.
+// note takes a corruption in, unless it was there before. A file is never Known:
+// once quarantined, it is no longer in its place.
 func (s *Store) note(c *Corruption) {
 	same := func(o *Corruption) bool { return o.File == c.File && o.Line == c.Line && o.sum == c.sum }
 	if slices.ContainsFunc(s.corruptions, same) {

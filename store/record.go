@@ -21,15 +21,15 @@ type Kind string
 
 // The kinds of records.
 const (
-	// Result is what one chain gave (bench.Result).
+	// Result is what one chain yielded (bench.Result).
 	Result Kind = "result"
-	// Exact is what one exact job gave: rows of ergodic errors (certify.Row).
+	// Exact is what one exact job yielded: rows of ergodic errors (certify.Row).
 	Exact Kind = "exact"
 	// Reference is a set of reference chains (oracle.Reference).
 	Reference Kind = "reference"
 	// Part is a finished chain of a reference under way.
 	Part Kind = "part"
-	// Run is the manifest of a study that was run into this store (bench.Plan).
+	// Run is the manifest of a study whose results are in this store (bench.Plan).
 	Run Kind = "run"
 )
 
@@ -50,16 +50,16 @@ type Record struct {
 	// and does not begin with a dot: it can name a file.
 	Key  string `json:"key"`
 	Made Made   `json:"made"`
-	// Seconds is the time of one core that the body took.
+	// Seconds is the core time that the body took.
 	Seconds float64 `json:"seconds,omitempty"`
 	// Body is JSON. Two records of one kind, key and machine have equal bodies,
-	// byte for byte; what may differ between them is beside it.
+	// byte for byte; what may differ between them is outside the body.
 	Body json.RawMessage `json:"body"`
 }
 
-// Machine is what numbers depend on beside their key: the processor's
-// architecture, the instruction set of the kernels, and a digest of what these
-// kernels give at fixed points. The zero Machine is none in particular.
+// Machine is what numbers depend on besides their key: the processor's
+// architecture, the instruction set of the machine kernels, and a digest of what
+// they compute at fixed points. The zero Machine is no particular one.
 type Machine struct {
 	Arch    string `json:"arch,omitempty"`
 	ISA     string `json:"isa,omitempty"`
@@ -82,7 +82,7 @@ func (m Machine) String() string {
 	return s
 }
 
-// Version is that of the record format. Version 1 was the first edition's.
+// Version is the version of the record format. Version 1 was the first edition's.
 const Version = 2
 
 // A record is one line:
@@ -98,14 +98,14 @@ const (
 	sumDigits   = 2 * sha256.Size
 )
 
-// Corruption is a line or a file of a store that is no valid record. It is
+// Corruption is a line or a file of a store that is not a valid record. It is
 // quarantined: a line stays where it is, unused, and a copy of it goes to the
-// quarantine folder; a file moves there.
+// quarantine folder; a file is moved there.
 type Corruption struct {
 	File   string
 	Line   int // 0 for a file that holds one record
 	Reason string
-	// Known says that an earlier run has reported it.
+	// Known says that it was already quarantined.
 	Known bool
 	sum   string // of the bytes
 	text  []byte // of a line, until it is quarantined

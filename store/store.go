@@ -11,28 +11,27 @@
 //
 //	format          "hambench store 2": the name and version of this format
 //	records/        results and exact errors: one JSONL file per writing process
-//	references/     reference chains, one file a record
-//	parts/          finished chains of references under way, one file a record
-//	runs/           manifests: what a run wanted, one file a key
+//	references/     reference chains, one file per record
+//	parts/          finished chains of references under way, one file per record
+//	runs/           manifests: what a run wanted, one file per key
 //	leases/         which process works on what (see Lease)
 //	quarantine/     copies of lines, and files, that could not be used
 //
-// Every record, of whatever kind, has one form (see Record): a line of JSON
-// that carries its own checksum. The bodies of records in records/ are held
-// in memory; those of the other kinds, which are large, are read when asked
-// for.
+// Records of all kinds have one form (see Record): a line of JSON that carries
+// its own checksum. The bodies of records in records/ are held in memory; those
+// of the other kinds, which are large, are read when asked for.
 //
 // # What it promises
 //
 // A record is addressed by kind and key. The caller makes the key from all
-// that the record's numbers depend on, except the machine, which stands in the
-// record: records of different machines lie side by side under one key, and
-// Get says which of them counts.
+// that the record's numbers depend on, except the machine, which the record
+// names: records of different machines lie side by side under one key, and Get
+// decides which of them counts.
 //
 // A record is on the disk when Put returns. Lines are appended to a file that
-// only one process writes, and other files are renamed into place, so
-// processes need no lock, on a network file system either. What a killed
-// process leaves behind is removed by a later Open.
+// only one process writes, and other files are renamed into place, so processes
+// need no lock, not even on a network file system. What a killed process leaves
+// behind is removed by a later Open.
 //
 // Two records of one kind, key and machine have equal bodies, and count as
 // one, or are a *Conflict, which is for a person to resolve. A line or file
@@ -138,9 +137,9 @@ func (c *Conflict) Error() string {
 
 // Open opens the store in a folder, which it creates if needed, for reading
 // and writing on a machine. A folder that cannot be created or written, or that
-// holds a store of another format, is a usage error, and is left alone.
-// Records of one key and machine that differ are an error that wraps a
-// *Conflict for each pair. What is corrupt is quarantined: see Corruptions.
+// holds a store of another format, is a usage error, and is left alone. Records
+// of one key and machine that differ are an error that wraps a *Conflict for each
+// pair. What is corrupt is quarantined and listed by Corruptions.
 func Open(dir string, m Machine) (*Store, error) {
 	if err := checkFormat(dir); err != nil {
 		return nil, err
@@ -194,8 +193,8 @@ func touch(dir string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Read opens the store in a folder that must exist, for reading only: nothing
-// is written there, and Put is an error.
+// Read opens the store in an existing folder for reading only: nothing is
+// written there, and Put returns an error.
 func Read(dir string, m Machine) (*Store, error) {
 	s, err := scan(dir, m)
 	if err != nil {
@@ -204,7 +203,7 @@ func Read(dir string, m Machine) (*Store, error) {
 	return s, errors.Join(s.conflicts...)
 }
 
-// ReadIfThere is Read, or an empty store if there is no such folder.
+// ReadIfThere is like Read, but returns an empty store if there is no such folder.
 func ReadIfThere(dir string, m Machine) (*Store, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return newStore(dir, m), nil
@@ -275,12 +274,11 @@ func (s *Store) Refresh() error {
 	return errors.Join(s.conflicts...)
 }
 
-// Get returns a record. Of records of several machines it is this machine's
-// own, or else that of the first other machine by name, and of several kernels
-// there the last that was made. A record of this machine's instruction set whose
-// kernels give other numbers is none, and neither is another machine's part of
-// a reference. A record whose file turns out to be corrupt is quarantined and
-// counts as missing.
+// Get returns a record. Of records of several machines it returns this machine's
+// own or else, of those that may stand for it, that of the first machine by name
+// and, there, of the newest kernels. A record made with this machine's instruction
+// set but other kernels may not, nor may another machine's part of a reference. A
+// record whose file turns out to be corrupt is quarantined and counts as missing.
 func (s *Store) Get(kind Kind, key string) (Record, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +296,7 @@ func (s *Store) Get(kind Kind, key string) (Record, bool) {
 	}
 }
 
-// Has reports whether there is a record for Get, without reading its file.
+// Has reports whether Get would find a record, without reading its file.
 func (s *Store) Has(kind Kind, key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -339,7 +337,7 @@ func preference(a, b Made) int {
 	return cmp.Or(cmp.Compare(a.Arch, b.Arch), cmp.Compare(a.ISA, b.ISA), b.Time.Compare(a.Time), cmp.Compare(a.Kernels, b.Kernels))
 }
 
-// Keys returns the keys of a kind that Get finds, sorted.
+// Keys returns the sorted keys of a kind for which Get finds a record.
 func (s *Store) Keys(kind Kind) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,8 +358,8 @@ func (s *Store) Corruptions() []*Corruption {
 	return slices.Clone(s.corruptions)
 }
 
-// Close ends the writing and gives up all leases. The store can still be read,
-// and written again.
+// Close ends writing and gives up all leases. The store can still be read, and
+// written again.
 func (s *Store) Close() error {
 	s.releaseLeases()
 	s.mu.Lock()

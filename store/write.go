@@ -16,9 +16,9 @@ import (
 
 // Put adds a record, made now and on the store's machine unless it says
 // otherwise, and returns once it is on the disk. A Put that fails leaves the
-// store as it was; one of a record that differs from what the store has of the
-// same key and machine adds it all the same and returns a *Conflict. A
-// manifest replaces that of the same key.
+// store as it was. A record that differs from the store's own with the same key
+// and machine is added all the same, and Put returns a *Conflict. A manifest
+// replaces the one with the same key.
 func (s *Store) Put(r Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,9 +117,9 @@ func (s *Store) endSegment() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Remove deletes this machine's record of a kind with a file for each: the part
-// of a reference that is complete, a manifest that another contains. Results
-// and exact errors are kept for ever.
+// Remove deletes this machine's record of a kind whose records have a file each:
+// a part of a reference that is complete, or a manifest that another contains.
+// Results and exact errors are kept forever.
 func (s *Store) Remove(kind Kind, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
