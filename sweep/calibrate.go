@@ -23,14 +23,14 @@ import (
 type Calibration struct {
 	Source  Source
 	Chains  chain.Registry
-	Workers int // chains at once, as many as a run would have
-	// Progress is told how far it is; nil for nobody.
+	Workers int // chains run at once, as many as in the run
+	// Progress is called with how far it is; it may be nil.
 	Progress func(what string, done, total int)
 }
 
-// Kernels measures the kernels of every integrator, data set, precision and
-// batch size in the plans, and of their references, that the model does not have
-// yet, in about the given time.
+// Kernels measures the kernels of every integrator, data set, precision and batch
+// size in the plans, and of their references, as far as the model lacks them. It
+// takes about the given time.
 func (c Calibration) Kernels(ctx context.Context, m *CostModel, plans []bench.Plan, budget time.Duration) error {
 	todo := kernelsOf(plans)
 	maps.DeleteFunc(todo, func(at Timed, _ bench.Cell) bool { _, known := m.Kernels[at]; return known })
@@ -50,8 +50,8 @@ func (c Calibration) Kernels(ctx context.Context, m *CostModel, plans []bench.Pl
 	return nil
 }
 
-// Slowdown measures one kernel of the plans and returns how many times as long
-// it takes as the zero CostModel says; 0 if no kernel is worth it.
+// Slowdown measures one kernel of the plans and returns how many times longer it
+// takes than the zero CostModel says; 0 if no kernel is worth measuring.
 func (c Calibration) Slowdown(ctx context.Context, plans []bench.Plan, budget time.Duration) (float64, error) {
 	todo := kernelsOf(plans)
 	if len(todo) == 0 {
@@ -180,8 +180,8 @@ func (c Calibration) steps(ctx context.Context, cell bench.Cell) (repeat, error)
 }
 
 // StableSteps estimates the stable steps of every data set and model in the
-// plans, for all numbers of batches of its cells at once, as many data sets at a
-// time as there are workers.
+// plans, for all numbers of batches of its cells at once, with as many data sets
+// at a time as there are workers.
 func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []bench.Plan) error {
 	type problem struct{ dataset, model string }
 	batches, precision := make(map[problem][]int), make(map[problem]string)

@@ -11,19 +11,19 @@ import (
 )
 
 // CostModel estimates what jobs cost. The zero CostModel has the constants of
-// an AVX-512 machine, and takes every chain for stable; a Calibration measures this
+// an AVX-512 machine and takes every chain to be stable; a Calibration measures this
 // machine, and the stable steps of the models on their data.
 type CostModel struct {
-	// Kernels are the seconds of one core that kernels were measured to
-	// take. What is not there is estimated from the constants.
+	// Kernels are the measured times of kernels, in seconds of one core. Those
+	// that are missing are estimated from the constants.
 	Kernels map[Timed]float64
-	// Stable are the largest stable steps that were estimated.
+	// Stable are the estimated largest stable steps.
 	Stable map[Stiffness]float64
 }
 
-// Timed is what the time of a kernel depends on, but for a scheme that
-// rearranges the rows, as repartition does. Inner is N_l: 1, or, for all that
-// are larger, manyInner.
+// Timed is what the time of a kernel depends on, except under a scheme that
+// rearranges the rows, such as repartition. Inner is N_l: 1, or manyInner for
+// all that are larger.
 type Timed struct {
 	Dataset, Model, Precision, Integrator, Estimator string
 	Batches, Inner                                   int
@@ -164,17 +164,17 @@ func (m CostModel) Job(j Job, r chain.Registry) float64 {
 	return m.Cell(j.Cell, r)
 }
 
-// Estimate is what one study costs.
+// Estimate is the estimated cost of one study.
 type Estimate struct {
 	ID      string
-	Cells   int                // that the study lists; of a choice, one
-	Missing map[store.Kind]int // jobs of each kind that are not in the store and in no study before
+	Cells   int                // cells that the study lists; a choice counts as one
+	Missing map[store.Kind]int // jobs of each kind that neither the store nor an earlier study has
 	Seconds float64            // of one core, for what is missing
 }
 
-// Estimates returns what the plans cost, job by job: what the store has costs
-// nothing, and what two studies share counts in the first. Of a choice only the
-// next chain is counted.
+// Estimates returns what each plan costs, summed over its jobs: what the store has
+// costs nothing, and what two studies share counts in the first. Of a choice only
+// the next chain counts.
 func (m CostModel) Estimates(plans []bench.Plan, shard Shard, s *store.Store, r chain.Registry) []Estimate {
 	jobs := Jobs(plans, shard, s)
 	var out []Estimate

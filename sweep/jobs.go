@@ -10,7 +10,7 @@ import (
 
 // Job is one of the jobs that plans need.
 type Job struct {
-	Study string     // the first that needs it
+	Study string     // the first study that needs it
 	Kind  store.Kind // Result, Exact or Reference
 	Key   string
 	Have  bool // it is in the store
@@ -26,7 +26,7 @@ type Job struct {
 	dealt string // the key that decides the shard
 }
 
-// String names the job for people.
+// String returns a name of the job for people.
 func (j Job) String() string {
 	switch j.Kind {
 	case store.Reference:
@@ -37,10 +37,10 @@ func (j Job) String() string {
 	return j.Cell.String()
 }
 
-// Shard returns the index of the shard, of n, that computes the job.
+// Shard returns the index of the shard, out of n, that computes the job.
 func (j Job) Shard(n int) int { return ShardOf(j.dealt, n) }
 
-// Dataset is the data set that the job is about; "" for an exact job.
+// Dataset returns the data set of the job; "" for an exact job.
 func (j Job) Dataset() string {
 	if j.Kind == store.Reference {
 		return j.Spec.Dataset
@@ -49,10 +49,10 @@ func (j Job) Dataset() string {
 }
 
 // Jobs returns the jobs of a shard of the plans, each once, in the plans'
-// order. Of a choice these are the cells up to the first whose result is
-// missing or finite: whether the next is needed is not known before. A reference
-// stands before the first missing cell that it judges, and is left out if there
-// is none.
+// order. A choice contributes the cells up to the first whose result is missing
+// or finite, since only that result tells whether the next cell is needed. A
+// reference comes before the first missing cell that it judges; it is left out if
+// there is no such cell.
 func Jobs(plans []bench.Plan, shard Shard, s *store.Store) (jobs []Job) {
 	references := make(map[string]bench.ReferenceJob) // by the spec's ID
 	for _, r := range bench.References(plans) {

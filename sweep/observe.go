@@ -24,20 +24,20 @@ import (
 type Inputs struct {
 	// Target is the model on the data; the chain takes it over.
 	Target models.Target
-	// Fine is the same for the chain at h/2 of a cell that observes Coupled.
+	// Fine is the target of the chain at h/2, for a cell that observes Coupled.
 	Fine models.Target
 	// Truth starts and judges the chain; nil for cells without an oracle.
 	Truth oracle.Truth
 	// Split is the data behind the target.
 	Split *datasets.Split
-	// Chains are the parts that names stand for; the zero value has the
+	// Chains has the parts that names stand for; the zero value has the
 	// built-in ones.
 	Chains chain.Registry
 }
 
-// Compute runs the chain of a cell that passes its Check and returns what it observes. The numbers
-// come from the cell and the inputs alone. A chain that diverges is a result,
-// not an error.
+// Compute runs the chain of a cell, which must pass its Check, and returns what it
+// observes. The numbers depend only on the cell and the inputs. A chain that
+// diverges is a result, not an error.
 func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error) {
 	start := time.Now()
 	r := bench.Result{Cell: c}
@@ -55,7 +55,7 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 	if err != nil {
 		return bench.Result{}, err
 	}
-	// JSON cannot say the scores of a chain that diverged by large but finite numbers.
+	// JSON cannot express the scores of a chain that diverged with large but finite numbers.
 	maps.DeleteFunc(r.Scores, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if r.Seconds == 0 {
 		r.Seconds = time.Since(start).Seconds()

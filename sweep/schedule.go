@@ -25,8 +25,8 @@ type task struct {
 // errElsewhere says that another process works at a task: it is tried again.
 var errElsewhere = errors.New("another process works at it")
 
-// retryInterval is how often tasks that other processes work at are looked
-// after.
+// retryInterval is how often tasks that other processes work at are tried
+// again.
 const retryInterval = 2 * time.Second
 
 // order puts references first, then long tasks first, so that the cores finish

@@ -11,10 +11,10 @@ import (
 )
 
 // Shard is one of Count slices of a list of cells, by key: the slices are
-// disjoint, and together they are the list. The zero Shard is all of it.
+// disjoint and together make up the list. The zero Shard is the whole list.
 type Shard struct{ Index, Count int }
 
-// ParseShard reads "i/n", 0 ≤ i < n; "" is the whole.
+// ParseShard reads "i/n", 0 ≤ i < n; "" means the whole list.
 func ParseShard(s string) (Shard, error) {
 	if s == "" {
 		return Shard{}, nil
@@ -28,8 +28,8 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// ShardOf returns the index of the shard, of n, that holds what has the given
-// key.
+// ShardOf returns the index of the shard, out of n, that holds what has the
+// given key.
 func ShardOf(key string, n int) int {
 	if n <= 1 {
 		return 0
@@ -40,12 +40,12 @@ func ShardOf(key string, n int) int {
 // Has reports whether the shard holds what has the given key.
 func (s Shard) Has(key string) bool { return s.Count <= 1 || ShardOf(key, s.Count) == s.Index }
 
-// Deals reports whether the shard holds the i-th of a list that is dealt out
-// in turn: the few references of a run would be spread unevenly by their keys.
+// Deals reports whether the shard holds entry i of a list that is dealt out in
+// turn: by their keys, the few references of a run would be spread unevenly.
 func (s Shard) Deals(i int) bool { return s.Count <= 1 || i%s.Count == s.Index }
 
-// Slice cuts a study to the shard. A choice stays whole, with its first cell:
-// which of its cells are needed is known only in order.
+// Slice returns the shard's part of a study. A choice stays whole, with its first
+// cell, since its cells must be run in order to know which are needed.
 func (s Shard) Slice(e bench.Study) bench.Study {
 	if s.Count <= 1 {
 		return e

@@ -1,13 +1,13 @@
 // Package sweep runs studies on this machine: it finds what the store lacks,
-// runs it in a good order on as many cores as there are, shows how far it is,
-// and estimates beforehand what that costs.
+// runs it in a good order on all cores, shows how far it is, and estimates
+// beforehand what it costs.
 //
 // A Runner takes the plans of bench.Keys.Resolve. Reference chains come
 // first, since cells wait for them; then exact errors and cells, the long ones
-// before the short ones. Whatever is done is in the store at once, so a run may
-// be stopped at any moment and continued by the same call. Several processes
-// may run the same plans into one store: each takes a lease on what it works at, and
-// takes what the others have done from the store.
+// before the short ones. Results go into the store at once, so a run may be
+// stopped at any moment and continued by the same call. Several processes may run
+// the same plans into one store: each takes a lease on what it works at, and takes
+// what the others have done from the store.
 package sweep
 
 import (
@@ -31,30 +31,30 @@ import (
 	"hambench/store"
 )
 
-// Runner computes what plans need and its store does not hold.
+// Runner computes what plans need and its store lacks.
 type Runner struct {
 	Store *store.Store
-	// Source gives the targets.
+	// Source makes the targets.
 	Source Source
-	// Chains are the parts of chains that names stand for; the zero value has
+	// Chains has the parts of chains that names stand for; the zero value has
 	// the built-in ones.
 	Chains chain.Registry
 	// Made is stamped on the records: the program's version and its machine.
 	Made store.Made
 	// Workers is how many chains run at once; 0 means GOMAXPROCS.
 	Workers int
-	// Shard is the part of the cells and exact jobs to compute; with
-	// ReferencesOnly, of the references.
+	// Shard is the part of the cells and exact jobs to compute or, with
+	// ReferencesOnly, the part of the references.
 	Shard Shard
 	// ReferencesOnly stops when the references are there.
 	ReferencesOnly bool
 	// NoReferences builds none: cells whose reference is missing fail at once.
 	NoReferences bool
-	// Cost estimates the time left and decides which cells go first.
+	// Cost estimates the time left and determines which cells go first.
 	Cost CostModel
 	// Progress is where the progress line goes; nil for none.
 	Progress io.Writer
-	// Live is called once a minute with the progress line; nil for nothing.
+	// Live, if not nil, is called once a minute with the progress line.
 	Live func(line string)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -71,7 +71,7 @@ type Source interface {
 // Summary is what a run did.
 type Summary struct {
 	Cells, Exact, References Tally
-	Diverged                 int // of the cells computed
+	Diverged                 int // among the cells computed
 	Failures                 []Failure
 	Elapsed                  time.Duration
 }
@@ -80,7 +80,7 @@ type Summary struct {
 type Tally struct {
 	Wanted   int
 	Computed int
-	Reused   int // that the store had, or that another process added
+	Reused   int // jobs that the store had, or that another process added
 }
 
 // Failure is a job that could not be done.
@@ -94,10 +94,10 @@ func (s Summary) Nothing() bool {
 	return s.Cells.Computed+s.Exact.Computed+s.References.Computed+len(s.Failures) == 0
 }
 
-// Run computes what the store lacks of the plans. Failures of single jobs are
-// collected in the summary and make an error at the end. When the context is
-// cancelled, running chains are given up, what is done is in the store, and the
-// error wraps the context's.
+// Run computes what the plans need and the store lacks. Failures of single jobs
+// are collected in the summary and make an error at the end. When the context is
+// cancelled, running chains are given up, finished results stay in the store, and
+// the error wraps the context's.
 func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	if err := r.precheck(plans); err != nil {
 		return Summary{}, err

@@ -9,8 +9,8 @@ import (
 	"hambench/store"
 )
 
-// Commit is the commit that the program was built from, with a mark if files
-// differed from it; "" of programs of `go test` and `go run`, which know none.
+// Commit returns the commit that the program was built from, with a mark if files
+// differed from it; "" in programs of `go test` and `go run`, which know none.
 func Commit() string {
 	var commit, changes string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -31,7 +31,7 @@ func Here() store.Machine {
 	return store.Machine{Arch: runtime.GOARCH, ISA: kernel.ISA(), Kernels: models.KernelDigest()}
 }
 
-// MadeHere is what is stamped on records that this program makes.
+// MadeHere returns what is stamped on records that this program makes.
 func MadeHere() store.Made {
 	return store.Made{Machine: Here(), Go: runtime.Version(), Commit: Commit()}
 }

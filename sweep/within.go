@@ -11,7 +11,7 @@ import (
 	"hambench/usage"
 )
 
-// Fitting chooses as much of studies as can be run in a time. What it chooses
+// Fitting chooses as much of studies as can be run in a given time. The choice
 // depends on its cost model and on what the store has; references are never
 // shortened.
 type Fitting struct {
@@ -22,9 +22,9 @@ type Fitting struct {
 	Limit   time.Duration
 }
 
-// Time estimates how long the jobs take that the store lacks, but for those on
-// the given data sets. It is at least that of the longest, on the cores that it
-// can use.
+// Time estimates how long the jobs that the store lacks take, except those on the
+// given data sets. It is at least the time of the longest job on the cores that
+// this can use.
 func (f Fitting) Time(plans []bench.Plan, without ...string) time.Duration {
 	var all, longest float64
 	for _, j := range Jobs(plans, Shard{}, f.Store) {
@@ -41,9 +41,8 @@ func (f Fitting) Time(plans []bench.Plan, without ...string) time.Duration {
 	return time.Duration(max(all/float64(f.Workers), longest) * float64(time.Second))
 }
 
-// LeaveOut returns the data sets without which the rest fits, the most
-// expensive ones. If the plans do not fit without data either, it is a usage
-// error.
+// LeaveOut returns the data sets, the most expensive ones, without which the rest
+// fits. If the plans do not fit even without any data set, that is a usage error.
 func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
 	costs := make(map[string]float64)
 	var sets, out []string
@@ -66,8 +65,8 @@ func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
 	return out, nil
 }
 
-// Most returns the largest n, up to a limit, whose plans fit, such as a number of
-// splits; 0 if not even those of one do.
+// Most returns the largest n up to most, such as a number of splits, whose plans
+// fit; 0 if not even those of 1 do.
 func (f Fitting) Most(most int, plans func(n int) ([]bench.Plan, error)) (int, error) {
 	for n := 1; ; n++ {
 		p, err := plans(n)
