@@ -22,8 +22,8 @@ func (e *Error) Error() string { return e.err.Error() }
 // Unwrap returns the wrapped error, if the format had %w.
 func (e *Error) Unwrap() error { return e.err }
 
-// Lookup returns the entry of a list that has a name. A name that is unknown,
-// or stands twice, is an Error; kind says what it calls an entry.
+// Lookup returns the entry of a list with a name. A name that is unknown, or that
+// two entries have, is an Error; kind is what its message calls an entry.
 func Lookup[T any](kind, name string, list []T, nameOf func(T) string) (T, error) {
 	var none T
 	names := make([]string, len(list))
@@ -40,15 +40,15 @@ func Lookup[T any](kind, name string, list []T, nameOf func(T) string) (T, error
 	return list[at], nil
 }
 
-// Unknown is the Error of a name that is none of a list: kind says what it
-// calls an entry. A known name that looks much like it is suggested.
+// Unknown returns the Error for a name that is not in a list: kind is what its
+// message calls an entry. It suggests a known name that looks much like it.
 func Unknown(kind, name string, known []string) error {
 	return Errorf("unknown %s %q%s: want one of %s", kind, name, Suggest(name, known), strings.Join(known, ", "))
 }
 
-// Suggest returns " (did you mean X?)" with the one of the known names that is
-// nearest to a mistyped one; "" if none is near: within a third of its letters,
-// at least one.
+// Suggest returns " (did you mean X?)" with the known name that is nearest to a
+// mistyped one; "" if none is near: at a distance of at most a third of its
+// letters, or of one if it is short.
 func Suggest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	if len(name) < 2 {
