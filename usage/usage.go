@@ -47,8 +47,8 @@ func Unknown(kind, name string, known []string) error {
 }
 
 // Suggest returns " (did you mean X?)" with the known name that is nearest to a
-// mistyped one; "" if none is near: at a distance of at most a third of its
-// letters, or of one if it is short.
+// mistyped one of two letters or more; "" if none is near, that is, within one more
+// than a third of its letters.
 func Suggest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	if len(name) < 2 {
