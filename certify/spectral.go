@@ -232,8 +232,9 @@ func newSpace(theta *density, others []normal) *space {
 }
 
 // basis is the products p_a(θ) q_b(r), a/A + b/B ≤ 1 with A and B the degrees,
-// orthonormal under a space's law, with quadrature rules for both. Where there are auxiliary variables, q is a product of polynomials of
-// r and of each of them, and its degree the sum of theirs.
+// orthonormal under a space's law, with quadrature rules for both. With auxiliary
+// variables, q is a product of polynomials of r and of each of them, and its degree
+// the sum of theirs.
 type basis struct {
 	degrees
 	pairs  [][2]int // a and which q

@@ -62,9 +62,8 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("chain diverged: not finite at step %d", e.Step)
 }
 
-// Sampler is one chain that can run: a target, an integrator, a stream of
-// batches and a source of noise, all of them its own. It is not safe for
-// concurrent use.
+// Sampler runs one chain. It has a target, an integrator, a stream of batches
+// and a source of noise of its own. It is not safe for concurrent use.
 type Sampler struct {
 	in        *integrators.Integrator
 	target    models.Target

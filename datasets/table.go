@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ParseError says where, and in what, a data file is wrong.
+// ParseError says where a data file is wrong, and how.
 type ParseError struct {
 	File    string // "" if the context names it
 	Line    int    // from 1; 0 means the file as a whole

@@ -210,13 +210,13 @@ func (b *builder) assemble() *Reference {
 	return r
 }
 
-// verify holds a reference to its limits. A chain that was started again with
-// half the step is as good as another, but not if that is the rule. The limits
-// of split-R̂ are the usual 1.05 and, for the one number that sees every
-// parameter, 1.1 (BDA3). A cross-check that is accepted less often than 0.6 has
-// too few independent draws to decide anything. The self-distance must be what the draws' correlation implies
-// (impliedSelfDistance): above it, the chains disagree; below it, they are not
-// independent.
+// verify checks a reference against its limits. A chain that was started again
+// with half the step is as good as another, but not if that is the rule. The
+// limits of split-R̂ are the usual 1.05 and, for the one number that sees every
+// parameter, 1.1 (BDA3). A cross-check with an acceptance below 0.6 has too few
+// independent draws to decide anything. The self-distance must be what the draws'
+// correlation implies (impliedSelfDistance): above it, the chains disagree; below
+// it, they are not independent.
 func (r *Reference) verify(restarts float64) []Check {
 	self := r.SelfDistance()
 	implied, cross := impliedSelfDistance(r.Draws), r.crossDistance()

@@ -27,7 +27,7 @@ type Truth interface {
 	// over the reference's chains): 0 … 1. An output with a NaN is at
 	// distance 1.
 	Distance(draws [][]float64) float64
-	// SelfDistanceOf returns the law of Distance for n independent draws of
+	// SelfDistanceOf returns the band of Distance for n independent draws of
 	// the truth itself.
 	SelfDistanceOf(n int) Band
 	// DrawStart stores a start point for a chain, drawn from the truth, in

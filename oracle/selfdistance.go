@@ -28,7 +28,7 @@ func (r *Reference) SelfDistance() Band {
 	return r.self
 }
 
-// SelfDistanceOf returns the law of Distance for n independent draws of the
+// SelfDistanceOf returns the band of Distance for n independent draws of the
 // truth. A Kolmogorov distance between samples of n and m falls with
 // √(1/n + 1/m), so that of two chains, √(2/m), is scaled by √((1 + m/n)/2).
 func (r *Reference) SelfDistanceOf(n int) Band {
@@ -50,13 +50,13 @@ type implied struct {
 	replicate float64 // standard deviation of one chain's distance to the others
 }
 
-// impliedSelfDistance returns the self-distance of chains of one law whose
-// draws are as correlated as these: over rearrangements that deal blocks of
-// consecutive draws anew to the chains. If the chains have one law, and blocks are independent, each rearrangement
-// is as likely as the chains themselves.
+// impliedSelfDistance returns the self-distance of chains of one law whose draws
+// are as correlated as these: over rearrangements that deal blocks of consecutive
+// draws anew to the chains. If the chains have one law and blocks are independent,
+// each rearrangement is as likely as the chains themselves.
 //
-// A formula in the effective sample size would do for independent draws
-// alone. Correlated ones differ by a smooth part of their distribution
+// A formula in the effective sample size would do only for independent
+// draws. Correlated ones differ by a smooth part of their distribution
 // functions, whose largest value is a smaller multiple of its standard
 // deviation: for autoregressive chains with τ = 4 the distance grows by 1.37,
 // while √τ is 2, and 1.7 for the τ of the indicator of the median.

@@ -119,8 +119,8 @@ const holderFormat = "process %d on %q"
 
 // holderDied reports whether a lease's holder ran on this host and is no longer
 // there. In doubt a holder counts as alive: a text half written, another host's
-// process, a process id that was given to another process. A process of another container with this
-// host's name is taken for dead, which costs no more than work done twice.
+// process, a process id that another process has now. A process of another container
+// with this host's name is taken for dead, which costs no more than work done twice.
 func holderDied(text []byte) bool {
 	var pid int
 	var host string

@@ -75,7 +75,7 @@ func (f *selection) register(c *cobra.Command, names string) {
 	all.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	all.BoolVar(&f.missingOnly, "check", false, "list the jobs that are missing; exit code 1 if there are any")
 	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
-	all.DurationVar(&f.within, "within", 0, "`TIME` to finish in, such as 20m: choose, and name, the data sets and the grid that fit on this machine")
+	all.DurationVar(&f.within, "within", 0, "`TIME` to finish in, such as 20m: run, and name, those data sets and the grid that fit on this machine")
 	for _, name := range strings.Fields(names) {
 		c.Flags().AddFlag(all.Lookup(name))
 	}

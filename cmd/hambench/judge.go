@@ -27,10 +27,11 @@ func judgeCommand() *cobra.Command {
 		Use:   "judge DRAWS.csv …",
 		Short: "Judges draws made elsewhere against a data set's posterior.",
 		Long: `Each row is a draw: columns f0 … hold the predictive values at the test inputs, as
-sample --predictions writes them. A column named chain tells the chains of a file apart; a file
-without it is one chain. Other columns are ignored. The truth is the exact posterior, or the
-reference chains in the store of --out, made there if missing. Exit code 1 if the draws are farther
-from it than as many independent ones as their effective sample size would be once in 100 times.`,
+sample --predictions writes them. A column named chain tells the chains of a file
+apart; a file without it is one chain. Other columns are ignored. The truth is the
+exact posterior, or the reference chains in the store of --out, made there if
+missing. Exit code 1 if the draws are farther from it than independent ones, as
+many as their effective sample size, would be once in a hundred times.`,
 		Example: "hambench judge --dataset linear draws.csv",
 		RunE:    func(c *cobra.Command, files []string) error { return f.judge(c.Context(), files, asJSON) },
 	}
