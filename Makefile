@@ -5,7 +5,7 @@ OUT  ?= out
 FUZZTIME ?= 30s
 RESULTS  = docs/results
 # The run that the committed results are of.
-PUBLISHED = --profile standard --splits 2
+PUBLISHED = --profile standard --splits 3
 BIN  := bin/hambench
 PYTHON ?= python3
 VENV = bin/venv
