@@ -98,7 +98,7 @@ publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store with
 	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.md
 	tar -czf $(RESULTS)/store.tar.gz -C bin/published store
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
-	cd bin/published && rm paths.csv orders.png && cp index.html claims.md *.csv *.txt *.png '$(abspath $(RESULTS))'
+	cd bin/published && rm paths.csv orders.png orders.txt claims.txt *-table.txt && cp index.html claims.md *.csv *.txt *.png '$(abspath $(RESULTS))'
 
 gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
 	$(BIN) certify --json > bin/certify.json
