@@ -30,4 +30,4 @@ __all__ = [
     "sampler",
     "serve",
 ]
-__version__ = "0.1.0"
+__version__ = "2.0.0"

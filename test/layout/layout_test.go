@@ -1,9 +1,12 @@
-// Package layout holds the imports of the module to docs/architecture.md.
+// Package layout holds the imports of the module to docs/architecture.md, and documents to
+// each other.
 package layout
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +122,28 @@ func TestTheReadmeNamesEveryFolder(t *testing.T) {
 	for folder := range strings.FieldsSeq(string(out)) {
 		if folder[0] != '.' && !strings.Contains(string(readme), "`"+folder+"/") {
 			t.Errorf("%s is not in the README's table", folder)
+		}
+	}
+}
+
+// The changelog's newest version is the one that is cited, and the Python package's.
+func TestOneVersion(t *testing.T) {
+	var want string
+	for _, c := range []struct{ file, pattern string }{
+		{"CHANGELOG.md", `(?m)^## (\S+?),? `},
+		{"CITATION.cff", `(?m)^version: "(.*)"$`},
+		{"python/hambench/__init__.py", `(?m)^__version__ = "(.*)"$`},
+	} {
+		text, err := os.ReadFile("../../" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(c.pattern).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("%s states no version", c.file)
+		}
+		if want = cmp.Or(want, string(found[1])); string(found[1]) != want {
+			t.Errorf("%s is of version %s, the changelog's newest is %s", c.file, found[1], want)
 		}
 	}
 }
