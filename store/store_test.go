@@ -994,3 +994,28 @@ func TestStatsCountTimeAndMachines(t *testing.T) {
 		}
 	}
 }
+
+func TestMergeKeepsTheOrderOfTheRecords(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	a, b := openStore(t, one), openStore(t, two)
+	put(t, a, record(Result, 3), record(Result, 1))
+	put(t, openStore(t, one), record(Result, 2)) // a segment of its own
+	if _, err := b.Merge(Shared, one); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(two, "records", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v; want one segment", files, err)
+	}
+	var got []string
+	for line := range bytes.Lines(readBytes(t, files[0])) {
+		r, err := decode(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.Key)
+	}
+	if want := []string{record(Result, 3).Key, record(Result, 1).Key, record(Result, 2).Key}; !slices.Equal(got, want) {
+		t.Errorf("merged in the order %.6s, want %.6s", got, want)
+	}
+}
