@@ -116,6 +116,7 @@ func TestBadFilesAreUsageErrorsWithRowAndColumn(t *testing.T) {
 		{"nothing", "", reg, "no rows of numbers"},
 		{"a header alone", "a,b\n", reg, "no rows of numbers"},
 		{"a quote that does not end", "1,2,3\n4,\"5,6\n", reg, "line 2"},
+		{"UTF-16", "\xff\xfea\x00,\x00y\x00\n\x00", reg, "text in UTF-16: want UTF-8"},
 		{"a constant target", "1,2,3\n4,5,3\n5,6,3\n", reg, "column 3: the target is 3 in every row"},
 		{"two rows", "1,2,3\n4,5,6\n", reg, "2 rows are 2 to train and 0 to test"},
 		{"one class", "1,2,a\n4,5,a\n7,8,a\n", cls, `column 3: every row is of class "a"`},

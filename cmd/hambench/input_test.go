@@ -121,3 +121,13 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 		}
 	}
 }
+
+// A batch that is rounded to all rows is another sampler than was asked for.
+func TestABatchThatIsRoundedToAllRowsIsNamed(t *testing.T) {
+	for size, want := range map[string]bool{"100": true, "8": false, "0": false} {
+		code, _, stderr := call(t, "sample", "--dataset", "linear", "--h", "0.01", "--samples", "1", "--thin", "1", "--burn", "0", "--batch", size)
+		if named := strings.Contains(stderr, "is rounded to one batch of all"); code != exitOK || named != want {
+			t.Errorf("--batch %s: exit code %d, %q: want the note: %t", size, code, stderr, want)
+		}
+	}
+}

@@ -97,6 +97,9 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if f.Spec.Batches, err = batches(target, f.batch, f.Spec.Batches); err != nil {
 		return err
 	}
+	if f.batch > 0 && f.batch < target.Rows() && f.Spec.Batches == 1 {
+		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n", f.batch, target.Rows())
+	}
 	f.Target = func(ctx context.Context) (models.Target, error) { return f.target(ctx, f.asked.Precision) }
 	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
 	if f.chains > 1 {
