@@ -5,7 +5,7 @@ OUT  ?= out
 FUZZTIME ?= 30s
 RESULTS  = docs/results
 # The run that the committed results are of.
-PUBLISHED = --profile standard --splits 3
+PUBLISHED = --profile standard --splits 5
 BIN  := bin/hambench
 PYTHON ?= python3
 VENV = bin/venv
@@ -96,7 +96,7 @@ publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store with
 	rm -rf bin/published
 	$(BIN) store merge --published --out bin/published $(OUT)
 	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.md
-	tar -czf $(RESULTS)/store.tar.gz -C bin/published store
+	tar -c -C bin/published store | gzip -9n > $(RESULTS)/store.tar.gz
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
 	cd bin/published && rm paths.csv orders.png orders.txt claims.txt *-table.txt && cp index.html claims.md *.csv *.txt *.png '$(abspath $(RESULTS))'
 

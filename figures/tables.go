@@ -355,7 +355,7 @@ func drawAutocorrelation(d *drawing) error {
 		})
 	}
 	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
-		return cmp.Or(map[int]string{5: "five"}[r.Spec.Chains], strconv.Itoa(r.Spec.Chains))
+		return strconv.Itoa(r.Spec.Chains)
 	})
 	lengths := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string { return strconv.Itoa(r.Spec.Samples) })
 	together := strings.Join(counts, " or ") + " chains"
