@@ -96,7 +96,8 @@ publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store with
 	rm -rf bin/published
 	$(BIN) store merge --published --out bin/published $(OUT)
 	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.md
-	tar -c -C bin/published store | gzip -9n > $(RESULTS)/store.tar.gz
+	tar -cf bin/store.tar -C bin/published store
+	gzip -9nc bin/store.tar > $(RESULTS)/store.tar.gz
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
 	cd bin/published && rm paths.csv orders.png orders.txt claims.txt *-table.txt && cp index.html claims.md *.csv *.txt *.png '$(abspath $(RESULTS))'
 

@@ -78,7 +78,7 @@ func (t *table) read(data []byte, file string) error {
 // space.
 func eachRow(data []byte, file string, row func(line int, fields []string) error) error {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
-		return &ParseError{file, 0, "text in UTF-16: want UTF-8, so save it anew"}
+		return &ParseError{file, 0, "text in UTF-16: want UTF-8"}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
 	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))

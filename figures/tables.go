@@ -354,9 +354,7 @@ func drawAutocorrelation(d *drawing) error {
 			plain("checks failed", 0, "checks_failed", int(floats.Sum(scoresOf(of.results, "checks_failed")))),
 		})
 	}
-	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
-		return strconv.Itoa(r.Spec.Chains)
-	})
+	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string { return strconv.Itoa(r.Spec.Chains) })
 	lengths := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string { return strconv.Itoa(r.Spec.Samples) })
 	together := strings.Join(counts, " or ") + " chains"
 	d.table(d.plan.ID, rows,
