@@ -2,24 +2,22 @@ package integrators
 
 import "math"
 
-func badodabMethod() Method {
-	return thermostatMethod(Method{
-		Name:  "badodab",
-		About: "thermostat by a symmetric splitting: kick, drift, ζ, friction and noise, and back",
-		Claims: Claims{
-			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-			Gradients: 2, Normals: 1,
-			Source: "Leimkuhler & Shang 2016, sec. 3.3 (BADODAB)",
-		},
-	}, func(dim int, p Params) Stepper {
-		half, kick := p.Drift(p.Step/2), Coef{All: -p.Step / 2}
-		return sequence{
-			NewKick(dim, Coef{}, Update{P: one, A: kick, B: half, Q: one}),
-			newBath(dim, p),
-			NewKick(dim, half, Update{P: one, A: kick, Q: one}),
-		}
-	})
-}
+var badodabMethod = thermostatMethod(Method{
+	Name:  "badodab",
+	About: "thermostat by a symmetric splitting: kick, drift, ζ, friction and noise, and back",
+	Claims: Claims{
+		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
+		Gradients: 2, Normals: 1,
+		Source: "Leimkuhler & Shang 2016, sec. 3.3 (BADODAB)",
+	},
+}, func(dim int, p Params) Stepper {
+	half, kick := p.Drift(p.Step/2), Coef{All: -p.Step / 2}
+	return sequence{
+		NewKick(dim, Coef{}, Update{P: one, A: kick, B: half, Q: one}),
+		newBath(dim, p),
+		NewKick(dim, half, Update{P: one, A: kick, Q: one}),
+	}
+})
 
 // bath is the thermostat's part of the splitting: half a step of ζ at fixed r,
 // the exact flow of r at fixed ζ,

@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func eulerMethod() Method {
-	return Define(Method{
-		Name:  "euler",
-		About: "Euler–Maruyama, explicit, not quasi-symplectic",
-		Claims: Claims{
-			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-			Gradients: 1, Normals: 1,
-			Source: "Kloeden & Platen 1992, eq. 10.2.4",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newEuler(dim, p), nil })
-}
+var eulerMethod = Define(Method{
+	Name:  "euler",
+	About: "Euler–Maruyama, explicit, not quasi-symplectic",
+	Claims: Claims{
+		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
+		Gradients: 1, Normals: 1,
+		Source: "Kloeden & Platen 1992, eq. 10.2.4",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newEuler(dim, p), nil })
 
 // euler is the Euler–Maruyama scheme,
 //

@@ -9,17 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-func exactMethod() Method {
-	return Define(Method{
-		Name:  "exact",
-		About: "exact flow of a linear-Gaussian batch",
-		Claims: Claims{
-			WeakOrder: math.Inf(1), ErgodicOrder: math.Inf(1), PositionOrder: math.Inf(1),
-			Affine: true, Normals: 2, QuasiSymplectic: true,
-			Source: "Franzese et al. 2022, App. E.2 (toy example, analytical integrators)",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
-}
+var exactMethod = Define(Method{
+	Name:  "exact",
+	About: "exact flow of a linear-Gaussian batch",
+	Claims: Claims{
+		WeakOrder: math.Inf(1), ErgodicOrder: math.Inf(1), PositionOrder: math.Inf(1),
+		Affine: true, Normals: 2, QuasiSymplectic: true,
+		Source: "Franzese et al. 2022, App. E.2 (toy example, analytical integrators)",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
 
 // exact moves by the exact law of the linear stochastic equation over a step,
 //

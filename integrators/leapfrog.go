@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func leapfrogMethod() Method {
-	return Define(Method{
-		Name:  "leapfrog",
-		About: "drift, kick with explicit friction and noise, drift",
-		Claims: Claims{
-			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
-			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Franzese et al. 2022, App. B.5.1, eq. 31",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newLeapfrog(dim, p), nil })
-}
+var leapfrogMethod = Define(Method{
+	Name:  "leapfrog",
+	About: "drift, kick with explicit friction and noise, drift",
+	Claims: Claims{
+		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
+		Gradients: 1, Normals: 1, QuasiSymplectic: true,
+		Source: "Franzese et al. 2022, App. B.5.1, eq. 31",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newLeapfrog(dim, p), nil })
 
 // newLeapfrog returns the scheme
 //

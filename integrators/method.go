@@ -17,21 +17,21 @@ type Registry []Method
 // A program with schemes of its own appends them.
 func Builtin() Registry {
 	return append(Registry{
-		eulerMethod(),
-		rk2Method(),
-		leapfrogMethod(),
-		symmetricMethod(),
-		lieTrotterMethod(),
-		mt3Method(),
-		sghmcMethod(),
-		sghmcAdaptiveMethod(),
-		exactMethod(),
-		ubuMethod(),
-		quicsortMethod(),
-		sgldMethod(),
-		sgnhtMethod(),
-		badodabMethod(),
-	}, splittings()...)
+		eulerMethod,
+		rk2Method,
+		leapfrogMethod,
+		symmetricMethod,
+		lieTrotterMethod,
+		mt3Method,
+		sghmcMethod,
+		sghmcAdaptiveMethod,
+		exactMethod,
+		ubuMethod,
+		quicsortMethod,
+		sgldMethod,
+		sgnhtMethod,
+		badodabMethod,
+	}, splittings...)
 }
 
 // Lookup returns the scheme with a name. Besides those of the registry there is

@@ -5,20 +5,18 @@ import "math"
 // MT3Variance is the name of mt3's own parameter, the variance of w₂.
 const MT3Variance = "w2-variance"
 
-func mt3Method() Method {
-	return Define(Method{
-		Name:  "mt3",
-		About: "three-stage quasi-symplectic scheme of weak order 3, with a Hessian-vector product",
-		Parameters: []Parameter{{
-			Name: MT3Variance, About: "variance of w₂; any other than 1/12 leaves order 2", Default: mt3W2Variance, High: 100,
-		}},
-		Claims: Claims{
-			WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
-			Gradients: 3, HessianVectors: 1, Normals: 2, QuasiSymplectic: true,
-			Source: "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p), nil })
-}
+var mt3Method = Define(Method{
+	Name:  "mt3",
+	About: "three-stage quasi-symplectic scheme of weak order 3, with a Hessian-vector product",
+	Parameters: []Parameter{{
+		Name: MT3Variance, About: "variance of w₂; any other than 1/12 leaves order 2", Default: mt3W2Variance, High: 100,
+	}},
+	Claims: Claims{
+		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
+		Gradients: 3, HessianVectors: 1, Normals: 2, QuasiSymplectic: true,
+		Source: "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p), nil })
 
 // mt3 is the third-order scheme of Milstein and Tretyakov. With
 // F_i = −∇U(θ_i) − C M⁻¹ r_i its stages are

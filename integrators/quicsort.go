@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func quicsortMethod() Method {
-	return Define(Method{
-		Name:  "quicsort",
-		About: "explicit scheme of order 3 with two gradients and no Hessian",
-		Claims: Claims{
-			WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
-			Gradients: 2, Normals: 3,
-			Source: "Foster et al. 2025, arXiv 2508.16485 (QUICSORT)",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newQUICSORT(dim, p), nil })
-}
+var quicsortMethod = Define(Method{
+	Name:  "quicsort",
+	About: "explicit scheme of order 3 with two gradients and no Hessian",
+	Claims: Claims{
+		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
+		Gradients: 2, Normals: 3,
+		Source: "Foster et al. 2025, arXiv 2508.16485 (QUICSORT)",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newQUICSORT(dim, p), nil })
 
 // quicsort is the scheme of Foster et al., with W ~ N(0, h), H ~ N(0, h/12),
 // L ~ N(0, h/720), independent, of the Wiener path over the step, ρ = √(2C), the

@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func rk2Method() Method {
-	return Define(Method{
-		Name:  "rk2",
-		About: "Heun's two-stage Runge–Kutta scheme with additive noise, not quasi-symplectic",
-		Claims: Claims{
-			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-			Gradients: 2, Normals: 1,
-			Source: "Kloeden & Platen 1992, sec. 15.1 (explicit order 2 weak scheme, additive noise)",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newRK2(dim, p), nil })
-}
+var rk2Method = Define(Method{
+	Name:  "rk2",
+	About: "Heun's two-stage Runge–Kutta scheme with additive noise, not quasi-symplectic",
+	Claims: Claims{
+		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
+		Gradients: 2, Normals: 1,
+		Source: "Kloeden & Platen 1992, sec. 15.1 (explicit order 2 weak scheme, additive noise)",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newRK2(dim, p), nil })
 
 // rk2 is the scheme, with F(θ, r) = −∇U(θ) − C M⁻¹ r,
 //

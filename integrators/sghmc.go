@@ -17,17 +17,15 @@ type VarianceCorrected interface {
 	SetGradientVariance(v []float64)
 }
 
-func sghmcMethod() Method {
-	return Define(Method{
-		Name:  "sghmc",
-		About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at the variance under the target)",
-		Claims: Claims{
-			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2, BatchOrder: 1,
-			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Chen, Fox & Guestrin 2014, sec. 3.3",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
-}
+var sghmcMethod = Define(Method{
+	Name:  "sghmc",
+	About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at the variance under the target)",
+	Claims: Claims{
+		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2, BatchOrder: 1,
+		Gradients: 1, Normals: 1, QuasiSymplectic: true,
+		Source: "Chen, Fox & Guestrin 2014, sec. 3.3",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
 
 // varianceWindow is how many steps the running variance remembers: its
 // relative standard deviation is then about √(1.5/1000), 4 %, while what the

@@ -2,18 +2,16 @@ package integrators
 
 import "math"
 
-func sgldMethod() Method {
-	return Define(Method{
-		Name:  "sgld",
-		About: "stochastic-gradient Langevin dynamics: Euler's step of the position alone, without momentum or friction",
-		Claims: Claims{
-			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-			Gradients: 1, Normals: 1,
-			Source: "Welling & Teh 2011, eq. 4, with the step h = ε/2",
-		},
-		PositionOnly: true,
-	}, func(dim int, p Params) (Stepper, Stepper) { return newSGLD(dim, p), nil })
-}
+var sgldMethod = Define(Method{
+	Name:  "sgld",
+	About: "stochastic-gradient Langevin dynamics: Euler's step of the position alone, without momentum or friction",
+	Claims: Claims{
+		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
+		Gradients: 1, Normals: 1,
+		Source: "Welling & Teh 2011, eq. 4, with the step h = ε/2",
+	},
+	PositionOnly: true,
+}, func(dim int, p Params) (Stepper, Stepper) { return newSGLD(dim, p), nil })
 
 // sgld is Euler's scheme for dθ = −M⁻¹∇U dt + √(2M⁻¹) dW,
 //

@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func sgnhtMethod() Method {
-	return thermostatMethod(Method{
-		Name:  "sgnht",
-		About: "stochastic-gradient Nosé–Hoover thermostat, Euler's step by turns",
-		Claims: Claims{
-			WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-			Gradients: 1, Normals: 1,
-			Source: "Ding et al. 2014, algorithm 2",
-		},
-	}, func(dim int, p Params) Stepper { return newSGNHT(dim, p) })
-}
+var sgnhtMethod = thermostatMethod(Method{
+	Name:  "sgnht",
+	About: "stochastic-gradient Nosé–Hoover thermostat, Euler's step by turns",
+	Claims: Claims{
+		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
+		Gradients: 1, Normals: 1,
+		Source: "Ding et al. 2014, algorithm 2",
+	},
+}, func(dim int, p Params) Stepper { return newSGNHT(dim, p) })
 
 // sgnht is the scheme of Ding et al.,
 //

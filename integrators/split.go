@@ -13,14 +13,12 @@ const maxWord = 64
 // splitPrefix marks a word that the user types.
 const splitPrefix = "split:"
 
-// splittings returns the splittings that have a name.
-func splittings() []Method {
-	return []Method{
-		splitMethod("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013"),
-		splitMethod("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013"),
-		splitMethod("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
-		splitMethod("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016"),
-	}
+// splittings are those that have a name.
+var splittings = []Method{
+	splitMethod("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013"),
+	splitMethod("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013"),
+	splitMethod("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
+	splitMethod("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016"),
 }
 
 // parseSplit makes the scheme of the name split:WORD.

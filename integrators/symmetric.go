@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func symmetricMethod() Method {
-	return Define(Method{
-		Name:  "symmetric",
-		About: "symmetric splitting with exact friction around a noisy kick",
-		Claims: Claims{
-			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-			Gradients: 1, Normals: 1, QuasiSymplectic: true,
-			Source: "Chen, Ding & Carin 2015 (symmetric splitting integrator)",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
-}
+var symmetricMethod = Define(Method{
+	Name:  "symmetric",
+	About: "symmetric splitting with exact friction around a noisy kick",
+	Claims: Claims{
+		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
+		Gradients: 1, Normals: 1, QuasiSymplectic: true,
+		Source: "Chen, Ding & Carin 2015 (symmetric splitting integrator)",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
 
 // newSymmetric returns the splitting of Chen, Ding and Carin,
 //

@@ -2,17 +2,15 @@ package integrators
 
 import "math"
 
-func ubuMethod() Method {
-	return Define(Method{
-		Name:  "ubu",
-		About: "kick between two exact flows of drift, friction and noise",
-		Claims: Claims{
-			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-			Gradients: 1, Normals: 3, QuasiSymplectic: true,
-			Source: "Sanz-Serna & Zygalakis 2021 (UBU)",
-		},
-	}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
-}
+var ubuMethod = Define(Method{
+	Name:  "ubu",
+	About: "kick between two exact flows of drift, friction and noise",
+	Claims: Claims{
+		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
+		Gradients: 1, Normals: 3, QuasiSymplectic: true,
+		Source: "Sanz-Serna & Zygalakis 2021 (UBU)",
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 
 // ubu is U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
 // flow of dθ = M⁻¹r dt, dr = −C M⁻¹ r dt + √(2C) dW. With e = e^{−C M⁻¹ t},
