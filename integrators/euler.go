@@ -16,19 +16,16 @@ var eulerMethod = Define(Method{
 //
 //	θ⁺ = θ + h M⁻¹ r,   r⁺ = r − h∇U(θ) − hC M⁻¹ r + √(2Ch) ξ.
 type euler struct {
-	g     []float64
 	drift Coef
 	kick  Update
 }
 
 func newEuler(dim int, p Params) *euler {
 	h, C := p.Step, p.Friction
-	g := make([]float64, dim)
 	return &euler{
-		g:     g,
 		drift: p.Drift(h),
 		kick: Update{
-			G: g,
+			G: make([]float64, dim),
 			P: p.Coef(func(m float64) float64 { return 1 - h*C*m }),
 			A: Coef{All: -h},
 			Q: one,
@@ -38,7 +35,7 @@ func newEuler(dim int, p Params) *euler {
 }
 
 func (s *euler) Step(z *State, f Force, n Noise) {
-	f.Gradient(s.g, z.Theta)
+	f.Gradient(s.kick.G, z.Theta)
 	Combine(z.Theta, times(one, z.Theta), times(s.drift, z.R))
 	s.kick.R = z.R
 	n.Update(&s.kick)

@@ -3,6 +3,7 @@ package integrators
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -127,7 +128,7 @@ func (s *exact) derive(a *Affine) affineFlow {
 	if len(a.Precision) != d*d || len(a.Shift) != d {
 		panic(fmt.Sprintf("integrators: affine force of sizes %d and %d in %d dimensions", len(a.Precision), len(a.Shift), d))
 	}
-	precision := mat.NewSymDense(d, append([]float64(nil), a.Precision...))
+	precision := mat.NewSymDense(d, slices.Clone(a.Precision))
 	var chol mat.Cholesky
 	if !chol.Factorize(precision) {
 		panic("integrators: affine force: its precision is not positive definite")
@@ -150,12 +151,8 @@ func (s *exact) uniformMass() (float64, bool) {
 	if s.p.InvMass == nil {
 		return 1, true
 	}
-	for _, m := range s.p.InvMass {
-		if m != s.p.InvMass[0] {
-			return 0, false
-		}
-	}
-	return s.p.InvMass[0], true
+	least, most := slices.Min(s.p.InvMass), slices.Max(s.p.InvMass)
+	return least, least == most
 }
 
 // modeFlows returns the eigenvectors of a precision and the flows of its

@@ -1,5 +1,7 @@
 package integrators
 
+import "math"
+
 var lieTrotterMethod = Define(Method{
 	Name:  "lietrotter",
 	About: "N_l leapfrog steps without friction, then one exact refreshment; C = +Inf is HMC without rejection",
@@ -12,28 +14,26 @@ var lieTrotterMethod = Define(Method{
 		Source: "Franzese et al. 2022, eq. 12–15 and App. B.5.3, eq. 44; Abdulle, Vilmart & Zygalakis 2015",
 	},
 	InnerSteps: true, FullRefreshment: true,
-}, func(dim int, p Params) (Stepper, Stepper) {
-	if p.Inner == 1 {
-		return newHamiltonian(dim, p, true), nil
-	}
-	return newHamiltonian(dim, p, false), newRefresh(p, p.Step*float64(p.Inner))
-})
+}, newLieTrotter)
 
-// newHamiltonian returns the leapfrog step of the Hamiltonian flow alone:
-// θ += (h/2)M⁻¹r, r −= h∇U(θ), θ += (h/2)M⁻¹r. It uses no noise. With refreshed
-// the refreshment after it is in the same pass, for N_l = 1.
-func newHamiltonian(dim int, p Params, refreshed bool) *Kick {
-	half := p.Drift(p.Step / 2)
+// newLieTrotter returns the leapfrog step of the Hamiltonian flow alone, which
+// uses no noise,
+//
+//	θ ← θ + (h/2)M⁻¹r,   r ← r − h∇U(θ),   θ ← θ + (h/2)M⁻¹r,
+//
+// and what follows N_l of them, exact friction and noise over t = N_l h,
+//
+//	r ← e^{−C M⁻¹ t} r + √(M(1 − e^{−2C M⁻¹ t})) ξ;  with C = +Inf, r ← √M ξ.
+//
+// For N_l = 1 that is in the same pass.
+func newLieTrotter(dim int, p Params) (kernel, refresh Stepper) {
+	half, t := p.Drift(p.Step/2), p.Step*float64(p.Inner)
+	decay := p.Coef(func(m float64) float64 { return math.Exp(-p.Friction * m * t) })
+	noise := p.Coef(func(m float64) float64 { return math.Sqrt(-math.Expm1(-2*p.Friction*m*t) / m) })
 	u := Update{P: one, A: Coef{All: -p.Step}, B: half, Q: one}
-	if refreshed {
-		u.Q, u.S = p.Refreshment(p.Step)
+	if p.Inner == 1 {
+		u.Q, u.S = decay, noise
+		return NewKick(dim, half, u), nil
 	}
-	return NewKick(dim, half, u)
-}
-
-// newRefresh returns exact friction and noise over a time t,
-// r ← e^{−C M⁻¹ t} r + √(M(1 − e^{−2C M⁻¹ t})) ξ; with C = +Inf, r ← √M ξ.
-func newRefresh(p Params, t float64) Stepper {
-	decay, noise := p.Refreshment(t)
-	return &flow{Update{P: one, Q: decay, S: noise}}
+	return NewKick(dim, half, u), &flow{Update{P: one, Q: decay, S: noise}}
 }

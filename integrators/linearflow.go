@@ -93,14 +93,11 @@ func taylorFlow(a, q *mat.Dense, t float64) (flow, cov *mat.Dense) {
 
 // blocks turns the flow of (r, θ/h) into that of (θ, r).
 func blocks(flow, cov *mat.Dense, d int, h float64) linearFlow {
-	sym := mat.NewSymDense(2*d, nil)
-	for i := range 2 * d {
-		for j := i; j < 2*d; j++ {
-			sym.SetSym(i, j, (cov.At(i, j)+cov.At(j, i))/2)
-		}
-	}
+	var mean mat.Dense
+	mean.Add(cov, cov.T())
+	mean.Scale(0.5, &mean)
 	var chol mat.Cholesky
-	if !chol.Factorize(sym) {
+	if !chol.Factorize(mat.NewSymDense(2*d, mean.RawMatrix().Data)) {
 		panic("integrators: exact flow: the noise's covariance is not positive definite")
 	}
 	var l mat.TriDense

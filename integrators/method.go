@@ -164,11 +164,3 @@ func vectors(count, dim int) [][]float64 {
 func (p Params) Drift(t float64) Coef {
 	return p.Coef(func(m float64) float64 { return t * m })
 }
-
-// Refreshment returns the coefficients of exact friction and noise over a time
-// t, the Ornstein–Uhlenbeck flow r ← e^{−C M⁻¹ t} r + √(M(1 − e^{−2C M⁻¹ t})) ξ.
-func (p Params) Refreshment(t float64) (decay, noise Coef) {
-	decay = p.Coef(func(m float64) float64 { return math.Exp(-p.Friction * m * t) })
-	noise = p.Coef(func(m float64) float64 { return math.Sqrt(-math.Expm1(-2*p.Friction*m*t) / m) })
-	return decay, noise
-}

@@ -19,13 +19,11 @@ var sgldMethod = Define(Method{
 //
 // stable up to h = 2/λ, λ the largest curvature, where schemes with a momentum
 // are up to 2/√λ.
-type sgld struct {
-	g    []float64
-	kick Update // of the position in the momentum's place
-}
+type sgld struct{ kick Update } // of the position in the momentum's place
 
 func newSGLD(dim int, p Params) *sgld {
-	return &sgld{make([]float64, dim), Update{
+	return &sgld{Update{
+		G: make([]float64, dim),
 		P: one,
 		A: p.Drift(-p.Step),
 		Q: one,
@@ -34,7 +32,7 @@ func newSGLD(dim int, p Params) *sgld {
 }
 
 func (s *sgld) Step(z *State, f Force, n Noise) {
-	f.Gradient(s.g, z.Theta)
-	s.kick.R, s.kick.G = z.Theta, s.g
+	f.Gradient(s.kick.G, z.Theta)
+	s.kick.R = z.Theta
 	n.Update(&s.kick)
 }
