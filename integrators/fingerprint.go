@@ -51,12 +51,8 @@ func (in *Integrator) digest(d fingerprint.Digest) {
 	z, n := in.NewState(), &fingerprint.Noise{}
 	copy(z.Theta, []float64{0.3, -1.1})
 	copy(z.R, []float64{0.7, 0.2})
-	var f Force = quartic{}
-	if in.Method.Claims.Affine {
-		f = newWell(in.Dim)
-	}
 	steps := func(count int) {
-		in.OuterSteps(z, func() Force { return f }, n, count)
+		in.OuterSteps(z, in.trialForce, n, count)
 		d.Add("θ", z.Theta...)
 		d.Add("r", z.R...)
 		for _, x := range z.Aux {

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"hambench/internal/fingerprint"
 )
 
 // Structure probes the two conditions of a quasi-symplectic scheme (Milstein
@@ -22,7 +24,7 @@ func Structure(m Method) (detConstant, symplecticLimit bool) {
 	}
 	detConstant, symplecticLimit = true, true
 	for _, invMass := range [][]float64{{0.8}, {0.8, 1.3}} {
-		damped, free := structureProbe(m, invMass, 1.5), structureProbe(m, invMass, vanishing)
+		damped, free := frozen(m, invMass, 1.5), frozen(m, invMass, vanishing)
 		want := mat.Det(damped.jacobian(0))
 		for point := range structurePoints {
 			det := mat.Det(damped.jacobian(point))
@@ -42,25 +44,14 @@ const (
 	structureTolerance = 1e-8
 )
 
-// stepProbe is one outer step of a scheme under a fixed force and noise.
-type stepProbe struct {
-	in    *Integrator
-	force Force
-	dim   int
-}
-
-func structureProbe(m Method, invMass []float64, friction float64) stepProbe {
-	dim := len(invMass)
-	in, err := m.New(dim, Params{Step: 0.1, Friction: friction, InvMass: invMass})
+// frozen is a scheme past its adaptation.
+func frozen(m Method, invMass []float64, friction float64) *Integrator {
+	in, err := m.New(len(invMass), Params{Step: 0.1, Friction: friction, InvMass: invMass})
 	if err != nil {
 		panic("integrators: probing the structure: " + err.Error())
 	}
 	in.Freeze()
-	p := stepProbe{in: in, dim: dim, force: quartic{}}
-	if m.Claims.Affine {
-		p.force = newWell(dim)
-	}
-	return p
+	return in
 }
 
 // fourthOrder is the central difference whose error is of order δ⁴.
@@ -69,26 +60,22 @@ var fourthOrder = fd.Formula{
 	Derivative: 1, Step: 1e-3,
 }
 
-// jacobian returns ∂z⁺/∂z of an outer step at a numbered point, z = (θ, r).
-func (p stepProbe) jacobian(point int) *mat.Dense {
-	n := 2 * p.dim
-	numbers := func(from, count int) []float64 {
-		x := make([]float64, count)
-		for i := range x {
-			x[i] = math.Sin(float64(1 + from + i + 7*point))
-		}
-		return x
+// jacobian returns ∂z⁺/∂z of an outer step at a numbered point, z = (θ, r), with
+// a noise of its own.
+func (in *Integrator) jacobian(point int) *mat.Dense {
+	z := make([]float64, 2*in.Dim)
+	for i := range z {
+		z[i] = 1.5 * math.Sin(float64(1+i+7*point))
 	}
-	z, xi := numbers(0, n), numbers(n, p.in.Method.Claims.Normals*p.dim)
-	floats.Scale(1.5, z)
-	jac := mat.NewDense(n, n, nil)
+	jac := mat.NewDense(len(z), len(z), nil)
 	fd.Jacobian(jac, func(dst, from []float64) {
-		s := NewState(p.dim)
+		s, n := in.NewState(), &fingerprint.Noise{}
+		n.Normal(make([]float64, point))
 		copy(s.Theta, from)
-		copy(s.R, from[p.dim:])
-		p.in.OuterStep(s, func() Force { return p.force }, &replay{xi: xi})
+		copy(s.R, from[in.Dim:])
+		in.OuterSteps(s, in.trialForce, n, 1)
 		copy(dst, s.Theta)
-		copy(dst[p.dim:], s.R)
+		copy(dst[in.Dim:], s.R)
 	}, z, &fd.JacobianSettings{Formula: fourthOrder})
 	return jac
 }
@@ -107,6 +94,14 @@ func symplecticDefect(omega *mat.Dense) float64 {
 	full.Mul(&half, omega)
 	full.Sub(&full, j)
 	return mat.Norm(&full, math.Inf(1))
+}
+
+// trialForce makes a force to probe the scheme with.
+func (in *Integrator) trialForce() Force {
+	if in.Method.Claims.Affine {
+		return newWell(in.Dim)
+	}
+	return quartic{}
 }
 
 // quartic is the force of U = Σ θ_i⁴/4 + cos(θ_i + i) + Σ_{i<j} (θ_iθ_j)²/2.

@@ -38,7 +38,7 @@ func TestVolumeContraction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := mat.Det(structureProbe(m, []float64{0.8, 1.3}, 1.5).jacobian(1))
+		got := mat.Det(frozen(m, []float64{0.8, 1.3}, 1.5).jacobian(1))
 		// 1e-9 is far above the error of the differences, see structureTolerance.
 		if want := math.Exp(-1.5 * (0.8 + 1.3) * 0.1); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: determinant %.12f, want %.12f", name, got, want)
