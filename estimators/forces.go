@@ -23,44 +23,57 @@ type Counts struct {
 // Forces makes the forces of a target's rows and counts their evaluations. It
 // serves one chain.
 type Forces struct {
-	batch *batch
-	force integrators.Force
+	target models.Target
+	rows   models.Rows // of the batch
+	force  integrators.Force
+	counts Counts
+	affine map[models.Rows]*integrators.Affine // of the current arrangement
 }
 
 // NewForces returns the forces for an integrator. If that needs more than the
 // target has, NewForces returns a usage error that names both.
 func NewForces(t models.Target, m integrators.Method) (*Forces, error) {
-	b := &batch{target: t, affine: make(map[models.Rows]*integrators.Affine)}
-	f, err := b.forceFor(m)
-	return &Forces{b, f}, err
+	_, hessian := t.(models.Hessian)
+	_, gaussian := t.(models.LinearGaussian)
+	switch {
+	case m.Claims.HessianVectors > 0 && !hessian:
+		return nil, usage.Errorf("integrator %q needs Hessian-vector products, which model %q does not have", m.Name, ModelName(t))
+	case m.Claims.Affine && !gaussian:
+		return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, ModelName(t))
+	}
+	f := &Forces{target: t, affine: make(map[models.Rows]*integrators.Affine)}
+	f.force = (*batch)(f)
+	if t, ok := t.(models.Fused); ok {
+		f.force = fusedBatch{(*batch)(f), t}
+	}
+	return f, nil
 }
 
 // Batch returns the force of the rows until the next call.
 func (f *Forces) Batch(rows models.Rows) integrators.Force {
-	f.batch.rows = rows
+	f.rows = rows
 	return f.force
 }
 
 // List returns the force of a list of rows with weights (see models.Gatherer)
 // until the next call. It panics if the target takes no lists.
 func (f *Forces) List(index []int, weights []float64, scale float64) integrators.Force {
-	b := f.batch
-	g, ok := b.target.(models.Gatherer)
+	g, ok := f.target.(models.Gatherer)
 	if !ok {
-		panic(fmt.Sprintf("estimators: list of rows for model %q, which takes none", ModelName(b.target)))
+		panic(fmt.Sprintf("estimators: list of rows for model %q, which takes none", ModelName(f.target)))
 	}
 	g.Gather(index, weights)
 	n := g.Rows()
-	for rows := range b.affine {
+	for rows := range f.affine {
 		if rows.Lo >= n { // of the list before
-			delete(b.affine, rows)
+			delete(f.affine, rows)
 		}
 	}
 	return f.Batch(models.Rows{Lo: n, Hi: n + len(index), Scale: scale})
 }
 
 // Full returns the force of all data.
-func (f *Forces) Full() integrators.Force { return (*full)(f.batch) }
+func (f *Forces) Full() integrators.Force { return (*full)(f) }
 
 // modeIterations bounds the search for a mode: beyond them the potential of a
 // network hardly falls.
@@ -72,14 +85,14 @@ const modeIterations = 500
 // before they vanish. That does not matter to an estimator, which any fixed
 // point leaves unbiased.
 func (f *Forces) Mode() ([]float64, error) {
-	t, full := f.batch.target, f.Full()
+	t, full := f.target, f.Full()
 	t.Arrange(nil)
 	start := make([]float64, t.Dim())
 	noise.New(modeKey, noise.StreamStart).Normal(start)
 	t.DrawPrior(start)
 	problem := optimize.Problem{
 		Func: func(theta []float64) float64 {
-			f.batch.counts.FullGradients++
+			f.counts.FullGradients++
 			return t.Potential(theta)
 		},
 		Grad: full.Gradient,
@@ -97,51 +110,50 @@ const modeKey = 1
 // Arrange puts the target's rows in a new order, so that a batch then holds
 // other rows than before.
 func (f *Forces) Arrange(order []int) {
-	f.batch.target.Arrange(order)
-	clear(f.batch.affine)
+	f.target.Arrange(order)
+	clear(f.affine)
 }
 
 // Counts returns the work done so far.
-func (f *Forces) Counts() Counts { return f.batch.counts }
-
-// batch is the force of the current mini-batch. The types below add what
-// the target can give beyond a gradient, so that an integrator's question
-// "is this force a HessianForce?" is answered as truly for the force as for
-// the target.
-type batch struct {
-	target models.Target
-	rows   models.Rows
-	counts Counts
-	affine map[models.Rows]*integrators.Affine // of the current arrangement
-}
-
-func (b *batch) Gradient(g, theta []float64) {
-	b.counts.Gradients++
-	b.target.Gradient(g, theta, b.rows)
-}
+func (f *Forces) Counts() Counts { return f.counts }
 
 // full is the force of all rows.
-type full batch
+type full Forces
 
 func (f *full) Gradient(g, theta []float64) {
 	f.counts.FullGradients++
 	f.target.Gradient(g, theta, models.Rows{Lo: 0, Hi: f.target.Rows(), Scale: 1})
 }
 
-// hessianBatch is the force of a target with Hessian-vector products.
-type hessianBatch struct {
-	*batch
-	hessian models.Hessian
+// batch is the force of the current mini-batch. What it gives beyond a gradient
+// is for integrators that claim to need it: NewForces has asked the target.
+type batch Forces
+
+func (b *batch) Gradient(g, theta []float64) {
+	b.counts.Gradients++
+	b.target.Gradient(g, theta, b.rows)
 }
 
-func (b hessianBatch) HessianVector(hv, theta, v []float64) {
+func (b *batch) HessianVector(hv, theta, v []float64) {
 	b.counts.HessianVectors++
-	b.hessian.HessianVector(hv, theta, v, b.rows)
+	b.target.(models.Hessian).HessianVector(hv, theta, v, b.rows)
+}
+
+// Affine returns one pointer per batch of an arrangement: integrators keep
+// what they derive from it.
+func (b *batch) Affine() *integrators.Affine {
+	a := b.affine[b.rows]
+	if a == nil {
+		precision, shift := b.target.(models.LinearGaussian).Affine(b.rows)
+		a = &integrators.Affine{Precision: precision, Shift: shift}
+		b.affine[b.rows] = a
+	}
+	return a
 }
 
 // fusedBatch is the force of a target that carries out parts of a step.
 type fusedBatch struct {
-	hessianBatch
+	*batch
 	fused models.Fused
 }
 
@@ -156,46 +168,6 @@ func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []int
 		b.counts.HessianVectors++
 	}
 	return b.fused.At(x, xs, v, vs, b.rows)
-}
-
-// affineBatch is the force of a linear-Gaussian target.
-type affineBatch struct {
-	*batch
-	gaussian models.LinearGaussian
-}
-
-// Affine returns one pointer per batch of an arrangement: integrators keep
-// what they derive from it.
-func (b affineBatch) Affine() *integrators.Affine {
-	a := b.affine[b.rows]
-	if a == nil {
-		precision, shift := b.gaussian.Affine(b.rows)
-		a = &integrators.Affine{Precision: precision, Shift: shift}
-		b.affine[b.rows] = a
-	}
-	return a
-}
-
-// forceFor returns the force that the method needs of the target. No method
-// needs both Hessian-vector products and an affine force.
-func (b *batch) forceFor(m integrators.Method) (integrators.Force, error) {
-	t := b.target
-	hessian, hasHessian := t.(models.Hessian)
-	fused, hasFused := t.(models.Fused)
-	gaussian, hasAffine := t.(models.LinearGaussian)
-	switch {
-	case m.Claims.HessianVectors > 0 && !hasHessian:
-		return nil, usage.Errorf("integrator %q needs Hessian-vector products, which model %q does not have", m.Name, ModelName(t))
-	case m.Claims.Affine && !hasAffine:
-		return nil, usage.Errorf("integrator %q needs a linear-Gaussian force, which model %q does not have", m.Name, ModelName(t))
-	case m.Claims.Affine:
-		return affineBatch{b, gaussian}, nil
-	case hasFused:
-		return fusedBatch{hessianBatch{b, hessian}, fused}, nil
-	case hasHessian:
-		return hessianBatch{b, hessian}, nil
-	}
-	return b, nil
 }
 
 // ModelName returns the target's own name if it has one, otherwise its Go
