@@ -13,9 +13,11 @@ var (
 		Name:  "window",
 		About: "round(N/K) contiguous rows at a uniform random offset, as pysgmcmc draws them",
 		Stream: func(rows, k int, rng *rand.Rand) Stream {
-			s := newDrawn(rows, k, rng)
-			shuffle(s.order, rng)
-			return s
+			order, size := shuffled(rows, rng), drawn(rows, k)
+			return &stream{order: order, draw: func() Batch {
+				lo := rng.IntN(rows - size + 1)
+				return Batch{Index: -1, Lo: lo, Hi: lo + size, Scale: float64(rows) / float64(size)}
+			}}
 		},
 	}
 
@@ -26,40 +28,17 @@ var (
 		Name:  "iid",
 		About: "round(N/K) rows drawn independently and uniformly, with replacement (Welling & Teh 2011)",
 		Stream: func(rows, k int, rng *rand.Rand) Stream {
-			s := newDrawn(rows, k, rng)
-			s.list = make([]int, s.size)
-			return s
+			list := make([]int, drawn(rows, k))
+			return &stream{order: identity(rows), draw: func() Batch {
+				for i := range list {
+					list[i] = rng.IntN(rows)
+				}
+				return Batch{Index: -1, List: list, Scale: float64(rows) / float64(len(list))}
+			}}
 		},
 		Lists: true,
 	}
 )
 
-// drawn draws every batch anew: a list of rows, or else a window on the
-// arrangement, at an offset uniform on 0 … N−B.
-type drawn struct {
-	order   []int
-	size    int   // B
-	list    []int // nil for windows
-	rng     *rand.Rand
-	started bool
-}
-
-func newDrawn(rows, k int, rng *rand.Rand) *drawn {
-	return &drawn{order: identity(rows), size: (2*rows + k) / (2 * k), rng: rng}
-}
-
-func (s *drawn) Next() Batch {
-	n := len(s.order)
-	b := Batch{Index: -1, List: s.list, Scale: float64(n) / float64(s.size), Rearranged: !s.started}
-	s.started = true
-	for i := range s.list {
-		s.list[i] = s.rng.IntN(n)
-	}
-	if s.list == nil {
-		b.Lo = s.rng.IntN(n - s.size + 1)
-		b.Hi = b.Lo + s.size
-	}
-	return b
-}
-
-func (s *drawn) Arrangement() []int { return s.order }
+// drawn is B, how many rows a batch has.
+func drawn(rows, k int) int { return (2*rows + k) / (2 * k) }

@@ -11,8 +11,8 @@ var (
 		Visits: Single{},
 		Cap:    Unlimited,
 		Index:  newInOrder,
-		Stream: func(rows, k int, rng *rand.Rand) Stream {
-			return &partition{order: identity(rows), k: k, index: newInOrder(k, rng)}
+		Stream: func(rows, k int, _ *rand.Rand) Stream {
+			return &stream{order: identity(rows), draw: func() Batch { return Cut(rows, k, 0) }}
 		},
 	}
 
@@ -47,9 +47,7 @@ var (
 		Visits: Cycle{},
 		Cap:    Cap{Marginal: 2, Joint: 1},
 		Index: func(k int, rng *rand.Rand) Index {
-			s := &sweep{order: identity(k), period: k}
-			shuffle(s.order, rng)
-			return s
+			return &sweep{order: shuffled(k, rng), period: k}
 		},
 	}
 

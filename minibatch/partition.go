@@ -8,23 +8,28 @@ type Index interface {
 	Next() int
 }
 
-// partition is a stream over a partition of the rows, which is cut from an
-// arrangement; index chooses the batch.
-type partition struct {
+// stream is a Stream over an arrangement, which draw may change if it says so.
+type stream struct {
 	order   []int
-	k       int
-	index   Index
-	rng     *rand.Rand // makes a new arrangement whenever batch 0 comes; nil: it stays
+	draw    func() Batch
 	started bool
 }
+
+func (s *stream) Next() Batch {
+	b := s.draw()
+	b.Rearranged = b.Rearranged || !s.started
+	s.started = true
+	return b
+}
+
+func (s *stream) Arrangement() []int { return s.order }
 
 // Partition cuts a uniform random arrangement of the rows into k batches, from
 // which index chooses.
 func Partition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) Stream {
-	p := &partition{order: identity(rows), k: k}
-	shuffle(p.order, rng)
-	p.index = index(k, rng)
-	return p
+	order := shuffled(rows, rng)
+	chosen := index(k, rng)
+	return &stream{order: order, draw: func() Batch { return Cut(rows, k, chosen.Next()) }}
 }
 
 // The order of the batches of a new arrangement needs no draw: all orders are
@@ -33,22 +38,16 @@ var repartitionMethod = Method{
 	Name:  "repartition",
 	About: "rows shuffled anew and cut into K batches every epoch",
 	Stream: func(rows, k int, rng *rand.Rand) Stream {
-		return &partition{order: identity(rows), k: k, index: newInOrder(k, rng), rng: rng}
+		order, index := identity(rows), newInOrder(k, rng)
+		return &stream{order: order, draw: func() Batch {
+			b := Cut(rows, k, index.Next())
+			if b.Rearranged = b.Index == 0; b.Rearranged {
+				shuffle(order, rng)
+			}
+			return b
+		}}
 	},
 }
-
-func (p *partition) Next() Batch {
-	b := Cut(len(p.order), p.k, p.index.Next())
-	anew := p.rng != nil && b.Index == 0
-	if anew {
-		shuffle(p.order, p.rng)
-	}
-	b.Rearranged = anew || !p.started
-	p.started = true
-	return b
-}
-
-func (p *partition) Arrangement() []int { return p.order }
 
 // Cut returns batch i of n rows cut into k: [⌊in/k⌋, ⌊(i+1)n/k⌋), so that sizes
 // differ by at most one row. Each row is in one of the k batches: with the
@@ -62,6 +61,12 @@ func identity(n int) []int {
 	for i := range s {
 		s[i] = i
 	}
+	return s
+}
+
+func shuffled(n int, rng *rand.Rand) []int {
+	s := identity(n)
+	shuffle(s, rng)
 	return s
 }
 
