@@ -85,11 +85,10 @@ func update(u *Update, z *State, n Noise) {
 	n.Update(u)
 }
 
-// kicker is a Stepper whose step may be a Kick as a whole: kick returns that, or nil
-// where at present it is not.
-type kicker interface{ kick() *Kick }
-
-func (k *Kick) kick() *Kick { return k }
+// follower is a Stepper that may profit from what its last step left; see Kick.step.
+type follower interface {
+	step(z *State, f Force, n Noise, ahead any) any
+}
 
 func isZero(c Coef) bool { return c.All == 0 && c.Each == nil }
 
@@ -100,21 +99,16 @@ type adaptive struct {
 	frozen   bool
 }
 
-func (s *adaptive) Step(z *State, f Force, n Noise) {
+func (s *adaptive) Step(z *State, f Force, n Noise) { s.step(z, f, n, nil) }
+
+// step is the leapfrog's once nothing looks at gradients.
+func (s *adaptive) step(z *State, f Force, n Noise, ahead any) any {
 	if s.frozen {
-		s.leapfrog.Step(z, f, n)
-		return
+		return s.leapfrog.step(z, f, n, ahead)
 	}
 	s.leapfrog.gradient(z, f)
 	s.observe(s.leapfrog.g, z.R)
 	s.leapfrog.finish(z, n)
-}
-
-// kick is the step once nothing looks at gradients.
-func (s *adaptive) kick() *Kick {
-	if s.frozen {
-		return s.leapfrog
-	}
 	return nil
 }
 

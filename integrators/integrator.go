@@ -168,8 +168,8 @@ func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int
 	var ahead any // see Kick.step
 	for range count {
 		for range in.Batches {
-			if k, ok := in.Kernel.(kicker); ok && k.kick() != nil {
-				ahead = k.kick().step(z, next(), n, ahead)
+			if k, ok := in.Kernel.(follower); ok {
+				ahead = k.step(z, next(), n, ahead)
 			} else {
 				in.Kernel.Step(z, next(), n)
 			}

@@ -2,6 +2,7 @@ package integrators
 
 import (
 	"math"
+	"regexp"
 	"strings"
 
 	"hambench/usage"
@@ -117,16 +118,9 @@ func (s segment) kicks() bool { return strings.Contains(s.run, "B") }
 func (s segment) noisy() bool { return strings.Contains(s.run, "O") }
 
 // segments cuts a word after its runs of A.
-func segments(word string) []segment {
-	var segs []segment
-	for len(word) > 0 {
-		run := strings.IndexByte(word, 'A')
-		if run < 0 {
-			run = len(word)
-		}
-		rest := strings.TrimLeft(word[run:], "A")
-		segs = append(segs, segment{word[:run], len(word) - run - len(rest)})
-		word = rest
+func segments(word string) (segs []segment) {
+	for _, part := range regexp.MustCompile("([BO]*)(A*)").FindAllStringSubmatch(word, -1) {
+		segs = append(segs, segment{part[1], len(part[2])})
 	}
 	return segs
 }
