@@ -254,7 +254,7 @@ func TestLinearOnEverySetOfKernels(t *testing.T) {
 	}
 }
 
-func newLinearOn(t *testing.T, s *datasets.Split, set *kernel.Set) *linear {
+func newLinearOn(t *testing.T, s *datasets.Split, set kernel.Set) *linear {
 	t.Helper()
 	target, err := newLinear(s, Options{})
 	if err != nil {

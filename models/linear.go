@@ -31,7 +31,7 @@ type linear struct {
 	scores
 	glm              // observations are −y
 	variance float64 // σ²
-	kernels  *kernel.Set
+	kernels  kernel.Set
 	programs []*linearPrograms // by the number of rows
 	frame    [][]float64       // what they work on
 	law      *linearLaw        // the posterior, on first use
@@ -250,7 +250,7 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 	t.programs[n].sum.Run(t.frame)
 }
 
-func newLinearPrograms(set *kernel.Set, n int) *linearPrograms {
+func newLinearPrograms(set kernel.Set, n int) *linearPrograms {
 	at := func(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }
 	dots := kernel.Product{
 		Form: kernel.ByColumns, M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),

@@ -28,7 +28,7 @@ type Options struct {
 	processes *Processes      // of models in other languages
 }
 
-func (o Options) kernels() *kernel.Set {
+func (o Options) kernels() kernel.Set {
 	if o.Plain {
 		return kernel.Plain()
 	}

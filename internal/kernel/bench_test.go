@@ -14,7 +14,7 @@ const dim = 8401
 // its gradient; BenchmarkCombine adds two vectors.
 func BenchmarkNormals(b *testing.B) {
 	x := filled(dim)
-	eachSet(b, dim, func(s *Set) func() {
+	eachSet(b, dim, func(s Set) func() {
 		n := newNoise(s, 1, 1)
 		return func() { n.Normal(x) }
 	})
@@ -33,7 +33,7 @@ func benchmarkUpdate(b *testing.B, friction Coef) {
 }
 
 func benchmark(b *testing.B, u *Update) {
-	eachSet(b, dim, func(s *Set) func() {
+	eachSet(b, dim, func(s Set) func() {
 		n := newNoise(s, 1, 1)
 		return func() { n.Update(u) }
 	})
@@ -59,18 +59,18 @@ func BenchmarkStillStep(b *testing.B) {
 		Theta: filled(dim), R: filled(dim), likelihood: ahead(small),
 		P: Coef{All: 0.99}, A: small, B: small, Q: Coef{All: 1},
 	}
-	eachSet(b, dim, func(s *Set) func() { return func() { s.apply(u, nil) } })
+	eachSet(b, dim, func(s Set) func() { return func() { s.apply(u, nil) } })
 }
 
 func BenchmarkCombine(b *testing.B) {
 	x, y := filled(dim), filled(dim)
 	terms := []Summand{{C: Coef{All: 1}, X: x}, {C: Coef{All: 1e-3}, X: y}}
-	eachSet(b, dim, func(s *Set) func() { return func() { s.Combine(x, nil, terms...) } })
+	eachSet(b, dim, func(s Set) func() { return func() { s.Combine(x, nil, terms...) } })
 }
 
 // eachSet benchmarks what kernel returns on each set of kernels, and reports
 // nanoseconds per element.
-func eachSet(b *testing.B, n int, kernel func(*Set) func()) {
+func eachSet(b *testing.B, n int, kernel func(Set) func()) {
 	for _, s := range Sets() {
 		b.Run(fmt.Sprintf("n=%d/isa=%s", n, s.Name()), func(b *testing.B) {
 			b.ReportAllocs()
@@ -97,5 +97,5 @@ func filled(n int) []float64 {
 // BenchmarkNarrow rounds a vector to float32, as a float32 gradient does.
 func BenchmarkNarrow(b *testing.B) {
 	x, f := filled(dim), Aligned[float32](dim)
-	eachSet(b, dim, func(s *Set) func() { return func() { s.Narrow(f, x) } })
+	eachSet(b, dim, func(s Set) func() { return func() { s.Narrow(f, x) } })
 }

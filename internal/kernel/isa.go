@@ -10,13 +10,10 @@ import (
 )
 
 // Set is one set of kernels: an instruction set, or plain Go.
-type Set struct{ level level }
-
-// level is an instruction set.
-type level int
+type Set int
 
 const (
-	generic level = iota
+	generic Set = iota
 	neon
 	avx2
 	avx512
@@ -25,22 +22,13 @@ const (
 var names = [...]string{generic: "generic", neon: "neon", avx2: "avx2", avx512: "avx512"}
 
 // Name is "avx512", "avx2", "neon" or "generic".
-func (s *Set) Name() string { return names[s.level] }
+func (s Set) Name() string { return names[s] }
 
 // VectorLen is the number of elements in the widest vector of a set; 1 for
 // plain Go.
-func VectorLen[T Float](s *Set) int {
-	bytes := [...]int{generic: 0, neon: 16, avx2: 32, avx512: 64}[s.level]
+func VectorLen[T Float](s Set) int {
+	bytes := [...]int{generic: 0, neon: 16, avx2: 32, avx512: 64}[s]
 	return max(1, bytes/size[T]())
-}
-
-// Sets returns the sets that this machine can run, the fastest first.
-func Sets() []*Set {
-	var s []*Set
-	for _, l := range machineLevels() {
-		s = append(s, &Set{l})
-	}
-	return s
 }
 
 // chosen is the set in force and what was wrong with the environment's wish.
@@ -48,10 +36,10 @@ var chosen, chosenErr = choose(os.Getenv("HAMBENCH_ISA"), Sets())
 
 // Default returns the set in force: the fastest that the machine has, or the
 // one that the environment variable HAMBENCH_ISA names.
-func Default() *Set { return chosen }
+func Default() Set { return chosen }
 
 // Plain returns the kernels in plain Go.
-func Plain() *Set { return &Set{generic} }
+func Plain() Set { return generic }
 
 // ISA names the set in force.
 func ISA() string { return chosen.Name() }
@@ -60,7 +48,7 @@ func ISA() string { return chosen.Name() }
 // set in force is then plain Go.
 func Err() error { return chosenErr }
 
-func choose(want string, have []*Set) (*Set, error) {
+func choose(want string, have []Set) (Set, error) {
 	if want == "" {
 		return have[0], nil
 	}

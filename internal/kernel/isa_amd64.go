@@ -8,17 +8,17 @@ import (
 	"hambench/internal/kernel/amd64"
 )
 
-// machineLevels asks the processor for its sets, the fastest first. Each needs
+// Sets returns the sets that this machine can run, the fastest first. Each needs
 // what its instructions belong to, fused multiply-add included, and a machine
 // that has one has those after it.
-func machineLevels() []level {
+func Sets() []Set {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return []level{avx512, avx2, generic}
+		return []Set{avx512, avx2, generic}
 	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return []level{avx2, generic}
+		return []Set{avx2, generic}
 	}
-	return []level{generic}
+	return []Set{generic}
 }
 
 // Kernels of amd64/run_amd64.s: for AVX-512 a row of them for each number format,
@@ -60,9 +60,9 @@ func run(code []instruction, frame unsafe.Pointer) {
 }
 
 // kernelIndex returns the table's index of a kernel of a format and a set.
-func kernelIndex[T Float](l level, kernel int) int {
+func kernelIndex[T Float](s Set, kernel int) int {
 	double := size[T]()/4 - 1
-	if l == avx512 {
+	if s == avx512 {
 		return double*kernels512 + kernel
 	}
 	return 2*kernels512 + double*kernels2 + kernel
@@ -78,8 +78,8 @@ var laneWords = func() (w [64]byte) {
 }()
 
 // maskOf is the mask of a vector's first n numbers.
-func maskOf[T Float](l level, n int) uint64 {
-	if l == avx512 {
+func maskOf[T Float](s Set, n int) uint64 {
+	if s == avx512 {
 		return 1<<n - 1
 	}
 	return uint64(uintptr(unsafe.Pointer(&laneWords[32-n*size[T]()])))
@@ -87,18 +87,18 @@ func maskOf[T Float](l level, n int) uint64 {
 
 // compileProduct cuts a product by rows into panels of whole vectors, the last
 // vector under a mask.
-func compileProduct[T Float](code []instruction, s *Set, q *Product) []instruction {
+func compileProduct[T Float](code []instruction, s Set, q *Product) []instruction {
 	if q.Form != ByRows {
 		return compileForm[T](code, s, q)
 	}
-	parts := outerParts(s.level, q)
+	parts := outerParts(s, q)
 	for n := 0; n < q.N; {
-		p := panelFor[T](s.level, parts, q.N-n)
+		p := panelFor[T](s, parts, q.N-n)
 		columns := min(p.vectors*p.lanes, q.N-n)
 		x := newInstruction[T](p.kernel, q, n)
-		x.mask = maskOf[T](s.level, columns-(p.vectors-1)*p.lanes)
+		x.mask = maskOf[T](s, columns-(p.vectors-1)*p.lanes)
 		if p.outer {
-			code = appendOuter(code, s.level, x, parts)
+			code = appendOuter(code, s, x, parts)
 		} else {
 			code = append(code, x)
 		}
@@ -108,7 +108,7 @@ func compileProduct[T Float](code []instruction, s *Set, q *Product) []instructi
 }
 
 // compileForm does the other forms.
-func compileForm[T Float](code []instruction, s *Set, q *Product) []instruction {
+func compileForm[T Float](code []instruction, s Set, q *Product) []instruction {
 	switch q.Form {
 	case PairForward:
 		x := newInstruction[T](pairForward512, q, 0)
@@ -121,7 +121,7 @@ func compileForm[T Float](code []instruction, s *Set, q *Product) []instruction 
 	}
 	kernel, count := dots512, q.N
 	switch {
-	case s.level == avx2:
+	case s == avx2:
 		kernel = dots2
 	case q.N == 2 && q.M >= pairRows:
 		kernel, count = dotPairs512, 1
@@ -140,21 +140,21 @@ type panel struct {
 }
 
 // panelFor chooses the kernel for the first of so many columns.
-func panelFor[T Float](l level, parts []int, columns int) panel {
+func panelFor[T Float](s Set, parts []int, columns int) panel {
 	if parts != nil {
-		if p := outerPanel[T](l, columns); p.vectors > 0 {
+		if p := outerPanel[T](s, columns); p.vectors > 0 {
 			return p
 		}
 	}
-	kernel, vectors, lanes := tilePanel[T](l, columns)
-	return panel{kernelIndex[T](l, kernel), vectors, lanes, false}
+	kernel, vectors, lanes := tilePanel[T](s, columns)
+	return panel{kernelIndex[T](s, kernel), vectors, lanes, false}
 }
 
 // outerParts cuts the rows of B into the numbers that outer kernels take, nil
 // if the product is none for them.
-func outerParts(l level, q *Product) (parts []int) {
+func outerParts(s Set, q *Product) (parts []int) {
 	least, count, most := outerLeast512, outerCount512, outerMost512
-	if l == avx2 {
+	if s == avx2 {
 		least, count, most = outerLeast2, outerCount2, outerMost2
 	}
 	k := q.Terms[0].K
@@ -171,9 +171,9 @@ func outerParts(l level, q *Product) (parts []int) {
 // appendOuter appends an instruction for each part of the rows of B. The first
 // has the epilogue of x, whose kernel is that of the least number of rows; the
 // others add.
-func appendOuter(code []instruction, l level, x instruction, parts []int) []instruction {
+func appendOuter(code []instruction, s Set, x instruction, parts []int) []instruction {
 	least, widths := outerLeast512, outerWidest
-	if l == avx2 {
+	if s == avx2 {
 		least, widths = outerLeast2, 1
 	}
 	kernel := x.kernel
@@ -192,9 +192,9 @@ func appendOuter(code []instruction, l level, x instruction, parts []int) []inst
 
 // outerPanel is that of the least number of rows of B. AVX2 has none for few
 // columns: its vectors is 0 then.
-func outerPanel[T Float](l level, columns int) panel {
+func outerPanel[T Float](s Set, columns int) panel {
 	double := size[T]()/4 - 1
-	if l == avx2 {
+	if s == avx2 {
 		if lanes := Granule[T](); columns >= outerWidest*lanes {
 			return panel{outer2 + outerCount2*double, outerWidest, lanes, true}
 		}
@@ -211,8 +211,8 @@ func outerPanel[T Float](l level, columns int) panel {
 
 // tilePanel chooses the kernel of tiles for the first of so many columns, and
 // tells its width and its vectors' length.
-func tilePanel[T Float](l level, columns int) (kernel, vectors, lanes int) {
-	if l == avx2 {
+func tilePanel[T Float](s Set, columns int) (kernel, vectors, lanes int) {
+	if s == avx2 {
 		lanes = Granule[T]()
 		if columns < lanes {
 			return panelMasked2, 1, lanes
@@ -233,15 +233,15 @@ func tilePanel[T Float](l level, columns int) (kernel, vectors, lanes int) {
 }
 
 // compileTranspose chooses squares of half a vector for so few columns.
-func compileTranspose[T Float](code []instruction, s *Set, q *Transpose) []instruction {
+func compileTranspose[T Float](code []instruction, s Set, q *Transpose) []instruction {
 	kernel, lanes := transpose512, Lanes[T]()
 	switch {
-	case s.level == avx2:
+	case s == avx2:
 		kernel, lanes = transpose2, Granule[T]()
 	case q.N <= lanes/2:
 		kernel, lanes = transposeNarrow512, lanes/2
 	}
-	x := instruction{kernel: kernelIndex[T](s.level, kernel), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
+	x := instruction{kernel: kernelIndex[T](s, kernel), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
 	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}
 	return append(code, x)
 }
@@ -251,11 +251,11 @@ const pairRows = 8
 
 // dotsInstruction starts at a column. The last vector is under the mask even
 // if it is whole.
-func dotsInstruction[T Float](s *Set, q *Product, kernel, column int) instruction {
+func dotsInstruction[T Float](s Set, q *Product, kernel, column int) instruction {
 	lanes, k := VectorLen[T](s), q.Terms[0].K
 	whole := (k - 1) / lanes
-	x := newInstruction[T](kernelIndex[T](s.level, kernel), q, column)
-	x.mask = maskOf[T](s.level, k-whole*lanes)
+	x := newInstruction[T](kernelIndex[T](s, kernel), q, column)
+	x.mask = maskOf[T](s, k-whole*lanes)
 	for i := range q.Terms {
 		x.terms[i].k = whole
 	}

@@ -6,9 +6,9 @@ import (
 	"hambench/internal/kernel/arm64"
 )
 
-// machineLevels are the sets of this architecture, the fastest first: NEON is
-// part of it.
-func machineLevels() []level { return []level{neon, generic} }
+// Sets returns the sets that this machine can run, the fastest first: NEON is
+// part of its architecture.
+func Sets() []Set { return []Set{neon, generic} }
 
 // Kernels in the table of arm64/products_arm64.s: those of float32, then the
 // same for float64.
@@ -35,7 +35,7 @@ func kernelIndex[T Float](kernel int) int { return (size[T]()/4-1)*kernelsNeon +
 
 // compileProduct cuts a product by rows into panels of whole vectors and one of
 // what is beyond them, one by columns into its columns.
-func compileProduct[T Float](code []instruction, _ *Set, q *Product) []instruction {
+func compileProduct[T Float](code []instruction, _ Set, q *Product) []instruction {
 	lanes := vectorBytes / size[T]()
 	for n := 0; n < q.N; {
 		kernel, columns := dotsColumn, 1
@@ -69,7 +69,7 @@ func panelFor(columns, lanes int) (kernel, taken int) {
 	return panelRest, columns
 }
 
-func compileTranspose[T Float](code []instruction, _ *Set, q *Transpose) []instruction {
+func compileTranspose[T Float](code []instruction, _ Set, q *Transpose) []instruction {
 	lanes := vectorBytes / size[T]()
 	x := instruction{kernel: kernelIndex[T](transposeSquares), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
 	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}

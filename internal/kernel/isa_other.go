@@ -9,20 +9,21 @@ import "unsafe"
 
 type instruction struct{}
 
-func machineLevels() []level { return []level{generic} }
+// Sets returns the sets that this machine can run.
+func Sets() []Set { return []Set{generic} }
 
 func run([]instruction, unsafe.Pointer) {}
 
-func compileProduct[T Float](code []instruction, _ *Set, _ *Product) []instruction { return code }
+func compileProduct[T Float](code []instruction, _ Set, _ *Product) []instruction { return code }
 
-func compileTranspose[T Float](code []instruction, _ *Set, _ *Transpose) []instruction { return code }
+func compileTranspose[T Float](code []instruction, _ Set, _ *Transpose) []instruction { return code }
 
-func narrowVectors(level, []float32, []float64) int { return 0 }
+func narrowVectors(Set, []float32, []float64) int { return 0 }
 
-func combineVectors(level, []float64, []float32, []Summand) int { return 0 }
+func combineVectors(Set, []float64, []float32, []Summand) int { return 0 }
 
-func updateVectors(level, *Update, []float64) int { return 0 }
+func updateVectors(Set, *Update, []float64) int { return 0 }
 
-func normalVectors(level, *counter, []float64) int { return 0 }
+func normalVectors(Set, *counter, []float64) int { return 0 }
 
-func noiseUpdateVectors(level, *counter, *Update) int { return 0 }
+func noiseUpdateVectors(Set, *counter, *Update) int { return 0 }

@@ -14,7 +14,7 @@ import "math"
 // 16+2b+w. So a vector register of any width finds its blocks side by side.
 // Plain Go makes other normals: there a ziggurat is several times as fast.
 type Noise struct {
-	set     *Set
+	set     Set
 	counter counter
 	turn    [2 * groupLen]float64 // normals for the last part of a vector
 	xi      []float64             // for updates that the assembly cannot fuse
@@ -29,15 +29,15 @@ const (
 // NewNoise returns the sequence of a key and a stream, at its first vector.
 func NewNoise(key uint64, stream uint32) *Noise { return newNoise(chosen, key, stream) }
 
-func newNoise(s *Set, key uint64, stream uint32) *Noise {
+func newNoise(s Set, key uint64, stream uint32) *Noise {
 	return &Noise{set: s, counter: newCounter(key, stream)}
 }
 
 // Normal fills dst with the next vector.
 func (n *Noise) Normal(dst []float64) {
 	n.counter.block = 0
-	i := normalVectors(n.set.level, &n.counter, dst)
-	if n.set.level == generic {
+	i := normalVectors(n.set, &n.counter, dst)
+	if n.set == generic {
 		n.ziggurat(dst, 0)
 		i = len(dst)
 	}
@@ -60,7 +60,7 @@ func (n *Noise) Update(u *Update) {
 	}
 	u.check(nil)
 	n.counter.block = 0
-	for i := noiseUpdateVectors(n.set.level, &n.counter, u); i < len(u.R); {
+	for i := noiseUpdateVectors(n.set, &n.counter, u); i < len(u.R); {
 		xi := n.from(i, len(u.R))
 		u.span(i, xi)
 		i += len(xi)
@@ -78,7 +78,7 @@ func (n *Noise) advance() {
 // hand but none from end on. Element i starts a group.
 func (n *Noise) from(i, end int) []float64 {
 	n.counter.block = uint64(i / 4)
-	if normalVectors(n.set.level, &n.counter, n.turn[:]) == 0 {
+	if normalVectors(n.set, &n.counter, n.turn[:]) == 0 {
 		n.ziggurat(n.turn[:], i)
 	}
 	return n.turn[:min(len(n.turn), end-i)]

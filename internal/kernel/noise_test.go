@@ -124,7 +124,7 @@ func score(t *testing.T, what string, z float64) {
 }
 
 // draws returns vectors of a stream, one after another.
-func draws(s *Set, stream uint32, vectors, length int) []float64 {
+func draws(s Set, stream uint32, vectors, length int) []float64 {
 	n := newNoise(s, 42, stream)
 	x := make([]float64, vectors*length)
 	for i := range vectors {

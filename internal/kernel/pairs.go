@@ -17,7 +17,7 @@ const (
 
 // HasPairs reports whether a set has pairs: AVX-512 does. The vectors of other
 // sets are full with eight data rows.
-func (s *Set) HasPairs() bool { return s.level == avx512 }
+func (s Set) HasPairs() bool { return s == avx512 }
 
 // PairIndex returns where number m of data row b is among pairs.
 func PairIndex(m, b int) int { return m/2*PairRow + 2*b + m%2 }

@@ -64,10 +64,10 @@ func (u *Update) SetLikelihood(l Likelihood) { u.likelihood = l }
 // for zero noise.
 func (u *Update) Apply(xi []float64) { chosen.apply(u, xi) }
 
-func (s *Set) apply(u *Update, xi []float64) {
+func (s Set) apply(u *Update, xi []float64) {
 	u.check(xi)
 	var still [atOnce]float64
-	for i := updateVectors(s.level, u, xi); i < len(u.R); {
+	for i := updateVectors(s, u, xi); i < len(u.R); {
 		x := still[:min(atOnce, len(u.R)-i)]
 		if xi != nil {
 			x = xi[i:len(u.R)]
@@ -225,7 +225,7 @@ func Combine(dst []float64, rounded []float32, terms ...Summand) {
 }
 
 // Combine is the function Combine on a given set.
-func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
+func (s Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 	if len(terms) == 0 {
 		panic("kernel: combination of no terms")
 	}
@@ -237,7 +237,7 @@ func (s *Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d", len(dst), i))
 		}
 	}
-	for i := combineVectors(s.level, dst, rounded, terms); i < len(dst); i += atOnce {
+	for i := combineVectors(s, dst, rounded, terms); i < len(dst); i += atOnce {
 		combineSpan(dst, rounded, terms, i, min(i+atOnce, len(dst)))
 	}
 }
@@ -280,9 +280,9 @@ func addTo[T Float](sums []float64, c *Coef, x []T, lo int) {
 }
 
 // Narrow stores x, rounded to float32, in dst, of the same length.
-func (s *Set) Narrow(dst []float32, x []float64) {
+func (s Set) Narrow(dst []float32, x []float64) {
 	dst = dst[:len(x)]
-	for i := narrowVectors(s.level, dst, x); i < len(x); i++ {
+	for i := narrowVectors(s, dst, x); i < len(x); i++ {
 		dst[i] = float32(x[i])
 	}
 }

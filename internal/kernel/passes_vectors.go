@@ -12,27 +12,27 @@ import (
 // calls are stands in passes_amd64.go and passes_arm64.go.
 
 // wholeTurns is how many turns of a length n elements have.
-func wholeTurns(l level, n, turn int) int {
-	if l == generic {
+func wholeTurns(s Set, n, turn int) int {
+	if s == generic {
 		return 0
 	}
 	return n / turn
 }
 
-func narrowVectors(l level, dst []float32, x []float64) int {
-	turns := wholeTurns(l, len(x), turnLen(l))
+func narrowVectors(s Set, dst []float32, x []float64) int {
+	turns := wholeTurns(s, len(x), turnLen(s))
 	if turns > 0 {
-		narrowTurns(l, &dst[0], &x[0], turns)
+		narrowTurns(s, &dst[0], &x[0], turns)
 	}
-	return turns * turnLen(l)
+	return turns * turnLen(s)
 }
 
-func combineVectors(l level, dst []float64, rounded []float32, terms []Summand) int {
-	turns := wholeTurns(l, len(dst), turnLen(l))
+func combineVectors(s Set, dst []float64, rounded []float32, terms []Summand) int {
+	turns := wholeTurns(s, len(dst), turnLen(s))
 	if turns > 0 {
-		combineTurns(l, &dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&terms[0]), len(terms), turns)
+		combineTurns(s, &dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&terms[0]), len(terms), turns)
 	}
-	return turns * turnLen(l)
+	return turns * turnLen(s)
 }
 
 // pass is an update as the assembly reads it.
@@ -61,8 +61,8 @@ func (p *pass) spread(i int, x float64, n int) unsafe.Pointer {
 	return unsafe.Pointer(&turn[0])
 }
 
-func updateVectors(l level, u *Update, xi []float64) int {
-	turns := wholeTurns(l, len(u.R), turnLen(l))
+func updateVectors(s Set, u *Update, xi []float64) int {
+	turns := wholeTurns(s, len(u.R), turnLen(s))
 	if turns == 0 {
 		return 0
 	}
@@ -90,23 +90,23 @@ func updateVectors(l level, u *Update, xi []float64) int {
 	}
 	for i, c := range coefs {
 		if c.Each != nil {
-			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*turnLen(l)
+			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*turnLen(s)
 			continue
 		}
-		p.coef[i] = p.spread(i, c.All, turnLen(l))
+		p.coef[i] = p.spread(i, c.All, turnLen(s))
 	}
-	updateTurns(l, unsafe.Pointer(&p), turns)
-	return turns * turnLen(l)
+	updateTurns(s, unsafe.Pointer(&p), turns)
+	return turns * turnLen(s)
 }
 
 // normalVectors stores normals from the counter's block on.
-func normalVectors(l level, c *counter, dst []float64) int {
-	turns := wholeTurns(l, len(dst), normalsTurn(l))
+func normalVectors(s Set, c *counter, dst []float64) int {
+	turns := wholeTurns(s, len(dst), normalsTurn(s))
 	if turns > 0 {
 		c.share()
-		normalsTurns(l, unsafe.Pointer(c), &dst[0], turns)
+		normalsTurns(s, unsafe.Pointer(c), &dst[0], turns)
 	}
-	return turns * normalsTurn(l)
+	return turns * normalsTurn(s)
 }
 
 // coefficients are those of an update with normals.
@@ -118,9 +118,9 @@ type coefficients struct {
 
 // noiseUpdateVectors carries out an update of uniform coefficients with
 // normals from the counter's block on.
-func noiseUpdateVectors(l level, c *counter, u *Update) int {
-	turn := normalsTurn(l)
-	turns := wholeTurns(l, len(u.R), turn)
+func noiseUpdateVectors(s Set, c *counter, u *Update) int {
+	turn := normalsTurn(s)
+	turns := wholeTurns(s, len(u.R), turn)
 	if turns == 0 {
 		return 0
 	}
@@ -130,7 +130,7 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 		k.all[i] = c.All
 	}
 	if part := &u.likelihood; part.Next != nil {
-		noiseStepTurns(l, unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
+		noiseStepTurns(s, unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
 		return turns * turn
 	}
 	var nowhere [2 * groupLen]float64
@@ -145,6 +145,6 @@ func noiseUpdateVectors(l level, c *counter, u *Update) int {
 	if g == nil { // what is left out counts as 0 times r
 		g, k.all[1] = u.R, 0
 	}
-	noiseUpdateTurns(l, unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], &g[0], turns)
+	noiseUpdateTurns(s, unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], &g[0], turns)
 	return turns * turn
 }

@@ -103,14 +103,14 @@ type Transpose struct {
 // once and run many times. It allocates nothing when it runs. Operations are
 // trusted to be as their comments require; that a frame fits is checked.
 type Program[T Float] struct {
-	set   *Set
+	set   Set
 	need  []int // least length of each slice of the frame
 	plain []func(frame [][]T)
 	code  []instruction
 }
 
 // NewProgram returns an empty program for a set of kernels.
-func NewProgram[T Float](s *Set) *Program[T] { return &Program[T]{set: s} }
+func NewProgram[T Float](s Set) *Program[T] { return &Program[T]{set: s} }
 
 // Run carries out the program. It panics if the frame lacks a slice or one is
 // too short.
@@ -159,7 +159,7 @@ func (p *Program[T]) Product(q Product) {
 	if q.Epilogue == Mask || q.Epilogue == Add || q.Form == PairForward && q.Epilogue == ReLU {
 		p.touch(q.H, h)
 	}
-	if p.set.level == generic {
+	if p.set == generic {
 		p.plain = append(p.plain, func(f [][]T) { product(f, &q) })
 		return
 	}
@@ -176,7 +176,7 @@ func (p *Program[T]) Transpose(q Transpose) {
 	p.touch(q.S, s)
 	p.touch(q.D, (rows-1)*q.DRow+RoundUp(q.M, l))
 	switch {
-	case p.set.level == generic:
+	case p.set == generic:
 		p.plain = append(p.plain, func(f [][]T) { transpose(f, &q) })
 	case q.Pairs: // a transposition of doubles
 		double := func(o Operand) Operand { return Operand{o.Slice, o.Offset / 2} }

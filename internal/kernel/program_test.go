@@ -12,7 +12,7 @@ import (
 // result, a write outside is found.
 type tester[T Float] struct {
 	*testing.T
-	set     *Set
+	set     Set
 	rng     *rand.Rand
 	memory  [2][][]T // guards included
 	frame   [2][][]T
@@ -21,7 +21,7 @@ type tester[T Float] struct {
 
 const guard = 64 // elements
 
-func newTester[T Float](t *testing.T, s *Set, seed uint64) *tester[T] {
+func newTester[T Float](t *testing.T, s Set, seed uint64) *tester[T] {
 	x := &tester[T]{T: t, set: s, rng: rand.New(rand.NewPCG(9, seed))}
 	x.program = [2]*Program[T]{NewProgram[T](s), NewProgram[T](Plain())}
 	return x
@@ -74,7 +74,7 @@ func tolerance[T Float](k int) float64 {
 }
 
 // assemblySets are those that differ from plain Go.
-func assemblySets(t *testing.T) []*Set {
+func assemblySets(t *testing.T) []Set {
 	s := Sets()
 	if len(s) == 1 {
 		t.Skip("this machine has no assembly kernels")
@@ -82,7 +82,7 @@ func assemblySets(t *testing.T) []*Set {
 	return s[:len(s)-1]
 }
 
-func eachFormat(t *testing.T, single func(*testing.T, *Set), double func(*testing.T, *Set)) {
+func eachFormat(t *testing.T, single func(*testing.T, Set), double func(*testing.T, Set)) {
 	for _, s := range assemblySets(t) {
 		t.Run(s.Name()+"/float32", func(t *testing.T) { single(t, s) })
 		t.Run(s.Name()+"/float64", func(t *testing.T) { double(t, s) })
@@ -93,7 +93,7 @@ func TestProductsAgreeWithPlainGo(t *testing.T) {
 	eachFormat(t, testProducts[float32], testProducts[float64])
 }
 
-func testProducts[T Float](t *testing.T, s *Set) {
+func testProducts[T Float](t *testing.T, s Set) {
 	seed := uint64(0)
 	for m := 1; m <= 14; m++ {
 		for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 31, 32, 33, 40, 47, 48, 49, 50, 63, 64, 65, 71, 80, 81, 100, 128} {
@@ -110,7 +110,7 @@ func testProducts[T Float](t *testing.T, s *Set) {
 
 // testProduct checks a product of one or two terms, with A in either
 // orientation and rows of any length.
-func testProduct[T Float](t *testing.T, s *Set, seed uint64, m, n int, e Epilogue) {
+func testProduct[T Float](t *testing.T, s Set, seed uint64, m, n int, e Epilogue) {
 	x := newTester[T](t, s, seed)
 	q := Product{M: m, N: n, Scale: x.rng.Float64(), Epilogue: e, CRow: n + x.rng.IntN(3)}
 	k := 0
@@ -138,7 +138,7 @@ func testProduct[T Float](t *testing.T, s *Set, seed uint64, m, n int, e Epilogu
 
 func TestDotsAgreeWithPlainGo(t *testing.T) { eachFormat(t, testDots[float32], testDots[float64]) }
 
-func testDots[T Float](t *testing.T, s *Set) {
+func testDots[T Float](t *testing.T, s Set) {
 	for m := 1; m <= 27; m++ {
 		for k := 1; k <= 40; k++ {
 			x := newTester[T](t, s, uint64(100*m+k))
@@ -160,7 +160,7 @@ func TestTransposesAgreeWithPlainGo(t *testing.T) {
 	eachFormat(t, testTransposes[float32], testTransposes[float64])
 }
 
-func testTransposes[T Float](t *testing.T, s *Set) {
+func testTransposes[T Float](t *testing.T, s Set) {
 	l := Lanes[T]()
 	for m := 1; m <= 2*l+1; m++ {
 		for n := 1; n <= 2*l+1; n++ {
@@ -248,7 +248,7 @@ func TestRunChecksTheFrame(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	have := []*Set{{avx2}, {generic}}
+	have := []Set{avx2, generic}
 	for _, c := range []struct{ want, got, err string }{
 		{"", "avx2", ""},
 		{"avx2", "avx2", ""},

@@ -77,7 +77,7 @@ func eachCase(b *testing.B, work func(n *Net, theta []float64, rows int) (func()
 
 // reportPeak measures f against the register loop of its set and precision,
 // and reports its fastest run, per unit of which it does so many.
-func reportPeak(b *testing.B, s *kernel.Set, p Precision, unit string, units int, f func(), multiplyAdds float64) {
+func reportPeak(b *testing.B, s kernel.Set, p Precision, unit string, units int, f func(), multiplyAdds float64) {
 	measure := peak.Of[float64]
 	if p == Float32 {
 		measure = peak.Of[float32]

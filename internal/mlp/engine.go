@@ -13,7 +13,7 @@ import (
 // One more row of constants √D stands for the bias's input, so that a bias
 // is one more row of weights. Data pass through in chunks of columns.
 type engine[T kernel.Float] struct {
-	set    *kernel.Set
+	set    kernel.Set
 	layers []layer
 	dim    int
 

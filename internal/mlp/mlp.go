@@ -20,7 +20,7 @@ import (
 // classification by the softmax of D_{L+1} outputs; otherwise there is one
 // output, of which Targets are observations with Gaussian noise.
 type Problem struct {
-	Set           *kernel.Set
+	Set           kernel.Set
 	Widths        []int     // D_0 … D_{L+1}
 	Inputs        []float64 // row-major, rows × D_0
 	Targets       []float64 // one a row
@@ -32,7 +32,7 @@ type Problem struct {
 // Net computes the derivatives of a problem's negative log-likelihood. It
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
-	set       *kernel.Set
+	set       kernel.Set
 	dim, rows int
 	gathered  int              // rows behind the others
 	exact     *engine[float64] // its order may be an older one

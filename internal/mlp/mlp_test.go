@@ -57,7 +57,7 @@ func normals(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-func mustNet(t testing.TB, set *kernel.Set, p Problem) *Net {
+func mustNet(t testing.TB, set kernel.Set, p Problem) *Net {
 	t.Helper()
 	p.Set = set
 	return New(p)

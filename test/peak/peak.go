@@ -13,7 +13,7 @@ import (
 // plain Go. It is the mean of that time, as the work beside it is measured: the
 // best moment would hold the work to a pace that the machine, shared with
 // others, does not keep.
-func Of[T kernel.Float](s *kernel.Set) float64 {
+func Of[T kernel.Float](s kernel.Set) float64 {
 	const turns = 100_000
 	if s.Name() == "generic" {
 		return 0

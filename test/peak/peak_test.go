@@ -17,7 +17,7 @@ func BenchmarkPeak(b *testing.B) {
 	}
 }
 
-func benchmarkPeak[T kernel.Float](b *testing.B, s *kernel.Set) {
+func benchmarkPeak[T kernel.Float](b *testing.B, s kernel.Set) {
 	n := 0
 	for b.Loop() {
 		n += multiplyAdds[T](s.Name(), 1000)
