@@ -54,7 +54,7 @@ func TestFingerprintChangesWithEveryConstant(t *testing.T) {
 			p.Values[MT3Variance] *= little
 			return newMT3(dim, p), nil
 		}),
-		"mt3 with another Hessian's weight": altered("mt3", func(in *Integrator) { in.Kernel.(*mt3).rH.All *= little }),
+		"mt3 with another Hessian's weight": altered("mt3", func(in *Integrator) { scale(in, 7, 6, little) }),
 		"leapfrog with other noise":         altered("leapfrog", func(in *Integrator) { in.Kernel.(*Kick).update.S.All *= little }),
 		"lietrotter with another refreshment after inner steps": altered("lietrotter", func(in *Integrator) {
 			if u, ok := in.Refresh.(*flow); ok {

@@ -3,7 +3,7 @@ package integrators
 // FusedForce is a Force that carries out parts of a step itself, because it can
 // do so with fewer passes over the state. The result is the same as by Gradient
 // up to rounding; how it is made is the force's own business. Schemes need not
-// ask for it: Kick and Stage do.
+// ask for it: Kick and Stages do.
 type FusedForce interface {
 	Force
 	// Kick carries out θ ← θ + drift∘r and then u, with g = ∇U(θ), on θ =
@@ -127,46 +127,4 @@ func (s sequence) Step(z *State, f Force, n Noise) {
 	for _, step := range s {
 		step.Step(z, f, n)
 	}
-}
-
-// Stage evaluates a force at linear combinations of vectors, for a scheme that
-// combines the results linearly. It is cheapest under a FusedForce.
-type Stage struct {
-	x, v   []float64 // the position and the direction
-	g, hv  []float64
-	xs, vs []Term // given to a FusedForce, which would let others escape
-}
-
-// NewStage returns a Stage for a dimension.
-func NewStage(dim int) *Stage {
-	w := vectors(4, dim)
-	return &Stage{x: w[0], v: w[1], g: w[2], hv: w[3]}
-}
-
-// Position returns where the force was evaluated last.
-func (s *Stage) Position() []float64 { return s.x }
-
-// Gradient returns ∇U at x, the sum of the terms. It is a term for Combine,
-// without a coefficient, and valid until the next call.
-func (s *Stage) Gradient(f Force, x ...Term) Term {
-	if fused, ok := f.(FusedForce); ok {
-		s.xs = append(s.xs[:0], x...)
-		g, _ := fused.At(s.x, s.xs, nil, nil)
-		return g
-	}
-	Combine(s.x, x...)
-	f.Gradient(s.g, s.x)
-	return Term{X: s.g}
-}
-
-// Derivatives returns what Gradient returns, and ∇²U(x)v. It needs a HessianForce.
-func (s *Stage) Derivatives(f Force, v Term, x ...Term) (gradient, product Term) {
-	if fused, ok := f.(FusedForce); ok {
-		s.xs, s.vs = append(s.xs[:0], x...), append(s.vs[:0], v)
-		return fused.At(s.x, s.xs, s.v, s.vs)
-	}
-	Combine(s.v, v)
-	gradient = s.Gradient(f, x...)
-	f.(HessianForce).HessianVector(s.hv, s.x, s.v)
-	return gradient, Term{X: s.hv}
 }

@@ -16,10 +16,10 @@
 // quadrature nodes of package certify. A step allocates nothing.
 //
 // To write one, give [Define] a [Method] and a function that makes a [Stepper].
-// Most steps are a [Kick], a [Stage] or two with [Combine], or a word of a
-// splitting (split:WORD needs no code at all). A scheme may have parameters
-// and auxiliary variables of its own; its [Claims] are what package certify
-// and the tests hold it to.
+// Most steps are a [Kick], formulas in [Stages], or a word of a splitting
+// (split:WORD needs no code at all). A scheme may have parameters and auxiliary
+// variables of its own; its [Claims] are what package certify and the tests hold
+// it to.
 package integrators
 
 import (

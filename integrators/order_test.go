@@ -210,25 +210,21 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 			in.Kernel.(*Kick).update.S = Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
 		}, 1, 1},
 		{"half of the gradient's way to θ", "ubu", func(in *Integrator, h float64) {
-			s := in.Kernel.(*ubu)
-			s.thetaG = in.Params.Coef(func(m float64) float64 { return -h / 2 * newUBUNoise(in.Params.Friction, m, h/2).a })
+			scale(in, 1, 3, 0.5) // θ⁺ of the gradient
 		}, 1, 1},
 		{"noise of θ* that the end of the step forgets", "ubu", func(in *Integrator, h float64) {
-			in.Kernel.(*ubu).rXi1 = Coef{}
+			scale(in, 2, 1, 0) // r⁺ of ξ₁
 		}, 0, 0},
 		{"variance 1/6 of H", "quicsort", func(in *Integrator, _ float64) {
-			s := in.Kernel.(*quicsort)
-			s.vH.All *= math.Sqrt2
-			s.rH.All *= math.Sqrt2
+			scale(in, 0, 1, math.Sqrt2) // ṽ of H
+			scale(in, 6, 4, math.Sqrt2) // r⁺ of H
 		}, 2, 2},
 		{"the nodes of the gradients' way to r exchanged", "quicsort", func(in *Integrator, h float64) {
-			s := in.Kernel.(*quicsort)
-			s.rF1, s.rF2 = s.rF2, s.rF1
-			s.rF1, s.rF2 = scaled(s.rF1, 1/h), scaled(s.rF2, h)
+			of := in.Kernel.(*Stages).sums[6][2:4] // r⁺ of F₁ and of the second gradient
+			of[0].C, of[1].C = scaled(of[1].C, 1/h), scaled(of[0].C, h)
 		}, 2, 2},
 		{"half of the first gradient's way to the second", "quicsort", func(in *Integrator, h float64) {
-			s := in.Kernel.(*quicsort)
-			s.theta2F1 = scaled(s.theta2F1, 0.5)
+			scale(in, 4, 3, 0.5) // θ₂ of F₁
 		}, 2, 2},
 		{"noise scale off by √2", "sgld", func(in *Integrator, h float64) {
 			in.Kernel.(*sgld).kick.S = Coef{All: math.Sqrt(h)}
@@ -254,6 +250,13 @@ func scaled(c Coef, by float64) Coef {
 		out.Each = append(out.Each, v*by)
 	}
 	return out
+}
+
+// scale multiplies a coefficient of a step in stages: of a sum, counted from 0
+// as the formulas have them, and of one of its terms.
+func scale(in *Integrator, sum, term int, by float64) {
+	c := &in.Kernel.(*Stages).sums[sum][term].C
+	*c = scaled(*c, by)
 }
 
 // letterByLetter is the law of a word by a product of its letters' matrices:

@@ -12,7 +12,7 @@ var quicsortMethod = Define(Method{
 	},
 }, func(dim int, p Params) (Stepper, Stepper) { return newQUICSORT(dim, p), nil })
 
-// quicsort is the scheme of Foster et al., with W ~ N(0, h), H ~ N(0, h/12),
+// newQUICSORT returns the scheme of Foster et al., with W ~ N(0, h), H ~ N(0, h/12),
 // L ~ N(0, h/720), independent, of the Wiener path over the step, ρ = √(2C), the
 // nodes c₁, c₂ = (3 ∓ √3)/6 and, at a fraction s of the step and with x =
 // C M⁻¹ s h,
@@ -25,63 +25,28 @@ var quicsortMethod = Define(Method{
 //	θ₂ = θ + a_{c₂}ṽ + b_{c₂}ω − a_{1/3}F₁,       F₂ = h∇U(θ₂)
 //	θ⁺ = θ + a₁ṽ + b₁ω − ½(a_{c₂}F₁ + a_{c₁}F₂)
 //	r⁺ = e₁ṽ − ½(e_{c₂}F₁ + e_{c₁}F₂) + (a₁/(M⁻¹h))ω − ρ(H − 6L).
-//
-// A coefficient is named by what it goes into and what it multiplies.
-type quicsort struct {
-	theta1V, theta1W           Coef
-	theta2V, theta2W, theta2F1 Coef
-	thetaV, thetaW             Coef
-	thetaF1, thetaF2           Coef
-	rV, rW, rF1, rF2, rH, rL   Coef
-	vH, vL, wW, wL, h          Coef
-
-	xiW, xiH, xiL, v, w, f1 []float64
-	stage                   *Stage
-}
-
-func newQUICSORT(dim int, p Params) *quicsort {
+func newQUICSORT(dim int, p Params) *Stages {
 	h, C := p.Step, p.Friction
 	c1, c2 := (3-math.Sqrt(3))/6, (3+math.Sqrt(3))/6
 	rho := math.Sqrt(2 * C)
-	sdH, sdL := rho*math.Sqrt(h/12), rho*math.Sqrt(h/720)
-	decay := func(s, by float64) Coef {
-		return p.Coef(func(m float64) float64 { return by * math.Exp(-C*m*s*h) })
-	}
-	a := func(s, by float64) Coef {
-		return p.Coef(func(m float64) float64 { return by * -math.Expm1(-C*m*s*h) / C })
-	}
-	b := func(s float64) Coef {
-		return p.Coef(func(m float64) float64 { return expDefect(C*m*s*h) / (C * C * m * h) })
-	}
-	all := func(x float64) Coef { return Coef{All: x} }
-	u := vectors(6, dim)
-	return &quicsort{
-		theta1V: a(c1, 1), theta1W: b(c1),
-		theta2V: a(c2, 1), theta2W: b(c2), theta2F1: a(1./3, -1),
-		thetaV: a(1, 1), thetaW: b(1), thetaF1: a(c2, -0.5), thetaF2: a(c1, -0.5*h),
-		rV: decay(1, 1), rF1: decay(c2, -0.5), rF2: decay(c1, -0.5*h),
-		rW: p.Coef(func(m float64) float64 { return -math.Expm1(-C*m*h) / (C * m * h) }),
-		rH: all(-sdH), rL: all(6 * sdL),
-		vH: all(sdH), vL: all(6 * sdL), wW: all(rho * math.Sqrt(h)), wL: all(-12 * sdL), h: all(h),
-		xiW: u[0], xiH: u[1], xiL: u[2], v: u[3], w: u[4], f1: u[5], stage: NewStage(dim),
-	}
-}
+	sdW, sdH, sdL := rho*math.Sqrt(h), rho*math.Sqrt(h/12), rho*math.Sqrt(h/720)
+	return NewStages(dim, p, func(s *Stages, m float64) {
+		x := func(part float64) float64 { return C * m * part * h }
+		e := func(part float64) float64 { return math.Exp(-x(part)) }
+		a := func(part, by float64) float64 { return by * -math.Expm1(-x(part)) / C }
+		b := func(part float64) float64 { return expDefect(x(part)) / (C * C * m * h) }
+		theta, xiW, xiH, xiL := s.Theta, s.Normal(), s.Normal(), s.Normal()
+		v := s.Sum(s.R.Times(1), xiH.Times(sdH), xiL.Times(6*sdL))
+		w := s.Sum(xiW.Times(sdW), xiL.Times(-12*sdL))
 
-func (s *quicsort) Step(z *State, f Force, n Noise) {
-	n.Normal(s.xiW)
-	n.Normal(s.xiH)
-	n.Normal(s.xiL)
-	Combine(s.v, times(one, z.R), times(s.vH, s.xiH), times(s.vL, s.xiL))
-	Combine(s.w, times(s.wW, s.xiW), times(s.wL, s.xiL))
+		_, g := s.Gradient(theta.Times(1), v.Times(a(c1, 1)), w.Times(b(c1)))
+		f1 := s.Sum(g.Times(h))
 
-	theta, v, w := times(one, z.Theta), func(c Coef) Term { return times(c, s.v) }, func(c Coef) Term { return times(c, s.w) }
-	g := s.stage.Gradient(f, theta, v(s.theta1V), w(s.theta1W))
-	Combine(s.f1, g.Times(s.h))
-	f1 := func(c Coef) Term { return times(c, s.f1) }
-
-	g = s.stage.Gradient(f, theta, v(s.theta2V), w(s.theta2W), f1(s.theta2F1))
-	Combine(z.Theta, theta, v(s.thetaV), w(s.thetaW), f1(s.thetaF1), g.Times(s.thetaF2))
-	Combine(z.R, v(s.rV), w(s.rW), f1(s.rF1), g.Times(s.rF2), times(s.rH, s.xiH), times(s.rL, s.xiL))
+		_, g = s.Gradient(theta.Times(1), v.Times(a(c2, 1)), w.Times(b(c2)), f1.Times(a(1./3, -1)))
+		s.Set(theta, theta.Times(1), v.Times(a(1, 1)), w.Times(b(1)), f1.Times(a(c2, -0.5)), g.Times(a(c1, -0.5*h)))
+		s.Set(s.R, v.Times(e(1)), w.Times(-math.Expm1(-x(1))/(C*m*h)), f1.Times(-0.5*e(c2)), g.Times(-0.5*h*e(c1)),
+			xiH.Times(-sdH), xiL.Times(6*sdL))
+	})
 }
 
 // expDefect returns e^{−x} − 1 + x for x ≥ 0 to full relative accuracy: by t =

@@ -12,7 +12,7 @@ var ubuMethod = Define(Method{
 	},
 }, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 
-// ubu is U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
+// newUBU returns U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact
 // flow of dθ = M⁻¹r dt, dr = −C M⁻¹ r dt + √(2C) dW. With e = e^{−C M⁻¹ t},
 //
 //	U(t):  θ⁺ = θ + a r + n_θ,   r⁺ = e r + n_r,   a = (1 − e)/C,
@@ -26,35 +26,16 @@ var ubuMethod = Define(Method{
 //
 //	θ* = θ + a r + s ξ₁,                     r* = e r + c ξ₁ − h∇U(θ*)
 //	θ⁺ = θ* + a r* + l ξ₂ + k ξ₃,            r⁺ = e r* + j ξ₂.
-type ubu struct {
-	startR, startXi1                        Coef // into θ*
-	thetaR, thetaXi1, thetaG, thetaXi2, xi3 Coef // into θ⁺, r* written out
-	rR, rXi1, rG, rXi2                      Coef // into r⁺
-
-	w1, w2, w3 []float64
-	stage      *Stage
-}
-
-func newUBU(dim int, p Params) *ubu {
-	w := vectors(3, dim)
-	with := func(of func(u ubuNoise) float64) Coef {
-		return p.Coef(func(m float64) float64 { return of(newUBUNoise(p.Friction, m, p.Step/2)) })
-	}
+func newUBU(dim int, p Params) *Stages {
 	h := p.Step
-	return &ubu{
-		startR:   with(func(u ubuNoise) float64 { return u.a }),
-		startXi1: with(func(u ubuNoise) float64 { return u.s }),
-		thetaR:   with(func(u ubuNoise) float64 { return u.a * u.e }),
-		thetaXi1: with(func(u ubuNoise) float64 { return u.a * u.c }),
-		thetaG:   with(func(u ubuNoise) float64 { return -h * u.a }),
-		thetaXi2: with(func(u ubuNoise) float64 { return u.l }),
-		xi3:      with(func(u ubuNoise) float64 { return u.k }),
-		rR:       with(func(u ubuNoise) float64 { return u.e * u.e }),
-		rXi1:     with(func(u ubuNoise) float64 { return u.e * u.c }),
-		rG:       with(func(u ubuNoise) float64 { return -h * u.e }),
-		rXi2:     with(func(u ubuNoise) float64 { return u.j }),
-		w1:       w[0], w2: w[1], w3: w[2], stage: NewStage(dim),
-	}
+	return NewStages(dim, p, func(s *Stages, m float64) {
+		u := newUBUNoise(p.Friction, m, h/2)
+		theta, r, xi1, xi2, xi3 := s.Theta, s.R, s.Normal(), s.Normal(), s.Normal()
+
+		start, g := s.Gradient(theta.Times(1), r.Times(u.a), xi1.Times(u.s))
+		s.Set(theta, start.Times(1), r.Times(u.a*u.e), xi1.Times(u.a*u.c), g.Times(-h*u.a), xi2.Times(u.l), xi3.Times(u.k))
+		s.Set(r, r.Times(u.e*u.e), xi1.Times(u.e*u.c), g.Times(-h*u.e), xi2.Times(u.j))
+	})
 }
 
 // ubuNoise holds the numbers of a coordinate of inverse mass m.
@@ -84,16 +65,6 @@ func newUBUNoise(C, m, t float64) ubuNoise {
 	u.l = (u.a*u.e*z + alpha*v) / u.j
 	u.k = math.Sqrt((v*q + z*(v*alpha*alpha+u.e*u.e*q)) / r)
 	return u
-}
-
-func (s *ubu) Step(z *State, f Force, n Noise) {
-	n.Normal(s.w1)
-	n.Normal(s.w2)
-	n.Normal(s.w3)
-	r, xi1, xi2 := func(c Coef) Term { return times(c, z.R) }, func(c Coef) Term { return times(c, s.w1) }, func(c Coef) Term { return times(c, s.w2) }
-	g := s.stage.Gradient(f, times(one, z.Theta), r(s.startR), xi1(s.startXi1))
-	Combine(z.Theta, times(one, s.stage.Position()), r(s.thetaR), xi1(s.thetaXi1), g.Times(s.thetaG), xi2(s.thetaXi2), times(s.xi3, s.w3))
-	Combine(z.R, r(s.rR), xi1(s.rXi1), g.Times(s.rG), xi2(s.rXi2))
 }
 
 // tanhDefect returns y − tanh y for y ≥ 0 to full relative accuracy. Below 1,

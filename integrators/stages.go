@@ -1,0 +1,140 @@
+package integrators
+
+// Stages is a step with gradients at several positions that are linear
+// combinations of the state, of normals, and of one another: its formulas,
+// carried out line by line. It is cheapest under a FusedForce.
+type Stages struct {
+	Theta, R *Vector // the state
+	dim      int
+	lines    []func(f Force, n Noise)
+	sums     [][]Term // of the lines
+}
+
+// Vector is a vector in the formulas of a step: the position, the momentum, or
+// what a line makes.
+type Vector struct {
+	x    []float64
+	uses []*Term // the terms that have it
+}
+
+// is stores what the vector is at present, without a coefficient, where it is used.
+func (x *Vector) is(now Term) {
+	for _, t := range x.uses {
+		*t = now.Times(t.C)
+	}
+}
+
+// Scaled is a vector times a number.
+type Scaled struct {
+	x *Vector
+	c float64
+}
+
+// Times returns the vector times c.
+func (x *Vector) Times(c float64) Scaled { return Scaled{x, c} }
+
+// NewStages returns the step whose formulas, for a coordinate of inverse mass m,
+// are the calls that write makes, in their order. They may depend on m in their
+// numbers only.
+func NewStages(dim int, p Params, write func(s *Stages, m float64)) *Stages {
+	written := func(dim int, m float64) *Stages {
+		s := &Stages{Theta: &Vector{}, R: &Vector{}, dim: dim}
+		write(s, m)
+		return s
+	}
+	s := written(dim, 1)
+	for i, m := range p.InvMass {
+		for j, sum := range written(0, m).sums {
+			for k, t := range sum {
+				c := &s.sums[j][k].C
+				if i == 0 {
+					c.Each = make([]float64, dim)
+				}
+				c.Each[i] = t.C.All
+			}
+		}
+	}
+	return s
+}
+
+// Step implements Stepper.
+func (s *Stages) Step(z *State, f Force, n Noise) {
+	s.Theta.x, s.R.x = z.Theta, z.R
+	s.Theta.is(Term{X: z.Theta})
+	s.R.is(Term{X: z.R})
+	for _, line := range s.lines {
+		line(f, n)
+	}
+}
+
+func (s *Stages) line(do func(f Force, n Noise)) { s.lines = append(s.lines, do) }
+
+func (s *Stages) vector() *Vector { return &Vector{x: make([]float64, s.dim)} }
+
+func (s *Stages) sum(of ...Scaled) []Term {
+	terms := make([]Term, len(of))
+	for i, t := range of {
+		terms[i] = Term{C: Coef{All: t.c}, X: t.x.x}
+		t.x.uses = append(t.x.uses, &terms[i])
+	}
+	s.sums = append(s.sums, terms)
+	return terms
+}
+
+// Normal returns the noise's next vector.
+func (s *Stages) Normal() *Vector {
+	xi := s.vector()
+	s.line(func(_ Force, n Noise) { n.Normal(xi.x) })
+	return xi
+}
+
+// Sum returns the sum of the terms, at most ten.
+func (s *Stages) Sum(terms ...Scaled) *Vector {
+	x := s.vector()
+	s.Set(x, terms...)
+	return x
+}
+
+// Set stores the sum of the terms, at most ten, in x, which may be one of theirs.
+func (s *Stages) Set(x *Vector, terms ...Scaled) {
+	sum := s.sum(terms...)
+	s.line(func(Force, Noise) { Combine(x.x, sum...) })
+}
+
+// Gradient returns x, the sum of the terms, and ∇U(x), which is valid until the
+// force is evaluated again.
+func (s *Stages) Gradient(terms ...Scaled) (x, g *Vector) {
+	x, g, _ = s.evaluate(terms)
+	return x, g
+}
+
+// Derivatives returns what Gradient returns, and ∇²U(x)v. It needs a HessianForce.
+func (s *Stages) Derivatives(v Scaled, terms ...Scaled) (x, g, hv *Vector) {
+	return s.evaluate(terms, v)
+}
+
+func (s *Stages) evaluate(terms []Scaled, along ...Scaled) (x, g, hv *Vector) {
+	x, g, hv = s.vector(), s.vector(), s.vector()
+	xs := s.sum(terms...)
+	var v []float64
+	var vs []Term
+	if len(along) > 0 {
+		v, vs = s.vector().x, s.sum(along...)
+	}
+	s.line(func(f Force, _ Noise) {
+		gradient, product := Term{X: g.x}, Term{X: hv.x}
+		if fused, ok := f.(FusedForce); ok {
+			gradient, product = fused.At(x.x, xs, v, vs)
+		} else {
+			Combine(x.x, xs...)
+			f.Gradient(g.x, x.x)
+			if v != nil {
+				Combine(v, vs...)
+				f.(HessianForce).HessianVector(hv.x, x.x, v)
+			}
+		}
+		g.is(gradient)
+		hv.is(product)
+	})
+	return x, g, hv
+}
