@@ -20,11 +20,10 @@ type engine[T kernel.Float] struct {
 	rows, inputLen int // data rows; length of a row of inputs
 	given          Problem
 	classes        int   // 0 for the squared error
-	inputs         []T   // (D_0 + 1) × inputLen, in the order in force
-	targets        []T   // in that order, and then those of the rows gathered
+	inputs         []T   // (D_0 + 1) × inputLen: in the order in force, and then of the rows gathered
+	targets        []T   // likewise
 	labels         []int // likewise
-	gathered       []T   // inputs of the rows gathered; nil before the first
-	weights        []T   // theirs
+	weights        []T   // of the rows gathered
 
 	chunk  int              // columns at a time
 	rowLen int              // length of a row of activations
@@ -91,7 +90,7 @@ func (e *engine[T]) allocate() {
 	for _, y := range e.layers {
 		widest = max(widest, y.out)
 	}
-	e.inputLen = kernel.RoundUp(e.rows, lanes) + lanes
+	e.inputLen = kernel.RoundUp(2*e.rows, lanes) + lanes
 	e.inputs = newActivations[T](e.layers[0].in, e.inputLen)
 	e.targets, e.labels = make([]T, 2*len(e.given.Targets)), make([]int, 2*len(e.given.Labels))
 
@@ -132,16 +131,15 @@ func (e *engine[T]) arrange(order []int) {
 		if len(order) > 0 {
 			j = order[i]
 		}
-		e.take(j, e.inputs, i, i)
+		e.take(j, i)
 	}
 }
 
-// take copies row j as given: its inputs to a column, its target or label to
-// place i.
-func (e *engine[T]) take(j int, inputs []T, column, i int) {
+// take copies row j as given to place i.
+func (e *engine[T]) take(j, i int) {
 	d := e.layers[0].in
 	for f, x := range e.given.Inputs[j*d : (j+1)*d] {
-		inputs[f*e.inputLen+column] = T(x)
+		e.inputs[f*e.inputLen+i] = T(x)
 	}
 	if e.classes > 0 {
 		e.labels[i] = e.given.Labels[j]
@@ -152,24 +150,13 @@ func (e *engine[T]) take(j int, inputs []T, column, i int) {
 
 // gather copies a list of rows behind all others; see Net.Gather.
 func (e *engine[T]) gather(index []int, weights []float64) {
-	if e.gathered == nil {
-		e.gathered = newActivations[T](e.layers[0].in, e.inputLen)
-	}
 	e.weights = e.weights[:0]
 	for i, j := range index {
-		e.take(j, e.gathered, i, e.rows+i)
+		e.take(j, e.rows+i)
 		w := 1.0
 		if weights != nil {
 			w = weights[i]
 		}
 		e.weights = append(e.weights, T(w))
 	}
-}
-
-// inputsFrom returns the inputs with those of a row in the first column.
-func (e *engine[T]) inputsFrom(row int) []T {
-	if row < e.rows {
-		return e.inputs[row:]
-	}
-	return e.gathered[row-e.rows:]
 }

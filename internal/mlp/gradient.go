@@ -63,7 +63,7 @@ func (e *engine[T]) forward(k kind, lo, n int) *pass[T] {
 	if p.before == nil {
 		*p = e.newPass(k, n)
 	}
-	e.frame[e.activation(0)] = e.inputsFrom(lo)
+	e.frame[e.activation(0)] = e.inputs[lo:]
 	if p.paired {
 		e.doubleInputs()
 	}
