@@ -31,17 +31,12 @@ import (
 	"hambench/usage"
 )
 
-const (
-	// pollKernels is how many kernels run between two looks at the context:
-	// about 50 ms of the most expensive step (mt3, full batch, 1000 rows). After a
-	// look the first position is worked out anew, in a tenth of a step of the
-	// smallest batch.
-	pollKernels = 32
-	// checkKernels is how many kernels run between two looks for numbers
-	// that are not finite. One look at 8 401 parameters takes less than a
-	// step of the smallest batch.
-	checkKernels = 64
-)
+// checkKernels is how many kernels run between two looks at the context and for
+// numbers that are not finite: about 0.1 s of the most expensive step (mt3, full
+// batch, 1000 rows). One look at 8 401 parameters takes less than a step of the
+// smallest batch; after it the first position is worked out anew, in a tenth of
+// such a step.
+const checkKernels = 64
 
 // Counts is the work that a Sampler has done.
 type Counts struct {
@@ -73,9 +68,7 @@ type Sampler struct {
 	estimator estimators.Estimator
 	state     *integrators.State       // of the last Advance
 	next      func() integrators.Force // s.nextForce, bound once: binding allocates
-	poll      int                      // outer steps between two looks at the context
 	steps     int64                    // kernels run
-	checkAt   int64                    // kernels at which to look for non-finite numbers
 }
 
 // New joins parts made by hand to a chain with the estimator plain; Registry.New
@@ -98,10 +91,7 @@ func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method
 	if err != nil {
 		return nil, err
 	}
-	c := &Sampler{
-		in: in, target: t, stream: s, noise: n, forces: forces,
-		poll: max(1, pollKernels/in.Batches), checkAt: checkKernels,
-	}
+	c := &Sampler{in: in, target: t, stream: s, noise: n, forces: forces}
 	p.Dim, p.Full, p.Mode = t.Dim(), forces.Full(), forces.Mode
 	p.Part = func(batch int) integrators.Force {
 		forces.Arrange(s.Arrangement())
@@ -138,18 +128,14 @@ func (s *Sampler) Counts() Counts {
 func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) (err error) {
 	defer child.Catch(&err)
 	s.adopt(z)
-	for left := outerSteps; left > 0; {
+	between := (checkKernels + s.in.Batches - 1) / s.in.Batches // outer steps, rounded up
+	for left := outerSteps; left > 0; left -= between {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(left, s.poll, s.untilCheck())
-		s.in.OuterSteps(z, s.next, s.noise, n)
-		left -= n
-		if s.steps >= s.checkAt || left == 0 {
-			s.checkAt = s.steps + checkKernels
-			if !finiteState(z) {
-				return &DivergedError{Step: s.steps}
-			}
+		s.in.OuterSteps(z, s.next, s.noise, min(left, between))
+		if !finiteState(z) {
+			return &DivergedError{Step: s.steps}
 		}
 	}
 	return nil
@@ -168,13 +154,6 @@ func (s *Sampler) adopt(z *integrators.State) {
 	}
 	z.Aux = z.Aux[:len(own):len(own)]
 	s.estimator.Begin(z)
-}
-
-// untilCheck is how many outer steps there are to the next look for numbers
-// that are not finite.
-func (s *Sampler) untilCheck() int {
-	batches := int64(s.in.Batches)
-	return int(max(1, (s.checkAt-s.steps+batches-1)/batches))
 }
 
 // Plan is the length of a run, in outer steps.

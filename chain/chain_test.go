@@ -418,7 +418,7 @@ func TestFiniteLooksEverywhere(t *testing.T) {
 	}
 }
 
-// A cancelled run stops within pollKernels kernels, and going on leads to
+// A cancelled run stops within checkKernels kernels, and going on leads to
 // the very state of an uninterrupted run.
 func TestCancelAndContinue(t *testing.T) {
 	const steps = 200
@@ -453,7 +453,7 @@ func TestCancelAndContinue(t *testing.T) {
 	}
 	want, _ := path(0)
 	got, stopped := path(50)
-	if stopped < 50 || stopped >= 50+pollKernels {
+	if stopped < 50 || stopped >= 50+checkKernels {
 		t.Errorf("cancelled in kernel 50, stopped after %d", stopped)
 	}
 	if got != want {
