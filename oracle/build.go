@@ -74,9 +74,8 @@ type builder struct {
 	options   Options
 	noise     func(key uint64, stream uint32) integrators.Noise
 
-	chains     []*Reference  // of one chain each
-	crossCheck *Reference    // draws of the Metropolis-corrected sampler
-	firstDone  chan struct{} // closed when chains[0] is there
+	chains     []*Reference // of one chain each
+	crossCheck *Reference   // draws of the Metropolis-corrected sampler
 
 	mu          sync.Mutex
 	done, total int64
@@ -93,25 +92,23 @@ func (b *builder) progress(done, more int64) {
 	}
 }
 
-// build runs the chains and the cross-check, Workers at a time. The first error
-// stops all.
+// build runs the chains, Workers at a time. The first error stops all.
 func (b *builder) build(ctx context.Context) (*Reference, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	units := b.spec.Chains + 1
-	b.chains, b.firstDone = make([]*Reference, b.spec.Chains), make(chan struct{})
+	b.chains = make([]*Reference, b.spec.Chains)
 	b.progress(0, int64(b.spec.Chains)*b.chainSteps(0)+b.crossCheckSteps())
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(max(b.options.Workers, 1), units) {
+	for range min(max(b.options.Workers, 1), b.spec.Chains) {
 		workers.Go(func() {
 			t, err := b.newTarget()
 			for err == nil {
-				u := int(next.Add(1)) - 1
-				if u >= units {
+				c := int(next.Add(1)) - 1
+				if c >= b.spec.Chains {
 					return
 				}
-				err = b.runUnit(ctx, t, u)
+				err = b.runUnit(ctx, t, c)
 			}
 			stop(err)
 		})
@@ -123,22 +120,13 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 	return b.assemble(), nil
 }
 
-// runUnit runs a chain or, after them, the cross-check, which needs only the
-// first chain: a worker that is free early takes it.
-func (b *builder) runUnit(ctx context.Context, t models.Target, u int) (err error) {
+// runUnit runs a chain and, after the first one, the cross-check, which starts
+// at its end.
+func (b *builder) runUnit(ctx context.Context, t models.Target, c int) (err error) {
 	defer child.Catch(&err)
-	if u == b.spec.Chains {
-		select {
-		case <-b.firstDone:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	b.chains[c], err = b.kept(chainPart(c), b.chainSteps(0), func() (*Reference, error) { return b.runChain(ctx, t, c) })
+	if c == 0 && err == nil {
 		b.crossCheck, err = b.kept(crossCheckPart, b.crossCheckSteps(), func() (*Reference, error) { return b.runCrossCheck(ctx, t, b.chains[0]) })
-		return err
-	}
-	b.chains[u], err = b.kept(chainPart(u), b.chainSteps(0), func() (*Reference, error) { return b.runChain(ctx, t, u) })
-	if u == 0 && err == nil {
-		close(b.firstDone)
 	}
 	return err
 }

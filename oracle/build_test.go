@@ -179,17 +179,18 @@ func TestBuildStopsAndContinues(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	spec := quickSpec()
-	perChain := (&builder{spec: spec}).chainSteps(0)
+	b := &builder{spec: spec}
+	perChain := b.chainSteps(0)
 	_, err = Build(ctx, newNormals, spec, Options{Parts: parts, Progress: func(done, _ int64) {
-		if done > 2*perChain {
+		if done > 2*perChain+b.crossCheckSteps() {
 			cancel()
 		}
 	}})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
-	if len(parts) != 2 || parts[chainPart(0)] == nil || parts[chainPart(1)] == nil {
-		t.Fatalf("kept %d parts, want two chains", len(parts))
+	if len(parts) != 3 || parts[chainPart(0)] == nil || parts[crossCheckPart] == nil || parts[chainPart(1)] == nil {
+		t.Fatalf("kept %d parts, want two chains and the cross-check", len(parts))
 	}
 	parts[chainPart(1)] = parts[chainPart(1)][1:]
 	// The first chain is kept, the second is damaged and runs again.
