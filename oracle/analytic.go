@@ -17,9 +17,7 @@ type Analytic struct {
 	mean, sd []float64  // per output
 	mu       sync.Mutex // of law, which has scratch space
 	law      models.Analytic
-
-	scatterOnce sync.Once
-	scatter     float64 // what replicates returns
+	scatter  func() float64 // of replicateSets, computed once
 }
 
 // selfReplicates is how many samples the self-distance is taken over; its
@@ -35,6 +33,7 @@ func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 	}
 	a := &Analytic{law: law}
 	a.mean, a.sd = law.PredictiveMarginals()
+	a.scatter = sync.OnceValue(func() float64 { return a.scatterOver(replicateSets) })
 	return a, nil
 }
 
@@ -60,7 +59,7 @@ func (a *Analytic) Distance(draws [][]float64) float64 {
 // sample and one output at a time.
 func (a *Analytic) SelfDistanceOf(n int) Band {
 	b := uniformSelfDistance(n)
-	b.SD = a.replicates() * math.Sqrt(replicateDraws/float64(n))
+	b.SD = a.scatter() * math.Sqrt(replicateDraws/float64(n))
 	return b
 }
 
@@ -69,14 +68,9 @@ func (a *Analytic) SelfDistanceOf(n int) Band {
 // root of the number of draws.
 const replicateSets, replicateDraws = 40, 100
 
-// replicates returns the standard deviation of Distance over such sets. Outputs
-// are correlated, so that it is not that of one output over √(their number).
-func (a *Analytic) replicates() float64 {
-	a.scatterOnce.Do(func() { a.scatter = a.scatterOver(replicateSets) })
-	return a.scatter
-}
-
-// scatterOver is that over a number of sets.
+// scatterOver returns the standard deviation of Distance over a number of such
+// sets. Outputs are correlated, so that it is not that of one output over √(their
+// number).
 func (a *Analytic) scatterOver(sets int) float64 {
 	rng := rand.New(rand.NewPCG(2, 0)) // pinned: the same in every record
 	theta, draws, distances := make([]float64, a.law.Dim()), make([][]float64, replicateDraws), make([]float64, sets)
