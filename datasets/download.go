@@ -95,7 +95,7 @@ func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 		}
 		failures = append(failures, err.Error())
 	}
-	return nil, fmt.Errorf("%w: no copy of %s, and it cannot be fetched: %s", ErrUnavailable, f.Path, strings.Join(failures, "; "))
+	return nil, fmt.Errorf("%w: no copy of %s, and it cannot be fetched: %s", ErrUnavailable, f.Path, cmp.Or(strings.Join(failures, "; "), "no address is known"))
 }
 
 // get fetches one address. A host that does not answer is down from then on,

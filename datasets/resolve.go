@@ -110,7 +110,7 @@ func (r *Resolver) file(ctx context.Context, d Dataset, f File) (data []byte, fr
 	if err == nil && r.CacheDir != "" {
 		err = keep(r.CacheDir, f, data)
 	}
-	return data, f.URLs[0], err
+	return data, f.Path, err
 }
 
 // local returns the verified bytes of the first copy of a file in the folders,

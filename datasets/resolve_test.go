@@ -220,6 +220,16 @@ func TestDataFolderWithWrongFile(t *testing.T) {
 	}
 }
 
+// A program's own entry may leave out where its files can be fetched.
+func TestFileWithoutAddressIsUnavailable(t *testing.T) {
+	d := twoByTwo()
+	d.Files = []File{{Path: "small/data.txt", SHA256: digest(content)}}
+	_, err := (&Resolver{Registry: Registry{d}, CacheDir: t.TempDir()}).Load(t.Context(), d.Name)
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no address is known") {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
 func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 	f, r := serve(t, []string{"/"}, func(w http.ResponseWriter, _ *http.Request) { w.Write(content) })
 	if err := keep(r.CacheDir, f, []byte("damaged")); err != nil {
