@@ -183,25 +183,27 @@ func TestBadInput(t *testing.T) {
 		{"infinite", "1 Inf 3\n", `f: line 1: column 2: "Inf" is not a number from -1e+150 to 1e+150`},
 		{"too large for a float64", "1 1e999 3\n", `f: line 1: column 2: "1e999" is not a number from -1e+150 to 1e+150`},
 		{"empty", "\n \n", "f: no rows of numbers"},
-		{"a row too few", "1 2 3\n", "f: 1 rows: want 2"},
+		{"a row too few", "1 2 3\n", "1 rows: want 2"},
 	} {
-		_, err := twoByTwo().read([][]byte{[]byte(c.data)}, []string{"f"})
+		_, err := twoByTwo().read([][]byte{[]byte(c.data)})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s: error %v, want %s", c.reason, err, c.want)
 		}
 	}
-	if s, err := twoByTwo().read([][]byte{[]byte(good)}, []string{"f"}); err != nil || s.Y[1] != 6 {
+	if s, err := twoByTwo().read([][]byte{[]byte(good)}); err != nil || s.Y[1] != 6 {
 		t.Errorf("good data: %v", err)
 	}
 }
 
 func twoByTwo() Dataset {
-	return Dataset{Name: "small", Shape: Shape{Task: Regression, TrainRows: 2, Features: 2}, Rows: 2, NoiseVariance: 0.1}
+	return Dataset{
+		Name: "small", Shape: Shape{Task: Regression, TrainRows: 2, Features: 2}, Rows: 2, NoiseVariance: 0.1, Files: []File{{Path: "f"}},
+	}
 }
 
 func TestBadClasses(t *testing.T) {
-	s := Dataset{Shape: Shape{Task: Classification, Features: 1, Classes: 2}, Rows: 1, ClassNames: []string{"b", "g"}}
-	_, err := s.read([][]byte{[]byte("1,x")}, []string{"f"})
+	s := Dataset{Shape: Shape{Task: Classification, Features: 1, Classes: 2}, Rows: 1, ClassNames: []string{"b", "g"}, Files: []File{{Path: "f"}}}
+	_, err := s.read([][]byte{[]byte("1,x")})
 	if want := `f: line 1: column 2: class "x": want b or g`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -290,10 +292,10 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, s := range []Dataset{
 			twoByTwo(),
-			{Shape: Shape{Task: Classification, Features: 2, Classes: 2}, Rows: 2, ClassNames: []string{"b", "g"}},
-			{Shape: Shape{Task: Classification, Features: 2, Classes: 4}, Rows: 2, ClassNames: []string{"bus", "opel", "saab", "van"}},
+			{Shape: Shape{Task: Classification, Features: 2, Classes: 2}, Rows: 2, ClassNames: []string{"b", "g"}, Files: []File{{Path: "f"}}},
+			{Shape: Shape{Task: Classification, Features: 2, Classes: 4}, Rows: 2, ClassNames: []string{"bus", "opel", "saab", "van"}, Files: []File{{Path: "f"}}},
 		} {
-			set, err := s.read([][]byte{data}, []string{"f"})
+			set, err := s.read([][]byte{data})
 			switch {
 			case err != nil && strings.ContainsAny(err.Error(), "\n\r"):
 				t.Errorf("%q: error of more than one line: %v", data, err)

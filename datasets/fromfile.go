@@ -54,11 +54,11 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
 	t := &table{task: o.Task, wanted: o.Target}
-	if err = t.read(data, path); err == nil {
-		err = t.judge(path)
+	if err = t.read(data); err == nil {
+		err = t.judge()
 	}
 	if err != nil {
-		return d, usage.Errorf("data set %q: %w", name, err)
+		return d, usage.Errorf("data set %q: %s: %w", name, path, err)
 	}
 	d.Digest, d.Target = digest(data), t.names[t.target]
 	d.Features, d.Classes, d.Rows = len(t.names)-1, len(t.classes), len(t.lines)
@@ -94,20 +94,18 @@ func (o FileOptions) check(name string) error {
 }
 
 // judge finds the classes, and judges the target as a whole.
-func (t *table) judge(file string) error {
-	whole := func(format string, args ...any) error {
-		return &ParseError{file, 0, t.column(t.target) + ": " + fmt.Sprintf(format, args...)}
-	}
+func (t *table) judge() error {
+	target := t.column(t.target)
 	if t.task == Regression {
 		if slices.Min(t.y) == slices.Max(t.y) {
-			return whole("the target is %g in every row: want values that differ", t.y[0])
+			return fmt.Errorf("%s: the target is %g in every row: want values that differ", target, t.y[0])
 		}
 		return nil
 	}
 	t.classes = slices.SortedFunc(slices.Values(t.words), compareClasses)
 	t.classes = slices.Compact(t.classes)
 	if len(t.classes) < 2 {
-		return whole("every row is of class %q: want at least two classes", t.classes[0])
+		return fmt.Errorf("%s: every row is of class %q: want at least two classes", target, t.classes[0])
 	}
 	rows := make([][]int, len(t.classes))
 	for row, c := range t.labels() {
@@ -115,7 +113,7 @@ func (t *table) judge(file string) error {
 	}
 	for c, at := range rows {
 		if len(at) == 1 {
-			return &ParseError{file, t.lines[at[0]], fmt.Sprintf("%s: the only row of class %.40q: want at least two", t.column(t.target), t.classes[c])}
+			return fmt.Errorf("line %d: %s: the only row of class %.40q: want at least two", t.lines[at[0]], target, t.classes[c])
 		}
 	}
 	return nil

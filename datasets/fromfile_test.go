@@ -231,9 +231,9 @@ func TestMutatedUserFiles(t *testing.T) {
 			o.NoiseVariance = 0.1
 		}
 		own := &table{task: o.Task, wanted: o.Target}
-		err := own.read(mutant, "f")
+		err := own.read(mutant)
 		if err == nil {
-			err = own.judge("f")
+			err = own.judge()
 		}
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
@@ -243,7 +243,7 @@ func TestMutatedUserFiles(t *testing.T) {
 		}
 		read++
 		d := Dataset{Shape: Shape{Task: o.Task, Features: len(own.names) - 1, Classes: len(own.classes)}, Rows: len(own.lines), NoiseVariance: o.NoiseVariance}
-		if err := (&Set{Dataset: d, X: own.x, Y: own.y, Labels: own.labels()}).check(); err != nil {
+		if err := own.set(d).check(); err != nil {
 			t.Fatalf("mutant %d (%s): %v", i, how, err)
 		}
 	}

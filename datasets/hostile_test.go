@@ -86,7 +86,7 @@ func TestHostileServers(t *testing.T) {
 		{"a redirect to nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) }, "status 302"},
 	} {
 		f, r := serve(t, []string{"/"}, c.handler)
-		_, _, err := r.file(context.Background(), twoByTwo(), f)
+		_, err := r.file(context.Background(), twoByTwo(), f)
 		if err == nil || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\r") {
 			t.Errorf("%s: error %v, want one line: unavailable, with %q", c.reason, err, c.want)
 		}
@@ -112,7 +112,7 @@ func TestPackedDownload(t *testing.T) {
 func TestUnknownCertificateIsRefused(t *testing.T) {
 	strange, _ := serve(t, []string{"/"}, func(w http.ResponseWriter, _ *http.Request) { w.Write(content) })
 	r := &Resolver{CacheDir: t.TempDir()} // trusts what the machine trusts
-	_, _, err := r.file(context.Background(), twoByTwo(), strange)
+	_, err := r.file(context.Background(), twoByTwo(), strange)
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("error %v, want the certificate refused", err)
 	}
@@ -139,7 +139,7 @@ func TestInterruptedDownloadLeavesNothing(t *testing.T) {
 		cancel()
 		<-stop
 	})
-	_, _, err := r.file(ctx, twoByTwo(), f)
+	_, err := r.file(ctx, twoByTwo(), f)
 	close(stop)
 	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
 		t.Errorf("error %v, want context.Canceled alone", err)
@@ -147,7 +147,7 @@ func TestInterruptedDownloadLeavesNothing(t *testing.T) {
 	if left := filesIn(t, r.CacheDir); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
-	if data, _, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
+	if data, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
 		t.Errorf("afterwards: error %v, got %q", err, data)
 	}
 	if kept := filesIn(t, r.CacheDir); len(kept) != 1 {

@@ -148,29 +148,23 @@ func (r Registry) MissingNote(unavailable []string) string {
 
 // read returns the set of the entry, from the bytes of its files if it has
 // any, and verified.
-func (d Dataset) read(files [][]byte, names []string) (*Set, error) {
+func (d Dataset) read(files [][]byte) (*Set, error) {
+	s := &Set{Dataset: d}
 	if d.Make != nil {
-		s := &Set{Dataset: d}
 		d.Make(s)
 		return s, s.check()
 	}
-	s, err := d.parse(files, names)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
-		return nil, &ParseError{strings.Join(names, ", "), 0, err.Error()}
-	}
-	return s, nil
-}
-
-// parse reads files of the given names.
-func (d Dataset) parse(files [][]byte, names []string) (*Set, error) {
-	t := table{task: d.Task, target: d.Features, names: make([]string, d.Features+1), classes: d.ClassNames}
+	t := d.table()
 	for i, f := range files {
-		if err := t.read(f, names[i]); err != nil {
-			return nil, err
+		if err := t.read(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Files[i].Path, err)
 		}
 	}
-	return &Set{d, t.x, t.y, t.labels()}, nil
+	s = t.set(d)
+	return s, s.check()
+}
+
+// table is for the rows of the entry's files.
+func (d Dataset) table() table {
+	return table{task: d.Task, target: d.Features, names: make([]string, d.Features+1), classes: d.ClassNames}
 }

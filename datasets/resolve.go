@@ -70,16 +70,13 @@ func (r *Resolver) Load(ctx context.Context, name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files [][]byte
-	var names []string
-	for _, f := range d.Files {
-		data, from, err := r.file(ctx, d, f)
-		if err != nil {
+	files := make([][]byte, len(d.Files))
+	for i, f := range d.Files {
+		if files[i], err = r.file(ctx, d, f); err != nil {
 			return nil, fmt.Errorf("data set %s: %w", name, err)
 		}
-		files, names = append(files, data), append(names, from)
 	}
-	s, err := d.read(files, names)
+	s, err := d.read(files)
 	if err != nil {
 		return nil, usage.Errorf("data set %s: %w", name, err)
 	}
@@ -94,23 +91,24 @@ func (r *Resolver) Datasets() Registry {
 	return r.Registry
 }
 
-// file returns the verified bytes of a file and where they came from. A
-// damaged copy in the cache is fetched again.
-func (r *Resolver) file(ctx context.Context, d Dataset, f File) (data []byte, from string, err error) {
-	if data, from, err = d.local(f, r.Dir); from != "" {
-		if err != nil {
-			return nil, from, usage.Errorf("%s: %w", from, err)
-		}
-		return data, from, nil
+// file returns the verified bytes of a file. A damaged copy in the cache is
+// fetched again.
+func (r *Resolver) file(ctx context.Context, d Dataset, f File) ([]byte, error) {
+	data, path, err := d.local(f, r.Dir)
+	if path != "" && err != nil {
+		return nil, usage.Errorf("%s: %w", path, err)
 	}
-	if data, from, err = d.local(f, r.CacheDir); from != "" && err == nil {
-		return data, from, nil
+	if path == "" {
+		data, path, err = d.local(f, r.CacheDir)
+	}
+	if path != "" && err == nil {
+		return data, nil
 	}
 	data, err = r.download(ctx, f)
 	if err == nil && r.CacheDir != "" {
 		err = keep(r.CacheDir, f, data)
 	}
-	return data, f.Path, err
+	return data, err
 }
 
 // local returns the verified bytes of the first copy of a file in the folders,
@@ -126,7 +124,7 @@ func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err er
 			continue
 		}
 		if err == nil {
-			err = d.verify(f, path, data)
+			err = d.verify(f, data)
 		}
 		return data, path, err
 	}
@@ -136,20 +134,18 @@ func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err er
 // verify compares a file's digest with what it should be. Its error says what
 // the parser makes of the bytes, where that finds fault, since it is closer to
 // the cause.
-func (d Dataset) verify(f File, path string, data []byte) error {
+func (d Dataset) verify(f File, data []byte) error {
 	got := digest(data)
 	if got == f.SHA256 {
 		return nil
 	}
-	s, err := d.parse([][]byte{data}, []string{path})
+	t := d.table()
+	err := t.read(data)
 	if err == nil && len(d.Files) == 1 {
-		err = s.check()
+		err = t.set(d).check()
 	}
 	if err == nil {
 		return fmt.Errorf("wrong contents: SHA-256 is %s: want %s", got, f.SHA256)
-	}
-	if bad, ok := errors.AsType[*ParseError](err); ok {
-		bad.File = "" // the caller names it
 	}
 	return fmt.Errorf("%w (SHA-256 %.12s…: want %.12s…)", err, got, f.SHA256)
 }

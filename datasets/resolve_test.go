@@ -75,7 +75,7 @@ func TestDownload(t *testing.T) {
 		{"gone", []string{"/gone"}, "404"},
 	} {
 		f, r := serve(t, c.paths, handler)
-		data, _, err := r.file(context.Background(), twoByTwo(), f)
+		data, err := r.file(context.Background(), twoByTwo(), f)
 		kept, _ := os.ReadFile(filepath.Join(r.CacheDir, f.Path))
 		if c.want == "" {
 			if err != nil || !bytes.Equal(data, content) || !bytes.Equal(kept, content) {
@@ -184,7 +184,7 @@ func TestConcurrentFetches(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if data, _, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
+			if data, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
 				t.Errorf("error %v, got %q", err, data)
 			}
 		})
@@ -235,7 +235,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 	if err := keep(r.CacheDir, f, []byte("damaged")); err != nil {
 		t.Fatal(err)
 	}
-	if data, _, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
+	if data, err := r.file(context.Background(), twoByTwo(), f); err != nil || !bytes.Equal(data, content) {
 		t.Errorf("error %v, got %q", err, data)
 	}
 }

@@ -13,24 +13,6 @@ import (
 	"strings"
 )
 
-// ParseError says where a data file is wrong, and how.
-type ParseError struct {
-	File    string // "" if the context names it
-	Line    int    // from 1; 0 means the file as a whole
-	Problem string
-}
-
-func (e *ParseError) Error() string {
-	text := e.Problem
-	if e.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", e.Line, text)
-	}
-	if e.File != "" {
-		text = e.File + ": " + text
-	}
-	return text
-}
-
 // table is a set under way, read from files with a row of it on each line.
 type table struct {
 	task    Task
@@ -55,10 +37,13 @@ func (t *table) labels() []int {
 	return labels
 }
 
-// read adds the rows of a file.
-func (t *table) read(data []byte, file string) error {
+// set is what was read, as the set of an entry.
+func (t *table) set(d Dataset) *Set { return &Set{d, t.x, t.y, t.labels()} }
+
+// read adds the rows of a file. Its error names the line, but not the file.
+func (t *table) read(data []byte) error {
 	before := len(t.lines)
-	err := eachRow(data, file, func(line int, fields []string) error {
+	err := eachRow(data, func(line int, fields []string) error {
 		if t.names == nil {
 			if err := t.begin(fields); err != nil || t.headed {
 				return err
@@ -68,7 +53,7 @@ func (t *table) read(data []byte, file string) error {
 		return t.add(fields)
 	})
 	if err == nil && len(t.lines) == before {
-		return &ParseError{file, 0, "no rows of numbers"}
+		return errors.New("no rows of numbers")
 	}
 	return err
 }
@@ -76,9 +61,9 @@ func (t *table) read(data []byte, file string) error {
 // eachRow calls row for every line that is not blank, cut into fields. What
 // separates them shows in the first: a comma, else a semicolon, else white
 // space.
-func eachRow(data []byte, file string, row func(line int, fields []string) error) error {
+func eachRow(data []byte, row func(line int, fields []string) error) error {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
-		return &ParseError{file, 0, "text in UTF-16: want UTF-8"}
+		return errors.New("text in UTF-16: want UTF-8")
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
 	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
@@ -90,7 +75,7 @@ func eachRow(data []byte, file string, row func(line int, fields []string) error
 		for i, line := range strings.Split(string(data), "\n") {
 			if fields := strings.Fields(line); len(fields) > 0 {
 				if err := row(i+1, fields); err != nil {
-					return &ParseError{file, i + 1, err.Error()}
+					return fmt.Errorf("line %d: %w", i+1, err)
 				}
 			}
 		}
@@ -104,14 +89,14 @@ func eachRow(data []byte, file string, row func(line int, fields []string) error
 			return nil
 		}
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			return &ParseError{file, bad.Line, bad.Err.Error()}
+			return fmt.Errorf("line %d: %w", bad.Line, bad.Err)
 		}
 		for i := range fields {
 			fields[i] = strings.TrimSpace(fields[i])
 		}
 		line, _ := r.FieldPos(0)
 		if err := row(line, fields); err != nil {
-			return &ParseError{file, line, err.Error()}
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 }
