@@ -3,6 +3,9 @@ package datasets
 import (
 	"math"
 	"math/rand/v2"
+
+	"hambench/internal/kernel"
+	"hambench/internal/mlp"
 )
 
 // The built-in sets are drawn from fixed seeds, one of its own for each set
@@ -101,41 +104,18 @@ func inputs(rng *rand.Rand, rows, features int) []float64 {
 	return x
 }
 
-// teacher returns the outputs of a ReLU network with weights and biases drawn
-// from the prior of the bnn model (NTK scaling), shifted and scaled to mean 0
-// and deviation 1 over the rows.
+// teacher returns the outputs of a network of the bnn model whose weights and
+// biases are drawn from its prior, shifted and scaled to mean 0 and deviation 1
+// over the rows.
 func teacher(rng *rand.Rand, x []float64, widths []int) []float64 {
-	f := x
-	for l, in := range widths[:len(widths)-1] {
-		f = denseLayer(rng, f, in, widths[l+1], l > 0)
+	f := make([]float64, len(x)/widths[0])
+	net := mlp.New(mlp.Problem{Set: kernel.Plain(), Widths: widths, Inputs: x, Targets: f, Float64: true})
+	theta := make([]float64, net.Dim())
+	for i := range theta {
+		theta[i] = rng.NormFloat64()
 	}
+	net.Outputs(f, theta)
 	mean, sd := moments(f, 1, 0)
 	rescale(f, 1, 0, mean, sd)
 	return f
-}
-
-// denseLayer returns W φ(f)/√in + b for each row of f, φ the ReLU if relu, with
-// new standard-normal W and b.
-func denseLayer(rng *rand.Rand, f []float64, in, out int, relu bool) []float64 {
-	w := make([]float64, (in+1)*out) // the last row is b
-	for i := range w {
-		w[i] = rng.NormFloat64()
-	}
-	rows := len(f) / in
-	g := make([]float64, rows*out)
-	for r := range rows {
-		y := g[r*out : (r+1)*out]
-		for i, v := range f[r*in : (r+1)*in] {
-			if relu {
-				v = max(v, 0)
-			}
-			for o := range y {
-				y[o] += v * w[i*out+o]
-			}
-		}
-		for o := range y {
-			y[o] = y[o]/math.Sqrt(float64(in)) + w[in*out+o]
-		}
-	}
-	return g
 }
