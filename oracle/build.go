@@ -9,6 +9,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"hambench/chain"
 	"hambench/integrators"
@@ -131,25 +132,30 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, c int) (err erro
 	return err
 }
 
-// kept returns the named part that an earlier build kept, or runs it and keeps
-// it. A damaged part is run again.
+// kept returns the named part that an earlier build kept, or runs it, which it
+// times, and keeps it. A damaged part is run again.
 func (b *builder) kept(name string, steps int64, run func() (*Reference, error)) (*Reference, error) {
-	if b.options.Parts == nil {
-		return run()
-	}
-	if body, ok := b.options.Parts.Load(name); ok {
-		if p, err := Decode(body); err == nil {
-			b.progress(steps, 0)
-			return p, nil
+	parts := b.options.Parts
+	if parts != nil {
+		if body, ok := parts.Load(name); ok {
+			if p, err := Decode(body); err == nil {
+				b.progress(steps, 0)
+				return p, nil
+			}
 		}
 	}
+	started := time.Now()
 	p, err := run()
 	if err != nil {
 		return nil, err
 	}
+	p.Seconds = time.Since(started).Seconds()
+	if parts == nil {
+		return p, nil
+	}
 	body, err := p.Encode()
 	if err == nil {
-		err = b.options.Parts.Save(name, body)
+		err = parts.Save(name, body)
 	}
 	return p, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"hambench/integrators"
 	"hambench/models"
@@ -153,32 +152,28 @@ func (m *metropolis) jitter(steps int) int {
 // the first chain and with the mass that it suggests, at no more than about
 // the cost of one chain. The distance is left to be filled in.
 func (b *builder) runCrossCheck(ctx context.Context, t models.Target, first *Reference) (*Reference, error) {
-	started := time.Now()
 	key := b.streamKey(crossCheckPart)
 	m := newMetropolis(t, first.Start[0], invMassOf(first.curvature), 4*b.spec.Step, key)
 	m.noise = b.noise(key, noise.StreamNoise)
 	if err := m.tune(ctx, tuneTrajectories, b.spec); err != nil {
 		return nil, err
 	}
-	o := newObserver(t, b.spec.Samples)
 	leapfrogs, accepted := m.leapfrogs(b.spec), 0.0
-	for range b.spec.Samples {
+	r, err := b.sample(t, func() ([]float64, error) {
 		p, err := m.trajectory(ctx, m.jitter(leapfrogs))
-		if err != nil {
-			return nil, err
-		}
 		accepted += p
-		o.observe(m.theta)
 		b.progress(int64(b.spec.Thin), 0)
+		return m.theta, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	r := o.reference()
 	r.CrossCheck = CrossCheck{
 		Acceptance: accepted / float64(b.spec.Samples),
 		Step:       m.h,
 		Leapfrogs:  leapfrogs,
 		ESS:        diagnose(r.Draws).ESS,
 	}
-	r.Seconds = time.Since(started).Seconds()
 	return r, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"hambench/chain"
 	"hambench/integrators"
@@ -66,7 +65,6 @@ func newWalk(b *builder, t models.Target, c, attempt int) *walk {
 // run climbs the ladder of steps, brings the reference's integrator to its step,
 // burns in while it adapts, and samples.
 func (w *walk) run(ctx context.Context) (*Reference, error) {
-	started := time.Now()
 	w.warm = math.Inf(1)
 	for rung := range rampRungs {
 		up := float64(rung) / (rampRungs - 1)
@@ -90,16 +88,13 @@ func (w *walk) run(ctx context.Context) (*Reference, error) {
 		p.InvMass = s.Integrator().InvMass()
 	}
 	s.Integrator().Freeze()
-	o := newObserver(w.target, w.b.spec.Samples)
-	for range w.b.spec.Samples {
-		if err := w.advance(ctx, s, w.b.spec.Thin<<w.attempt); err != nil {
-			return nil, err
-		}
-		o.observe(w.z.Theta)
+	r, err := w.b.sample(w.target, func() ([]float64, error) {
+		return w.z.Theta, w.advance(ctx, s, w.b.spec.Thin<<w.attempt)
+	})
+	if err == nil {
+		r.ChainStep = []float64{w.step}
 	}
-	r := o.reference()
-	r.ChainStep, r.Seconds = []float64{w.step}, time.Since(started).Seconds()
-	return r, nil
+	return r, err
 }
 
 // phase runs steps of a full-batch sampler, which goes on with the walk's noise.
@@ -131,43 +126,29 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 	return nil
 }
 
-// observer collects what a chain shows at its samples.
-type observer struct {
-	target     models.Target
-	outputs, g []float64
-	theta      []float64
-	draws      [][]float32
-	potential  []float64
-	curvature  []float64
-}
-
-func newObserver(t models.Target, samples int) *observer {
-	return &observer{
-		target: t, outputs: make([]float64, t.Outputs()), g: make([]float64, t.Dim()),
-		draws: make([][]float32, 0, samples), curvature: make([]float64, t.Dim()),
+// sample returns a chain of a reference: at each of its samples, whose position
+// next returns, the predictive outputs, the potential, and the squares of the
+// gradient. Their mean is, at stationarity, the mean diagonal of the Hessian (by
+// partial integration).
+func (b *builder) sample(t models.Target, next func() (theta []float64, err error)) (*Reference, error) {
+	var theta, potential []float64
+	var draws [][]float32
+	outputs, g, curvature := make([]float64, t.Outputs()), make([]float64, t.Dim()), make([]float64, t.Dim())
+	for range b.spec.Samples {
+		var err error
+		if theta, err = next(); err != nil {
+			return nil, err
+		}
+		t.Predict(outputs, theta)
+		draws = append(draws, converted[float32]([][]float64{outputs})...)
+		potential = append(potential, t.Potential(theta))
+		t.Gradient(g, theta, models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
+		for i, x := range g {
+			curvature[i] += x * x
+		}
 	}
-}
-
-// observe records the predictive outputs, the potential, and the squares of
-// the gradient at theta.
-func (o *observer) observe(theta []float64) {
-	o.target.Predict(o.outputs, theta)
-	o.draws = append(o.draws, converted[float32]([][]float64{o.outputs})...)
-	o.potential = append(o.potential, o.target.Potential(theta))
-	o.target.Gradient(o.g, theta, models.Rows{Lo: 0, Hi: o.target.Rows(), Scale: 1})
-	for i, g := range o.g {
-		o.curvature[i] += g * g
+	for i := range curvature {
+		curvature[i] /= float64(b.spec.Samples)
 	}
-	o.theta = theta
-}
-
-// reference is the chain's. The mean square of the gradient is, at
-// stationarity, the mean diagonal of the Hessian (by partial integration).
-func (o *observer) reference() *Reference {
-	for i := range o.curvature {
-		o.curvature[i] /= float64(len(o.draws))
-	}
-	return &Reference{
-		Draws: [][][]float32{o.draws}, Start: [][]float64{slices.Clone(o.theta)}, Potential: [][]float64{o.potential}, curvature: o.curvature,
-	}
+	return &Reference{Draws: [][][]float32{draws}, Start: [][]float64{slices.Clone(theta)}, Potential: [][]float64{potential}, curvature: curvature}, nil
 }
