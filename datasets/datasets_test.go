@@ -38,9 +38,8 @@ func TestPublishedSplits(t *testing.T) {
 		if s.Builtin() || s.Task != Regression {
 			continue
 		}
-		split := publishedSplits(s.Rows)
 		for i := range 20 {
-			train, test := split(i)
+			train, test := s.Divide(i)
 			compareIndices(t, filepath.Join(dir, s.Name, "splits", fmt.Sprintf("index_train_%d.txt", i)), train)
 			compareIndices(t, filepath.Join(dir, s.Name, "splits", fmt.Sprintf("index_test_%d.txt", i)), test)
 		}
@@ -69,9 +68,13 @@ func compareIndices(t *testing.T, path string, got []int) {
 // published files by TestPublishedSplits, holds without them.
 func TestSplitsGolden(t *testing.T) {
 	h := fnv.New64a()
-	for _, n := range []int{506, 1030, 768, 308} {
+	for _, name := range []string{"boston", "concrete", "energy", "yacht"} {
+		d, err := Builtin().Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range 3 {
-			train, test := publishedSplits(n)(i)
+			train, test := d.Divide(i)
 			fmt.Fprint(h, train, test)
 		}
 	}

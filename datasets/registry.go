@@ -3,6 +3,7 @@ package datasets
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -92,8 +93,9 @@ var builtin = sync.OnceValue(func() (r Registry) {
 		d := e.Dataset
 		switch {
 		case e.Published:
-			d.TrainRows, d.Divide = publishedTrain(d.Rows), publishedSplits(d.Rows)
+			d.TrainRows = int(math.RoundToEven(0.9 * float64(d.Rows)))
 			d.TestRows = d.Rows - d.TrainRows
+			d.Divide = permuted(publishedSeed, d.Rows, d.TrainRows, d.TestRows)
 		case d.Plain:
 			d.Splits, d.Divide = 1, fixedSplit(d.Rows, d.TrainRows)
 		}

@@ -1,29 +1,18 @@
 package datasets
 
 import (
-	"math"
 	"math/bits"
 
 	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// Seeds of the splits: the published ones of the regression sets were drawn
-// with seed 1; the classification sets have none that are published, so
-// theirs is the project's own.
+// Seeds of the splits: those that Gal and Ghahramani (2016) published with the
+// regression sets were drawn with seed 1; the classification sets have none that
+// are published, so theirs is the project's own.
 const (
 	publishedSeed = 1
 	ownSeed       = 2022
 )
-
-// publishedSplits are those of Gal and Ghahramani (2016), published with the
-// regression sets: the first publishedTrain rows of a permutation train.
-func publishedSplits(n int) func(index int) (train, test []int) {
-	train := publishedTrain(n)
-	return permuted(publishedSeed, n, train, n-train)
-}
-
-// publishedTrain is round(0.9 n).
-func publishedTrain(n int) int { return int(math.RoundToEven(0.9 * float64(n))) }
 
 // permuted draws a permutation per split, all from one generator, numpy's
 // legacy one. The first rows train, the next ones test, the rest is left out.
