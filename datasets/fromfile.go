@@ -25,9 +25,8 @@ type FileOptions struct {
 	// TestShare is the share of the rows that each split holds out; 0 means
 	// 0.1.
 	TestShare float64
-	// Label and About are those of the Dataset; by default the name and the
-	// file's path.
-	Label, About string
+	// Label is that of the Dataset; "" means the name.
+	Label string
 	// Model is the model of the Dataset; "" means bnn.
 	Model string
 }
@@ -44,7 +43,7 @@ type FileOptions struct {
 func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	d := Dataset{
 		Name: name, Path: path, NoiseVariance: o.NoiseVariance, Shape: Shape{Task: o.Task},
-		Label: cmp.Or(o.Label, name), About: cmp.Or(o.About, path), Model: cmp.Or(o.Model, "bnn"),
+		Label: cmp.Or(o.Label, name), About: path, Model: cmp.Or(o.Model, "bnn"),
 	}
 	if err := o.check(name); err != nil {
 		return d, err
