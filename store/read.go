@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -79,11 +78,14 @@ func (s *Store) readSegment(path string) error {
 	if _, err := f.Seek(at.offset, io.SeekStart); err != nil {
 		return err
 	}
-	size, line, err := scanRecords(f, at.line,
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	s.scanned[path] = scanRecords(text, at,
 		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
 		func(c *Corruption) { c.File = path; s.note(c) })
-	s.scanned[path] = position{at.offset + size, line}
-	return err
+	return nil
 }
 
 // readFile takes in a file that holds one record, once; a corrupt one is read
@@ -115,7 +117,7 @@ func loadFile(kind Kind, path string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	r, err := decodeFile(text)
+	r, err := decode(text)
 	if err == nil && (r.Kind != kind || r.fileName() != filepath.Base(path)) {
 		err = fmt.Errorf("record of another name: it holds the %s %.12s", r.Kind, r.Key)
 	}
@@ -123,14 +125,6 @@ func loadFile(kind Kind, path string) (Record, error) {
 		return Record{}, &Corruption{File: path, Reason: err.Error(), sum: checksum(text)}
 	}
 	return r, nil
-}
-
-func decodeFile(text []byte) (Record, error) {
-	line, ok := bytes.CutSuffix(text, []byte("\n"))
-	if !ok {
-		return Record{}, errTorn
-	}
-	return decode(line)
 }
 
 // add takes a record in: the first of each machine counts, equal ones merge,

@@ -1,16 +1,13 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,7 +91,7 @@ const Version = 2
 const (
 	frameSum    = `{"v":2,"sum":"`
 	frameRecord = `","record":`
-	frameEnd    = `}`
+	frameEnd    = "}\n"
 	sumDigits   = 2 * sha256.Size
 )
 
@@ -128,7 +125,7 @@ func (r Record) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s %.12s: %w", r.Kind, r.Key, err)
 	}
-	return slices.Concat([]byte(frameSum), []byte(checksum(record)), []byte(frameRecord), record, []byte(frameEnd+"\n")), nil
+	return []byte(frameSum + checksum(record) + frameRecord + string(record) + frameEnd), nil
 }
 
 // check refuses records that could not be found again.
@@ -170,10 +167,13 @@ var errTorn = errors.New("torn record: the line has no end")
 
 var otherVersion = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
 
-// decode is the inverse of encode, for a line without its newline. The error
-// says what is wrong with the line.
+// decode is the inverse of encode. The error says what is wrong with the line. One
+// without a newline, the last of its file, was written in part.
 func decode(line []byte) (Record, error) {
 	const start = len(frameSum) + sumDigits + len(frameRecord)
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		return Record{}, errTorn
+	}
 	if !bytes.HasPrefix(line, []byte(frameSum)) {
 		if m := otherVersion.FindSubmatch(line); m != nil && string(m[1]) != strconv.Itoa(Version) {
 			return Record{}, fmt.Errorf("foreign record: it has version %s, this program knows version %d", m[1], Version)
@@ -197,28 +197,20 @@ func decode(line []byte) (Record, error) {
 	return r, nil
 }
 
-// scanRecords calls record or corrupt for every line of a segment from some line
-// on, and returns the bytes of the whole lines and the number of the last. A last
-// line without a newline is corrupt: a torn write.
-func scanRecords(from io.Reader, line int, record func(line int, r Record), corrupt func(*Corruption)) (int64, int, error) {
-	in := bufio.NewReaderSize(from, 1<<16)
-	for offset := int64(0); ; line++ {
-		text, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			if len(text) > 0 {
-				corrupt(&Corruption{Line: line + 1, Reason: errTorn.Error(), sum: checksum(text), text: text})
-			}
-			return offset, line, nil
-		}
-		if err != nil {
-			return offset, line, err
-		}
-		offset += int64(len(text))
-		text = text[:len(text)-1]
-		if r, err := decode(text); err != nil {
-			corrupt(&Corruption{Line: line + 1, Reason: err.Error(), sum: checksum(text), text: text})
+// scanRecords calls record or corrupt for every line of the part of a segment that
+// begins at a position, and returns the position behind the last whole line.
+func scanRecords(text []byte, at position, record func(line int, r Record), corrupt func(*Corruption)) position {
+	for line := range bytes.Lines(text) {
+		r, err := decode(line)
+		if err == nil {
+			record(at.line+1, r)
 		} else {
-			record(line+1, r)
+			bad := bytes.TrimSuffix(line, []byte("\n"))
+			corrupt(&Corruption{Line: at.line + 1, Reason: err.Error(), sum: checksum(bad), text: bytes.Clone(bad)})
+		}
+		if err != errTorn {
+			at = position{at.offset + int64(len(line)), at.line + 1}
 		}
 	}
+	return at
 }

@@ -247,7 +247,7 @@ func TestCorruptionsNameFileAndLineOnce(t *testing.T) {
 	good := readBytes(t, path)
 	nameless := frame([]byte(`{"kind":"result","key":"","body":1}`))
 	newer := `{"v":3,"written":"2031-01-01","body":{}}` + "\n"
-	writeBytes(t, path, []byte(string(good)+"hello\n"+newer+string(nameless)+"\n"+strings.Replace(string(good), "0.25", "0.20", 1)+string(good[:40])))
+	writeBytes(t, path, []byte(string(good)+"hello\n"+newer+string(nameless)+strings.Replace(string(good), "0.25", "0.20", 1)+string(good[:40])))
 
 	s = openStore(t, dir)
 	wants := []string{":2: foreign line: not a record", ":3: foreign record: it has version 3", ":4: record with a valid checksum that is none", ":5: altered record", ":6: torn record"}
@@ -1009,7 +1009,7 @@ func TestMergeKeepsTheOrderOfTheRecords(t *testing.T) {
 	}
 	var got []string
 	for line := range bytes.Lines(readBytes(t, files[0])) {
-		r, err := decode(bytes.TrimSuffix(line, []byte("\n")))
+		r, err := decode(line)
 		if err != nil {
 			t.Fatal(err)
 		}

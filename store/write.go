@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -33,7 +32,7 @@ func (s *Store) Put(r Record) error {
 	}
 	line, err := r.encode()
 	if err == nil { // bodies are compared as they are read
-		r, err = decode(bytes.TrimSuffix(line, []byte("\n")))
+		r, err = decode(line)
 	}
 	n := stored{Record: r}
 	if err == nil {
