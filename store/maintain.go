@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -53,9 +54,10 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Stats{Segments: len(s.scanned), Records: s.valid, Duplicates: s.duplicates, Keys: make(map[Kind]int)}
+	st := Stats{Segments: len(s.scanned), Records: s.duplicates + len(s.conflicts), Duplicates: s.duplicates, Keys: make(map[Kind]int)}
 	for at, list := range s.records {
 		st.Keys[at.kind]++
+		st.Records += len(list)
 		for _, r := range list {
 			if at.kind == Result || at.kind == Exact {
 				st.Seconds += r.Seconds
@@ -110,7 +112,7 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 	var all []stored
 	for at, list := range from.records {
 		if at.kind == kind {
-			all = append(all, list...)
+			all = slices.AppendSeq(all, maps.Values(list))
 		}
 	}
 	slices.SortFunc(all, func(a, b stored) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line)) })
@@ -137,9 +139,6 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 func (s *Store) rival(r stored) (stored, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.records[address{r.Kind, r.Key}]
-	if i := slices.IndexFunc(list, r.sameMachine); i >= 0 {
-		return list[i], true
-	}
-	return stored{}, false
+	n, ok := s.records[address{r.Kind, r.Key}][r.owner()]
+	return n, ok
 }

@@ -130,31 +130,22 @@ func loadFile(kind Kind, path string) (Record, error) {
 // add takes a record in: the first of each machine counts, equal ones merge,
 // differing ones are a conflict. The last manifest counts.
 func (s *Store) add(n stored) {
-	s.valid++
 	n.sum = checksum(n.Body)
 	if n.line == 0 {
 		n.Body = nil
 	}
 	at := address{n.Kind, n.Key}
-	list := s.records[at]
-	i := slices.IndexFunc(list, n.sameMachine)
-	switch {
-	case i < 0:
-		s.records[at] = append(list, n)
-	case list[i].place() == n.place(): // put again
-		s.valid--
-		list[i] = n
-	case list[i].agrees(n):
+	if s.records[at] == nil {
+		s.records[at] = make(map[Machine]stored)
+	}
+	switch first, ok := s.records[at][n.owner()]; {
+	case !ok || first.place() == n.place(): // new, or put again
+		s.records[at][n.owner()] = n
+	case first.agrees(n):
 		s.duplicates++
 	default:
-		s.conflicts = append(s.conflicts, conflict(list[i], n))
+		s.conflicts = append(s.conflicts, conflict(first, n))
 	}
-}
-
-// sameMachine reports whether there can be only one of two records of one kind
-// and key. Manifests are of no machine.
-func (r stored) sameMachine(o stored) bool {
-	return r.Made.Machine == o.Made.Machine || r.Kind == Run
 }
 
 // agrees reports whether two records of one kind, key and machine say the same.
@@ -184,10 +175,9 @@ func (s *Store) lose(n stored, err error) {
 // forget takes a record with a file of its own out of memory.
 func (s *Store) forget(n stored) {
 	at := address{n.Kind, n.Key}
-	s.records[at] = slices.DeleteFunc(s.records[at], func(o stored) bool { return o.file == n.file })
+	delete(s.records[at], n.owner())
 	if len(s.records[at]) == 0 {
 		delete(s.records, at)
 	}
 	delete(s.files, n.file)
-	s.valid--
 }

@@ -76,15 +76,14 @@ type Store struct {
 	readOnly bool
 
 	mu          sync.Mutex
-	records     map[address][]stored // one per machine
-	scanned     map[string]position  // by segment, that of this process included
-	files       map[string]bool      // files of single records that were read
+	records     map[address]map[Machine]stored // by their owners
+	scanned     map[string]position            // by segment, that of this process included
+	files       map[string]bool                // files of single records that were read
 	corruptions []*Corruption
 	conflicts   []error
 	segment     *os.File          // of this process; nil until the first Put
 	leases      map[string]*lease // that this process holds, by key
-	valid       int               // records
-	duplicates  int               // of these, beyond the first of each
+	duplicates  int               // records that agree with the one in records
 }
 
 // address is what a record is found by.
@@ -100,6 +99,15 @@ type stored struct {
 	file string
 	line int
 	sum  string // of the body
+}
+
+// owner is the machine whose record it is: a key has one for each. Manifests are of
+// no machine.
+func (r stored) owner() Machine {
+	if r.Kind == Run {
+		return Machine{}
+	}
+	return r.Made.Machine
 }
 
 // load returns the record with its body.
@@ -228,7 +236,7 @@ func scan(dir string, m Machine) (*Store, error) {
 func newStore(dir string, m Machine) *Store {
 	return &Store{
 		dir: dir, machine: m, readOnly: true,
-		records: make(map[address][]stored), scanned: make(map[string]position), files: make(map[string]bool),
+		records: make(map[address]map[Machine]stored), scanned: make(map[string]position), files: make(map[string]bool),
 		leases: make(map[string]*lease),
 	}
 }
@@ -306,10 +314,10 @@ func (s *Store) Has(kind Kind, key string) bool {
 
 // choose returns the record that counts on the store's machine.
 func (s *Store) choose(at address) (best stored, ok bool) {
+	if own, ok := s.records[at][s.machine]; ok {
+		return own, true
+	}
 	for _, n := range s.records[at] {
-		if n.Made.Machine == s.machine {
-			return n, true
-		}
 		if s.usable(n) && (!ok || preference(n.Made, best.Made) < 0) {
 			best, ok = n, true
 		}
