@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -23,20 +22,14 @@ const (
 	leaseLife    = time.Minute // without renewal after which a lease's holder counts as dead
 )
 
-// lease is one that this process holds.
-type lease struct {
-	folder, file string
-	release      func() // gives it up, once
-}
-
 // Lease asks for the right to work on a key, so that processes that share the
 // store divide the work. If ok, no other process works on the key: call Refresh,
 // since its last holder may have put the record, and release the lease when the
 // record has been put or given up. If not ok, another worker, in this process or
 // another, works on it: go on with another key and ask again later. A lease is
-// renewed while it is held and ends with Close. The lease of a process that died
-// is free at once on its own host, and a minute later elsewhere, as is the lease
-// of a process that lost its connection.
+// renewed until it is released. The lease of a process that died is free at once on
+// its own host, and a minute later elsewhere, as is the lease of a process that lost
+// its connection.
 //
 // A lease only saves time: two processes may compute one record, since equal
 // records merge. If leases cannot be made (the disk is full, say), every lease is
@@ -45,7 +38,7 @@ func (s *Store) Lease(key string) (release func(), ok bool) {
 	if s.readOnly {
 		return func() {}, false
 	}
-	l, err := s.lease(key)
+	file, err := s.lease(key)
 	if errors.Is(err, fs.ErrExist) {
 		return func() {}, false
 	}
@@ -54,52 +47,40 @@ func (s *Store) Lease(key string) (release func(), ok bool) {
 	}
 	stop := make(chan struct{})
 	var keeper sync.WaitGroup
-	keeper.Go(func() { l.keep(stop) })
-	l.release = sync.OnceFunc(func() {
+	keeper.Go(func() { keep(file, stop) })
+	return sync.OnceFunc(func() {
 		close(stop)
 		keeper.Wait()
-		_ = os.Remove(l.file)
-		_ = os.Remove(l.folder) // unless it has a new holder
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.leases[key] == l {
-			delete(s.leases, key)
-		}
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leases[key] = l
-	return l.release, true
+		_ = os.Remove(file)
+		_ = os.Remove(filepath.Dir(file)) // unless it has a new holder
+	}), true
 }
 
-// lease makes one, or returns fs.ErrExist if there is one. It prepares the
-// folder under a name of its own, whose file has the file system's time: the
+// lease makes one and returns its file, or fs.ErrExist if there is one. It prepares
+// the folder under a name of its own, whose file has the file system's time: the
 // clocks of machines may differ.
-func (s *Store) lease(key string) (*lease, error) {
+func (s *Store) lease(key string) (file string, err error) {
 	if !isName(key) {
-		return nil, fmt.Errorf("lease of %.40q, which is no name", key)
+		return "", fmt.Errorf("lease of %.40q, which is no name", key)
 	}
 	id := processID()
 	prepared := filepath.Join(s.dir, leaseFolder, "."+id)
 	defer os.RemoveAll(prepared)
 	if err := os.Mkdir(prepared, 0o755); err != nil {
-		return nil, err
+		return "", err
 	}
 	if err := sign(filepath.Join(prepared, id), os.O_CREATE|os.O_EXCL); err != nil {
-		return nil, err
+		return "", err
 	}
 	_, now, err := look(filepath.Join(prepared, id))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	folder := filepath.Join(s.dir, leaseFolder, key)
 	if err := clearDead(folder, now); err != nil {
-		return nil, err
+		return "", err
 	}
-	if err := os.Rename(prepared, folder); err != nil {
-		return nil, err
-	}
-	return &lease{folder: folder, file: filepath.Join(folder, id)}, nil
+	return filepath.Join(folder, id), os.Rename(prepared, folder)
 }
 
 // sign writes who holds a lease, and since when or still when, for people.
@@ -179,7 +160,7 @@ func clearDead(folder string, now time.Time) error {
 }
 
 // keep renews a lease until it is released or lost.
-func (l *lease) keep(stop <-chan struct{}) {
+func keep(file string, stop <-chan struct{}) {
 	tick := time.NewTicker(leaseRenewal)
 	defer tick.Stop()
 	for {
@@ -187,19 +168,10 @@ func (l *lease) keep(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-tick.C:
-			if err := sign(l.file, 0); errors.Is(err, fs.ErrNotExist) {
+			if err := sign(file, 0); errors.Is(err, fs.ErrNotExist) {
 				return // this process slept for too long: another one has it
 			}
 		}
-	}
-}
-
-func (s *Store) releaseLeases() {
-	s.mu.Lock()
-	held := maps.Clone(s.leases)
-	s.mu.Unlock()
-	for _, l := range held {
-		l.release()
 	}
 }
 

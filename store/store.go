@@ -81,9 +81,8 @@ type Store struct {
 	files       map[string]bool                // files of single records that were read
 	corruptions []*Corruption
 	conflicts   []error
-	segment     *os.File          // of this process; nil until the first Put
-	leases      map[string]*lease // that this process holds, by key
-	duplicates  int               // records that agree with the one in records
+	segment     *os.File // of this process; nil until the first Put
+	duplicates  int      // records that agree with the one in records
 }
 
 // address is what a record is found by.
@@ -237,7 +236,6 @@ func newStore(dir string, m Machine) *Store {
 	return &Store{
 		dir: dir, machine: m, readOnly: true,
 		records: make(map[address]map[Machine]stored), scanned: make(map[string]position), files: make(map[string]bool),
-		leases: make(map[string]*lease),
 	}
 }
 
@@ -366,10 +364,8 @@ func (s *Store) Corruptions() []*Corruption {
 	return slices.Clone(s.corruptions)
 }
 
-// Close ends writing and gives up all leases. The store can still be read, and
-// written again.
+// Close ends writing. The store can still be read, and written again.
 func (s *Store) Close() error {
-	s.releaseLeases()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.endSegment()
