@@ -157,7 +157,7 @@ func (p *progress) remaining(elapsed time.Duration) string {
 	spent, left := p.spent, p.left
 	for t, fraction := range p.running {
 		if fraction == 0 { // unknown: as estimated, but never quite done
-			fraction = min(p.now().Sub(t.started).Seconds()*float64(max(t.width, 1))/max(t.cost, 1e-9), 0.9)
+			fraction = min(p.now().Sub(t.started).Seconds()*float64(t.width)/max(t.cost, 1e-9), 0.9)
 		}
 		spent += fraction * t.cost
 		left -= fraction * t.cost

@@ -13,13 +13,15 @@ type task struct {
 	name  string
 	first bool    // goes before all tasks that are not (references: others wait for them)
 	cost  float64 // estimated seconds of one core
-	width int     // cores that it can use at once; it is given at most that many
-	run   func(ctx context.Context, cores int) error
+	width int     // cores that it can use at once
+	run   func(ctx context.Context) error
 	// next is called in the scheduler's goroutine with run's error when the
 	// task is over, and returns the tasks that are ready because of it.
 	next func(err error) []*task
 
 	started time.Time
+	cores   int // that it was given, at most its width
+	err     error
 }
 
 // errElsewhere says that another process works at a task: it is tried again.
@@ -41,13 +43,6 @@ func order(a, b *task) int {
 	return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.name, b.name))
 }
 
-// ending is a task that is over.
-type ending struct {
-	task *task
-	used int
-	err  error
-}
-
 // schedule runs tasks on a number of cores until none is left, or until the
 // context is cancelled and the running ones have ended. begin is told of
 // each task that starts.
@@ -60,17 +55,19 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 		}
 	}
 	add(ready)
-	over := make(chan ending)
+	over := make(chan *task)
 	free, running := cores, 0
 	for {
 		for free > 0 && len(queue) > 0 && ctx.Err() == nil {
 			t := queue[0]
 			queue = queue[1:]
-			used := min(max(t.width, 1), free)
-			free, running = free-used, running+1
-			t.started = time.Now()
+			t.started, t.cores = time.Now(), min(t.width, free)
+			free, running = free-t.cores, running+1
 			begin(t)
-			go func() { over <- ending{t, used, t.run(ctx, used)} }()
+			go func() {
+				t.err = t.run(ctx)
+				over <- t
+			}()
 		}
 		if running == 0 && (len(parked) == 0 || ctx.Err() != nil) {
 			return
@@ -84,13 +81,13 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 			ended = ctx.Done()
 		}
 		select {
-		case e := <-over:
-			free, running = free+e.used, running-1
-			if errors.Is(e.err, errElsewhere) {
-				parked = append(parked, e.task)
+		case t := <-over:
+			free, running = free+t.cores, running-1
+			if errors.Is(t.err, errElsewhere) {
+				parked = append(parked, t)
 				continue
 			}
-			add(e.task.next(e.err))
+			add(t.next(t.err))
 		case <-retry:
 			add(parked)
 			parked = nil

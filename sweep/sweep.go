@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -184,16 +185,9 @@ func (s *session) start(plans []bench.Plan, cores int) (ready []*task) {
 	} else {
 		ready = s.take(plans)
 	}
-	references := 0
-	for _, t := range ready {
-		if t.first {
-			references++
-		}
-	}
-	for _, t := range ready {
-		if t.first {
-			t.width = max(1, cores/references)
-		}
+	references := slices.DeleteFunc(slices.Clone(ready), func(t *task) bool { return !t.first })
+	for _, t := range references {
+		t.width = max(1, cores/len(references))
 	}
 	return ready
 }
@@ -264,7 +258,7 @@ func (s *session) newTask(j Job) *task {
 		t.name += " " + j.Key[:12]
 	}
 	computed := false
-	t.run = func(ctx context.Context, cores int) error {
+	t.run = func(ctx context.Context) error {
 		release, ok := s.Store.Lease(string(j.Kind) + "-" + j.Key)
 		if !ok {
 			return errElsewhere
@@ -277,7 +271,7 @@ func (s *session) newTask(j Job) *task {
 		if s.Store.Has(j.Kind, j.Key) {
 			return nil
 		}
-		body, seconds, err := s.compute(ctx, t, j, cores)
+		body, seconds, err := s.compute(ctx, t, j)
 		if _, ended := errors.AsType[*child.Failure](err); ended {
 			return s.fatal(err)
 		}
@@ -308,11 +302,11 @@ func (s *session) newTask(j Job) *task {
 
 // compute makes a job's record: its body, with the seconds of one core that it
 // took. A reference under way says how far it is.
-func (s *session) compute(ctx context.Context, t *task, j Job, cores int) (body any, seconds float64, err error) {
+func (s *session) compute(ctx context.Context, t *task, j Job) (body any, seconds float64, err error) {
 	defer child.Catch(&err)
 	switch j.Kind {
 	case store.Reference:
-		return s.computeReference(ctx, t, j, cores)
+		return s.computeReference(ctx, t, j)
 	case store.Exact:
 		start := time.Now()
 		o, err := j.Exact.Options(s.Chains)
@@ -365,12 +359,12 @@ func (s *session) fatal(err error) error {
 	return err
 }
 
-func (s *session) computeReference(ctx context.Context, t *task, j Job, cores int) (any, float64, error) {
+func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, float64, error) {
 	newTarget := func() (models.Target, error) {
 		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model, models.Options{Precision: j.Spec.Precision})
 	}
 	report := func(done, total int64) { s.progress.part(t, float64(done)/float64(total)) }
-	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: cores, Parts: parts{s, j.Key}, Progress: report})
+	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: t.cores, Parts: parts{s, j.Key}, Progress: report})
 	if err != nil {
 		return nil, 0, err
 	}

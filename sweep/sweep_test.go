@@ -491,7 +491,7 @@ func TestScheduleRunsLongFirstOnAllCores(t *testing.T) {
 	var order []string
 	var running, most atomic.Int64
 	mk := func(name string, first bool, cost float64) *task {
-		return &task{name: name, first: first, cost: cost, width: 1, next: func(error) []*task { return nil }, run: func(context.Context, int) error {
+		return &task{name: name, first: first, cost: cost, width: 1, next: func(error) []*task { return nil }, run: func(context.Context) error {
 			most.Store(max(most.Load(), running.Add(1)))
 			time.Sleep(20 * time.Millisecond)
 			running.Add(-1)
