@@ -197,32 +197,29 @@ func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []benc
 	if m.Stable == nil {
 		m.Stable = make(map[Stiffness]float64)
 	}
-	estimate := func(at problem) ([]float64, error) {
-		t, err := c.Source.Target(ctx, at.dataset, 0, at.model, models.Options{Precision: precision[at]})
-		if err != nil {
-			return nil, err
-		}
-		return oracle.StableSteps(ctx, t, batches[at]...)
-	}
-	var mu sync.Mutex
+	var tasks []*task
 	var failed error
-	var group sync.WaitGroup
-	free, done := make(chan struct{}, max(c.Workers, 1)), 0
+	done := 0
 	for at, ks := range batches {
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			steps, err := estimate(at)
-			mu.Lock()
-			defer mu.Unlock()
+		var steps []float64
+		run := func(ctx context.Context) error {
+			t, err := c.Source.Target(ctx, at.dataset, 0, at.model, models.Options{Precision: precision[at]})
+			if err == nil {
+				steps, err = oracle.StableSteps(ctx, t, ks...)
+			}
+			return err
+		}
+		next := func(err error) []*task {
 			failed = errors.Join(failed, err)
 			for i, h := range steps {
 				m.Stable[Stiffness{at.dataset, at.model, ks[i]}] = h
 			}
 			done++
 			c.report("stable steps", done, len(batches))
-		})
+			return nil
+		}
+		tasks = append(tasks, &task{name: at.dataset, width: 1, run: run, next: next})
 	}
-	group.Wait()
-	return failed
+	schedule(ctx, max(c.Workers, 1), tasks, func(*task) {})
+	return cmp.Or(failed, ctx.Err())
 }
