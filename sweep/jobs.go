@@ -15,7 +15,7 @@ type Job struct {
 	Key   string
 	Have  bool // it is in the store
 
-	// What is computed, by kind.
+	// What is computed, by kind. A reference has a cell with its chains' kernels.
 	Cell  bench.Cell
 	Exact bench.Exact
 	Spec  oracle.Spec
@@ -39,14 +39,6 @@ func (j Job) String() string {
 
 // Shard returns the index of the shard, out of n, that computes the job.
 func (j Job) Shard(n int) int { return ShardOf(j.dealt, n) }
-
-// Dataset returns the data set of the job; "" for an exact job.
-func (j Job) Dataset() string {
-	if j.Kind == store.Reference {
-		return j.Spec.Dataset
-	}
-	return j.Cell.Dataset
-}
 
 // Jobs returns the jobs of a shard of the plans, each once, in the plans'
 // order. A choice contributes the cells up to the first whose result is missing
@@ -94,5 +86,5 @@ func Jobs(plans []bench.Plan, shard Shard, s *store.Store) (jobs []Job) {
 }
 
 func referenceJob(study string, r bench.ReferenceJob) Job {
-	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: r.Spec}
+	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: r.Spec, Cell: referenceCell(r.Spec)}
 }

@@ -28,7 +28,7 @@ type Fitting struct {
 func (f Fitting) Time(plans []bench.Plan, without ...string) time.Duration {
 	var all, longest float64
 	for _, j := range Jobs(plans, Shard{}, f.Store) {
-		if j.Have || slices.Contains(without, j.Dataset()) {
+		if j.Have || slices.Contains(without, j.Cell.Dataset) {
 			continue
 		}
 		cost, cores := f.Cost.Job(j, f.Chains), 1
@@ -47,7 +47,7 @@ func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
 	costs := make(map[string]float64)
 	var sets, out []string
 	for _, j := range Jobs(plans, Shard{}, f.Store) {
-		if d := j.Dataset(); d != "" && !j.Have {
+		if d := j.Cell.Dataset; d != "" && !j.Have {
 			if _, known := costs[d]; !known {
 				sets = append(sets, d)
 			}
