@@ -18,7 +18,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -155,14 +154,14 @@ type loaded struct {
 
 // precheck finds mistakes of the caller before anything is computed.
 func (r *Runner) precheck(plans []bench.Plan) error {
-	checked := make(map[string]bool)
+	checked := make(map[string]bool) // most cells differ in what Cell.Check sees alone
 	for _, p := range plans {
 		for _, j := range p.Jobs() {
 			c := j.Cell
-			names := strings.Join([]string{c.Integrator, c.Estimator, c.Scheme}, " ")
+			parts := fmt.Sprintf("%s %v %d %v %s %s", c.Integrator, c.Values, c.Inner, c.Friction, c.Estimator, c.Scheme)
 			err := c.Check()
-			if err == nil && c.Kernels() > 0 && !checked[names] {
-				checked[names] = true
+			if err == nil && c.Kernels() > 0 && !checked[parts] {
+				checked[parts] = true
 				err = r.Chains.Check(c.Chain())
 			}
 			if err != nil {
