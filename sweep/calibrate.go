@@ -107,9 +107,6 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 	return todo
 }
 
-// repeat does something n times.
-type repeat func(n int) error
-
 // measure returns the seconds of one core that an outer step takes while all
 // workers are busy with the same.
 func (c Calibration) measure(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
@@ -117,12 +114,7 @@ func (c Calibration) measure(ctx context.Context, cell bench.Cell, limit time.Du
 	times, errs := make([]float64, workers), make([]error, workers)
 	var group sync.WaitGroup
 	for w := range workers {
-		group.Go(func() {
-			var run repeat
-			if run, errs[w] = c.steps(ctx, cell); errs[w] == nil {
-				times[w], errs[w] = timed(run, limit)
-			}
-		})
+		group.Go(func() { times[w], errs[w] = c.stepTime(ctx, cell, limit) })
 	}
 	group.Wait()
 	return stat.Mean(times, nil), errors.Join(errs...)
@@ -134,8 +126,9 @@ func (c Calibration) measure(ctx context.Context, cell bench.Cell, limit time.Du
 const seriesTime = time.Millisecond
 
 // timed returns the seconds per run of the median series within the limit:
-// not of the fastest, as what disturbs a measurement will disturb the run.
-func timed(run repeat, limit time.Duration) (float64, error) {
+// not of the fastest, as what disturbs a measurement will disturb the run. run does
+// n of them.
+func timed(run func(n int) error, limit time.Duration) (float64, error) {
 	var series []float64
 	for n, start := 1, time.Now(); ; {
 		begin := time.Now()
@@ -160,23 +153,23 @@ func timed(run repeat, limit time.Duration) (float64, error) {
 // that is: a prior draw may be far from stability.
 const frozenStep = 1e-12
 
-// steps makes a chain of the cell's integrator on its problem, and ends its
-// adaptation.
-func (c Calibration) steps(ctx context.Context, cell bench.Cell) (repeat, error) {
+// stepTime times the steps of a chain of the cell's integrator on its problem,
+// after its adaptation.
+func (c Calibration) stepTime(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
 	t, err := c.Source.Target(ctx, cell.Dataset, cell.Split, cell.Model, models.Options{Precision: cell.Precision})
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	cell.Friction, cell.Step = 1, frozenStep
 	sampler, err := c.Chains.New(t, cell.Chain())
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	z := sampler.Start(0, nil)
 	if err := sampler.Run(ctx, z, chain.Plan{BurnIn: 1}, nil); err != nil {
-		return nil, err
+		return 0, err
 	}
-	return func(n int) error { return sampler.Advance(ctx, z, n) }, nil
+	return timed(func(n int) error { return sampler.Advance(ctx, z, n) }, limit)
 }
 
 // StableSteps estimates the stable steps of every data set and model in the
