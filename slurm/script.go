@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"hambench/internal/atomicfile"
+	"hambench/internal/distinct"
 	"hambench/usage"
 )
 
@@ -87,13 +88,7 @@ func (o Options) Check() error {
 func (r Run) JobName(s Stage) string { return "hambench-" + r.ID + "-" + s.Name }
 
 // JobNames returns the job names of all stages.
-func (r Run) JobNames() []string {
-	var names []string
-	for _, s := range r.Stages {
-		names = append(names, r.JobName(s))
-	}
-	return names
-}
+func (r Run) JobNames() []string { return distinct.Of(r.Stages, r.JobName) }
 
 // ScriptPath returns the path of the stage's job script.
 func (r Run) ScriptPath(s Stage) string { return filepath.Join(r.Dir, s.Name+".sh") }
