@@ -22,7 +22,6 @@ type Queued struct {
 	Name  string // of the job
 	Index int    // in the array; -1 for a job that is not an array
 	State string // such as PENDING, RUNNING
-	Held  bool   // waits for somebody to release it
 }
 
 // Scheduler is what a Follower needs of Slurm. An error means that nothing is
@@ -96,8 +95,7 @@ func parseQueue(out string) ([]Queued, error) {
 		if f[3] == "DependencyNeverSatisfied" {
 			continue // will never start
 		}
-		held := strings.Contains(strings.ToLower(f[3]), "held") // JobHeldUser, "launch failed requeued held"
-		q := Queued{Job: f[0], Name: f[4], Index: -1, State: f[2], Held: held}
+		q := Queued{Job: f[0], Name: f[4], Index: -1, State: f[2]}
 		if f[1] != "N/A" {
 			if q.Index, err = strconv.Atoi(f[1]); err != nil {
 				return nil, fmt.Errorf("squeue: line %q has no index of a task", f)

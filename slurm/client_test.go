@@ -51,18 +51,16 @@ func TestQueue(t *testing.T) {
 cat <<'END'
 17|0|RUNNING|None|hambench-a-sweep
 17|1|PENDING|Resources|hambench-a-sweep
-18|4|PENDING|JobHeldUser|hambench-a-sweep
 18|5|PENDING|launch failed requeued held|hambench-a-sweep
 19|N/A|PENDING|Dependency|hambench-a-figures
 20|5|PENDING|DependencyNeverSatisfied|hambench-a-sweep
 END`})
 	got, err := (Commands{}).Queue(t.Context(), []string{"hambench-a-sweep", "hambench-a-figures"})
 	want := []Queued{
-		{"17", "hambench-a-sweep", 0, "RUNNING", false},
-		{"17", "hambench-a-sweep", 1, "PENDING", false},
-		{"18", "hambench-a-sweep", 4, "PENDING", true},
-		{"18", "hambench-a-sweep", 5, "PENDING", true},
-		{"19", "hambench-a-figures", -1, "PENDING", false},
+		{"17", "hambench-a-sweep", 0, "RUNNING"},
+		{"17", "hambench-a-sweep", 1, "PENDING"},
+		{"18", "hambench-a-sweep", 5, "PENDING"},
+		{"19", "hambench-a-figures", -1, "PENDING"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)

@@ -278,26 +278,19 @@ func (f *Follower) queueText() string {
 	if f.complaint != "" {
 		return "; the scheduler does not answer"
 	}
-	states, held := make(map[string]int), 0
+	states := make(map[string]int)
 	for _, q := range f.queue {
 		states[strings.ToLower(q.State)]++
-		if q.Held {
-			held++
-		}
 	}
 	var parts []string
 	for state, n := range states {
 		parts = append(parts, fmt.Sprintf("%d %s", n, state))
 	}
+	if parts == nil {
+		return "; nothing queued"
+	}
 	slices.Sort(parts)
-	text := "; nothing queued"
-	if len(parts) > 0 {
-		text = "; tasks: " + strings.Join(parts, ", ")
-	}
-	if held > 0 {
-		text += fmt.Sprintf(" (%d held: scontrol release lets them start)", held)
-	}
-	return text
+	return "; tasks: " + strings.Join(parts, ", ")
 }
 
 // timeLeft extrapolates the speed so far.

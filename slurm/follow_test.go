@@ -368,7 +368,7 @@ func TestReport(t *testing.T) {
 			w.left[1] = []int{0, 4, 2}
 			w.queue = []Queued{
 				{Job: "1", Name: "hambench-run-sweep", Index: 1, State: "RUNNING"},
-				{Job: "1", Name: "hambench-run-sweep", Index: 2, State: "PENDING", Held: true},
+				{Job: "1", Name: "hambench-run-sweep", Index: 2, State: "PENDING"},
 				{Job: "2", Name: "hambench-run-oracle", Index: 0, State: "RUNNING"},
 				{Job: "2", Name: "hambench-run-oracle", Index: 1, State: "RUNNING"},
 			}
@@ -388,7 +388,7 @@ func TestReport(t *testing.T) {
 	})
 	for _, want := range []string{
 		"submitted sweep 0-2 of 3 as job 101\n",
-		"tasks: 1 pending, 3 running (1 held: scontrol release lets them start); about 1m20s left\n",
+		"tasks: 1 pending, 3 running; about 1m20s left\n",
 		"unable to contact slurm controller; the results are followed all the same\n",
 		"; the scheduler does not answer",
 	} {
