@@ -19,40 +19,31 @@ import (
 	"hambench/oracle"
 )
 
-// Calibration measures this machine for a CostModel.
-type Calibration struct {
-	Source  Source
-	Chains  chain.Registry
-	Workers int // chains run at once, as many as in the run
-	// Progress is called with how far it is; it may be nil.
-	Progress func(what string, done, total int)
-}
-
-// Kernels measures the kernels of every integrator, data set, precision and batch
-// size in the plans, and of their references, as far as the model lacks them. It
-// takes about the given time.
-func (c Calibration) Kernels(ctx context.Context, m *CostModel, plans []bench.Plan, budget time.Duration) error {
+// MeasureKernels measures on this machine, for the cost model, the kernels of every
+// integrator, data set, precision and batch size in the plans, and of their
+// references, as far as the model lacks them. It takes about the given time.
+func (r *Runner) MeasureKernels(ctx context.Context, plans []bench.Plan, budget time.Duration) error {
 	todo := kernelsOf(plans)
-	maps.DeleteFunc(todo, func(at Timed, _ bench.Cell) bool { _, known := m.Kernels[at]; return known })
-	if m.Kernels == nil {
-		m.Kernels = make(map[Timed]float64)
+	maps.DeleteFunc(todo, func(at Timed, _ bench.Cell) bool { _, known := r.Cost.Kernels[at]; return known })
+	if r.Cost.Kernels == nil {
+		r.Cost.Kernels = make(map[Timed]float64)
 	}
 	each, done := budget/time.Duration(max(len(todo), 1)), 0
 	for at, cell := range todo {
-		outer, err := c.measure(ctx, cell, each)
+		outer, err := r.measure(ctx, cell, each)
 		if err != nil {
 			return err
 		}
-		m.Kernels[at] = outer / float64(cell.Inner)
+		r.Cost.Kernels[at] = outer / float64(cell.Inner)
 		done++
-		c.report("kernels", done, len(todo))
+		r.measured("kernels", done, len(todo))
 	}
 	return nil
 }
 
 // Slowdown measures one kernel of the plans and returns how many times longer it
 // takes than the zero CostModel says; 0 if no kernel is worth measuring.
-func (c Calibration) Slowdown(ctx context.Context, plans []bench.Plan, budget time.Duration) (float64, error) {
+func (r *Runner) Slowdown(ctx context.Context, plans []bench.Plan, budget time.Duration) (float64, error) {
 	todo := kernelsOf(plans)
 	if len(todo) == 0 {
 		return 0, nil
@@ -61,17 +52,17 @@ func (c Calibration) Slowdown(ctx context.Context, plans []bench.Plan, budget ti
 	cell := slices.MaxFunc(slices.Collect(maps.Values(todo)), func(a, b bench.Cell) int {
 		return cmp.Or(cmp.Compare(a.Batches, b.Batches), cmp.Compare(fmt.Sprint(b), fmt.Sprint(a)))
 	})
-	method, err := c.Chains.Integrator(cell.Integrator)
+	method, err := r.Chains.Integrator(cell.Integrator)
 	if err != nil {
 		return 0, err
 	}
-	outer, err := c.measure(ctx, cell, budget)
+	outer, err := r.measure(ctx, cell, budget)
 	return outer / float64(cell.Inner) / defaultKernel(cell, method.Claims), err
 }
 
-func (c Calibration) report(what string, done, total int) {
-	if c.Progress != nil {
-		c.Progress(what, done, total)
+func (r *Runner) measured(what string, done, total int) {
+	if r.Measuring != nil {
+		r.Measuring(what, done, total)
 	}
 }
 
@@ -109,12 +100,11 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 
 // measure returns the seconds of one core that an outer step takes while all
 // workers are busy with the same.
-func (c Calibration) measure(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
-	workers := max(c.Workers, 1)
-	times, errs := make([]float64, workers), make([]error, workers)
+func (r *Runner) measure(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
+	times, errs := make([]float64, r.cores()), make([]error, r.cores())
 	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() { times[w], errs[w] = c.stepTime(ctx, cell, limit) })
+	for w := range times {
+		group.Go(func() { times[w], errs[w] = r.stepTime(ctx, cell, limit) })
 	}
 	group.Wait()
 	return stat.Mean(times, nil), errors.Join(errs...)
@@ -155,13 +145,13 @@ const frozenStep = 1e-12
 
 // stepTime times the steps of a chain of the cell's integrator on its problem,
 // after its adaptation.
-func (c Calibration) stepTime(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
-	t, err := c.Source.Target(ctx, cell.Dataset, cell.Split, cell.Model, models.Options{Precision: cell.Precision})
+func (r *Runner) stepTime(ctx context.Context, cell bench.Cell, limit time.Duration) (float64, error) {
+	t, err := r.Source.Target(ctx, cell.Dataset, cell.Split, cell.Model, models.Options{Precision: cell.Precision})
 	if err != nil {
 		return 0, err
 	}
 	cell.Friction, cell.Step = 1, frozenStep
-	sampler, err := c.Chains.New(t, cell.Chain())
+	sampler, err := r.Chains.New(t, cell.Chain())
 	if err != nil {
 		return 0, err
 	}
@@ -172,23 +162,23 @@ func (c Calibration) stepTime(ctx context.Context, cell bench.Cell, limit time.D
 	return timed(func(n int) error { return sampler.Advance(ctx, z, n) }, limit)
 }
 
-// StableSteps estimates the stable steps of every data set and model in the
-// plans, for all numbers of batches of its cells at once, with as many data sets
-// at a time as there are workers.
-func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []bench.Plan) error {
+// MeasureStableSteps estimates, for the cost model, the stable steps of every data
+// set and model in the plans, for all numbers of batches of its cells at once, with
+// as many data sets at a time as there are workers.
+func (r *Runner) MeasureStableSteps(ctx context.Context, plans []bench.Plan) error {
 	type problem struct{ dataset, model string }
 	batches, precision := make(map[problem][]int), make(map[problem]string)
 	for _, cell := range kernelsOf(plans) {
 		at := problem{cell.Dataset, cell.Model}
-		if _, known := m.Stable[stiffnessOf(cell)]; known || cell.Step == 0 { // a reference's chains find their own
+		if _, known := r.Cost.Stable[stiffnessOf(cell)]; known || cell.Step == 0 { // a reference's chains find their own
 			continue
 		}
 		batches[at] = distinct.Append(batches[at], cell.Batches)
 		// float32 before float64: it is as good, and faster.
 		precision[at] = min(cmp.Or(precision[at], cell.Precision), cell.Precision)
 	}
-	if m.Stable == nil {
-		m.Stable = make(map[Stiffness]float64)
+	if r.Cost.Stable == nil {
+		r.Cost.Stable = make(map[Stiffness]float64)
 	}
 	var tasks []*task
 	var failed error
@@ -196,7 +186,7 @@ func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []benc
 	for at, ks := range batches {
 		var steps []float64
 		run := func(ctx context.Context) error {
-			t, err := c.Source.Target(ctx, at.dataset, 0, at.model, models.Options{Precision: precision[at]})
+			t, err := r.Source.Target(ctx, at.dataset, 0, at.model, models.Options{Precision: precision[at]})
 			if err == nil {
 				steps, err = oracle.StableSteps(ctx, t, ks...)
 			}
@@ -205,14 +195,14 @@ func (c Calibration) StableSteps(ctx context.Context, m *CostModel, plans []benc
 		next := func(err error) []*task {
 			failed = errors.Join(failed, err)
 			for i, h := range steps {
-				m.Stable[Stiffness{at.dataset, at.model, ks[i]}] = h
+				r.Cost.Stable[Stiffness{at.dataset, at.model, ks[i]}] = h
 			}
 			done++
-			c.report("stable steps", done, len(batches))
+			r.measured("stable steps", done, len(batches))
 			return nil
 		}
 		tasks = append(tasks, &task{name: at.dataset, width: 1, run: run, next: next})
 	}
-	schedule(ctx, max(c.Workers, 1), tasks, func(*task) {})
+	schedule(ctx, r.cores(), tasks, func(*task) {})
 	return cmp.Or(failed, ctx.Err())
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // CostModel estimates what jobs cost. The zero CostModel has the constants of
-// an AVX-512 machine and takes every chain to be stable; a Calibration measures this
+// an AVX-512 machine and takes every chain to be stable; a Runner measures this
 // machine, and the stable steps of the models on their data.
 type CostModel struct {
 	// Kernels are the measured times of kernels, in seconds of one core. Those
@@ -172,19 +172,19 @@ type Estimate struct {
 	Seconds float64            // of one core, for what is missing
 }
 
-// Estimates returns what each plan costs, summed over its jobs: what the store has
+// Estimates returns what each plan costs in the shard, summed over its jobs: what the store has
 // costs nothing, and what two studies share counts in the first. Of a choice only
 // the next chain counts.
-func (m CostModel) Estimates(plans []bench.Plan, shard Shard, s *store.Store, r chain.Registry) []Estimate {
-	jobs := Jobs(plans, shard, s)
+func (r *Runner) Estimates(plans []bench.Plan) []Estimate {
+	jobs := Jobs(plans, r.Shard, r.Store)
 	var out []Estimate
 	for _, p := range plans {
-		study := shard.Slice(p.Study)
+		study := r.Shard.Slice(p.Study)
 		est := Estimate{ID: p.ID, Cells: len(study.Cells) + len(study.Choices), Missing: make(map[store.Kind]int)}
 		for _, j := range jobs {
 			if j.Study == p.ID && !j.Have {
 				est.Missing[j.Kind]++
-				est.Seconds += m.Job(j, r)
+				est.Seconds += r.Cost.Job(j, r.Chains)
 			}
 		}
 		out = append(out, est)

@@ -80,15 +80,15 @@ func TestCalibrationGivesPlausibleTimes(t *testing.T) {
 		}}
 	}
 	jobs := []bench.Job{cell("leapfrog", 16), cell("leapfrog", 1), cell("mt3", 1)}
-	var m CostModel
 	plans := planned(bench.Study{Cells: jobs})
-	c := Calibration{Source: builtin(t), Workers: 1}
-	if err := c.Kernels(t.Context(), &m, plans, 300*time.Millisecond); err != nil {
+	r := &Runner{Source: builtin(t), Workers: 1}
+	if err := r.MeasureKernels(t.Context(), plans, 300*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.StableSteps(t.Context(), &m, plans); err != nil {
+	if err := r.MeasureStableSteps(t.Context(), plans); err != nil {
 		t.Fatal(err)
 	}
+	m := r.Cost
 	for _, j := range jobs {
 		method, err := chain.Registry{}.Integrator(j.Cell.Integrator)
 		if err != nil {

@@ -31,7 +31,8 @@ import (
 	"hambench/store"
 )
 
-// Runner computes what plans need and its store lacks.
+// Runner computes what plans need and its store lacks, and estimates beforehand how
+// long that takes.
 type Runner struct {
 	Store *store.Store
 	// Source makes the targets.
@@ -50,8 +51,11 @@ type Runner struct {
 	ReferencesOnly bool
 	// NoReferences builds none: cells whose reference is missing fail at once.
 	NoReferences bool
-	// Cost estimates the time left and determines which cells go first.
+	// Cost estimates the time left and determines which cells go first. MeasureKernels
+	// and MeasureStableSteps fit it to this machine.
 	Cost CostModel
+	// Measuring, if not nil, is called while they do with how far they are.
+	Measuring func(what string, done, total int)
 	// Progress is where the progress line goes; nil for none.
 	Progress io.Writer
 	// Live, if not nil, is called once a minute with the progress line.
@@ -102,10 +106,6 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	if err := r.precheck(plans); err != nil {
 		return Summary{}, err
 	}
-	cores := r.Workers
-	if cores <= 0 {
-		cores = runtime.GOMAXPROCS(0)
-	}
 	now := r.Now
 	if now == nil {
 		now = time.Now
@@ -117,15 +117,23 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	ctx, s.abort = context.WithCancelCause(ctx)
 	defer s.abort(nil)
 	s.ended = func() bool { return ctx.Err() != nil }
-	ready := s.start(plans, cores)
+	ready := s.start(plans)
 	stop := func() {}
 	if len(ready) > 0 {
 		stop = s.progress.watch()
 	}
-	schedule(ctx, cores, ready, s.progress.begin)
+	schedule(ctx, r.cores(), ready, s.progress.begin)
 	stop()
 	s.summary.Elapsed = s.progress.elapsed()
 	return s.summary, s.outcome(ctx)
+}
+
+// cores is how many chains run at once.
+func (r *Runner) cores() int {
+	if r.Workers > 0 {
+		return r.Workers
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // session is one call of Run.
@@ -174,7 +182,7 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 
 // start returns the tasks that are ready at the start. References share the cores
 // where there are more of these.
-func (s *session) start(plans []bench.Plan, cores int) (ready []*task) {
+func (s *session) start(plans []bench.Plan) (ready []*task) {
 	if s.ReferencesOnly {
 		for i, r := range s.listed {
 			if s.Shard.Deals(i) {
@@ -186,7 +194,7 @@ func (s *session) start(plans []bench.Plan, cores int) (ready []*task) {
 	}
 	references := slices.DeleteFunc(slices.Clone(ready), func(t *task) bool { return !t.first })
 	for _, t := range references {
-		t.width = max(1, cores/len(references))
+		t.width = max(1, s.cores()/len(references))
 	}
 	return ready
 }

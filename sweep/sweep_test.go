@@ -557,7 +557,7 @@ func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
 	plans := unresolved(t, "quick")
 	by := map[string]Estimate{}
 	cells, exact, references := 0, 0, 0
-	for _, e := range (CostModel{}).Estimates(plans, Shard{}, s, chain.Registry{}) {
+	for _, e := range (&Runner{Store: s}).Estimates(plans) {
 		by[e.ID] = e
 		cells, exact, references = cells+e.Missing[store.Result], exact+e.Missing[store.Exact], references+e.Missing[store.Reference]
 	}
@@ -572,7 +572,7 @@ func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
 	}
 	half := 0
 	for i := range 2 {
-		for _, e := range (CostModel{}).Estimates(plans, Shard{i, 2}, s, chain.Registry{}) {
+		for _, e := range (&Runner{Store: s, Shard: Shard{i, 2}}).Estimates(plans) {
 			half += e.Missing[store.Result] + e.Missing[store.Exact]
 		}
 	}

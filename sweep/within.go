@@ -6,59 +6,49 @@ import (
 	"time"
 
 	"hambench/bench"
-	"hambench/chain"
 	"hambench/store"
 	"hambench/usage"
 )
 
-// Fitting chooses as much of studies as can be run in a given time. The choice
-// depends on its cost model and on what the store has; references are never
-// shortened.
-type Fitting struct {
-	Cost    CostModel
-	Chains  chain.Registry
-	Store   *store.Store
-	Workers int
-	Limit   time.Duration
-}
-
-// Time estimates how long the jobs that the store lacks take, except those on the
-// given data sets. It is at least the time of the longest job on the cores that
-// this can use.
-func (f Fitting) Time(plans []bench.Plan, without ...string) time.Duration {
+// TimeOf estimates how long the jobs of all shards that the store lacks take, except
+// those on the given data sets. It is at least the time of the longest job on the
+// cores that this can use.
+func (r *Runner) TimeOf(plans []bench.Plan, without ...string) time.Duration {
 	var all, longest float64
-	for _, j := range Jobs(plans, Shard{}, f.Store) {
+	for _, j := range Jobs(plans, Shard{}, r.Store) {
 		if j.Have || slices.Contains(without, j.Cell.Dataset) {
 			continue
 		}
-		cost, cores := f.Cost.Job(j, f.Chains), 1
+		cost, cores := r.Cost.Job(j, r.Chains), 1
 		if j.Kind == store.Reference {
-			cores = min(f.Workers, j.Spec.Chains)
+			cores = min(r.cores(), j.Spec.Chains)
 		}
 		all += cost
 		longest = max(longest, cost/float64(cores))
 	}
-	return time.Duration(max(all/float64(f.Workers), longest) * float64(time.Second))
+	return time.Duration(max(all/float64(r.cores()), longest) * float64(time.Second))
 }
 
 // LeaveOut returns the data sets, the most expensive ones, without which the rest
-// fits. If the plans do not fit even without any data set, that is a usage error.
-func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
+// can be run within a limit. The choice depends on the cost model and on what the
+// store has; references are never shortened. If not even what needs no data can be
+// run, that is a usage error.
+func (r *Runner) LeaveOut(plans []bench.Plan, limit time.Duration) ([]string, error) {
 	costs := make(map[string]float64)
 	var sets, out []string
-	for _, j := range Jobs(plans, Shard{}, f.Store) {
+	for _, j := range Jobs(plans, Shard{}, r.Store) {
 		if d := j.Cell.Dataset; d != "" && !j.Have {
 			if _, known := costs[d]; !known {
 				sets = append(sets, d)
 			}
-			costs[d] += f.Cost.Job(j, f.Chains)
+			costs[d] += r.Cost.Job(j, r.Chains)
 		}
 	}
 	slices.SortStableFunc(sets, func(a, b string) int { return cmp.Compare(costs[b], costs[a]) })
-	for f.Time(plans, out...) > f.Limit {
+	for r.TimeOf(plans, out...) > limit {
 		if len(out) == len(sets) {
 			return nil, usage.Errorf("what needs no data takes %s, and %s are left: want more time, or fewer studies",
-				f.Time(plans, out...).Round(time.Second), f.Limit.Round(time.Second))
+				r.TimeOf(plans, out...).Round(time.Second), limit.Round(time.Second))
 		}
 		out = sets[:len(out)+1]
 	}
@@ -66,11 +56,11 @@ func (f Fitting) LeaveOut(plans []bench.Plan) ([]string, error) {
 }
 
 // Most returns the largest n up to most, such as a number of splits, whose plans
-// fit; 0 if not even those of 1 do.
-func (f Fitting) Most(most int, plans func(n int) ([]bench.Plan, error)) (int, error) {
+// can be run within a limit; 0 if not even those of 1 can.
+func (r *Runner) Most(most int, limit time.Duration, plans func(n int) ([]bench.Plan, error)) (int, error) {
 	for n := 1; ; n++ {
 		p, err := plans(n)
-		if err != nil || f.Time(p) > f.Limit {
+		if err != nil || r.TimeOf(p) > limit {
 			return n - 1, err
 		}
 		if n == most {

@@ -29,19 +29,18 @@ func TestTheMostExpensiveDataIsLeftOut(t *testing.T) {
 		}
 	}
 	seconds := map[string]float64{"boston": 1e-4, "concrete": 1e-6, "energy": 1e-3, "yacht": 1e-5, "linear": 1e-6}
-	f := Fitting{Cost: costly(plans, seconds), Store: openStore(t, t.TempDir()), Workers: 2}
-	all := f.Time(plans)
+	r := &Runner{Cost: costly(plans, seconds), Store: openStore(t, t.TempDir()), Workers: 2}
+	all := r.TimeOf(plans)
 	for _, c := range []struct {
 		limit time.Duration
 		want  []string
 	}{
 		{all, nil},
 		{all - time.Second, []string{"energy"}},
-		{f.Time(plans, "energy") - time.Second, []string{"energy", "boston"}},
-		{f.Time(plans, "energy", "boston") / 2, []string{"energy", "boston", "yacht"}},
+		{r.TimeOf(plans, "energy") - time.Second, []string{"energy", "boston"}},
+		{r.TimeOf(plans, "energy", "boston") / 2, []string{"energy", "boston", "yacht"}},
 	} {
-		f.Limit = c.limit
-		got, err := f.LeaveOut(plans)
+		got, err := r.LeaveOut(plans, c.limit)
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, %v; want %v", c.limit, got, err, c.want)
 		}
@@ -62,26 +61,25 @@ func TestTheMostExpensiveDataIsLeftOut(t *testing.T) {
 				t.Errorf("%s states %v as left out", s.ID, s.LeftOut)
 			}
 			kept = append(kept, bench.Plan{Study: s})
-			for _, r := range s.References {
-				if !slices.Contains(plans[i].References, r) {
-					t.Errorf("%s: another reference, %v", s.ID, r)
+			for _, ref := range s.References {
+				if !slices.Contains(plans[i].References, ref) {
+					t.Errorf("%s: another reference, %v", s.ID, ref)
 				}
 			}
 		}
-		if took := f.Time(kept); took > c.limit || took != f.Time(plans, got...) {
+		if took := r.TimeOf(kept); took > c.limit || took != r.TimeOf(plans, got...) {
 			t.Errorf("%v: the rest takes %v", c.limit, took)
 		}
 	}
-	f.Limit = -time.Second
 	var bad *usage.Error
-	if _, err := f.LeaveOut(plans); !errors.As(err, &bad) {
+	if _, err := r.LeaveOut(plans, -time.Second); !errors.As(err, &bad) {
 		t.Errorf("no time at all: %v, want a usage error", err)
 	}
 }
 
 // As many splits are taken as fit.
 func TestSplitsThatFit(t *testing.T) {
-	f := Fitting{Store: openStore(t, t.TempDir()), Workers: 1}
+	r := &Runner{Store: openStore(t, t.TempDir()), Workers: 1}
 	plans := func(n int) ([]bench.Plan, error) {
 		var s bench.Study
 		for i := range n {
@@ -95,9 +93,8 @@ func TestSplitsThatFit(t *testing.T) {
 	for _, c := range []struct {
 		limit      time.Duration
 		most, want int
-	}{{f.Time(one) - 1, 5, 0}, {f.Time(one), 5, 1}, {3*f.Time(one) + time.Microsecond, 5, 3}, {time.Hour, 5, 5}} {
-		f.Limit = c.limit
-		if got, err := f.Most(c.most, plans); err != nil || got != c.want {
+	}{{r.TimeOf(one) - 1, 5, 0}, {r.TimeOf(one), 5, 1}, {3*r.TimeOf(one) + time.Microsecond, 5, 3}, {time.Hour, 5, 5}} {
+		if got, err := r.Most(c.most, c.limit, plans); err != nil || got != c.want {
 			t.Errorf("%v: %d splits, %v; want %d", c.limit, got, err, c.want)
 		}
 	}

@@ -217,7 +217,7 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 	if err := r.measure(ctx); err != nil {
 		return err
 	}
-	estimates := r.Cost.Estimates(r.plans, r.Shard, r.Store, r.Chains)
+	estimates := r.Estimates(r.plans)
 	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
 	for _, e := range estimates {
 		total.Cells, total.Seconds = total.Cells+e.Cells, total.Seconds+e.Seconds

@@ -36,28 +36,28 @@ const (
 
 // fitting is a choice under way, which measures this machine as far as needed.
 type fitting struct {
-	sweep.Fitting
-	measuring sweep.Calibration
-	each      time.Duration // for the kernels of some plans
-	deadline  time.Time
+	sweep.Runner
+	each     time.Duration // for the kernels of some plans
+	limit    time.Duration // of jobs
+	deadline time.Time
 }
 
 // kernels measures the kernels of plans.
 func (f *fitting) kernels(ctx context.Context, plans []bench.Plan) error {
-	err := f.measuring.Kernels(ctx, &f.Cost, plans, f.each)
-	f.Limit = time.Duration(fitShare * float64(time.Until(f.deadline)))
+	err := f.MeasureKernels(ctx, plans, f.each)
+	f.limit = time.Duration(fitShare * float64(time.Until(f.deadline)))
 	return err
 }
 
 // fits reports whether plans fit. If it may matter, it first estimates which of
 // their chains diverge and so make room.
 func (f *fitting) fits(ctx context.Context, plans []bench.Plan) (bool, error) {
-	if f.Time(plans) >= overestimate*f.Limit {
+	if f.TimeOf(plans) >= overestimate*f.limit {
 		return false, nil
 	}
-	err := f.measuring.StableSteps(ctx, &f.Cost, plans)
-	f.Limit = time.Duration(fitShare * float64(time.Until(f.deadline)))
-	return f.Time(plans) <= f.Limit, err
+	err := f.MeasureStableSteps(ctx, plans)
+	f.limit = time.Duration(fitShare * float64(time.Until(f.deadline)))
+	return f.TimeOf(plans) <= f.limit, err
 }
 
 // fit chooses what is run in the time of --within and sets the flags that name
@@ -76,12 +76,12 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if err != nil {
 		return err
 	}
-	f := &fitting{measuring: r.calibration(), each: min(calibrationTime, r.within/20), deadline: started.Add(r.within)}
-	f.Chains, f.Store, f.Workers = r.Chains, s, r.Workers
+	f := &fitting{Runner: r.Runner, each: min(calibrationTime, r.within/20), deadline: started.Add(r.within)}
+	f.Store, f.Measuring = s, r.measuring()
 	if err := f.kernels(ctx, plans); err != nil {
 		return err
 	}
-	out, err := f.LeaveOut(plans)
+	out, err := f.LeaveOut(plans, f.limit)
 	if err != nil {
 		return fmt.Errorf("--within %v: %w", r.within, err)
 	}
@@ -107,11 +107,11 @@ func (r *reproduction) fit(ctx context.Context, started time.Time) error {
 	if plans, err = r.resolve(ctx, io.Discard); err != nil {
 		return err
 	}
-	if err := f.measuring.StableSteps(ctx, &f.Cost, plans); err != nil {
+	if err := f.MeasureStableSteps(ctx, plans); err != nil {
 		return err
 	}
 	r.Cost, r.measured = f.Cost, true
-	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.Time(plans).Round(time.Second), cmp.Or(strings.Join(out, ", "), "nothing"))
+	fmt.Fprintf(r.stderr, "hambench: --within %v: %s, about %s; left out: %s\n", r.within, r.choice(), f.TimeOf(plans).Round(time.Second), cmp.Or(strings.Join(out, ", "), "nothing"))
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (r *reproduction) refine(ctx context.Context, f *fitting) error {
 		if _, err := f.fits(ctx, plans); err != nil {
 			return err
 		}
-		if r.asked.Splits, err = f.Most(finest.Splits, grid); err != nil {
+		if r.asked.Splits, err = f.Most(finest.Splits, f.limit, grid); err != nil {
 			return err
 		}
 		if r.asked.Splits == 0 {
@@ -177,7 +177,7 @@ func (r *reproduction) lengthen(ctx context.Context, f *fitting) error {
 	if err != nil {
 		return err
 	}
-	more, err := f.Most((mostSamples-fewSamples)/moreSamples, func(n int) ([]bench.Plan, error) { return grid(fewSamples + n*moreSamples) })
+	more, err := f.Most((mostSamples-fewSamples)/moreSamples, f.limit, func(n int) ([]bench.Plan, error) { return grid(fewSamples + n*moreSamples) })
 	if err != nil {
 		return err
 	}
@@ -204,16 +204,13 @@ func (r *reproduction) choice() string {
 // measuringEvery is how often measuring says how far it is.
 const measuringEvery = 2 * time.Second
 
-func (r *reproduction) calibration() sweep.Calibration {
+func (r *reproduction) measuring() func(what string, done, total int) {
 	last := time.Now()
-	return sweep.Calibration{
-		Source: r.keys.Source, Chains: r.Chains, Workers: r.Workers,
-		Progress: func(what string, done, total int) {
-			if time.Since(last) > measuringEvery {
-				last = time.Now()
-				fmt.Fprintf(r.stderr, "hambench: measuring this machine: %d of %d %s\n", done, total, what)
-			}
-		},
+	return func(what string, done, total int) {
+		if time.Since(last) > measuringEvery {
+			last = time.Now()
+			fmt.Fprintf(r.stderr, "hambench: measuring this machine: %d of %d %s\n", done, total, what)
+		}
 	}
 }
 
@@ -223,10 +220,11 @@ func (r *reproduction) measure(ctx context.Context) error {
 		return nil
 	}
 	fmt.Fprintf(r.stderr, "hambench: measuring this machine (%s) for about %s\n", kernel.ISA(), calibrationTime)
-	if err := r.calibration().Kernels(ctx, &r.Cost, r.plans, calibrationTime); err != nil {
+	r.Measuring = r.measuring()
+	if err := r.MeasureKernels(ctx, r.plans, calibrationTime); err != nil {
 		return err
 	}
-	return r.calibration().StableSteps(ctx, &r.Cost, r.plans)
+	return r.MeasureStableSteps(ctx, r.plans)
 }
 
 // probeTime is how long one kernel is measured to tell what a run takes.
@@ -237,9 +235,8 @@ const probeTime = 100 * time.Millisecond
 // of the run's own kernels.
 func (r *reproduction) nameKernels(ctx context.Context) error {
 	line := "kernels: " + kernel.ISA()
-	fast := sweep.Fitting{Chains: r.Chains, Store: r.Store, Workers: r.Workers}
-	if took := fast.Time(r.plans); kernel.ISA() == kernel.Plain().Name() && !r.measured && took > time.Second {
-		ratio, err := r.calibration().Slowdown(ctx, r.plans, probeTime)
+	if took := r.TimeOf(r.plans); kernel.ISA() == kernel.Plain().Name() && !r.measured && took > time.Second {
+		ratio, err := r.Slowdown(ctx, r.plans, probeTime)
 		if err != nil {
 			return err
 		}
