@@ -109,20 +109,6 @@ func (m CostModel) kernel(c bench.Cell, claims integrators.Claims) float64 {
 	return defaultKernel(c, claims)
 }
 
-// Cell estimates the seconds of one core that a cell takes. A cell whose
-// integrator is unknown costs nothing.
-func (m CostModel) Cell(c bench.Cell, r chain.Registry) float64 {
-	method, err := r.Integrator(c.Integrator)
-	if c.Kernels() == 0 || err != nil {
-		return 0
-	}
-	kernels := float64(c.Kernels())
-	if m.unstable(c, method) {
-		kernels = min(kernels, kernelsToDiverge)
-	}
-	return kernels * m.kernel(c, method.Claims)
-}
-
 // kernelsToDiverge is how long an unstable chain lasts, as seen: between a
 // few dozen kernels and a few thousand.
 const kernelsToDiverge = 200
@@ -147,21 +133,25 @@ func referenceCell(s oracle.Spec) bench.Cell {
 	}
 }
 
-// Reference estimates the seconds of one core that reference chains take.
-func (m CostModel) Reference(s oracle.Spec) float64 {
-	steps := float64(s.BurnIn + s.Samples*s.Thin)
-	return (float64(s.Chains) + crossCheckShare) * steps * m.kernel(referenceCell(s), integrators.Claims{})
-}
-
-// Job estimates the seconds of one core that a job takes.
+// Job estimates the seconds of one core that a job takes. A cell whose integrator is
+// unknown costs nothing.
 func (m CostModel) Job(j Job, r chain.Registry) float64 {
 	switch j.Kind {
 	case store.Reference:
-		return m.Reference(j.Spec)
+		steps := float64(j.Spec.BurnIn + j.Spec.Samples*j.Spec.Thin)
+		return (float64(j.Spec.Chains) + crossCheckShare) * steps * m.kernel(j.Cell, integrators.Claims{})
 	case store.Exact:
 		return secondsPerExact
 	}
-	return m.Cell(j.Cell, r)
+	method, err := r.Integrator(j.Cell.Integrator)
+	if err != nil {
+		return 0
+	}
+	kernels := float64(j.Cell.Kernels())
+	if m.unstable(j.Cell, method) {
+		kernels = min(kernels, kernelsToDiverge)
+	}
+	return kernels * m.kernel(j.Cell, method.Claims)
 }
 
 // Estimate is the estimated cost of one study.
