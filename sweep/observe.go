@@ -77,12 +77,14 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
 	}
 	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
+	start := make([]float64, in.Target.Dim()) // the prior mean, where there is no truth to draw from
 	if in.Truth != nil {
+		in.Truth.DrawStart(start, noise.New(c.Chain().Key, noise.StreamStart).Rand())
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
-	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, in.start(c)), plan, func(i int, z *integrators.State) error {
+	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan, func(i int, z *integrators.State) error {
 		draws[i] = all[i*width : (i+1)*width]
 		record(draws[i], z.Theta)
 		return nil
@@ -158,16 +160,6 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 	if r.Cell.Observe == bench.Marginals {
 		r.Series = marginals(in, draws)
 	}
-}
-
-// start is where a chain starts: a draw from the truth, or the prior mean where
-// there is none.
-func (in Inputs) start(c bench.Cell) []float64 {
-	theta := make([]float64, in.Target.Dim())
-	if in.Truth != nil {
-		in.Truth.DrawStart(theta, noise.New(c.Chain().Key, noise.StreamStart).Rand())
-	}
-	return theta
 }
 
 // lag1 is the lag-1 autocorrelation, averaged over the outputs.
