@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -288,7 +289,7 @@ func contentBox(g densityValues) (low, high [2]float64) {
 	return low, high
 }
 
-func coordinate(i int) string { return "theta" + string(rune('0'+i)) }
+func coordinate(i int) string { return fmt.Sprint("theta", i) }
 
 // reference records an oracle: the scores of its chains' draws, averaged
 // over the chains, and its diagnostics.

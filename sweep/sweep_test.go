@@ -256,6 +256,27 @@ func TestResultsMakeSense(t *testing.T) {
 	}
 }
 
+// The series of a path are named by number, however many there are.
+func TestPathsNameEveryParameter(t *testing.T) {
+	target, err := builtin(t).Target(t.Context(), "linear", 0, "linear", models.Options{Precision: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bench.Cell{
+		Observe: bench.Path, Dataset: "linear", Model: "linear", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1,
+		Step: 0.001, Samples: 3, Thin: 1, Precision: "float64",
+	}
+	r, err := Compute(t.Context(), c, Inputs{Target: target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range target.Dim() {
+		if name := fmt.Sprint("theta", i); len(r.Series[name]) != c.Samples {
+			t.Fatalf("series %s has %d values, want %d", name, len(r.Series[name]), c.Samples)
+		}
+	}
+}
+
 func TestDensityBoxHoldsTheMass(t *testing.T) {
 	s, _ := runSmall(t, t.TempDir(), nil)
 	for _, r := range results(s) {
