@@ -87,35 +87,33 @@ func (p *progress) end(t *task, ok bool) {
 // watch writes lines, and calls live, until stop is called, which ends the line
 // on a terminal.
 func (p *progress) watch() (stop func()) {
-	interval := quietInterval
-	if p.terminal {
-		interval = liveInterval
-	}
-	var watchers sync.WaitGroup
-	quit := make(chan struct{})
-	every := func(interval time.Duration, f func()) {
-		watchers.Go(func() {
-			tick := time.NewTicker(interval)
-			defer tick.Stop()
-			for {
-				select {
-				case <-quit:
-					return
-				case <-tick.C:
-					f()
-				}
-			}
-		})
-	}
-	if p.out != nil {
-		every(interval, p.print)
+	var lines, pages <-chan time.Time // nil where nobody listens
+	switch {
+	case p.terminal:
+		lines = time.Tick(liveInterval)
+	case p.out != nil:
+		lines = time.Tick(quietInterval)
 	}
 	if p.live != nil {
-		every(pageInterval, func() { p.live(p.line()) })
+		pages = time.Tick(pageInterval)
 	}
+	var watcher sync.WaitGroup
+	quit := make(chan struct{})
+	watcher.Go(func() {
+		for {
+			select {
+			case <-quit:
+				return
+			case <-lines:
+				p.print()
+			case <-pages:
+				p.live(p.line())
+			}
+		}
+	})
 	return func() {
 		close(quit)
-		watchers.Wait()
+		watcher.Wait()
 		if p.terminal {
 			p.print()
 			fmt.Fprintln(p.out)
