@@ -38,7 +38,7 @@ func ShardOf(key string, n int) int {
 }
 
 // Has reports whether the shard holds what has the given key.
-func (s Shard) Has(key string) bool { return s.Count <= 1 || ShardOf(key, s.Count) == s.Index }
+func (s Shard) Has(key string) bool { return ShardOf(key, s.Count) == s.Index }
 
 // Deals reports whether the shard holds entry i of a list that is dealt out in
 // turn: by their keys, the few references of a run would be spread unevenly.
@@ -47,9 +47,6 @@ func (s Shard) Deals(i int) bool { return s.Count <= 1 || i%s.Count == s.Index }
 // Slice returns the shard's part of a study. A choice stays whole, with its first
 // cell, since its cells must be run in order to know which are needed.
 func (s Shard) Slice(e bench.Study) bench.Study {
-	if s.Count <= 1 {
-		return e
-	}
 	e.Cells = slices.DeleteFunc(slices.Clone(e.Cells), func(j bench.Job) bool { return !s.Has(j.Key) })
 	e.Choices = slices.DeleteFunc(slices.Clone(e.Choices), func(c bench.Choice) bool { return !s.Has(c[0].Key) })
 	e.Exact = slices.DeleteFunc(slices.Clone(e.Exact), func(j bench.ExactJob) bool { return !s.Has(j.Key) })
