@@ -39,11 +39,8 @@ func (s *Store) Lease(key string) (release func(), ok bool) {
 		return func() {}, false
 	}
 	file, err := s.lease(key)
-	if errors.Is(err, fs.ErrExist) {
-		return func() {}, false
-	}
 	if err != nil {
-		return func() {}, true
+		return func() {}, !errors.Is(err, fs.ErrExist)
 	}
 	stop := make(chan struct{})
 	var keeper sync.WaitGroup
@@ -161,13 +158,12 @@ func clearDead(folder string, now time.Time) error {
 
 // keep renews a lease until it is released or lost.
 func keep(file string, stop <-chan struct{}) {
-	tick := time.NewTicker(leaseRenewal)
-	defer tick.Stop()
+	tick := time.Tick(leaseRenewal)
 	for {
 		select {
 		case <-stop:
 			return
-		case <-tick.C:
+		case <-tick:
 			if err := sign(file, 0); errors.Is(err, fs.ErrNotExist) {
 				return // this process slept for too long: another one has it
 			}
