@@ -76,9 +76,8 @@ const leftoverAge = time.Hour
 func (s *Store) removeLeftovers(now time.Time) (failed error) {
 	files := os.DirFS(s.dir)
 	// As touch and atomicfile.Write name them: users may keep other hidden files here.
-	for _, pattern := range []string{touchPrefix + "*", "*/" + touchPrefix + "*", ".*.tmp-*", "*/.*.tmp-*"} {
-		names, err := fs.Glob(files, pattern)
-		failed = errors.Join(failed, err)
+	for _, pattern := range []string{".*.tmp-*", "*/.*.tmp-*"} {
+		names, _ := fs.Glob(files, pattern) // fails for bad patterns alone
 		for _, name := range names {
 			if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < leftoverAge {
 				continue

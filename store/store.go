@@ -66,7 +66,6 @@ const (
 	segmentSuffix    = ".jsonl"
 	leaseFolder      = "leases"
 	quarantineFolder = "quarantine"
-	touchPrefix      = ".touch-"
 )
 
 // Store is an open store. It is safe for concurrent use.
@@ -189,7 +188,7 @@ func makeFolders(dir string) (now time.Time, err error) {
 // touch makes and removes a file in a folder and returns the time that the
 // file system gave it.
 func touch(dir string) (time.Time, error) {
-	f, err := os.CreateTemp(dir, touchPrefix+"*")
+	f, err := os.CreateTemp(dir, ".touch.tmp-*")
 	if err != nil {
 		return time.Time{}, err
 	}

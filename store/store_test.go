@@ -874,7 +874,7 @@ func TestLeftoversOfKilledWritersAreRemovedOnlyWhenOld(t *testing.T) {
 	}
 	var old, young, foreign []string
 	for _, folder := range []string{".", "records", "references", "parts", "runs", "quarantine"} {
-		for i, name := range []string{".touch-123", ".key-0123.tmp-123", ".touch-456", ".key-0123.tmp-456", ".gitignore", "notes.tmp-1"} {
+		for i, name := range []string{".touch.tmp-123", ".key-0123.tmp-123", ".touch.tmp-456", ".key-0123.tmp-456", ".gitignore", "notes.tmp-1"} {
 			path := filepath.Join(dir, folder, name)
 			writeBytes(t, path, []byte("half"))
 			age := leftoverAge + time.Minute
