@@ -82,6 +82,10 @@ const looksBeforeRetry = 2
 // does not answer is an error, since what is already queued would be submitted twice.
 func (f *Follower) Submit(ctx context.Context) (Summary, error) {
 	f.start, f.heard = time.Now(), time.Now()
+	f.tasks = nil
+	for _, s := range f.Stages {
+		f.tasks = append(f.tasks, make([]task, s.Tasks))
+	}
 	queueErr, err := f.look(ctx)
 	f.startCost = f.last.Cost
 	if err = cmp.Or(queueErr, err); err == nil {
@@ -154,13 +158,7 @@ func (f *Follower) look(ctx context.Context) (queueErr, err error) {
 	if queueErr == nil {
 		f.queue = queued
 	}
-	if f.tasks == nil { // at the first look
-		f.tasks = make([][]task, len(f.Stages))
-	}
 	for s, stage := range f.last.Stages {
-		if f.tasks[s] == nil {
-			f.tasks[s] = make([]task, len(stage))
-		}
 		for i, m := range stage {
 			t := &f.tasks[s][i]
 			if m.All < t.All {
