@@ -78,7 +78,10 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 		c.Inner = inner
 		todo[timedOf(c)] = c
 	}
-	for _, p := range plans {
+	for _, r := range bench.References(plans) {
+		add(referenceCell(r.Spec), 1)
+	}
+	for _, p := range plans { // a cell counts rather than a reference: it has a step
 		for _, j := range p.Jobs() {
 			if _, n := size(j.Cell); j.Cell.Kernels() == 0 || n < cheap {
 				continue
@@ -86,12 +89,6 @@ func kernelsOf(plans []bench.Plan) map[Timed]bench.Cell {
 			add(j.Cell, 1)
 			if j.Cell.Inner > 1 {
 				add(j.Cell, manyInner)
-			}
-		}
-		for _, r := range p.References {
-			c := referenceCell(r.Spec)
-			if _, ok := todo[timedOf(c)]; !ok {
-				add(c, 1)
 			}
 		}
 	}
