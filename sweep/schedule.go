@@ -19,9 +19,9 @@ type task struct {
 	// task is over, and returns the tasks that are ready because of it.
 	next func(err error) []*task
 
-	started time.Time
 	cores   int // that it was given, at most its width
 	err     error
+	started time.Time // progress guards it
 }
 
 // errElsewhere says that another process works at a task: it is tried again.
@@ -61,7 +61,7 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 		for free > 0 && len(queue) > 0 && ctx.Err() == nil {
 			t := queue[0]
 			queue = queue[1:]
-			t.started, t.cores = time.Now(), min(t.width, free)
+			t.cores = min(t.width, free)
 			free, running = free-t.cores, running+1
 			begin(t)
 			go func() {

@@ -534,6 +534,36 @@ func TestScheduleRunsLongFirstOnAllCores(t *testing.T) {
 	}
 }
 
+// A task that another process works at starts several times, while the progress
+// line is written (the race detector looks on).
+func TestProgressOfATaskThatStartsAgain(t *testing.T) {
+	p := newProgress(nil, nil, time.Now)
+	starts := 0
+	again := &task{cost: 1, width: 1, next: func(error) []*task { return nil }}
+	again.run = func(context.Context) error {
+		starts++
+		if starts < 2 {
+			return errElsewhere
+		}
+		return nil
+	}
+	p.add(again)
+	ctx, cancel := context.WithCancel(t.Context())
+	var lines sync.WaitGroup
+	lines.Go(func() {
+		for ctx.Err() == nil {
+			p.line()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	schedule(t.Context(), 1, []*task{again}, p.begin)
+	cancel()
+	lines.Wait()
+	if starts != 2 {
+		t.Errorf("%d starts, want 2", starts)
+	}
+}
+
 func TestParseShard(t *testing.T) {
 	if s, err := ParseShard("2/5"); err != nil || s != (Shard{2, 5}) {
 		t.Errorf("2/5: %v, %v", s, err)
