@@ -205,12 +205,6 @@ func (r Drawer) drawing(p bench.Plan) *drawing {
 	return d
 }
 
-// get returns the result of a key, if there is one.
-func (d *drawing) get(key string) (bench.Result, bool) {
-	r, ok := d.byKey[key]
-	return r, ok
-}
-
 // file keeps a file of the study for Draw to write.
 func (d *drawing) file(suffix string, write func(io.Writer) error) {
 	d.out.others = append(d.out.others, file{d.plan.ID + suffix, func() ([]byte, error) {

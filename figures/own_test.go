@@ -109,6 +109,19 @@ func TestPointsOffTheAxis(t *testing.T) {
 	}
 }
 
+// Chains without the parameter on the horizontal axis are one point of their line, as
+// those of any other place are.
+func TestChainsWithoutTheParameterOfTheAxis(t *testing.T) {
+	own := cell("mt3", 0, 8, 0.1)
+	own.Values = map[string]float64{"w2-variance": 1}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(own, cell("leapfrog", 0, 8, 0.1), cell("leapfrog", 1, 8, 0.1))})
+	p.Figure = &bench.FigureSpec{X: "w2-variance", Lines: []string{"integrator"}}
+	f := figureOf(t, p, stored(p.Cells, tenth))
+	if len(f.Data.Rows) != 2 || !strings.Contains(f.Caption, "mean over 2 splits") || !strings.Contains(f.Caption, "1 points have no place") {
+		t.Errorf("%d points, caption %q: want one for each integrator", len(f.Data.Rows), f.Caption)
+	}
+}
+
 // Panels of one setting stand side by side: exact errors of one scheme do not fit
 // below several.
 func TestTwinOfPanelsOfOneSetting(t *testing.T) {

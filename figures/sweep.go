@@ -27,7 +27,7 @@ type chains struct {
 
 // gather puts jobs together whose cells have the same key, in the order in which
 // these occur.
-func gather[K comparable](jobs []bench.Job, get bench.Getter, key func(bench.Cell) K) (all []*chains, at map[K]*chains) {
+func gather[K comparable](jobs []bench.Job, results map[string]bench.Result, key func(bench.Cell) K) (all []*chains, at map[K]*chains) {
 	at = make(map[K]*chains)
 	for _, j := range jobs {
 		k := key(j.Cell)
@@ -37,7 +37,7 @@ func gather[K comparable](jobs []bench.Job, get bench.Getter, key func(bench.Cel
 			at[k], all = c, append(all, c)
 		}
 		c.expected++
-		r, ok := get(j.Key)
+		r, ok := results[j.Key]
 		if ok {
 			c.results = append(c.results, r)
 		}
@@ -105,22 +105,19 @@ type sweep struct {
 // figure says. The orders of panels and lines are those of the cells, numbers
 // ascending and the full batch last. Under an observed x, points are told apart
 // by their steps.
-func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
+func newSweep(p bench.Plan, results map[string]bench.Result) (*sweep, error) {
 	s, err := newLayout(p)
 	if err != nil {
 		return nil, err
 	}
-	row, column := s.panels[:min(1, len(s.panels))], s.panels[min(1, len(s.panels)):]
-	s.rows = distinct.Of(sortedJobs(p.Cells, row), func(j bench.Job) string { return s.place(j.Cell)[0] })
-	s.columns = distinct.Of(sortedJobs(p.Cells, column), func(j bench.Job) string { return s.place(j.Cell)[1] })
+	s.rows = distinct.Of(sortedJobs(p.Cells, s.panels[:1]), func(j bench.Job) string { return s.place(j.Cell)[0] })
+	s.columns = distinct.Of(sortedJobs(p.Cells, s.panels[1:]), func(j bench.Job) string { return s.place(j.Cell)[1] })
 	s.names = distinct.Of(p.Cells, func(j bench.Job) string { return textOf(s.lines, j.Cell) })
-	_, s.groups = gather(p.Cells, get, s.place)
-	type key struct {
-		place [2]string
-		line  string
-		x     float64
-	}
-	s.means, _ = gather(p.Cells, get, func(c bench.Cell) key { return key{s.place(c), textOf(s.lines, c), s.at(p, c)} })
+	_, s.groups = gather(p.Cells, results, s.place)
+	line := setting{value: func(c bench.Cell) any { return textOf(s.lines, c) }}
+	x := setting{value: func(c bench.Cell) any { return s.at(p, c) }}
+	axes := slices.Concat(s.panels, []setting{line, x})
+	s.means, _ = gather(sortedJobs(p.Cells, axes), results, func(c bench.Cell) string { return joined(axes, c, "\n") })
 	for _, c := range s.means {
 		at := &point{chains: c, place: s.place(c.cell), line: textOf(s.lines, c.cell), x: s.at(p, c.cell)}
 		at.mean, at.sd = stat.MeanStdDev(s.y.of(c.results), nil)
@@ -133,9 +130,6 @@ func newSweep(p bench.Plan, get bench.Getter) (*sweep, error) {
 		s.points = append(s.points, at)
 		s.splits, s.diverged = max(s.splits, c.expected), s.diverged || c.diverged > 0
 	}
-	slices.SortStableFunc(s.points, func(a, b *point) int {
-		return cmp.Or(compareIn(s.rows, a.place[0], b.place[0]), compareIn(s.columns, a.place[1], b.place[1]), compareIn(s.names, a.line, b.line), cmp.Compare(a.x, b.x))
-	})
 	if s.xObserved != nil {
 		for _, at := range s.points {
 			at.x = stat.Mean(s.xObserved.of(at.results), nil)
@@ -221,8 +215,7 @@ const mostColumns = 4
 // place is a cell's row and column among the panels. Batches of one size share
 // a column, though their number differs between data sets.
 func (s *sweep) place(c bench.Cell) [2]string {
-	rows := s.panels[:min(1, len(s.panels))]
-	return [2]string{joined(rows, c, " "), joined(s.panels[len(rows):], c, " ")}
+	return [2]string{joined(s.panels[:1], c, " "), joined(s.panels[1:], c, " ")}
 }
 
 // sortedJobs sorts by the settings, one after another: numbers ascend, with the
@@ -513,7 +506,7 @@ func drawSweep(d *drawing) error {
 	if d.plan.Figure == nil && d.plan.Table != nil {
 		return drawTable(d, d.plan.ID, d.plan.Table)
 	}
-	s, err := newSweep(d.plan, d.get)
+	s, err := newSweep(d.plan, d.byKey)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 		"model of the data set": {float64s, "lietrotter", "C = 5"},
 	} {
 		p := planOf(t, bench.Study{ID: "own", Cells: jobs(base, c.other)})
-		s, err := newSweep(p, memory{}.Result)
+		s, err := newSweep(p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestModelsOnOneDataSetHavePanelsOfTheirOwn(t *testing.T) {
 	p.Cells = append(p.Cells, jobs(c)...)
 	renamed := p
 	renamed.Cells = byModel(p.Cells)
-	s, err := newSweep(renamed, memory{}.Result)
+	s, err := newSweep(renamed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

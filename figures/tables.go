@@ -85,11 +85,11 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	if err != nil {
 		return err
 	}
-	there := slices.DeleteFunc(sortedJobs(d.plan.Cells, heads), func(j bench.Job) bool { _, ok := d.get(j.Key); return !ok })
+	there := slices.DeleteFunc(sortedJobs(d.plan.Cells, heads), func(j bench.Job) bool { _, ok := d.byKey[j.Key]; return !ok })
 	rowOf := func(c bench.Cell) string { return joined(heads, c, " ") }
 	levelOf := func(c bench.Cell) string { return strings.TrimPrefix(joined(columns, c, "_"), "_") }
-	rows, _ := gather(there, d.get, rowOf)
-	parts, at := gather(there, d.get, func(c bench.Cell) [2]string { return [2]string{rowOf(c), levelOf(c)} })
+	rows, _ := gather(there, d.byKey, rowOf)
+	parts, at := gather(there, d.byKey, func(c bench.Cell) [2]string { return [2]string{rowOf(c), levelOf(c)} })
 	levels := distinct.Of(there, func(j bench.Job) string { return levelOf(j.Cell) })
 	labels := make(map[string]string)
 	for _, j := range there {
@@ -280,7 +280,7 @@ func drawScores(d *drawing) error {
 			setups = append(setups, paper.Setup{Dataset: set, Classes: data.Classes, Train: data.Rows})
 		}
 	}
-	_, at := gather(d.plan.Jobs(), d.get, func(c bench.Cell) [2]string { return [2]string{c.Dataset, paper.MethodOf(c)} })
+	_, at := gather(d.plan.Jobs(), d.byKey, func(c bench.Cell) [2]string { return [2]string{c.Dataset, paper.MethodOf(c)} })
 	var rows [][]entry
 	for _, s := range setups {
 		again := false // the data set has a row above
@@ -331,7 +331,7 @@ func (v value) entries(label, name string) []entry {
 // drawAutocorrelation makes the paper's table of lag-1 autocorrelations with
 // ours beside it, and what else is known of the quality of the oracles.
 func drawAutocorrelation(d *drawing) error {
-	all, _ := gather(d.plan.Cells, d.get, func(c bench.Cell) string { return c.Dataset })
+	all, _ := gather(d.plan.Cells, d.byKey, func(c bench.Cell) string { return c.Dataset })
 	var rows [][]entry
 	for _, of := range all {
 		if of.results == nil {

@@ -50,7 +50,7 @@ func stored(jobs []bench.Job, distance func(bench.Cell) (ks float64, there bool)
 // swept is the sweep of some cells.
 func swept(t *testing.T, m memory, jobs []bench.Job) *sweep {
 	t.Helper()
-	s, err := newSweep(planOf(t, bench.Study{ID: "own", Cells: jobs}), m.Result)
+	s, err := newSweep(planOf(t, bench.Study{ID: "own", Cells: jobs}), m.results)
 	if err != nil {
 		t.Fatal(err)
 	}
