@@ -233,26 +233,13 @@ func (r *chains) levels(of []level, observations []observation) (out []entry) {
 	return out
 }
 
-// value is a score over splits beside the paper's.
-type value struct {
-	mean, sd       float64 // NaN if unknown, as all of these; sd over splits, with two or more
-	paper, paperSD float64
-	difference     float64 // from the paper's mean, in units of its standard deviation; of the lag-1 autocorrelation, plain
-}
-
-// newValue compares a score of results, one per split, with the paper's number for a
-// data set and method, which may be absent.
-func newValue(results []bench.Result, dataset, method, score string) value {
-	v := value{paper: math.NaN(), paperSD: math.NaN(), difference: math.NaN()}
-	v.mean, v.sd = stat.MeanStdDev(scoresOf(results, score), nil)
+// published is the paper's number for a data set, method and score: NaN if it has
+// none.
+func published(dataset, method, score string) (mean, sd float64) {
 	if p, ok := paper.PublishedFor(dataset, method, score); ok {
-		v.paper, v.difference = p.Mean, v.mean-p.Mean
-		if p.SD > 0 {
-			v.paperSD = p.SD
-			v.difference /= p.SD
-		}
+		return p.Mean, p.SD
 	}
-	return v
+	return math.NaN(), math.NaN()
 }
 
 // scoresOf are the scores of a name, of the results that have it.
@@ -309,8 +296,8 @@ func drawScores(d *drawing) error {
 				entry{names: "integrator", fields: []any{of.results[0].Cell.Integrator}},
 				entry{"η", 2, strings.Join(steps, ", "), "h", []any{strings.Join(steps, " ")}},
 				splitsEntry(splitsMinor, of))
-			row = append(row, newValue(of.results, s.Dataset, method, score).entries(label, score)...)
-			rows = append(rows, append(row, newValue(of.results, s.Dataset, method, "mnll").entries("MNLL", "mnll")...))
+			row = append(row, of.besidePaper(label, score)...)
+			rows = append(rows, append(row, of.besidePaper("MNLL", "mnll")...))
 		}
 	}
 	d.table(d.plan.ID, rows,
@@ -319,12 +306,16 @@ func drawScores(d *drawing) error {
 	return nil
 }
 
-// entries are a score, the paper's, and the difference.
-func (v value) entries(label, name string) []entry {
+// besidePaper are a score over splits, the paper's, and the difference in units of the
+// paper's standard deviation.
+func (r *chains) besidePaper(label, name string) []entry {
+	mean, sd := stat.MeanStdDev(scoresOf(r.results, name), nil)
+	itsMean, itsSD := published(r.cell.Dataset, paper.MethodOf(r.cell), name)
+	difference := (mean - itsMean) / itsSD
 	return []entry{
-		deviating(label, name, v.mean, v.sd, 3),
-		deviating("paper", name+"_paper", v.paper, v.paperSD, 3),
-		{"Δ/sd", 0, inDeviations(v.difference), name + "_difference_in_sd", []any{v.difference}},
+		deviating(label, name, mean, sd, 3),
+		deviating("paper", name+"_paper", itsMean, itsSD, 3),
+		{"Δ/sd", 0, inDeviations(difference), name + "_difference_in_sd", []any{difference}},
 	}
 }
 
@@ -338,14 +329,15 @@ func drawAutocorrelation(d *drawing) error {
 			continue
 		}
 		set := of.cell.Dataset
-		lag1 := newValue(of.results, set, paper.SGHMC, "lag1")
+		lag1, sd := stat.MeanStdDev(scoresOf(of.results, "lag1"), nil)
+		its, _ := published(set, paper.SGHMC, "lag1")
 		score := func(name string) float64 { return stat.Mean(scoresOf(of.results, name), nil) }
 		rows = append(rows, []entry{
 			plain("data set", 0, "dataset", set),
 			plain("splits", 6, "splits", len(of.results)),
-			deviating("lag-1", "lag1", lag1.mean, lag1.sd, 3),
-			rounded("paper", 0, "lag1_paper", lag1.paper, 2),
-			{"Δ", 0, signed(lag1.difference, 3), "lag1_difference", []any{lag1.difference}},
+			deviating("lag-1", "lag1", lag1, sd, 3),
+			rounded("paper", 0, "lag1_paper", its, 2),
+			{"Δ", 0, signed(lag1-its, 3), "lag1_difference", []any{lag1 - its}},
 			rounded("ESS", 3, "ess", score("ess"), 0),
 			rounded("split-R̂ (95 %)", 4, "rhat_p95", score("rhat_p95"), 3),
 			rounded("self-distance", 1, "self_distance", of.self.mean, 3),
