@@ -87,7 +87,8 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	var files []file
 	for _, f := range out.Figures {
 		l := f.layout()
-		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", l.png}, file{f.ID + ".svg", l.svg}, file{f.ID + ".pdf", l.pdf})
+		png := func() ([]byte, error) { return l.png(resolution) }
+		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", png}, file{f.ID + ".svg", f.SVG}, file{f.ID + ".pdf", l.pdf})
 	}
 	for _, t := range out.Tables {
 		text := func() ([]byte, error) { // with all columns, however wide

@@ -300,7 +300,7 @@ func TestTableOfDivergedChains(t *testing.T) {
 func TestPNGHasItsResolution(t *testing.T) {
 	p, m := small(t, "methods")
 	l := figureOf(t, p, m).layout()
-	b, err := l.png()
+	b, err := l.png(resolution)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func TestGoldenImages(t *testing.T) {
 		"bottleneck.png": figureOf(t, bottleneck, more),
 		"toy.png":        figureOf(t, toy, invent(toy, nil)),
 	} {
-		got, err := rasterise(s.layout(), goldenDPI)
+		got, err := s.layout().png(goldenDPI)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,11 +155,11 @@ func TestGoldenComparisonSeesAMovedPoint(t *testing.T) {
 			r.KS += 0.1
 		}
 	})
-	a, err := rasterise(figureOf(t, p, m).layout(), goldenDPI)
+	a, err := figureOf(t, p, m).layout().png(goldenDPI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := rasterise(figureOf(t, p, moved).layout(), goldenDPI)
+	b, err := figureOf(t, p, moved).layout().png(goldenDPI)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ const (
 	swatchGap    = vg.Length(5)
 	entryGap     = vg.Length(13)
 	leading      = 1.35 // line height over font size
-	resolution   = 150  // of PNGs, in dots per inch
+	resolution   = 150  // of PNG files, in dots per inch
 )
 
 // layout is a figure with its lines of text broken.
@@ -235,11 +235,8 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// png renders for screens.
-func (l layout) png() ([]byte, error) { return rasterise(l, resolution) }
-
-// rasterise renders at a given resolution; golden files are small.
-func rasterise(l layout, dpi int) ([]byte, error) {
+// png renders at a resolution in dots per inch.
+func (l layout) png(dpi int) ([]byte, error) {
 	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))})
 }
 
@@ -258,11 +255,10 @@ func (l layout) render(c interface {
 // that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
-// SVG returns the figure as an SVG file.
-func (f *Figure) SVG() ([]byte, error) { return f.layout().svg() }
-
-// svg keeps text as text, which browsers search and select.
-func (l layout) svg() ([]byte, error) {
+// SVG returns the figure as an SVG file. Text stays text, which browsers search and
+// select.
+func (f *Figure) SVG() ([]byte, error) {
+	l := f.layout()
 	out, err := l.render(vgsvg.New(l.total.X, l.total.Y))
 	out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
 	// vgsvg writes images as PNG and says that they are JPEG.
