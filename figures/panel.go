@@ -110,9 +110,12 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 		var path vg.Path
 		var marks []vg.Point // none where all chains diverged
 		for _, at := range k.Stretches(s) {
-			points := place(s, s.Y, at)
-			path = append(path, through(points)...)
-			for i, p := range points {
+			for i, p := range place(s, s.Y, at) {
+				if i == 0 {
+					path.Move(p)
+				} else {
+					path.Line(p)
+				}
 				if s.Lost == nil || s.Lost[at[0]+i] < 1 {
 					marks = append(marks, p)
 				}
@@ -129,15 +132,6 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, s := range k.Series {
 		k.lost(&c, s, x)
 	}
-}
-
-// through is the straight path through some points.
-func through(points []vg.Point) (p vg.Path) {
-	for _, at := range points {
-		p.Line(at)
-	}
-	p[0].Type = vg.MoveComp
-	return p
 }
 
 // Shown reports whether the i-th point of a series has a place on the panel.
