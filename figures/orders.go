@@ -197,7 +197,6 @@ func (q quantity) of(rows []bench.Evidence) (out []line) {
 			for _, r := range slices.SortedStableFunc(slices.Values(l.readings), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
 				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, x(r)), append(l.series.Y, r.value), append(l.series.Lost, r.lost)
 			}
-			l.series = l.series.whole()
 			out = append(out, l)
 		}
 	}
@@ -400,7 +399,7 @@ func (q quantity) axes(lines []line, width float64) (x, y Axis) {
 	y.Log, y.Powers, y.Grid = true, true, true
 	for _, l := range lines {
 		steps, errors = append(steps, l.series.X...), append(errors, l.series.Y...)
-		if l.series.Lost != nil {
+		if slices.Max(l.series.Lost) > 0 {
 			y.Lost = "unstable"
 		}
 	}
@@ -539,7 +538,7 @@ func drawTwin(d *drawing, s *sweep) error {
 			l.series.Name, l.series.Style = name, s.style(i)
 			p.Series = append(p.Series, l.series)
 			for i, h := range l.series.X {
-				f.Data.add(l.problem, l.scheme, name, h, l.series.Y[i], l.series.Lost != nil && l.series.Lost[i] > 0)
+				f.Data.add(l.problem, l.scheme, name, h, l.series.Y[i], l.series.Lost[i] > 0)
 			}
 		}
 		p.Note = strings.Join(notes, "\n")

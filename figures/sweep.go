@@ -382,7 +382,7 @@ func (s *sweep) panel(place [2]string, x, y Axis) *Panel {
 			line.Lost = append(line.Lost, float64(at.diverged)/float64(max(1, len(at.results))))
 		}
 		if line.X != nil {
-			p.Series = append(p.Series, line.whole())
+			p.Series = append(p.Series, line)
 		}
 	}
 	return p

@@ -70,16 +70,8 @@ type Series struct {
 	// Points are the names of the points, if they have any.
 	Points []string
 	// Lost are the shares of the chains at each point that diverged or have no
-	// stationary law; nil if none has.
+	// stationary law; nil where that cannot be.
 	Lost []float64
-}
-
-// whole is the series without shares of what was lost, if nothing was.
-func (s Series) whole() Series {
-	if slices.Max(append(s.Lost, 0)) == 0 {
-		s.Lost = nil
-	}
-	return s
 }
 
 // Style is how a series is drawn.
