@@ -166,15 +166,14 @@ var (
 )
 
 // quantityOf is what a figure asks for, or the errors.
-func quantityOf(s *bench.FigureSpec) quantity {
-	name := bench.OnError
-	if s != nil && quantities[s.Y].lines != nil {
-		name = s.Y
+func quantityOf(s bench.FigureSpec) quantity {
+	if s.X == bench.OnBudget {
+		return quantities[bench.OnBudget]
 	}
-	if s != nil && s.X == bench.OnBudget {
-		name = bench.OnBudget
+	if q, ok := quantities[s.Y]; ok {
+		return q
 	}
-	return quantities[name]
+	return quantities[bench.OnError]
 }
 
 // ofErrors reports whether the quantity is the errors.
@@ -224,9 +223,10 @@ func (q quantity) records(rows []bench.Evidence) Records {
 // and the table of fitted orders.
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
-	q, shown := quantityOf(d.plan.Figure), have
-	if s := d.plan.Figure; s != nil && len(s.Lines) == 1 {
-		shown = exchanged(have, s.Lines[0])
+	spec := *cmp.Or(d.plan.Figure, new(bench.FigureSpec))
+	q, shown := quantityOf(spec), have
+	if len(spec.Lines) == 1 {
+		shown = exchanged(have, spec.Lines[0])
 	}
 	if len(have) == 0 {
 		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
