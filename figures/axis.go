@@ -93,16 +93,13 @@ func (a Axis) roomy(width float64) Axis {
 func dataWidth(width float64) float64   { return width - panelGap - 8 }
 func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 
-// Place returns the ticks of an axis with a length in points. Labels are upright,
-// so along a vertical axis each takes up its height.
+// Place returns the ticks of an axis with a length in points.
 func (a Axis) Place(length float64, vertical bool) []plot.Tick {
 	switch {
 	case a.Powers:
 		return decadeTicks(a.Low, a.High)
-	case a.Log && vertical:
-		return logTicks(a.Low, a.High, vg.Length(length), upwards)
 	case a.Log:
-		return logTicks(a.Low, a.High, vg.Length(length), across)
+		return logTicks(a.Low, a.High, vg.Length(length), vertical)
 	}
 	return linearTicks(a.Low, a.High, a.Ticks)
 }
@@ -112,10 +109,11 @@ func (a Axis) Place(length float64, vertical bool) []plot.Tick {
 const overhang = vg.Length(8)
 
 // logTicks returns ticks at 1, 2 and 5 times the powers of ten within [min,
-// max], labelled by plain decimals as far as the labels, with their extent
-// along the axis, fit on its length: powers of ten first. plot.LogTicks
-// labels in exponents and loses ticks below 1 (gonum/plot#747).
-func logTicks(low, high float64, length vg.Length, extent func(label string) vg.Length) []plot.Tick {
+// max], labelled by plain decimals as far as the labels fit on the axis's length:
+// powers of ten first. Labels are upright, so along a vertical axis each takes up
+// its height. plot.LogTicks labels in exponents and loses ticks below 1
+// (gonum/plot#747).
+func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 	var ticks []plot.Tick
 	var taken [][2]vg.Length // by labels
 	for _, mantissa := range []float64{1, 2, 5} {
@@ -125,7 +123,11 @@ func logTicks(low, high float64, length vg.Length, extent func(label string) vg.
 				continue
 			}
 			t := plot.Tick{Value: x}
-			middle, half := length*vg.Length(math.Log(x/low)/math.Log(high/low)), extent(decimal(x))/2+3
+			extent := vg.Length(tickSize)
+			if !vertical {
+				extent = sans(tickSize, ink).Width(decimal(x))
+			}
+			middle, half := length*vg.Length(math.Log(x/low)/math.Log(high/low)), extent/2+3
 			from, to := middle-half, middle+half
 			overlaps := slices.ContainsFunc(taken, func(o [2]vg.Length) bool { return from < o[1] && o[0] < to })
 			if from >= -overhang && to <= length+overhang && !overlaps {
@@ -137,13 +139,6 @@ func logTicks(low, high float64, length vg.Length, extent func(label string) vg.
 	}
 	return ticks
 }
-
-// across and upwards are the extents of labels along a horizontal and a
-// vertical axis.
-func across(label string) vg.Length { return sans(tickSize, ink).Width(label) }
-
-// Labels are written upright, so along a vertical axis each takes its height.
-func upwards(string) vg.Length { return tickSize }
 
 // mostDecades is how many labels an axis of powers of ten has at most.
 const mostDecades = 6
@@ -164,12 +159,10 @@ func decadeTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// power returns mantissa·10^k as the float64 that the decimal denotes.
+// power returns mantissa·10^k as the float64 that the decimal denotes: ±Inf or 0
+// beyond their range.
 func power(mantissa float64, k int) float64 {
-	x, err := strconv.ParseFloat(fmt.Sprintf("%ge%d", mantissa, k), 64)
-	if err != nil {
-		panic("figures: " + err.Error()) // k out of any float's range
-	}
+	x, _ := strconv.ParseFloat(fmt.Sprintf("%ge%d", mantissa, k), 64)
 	return x
 }
 

@@ -36,7 +36,7 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 		{0.9, 120, 400, "1 10 100 2 20 5 50", "no decimals where none are needed"},
 		{0.8e-7, 1.2e-5, 130, "0.000001 0.000005", "labels must not stick out"},
 	} {
-		got := labels(logTicks(c.low, c.high, c.length, across))
+		got := labels(logTicks(c.low, c.high, c.length, false))
 		if strings.Join(got, " ") != c.want && !slices.Equal(got, sorted(strings.Fields(c.want))) {
 			t.Errorf("%v … %v on %v points: %v, want %s (%s)", c.low, c.high, c.length, got, c.want, c.reason)
 		}
@@ -45,7 +45,7 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 
 // The label at the very end of a vertical axis, 1 for distances, stays.
 func TestEndLabelStays(t *testing.T) {
-	if got := labels(logTicks(0.01, 1, 180, upwards)); !slices.Contains(got, "1") || !slices.Contains(got, "0.01") {
+	if got := labels(logTicks(0.01, 1, 180, true)); !slices.Contains(got, "1") || !slices.Contains(got, "0.01") {
 		t.Errorf("labels %v: want those of both ends among them", got)
 	}
 }
