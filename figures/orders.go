@@ -40,8 +40,9 @@ type line struct {
 // place is the line's problem and scheme.
 func (l line) place() [2]string { return [2]string{l.problem, l.scheme} }
 
-// reading is one number of a row.
+// reading is one number of a row. Lines run by ascending x.
 type reading struct {
+	x                   float64 // h or gradients
 	h, gradients, value float64
 	lost                float64 // 1 if there is no stationary law
 }
@@ -81,7 +82,7 @@ var nan = certify.Number(math.NaN())
 func atSteps(r certify.Row, of string, gradients certify.Number, y []certify.Number) line {
 	l := line{of: of, claim: nan}
 	for i, v := range y {
-		at := reading{h: r.Steps[i], gradients: float64(gradients), value: float64(v)}
+		at := reading{x: r.Steps[i], h: r.Steps[i], gradients: float64(gradients), value: float64(v)}
 		if i < len(r.Radii) && r.Radii[i] >= 1 {
 			at.lost = 1
 		}
@@ -104,11 +105,10 @@ func ofLaw(r certify.Row, distances []certify.Number) []line {
 	return []line{atSteps(r, "theta", nan, y)}
 }
 
-// quantity is what a figure of exact errors shows, against the step or, where that
-// is the best one, against the budget.
+// quantity is what a figure of exact errors shows.
 type quantity struct {
-	y       Axis // without a range
-	budget  bool
+	y       Axis      // without a range
+	x       Axis      // as well; the step if it has no label
 	column  string    // of y in CSV, with the unit; "" for errors, which have columns of their own
 	powers  []float64 // slopes of grey lines
 	legend  string    // of these
@@ -153,12 +153,13 @@ var (
 			}},
 		// At the best step: h^2p + 1/(hN) is smallest, as h varies, in proportion to
 		// N^(−2p/(2p + 1)).
-		bench.OnBudget: {y: mseAxis, budget: true, column: mseColumn, powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
+		bench.OnBudget: {y: mseAxis, x: Axis{Label: "budget", Unit: "gradients of a batch", Powers: true}, column: mseColumn,
+			powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
 			caption: mseText + " Each point has its own best step. Grey: what a bias of order 1, 2, 3 leads to, slopes −2/3, −4/5, −6/7.",
 			lines: func(r certify.Row) []line {
 				best := line{of: "best step", claim: nan}
 				for _, b := range r.Budgets {
-					best.readings = append(best.readings, reading{h: float64(b.Step), gradients: b.Gradients, value: float64(b.Best)})
+					best.readings = append(best.readings, reading{x: b.Gradients, h: float64(b.Step), gradients: b.Gradients, value: float64(b.Best)})
 				}
 				return []line{best}
 			}},
@@ -181,20 +182,14 @@ func (q quantity) ofErrors() bool { return q.column == "" }
 
 // of are the lines of the rows, by ascending step or budget.
 func (q quantity) of(rows []bench.Evidence) (out []line) {
-	x := func(r reading) float64 {
-		if q.budget {
-			return r.gradients
-		}
-		return r.h
-	}
 	for _, r := range rows {
 		for _, l := range q.lines(r.Row) {
 			if l.readings == nil {
 				continue
 			}
 			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, fullName(r.Row)
-			for _, r := range slices.SortedStableFunc(slices.Values(l.readings), func(a, b reading) int { return cmp.Compare(x(a), x(b)) }) {
-				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, x(r)), append(l.series.Y, r.value), append(l.series.Lost, r.lost)
+			for _, r := range slices.SortedStableFunc(slices.Values(l.readings), func(a, b reading) int { return cmp.Compare(a.x, b.x) }) {
+				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, r.x), append(l.series.Y, r.value), append(l.series.Lost, r.lost)
 			}
 			out = append(out, l)
 		}
@@ -392,11 +387,8 @@ func orderNote(lines []line, schemes []string, ratio float64) string {
 // axes are common to all lines.
 func (q quantity) axes(lines []line, width float64) (x, y Axis) {
 	var steps, errors []float64
-	x, y = Axis{Label: stepLabel, Unit: timeUnit, Log: true}, q.y
-	if q.budget {
-		x = Axis{Label: "budget", Unit: "gradients of a batch", Log: true, Powers: true}
-	}
-	y.Log, y.Powers, y.Grid = true, true, true
+	x, y = cmp.Or(q.x, Axis{Label: stepLabel, Unit: timeUnit}), q.y
+	x.Log, y.Log, y.Powers, y.Grid = true, true, true, true
 	for _, l := range lines {
 		steps, errors = append(steps, l.series.X...), append(errors, l.series.Y...)
 		if slices.Max(l.series.Lost) > 0 {
