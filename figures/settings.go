@@ -173,10 +173,8 @@ func titlesOf(results []bench.Result, title func(bench.Cell) string) (titles []s
 	for _, r := range results {
 		titles = append(titles, title(r.Cell))
 	}
-	for _, s := range settings {
-		if !slices.Contains([]string{"split", "batch", "seed"}, s.name) {
-			continue
-		}
+	able, _ := lookup([]string{"split", "batch", "seed"}, nil)
+	for _, s := range able {
 		found := false
 		for i, r := range results {
 			if slices.ContainsFunc(results, func(o bench.Result) bool { return title(o.Cell) == title(r.Cell) && s.plain(o.Cell) != s.plain(r.Cell) }) {
