@@ -107,6 +107,13 @@ func TestWrapAndSubscripts(t *testing.T) {
 	if want := []string{"Nfalse", "ltrue", " = 10false"}; !slices.Equal(got, want) {
 		t.Errorf("runs and whether they are lowered: %q, want %q", got, want)
 	}
+	for _, name := range []string{"red_wine, B = 8", "x_train", "split:A_B_A", "_", "a_"} {
+		each(style, name, func(run string, _ text.Style, offset vg.Point) {
+			if run != name || offset.Y < 0 {
+				t.Errorf("%q of %q is drawn apart: want a name as it is", run, name)
+			}
+		})
+	}
 	if textWidth(style, "N_l") >= textWidth(style, "Nl") {
 		t.Error("a subscript is as wide as a letter of full size")
 	}

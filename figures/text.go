@@ -2,8 +2,8 @@ package figures
 
 import (
 	"math"
+	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -17,9 +17,13 @@ const (
 	subscriptDrop  = 0.22 // in units of the font's size
 )
 
+// subscript finds the character after an underscore behind a single letter, as in
+// N_l and θ_1. In longer words, such as red_wine, underscores are part of the name.
+var subscript = regexp.MustCompile(`(?:^|[^\pL\pN_])\pL_([\pL\pN])(?:[^\pL\pN_]|$)`)
+
 // each calls f with every run of a line of text, its style, and its place relative to
-// the start of the line, and returns the line's width. The character after an
-// underscore is a run of its own: a subscript, lowered and smaller.
+// the start of the line, and returns the line's width. A subscript is a run of its own,
+// lowered and smaller.
 func each(style text.Style, s string, f func(run string, style text.Style, offset vg.Point)) (width vg.Length) {
 	put := func(run string, style text.Style, y vg.Length) {
 		if run != "" {
@@ -29,13 +33,12 @@ func each(style text.Style, s string, f func(run string, style text.Style, offse
 	}
 	small := style
 	small.Font.Size *= subscriptScale
-	for s != "" {
-		before, after, _ := strings.Cut(s, "_")
-		_, n := utf8.DecodeRuneInString(after)
-		put(before, style, 0)
-		put(after[:n], small, -subscriptDrop*style.Font.Size)
-		s = after[n:]
+	for at := subscript.FindStringSubmatchIndex(s); at != nil; at = subscript.FindStringSubmatchIndex(s) {
+		put(s[:at[2]-len("_")], style, 0)
+		put(s[at[2]:at[3]], small, -subscriptDrop*style.Font.Size)
+		s = s[at[3]:]
 	}
+	put(s, style, 0)
 	return width
 }
 
