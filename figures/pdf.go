@@ -17,18 +17,10 @@ import (
 // translucent would come out dark.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
-// straight is a colour whose RGBA are not premultiplied, as the writer wants
-// them.
-type straight struct{ color.NRGBA }
-
-func (s straight) RGBA() (r, g, b, a uint32) {
-	const widen = 0x101 // 8 to 16 bits
-	return uint32(s.R) * widen, uint32(s.G) * widen, uint32(s.B) * widen, uint32(s.A) * widen
-}
-
-// SetColor sets the colour of lines, areas and text.
+// SetColor sets the colour of lines, areas and text. The writer gets a colour whose
+// RGBA are not premultiplied, as it wants them.
 func (c pdfCanvas) SetColor(col color.Color) {
-	c.Canvas.SetColor(straight{color.NRGBAModel.Convert(col).(color.NRGBA)})
+	c.Canvas.SetColor(color.RGBA64(color.NRGBA64Model.Convert(col).(color.NRGBA64)))
 }
 
 // FillString draws ASCII as text, which stays searchable, and anything else
