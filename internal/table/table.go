@@ -79,7 +79,7 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 		}
 		t = all.fit(width)
 	}
-	t.shrink(width, func(int) int { return 0 })
+	t.narrow(width, Wrap, func(_, _, word int) int { return word })
 	t.narrow(width, cutLines, func(_, n, _ int) int { return max(shortest, n*2/3) })
 	out := tablewriter.NewTable(w,
 		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleASCII)),
@@ -104,8 +104,11 @@ type grid [][]string
 // fit is the table with headers and long columns wrapped as far as it needs.
 func (g grid) fit(width int) grid {
 	g = slices.Clone(g)
-	g.shrink(width, func(i int) int { body, _ := g[1:].column(i); return body })
-	g.shrink(width, func(int) int { return long })
+	g.narrow(width, Wrap, func(column, _, word int) int {
+		body, _ := g[1:].column(column)
+		return max(body, word)
+	})
+	g.narrow(width, Wrap, func(_, _, word int) int { return max(long, word) })
 	return g
 }
 
@@ -130,12 +133,6 @@ func (g grid) width() int {
 		total += n + len(" ") + len(" |")
 	}
 	return total
-}
-
-// shrink wraps the columns with most to spare until the table fits, none to less
-// than its least width or its longest word.
-func (g grid) shrink(width int, least func(column int) int) {
-	g.narrow(width, Wrap, func(column, _, word int) int { return max(word, least(column)) })
 }
 
 // shortest is the least width to which words are cut: narrower columns cannot be
