@@ -29,20 +29,20 @@ type Keys struct {
 	// Source has the models and the data.
 	Source *models.Source
 
-	mu    sync.Mutex
-	marks map[[2]string]func() (string, error) // fingerprints by part and what it is
+	// fingerprints holds a function for each name and what of a part that was met,
+	// which makes the fingerprint once.
+	fingerprints sync.Map
 }
 
 // Cell returns the key of a cell; specs holds the reference chains that cells
 // may name, by ID.
 func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
-	m := marks{k: k}
-	m.model(ctx, c.Dataset, c.Split, c.Model)
+	parts := []part{k.model(ctx, c.Dataset, c.Split, c.Model)}
 	if c.Kernels() > 0 {
-		m.chain(c.Integrator, c.Values, c.Estimator, c.Scheme)
+		parts = append(parts, k.chain(c.Integrator, c.Values, c.Estimator, c.Scheme)...)
 	}
 	if c.Observe == Coupled {
-		m.add("coupled", c.Stream(), func() (string, error) {
+		parts = append(parts, part{"coupled", c.Stream(), func() (string, error) {
 			weights, err := k.Chains.Combinations(c.Chain())
 			d := fingerprint.New()
 			for _, w := range weights {
@@ -51,40 +51,34 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 				}
 			}
 			return d.String(), err
-		})
+		}})
 	}
 	if c.Oracle != "" && c.Oracle != Analytic {
 		spec, ok := specs[c.Oracle]
 		if !ok {
 			return "", fmt.Errorf("no study of the run lists the reference %.12s of cell %v", c.Oracle, c)
 		}
-		m.add("reference", c.Oracle, func() (string, error) { return k.Reference(ctx, spec) })
+		parts = append(parts, part{"reference", c.Oracle, func() (string, error) { return k.Reference(ctx, spec) }})
 	}
-	return m.key(c)
+	return k.key(c, parts)
 }
 
 // Reference returns the key of reference chains.
 func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
-	m := marks{k: k}
-	m.model(ctx, s.Dataset, s.Split, s.Model)
-	m.chain(s.Integrator, nil, "", "full")
-	m.add("procedure", "", oracle.Fingerprint)
-	return m.key(s)
+	parts := append(k.chain(s.Integrator, nil, "", "full"), k.model(ctx, s.Dataset, s.Split, s.Model), part{"procedure", "", oracle.Fingerprint})
+	return k.key(s, parts)
 }
 
 // Exact returns the key of an exact job.
 func (k *Keys) Exact(e Exact) (string, error) {
-	m := marks{k: k}
-	m.integrator(e.Integrator, e.Values)
-	m.estimator(e.Estimator)
+	parts := []part{k.integrator(e.Integrator, e.Values), k.estimator(e.Estimator), {"engine", "", certify.Fingerprint}}
 	for _, s := range e.Schemes {
-		m.scheme("scheme "+s, s)
+		parts = append(parts, k.scheme("scheme "+s, s))
 	}
-	m.add("engine", "", certify.Fingerprint)
 	if e.Budgets != nil || e.Stability || e.Distances { // more than errors and orders
-		m.add("answers", "", certify.AnswersFingerprint)
+		parts = append(parts, part{"answers", "", certify.AnswersFingerprint})
 	}
-	return m.key(e)
+	return k.key(e, parts)
 }
 
 // Stable estimates the largest stable step of a cell's chain; it can serve as
@@ -118,73 +112,51 @@ func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string
 	return known
 }
 
-// marks collects the fingerprints of what makes a job's numbers. Each is made once
-// for all jobs.
-type marks struct {
-	k   *Keys
-	of  map[string]string // by the part of the job
-	err error             // the first
+// part is one of the things that make a job's numbers.
+type part struct {
+	name, what  string // such as integrator, leapfrog
+	fingerprint func() (string, error)
 }
 
-// add adds the fingerprint of what a part of the job is.
-func (m *marks) add(part, what string, fingerprint func() (string, error)) {
-	if m.err != nil {
-		return
-	}
-	if m.of == nil {
-		m.of = make(map[string]string)
-	}
-	k := m.k
-	k.mu.Lock()
-	if k.marks == nil {
-		k.marks = make(map[[2]string]func() (string, error))
-	}
-	get, ok := k.marks[[2]string{part, what}]
-	if !ok {
-		get = sync.OnceValues(fingerprint)
-		k.marks[[2]string{part, what}] = get
-	}
-	k.mu.Unlock()
-	m.of[part], m.err = get()
-}
-
-// key is that of the job whose fingerprints these are.
-func (m *marks) key(job any) (string, error) {
-	if m.err != nil {
-		return "", m.err
+// key is that of a job whose numbers the parts make.
+func (k *Keys) key(job any, parts []part) (string, error) {
+	of := make(map[string]string)
+	for _, p := range parts {
+		made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what}, sync.OnceValues(p.fingerprint))
+		var err error
+		if of[p.name], err = made.(func() (string, error))(); err != nil {
+			return "", err
+		}
 	}
 	return digest(struct {
-		Job   any               `json:"job"`
-		Marks map[string]string `json:"fingerprints"`
-	}{job, m.of}), nil
+		Job          any               `json:"job"`
+		Fingerprints map[string]string `json:"fingerprints"`
+	}{job, of}), nil
 }
 
-func (m *marks) model(ctx context.Context, dataset string, split int, model string) {
-	m.add("model", fmt.Sprintf("%s %d %s", dataset, split, model), func() (string, error) {
-		return m.k.Source.Fingerprint(ctx, dataset, split, model, models.Options{})
-	})
+func (k *Keys) model(ctx context.Context, dataset string, split int, model string) part {
+	return part{"model", fmt.Sprintf("%s %d %s", dataset, split, model), func() (string, error) {
+		return k.Source.Fingerprint(ctx, dataset, split, model, models.Options{})
+	}}
 }
 
-// chain adds the parts of a chain.
-func (m *marks) chain(integrator string, values map[string]float64, estimator, scheme string) {
-	m.integrator(integrator, values)
-	m.estimator(estimator)
-	m.scheme("scheme", scheme)
-	m.add("loop", "", chain.Fingerprint)
+// chain has the parts of a chain.
+func (k *Keys) chain(integrator string, values map[string]float64, estimator, scheme string) []part {
+	return []part{k.integrator(integrator, values), k.estimator(estimator), k.scheme("scheme", scheme), {"loop", "", chain.Fingerprint}}
 }
 
-func (m *marks) integrator(name string, values map[string]float64) {
+func (k *Keys) integrator(name string, values map[string]float64) part {
 	print := func(i integrators.Method) (string, error) { return integrators.Fingerprint(i, values) }
-	m.add("integrator", fmt.Sprint(name, values), found(m.k.Chains.Integrator, name, print))
+	return part{"integrator", fmt.Sprint(name, values), found(k.Chains.Integrator, name, print)}
 }
 
-func (m *marks) estimator(name string) {
-	m.add("estimator", name, found(m.k.Chains.Estimator, name, estimators.Fingerprint))
+func (k *Keys) estimator(name string) part {
+	return part{"estimator", name, found(k.Chains.Estimator, name, estimators.Fingerprint)}
 }
 
-func (m *marks) scheme(part, name string) {
+func (k *Keys) scheme(as, name string) part {
 	print := func(s minibatch.Method) (string, error) { return minibatch.Fingerprint(s), nil }
-	m.add(part, name, found(m.k.Chains.Scheme, name, print))
+	return part{as, name, found(k.Chains.Scheme, name, print)}
 }
 
 // found makes the fingerprint of what a lookup finds.
