@@ -200,10 +200,7 @@ func (p Plan) Method(name string) (Method, bool) {
 
 // key names the manifest of a study in a profile on some data sets.
 func (p Plan) key() string {
-	var names []string
-	for _, d := range p.Data {
-		names = append(names, d.Name)
-	}
+	names := distinct.Of(p.Data, func(d Data) string { return d.Name })
 	return digest([]string{p.Profile, p.ID, strings.Join(names, ",")})
 }
 

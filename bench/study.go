@@ -1,11 +1,11 @@
 package bench
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"hambench/certify"
+	"hambench/internal/distinct"
 	"hambench/oracle"
 	"hambench/usage"
 )
@@ -86,10 +86,7 @@ type Evidence struct {
 // Select returns the studies with the given ids, in the order of studies, or
 // all of them if no ids are given. An unknown id is a usage error.
 func Select(studies []Study, ids ...string) ([]Study, error) {
-	var known []string
-	for _, s := range studies {
-		known = append(known, s.ID)
-	}
+	known := distinct.Of(studies, func(s Study) string { return s.ID })
 	for _, id := range ids {
 		if !slices.Contains(known, id) {
 			return nil, usage.Unknown("study", id, known)
@@ -118,16 +115,14 @@ func Without(studies []Study, names ...string) ([]Study, error) { return choose(
 // choose keeps what is on the named data sets, or on the others, and refuses names
 // that no study uses.
 func choose(studies []Study, names []string, others bool) ([]Study, error) {
-	used := make(map[string]bool)
+	var used []string
 	var out []Study
 	for _, s := range studies {
-		own := make(map[string]bool)
-		for _, j := range s.Jobs() {
-			own[j.Cell.Dataset], used[j.Cell.Dataset] = true, true
-		}
+		own := distinct.Of(s.Jobs(), func(j Job) string { return j.Cell.Dataset })
+		used = append(used, own...)
 		r := s.restrict(func(dataset string) bool { return slices.Contains(names, dataset) != others })
 		if others {
-			lost := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !own[name] })
+			lost := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(own, name) })
 			r.LeftOut = slices.Concat(s.LeftOut, lost)
 		}
 		if len(own) == 0 || len(r.Jobs()) > 0 {
@@ -138,8 +133,9 @@ func choose(studies []Study, names []string, others bool) ([]Study, error) {
 		switch {
 		case len(used) == 0:
 			return nil, usage.Errorf("data set %q was chosen, but none of the studies uses data: leave the choice out", n)
-		case !used[n]:
-			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(slices.Sorted(maps.Keys(used)), ", "))
+		case !slices.Contains(used, n):
+			slices.Sort(used)
+			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(slices.Compact(used), ", "))
 		}
 	}
 	return out, nil
