@@ -132,13 +132,7 @@ func (c Cell) Check() error {
 	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
 
-func join(obs []Observable) string {
-	var s []string
-	for _, o := range obs {
-		s = append(s, string(o))
-	}
-	return strings.Join(s, ", ")
-}
+func join(obs []Observable) string { return strings.Join(texts(obs), ", ") }
 
 // Kernels returns how many kernels the cell's chain runs if it does not
 // diverge, and 0 if the cell runs no chain.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"hambench/certify"
+	"hambench/internal/distinct"
+	"hambench/minibatch"
 	"hambench/usage"
 )
 
@@ -30,7 +32,7 @@ func (f *File) readExact(s section) {
 			return
 		}
 		for _, j := range b.jobs() {
-			o, err := j.Exact.Options(f.parts.Chains)
+			o, err := j.Exact.Options(f.Chains)
 			if err = cmp.Or(err, o.Check()); err != nil {
 				s.fail(s.place, fmt.Errorf("%s: %w", j.Exact.Name, err))
 			}
@@ -65,10 +67,7 @@ type exactProblem struct {
 }
 
 func (b *exactBlock) readers(f *File) map[string]reader {
-	var schemes []string
-	for _, m := range certify.ExactSchemes() {
-		schemes = append(schemes, m.Name)
-	}
+	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Method) string { return m.Name })
 	return map[string]reader{
 		"purpose": oneOf(&b.purpose, "purpose", purposes),
 		"problem": func(v any) error {
@@ -81,9 +80,9 @@ func (b *exactBlock) readers(f *File) map[string]reader {
 			if v == "all" {
 				return nil
 			}
-			return each(&b.integrators, func(s *Setting) reader { return s.readIntegrator(f.parts) })(v)
+			return each(&b.integrators, func(s *Setting) reader { return s.readIntegrator(f.Parts) })(v)
 		},
-		"estimator": each(&b.estimators, func(name *string) reader { return readEstimator(name, f.parts) }),
+		"estimator": each(&b.estimators, func(name *string) reader { return readEstimator(name, f.Parts) }),
 		"scheme": func(v any) error {
 			if b.job.Schemes = schemes; v == "all" {
 				return nil

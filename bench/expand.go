@@ -221,7 +221,7 @@ type expansion struct {
 	profile Profile
 	layer   layer
 	study   Study
-	seen    map[string]bool // cells that are there, and parts of chains that were checked
+	seen    map[string]bool // cells that are there
 	grid    settings        // the current block
 	err     error           // the first
 }
@@ -324,7 +324,7 @@ func (x *expansion) block(common Setting) {
 		var next []Setting
 		for _, s := range all {
 			for _, v := range e.values {
-				x.fail(k.read(&s, x.parts)(v), k.name)
+				x.fail(k.read(&s, x.Parts)(v), k.name)
 				next = append(next, s)
 			}
 		}
@@ -379,7 +379,7 @@ func (x *expansion) add(s Setting, last string) {
 // cell makes a cell and lists the reference that it names. What is wrong with its
 // numbers is noted at the last of the block's keys.
 func (x *expansion) cell(s Setting, last string) Job {
-	p, err := newProblem(x.Data, x.parts.Models, s)
+	p, err := newProblem(x.Data, x.Models, s)
 	x.fail(err, "hidden", "model")
 	if p.TrainRows > 0 && s.K > p.TrainRows {
 		x.fail(fmt.Errorf("is %d: data set %q has %d training rows", s.K, p.Name, p.TrainRows), "K")
@@ -403,14 +403,12 @@ func (x *expansion) cell(s Setting, last string) Job {
 	s.Reference = &ref
 	c, spec := s.cell(p)
 	x.fail(c.Check(), last)
-	parts := fmt.Sprint(c.Integrator, c.Values, c.Estimator, c.Scheme, c.Inner, c.Friction)
-	if c.Kernels() > 0 && !x.seen[parts] && x.err == nil {
-		x.fail(x.parts.Chains.Check(c.Chain()), "integrator")
+	if c.Kernels() > 0 && x.err == nil {
+		x.fail(x.Chains.Check(c.Chain()), "integrator")
 		if c.Observe == Coupled {
-			_, err := x.parts.Chains.Combinations(c.Chain())
+			_, err := x.Chains.Combinations(c.Chain())
 			x.fail(err, "integrator")
 		}
-		x.seen[parts] = true
 	}
 	if spec != nil {
 		x.study.References = distinct.Append(x.study.References, ReferenceJob{Spec: *spec})

@@ -30,10 +30,9 @@ type File struct {
 	// Path is where it was read from, Text its content.
 	Path string
 	Text []byte
-	// Data are the registry's data sets and the file's own.
-	Data datasets.Registry
+	// Parts are what its names stand for. Data has the file's own data sets, too.
+	Parts
 
-	parts    Parts // with Data
 	readFile func(path string) ([]byte, error)
 	layers   map[string]layer // by the profile; "" is the file as it is
 	profiles []string         // in the order of the file
@@ -100,7 +99,7 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Text: text, Data: p.Data, parts: p, readFile: read, layers: make(map[string]layer)}
+	f := &File{Path: path, Text: text, Parts: p, readFile: read, layers: make(map[string]layer)}
 	return f, f.fill(s, append(within, path))
 }
 
@@ -109,7 +108,12 @@ func (f *File) fill(s section, within []string) error {
 	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "figure", "table", "profile")
 	base := f.readBase(s, within)
 	f.readData(s)
-	f.readNames(s)
+	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
+	s.get("id", text(&f.ID))
+	if !studyID.MatchString(f.ID) {
+		s.fail(s.at("id"), fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", f.ID))
+	}
+	s.get("title", text(&f.Title))
 	f.readLayers(s)
 	f.readExact(s)
 	f.readDrawing(s)
@@ -122,20 +126,20 @@ func (f *File) fill(s section, within []string) error {
 
 // readBase reads the file that this one is based on; nil if there is none.
 func (f *File) readBase(s section, within []string) (base *File) {
-	if v, ok := s.values["base"]; ok && *s.failed == nil {
+	s.get("base", func(v any) error {
 		var name string
-		err := text(&name)(v)
+		if err := text(&name)(v); err != nil {
+			return err
+		}
 		if strings.HasSuffix(name, ".toml") {
 			name = filepath.Join(filepath.Dir(f.Path), name)
 		}
-		if err == nil {
-			base, err = f.parts.load(name, f.readFile, within)
+		var err error
+		if base, err = f.Parts.load(name, f.readFile, within); err == nil {
+			f.Data = base.Data
 		}
-		if s.fail(s.at("base"), err); err != nil {
-			return nil
-		}
-		f.Data = base.Data
-	}
+		return err
+	})
 	return base
 }
 
@@ -168,18 +172,6 @@ func (f *File) complete(s section) {
 	}
 	if f.figure != nil {
 		s.fail(s.at("figure"), f.figure.checkAnswers(f.exact, !cells && f.profiles == nil))
-	}
-}
-
-func (f *File) readNames(s section) {
-	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
-	for key, to := range map[string]*string{"id": &f.ID, "title": &f.Title} {
-		if v, ok := s.values[key]; ok {
-			s.fail(s.at(key), text(to)(v))
-		}
-	}
-	if !studyID.MatchString(f.ID) {
-		s.fail(s.at("id"), fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", f.ID))
 	}
 }
 
@@ -220,25 +212,24 @@ func (f *File) readData(s section) {
 		t.fail(t.at("file"), err)
 		f.Data = append(slices.Clone(f.Data), d)
 	}
-	f.parts.Data = f.Data
 }
 
 // readLayers reads the grid, as it is and in the profiles.
 func (f *File) readLayers(s section) {
-	varied, fixed := s.table("vary").settings(f.parts, true, false), s.table("fix").settings(f.parts, false, true)
+	varied, fixed := s.table("vary").settings(f.Parts, true, false), s.table("fix").settings(f.Parts, false, true)
 	for k, e := range fixed {
 		if _, twice := varied[k]; twice {
 			s.fail(e.place, errors.New("stands in [vary], too: want it once"))
 		}
 	}
-	f.layers[""] = s.layer(varied.over(fixed), f.parts)
+	f.layers[""] = s.layer(varied.over(fixed), f.Parts)
 	all := s.table("profile")
 	for _, name := range all.keys() {
 		t := all.table(name)
 		if name == AsItIs {
 			t.fail(t.place, errors.New("is what a run without a profile is called: want another name"))
 		}
-		f.layers[name] = t.layer(t.settings(f.parts, false, false, "grid", "reference"), f.parts)
+		f.layers[name] = t.layer(t.settings(f.Parts, false, false, "grid", "reference"), f.Parts)
 		f.profiles = append(f.profiles, name)
 	}
 }
@@ -259,7 +250,7 @@ func (s section) layer(of settings, p Parts) layer {
 // readDrawing reads how the study is shown.
 func (f *File) readDrawing(s section) {
 	settings := slices.Clone(axes)
-	for _, m := range f.parts.Chains.Integrators {
+	for _, m := range f.Chains.Integrators {
 		for _, p := range m.Parameters {
 			settings = append(settings, p.Name)
 		}
@@ -275,10 +266,7 @@ func (f *File) readDrawing(s section) {
 			return err
 		}
 	}
-	var kinds []string
-	for _, k := range figureKinds {
-		kinds = append(kinds, k.name)
-	}
+	kinds := distinct.Of(figureKinds, func(k figureKind) string { return k.name })
 	figure, table := s.table("figure"), s.table("table")
 	var g FigureSpec
 	var t TableSpec

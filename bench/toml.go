@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"hambench/internal/distinct"
 	"hambench/usage"
 )
 
@@ -152,13 +153,20 @@ func (s section) tables(key string) (out []section) {
 // the value.
 type reader = func(v any) error
 
+// get has a reader read the value of a key, if the section has the key.
+func (s section) get(key string, read reader) {
+	if v, ok := s.values[key]; ok {
+		s.fail(s.at(key), read(v))
+	}
+}
+
 // read has the readers of the section's keys read them; a key without a reader
 // is refused.
 func (s section) read(readers map[string]reader) {
 	s.only(slices.Sorted(maps.Keys(readers))...)
 	for _, k := range s.keys() {
 		if read, known := readers[k]; known {
-			s.fail(s.at(k), read(s.values[k]))
+			s.get(k, read)
 		}
 	}
 }
@@ -199,19 +207,20 @@ func known[T any](to *string, lookup func(string) (T, error)) reader {
 	}
 }
 
+// texts are words as texts.
+func texts[T ~string](words []T) []string {
+	return distinct.Of(words, func(w T) string { return string(w) })
+}
+
 // oneOf reads one of some words.
 func oneOf[T ~string](to *T, kind string, words []T) reader {
-	var names []string
-	for _, w := range words {
-		names = append(names, string(w))
-	}
 	return func(v any) error {
 		var name string
 		if err := text(&name)(v); err != nil {
 			return err
 		}
 		if *to = T(name); !slices.Contains(words, *to) {
-			return usage.Unknown(kind, name, names)
+			return usage.Unknown(kind, name, texts(words))
 		}
 		return nil
 	}

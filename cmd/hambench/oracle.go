@@ -58,7 +58,7 @@ func (f *selection) namePosterior() error {
 		if err != nil {
 			return err
 		}
-		f.dataset, own = name, &bench.File{Data: append(datasets.Builtin(), d)}
+		f.dataset, own = name, &bench.File{Parts: bench.Parts{Data: append(datasets.Builtin(), d)}}
 	} else if f.noise != 0 {
 		return usage.Errorf("--noise %g goes with --dataset FILE.csv", f.noise)
 	}
