@@ -252,7 +252,7 @@ func (f *File) readDrawing(s section) {
 	settings := slices.Clone(axes)
 	for _, m := range f.Chains.Integrators {
 		for _, p := range m.Parameters {
-			settings = append(settings, p.Name)
+			settings = distinct.Append(settings, p.Name)
 		}
 	}
 	names := func(to *[]string, known []string) reader {

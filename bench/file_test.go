@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/integrators"
 	"hambench/usage"
 )
 
@@ -62,6 +63,14 @@ samples = 10
 samples = 20
 step = 0.05
 `
+
+// Integrators may have a parameter of the same name: as an axis it is one.
+func TestAnUnknownAxisListsEachAxisOnce(t *testing.T) {
+	_, err := load(t, small+"[figure]\nx = \"stp\"\n")
+	if err == nil || strings.Count(err.Error(), integrators.ThermalMass) != 1 {
+		t.Errorf("error %v: want %s once", err, integrators.ThermalMass)
+	}
+}
 
 // What makes one chain has one key, or it would be computed twice.
 func TestThePlainEstimatorTypedOutIsTheOneLeftOut(t *testing.T) {
