@@ -221,7 +221,7 @@ type expansion struct {
 	profile Profile
 	layer   layer
 	study   Study
-	seen    map[string]bool // cells that are there
+	seen    map[string]bool // cells and choices that are there
 	grid    settings        // the current block
 	err     error           // the first
 }
@@ -345,7 +345,8 @@ func (x *expansion) block(common Setting) {
 	}
 }
 
-// choose adds the cells of a setting at the steps that are chosen from.
+// choose adds the cells of a setting at the steps that are chosen from, unless they
+// are there.
 func (x *expansion) choose(s Setting, last string) {
 	var c Choice
 	for _, v := range x.grid["step"].values {
@@ -355,8 +356,10 @@ func (x *expansion) choose(s Setting, last string) {
 	if x.err != nil {
 		return
 	}
-	x.seen[c[0].Cell.Stream()] = true
-	x.study.Choices = append(x.study.Choices, c)
+	if id := digest(c); !x.seen[id] {
+		x.seen[id] = true
+		x.study.Choices = append(x.study.Choices, c)
+	}
 }
 
 // add adds a cell to the study, unless it is there. A batch size that does not

@@ -108,6 +108,18 @@ func TestLayersOfAStudy(t *testing.T) {
 	}
 }
 
+// Blocks may overlap: steps to choose from that stand in two are listed once.
+func TestChoicesThatStandTwice(t *testing.T) {
+	f, err := load(t, small+"[[grid]]\nchoose = \"step\"\n[[grid]]\nchoose = \"step\"\nfriction = [5, 6]\n[[grid]]\nchoose = \"step\"\nstep = 0.01\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(Profile{})
+	if err != nil || len(s.Choices) != 3 {
+		t.Errorf("%d choices, %v: want those of C = 5 and 6, and that of one step", len(s.Choices), err)
+	}
+}
+
 func TestAStudyTakesFromItsBaseWhatItDoesNotSay(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"base.toml": "title = \"Base\"\n" + small, "sub/mine.toml": "base = \"../base.toml\"\n[vary]\nfriction = [1, 2]\n[fix]\nstep = 0.1\n"} {
