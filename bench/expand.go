@@ -391,10 +391,10 @@ func (x *expansion) cell(s Setting, last string) Job {
 	if p.Splits == 1 { // its chains are repeated by other seeds
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0
 	}
-	if s.Relative > 0 && x.err == nil {
+	if s.relative > 0 && x.err == nil {
 		stable, err := x.stable(s, p)
 		x.fail(err, "step")
-		s.Step = s.Relative * stable
+		s.Step = s.relative * stable
 	}
 	ref := s.reference(p)
 	for _, r := range x.layer.reference {
@@ -416,7 +416,7 @@ func (x *expansion) cell(s Setting, last string) Job {
 	if spec != nil {
 		x.study.References = distinct.Append(x.study.References, ReferenceJob{Spec: *spec})
 	}
-	return Job{Cell: c, Relative: s.Relative}
+	return Job{Cell: c, Relative: s.relative}
 }
 
 // stableOf names the chains that share a largest stable step.

@@ -151,7 +151,7 @@ var stablePart = regexp.MustCompile(`^stable(?: */ *([0-9.]+))?$`)
 // readStep reads a step: a number, or the part of the largest stable step that
 // "stable/8" is.
 func (s *Setting) readStep(v any) (err error) {
-	s.Step, s.Relative = 0, 0
+	s.Step, s.relative = 0, 0
 	text, ok := v.(string)
 	if !ok {
 		return positive(&s.Step)(v)
@@ -170,7 +170,7 @@ func (s *Setting) readStep(v any) (err error) {
 			return fmt.Errorf("is %q: want a number > 0 behind stable/", v)
 		}
 	}
-	s.Relative = 1 / part
+	s.relative = 1 / part
 	return nil
 }
 
@@ -201,14 +201,14 @@ func steps(v any) ([]any, error) {
 	if err := b.readStep(to); err != nil {
 		return nil, fmt.Errorf("ends with what %w", err)
 	}
-	if (a.Relative > 0) != (b.Relative > 0) {
+	if (a.relative > 0) != (b.relative > 0) {
 		return nil, fmt.Errorf("is %q: want both ends relative to the stable step, or none", s)
 	}
-	h, end := a.Step+a.Relative, b.Step+b.Relative
+	h, end := a.Step+a.relative, b.Step+b.relative
 	low, high, down := min(h, end)*(1-1e-9), max(h, end)*(1+1e-9), end < h
 	var out []any
 	for len(out) <= longestRange && low <= h && h <= high {
-		if a.Relative > 0 {
+		if a.relative > 0 {
 			out = append(out, "stable/"+decimal(1/h))
 		} else {
 			out = append(out, h)

@@ -35,7 +35,6 @@ type Setting struct {
 	Batch      int                // B, about the rows of a mini-batch; Full, 0, is all of them
 	K          int                // batches, in place of Batch
 	Step       float64            // h, in units of simulation time
-	Relative   float64            // h as a fraction of the largest stable step, in place of Step
 	Samples    int                // default 200, the paper's
 	Thin       int                // outer steps per sample; default: 2.5 units of time
 	BurnIn     int                // outer steps; default: 10 units of time; or NoBurnIn
@@ -44,6 +43,8 @@ type Setting struct {
 	// Reference is how reference chains are made where the posterior is not
 	// known in closed form; default: as in the paper, oracle.NewSpec.
 	Reference *oracle.Spec
+
+	relative float64 // h as a fraction of the largest stable step, in place of Step: in files, whose profiles estimate it
 }
 
 // NoBurnIn is the BurnIn of chains without burn-in.
