@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -245,9 +246,7 @@ func (s settings) over(below settings) settings {
 			out[k] = e
 		}
 	}
-	for k, e := range s {
-		out[k] = e
-	}
+	maps.Copy(out, s)
 	return out
 }
 

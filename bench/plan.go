@@ -88,10 +88,8 @@ func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study, una
 // specsOf are the specs of all references of plans, by their IDs.
 func specsOf(plans []Plan) map[string]oracle.Spec {
 	specs := make(map[string]oracle.Spec)
-	for _, p := range plans {
-		for _, r := range p.References {
-			specs[r.Spec.ID()] = r.Spec
-		}
+	for _, r := range References(plans) {
+		specs[r.Spec.ID()] = r.Spec
 	}
 	return specs
 }
