@@ -312,7 +312,8 @@ func (x *expansion) covered(name string, names []string) string {
 
 // block adds the cells of the current block, with what they have in common: one for
 // each combination of its values or, to choose from the steps, a list for each of the
-// others.
+// others. A batch size that does not cut the rows adds none: it would be the full
+// batch.
 func (x *expansion) block(common Setting) {
 	all, last := []Setting{common}, "data"
 	_, choose := x.grid["choose"]
@@ -333,10 +334,12 @@ func (x *expansion) block(common Setting) {
 	if choose && x.grid["step"].values == nil {
 		x.fail(errors.New("there are no steps to choose from: want step"), "choose")
 	}
+	d, _ := x.Data.Lookup(common.Dataset)
 	for _, s := range all {
 		switch {
 		case x.err != nil:
 			return
+		case s.K == 0 && s.Batch != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.Batch) == 1:
 		case choose:
 			x.choose(s, last)
 		default:
@@ -362,13 +365,8 @@ func (x *expansion) choose(s Setting, last string) {
 	}
 }
 
-// add adds a cell to the study, unless it is there. A batch size that does not
-// cut the rows adds none: it would be the full batch.
+// add adds a cell to the study, unless it is there.
 func (x *expansion) add(s Setting, last string) {
-	d, _ := x.Data.Lookup(s.Dataset)
-	if s.K == 0 && s.Batch != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.Batch) == 1 {
-		return
-	}
 	j := x.cell(s, last)
 	if x.err != nil {
 		return

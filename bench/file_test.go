@@ -120,6 +120,25 @@ func TestChoicesThatStandTwice(t *testing.T) {
 	}
 }
 
+// A batch size that leaves a single batch is the full batch, which has its own name.
+func TestBatchesThatDoNotCutTheRows(t *testing.T) {
+	for _, choose := range []string{"", "choose = \"step\"\n"} {
+		f, err := load(t, small+"[[grid]]\nbatch = [32, 1000]\n"+choose)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{})
+		for _, j := range s.Jobs() {
+			if j.Cell.BatchSize != 32 {
+				t.Errorf("%q: batch size %d: want 32 alone", choose, j.Cell.BatchSize)
+			}
+		}
+		if err != nil || len(s.Jobs()) != 2 {
+			t.Errorf("%q: %d cells, %v: want 2", choose, len(s.Jobs()), err)
+		}
+	}
+}
+
 func TestAStudyTakesFromItsBaseWhatItDoesNotSay(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"base.toml": "title = \"Base\"\n" + small, "sub/mine.toml": "base = \"../base.toml\"\n[vary]\nfriction = [1, 2]\n[fix]\nstep = 0.1\n"} {
