@@ -29,14 +29,10 @@ type Header struct {
 	Numbered      bool // lines of csv and jsonl say which chain they belong to
 	Dim, Outputs  int  // lengths of a draw's Theta and Predictions
 	Predictive    bool // csv, jsonl and stan hold predictions instead of parameters
-	Test          Test
-	Attributes    map[string]any // of the chains, from Chains.Attributes
-}
-
-// Test holds the standardised rows that are predicted, if there are any.
-type Test struct {
-	X []float64 // row-major
-	Y []float64 // targets or class numbers, one per row
+	// TestX are the standardised rows that are predicted, if there are any, row-major;
+	// TestY are their targets or class numbers.
+	TestX, TestY []float64
+	Attributes   map[string]any // of the chains, from Chains.Attributes
 }
 
 // Draw is one draw of a chain.

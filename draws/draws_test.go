@@ -18,7 +18,7 @@ import (
 
 var header = Header{
 	Chains: 2, Draws: 7, Numbered: true, Dim: 5, Outputs: 6,
-	Test:       Test{X: []float64{1, 2, 3, 4}, Y: []float64{0, 1}},
+	TestX: []float64{1, 2, 3, 4}, TestY: []float64{0, 1},
 	Attributes: map[string]any{"model": "made", "h": 0.1},
 }
 

@@ -3,6 +3,7 @@ package draws
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -19,12 +20,13 @@ type variable struct {
 	shape       []int    // likewise
 	of          func(Draw) []float64
 	data        [][]float64 // of draws: what is held of each chain; of a constant, all of it
-	integer     bool
 }
+
+func (v *variable) path() string { return v.group + "/" + v.name }
 
 // variables are those that ArviZ's groups have.
 func (h Header) variables() []*variable {
-	rows := len(h.Test.Y)
+	rows := len(h.TestY)
 	f, fShape := []string{"f_dim_0"}, []int{h.Outputs}
 	switch {
 	case rows > 0 && h.Outputs == rows:
@@ -40,8 +42,8 @@ func (h Header) variables() []*variable {
 	}
 	if rows > 0 {
 		all = append(all,
-			&variable{group: "observed_data", name: "y", dims: []string{"row"}, shape: []int{rows}, data: [][]float64{h.Test.Y}},
-			&variable{group: "constant_data", name: "x", dims: []string{"row", "feature"}, shape: []int{rows, len(h.Test.X) / rows}, data: [][]float64{h.Test.X}})
+			&variable{group: "observed_data", name: "y", dims: []string{"row"}, shape: []int{rows}, data: [][]float64{h.TestY}},
+			&variable{group: "constant_data", name: "x", dims: []string{"row", "feature"}, shape: []int{rows, len(h.TestX) / rows}, data: [][]float64{h.TestX}})
 	}
 	for _, v := range all {
 		if v.of != nil {
@@ -157,34 +159,37 @@ const chunkNumbers = 1 << 17
 // newZarr writes what does not depend on the draws: constants, coordinates, and the
 // metadata of each array and group, repeated in one file where readers find it at once.
 func newZarr(to *output, h Header) (form, error) {
-	z, files := &zarr{h, to, h.variables()}, make(map[string]any)
-	group := func(path string, attributes map[string]any) {
-		files[path+".zgroup"] = map[string]int{"zarr_format": 2}
-		if attributes != nil {
-			files[path+".zattrs"] = attributes
+	z := &zarr{h, to, h.variables()}
+	format := map[string]int{"zarr_format": 2}
+	files := map[string]any{".zgroup": format}
+	if h.Attributes != nil {
+		files[".zattrs"], files["posterior/.zattrs"] = h.Attributes, h.Attributes
+	}
+	// An array has the names of its dimensions where xarray wants them.
+	describe := func(array, kind string, dims []string, shape, chunks []int) {
+		files[array+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
+		files[array+"/.zarray"] = map[string]any{
+			"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": kind, "order": "C", "compressor": nil, "filters": nil, "fill_value": nil,
 		}
 	}
-	group("", h.Attributes)
-	all := z.vars
-	for i, v := range z.vars {
-		switch {
-		case i > 0 && z.vars[i-1].group == v.group:
-			continue
-		case v.group == "posterior":
-			group(v.group+"/", h.Attributes)
-		default:
-			group(v.group+"/", nil)
-		}
-		if v.of != nil {
-			all = append(all, index(v.group, "chain", h.Chains), index(v.group, "draw", h.Draws))
-		}
+	constant := func(array, kind string, dims []string, shape []int, data any) error {
+		describe(array, kind, dims, shape, shape)
+		return z.chunk(array, data, make([]int, len(shape)))
 	}
-	for _, v := range all {
-		z.describe(v, files)
+	for _, v := range z.vars {
+		var err error
+		files[v.group+"/.zgroup"] = format
 		if v.of == nil {
-			if err := z.chunk(v, v.data[0]); err != nil {
-				return nil, err
+			err = constant(v.path(), "<f8", v.dims, v.shape, v.data[0])
+		} else {
+			dims, shape := append([]string{"chain", "draw"}, v.dims...), append([]int{h.Chains, h.Draws}, v.shape...)
+			describe(v.path(), "<f8", dims, shape, append([]int{1, z.block(v)}, v.shape...))
+			for i, name := range dims[:2] {
+				err = errors.Join(err, constant(v.group+"/"+name, "<i8", []string{name}, shape[i:i+1], counting(shape[i])))
 			}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	files[".zmetadata"] = map[string]any{"zarr_consolidated_format": 1, "metadata": maps.Clone(files)}
@@ -202,32 +207,12 @@ func newZarr(to *output, h Header) (form, error) {
 
 func (*zarr) close() error { return nil }
 
-// index is a coordinate: 0, 1 …
-func index(group, name string, n int) *variable {
-	v := &variable{group: group, name: name, dims: []string{name}, shape: []int{n}, data: make([][]float64, 1), integer: true}
+// counting are the numbers of n chains or draws: 0, 1 …
+func counting(n int) (numbers []int64) {
 	for i := range n {
-		v.data[0] = append(v.data[0], float64(i))
+		numbers = append(numbers, int64(i))
 	}
-	return v
-}
-
-// describe states an array's shape, and the names of its dimensions as xarray
-// wants them.
-func (z *zarr) describe(v *variable, files map[string]any) {
-	dims, shape, chunks := v.dims, v.shape, v.shape
-	if v.of != nil {
-		dims = append([]string{"chain", "draw"}, dims...)
-		shape, chunks = append([]int{z.Chains, z.Draws}, v.shape...), append([]int{1, z.block(v)}, v.shape...)
-	}
-	kind := "<f8"
-	if v.integer {
-		kind = "<i8"
-	}
-	path := v.group + "/" + v.name
-	files[path+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
-	files[path+"/.zarray"] = map[string]any{
-		"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": kind, "order": "C", "compressor": nil, "filters": nil, "fill_value": nil,
-	}
+	return numbers
 }
 
 // block is how many draws a chunk holds.
@@ -240,7 +225,7 @@ func (z *zarr) write(d Draw) error {
 			// The last chunk of a chain has the length of the others.
 			held := append(v.data[d.Chain], make([]float64, full-len(v.data[d.Chain]))...)
 			v.data[d.Chain] = held[:0]
-			if err := z.chunk(v, held, d.Chain, d.Index/z.block(v)); err != nil {
+			if err := z.chunk(v.path(), held, append([]int{d.Chain, d.Index / z.block(v)}, make([]int, len(v.shape))...)); err != nil {
 				return err
 			}
 		}
@@ -248,23 +233,11 @@ func (z *zarr) write(d Draw) error {
 	return nil
 }
 
-// chunk writes numbers as the chunk at a place; dimensions after the given ones
-// are not divided into chunks.
-func (z *zarr) chunk(v *variable, data []float64, place ...int) error {
-	name := make([]string, len(place)+len(v.shape))
-	for i := range name {
-		name[i] = "0"
-		if i < len(place) {
-			name[i] = strconv.Itoa(place[i])
-		}
+// chunk writes numbers as the chunk of an array at a place.
+func (z *zarr) chunk(array string, numbers any, place []int) error {
+	b, err := binary.Append(nil, binary.LittleEndian, numbers)
+	if err != nil {
+		return err
 	}
-	b := make([]byte, 0, 8*len(data))
-	for _, x := range data {
-		bits := math.Float64bits(x)
-		if v.integer {
-			bits = uint64(x)
-		}
-		b = binary.LittleEndian.AppendUint64(b, bits)
-	}
-	return z.to.save(v.group+"/"+v.name+"/"+strings.Join(name, "."), b)
+	return z.to.save(array+"/"+strings.Trim(strings.ReplaceAll(fmt.Sprint(place), " ", "."), "[]"), b)
 }

@@ -274,9 +274,9 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format, t models.
 	if err != nil {
 		return h, err
 	}
-	h.Test = draws.Test{X: split.TestX, Y: split.TestY}
+	h.TestX, h.TestY = split.TestX, split.TestY
 	for _, label := range split.TestLabels {
-		h.Test.Y = append(h.Test.Y, float64(label))
+		h.TestY = append(h.TestY, float64(label))
 	}
 	if !format.Stats {
 		return h, nil
