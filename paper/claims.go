@@ -109,10 +109,10 @@ var deciders = map[string]func(e *Evidence) Finding{
 	"stationary-law-mass": func(e *Evidence) Finding {
 		return between(smallestBy(e.fits(bench.OfFriction, ofMass), byProblem), 3, math.Inf(1))
 	},
-	"order-leapfrog":          fullBatchOrder("leapfrog", 1),
-	"order-symmetric":         fullBatchOrder("symmetric", 2),
-	"order-lietrotter":        fullBatchOrder("lietrotter", 2),
-	"order-mt3":               fullBatchOrder("mt3", 3),
+	"order-leapfrog":          func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 1, 1, "leapfrog") },
+	"order-symmetric":         func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 2, 2, "symmetric") },
+	"order-lietrotter":        func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 2, 2, "lietrotter") },
+	"order-mt3":               func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 3, 3, "mt3") },
 	"weak-orders":             weakOrders,
 	"mt3-variance":            mt3Variance,
 	"quasi-symplectic":        quasiSymplectic,

@@ -77,7 +77,7 @@ func unfitted(which func(f fitted) bool) func(*invented) {
 }
 
 func unfittedOf(integrator string) func(*invented) {
-	return unfitted(func(f fitted) bool { return f.integrator == integrator })
+	return unfitted(func(f fitted) bool { return f.Integrator == integrator })
 }
 
 // absent drops the exact errors of a purpose, fewBatches and fewForms some.
@@ -147,7 +147,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		want       Verdict // "" means refuted
 	}{
 		{"stationary-law", "an error that stays", withOrder("mt3", "full", 0), ""},
-		{"stationary-law", "an order that is not known", unfitted(func(f fitted) bool { return f.problem == "scalar, C = 2" }), NotDecided},
+		{"stationary-law", "an order that is not known", unfitted(func(f fitted) bool { return f.Problem == "scalar, C = 2" }), NotDecided},
 		{"stationary-law-mass", "an error that stays", withOrder("mt3", "full", 0), ""},
 		{"stationary-law-mass", "an order that is not known", unfitted(ofMass), NotDecided},
 		{"order-leapfrog", "order 2", withOrder("leapfrog", "full", 2), ""},
@@ -177,7 +177,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"reshuffle-order", "a second-order scheme falls to 1", withOrder("symmetric", "reshuffle", 1), ""},
 		{"reshuffle-order", "an order that is not known", unfittedOf("mt3"), NotDecided},
 		{"reshuffle-limit", "mt3 keeps order 3", withOrder("mt3", "reshuffle", 3), ""},
-		{"reshuffle-limit", "an order that is not known", unfitted(func(f fitted) bool { return f.scheme == "reshuffle" && f.integrator == "mt3" }), NotDecided},
+		{"reshuffle-limit", "an order that is not known", unfitted(func(f fitted) bool { return f.Scheme == "reshuffle" && f.Integrator == "mt3" }), NotDecided},
 		{"k-dependence", "a constant that does not depend on K", func(in *invented) { in.constant = func(int) float64 { return 0.1 } }, ""},
 		{"k-dependence", "one that grows like K²", func(in *invented) { in.constant = func(k int) float64 { return 0.01 * float64(k*k) } }, ""},
 		{"k-dependence", "two numbers of batches", fewBatches, NotDecided},
@@ -192,14 +192,14 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"chen-2015", "no scheme changes an order", withOrderOfFullBatch, Confirmed},
 		{"chen-2015", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"replacement-order", "order 2 with replacement", withOrder("mt3", "replacement", 2), ""},
-		{"replacement-order", "an order that is not known", unfitted(func(f fitted) bool { return f.scheme == "replacement" }), NotDecided},
+		{"replacement-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Scheme == "replacement" }), NotDecided},
 		{"cyclic-order", "order 2 of the joint law", withOrder("mt3", "cyclic", 2), ""},
-		{"cyclic-order", "an order that is not known", unfitted(func(f fitted) bool { return f.scheme == "cyclic" }), NotDecided},
+		{"cyclic-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Scheme == "cyclic" }), NotDecided},
 		{"toy-law", "a right law under mini-batches", func(in *invented) { in.toy["replacement"] = 0 }, ""},
 		{"toy-law", "a wrong law with the full batch", func(in *invented) { in.toy["full"] = 0.1 }, ""},
 		{"toy-law", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
 		{"toy-order", "order 2 in random orders", withOrder("exact", "reshuffle", 2), ""},
-		{"toy-order", "an order that is not known", unfitted(func(f fitted) bool { return f.problem == toyProblem }), NotDecided},
+		{"toy-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Problem == toyProblem }), NotDecided},
 		{"bottleneck-exact", "mt3 gains with mini-batches", func(in *invented) { in.ratio = func(_ string, h float64) float64 { return h } }, ""},
 		{"bottleneck-exact", "mt3 gains nothing with the full batch", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
 		{"bottleneck-exact", "no exact errors", absent(bench.OfBottleneck), NotDecided},
@@ -214,7 +214,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 				return trueOrder(problem, m, inner, s, observable) - when(inner == 8, 1)
 			}
 		}, ""},
-		{"inner-order", "an order that is not known", unfitted(func(f fitted) bool { return f.inner == 4 }), NotDecided},
+		{"inner-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Inner == 4 }), NotDecided},
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
 		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
 		{"inner-error-exact", "none of N_l = 1", func(in *invented) {
@@ -400,8 +400,8 @@ func TestFrictionsAreJudgedOneByOne(t *testing.T) {
 // is.
 func TestDuplicatesAreNoEvidence(t *testing.T) {
 	listed := func(in *invented) (corrected, full bool) {
-		for _, f := range in.evidence().fits(bench.OfOrders, func(f fitted) bool { return f.integrator == "sghmc" }) {
-			corrected, full = corrected || f.scheme == "reshuffle", full || f.scheme == "full"
+		for _, f := range in.evidence().fits(bench.OfOrders, func(f fitted) bool { return f.Integrator == "sghmc" }) {
+			corrected, full = corrected || f.Scheme == "reshuffle", full || f.Scheme == "full"
 		}
 		return corrected, full
 	}
@@ -458,7 +458,7 @@ func TestTooFewDataSetsNameALargerProfile(t *testing.T) {
 // beside it refutes it all the same.
 func TestUnknownOrdersLeaveClaimsOpen(t *testing.T) {
 	in := inventedTruth()
-	in.missing = func(f fitted) bool { return f.integrator == "mt3" && f.problem == "scalar" && f.scheme == "full" }
+	in.missing = func(f fitted) bool { return f.Integrator == "mt3" && f.Problem == "scalar" && f.Scheme == "full" }
 	if f := verdictOf(t, "order-mt3", in.evidence()); f.Verdict != NotDecided {
 		t.Errorf("order-mt3 without the scalar fits: %s (%s)", f.Verdict, f.Summary)
 	}

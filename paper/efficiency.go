@@ -29,34 +29,31 @@ type bout struct {
 // bouts are those of all rows that variant names, in the order of the rows. A
 // choice or a rival without a known error takes no part.
 func (e *Evidence) bouts(variant func(certify.Row) (problem, name string), chosen, rival func(name string) bool) []bout {
-	type entry struct {
-		bout
-		mse float64
-	}
-	var all []entry
+	var all []bout
+	errs := make(map[bout]float64)
 	for _, r := range e.Rows(bench.OfEfficiency) {
 		problem, name := variant(r)
-		for _, b := range r.Budgets {
-			x := entry{bout{problem: problem, scheme: r.Scheme, gradients: b.Gradients, choice: name}, float64(b.Best)}
-			again := slices.ContainsFunc(all, func(o entry) bool { return o.bout == x.bout }) // of another study
-			if name != "" && !math.IsNaN(x.mse) && !again {
-				all = append(all, x)
+		for _, budget := range r.Budgets {
+			b, mse := bout{problem: problem, scheme: r.Scheme, gradients: budget.Gradients, choice: name}, float64(budget.Best)
+			if _, again := errs[b]; name != "" && !math.IsNaN(mse) && !again { // again: of another study
+				all = append(all, b)
+				errs[b] = mse
 			}
 		}
 	}
 	var out []bout
 	for _, a := range all {
-		b, least, alone := a.bout, math.Inf(1), true
+		b, least, alone := a, math.Inf(1), true
 		for _, o := range all {
 			if o.problem != a.problem || o.scheme != a.scheme || o.gradients != a.gradients || !rival(o.choice) {
 				continue
 			}
 			alone = alone && o.choice == a.choice
-			if o.mse < least {
-				least, b.best = o.mse, o.choice
+			if errs[o] < least {
+				least, b.best = errs[o], o.choice
 			}
 		}
-		if b.ratio = a.mse / least; chosen(a.choice) && !alone && !math.IsInf(least, 1) {
+		if b.ratio = errs[a] / least; chosen(a.choice) && !alone && !math.IsInf(least, 1) {
 			out = append(out, b)
 		}
 	}

@@ -300,7 +300,7 @@ func (in *invented) row(problem, integrator string, inner int, scheme string, st
 		if math.IsInf(p, 1) {
 			o.Order, o.Verdict = certify.Number(math.NaN()), certify.Exact
 		}
-		if in.missing(fitted{problem: problem, integrator: integrator, inner: inner, scheme: scheme, observable: n}) {
+		if in.missing(fitted{Row: r, observable: n}) {
 			o.Order, o.Verdict = certify.Number(math.NaN()), certify.Inconclusive
 		}
 		for range steps {

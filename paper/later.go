@@ -53,12 +53,6 @@ var laterDeciders = map[string]func(e *Evidence) Finding{
 	},
 }
 
-// worstUnder decides whether the integrators' orders of the worst observable under
-// a scheme lie in an interval.
-func (e *Evidence) worstUnder(purpose, scheme string, low, high float64, integrators ...string) Finding {
-	return between(smallestBy(e.fits(purpose, func(f fitted) bool { return f.scheme == scheme && slices.Contains(integrators, f.integrator) }), byIntegratorAndProblem), low, high)
-}
-
 // againstOrders compares symmetric sweeps with random orders.
 func againstOrders(e *Evidence) Finding {
 	var f Finding

@@ -19,12 +19,11 @@ const orderTolerance = 0.3
 
 // fitted is the order of one observable of one row of exact errors.
 type fitted struct {
-	problem, integrator, scheme, observable string
-	values                                  map[string]float64 // of the integrator's own parameters
-	inner                                   int
-	order, uncertainty                      float64 // +Inf and 0 if the law is exact
-	known                                   bool
-	claimed                                 float64 // the least that is claimed of it, for atLeast
+	certify.Row
+	observable         string
+	order, uncertainty float64 // +Inf and 0 if the law is exact
+	known              bool
+	claimed            float64 // the least that is claimed of it, for atLeast
 }
 
 // fits returns the orders found for a purpose for which keep is true, of a chain
@@ -37,7 +36,7 @@ func fitsOf(rows []certify.Row, keep func(f fitted) bool) []fitted {
 	var out []fitted
 	for _, r := range rows {
 		for _, o := range r.Observables {
-			f := fitted{problem: r.Problem, integrator: r.Integrator, scheme: r.Scheme, observable: o.Name, values: r.Values, inner: r.Inner}
+			f := fitted{Row: r, observable: o.Name}
 			switch o.Verdict {
 			case certify.Exact:
 				f.order, f.known = math.Inf(1), true
@@ -87,13 +86,27 @@ func sameErrors(a, b certify.Row) bool {
 // under returns the orders on the problems whose batches differ in curvature,
 // under a scheme.
 func (e *Evidence) under(scheme string, keep func(f fitted) bool) []fitted {
-	return e.fits(bench.OfOrders, func(f fitted) bool { return f.problem != toyProblem && f.scheme == scheme && keep(f) })
+	return e.fits(bench.OfOrders, func(f fitted) bool { return f.Problem != toyProblem && f.Scheme == scheme && keep(f) })
 }
 
 // smallestUnder returns the smallest of these orders for each integrator on
 // each problem.
 func (e *Evidence) smallestUnder(scheme string, keep func(f fitted) bool) []fitted {
 	return smallestBy(e.under(scheme, keep), byIntegratorAndProblem)
+}
+
+// worst returns the orders of the worst observables found for a purpose for which
+// keep is true.
+func (e *Evidence) worst(purpose string, keep func(f fitted) bool) []fitted {
+	return smallestBy(e.fits(purpose, keep), byIntegratorAndProblem)
+}
+
+// worstUnder decides whether the integrators' orders of the worst observable under
+// a scheme lie in an interval, on problems whose batches differ in curvature.
+func (e *Evidence) worstUnder(purpose, scheme string, low, high float64, integrators ...string) Finding {
+	return between(e.worst(purpose, func(f fitted) bool {
+		return f.Problem != toyProblem && f.Scheme == scheme && slices.Contains(integrators, f.Integrator)
+	}), low, high)
 }
 
 // every keeps all.
@@ -197,14 +210,14 @@ func (f fitted) text() string {
 
 // name says what the order is of.
 func (f fitted) name() string {
-	s := f.integrator
-	for _, name := range slices.Sorted(maps.Keys(f.values)) {
-		s += fmt.Sprintf(", %s = %g", name, f.values[name])
+	s := f.Integrator
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		s += fmt.Sprintf(", %s = %g", name, f.Values[name])
 	}
-	if f.inner > 1 {
-		s += fmt.Sprintf(", N_l = %d", f.inner)
+	if f.Inner > 1 {
+		s += fmt.Sprintf(", N_l = %d", f.Inner)
 	}
-	return fmt.Sprintf("%s, %s, %s, %s", s, f.scheme, f.problem, f.observable)
+	return fmt.Sprintf("%s, %s, %s, %s", s, f.Scheme, f.Problem, f.observable)
 }
 
 // number is the order as a finding states it.
@@ -244,12 +257,12 @@ func (f fitted) below(g fitted) bool {
 }
 
 // byProblem groups by problems, whose names may say more than the potential.
-func byProblem(f fitted) string { return f.problem }
+func byProblem(f fitted) string { return f.Problem }
 
 // byIntegratorAndProblem groups the observables of one chain's law: its order
 // is that of the worst.
 func byIntegratorAndProblem(f fitted) string {
-	return fmt.Sprint(f.integrator, f.inner, f.problem)
+	return fmt.Sprint(f.Integrator, f.Inner, f.Problem)
 }
 
 // between decides whether every order lies in [low, high], give or take the

@@ -48,14 +48,12 @@ func PublishedIn(table string) []Published {
 
 // PublishedFor returns the paper's number for a data set, method and score.
 func PublishedFor(dataset, method, score string) (Published, bool) {
-	all := published().Published
-	i := slices.IndexFunc(all, func(p Published) bool {
-		return p.Dataset == dataset && p.Method == method && p.Score == score
-	})
-	if i < 0 {
-		return Published{}, false
+	for _, p := range published().Published {
+		if p.Dataset == dataset && p.Method == method && p.Score == score {
+			return p, true
+		}
 	}
-	return all[i], true
+	return Published{}, false
 }
 
 // MethodOf returns the method of the paper's tables that a study's cell repeats.

@@ -301,9 +301,9 @@ func mt3BestFullBatch(e *Evidence) Finding {
 func allConverge(e *Evidence) Finding {
 	keep := func(f fitted) bool {
 		five := []string{"sghmc", "leapfrog", "symmetric", "lietrotter", "mt3"}
-		return slices.Contains(five, f.integrator) && f.problem != toyProblem && (f.scheme == "full" || f.scheme == "reshuffle")
+		return slices.Contains(five, f.Integrator) && f.Problem != toyProblem && (f.Scheme == "full" || f.Scheme == "reshuffle")
 	}
-	exact := between(smallestBy(e.fits(bench.OfOrders, keep), func(f fitted) string { return f.integrator + f.scheme }), 1, math.Inf(1))
+	exact := between(smallestBy(e.fits(bench.OfOrders, keep), func(f fitted) string { return f.Integrator + f.Scheme }), 1, math.Inf(1))
 	outside, results := e.sample("methods", "share of chains outside at the smallest step", share("are not where right ones are"))
 	falls, _ := e.sample("methods", "distance at the second smallest step / at the smallest, where that is outside", asRatio)
 	chains, out := 0, 0
