@@ -85,7 +85,7 @@ func (e *Evidence) capped(scheme string, limit float64) []fitted {
 	for _, f := range smallestBy(fitsOf(e.Rows(bench.OfOrders), func(f fitted) bool { return f.Scheme == "full" }), byIntegratorAndProblem) {
 		full[byIntegratorAndProblem(f)] = f
 	}
-	fits := e.smallestUnder(scheme, every)
+	fits := e.smallestUnder(scheme, func(fitted) bool { return true })
 	for i, f := range fits {
 		p := full[byIntegratorAndProblem(f)]
 		fits[i].known, fits[i].claimed = f.known && p.known, math.Min(math.Round(p.order), limit)
@@ -496,13 +496,13 @@ func sghmcCorrection(e *Evidence) Finding {
 	mini := func(t trial[string]) bool { return t.batches > 1 }
 	s := compare(e, "methods", mini, integratorOf, "sghmc", "leapfrog")
 	f.Detail = "The correction is made for gradient noise that is independent from step to step; in random orders it is not." + s.left
-	mean, low, high, ok := s.interval(&f)
-	f.Numbers = append(f.Numbers, s.stability...)
-	if ok {
-		f.Summary += "; sampled " + s.summary(mean, low, high)
-		if low > 0 || high < 0 {
-			f.Verdict = Refuted
-		}
+	sampled := s.decide(1, 1) // refuted if the interval leaves out 1
+	f.Numbers = append(f.Numbers, sampled.Numbers...)
+	if len(s.sets) >= fewest {
+		f.Summary += "; sampled " + sampled.Summary
+	}
+	if sampled.Verdict == Refuted {
+		f.Verdict = Refuted
 	}
 	return f
 }

@@ -109,9 +109,6 @@ func (e *Evidence) worstUnder(purpose, scheme string, low, high float64, integra
 	}), low, high)
 }
 
-// every keeps all.
-func every(fitted) bool { return true }
-
 // toyProblem is the toy of the paper's Figure 3. Its batches have one and the
 // same curvature, so that mini-batches cost less there than elsewhere.
 const toyProblem = "toy"

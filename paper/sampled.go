@@ -156,47 +156,35 @@ func (s *sample) count(n int, name string) {
 	s.stability = append(s.stability, Number{"stability: " + name, certify.Number(n), fmt.Sprint(n)})
 }
 
-// interval returns the mean over data sets and its interval, after the numbers
-// behind them.
-func (s *sample) interval(f *Finding) (mean, low, high float64, ok bool) {
+// decide judges the interval over data sets: confirmed if it lies between from and
+// to (numbers as people read them), refuted if outside, open if it lies across an
+// end or there are too few data sets.
+func (s *sample) decide(from, to float64) Finding {
+	f := Finding{Verdict: NotDecided, Detail: strings.TrimSpace(s.left)}
 	var means []float64
 	for _, name := range slices.Sorted(maps.Keys(s.sets)) {
 		means = append(means, stat.Mean(s.sets[name], nil))
 		f.add(fmt.Sprintf("%s, %s (%d)", s.what, name, len(s.sets[name])), s.scale.of(means[len(means)-1]), "%.2f")
 	}
-	mean, low, high, ok = studentInterval(means)
+	mean, low, high, ok := studentInterval(means)
+	mean, low, high = s.scale.of(mean), s.scale.of(low), s.scale.of(high)
 	if ok {
-		f.add("99 % interval over data sets, low", s.scale.of(low), "%.2f")
-		f.add("99 % interval over data sets, high", s.scale.of(high), "%.2f")
+		f.add("99 % interval over data sets, low", low, "%.2f")
+		f.add("99 % interval over data sets, high", high, "%.2f")
 	}
-	return mean, low, high, ok
-}
-
-func (s *sample) summary(mean, low, high float64) string {
-	return fmt.Sprintf("%.2f%s, in [%.2f, %.2f], %d data sets", s.scale.of(mean), s.scale.unit, s.scale.of(low), s.scale.of(high), len(s.sets))
-}
-
-// decide judges the interval: confirmed if it lies between from and to (numbers
-// as people read them), refuted if outside, open if it lies across an end or
-// there are too few data sets.
-func (s *sample) decide(from, to float64) Finding {
-	f := Finding{Verdict: NotDecided, Detail: strings.TrimSpace(s.left)}
-	mean, low, high, ok := s.interval(&f)
 	f.Numbers = append(f.Numbers, s.stability...)
 	switch n := len(s.sets); {
 	case n == 0 && s.left != "":
 		f.Summary = "no chains are left to compare"
-		return f
 	case n == 0:
 		f.Summary = "no chains to compare yet: run " + reproduce + s.study
-		return f
 	case !ok:
-		f.Summary = fmt.Sprintf("%.2f%s on %d data sets: want %d or more; run %s", s.scale.of(mean), s.scale.unit, n, fewest, reproduceMore+s.study)
-		return f
+		f.Summary = fmt.Sprintf("%.2f%s on %d data sets: want %d or more; run %s", mean, s.scale.unit, n, fewest, reproduceMore+s.study)
 	default:
-		f.Summary = s.summary(mean, low, high)
+		f.Summary = fmt.Sprintf("%.2f%s, in [%.2f, %.2f], %d data sets", mean, s.scale.unit, low, high, n)
 	}
-	switch low, high := s.scale.of(low), s.scale.of(high); {
+	switch {
+	case !ok:
 	case low > from && high < to:
 		f.Verdict = Confirmed
 	case low > to || high < from:
