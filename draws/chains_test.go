@@ -157,6 +157,9 @@ func TestARunThatFailsLeavesNoFolder(t *testing.T) {
 		if err = w.Close(err); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if s, ok := w.form.(*stan); ok && !errors.Is(s.files[0].Close(), os.ErrClosed) {
+			t.Error("a file of stan is left open")
+		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v is left behind: %v", left, err)

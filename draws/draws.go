@@ -110,10 +110,11 @@ func (w *Writer) Write(d Draw) error { return w.form.write(d) }
 // Close completes the output. If the run failed, it leaves only what a reader can
 // use: the lines written so far, and no folder. It returns failed or its own error.
 func (w *Writer) Close(failed error) error {
+	if failed == nil || w.Format.Folder { // files of a folder are closed before they are removed
+		failed = errors.Join(failed, w.form.close())
+	}
 	if failed == nil {
-		if failed = w.form.close(); failed == nil {
-			failed = w.out.finish()
-		}
+		failed = w.out.finish()
 	}
 	return errors.Join(failed, w.out.stream.Flush(), w.out.discard())
 }
