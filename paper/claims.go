@@ -4,9 +4,7 @@ import (
 	_ "embed"
 	"math"
 	"os"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -66,31 +64,22 @@ var claimsText string
 
 // Claims returns every claim, in the order of the paper: claims.toml's texts,
 // which may name its phrases, with their deciders.
-func Claims() []Claim {
-	file := parsedClaims()
-	return file.with(deciders)
-}
+func Claims() []Claim { return withDeciders(claimsText, deciders) }
 
-// claimsFile has the texts of claims.
-type claimsFile struct {
-	Phrase map[string]string
-	Claim  []Claim
-}
-
-// with returns the claims with their deciders, and with phrases filled in.
-func (f *claimsFile) with(deciders map[string]func(e *Evidence) Finding) []Claim {
-	claims := slices.Clone(f.Claim)
-	for i, c := range claims {
-		claims[i].Test = os.Expand(c.Test, func(phrase string) string { return f.Phrase[phrase] })
-		claims[i].Decide = deciders[c.ID]
+// withDeciders returns the claims of a file with their deciders, and with phrases
+// filled in.
+func withDeciders(text string, deciders map[string]func(e *Evidence) Finding) []Claim {
+	var file struct {
+		Phrase map[string]string
+		Claim  []Claim
 	}
-	return claims
+	mustParse(text, &file)
+	for i, c := range file.Claim {
+		file.Claim[i].Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
+		file.Claim[i].Decide = deciders[c.ID]
+	}
+	return file.Claim
 }
-
-var parsedClaims = sync.OnceValue(func() (file claimsFile) {
-	mustParse(claimsText, &file)
-	return file
-})
 
 // mustParse reads an embedded file, which has no key that its form lacks.
 func mustParse(text string, into any) {

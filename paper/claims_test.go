@@ -482,9 +482,14 @@ func TestIDsAreUniqueAndTextsComplete(t *testing.T) {
 	if len(seen) != len(deciders) {
 		t.Errorf("%d claims and %d deciders: want one for each", len(seen), len(deciders))
 	}
-	for _, c := range parsedClaims().Claim {
+	var file struct {
+		Phrase map[string]string
+		Claim  []Claim
+	}
+	mustParse(claimsText, &file)
+	for _, c := range file.Claim {
 		os.Expand(c.Test, func(name string) string {
-			if parsedClaims().Phrase[name] == "" {
+			if file.Phrase[name] == "" {
 				t.Errorf("%s: no phrase is called %q", c.ID, name)
 			}
 			return ""

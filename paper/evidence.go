@@ -5,6 +5,7 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
+	"hambench/internal/distinct"
 )
 
 // Source returns stored results and exact errors by their keys. A bench.Results
@@ -32,12 +33,11 @@ type Evidence struct {
 // them.
 func Gather(plans []bench.Plan, from Source) *Evidence {
 	e := &Evidence{Sampled: make(map[string][]bench.Result)}
-	type use struct{ by, key string } // by a study or for a purpose
-	seen := make(map[use]bool)
-	isNew := func(by, key string) bool {
-		u := use{by, key}
-		old := seen[u]
-		seen[u] = true
+	seen := make(map[[2]string]bool)
+	isNew := func(by, key string) bool { // by a study or for a purpose
+		use := [2]string{by, key}
+		old := seen[use]
+		seen[use] = true
 		return !old
 	}
 	for _, p := range plans {
@@ -51,9 +51,7 @@ func Gather(plans []bench.Plan, from Source) *Evidence {
 		exact, _ := p.Evidence(from.Rows)
 		e.Exact = append(e.Exact, exact...)
 		for _, m := range p.Methods {
-			if _, ok := e.Method(m.Name); !ok {
-				e.Methods = append(e.Methods, m)
-			}
+			e.Methods = distinct.Append(e.Methods, m)
 		}
 	}
 	return e

@@ -333,7 +333,7 @@ func higherOrderBetter(e *Evidence) Finding {
 // quasiSymplecticBetter compares schemes of one order.
 func quasiSymplecticBetter(e *Evidence) Finding {
 	structured := func(m bench.Method) bool { return m.ConstantDeterminant && m.SymplecticLimit }
-	return decideDuels(pairs(distinct(e.Rows(bench.OfOrders)), func(a, b certify.Row) bool {
+	return decideDuels(pairs(independent(e.Rows(bench.OfOrders)), func(a, b certify.Row) bool {
 		x, ok1 := e.Method(a.Integrator)
 		y, ok2 := e.Method(b.Integrator)
 		return ok1 && ok2 && x.Joint == y.Joint && structured(x) && !structured(y) &&

@@ -20,9 +20,7 @@ var laterText string
 // Later returns the claims that the study of a later paper decides, each by the
 // exact errors whose purpose is that study.
 func Later(study string) []Claim {
-	var file claimsFile
-	mustParse(laterText, &file)
-	claims := file.with(laterDeciders)
+	claims := withDeciders(laterText, laterDeciders)
 	for i, c := range claims {
 		claims[i].Decide = func(e *Evidence) Finding {
 			if len(e.Rows(c.Study)) == 0 {

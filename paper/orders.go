@@ -29,7 +29,7 @@ type fitted struct {
 // fits returns the orders found for a purpose for which keep is true, of a chain
 // that has several names once.
 func (e *Evidence) fits(purpose string, keep func(f fitted) bool) []fitted {
-	return fitsOf(distinct(e.Rows(purpose)), keep)
+	return fitsOf(independent(e.Rows(purpose)), keep)
 }
 
 func fitsOf(rows []certify.Row, keep func(f fitted) bool) []fitted {
@@ -54,10 +54,10 @@ func fitsOf(rows []certify.Row, keep func(f fitted) bool) []fitted {
 	return out
 }
 
-// distinct leaves out rows whose errors are those of an earlier one under
+// independent leaves out rows whose errors are those of an earlier one under
 // another name: frozen sghmc-adaptive, and sghmc with the full batch, are
 // leapfrog, and so are no evidence of their own.
-func distinct(rows []certify.Row) []certify.Row {
+func independent(rows []certify.Row) []certify.Row {
 	var out []certify.Row
 	for _, r := range rows {
 		if !slices.ContainsFunc(out, func(o certify.Row) bool {

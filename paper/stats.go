@@ -17,9 +17,6 @@ const fewest = 4
 // the law that x was drawn from. ok is false with fewer than fewest values, for
 // which it would say little.
 func studentInterval(x []float64) (mean, low, high float64, ok bool) {
-	if len(x) == 0 {
-		return math.NaN(), math.NaN(), math.NaN(), false
-	}
 	mean, sd := stat.MeanStdDev(x, nil)
 	if len(x) < fewest {
 		return mean, math.Inf(-1), math.Inf(1), false
