@@ -29,23 +29,32 @@ func (lines) close() error         { return nil }
 
 func newCSV(to *output, h Header) (form, error) {
 	w := to.stream
-	head := "sample"
-	if h.Numbered {
-		head = "chain,draw"
-	}
-	w.WriteString(head)
 	name, n, of := h.vector()
-	for i := range n {
-		fmt.Fprintf(w, ",%s%d", name, i)
-	}
-	w.WriteByte('\n')
+	begun := false
 	return lines(func(d Draw) error {
+		if !begun { // chains that cannot start leave nothing
+			begun = true
+			writeHead(w, h.Numbered, name, n)
+		}
 		if h.Numbered {
 			fmt.Fprintf(w, "%d,", d.Chain)
 		}
 		w.WriteString(strconv.Itoa(d.Index))
 		return writeRow(w, of(d))
 	}), nil
+}
+
+// writeHead writes the line that names the columns.
+func writeHead(w *bufio.Writer, numbered bool, name string, n int) {
+	head := "sample"
+	if numbered {
+		head = "chain,draw"
+	}
+	w.WriteString(head)
+	for i := range n {
+		fmt.Fprintf(w, ",%s%d", name, i)
+	}
+	w.WriteByte('\n')
 }
 
 // writeRow ends a line with numbers, each after a comma, with all their digits.

@@ -68,6 +68,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"no friction", sample("--friction", "0"), "friction C = 0"},
 		{"infinite friction where it is not exact", sample("--friction", "Inf"), "friction C = +Inf"},
 		{"more batches than rows", sample("--scheme", "reshuffle", "--K", "3"), "3"},
+		{"batches for a scheme that has one", sample("--scheme", "full", "--K", "2", "--h", "0.1"), "full: K = 2 batches: want 1"},
 		{"inner steps for a scheme without", sample("--nl", "2"), "N_l = 2"},
 		{"no samples", sample("--samples", "0"), "--samples 0: want at least 1"},
 		{"batch size and number of batches", sample("--K", "2", "--batch", "1"), "--batch and --K: want one of them"},
