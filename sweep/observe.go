@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/datasets"
@@ -113,29 +111,15 @@ func account(r *bench.Result, n chain.Counts, err error) error {
 // coupled runs coupled chains, from where a chain without an oracle starts.
 func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
-	chains, err := in.Chains.Couple(in.Target, in.Fine, c.Chain())
-	if err != nil {
-		return err
-	}
-	start, err := oracle.WarmUp(ctx, in.Target, c.Chain().Key)
-	if err != nil {
-		return err
-	}
-	var differences [][]float64
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
-	err = chains.Run(ctx, start, plan, func(_ int, a, b *integrators.State) error {
-		difference, other := make([]float64, in.Target.Outputs()), make([]float64, in.Target.Outputs())
-		in.Target.Predict(difference, a.Theta)
-		in.Fine.Predict(other, b.Theta)
-		floats.Sub(difference, other)
-		differences = append(differences, difference)
-		return nil
-	})
-	if err := account(r, chains.Counts(), err); err != nil || r.Diverged {
+	bias, chance, counts, err := oracle.RunCoupled(ctx, in.Chains, in.Target, in.Fine, c.Chain(), plan, true, func(int, []float64) error { return nil })
+	if err != nil && counts.Steps == 0 { // also a warm-up that diverged, which is no result
 		return err
 	}
-	r.Scores = make(map[string]float64)
-	r.Scores["coupled"], r.Scores["coupled-chance"] = oracle.CoupledBias(differences)
+	if err := account(r, counts, err); err != nil || r.Diverged {
+		return err
+	}
+	r.Scores = map[string]float64{"coupled": bias, "coupled-chance": chance}
 	return nil
 }
 

@@ -9,12 +9,10 @@ import (
 	"math"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/floats"
 
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/draws"
-	"hambench/integrators"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/sweep"
@@ -143,35 +141,16 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 	if err != nil {
 		return err
 	}
-	c, err := chain.Registry{}.Couple(coarse, fine, f.Spec)
-	if err != nil {
-		return err
-	}
-	start, err := oracle.WarmUp(ctx, coarse, f.Spec.Key)
-	if err != nil {
-		return err
-	}
-	var differences [][]float64
-	err = c.Run(ctx, start, f.Plan, func(i int, a, b *integrators.State) error {
-		d := draws.Draw{Index: i, Theta: floats.SubTo(make([]float64, coarse.Dim()), a.Theta, b.Theta)}
-		difference := d.Theta
-		if f.predictions {
-			d.Predictions = make([]float64, coarse.Outputs())
-			other := make([]float64, coarse.Outputs())
-			coarse.Predict(d.Predictions, a.Theta)
-			fine.Predict(other, b.Theta)
-			floats.Sub(d.Predictions, other)
-			difference = d.Predictions
-		}
-		differences = append(differences, difference)
-		return w.Write(d)
+	values := 0
+	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registry{}, coarse, fine, f.Spec, f.Plan, f.predictions, func(i int, difference []float64) error {
+		values = len(difference)
+		return w.Write(draws.Draw{Index: i, Theta: difference, Predictions: difference}) // a line has one of them
 	})
 	if err = w.Close(err); err != nil {
 		return err
 	}
-	bias, chance := oracle.CoupledBias(differences)
 	fmt.Fprintf(f.stderr, "hambench: means at h = %.3g and at half of it differ by %.3g (root mean square over %d values, after subtraction of %.3g by chance)\n",
-		f.Spec.Params.Step, bias, len(differences[0]), chance)
+		f.Spec.Params.Step, bias, values, chance)
 	return nil
 }
 
