@@ -55,7 +55,6 @@ run failed. 2: the input is wrong.`,
 	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
 	listOf(flags, &f.Integrators, "integrator", "`NAME,...` integrators, split:WORD included; all if empty", integrators.Builtin().Lookup)
 	flags.StringVar(&f.exec, "exec", "", "`CMD` run by sh -c that answers for a sampler in another process, certified besides the integrators named; docs/samplers.md has the protocol")
-	f.estimators = []estimators.Method{estimators.Plain}
 	listOf(flags, &f.estimators, "estimator", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga", estimators.Builtin().Lookup)
 	flags.Lookup("estimator").DefValue = estimators.Plain.Name
 	listOf(flags, &f.Schemes, "scheme", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty", exactScheme)

@@ -29,10 +29,7 @@ writes it; this command makes it again from the store without running anything.`
 }
 
 func (f *selection) report(*cobra.Command, []string) error {
-	if err := f.openStore(store.Read, store.Machine{}); err != nil {
-		return err
-	}
-	plans, err := f.manifests()
+	plans, err := f.stored()
 	if err != nil {
 		return err
 	}

@@ -73,10 +73,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
 			return err
 		}
-		if err := r.openStore(store.Read, store.Machine{}); err != nil {
-			return err
-		}
-		r.plans, err = r.manifests()
+		r.plans, err = r.stored()
 		return err
 	}
 	if err := r.fit(ctx, started); err != nil {

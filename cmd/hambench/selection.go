@@ -212,6 +212,14 @@ func used(studies []bench.Study) []string {
 	return names
 }
 
+// stored opens the store of --out for reading and returns its manifests of the flags.
+func (f *selection) stored() ([]bench.Plan, error) {
+	if err := f.openStore(store.Read, store.Machine{}); err != nil {
+		return nil, err
+	}
+	return f.manifests()
+}
+
 // manifests returns the manifests in the store of the flags' profile, restricted to
 // the studies and data sets of the flags. It loads no data and looks no names up.
 func (f *selection) manifests() ([]bench.Plan, error) {
@@ -235,18 +243,15 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 	var there []string
 	for _, p := range bench.Widest(all) {
 		there = append(there, p.ID)
-		if f.only != nil && !slices.Contains(f.only, p.ID) {
-			continue
+		left := p
+		if f.on != nil {
+			left = p.On(f.on...)
 		}
-		if had := len(p.Jobs()); had > 0 {
-			if f.on != nil {
-				p = p.On(f.on...)
-			}
-			if p = p.Without(f.without...); len(p.Jobs()) == 0 {
-				continue
-			}
+		left = left.Without(f.without...)
+		lost := len(p.Jobs()) > 0 && len(left.Jobs()) == 0
+		if !lost && (f.only == nil || slices.Contains(f.only, p.ID)) {
+			chosen = append(chosen, left)
 		}
-		chosen = append(chosen, p)
 	}
 	if len(chosen) == 0 {
 		return nil, usage.Errorf("no run of %s on %s in %s: there are runs of %s",
