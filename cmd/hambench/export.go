@@ -10,7 +10,6 @@ import (
 	"hambench/bench"
 	"hambench/datasets"
 	"hambench/models"
-	"hambench/store"
 	"hambench/usage"
 )
 
@@ -35,12 +34,12 @@ result goes to standard error.`,
 	return c
 }
 
-func (f *selection) export(write func(io.Writer, []bench.Row) error) (err error) {
-	if f.Store, err = store.Read(storePath(f.out), store.Machine{}); err != nil { // a name that no built-in study has is the likelier mistake
+func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
+	plans, err := f.stored()
+	if f.Store == nil { // a name that no built-in study has is the likelier mistake
 		studies, unknown := f.studies(datasets.Builtin(), models.Builtin())
 		return cmp.Or(unknown, f.exportable(studies), err)
 	}
-	plans, err := f.manifests()
 	if err != nil {
 		return err
 	}

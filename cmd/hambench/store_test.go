@@ -53,13 +53,13 @@ func TestLookingAtAStoreWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := list(t, out)
-	for _, flag := range []string{"--check", "--dry-run", "--figures-only"} {
-		_, _, stderr := call(t, "reproduce", "--only", "toy", "--out", out, flag)
+	for _, args := range [][]string{{"reproduce", "--check"}, {"reproduce", "--dry-run"}, {"reproduce", "--figures-only"}, {"export"}} {
+		_, _, stderr := call(t, append(args, "--only", "toy", "--out", out)...)
 		if !strings.Contains(stderr, "hambench: store: "+segment(t, out)+":") {
-			t.Errorf("%s does not name the damaged line: %s", flag, stderr)
+			t.Errorf("%s does not name the damaged line: %s", args, stderr)
 		}
 		if after := list(t, out); after != before {
-			t.Errorf("%s: files before\n%safter\n%s", flag, before, after)
+			t.Errorf("%s: files before\n%safter\n%s", args, before, after)
 		}
 	}
 	none := filepath.Join(t.TempDir(), "none")
