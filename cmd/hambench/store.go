@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,10 +16,9 @@ import (
 )
 
 func storeCommand() *cobra.Command {
-	return group("store", "Verifies, merges and describes stores of results.", "hambench store verify --out out",
+	return group("store", "Verifies and merges stores of results.", "hambench store verify --out out",
 		storeOf("verify", "Reads every record and lists what cannot be used.", verifyDetail, "hambench store verify --out out", verifyStore),
-		mergeCommand(),
-		storeOf("stats", "Counts what a store holds.", "", "hambench store stats", describeStore))
+		mergeCommand())
 }
 
 const (
@@ -135,31 +133,6 @@ func dropContained(s *store.Store) error {
 	plans, err := bench.Plans(s, "")
 	for _, key := range bench.Contained(plans) {
 		err = errors.Join(err, s.Remove(store.Run, key))
-	}
-	return err
-}
-
-func describeStore(c *cobra.Command, out string, _ []string) error {
-	stdout := c.OutOrStdout()
-	s, err := store.Read(storePath(out), store.Machine{})
-	if err != nil {
-		return err
-	}
-	t := s.Stats()
-	var machines []string
-	for _, m := range t.Machines {
-		machines = append(machines, m.String())
-	}
-	took := time.Duration(t.Seconds * float64(time.Second)).Round(time.Second)
-	fmt.Fprintf(stdout, "%s in %d segments, %d records twice; %s of one core; machines: %s\n",
-		countKinds(t.Keys), t.Segments, t.Duplicates, took, strings.Join(machines, ", "))
-	plans, err := bench.Plans(s, "")
-	results := bench.Results{Store: s}
-	for _, p := range plans {
-		have, missing := p.Results(results.Result)
-		_, exact := p.Evidence(results.Rows)
-		all := len(have) + len(missing) + len(p.Exact)
-		fmt.Fprintf(stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile, all-len(missing)-len(exact), all)
 	}
 	return err
 }
