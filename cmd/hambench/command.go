@@ -28,15 +28,22 @@ func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.", "hambench reproduce --only bottleneck",
 		reproduceCommand(), runCommand(), studyCommand(), slurmCommand(), sampleCommand(), oracleCommand(), judgeCommand(), dataCommand(), listCommand(),
-		exportCommand(), reportCommand(), certifyCommand(), adviseCommand(), claimsCommand(), gateCommand(), storeCommand(), versionCommand(), completionCommand())
+		exportCommand(), reportCommand(), certifyCommand(), adviseCommand(), claimsCommand(), gateCommand(), storeCommand(), completionCommand())
 	root.InitDefaultHelpCmd() // it completes names of commands; dispatch does the rest
 	help, _, _ := root.Find([]string{"help"})
 	help.Use, help.Short, help.Long, help.Example = "help [COMMAND …]", "Prints the help of a command.", "", "hambench help certify"
 	root.SetHelpFunc(printHelp)
 	root.SetFlagErrorFunc(flagError)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.Version = version()
-	root.SetVersionTemplate("{{.Version}}\n")
+	showVersion := root.Flags().BoolP("version", "v", false, "print the commit, the Go version, and the instruction set in use")
+	noCommand := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if *showVersion {
+			_, err := fmt.Fprintln(c.OutOrStdout(), version())
+			return err
+		}
+		return noCommand(c, args)
+	}
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return kernel.Err() }
 	finish(root)
 	return root
@@ -187,16 +194,4 @@ func printJSON(w io.Writer, indent string, v any) error {
 // version is the commit, the Go version, and the instruction set in use.
 func version() string {
 	return fmt.Sprintf("hambench %s, %s, kernels %s", cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Prints the commit, the Go version, and the instruction set in use.",
-		Example: "hambench version",
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(c.OutOrStdout(), version())
-			return err
-		},
-	}
 }

@@ -54,7 +54,7 @@ func TestBadEnvironmentIsOneLineAndExitCode2(t *testing.T) {
 		{"for a run", []string{"HAMBENCH_ISA=sse9"}, []string{"reproduce", "--only", "toy", "--out", out}, "HAMBENCH_ISA"},
 		{"for a certificate", []string{"HAMBENCH_ISA=sse9"}, []string{"certify", "--problem", "gaussian"}, "HAMBENCH_ISA"},
 		{"for an oracle", []string{"HAMBENCH_ISA=sse9"}, []string{"oracle", "--dataset", "teacher-reg", "--out", out}, "HAMBENCH_ISA"},
-		{"for the version", []string{"HAMBENCH_ISA=sse9"}, []string{"version"}, "HAMBENCH_ISA"},
+		{"for the version", []string{"HAMBENCH_ISA=sse9"}, []string{"--version"}, "HAMBENCH_ISA"},
 		{"an instruction set in capitals", []string{"HAMBENCH_ISA=AVX2"}, toy, `unknown instruction set "AVX2"`},
 		{"an instruction set of blanks", []string{"HAMBENCH_ISA= "}, toy, `unknown instruction set " "`},
 		{"two instruction sets", []string{"HAMBENCH_ISA=avx2,generic"}, toy, `unknown instruction set "avx2,generic"`},

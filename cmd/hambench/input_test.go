@@ -113,7 +113,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("no space le
 // Draws that were lost on a full disk must not look like a success.
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	for _, args := range [][]string{
-		{"sample", "--model", "toy", "--h", "0.1", "--samples", "2"}, {"list", "models"}, {"version"}, {"help"},
+		{"sample", "--model", "toy", "--h", "0.1", "--samples", "2"}, {"list", "models"}, {"--version"}, {"help"},
 	} {
 		var stderr bytes.Buffer
 		if code := run(context.Background(), brokenPipe{}, &stderr, args); code != exitFailed || !strings.Contains(stderr.String(), "no space left") {

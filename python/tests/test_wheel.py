@@ -19,7 +19,7 @@ def test_the_wheel_in_a_fresh_environment(tmp_path):
     run(sys.executable, "-m", "venv", "fresh")
     folder = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin")
     run(str(folder / "pip"), "install", "-q", "--no-deps", "--no-index", wheel)
-    assert "hambench" in run(str(folder / "hambench"), "version")
+    assert "hambench" in run(str(folder / "hambench"), "--version")
     [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert "confirmed" in run(str(folder / "python"), "-c", example)
     assert "program" not in run(str(folder / "pip"), "check")
