@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -16,54 +15,44 @@ import (
 )
 
 func storeCommand() *cobra.Command {
-	return group("store", "Verifies and merges stores of results.", "hambench store verify --out out",
-		storeOf("verify", "Reads every record and lists what cannot be used.", verifyDetail, "hambench store verify --out out", verifyStore),
-		mergeCommand())
+	return group("store", "Verifies and merges stores of results.", "hambench store verify --out out", verifyCommand(), mergeCommand())
 }
 
-const (
-	verifyDetail = `Nothing is changed. The exit code is 1 while something is left to do: a corrupt
+func verifyCommand() *cobra.Command {
+	var f selection
+	c := &cobra.Command{
+		Use: "verify", Short: "Reads every record and lists what cannot be used.", Example: "hambench store verify --out out",
+		Long: `Nothing is changed. The exit code is 1 while something is left to do: a corrupt
 or foreign line or file that is not quarantined yet, or two records of one key
 that differ. The next reproduce with the same --out quarantines what cannot be
 used (a copy of a line, or the file itself, goes to store/quarantine; lines stay
 in their file) and recomputes what it needs of it. After that, verify lists the
-same lines as quarantined, and the exit code is 0.`
-	mergeDetail = `Existing records are kept. Two records of one key that differ on the same machine
-are an error that names both. Records of another folder that cannot be used are
-listed and left there; the exit code is then 1.`
-)
-
-// storeOf is a command on the store of --out.
-func storeOf(use, about, detail, example string, run func(c *cobra.Command, out string, args []string) error) *cobra.Command {
-	var f selection
-	c := &cobra.Command{
-		Use: use, Short: about, Long: detail, Example: example,
-		RunE: func(c *cobra.Command, args []string) error { return run(c, f.out, args) },
+same lines as quarantined, and the exit code is 0.`,
+		RunE: func(*cobra.Command, []string) error { return f.verifyStore() },
 	}
 	f.register(c, "out")
 	return c
 }
 
-func verifyStore(c *cobra.Command, out string, _ []string) error {
-	stdout := c.OutOrStdout()
-	r, err := store.Verify(storePath(out))
+func (f *selection) verifyStore() error {
+	r, err := store.Verify(storePath(f.out))
 	if err != nil {
 		return err
 	}
 	for _, t := range r.Corruptions {
 		if t.Known {
-			fmt.Fprintf(stdout, "%v; quarantined\n", t)
+			fmt.Fprintf(f.stdout, "%v; quarantined\n", t)
 		} else {
-			fmt.Fprintln(stdout, t)
+			fmt.Fprintln(f.stdout, t)
 		}
 	}
 	for _, e := range r.Conflicts {
-		fmt.Fprintln(stdout, e)
+		fmt.Fprintln(f.stdout, e)
 	}
-	fmt.Fprintf(stdout, "%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
+	fmt.Fprintf(f.stdout, "%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
 		r.Records, countKinds(r.Keys), r.New(), len(r.Conflicts), len(r.Quarantined))
 	if !r.OK() {
-		return fmt.Errorf("store %s has records that cannot be used; the next reproduce quarantines corrupt ones", out)
+		return fmt.Errorf("store %s has records that cannot be used; the next reproduce quarantines corrupt ones", f.out)
 	}
 	return nil
 }
@@ -88,16 +77,21 @@ func countKinds(n map[store.Kind]int) string {
 }
 
 func mergeCommand() *cobra.Command {
+	var f selection
 	var published bool
-	c := storeOf("merge DIR …", "Adds the records of other output folders to one: results, references and exact errors.", mergeDetail, "hambench store merge --out all shard0 shard1",
-		func(c *cobra.Command, out string, from []string) error {
-			return mergeStores(c.OutOrStdout(), published, out, from)
-		})
+	c := &cobra.Command{
+		Use: "merge DIR …", Short: "Adds the records of other output folders to one: results, references and exact errors.", Example: "hambench store merge --out all shard0 shard1",
+		Long: `Existing records are kept. Two records of one key that differ on the same machine
+are an error that names both. Records of another folder that cannot be used are
+listed and left there; the exit code is then 1.`,
+		RunE: func(_ *cobra.Command, from []string) error { return f.mergeStores(from, published) },
+	}
+	f.register(c, "out")
 	c.Flags().BoolVar(&published, "published", false, "leave out what figures, tables and claims do not need: references, which hold draws, and manifests that others contain")
 	return c
 }
 
-func mergeStores(stdout io.Writer, published bool, out string, from []string) error {
+func (f *selection) mergeStores(from []string, published bool) error {
 	for i, dir := range from {
 		from[i] = storePath(dir)
 		// A mistyped folder must not leave a new store behind.
@@ -105,25 +99,24 @@ func mergeStores(stdout io.Writer, published bool, out string, from []string) er
 			return usage.Errorf("%s holds no store: want output folders of reproduce", dir)
 		}
 	}
-	s, err := store.Open(storePath(out), sweep.Here())
-	if err != nil {
+	var err error
+	if f.Store, err = store.Open(storePath(f.out), sweep.Here()); err != nil {
 		return err
 	}
-	defer s.Close()
 	kinds := store.Shared
 	if published {
 		kinds = store.Published
 	}
-	m, err := s.Merge(kinds, from...)
+	m, err := f.Store.Merge(kinds, from...)
 	for _, t := range m.Corruptions {
-		fmt.Fprintf(stdout, "not merged: %v\n", t)
+		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
 	}
-	fmt.Fprintf(stdout, "added %s\n", countKinds(m.Added))
+	fmt.Fprintf(f.stdout, "added %s\n", countKinds(m.Added))
 	if err == nil && len(m.Corruptions) > 0 {
 		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
 	}
 	if err == nil && published {
-		err = dropContained(s)
+		err = dropContained(f.Store)
 	}
 	return err
 }
