@@ -99,8 +99,7 @@ func (f *selection) mergeStores(from []string, published bool) error {
 			return usage.Errorf("%s holds no store: want output folders of reproduce", dir)
 		}
 	}
-	var err error
-	if f.Store, err = store.Open(storePath(f.out), sweep.Here()); err != nil {
+	if err := f.openStore(store.Open, sweep.Here()); err != nil {
 		return err
 	}
 	kinds := store.Shared

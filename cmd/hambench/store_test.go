@@ -122,6 +122,23 @@ func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 	}
 }
 
+// Opening the store to merge into quarantines what is corrupt there, and says so.
+func TestMergeNamesCorruptRecordsOfItsOwnStore(t *testing.T) {
+	out := toyRun(t)
+	path := segment(t, out)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/3] ^= 1
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, "store", "merge", "--out", out, out); code != exitOK || !strings.Contains(stderr, "hambench: store: "+path+":") {
+		t.Errorf("exit code %d, %s: want a line on %s", code, stderr, path)
+	}
+}
+
 // What is published has no manifest that another makes superfluous.
 func TestMergeOfWhatIsPublished(t *testing.T) {
 	from, to := toyRun(t), t.TempDir()
