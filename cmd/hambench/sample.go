@@ -72,7 +72,7 @@ type sampleFlags struct {
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	ctx := c.Context()
 	format, err := draws.Lookup(f.format)
-	if err = cmp.Or(err, f.checkNumbers(), f.checkFormat(format)); err != nil {
+	if err = cmp.Or(err, f.checkFlags(format)); err != nil {
 		return err
 	}
 	target, err := f.openPosterior(ctx, f.asked.Precision)
@@ -198,8 +198,9 @@ func (f *sampleFlags) setStep(ctx context.Context, t models.Target) error {
 	return nil
 }
 
-// checkNumbers refuses values out of range that no constructor sees.
-func (f *sampleFlags) checkNumbers() error {
+// checkFlags refuses values out of range that no constructor sees, and flags that do
+// not go with the format of the output.
+func (f *sampleFlags) checkFlags(format draws.Format) error {
 	switch {
 	case f.Plan.Samples < 1:
 		return usage.Errorf("--samples %d: want at least 1", f.Plan.Samples)
@@ -215,13 +216,6 @@ func (f *sampleFlags) checkNumbers() error {
 		return usage.Errorf("--batch and --K: want one of them")
 	case f.chains < 0 || f.chains > mostChains:
 		return usage.Errorf("--chains %d: want 1 to %d, or 0 for one", f.chains, mostChains)
-	}
-	return nil
-}
-
-// checkFormat refuses flags that do not go with the format of the output.
-func (f *sampleFlags) checkFormat(format draws.Format) error {
-	switch {
 	case format.Folder && f.to == "":
 		return usage.Errorf("--format %s needs --to: want the name of a new folder", f.format)
 	case !format.Folder && f.to != "":
