@@ -105,29 +105,27 @@ func (f *selection) fetchHint(err error) error {
 }
 
 // reference takes the reference of the posterior from the store, or makes it there.
-func (f *selection) reference(ctx context.Context) (*oracle.Reference, store.Machine, error) {
-	none := store.Machine{}
+func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on store.Machine, err error) {
 	spec, err := f.referenceSpec()
 	if err != nil {
-		return nil, none, err
+		return nil, on, err
 	}
 	plan, err := f.keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
 	if err != nil {
-		return nil, none, f.fetchHint(err)
+		return nil, on, f.fetchHint(err)
 	}
 	if err := f.openStore(store.Open, sweep.Here()); err != nil {
-		return nil, none, err
+		return nil, on, err
 	}
 	f.ReferencesOnly = true
 	summary, err := f.Run(ctx, plan)
 	if len(summary.Failures) > 0 {
 		err = summary.Failures[0].Err
 	}
-	if err != nil {
-		return nil, none, err
+	if err == nil {
+		ref, on = sweep.LoadReference(f.Store, plan[0].References[0].Key)
 	}
-	ref, machine := sweep.LoadReference(f.Store, plan[0].References[0].Key)
-	return ref, machine, nil
+	return ref, on, err
 }
 
 // referenceSpec is the reference that the profile's studies use for the posterior;
