@@ -115,8 +115,7 @@ func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	failed := 0
 	for _, name := range names {
 		_, err := r.Load(ctx, name)
-		var bad *usage.Error
-		if errors.As(err, &bad) || ctx.Err() != nil {
+		if _, bad := errors.AsType[*usage.Error](err); bad || ctx.Err() != nil {
 			return err
 		}
 		if err != nil {

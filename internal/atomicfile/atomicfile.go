@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -22,18 +21,9 @@ func (e *Error) Error() string { return fmt.Sprintf("write %s: %v", e.Path, e.Er
 // Unwrap returns the system's error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed names the file that was to be written, not the temporary one.
-func failed(path string, err error) error {
-	var file *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &file):
-		err = file.Err
-	case errors.As(err, &link):
-		err = link.Err
-	}
-	return &Error{path, err}
-}
+// failed names the file that was to be written, where the system's error names the
+// temporary one.
+func failed(path string, err error) error { return &Error{path, cmp.Or(errors.Unwrap(err), err)} }
 
 // Write replaces path by a file of the given bytes. It writes a temporary
 // file in the same folder, which must exist, forces it to the disk, renames
