@@ -3,6 +3,7 @@ package certify
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"hambench/integrators"
@@ -37,7 +38,7 @@ func TestAuxiliaryVariablesArePartOfTheChain(t *testing.T) {
 		Name:   "coloured",
 		Claims: integrators.Claims{WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2, Normals: 2, Source: "here"},
 		Variables: func(dim int, _ integrators.Params) []integrators.Variable {
-			return []integrators.Variable{{Name: "s", Start: fill(dim, 5)}}
+			return []integrators.Variable{{Name: "s", Start: slices.Repeat([]float64{5}, dim)}}
 		},
 	}, func(_ int, p integrators.Params) (kernel, refresh integrators.Stepper) {
 		return newColoured(p.Step), nil

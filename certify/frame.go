@@ -31,7 +31,7 @@ const worstConditioned = 1e-3
 
 func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
 	d := len(mean.Shift)
-	f := &frame{d: d, root: fill(d, 1), white: mat.NewDense(d, d, nil), colour: mat.NewDense(d, d, nil)}
+	f := &frame{d: d, root: slices.Repeat([]float64{1}, d), white: mat.NewDense(d, d, nil), colour: mat.NewDense(d, d, nil)}
 	for i, m := range invMass {
 		f.root[i] = math.Sqrt(m)
 	}

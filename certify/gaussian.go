@@ -539,11 +539,3 @@ func finite(x []float64) bool {
 	most := largest(x)
 	return !math.IsNaN(most) && !math.IsInf(most, 0)
 }
-
-func fill(n int, v float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = v
-	}
-	return x
-}

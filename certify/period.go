@@ -234,14 +234,9 @@ func nextOfSize(set int) int {
 	return up | (set^up)/low>>2
 }
 
-// layers is how many laws permutation holds at once.
-func layers(k int) int {
-	most := 0
-	for used := range k {
-		most = max(most, combin.Binomial(k+1, used+1)) // of two sizes next to one another
-	}
-	return most
-}
+// layers is how many laws permutation holds at once: the subsets of two sizes next
+// to one another.
+func layers(k int) int { return combin.Binomial(k+1, (k+1)/2) }
 
 // palindrome averages over the orders w of w·reverse(w), given the set of
 // batches already used going forwards. From the outside in, each batch not

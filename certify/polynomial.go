@@ -261,7 +261,7 @@ func (d *density) expect(f func(x float64) float64) float64 {
 func (d *density) orthogonal(m int) jacobi {
 	c := jacobi{a: make([]float64, m), b: make([]float64, m+1)}
 	n := len(d.x)
-	old, now := make([]float64, n), fill(n, 1)
+	old, now := make([]float64, n), slices.Repeat([]float64{1}, n)
 	for k := range m {
 		for i, w := range d.w {
 			c.a[k] += w * d.x[i] * now[i] * now[i]

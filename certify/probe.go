@@ -194,7 +194,7 @@ func (f *frame) checkMoved(in *integrators.Integrator, original, moved integrato
 	if floats.Norm(f.centre, 2) == 0 || auxiliary(in) > 0 { // which may be positions, too
 		return nil
 	}
-	z := f.fromWhite(fill(2*d, 1))
+	z := f.fromWhite(slices.Repeat([]float64{1}, 2*d))
 	far := append([]float64(nil), z...)
 	floats.Add(far[:d], f.centre)
 	near, away := transitionOf(in, in.Kernel, moved), transitionOf(in, in.Kernel, original)

@@ -677,7 +677,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Method, everyStep bool) (*
 		return nil, err
 	}
 	if !(left <= residualLimit*floats.Norm(b, 2)) || !finite(delta) {
-		return &outcome{radius: cycle.growth(fill(r.size, 1))}, nil
+		return &outcome{radius: cycle.growth(slices.Repeat([]float64{1}, r.size))}, nil
 	}
 	out := &outcome{law: delta}
 	if everyStep {

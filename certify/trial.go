@@ -21,7 +21,7 @@ func (o *Options) flaw(e engine, m integrators.Method) (Verdict, error) {
 		return "", err
 	}
 	dim := o.Problem.Dim()
-	none, pull := fill(dim, 0), fill(dim, fast)
+	none, pull := make([]float64, dim), slices.Repeat([]float64{fast}, dim)
 	stiffness := make([]float64, dim*dim)
 	for i := range dim {
 		stiffness[i*dim+i] = fast * fast
