@@ -322,24 +322,19 @@ func (f *frame) axes() [][]float64 {
 // has no stationary law, or none that is known. A quick answer takes the chain
 // for a normal process.
 func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick bool) ([]worth, error) {
-	e, truth := &p.moments, p.truth()
-	cycle, err := newPeriod(ctx, e.evolution(itself), m)
+	truth := p.truth()
+	cycle, err := newPeriod(ctx, p.evolution(itself), m)
 	if err != nil {
 		return nil, err
 	}
-	s, _ := e.stationary(cycle, truth)
-	if err := ctx.Err(); err != nil || s == nil || s.delta == nil {
+	s, _ := p.stationary(cycle, truth)
+	if err := ctx.Err(); err != nil || s == nil || s.inverse == nil {
 		return nil, err
 	}
-	d, n := p.engine.frame.d, e.n
+	d, n := p.engine.frame.d, p.n
 	law := floats.AddTo(make([]float64, len(truth)), truth, s.delta)
 	beyond := cycle.occupation(truth, s.delta)
-	means := e.meanMap(cycle)
-	var inverse mat.Dense
-	if err := inverse.Inverse(means.change()); err != nil {
-		return nil, nil
-	}
-	first := &sums{states: e.evolution(itself), weighted: e.evolution(func(m *affineMap) operator { return vectorOf{m} })}
+	first := &sums{states: cycle.evolution, weighted: p.evolution(func(m *affineMap) operator { return vectorOf{m} })}
 	first.weighted.size, first.weighted.mass, first.times = n, n-1, first.ofMoments
 	for i := range d {
 		first.forms = append(first.forms, unit(n, i))
@@ -347,7 +342,7 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	theta := worth{name: "theta", bias: mat.NewSymDense(d, nil)}
 	theta.spread, theta.stationary = first.covariances(cycle, law, func(y []float64) []float64 {
 		x := make([]float64, n)
-		mat.NewVecDense(n-1, x[:n-1]).MulVec(&inverse, mat.NewVecDense(n-1, y[:n-1]))
+		mat.NewVecDense(n-1, x[:n-1]).MulVec(s.inverse, mat.NewVecDense(n-1, y[:n-1]))
 		floats.Scale(-1, x)
 		return x
 	})
@@ -357,8 +352,7 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	mean := mat.NewDense(n, n, beyond).ColView(n-1).(*mat.VecDense).SliceVec(0, d)
 	theta.bias.SymOuterK(1, mean)
 	quick = quick || float64(n*n*n*n)*cycle.work() > mostFourth
-	squares, err := p.squares(ctx, cycle, e, law, beyond, theta, means, quick)
-	return []worth{theta, squares}, err
+	return []worth{theta, p.squares(cycle, s.means, law, beyond, theta.spread, quick)}, nil
 }
 
 // work is how many kernels are applied to advance a law by a period.
@@ -380,9 +374,9 @@ func unit(n, i int) []float64 {
 }
 
 // squares judges the averages of squares along the principal axes.
-func (p *preparedGaussian) squares(ctx context.Context, cycle *period, e *moments, law, beyond []float64, theta worth, means *affineMap, quick bool) (worth, error) {
-	n, axes := e.n, p.engine.frame.axes()
-	w := worth{name: "theta^2", bias: mat.NewSymDense(len(axes), nil)}
+func (p *preparedGaussian) squares(cycle *period, means *affineMap, law, beyond []float64, theta *mat.SymDense, quick bool) worth {
+	n, axes := p.n, p.engine.frame.axes()
+	w := worth{name: "theta^2", bias: mat.NewSymDense(len(axes), nil), normal: quick}
 	var forms [][]float64
 	for k, a := range axes {
 		form := mat.NewDense(n, n, nil)
@@ -391,19 +385,16 @@ func (p *preparedGaussian) squares(ctx context.Context, cycle *period, e *moment
 		bias := floats.Dot(forms[k], beyond)
 		w.bias.SetSym(k, k, bias*bias/2) // x² has the variance 2 under N(0, 1)
 	}
-	if w.normal = quick; quick {
-		var err error
-		if w.spread, w.stationary, err = p.asNormal(ctx, cycle, e, law, axes, theta); err != nil {
-			return w, err
-		}
+	if quick {
+		w.spread, w.stationary = p.asNormal(cycle, law, axes, theta)
 	} else {
-		w.spread, w.stationary = e.fourthMoments(cycle, forms, means)
+		w.spread, w.stationary = p.fourthMoments(cycle, forms, means)
 	}
 	if w.spread != nil {
 		halfDiagonal(w.spread)
 		halfDiagonal(w.stationary)
 	}
-	return w, nil
+	return w
 }
 
 // halfDiagonal keeps half of the variances alone: without covariances the worst of
@@ -442,17 +433,10 @@ func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineM
 
 // asNormal is what fourthMoments would find of a normal process with the mean
 // outer step's memory: 2ΣC(t)² + 4m²ΣC(t) over the lags t, C its autocovariances.
-func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *moments, law []float64, axes [][]float64, theta worth) (spread, stationary *mat.SymDense, err error) {
-	drawn := minibatch.Method{Name: "replacement", Visits: minibatch.Independent{}, Cap: minibatch.Unlimited}
-	if len(e.kernels) == 1 {
-		drawn.Visits = minibatch.Single{}
-	}
-	steps, err := newPeriod(ctx, e.evolution(itself), drawn)
-	if err != nil {
-		return nil, nil, err
-	}
+// theta are the asymptotic covariances of the average of θ.
+func (e *moments) asNormal(cycle *period, law []float64, axes [][]float64, theta *mat.SymDense) (spread, stationary *mat.SymDense) {
 	n := e.n
-	memory := newStein(e.meanMap(steps))
+	memory := newStein(e.meanMap(cycle.drawn()))
 	moment := mat.NewDense(n, n, cycle.occupation(make([]float64, n*n), law))
 	spread, stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
 	for k, a := range axes {
@@ -466,11 +450,11 @@ func (p *preparedGaussian) asNormal(ctx context.Context, cycle *period, e *momen
 		outer.Outer(1, &now, &now)
 		later := mat.NewDense(n, n, memory.solve(outer.RawMatrix().Data))
 		variance := mat.Dot(f, &now)
-		linear := mat.Inner(mat.NewVecDense(len(a), a), theta.spread, mat.NewVecDense(len(a), a))
+		linear := mat.Inner(mat.NewVecDense(len(a), a), theta, mat.NewVecDense(len(a), a))
 		spread.SetSym(k, k, 2*(2*mat.Inner(f, later, f)-variance*variance)+4*m*m*linear)
 		stationary.SetSym(k, k, 2*variance*variance+4*m*m*variance)
 	}
-	return spread, stationary, nil
+	return spread, stationary
 }
 
 // worths judges averages over all outer steps of a scalar chain, on the lowest

@@ -306,7 +306,9 @@ type settled struct {
 	mean        float64   // bounds the error of the mean's length
 	unit        []float64 // the covariance that noise N(0, I) in every kernel would have
 	perKernel   float64   // round-off of a kernel's second moments, in units of that noise
-	contraction float64   // the spectral radius of the mean map
+	means       *affineMap
+	inverse     *mat.Dense // of what means changes; nil if it has none
+	contraction float64    // the spectral radius of means
 }
 
 // stationary returns the stationary law less the target, or, if there is no
@@ -318,7 +320,7 @@ func (e *moments) stationary(p *period, truth []float64) (s *settled, radius flo
 		return nil, rho
 	}
 	precondition := newStein(means).solve
-	s = &settled{contraction: rho}
+	s = &settled{means: means, contraction: rho}
 	var left float64
 	// Noise N(0, I) at the end of every kernel and refreshment, and nothing
 	// before, adds up to this.
@@ -339,7 +341,7 @@ func (e *moments) stationary(p *period, truth []float64) (s *settled, radius flo
 	// Solving for the difference, not for the law, keeps the relative accuracy
 	// of small errors.
 	s.delta, left = p.solve(p.excess(truth), precondition, residualGoal)
-	s.bound(p, e, means, left)
+	s.bound(p, e, left)
 	return s, 0
 }
 
@@ -367,7 +369,7 @@ const (
 // would have, since the map of second moments keeps that order. So one more
 // solution bounds all that round-off may do in probing, in the solution and in
 // its residual. Means are bounded by the inverse of their own map.
-func (s *settled) bound(p *period, e *moments, means *affineMap, residual float64) {
+func (s *settled) bound(p *period, e *moments, residual float64) {
 	dim := e.n - 1
 	// The last is about the largest stretch of a map near the identity.
 	off, moves, far, length := epsilon*math.Sqrt(float64(dim)), 0.0, 0.0, 1.0
@@ -381,8 +383,8 @@ func (s *settled) bound(p *period, e *moments, means *affineMap, residual float6
 	}
 	amplified := math.Inf(1)
 	var inverse mat.Dense
-	if err := inverse.Inverse(means.change()); err == nil {
-		amplified = mat.Norm(&inverse, 2)
+	if err := inverse.Inverse(s.means.change()); err == nil {
+		s.inverse, amplified = &inverse, mat.Norm(&inverse, 2)
 	}
 	kernels := float64(p.length())
 	s.mean = amplified*(kernels*(1+kernels)*off*far+residual) + epsilon*moves

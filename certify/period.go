@@ -64,7 +64,7 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Method) (*period, e
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
-		unit, p.words = 1, minibatch.EquallyLikely(combin.Permutations(k, 1))
+		unit, p.words = 1, p.drawn().words
 	case minibatch.Cycle:
 		p.words = minibatch.EquallyLikely(combin.Combinations(k, k))
 	case minibatch.Words:
@@ -101,6 +101,14 @@ func (p *period) length() int { return p.sweep * p.runs }
 func (p *period) on(e evolution) *period {
 	q := *p
 	q.evolution = e
+	return &q
+}
+
+// drawn returns the period of an outer step whose batches are drawn independently.
+func (p *period) drawn() *period {
+	q := *p
+	q.visits, q.words = minibatch.Independent{}, minibatch.EquallyLikely(combin.Permutations(p.batches(), 1))
+	q.sweep, q.runs = 1, p.inner
 	return &q
 }
 
