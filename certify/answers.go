@@ -418,22 +418,14 @@ func (p *preparedSpectral) distances(ctx context.Context, m minibatch.Method, ev
 	kolmogorov, wasserstein = math.NaN(), math.NaN()
 	for i := range p.engine.ladder {
 		r := p.rung(i)
-		found, err := r.solve(ctx, m, false)
+		found, err := r.solve(ctx, m, everyStep)
 		if err != nil {
 			return 0, 0, err
 		}
 		if found.signed == nil {
 			continue
 		}
-		law := found.law
-		if everyStep {
-			cycle, err := newPeriod(ctx, r.evolution, m)
-			if err != nil {
-				return 0, 0, err
-			}
-			law = cycle.occupation(unit(len(law), 0), law)
-		}
-		k, w := p.engine.target.distances(p.basis(i), law, p.engine.deviations[0])
+		k, w := p.engine.target.distances(r.basis, found.law, p.engine.deviations[0])
 		if math.Abs(k-kolmogorov) <= distancesAgree*k && math.Abs(w-wasserstein) <= distancesAgree*w {
 			return k, w, nil
 		}

@@ -487,10 +487,6 @@ func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at poi
 	if err != nil || found.signed == nil {
 		return nil, err
 	}
-	cycle, err := newPeriod(ctx, r.evolution, m)
-	if err != nil {
-		return nil, err
-	}
 	law := slices.Clone(found.law)
 	law[0]++
 	var out []worth
@@ -498,7 +494,7 @@ func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at poi
 		if f.of == nil {
 			continue
 		}
-		by := l.basis(i).multiplication(f)
+		by := r.basis.multiplication(f)
 		s := &sums{states: r.evolution, weighted: r.evolution, forms: [][]float64{r.basis.observed[o]}}
 		s.times = func(law []float64, k int) []float64 {
 			if k < 0 {
@@ -509,7 +505,7 @@ func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at poi
 			return product
 		}
 		w := worth{name: f.name, bias: mat.NewSymDense(1, []float64{at.observed[o].relative * at.observed[o].relative})}
-		if w.spread, w.stationary = s.covariances(cycle, law, r.precondition); w.spread == nil || !(w.spread.At(0, 0) > 0) {
+		if w.spread, w.stationary = s.covariances(found.cycle, law, r.precondition); w.spread == nil || !(w.spread.At(0, 0) > 0) {
 			return nil, nil
 		}
 		sd := l.engine.deviations[o]

@@ -71,7 +71,6 @@ type spectralEngine struct {
 	forces []integrators.Force // of the batches
 	full   integrators.Force   // their mean
 	by     estimation
-	mode   []float64
 	mean   scalarMean
 	target *density
 	tail   *gaussianEngine // the problem far out, of oscillators; nil with auxiliary variables
@@ -91,7 +90,7 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: mean, by: by, mode: target.mode(mean), mean: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
+	e := &spectralEngine{full: mean, by: by, mean: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
 	e.narrow = newSpace(target, e.others)
 	var far []*affineForce
 	for i, u := range p.scalar {
@@ -408,7 +407,7 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrapped, err := e.by.wrap(in, e.forces, e.full, e.mode)
+	wrapped, err := e.by.wrap(in, e.forces, e.full, e.target.mode(e.mean))
 	if err != nil {
 		return nil, err
 	}
@@ -624,7 +623,8 @@ func (p point) coarsest() float64 {
 type outcome struct {
 	signed []float64 // errors of the observables; nil if there is no stationary law
 	noise  []float64 // what round-off may have made of them, over their standard deviations
-	law    []float64 // less the target's, at the ends of periods
+	law    []float64 // less the target's
+	cycle  *period   // that the law is stationary under
 	radius float64
 }
 
@@ -679,10 +679,10 @@ func (r *rung) solve(ctx context.Context, m minibatch.Method, everyStep bool) (*
 	if !(left <= residualLimit*floats.Norm(b, 2)) || !finite(delta) {
 		return &outcome{radius: cycle.growth(slices.Repeat([]float64{1}, r.size))}, nil
 	}
-	out := &outcome{law: delta}
 	if everyStep {
 		delta = cycle.occupation(truth, delta)
 	}
+	out := &outcome{law: delta, cycle: cycle}
 	wrong, _ := cycle.solve(roughness(len(b), float64(cycle.length())), r.precondition, unitGoal)
 	for o, f := range r.basis.observed {
 		out.signed = append(out.signed, floats.Dot(delta, f)+r.basis.missing[o])
