@@ -425,7 +425,7 @@ func (p *preparedSpectral) distances(ctx context.Context, m minibatch.Method, ev
 		if found.signed == nil {
 			continue
 		}
-		k, w := p.engine.target.distances(r.basis, found.law, p.engine.deviations[0])
+		k, w := p.engine.narrow.theta.distances(r.basis, found.law, p.engine.observed[0].sd)
 		if math.Abs(k-kolmogorov) <= distancesAgree*k && math.Abs(w-wasserstein) <= distancesAgree*w {
 			return k, w, nil
 		}

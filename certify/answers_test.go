@@ -125,7 +125,7 @@ func TestScalarDistancesAreThoseOfASampledChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wasserstein := math.Sqrt(squares) / e.deviations[0]
+	wasserstein := math.Sqrt(squares) / e.observed[0].sd
 	t.Logf("Kolmogorov %.5f exactly, %.5f sampled; Wasserstein %.5f, %.5f", r.Kolmogorov[0], kolmogorov, r.Wasserstein[0], wasserstein)
 	if got := float64(r.Kolmogorov[0]); !(math.Abs(got-kolmogorov) <= 0.0044 && got > 4*0.0044) {
 		t.Errorf("Kolmogorov distance %.5f, the chain's is %.5f", got, kolmogorov)
@@ -283,7 +283,7 @@ func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
 		if err != nil || len(all) != 4 || all[1].name != "theta^2" {
 			t.Fatalf("averages %v, %v", all, err)
 		}
-		sd := e.deviations[1]
+		sd := e.observed[1].sd
 		truth := target.expect(scalarObservables[1].of)
 		var sum, squares float64
 		for c := range chains {

@@ -162,7 +162,7 @@ func TestClosedFormHoldsOnScalarProblems(t *testing.T) {
 		b, kernels := e.newBasis(e.narrow, rungs[rungOfTest]), []galerkin(nil)
 		for _, f := range e.forces {
 			step := transitionOf(in, in.Kernel, f)
-			flow := b.matrix(step, separateNoise(step, e.deviations[0]), make(map[added]*mat.Dense)).Dense
+			flow := b.matrix(step, separateNoise(step, e.observed[0].sd), make(map[added]*mat.Dense)).Dense
 			for range doublings {
 				var twice mat.Dense
 				twice.Mul(flow, flow)
@@ -207,8 +207,8 @@ func TestClosedFormHoldsOnScalarProblems(t *testing.T) {
 			}
 			return sum / 2
 		}
-		mean := e.target.expect(spread)
-		want := -2. / 12 * e.target.expect(func(theta float64) float64 { return (spread(theta) - mean) * x.of(theta) })
+		mean := e.narrow.theta.expect(spread)
+		want := -2. / 12 * e.narrow.theta.expect(func(theta float64) float64 { return (spread(theta) - mean) * x.of(theta) })
 		if got := found[o].value[0]; math.Abs(got/want-1) > 1e-3 {
 			t.Errorf("%s: %v h², closed form %v", x.name, got, want)
 		}

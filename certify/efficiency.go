@@ -490,7 +490,7 @@ func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at poi
 	law := slices.Clone(found.law)
 	law[0]++
 	var out []worth
-	for o, f := range scalarObservables {
+	for o, f := range l.engine.observed {
 		if f.of == nil {
 			continue
 		}
@@ -508,9 +508,8 @@ func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at poi
 		if w.spread, w.stationary = s.covariances(found.cycle, law, r.precondition); w.spread == nil || !(w.spread.At(0, 0) > 0) {
 			return nil, nil
 		}
-		sd := l.engine.deviations[o]
-		w.spread.ScaleSym(1/(sd*sd), w.spread)
-		w.stationary.ScaleSym(1/(sd*sd), w.stationary)
+		w.spread.ScaleSym(1/(f.sd*f.sd), w.spread)
+		w.stationary.ScaleSym(1/(f.sd*f.sd), w.stationary)
 		out = append(out, w)
 	}
 	return out, nil

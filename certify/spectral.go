@@ -44,6 +44,7 @@ type scalarObservable struct {
 	of       func(theta float64) float64
 	variable int
 	power    int
+	mean, sd float64 // under the target
 }
 
 var scalarObservables = []scalarObservable{
@@ -72,16 +73,13 @@ type spectralEngine struct {
 	full   integrators.Force   // their mean
 	by     estimation
 	mean   scalarMean
-	target *density
 	tail   *gaussianEngine // the problem far out, of oscillators; nil with auxiliary variables
 	ladder []degrees
-	narrow *space   // the target's
-	others []normal // the momentum and the integrators' auxiliary variables
+	narrow *space // the target's
 
-	observed   []scalarObservable
-	deviations []float64 // of the observables under the target
-	variance   float64   // of the batches' gradient under the target
-	rates      pace
+	observed []scalarObservable
+	variance float64 // of the batches' gradient under the target
+	rates    pace
 }
 
 func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
@@ -90,8 +88,8 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &spectralEngine{full: mean, by: by, mean: mean, target: target, ladder: rungs, others: []normal{{0, 1}}, observed: scalarObservables}
-	e.narrow = newSpace(target, e.others)
+	e := &spectralEngine{full: mean, by: by, mean: mean, ladder: rungs, narrow: newSpace(target, []normal{{0, 1}})}
+	e.observed = e.narrow.measured(scalarObservables)
 	var far []*affineForce
 	for i, u := range p.scalar {
 		if o, ok := u.(Oscillator); ok {
@@ -111,9 +109,6 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 			e.forces[i] = f
 		}
 	}
-	for _, o := range e.observed {
-		e.deviations = append(e.deviations, e.deviation(o))
-	}
 	e.variance = gradientVariance(p.scalar, target)
 	e.rates = scalarPace(p, target)
 	return e, nil
@@ -125,21 +120,19 @@ func (e *spectralEngine) with(variables []integrators.Variable) *spectralEngine 
 	if len(variables) == 0 {
 		return e
 	}
-	out := *e
+	out, others := *e, slices.Clone(e.narrow.others)
 	out.tail, out.ladder = nil, rungsWithOthers
+	var more []scalarObservable
 	for _, v := range variables {
 		for _, start := range v.Start {
-			at := len(out.others)
-			out.others = append(slices.Clip(out.others), normal{start, v.Deviation})
 			for power := 1; power <= 2; power++ {
-				out.observed = append(slices.Clip(out.observed), scalarObservable{name: fmt.Sprintf("%s^%d", v.Name, power), variable: at, power: power})
+				more = append(more, scalarObservable{name: fmt.Sprintf("%s^%d", v.Name, power), variable: len(others), power: power})
 			}
+			others = append(others, normal{start, v.Deviation})
 		}
 	}
-	out.narrow = newSpace(out.target, out.others)
-	for _, o := range out.observed[len(e.observed):] {
-		out.deviations = append(slices.Clip(out.deviations), out.deviation(o))
-	}
+	out.narrow = newSpace(e.narrow.theta, others)
+	out.observed = slices.Concat(e.observed, out.narrow.measured(more))
 	return &out
 }
 
@@ -191,23 +184,6 @@ func scalarPace(p *Problem, target *density) pace {
 // frequencies count.
 const livedIn = 1e-4
 
-// expected is an observable's mean under the target.
-func (e *spectralEngine) expected(o scalarObservable) float64 {
-	if o.of == nil {
-		return e.others[o.variable].power(o.power)[0]
-	}
-	return e.target.expect(o.of)
-}
-
-// deviation is an observable's standard deviation.
-func (e *spectralEngine) deviation(o scalarObservable) float64 {
-	if o.of == nil {
-		return floats.Norm(e.others[o.variable].power(o.power)[1:], 2)
-	}
-	mean := e.expected(o)
-	return math.Sqrt(e.target.expect(func(x float64) float64 { return (o.of(x) - mean) * (o.of(x) - mean) }))
-}
-
 func (e *spectralEngine) observables() []string {
 	var names []string
 	for _, o := range e.observed {
@@ -228,6 +204,21 @@ type space struct {
 
 func newSpace(theta *density, others []normal) *space {
 	return &space{theta, others, make(map[degrees]*basis)}
+}
+
+// measured returns observables with their means and deviations under the law.
+func (s *space) measured(observables []scalarObservable) (out []scalarObservable) {
+	for _, o := range observables {
+		if o.of == nil {
+			c := s.others[o.variable].power(o.power)
+			o.mean, o.sd = c[0], floats.Norm(c[1:], 2)
+		} else {
+			o.mean = s.theta.expect(o.of)
+			o.sd = math.Sqrt(s.theta.expect(func(x float64) float64 { return (o.of(x) - o.mean) * (o.of(x) - o.mean) }))
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // basis is the products p_a(θ) q_b(r), a/A + b/B ≤ 1 with A and B the degrees,
@@ -276,7 +267,7 @@ func (e *spectralEngine) newBasis(s *space, d degrees) *basis {
 	if s == e.narrow {
 		return b
 	}
-	byTheta, byR := b.means(e.target, func(float64) float64 { return 1 }), make([]float64, d.r+1)
+	byTheta, byR := b.means(e.narrow.theta, func(float64) float64 { return 1 }), make([]float64, d.r+1)
 	byR[0] = 1
 	for k := 2; k <= d.r; k += 2 { // E q_k(r) for r ~ N(0, 1)
 		byR[k] = byR[k-2] * (1/(s.others[0].sd*s.others[0].sd) - 1) * math.Sqrt(float64(k-1)/float64(k))
@@ -285,7 +276,7 @@ func (e *spectralEngine) newBasis(s *space, d degrees) *basis {
 		b.target[i] = byTheta[pair[0]] * byR[pair[1]]
 	}
 	for i, o := range e.observed {
-		b.missing[i] = floats.Dot(b.observed[i], b.target) - e.expected(o)
+		b.missing[i] = floats.Dot(b.observed[i], b.target) - o.mean
 	}
 	return b
 }
@@ -407,7 +398,7 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrapped, err := e.by.wrap(in, e.forces, e.full, e.target.mode(e.mean))
+	wrapped, err := e.by.wrap(in, e.forces, e.full, e.narrow.theta.mode(e.mean))
 	if err != nil {
 		return nil, err
 	}
@@ -451,7 +442,7 @@ func (l *ladder) rung(i int) *rung {
 		return l.rungs[i]
 	}
 	correct(l.in, []float64{l.engine.variance})
-	b, additions, sd := l.basis(i), make(map[added]*mat.Dense), l.engine.deviations[0]
+	b, additions, sd := l.basis(i), make(map[added]*mat.Dense), l.engine.observed[0].sd
 	n := len(b.pairs)
 	r := &rung{evolution: evolution{size: n, each: takenBy(l.in.Kernel), inner: l.in.Batches}, basis: b}
 	mean := mat.NewDense(n, n, nil)
@@ -633,7 +624,7 @@ type outcome struct {
 func (e *spectralEngine) change(before, now *outcome) float64 {
 	most := 0.0
 	for o, v := range now.signed {
-		most = max(most, math.Abs(v-before.signed[o])/e.deviations[o])
+		most = max(most, math.Abs(v-before.signed[o])/e.observed[o].sd)
 	}
 	return most
 }
@@ -653,7 +644,7 @@ func (e *spectralEngine) unrefined(rung int) float64 {
 func (e *spectralEngine) point(before, now *outcome, least float64) point {
 	var p point
 	for o, v := range now.signed {
-		sd := e.deviations[o]
+		sd := e.observed[o].sd
 		bound := max(math.Abs(v-before.signed[o])/sd, least) + now.noise[o]
 		p.observed = append(p.observed, observation{
 			signed: []float64{v / sd}, relative: math.Abs(v) / sd, relativeResolution: bound,
