@@ -63,8 +63,8 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 	}
 	row.K, row.Friction = o.Problem.Batches(), o.Problem.Friction
 	if o.Distances {
-		for i, p := range points {
-			k, w, err := c.distances(ctx, o.Steps[i], p)
+		for _, p := range points {
+			k, w, err := c.distances(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -357,13 +357,13 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 	return out, failed
 }
 
-// distances returns the distances between the stationary law of θ at a step and the
+// distances returns the distances between the stationary law of θ at a point and the
 // target; NaN where there is no law, or none that is known.
-func (c *certification) distances(ctx context.Context, h float64, at point) (kolmogorov, wasserstein float64, err error) {
+func (c *certification) distances(ctx context.Context, at point) (kolmogorov, wasserstein float64, err error) {
 	if at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
 		return math.NaN(), math.NaN(), nil
 	}
-	prep, err := c.asked.prepared(h)
+	prep, err := c.asked.prepared(at.h)
 	if err != nil {
 		return 0, 0, err
 	}

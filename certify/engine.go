@@ -47,6 +47,7 @@ type observation struct {
 
 // point is the outcome at one step size.
 type point struct {
+	h        float64       // the step
 	observed []observation // one an observable; none if the chain has no stationary law
 	// radius ≥ 1 is the spectral radius over a period of an unstable chain;
 	// 0 if the chain is stable.
@@ -62,10 +63,10 @@ func (p point) unstable() bool { return p.observed == nil }
 // of the dynamics.
 const noContraction = 1e-3
 
-// lawless reports whether a chain of step h has no stationary law, or contracts
-// so little, for the dynamics' pace, that there is none.
-func (p point) lawless(h float64, at pace) bool {
-	return p.unstable() || p.slowest > 1-noContraction*h*at.slow*at.slow/at.fast
+// lawless reports whether a chain has no stationary law, or contracts so little,
+// for the dynamics' pace, that there is none.
+func (p point) lawless(at pace) bool {
+	return p.unstable() || p.slowest > 1-noContraction*p.h*at.slow*at.slow/at.fast
 }
 
 // lostPoint is the point of a chain that is not known to be stable.

@@ -172,28 +172,31 @@ func (o *Options) complete() (engine, error) {
 	if p := e.pace(); !(epsilon*p.fast < p.slow) {
 		return nil, usage.Errorf("problem %q: rates from %.3g to %.3g, of frequencies and friction: want them less than %.0g apart, as float64 can tell", o.Problem.Name, p.slow, p.fast, 1/epsilon)
 	}
+	if len(o.Integrators) == 0 {
+		o.Integrators = slices.DeleteFunc(All(o.Problem), func(m integrators.Method) bool {
+			return o.Inner != 1 && !m.InnerSteps || o.refuse(m) != nil
+		})
+	}
 	for _, m := range o.Integrators {
-		if err := o.Problem.Takes(m); err != nil {
-			return nil, err
-		}
-		if err := by.check(m, o.Inner, k); err != nil {
+		if err := o.refuse(m); err != nil {
 			return nil, err
 		}
 		if _, err := o.integrator(m, o.Steps[0]); err != nil {
 			return nil, err
 		}
-		if m.PositionOnly && o.OneStep {
-			return nil, usage.Errorf("integrator %q moves the position alone, and one step is compared with the flow of position and momentum: want another integrator", m.Name)
-		}
-	}
-	if len(o.Integrators) == 0 {
-		for _, m := range All(o.Problem) {
-			if (o.Inner == 1 || m.InnerSteps) && !(o.OneStep && m.PositionOnly) && by.check(m, o.Inner, k) == nil {
-				o.Integrators = append(o.Integrators, m)
-			}
-		}
 	}
 	return e, nil
+}
+
+// refuse returns what keeps an integrator from what is asked, or nil.
+func (o *Options) refuse(m integrators.Method) error {
+	if err := o.Problem.Takes(m); err != nil {
+		return err
+	}
+	if m.PositionOnly && o.OneStep {
+		return usage.Errorf("integrator %q moves the position alone, and one step is compared with the flow of position and momentum: want another integrator", m.Name)
+	}
+	return estimation{o.Estimator}.check(m, o.Inner, o.Problem.Batches())
 }
 
 // maxMemory is what the laws of a Gaussian problem may take, in bytes.
@@ -249,15 +252,13 @@ func (o *Options) engine() (engine, error) {
 }
 
 func checkSteps(steps []float64) error {
-	seen := make(map[float64]bool)
-	for _, h := range steps {
+	for i, h := range steps {
 		if !(h > 0) || math.IsInf(h, 0) {
 			return usage.Errorf("step %v: want a finite number > 0", h)
 		}
-		if seen[h] {
+		if slices.Contains(steps[:i], h) {
 			return usage.Errorf("step %v is given twice: want steps that differ", h)
 		}
-		seen[h] = true
 	}
 	return nil
 }
@@ -393,15 +394,17 @@ func (o *Options) integrator(m integrators.Method, h float64) (*integrators.Inte
 }
 
 // at returns what is found at a step under a scheme.
-func (s *solver) at(ctx context.Context, m minibatch.Method, h float64) (point, error) {
+func (s *solver) at(ctx context.Context, m minibatch.Method, h float64) (at point, err error) {
 	if err := ctx.Err(); err != nil {
-		return point{}, err
+		return at, err
 	}
 	p, err := s.prepared(h)
 	if err != nil {
-		return point{}, err
+		return at, err
 	}
-	return p.solve(ctx, m, s.options.EveryStep)
+	at, err = p.solve(ctx, m, s.options.EveryStep)
+	at.h = h
+	return at, err
 }
 
 // certification leaves the scheme open.
@@ -439,7 +442,6 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	if c.sampled() {
 		row.Sampled, row.Amplified = sampledEpochs, nil
 	}
-	known := make(map[float64]point)
 	var points []point
 	for _, h := range o.shown() {
 		p := lostPoint(len(c.asked.observables()))
@@ -449,18 +451,17 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 				return row, err
 			}
 		}
-		known[h], points = p, append(points, p)
+		points = append(points, p)
 		c.told()
 	}
 	row.Radii = radii(points)
 	if err := c.answer(ctx, &row, points); err != nil {
 		return row, err
 	}
-	findings, refined, err := c.decide(ctx, known)
+	findings, err := c.decide(ctx, &row, points)
 	if err != nil {
 		return row, err
 	}
-	row.Refined = refined
 	for i, name := range c.asked.observables() {
 		if c.judges(i) {
 			row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
@@ -492,37 +493,34 @@ func (c *certification) pace() pace {
 	return p
 }
 
-// decide finds the orders of all observables. known are points at the steps
+// decide finds the orders of all observables. known are the points at the steps
 // that were asked for.
-func (c *certification) decide(ctx context.Context, known map[float64]point) (findings []finding, refined []float64, err error) {
+func (c *certification) decide(ctx context.Context, row *Row, known []point) (findings []finding, err error) {
 	if c.options.ErrorsOnly || c.sampled() || c.flaw != "" {
 		for range c.asked.observables() {
 			findings = append(findings, unknown())
 		}
-		return findings, nil, nil
+		return findings, nil
 	}
 	p := c.pace()
 	c.lawless = true
-	for h, at := range known {
-		c.lawless = c.lawless && at.lawless(h, p)
-	}
-	points := make(map[float64]point)
-	if c.amplified == nil {
-		for h, at := range known {
-			if h >= reuseFrom/p.fast && h <= p.largest/p.fast {
-				points[h] = at
-			}
+	var points []point
+	for _, at := range known {
+		c.lawless = c.lawless && at.lawless(p)
+		if c.amplified == nil && at.h >= reuseFrom/p.fast && at.h <= p.largest/p.fast {
+			points = append(points, at)
 		}
 	}
 	for i := range mostOwnNodes {
 		h := math.Ldexp(p.largest/p.fast, -i)
-		if !crowded(points, h) {
+		crowded := func(at point) bool { return h < 1.3*at.h && at.h < 1.3*h }
+		if !slices.ContainsFunc(points, crowded) { // one next to another would add little
 			at, err := c.judged.at(ctx, c.scheme, h)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			points[h], refined = at, append(refined, h)
-			c.lawless = c.lawless && at.lawless(h, p)
+			points, row.Refined = append(points, at), append(row.Refined, h)
+			c.lawless = c.lawless && at.lawless(p)
 			c.told()
 		}
 		if i+1 < ownNodes {
@@ -537,31 +535,20 @@ func (c *certification) decide(ctx context.Context, known map[float64]point) (fi
 			break
 		}
 	}
-	return findings, refined, nil
-}
-
-// crowded reports whether a step is so near to another that it would add
-// little.
-func crowded(points map[float64]point, h float64) bool {
-	for other := range points {
-		if h < 1.3*other && other < 1.3*h {
-			return true
-		}
-	}
-	return false
+	return findings, nil
 }
 
 // findings judges each observable by the points.
-func (c *certification) findings(points map[float64]point, p pace) []finding {
+func (c *certification) findings(points []point, p pace) []finding {
 	var out []finding
 	for i := range c.judged.observables() {
 		var nodes []node
-		for h, at := range points {
+		for _, at := range points {
 			if at.unstable() {
 				continue
 			}
 			if x := at.observed[i]; x.signed != nil && !math.IsInf(x.relativeResolution, 1) {
-				nodes = append(nodes, node{h: h, signed: x.signed, bound: x.relativeResolution})
+				nodes = append(nodes, node{h: at.h, signed: x.signed, bound: x.relativeResolution})
 			}
 		}
 		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judged.size(i, x) }))
