@@ -20,25 +20,14 @@ const (
 	rounding = 64 * epsilon
 )
 
-// judging returns the engine of the amplified problem.
-func (g *gaussianEngine) judging() (engine, []float64, error) {
-	p, by := g.amplified()
-	if p == g.problem || len(g.differs) == 1 {
-		return g, nil, nil
-	}
-	e, err := newGaussianEngine(p, g.invMass, g.by)
-	return e, by[:], err
-}
-
-// amplified returns the problem with the differences between its batches, of
-// precision and of shift, made as large as suits the decision on an order, and
-// the two factors. Every coefficient of an error's expansion in h is a
+// judging returns the engine of the problem with the differences between its
+// batches, of precision and of shift, made as large as suits the decision on an
+// order, and the two factors. Every coefficient of an error's expansion in h is a
 // polynomial in the two, so the powers that occur do not depend on them; but a
 // term of batches that differ by 10⁻⁶ is 10⁻¹² of the others, and round-off
 // hides it.
-func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
-	p, d := g.problem, g.frame.d
-	mean := g.mean
+func (g *gaussianEngine) judging() (engine, []float64, error) {
+	p, d, mean := g.problem, g.frame.d, g.mean
 	curved, apart := 0.0, 0.0
 	for i, b := range p.gaussian {
 		diff := floats.SubTo(make([]float64, d*d), b.Precision, mean.Precision)
@@ -49,7 +38,7 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.moved[i].Shift))
 		apart = max(apart, mat.Norm(&pull, 2))
 	}
-	by := [2]float64{1, 1}
+	by := []float64{1, 1}
 	if curved > 0 && curved < fewDifferent {
 		by[0] = different / curved
 	}
@@ -57,8 +46,8 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 	if floor := rounding * floats.Norm(g.frame.toWhite(g.frame.centre), 2); apart > floor && (apart < fewDifferent || apart > farApart) {
 		by[1] = different / apart
 	}
-	if by == [2]float64{1, 1} {
-		return p, by
+	if slices.Equal(by, []float64{1, 1}) || len(p.gaussian) == 1 {
+		return g, nil, nil
 	}
 	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
 	for i, b := range p.gaussian {
@@ -71,7 +60,8 @@ func (g *gaussianEngine) amplified() (*Problem, [2]float64) {
 		floats.Scale(by[1], shift)
 		out.gaussian = append(out.gaussian, newAffineForce(precision, shift))
 	}
-	return out, by
+	e, err := newGaussianEngine(out, g.invMass, g.by)
+	return e, by, err
 }
 
 func (g *gaussianEngine) pace() pace { return g.rates }

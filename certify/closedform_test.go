@@ -55,12 +55,12 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q, by := e.amplified(); by != [2]float64{1, 1} { // terms that are seen
-			p = q
-			if e, err = newGaussianEngine(p, invMass, estimation{}); err != nil {
-				t.Fatal(err)
-			}
+		judge, _, err := e.judging() // of terms that are seen
+		if err != nil {
+			t.Fatal(err)
 		}
+		e = judge.(*gaussianEngine)
+		p = e.problem
 		if c := e.pace(); p.Batches() < 2 || c.fast > 30*c.slow {
 			continue
 		}

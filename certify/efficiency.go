@@ -481,8 +481,8 @@ func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ boo
 const bornOut = 1e-3
 
 // worthsOn judges averages on one rung; nil if there is no law there.
-func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
-	r := l.rung(i)
+func (p *preparedSpectral) worthsOn(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
+	r := p.rung(i)
 	found, err := r.solve(ctx, m, false)
 	if err != nil || found.signed == nil {
 		return nil, err
@@ -490,7 +490,7 @@ func (l *ladder) worthsOn(ctx context.Context, i int, m minibatch.Method, at poi
 	law := slices.Clone(found.law)
 	law[0]++
 	var out []worth
-	for o, f := range l.engine.observed {
+	for o, f := range p.engine.observed {
 		if f.of == nil {
 			continue
 		}

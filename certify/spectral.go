@@ -237,15 +237,6 @@ type basis struct {
 	missing  []float64   // what the target's coefficients miss of each observable's mean
 }
 
-// basis returns the basis of a rung.
-func (l *ladder) basis(i int) *basis {
-	d := l.engine.ladder[i]
-	if l.space.bases[d] == nil {
-		l.space.bases[d] = l.engine.newBasis(l.space, d)
-	}
-	return l.space.bases[d]
-}
-
 func (e *spectralEngine) newBasis(s *space, d degrees) *basis {
 	// A product of two polynomials has twice their degree: one node more than
 	// the degree does for an affine force. The others are for curved ones.
@@ -402,7 +393,7 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparedSpectral{ladder: ladder{engine: e, space: e.narrow, in: wrapped, forces: forces}}
+	p := &preparedSpectral{engine: e, space: e.narrow, in: wrapped, forces: forces}
 	if e.tail == nil {
 		return p, nil
 	}
@@ -410,15 +401,10 @@ func (e *spectralEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	return p, err
 }
 
-// preparedSpectral is an integrator at one step size.
+// preparedSpectral is an integrator at one step size, in growing bases.
 type preparedSpectral struct {
-	tail prepared // the chain far out, or nil if it is not known
-	ladder
-}
-
-// ladder is an integrator in growing bases.
-type ladder struct {
 	engine *spectralEngine
+	tail   prepared // the chain far out, or nil if it is not known
 	space  *space
 	in     *integrators.Integrator
 	forces []integrators.Force // one for each list of batches that a kernel takes
@@ -437,30 +423,34 @@ type rung struct {
 // preconditioner is I minus an outer step under the mean of the batches. A period of
 // few outer steps differs from its power by a higher order in h, and
 // (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as k is small.
-func (l *ladder) rung(i int) *rung {
-	if i < len(l.rungs) {
-		return l.rungs[i]
+func (p *preparedSpectral) rung(i int) *rung {
+	if i < len(p.rungs) {
+		return p.rungs[i]
 	}
-	correct(l.in, []float64{l.engine.variance})
-	b, additions, sd := l.basis(i), make(map[added]*mat.Dense), l.engine.observed[0].sd
+	correct(p.in, []float64{p.engine.variance})
+	d := p.engine.ladder[i]
+	if p.space.bases[d] == nil {
+		p.space.bases[d] = p.engine.newBasis(p.space, d)
+	}
+	b, additions, sd := p.space.bases[d], make(map[added]*mat.Dense), p.engine.observed[0].sd
 	n := len(b.pairs)
-	r := &rung{evolution: evolution{size: n, each: takenBy(l.in.Kernel), inner: l.in.Batches}, basis: b}
+	r := &rung{evolution: evolution{size: n, each: takenBy(p.in.Kernel), inner: p.in.Batches}, basis: b}
 	mean := mat.NewDense(n, n, nil)
-	for k, f := range l.forces {
-		step := transitionOf(l.in, l.in.Kernel, f)
-		if len(l.noise) == k {
-			l.noise = append(l.noise, separateNoise(step, sd))
+	for k, f := range p.forces {
+		step := transitionOf(p.in, p.in.Kernel, f)
+		if len(p.noise) == k {
+			p.noise = append(p.noise, separateNoise(step, sd))
 		}
-		m := b.matrix(step, l.noise[k], additions)
+		m := b.matrix(step, p.noise[k], additions)
 		r.kernels = append(r.kernels, m)
 		mean.Add(mean, m)
 	}
-	mean.Scale(1/float64(len(l.forces)), mean)
+	mean.Scale(1/float64(len(p.forces)), mean)
 	if times := r.inner / r.each; times > 1 {
 		mean.Pow(mean, times)
 	}
-	if l.in.Refresh != nil {
-		after := transitionOf(l.in, l.in.Refresh, nil)
+	if p.in.Refresh != nil {
+		after := transitionOf(p.in, p.in.Refresh, nil)
 		m := b.matrix(after, separateNoise(after, sd), additions)
 		r.refresh = m
 		mean.Mul(mat.DenseCopyOf(mean), m)
@@ -473,7 +463,7 @@ func (l *ladder) rung(i int) *rung {
 	// judges the residual.
 	r.inverse = galerkin{mat.NewDense(n-1, n-1, nil)}
 	_ = r.inverse.Inverse(mean.Slice(1, n, 1, n))
-	l.rungs = append(l.rungs, r)
+	p.rungs = append(p.rungs, r)
 	return r
 }
 
@@ -499,7 +489,7 @@ func (p *preparedSpectral) solve(ctx context.Context, m minibatch.Method, everyS
 	if err != nil || fine || wide == nil {
 		return near, err
 	}
-	other := p.ladder
+	other := *p
 	other.space, other.rungs = wide, nil
 	far, _, err := other.climb(ctx, p.engine.ladder, m, everyStep)
 	if err != nil || far.unstable() || !near.unstable() && near.coarsest() < far.coarsest() {
@@ -531,13 +521,13 @@ func (e *spectralEngine) wider(far point) (*space, error) {
 // rung changed, where each of the two last changed less than the one before: a
 // basis that does not come closer says nothing. High rungs may be worse than low
 // ones: where steps are large, a stationary law has moments of low degree alone.
-func (l *ladder) climb(ctx context.Context, ladder []degrees, m minibatch.Method, everyStep bool) (best point, fine bool, err error) {
-	best = lostPoint(len(l.engine.observed))
+func (p *preparedSpectral) climb(ctx context.Context, ladder []degrees, m minibatch.Method, everyStep bool) (best point, fine bool, err error) {
+	best = lostPoint(len(p.engine.observed))
 	least := math.Inf(1)
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
 	for i := range ladder {
-		next, err := l.rung(i).solve(ctx, m, everyStep)
+		next, err := p.rung(i).solve(ctx, m, everyStep)
 		if err != nil {
 			return point{}, false, err
 		}
@@ -551,13 +541,13 @@ func (l *ladder) climb(ctx context.Context, ladder []degrees, m minibatch.Method
 			continue
 		}
 		last := change
-		change = l.engine.change(before, now)
+		change = p.engine.change(before, now)
 		floor := slices.Max(now.noise)
 		if change > rungContraction*last && change > 4*floor || math.IsInf(last, 1) {
 			continue
 		}
 		if change < least {
-			best, least = l.engine.point(before, now, max(sharedChange*change, l.engine.unrefined(i)*last)), change
+			best, least = p.engine.point(before, now, max(sharedChange*change, p.engine.unrefined(i)*last)), change
 		}
 		if best.fine(4 * floor) {
 			return best, true, nil
