@@ -40,8 +40,7 @@ func separateNoise(step *transition, sd float64) noiseParts {
 	if auxiliary(step.in) > 0 {
 		parts.reach = math.Inf(1)
 		for l := range m {
-			parts.inside = append(parts.inside, make([]float64, m))
-			parts.inside[l][l] = 1
+			parts.inside = append(parts.inside, unit(m, l))
 		}
 		return parts
 	}

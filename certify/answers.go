@@ -71,9 +71,8 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 			row.Kolmogorov, row.Wasserstein = append(row.Kolmogorov, Number(k)), append(row.Wasserstein, Number(w))
 		}
 	}
-	standing := *c
-	standing.scheme, row.RandomOrders = o.standIn(c.scheme)
-	s := search{certification: &standing, ctx: ctx, known: make(map[tried][]worth)}
+	s := search{certification: *c, ctx: ctx, known: make(map[tried][]worth)}
+	s.scheme, row.RandomOrders = o.standIn(c.scheme)
 	s.limit = s.unlimited()
 	if !o.quick && (o.Stability || o.Budgets != nil) {
 		var err error
@@ -97,7 +96,7 @@ const (
 
 // search looks for steps of an integrator under a scheme.
 type search struct {
-	*certification
+	certification
 	ctx   context.Context
 	limit float64 // the largest stable step
 	far   bool    // that is known, as the chain far out is

@@ -1,12 +1,8 @@
 package certify
 
 import (
-	"math"
 	"slices"
 	"strings"
-
-	"hambench/integrators"
-	"hambench/minibatch"
 )
 
 // Verdict is the outcome for one claim.
@@ -33,30 +29,32 @@ const (
 	Inconclusive Verdict = "inconclusive"
 )
 
-// claim is the order that is claimed of an integrator under a scheme, for an
+// claim is the order that is claimed of the integrator under the scheme, for an
 // observable: +Inf if the stationary law is exact.
 //
 // With the full batch it is the integrator's own: the order of the joint law,
 // or of the position alone, which may be higher. The scheme of more batches caps
-// it.
-func claim(m integrators.Method, s minibatch.Method, k int, observable string) float64 {
-	if slices.Contains(stepObservables, observable) {
-		return m.Claims.WeakOrder
+// it, and so does the estimator.
+func (c *certification) claim(observable int) float64 {
+	claims, name := c.asked.method.Claims, c.asked.observables()[observable]
+	if slices.Contains(stepObservables, name) {
+		return claims.WeakOrder
 	}
-	own := m.Claims.ErgodicOrder
-	if !ofMomentum(observable) {
-		own = max(own, m.Claims.PositionOrder)
+	own := claims.ErgodicOrder
+	if !ofMomentum(name) {
+		own = max(own, claims.PositionOrder)
 	}
-	if k == 1 {
+	if c.options.Problem.Batches() == 1 {
 		return own
 	}
-	if c := m.Claims.BatchOrder; c > 0 && !s.Whole() {
-		own = math.Min(own, c)
+	if claims.BatchOrder > 0 && !c.scheme.Whole() {
+		own = min(own, claims.BatchOrder)
 	}
-	if observable == "joint.cov" {
-		return math.Min(own, s.Cap.Joint)
+	by := estimation{c.options.Estimator}.cap(c.scheme)
+	if name == "joint.cov" {
+		return min(own, by.Joint)
 	}
-	return math.Min(own, s.Cap.Marginal)
+	return min(own, by.Marginal)
 }
 
 // ofMomentum reports whether an observable is one of more than the position.

@@ -561,12 +561,6 @@ func (c *certification) sampled() bool {
 	return c.options.Problem.Kind == Gaussian && tooMany(c.scheme, c.options.Problem.Batches())
 }
 
-func (c *certification) claim(observable int) float64 {
-	s := c.scheme
-	s.Cap = estimation{c.options.Estimator}.cap(s)
-	return claim(c.asked.method, s, c.options.Problem.Batches(), c.asked.observables()[observable])
-}
-
 // observable returns what the row says of an observable.
 func (c *certification) observable(i int, name string, points []point, f finding) Observable {
 	nan := Number(math.NaN())
