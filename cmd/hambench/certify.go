@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,7 @@ run failed. 2: the input is wrong.`,
 	listOf(flags, &f.Schemes, "scheme", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty", exactScheme)
 	listOf(flags, &f.Steps, "steps", "`H,...` step sizes; a geometric grid if empty", numberOf("--steps"))
 	oneOf(flags, &f.observe, "observe", "when errors are measured, at the end of each period or averaged over every step", "period", "every-step")
+	listOf(flags, &f.mass, "mass", "`M,...` diagonal of the mass matrix M, a number a position, for problems of kind gaussian; the identity if empty", numberOf("--mass"))
 	flags.IntVar(&f.Inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
 	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): find the best step, its mean squared error and autocorrelation time", numberOf("--budget"))
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
@@ -86,6 +88,7 @@ type certifyFlags struct {
 	selection
 	problem, exec, observe string
 	estimators             []estimators.Method
+	mass                   []float64 // diagonal of M; nil for the identity
 	json, strict           bool
 }
 
@@ -248,6 +251,11 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	if f.Inner < 1 {
 		return nil, usage.Errorf("certify: --nl %d: want at least 1", f.Inner)
 	}
+	if f.mass != nil {
+		if err := f.weigh(problems); err != nil {
+			return nil, err
+		}
+	}
 	f.ErrorsOnly = f.answers() && !f.json && !f.strict // orders are not shown
 	f.EveryStep = f.observe == "every-step"
 	alone := f.Options
@@ -261,10 +269,37 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	if len(f.estimators) > 1 || f.estimators[0].Name != estimators.Plain.Name {
 		return nil, usage.Errorf("certify: --estimator %s with --exec: want plain, since the sampler makes its own use of the forces", c.Flag("estimator").Value)
 	}
+	if f.mass != nil {
+		return nil, usage.Errorf("certify: --mass with --exec: the protocol has no mass matrix; want one of the two")
+	}
 	if f.Inner > 1 && len(f.Integrators) == 0 {
 		return nil, usage.Errorf("certify: --nl %d with --exec: the sampler says how many batches its step takes; want --nl with --integrator", f.Inner)
 	}
 	return problems, nil
+}
+
+// weigh gives the problems the mass of --mass, and names that state it.
+func (f *certifyFlags) weigh(problems []*certify.Problem) error {
+	text := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(f.mass)), ", "), "[]")
+	for i, p := range problems {
+		if p.Kind != certify.Gaussian {
+			return usage.Errorf("certify: --mass with problem %q of kind %s: want one of kind gaussian, by --problem", p.Name, p.Kind)
+		}
+		if len(f.mass) != p.Dim() {
+			return usage.Errorf("certify: --mass %s: want %d numbers for problem %q, one a position", text, p.Dim(), p.Name)
+		}
+		named := *p
+		named.Name += ", M = diag(" + text + ")"
+		problems[i] = &named
+	}
+	for _, m := range f.mass {
+		inverse := 1 / m
+		if !(inverse > 0) || math.IsInf(inverse, 1) {
+			return usage.Errorf("certify: --mass %s: want finite numbers > 0, with finite inverses", text)
+		}
+		f.InvMass = append(f.InvMass, inverse)
+	}
+	return nil
 }
 
 // findProblems returns the built-in problems, one of them, or a file's.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -53,6 +55,42 @@ func TestCertifyWithoutAnEstimatorIsPlain(t *testing.T) {
 	_, want, _ := call(t, append(args, "plain")...)
 	if code, got, stderr := call(t, append(args, "")...); code != exitOK || got != want || len(want) < 1000 {
 		t.Errorf("exit code %d, %.80q, %s: want the rows of plain", code, got, stderr)
+	}
+}
+
+// With M = 4I the chain of r' = r/2 in the time t' = t/2 is that of M = I with half
+// of the friction and of the step.
+func TestMassIsAChangeOfUnits(t *testing.T) {
+	errors := func(friction, step string, more ...string) (names []string, errors [][]certify.Number) {
+		problem := `{"kind": "gaussian", "friction": ` + friction + `, "batches": [
+			{"precision": [[2.0, 0.3], [0.3, 1.5]], "shift": [1.0, -0.5]}, {"precision": [[1.0, 0.0], [0.0, 2.5]], "shift": [0.0, 0.7]}]}`
+		code, stdout, stderr := call(t, append([]string{"certify", "--problem", problem, "--integrator", "leapfrog,mt3,ubu,split:BAOAB",
+			"--scheme", "full,reshuffle", "--steps", step, "--json"}, more...)...)
+		var rows []certify.Row
+		if err := json.Unmarshal([]byte(stdout), &rows); code != exitOK || err != nil {
+			t.Fatalf("exit code %d, %v, %s", code, err, stderr)
+		}
+		for _, r := range rows {
+			names = append(names, r.Problem)
+			for _, o := range r.Observables {
+				if strings.HasPrefix(o.Name, "theta") {
+					errors = append(errors, o.Errors)
+				}
+			}
+		}
+		return names, errors
+	}
+	_, want := errors("1", "0.1,0.05")
+	names, got := errors("2", "0.2,0.1", "--mass", "4,4")
+	if names[0] != "given, M = diag(4, 4)" || len(got) != 16 || len(got) != len(want) {
+		t.Fatalf("problem %q, %d observables: want the mass in the name, 16 observables", names[0], len(got))
+	}
+	for i := range want {
+		for j, w := range want[i] {
+			if math.Abs(float64(got[i][j]-w)) > 1e-12 {
+				t.Errorf("observable %d: error %g, want %g", i, got[i][j], w)
+			}
+		}
 	}
 }
 
