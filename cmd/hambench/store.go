@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/internal/distinct"
 	"hambench/store"
 	"hambench/sweep"
 	"hambench/usage"
 )
 
 func storeCommand() *cobra.Command {
-	return group("store", "Verifies and merges stores of results.", "hambench store verify --out out", verifyCommand(), mergeCommand())
+	return group("store", "Verifies, merges and describes stores of results.", "hambench store verify --out out", verifyCommand(), mergeCommand(), statsCommand())
 }
 
 func verifyCommand() *cobra.Command {
@@ -125,6 +127,36 @@ func dropContained(s *store.Store) error {
 	plans, err := bench.Plans(s, "")
 	for _, key := range bench.Contained(plans) {
 		err = errors.Join(err, s.Remove(store.Run, key))
+	}
+	return err
+}
+
+func statsCommand() *cobra.Command {
+	var f selection
+	c := &cobra.Command{
+		Use: "stats", Short: "Counts what a store holds.", Example: "hambench store stats",
+		RunE: func(*cobra.Command, []string) error { return f.describeStore() },
+	}
+	f.register(c, "out")
+	return c
+}
+
+func (f *selection) describeStore() error {
+	if err := f.openStore(store.Read, store.Machine{}); err != nil {
+		return err
+	}
+	t := f.Store.Stats()
+	machines := distinct.Of(t.Machines, store.Machine.String)
+	took := time.Duration(t.Seconds * float64(time.Second)).Round(time.Second)
+	fmt.Fprintf(f.stdout, "%s in %d segments, %d records twice; %s of one core; machines: %s\n",
+		countKinds(t.Keys), t.Segments, t.Duplicates, took, strings.Join(machines, ", "))
+	plans, err := bench.Plans(f.Store, "")
+	results := bench.Results{Store: f.Store}
+	for _, p := range plans {
+		have, missing := p.Results(results.Result)
+		_, exact := p.Evidence(results.Rows)
+		all := len(have) + len(missing) + len(p.Exact)
+		fmt.Fprintf(f.stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile, all-len(missing)-len(exact), all)
 	}
 	return err
 }

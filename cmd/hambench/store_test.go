@@ -4,12 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"hambench/bench"
-	"hambench/store"
+	"hambench/sweep"
 )
 
 // toyRun makes an output folder with the toy's three cells.
@@ -151,21 +149,12 @@ func TestMergeOfWhatIsPublished(t *testing.T) {
 			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
 		}
 	}
-	for dir, want := range map[string][]string{to: {"quick", "quick, 2 splits"}, filepath.Join(to, "published"): {"quick, 2 splits"}} {
-		s, err := store.Read(storePath(dir), store.Machine{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plans, err := bench.Plans(s, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var profiles []string
-		for _, p := range plans {
-			profiles = append(profiles, p.Profile)
-		}
-		if slices.Sort(profiles); !slices.Equal(profiles, want) || len(s.Keys(store.Result)) != 3 {
-			t.Errorf("%s: runs of %q with %d results: want %q, 3", dir, profiles, len(s.Keys(store.Result)), want)
+	for dir, want := range map[string]string{
+		to:                             "  toy, quick: 3 of 3 jobs\n  toy, quick, 2 splits: 3 of 3 jobs\n",
+		filepath.Join(to, "published"): "  toy, quick, 2 splits: 3 of 3 jobs\n",
+	} {
+		if _, stdout, _ := call(t, "store", "stats", "--out", dir); !strings.HasSuffix(stdout, "machines: "+sweep.Here().String()+"\n"+want) {
+			t.Errorf("%q, want %q at the end", stdout, want)
 		}
 	}
 }
