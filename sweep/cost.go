@@ -162,9 +162,9 @@ type Estimate struct {
 	Seconds float64            // of one core, for what is missing
 }
 
-// Estimates returns what each plan costs in the shard, summed over its jobs: what the store has
-// costs nothing, and what two studies share counts in the first. Of a choice only
-// the next chain counts.
+// Estimates returns what each plan costs in the shard, summed over its jobs: what
+// the store has costs nothing, and what two studies share counts in the first. Of a
+// choice only the next chain counts.
 func (r *Runner) Estimates(plans []bench.Plan) []Estimate {
 	jobs := Jobs(plans, r.Shard, r.Store)
 	var out []Estimate

@@ -62,7 +62,7 @@ func (p *progress) of(t *task) *tally {
 func (p *progress) begin(t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running[t], t.started = 0, time.Now()
+	p.running[t], t.started = 0, p.now()
 }
 
 // part says which fraction of a running task is done.

@@ -252,7 +252,7 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 		return nil, usage.Errorf("certify: --nl %d: want at least 1", f.Inner)
 	}
 	if f.mass != nil {
-		if err := f.weigh(problems); err != nil {
+		if err := f.weigh(problems, c.Flag("mass").Value.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -278,9 +278,8 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	return problems, nil
 }
 
-// weigh gives the problems the mass of --mass, and names that state it.
-func (f *certifyFlags) weigh(problems []*certify.Problem) error {
-	text := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(f.mass)), ", "), "[]")
+// weigh gives the problems the mass of --mass, as typed in text, and names that state it.
+func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 	for i, p := range problems {
 		if p.Kind != certify.Gaussian {
 			return usage.Errorf("certify: --mass with problem %q of kind %s: want one of kind gaussian, by --problem", p.Name, p.Kind)

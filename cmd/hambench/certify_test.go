@@ -82,7 +82,7 @@ func TestMassIsAChangeOfUnits(t *testing.T) {
 	}
 	_, want := errors("1", "0.1,0.05")
 	names, got := errors("2", "0.2,0.1", "--mass", "4,4")
-	if names[0] != "given, M = diag(4, 4)" || len(got) != 16 || len(got) != len(want) {
+	if names[0] != "given, M = diag(4,4)" || len(got) != 16 || len(got) != len(want) {
 		t.Fatalf("problem %q, %d observables: want the mass in the name, 16 observables", names[0], len(got))
 	}
 	for i := range want {

@@ -85,7 +85,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a step given twice to all integrators", []string{"certify", "--steps", "0.1,0.1"}, "step 0.1 is given twice"},
 		{"inner steps without end", []string{"certify", "--problem", "gaussian", "--integrator", "lietrotter", "--nl", "1000000000"}, "a period of 1000000000 steps: want at most"},
 		{"a mass of too few positions", []string{"certify", "--problem", "gaussian", "--mass", "1"}, "--mass 1: want 2 numbers"},
-		{"a mass below 0", []string{"certify", "--problem", "gaussian", "--mass", "1,-2"}, "--mass 1, -2: want finite numbers > 0"},
+		{"a mass below 0", []string{"certify", "--problem", "gaussian", "--mass", "1,-2"}, "--mass 1,-2: want finite numbers > 0"},
 		{"a mass without an inverse", []string{"certify", "--problem", "gaussian", "--mass", "1e-320,1"}, "with finite inverses"},
 		{"a mass of a scalar problem", []string{"certify", "--problem", "scalar", "--mass", "1"}, "want one of kind gaussian"},
 		{"a mass of a sampler in another process", []string{"certify", "--problem", "gaussian", "--mass", "1,2", "--exec", "true"}, "--mass with --exec"},
