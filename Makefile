@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV = bin/venv
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures publish redraw fuzz gate verdicts cross lint lines module vuln licences generated clean
+.PHONY: help build test test-long test-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures publish redraw fuzz gate verdicts engines cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -24,6 +24,9 @@ test: ## run every test
 	$(GO) test ./...
 	$(GO) -C examples vet ./...
 	$(GO) -C examples test ./...
+
+test-long: ## the tests of minutes that make test skips: documented commands, all claims, the Python package
+	HAMBENCH_TEST_LONG=1 $(GO) test -timeout 2h -run '^TestLong|^TestHelpExamplesWork$$' ./...
 
 wheel: ## a wheel of the Python package with the program inside, under bin/wheel (another platform by GOOS and GOARCH)
 	python3 python/wheel.py bin/wheel
@@ -41,7 +44,7 @@ test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTo
 	$(VENV)/bin/mypy --config-file python/mypy.ini python/hambench
 	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest -q python/tests
 
-test-slurm: ## hambench slurm on a cluster of three nodes on this machine, with crashes (installs Slurm if missing; at most 10 minutes)
+test-slurm: ## hambench slurm on a cluster of three nodes on this machine, with crashes (as root; installs Slurm if missing; at most 10 minutes)
 	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s
 
 test-faults: ## break sweeps (kills, full disk, damage, signals …) and count what is lost or wrong; Linux, as root for all of it
@@ -105,8 +108,11 @@ gate: build ## compare exact orders and constants with the committed baseline; e
 	$(BIN) certify --json > bin/certify.json
 	$(BIN) gate testdata/certify.json bin/certify.json
 
-verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, the spectral engine against lattices, advice against sampled grids, and gate every cell of an export
-	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestSpectralResolution|TestAdviceIsTheBest' -verdicts 5000 -lattices -advised 5 -v -timeout 3h
+engines: ## the tests of certify's engines against one another and sampled chains in full, of which make test does a sample (two minutes)
+	$(GO) test ./certify -all -run 'TestOrdersMatchClaims|TestEnginesAgree|TestBestStep' -v -timeout 30m
+
+verdicts: ## certify 5 000 random problems against arithmetic of 190 digits, the spectral engine against lattices, rankings against sampled grids, and gate every cell of an export
+	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestSpectralResolution|TestTheBestOfARanking' -verdicts 5000 -lattices -advised 5 -v -timeout 3h
 	$(GO) test ./cmd/hambench -run TestExportGatesAgainstItself -every-cell -timeout 1h
 
 generated: ## the committed assembly is what its generators make

@@ -211,7 +211,7 @@ func (m *methods) makeTruth(ctx context.Context, c bench.Cell) (oracle.Truth, er
 	}
 	r, _ := sweep.LoadReference(m.store, key)
 	if r == nil {
-		return nil, fmt.Errorf("store %s has no reference of %s, split %d: hambench oracle makes it", m.store.Dir(), c.Dataset, c.Split)
+		return nil, fmt.Errorf("store %s has no reference of %s, split %d: hambench judge --checks makes it", m.store.Dir(), c.Dataset, c.Split)
 	}
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"hambench/chain"
+	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/noise"
 	"hambench/usage"
@@ -86,10 +88,10 @@ type Cell struct {
 	Split      int                `json:"split"`
 	Model      string             `json:"model"`
 	Integrator string             `json:"integrator"`
-	Values     map[string]float64 `json:"values,omitempty"`    // the integrator's own parameters that differ from its defaults
-	Estimator  string             `json:"estimator,omitempty"` // "" is plain
-	Inner      int                `json:"nl"`                  // N_l; 1 for all but lietrotter
-	Friction   Friction           `json:"friction,omitempty"`  // C; absent where no chain runs
+	Values     map[string]float64 `json:"values,omitempty"` // the integrator's own parameters that differ from its defaults
+	Estimator  string             `json:"estimator,omitempty"`
+	Inner      int                `json:"nl"`                 // N_l; 1 for all but lietrotter
+	Friction   Friction           `json:"friction,omitempty"` // C; absent where no chain runs
 	Scheme     string             `json:"scheme"`
 	Batches    int                `json:"K"`
 	BatchSize  int                `json:"batch"` // B as requested; Full for one batch
@@ -102,6 +104,59 @@ type Cell struct {
 	// Oracle is the ID of the oracle.Spec whose reference starts and judges
 	// the chain, or Analytic; "" for a chain that is not judged.
 	Oracle string `json:"oracle,omitempty"`
+	// More holds the settings without a field of their own that differ from their
+	// defaults, by name: bool, float64 or string. They come last in the JSON.
+	More map[string]any `json:"-"`
+}
+
+// omitPlain is the name of an estimator in canonical JSON, which leaves plain out.
+func omitPlain(name string) string {
+	if name == estimators.Plain.Name {
+		return ""
+	}
+	return name
+}
+
+// plainCell is a Cell without its methods.
+type plainCell Cell
+
+// MarshalJSON writes the canonical JSON of the cell: the fields, then More, sorted by
+// name.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	c.Estimator = omitPlain(c.Estimator)
+	fields, err := json.Marshal(plainCell(c))
+	if err != nil || len(c.More) == 0 {
+		return fields, err
+	}
+	more, err := json.Marshal(c.More)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(fields[:len(fields)-1], ','), more[1:]...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Names that are no setting's are left
+// out, as those of settings that a later version has.
+func (c *Cell) UnmarshalJSON(b []byte) error {
+	var all map[string]any
+	if err := cmp.Or(json.Unmarshal(b, (*plainCell)(c)), json.Unmarshal(b, &all)); err != nil {
+		return err
+	}
+	c.Estimator = cmp.Or(c.Estimator, estimators.Plain.Name)
+	for _, s := range declared {
+		v, ok := all[s.Name]
+		if s.field != nil || !ok {
+			continue
+		}
+		if err := s.reader(&draft{Cell: *c}, Parts{})(v); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if c.More == nil {
+			c.More = make(map[string]any)
+		}
+		c.More[s.Name] = v
+	}
+	return nil
 }
 
 // Check returns a usage error if no chain can run with the cell's numbers.

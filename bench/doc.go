@@ -7,8 +7,13 @@
 // A File says in TOML what a study varies, what it fixes, and how it is shown;
 // docs/studies.md describes the format. Load reads one, or a built-in one by its
 // name, and its Study method lists the jobs of a Profile. A program may instead
-// make a Study of Settings with NewStudy. Nothing is computed here: package sweep
+// make a Study of Cells with NewStudy. Nothing is computed here: package sweep
 // does that.
+//
+// Each Setting of a chain has one declaration (Settings): the names that files, flags,
+// columns and legends have for it, its range and default, and where figures show it.
+// Results.Table has all that a store holds for some plans as one table of typed rows
+// (package table), with columns that say where each row is from.
 //
 // Resolve turns each study into a Plan: every job with its key, and all that
 // captions and legends state. The key is the hash of the job's canonical JSON and

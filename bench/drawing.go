@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/bench/table"
 	"hambench/datasets"
+	"hambench/internal/distinct"
 )
 
 // FigureSpec says how a study's cells are drawn, in terms of a cell's settings
@@ -106,13 +108,20 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 		return fmt.Errorf("kind = %q has axes of its own: leave panels, lines, x, y and their scales out", g.Kind)
 	case !g.swept() || len(jobs) == 0:
 		return nil
-	case slices.Contains([]string{"data", "model", "precision", "integrator", "estimator", "scheme"}, g.X):
+	case slices.ContainsFunc(declared, func(s Setting) bool { return s.Name == g.X && s.Kind != table.Number }):
 		return fmt.Errorf("x = %q is no number: want one, or what is observed", g.X)
 	}
 	for _, name := range []string{g.X, g.Y} {
-		task, one := scoresOf[name]
-		if one && !slices.ContainsFunc(jobs, func(j Job) bool { d, err := data.Lookup(j.Cell.Dataset); return err == nil && d.Task == task }) {
-			return fmt.Errorf("%s is a score of a %s: none of the data sets is one", name, task)
+		o, err := LookupObservation(name)
+		if err != nil || o.Task == nil {
+			continue
+		}
+		has := func(j Job) bool {
+			d, err := data.Lookup(j.Cell.Dataset)
+			return err == nil && d.Task == *o.Task
+		}
+		if !slices.ContainsFunc(jobs, has) {
+			return fmt.Errorf("%s is a score of a %s: none of the data sets is one", name, *o.Task)
 		}
 	}
 	return checkNames(jobs, g.Panels, g.Lines, []string{g.X})
@@ -129,7 +138,7 @@ func (t TableSpec) check(s Study, g FigureSpec) error {
 // checkNames refuses parameters that none of the cells has.
 func checkNames(jobs []Job, lists ...[]string) error {
 	for _, name := range slices.Concat(lists...) {
-		if name == "" || slices.Contains(axes, name) || slices.Contains(observations, name) {
+		if name == "" || slices.Contains(axisNames(), name) || slices.Contains(valueNames(), name) {
 			continue
 		}
 		if !slices.ContainsFunc(jobs, func(j Job) bool { _, ok := j.Cell.Values[name]; return ok }) {
@@ -175,13 +184,12 @@ type TableSpec struct {
 	Note    string   `json:"note,omitempty"`    // printed below the table
 }
 
-// axes are the settings that may be an axis of a figure or table, observations
-// what they may show.
-var (
-	axes = []string{
-		"data", "split", "model", "precision", "integrator", "estimator", "scheme", "batch", "K", "step", "friction", "nl", "samples", "thin", "burn", "seed",
-	}
-	observations = []string{"distance", "rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled", "gradients", "steps", "seconds"}
-	// scoresOf are the observations that only one task has.
-	scoresOf = map[string]datasets.Task{"rmse": datasets.Regression, "coverage": datasets.Regression, "accuracy": datasets.Classification, "ece": datasets.Classification}
-)
+// axisNames are the names of the settings that may be an axis of a figure or a table,
+// valueNames those of what they may show.
+func axisNames() []string {
+	return distinct.Of(shownSettings(), func(s Setting) string { return s.Name })
+}
+
+func valueNames() []string {
+	return distinct.Of(observations, func(o Observation) string { return o.Name })
+}

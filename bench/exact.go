@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
 	"hambench/certify"
 	"hambench/chain"
+	"hambench/estimators"
 	"hambench/integrators"
 )
 
@@ -29,8 +31,24 @@ type Exact struct {
 	Distances bool      `json:"distance,omitempty"`
 }
 
+// plainExact is an Exact without its methods.
+type plainExact Exact
+
+// MarshalJSON writes the canonical JSON of the job.
+func (e Exact) MarshalJSON() ([]byte, error) {
+	e.Estimator = omitPlain(e.Estimator)
+	return json.Marshal(plainExact(e))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Exact) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*plainExact)(e))
+	e.Estimator = cmp.Or(e.Estimator, estimators.Plain.Name)
+	return err
+}
+
 // Options returns the options with which package certify computes the job.
-func (e Exact) Options(r chain.Registry) (certify.Options, error) {
+func (e Exact) Options(r chain.Registries) (certify.Options, error) {
 	p, err := certify.ParseProblem(e.Name, e.Problem)
 	if err != nil {
 		return certify.Options{}, err
@@ -42,11 +60,9 @@ func (e Exact) Options(r chain.Registry) (certify.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Integrators = []integrators.Method{m}
-	if e.Estimator != "" {
-		if o.Estimator, err = r.Estimator(e.Estimator); err != nil {
-			return o, err
-		}
+	o.Integrators = []integrators.Integrator{m}
+	if o.Estimator, err = r.Estimator(e.Estimator); err != nil {
+		return o, err
 	}
 	for _, name := range e.Schemes {
 		s, err := r.Scheme(name)

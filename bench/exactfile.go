@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hambench/certify"
+	"hambench/estimators"
 	"hambench/internal/distinct"
 	"hambench/minibatch"
 	"hambench/usage"
@@ -23,7 +24,7 @@ var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVarianc
 func (f *File) readExact(s section) {
 	seen, problems := make(map[string]bool), make(map[string]string)
 	for _, s := range s.tables("exact") {
-		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{""}}
+		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{estimators.Plain.Name}}
 		s.read(b.readers(f))
 		if b.problems == nil || b.job.Schemes == nil {
 			s.fail(s.place, errors.New("want a problem and a scheme"))
@@ -52,8 +53,8 @@ func (f *File) readExact(s section) {
 type exactBlock struct {
 	purpose     string
 	problems    []exactProblem
-	integrators []Setting // nil is all that fit
-	estimators  []string  // "" is plain
+	integrators []draft // nil is all that fit
+	estimators  []string
 	frictions   []float64 // 0 is the problem's own
 	inner       []int
 	job         Exact // what all have in common
@@ -67,7 +68,7 @@ type exactProblem struct {
 }
 
 func (b *exactBlock) readers(f *File) map[string]reader {
-	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Method) string { return m.Name })
+	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Scheme) string { return m.Name })
 	return map[string]reader{
 		"purpose": oneOf(&b.purpose, "purpose", purposes),
 		"problem": func(v any) error {
@@ -80,9 +81,9 @@ func (b *exactBlock) readers(f *File) map[string]reader {
 			if v == "all" {
 				return nil
 			}
-			return each(&b.integrators, func(s *Setting) reader { return s.readIntegrator(f.Parts) })(v)
+			return each(&b.integrators, func(s *draft) reader { return s.readIntegrator(f.Parts) })(v)
 		},
-		"estimator": each(&b.estimators, func(name *string) reader { return readEstimator(name, f.Parts) }),
+		"estimator": each(&b.estimators, func(name *string) reader { return known(name, f.Chains.Estimator) }),
 		"scheme": func(v any) error {
 			if b.job.Schemes = schemes; v == "all" {
 				return nil
@@ -165,7 +166,7 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 		which := b.integrators
 		if which == nil {
 			for _, m := range certify.All(p.Problem) {
-				which = append(which, Setting{Integrator: m.Name})
+				which = append(which, draft{Cell: Cell{Integrator: m.Name}})
 			}
 		}
 		for _, c := range b.frictions {
@@ -182,7 +183,7 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 				v.Integrator, v.Values = s.Integrator, s.Values
 				for _, v.Estimator = range b.estimators {
 					for _, v.Inner = range b.inner {
-						out = append(out, ExactJob{Purpose: b.purpose, Exact: v})
+						out = append(out, ExactJob{Purpose: b.purpose, Problem: p.name, Exact: v})
 					}
 				}
 			}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -114,7 +113,7 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 	if err != nil {
 		return Study{}, l, err
 	}
-	s := Study{ID: f.ID, Title: f.Title, Exact: f.exact, Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
+	s := Study{ID: f.ID, Title: f.Title, Origin: f.origin(), Exact: f.exact, Claims: f.dataClaims(), Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
 	x := &expansion{File: f, profile: p, layer: l, study: s, seen: make(map[string]bool)}
 	x.cells(unavailable)
 	return x.study, l, x.err
@@ -155,7 +154,7 @@ func (f *File) layered(p Profile) (layer, error) {
 	case slices.Contains(f.profiles, p.Name):
 		l = own.over(l)
 		if e, ok := own.settings["samples"]; ok && p.Samples > 0 {
-			l.settings["samples"] = entry{e.place, []any{int64(p.Samples)}}
+			l.settings["samples"] = entry{place: e.place, values: []any{int64(p.Samples)}}
 		}
 	case f.profiles == nil:
 		return l, usage.Errorf("%s has no profiles: leave %q out", f.Path, p.Name)
@@ -167,13 +166,20 @@ func (f *File) layered(p Profile) (layer, error) {
 		grids = []settings{nil}
 	}
 	l.grids = nil
-	for _, g := range grids {
-		g = g.over(l.settings)
-		if e, ok := g["split"]; ok && p.Splits > 0 {
-			g["split"] = entry{e.place, counted(p.Splits)}
+	if e, ok := l.settings["split"]; ok && p.Splits > 0 {
+		l.settings = maps.Clone(l.settings)
+		l.settings["split"] = entry{place: e.place, values: counted(p.Splits)}
+	}
+	for _, block := range grids {
+		g := block.over(l.settings)
+		if e, ok := block["split"]; ok {
+			e.values = block.ownSplits(l.settings, p.Splits)
+			if g["split"] = e; len(e.values) == 0 {
+				continue
+			}
 		}
 		if e := g["precision"]; p.Precision != "" && len(e.values) < 2 {
-			g["precision"] = entry{e.place, []any{p.Precision}}
+			g["precision"] = entry{place: e.place, values: []any{p.Precision}}
 		}
 		if err := g.repeat(p); err != nil {
 			return l, err
@@ -181,6 +187,23 @@ func (f *File) layered(p Profile) (layer, error) {
 		l.grids = append(l.grids, g)
 	}
 	return l, nil
+}
+
+// ownSplits are the splits of a block that has some of its own: a number of them, which
+// a run may replace, or those of a list that the run has.
+func (s settings) ownSplits(below settings, splits int) []any {
+	own := s["split"].values
+	if s["split"].counts && splits > 0 {
+		return counted(splits)
+	}
+	among := counted(splits)
+	if e, ok := below["split"]; ok {
+		among = e.values
+	}
+	if s["split"].counts || len(among) == 0 {
+		return own
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(v any) bool { return !slices.Contains(among, v) })
 }
 
 // repeat makes the seeds of repetitions.
@@ -221,7 +244,7 @@ type expansion struct {
 	profile Profile
 	layer   layer
 	study   Study
-	seen    map[string]bool // cells and choices that are there
+	seen    map[string]bool // cells that are there
 	grid    settings        // the current block
 	err     error           // the first
 }
@@ -278,7 +301,7 @@ func (x *expansion) cells(unavailable []string) {
 		for _, split := range splits {
 			for _, x.grid = range on {
 				if x.err == nil && slices.Contains(x.grid.splits(), split) {
-					x.block(Setting{Dataset: name, Split: int(split.(int64))})
+					x.block(draft{Cell: Cell{Dataset: name, Split: int(split.(int64))}})
 				}
 			}
 		}
@@ -311,62 +334,38 @@ func (x *expansion) covered(name string, names []string) string {
 }
 
 // block adds the cells of the current block, with what they have in common: one for
-// each combination of its values or, to choose from the steps, a list for each of the
-// others. A batch size that does not cut the rows adds none: it would be the full
-// batch.
-func (x *expansion) block(common Setting) {
-	all, last := []Setting{common}, "data"
-	_, choose := x.grid["choose"]
-	for _, k := range chainKeys {
-		e, ok := x.grid[k.name]
-		if !ok || choose && k.name == "step" {
+// each combination of its values. A batch size that does not cut the rows adds none: it
+// would be the full batch.
+func (x *expansion) block(common draft) {
+	all, last := []draft{common}, "data"
+	for _, k := range declared[whereSettings:] {
+		e, ok := x.grid[k.Name]
+		if !ok {
 			continue
 		}
-		var next []Setting
+		var next []draft
 		for _, s := range all {
 			for _, v := range e.values {
-				x.fail(k.read(&s, x.Parts)(v), k.name)
+				x.fail(k.reader(&s, x.Parts)(v), k.Name)
 				next = append(next, s)
 			}
 		}
-		all, last = next, k.name
-	}
-	if choose && x.grid["step"].values == nil {
-		x.fail(errors.New("there are no steps to choose from: want step"), "choose")
+		all, last = next, k.Name
 	}
 	d, _ := x.Data.Lookup(common.Dataset)
 	for _, s := range all {
 		switch {
 		case x.err != nil:
 			return
-		case s.K == 0 && s.Batch != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.Batch) == 1:
-		case choose:
-			x.choose(s, last)
+		case s.Batches == 0 && s.BatchSize != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.BatchSize) == 1:
 		default:
 			x.add(s, last)
 		}
 	}
 }
 
-// choose adds the cells of a setting at the steps that are chosen from, unless they
-// are there.
-func (x *expansion) choose(s Setting, last string) {
-	var c Choice
-	for _, v := range x.grid["step"].values {
-		x.fail(s.readStep(v), "step")
-		c = append(c, x.cell(s, last))
-	}
-	if x.err != nil {
-		return
-	}
-	if id := digest(c); !x.seen[id] {
-		x.seen[id] = true
-		x.study.Choices = append(x.study.Choices, c)
-	}
-}
-
 // add adds a cell to the study, unless it is there.
-func (x *expansion) add(s Setting, last string) {
+func (x *expansion) add(s draft, last string) {
 	j := x.cell(s, last)
 	if x.err != nil {
 		return
@@ -379,11 +378,11 @@ func (x *expansion) add(s Setting, last string) {
 
 // cell makes a cell and lists the reference that it names. What is wrong with its
 // numbers is noted at the last of the block's keys.
-func (x *expansion) cell(s Setting, last string) Job {
+func (x *expansion) cell(s draft, last string) Job {
 	p, err := newProblem(x.Data, x.Models, s)
 	x.fail(err, "hidden", "model")
-	if p.TrainRows > 0 && s.K > p.TrainRows {
-		x.fail(fmt.Errorf("is %d: data set %q has %d training rows", s.K, p.Name, p.TrainRows), "K")
+	if p.TrainRows > 0 && s.Batches > p.TrainRows {
+		x.fail(fmt.Errorf("is %d: data set %q has %d training rows", s.Batches, p.Name, p.TrainRows), "K")
 	}
 	x.fail(p.checkObserves(s.Observe), "observe")
 	if p.Splits == 1 { // its chains are repeated by other seeds
@@ -394,14 +393,14 @@ func (x *expansion) cell(s Setting, last string) Job {
 		x.fail(err, "step")
 		s.Step = s.relative * stable
 	}
-	ref := s.reference(p)
+	ref := s.referenceSpec(p)
 	for _, r := range x.layer.reference {
 		r.read(referenceKeys(&ref)) // which was checked before
 	}
 	if x.profile.Precision != "" {
 		ref.Precision = x.profile.Precision
 	}
-	s.Reference = &ref
+	s.reference = &ref
 	c, spec := s.cell(p)
 	x.fail(c.Check(), last)
 	if c.Kernels() > 0 && x.err == nil {
@@ -419,12 +418,12 @@ func (x *expansion) cell(s Setting, last string) Job {
 
 // stableOf names the chains that share a largest stable step.
 func stableOf(c Cell) string {
-	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), cmp.Or(c.Estimator, "plain"), c.Scheme, c.Batches)
+	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), c.Estimator, c.Scheme, c.Batches)
 }
 
 // stable is the largest stable step of a setting's chains: one for all splits and
 // seeds, so that their steps are the same.
-func (x *expansion) stable(s Setting, p problem) (float64, error) {
+func (x *expansion) stable(s draft, p problem) (float64, error) {
 	s.Split, s.Step = 0, 1
 	c, _ := s.cell(p)
 	of := stableOf(c)

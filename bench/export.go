@@ -1,67 +1,65 @@
 package bench
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
-	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
-	"hambench/estimators"
+	"hambench/bench/table"
 )
 
-// Row is a result as WriteJSON and WriteCSV write it: one row per study and
-// cell, so a cell that two studies share has a row in each.
+// Row is a result as WriteJSON and WriteCSV write it, with the study that needed it: a
+// cell that two studies share has a row in each.
 type Row struct {
-	Study      string   `json:"experiment"`
-	Dataset    string   `json:"dataset"`
-	Split      int      `json:"split"`
-	Integrator string   `json:"integrator"`
-	Inner      int      `json:"nl"`
-	Friction   *float64 `json:"friction"` // null for full refreshment (inf in CSV)
-	Scheme     string   `json:"scheme"`
-	Batches    int      `json:"K"`
-	BatchSize  int      `json:"batch"` // 0 for the full batch
-	Step       float64  `json:"h"`
-	KS         float64  `json:"ks"`
-	KSSelf     float64  `json:"ks_self"`
-	Diverged   bool     `json:"diverged"`
-	Steps      int64    `json:"steps"`
-	Gradients  int64    `json:"gradients"`
-	Seconds    float64  `json:"seconds"`
-	Key        string   `json:"key"`
-	Seed       uint64   `json:"seed"`
-	Precision  string   `json:"precision"`
-	Arch       string   `json:"arch"`
-	ISA        string   `json:"isa"`
-	Model      string   `json:"model"`
-	Parameters string   `json:"parameters"` // the integrator's own that differ from its defaults: name=value name=value
-	Estimator  string   `json:"estimator"`
-	Samples    int      `json:"samples"`
-	Thin       int      `json:"thin"`    // outer steps per sample
-	BurnIn     int      `json:"burn_in"` // outer steps
-	Observe    string   `json:"observe"` // coupled, density and path have no distance: ks is 0
-	// Scores are those of Result; a CSV column is empty where a score is missing.
-	Scores map[string]float64 `json:"scores,omitempty"`
+	Study string
+	Result
 }
 
-// columns are the names of a Row's fields but for Scores, which come after them.
-var columns = func() (names []string) {
-	row := reflect.TypeFor[Row]()
-	for i := range row.NumField() - 1 {
-		names = append(names, row.Field(i).Tag.Get("json"))
-	}
-	return names
-}()
+// exportOrder are the columns of exports that programs of others read, in their order.
+// The columns of other settings come after them, then the scores.
+var exportOrder = []string{
+	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h", "ks", "ks_self", "diverged", "steps", "gradients",
+	"seconds", "key", "seed", "precision", "arch", "isa", "model", parametersColumn, "estimator", "samples", "thin", "burn_in", "observe",
+}
 
-// scores are the columns after these.
+// scores are the columns of scores, in the order of exports.
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled"}
+
+// exportColumns are the columns of exports but for the scores.
+func exportColumns() []string {
+	columns := slices.Clone(exportOrder)
+	for _, s := range declared {
+		if s.Column != "" && !slices.Contains(columns, s.Column) {
+			columns = append(columns, s.Column)
+		}
+	}
+	return columns
+}
+
+// fields are the row's values by column. Full refreshment is an infinite friction, the
+// full batch a batch of 0; where there is no distance, ks is 0.
+func (r Row) fields() map[string]any {
+	fields := map[string]any{
+		"experiment": r.Study, "ks": r.KS, "ks_self": r.KSSelf, "diverged": r.Diverged, "steps": r.Steps, "gradients": r.Gradients,
+		"seconds": r.Seconds, "key": r.Key, "arch": r.Made.Arch, "isa": r.Made.ISA, parametersColumn: parameters(r.Cell.Values),
+	}
+	for _, s := range declared {
+		if s.Column != "" {
+			fields[s.Column] = s.Of(r.Cell)
+		}
+	}
+	if r.Cell.BatchSize == Full {
+		fields["batch"] = Full
+	}
+	if r.Cell.Friction == 0 {
+		fields["friction"] = math.Inf(1) // no chain ran
+	}
+	return fields
+}
 
 // Rows returns the rows of the plans' results that get finds, in the order of
 // the cells, and the number of cells that are missing.
@@ -70,76 +68,85 @@ func Rows(plans []Plan, get Getter) (rows []Row, missing int) {
 		results, lacking := p.Results(get)
 		missing += len(lacking)
 		for _, r := range results {
-			rows = append(rows, rowOf(p.ID, r))
+			rows = append(rows, Row{p.ID, r})
 		}
 	}
 	return rows, missing
 }
 
-func rowOf(study string, r Result) Row {
-	c := r.Cell
-	row := Row{
-		Study: study, Dataset: c.Dataset, Split: c.Split, Integrator: c.Integrator, Inner: c.Inner,
-		Scheme: c.Scheme, Batches: c.Batches, BatchSize: c.BatchSize, Step: c.Step, Seed: c.Seed,
-		KS: r.KS, KSSelf: r.KSSelf, Diverged: r.Diverged, Steps: r.Steps, Gradients: r.Gradients, Seconds: r.Seconds, Key: r.Key,
-		Precision: c.Precision, Arch: r.Made.Arch, ISA: r.Made.ISA,
-		Model: c.Model, Estimator: cmp.Or(c.Estimator, estimators.Plain.Name), Samples: c.Samples, Scores: r.Scores,
-		Thin: c.Thin, BurnIn: c.BurnIn, Observe: string(c.Observe),
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Values)) {
-		row.Parameters = strings.TrimSpace(row.Parameters + " " + name + "=" + decimal(c.Values[name]))
-	}
-	if f := float64(c.Friction); !math.IsInf(f, 1) && f != 0 {
-		row.Friction = &f
-	}
-	return row
-}
-
-// WriteJSON writes the rows as an array.
+// WriteJSON writes the rows as an array of objects. What JSON cannot say is null.
 func WriteJSON(w io.Writer, rows []Row) error {
-	if rows == nil {
-		rows = []Row{}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := r.writeObject(&b); err != nil {
+			return err
+		}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(rows)
+	b.WriteString("]\n")
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b.Bytes(), "", "  "); err != nil {
+		return err
+	}
+	_, err := w.Write(indented.Bytes())
+	return err
 }
 
-// WriteCSV writes the rows with a header line.
+// writeObject writes the row as an object, with its columns in their order and the
+// scores in an object of their own.
+func (r Row) writeObject(b *bytes.Buffer) error {
+	fields, columns := r.fields(), exportColumns()
+	if len(r.Scores) > 0 {
+		fields["scores"], columns = r.Scores, append(columns, "scores")
+	}
+	for i, name := range columns {
+		v := fields[name]
+		if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
+			v = nil
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		b.WriteByte("{,"[min(i, 1)])
+		b.WriteString(strconv.Quote(name) + ":")
+		b.Write(text)
+	}
+	return b.WriteByte('}')
+}
+
+// WriteCSV writes the rows with a header line. A missing score is empty.
 func WriteCSV(w io.Writer, rows []Row) error {
+	columns := exportColumns()
 	records := [][]string{slices.Concat(columns, scores)}
 	for _, r := range rows {
-		records = append(records, r.fields())
+		fields := r.fields()
+		var record []string
+		for _, name := range columns {
+			record = append(record, csvText(name, fields[name]))
+		}
+		for _, name := range scores {
+			text := ""
+			if v, ok := r.Scores[name]; ok {
+				text = decimal(v)
+			}
+			record = append(record, text)
+		}
+		records = append(records, record)
 	}
 	return csv.NewWriter(w).WriteAll(records)
 }
 
-// fields are the row's columns as text.
-func (r Row) fields() (out []string) {
-	row := reflect.ValueOf(r)
-	for i, name := range columns {
-		text := fmt.Sprint(row.Field(i))
-		switch x := row.Field(i).Interface().(type) {
-		case float64:
-			if text = decimal(x); name == "seconds" {
-				text = strconv.FormatFloat(x, 'f', 3, 64)
-			}
-		case *float64: // the friction
-			if text = "inf"; x != nil {
-				text = decimal(*x)
-			}
-		}
-		out = append(out, text)
+func csvText(column string, v any) string {
+	x, isFloat := v.(float64)
+	switch {
+	case isFloat && math.IsInf(x, 1):
+		return "inf"
+	case isFloat && column == "seconds":
+		return strconv.FormatFloat(x, 'f', 3, 64)
 	}
-	for _, name := range scores {
-		text := ""
-		if v, ok := r.Scores[name]; ok {
-			text = decimal(v)
-		}
-		out = append(out, text)
-	}
-	return out
+	return table.Of(v).String()
 }
-
-// decimal writes a number exactly and without an exponent.
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

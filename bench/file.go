@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -33,10 +34,12 @@ type File struct {
 	// Parts are what its names stand for. Data has the file's own data sets, too.
 	Parts
 
+	own      bool // it is none of the program's
 	readFile func(path string) ([]byte, error)
 	layers   map[string]layer // by the profile; "" is the file as it is
 	profiles []string         // in the order of the file
 	exact    []ExactJob
+	claims   []placedClaim
 	figure   *FigureSpec
 	table    *TableSpec
 	shown    [2]place // where figure and table stand
@@ -78,8 +81,9 @@ func (p Parts) filled() Parts {
 
 // load is Load; within are the files that are based on this one.
 func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File, error) {
-	if !strings.HasSuffix(path, ".toml") {
-		if ids := append(collection().Studies, Later()...); !slices.Contains(ids, path) {
+	own := strings.HasSuffix(path, ".toml") // or based on by a built-in one: these have no paths
+	if !own {
+		if ids := builtInIDs(); !slices.Contains(ids, path) {
 			return nil, usage.Unknown("study", path, ids)
 		}
 		path, read = "studies/"+path+".toml", builtin.ReadFile
@@ -99,13 +103,21 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Text: text, Parts: p, readFile: read, layers: make(map[string]layer)}
+	f := &File{Path: path, Text: text, Parts: p, own: own, readFile: read, layers: make(map[string]layer)}
 	return f, f.fill(s, append(within, path))
+}
+
+// origin is the Origin of the file's study.
+func (f *File) origin() string {
+	if f.own {
+		return digest(string(f.Text))[:digestLength]
+	}
+	return ""
 }
 
 // fill reads the sections, those first that others use.
 func (f *File) fill(s section, within []string) error {
-	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "figure", "table", "profile")
+	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "claim", "figure", "table", "profile")
 	base := f.readBase(s, within)
 	f.readData(s)
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
@@ -116,11 +128,13 @@ func (f *File) fill(s section, within []string) error {
 	s.get("title", text(&f.Title))
 	f.readLayers(s)
 	f.readExact(s)
+	f.readClaims(s)
 	f.readDrawing(s)
 	if base != nil {
 		f.inherit(base)
 	}
 	f.complete(s)
+	f.completeClaims(s)
 	return *s.failed
 }
 
@@ -158,6 +172,9 @@ func (f *File) inherit(base *File) {
 	}
 	f.figure, f.table = cmp.Or(f.figure, base.figure), cmp.Or(f.table, base.table)
 	f.shown = [2]place{cmp.Or(f.shown[0], base.shown[0]), cmp.Or(f.shown[1], base.shown[1])}
+	if f.claims == nil {
+		f.claims = base.claims
+	}
 	if f.exact == nil {
 		f.exact = base.exact
 	}
@@ -249,7 +266,7 @@ func (s section) layer(of settings, p Parts) layer {
 
 // readDrawing reads how the study is shown.
 func (f *File) readDrawing(s section) {
-	settings := slices.Clone(axes)
+	settings := axisNames()
 	for _, m := range f.Chains.Integrators {
 		for _, p := range m.Parameters {
 			settings = distinct.Append(settings, p.Name)
@@ -272,12 +289,12 @@ func (f *File) readDrawing(s section) {
 	var t TableSpec
 	figure.read(map[string]reader{
 		"kind": oneOf(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
-		"x":       oneOf(&g.X, "axis or value", slices.Concat(settings, observations, []string{OnBudget})),
-		"y":       oneOf(&g.Y, "value", slices.Concat(observations, slices.Sorted(maps.Keys(answers)))),
+		"x":       oneOf(&g.X, "axis or value", slices.Concat(settings, valueNames(), []string{OnBudget})),
+		"y":       oneOf(&g.Y, "value", slices.Concat(valueNames(), slices.Sorted(maps.Keys(answers)))),
 		"x-scale": oneOf(&g.XScale, "scale", scales), "y-scale": oneOf(&g.YScale, "scale", scales),
 	})
 	table.read(map[string]reader{
-		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, observations), "note": text(&t.Note),
+		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, valueNames()), "note": text(&t.Note),
 	})
 	if len(figure.values) > 0 {
 		f.figure, f.shown[0] = &g, figure.place
@@ -314,6 +331,12 @@ func (f *File) Profiles() []string { return f.profiles }
 // Later returns the names of the built-in studies of later papers, which are run
 // by name and are not among Studies.
 func Later() []string { return collection().Later }
+
+// builtInIDs are the ids of all built-in studies.
+var builtInIDs = sync.OnceValue(func() []string { return append(collection().Studies, Later()...) })
+
+// BuiltIn reports whether the file is one of the program's own.
+func (f *File) BuiltIn() bool { return !f.own }
 
 // collection is the list of the built-in studies, and of the profiles that they
 // have.

@@ -108,34 +108,37 @@ func TestLayersOfAStudy(t *testing.T) {
 	}
 }
 
-// Blocks may overlap: steps to choose from that stand in two are listed once.
-func TestChoicesThatStandTwice(t *testing.T) {
-	f, err := load(t, small+"[[grid]]\nchoose = \"step\"\n[[grid]]\nchoose = \"step\"\nfriction = [5, 6]\n[[grid]]\nchoose = \"step\"\nstep = 0.01\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := f.Study(Profile{})
-	if err != nil || len(s.Choices) != 3 {
-		t.Errorf("%d choices, %v: want those of C = 5 and 6, and that of one step", len(s.Choices), err)
+// A block's own list of splits holds those of them that a run has.
+func TestSplitsOfABlock(t *testing.T) {
+	text := strings.Replace(small, "\"linear\"", "\"boston\"\nsplits = 1", 1) + "splits = 5\n[[grid]]\nsplit = [0, 1]\n[[grid]]\nsplit = [2, 4]\nfriction = 1\n"
+	for _, c := range []struct {
+		profile Profile
+		want    []int
+	}{
+		{Profile{}, []int{0, 0}},
+		{Profile{Name: "other"}, []int{0, 1, 2, 4}},
+		{Profile{Name: "other", Splits: 3}, []int{0, 1, 2}},
+	} {
+		var got []int
+		for _, j := range cellsOf(t, text, c.profile) {
+			got = append(got, j.Cell.Split)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: splits %v, want %v", c.profile, got, c.want)
+		}
 	}
 }
 
 // A batch size that leaves a single batch is the full batch, which has its own name.
 func TestBatchesThatDoNotCutTheRows(t *testing.T) {
-	for _, choose := range []string{"", "choose = \"step\"\n"} {
-		f, err := load(t, small+"[[grid]]\nbatch = [32, 1000]\n"+choose)
-		if err != nil {
-			t.Fatal(err)
+	cells := cellsOf(t, small+"[[grid]]\nbatch = [32, 1000]\n", Profile{})
+	for _, j := range cells {
+		if j.Cell.BatchSize != 32 {
+			t.Errorf("batch size %d: want 32 alone", j.Cell.BatchSize)
 		}
-		s, err := f.Study(Profile{})
-		for _, j := range s.Jobs() {
-			if j.Cell.BatchSize != 32 {
-				t.Errorf("%q: batch size %d: want 32 alone", choose, j.Cell.BatchSize)
-			}
-		}
-		if err != nil || len(s.Jobs()) != 2 {
-			t.Errorf("%q: %d cells, %v: want 2", choose, len(s.Jobs()), err)
-		}
+	}
+	if len(cells) != 2 {
+		t.Errorf("%d cells: want 2", len(cells))
 	}
 }
 
@@ -196,7 +199,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		f.Add(strings.Replace(string(s.Text), "boston", "linear", 1))
 	}
-	f.Add("[[grid]]\nchoose = \"step\"\ndata = \"toy\"\n[data]\nx = 1\n[profile]\nq = [1]\n")
+	f.Add("[[grid]]\ndata = \"toy\"\n[data]\nx = 1\n[profile]\nq = [1]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(text, "file") || strings.Contains(text, ".json") || strings.Contains(text, ".toml") {
 			return // of files that others have

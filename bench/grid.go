@@ -13,7 +13,6 @@ import (
 
 	"hambench/chain"
 	"hambench/datasets"
-	"hambench/estimators"
 	"hambench/integrators"
 	"hambench/models"
 	"hambench/oracle"
@@ -24,56 +23,27 @@ import (
 type Parts struct {
 	Data   datasets.Registry
 	Models models.Registry
-	Chains chain.Registry
+	Chains chain.Registries
 }
 
-// settingKey is a key with what reads a value of it into a setting.
-type settingKey struct {
-	name string
-	read func(s *Setting, p Parts) reader
+// countedKeys are the keys of [vary], [fix] and [[grid]] that are no settings of a cell:
+// how often chains are run.
+var countedKeys = map[string]reader{
+	"splits": whole(new(int), 1, 1000),
+	"repeat": whole(new(int), 1, 1000),
 }
 
-// runKeys are the keys of [vary], [fix] and [[grid]] that say where, how often and
-// of which cells chains are run. chainKeys are those that say which chains, in the
-// order in which a grid's cells are listed: the last changes fastest. Each reader
-// refuses values that no chain can have.
-var (
-	runKeys = []settingKey{
-		{"data", func(s *Setting, p Parts) reader { return known(&s.Dataset, p.Data.Lookup) }},
-		{"split", func(s *Setting, _ Parts) reader { return whole(&s.Split, 0, 999) }},
-		{"splits", func(*Setting, Parts) reader { return whole(new(int), 1, 1000) }},
-		{"repeat", func(*Setting, Parts) reader { return whole(new(int), 1, 1000) }},
-		{"choose", func(*Setting, Parts) reader { return oneOf(new(string), "key to choose by", []string{"step"}) }},
-	}
-	chainKeys = []settingKey{
-		{"observe", func(s *Setting, _ Parts) reader { return oneOf(&s.Observe, "observable", observables) }},
-		{"model", func(s *Setting, p Parts) reader { return known(&s.Model, p.Models.Lookup) }},
-		{"hidden", func(s *Setting, _ Parts) reader {
-			return each(&s.Hidden, func(width *int) reader { return whole(width, 1, 10_000) })
-		}},
-		{"seed", func(s *Setting, _ Parts) reader { return whole(&s.Seed, 1, math.MaxInt64/2) }},
-		{"batch", (*Setting).readBatch},
-		{"K", func(s *Setting, _ Parts) reader { return whole(&s.K, 1, math.MaxInt32) }},
-		{"scheme", func(s *Setting, p Parts) reader { return known(&s.Scheme, p.Chains.Scheme) }},
-		{"integrator", (*Setting).readIntegrator},
-		{"estimator", func(s *Setting, p Parts) reader { return readEstimator(&s.Estimator, p) }},
-		{"friction", (*Setting).readFriction},
-		{"nl", func(s *Setting, _ Parts) reader { return whole(&s.Inner, 1, 1_000_000) }},
-		{"step", func(s *Setting, _ Parts) reader { return s.readStep }},
-		{"samples", func(s *Setting, _ Parts) reader { return whole(&s.Samples, 1, 1e9) }},
-		{"thin", func(s *Setting, _ Parts) reader { return whole(&s.Thin, 1, 1e9) }},
-		{"burn", (*Setting).readBurnIn},
-		{"precision", func(s *Setting, _ Parts) reader { return oneOf(&s.Precision, "precision", Precisions) }},
-	}
-)
+// whereSettings is how many of the settings say where chains are run: data and split.
+// Cells are listed by these first.
+const whereSettings = 2
 
 // readBatch reads a size, or "full".
-func (s *Setting) readBatch(Parts) reader {
+func (s *draft) readBatch(Parts) reader {
 	return func(v any) error {
-		if s.Batch = Full; v == "full" {
+		if s.BatchSize = Full; v == "full" {
 			return nil
 		}
-		err := whole(&s.Batch, 1, math.MaxInt32)(v)
+		err := whole(&s.BatchSize, 1, math.MaxInt32)(v)
 		if err != nil {
 			err = fmt.Errorf("%w, or \"full\"", err)
 		}
@@ -82,18 +52,18 @@ func (s *Setting) readBatch(Parts) reader {
 }
 
 // readFriction reads a number > 0, which may be infinite.
-func (s *Setting) readFriction(Parts) reader {
+func (s *draft) readFriction(Parts) reader {
 	return func(v any) error {
-		err := real(&s.Friction)(v)
+		err := real((*float64)(&s.Friction))(v)
 		if err == nil && !(s.Friction > 0) {
-			err = fmt.Errorf("is %v: want a number > 0, or inf", s.Friction)
+			err = fmt.Errorf("is %v: want a number > 0, or inf", float64(s.Friction))
 		}
 		return err
 	}
 }
 
-// readBurnIn reads a count. Setting has a number of its own for none.
-func (s *Setting) readBurnIn(Parts) reader {
+// readBurnIn reads a count. A draft has a number of its own for none.
+func (s *draft) readBurnIn(Parts) reader {
 	return func(v any) error {
 		err := whole(&s.BurnIn, 0, 1e9)(v)
 		s.BurnIn = cmp.Or(s.BurnIn, NoBurnIn)
@@ -101,20 +71,8 @@ func (s *Setting) readBurnIn(Parts) reader {
 	}
 }
 
-// readEstimator reads a name. That of plain is "", typed or not, as both make one
-// chain.
-func readEstimator(to *string, p Parts) reader {
-	return func(v any) error {
-		err := known(to, p.Chains.Estimator)(v)
-		if *to == estimators.Plain.Name {
-			*to = ""
-		}
-		return err
-	}
-}
-
 // readIntegrator reads a name, or {name = "mt3", w2-variance = 1}.
-func (s *Setting) readIntegrator(p Parts) reader {
+func (s *draft) readIntegrator(p Parts) reader {
 	return func(v any) error {
 		values, ok := v.(map[string]any)
 		if !ok {
@@ -151,7 +109,7 @@ var stablePart = regexp.MustCompile(`^stable(?: */ *([0-9.]+))?$`)
 
 // readStep reads a step: a number, or the part of the largest stable step that
 // "stable/8" is.
-func (s *Setting) readStep(v any) (err error) {
+func (s *draft) readStep(v any) (err error) {
 	s.Step, s.relative = 0, 0
 	text, ok := v.(string)
 	if !ok {
@@ -195,7 +153,7 @@ func steps(v any) ([]any, error) {
 		}
 		ratio = r
 	}
-	var a, b Setting
+	var a, b draft
 	if err := a.readStep(from); err != nil {
 		return nil, fmt.Errorf("begins with what %w", err)
 	}
@@ -230,6 +188,7 @@ func steps(v any) ([]any, error) {
 type entry struct {
 	place
 	values []any
+	counts bool // the values are splits that splits counts
 }
 
 // settings are entries by key.
@@ -253,18 +212,18 @@ func (s settings) over(below settings) settings {
 // settings reads a table of settings, but for the keys that are named. Values are
 // checked one by one; many and single say whether there must be lists, or none.
 func (s section) settings(p Parts, many, single bool, but ...string) settings {
-	readers, known := make(map[string]reader), []string(nil)
-	for _, k := range slices.Concat(runKeys, chainKeys) {
-		readers[k.name], known = k.read(new(Setting), p), append(known, k.name)
+	readers := maps.Clone(countedKeys)
+	for _, k := range declared {
+		readers[k.Name] = k.reader(new(draft), p)
 	}
-	s.only(append(known, but...)...)
+	s.only(slices.Concat(slices.Sorted(maps.Keys(readers)), but)...)
 	out := make(settings)
 	for _, k := range s.keys() {
 		read, ok := readers[k]
 		if !ok {
 			continue
 		}
-		e := entry{place: s.at(k)}
+		e := entry{place: s.at(k), counts: k == "splits"}
 		s.fail(e.place, e.fill(k, s.values[k], read, many, single))
 		if k == "splits" {
 			k = "split"

@@ -25,7 +25,7 @@ import (
 type Keys struct {
 	// Chains has the parts that names stand for; the zero value has the
 	// built-in ones.
-	Chains chain.Registry
+	Chains chain.Registries
 	// Source has the models and the data.
 	Source *models.Source
 
@@ -65,7 +65,7 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 
 // Reference returns the key of reference chains.
 func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
-	parts := append(k.chain(s.Integrator, nil, "", "full"), k.model(ctx, s.Dataset, s.Split, s.Model), part{"procedure", "", oracle.Fingerprint})
+	parts := append(k.chain(s.Integrator, nil, estimators.Plain.Name, "full"), k.model(ctx, s.Dataset, s.Split, s.Model), part{"procedure", "", oracle.Fingerprint})
 	return k.key(s, parts)
 }
 
@@ -146,7 +146,7 @@ func (k *Keys) chain(integrator string, values map[string]float64, estimator, sc
 }
 
 func (k *Keys) integrator(name string, values map[string]float64) part {
-	print := func(i integrators.Method) (string, error) { return integrators.Fingerprint(i, values) }
+	print := func(i integrators.Integrator) (string, error) { return integrators.Fingerprint(i, values) }
 	return part{"integrator", fmt.Sprint(name, values), found(k.Chains.Integrator, name, print)}
 }
 
@@ -155,7 +155,7 @@ func (k *Keys) estimator(name string) part {
 }
 
 func (k *Keys) scheme(as, name string) part {
-	print := func(s minibatch.Method) (string, error) { return minibatch.Fingerprint(s), nil }
+	print := func(s minibatch.Scheme) (string, error) { return minibatch.Fingerprint(s), nil }
 	return part{as, name, found(k.Chains.Scheme, name, print)}
 }
 

@@ -97,10 +97,6 @@ func specsOf(plans []Plan) map[string]oracle.Spec {
 // clone copies the study as far as Resolve changes it.
 func (s Study) clone() Study {
 	s.Cells, s.Exact, s.References = slices.Clone(s.Cells), slices.Clone(s.Exact), slices.Clone(s.References)
-	s.Choices = slices.Clone(s.Choices)
-	for i := range s.Choices {
-		s.Choices[i] = slices.Clone(s.Choices[i])
-	}
 	return s
 }
 
@@ -120,18 +116,16 @@ func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spe
 			return err
 		}
 	}
-	for _, list := range append(slices.Clone(p.Choices), p.Cells) {
-		for i := range list {
-			j := &list[i]
-			if j.Key, err = k.Cell(ctx, j.Cell, specs); err != nil {
-				return err
-			}
-			if err := k.describe(ctx, p, j.Cell); err != nil {
-				return err
-			}
-			if err := k.describeMethod(p, j.Cell.Integrator); err != nil {
-				return err
-			}
+	for i := range p.Cells {
+		j := &p.Cells[i]
+		if j.Key, err = k.Cell(ctx, j.Cell, specs); err != nil {
+			return err
+		}
+		if err := k.describe(ctx, p, j.Cell); err != nil {
+			return err
+		}
+		if err := k.describeMethod(p, j.Cell.Integrator); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -196,11 +190,41 @@ func (p Plan) Method(name string) (Method, bool) {
 	return p.Methods[i], true
 }
 
-// key names the manifest of a study in a profile on some data sets.
+// Source is the study's origin: BuiltIn, OfProgram, or the digest of a user's file.
+// Manifests of earlier versions do not say: what has the id of a built-in study is
+// taken for one.
+func (s Study) Source() string {
+	switch {
+	case s.Origin != "":
+		return s.Origin
+	case slices.Contains(builtInIDs(), s.ID):
+		return BuiltIn
+	}
+	return "unknown"
+}
+
+// key names the manifest of a study in a profile on some data sets. A user's study
+// does not take the place of a built-in one that has its id.
 func (p Plan) key() string {
 	names := distinct.Of(p.Data, func(d Data) string { return d.Name })
-	return digest([]string{p.Profile, p.ID, strings.Join(names, ",")})
+	parts := []string{p.Profile, p.ID, strings.Join(names, ",")}
+	if p.Origin != "" {
+		parts = append(parts, "a user's")
+	}
+	return digest(parts)
 }
+
+// BuiltIn reports whether the study is one of the program's own.
+func (s Study) BuiltIn() bool { return s.Source() == BuiltIn }
+
+// OnlyBuiltIn returns the plans of built-in studies.
+func OnlyBuiltIn(plans []Plan) []Plan {
+	return slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool { return !p.BuiltIn() })
+}
+
+// sameStudy reports whether two plans are of one study: a user's may have the id of
+// a built-in one.
+func (p Plan) sameStudy(o Plan) bool { return p.ID == o.ID && p.BuiltIn() == o.BuiltIn() }
 
 // Save writes the plans into a store, as manifests of a run.
 func Save(s *store.Store, made store.Made, plans []Plan) error {
@@ -242,17 +266,20 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 // latest and those that have all its jobs. So a run on some data sets does not hide
 // one on all of them, but a changed study hides its old plans. It keeps the order.
 func Widest(plans []Plan) []Plan {
-	latest := make(map[string]Plan)
+	var latest, out []Plan
 	for _, p := range plans {
-		if o, ok := latest[p.ID]; !ok || p.made.After(o.made) {
-			latest[p.ID] = p
+		i := slices.IndexFunc(latest, p.sameStudy)
+		switch {
+		case i < 0:
+			latest = append(latest, p)
+		case p.made.After(latest[i].made):
+			latest[i] = p
 		}
 	}
-	var out []Plan
 	for _, p := range plans {
-		i := slices.IndexFunc(out, func(o Plan) bool { return o.ID == p.ID })
+		i := slices.IndexFunc(out, p.sameStudy)
 		switch {
-		case !p.has(latest[p.ID]):
+		case !p.has(latest[slices.IndexFunc(latest, p.sameStudy)]):
 		case i < 0:
 			out = append(out, p)
 		case len(p.Jobs()) > len(out[i].Jobs()):
@@ -292,7 +319,7 @@ func Contained(plans []Plan) (keys []string) {
 // hasAll reports whether every plan's jobs are in a plan of the same study.
 func hasAll(wide, plans []Plan) bool {
 	return !slices.ContainsFunc(plans, func(p Plan) bool {
-		return !slices.ContainsFunc(wide, func(o Plan) bool { return o.ID == p.ID && o.has(p) })
+		return !slices.ContainsFunc(wide, func(o Plan) bool { return o.sameStudy(p) && o.has(p) })
 	})
 }
 
@@ -323,22 +350,6 @@ func (p Plan) keys() (keys []string) {
 func (p Plan) On(names ...string) Plan {
 	p.Study = p.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
 	p.Data = slices.DeleteFunc(slices.Clone(p.Data), func(d Data) bool { return !slices.Contains(names, d.Name) })
-	return p
-}
-
-// Without returns the plan without the cells on the named data sets, and adds
-// those it had to LeftOut.
-func (p Plan) Without(names ...string) Plan {
-	var keep, out []string
-	for _, d := range p.Data {
-		if slices.Contains(names, d.Name) {
-			out = append(out, d.Name)
-		} else {
-			keep = append(keep, d.Name)
-		}
-	}
-	p = p.On(keep...)
-	p.LeftOut = append(slices.Clone(p.LeftOut), out...)
 	return p
 }
 

@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,7 +67,7 @@ func plansIn(t *testing.T, s *store.Store, label string) []Plan {
 	return plans
 }
 
-// The studies here have all that a plan may hold: cells, choices, references,
+// The studies here have all that a plan may hold: cells, references,
 // exact errors, data that stand in for others.
 func TestPlansComeBackFromAStoreAsTheyWereSaved(t *testing.T) {
 	plans := resolved(t, "quick", []string{"linear", "teacher-cls"}, "bottleneck", "methods", "classification", "orders")
@@ -73,7 +75,7 @@ func TestPlansComeBackFromAStoreAsTheyWereSaved(t *testing.T) {
 	if len(data.Digest) != 64 {
 		t.Errorf("the plan states no digest of teacher-cls: %q", data.Digest)
 	}
-	if len(plans) != 4 || len(plans[0].Exact) == 0 || len(plans[1].References) == 0 || len(plans[2].Choices) == 0 || len(data.For) == 0 {
+	if len(plans) != 4 || len(plans[0].Exact) == 0 || len(plans[1].References) == 0 || len(data.For) == 0 {
 		t.Fatal("the plans lack what this test is about")
 	}
 	back := plansIn(t, savedIn(t, plans), "quick")
@@ -209,8 +211,8 @@ func TestDigestChangesWithEveryKey(t *testing.T) {
 	}
 	for name, key := range map[string]*string{
 		"a cell": &study("bottleneck").Cells[0].Key, "exact errors": &study("bottleneck").Exact[0].Key,
-		"a choice": &study("classification").Choices[0][0].Key, "a reference": &study("classification").References[0].Key,
-		"a study": &plans[0].ID,
+		"a reference": &study("classification").References[0].Key,
+		"a study":     &plans[0].ID,
 	} {
 		old := *key
 		*key = "other"
@@ -221,5 +223,46 @@ func TestDigestChangesWithEveryKey(t *testing.T) {
 	}
 	if Digest(plans) != was {
 		t.Error("the digest does not follow from the plans alone")
+	}
+}
+
+// A user's study may have the id of a built-in one: neither hides the other, and a
+// plan without an origin is known by its id.
+func TestAUsersStudyIsNotBuiltIn(t *testing.T) {
+	own := resolved(t, "quick", []string{"linear"}, "methods")
+	users := Plan{Profile: own[0].Profile, Place: 1, Study: own[0].Study, Data: own[0].Data}
+	users.Origin = "of a file"
+	users.Cells = users.Cells[:1]
+	got := Widest(plansIn(t, savedIn(t, own, []Plan{users}), "quick"))
+	if len(got) != 2 || !got[0].BuiltIn() || got[1].BuiltIn() {
+		t.Errorf("%d plans: want the built-in one and the user's", len(got))
+	}
+	if got := OnlyBuiltIn(got); len(got) != 1 || got[0].Origin != "" {
+		t.Errorf("%d built-in plans, want one", len(got))
+	}
+	if (Plan{Study: Study{ID: "mine"}}).BuiltIn() {
+		t.Error("a plan of an earlier version with a user's id is built in")
+	}
+}
+
+func TestAFileOfAUsersHasAnOrigin(t *testing.T) {
+	dir := t.TempDir()
+	text := "id = \"methods\"\nbase = \"methods\"\n"
+	path := filepath.Join(dir, "own.toml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, builtIn := range map[string]bool{path: false, "methods": true} {
+		f, err := Load(name, Parts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{Name: "quick"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.BuiltIn() != builtIn || (s.Origin == "") != builtIn {
+			t.Errorf("%s: built in %t, origin %q: want %t", name, f.BuiltIn(), s.Origin, builtIn)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"hambench/certify"
 	"hambench/store"
@@ -70,47 +69,16 @@ func (s Results) Result(key string) (r Result, ok bool) {
 }
 
 // Rows returns the exact errors under a job's key.
-func (s Results) Rows(key string) (rows []certify.Row, ok bool) {
-	var stable []struct { // a row's, which is null where there is no limit, and absent where none is known
-		Step json.RawMessage `json:"stable_step"`
-	}
-	rec, ok := s.Get(store.Exact, key)
-	if !ok || json.Unmarshal(rec.Body, &rows) != nil || json.Unmarshal(rec.Body, &stable) != nil {
-		return nil, false
-	}
-	for i := range rows {
-		restoreInfinities(&rows[i])
-		if stable[i].Step != nil && rows[i].StableStep == nil {
-			rows[i].StableStep = new(certify.Number(math.Inf(1)))
-		}
-	}
-	return rows, true
+func (s Results) Rows(key string) ([]certify.Row, bool) {
+	rows, _, ok := s.exact(key)
+	return rows, ok
 }
 
-// restoreInfinities puts back what JSON cannot express. A claim or an uncertainty is
-// never NaN; a variance or mean squared error is NaN only where nothing is known.
-func restoreInfinities(r *certify.Row) {
-	infinite := func(x *certify.Number, known bool) {
-		if known && math.IsNaN(float64(*x)) {
-			*x = certify.Number(math.Inf(1))
-		}
+// exact is Rows, with the machine that computed them.
+func (s Results) exact(key string) (rows []certify.Row, made store.Made, ok bool) {
+	rec, ok := s.Get(store.Exact, key)
+	if !ok || json.Unmarshal(rec.Body, &rows) != nil {
+		return nil, store.Made{}, false
 	}
-	for i := range r.Observables {
-		infinite(&r.Observables[i].Claim, true)
-		infinite(&r.Observables[i].Uncertainty, true)
-	}
-	known := make([]bool, len(r.Steps))
-	for _, a := range r.Averages {
-		for i, bias := range a.Bias {
-			known[i] = known[i] || !math.IsNaN(float64(bias))
-			infinite(&a.Variance[i], !math.IsNaN(float64(bias)))
-		}
-	}
-	for i := range r.Budgets {
-		b := &r.Budgets[i]
-		infinite(&b.Best, !math.IsNaN(float64(b.Step)))
-		for k := range b.MSE {
-			infinite(&b.MSE[k], known[k])
-		}
-	}
+	return rows, rec.Made, true
 }

@@ -47,7 +47,7 @@ func study(t *testing.T, p Profile, id string) Study {
 func numbered(seed int) Cell {
 	return Cell{
 		Observe: Distance, Dataset: "linear", Model: "linear", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full",
-		Batches: 1, Step: 0.1, Samples: 2, Thin: 25, BurnIn: 100, Seed: uint64(seed), Precision: "float64", Oracle: Analytic,
+		Batches: 1, Step: 0.1, Samples: 2, Thin: 25, BurnIn: 100, Seed: uint64(seed), Estimator: "plain", Precision: "float64", Oracle: Analytic,
 	}
 }
 
@@ -185,7 +185,7 @@ func TestSimulationTimeIsTheSame(t *testing.T) {
 			})
 		}
 	}
-	c, _ := Setting{Integrator: "leapfrog", Step: 0.005, Batch: 8}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true, 1})
+	c, _ := draft{Cell: Cell{Integrator: "leapfrog", Step: 0.005, BatchSize: 8}}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true, 1})
 	if c.Thin != 500 || c.BurnIn != 2000 || c.Batches != 57 {
 		t.Errorf("h = 0.005, B = 8, N = 455: thin %d, burn-in %d, K %d; want the paper's 500, 2000, and 57", c.Thin, c.BurnIn, c.Batches)
 	}
@@ -259,8 +259,8 @@ func TestPaperGridCounts(t *testing.T) {
 		}
 	}
 	for id, sets := range map[string]int{"regression": 4, "classification": 2} {
-		if e := study(t, p, id); len(e.Cells) != 5*sets || len(e.Choices) != 5*sets {
-			t.Errorf("%s: %d cells, %d choices, want %d of each", id, len(e.Cells), len(e.Choices), 5*sets)
+		if e := study(t, p, id); len(e.Cells) != 2*5*sets {
+			t.Errorf("%s: %d cells, want %d", id, len(e.Cells), 2*5*sets)
 		}
 	}
 }
@@ -307,35 +307,6 @@ func TestTeachersReplaceUnavailableSets(t *testing.T) {
 				t.Errorf("%s: cell of a data set that is unavailable: %v", e.ID, c)
 			}
 		})
-	}
-}
-
-func TestChoiceSettlesOnTheFirstStableCell(t *testing.T) {
-	var ch Choice
-	for seed := 1; seed <= 3; seed++ {
-		ch = append(ch, Job{Key: result(seed).Key, Cell: numbered(seed)})
-	}
-	e := Study{Choices: []Choice{ch}}
-	have := map[string]Result{}
-	get := func(key string) (Result, bool) { r, ok := have[key]; return r, ok }
-	diverged := func(seed int) Result { r := result(seed); r.Diverged = true; return r }
-	for i, step := range []struct {
-		add     Result
-		missing uint64 // seed of the cell that is needed next, 0 for none
-		settled uint64
-	}{{Result{}, 1, 0}, {diverged(1), 2, 0}, {result(2), 0, 2}} {
-		have[step.add.Key] = step.add
-		got, missing := e.Results(get)
-		if step.missing != 0 && (len(missing) != 1 || missing[0].Cell.Seed != step.missing || len(got) != 0) {
-			t.Errorf("step %d: missing %v, have %v; want cell %d missing", i, missing, got, step.missing)
-		}
-		if step.settled != 0 && (len(got) != 1 || got[0].Cell.Seed != step.settled || len(missing) != 0) {
-			t.Errorf("step %d: have %v, missing %v; want cell %d", i, got, missing, step.settled)
-		}
-	}
-	have[ch[1].Key], have[ch[2].Key] = diverged(2), diverged(3)
-	if got, missing := e.Results(get); len(missing) != 0 || len(got) != 1 || !got[0].Diverged || got[0].Cell.Seed != 3 {
-		t.Errorf("all diverged: have %v, missing %v; want the last cell", got, missing)
 	}
 }
 
@@ -396,7 +367,7 @@ func TestLaterStudies(t *testing.T) {
 			of = append(of, j.Exact.Estimator)
 		}
 	}
-	if want := []string{"", "svrg", "svrg:32", "svrg:128", "svrg:512", "svrg:2048", "saga"}; !slices.Equal(of, want) {
+	if want := []string{"plain", "svrg", "svrg:32", "svrg:128", "svrg:512", "svrg:2048", "saga"}; !slices.Equal(of, want) {
 		t.Errorf("estimators %q, want %q", of, want)
 	}
 }

@@ -14,9 +14,10 @@ import (
 type Study struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Cells are all computed, Choices only as far as needed.
-	Cells   []Job    `json:"cells,omitempty"`
-	Choices []Choice `json:"choices,omitempty"`
+	// Origin is where the study is from: OfProgram, or a digest of a user's file. It is
+	// "" for built-in studies, and for all in manifests of earlier versions (Source).
+	Origin string `json:"origin,omitempty"`
+	Cells  []Job  `json:"cells,omitempty"`
 	// Exact are exact errors, References the reference chains that the cells
 	// name.
 	Exact      []ExactJob     `json:"exact,omitempty"`
@@ -24,11 +25,11 @@ type Study struct {
 	// Stable are the largest stable steps behind relative steps, by the chains they
 	// hold for. They are kept because estimates vary by a quarter between machines.
 	Stable map[string]float64 `json:"stable,omitempty"`
+	// Claims are those of a user's study.
+	Claims []DataClaim `json:"claims,omitempty"`
 	// Figure and Table say how the cells are shown; nil: by default.
 	Figure *FigureSpec `json:"figure,omitempty"`
 	Table  *TableSpec  `json:"table,omitempty"`
-	// LeftOut are data sets of the study that were left out to save time.
-	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Job is a cell with its key, which Resolve fills in.
@@ -40,16 +41,15 @@ type Job struct {
 	Relative float64 `json:"relative,omitempty"`
 }
 
-// Choice is a list of cells. The first whose chain stays finite counts, so a
-// cell is needed only if those before it diverged.
-type Choice []Job
-
 // ExactJob is an exact job with its key.
 type ExactJob struct {
 	Key string `json:"key"`
 	// Purpose says what the errors are evidence of, where one study needs
 	// several kinds: OfOrders, OfBottleneck, ….
 	Purpose string `json:"purpose"`
+	// Problem is the name of the problem, without the friction and the masses that the
+	// name of an Exact has; "" in manifests of earlier versions.
+	Problem string `json:"problem,omitempty"`
 	Exact   Exact  `json:"exact"`
 }
 
@@ -105,26 +105,12 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 	if len(names) == 0 {
 		return studies, nil
 	}
-	return choose(studies, names, false)
-}
-
-// Without returns the studies without the cells on the named data sets, as
-// Restrict does, and lists in LeftOut what each lacks.
-func Without(studies []Study, names ...string) ([]Study, error) { return choose(studies, names, true) }
-
-// choose keeps what is on the named data sets, or on the others, and refuses names
-// that no study uses.
-func choose(studies []Study, names []string, others bool) ([]Study, error) {
 	var used []string
 	var out []Study
 	for _, s := range studies {
 		own := distinct.Of(s.Jobs(), func(j Job) string { return j.Cell.Dataset })
 		used = append(used, own...)
-		r := s.restrict(func(dataset string) bool { return slices.Contains(names, dataset) != others })
-		if others {
-			lost := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(own, name) })
-			r.LeftOut = slices.Concat(s.LeftOut, lost)
-		}
+		r := s.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
 		if len(own) == 0 || len(r.Jobs()) > 0 {
 			out = append(out, r)
 		}
@@ -144,23 +130,15 @@ func choose(studies []Study, names []string, others bool) ([]Study, error) {
 // restrict keeps what is on the data sets for which keep is true.
 func (s Study) restrict(keep func(dataset string) bool) Study {
 	s.Cells = slices.DeleteFunc(slices.Clone(s.Cells), func(j Job) bool { return !keep(j.Cell.Dataset) })
-	s.Choices = slices.DeleteFunc(slices.Clone(s.Choices), func(c Choice) bool { return !keep(c[0].Cell.Dataset) })
 	s.References = slices.DeleteFunc(slices.Clone(s.References), func(r ReferenceJob) bool { return !keep(r.Spec.Dataset) })
 	return s
 }
 
-// Jobs returns the cells, and all cells of the choices.
-func (s Study) Jobs() []Job {
-	jobs := slices.Clone(s.Cells)
-	for _, c := range s.Choices {
-		jobs = append(jobs, c...)
-	}
-	return jobs
-}
+// Jobs returns the cells.
+func (s Study) Jobs() []Job { return slices.Clone(s.Cells) }
 
 // Results returns the results there are of the study's cells, in their order,
-// and the cells that are needed but missing. A choice contributes its settled
-// cell: the first that did not diverge, or the last.
+// and the cells that are missing.
 func (s Study) Results(get Getter) (have []Result, missing []Job) {
 	for _, j := range s.Cells {
 		if r, ok := get(j.Key); ok {
@@ -169,32 +147,11 @@ func (s Study) Results(get Getter) (have []Result, missing []Job) {
 			missing = append(missing, j)
 		}
 	}
-	for _, c := range s.Choices {
-		r, next, ok := c.Settle(get)
-		if ok {
-			have = append(have, r)
-		} else {
-			missing = append(missing, next)
-		}
-	}
 	return have, missing
 }
 
 // Getter returns the result under a cell's key, as Results.Result does.
 type Getter = func(key string) (Result, bool)
-
-// Settle returns the result of the choice, or the cell that is needed next.
-func (c Choice) Settle(get Getter) (r Result, next Job, ok bool) {
-	for _, j := range c {
-		if r, ok = get(j.Key); !ok {
-			return Result{}, j, false
-		}
-		if !r.Diverged {
-			return r, Job{}, true
-		}
-	}
-	return r, Job{}, true
-}
 
 // Evidence returns the exact errors there are of the study's jobs, in their
 // order, and the jobs that are missing.

@@ -76,7 +76,7 @@ func TestExport(t *testing.T) {
 	if !strings.Contains(json.String(), `"friction": null`) {
 		t.Errorf("JSON: %s; want null friction", json.String())
 	}
-	for _, k := range append(columns, "rmse", "lag1") {
+	for _, k := range append(exportColumns(), "rmse", "lag1") {
 		if !strings.Contains(json.String(), fmt.Sprintf("%q:", k)) {
 			t.Errorf("JSON lacks the column %s", k)
 		}

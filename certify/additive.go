@@ -72,26 +72,28 @@ func separateNoise(step *transition, sd float64) noiseParts {
 	}
 	parts.outside = principal(outside)
 	if len(parts.inside) == 2 {
-		parts.turn(jacobians, sd)
+		parts.rotate(jacobians, sd)
 	}
 	return parts
 }
 
-// turn rotates two directions inside such that the second adds nothing to r
+// rotate turns two directions inside such that the second adds nothing to r
 // itself: what it does to the outcome, by way of θ, is of a higher order in the
 // step, and few nodes do for it.
-func (n *noiseParts) turn(jacobians []*mat.Dense, sd float64) {
+func (n *noiseParts) rotate(jacobians []*mat.Dense, sd float64) {
 	a, b := n.inside[0], n.inside[1]
 	r := jacobians[0].RawRowView(1)
 	along, across := floats.Dot(r, a), floats.Dot(r, b)
 	if length := math.Hypot(along, across); length > 0 {
 		mixed := func(x, y float64) []float64 {
-			return floats.AddScaledTo(make([]float64, len(a)), floats.ScaleTo(make([]float64, len(a)), x/length, a), y/length, b)
+			return floats.AddScaledTo(make([]float64, len(a)), floats.ScaleTo(make([]float64,
+				len(a)), x/length, a), y/length, b)
 		}
 		n.inside = [][]float64{mixed(along, across), mixed(-across, along)}
 	}
 	for _, j := range jacobians {
-		theta, r := floats.Dot(j.RawRowView(0), n.inside[1]), floats.Dot(j.RawRowView(1), n.inside[1])
+		theta, r := floats.Dot(j.RawRowView(0), n.inside[1]), floats.Dot(j.RawRowView(1),
+			n.inside[1])
 		n.reach = max(n.reach, math.Hypot(theta/sd, r))
 	}
 }
@@ -186,7 +188,8 @@ func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 		var products []float64
 		for i, from := range xi {
 			for j, x := range rule.nodes {
-				moved = append(moved, floats.AddScaledTo(make([]float64, n.normals), from, x, direction))
+				moved = append(moved, floats.AddScaledTo(make([]float64, n.normals), from, x,
+					direction))
 				products = append(products, weights[i]*rule.weights[j])
 			}
 		}

@@ -44,8 +44,8 @@ func TestNormalDistancesAreThoseOfQuadrature(t *testing.T) {
 // row runs one combination without orders.
 func answersOf(t *testing.T, o Options, integrator, scheme string) Row {
 	t.Helper()
-	o.Integrators, o.Schemes, o.ErrorsOnly = []integrators.Method{methodOf(t, integrator)}, []minibatch.Method{schemeOf(t, scheme)}, true
-	rows, err := Run(context.Background(), o)
+	o.Integrators, o.Schemes = []integrators.Integrator{methodOf(t, integrator)}, []minibatch.Scheme{schemeOf(t, scheme)}
+	rows, err := Errors(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,9 +242,9 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found [2][]worth
+		var found [2][]accuracy
 		for i, quick := range []bool{true, false} {
-			if found[i], err = prep.(*preparedGaussian).worths(context.Background(), r.scheme, quick); err != nil {
+			if found[i], err = prep.(*preparedGaussian).accuracies(context.Background(), r.scheme, quick); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -279,7 +279,7 @@ func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, scheme := range []string{"reshuffle", "replacement"} {
-		all, err := prep.(*preparedSpectral).worths(context.Background(), schemeOf(t, scheme), false)
+		all, err := prep.(*preparedSpectral).accuracies(context.Background(), schemeOf(t, scheme), false)
 		if err != nil || len(all) != 4 || all[1].name != "theta^2" {
 			t.Fatalf("averages %v, %v", all, err)
 		}

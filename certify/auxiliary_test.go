@@ -34,16 +34,17 @@ func (c coloured) Step(z *integrators.State, f integrators.Force, n integrators.
 // What a step leaves in its auxiliary variables is there at the next one,
 // whatever the batch, and where they start does not count.
 func TestAuxiliaryVariablesArePartOfTheChain(t *testing.T) {
-	m := integrators.Define(integrators.Method{
+	m := integrators.Define(integrators.Integrator{
 		Name:   "coloured",
-		Claims: integrators.Claims{WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2, Normals: 2, Source: "here"},
+		Claims: integrators.Claims{WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2, Source: "here"},
+		Needs:  integrators.Needs{Normals: 2},
 		Variables: func(dim int, _ integrators.Params) []integrators.Variable {
 			return []integrators.Variable{{Name: "s", Start: slices.Repeat([]float64{5}, dim)}}
 		},
 	}, func(_ int, p integrators.Params) (kernel, refresh integrators.Stepper) {
 		return newColoured(p.Step), nil
 	})
-	o := Options{Integrators: []integrators.Method{m}, Steps: []float64{0.2, 0.05}}
+	o := Options{Integrators: []integrators.Integrator{m}, Steps: []float64{0.2, 0.05}}
 	o.Problem = &Problem{Kind: Gaussian, Friction: 1, gaussian: []*affineForce{
 		newAffineForce([]float64{1, 0, 0, 1}, []float64{0, 0}), newAffineForce([]float64{1, 0, 0, 1}, []float64{0, 0}),
 	}}

@@ -33,7 +33,8 @@ func Toy() *Problem {
 	)
 	p := &Problem{Name: "toy", Kind: Gaussian, Friction: 2}
 	for _, x := range []float64{4, -3.2} {
-		p.gaussian = append(p.gaussian, newAffineForce([]float64{curvature}, []float64{curvature * 2 * x / v}))
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{curvature},
+			[]float64{curvature * 2 * x / v}))
 	}
 	return p
 }

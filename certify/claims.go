@@ -29,6 +29,29 @@ const (
 	Inconclusive Verdict = "inconclusive"
 )
 
+// verdicts are all verdicts, from the mildest to the most serious.
+var verdicts = []Verdict{
+	Exact, Confirmed, Inconclusive, Unstable, Lawless, Frozen, Silent, Adrift, Refuted,
+}
+
+// Verdicts returns all verdicts, from an exact law to a refuted claim.
+func Verdicts() []Verdict { return slices.Clone(verdicts) }
+
+// Worse returns the more serious verdict. One that this version does not know is more
+// serious than all that it does.
+func Worse(a, b Verdict) Verdict {
+	rank := func(v Verdict) int {
+		if i := slices.Index(verdicts, v); i >= 0 {
+			return i
+		}
+		return len(verdicts)
+	}
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
 // claim is the order that is claimed of the integrator under the scheme, for an
 // observable: +Inf if the stationary law is exact.
 //

@@ -12,11 +12,12 @@ import (
 func (c *certification) closedForm() map[string]Number {
 	e, ok := c.asked.engine.(*gaussianEngine)
 	_, random := c.scheme.Visits.(minibatch.Permutation)
-	if !ok || !random || !c.asked.method.Claims.Affine || c.options.EveryStep || c.amplified != nil {
+	if !ok || !random || !c.asked.method.Needs.Affine || c.options.EveryStep || c.amplified != nil {
 		return nil
 	}
 	mean, cov := e.closedForm()
-	return map[string]Number{"theta.mean": Number(mat.Norm(mean, 2)), "theta.cov": Number(stretch(cov.RawMatrix().Data))}
+	return map[string]Number{"theta.mean": Number(mat.Norm(mean, 2)),
+		"theta.cov": Number(stretch(cov.RawMatrix().Data))}
 }
 
 // closedForm returns the term of order η² that random orders of the batches

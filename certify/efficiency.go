@@ -12,8 +12,8 @@ import (
 	"hambench/minibatch"
 )
 
-// Average says how accurate the average of an observable over all outer steps of a
-// stationary chain is, at each of the row's steps. The unit is the observable's
+// Average holds the accuracy of the average of an observable over all outer steps of a
+// stationary chain, at each of the row's steps. The unit is the observable's
 // standard deviation under the target, in which the average of n independent draws
 // of the target has the variance 1/n.
 type Average struct {
@@ -37,8 +37,9 @@ type Average struct {
 // a chain that starts in its stationary law; NaN if the gradients do not pay for
 // one outer step.
 type AtBudget struct {
-	Gradients float64  `json:"gradients"` // of a batch; all data count K, a Hessian-vector product 2
-	MSE       []Number `json:"mse"`       // at the row's steps
+	// Of a batch; all data count K, a Hessian-vector product 2
+	Gradients float64  `json:"gradients"`
+	MSE       []Number `json:"mse"` // at the row's steps
 	// Step is the best step of a geometric grid whose steps differ by 9 %; the
 	// fields below are for that step.
 	Step            Number `json:"step"`
@@ -50,17 +51,17 @@ type AtBudget struct {
 	Evaluated       int    `json:"evaluated"` // steps tried
 }
 
-// worth is an Average at one step: squares of biases, asymptotic covariances, and
+// accuracy holds an Average at one step: squares of biases, asymptotic covariances, and
 // the covariances along the chain. The covariances are nil where they are not known,
-// and so is the bias of the zero worth.
-type worth struct {
+// and so is the bias of the zero accuracy.
+type accuracy struct {
 	name                     string
 	bias, spread, stationary *mat.SymDense
 	normal                   bool
 }
 
 // mse is the largest mean squared error of n outer steps, in any direction.
-func (w worth) mse(n float64) float64 {
+func (w accuracy) mse(n float64) float64 {
 	if w.spread == nil {
 		return math.Inf(1)
 	}
@@ -72,7 +73,7 @@ func (w worth) mse(n float64) float64 {
 
 // summary is the largest bias and variance, and the integrated autocorrelation time
 // in the worst direction.
-func (w worth) summary() (bias, variance, autocorrelation Number) {
+func (w accuracy) summary() (bias, variance, autocorrelation Number) {
 	nan := Number(math.NaN())
 	if w.bias == nil {
 		return nan, nan, nan
@@ -104,7 +105,7 @@ func largestOf(m *mat.SymDense) float64 {
 	return stretch(full)
 }
 
-// sums follows the sums of observables over the outer steps of a chain. Beside
+// sums follows the sums of observables over the outer steps of a chain. Besides
 // the law of the state it needs the law weighted by each sum so far, of which
 // fewer moments do.
 type sums struct {
@@ -131,23 +132,25 @@ func (s *sums) ofMoments(law []float64, observable int) []float64 {
 // sums' second moments.
 func (s *sums) joint() evolution {
 	m := len(s.forms)
-	e := evolution{size: s.states.size + m*s.weighted.size + m*m, mass: s.states.mass, each: s.states.each, inner: s.states.inner}
+	e := evolution{size: s.states.size + m*s.weighted.size + m*m, mass: s.states.mass,
+		each: s.states.each, inner: s.states.inner}
 	for i := range s.states.kernels {
-		e.kernels = append(e.kernels, &jointly{s, s.states.kernels[i], s.weighted.kernels[i], false})
+		e.kernels = append(e.kernels, &jointSums{s, s.states.kernels[i], s.weighted.kernels[i],
+			false})
 	}
-	e.refresh = &jointly{s, s.states.refresh, s.weighted.refresh, true}
+	e.refresh = &jointSums{s, s.states.refresh, s.weighted.refresh, true}
 	return e
 }
 
-// jointly is how a part of a step acts on a joint law. The last part of an outer
-// step adds the observables to the sums. A nil operator is none.
-type jointly struct {
+// jointSums applies a part of a step to a joint law. The last part of an outer step
+// adds the observables to the sums. A nil operator leaves laws as they are.
+type jointSums struct {
 	*sums
 	state, weighted operator
 	adds            bool
 }
 
-func (j *jointly) addTo(dst []float64, w float64, src []float64) {
+func (j *jointSums) addTo(dst []float64, w float64, src []float64) {
 	m := len(j.forms)
 	out := make([]float64, len(src))
 	act := func(o operator, from, size int) []float64 {
@@ -176,14 +179,15 @@ func (j *jointly) addTo(dst []float64, w float64, src []float64) {
 }
 
 // worthGoal is the relative residual of what variances are worked out from.
-const worthGoal = 1e-9
+const varianceGoal = 1e-9
 
 // covariances returns the asymptotic covariances of averages over outer steps,
 // and the covariances along the chain, from the law at the ends of periods. The
 // sum over one period varies with itself, and with all later ones by what its
 // end remembers: weighted by the sum, the law there differs from the stationary
 // one by b, and Σ T^k b solves (I − T)x = b. Both are nil if no solution is found.
-func (s *sums) covariances(p *period, law []float64, precondition linear) (spread, stationary *mat.SymDense) {
+func (s *sums) covariances(p *period, law []float64, precondition linear) (spread,
+	stationary *mat.SymDense) {
 	m, size, outer := len(s.forms), s.weighted.size, float64(p.length()/p.inner)
 	start := make([]float64, s.joint().size)
 	copy(start, law)
@@ -197,8 +201,8 @@ func (s *sums) covariances(p *period, law []float64, precondition linear) (sprea
 		mean[k] = b[s.weighted.mass]
 		floats.AddScaled(b, -mean[k], moments)
 		b[s.weighted.mass] = 0
-		x, left := after.solve(b, precondition, worthGoal)
-		if !(left <= 1e3*worthGoal*(floats.Norm(b, 2)+floats.Norm(x, 2))) {
+		x, left := after.solve(b, precondition, varianceGoal)
+		if !(left <= 1e3*varianceGoal*(floats.Norm(b, 2)+floats.Norm(x, 2))) {
 			return nil, nil
 		}
 		after.advance(x, func(w float64, at []float64) {
@@ -219,13 +223,14 @@ func (s *sums) covariances(p *period, law []float64, precondition linear) (sprea
 	for k := range m {
 		for l := k; l < m; l++ {
 			stationary.SetSym(k, l, stationary.At(k, l)-mean[k]*mean[l]/(outer*outer))
-			spread.SetSym(k, l, (squares[k*m+l]-mean[k]*mean[l]+later.At(k, l)+later.At(l, k))/outer)
+			spread.SetSym(k, l, (squares[k*m+l]-mean[k]*mean[l]+later.At(k, l)+later.At(l,
+				k))/outer)
 		}
 	}
 	return spread, stationary
 }
 
-// vectorOf is how a map acts on the first moments E s(x, 1) of a weighted law.
+// vectorOf applies a map to the first moments E s(x, 1) of a weighted law.
 type vectorOf struct{ *affineMap }
 
 func (m vectorOf) addTo(dst []float64, w float64, law []float64) {
@@ -235,7 +240,7 @@ func (m vectorOf) addTo(dst []float64, w float64, law []float64) {
 	out.AddScaledVec(out, w, &moved)
 }
 
-// fourth is how a map acts on fourth moments E(x, 1)⊗⁴, of n⁴ numbers, which hold
+// fourth applies a map to fourth moments E(x, 1)⊗⁴, n⁴ numbers, which hold
 // all lower ones.
 type fourth struct{ *affineMap }
 
@@ -318,12 +323,13 @@ func (f *frame) axes() [][]float64 {
 	return out
 }
 
-// worths judges averages over all outer steps of a Gaussian chain; nil if it
+// accuracies judges averages over all outer steps of a Gaussian chain; nil if it
 // has no stationary law, or none that is known. A quick answer takes the chain
 // for a normal process.
-func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick bool) ([]worth, error) {
+func (p *preparedGaussian) accuracies(ctx context.Context, m minibatch.Scheme,
+	quick bool) ([]accuracy, error) {
 	truth := p.truth()
-	cycle, err := newPeriod(ctx, p.evolution(itself), m)
+	cycle, err := newPeriod(ctx, p.evolution(asOperator), m)
 	if err != nil {
 		return nil, err
 	}
@@ -339,7 +345,7 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	for i := range d {
 		first.forms = append(first.forms, unit(n, i))
 	}
-	theta := worth{name: "theta", bias: mat.NewSymDense(d, nil)}
+	theta := accuracy{name: "theta", bias: mat.NewSymDense(d, nil)}
 	theta.spread, theta.stationary = first.covariances(cycle, law, func(y []float64) []float64 {
 		x := make([]float64, n)
 		mat.NewVecDense(n-1, x[:n-1]).MulVec(s.inverse, mat.NewVecDense(n-1, y[:n-1]))
@@ -352,10 +358,10 @@ func (p *preparedGaussian) worths(ctx context.Context, m minibatch.Method, quick
 	mean := mat.NewDense(n, n, beyond).ColView(n-1).(*mat.VecDense).SliceVec(0, d)
 	theta.bias.SymOuterK(1, mean)
 	quick = quick || float64(n*n*n*n)*cycle.work() > mostFourth
-	return []worth{theta, p.squares(cycle, s.means, law, beyond, theta.spread, quick)}, nil
+	return []accuracy{theta, p.squares(cycle, s.means, law, beyond, theta.spread, quick)}, nil
 }
 
-// work is how many kernels are applied to advance a law by a period.
+// work is the number of kernels applied to advance a law by a period.
 func (p *period) work() float64 {
 	k, runs := float64(p.batches()), float64(p.runs)
 	switch p.visits.(type) {
@@ -374,9 +380,10 @@ func unit(n, i int) []float64 {
 }
 
 // squares judges the averages of squares along the principal axes.
-func (p *preparedGaussian) squares(cycle *period, means *affineMap, law, beyond []float64, theta *mat.SymDense, quick bool) worth {
+func (p *preparedGaussian) squares(cycle *period, means *affineMap, law, beyond []float64,
+	theta *mat.SymDense, quick bool) accuracy {
 	n, axes := p.n, p.engine.frame.axes()
-	w := worth{name: "theta^2", bias: mat.NewSymDense(len(axes), nil), normal: quick}
+	w := accuracy{name: "theta^2", bias: mat.NewSymDense(len(axes), nil), normal: quick}
 	var forms [][]float64
 	for k, a := range axes {
 		form := mat.NewDense(n, n, nil)
@@ -407,16 +414,18 @@ func halfDiagonal(m *mat.SymDense) {
 
 // fourthMoments works out the covariances of quadratic forms; they are nil where
 // a chain has no fourth moments.
-func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineMap) (spread, stationary *mat.SymDense) {
+func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineMap) (spread,
+	stationary *mat.SymDense) {
 	n := e.n
-	s := &sums{states: e.evolution(func(m *affineMap) operator { return fourth{m} }), weighted: e.evolution(itself), forms: forms}
+	s := &sums{states: e.evolution(func(m *affineMap) operator { return fourth{m} }),
+		weighted: e.evolution(asOperator), forms: forms}
 	s.states.size, s.states.mass, s.times = n*n*n*n, n*n*n*n-1, s.ofMoments
 	all, rest := newStein(means), make([]float64, s.states.size)
 	rest[s.states.mass] = 1
 	b := cycle.on(s.states).excess(rest)
-	law, left := cycle.on(s.states).solve(b, all.solveFourth, worthGoal)
+	law, left := cycle.on(s.states).solve(b, all.solveFourth, varianceGoal)
 	floats.Add(law, rest)
-	if !(left <= 1e3*worthGoal*floats.Norm(law, 2)) || !finite(law) {
+	if !(left <= 1e3*varianceGoal*floats.Norm(law, 2)) || !finite(law) {
 		return nil, nil
 	}
 	// Beyond the limit of stability of fourth moments the equation has a solution
@@ -431,10 +440,11 @@ func (e *moments) fourthMoments(cycle *period, forms [][]float64, means *affineM
 	return s.covariances(cycle, law, all.solve)
 }
 
-// asNormal is what fourthMoments would find of a normal process with the mean
+// asNormal returns what fourthMoments would find of a normal process with the mean
 // outer step's memory: 2ΣC(t)² + 4m²ΣC(t) over the lags t, C its autocovariances.
 // theta are the asymptotic covariances of the average of θ.
-func (e *moments) asNormal(cycle *period, law []float64, axes [][]float64, theta *mat.SymDense) (spread, stationary *mat.SymDense) {
+func (e *moments) asNormal(cycle *period, law []float64, axes [][]float64,
+	theta *mat.SymDense) (spread, stationary *mat.SymDense) {
 	n := e.n
 	memory := newStein(e.meanMap(cycle.drawn()))
 	moment := mat.NewDense(n, n, cycle.occupation(make([]float64, n*n), law))
@@ -457,19 +467,20 @@ func (e *moments) asNormal(cycle *period, law []float64, axes [][]float64, theta
 	return spread, stationary
 }
 
-// worths judges averages over all outer steps of a scalar chain, on the lowest
+// accuracies judges averages over all outer steps of a scalar chain, on the lowest
 // rung that the next one bears out.
-func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ bool) ([]worth, error) {
+func (p *preparedSpectral) accuracies(ctx context.Context, m minibatch.Scheme,
+	_ bool) ([]accuracy, error) {
 	at, err := p.solve(ctx, m, true)
 	if err != nil || at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
 		return nil, err
 	}
-	var before, now []worth
-	agree := func(a, b worth) bool {
-		return math.Abs(a.spread.At(0, 0)-b.spread.At(0, 0)) <= bornOut*b.spread.At(0, 0)
+	var before, now []accuracy
+	agree := func(a, b accuracy) bool {
+		return math.Abs(a.spread.At(0, 0)-b.spread.At(0, 0)) <= varianceTolerance*b.spread.At(0, 0)
 	}
 	for i := range p.engine.ladder {
-		if now, err = p.worthsOn(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
+		if now, err = p.accuraciesOn(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
 			return now, err
 		}
 		before = now
@@ -477,11 +488,12 @@ func (p *preparedSpectral) worths(ctx context.Context, m minibatch.Method, _ boo
 	return nil, nil
 }
 
-// bornOut is how far, relatively, variances on two rungs may be apart.
-const bornOut = 1e-3
+// varianceTolerance is how far, relatively, variances on two rungs may be apart.
+const varianceTolerance = 1e-3
 
-// worthsOn judges averages on one rung; nil if there is no law there.
-func (p *preparedSpectral) worthsOn(ctx context.Context, i int, m minibatch.Method, at point) ([]worth, error) {
+// accuraciesOn judges averages on one rung; nil if there is no law there.
+func (p *preparedSpectral) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
+	at point) ([]accuracy, error) {
 	r := p.rung(i)
 	found, err := r.solve(ctx, m, false)
 	if err != nil || found.signed == nil {
@@ -489,13 +501,14 @@ func (p *preparedSpectral) worthsOn(ctx context.Context, i int, m minibatch.Meth
 	}
 	law := slices.Clone(found.law)
 	law[0]++
-	var out []worth
+	var out []accuracy
 	for o, f := range p.engine.observed {
 		if f.of == nil {
 			continue
 		}
 		by := r.basis.multiplication(f)
-		s := &sums{states: r.evolution, weighted: r.evolution, forms: [][]float64{r.basis.observed[o]}}
+		s := &sums{states: r.evolution, weighted: r.evolution,
+			forms: [][]float64{r.basis.observed[o]}}
 		s.times = func(law []float64, k int) []float64 {
 			if k < 0 {
 				return law
@@ -504,7 +517,8 @@ func (p *preparedSpectral) worthsOn(ctx context.Context, i int, m minibatch.Meth
 			by.addTo(product, 1, law)
 			return product
 		}
-		w := worth{name: f.name, bias: mat.NewSymDense(1, []float64{at.observed[o].relative * at.observed[o].relative})}
+		w := accuracy{name: f.name, bias: mat.NewSymDense(1,
+			[]float64{at.observed[o].relative * at.observed[o].relative})}
 		if w.spread, w.stationary = s.covariances(found.cycle, law, r.precondition); w.spread == nil || !(w.spread.At(0, 0) > 0) {
 			return nil, nil
 		}
@@ -537,15 +551,11 @@ func (b *basis) multiplication(f scalarObservable) galerkin {
 	return galerkin{out}
 }
 
-// ProductGradients is what a Hessian-vector product costs, in gradients
-// (Pearlmutter 1994: about two).
-const ProductGradients = 2
-
-// cost is how many gradients of a batch an outer step takes, all data counting
+// cost returns the number of gradients of a batch in an outer step, all data counting
 // K.
-func (o *Options) cost(m integrators.Method, s minibatch.Method) float64 {
+func (o *Options) cost(m integrators.Integrator, s minibatch.Scheme) float64 {
 	by, k := estimation{o.Estimator}, o.Problem.Batches()
-	kernel := float64(max(1, m.Claims.Gradients) + ProductGradients*m.Claims.HessianVectors)
+	kernel := m.Needs.Cost()
 	kernels := float64(o.Inner)
 	switch {
 	case s.Whole():

@@ -31,7 +31,7 @@ func TestProblemJSONRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := Run(context.Background(), Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: s, Steps: []float64{0.1, 0.05}})
+			rows, err := Run(context.Background(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: s, Steps: []float64{0.1, 0.05}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestPotentialsOfOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	errors := func(p *Problem) []Observable {
-		rows, err := Run(context.Background(), Options{Problem: p, Integrators: []integrators.Method{m}, Steps: []float64{0.1}, ErrorsOnly: true})
+		rows, err := Errors(context.Background(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Steps: []float64{0.1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type engine interface {
 	judging() (engine, []float64, error)
 	// prepare takes an integrator apart at its step size; what it finds
 	// serves every scheme.
-	prepare(in *integrators.Integrator) (prepared, error)
+	prepare(in *integrators.Instance) (prepared, error)
 }
 
 // pace is the fastest and the slowest rate of a problem's dynamics, a frequency
@@ -33,7 +33,7 @@ type pace struct{ fast, slow, largest float64 }
 
 // prepared is an integrator at one step size on one problem.
 type prepared interface {
-	solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error)
+	solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (point, error)
 }
 
 // observation is the error of one observable at one step size. Signed errors
@@ -74,7 +74,8 @@ func lostPoint(observables int) point {
 	nan, inf := math.NaN(), math.Inf(1)
 	p := point{}
 	for range observables {
-		p.observed = append(p.observed, observation{relative: nan, relativeResolution: inf, error: nan, resolution: inf})
+		p.observed = append(p.observed, observation{relative: nan, relativeResolution: inf,
+			error: nan, resolution: inf})
 	}
 	return p
 }

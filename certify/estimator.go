@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -12,9 +13,9 @@ import (
 	"hambench/usage"
 )
 
-// estimation is how the batches' forces become those of the steps. The zero
+// estimation makes the forces of the steps out of those of the batches. The zero
 // estimation is plain.
-type estimation struct{ method estimators.Method }
+type estimation struct{ method estimators.Estimator }
 
 func (e estimation) plain() bool {
 	return e.method.New == nil || e.method.Name == estimators.Plain.Name
@@ -28,7 +29,7 @@ func (e estimation) name() string {
 	return e.method.Name
 }
 
-// period is the number of steps after which the estimator begins anew.
+// period is the number of steps after which the estimator starts again.
 func (e estimation) period(batches int) int {
 	if e.plain() || e.method.Period == nil {
 		return 1
@@ -37,36 +38,39 @@ func (e estimation) period(batches int) int {
 }
 
 // check refuses, naming both, an integrator that the estimator does not fit.
-func (e estimation) check(m integrators.Method, inner, batches int) error {
+func (e estimation) check(m integrators.Integrator, inner, batches int) error {
 	if e.plain() {
 		return nil
 	}
-	if err := e.method.Check(m); err != nil {
+	if err := m.Check(e.method.Keeps, fmt.Sprintf("estimator %q", e.method.Name)); err != nil {
 		return err
 	}
 	switch period := e.period(batches); {
 	case m.Claims.BatchOrder > 0:
-		return usage.Errorf("integrator %q is certified with the variance of the batches' own gradient, and estimator %q has another", m.Name, e.method.Name)
+		return usage.Errorf("integrator %q is certified with the variance of the batches' own "+
+			"gradient, and estimator %q has another", m.Name, e.method.Name)
 	case inner > 1 && period > 1:
-		return usage.Errorf("integrator %q with N_l = %d inner steps: estimator %q begins anew every %d steps: want N_l = 1", m.Name, inner, e.method.Name, period)
+		return usage.Errorf("integrator %q with N_l = %d inner steps: estimator %q begins anew "+
+			"every %d steps: want N_l = 1", m.Name, inner, e.method.Name, period)
 	}
 	return nil
 }
 
 // checkScheme refuses, naming both, a scheme whose words the estimator's periods
 // cut.
-func (e estimation) checkScheme(s minibatch.Method, batches int) error {
+func (e estimation) checkScheme(s minibatch.Scheme, batches int) error {
 	if s.Whole() || s.Visits == nil {
 		return nil
 	}
 	if period, word := e.period(batches), s.Visits.Period(batches); period > 1 && period%word != 0 {
-		return usage.Errorf("estimator %q begins anew every %d steps, and scheme %q every %d: want a multiple", e.method.Name, period, s.Name, word)
+		return usage.Errorf("estimator %q begins anew every %d steps, and scheme %q every %d: "+
+			"want a multiple", e.method.Name, period, s.Name, word)
 	}
 	return nil
 }
 
 // cap is the highest order that integrators keep under a scheme.
-func (e estimation) cap(s minibatch.Method) minibatch.Cap {
+func (e estimation) cap(s minibatch.Scheme) minibatch.Cap {
 	by := e.method.Caps.Fixed
 	switch s.Visits.(type) {
 	case minibatch.Single:
@@ -82,7 +86,7 @@ func (e estimation) cap(s minibatch.Method) minibatch.Cap {
 	return minibatch.Cap{Marginal: by, Joint: by}
 }
 
-// variables is how many numbers a position the estimator adds to the state.
+// variables is the number of state variables that the estimator adds for a position.
 func (e estimation) variables(batches int) int {
 	if e.plain() {
 		return 0
@@ -98,7 +102,8 @@ func (e estimation) variables(batches int) int {
 }
 
 // made is the estimator of the forces of batches, of which full is the mean.
-func (e estimation) made(forces []integrators.Force, full integrators.Force, mode []float64) (estimators.Estimator, error) {
+func (e estimation) made(forces []integrators.Force, full integrators.Force,
+	mode []float64) (estimators.Instance, error) {
 	return e.method.New(estimators.Problem{
 		Dim: len(mode), Epoch: len(forces), Batches: len(forces), Full: full, Probed: true,
 		Part: func(i int) integrators.Force { return forces[i] },
@@ -110,7 +115,8 @@ func (e estimation) made(forces []integrators.Force, full integrators.Force, mod
 // of batches and steps under the estimator's. An estimator's variables stand
 // behind the integrator's own, and where it begins anew, that is a refreshment
 // after as many kernels.
-func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force, full integrators.Force, mode []float64) (*integrators.Integrator, error) {
+func (e estimation) wrap(in *integrators.Instance, forces []integrators.Force,
+	full integrators.Force, mode []float64) (*integrators.Instance, error) {
 	if e.plain() {
 		return in, nil
 	}
@@ -121,7 +127,7 @@ func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force,
 	out := *in
 	state := in.NewState()
 	made.Begin(state)
-	out.Method.Variables = func(int, integrators.Params) []integrators.Variable {
+	out.Integrator.Variables = func(int, integrators.Params) []integrators.Variable {
 		var all []integrators.Variable
 		for _, v := range state.Aux {
 			all = append(all, integrators.Variable{Start: slices.Clone(v)})
@@ -130,7 +136,7 @@ func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force,
 	}
 	out.Kernel = &estimated{in.Kernel, made, forces}
 	if period := e.period(len(forces)); period > 1 {
-		out.Batches, out.Refresh = period, &anew{made, forces[0]}
+		out.Batches, out.Refresh = period, &restart{made, forces[0]}
 	}
 	return &out, nil
 }
@@ -138,24 +144,28 @@ func (e estimation) wrap(in *integrators.Integrator, forces []integrators.Force,
 // estimated is a kernel under an estimator.
 type estimated struct {
 	kernel    integrators.Stepper
-	estimator estimators.Estimator
+	estimator estimators.Instance
 	forces    []integrators.Force
 }
 
 // Step takes the force of a batch.
 func (s *estimated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	own, _ := f.(*affineForce)
-	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool { a, ok := g.(*affineForce); return ok && a == own })
+	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool {
+		a,
+			ok := g.(*affineForce)
+		return ok && a == own
+	})
 	s.kernel.Step(z, s.estimator.Force(estimators.Step{Number: 1, Batch: batch, Force: f}, z), n)
 }
 
-// anew is what the first step of an estimator's period does to its variables.
-type anew struct {
-	estimator estimators.Estimator
+// restart re-initialises an estimator's variables at the start of a period.
+type restart struct {
+	estimator estimators.Instance
 	force     integrators.Force // of any batch
 }
 
-func (s *anew) Step(z *integrators.State, _ integrators.Force, _ integrators.Noise) {
+func (s *restart) Step(z *integrators.State, _ integrators.Force, _ integrators.Noise) {
 	s.estimator.Force(estimators.Step{Number: 0, Batch: 0, Force: s.force}, z)
 }
 

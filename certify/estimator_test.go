@@ -14,7 +14,7 @@ import (
 	"hambench/usage"
 )
 
-func estimatorOf(t *testing.T, name string) estimators.Method {
+func estimatorOf(t *testing.T, name string) estimators.Estimator {
 	t.Helper()
 	m, err := estimators.Builtin().Lookup(name)
 	if err != nil {
@@ -73,8 +73,8 @@ func TestControlVariatesShareTheMode(t *testing.T) {
 		newAffineForce([]float64{0.7}, []float64{0.7 * mode}), newAffineForce([]float64{1.9}, []float64{1.9 * mode}),
 	}}
 	for _, scheme := range []string{"replacement", "reshuffle", "cyclic"} {
-		a := certifyOne(t, Options{Problem: p, ErrorsOnly: true, Estimator: estimators.ControlVariates}, "rk2", scheme)
-		b := certifyOne(t, Options{Problem: shared, ErrorsOnly: true}, "rk2", scheme)
+		a := errorsOne(t, Options{Problem: p, Estimator: estimators.ControlVariates}, "rk2", scheme)
+		b := errorsOne(t, Options{Problem: shared}, "rk2", scheme)
 		for i, o := range a.Observables {
 			for j, e := range o.Errors {
 				if d := math.Abs(float64(e - b.Observables[i].Errors[j])); d > float64(o.Resolution[j]+b.Observables[i].Resolution[j]) {
@@ -99,7 +99,7 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 	const h = 0.35
 	for _, name := range []string{"cv", "svrg", "svrg:6", "saga"} {
 		for _, scheme := range []string{"replacement", "reshuffle"} {
-			r := certifyOne(t, Options{Problem: p, ErrorsOnly: true, Steps: []float64{h}, Estimator: estimatorOf(t, name)}, "baoab", scheme)
+			r := errorsOne(t, Options{Problem: p, Steps: []float64{h}, Estimator: estimatorOf(t, name)}, "baoab", scheme)
 			m, err := integrators.Builtin().Lookup("baoab")
 			if err != nil {
 				t.Fatal(err)
@@ -150,8 +150,8 @@ func TestControlVariatesOnAScalarProblem(t *testing.T) {
 	p := &Problem{Kind: Scalar, Friction: 1.2, scalar: scalarMean{
 		Oscillator{Stiffness: 1, Center: 1.2, Amplitude: 0.3, Frequency: 1}, Oscillator{Stiffness: 1.1, Center: -1, Amplitude: 0.2, Frequency: 1},
 	}}
-	cv := certifyOne(t, Options{Problem: p, Estimator: estimators.ControlVariates, ErrorsOnly: true}, "baoab", "replacement")
-	plain := certifyOne(t, Options{Problem: p, ErrorsOnly: true}, "baoab", "replacement")
+	cv := errorsOne(t, Options{Problem: p, Estimator: estimators.ControlVariates}, "baoab", "replacement")
+	plain := errorsOne(t, Options{Problem: p}, "baoab", "replacement")
 	a, b := cv.observable(t, "theta^2"), plain.observable(t, "theta^2")
 	for i := range a.Errors {
 		if !(a.Errors[i] < b.Errors[i]/2) || a.Errors[i] == 0 {
@@ -161,21 +161,21 @@ func TestControlVariatesOnAScalarProblem(t *testing.T) {
 }
 
 func TestEstimatorsThatDoNotFitAreRefused(t *testing.T) {
-	lookup := func(name string) []integrators.Method {
+	lookup := func(name string) []integrators.Integrator {
 		m, err := integrators.Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []integrators.Method{m}
+		return []integrators.Integrator{m}
 	}
 	for _, tt := range []struct {
 		o    Options
 		want string
 	}{
-		{Options{Problem: gaussianBuiltin(), Integrators: lookup("exact"), Estimator: estimatorOf(t, "cv")}, `integrator "exact" needs a linear-Gaussian force, which estimator "cv" does not give`},
+		{Options{Problem: gaussianBuiltin(), Integrators: lookup("exact"), Estimator: estimatorOf(t, "cv")}, `integrator "exact" needs a linear-Gaussian force, which estimator "cv" does not have`},
 		{Options{Problem: gaussianBuiltin(), Integrators: lookup("sghmc"), Estimator: estimatorOf(t, "saga")}, `integrator "sghmc" is certified with the variance of the batches' own gradient, and estimator "saga" has another`},
 		{Options{Problem: gaussianBuiltin(), Integrators: lookup("lietrotter"), Inner: 2, Estimator: estimatorOf(t, "svrg")}, `integrator "lietrotter" with N_l = 2 inner steps: estimator "svrg" begins anew every`},
-		{Options{Problem: gaussianBuiltin(), Schemes: []minibatch.Method{schemeOf(t, "reshuffle")}, Estimator: estimatorOf(t, "svrg:7")}, `estimator "svrg:7" begins anew every 7 steps, and scheme "reshuffle" every`},
+		{Options{Problem: gaussianBuiltin(), Schemes: []minibatch.Scheme{schemeOf(t, "reshuffle")}, Estimator: estimatorOf(t, "svrg:7")}, `estimator "svrg:7" begins anew every 7 steps, and scheme "reshuffle" every`},
 		{Options{Problem: scalarBuiltin(), Estimator: estimatorOf(t, "saga")}, `estimator "saga", with variables of its own`},
 	} {
 		_, err := Run(t.Context(), tt.o)
@@ -185,7 +185,7 @@ func TestEstimatorsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-func schemeOf(t *testing.T, name string) minibatch.Method {
+func schemeOf(t *testing.T, name string) minibatch.Scheme {
 	t.Helper()
 	s, err := Schemes(name)
 	if err != nil {

@@ -27,7 +27,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	rows, err := certify.Run(context.Background(), certify.Options{
-		Problem: problem, Integrators: []integrators.Method{mt3}, Schemes: schemes,
+		Problem: problem, Integrators: []integrators.Integrator{mt3}, Schemes: schemes,
 	})
 	if err != nil {
 		log.Fatal(err)

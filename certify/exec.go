@@ -26,7 +26,7 @@ type Sampler struct {
 	points int // that steps were asked for
 }
 
-// greeting is how a sampler introduces itself.
+// greeting holds a sampler's answer to hello.
 type greeting struct {
 	child.Greeting
 	State   int    `json:"state"`   // vectors: position, momentum, auxiliary variables
@@ -42,9 +42,10 @@ type claims struct {
 	Joint    float64 `json:"joint"`    // of the law of θ and r
 }
 
-// unsaid is what a sampler need not say. One that claims nothing claims that its error
-// vanishes with the step.
-var unsaid = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{Position: 1, Joint: 1}}
+// defaultGreeting holds what a sampler that does not say otherwise is taken for. One that
+// claims no order claims that its error vanishes with the step.
+var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{Position: 1,
+	Joint: 1}}
 
 // StartSampler runs a command by sh -c and lets it introduce itself. Any mistake
 // of the child, now or in a later step, is a usage error; each answer must come
@@ -54,7 +55,7 @@ func StartSampler(ctx context.Context, command string, timeout time.Duration) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &Sampler{ctx: ctx, child: c, hello: unsaid}
+	s := &Sampler{ctx: ctx, child: c, hello: defaultGreeting}
 	if err = c.Ask(ctx, "hello", child.Greet(), &s.hello); err == nil {
 		err = s.hello.check()
 	}
@@ -75,10 +76,14 @@ func (s *Sampler) Calls() (calls, steps int) { return s.child.Calls(), s.points 
 func (s *Sampler) Batches() int { return s.hello.Batches }
 
 func (g *greeting) check() error {
-	bad := func(format string, args ...any) error { return usage.Errorf("answer to hello: "+format, args...) }
+	bad := func(format string, args ...any) error {
+		return usage.Errorf("answer to hello: "+format,
+			args...)
+	}
 	switch {
 	case g.State < 1 || g.State > mostVectors:
-		return bad("state %d: want 1 to %d vectors (position, momentum, auxiliary variables)", g.State, mostVectors)
+		return bad("state %d: want 1 to %d vectors (position, momentum, auxiliary "+
+			"variables)", g.State, mostVectors)
 	case g.Normals < 0 || g.Normals > mostVectors:
 		return bad("normals %d: want 0 to %d vectors a step", g.Normals, mostVectors)
 	case g.Batches < 1 || g.Batches > maxLists:
@@ -92,13 +97,14 @@ func (g *greeting) check() error {
 	return g.Greeting.Check()
 }
 
-// Method describes the sampler as an integrator, to be certified like any other.
+// Integrator describes the sampler as an integrator, to be certified like any other.
 // It has no parameters of its own, and no mass.
-func (s *Sampler) Method() integrators.Method {
+func (s *Sampler) Integrator() integrators.Integrator {
 	g := s.hello
-	m := integrators.Method{
+	m := integrators.Integrator{
 		Name: g.Name, About: "a sampler in another process", InnerSteps: true,
-		Claims:       integrators.Claims{Normals: g.Normals, Source: "its own answer to hello"},
+		Claims:       integrators.Claims{Source: "its own answer to hello"},
+		Needs:        integrators.Needs{Normals: g.Normals},
 		PositionOnly: g.State == 1,
 	}
 	m.Claims.ErgodicOrder, m.Claims.PositionOrder = g.Claims.Joint, g.Claims.Position
@@ -106,7 +112,7 @@ func (s *Sampler) Method() integrators.Method {
 		m.Claims.ErgodicOrder = m.Claims.PositionOrder
 	}
 	if g.Hessian {
-		m.Claims.HessianVectors = 1
+		m.Needs.HessianVectors = 1
 	}
 	if g.State > 2 {
 		m.Variables = func(dim int, _ integrators.Params) []integrators.Variable {
@@ -117,13 +123,15 @@ func (s *Sampler) Method() integrators.Method {
 			return out
 		}
 	}
-	m = integrators.Define(m, func(dim int, p integrators.Params) (integrators.Stepper, integrators.Stepper) {
-		return &elsewhere{s, dim, p}, nil
+	m = integrators.Define(m, func(dim int, p integrators.Params) (integrators.Stepper,
+		integrators.Stepper) {
+		return &externalStep{s, dim, p}, nil
 	})
 	checked := m.New
-	m.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
+	m.New = func(dim int, p integrators.Params) (*integrators.Instance, error) {
 		if p.InvMass != nil {
-			return nil, usage.Errorf("%s: a mass matrix is not part of the protocol: want none", g.Name)
+			return nil, usage.Errorf("%s: a mass matrix is not part of the protocol: want "+
+				"none", g.Name)
 		}
 		p.Inner = g.Batches
 		return checked(dim, p)
@@ -131,19 +139,19 @@ func (s *Sampler) Method() integrators.Method {
 	return m
 }
 
-// elsewhere is the step of a sampler in another process. Many steps are best taken
+// externalStep is the step of a sampler in another process. Many steps are best taken
 // by one call of steps, so the engines probe in as few calls as they can.
-type elsewhere struct {
+type externalStep struct {
 	sampler *Sampler
 	dim     int
 	params  integrators.Params
 }
 
-// normals is how many normals a step takes.
-func (e *elsewhere) normals() int { return e.sampler.hello.Normals * e.dim }
+// normals is the number of normals of a step.
+func (e *externalStep) normals() int { return e.sampler.hello.Normals * e.dim }
 
 // Step moves one state.
-func (e *elsewhere) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.normals())
 	for part := range slices.Chunk(xi, e.dim) {
 		n.Normal(part)
@@ -182,10 +190,14 @@ type wireTerm struct {
 // steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
 // normals of its own. It asks the child for all steps at once, but for those that are
 // the same. A force is of the type several if a step takes several batches.
-func (e *elsewhere) steps(z [][]float64, f integrators.Force, xi [][]float64) {
+func (e *externalStep) steps(z [][]float64, f integrators.Force, xi [][]float64) {
 	g := e.sampler.hello
-	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim, Forces: wire(f)}
-	cut := func(v []float64) [][]float64 { return slices.AppendSeq([][]float64{}, slices.Chunk(v, e.dim)) }
+	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim,
+		Forces: wire(f)}
+	cut := func(v []float64) [][]float64 {
+		return slices.AppendSeq([][]float64{}, slices.Chunk(v,
+			e.dim))
+	}
 	asked := make(map[string]int)
 	index := make([]int, len(z))
 	for i := range z {
@@ -219,11 +231,13 @@ func (e *elsewhere) steps(z [][]float64, f integrators.Force, xi [][]float64) {
 // checkShape refuses an answer of another shape.
 func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 	if len(states) != points {
-		return usage.Errorf("%d states: want %d, one for each that was asked for", len(states), points)
+		return usage.Errorf("%d states: want %d, one for each that was asked "+
+			"for", len(states), points)
 	}
 	for _, state := range states {
 		if len(state) != vectors {
-			return usage.Errorf("a state has %d vectors: want %d, as hello says", len(state), vectors)
+			return usage.Errorf("a state has %d vectors: want %d, as hello "+
+				"says", len(state), vectors)
 		}
 		for _, v := range state {
 			if len(v) != dim {
@@ -239,9 +253,9 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 
 // wire returns the forces of a step in the protocol.
 func wire(f integrators.Force) (out []wireForce) {
-	all, many := f.(several)
+	all, many := f.(forceList)
 	if !many {
-		all = several{f}
+		all = forceList{f}
 	}
 	for _, f := range all {
 		var w wireForce
@@ -253,7 +267,8 @@ func wire(f integrators.Force) (out []wireForce) {
 			for _, u := range potentials {
 				o, ok := u.(Oscillator)
 				if !ok {
-					panic(&child.Failure{Err: usage.Errorf("a potential of type %T has no form in the protocol: want an Oscillator", u)})
+					panic(&child.Failure{Err: usage.Errorf("a potential of type %T has no form "+
+						"in the protocol: want an Oscillator", u)})
 				}
 				w.Terms = append(w.Terms, wireTerm{1 / float64(len(potentials)), o})
 			}

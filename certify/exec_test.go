@@ -26,13 +26,14 @@ func theirs(t *testing.T, arguments string) *Sampler {
 	return s
 }
 
-func rowsOf(t *testing.T, p *Problem, m integrators.Method, inner int, steps ...float64) []Row {
+func rowsOf(t *testing.T, p *Problem, m integrators.Integrator, inner int, steps ...float64) []Row {
 	t.Helper()
-	o := Options{Problem: p, Integrators: []integrators.Method{m}, Inner: inner, Steps: steps}
+	o := Options{Problem: p, Integrators: []integrators.Integrator{m}, Inner: inner, Steps: steps}
+	find := Run
 	if p.Kind == Scalar { // an order takes many more steps, and says no more of the step
-		o.ErrorsOnly, o.Steps = true, steps[1:]
+		find, o.Steps = Errors, steps[1:]
 	}
-	rows, err := Run(context.Background(), o)
+	rows, err := find(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +60,11 @@ func TestASamplerElsewhereHasTheErrorsOfOurOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
-				if p.Takes(s.Method()) != nil {
+				if p.Takes(s.Integrator()) != nil {
 					continue
 				}
 				steps := []float64{0.1, 0.05}
-				theirs, own := rowsOf(t, p, s.Method(), tt.inner, steps...), rowsOf(t, p, ours, tt.inner, steps...)
+				theirs, own := rowsOf(t, p, s.Integrator(), tt.inner, steps...), rowsOf(t, p, ours, tt.inner, steps...)
 				if len(theirs) != len(own) || len(own) == 0 {
 					t.Fatalf("%s: %d rows, ours are %d", p.Name, len(theirs), len(own))
 				}
@@ -126,7 +127,7 @@ func TestABugElsewhereIsFound(t *testing.T) {
 		t.Run(tt.arguments, func(t *testing.T) {
 			s := theirs(t, tt.arguments)
 			for _, p := range []*Problem{gaussianBuiltin(), Toy()} {
-				rows := rowsOf(t, p, s.Method(), 1, 0.1, 0.05)
+				rows := rowsOf(t, p, s.Integrator(), 1, 0.1, 0.05)
 				if r := rows[0]; !slices.ContainsFunc(r.Observables, func(o Observable) bool { return o.Verdict == tt.want }) {
 					t.Errorf("%s %s: %+v, want %s", p.Name, r.Scheme, r.Observables, tt.want)
 				}

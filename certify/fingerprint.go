@@ -28,11 +28,13 @@ func Fingerprint() (string, error) {
 func AnswersFingerprint() (string, error) {
 	// Variances are solved for to worthGoal.
 	const digits = 1e-6
-	gaussian, err := digest(Options{Budgets: []float64{1000}, Stability: true, Distances: true}, digits, []string{"lietrotter"}, Toy())
+	gaussian, err := digest(Options{Budgets: []float64{1000}, Stability: true, Distances: true},
+		digits, []string{"lietrotter"}, Toy())
 	if err != nil {
 		return "", err
 	}
-	scalar, err := digest(Options{Distances: true, Schemes: minibatch.Builtin()[:1]}, digits, []string{"leapfrog"}, scalarBuiltin())
+	scalar, err := digest(Options{Distances: true, Schemes: minibatch.Builtin()[:1]}, digits,
+		[]string{"leapfrog"}, scalarBuiltin())
 	return gaussian + scalar, err
 }
 
@@ -47,19 +49,20 @@ func digest(o Options, digits float64, integrator []string, problems ...*Problem
 		o.Integrators = append(o.Integrators, m)
 	}
 	// Large steps: errors far above the round-off of the engines.
-	o.Steps, o.ErrorsOnly = []float64{0.1}, true
+	o.Steps = []float64{0.1}
 	if o.Schemes == nil {
 		o.Schemes = minibatch.Builtin().Fixed()
 	}
 	for _, o.Problem = range problems {
-		rows, err := Run(context.Background(), o)
+		rows, err := Errors(context.Background(), o)
 		if err != nil {
 			return "", err
 		}
 		for _, r := range rows {
 			add := func(name string, all ...Number) {
 				for _, x := range all {
-					d.Add(r.Problem+" "+r.Integrator+" "+r.Scheme+" "+name, math.Round(float64(x)/digits)*digits)
+					d.Add(r.Problem+" "+r.Integrator+" "+r.Scheme+" "+name,
+						math.Round(float64(x)/digits)*digits)
 				}
 			}
 			for _, o := range r.Observables {

@@ -51,7 +51,7 @@ const (
 // expand finds the coefficients of an error's expansion c₀ + c₁t + c₂t² + …,
 // t = h·fast, from its values at nodes. Several steps next to one another give
 // an interpolation; what leaving out the largest step changes is its bound,
-// beside what the nodes' own bounds amount to, and it counts only if leaving
+// besides what the nodes' own bounds amount to, and it counts only if leaving
 // out one more changes it more. Of the interpolations from a largest step on,
 // the one with the smallest bound is taken, power by power. A bound may be small
 // by chance, or because large steps do not see what an error does at small ones:
@@ -107,13 +107,15 @@ func bestFrom(nodes []node, q int) coefficient {
 		middle := interpolate(nodes[1:last], q)
 		short := interpolate(nodes[2:last], q)
 		noise := long.bound + middle.bound
-		now, before := floats.Distance(long.value, middle.value, 2), floats.Distance(middle.value, short.value, 2)
+		now, before := floats.Distance(long.value, middle.value, 2), floats.Distance(middle.value,
+			short.value, 2)
 		if now > contraction*before+noise {
 			continue
 		}
 		// The change may be small by chance; then the one before was not.
 		if bound := long.bound + max(now, before*fastContraction); bound < best.bound {
-			best = coefficient{value: long.value, bound: bound, spread: long.bound + spreadSafety*max(now, before)}
+			best = coefficient{value: long.value, bound: bound,
+				spread: long.bound + spreadSafety*max(now, before)}
 		}
 	}
 	return best
@@ -147,7 +149,7 @@ func interpolate(nodes []node, q int) coefficient {
 	return out
 }
 
-// finding is what an error's expansion says of its order.
+// finding holds what an error's expansion says of its order.
 type finding struct {
 	order       float64 // NaN if not known
 	uncertainty float64 // of the leading coefficient, relative to it; +Inf if not known
@@ -162,11 +164,12 @@ type finding struct {
 // unknown is the finding of no nodes.
 func unknown() finding {
 	nan := math.NaN()
-	return finding{order: nan, uncertainty: math.Inf(1), constant: nan, atLeast: nan, atMost: nan, visible: math.Inf(-1)}
+	return finding{order: nan, uncertainty: math.Inf(1), constant: nan, atLeast: nan, atMost: nan,
+		visible: math.Inf(-1)}
 }
 
 const (
-	// negligible is how small, beside what the dynamics make natural, a
+	// negligible is how small, next to what the dynamics make natural, a
 	// coefficient must be to be taken for absent: a term of order q comes from q
 	// factors of the problem's rates, of which the slowest is the smallest.
 	negligible = 1e-3
@@ -175,7 +178,7 @@ const (
 	small = 1e-3
 )
 
-// noticeable is how large, beside what the dynamics make natural, an error must
+// noticeable is how large, next to what the dynamics make natural, an error must
 // be to be said not to be there.
 const noticeable = 1e-2
 

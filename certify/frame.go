@@ -31,7 +31,8 @@ const worstConditioned = 1e-3
 
 func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
 	d := len(mean.Shift)
-	f := &frame{d: d, root: slices.Repeat([]float64{1}, d), white: mat.NewDense(d, d, nil), colour: mat.NewDense(d, d, nil)}
+	f := &frame{d: d, root: slices.Repeat([]float64{1}, d), white: mat.NewDense(d, d, nil),
+		colour: mat.NewDense(d, d, nil)}
 	for i, m := range invMass {
 		f.root[i] = math.Sqrt(m)
 	}
@@ -59,7 +60,8 @@ func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
 }
 
 func illConditioned() error {
-	return usage.Errorf("mean precision is too badly conditioned for float64: want a condition number below about 1e12")
+	return usage.Errorf("mean precision is too badly conditioned for float64: want a condition " +
+		"number below about 1e12")
 }
 
 // target returns the forces moved so that the frame's centre is 0, and the law

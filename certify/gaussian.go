@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -31,7 +30,8 @@ type affineMap struct {
 
 // newAffineMap returns the map of everything to 0, without noise.
 func newAffineMap(n int) *affineMap {
-	m := &affineMap{n: n, a: mat.NewDense(n, n, nil), q: mat.NewDense(n, n, nil), half: make([]float64, n*n)}
+	m := &affineMap{n: n, a: mat.NewDense(n, n, nil), q: mat.NewDense(n, n, nil),
+		half: make([]float64, n*n)}
 	m.a.Set(n-1, n-1, 1)
 	return m
 }
@@ -48,11 +48,12 @@ func general(data []float64, n int) blas64.General {
 	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
 }
 
-// meanOf is how a map acts on means: a law is n vectors E(x, 1), its rows.
+// meanOf applies a map to means: a law is n vectors E(x, 1), its rows.
 type meanOf struct{ *affineMap }
 
 func (m meanOf) addTo(dst []float64, w float64, law []float64) {
-	blas64.Gemm(blas.NoTrans, blas.Trans, w, general(law, m.n), m.a.RawMatrix(), 1, general(dst, m.n))
+	blas64.Gemm(blas.NoTrans, blas.Trans, w, general(law, m.n), m.a.RawMatrix(), 1, general(dst,
+		m.n))
 }
 
 // unitNoise is the linear part of a map, with noise N(0, I).
@@ -85,7 +86,7 @@ type moments struct {
 	refresh *affineMap   // or nil
 }
 
-// evolution is how laws evolve, each map acting as it is told to.
+// evolution makes the evolution of laws in which each map acts as the argument says.
 func (e *moments) evolution(as func(*affineMap) operator) evolution {
 	out := evolution{size: e.n * e.n, mass: e.n*e.n - 1, each: e.each, inner: e.inner}
 	for _, m := range e.kernels {
@@ -97,7 +98,7 @@ func (e *moments) evolution(as func(*affineMap) operator) evolution {
 	return out
 }
 
-func itself(m *affineMap) operator { return m }
+func asOperator(m *affineMap) operator { return m }
 
 // gaussianEngine solves a Gaussian problem.
 type gaussianEngine struct {
@@ -211,7 +212,7 @@ func principalAxis(x []float64) (value float64, axis []float64) {
 
 // prepare probes the integrator's parts under every list of batches that a kernel
 // takes.
-func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
+func (g *gaussianEngine) prepare(in *integrators.Instance) (prepared, error) {
 	forces, _ := lists(g.moved, 1)
 	in, err := g.by.wrap(in, forces, g.frame.moved(g.mean), make([]float64, g.frame.d))
 	if err != nil {
@@ -219,7 +220,7 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	}
 	correct(in, g.variance)
 	dim := 2*g.frame.d + auxiliary(in)
-	p := &preparedGaussian{g, moments{n: dim + 1, each: takenBy(in.Kernel), inner: in.Batches}}
+	p := &preparedGaussian{g, moments{n: dim + 1, each: batchesTaken(in.Kernel), inner: in.Batches}}
 	original, _ := lists(g.problem.gaussian, p.each)
 	moved, err := lists(g.moved, p.each)
 	if err != nil {
@@ -227,7 +228,7 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 	}
 	if in.Refresh != nil {
 		if p.refresh, err = g.frame.probe(transitionOf(in, in.Refresh, nil), dim); err != nil {
-			return nil, fmt.Errorf("%s: refreshment: %w", in.Method.Name, err)
+			return nil, fmt.Errorf("%s: refreshment: %w", in.Integrator.Name, err)
 		}
 	}
 	for i, f := range moved {
@@ -236,7 +237,7 @@ func (g *gaussianEngine) prepare(in *integrators.Integrator) (prepared, error) {
 			err = g.frame.checkMoved(in, original[i], f)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: batch %d: %w", in.Method.Name, i, err)
+			return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
 		}
 		for _, f := range members(f) {
 			m.far = max(m.far, g.frame.distance(f))
@@ -253,12 +254,9 @@ type preparedGaussian struct {
 }
 
 // solve returns the errors of the stationary law under a scheme.
-func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Method, everyStep bool) (point, error) {
-	if tooMany(m, len(p.engine.moved)) {
-		// The same orders at every step size, on every machine.
-		return p.sample(ctx, m, rand.New(rand.NewPCG(11, 12)), everyStep)
-	}
-	cycle, err := newPeriod(ctx, p.evolution(itself), m)
+func (p *preparedGaussian) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (point,
+	error) {
+	cycle, err := newPeriod(ctx, p.evolution(asOperator), m)
 	if err != nil {
 		return point{}, err
 	}
@@ -299,9 +297,9 @@ func (p *preparedGaussian) truth() []float64 {
 // rank is the number of rows of a square matrix.
 func rank(a []float64) int { return int(math.Round(math.Sqrt(float64(len(a))))) }
 
-// settled is a stationary law: its moments less those of the target, and how
-// far off round-off may have them.
-type settled struct {
+// stationaryLaw holds the moments of a stationary law less those of the target, and
+// bounds on their round-off.
+type stationaryLaw struct {
 	delta       []float64 // nil if it is not known
 	mean        float64   // bounds the error of the mean's length
 	unit        []float64 // the covariance that noise N(0, I) in every kernel would have
@@ -313,14 +311,14 @@ type settled struct {
 
 // stationary returns the stationary law less the target, or, if there is no
 // such law, the spectral radius of the period.
-func (e *moments) stationary(p *period, truth []float64) (s *settled, radius float64) {
+func (e *moments) stationary(p *period, truth []float64) (s *stationaryLaw, radius float64) {
 	means := e.meanMap(p)
 	rho, slack := spectralRadius(means.change())
 	if rho > 1+slack {
 		return nil, rho
 	}
 	precondition := newStein(means).solve
-	s = &settled{means: means, contraction: rho}
+	s = &stationaryLaw{means: means, contraction: rho}
 	var left float64
 	// Noise N(0, I) at the end of every kernel and refreshment, and nothing
 	// before, adds up to this.
@@ -369,7 +367,7 @@ const (
 // would have, since the map of second moments keeps that order. So one more
 // solution bounds all that round-off may do in probing, in the solution and in
 // its residual. Means are bounded by the inverse of their own map.
-func (s *settled) bound(p *period, e *moments, residual float64) {
+func (s *stationaryLaw) bound(p *period, e *moments, residual float64) {
 	dim := e.n - 1
 	// The last is about the largest stretch of a map near the identity.
 	off, moves, far, length := epsilon*math.Sqrt(float64(dim)), 0.0, 0.0, 1.0
@@ -379,7 +377,8 @@ func (s *settled) bound(p *period, e *moments, residual float64) {
 	}
 	for _, m := range maps {
 		constant := mat.Norm(m.a.ColView(dim).(*mat.VecDense).SliceVec(0, dim), 2)
-		off, moves, far, length = max(off, m.off), max(moves, constant), max(far, constant+m.far), max(length, 1+mat.Norm(m.change(), 2))
+		off, moves, far, length = max(off, m.off), max(moves, constant), max(far,
+			constant+m.far), max(length, 1+mat.Norm(m.change(), 2))
 	}
 	amplified := math.Inf(1)
 	var inverse mat.Dense
@@ -393,7 +392,7 @@ func (s *settled) bound(p *period, e *moments, residual float64) {
 }
 
 // observe turns a stationary law into errors of the observables.
-func (f *frame) observe(truth []float64, s *settled) point {
+func (f *frame) observe(truth []float64, s *stationaryLaw) point {
 	n := rank(truth)
 	d, last := f.d, n-1
 	p := point{slowest: s.contraction}

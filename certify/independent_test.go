@@ -261,7 +261,7 @@ func TestGaussianEngineAgreesWithOrdersOneByOne(t *testing.T) {
 				for _, h := range []float64{0.2, 0.02} {
 					p := threeDimensional()
 					want := plainErrors(t, p, c.integrator, s.Name, h, c.inner)
-					row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, Inner: c.inner, ErrorsOnly: true}, c.integrator, s.Name)
+					row := errorsOne(t, Options{Problem: p, Steps: []float64{h}, Inner: c.inner}, c.integrator, s.Name)
 					for i, o := range row.Observables {
 						if d := math.Abs(float64(o.Errors[0]) - want[i]); !(d <= tolerance) {
 							t.Errorf("h = %v: %s: error %.17g, want %.17g", h, o.Name, o.Errors[0], want[i])
@@ -276,15 +276,26 @@ func TestGaussianEngineAgreesWithOrdersOneByOne(t *testing.T) {
 // certifyOne certifies one integrator under one scheme.
 func certifyOne(t testing.TB, o Options, integrator, scheme string) Row {
 	t.Helper()
+	return rowOf(t, Run, o, integrator, scheme)
+}
+
+// errorsOne is certifyOne without orders.
+func errorsOne(t testing.TB, o Options, integrator, scheme string) Row {
+	t.Helper()
+	return rowOf(t, Errors, o, integrator, scheme)
+}
+
+func rowOf(t testing.TB, find func(context.Context, Options) ([]Row, error), o Options, integrator, scheme string) Row {
+	t.Helper()
 	m, err := integrators.Builtin().Lookup(integrator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Integrators = []integrators.Method{m}
+	o.Integrators = []integrators.Integrator{m}
 	if o.Schemes, err = Schemes(scheme); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Run(context.Background(), o)
+	rows, err := find(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,16 +324,20 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 	// exact but for round-off, which the ladder's first rungs keep at 1e-12.
 	const tolerance = 1e-10
 	const h = 0.1
-	rows, err := Run(context.Background(), Options{Problem: scalar, Steps: []float64{h}, ErrorsOnly: true})
+	asked := sample(scalar)
+	rows, err := Errors(context.Background(), Options{Problem: scalar, Integrators: asked, Steps: []float64{h}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	thermostats := 2
-	if want := (len(integrators.Builtin()) - thermostats) * len(ExactSchemes()); len(rows) != want {
-		t.Errorf("%d rows, want %d: all integrators but the thermostats, exact included, take linear forces", len(rows), want)
+	if got, want := len(All(scalar)), len(integrators.Builtin())-thermostats; got != want {
+		t.Errorf("%d integrators, want %d: all but the thermostats, exact included, take linear forces", got, want)
+	}
+	if want := len(asked) * len(ExactSchemes()); len(rows) != want {
+		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 	for _, a := range rows {
-		b := certifyOne(t, Options{Problem: gaussian, Steps: []float64{h}, ErrorsOnly: true}, a.Integrator, a.Scheme)
+		b := errorsOne(t, Options{Problem: gaussian, Steps: []float64{h}}, a.Integrator, a.Scheme)
 		theta, r := secondMoments(t, gaussian, a.Integrator, a.Scheme, h)
 		want := map[string]float64{"theta^1": float64(b.observable(t, "theta.mean").Errors[0]), "theta^2": theta, "r^2": r}
 		if a.Integrator == "sgld" {
@@ -360,7 +375,7 @@ func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (th
 		t.Fatal(err)
 	}
 	g := prep.(*preparedGaussian)
-	cycle, err := newPeriod(context.Background(), g.evolution(itself), s[0])
+	cycle, err := newPeriod(context.Background(), g.evolution(asOperator), s[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +395,7 @@ func TestEnginesAgreeWithSampledChains(t *testing.T) {
 	const h = 0.5 // errors of some 1e-2, several standard errors
 	for _, name := range []string{"leapfrog", "baoab", "mt3"} {
 		for _, scheme := range []string{"reshuffle", "replacement"} {
-			row := certifyOne(t, Options{Problem: p, Steps: []float64{h}, EveryStep: true, ErrorsOnly: true}, name, scheme)
+			row := errorsOne(t, Options{Problem: p, Steps: []float64{h}, EveryStep: true}, name, scheme)
 			bias := float64(row.observable(t, "theta^2").Errors[0])
 			target, err := newDensity(p.scalar.value, -1, 1)
 			if err != nil {

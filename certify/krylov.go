@@ -27,7 +27,8 @@ type linear func(x []float64) []float64
 // & Schultz 1983), preconditioned from the right by solve ≈ A⁻¹, until the
 // residual is goal times b, or at round-off, or no longer falls. It returns the
 // length of b − Ax, too.
-func solveLinear(ctx context.Context, apply, solve linear, b []float64, goal float64) (x []float64, residual float64) {
+func solveLinear(ctx context.Context, apply, solve linear, b []float64,
+	goal float64) (x []float64, residual float64) {
 	x = make([]float64, len(b))
 	size := floats.Norm(b, 2)
 	if size == 0 {

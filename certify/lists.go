@@ -11,20 +11,20 @@ import (
 	"hambench/usage"
 )
 
-// takenBy is how many batches a kernel takes, one for most.
-func takenBy(kernel integrators.Stepper) int {
-	if e, ok := kernel.(*elsewhere); ok {
+// batchesTaken is the number of batches of one kernel: one for most.
+func batchesTaken(kernel integrators.Stepper) int {
+	if e, ok := kernel.(*externalStep); ok {
 		return e.sampler.Batches()
 	}
 	return 1
 }
 
-// several are the forces of a kernel that takes several batches, of which no
-// step asks for one gradient.
-type several []integrators.Force
+// forceList holds the forces of a kernel that takes several batches. No such kernel
+// asks the list itself for a gradient.
+type forceList []integrators.Force
 
 // Gradient stores that of the first force in g.
-func (s several) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
+func (s forceList) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
 
 // members are the affine forces of a step.
 func members(f integrators.Force) []*affineForce {
@@ -32,7 +32,7 @@ func members(f integrators.Force) []*affineForce {
 		return []*affineForce{one}
 	}
 	var out []*affineForce
-	for _, m := range f.(several) {
+	for _, m := range f.(forceList) {
 		out = append(out, m.(*affineForce))
 	}
 	return out
@@ -44,11 +44,12 @@ const maxLists = 4096
 // lists returns all lists of a number of forces, the last one changing first.
 func lists[F integrators.Force](forces []F, length int) ([]integrators.Force, error) {
 	if all := math.Pow(float64(len(forces)), float64(length)); all > maxLists {
-		return nil, usage.Errorf("a step takes %d of K = %d batches, in %.4g ways: want at most %d", length, len(forces), all, maxLists)
+		return nil, usage.Errorf("a step takes %d of K = %d batches, in %.4g ways: want at most "+
+			"%d", length, len(forces), all, maxLists)
 	}
 	var out []integrators.Force
 	for _, list := range combin.Cartesian(slices.Repeat([]int{len(forces)}, length)) {
-		var taken several
+		var taken forceList
 		for _, i := range list {
 			taken = append(taken, forces[i])
 		}
@@ -64,10 +65,10 @@ func (e *evolution) batches() int {
 	return int(math.Round(math.Pow(float64(len(e.kernels)), 1/float64(e.each))))
 }
 
-// held is the length of a law within an outer step. A kernel that takes
-// several batches waits for the last of them: until then there is a law for each
-// list of batches that it has been given.
-func (e *evolution) held() int {
+// lawsSize is the length of what an outer step keeps of a law. A kernel that takes
+// several batches waits for the last of them: until then there is a law for each list
+// of batches drawn so far.
+func (e *evolution) lawsSize() int {
 	all, lists := 0, 1
 	for range e.each {
 		all, lists = all+lists, lists*e.batches()
@@ -75,15 +76,16 @@ func (e *evolution) held() int {
 	return all * e.size
 }
 
-// hold returns a law as it is held at the end of an outer step.
-func (e *evolution) hold(law []float64) []float64 {
-	out := make([]float64, e.held())
+// initialLaws returns what is kept of a law at the end of an outer step: the law under
+// the empty list, and zeros.
+func (e *evolution) initialLaws(law []float64) []float64 {
+	out := make([]float64, e.lawsSize())
 	copy(out, law)
 	return out
 }
 
-// give adds w times the law after one more batch to dst.
-func (e *evolution) give(dst []float64, w float64, src []float64, i int) {
+// addBatchTo adds w times the laws after batch i to dst.
+func (e *evolution) addBatchTo(dst []float64, w float64, src []float64, i int) {
 	first, lists := 0, 1 // where the lists of one length begin, and how many there are
 	for length := 1; length <= e.each; length++ {
 		for list := range lists {

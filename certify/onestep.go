@@ -30,18 +30,19 @@ func (e stepEngine) judging() (engine, []float64, error) { return e, nil, nil }
 
 func (e stepEngine) whole() (engine, error) { return e, nil }
 
-func (e stepEngine) prepare(in *integrators.Integrator) (prepared, error) {
+func (e stepEngine) prepare(in *integrators.Instance) (prepared, error) {
 	p := in.Params
 	exact, err := integrators.Builtin().Lookup("exact")
 	if err != nil {
 		return nil, err
 	}
-	flow, err := exact.New(in.Dim, integrators.Params{Step: p.Step * float64(in.Batches), Friction: p.Friction, InvMass: p.InvMass})
+	flow, err := exact.New(in.Dim, integrators.Params{Step: p.Step * float64(in.Batches),
+		Friction: p.Friction, InvMass: p.InvMass})
 	if err != nil {
 		return nil, err
 	}
 	var laws [2]*affineMap
-	for i, x := range []*integrators.Integrator{in, flow} {
+	for i, x := range []*integrators.Instance{in, flow} {
 		prepared, err := e.gaussianEngine.prepare(x)
 		if err != nil {
 			return nil, fmt.Errorf("one step: %w", err)
@@ -86,6 +87,6 @@ func (e *moments) outerStep() *affineMap {
 // preparedStep is the outcome at a step size, whatever the scheme.
 type preparedStep point
 
-func (p preparedStep) solve(context.Context, minibatch.Method, bool) (point, error) {
+func (p preparedStep) solve(context.Context, minibatch.Scheme, bool) (point, error) {
 	return point(p), nil
 }

@@ -16,7 +16,7 @@ import (
 func TestOneStepFindsWeakOrders(t *testing.T) {
 	for _, m := range All(gaussianBuiltin()) {
 		if m.PositionOnly {
-			_, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), OneStep: true, Integrators: []integrators.Method{m}})
+			_, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), OneStep: true, Integrators: []integrators.Integrator{m}})
 			if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), `integrator "sgld" moves the position alone`) {
 				t.Errorf("error %v: want a usage error that names sgld", err)
 			}

@@ -46,7 +46,8 @@ func (o Oscillator) tail() *affineForce {
 // data.
 type scalarMean []ScalarPotential
 
-func (m scalarMean) average(of func(u ScalarPotential, theta float64) float64, theta float64) float64 {
+func (m scalarMean) average(of func(u ScalarPotential, theta float64) float64,
+	theta float64) float64 {
 	sum := 0.0
 	for _, u := range m {
 		sum += of(u, theta)
@@ -56,7 +57,10 @@ func (m scalarMean) average(of func(u ScalarPotential, theta float64) float64, t
 
 func (m scalarMean) value(theta float64) float64 { return m.average(ScalarPotential.Value, theta) }
 
-func (m scalarMean) slope(theta float64) float64 { return m.average(ScalarPotential.Gradient, theta) }
+func (m scalarMean) slope(theta float64) float64 {
+	return m.average(ScalarPotential.Gradient,
+		theta)
+}
 
 func (m scalarMean) curvature(theta float64) float64 {
 	return m.average(ScalarPotential.Curvature, theta)

@@ -137,7 +137,8 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 		return usage.Errorf("precision has %d rows: want %d, as in the first batch", dim, p.Dim())
 	}
 	if len(b.Shift) != dim {
-		return usage.Errorf("shift has %d elements: want %d, as the precision has rows", len(b.Shift), dim)
+		return usage.Errorf("shift has %d elements: want %d, as the precision has "+
+			"rows", len(b.Shift), dim)
 	}
 	for i, row := range b.Precision {
 		if len(row) != dim {
@@ -155,7 +156,8 @@ func (p *Problem) addScalar(raw json.RawMessage) error {
 		return err
 	}
 	if math.IsInf(o.Amplitude*o.Frequency*o.Frequency, 0) || math.IsInf(o.Stiffness*o.Center*o.Center, 0) {
-		return usage.Errorf("amplitude × frequency² or stiffness × center² overflows: want finite derivatives")
+		return usage.Errorf("amplitude × frequency² or stiffness × center² overflows: want " +
+			"finite derivatives")
 	}
 	p.scalar = append(p.scalar, o)
 	return nil
@@ -172,7 +174,8 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	}
 	for i, u := range p.scalar {
 		if _, ok := u.(Oscillator); !ok {
-			return nil, fmt.Errorf("certify: batch %d of problem %q has no JSON form: its potential is a %T", i+1, p.Name, u)
+			return nil, fmt.Errorf("certify: batch %d of problem %q has no JSON form: its "+
+				"potential is a %T", i+1, p.Name, u)
 		}
 		batches = append(batches, u)
 	}

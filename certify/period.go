@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/bits"
@@ -13,13 +14,13 @@ import (
 	"hambench/usage"
 )
 
-// operator is what a part of a step does to a law: it acts linearly on a vector.
+// operator applies a part of a step to a law: a linear map of a vector.
 type operator interface {
 	// addTo adds w times the image of a law to dst.
 	addTo(dst []float64, w float64, law []float64)
 }
 
-// evolution is how laws evolve along the steps of an integrator.
+// evolution holds the operators that advance laws along the steps of an integrator.
 type evolution struct {
 	size    int        // of a law
 	mass    int        // the element that is a law's mass, which operators keep
@@ -55,11 +56,11 @@ type period struct {
 // newPeriod returns the period of a scheme. N_l must divide K, or the length of
 // the words of a law that lists them, or be a multiple of it, for otherwise an
 // outer step straddles the scheme's words.
-func newPeriod(ctx context.Context, e evolution, m minibatch.Method) (*period, error) {
-	if err := checkScheme(m); err != nil {
+func newPeriod(ctx context.Context, e evolution, m minibatch.Scheme) (*period, error) {
+	k, inner := e.batches(), e.inner
+	if err := cmp.Or(checkScheme(m), checkOrders(m, k)); err != nil {
 		return nil, err
 	}
-	k, inner := e.batches(), e.inner
 	p := &period{ctx: ctx, evolution: e, visits: m.Visits, sweep: m.Visits.Period(k), runs: 1}
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
@@ -73,25 +74,36 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Method) (*period, e
 			return nil, usage.Errorf("scheme %q: %w", m.Name, err)
 		}
 		if steps := len(words) * p.sweep; steps > maxWordSteps {
-			return nil, usage.Errorf("scheme %q with K = %d batches: %d words of length %d: want at most %d steps", m.Name, k, len(words), p.sweep, maxWordSteps)
+			return nil, usage.Errorf("scheme %q with K = %d batches: %d words of length %d: "+
+				"want at most %d steps", m.Name, k, len(words), p.sweep, maxWordSteps)
 		}
 		p.words, unit, name = words, p.sweep, "the length of its words"
-	case minibatch.Permutation:
-		if k > maxReshuffle {
-			return nil, usage.Errorf("scheme %q with K = %d batches: want at most %d (2^K subsets)", m.Name, k, maxReshuffle)
-		}
-	case minibatch.Palindrome:
-		if k > maxPalindrome {
-			return nil, usage.Errorf("scheme %q with K = %d batches: want at most %d (K! orders)", m.Name, k, maxPalindrome)
-		}
 	}
 	if unit%inner != 0 && inner%unit != 0 {
-		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a divisor or a multiple of %s", inner, k, m.Name, name)
+		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a "+
+			"divisor or a multiple of %s", inner, k, m.Name, name)
 	}
 	for p.length()%inner != 0 {
 		p.runs++
 	}
 	return p, nil
+}
+
+// checkOrders refuses a scheme with more random orders of K batches than can be
+// averaged over.
+func checkOrders(m minibatch.Scheme, k int) error {
+	most := k
+	switch m.Visits.(type) {
+	case minibatch.Permutation:
+		most = maxReshuffle
+	case minibatch.Palindrome:
+		most = maxPalindrome
+	}
+	if k > most {
+		return usage.Errorf("scheme %q with K = %d batches: exact orders need K at most %d "+
+			"under random orders of this scheme", m.Name, k, most)
+	}
+	return nil
 }
 
 // length is the number of kernels in a period.
@@ -168,7 +180,7 @@ type visitor func(w float64, law []float64)
 
 // advance returns the law a period after src. visit may be nil.
 func (p *period) advance(src []float64, visit visitor) []float64 {
-	law := p.hold(src)
+	law := p.initialLaws(src)
 	for run := range p.runs {
 		at := run * p.sweep
 		switch p.visits.(type) {
@@ -202,8 +214,8 @@ func (p *period) finish(law []float64, n int, w float64, visit visitor) {
 
 // step returns the law after kernel number n, under batch i.
 func (p *period) step(src []float64, i, n int, w float64, visit visitor) []float64 {
-	dst := make([]float64, p.held())
-	p.give(dst, 1, src, i)
+	dst := make([]float64, p.lawsSize())
+	p.addBatchTo(dst, 1, src, i)
 	p.finish(dst, n, w, visit)
 	return dst
 }
@@ -218,10 +230,10 @@ func (p *period) permutation(src []float64, at int, visit visitor) []float64 {
 	for used := 1; used <= k; used++ {
 		now := make(map[int][]float64, len(before))
 		for set := 1<<used - 1; set < 1<<k && p.ctx.Err() == nil; set = nextOfSize(set) {
-			law := make([]float64, p.held())
+			law := make([]float64, p.lawsSize())
 			for i := range k {
 				if set&(1<<i) != 0 {
-					p.give(law, 1/float64(used), before[set&^(1<<i)], i)
+					p.addBatchTo(law, 1/float64(used), before[set&^(1<<i)], i)
 				}
 			}
 			p.finish(law, at+used, 1/float64(combin.Binomial(k, used)), visit)
@@ -242,7 +254,7 @@ func nextOfSize(set int) int {
 	return up | (set^up)/low>>2
 }
 
-// layers is how many laws permutation holds at once: the subsets of two sizes next
+// layers is the number of laws that permutation holds at once: the subsets of two sizes next
 // to one another.
 func layers(k int) int { return combin.Binomial(k+1, (k+1)/2) }
 
@@ -256,7 +268,7 @@ func (p *period) palindrome(src []float64, at, used int, w float64, visit visito
 	if depth == k {
 		return src
 	}
-	dst, share := make([]float64, p.held()), 1/float64(k-depth)
+	dst, share := make([]float64, p.lawsSize()), 1/float64(k-depth)
 	for i := range k {
 		if used&(1<<i) != 0 || p.ctx.Err() != nil {
 			continue
@@ -271,7 +283,7 @@ func (p *period) palindrome(src []float64, at, used int, w float64, visit visito
 
 // listed averages over the words of a list.
 func (p *period) listed(src []float64, at int, visit visitor) []float64 {
-	sum := make([]float64, p.held())
+	sum := make([]float64, p.lawsSize())
 	for _, w := range p.words {
 		if p.ctx.Err() != nil {
 			return src

@@ -202,7 +202,8 @@ func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 			hi += hi - lo
 		}
 		if !(hi < farthest && lo > -farthest) {
-			return nil, usage.Errorf("potential does not confine: want U to rise by %v above its minimum within ±%g", tailDepth, farthest)
+			return nil, usage.Errorf("potential does not confine: want U to rise by %v above "+
+				"its minimum within ±%g", tailDepth, farthest)
 		}
 	}
 	// Narrow the interval to where the density lives, again and again, since a
@@ -233,7 +234,8 @@ func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 		}
 		break
 	}
-	return nil, usage.Errorf("potential has no density on a grid: want one that is smooth, with a scale above its round-off")
+	return nil, usage.Errorf("potential has no density on a grid: want one that is smooth, with " +
+		"a scale above its round-off")
 }
 
 // tabulate returns a grid and how far a potential is above its minimum there.

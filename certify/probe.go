@@ -37,14 +37,15 @@ func (n *replay) Update(u *integrators.Update) { u.Apply(n.next(len(u.R))) }
 // transition is a step of a part of an integrator under a force, as the
 // engines see it.
 type transition struct {
-	in      *integrators.Integrator
+	in      *integrators.Instance
 	part    integrators.Stepper
 	force   integrators.Force // nil for a refreshment
 	normals int               // how many a step takes
 }
 
-func transitionOf(in *integrators.Integrator, part integrators.Stepper, f integrators.Force) *transition {
-	if e, ok := part.(*elsewhere); ok {
+func transitionOf(in *integrators.Instance, part integrators.Stepper,
+	f integrators.Force) *transition {
+	if e, ok := part.(*externalStep); ok {
 		return &transition{in, part, f, e.normals()}
 	}
 	n := &replay{}
@@ -55,7 +56,7 @@ func transitionOf(in *integrators.Integrator, part integrators.Stepper, f integr
 // apply moves phase-space vectors (θ, r, auxiliary variables), in place, each
 // with normals of its own. It sets the momentum to 0 where it is no part of the state.
 func (t *transition) apply(z, xi [][]float64) {
-	if e, ok := t.part.(*elsewhere); ok && len(z) > 0 {
+	if e, ok := t.part.(*externalStep); ok && len(z) > 0 {
 		e.steps(z, t.force, xi)
 	} else {
 		state, noise := t.in.NewState(), &replay{}
@@ -65,7 +66,7 @@ func (t *transition) apply(z, xi [][]float64) {
 			t.part.Step(state, t.force, noise)
 		}
 	}
-	if t.in.Method.PositionOnly {
+	if t.in.Integrator.PositionOnly {
 		for _, v := range z {
 			clear(v[t.in.Dim : 2*t.in.Dim])
 		}
@@ -82,8 +83,8 @@ func (t *transition) view(state *integrators.State, z []float64) {
 	}
 }
 
-// auxiliary is how many auxiliary variables an integrator has.
-func auxiliary(in *integrators.Integrator) int {
+// auxiliary is the number of an integrator's auxiliary variables.
+func auxiliary(in *integrators.Instance) int {
 	sum := 0
 	for _, v := range in.NewState().Aux {
 		sum += len(v)
@@ -99,7 +100,7 @@ const (
 	// that at any.
 	safety = 4
 	// affineTolerance bounds the relative defect of an affine map at random
-	// points, beside what the frame makes of round-off.
+	// points, besides what the frame makes of round-off.
 	affineTolerance = 1e-9
 )
 
@@ -174,22 +175,25 @@ func (f *frame) addedBy(step *transition, points [][]float64, dim int) [][]float
 
 // checkAffine compares what a step added at random points with an affine
 // function of them, and returns a bound on what round-off leaves.
-func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points, added [][]float64) (off float64, err error) {
+func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
+	added [][]float64) (off float64, err error) {
 	want := mat.NewVecDense(len(constant), nil)
 	for i, got := range added {
 		want.MulVec(linear, mat.NewVecDense(len(points[i]), points[i]))
 		floats.Add(want.RawVector().Data, constant)
-		off = max(off, safety*floats.Distance(got, want.RawVector().Data, 2)/(1+floats.Norm(got, 2)))
+		off = max(off, safety*floats.Distance(got, want.RawVector().Data, 2)/(1+floats.Norm(got,
+			2)))
 	}
 	if tolerance := safety * (affineTolerance + 1e3*epsilon*f.strain()); !(off <= tolerance) {
-		return off, usage.Errorf("step is not affine in state and noise: off by %.2g (relative) at a random point; the Gaussian engine wants an affine one", off/safety)
+		return off, usage.Errorf("step is not affine in state and noise: off by %.2g (relative) "+
+			"at a random point; the Gaussian engine wants an affine one", off/safety)
 	}
 	return off, nil
 }
 
 // checkMoved refuses a step that knows where the origin is: the engine moves
 // the target's mean there, and a step must not see that.
-func (f *frame) checkMoved(in *integrators.Integrator, original, moved integrators.Force) error {
+func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators.Force) error {
 	h, d := in.Params.Step, f.d
 	if floats.Norm(f.centre, 2) == 0 || auxiliary(in) > 0 { // which may be positions, too
 		return nil
@@ -216,7 +220,8 @@ func (f *frame) checkMoved(in *integrators.Integrator, original, moved integrato
 			size = largest(z[:d]) + largest(f.centre) + h*size
 		}
 		if defect := math.Abs(far[i]-z[i]) / (math.Sqrt(float64(2*d)) * size); !(defect <= affineTolerance) {
-			return usage.Errorf("step depends on where the origin is: off by %.2g (relative) when target and state are moved", defect)
+			return usage.Errorf("step depends on where the origin is: off by %.2g (relative) "+
+				"when target and state are moved", defect)
 		}
 	}
 	return nil

@@ -30,7 +30,6 @@ type Problem struct {
 
 	gaussian []*affineForce // Gaussian: one a batch
 	scalar   scalarMean     // Scalar: one a batch
-	assumed  string         // of a posterior that it stands for; "" if it is that
 }
 
 // Batches is the number K of batches.
@@ -42,6 +41,20 @@ func (p *Problem) Dim() int {
 		return 1
 	}
 	return len(p.gaussian[0].Shift)
+}
+
+// LowestFrequency returns the square root of the smallest eigenvalue of the target's
+// precision. It is known of Gaussian problems only.
+func (p *Problem) LowestFrequency() (omega float64, ok bool) {
+	if p.Kind != Gaussian {
+		return 0, false
+	}
+	var eigen mat.EigenSym
+	mean := meanAffine(p.gaussian)
+	if !eigen.Factorize(mat.NewSymDense(len(mean.Shift), mean.Precision), false) {
+		return 0, false
+	}
+	return math.Sqrt(eigen.Values(nil)[0]), true
 }
 
 // NewScalar returns a scalar problem with a potential for each batch.
@@ -57,7 +70,8 @@ func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Prob
 // them need not be one.
 func (p *Problem) checkMean() error {
 	if p.Kind == Gaussian && !isDefinite(meanAffine(p.gaussian)) {
-		return usage.Errorf("mean precision of the batches is not positive definite: want a mean that is")
+		return usage.Errorf("mean precision of the batches is not positive definite: want a " +
+			"mean that is")
 	}
 	stiffness := 0.0
 	for _, u := range p.scalar {
@@ -68,7 +82,8 @@ func (p *Problem) checkMean() error {
 		stiffness += o.Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
-		return usage.Errorf("mean stiffness of the batches is %v: want a number > 0", stiffness/float64(len(p.scalar)))
+		return usage.Errorf("mean stiffness of the batches is %v: want a number > "+
+			"0", stiffness/float64(len(p.scalar)))
 	}
 	return nil
 }
@@ -120,7 +135,8 @@ func checkSymmetric(p []float64, dim int) error {
 		for j := i + 1; j < dim; j++ {
 			// Probing and decimal input leave the last bits free.
 			if d := math.Abs(p[i*dim+j] - p[j*dim+i]); !(d <= 1e-12*scale) {
-				return usage.Errorf("precision is not symmetric: elements (%d,%d) = %v and (%d,%d) = %v: want a symmetric matrix",
+				return usage.Errorf("precision is not symmetric: elements (%d,%d) = %v and "+
+					"(%d,%d) = %v: want a symmetric matrix",
 					i+1, j+1, p[i*dim+j], j+1, i+1, p[j*dim+i])
 			}
 		}

@@ -3,8 +3,10 @@ package certify
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hambench/estimators"
@@ -13,10 +15,11 @@ import (
 
 // WriteTable prints the rows as an ASCII table, a line per observable.
 func WriteTable(w io.Writer, rows []Row) error {
-	header := []string{"problem", "integrator", "scheme", "observable", "relative error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
+	header := []string{"problem", "integrator", "scheme", "observable",
+		"relative error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
 	var lines [][]string
 	for _, r := range rows {
-		name := r.name()
+		name := r.Name()
 		for _, o := range r.Observables {
 			lines = append(lines, []string{
 				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
@@ -28,8 +31,10 @@ func WriteTable(w io.Writer, rows []Row) error {
 		return err
 	}
 	return table.Note(w,
-		"order: the lowest power of the step that is certain to be in the error; claim: a lower bound on it.",
-		"confirmed: the order is at least the claim; exact: no error, where one of order 4 would be seen;",
+		"order: the lowest power of the step that is certain to be in the error; claim: a lower "+
+			"bound on it.",
+		"confirmed: the order is at least the claim; exact: no error, where one of order 4 "+
+			"would be seen;",
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
 }
 
@@ -48,9 +53,6 @@ func (r Row) finest(o Observable) string {
 }
 
 func (r Row) formatVerdict(o Observable) string {
-	if r.Sampled > 0 && o.Verdict == Inconclusive && !math.IsInf(float64(slices.Min(o.RelativeResolution)), 1) {
-		return fmt.Sprintf("inconclusive (%d sampled orders, +- %.0e)", r.Sampled, float64(slices.Min(o.RelativeResolution)))
-	}
 	if o.Verdict != Unstable {
 		return string(o.Verdict)
 	}
@@ -124,11 +126,12 @@ func (r Row) shortOrder(names ...string) string {
 // WriteAnswers prints the rows' Answers as an ASCII table; distances are those at
 // the smallest step.
 func WriteAnswers(w io.Writer, rows []Row) error {
-	header := []string{"problem", "integrator", "scheme", "largest stable h", "Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
+	header := []string{"problem", "integrator", "scheme", "largest stable h",
+		"Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
 	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 0, 5, 2, 4}
 	var lines [][]string
 	for _, r := range rows {
-		line := []string{r.Problem, r.name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		line := []string{r.Problem, r.Name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
 		if r.StableStep != nil && math.IsInf(float64(*r.StableStep), 1) {
 			line[3] = "none"
 		} else if r.StableStep != nil {
@@ -144,8 +147,10 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 				lines = append(lines, slices.Clone(line))
 			}
 			at := lines[len(lines)-1]
-			at[6], at[7], at[8] = fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step), format("%.3g", b.Best)
-			at[9], at[10], at[11] = format("%.2g", b.Bias), format("%.3g", b.Autocorrelation), b.Worst
+			at[6], at[7], at[8] = fmt.Sprintf("%g", b.Gradients), format("%.4g",
+				b.Step), format("%.3g", b.Best)
+			at[9], at[10], at[11] = format("%.2g", b.Bias), format("%.3g",
+				b.Autocorrelation), b.Worst
 		}
 	}
 	for i := len(header) - 1; i >= 3; i-- { // what was not asked for
@@ -159,14 +164,18 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 	return table.Write(w, header, lines, minor...)
 }
 
-// name is the integrator with what it is combined with.
-func (r Row) name() string {
+// Name names the sampler of a row: the integrator, the estimator unless it is plain,
+// the integrator's own parameters where they were given, and N_l above 1.
+func (r Row) Name() string {
 	name := r.Integrator
-	if r.Inner > 1 {
-		name = fmt.Sprintf("%s N_l=%d", name, r.Inner)
-	}
 	if r.Estimator != "" && r.Estimator != estimators.Plain.Name {
 		name += ", " + r.Estimator
+	}
+	for _, parameter := range slices.Sorted(maps.Keys(r.Values)) {
+		name += ", " + parameter + " = " + strconv.FormatFloat(r.Values[parameter], 'f', -1, 64)
+	}
+	if r.Inner > 1 {
+		name += fmt.Sprintf(", N_l = %d", r.Inner)
 	}
 	return name
 }

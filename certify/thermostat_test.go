@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
@@ -10,22 +11,22 @@ import (
 	"hambench/usage"
 )
 
-func thermostat(t *testing.T, name string) []integrators.Method {
+func thermostat(t *testing.T, name string) []integrators.Integrator {
 	t.Helper()
 	m, err := integrators.Builtin().Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []integrators.Method{m}
+	return []integrators.Integrator{m}
 }
 
-func thermalRows(t *testing.T, o Options, schemes ...string) []Row {
+func thermalRows(t *testing.T, find func(context.Context, Options) ([]Row, error), o Options, schemes ...string) []Row {
 	t.Helper()
 	var err error
 	if o.Schemes, err = Schemes(schemes...); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Run(t.Context(), o)
+	rows, err := find(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func thermalRows(t *testing.T, o Options, schemes ...string) []Row {
 func TestTheThermostatTakesUpTheNoiseOfTheGradient(t *testing.T) {
 	const v, h = 0.8 * 0.8, 0.01
 	p := &Problem{Name: "white", Kind: Scalar, Friction: 1.3, scalar: scalarMean{Oscillator{Stiffness: 1, Center: 0.8}, Oscillator{Stiffness: 1, Center: -0.8}}}
-	rows := thermalRows(t, Options{Problem: p, Integrators: thermostat(t, "sgnht"), Steps: []float64{h}, ErrorsOnly: true}, "full", "replacement")
+	rows := thermalRows(t, Errors, Options{Problem: p, Integrators: thermostat(t, "sgnht"), Steps: []float64{h}}, "full", "replacement")
 	var shifts []float64
 	for _, row := range rows {
 		zeta, r, theta := row.observable(t, "zeta^1"), row.observable(t, "r^2"), row.observable(t, "theta^1")
@@ -61,7 +62,7 @@ func TestTheThermostatTakesUpTheNoiseOfTheGradient(t *testing.T) {
 
 func TestThermostatsAreCertifiedOnScalarProblems(t *testing.T) {
 	o := Options{Problem: scalarBuiltin(), Integrators: thermostat(t, "badodab"), Steps: []float64{0.08}}
-	for i, row := range thermalRows(t, o, "replacement", "reshuffle") {
+	for i, row := range thermalRows(t, Run, o, "replacement", "reshuffle") {
 		for _, x := range row.Observables {
 			want := Number(i + 1)
 			if x.Verdict != Confirmed || x.Claim != want || strings.HasPrefix(x.Name, "zeta") && x.Order != want {
@@ -73,15 +74,15 @@ func TestThermostatsAreCertifiedOnScalarProblems(t *testing.T) {
 	// what a thermostat is for; the law of ζ does not.
 	wrong := o.Integrators[0]
 	right := wrong.New
-	wrong.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
+	wrong.New = func(dim int, p integrators.Params) (*integrators.Instance, error) {
 		in, err := right(dim, p)
 		if err == nil {
 			in.Kernel = loud{in.Kernel}
 		}
 		return in, err
 	}
-	o.Integrators = []integrators.Method{wrong}
-	for _, x := range thermalRows(t, o, "full")[0].Observables {
+	o.Integrators = []integrators.Integrator{wrong}
+	for _, x := range thermalRows(t, Run, o, "full")[0].Observables {
 		want := Confirmed
 		if strings.HasPrefix(x.Name, "zeta") {
 			want = Refuted

@@ -11,10 +11,10 @@ import (
 // trialPoints is the number of states, and of noises at each, of a trial.
 const trialPoints = 3
 
-// flaw says what is wrong with a step that has no law to speak of: Frozen,
-// Silent or Adrift; "" if there is nothing. It refuses one that gives two
-// answers to one question.
-func (o *Options) flaw(e engine, m integrators.Method) (Verdict, error) {
+// degeneracy returns the verdict on a step that is not that of a sampler: Frozen,
+// Silent or Adrift, or "" for any other. It refuses a step that leads elsewhere when
+// it is repeated.
+func (o *Options) degeneracy(e engine, m integrators.Integrator) (Verdict, error) {
 	fast := e.pace().fast
 	in, err := o.integrator(m, trialStep/fast)
 	if err != nil {
@@ -29,7 +29,9 @@ func (o *Options) flaw(e engine, m integrators.Method) (Verdict, error) {
 	free := try(in, newAffineForce(stiffness, none))
 	pulled := try(in, newAffineForce(stiffness, pull))
 	if !slices.EqualFunc(pulled, try(in, newAffineForce(stiffness, pull)), slices.Equal) {
-		return "", usage.Errorf("integrator %q: a step differs when it is taken again, from the same state and with the same normals: want one that draws no numbers of its own and keeps nothing between calls", m.Name)
+		return "", usage.Errorf("integrator %q: a step differs when it is taken again, from the "+
+			"same state and with the same normals: want one that draws no numbers of its own "+
+			"and keeps nothing between calls", m.Name)
 	}
 	judged := 2*dim + auxiliary(in)
 	if m.PositionOnly {
@@ -58,7 +60,7 @@ const trialStep = 0.1
 // try takes outer steps under one force from positions 0, where the smallest
 // step shows, and returns where they lead: trialPoints of them from each state,
 // with different noises.
-func try(in *integrators.Integrator, f *affineForce) [][]float64 {
+func try(in *integrators.Instance, f *affineForce) [][]float64 {
 	rng := rand.New(rand.NewPCG(13, 14)) // any points do
 	var z [][]float64
 	for s := range trialPoints {
@@ -85,8 +87,8 @@ func try(in *integrators.Integrator, f *affineForce) [][]float64 {
 		}
 		step.apply(z, xi)
 	}
-	alike, _ := lists([]*affineForce{f}, takenBy(in.Kernel))
-	for range in.Batches / takenBy(in.Kernel) {
+	alike, _ := lists([]*affineForce{f}, batchesTaken(in.Kernel))
+	for range in.Batches / batchesTaken(in.Kernel) {
 		part(in.Kernel, alike[0])
 	}
 	if in.Refresh != nil {

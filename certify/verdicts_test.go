@@ -170,7 +170,7 @@ func (c trial) row(t *testing.T) Row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Run(context.Background(), Options{Problem: c.problem, Integrators: []integrators.Method{m}, Schemes: s, Steps: c.steps})
+	rows, err := Run(context.Background(), Options{Problem: c.problem, Integrators: []integrators.Integrator{m}, Schemes: s, Steps: c.steps})
 	if err != nil {
 		t.Fatalf("%v: %v", c, err)
 	}
@@ -248,7 +248,7 @@ func TestBatchesNeedNotBeDefiniteOneByOne(t *testing.T) {
 			t.Errorf("kind %s: error %v: want exact refused, whose flow has no law", kind.Kind, err)
 		}
 		// Far above the limit of stability of batches of curvature 3 and −1.
-		if o := certifyOne(t, Options{Problem: kind, Steps: []float64{3}, ErrorsOnly: true}, "leapfrog", "reshuffle").Observables[0]; o.Verdict != Unstable {
+		if o := errorsOne(t, Options{Problem: kind, Steps: []float64{3}}, "leapfrog", "reshuffle").Observables[0]; o.Verdict != Unstable {
 			t.Errorf("kind %s: %s, want unstable", kind.Kind, o.Verdict)
 		}
 	}

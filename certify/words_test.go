@@ -14,8 +14,8 @@ import (
 )
 
 // listOf is a scheme whose words are listed, with the cap of another.
-func listOf(name string, cap minibatch.Cap, length func(k int) int, list func(k int) []minibatch.Word) minibatch.Method {
-	return minibatch.Method{Name: name, Visits: minibatch.Words{Length: length, List: list}, Cap: cap}
+func listOf(name string, cap minibatch.Cap, length func(k int) int, list func(k int) []minibatch.Word) minibatch.Scheme {
+	return minibatch.Scheme{Name: name, Visits: minibatch.Words{Length: length, List: list}, Cap: cap}
 }
 
 // The laws that the engines know, written as lists of words: all orders, all
@@ -27,7 +27,7 @@ func TestListedWordsAreTheBuiltInLaws(t *testing.T) {
 	orders := func(k int) [][]int { return combin.Permutations(k, k) }
 	length := func(k int) int { return k }
 	two := minibatch.Cap{Marginal: 2, Joint: 2}
-	listed := map[string]minibatch.Method{
+	listed := map[string]minibatch.Scheme{
 		"reshuffle": listOf("all orders", two, length, func(k int) []minibatch.Word { return minibatch.EquallyLikely(orders(k)) }),
 		"symmetric": listOf("all palindromes", two, func(k int) int { return 2 * k }, func(k int) []minibatch.Word {
 			all := orders(k)
@@ -67,14 +67,14 @@ func TestListedWordsAreTheBuiltInLaws(t *testing.T) {
 }
 
 // errorsUnder returns the errors of lietrotter at one step.
-func errorsUnder(t *testing.T, p *Problem, s minibatch.Method, inner int, every bool) []float64 {
+func errorsUnder(t *testing.T, p *Problem, s minibatch.Scheme, inner int, every bool) []float64 {
 	t.Helper()
 	m, err := integrators.Builtin().Lookup("lietrotter")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: []minibatch.Method{s}, Steps: []float64{0.02}, Inner: inner, EveryStep: every, ErrorsOnly: true}
-	rows, err := Run(t.Context(), o)
+	o := Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: []minibatch.Scheme{s}, Steps: []float64{0.02}, Inner: inner, EveryStep: every}
+	rows, err := Errors(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,12 +94,12 @@ func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
 	two := minibatch.Cap{Marginal: 2, Joint: 2}
 	many := func(int) []minibatch.Word { return minibatch.EquallyLikely(make([][]int, maxWordSteps)) }
 	for _, tt := range []struct {
-		scheme minibatch.Method
+		scheme minibatch.Scheme
 		want   string
 	}{
-		{minibatch.Method{Name: "mine"}, `scheme "mine" has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric`},
-		{minibatch.Method{Name: "mine", Visits: odd{}, Cap: two}, `scheme "mine" visits its batches by certify.odd, which certify does not know: want minibatch.Words or another law of package minibatch`},
-		{minibatch.Method{Name: "mine", Visits: minibatch.Cycle{}}, `scheme "mine" states the cap {Marginal:0 Joint:0} on the order: want numbers > 0, +Inf for none`},
+		{minibatch.Scheme{Name: "mine"}, `scheme "mine" has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric`},
+		{minibatch.Scheme{Name: "mine", Visits: odd{}, Cap: two}, `scheme "mine" visits its batches by certify.odd, which certify does not know: want minibatch.Words or another law of package minibatch`},
+		{minibatch.Scheme{Name: "mine", Visits: minibatch.Cycle{}}, `scheme "mine" states the cap {Marginal:0 Joint:0} on the order: want numbers > 0, +Inf for none`},
 		{listOf("mine", two, func(int) int { return 3 }, many), `scheme "mine": word 0 for K = 2 has 0 batches: want 3`},
 	} {
 		_, err := newPeriod(context.Background(), evolution{kernels: make([]operator, 2), each: 1, inner: 1}, tt.scheme)
@@ -118,7 +118,7 @@ func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
 // error of batches drawn at every step.
 func TestSweepsOutOfStepLoseTheOrder(t *testing.T) {
 	p := &Problem{Kind: Gaussian, Friction: 1.3, gaussian: gaussianBuiltin().gaussian[:3]}
-	sweeps := func(perEpoch int) minibatch.Method { // the steps from an epoch's first to the next one's
+	sweeps := func(perEpoch int) minibatch.Scheme { // the steps from an epoch's first to the next one's
 		pairs := 1
 		for pairs*2*perEpoch%(2*p.Batches()) != 0 {
 			pairs++
@@ -145,18 +145,18 @@ func TestSweepsOutOfStepLoseTheOrder(t *testing.T) {
 			return minibatch.EquallyLikely(words)
 		})
 	}
-	find := func(s minibatch.Method) Observable {
+	find := func(s minibatch.Scheme) Observable {
 		m, err := integrators.Builtin().Lookup("ubu")
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := Run(t.Context(), Options{Problem: p, Integrators: []integrators.Method{m}, Schemes: []minibatch.Method{s}, Steps: []float64{0.04, 0.01}})
+		rows, err := Run(t.Context(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: []minibatch.Scheme{s}, Steps: []float64{0.04, 0.01}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return rows[0].observable(t, "theta.cov")
 	}
-	builtin := func(name string) minibatch.Method {
+	builtin := func(name string) minibatch.Scheme {
 		s, err := minibatch.Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)

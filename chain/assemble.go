@@ -25,9 +25,9 @@ type Spec struct {
 	Noise integrators.Noise
 }
 
-// Registry holds what chains can be made of. A nil list stands for the
+// Registries holds what chains can be made of. A nil list stands for the
 // built-in one.
-type Registry struct {
+type Registries struct {
 	Integrators integrators.Registry
 	Estimators  estimators.Registry
 	Schemes     minibatch.Registry
@@ -36,13 +36,13 @@ type Registry struct {
 // New assembles the chain of a spec on a target, which the chain takes over.
 // These two alone determine the chain's numbers. An unknown name, a number out
 // of range, and parts that do not fit each other are usage errors.
-func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
+func (r Registries) New(t models.Target, s Spec) (*Sampler, error) {
 	in, estimator, scheme, err := r.parts(t.Dim(), s)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := t.(models.Gatherer); scheme.Lists && !ok {
-		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, estimators.ModelName(t))
+		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, modelName(t))
 	}
 	p := estimators.Problem{Scheme: scheme.Name, Epoch: cmp.Or(s.Batches, 1)}
 	if scheme.Index != nil {
@@ -60,13 +60,13 @@ func (r Registry) New(t models.Target, s Spec) (*Sampler, error) {
 
 // Check returns the usage errors of New for a spec whose names or numbers are
 // wrong. It needs no target.
-func (r Registry) Check(s Spec) error {
+func (r Registries) Check(s Spec) error {
 	_, _, _, err := r.parts(1, s)
 	return err
 }
 
 // parts are those that a spec names, with the integrator for a dimension.
-func (r Registry) parts(dim int, s Spec) (in *integrators.Integrator, e estimators.Method, scheme minibatch.Method, err error) {
+func (r Registries) parts(dim int, s Spec) (in *integrators.Instance, e estimators.Estimator, scheme minibatch.Scheme, err error) {
 	method, err := r.Integrator(s.Integrator)
 	if err == nil {
 		in, err = method.New(dim, s.Params)
@@ -81,22 +81,22 @@ func (r Registry) parts(dim int, s Spec) (in *integrators.Integrator, e estimato
 }
 
 // Integrator returns the integrator with a name.
-func (r Registry) Integrator(name string) (integrators.Method, error) {
+func (r Registries) Integrator(name string) (integrators.Integrator, error) {
 	return r.Filled().Integrators.Lookup(name)
 }
 
 // Estimator returns the estimator with a name; "" is plain.
-func (r Registry) Estimator(name string) (estimators.Method, error) {
+func (r Registries) Estimator(name string) (estimators.Estimator, error) {
 	return r.Filled().Estimators.Lookup(cmp.Or(name, estimators.Plain.Name))
 }
 
 // Scheme returns the mini-batch scheme with a name.
-func (r Registry) Scheme(name string) (minibatch.Method, error) {
+func (r Registries) Scheme(name string) (minibatch.Scheme, error) {
 	return r.Filled().Schemes.Lookup(name)
 }
 
 // Filled returns the registry with the built-in lists in place of nil ones.
-func (r Registry) Filled() Registry {
+func (r Registries) Filled() Registries {
 	if r.Integrators == nil {
 		r.Integrators = integrators.Builtin()
 	}

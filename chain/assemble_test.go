@@ -46,7 +46,7 @@ func TestStartsHaveAMomentumOfTheMass(t *testing.T) {
 		given[i] = float64(i%2*2 - 1)
 	}
 	for what, theta := range map[string][]float64{"a given position": given, "a prior draw": nil} {
-		s, err := Registry{}.New(target, Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1, InvMass: mass}})
+		s, err := Registries{}.New(target, Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1, InvMass: mass}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestStartsHaveAMomentumOfTheMass(t *testing.T) {
 func tails(cdf float64) float64 { return 2 * min(cdf, 1-cdf) }
 
 func TestStartsDifferByTheirKeyAlone(t *testing.T) {
-	s, err := Registry{}.New(wide{newSprings(1), 8}, Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}})
+	s, err := Registries{}.New(wide{newSprings(1), 8}, Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestStartsDifferByTheirKeyAlone(t *testing.T) {
 func TestDefaultsOfASpec(t *testing.T) {
 	run := func(s Spec) float64 {
 		s.Integrator, s.Params, s.Key = "leapfrog", integrators.Params{Step: 0.1, Friction: 1}, 5
-		c, err := Registry{}.New(newSprings(1, 2, 3, 4), s)
+		c, err := Registries{}.New(newSprings(1, 2, 3, 4), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,11 +133,11 @@ func TestRegistriesAreAskedForTheParts(t *testing.T) {
 	}
 	mine.Name = "mine"
 	euler, _ := eulerOf(0.1)
-	method := integrators.Define(integrators.Method{Name: "mine"}, func(int, integrators.Params) (integrators.Stepper, integrators.Stepper) {
+	method := integrators.Define(integrators.Integrator{Name: "mine"}, func(int, integrators.Params) (integrators.Stepper, integrators.Stepper) {
 		drawn++
 		return euler.Kernel, nil
 	})
-	r := Registry{Integrators: integrators.Registry{method}, Schemes: minibatch.Registry{mine}}
+	r := Registries{Integrators: integrators.Registry{method}, Schemes: minibatch.Registry{mine}}
 	params := integrators.Params{Step: 0.1, Friction: 1}
 	if _, err := r.New(newSprings(1), Spec{Integrator: "mine", Params: params, Scheme: "mine"}); err != nil || drawn != 1 {
 		t.Errorf("error %v, integrator made %d times; want none, once", err, drawn)

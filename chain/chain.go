@@ -1,7 +1,7 @@
 // Package chain assembles a chain from a model, an integrator, a gradient
 // estimator, a mini-batch scheme and noise, and runs its time loop.
 //
-// A [Spec] describes a chain by names and numbers, and a [Registry], whose zero
+// A [Spec] describes a chain by names and numbers, and a [Registries], whose zero
 // value holds what is built in, makes a [Sampler] of it on a target. A sampler
 // starts at the state that [Sampler.Start] draws, burns in, ends the
 // integrator's adaptation, and shows its samples ([Sampler.Run], with a [Plan]),
@@ -60,41 +60,41 @@ func (e *DivergedError) Error() string {
 // Sampler runs one chain. It has a target, an integrator, a stream of batches
 // and a source of noise of its own. It is not safe for concurrent use.
 type Sampler struct {
-	in        *integrators.Integrator
+	in        *integrators.Instance
 	target    models.Target
 	stream    minibatch.Stream
 	noise     integrators.Noise
-	forces    *estimators.Forces
-	estimator estimators.Estimator
+	forces    *forces
+	estimator estimators.Instance
 	state     *integrators.State       // of the last Advance
 	next      func() integrators.Force // s.nextForce, bound once: binding allocates
 	steps     int64                    // kernels run
 }
 
-// New joins parts made by hand to a chain with the estimator plain; Registry.New
+// New joins parts made by hand to a chain with the estimator plain; Registries.New
 // makes the parts from names. An integrator that needs more from its force than
 // the model offers is a usage error that names both.
-func New(t models.Target, in *integrators.Integrator, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
+func New(t models.Target, in *integrators.Instance, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
 	return newSampler(t, in, estimators.Plain, s, estimators.Problem{}, n)
 }
 
 // newSampler joins the parts of a chain; p holds what is known of its scheme.
-func newSampler(t models.Target, in *integrators.Integrator, m estimators.Method, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (_ *Sampler, err error) {
+func newSampler(t models.Target, in *integrators.Instance, m estimators.Estimator, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (_ *Sampler, err error) {
 	defer child.Catch(&err)
 	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
-		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), estimators.ModelName(t), t.Rows())
+		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), modelName(t), t.Rows())
 	}
-	if err := m.Check(in.Method); err != nil {
+	if err := in.Integrator.Check(m.Keeps, fmt.Sprintf("estimator %q", m.Name)); err != nil {
 		return nil, err
 	}
-	forces, err := estimators.NewForces(t, in.Method)
-	if err != nil {
+	forces := newForces(t)
+	if err := in.Integrator.Check(forces.available(), fmt.Sprintf("model %q", modelName(t))); err != nil {
 		return nil, err
 	}
 	c := &Sampler{in: in, target: t, stream: s, noise: n, forces: forces}
-	p.Dim, p.Full, p.Mode = t.Dim(), forces.Full(), forces.Mode
+	p.Dim, p.Full, p.Mode = t.Dim(), forces.full(), forces.mode
 	p.Part = func(batch int) integrators.Force {
-		forces.Arrange(s.Arrangement())
+		forces.arrange(s.Arrangement())
 		return c.force(minibatch.Cut(t.Rows(), p.Batches, batch))
 	}
 	if c.estimator, err = m.New(p); err != nil {
@@ -113,12 +113,13 @@ func (s *Sampler) Note() string {
 }
 
 // Integrator returns the chain's integrator.
-func (s *Sampler) Integrator() *integrators.Integrator { return s.in }
+func (s *Sampler) Integrator() *integrators.Instance { return s.in }
 
 // Counts returns the work done so far.
 func (s *Sampler) Counts() Counts {
-	n := s.forces.Counts()
-	return Counts{Steps: s.steps, Gradients: n.Gradients, HessianVectors: n.HessianVectors, FullGradients: n.FullGradients}
+	n := s.forces.counts
+	n.Steps = s.steps
+	return n
 }
 
 // Advance runs outer steps of the integrator on z. It returns a *DivergedError
@@ -187,7 +188,7 @@ func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe
 func (s *Sampler) nextForce() integrators.Force {
 	b := s.stream.Next()
 	if b.Rearranged {
-		s.forces.Arrange(s.stream.Arrangement())
+		s.forces.arrange(s.stream.Arrangement())
 	}
 	if s.steps == 0 {
 		s.setNoiseFree(b)
@@ -200,12 +201,12 @@ func (s *Sampler) nextForce() integrators.Force {
 // force returns the force of a batch.
 func (s *Sampler) force(b minibatch.Batch) integrators.Force {
 	if b.List != nil {
-		return s.forces.List(b.List, b.Weights, b.Scale)
+		return s.forces.list(b.List, b.Weights, b.Scale)
 	}
 	if b.Weights != nil {
 		panic("chain: mini-batch with weights, but without a list of rows")
 	}
-	return s.forces.Batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
+	return s.forces.batch(models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
 }
 
 // setNoiseFree informs a variance-corrected integrator of a first batch that

@@ -145,12 +145,12 @@ func (r *halve) Step(z *integrators.State, f integrators.Force, n integrators.No
 	z.R[0] /= 2
 }
 
-func eulerOf(h float64) (*integrators.Integrator, *euler) {
+func eulerOf(h float64) (*integrators.Instance, *euler) {
 	k := &euler{h: h, g: make([]float64, 1)}
-	return &integrators.Integrator{Method: integrators.Method{Name: "euler"}, Dim: 1, Batches: 1, Kernel: k}, k
+	return &integrators.Instance{Integrator: integrators.Integrator{Name: "euler"}, Dim: 1, Batches: 1, Kernel: k}, k
 }
 
-func must(t *testing.T, target models.Target, in *integrators.Integrator, s minibatch.Stream) *Sampler {
+func must(t *testing.T, target models.Target, in *integrators.Instance, s minibatch.Stream) *Sampler {
 	t.Helper()
 	c, err := New(target, in, s, silence{})
 	if err != nil {
@@ -209,7 +209,7 @@ func TestRearrangementReachesTheTarget(t *testing.T) {
 func TestAffineIsKeptPerBatchOfAnArrangement(t *testing.T) {
 	target := gaussian{smooth{newSprings(1, 2)}}
 	in, k := eulerOf(0.1)
-	in.Method.Claims.Affine = true
+	in.Integrator.Needs.Affine = true
 	var seen []*integrators.Affine
 	k.seen = func(f integrators.Force, _ bool) { seen = append(seen, f.(integrators.AffineForce).Affine()) }
 	s := &script{
@@ -238,7 +238,7 @@ func TestAffineIsKeptPerBatchOfAnArrangement(t *testing.T) {
 
 func TestHessianVectorProducts(t *testing.T) {
 	in, k := eulerOf(0.1)
-	in.Method.Claims.HessianVectors = 1
+	in.Integrator.Needs.HessianVectors = 1
 	hv := make([]float64, 1)
 	k.seen = func(f integrators.Force, _ bool) {
 		f.(integrators.HessianForce).HessianVector(hv, []float64{0}, []float64{2})
@@ -315,26 +315,26 @@ func TestFusedTargets(t *testing.T) {
 }
 
 func TestMissingCapabilitiesAreUsageErrors(t *testing.T) {
-	needs := func(name string, c integrators.Claims) *integrators.Integrator {
+	needs := func(name string, c integrators.Needs) *integrators.Instance {
 		in, _ := eulerOf(0.1)
-		in.Method = integrators.Method{Name: name, Claims: c}
+		in.Integrator = integrators.Integrator{Name: name, Needs: c}
 		return in
 	}
 	for _, tc := range []struct {
 		reason string
 		target models.Target
-		in     *integrators.Integrator
+		in     *integrators.Instance
 		stream minibatch.Stream
 		want   string // "" means accepted
 	}{
-		{"plain target, plain scheme", newSprings(1), needs("euler", integrators.Claims{}), whole(1), ""},
-		{"no Hessian", newSprings(1), needs("mt3", integrators.Claims{HessianVectors: 1}), whole(1),
+		{"plain target, plain scheme", newSprings(1), needs("euler", integrators.Needs{}), whole(1), ""},
+		{"no Hessian", newSprings(1), needs("mt3", integrators.Needs{HessianVectors: 1}), whole(1),
 			`integrator "mt3" needs Hessian-vector products, which model "*chain.springs" does not have`},
-		{"Hessian, but not linear", smooth{newSprings(1)}, needs("exact", integrators.Claims{Affine: true}), whole(1),
+		{"Hessian, but not linear", smooth{newSprings(1)}, needs("exact", integrators.Needs{Affine: true}), whole(1),
 			`integrator "exact" needs a linear-Gaussian force, which model "chain.smooth" does not have`},
-		{"both there", gaussian{smooth{newSprings(1)}}, needs("exact", integrators.Claims{Affine: true}), whole(1), ""},
-		{"Hessian of a linear target", gaussian{smooth{newSprings(1)}}, needs("mt3", integrators.Claims{HessianVectors: 1}), whole(1), ""},
-		{"stream of another data set", gaussian{smooth{newSprings(1)}}, needs("euler", integrators.Claims{}), &script{orders: [][]int{{0, 1}}},
+		{"both there", gaussian{smooth{newSprings(1)}}, needs("exact", integrators.Needs{Affine: true}), whole(1), ""},
+		{"Hessian of a linear target", gaussian{smooth{newSprings(1)}}, needs("mt3", integrators.Needs{HessianVectors: 1}), whole(1), ""},
+		{"stream of another data set", gaussian{smooth{newSprings(1)}}, needs("euler", integrators.Needs{}), &script{orders: [][]int{{0, 1}}},
 			`mini-batches of 2 rows do not fit model "springs", which has 1`},
 	} {
 		_, err := New(tc.target, tc.in, tc.stream, silence{})
@@ -354,7 +354,7 @@ func TestDivergenceIsNoticed(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		in, k := eulerOf(0.1)
 		c := must(t, newSprings(1), in, whole(1))
-		in.Method.Variables = func(int, integrators.Params) []integrators.Variable {
+		in.Integrator.Variables = func(int, integrators.Params) []integrators.Variable {
 			return []integrators.Variable{{Name: "a", Start: []float64{0}}, {Name: "b", Start: []float64{0}}}
 		}
 		z := in.NewState()
@@ -496,7 +496,7 @@ func TestAdvanceAllocatesNothing(t *testing.T) {
 	target := gaussian{smooth{newSprings(1, 2)}}
 	for _, affine := range []bool{false, true} {
 		in, k := eulerOf(0.01)
-		in.Method.Claims.Affine = affine
+		in.Integrator.Needs.Affine = affine
 		if affine {
 			k.seen = func(f integrators.Force, _ bool) { f.(integrators.AffineForce).Affine() }
 		}

@@ -14,7 +14,7 @@ func TestCombinationsOfNoise(t *testing.T) {
 	const h, friction = 0.3, 1.7
 	params := func(h float64) integrators.Params { return integrators.Params{Step: h, Friction: friction} }
 	find := func(name string) [][]float64 {
-		w, err := Registry{}.Combinations(Spec{Integrator: name, Params: params(h)})
+		w, err := Registries{}.Combinations(Spec{Integrator: name, Params: params(h)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ type Coupled struct {
 }
 
 // Couple makes coupled chains on two copies of a target, which they take over.
-func (r Registry) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
+func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
 	weights, err := r.Combinations(s)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ const importance = 1e-5
 // one (the orthogonal Procrustes problem), where r counts most, θ next, and the mean
 // position of the gradients last. Integrators that adapt, that are not linear
 // without a force, or that need an affine one are usage errors, and so is a mass.
-func (r Registry) Combinations(s Spec) ([][]float64, error) {
+func (r Registries) Combinations(s Spec) ([][]float64, error) {
 	m, err := r.Integrator(s.Integrator)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (r Registry) Combinations(s Spec) ([][]float64, error) {
 	}
 	_, adapts := in.Kernel.(integrators.Adapter)
 	switch {
-	case adapts || m.Nonlinear || m.Claims.Affine:
+	case adapts || m.Nonlinear || m.Needs.Affine:
 		return nil, usage.Errorf("integrator %q adapts, is not linear without a force, or needs an affine one: want one whose noise of two half steps combines to that of a step", m.Name)
 	case s.Params.InvMass != nil:
 		return nil, usage.Errorf("integrator %q with a mass: want none for coupled chains", m.Name)
@@ -143,7 +143,7 @@ func (r Registry) Combinations(s Spec) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, two := m.Claims.Normals, 2*m.Claims.Normals
+	one, two := m.Needs.Normals, 2*m.Needs.Normals
 	sum, weight := mat.NewDense(one, two, nil), 1.0
 	after := noiseEffects(fine, 2, two)
 	for i, row := range noiseEffects(in, 1, one) {
@@ -169,7 +169,7 @@ func (r Registry) Combinations(s Spec) ([][]float64, error) {
 
 // noiseEffects are r, θ and the mean position of the gradients after outer steps
 // from 0 without a force, each by the normals of the steps.
-func noiseEffects(in *integrators.Integrator, steps, normals int) [3]*mat.VecDense {
+func noiseEffects(in *integrators.Instance, steps, normals int) [3]*mat.VecDense {
 	var out [3]*mat.VecDense
 	for i := range out {
 		out[i] = mat.NewVecDense(normals, nil)

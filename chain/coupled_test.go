@@ -29,7 +29,7 @@ func toy(t *testing.T) models.Target {
 // square of what the chains are apart, on the toy.
 func differences(t *testing.T, s chain.Spec, plan chain.Plan) (squares []float64, apart float64) {
 	t.Helper()
-	c, err := chain.Registry{}.Couple(toy(t), toy(t), s)
+	c, err := chain.Registries{}.Couple(toy(t), toy(t), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func TestCoupledChainsEstimateTheBias(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := certify.Run(t.Context(), certify.Options{
-			Problem: certify.Toy(), Integrators: []integrators.Method{method}, Schemes: schemes, Steps: []float64{h, h / 2}, EveryStep: true, ErrorsOnly: true,
+		rows, err := certify.Errors(t.Context(), certify.Options{
+			Problem: certify.Toy(), Integrators: []integrators.Integrator{method}, Schemes: schemes, Steps: []float64{h, h / 2}, EveryStep: true,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func variances(r certify.Row) float64 {
 
 func TestChainsThatCannotBeCoupledAreNamed(t *testing.T) {
 	for _, name := range []string{"sghmc", "sghmc-adaptive", "exact", "sgnht", "badodab"} {
-		_, err := chain.Registry{}.Couple(toy(t), toy(t), chain.Spec{Integrator: name, Params: integrators.Params{Step: 0.1, Friction: 2}})
+		_, err := chain.Registries{}.Couple(toy(t), toy(t), chain.Spec{Integrator: name, Params: integrators.Params{Step: 0.1, Friction: 2}})
 		if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), `integrator "`+name+`"`) {
 			t.Errorf("%s: error %v: want a usage error that names it", name, err)
 		}
@@ -130,7 +130,7 @@ func TestChainsThatCannotBeCoupledAreNamed(t *testing.T) {
 func TestCoupledChainsReturnAFailureOfTheModel(t *testing.T) {
 	spec := chain.Spec{Integrator: "ubu", Batches: 1}
 	spec.Params.Step, spec.Params.Friction = 0.1, 1
-	c, err := chain.Registry{}.Couple(toy(t), toy(t), spec)
+	c, err := chain.Registries{}.Couple(toy(t), toy(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func Example() {
 		Integrator: "baoab", Params: integrators.Params{Step: 0.1, Friction: 2},
 		Scheme: "reshuffle", Batches: 2, Key: 1,
 	}
-	s, err := chain.Registry{}.New(target, spec)
+	s, err := chain.Registries{}.New(target, spec)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -21,7 +21,7 @@ func Fingerprint() (string, error) {
 		{Integrator: "lietrotter", Params: integrators.Params{Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3}}, Scheme: "repartition", Batches: 3, Key: 3},
 	} {
 		spec.Noise = noise
-		s, err := Registry{}.New(&quartic{}, spec)
+		s, err := Registries{}.New(&quartic{}, spec)
 		if err != nil {
 			return "", err
 		}

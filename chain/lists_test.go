@@ -19,8 +19,8 @@ import (
 // importance is a scheme written outside: B = round(N/K) rows drawn with
 // probabilities p_i ∝ 1 + i, with weights 1/(N p_i), so that the gradient is
 // unbiased.
-func importance(weigh bool) minibatch.Method {
-	return minibatch.Method{
+func importance(weigh bool) minibatch.Scheme {
+	return minibatch.Scheme{
 		Name: "importance", About: "rows drawn with probabilities that grow with their number",
 		Lists: true,
 		Stream: func(rows, k int, rng *rand.Rand) minibatch.Stream {
@@ -122,7 +122,7 @@ func TestListsRunUnderEveryModel(t *testing.T) {
 			for _, integrator := range []string{"leapfrog", "mt3"} {
 				t.Run(fmt.Sprint(m.model, " ", m.dataset, " ", m.precision, " ", scheme, " ", integrator), func(t *testing.T) {
 					model := target(t, m.model, m.dataset, m.precision)
-					s, err := chain.Registry{Schemes: schemes}.New(model, chain.Spec{
+					s, err := chain.Registries{Schemes: schemes}.New(model, chain.Spec{
 						Integrator: integrator, Params: integrators.Params{Step: 1e-5, Friction: 5},
 						Scheme: scheme, Batches: max(1, model.Rows()/16), Key: 3,
 					})
@@ -152,7 +152,7 @@ func (bare) Name() string { return "bare" }
 
 func TestListsAreRefusedForModelsThatTakeNone(t *testing.T) {
 	spec := chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, Scheme: "iid", Batches: 2}
-	_, err := chain.Registry{}.New(bare{target(t, "toy", "toy", "")}, spec)
+	_, err := chain.Registries{}.New(bare{target(t, "toy", "toy", "")}, spec)
 	if want := `scheme "iid" draws lists of rows, which model "bare" does not take`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -165,7 +165,7 @@ func TestListsAreRefusedForModelsThatTakeNone(t *testing.T) {
 // are exceeded by chance (Student's t) three times in a million.
 func TestExactFlowFollowsLists(t *testing.T) {
 	model := target(t, "toy", "toy", "")
-	s, err := chain.Registry{}.New(model, chain.Spec{Integrator: "exact", Params: integrators.Params{Step: 0.4, Friction: 2}, Scheme: "iid", Batches: 2, Key: 11})
+	s, err := chain.Registries{}.New(model, chain.Spec{Integrator: "exact", Params: integrators.Params{Step: 0.4, Friction: 2}, Scheme: "iid", Batches: 2, Key: 11})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,14 +208,14 @@ func TestUndeclaredListsAndWeightsPanic(t *testing.T) {
 		"a list for a model that takes none": {bare{target(t, "toy", "toy", "")}, minibatch.Batch{List: []int{1}, Scale: 2}},
 		"weights of a range":                 {target(t, "toy", "toy", ""), minibatch.Batch{Lo: 0, Hi: 1, Weights: []float64{2}, Scale: 2}},
 	} {
-		scheme := minibatch.Method{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) minibatch.Stream {
+		scheme := minibatch.Scheme{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) minibatch.Stream {
 			full, err := minibatch.Builtin().New("full", rows, 1, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return misdeclared{full, tt.batch}
 		}}
-		s, err := chain.Registry{Schemes: minibatch.Registry{scheme}}.New(tt.model, chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, Scheme: "mine", Batches: 2})
+		s, err := chain.Registries{Schemes: minibatch.Registry{scheme}}.New(tt.model, chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, Scheme: "mine", Batches: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,8 @@ func round6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 // makers make the built-in sets of builtin.toml.
 var makers = map[string]func(*Set){
 	"toy": func(s *Set) { s.Y = []float64{4, -3.2} }, None: func(*Set) {},
-	"linear": makeLinear, "logistic": makeLogistic, "teacher-reg": makeTeacherReg, "teacher-cls": makeTeacherCls,
+	"linear": makeLinear, "logistic": makeLogistic,
+	"teacher-reg": makeTeacherReg, "teacher-cls": makeTeacherCls,
 }
 
 // linearReach is how far the test inputs go: they cover [−1.2, 1.2].
@@ -109,7 +110,9 @@ func inputs(rng *rand.Rand, rows, features int) []float64 {
 // over the rows.
 func teacher(rng *rand.Rand, x []float64, widths []int) []float64 {
 	f := make([]float64, len(x)/widths[0])
-	net := mlp.New(mlp.Problem{Set: kernel.Plain(), Widths: widths, Inputs: x, Targets: f, Float64: true})
+	net := mlp.New(mlp.Problem{
+		Set: kernel.Plain(), Widths: widths, Inputs: x, Targets: f, Float64: true,
+	})
 	theta := make([]float64, net.Dim())
 	for i := range theta {
 		theta[i] = rng.NormFloat64()

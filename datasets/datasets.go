@@ -157,13 +157,15 @@ func (s *Set) divide(index int) (train, test []int, err error) {
 	}
 	train, test = divide(index)
 	if len(train) != s.TrainRows || len(test) != s.TestRows {
-		return nil, nil, fmt.Errorf("%d training and %d test rows: want %d and %d", len(train), len(test), s.TrainRows, s.TestRows)
+		return nil, nil, fmt.Errorf("%d training and %d test rows: want %d and %d",
+			len(train), len(test), s.TrainRows, s.TestRows)
 	}
 	seen := make([]bool, s.Rows)
 	for _, rows := range [][]int{train, test} {
 		for _, r := range rows {
 			if r < 0 || r >= s.Rows || seen[r] {
-				return nil, nil, fmt.Errorf("row %d is out of range or stands twice: want rows 0 to %d, each once", r, s.Rows-1)
+				return nil, nil, fmt.Errorf(
+					"row %d is out of range or stands twice: want rows 0 to %d, each once", r, s.Rows-1)
 			}
 			seen[r] = true
 		}

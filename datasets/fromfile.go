@@ -64,7 +64,9 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	d.TestRows = int(math.Round(cmp.Or(o.TestShare, defaultTestShare) * float64(d.Rows)))
 	d.TrainRows = d.Rows - d.TestRows
 	if d.TrainRows < 2 || d.TestRows < 1 {
-		return d, usage.Errorf("data set %q: %s: %d rows are %d to train and %d to test: want at least 2 and 1", name, path, d.Rows, d.TrainRows, d.TestRows)
+		return d, usage.Errorf(
+			"data set %q: %s: %d rows are %d to train and %d to test: want at least 2 and 1",
+			name, path, d.Rows, d.TrainRows, d.TestRows)
 	}
 	d.Make = func(s *Set) { s.X, s.Y, s.Labels = t.x, t.y, t.labels() }
 	return d, nil
@@ -83,9 +85,12 @@ func (o FileOptions) check(name string) error {
 	case o.Task != Regression && o.Task != Classification:
 		return usage.Errorf("data set %q: task %d: want Regression or Classification", name, int(o.Task))
 	case o.Task == Regression && !(o.NoiseVariance > 0 && o.NoiseVariance < math.Inf(1)):
-		return usage.Errorf("data set %q: noise variance %g: want a positive number, the share of the target's variance that is noise", name, o.NoiseVariance)
+		return usage.Errorf("data set %q: noise variance %g: "+
+			"want a positive number, the share of the target's variance that is noise",
+			name, o.NoiseVariance)
 	case o.Task == Classification && o.NoiseVariance != 0:
-		return usage.Errorf("data set %q: noise variance %g: a classification has none", name, o.NoiseVariance)
+		return usage.Errorf("data set %q: noise variance %g: a classification has none",
+			name, o.NoiseVariance)
 	case !(o.TestShare >= 0 && o.TestShare < 1):
 		return usage.Errorf("data set %q: test share %g: want 0 to 1, 1 excluded", name, o.TestShare)
 	}
@@ -112,7 +117,8 @@ func (t *table) judge() error {
 	}
 	for c, at := range rows {
 		if len(at) == 1 {
-			return fmt.Errorf("line %d: %s: the only row of class %.40q: want at least two", t.lines[at[0]], target, t.classes[c])
+			return fmt.Errorf("line %d: %s: the only row of class %.40q: want at least two",
+				t.lines[at[0]], target, t.classes[c])
 		}
 	}
 	return nil

@@ -36,11 +36,13 @@ type Dataset struct {
 	Label string // for figures and tables
 	About string // one line for lists
 	Shape
-	Rows          int     // in all
-	TestRows      int     `toml:"test"`  // of a split
-	NoiseVariance float64 `toml:"noise"` // σ² of the Gaussian likelihood on the standardised target; of a regression only
+	Rows     int // in all
+	TestRows int `toml:"test"` // of a split
+	// NoiseVariance is σ² of the Gaussian likelihood on the standardised target of a
+	// regression.
+	NoiseVariance float64 `toml:"noise"`
 	Model         string  // the model that studies use on the data unless they name another
-	StandIn       string  `toml:"stand-in"` // the set that takes its place if it cannot be obtained; "" means none
+	StandIn       string  `toml:"stand-in"` // takes its place if it cannot be obtained; "" means none
 
 	Plain  bool // used as it is: not standardised
 	Splits int  // how many there are; 0 means 1000
@@ -86,7 +88,8 @@ var builtin = sync.OnceValue(func() (r Registry) {
 			Published bool
 		}
 	}
-	if err := toml.NewDecoder(strings.NewReader(builtinText)).DisallowUnknownFields().Decode(&file); err != nil {
+	d := toml.NewDecoder(strings.NewReader(builtinText)).DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
 		panic("datasets: " + err.Error()) // tests read it
 	}
 	for _, e := range file.Dataset {
@@ -168,5 +171,7 @@ func (d Dataset) read(files [][]byte) (*Set, error) {
 
 // table is for the rows of the entry's files.
 func (d Dataset) table() table {
-	return table{task: d.Task, target: d.Features, names: make([]string, d.Features+1), classes: d.ClassNames}
+	return table{
+		task: d.Task, target: d.Features, names: make([]string, d.Features+1), classes: d.ClassNames,
+	}
 }

@@ -52,7 +52,8 @@ func NewResolver(dir string) (*Resolver, error) {
 			if err == nil {
 				what = "is not a folder"
 			}
-			return nil, usage.Errorf("data folder %q (%s) %s: want a folder with boston/data.txt and so on", dir, from, what)
+			return nil, usage.Errorf("data folder %q (%s) %s: want a folder with boston/data.txt and so on",
+				dir, from, what)
 		}
 	}
 	r := &Resolver{Dir: dir, Offline: os.Getenv(EnvOffline) != "" && os.Getenv(EnvOffline) != "0"}
@@ -158,7 +159,8 @@ func keep(dir string, f File, data []byte) error {
 		err = atomicfile.Write(path, data)
 	}
 	if err != nil {
-		return usage.Errorf("data cache %s cannot be written: %w: want a writable folder (XDG_CACHE_HOME), or %s", dir, err, EnvData)
+		return usage.Errorf("data cache %s cannot be written: %w: "+
+			"want a writable folder (XDG_CACHE_HOME), or %s", dir, err, EnvData)
 	}
 	return nil
 }

@@ -162,12 +162,14 @@ func (t *table) add(fields []string) error {
 	}
 	for i, f := range fields {
 		if slices.Contains(missing, strings.ToLower(f)) {
-			return fmt.Errorf("%s: the value is missing (%q): want every value, or the row left out", t.column(i), f)
+			return fmt.Errorf("%s: the value is missing (%q): want every value, or the row left out",
+				t.column(i), f)
 		}
 		if i == t.target && t.task == Classification {
 			t.words = append(t.words, class(f))
 			if last := len(t.classes) - 1; last > 0 && !slices.Contains(t.classes, f) {
-				return fmt.Errorf("%s: class %.40q: want %s or %s", t.column(i), f, strings.Join(t.classes[:last], ", "), t.classes[last])
+				return fmt.Errorf("%s: class %.40q: want %s or %s", t.column(i), f,
+					strings.Join(t.classes[:last], ", "), t.classes[last])
 			}
 			continue
 		}

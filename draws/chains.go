@@ -18,13 +18,14 @@ import (
 	"hambench/oracle"
 )
 
-// Chains are chains of one description that differ in their random streams: chain
-// c, from 0, has the key Spec.Key + c, and is the same as a single chain with that key.
+// Chains describes chains that differ in their random streams only: chain c, from 0, has
+// the key Spec.Key + c, and is the same as a single chain with that key.
 type Chains struct {
+	Parts    chain.Registries                             // that Spec names; the zero value has the built-in ones
 	Target   func(context.Context) (models.Target, error) // makes one for each chain
 	Spec     chain.Spec
 	Plan     chain.Plan
-	Note     func(string)          // called with what the estimator reports about itself; may be nil
+	Note     func(string)          // called with the estimator's report about itself; may be nil
 	Progress func(done, total int) // called after each draw; may be nil
 }
 
@@ -94,7 +95,7 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	}
 	spec := c.Spec
 	spec.Key += uint64(i)
-	sampler, err := chain.Registry{}.New(target, spec)
+	sampler, err := c.Parts.New(target, spec)
 	if err != nil {
 		return chain.Counts{}, err
 	}
@@ -107,14 +108,14 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	}
 	err = sampler.Run(ctx, sampler.Start(spec.Key, start), c.Plan, func(index int, z *integrators.State) error {
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
-		if w.Format.Groups || w.Header.Predictive {
+		if w.Format.Folder || w.Header.Predictive {
 			d.Predictions = make([]float64, target.Outputs())
 			target.Predict(d.Predictions, z.Theta)
 		}
-		if w.Format.Stats {
+		if w.Format.Folder {
 			d.LogDensity = -target.Potential(z.Theta)
 			d.Energy = -d.LogDensity
-			if in := sampler.Integrator(); !in.Method.PositionOnly {
+			if in := sampler.Integrator(); !in.Integrator.PositionOnly {
 				weight := in.InvMass() // nil for the identity
 				for k, r := range z.R {
 					if weight != nil {
@@ -140,14 +141,16 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 		s.Scheme = chain.DefaultScheme(s.Batches)
 	}
 	a := map[string]any{
-		"inference_library": "hambench", "integrator": s.Integrator, "scheme": s.Scheme, "estimator": s.Estimator, "K": s.Batches, "h": s.Params.Step,
-		"friction": strconv.FormatFloat(s.Params.Friction, 'g', -1, 64), "nl": max(1, s.Params.Inner), "seed": s.Key,
+		"inference_library": "hambench",
+		"integrator":        s.Integrator, "scheme": s.Scheme, "estimator": s.Estimator,
+		"K": s.Batches, "h": s.Params.Step, "nl": max(1, s.Params.Inner), "seed": s.Key,
+		"friction":      strconv.FormatFloat(s.Params.Friction, 'g', -1, 64),
 		"burn_in_steps": c.Plan.BurnIn, "steps_per_draw": c.Plan.Thin,
 	}
 	for name, v := range s.Params.Values {
 		a[name] = v
 	}
-	row, err := certified(ctx, s)
+	row, err := certified(ctx, c.Parts, s)
 	if err != nil {
 		a["not_certified"] = err.Error()
 		return a
@@ -157,17 +160,18 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 	return a
 }
 
-// certified is what certify finds of a chain's parts on the Gaussian problem.
-func certified(ctx context.Context, s chain.Spec) (certify.Row, error) {
-	in, unknown := chain.Registry{}.Integrator(s.Integrator)
-	estimator, unknownEstimator := chain.Registry{}.Estimator(s.Estimator)
-	scheme, unknownScheme := chain.Registry{}.Scheme(s.Scheme)
+// certified returns the result of certify for a chain's parts on the Gaussian problem.
+func certified(ctx context.Context, parts chain.Registries, s chain.Spec) (certify.Row, error) {
+	in, unknown := parts.Integrator(s.Integrator)
+	estimator, unknownEstimator := parts.Estimator(s.Estimator)
+	scheme, unknownScheme := parts.Scheme(s.Scheme)
 	if err := cmp.Or(unknown, unknownEstimator, unknownScheme); err != nil {
 		return certify.Row{}, err
 	}
 	rows, err := certify.Run(ctx, certify.Options{
-		Problem: certify.Builtin()[0], Integrators: []integrators.Method{in}, Schemes: []minibatch.Method{scheme},
-		Inner: max(1, s.Params.Inner), Values: s.Params.Values, Estimator: estimator,
+		Problem: certify.Builtin()[0], Integrators: []integrators.Integrator{in},
+		Schemes: []minibatch.Scheme{scheme}, Estimator: estimator,
+		Inner: max(1, s.Params.Inner), Values: s.Params.Values,
 	})
 	if err != nil || len(rows) == 0 {
 		return certify.Row{}, err

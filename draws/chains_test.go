@@ -74,18 +74,58 @@ func TestAChainIsTheSameBesideOthersAndInEveryFormat(t *testing.T) {
 			t.Errorf("chain %d has other numbers than alone", c)
 		}
 	}
-	grouped, err := run(t, linear(0.02), "json", Header{Chains: 3})
+	folder := filepath.Join(t.TempDir(), "draws.zarr")
+	zarr, err := Lookup("zarr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(many) {
-		if _, values, _ := strings.Cut(line, ","); line[0] != 'c' {
-			_, values, _ = strings.Cut(strings.TrimSpace(values), ",")
-
-			if !strings.Contains(grouped, "["+values+"]") {
-				t.Errorf("json has other numbers than csv: %.40s", values)
-			}
+	h := Header{Chains: 3, Draws: 6, Dim: 256, Outputs: 200}
+	w, err := New(zarr, nil, folder, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = linear(0.02).Run(t.Context(), w)
+	if err := w.Close(err); err != nil {
+		t.Fatal(err)
+	}
+	theta, err := readZarr(folder, "posterior/theta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, line := range slices.Collect(strings.Lines(many))[1:] {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		draw, c := n/h.Chains, n%h.Chains
+		if at := (c*h.Draws + draw) * h.Dim; !slices.Equal(numbers(t, fields[2:]), theta[at:at+h.Dim]) {
+			t.Errorf("draw %d of chain %d has other numbers in zarr than in csv", draw, c)
 		}
+	}
+}
+
+// Chains are made of the caller's parts, and certified with them.
+func TestChainsAreMadeOfTheCallersParts(t *testing.T) {
+	own, err := integrators.Builtin().Lookup("euler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Name = "own"
+	c := linear(0.02)
+	c.Spec.Integrator, c.Spec.Batches = "own", 1
+	if _, err := run(t, c, "csv", Header{Chains: 1}); err == nil || !strings.Contains(err.Error(), `"own"`) {
+		t.Errorf("a chain of an integrator that nobody gave: %v", err)
+	}
+	if a := c.Attributes(t.Context()); a["not_certified"] == nil {
+		t.Errorf("an integrator that nobody gave is certified: %v", a)
+	}
+	c.Parts.Integrators = integrators.Registry{own}
+	theirs := c
+	theirs.Parts, theirs.Spec.Integrator = chain.Registries{}, "euler"
+	got, err := run(t, c, "csv", Header{Chains: 1})
+	want, err2 := run(t, theirs, "csv", Header{Chains: 1})
+	if err != nil || err2 != nil || got != want {
+		t.Errorf("own integrator: %v, %v, equal to the same code under its built-in name: %v", err, err2, got == want)
+	}
+	if a := c.Attributes(t.Context()); a["certified_order_theta"] != "1" {
+		t.Errorf("an integrator of order 1 is certified as %v", a)
 	}
 }
 
@@ -109,12 +149,12 @@ func TestStatisticsAreThoseOfTheState(t *testing.T) {
 	}
 	kinetic := 0.0
 	inner := w.form
-	w.form = lines(func(d Draw) error {
+	w.form = form(func(d Draw) error {
 		if want := -target.Potential(d.Theta); d.LogDensity != want {
 			t.Errorf("draw %d has a log density of %v, want %v", d.Index, d.LogDensity, want)
 		}
 		kinetic += (d.Energy + d.LogDensity) / 200
-		return inner.write(d)
+		return inner(d)
 	})
 	_, _, err = c.Run(t.Context(), w)
 	if err := w.Close(err); err != nil {
@@ -136,7 +176,7 @@ func TestARunThatFailsLeavesNoFolder(t *testing.T) {
 		t.Errorf("%v, %.40q", err, text)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"stan", "zarr"} {
+	for _, name := range []string{"zarr"} {
 		f, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -156,9 +196,6 @@ func TestARunThatFailsLeavesNoFolder(t *testing.T) {
 		_, _, err = c.Run(ctx, w)
 		if err = w.Close(err); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
-		}
-		if s, ok := w.form.(*stan); ok && !errors.Is(s.files[0].Close(), os.ErrClosed) {
-			t.Error("a file of stan is left open")
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

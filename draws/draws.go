@@ -1,15 +1,13 @@
-// Package draws runs chains side by side and writes their draws in the forms that
+// Package draws runs chains side by side and writes their draws in the formats that
 // other programs read:
 //
 //	csv    one line per draw: pandas, R, DuckDB
-//	jsonl  one object per draw
-//	stan   a folder of Stan CSV, one file per chain: cmdstanpy, posterior
-//	json   groups of variables: the arguments of ArviZ's from_dict
-//	zarr   a folder of the same groups: xarray's open_datatree, ArviZ
+//	jsonl  one object per draw: DuckDB, jq, Python
+//	zarr   a folder of groups of arrays: xarray's open_datatree, ArviZ
 //
-// [Chains.Run] hands the draws to a [Writer] draw by draw, and within a draw chain
-// by chain, however fast each chain is. csv and jsonl are written as the draws come.
-// The others appear whole or not at all: a folder gets its name when it is complete.
+// [Chains.Run] hands the draws to a [Writer] draw by draw, and within a draw chain by
+// chain, in the same order whichever chain is faster. csv and jsonl are written as the
+// draws come. The folder of zarr gets its name when it is complete.
 package draws
 
 import (
@@ -23,14 +21,14 @@ import (
 	"hambench/usage"
 )
 
-// Header is what is known before the first draw.
+// Header holds the facts that are known before the first draw.
 type Header struct {
 	Chains, Draws int  // how many chains, and draws of each
 	Numbered      bool // lines of csv and jsonl say which chain they belong to
 	Dim, Outputs  int  // lengths of a draw's Theta and Predictions
-	Predictive    bool // csv, jsonl and stan hold predictions instead of parameters
-	// TestX are the standardised rows that are predicted, if there are any, row-major;
-	// TestY are their targets or class numbers.
+	Predictive    bool // csv and jsonl hold predictions instead of parameters
+	// TestX holds the standardised rows that are predicted, if there are any, row-major;
+	// TestY their targets or class numbers.
 	TestX, TestY []float64
 	Attributes   map[string]any // of the chains, from Chains.Attributes
 }
@@ -46,20 +44,19 @@ type Draw struct {
 
 // Format is an output format.
 type Format struct {
-	Name   string
-	Folder bool // a folder, not a stream of text
-	Groups bool // holds parameters and predictions; other formats hold one of them
-	Stats  bool // holds the density and the energy
+	Name string
+	// Folder says that the output is a new folder with parameters, predictions, the log
+	// density and the energy. Otherwise it is a stream of lines with parameters or
+	// predictions.
+	Folder bool
 	open   func(to *output, h Header) (form, error)
 }
 
-// Formats are the output formats.
+// Formats lists the output formats.
 var Formats = []Format{
 	{Name: "csv", open: newCSV},
 	{Name: "jsonl", open: newJSONL},
-	{Name: "stan", Folder: true, Stats: true, open: newStan},
-	{Name: "json", Groups: true, Stats: true, open: newJSON},
-	{Name: "zarr", Folder: true, Groups: true, Stats: true, open: newZarr},
+	{Name: "zarr", Folder: true, open: newZarr},
 }
 
 // Names returns the names of the formats.
@@ -75,11 +72,8 @@ func Lookup(name string) (Format, error) {
 	return usage.Lookup("format", name, Formats, func(f Format) string { return f.Name })
 }
 
-// form writes draws in one format; those of a chain come in order.
-type form interface {
-	write(Draw) error
-	close() error
-}
+// form writes a draw in one format. The draws of a chain come in order.
+type form func(Draw) error
 
 // Writer writes draws.
 type Writer struct {
@@ -105,14 +99,11 @@ func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
 }
 
 // Write writes one draw.
-func (w *Writer) Write(d Draw) error { return w.form.write(d) }
+func (w *Writer) Write(d Draw) error { return w.form(d) }
 
 // Close completes the output. If the run failed, it leaves only what a reader can
 // use: the lines written so far, and no folder. It returns failed or its own error.
 func (w *Writer) Close(failed error) error {
-	if failed == nil || w.Format.Folder { // files of a folder are closed before they are removed
-		failed = errors.Join(failed, w.form.close())
-	}
 	if failed == nil {
 		failed = w.out.finish()
 	}

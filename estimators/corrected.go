@@ -26,7 +26,7 @@ func (c *corrected) Gradient(g, theta []float64) {
 	integrators.Combine(g, integrators.Term{C: plus, X: g}, integrators.Term{C: plus, X: c.full}, integrators.Term{C: minus, X: c.own})
 }
 
-// HessianVector needs a HessianForce, which Method.Check and NewForces see to.
+// HessianVector needs a HessianForce, which Integrator.Check sees to.
 func (c *corrected) HessianVector(hv, theta, v []float64) {
 	c.batch.(integrators.HessianForce).HessianVector(hv, theta, v)
 }

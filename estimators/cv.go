@@ -13,11 +13,11 @@ import (
 // (Baker et al. 2019): the batches' differences at θ̂ drop out. The gradients
 // G_i(θ̂) of a fixed partition are kept once computed, up to mostKept numbers in
 // all; beyond that a step costs one of them besides the integrator's own.
-var ControlVariates = Method{
-	Name:           "cv",
-	About:          "control variates: the batch's gradient, less its own at a mode, plus the full one there",
-	HessianVectors: true,
-	New: func(p Problem) (Estimator, error) {
+var ControlVariates = Estimator{
+	Name:  "cv",
+	About: "control variates: the batch's gradient, less its own at a mode, plus the full one there",
+	Keeps: integrators.Available{HessianVectors: true},
+	New: func(p Problem) (Instance, error) {
 		if p.Mode == nil {
 			return nil, usage.Errorf("estimator \"cv\" needs a mode of the posterior, which nobody looks for here")
 		}

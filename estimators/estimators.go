@@ -1,7 +1,7 @@
 // Package estimators holds the ways to get a gradient from a mini-batch: an
 // estimator makes the force of a step from the current batch and the state.
 //
-// A [Method] describes an estimator and makes an [Estimator] for a [Problem].
+// An [Estimator] describes an estimator and makes an [Instance] for a [Problem].
 // At every step the time loop hands it the [Step], with the force of the
 // batch, and takes the force that it returns. An estimator is orthogonal to
 // the integrator, which uses that force, and to the mini-batch scheme, which
@@ -54,8 +54,8 @@ type Step struct {
 	Force integrators.Force
 }
 
-// Estimator makes the forces of one chain. Force allocates nothing.
-type Estimator interface {
+// Instance makes the forces of one chain. Force allocates nothing.
+type Instance interface {
 	// Begin appends the estimator's variables to z.Aux, with their values for a
 	// chain that starts at z. Before, z.Aux holds only the integrator's own.
 	Begin(z *integrators.State)
@@ -64,13 +64,12 @@ type Estimator interface {
 	Force(s Step, z *integrators.State) integrators.Force
 }
 
-// Method describes an estimator and makes it.
-type Method struct {
+// Estimator describes an estimator and makes it.
+type Estimator struct {
 	Name  string
 	About string // one line for lists
-	// HessianVectors and Affine say that the estimator's force is a
-	// HessianForce or an AffineForce if those of the batches are.
-	HessianVectors, Affine bool
+	// Keeps states what the estimator's force offers if those of the batches do.
+	Keeps integrators.Available
 	// Extra is how many gradients of a batch a step costs on average besides the
 	// integrator's own, with K steps an epoch; nil means none.
 	Extra func(epoch int) float64
@@ -82,7 +81,7 @@ type Method struct {
 	Caps Caps
 	// New returns a usage error for a problem that the estimator cannot take,
 	// such as one without a partition.
-	New func(p Problem) (Estimator, error)
+	New func(p Problem) (Instance, error)
 }
 
 // Caps are the highest ergodic orders that integrators of any order keep under an
@@ -94,20 +93,8 @@ type Caps struct {
 	Fixed       float64 // in any other order
 }
 
-// Check returns a usage error that names both if an integrator needs more than
-// the estimator's force offers.
-func (m Method) Check(in integrators.Method) error {
-	switch {
-	case in.Claims.HessianVectors > 0 && !m.HessianVectors:
-		return usage.Errorf("integrator %q needs Hessian-vector products, which estimator %q does not give", in.Name, m.Name)
-	case in.Claims.Affine && !m.Affine:
-		return usage.Errorf("integrator %q needs a linear-Gaussian force, which estimator %q does not give", in.Name, m.Name)
-	}
-	return nil
-}
-
 // Registry is a list of estimators that can be looked up by name.
-type Registry []Method
+type Registry []Estimator
 
 // Builtin returns the estimators of this package. A program with estimators
 // of its own appends them.
@@ -116,8 +103,8 @@ func Builtin() Registry { return Registry{Plain, ControlVariates, VarianceReduce
 // Lookup returns the estimator with a name. Besides those of the registry there
 // is svrg:M for every number of steps M. An unknown name is a usage error that
 // lists the known ones.
-func (r Registry) Lookup(name string) (Method, error) {
-	m, err := usage.Lookup("gradient estimator", name, r, func(m Method) string { return m.Name })
+func (r Registry) Lookup(name string) (Estimator, error) {
+	m, err := usage.Lookup("gradient estimator", name, r, func(m Estimator) string { return m.Name })
 	digits, typed := strings.CutPrefix(name, periodPrefix)
 	if err == nil || !typed {
 		return m, err

@@ -16,10 +16,10 @@ import (
 // anchored is an estimator as a program outside would write it, svrg: G_i(θ) − G_i(θ̂) +
 // ∇U(θ̂), with θ̂ = θ at the start of every m steps. θ̂ and ∇U(θ̂) are its
 // variables.
-func anchored(m int64) estimators.Method {
-	return estimators.Method{
-		Name: fmt.Sprintf("anchored:%d", m), About: "stochastic variance-reduced gradient", HessianVectors: true,
-		New: func(p estimators.Problem) (estimators.Estimator, error) {
+func anchored(m int64) estimators.Estimator {
+	return estimators.Estimator{
+		Name: fmt.Sprintf("anchored:%d", m), About: "stochastic variance-reduced gradient", Keeps: integrators.Available{HessianVectors: true},
+		New: func(p estimators.Problem) (estimators.Instance, error) {
 			if p.Batches == 0 {
 				return nil, usage.Errorf("estimator \"anchored\" needs a fixed partition of the rows")
 			}
@@ -81,7 +81,7 @@ func (s *springs) Gradient(g, theta []float64, rows models.Rows) {
 	}
 }
 
-var withAnchored = chain.Registry{Estimators: append(estimators.Builtin(), anchored(4))}
+var withAnchored = chain.Registries{Estimators: append(estimators.Builtin(), anchored(4))}
 
 func TestAnEstimatorWrittenOutsideRunsInAChain(t *testing.T) {
 	c, err := withAnchored.New(&springs{rows: 6}, chain.Spec{
@@ -118,8 +118,8 @@ func TestWhatAnEstimatorCannotDoIsAUsageError(t *testing.T) {
 		want string
 	}{
 		{chain.Spec{Integrator: "leapfrog", Estimator: "svr"}, `unknown gradient estimator "svr" (did you mean svrg?): want one of plain, cv, svrg, saga, anchored:4`},
-		{chain.Spec{Integrator: "exact", Estimator: "anchored:4"}, `integrator "exact" needs a linear-Gaussian force, which estimator "anchored:4" does not give`},
-		{chain.Spec{Integrator: "exact", Estimator: "cv"}, `integrator "exact" needs a linear-Gaussian force, which estimator "cv" does not give`},
+		{chain.Spec{Integrator: "exact", Estimator: "anchored:4"}, `integrator "exact" needs a linear-Gaussian force, which estimator "anchored:4" does not have`},
+		{chain.Spec{Integrator: "exact", Estimator: "cv"}, `integrator "exact" needs a linear-Gaussian force, which estimator "cv" does not have`},
 		{chain.Spec{Integrator: "leapfrog", Estimator: "saga", Scheme: "window", Batches: 2}, `estimator "saga" keeps a gradient of every batch of a fixed partition, which scheme "window" does not have`},
 		{chain.Spec{Integrator: "leapfrog", Estimator: "svrg:0"}, `gradient estimator "svrg:0": want svrg:M with a number of steps M from 1`},
 		{chain.Spec{Integrator: "leapfrog", Estimator: "svrg:x"}, `gradient estimator "svrg:x": want svrg:M with a number of steps M from 1`},
@@ -145,7 +145,7 @@ func TestEveryEstimatorStatesItself(t *testing.T) {
 
 func TestFingerprintsChangeWithAnEstimatorsConstants(t *testing.T) {
 	seen := make(map[string]string)
-	for _, m := range []estimators.Method{estimators.Plain, anchored(1), anchored(64), anchored(65), estimators.ControlVariates, estimators.VarianceReduced(0), estimators.VarianceReduced(5), estimators.SAGA} {
+	for _, m := range []estimators.Estimator{estimators.Plain, anchored(1), anchored(64), anchored(65), estimators.ControlVariates, estimators.VarianceReduced(0), estimators.VarianceReduced(5), estimators.SAGA} {
 		f, err := estimators.Fingerprint(m)
 		if err != nil {
 			t.Fatal(err)

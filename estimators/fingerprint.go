@@ -10,7 +10,7 @@ import (
 // Fingerprint digests the gradients and the variables of an estimator along a
 // fixed path over three batches. It is the same on all machines, and changes
 // whenever the estimator's numbers do.
-func Fingerprint(m Method) (string, error) {
+func Fingerprint(m Estimator) (string, error) {
 	const (
 		batches = 3
 		steps   = 200 // more than an estimator's period

@@ -4,11 +4,11 @@ import "hambench/integrators"
 
 // Plain is the gradient of the batch itself, G_i(θ). It can use a network's
 // fused steps.
-var Plain = Method{
-	Name:           "plain",
-	About:          "the scaled gradient of the mini-batch",
-	HessianVectors: true, Affine: true,
-	New: func(Problem) (Estimator, error) { return plain{}, nil },
+var Plain = Estimator{
+	Name:  "plain",
+	About: "the scaled gradient of the mini-batch",
+	Keeps: integrators.Available{HessianVectors: true, Affine: true},
+	New:   func(Problem) (Instance, error) { return plain{}, nil },
 }
 
 type plain struct{}

@@ -14,12 +14,12 @@ import (
 // It is unbiased if a batch does not depend on the ages of the table's entries.
 // In orders that visit each batch once an epoch it does depend: the oldest entry
 // comes next, the mean force lags behind θ, and the error is of order 1.
-var SAGA = Method{
-	Name:           "saga",
-	About:          "variance reduction by a table of every batch's last gradient",
-	HessianVectors: true,
-	Caps:           Caps{Independent: 3, Shuffled: 1, Fixed: 1},
-	New: func(p Problem) (Estimator, error) {
+var SAGA = Estimator{
+	Name:  "saga",
+	About: "variance reduction by a table of every batch's last gradient",
+	Keeps: integrators.Available{HessianVectors: true},
+	Caps:  Caps{Independent: 3, Shuffled: 1, Fixed: 1},
+	New: func(p Problem) (Instance, error) {
 		if p.Batches == 0 {
 			return nil, usage.Errorf("estimator \"saga\" keeps a gradient of every batch of a fixed partition, which scheme %q does not have", p.Scheme)
 		}

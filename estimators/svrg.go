@@ -13,7 +13,7 @@ import (
 // own, and a period one of all data. Its own error is of order 3 if each batch
 // comes equally often at each distance from the anchor. Otherwise it is of
 // order 1, because the mean force lags behind θ.
-func VarianceReduced(period int) Method {
+func VarianceReduced(period int) Estimator {
 	name, about := "svrg", "an epoch"
 	if period > 0 {
 		name, about = fmt.Sprintf("%s%d", periodPrefix, period), fmt.Sprintf("%d steps", period)
@@ -24,14 +24,14 @@ func VarianceReduced(period int) Method {
 		}
 		return max(1, epoch)
 	}
-	return Method{
-		Name:           name,
-		About:          "variance reduction: as cv, about the position at the start of " + about,
-		HessianVectors: true,
-		Extra:          func(epoch int) float64 { return 1 + float64(epoch)/float64(steps(epoch)) },
-		Period:         steps,
-		Caps:           Caps{Independent: 3, Shuffled: 3, Fixed: 1},
-		New: func(p Problem) (Estimator, error) {
+	return Estimator{
+		Name:   name,
+		About:  "variance reduction: as cv, about the position at the start of " + about,
+		Keeps:  integrators.Available{HessianVectors: true},
+		Extra:  func(epoch int) float64 { return 1 + float64(epoch)/float64(steps(epoch)) },
+		Period: steps,
+		Caps:   Caps{Independent: 3, Shuffled: 3, Fixed: 1},
+		New: func(p Problem) (Instance, error) {
 			return &varianceReduced{corrected: newCorrected(p.Dim), problem: p, period: int64(steps(p.Epoch))}, nil
 		},
 	}

@@ -39,7 +39,7 @@ const bends = 4
 
 var bendMode = []float64{0.3, -0.2}
 
-func made(t *testing.T, m estimators.Method, probed bool) estimators.Estimator {
+func made(t *testing.T, m estimators.Estimator, probed bool) estimators.Instance {
 	t.Helper()
 	e, err := m.New(estimators.Problem{
 		Dim: 2, Epoch: bends, Batches: bends, Full: mean(bends), Probed: probed,
@@ -54,7 +54,7 @@ func made(t *testing.T, m estimators.Method, probed bool) estimators.Estimator {
 
 // estimates returns the gradients at θ that each of the batches would give now,
 // from copies of the state.
-func estimates(e estimators.Estimator, number int64, z *integrators.State, theta []float64) [][]float64 {
+func estimates(e estimators.Instance, number int64, z *integrators.State, theta []float64) [][]float64 {
 	var all [][]float64
 	for i := range bends {
 		own := &integrators.State{Theta: slices.Clone(z.Theta), R: slices.Clone(z.R)}
@@ -86,7 +86,7 @@ func bias(all [][]float64, theta []float64) (bias, spread float64) {
 	return bias, spread
 }
 
-var reduced = []estimators.Method{estimators.ControlVariates, estimators.VarianceReduced(0), estimators.VarianceReduced(7), estimators.SAGA}
+var reduced = []estimators.Estimator{estimators.ControlVariates, estimators.VarianceReduced(0), estimators.VarianceReduced(7), estimators.SAGA}
 
 // Wherever a chain has been, the mean of the gradients that the batches would
 // give is the gradient of all data, at the position of the step and elsewhere.
@@ -139,7 +139,7 @@ func TestWhatIsKeptIsWhatTheStateSays(t *testing.T) {
 // At its anchor an estimator has no variance, near it little; a planted one,
 // whose anchor moves without its gradient, is biased.
 func TestVarianceVanishesAtTheAnchor(t *testing.T) {
-	at := func(m estimators.Method, from, theta []float64) (b, spread float64) {
+	at := func(m estimators.Estimator, from, theta []float64) (b, spread float64) {
 		e, z := made(t, m, true), integrators.NewState(2)
 		copy(z.Theta, from)
 		e.Begin(z)
@@ -175,7 +175,7 @@ func TestEstimatorsCountTheirGradients(t *testing.T) {
 		{"svrg:5", chain.Counts{Steps: 12, Gradients: 24, FullGradients: 3}},
 		{"saga", chain.Counts{Steps: 12, Gradients: 3 + 12}},
 	} {
-		c, err := chain.Registry{}.New(&springs{rows: 6}, chain.Spec{
+		c, err := chain.Registries{}.New(&springs{rows: 6}, chain.Spec{
 			Integrator: "leapfrog", Params: integrators.Params{Step: 0.01, Friction: 1}, Estimator: tt.estimator, Batches: 3,
 		})
 		if err != nil {
@@ -229,7 +229,7 @@ func TestEstimatorsReduceTheErrorOfAChain(t *testing.T) {
 		if scheme == "full" {
 			batches = 1
 		}
-		c, err := chain.Registry{}.New(target, chain.Spec{
+		c, err := chain.Registries{}.New(target, chain.Spec{
 			Integrator: integrator, Params: integrators.Params{Step: 0.03, Friction: 1}, Estimator: estimator, Scheme: scheme, Batches: batches, Key: 5,
 		})
 		if err != nil {

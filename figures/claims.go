@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"hambench/internal/table"
+	"hambench/bench"
 	"hambench/paper"
 )
 
@@ -14,14 +14,15 @@ func drawClaims(d *drawing) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided", len(missing), len(d.plan.Exact)))
 	}
-	return d.writeClaims(paper.Decide(paper.Claims(), paper.Gather(append(d.All, d.plan), d.Results)), "")
+	evidence := paper.Gather(bench.OnlyBuiltIn(append(d.All, d.plan)), d.Results)
+	return d.writeClaims(paper.Decide(paper.Claims(), evidence), "")
 }
 
 // writeClaims writes decisions to files whose names end in suffix.
 func (d *drawing) writeClaims(decisions []paper.Decision, suffix string) error {
 	profile := d.plan.Profile
 	var err error
-	if d.out.Text, err = paper.Table(decisions, profile, table.Width()); err != nil {
+	if d.out.Text, err = paper.Table(decisions, profile, d.width()); err != nil {
 		return fmt.Errorf("figures: claims: %w", err)
 	}
 	d.file(suffix+".txt", func(w io.Writer) error { return paper.WriteText(w, decisions, profile) })

@@ -53,6 +53,8 @@ type Drawer struct {
 	Dir     string // where files go; created if needed
 	// All are the plans of the run, by which claims are decided.
 	All []bench.Plan
+	// Width is that of Output.Text in characters, where possible; 0 means 100.
+	Width int
 }
 
 // Output is what a study shows.
@@ -131,7 +133,7 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
 			continue
 		}
-		text, err := t.Text(table.Width())
+		text, err := t.Text(r.width())
 		if err != nil {
 			return d.out, err
 		}
@@ -146,6 +148,11 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 // longestPrinted is how many rows of a table beside a figure a terminal gets;
 // longer ones are files alone.
 const longestPrinted = 24
+
+// usualWidth is that of text where a Drawer does not say.
+const usualWidth = 100
+
+func (r Drawer) width() int { return cmp.Or(r.Width, usualWidth) }
 
 // makers make the figures and tables that a study may ask for by kind
 // (bench.FigureSpec.Kind).
@@ -264,9 +271,6 @@ func (d *drawing) caption(sentences ...string) string {
 	}
 	if d.hidden > 0 {
 		note("Not shown: %d of %d, whose chains diverged.", d.hidden, len(d.results))
-	}
-	if left := d.plan.LeftOut; len(left) > 0 {
-		note("Left out to save time: %s.", strings.Join(left, ", "))
 	}
 	if d.out.Cells < d.out.Of {
 		note("Incomplete: %d of %d cells; missing ones, of %s, leave gaps or are not in the means.", d.out.Cells, d.out.Of, strings.Join(d.lacking, ", "))

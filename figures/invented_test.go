@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"hambench/bench"
@@ -69,14 +68,12 @@ func planOf(t testing.TB, s bench.Study, unavailable ...string) bench.Plan {
 		p.Exact[i].Key = fmt.Sprint(i)
 		addMethod(t, &p, p.Exact[i].Exact.Integrator)
 	}
-	for _, jobs := range append(slices.Clone(p.Choices), p.Cells) {
-		for i := range jobs {
-			c := jobs[i].Cell
-			jobs[i].Key = c.Stream()
-			addMethod(t, &p, c.Integrator)
-			if _, ok := p.Dataset(c.Dataset); !ok {
-				p.Data = append(p.Data, data(t, c.Dataset, unavailable))
-			}
+	for i := range p.Cells {
+		c := p.Cells[i].Cell
+		p.Cells[i].Key = c.Stream()
+		addMethod(t, &p, c.Integrator)
+		if _, ok := p.Dataset(c.Dataset); !ok {
+			p.Data = append(p.Data, data(t, c.Dataset, unavailable))
 		}
 	}
 	return p

@@ -26,10 +26,11 @@ var observableLabels = map[string]string{
 	"r^2":       "E r²",
 }
 
-// line is what a panel shows of one integrator under one scheme.
+// line holds what a panel shows of one integrator under one scheme.
 type line struct {
 	problem, scheme string
-	integrator      string         // with its parameters and N_l
+	integrator      string         // with its estimator, its parameters and N_l
+	row, name       string         // of its row of panels, and of the line in the legend
 	of              string         // the observable, average or law, which names the panel
 	claim           certify.Number // the order of an observable
 	exact           bool           // its error is round-off
@@ -45,15 +46,6 @@ type reading struct {
 	x                   float64 // h or gradients
 	h, gradients, value float64
 	lost                float64 // 1 if there is no stationary law
-}
-
-// fullName is an integrator with its estimator, its parameters and N_l.
-func fullName(r certify.Row) string {
-	name := methodName(r) + valuesText(r.Values)
-	if r.Inner > 1 {
-		name += fmt.Sprintf(", N_l = %d", r.Inner)
-	}
-	return name
 }
 
 // errorLines are exact errors. One that is not resolved leaves a gap.
@@ -180,14 +172,17 @@ func quantityOf(s bench.FigureSpec) quantity {
 // ofErrors reports whether the quantity is the errors.
 func (q quantity) ofErrors() bool { return q.column == "" }
 
-// of are the lines of the rows, by ascending step or budget.
-func (q quantity) of(rows []bench.Evidence) (out []line) {
+// of returns the lines of the rows, by ascending step or budget. Lines are those of
+// schemes, estimators or integrators.
+func (q quantity) of(rows []bench.Evidence, lines string) (out []line) {
+	schemes := distinct.Of(rows, func(r bench.Evidence) string { return r.Scheme })
 	for _, r := range rows {
 		for _, l := range q.lines(r.Row) {
 			if l.readings == nil {
 				continue
 			}
-			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, fullName(r.Row)
+			l.problem, l.scheme, l.integrator = r.Problem, r.Scheme, r.Name()
+			l.row, l.name = shownAs(r.Row, lines, len(schemes) > 1)
 			for _, r := range slices.SortedStableFunc(slices.Values(l.readings), func(a, b reading) int { return cmp.Compare(a.x, b.x) }) {
 				l.series.X, l.series.Y, l.series.Lost = append(l.series.X, r.x), append(l.series.Y, r.value), append(l.series.Lost, r.lost)
 			}
@@ -219,9 +214,9 @@ func (q quantity) records(rows []bench.Evidence) Records {
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
 	spec := *cmp.Or(d.plan.Figure, new(bench.FigureSpec))
-	q, shown := quantityOf(spec), have
+	q, linesOf := quantityOf(spec), ""
 	if len(spec.Lines) == 1 {
-		shown = exchanged(have, spec.Lines[0])
+		linesOf = spec.Lines[0]
 	}
 	if len(have) == 0 {
 		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first", d.plan.ID, len(d.plan.Exact))
@@ -229,7 +224,7 @@ func drawOrders(d *drawing) error {
 	if len(missing) > 0 {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.", len(missing), len(d.plan.Exact)))
 	}
-	if lines := q.of(shown); len(lines) > 0 {
+	if lines := q.of(have, linesOf); len(lines) > 0 {
 		f := q.figure(lines)
 		f.ID, f.Title = d.plan.ID, d.plan.Title
 		f.Data = q.records(have)
@@ -238,7 +233,7 @@ func drawOrders(d *drawing) error {
 		d.note("No figure: it shows stationary laws, and there are none")
 	}
 	d.writeOrders(have)
-	if claims := paper.Later(d.plan.ID); len(claims) > 0 {
+	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
 		return d.writeClaims(paper.Decide(claims, paper.Gather([]bench.Plan{d.plan}, d.Results)), "-claims")
 	}
 	return nil
@@ -252,24 +247,21 @@ func methodName(r certify.Row) string {
 	return r.Integrator + ", " + r.Estimator
 }
 
-// exchanged exchanges schemes with estimators or integrators, so that these are the
-// lines.
-func exchanged(rows []bench.Evidence, lines string) []bench.Evidence {
-	out := slices.Clone(rows)
-	several := slices.ContainsFunc(rows, func(r bench.Evidence) bool { return r.Scheme != rows[0].Scheme })
-	for i, r := range rows {
-		switch lines {
-		case "estimator":
-			out[i].Estimator, out[i].Scheme = "", cmp.Or(r.Estimator, "plain")
-			if several {
-				out[i].Estimator = r.Scheme
-			}
-		case "integrator":
-			out[i].Scheme, out[i].Integrator = fullName(r.Row), r.Scheme
-			out[i].Estimator, out[i].Values, out[i].Inner = "", nil, 1
+// shownAs returns the names of a row's panels and of its line, if lines are those of
+// schemes, estimators or integrators.
+func shownAs(r certify.Row, lines string, severalSchemes bool) (panels, line string) {
+	switch lines {
+	case "estimator":
+		line = cmp.Or(r.Estimator, "plain")
+		r.Estimator = ""
+		if severalSchemes { // in the place of the estimator
+			r.Estimator = r.Scheme
 		}
+		return r.Name(), line
+	case "integrator":
+		return r.Scheme, r.Name()
 	}
-	return out
+	return r.Name(), r.Scheme
 }
 
 // alike is by what ratio the errors of two integrators may differ if one row
@@ -279,7 +271,7 @@ const alike = 1.02
 // same reports whether two integrators have the same lines.
 func same(a, b []line) bool {
 	return slices.EqualFunc(a, b, func(a, b line) bool {
-		return a.place() == b.place() && a.of == b.of && a.series.near(b.series, alike)
+		return a.problem == b.problem && a.name == b.name && a.of == b.of && a.series.near(b.series, alike)
 	})
 }
 
@@ -296,23 +288,23 @@ const abreast = 3
 // figure has common axes throughout, so that panels can be compared. Integrators
 // with the same errors share a row.
 func (q quantity) figure(lines []line) *Figure {
-	schemes := distinct.Of(lines, func(l line) string { return l.scheme })
+	legend := distinct.Of(lines, func(l line) string { return l.name })
 	columns := distinct.Of(lines, func(l line) [2]string { return [2]string{l.problem, l.of} })
 	of := make(map[string][]line)
 	for _, l := range lines {
-		of[l.integrator] = append(of[l.integrator], l)
+		of[l.row] = append(of[l.row], l)
 	}
 	f := &Figure{Width: 152, Height: 112}
 	x, y := q.axes(lines, f.Width)
 	if len(of) == 1 && q.ofErrors() { // whose height the label would exceed
 		y.Label = "absolute error"
 	}
-	for i, scheme := range schemes {
-		f.Legend = append(f.Legend, Entry{Name: scheme, Label: scheme, Style: Categorical(i)})
+	for i, name := range legend {
+		f.Legend = append(f.Legend, Entry{Name: name, Label: name, Style: Categorical(i)})
 	}
 	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Computed without Monte Carlo. " + q.caption + " \"A as B\": the line of A lies on that of B."
-	names := distinct.Of(lines, func(l line) string { return l.integrator })
+	names := distinct.Of(lines, func(l line) string { return l.row })
 	for len(names) > 0 {
 		name := names[0]
 		isTwin := func(other string) bool { return same(of[name], of[other]) }
@@ -329,10 +321,10 @@ func (q quantity) figure(lines []line) *Figure {
 			p := &Panel{Title: fmt.Sprintf("%s: %s, %s", name, label, c[0]), X: x, Y: y, Series: slopes(x, y, q.powers...)}
 			own := slices.DeleteFunc(slices.Clone(of[name]), func(l line) bool { return l.problem != c[0] || l.of != c[1] })
 			for _, l := range own {
-				l.series.Name, l.series.Style = l.scheme, Categorical(slices.Index(schemes, l.scheme))
+				l.series.Name, l.series.Style = l.name, Categorical(slices.Index(legend, l.name))
 				p.Series = append(p.Series, l.series)
 			}
-			p.Note = orderNote(own, schemes, math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height)))
+			p.Note = orderNote(own, legend, math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height)))
 			row = append(row, p)
 		}
 		f.Rows = append(f.Rows, row)
@@ -348,31 +340,31 @@ func (q quantity) figure(lines []line) *Figure {
 
 // orderNote states the order that an integrator claims with the full batch for
 // the law that a panel shows, which lines lie on each other, those within a
-// ratio, and why there is no line for a scheme.
-func orderNote(lines []line, schemes []string, ratio float64) string {
+// ratio, and why a line of the legend is not there.
+func orderNote(lines []line, legend []string, ratio float64) string {
 	if len(lines) == 0 {
 		return "does not run on this problem"
 	}
 	var notes []string
 	why, covered := make(map[string][]string), make(map[string][]string)
-	absent := slices.Clone(schemes)
+	absent := slices.Clone(legend)
 	for i, l := range lines {
 		if k := slices.IndexFunc(lines[:i], func(o line) bool { return l.series.near(o.series, ratio) }); k >= 0 {
-			covered[lines[k].scheme] = append(covered[lines[k].scheme], l.scheme)
+			covered[lines[k].name] = append(covered[lines[k].name], l.name)
 		}
-		absent = slices.DeleteFunc(absent, func(s string) bool { return s == l.scheme })
+		absent = slices.DeleteFunc(absent, func(s string) bool { return s == l.name })
 		switch {
 		case l.exact:
-			why["exact"] = append(why["exact"], l.scheme)
+			why["exact"] = append(why["exact"], l.name)
 		case !slices.ContainsFunc(l.series.Y, func(y float64) bool { return y > 0 }):
-			why["not resolved"] = append(why["not resolved"], l.scheme)
-		case l.scheme == "full" && isFinite(float64(l.claim)):
+			why["not resolved"] = append(why["not resolved"], l.name)
+		case l.scheme == "full" && l.name == l.scheme && isFinite(float64(l.claim)):
 			notes = append(notes, "full batch: order "+decimal(float64(l.claim)))
 		}
 	}
 	for _, l := range lines {
-		if on := covered[l.scheme]; len(on) > 0 && !l.exact {
-			notes = append(notes, strings.Join(on, ", ")+" as "+l.scheme)
+		if on := covered[l.name]; len(on) > 0 && !l.exact {
+			notes = append(notes, strings.Join(on, ", ")+" as "+l.name)
 		}
 	}
 	why["not run"] = absent
@@ -475,10 +467,14 @@ func countVerdicts(rows []certify.Row) string {
 		total += len(row.Observables)
 	}
 	line := fmt.Sprintf("%d orders", total)
-	for _, v := range []certify.Verdict{certify.Confirmed, certify.Exact, certify.Refuted, certify.Unstable, certify.Inconclusive} {
+	for _, v := range certify.Verdicts() {
 		if n[v] > 0 || v == certify.Confirmed || v == certify.Refuted {
 			line += fmt.Sprintf(", %d %s", n[v], v)
+			total -= n[v]
 		}
+	}
+	if total > 0 {
+		line += fmt.Sprintf(", %d of verdicts that this version does not know", total)
 	}
 	return line
 }
@@ -500,7 +496,7 @@ func drawTwin(d *drawing, s *sweep) error {
 		return nil
 	}
 	q := quantities[bench.OnError]
-	lines := slices.DeleteFunc(q.of(have), func(l line) bool { return l.of != twinObservable || !slices.Contains(s.names, l.integrator) })
+	lines := slices.DeleteFunc(q.of(have, ""), func(l line) bool { return l.of != twinObservable || !slices.Contains(s.names, l.integrator) })
 	places := distinct.Of(lines, line.place)
 	slices.SortStableFunc(places, func(a, b [2]string) int { return compareIn([]string{"full"}, a[1], b[1]) }) // last, as above
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -98,7 +99,7 @@ func TestDrawOrdersWithoutErrorsFails(t *testing.T) {
 func TestErrorSeriesLeaveGaps(t *testing.T) {
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
 	have, _ := p.Evidence(m.Rows)
-	for _, l := range quantities[bench.OnError].of(have) {
+	for _, l := range quantities[bench.OnError].of(have, "") {
 		var known, lost []float64
 		for i, y := range l.series.Y {
 			if y > 0 {
@@ -147,7 +148,7 @@ func TestOrdersFigure(t *testing.T) {
 			have = append(have, r)
 		}
 	}
-	f := quantities[bench.OnError].figure(quantities[bench.OnError].of(have))
+	f := quantities[bench.OnError].figure(quantities[bench.OnError].of(have, ""))
 	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full", "lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
 	if len(f.Rows) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
 		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.Rows), f.Caption)
@@ -159,7 +160,7 @@ func TestOrdersFigure(t *testing.T) {
 		}
 	}
 	without := slices.DeleteFunc(slices.Clone(have), func(r bench.Evidence) bool { return r.Integrator == "euler" && r.Scheme == "replacement" })
-	f = quantities[bench.OnError].figure(quantities[bench.OnError].of(without))
+	f = quantities[bench.OnError].figure(quantities[bench.OnError].of(without, ""))
 	if note := f.Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
 		t.Errorf("a scheme without errors has the note %q", note)
 	}
@@ -219,7 +220,7 @@ func TestTwinWithoutExactErrors(t *testing.T) {
 func certified(t *testing.T, p bench.Plan, m memory) {
 	t.Helper()
 	for _, j := range p.Exact {
-		o, err := j.Exact.Options(chain.Registry{})
+		o, err := j.Exact.Options(chain.Registries{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,8 +239,9 @@ func TestLinesOfEstimators(t *testing.T) {
 		return bench.Evidence{Row: certify.Row{Integrator: "ubu", Scheme: scheme, Estimator: estimator}}
 	}
 	of := func(rows ...bench.Evidence) (names []string) {
-		for _, r := range exchanged(rows, "estimator") {
-			names = append(names, methodName(r.Row)+": "+r.Scheme)
+		q := quantity{lines: func(certify.Row) []line { return []line{{readings: make([]reading, 1)}} }}
+		for _, l := range q.of(rows, "estimator") {
+			names = append(names, l.row+": "+l.name)
 		}
 		return names
 	}
@@ -339,5 +341,28 @@ func TestReferenceSlopesThatFall(t *testing.T) {
 		if s.X[1] != x.Low || s.Y[1] != y.High || s.X[0] > x.High || s.Y[0] < y.Low*(1-1e-9) || s.Y[0] >= s.Y[1] {
 			t.Errorf("a line runs from (%v, %v) to (%v, %v)", s.X[0], s.Y[0], s.X[1], s.Y[1])
 		}
+	}
+}
+
+// The parts of the note on verdicts add up to its total, whichever verdicts there are.
+func TestCountVerdictsCountsAll(t *testing.T) {
+	row := certify.Row{}
+	for _, v := range append(certify.Verdicts(), "of a later version") {
+		row.Observables = append(row.Observables, certify.Observable{Verdict: v})
+	}
+	var sum, total int
+	for i, part := range strings.Split(countVerdicts([]certify.Row{row}), ", ") {
+		var n int
+		if _, err := fmt.Sscan(part, &n); err != nil {
+			t.Fatalf("%q: %v", part, err)
+		}
+		if i == 0 {
+			total = n
+		} else {
+			sum += n
+		}
+	}
+	if sum != total || total != 10 {
+		t.Errorf("parts of %d make %d of 10 verdicts", sum, total)
 	}
 }

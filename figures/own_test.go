@@ -13,19 +13,6 @@ import (
 // tenth is a distance of 0.1 for all chains.
 func tenth(bench.Cell) (float64, bool) { return 0.1, true }
 
-// Of steps to choose from, the chain that stayed finite is drawn.
-func TestChoicesAreDrawn(t *testing.T) {
-	p := planOf(t, bench.Study{ID: "own", Choices: []bench.Choice{jobs(cell("mt3", 0, 8, 0.4), cell("mt3", 0, 8, 0.2))}})
-	m := stored(p.Jobs(), func(c bench.Cell) (float64, bool) {
-		return map[bool]float64{true: math.NaN(), false: 0.1}[c.Step == 0.4], true
-	})
-	out := made(t, p, m)
-	line := out.Figures[0].Rows[0][0].Series[1]
-	if !slices.Equal(line.X, []float64{0.2}) || line.Y[0] != 0.1 || len(out.Tables[0].Rows) != 1 {
-		t.Errorf("line %+v, table %v: want the chain at 0.2", line, out.Tables[0].Rows)
-	}
-}
-
 // Integrators that differ in a parameter alone have rows and panels of their own.
 func TestParametersTellIntegratorsApart(t *testing.T) {
 	own := cell("mt3", 0, 8, 0.1)

@@ -20,13 +20,15 @@ const (
 // canvas is a panel in the making.
 type canvas struct {
 	*Panel
-	lanes []string
-	grid  []plot.Tick
+	legend []Entry
+	lanes  []string
+	grid   []plot.Tick
+	tips   *[]tip
 }
 
-// Lanes returns the names of a legend's lines, in the order in which marks of lost
+// lanes returns the names of a legend's lines, in the order in which marks of lost
 // points stand side by side.
-func Lanes(legend []Entry) (names []string) {
+func lanes(legend []Entry) (names []string) {
 	for _, e := range legend {
 		if e.Name != "" && e.Style.Marker != "" {
 			names = append(names, e.Name)
@@ -40,7 +42,7 @@ func Lanes(legend []Entry) (names []string) {
 func (l layout) plot(p *Panel, labelX, labelY bool) *plot.Plot {
 	out := plot.New()
 	height := dataHeight(l.Height)
-	k := canvas{p, Lanes(l.Legend), p.Y.Place(height, true)}
+	k := canvas{p, l.Legend, lanes(l.Legend), p.Y.Place(height, true), l.tips}
 	apply(&out.X, p.X, p.X.Place(dataWidth(l.Width), false), labelX)
 	shown, ticks := p.Y, k.grid
 	if p.Y.Lost != "" {
@@ -118,6 +120,7 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 				}
 				if s.Lost == nil || s.Lost[at[0]+i] < 1 {
 					marks = append(marks, p)
+					k.tip(s, at[0]+i, p)
 				}
 			}
 		}
@@ -167,7 +170,9 @@ func (k canvas) lost(c *draw.Canvas, s Series, x func(float64) vg.Length) {
 		if share > 0 && k.X.Shows(s.X[i]) {
 			there := k.lostAt(s.X[i])
 			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
-			drawLost(c, s.Style.Color, vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}, share)
+			place := vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}
+			drawLost(c, s.Style.Color, place, share)
+			k.tip(s, i, place)
 		}
 	}
 }

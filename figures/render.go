@@ -37,6 +37,7 @@ type layout struct {
 	title, alert, below []string
 	legend              [][]Entry
 	total               vg.Point
+	tips                *[]tip // of the points, in the order drawn; nil if none are wanted
 }
 
 // layout breaks the texts to the width that the panels fix, and so finds the
@@ -44,11 +45,15 @@ type layout struct {
 func (f *Figure) layout() layout {
 	l := layout{Figure: f, columns: len(f.Rows[0])}
 	l.innerWidth = vg.Length(l.columns)*vg.Length(f.Width) + yLabelWidth
-	l.title = wrap(sans(titleSize, ink), f.Title, l.innerWidth)
+	if f.Title != "" {
+		l.title = wrap(sans(titleSize, ink), f.Title, l.innerWidth)
+	}
 	if f.Warning != "" {
 		l.alert = wrap(sans(labelSize, warning), f.Warning, l.innerWidth)
 	}
-	l.below = wrap(sans(captionSize, ink), f.Caption, l.innerWidth)
+	if f.Caption != "" {
+		l.below = wrap(sans(captionSize, ink), f.Caption, l.innerWidth)
+	}
 	l.legend = flow(f.Legend, l.innerWidth)
 	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2.5*gap
 	height += vg.Length(len(l.legend)) * legendSize * leading
@@ -258,7 +263,10 @@ const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-
 // SVG returns the figure as an SVG file. Text stays text, which browsers search and
 // select.
 func (f *Figure) SVG() ([]byte, error) {
-	l := f.layout()
+	return f.layout().svg()
+}
+
+func (l layout) svg() ([]byte, error) {
 	out, err := l.render(vgsvg.New(l.total.X, l.total.Y))
 	out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
 	// vgsvg writes images as PNG and says that they are JPEG.

@@ -13,41 +13,55 @@ import (
 	"hambench/usage"
 )
 
-// setting is what a study chooses of a cell, under the name that its file has.
+// setting is a setting of a cell, or a value that follows from several.
 type setting struct {
 	name, column string // in a study's file and in CSV
 	label        string // heads a column for people and names an axis
 	symbol       string // stands before the value: "N_l = "
-	beside       int    // one of the below
+	axis         bench.Axis
 	value        func(bench.Cell) any
 }
 
-// A setting that is beside the axes makes lines where it varies, and captions
-// state it where it is stated and does not vary.
-const (
-	beside = 1 + iota
-	stated
-)
+// settings are those that figures and tables may show, as package bench declares them.
+var settings = shownSettings()
 
-// settings are those that figures and tables know.
-var settings = []setting{
-	{"data", "dataset", "data set", "", 0, func(c bench.Cell) any { return c.Dataset }},
-	{"split", "split", "split", "split ", 0, func(c bench.Cell) any { return c.Split }},
-	{"model", "model", "model", "", 0, func(c bench.Cell) any { return c.Model }},
-	{"batch", "batch", "batch", "B = ", 0, func(c bench.Cell) any { return c.BatchSize }},
-	{"K", "K", "K", "K = ", 0, func(c bench.Cell) any { return c.Batches }},
-	{"integrator", "integrator", "integrator", "", stated, func(c bench.Cell) any { return c.Integrator + valuesText(c.Values) }},
-	{"nl", "nl", "N_l", "N_l = ", beside, func(c bench.Cell) any { return c.Inner }},
-	{"friction", "friction", "C", "C = ", stated, func(c bench.Cell) any { return float64(c.Friction) }},
-	{"estimator", "estimator", "estimator", "", beside, func(c bench.Cell) any { return cmp.Or(c.Estimator, "plain") }},
-	{"scheme", "scheme", "scheme", "", beside, func(c bench.Cell) any { return c.Scheme }},
-	{"precision", "precision", "precision", "", beside, func(c bench.Cell) any { return c.Precision }},
-	{"step", "h", "η", "η = ", 0, func(c bench.Cell) any { return c.Step }},
-	{"samples", "samples", "samples", "samples = ", 0, func(c bench.Cell) any { return c.Samples }},
-	{"thin", "thin", "thinning", "thinning ", 0, func(c bench.Cell) any { return c.Thin }},
-	{"burn", "burn_in", "burn-in", "burn-in ", 0, func(c bench.Cell) any { return c.BurnIn }},
-	{"seed", "seed", "seed", "seed ", 0, func(c bench.Cell) any { return int(c.Seed) }},
+func shownSettings() (shown []setting) {
+	for _, s := range bench.Settings() {
+		if s.Axis != "" {
+			shown = append(shown, setting{s.Name, s.Column, s.Label, s.Symbol, s.Axis, valueOf(s)})
+		}
+	}
+	return shown
 }
+
+// valueOf returns the value of a setting in a cell. Parameters belong to their
+// integrator, and the full batch keeps the number that CSV has for it.
+func valueOf(s bench.Setting) func(bench.Cell) any {
+	return func(c bench.Cell) any {
+		switch v := s.Of(c).(type) {
+		case uint64:
+			return int(v)
+		case string:
+			if s.Name == "integrator" {
+				return v + valuesText(c.Values)
+			}
+			if v == "" && s.Default != nil {
+				return s.Default
+			}
+			return v
+		case float64:
+			if s.Name == "batch" && math.IsInf(v, 1) {
+				return bench.Full
+			}
+			return v
+		default:
+			return v
+		}
+	}
+}
+
+// onLines reports whether the setting makes lines where it varies.
+func (s setting) onLines() bool { return s.axis == bench.OnLines || s.axis == bench.Stated }
 
 // lookup returns the settings of the names. A name that is none is a parameter
 // of an integrator if any of the cells has it.
@@ -58,7 +72,7 @@ func lookup(names []string, jobs []bench.Job) (found []setting, err error) {
 		case i >= 0:
 			found = append(found, settings[i])
 		case slices.ContainsFunc(jobs, func(j bench.Job) bool { _, ok := j.Cell.Values[name]; return ok }):
-			found = append(found, setting{name, name, name, name + " = ", 0, func(c bench.Cell) any {
+			found = append(found, setting{name, name, name, name + " = ", bench.Averaged, func(c bench.Cell) any {
 				if v, ok := c.Values[name]; ok {
 					return v
 				}
@@ -237,62 +251,24 @@ func joined(ss []setting, c bench.Cell, separator string) string {
 	return b.String()
 }
 
-// observation is a number that a result has.
-type observation struct {
-	name, column string // in a study's file and in CSV
-	label        string // of an axis
-	digits       int    // in tables
-	shown        bool   // in tables that do not say what they show, where any result has it
-}
-
 // distance is what all cells are compared by. A chain that diverged counts as
 // distance 1; of nothing else but counts has it a value.
 const distance = "distance"
 
-var observations = []observation{
-	{distance, "ks", "mean Kolmogorov distance", 3, true},
-	{"rmse", "rmse", "test RMSE", 3, true},
-	{"accuracy", "accuracy", "test accuracy", 3, true},
-	{"mnll", "mnll", "test MNLL", 3, true},
-	{"ece", "ece", "expected calibration error", 3, true},
-	{"coverage", "coverage", "coverage of 90 % intervals", 3, true},
-	{"lag1", "lag1", "lag-1 autocorrelation", 3, true},
-	{"coupled", "coupled", "difference of means at h and at h/2", 3, true},
-	{"gradients", "gradients", "gradients", 0, true},
-	{"ess", "ess", "effective sample size", 3, false},
-	{"steps", "steps", "steps", 0, false},
-	{"seconds", "seconds", "seconds", 0, false},
-}
-
 // observe returns the observation of a name.
-func observe(name string) (observation, error) {
-	i := slices.IndexFunc(observations, func(o observation) bool { return o.name == name })
+func observe(name string) (bench.Observation, error) {
+	of := bench.Observations()
+	i := slices.IndexFunc(of, func(o bench.Observation) bool { return o.Name == name })
 	if i < 0 {
-		return observation{}, usage.Errorf("%q is nothing that is observed", name)
+		return bench.Observation{}, usage.Errorf("%q is nothing that is observed", name)
 	}
-	return observations[i], nil
+	return of[i], nil
 }
 
-// value is the number of a result that has it.
-func (o observation) value(r bench.Result) (float64, bool) {
-	switch o.name {
-	case distance:
-		return r.KS, r.Cell.Observe != bench.Coupled
-	case "gradients":
-		return float64(r.Gradients), true
-	case "steps":
-		return float64(r.Steps), true
-	case "seconds":
-		return r.Seconds, true
-	}
-	v, ok := r.Scores[o.name]
-	return v, ok && !r.Diverged
-}
-
-// of are the values of the results that have one.
-func (o observation) of(results []bench.Result) (values []float64) {
+// observed are the numbers of the results that have one.
+func observed(o bench.Observation, results []bench.Result) (values []float64) {
 	for _, r := range results {
-		if v, ok := o.value(r); ok {
+		if v := o.Of(r); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}

@@ -86,10 +86,10 @@ type point struct {
 // them, and the axes.
 type sweep struct {
 	panels, lines []setting
-	fixed         []setting    // that do not vary and captions state
-	x             setting      // tells the points of a line apart
-	xObserved     *observation // where they stand; nil for x
-	y             observation
+	fixed         []setting          // that do not vary and captions state
+	x             setting            // tells the points of a line apart
+	xObserved     *bench.Observation // where they stand; nil for x
+	y             bench.Observation
 	logX, logY    bool
 
 	rows, columns []string              // what panels have in common
@@ -120,11 +120,11 @@ func newSweep(p bench.Plan, results map[string]bench.Result) (*sweep, error) {
 	s.means, _ = gather(sortedJobs(p.Cells, axes), results, func(c bench.Cell) string { return joined(axes, c, "\n") })
 	for _, c := range s.means {
 		at := &point{chains: c, place: s.place(c.cell), line: textOf(s.lines, c.cell), x: s.at(p, c.cell)}
-		at.mean, at.sd = stat.MeanStdDev(s.y.of(c.results), nil)
+		at.mean, at.sd = stat.MeanStdDev(observed(s.y, c.results), nil)
 		if at.low, at.high = at.mean, at.mean; isFinite(at.sd) {
 			at.low, at.high = at.mean-at.sd, at.mean+at.sd
 		}
-		if s.y.name == distance {
+		if s.y.Name == distance {
 			at.low, at.high = max(at.low, 0), min(at.high, 1)
 		}
 		s.points = append(s.points, at)
@@ -132,7 +132,7 @@ func newSweep(p bench.Plan, results map[string]bench.Result) (*sweep, error) {
 	}
 	if s.xObserved != nil {
 		for _, at := range s.points {
-			at.x = stat.Mean(s.xObserved.of(at.results), nil)
+			at.x = stat.Mean(observed(*s.xObserved, at.results), nil)
 		}
 	}
 	return s, nil
@@ -143,8 +143,7 @@ func newSweep(p bench.Plan, results map[string]bench.Result) (*sweep, error) {
 func (s *sweep) at(p bench.Plan, c bench.Cell) float64 {
 	x, _ := s.x.number(c)
 	if s.x.name == "batch" && c.BatchSize == bench.Full {
-		name, _, _ := strings.Cut(c.Dataset, ", ") // without the model that byModel adds
-		d, _ := p.Dataset(name)
+		d, _ := p.Dataset(c.Dataset)
 		x = float64(d.Rows)
 	}
 	return x
@@ -165,11 +164,11 @@ func newLayout(p bench.Plan) (s *sweep, err error) {
 		return nil, err
 	}
 	switch {
-	case s.y.name != distance:
+	case s.y.Name != distance:
 	case slices.ContainsFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Oracle != bench.Analytic }):
-		s.y.label += " to the oracle"
+		s.y.Label += " to the oracle"
 	default:
-		s.y.label += " to the posterior"
+		s.y.Label += " to the posterior"
 	}
 	if len(spec.Panels) == 0 {
 		spec.Panels = []string{"data", "batch"}
@@ -192,10 +191,10 @@ func newLayout(p bench.Plan) (s *sweep, err error) {
 	axes := slices.Concat(s.panels, s.lines, found)
 	for _, k := range settings {
 		switch varies := k.varies(p.Cells); {
-		case k.beside == 0 || slices.ContainsFunc(axes, func(a setting) bool { return a.name == k.name }):
+		case !k.onLines() || slices.ContainsFunc(axes, func(a setting) bool { return a.name == k.name }):
 		case varies && len(spec.Lines) == 0:
 			s.lines = append(s.lines, k)
-		case !varies && k.beside == stated:
+		case !varies && k.axis == bench.Stated:
 			s.fixed = append(s.fixed, k)
 		}
 	}
@@ -236,20 +235,31 @@ func sortedJobs(jobs []bench.Job, by []setting) []bench.Job {
 	return sorted
 }
 
-// byModel names the data set of cells by its model, too, where it has several:
-// each then has panels of its own, since each has its own self-distance.
-func byModel(jobs []bench.Job) []bench.Job {
+// byModel makes a data set of each model where a data set has several: each then has
+// panels of its own, since each has its own self-distance.
+func byModel(p bench.Plan) bench.Plan {
 	models := make(map[string][]string)
-	for _, j := range jobs {
+	for _, j := range p.Cells {
 		models[j.Cell.Dataset] = distinct.Append(models[j.Cell.Dataset], j.Cell.Model)
 	}
-	jobs = slices.Clone(jobs)
-	for i := range jobs {
-		if c := &jobs[i].Cell; len(models[c.Dataset]) > 1 {
-			c.Dataset += ", " + c.Model
+	named := func(dataset, model string) string { return dataset + ", " + model }
+	p.Cells, p.Data = slices.Clone(p.Cells), slices.Clip(p.Data)
+	for i := range p.Cells {
+		if c := &p.Cells[i].Cell; len(models[c.Dataset]) > 1 {
+			c.Dataset = named(c.Dataset, c.Model)
 		}
 	}
-	return jobs
+	for name, of := range models {
+		d, ok := p.Dataset(name)
+		if d.For = nil; !ok || len(of) == 1 {
+			continue
+		}
+		for _, model := range of {
+			d.Name = named(name, model)
+			p.Data = append(p.Data, d)
+		}
+	}
+	return p
 }
 
 // style is that of the i-th line: lines that differ in a number alone are coloured in
@@ -283,11 +293,11 @@ func (s *sweep) figure(d *drawing) *Figure {
 	for i, name := range s.names {
 		label := name
 		if s.logY { // where slopes can be seen
-			label = withOrder(d.plan, name)
+			label = s.withOrder(d.plan, name)
 		}
 		f.Legend = append(f.Legend, Entry{Name: name, Label: label, Style: s.style(i)})
 	}
-	if s.y.name == distance {
+	if s.y.Name == distance {
 		f.Legend = append(f.Legend, Entry{Label: "self-distance (5–95 %)", Style: selfStyle()})
 	}
 	if s.diverged {
@@ -320,10 +330,10 @@ func (s *sweep) axes(width float64) (x, y Axis) {
 		xs, ys = append(xs, p.x), append(ys, p.mean)
 		bands = append(bands, p.low, p.high)
 	}
-	x, y = Axis{Log: s.logX, Ticks: 4}, Axis{Log: s.logY, Ticks: 4, Label: s.y.label, Grid: true}
+	x, y = Axis{Log: s.logX, Ticks: 4}, Axis{Log: s.logY, Ticks: 4, Label: s.y.Label, Grid: true}
 	switch {
 	case s.xObserved != nil:
-		x.Label = s.xObserved.label
+		x.Label = s.xObserved.Label
 	case s.x.name == "step":
 		x.Label, x.Unit = stepLabel, timeUnit
 	default:
@@ -331,9 +341,9 @@ func (s *sweep) axes(width float64) (x, y Axis) {
 	}
 	x = x.over(xs).roomy(width)
 	switch {
-	case s.y.name != distance && s.logY:
+	case s.y.Name != distance && s.logY:
 		y = y.over(ys).padded(0.06)
-	case s.y.name != distance:
+	case s.y.Name != distance:
 		y = y.over(bands).padded(0.06)
 	case s.logY:
 		for _, g := range s.groups {
@@ -364,7 +374,7 @@ func (s *sweep) panel(place [2]string, x, y Axis) *Panel {
 		return nil
 	}
 	p := &Panel{Title: textOf(s.panels, g.cell), X: x, Y: y}
-	if s.y.name == distance && isFinite(g.self.mean) {
+	if s.y.Name == distance && isFinite(g.self.mean) {
 		twice := func(v float64) []float64 { return []float64{v, v} }
 		p.Series = append(p.Series, Series{
 			Style: selfStyle(), X: []float64{x.Low, x.High}, Y: twice(g.self.mean), Low: twice(g.self.low), High: twice(g.self.high),
@@ -388,11 +398,15 @@ func (s *sweep) panel(place [2]string, x, y Axis) *Panel {
 	return p
 }
 
-// withOrder adds the order of an integrator's law of θ with the full batch, on
-// which all distances depend, to its name.
-func withOrder(p bench.Plan, name string) string {
-	integrator, _, _ := strings.Cut(name, ",") // without its parameters and N_l
-	m, ok := p.Method(integrator)
+// withOrder adds the order of an integrator's law of θ with the full batch, on which all
+// distances depend, to the name of a line that has one integrator.
+func (s *sweep) withOrder(p bench.Plan, name string) string {
+	ofLine := func(j bench.Job) bool { return textOf(s.lines, j.Cell) == name }
+	i := slices.IndexFunc(p.Cells, ofLine)
+	if i < 0 || !slices.ContainsFunc(s.lines, func(l setting) bool { return l.name == "integrator" }) {
+		return name
+	}
+	m, ok := p.Method(p.Cells[i].Cell.Integrator)
 	if order := float64(m.Position); ok && order > 0 && !math.IsInf(order, 0) {
 		return name + " (order " + decimal(order) + ")"
 	}
@@ -415,7 +429,7 @@ func (s *sweep) notes(p bench.Plan, x Axis) (notes []string) {
 	several := func(g *chains) bool {
 		return len(distinct.Of(g.results, func(r bench.Result) int { return r.Cell.Samples })) > 1
 	}
-	if s.y.name == distance && slices.ContainsFunc(slices.Collect(maps.Values(s.groups)), several) {
+	if s.y.Name == distance && slices.ContainsFunc(slices.Collect(maps.Values(s.groups)), several) {
 		note("The band of self-distance is the mean over chains of several lengths: shorter ones are further apart.")
 	}
 	const deviation = "bands: one standard deviation to both sides."
@@ -438,14 +452,14 @@ func (s *sweep) notes(p bench.Plan, x Axis) (notes []string) {
 		note("One split: no error bands.")
 	}
 	if s.diverged {
-		_, counted := s.y.value(bench.Result{Diverged: true})
+		counted := !math.IsNaN(s.y.Of(bench.Result{Diverged: true}))
 		switch {
-		case s.y.name == distance:
+		case s.y.Name == distance:
 			note("A chain that diverged counts as distance 1.")
 		case counted:
-			note("A chain that diverged counts with its %s up to there.", s.y.name)
+			note("A chain that diverged counts with its %s up to there.", s.y.Name)
 		default:
-			note("A chain that diverged has no %s.", s.y.name)
+			note("A chain that diverged has no %s.", s.y.Name)
 		}
 		if len(s.names) > 1 {
 			note("Marks of divergence at one place of the axis stand side by side, in the order of the legend.")
@@ -455,7 +469,7 @@ func (s *sweep) notes(p bench.Plan, x Axis) (notes []string) {
 		note("%d points have no place on the axis: their %s is 0, infinite, or not known.", noX, x.Label)
 	}
 	if noY > 0 {
-		note("%d points at %s 0 have no place on a logarithmic axis.", noY, s.y.name)
+		note("%d points at %s 0 have no place on a logarithmic axis.", noY, s.y.Name)
 	}
 	return notes
 }
@@ -473,9 +487,9 @@ func (s *sweep) records() (out Records) {
 	}
 	out.Columns = columnsOf(columns)
 	if s.xObserved != nil {
-		out.Columns = append(out.Columns, s.xObserved.column)
+		out.Columns = append(out.Columns, s.xObserved.Column)
 	}
-	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged", s.y.column+"_mean", s.y.column+"_sd", "self_mean", "self_p05", "self_p95")
+	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged", s.y.Column+"_mean", s.y.Column+"_sd", "self_mean", "self_p05", "self_p95")
 	for _, p := range s.points {
 		row := fieldsOf(columns, p.cell)
 		if s.xObserved != nil {
@@ -495,14 +509,7 @@ func drawSweep(d *drawing) error {
 			return usage.Errorf("study %s records %s, and names no kind of figure for it: a run of this version writes one", d.plan.ID, j.Cell.Observe)
 		}
 	}
-	for _, c := range d.plan.Choices {
-		r, job, ok := c.Settle(d.Results.Result)
-		if ok {
-			job = bench.Job{Key: r.Key, Cell: r.Cell}
-		}
-		d.plan.Cells = append(slices.Clip(d.plan.Cells), job)
-	}
-	d.plan.Cells = byModel(d.plan.Cells)
+	d.plan = byModel(d.plan)
 	if d.plan.Figure == nil && d.plan.Table != nil {
 		return drawTable(d, d.plan.ID, d.plan.Table)
 	}

@@ -109,8 +109,7 @@ func TestModelsOnOneDataSetHavePanelsOfTheirOwn(t *testing.T) {
 	c.Dataset = "wine"
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(a, b)})
 	p.Cells = append(p.Cells, jobs(c)...)
-	renamed := p
-	renamed.Cells = byModel(p.Cells)
+	renamed := byModel(p)
 	s, err := newSweep(renamed, nil)
 	if err != nil {
 		t.Fatal(err)

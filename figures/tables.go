@@ -113,7 +113,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	}
 	over := strings.Join(append([]string{"splits"}, mixed(parts)...), ", ")
 	var notes []string
-	switch judged := slices.ContainsFunc(values, func(o observation) bool { return o.name == distance }); {
+	switch judged := slices.ContainsFunc(values, func(o bench.Observation) bool { return o.Name == distance }); {
 	case !judged:
 		notes = append(notes, "Means over "+over+"; ±: standard deviation. A chain that diverged has no scores.")
 	case len(columns) == 0:
@@ -157,9 +157,9 @@ func rowSettings(p bench.Plan, spec *bench.TableSpec) ([]setting, error) {
 
 // valuesOf are the observations of a table: what its study says, or the
 // distance, all scores that there are, and the cost.
-func valuesOf(d *drawing, spec *bench.TableSpec) (out []observation, err error) {
+func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err error) {
 	if len(spec.Values) == 0 {
-		return slices.DeleteFunc(slices.Clone(observations), func(o observation) bool { return !o.shown || len(o.of(d.results)) == 0 }), nil
+		return slices.DeleteFunc(bench.Observations(), func(o bench.Observation) bool { return !o.Shown || len(observed(o, d.results)) == 0 }), nil
 	}
 	for _, name := range spec.Values {
 		o, err := observe(name)
@@ -172,16 +172,16 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []observation, err error) 
 }
 
 // values are the counts of chains and, for each observation, its mean.
-func (r *chains) values(observations []observation) []entry {
+func (r *chains) values(observations []bench.Observation) []entry {
 	out := []entry{splitsEntry(0, r)}
 	for i, o := range observations {
-		mean, sd := stat.MeanStdDev(o.of(r.results), nil)
-		if o.name != distance {
-			out = append(out, rounded(o.name, i, o.column, mean, o.digits))
+		mean, sd := stat.MeanStdDev(observed(o, r.results), nil)
+		if o.Name != distance {
+			out = append(out, rounded(o.Name, i, o.Column, mean, o.Digits))
 			continue
 		}
 		inBand := mean <= r.self.high
-		out = append(out, deviating(o.name, o.column, mean, sd, o.digits), entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
+		out = append(out, deviating(o.Name, o.Column, mean, sd, o.Digits), entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
 	}
 	return out
 }
@@ -195,21 +195,21 @@ type level struct {
 // levels are, for each observation, its mean by the values of the columns'
 // settings. Where these are two, distances have their difference, and whether it
 // is more than the noise.
-func (r *chains) levels(of []level, observations []observation) (out []entry) {
+func (r *chains) levels(of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64
 		for i, l := range of {
-			means = append(means, stat.Mean(o.of(l.results), nil))
+			means = append(means, stat.Mean(observed(o, l.results), nil))
 			if len(observations) > 1 {
-				l.label = o.name + " " + l.label
+				l.label = o.Name + " " + l.label
 			}
-			e := rounded(l.label, 0, o.column+"_"+l.name, means[i], o.digits)
-			if o.name == distance && len(l.results) > 0 && l.diverged == len(l.results) {
+			e := rounded(l.label, 0, o.Column+"_"+l.name, means[i], o.Digits)
+			if o.Name == distance && len(l.results) > 0 && l.diverged == len(l.results) {
 				e.text = "diverged"
 			}
 			out = append(out, e)
 		}
-		if o.name != distance {
+		if o.Name != distance {
 			continue
 		}
 		if len(of) == 2 {
@@ -244,7 +244,7 @@ func published(dataset, method, score string) (mean, sd float64) {
 
 // scoresOf are the scores of a name, of the results that have it.
 func scoresOf(results []bench.Result, name string) []float64 {
-	return observation{name: name}.of(results)
+	return observed(bench.Observation{Name: name}, results)
 }
 
 // drawScores makes the paper's table of test scores with ours beside it, a line
@@ -352,7 +352,7 @@ func drawAutocorrelation(d *drawing) error {
 	d.table(d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+together+" of "+strings.Join(lengths, " or ")+"), averaged over the test points.",
 		"Δ: difference from the paper, which states no deviations. ESS: of the "+together+" together.",
-		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench oracle --dataset NAME shows them.")
+		"Metropolis chain: distance of a chain without step-size bias to the oracle. Checks failed: of six for each oracle; hambench judge --dataset NAME --checks shows them.")
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -15,29 +14,26 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/usage"
 )
 
-// required are the columns without which a table is no export. Exports of the
-// first edition have them.
-var required = []string{"experiment", "dataset", "split", "ks", "diverged", "gradients", "seconds"}
+// distance names the quantity that is compared of cells.
+const distance = "distance"
 
-// identity are the columns that say which cell it is, but for the split: the
-// splits are the repetitions. Those that one of two runs lacks do not count.
-var identity = []string{
-	"experiment", "dataset", "model", "hidden", "precision", "integrator", "parameters", "nl", "friction", "estimator",
-	"scheme", "K", "batch", "h", "samples", "thin", "burn_in", "observe",
-}
+// required are the columns without which a table is no export.
+var required = []string{"experiment", "dataset", "split", "ks", "diverged"}
 
-// environmentColumns say where and by what a cell was computed.
-var environmentColumns = []string{"arch", "isa", "cpu", "go", "commit", "version"}
+// environment are the columns that say on what a cell was computed.
+var environment = []string{"arch", "isa"}
 
 // The noise of a distance, seen in chains that differ by their seed alone
-// (docs/gate.md). Up to quiet times the distance of independent samples, which
-// is the column ks_self, its standard deviation is at most noiseShare of it.
-// Beyond, near the limit of stability, a chain may have three times the distance
-// of another one: one split is taken to have noise of wildShare, several tell
-// their own. usualSelf is ks_self for 200 samples, for want of a column.
+// (docs/gate.md). Up to quiet times the distance of independent samples, which is the
+// column ks_self, its standard deviation is at most noiseShare of it. Beyond, near the
+// limit of stability, a chain may have three times the distance of another one: one
+// split is taken to have noise of wildShare, several tell their own. usualSelf is
+// ks_self for 200 samples, for want of a column.
 const (
 	noiseShare = 0.1
 	quiet      = 2
@@ -48,100 +44,154 @@ const (
 // proportional is the distance from which on --distance is a share of it.
 const proportional = 0.1
 
-// shortest is the time, in seconds, from which on a cell's cost is compared:
-// exports round to milliseconds.
-const shortest = 0.1
-
-// cell is what is compared of a cell.
+// cell holds what is compared of a cell.
 type cell struct {
-	key, split         string // key: of the store
-	integrator         string
-	ks, self           float64
-	diverged           bool
-	gradients, seconds float64
+	key, split string // key: of the store
+	ks, self   float64
+	diverged   bool
 }
 
-// cost is in seconds per gradient; NaN if it is too short to say.
-func (c cell) cost() float64 {
-	if c.seconds < shortest || c.gradients <= 0 {
-		return math.NaN()
-	}
-	return c.seconds / c.gradients
-}
-
-// splits are the cells of one identity in the order of their splits. Several cells of
-// one split, which an older export does not distinguish, stand in its order.
-type splits []cell
-
-func parseCells(r Run, records []map[string]string, columns []string) (*quantities[splits], error) {
-	q := newQuantities[splits]()
-	for i, rec := range records {
-		one, err := parseCell(rec)
-		if err != nil {
-			return nil, usage.Errorf("gate: %s: cell %d: %w", r.Name, i+1, err)
+// identity returns the columns that say which cell a row is of, but for split and seed,
+// which distinguish repetitions.
+func identity() []table.Column {
+	columns := []table.Column{{Name: "experiment", Kind: table.Text}}
+	for _, s := range bench.Settings() {
+		if s.Column == "" || s.Name == "split" || s.Name == "seed" {
+			continue
 		}
-		of := q.at(keyOf(rec, columns))
-		*of = append(*of, one)
-		for _, name := range environmentColumns {
-			q.environment.add(name, rec[name])
+		for _, name := range s.Columns() {
+			kind := table.Text
+			if name == s.Column {
+				kind = s.Kind
+			}
+			columns = append(columns, table.Column{Name: name, Kind: kind})
 		}
 	}
-	if len(q.keys) == 0 {
-		return nil, usage.Errorf("gate: %s has no cells", r.Name)
-	}
-	for _, of := range q.of {
-		slices.SortStableFunc(*of, func(a, b cell) int { return cmp.Compare(a.split, b.split) })
-	}
-	return q, nil
+	return columns
 }
 
-func keyOf(rec map[string]string, columns []string) string {
+// compareCells joins two exports by the columns of identity that both have. What is
+// equal to the last digit has not moved.
+func compareCells(old, new Run, o Options) (*Report, error) {
+	a, b, err := both(old, new, parseRecords)
+	if err != nil {
+		return nil, err
+	}
+	columns := slices.DeleteFunc(identity(), func(c table.Column) bool {
+		return !has(a, c.Name) || !has(b, c.Name)
+	})
+	was, err := parseCells(old, a, columns)
+	if err != nil {
+		return nil, err
+	}
+	is, err := parseCells(new, b, columns)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	left := make(map[table.Key]table.Group)
+	for _, g := range is.GroupBy(names...) {
+		left[g.Key] = g
+	}
+	r := &Report{Kind: kindCells}
+	var tests []comparison
+	for _, g := range was.GroupBy(names...) {
+		r.Compared++
+		pairs, missing := pair(cells(g), cells(left[g.Key]))
+		delete(left, g.Key)
+		if missing > 0 {
+			r.moved(where(g, columns), "cell", "present", "missing", fmt.Sprintf(
+				"every old cell must be in the new run, split by split: %d are not", missing))
+			continue
+		}
+		tests = append(tests, r.compareCell(where(g, columns), pairs, o)...)
+	}
+	r.decide(tests, o.Alpha)
+	r.noteEnvironment(a, b)
+	r.noteAdded(len(left))
+	return r, nil
+}
+
+// where names a cell for people.
+func where(g table.Group, columns []table.Column) string {
 	var parts []string
-	for _, name := range columns {
-		if v := rec[name]; v != "" && v != "inf" { // which JSON cannot say
-			parts = append(parts, name+"="+v)
+	for _, c := range columns {
+		if v := g.Get(c.Name); !v.IsNone() {
+			parts = append(parts, c.Name+"="+v.String())
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-// cellRecords reads CSV, a JSON array, or JSON objects one after another.
-func cellRecords(r Run) ([]map[string]string, error) {
-	var records []map[string]string
-	if text := bytes.TrimSpace(r.Data); text[0] != '[' && text[0] != '{' {
-		lines, err := csv.NewReader(bytes.NewReader(r.Data)).ReadAll()
-		if err != nil {
-			return nil, usage.Errorf("gate: %s: %w", r.Name, err)
-		}
-		for _, line := range lines[1:] {
-			rec := make(map[string]string)
-			for i, name := range lines[0] {
-				rec[name] = line[i]
-			}
-			records = append(records, rec)
-		}
-		return records, nil
+func cells(g table.Group) (list []cell) {
+	if g.Table == nil {
+		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(r.Data))
+	for _, row := range g.Rows() {
+		list = append(list, row.Source.(cell))
+	}
+	return list
+}
+
+func has(records []map[string]string, column string) bool {
+	return slices.ContainsFunc(records, func(rec map[string]string) bool { return rec[column] != "" })
+}
+
+// parseRecords reads CSV, a JSON array, or JSON objects one after another.
+func parseRecords(r Run) (records []map[string]string, err error) {
+	if text := bytes.TrimSpace(r.Data); text[0] == '[' || text[0] == '{' {
+		records, err = parseObjects(text)
+	} else {
+		records, err = parseCSV(text)
+	}
+	if err == nil && len(records) == 0 {
+		err = usage.Errorf("it has no cells")
+	}
+	if err != nil {
+		return nil, usage.Errorf("gate: %s: %w", r.Name, err)
+	}
+	return records, nil
+}
+
+func parseCSV(text []byte) (records []map[string]string, err error) {
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range lines[1:] {
+		rec := make(map[string]string)
+		for i, name := range lines[0] {
+			rec[name] = line[i]
+		}
+		records = append(records, rec)
+	}
+	return records, nil
+}
+
+func parseObjects(text []byte) (records []map[string]string, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	for d.More() {
 		var read any
 		if err := d.Decode(&read); err != nil {
-			return nil, usage.Errorf("gate: %s: not cells in JSON: %w", r.Name, err)
+			return nil, fmt.Errorf("not cells in JSON: %w", err)
 		}
-		objects, several := read.([]any)
-		if !several {
+		objects, ok := read.([]any)
+		if !ok {
 			objects = []any{read}
 		}
 		for _, one := range objects {
-			o, ok := one.(map[string]any)
+			object, ok := one.(map[string]any)
 			if !ok {
-				return nil, usage.Errorf("gate: %s: not cells in JSON: want objects", r.Name)
+				return nil, usage.Errorf("not cells in JSON: want objects")
 			}
 			rec := make(map[string]string)
-			for k, v := range o {
+			for name, v := range object {
 				if v != nil {
-					rec[k] = fmt.Sprint(v)
+					rec[name] = fmt.Sprint(v)
 				}
 			}
 			records = append(records, rec)
@@ -150,90 +200,56 @@ func cellRecords(r Run) ([]map[string]string, error) {
 	return records, nil
 }
 
-func parseCell(rec map[string]string) (cell, error) {
-	var err error
-	number := func(name string) float64 {
-		v, bad := strconv.ParseFloat(rec[name], 64)
-		if (bad != nil || math.IsNaN(v) || math.IsInf(v, 0)) && err == nil {
-			err = usage.Errorf("%s = %q: want a finite number", name, rec[name])
+// parseCells makes a table of records, with the given columns. Its rows' sources are
+// cells.
+func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
+	t := table.New(columns...)
+	for i, rec := range records {
+		c, err := parseCell(rec)
+		values := make(map[string]any)
+		for _, column := range columns {
+			switch text := rec[column.Name]; {
+			case text == "" || text == "inf" || err != nil: // JSON cannot say inf
+			case column.Kind == table.Number:
+				values[column.Name], err = parseNumber(column.Name, text)
+			default:
+				values[column.Name] = text
+			}
 		}
-		return v
+		if err != nil {
+			return nil, usage.Errorf("gate: %s: cell %d: %w", r.Name, i+1, err)
+		}
+		t.Add(c, values)
 	}
-	c := cell{
-		key: rec["key"], split: rec["split"], integrator: rec["integrator"],
-		ks: number("ks"), gradients: number("gradients"), seconds: number("seconds"),
-	}
-	if rec["ks_self"] != "" {
-		c.self = max(0, number("ks_self"))
-	}
-	c.self = cmp.Or(c.self, usualSelf)
-	diverged, bad := strconv.ParseBool(rec["diverged"])
-	switch {
-	case err != nil:
-		return c, err
-	case bad != nil:
-		return c, usage.Errorf("diverged = %q: want true or false", rec["diverged"])
-	case rec["experiment"] == "" || rec["dataset"] == "":
+	return t, nil
+}
+
+func parseCell(rec map[string]string) (c cell, err error) {
+	if rec["experiment"] == "" || rec["dataset"] == "" {
 		return c, usage.Errorf("experiment or dataset is missing: want the columns of hambench export")
 	}
-	c.diverged = diverged
+	c.key, c.split = rec["key"], rec["split"]
+	if c.diverged, err = strconv.ParseBool(rec["diverged"]); err != nil {
+		return c, usage.Errorf("diverged = %q: want true or false", rec["diverged"])
+	}
+	if c.ks, err = parseNumber("ks", rec["ks"]); err != nil {
+		return c, err
+	}
+	if self := rec["ks_self"]; self != "" {
+		if c.self, err = parseNumber("ks_self", self); err != nil {
+			return c, err
+		}
+	}
+	c.self = cmp.Or(max(0, c.self), usualSelf)
 	return c, nil
 }
 
-// compareCells distinguishes cells by the columns that both runs have.
-func compareCells(oldRun, newRun Run, o Options) (*Report, error) {
-	a, b, err := both(oldRun, newRun, cellRecords)
-	if err != nil {
-		return nil, err
+func parseNumber(name, text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, usage.Errorf("%s = %q: want a finite number", name, text)
 	}
-	columns := slices.DeleteFunc(slices.Clone(identity), func(name string) bool { return !has(a, name) || !has(b, name) })
-	old, err := parseCells(oldRun, a, columns)
-	if err != nil {
-		return nil, err
-	}
-	new, err := parseCells(newRun, b, columns)
-	if err != nil {
-		return nil, err
-	}
-	r, costs := &Report{Kind: kindCells}, make(map[string][]float64)
-	for _, key := range old.keys {
-		was, is := *old.of[key], splits{}
-		if found := new.of[key]; found != nil {
-			is = *found
-		}
-		at := r.begin(key, "distance", was.mean(), is.mean())
-		pairs, missing := pair(was, is)
-		if missing > 0 {
-			r.moved(at, "cell", "present", "missing", "every old cell must be in the new run, split by split: %d are not", missing)
-			continue
-		}
-		for _, p := range pairs {
-			if ratio := math.Log(p.new.cost() / p.old.cost()); p.old.integrator != "" && p.old.integrator == p.new.integrator && !math.IsNaN(ratio) {
-				costs[p.old.integrator] = append(costs[p.old.integrator], ratio)
-			}
-		}
-		r.compareCell(at, pairs, o)
-	}
-	if !o.NoCost {
-		r.compareCosts(costs, 2*o.Effect)
-	}
-	return finish(r, old, new, o), nil
-}
-
-// mean is the mean distance of the splits; NaN if there is none, or a chain diverged.
-func (s splits) mean() float64 {
-	sum := 0.0
-	for _, c := range s {
-		if c.diverged {
-			return math.NaN()
-		}
-		sum += c.ks
-	}
-	return sum / float64(len(s))
-}
-
-func has(records []map[string]string, column string) bool {
-	return slices.ContainsFunc(records, func(rec map[string]string) bool { return rec[column] != "" })
+	return v, nil
 }
 
 // pairOf is a cell in both runs.
@@ -241,10 +257,9 @@ type pairOf struct{ old, new cell }
 
 func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == p.new.diverged }
 
-// pair puts together what is the same cell and split in both runs, and counts
-// what the new one lacks. Cells of one split pair by key, the rest in order.
-func pair(old, new splits) (pairs []pairOf, missing int) {
-	old, new = slices.Clone(old), slices.Clone(new)
+// pair puts together what is the same cell and split in both runs, and counts what the
+// new one lacks. Cells of one split pair by key, the rest in order.
+func pair(old, new []cell) (pairs []pairOf, missing int) {
 	for _, same := range []func(a, b cell) bool{
 		func(a, b cell) bool { return a.key != "" && a.key == b.key },
 		func(a, b cell) bool { return true },
@@ -261,14 +276,13 @@ func pair(old, new splits) (pairs []pairOf, missing int) {
 	return pairs, len(old)
 }
 
-// compareCell compares the pairs of a cell that differ: what is equal to the
-// last digit has not moved. More chains that diverge are a move at once; the
-// distances of those that do in neither run are to be tested.
-func (r *Report) compareCell(at int, pairs []pairOf, o Options) {
-	pairs = slices.DeleteFunc(slices.Clone(pairs), pairOf.equal)
+// compareCell compares the pairs of a cell that differ. More chains that diverge are a
+// move at once; the distances of those that do in neither run are returned, to be tested.
+func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparison {
+	pairs = slices.DeleteFunc(pairs, pairOf.equal)
 	if len(pairs) == 0 {
 		r.Equal++
-		return
+		return nil
 	}
 	diverged := 0
 	var old, new, self []float64
@@ -282,21 +296,23 @@ func (r *Report) compareCell(at int, pairs []pairOf, o Options) {
 			old, new, self = append(old, p.old.ks), append(new, p.new.ks), append(self, p.old.self)
 		}
 	}
-	if diverged > 0 {
-		r.moved(at, "diverged", "no", "yes", "%d more chains of %d that differ", diverged, len(pairs))
-	} else if len(old) > 0 {
-		r.test(at, compareDistances(old, new, stat.Mean(self, nil), o.Distance))
+	switch {
+	case diverged > 0:
+		r.moved(where, "diverged", "no", "yes", fmt.Sprintf(
+			"%d more chains of %d that differ", diverged, len(pairs)))
+	case len(old) > 0:
+		c := compareDistances(old, new, stat.Mean(self, nil), o.Distance)
+		c.where = where
+		return []comparison{c}
 	}
+	return nil
 }
 
 // compareDistances compares the distances of a cell, split by split.
 func compareDistances(old, new []float64, self, effect float64) comparison {
-	c := comparison{
-		old: stat.Mean(old, nil), new: stat.Mean(new, nil), unit: absolutely, n: len(old), m: len(old), paired: true,
-	}
+	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(new, nil), n: len(old)}
 	size := (c.old + c.new) / 2
-	c.change, c.effect = c.new-c.old, effect*max(1, size/proportional)
-	c.sd = noiseShare * max(size, self)
+	c.effect, c.sd = effect*max(1, size/proportional), noiseShare*max(size, self)
 	smaller := min(c.old, c.new)
 	switch {
 	case smaller <= quiet*self:
@@ -311,21 +327,19 @@ func compareDistances(old, new []float64, self, effect float64) comparison {
 	return c
 }
 
-// compareCosts compares costs, of which it is given the logarithms of the ratios, new
-// to old, by integrator: of one cell there is one measurement, which says nothing
-// about its noise.
-func (r *Report) compareCosts(costs map[string][]float64, effect float64) {
-	for _, name := range slices.Sorted(maps.Keys(costs)) {
-		ratios := costs[name]
-		mean, sd := stat.MeanStdDev(ratios, nil)
-		at := r.begin("integrator="+name, "time per gradient, new to old", 1, math.Exp(mean))
-		if slices.Min(ratios) == 0 && slices.Max(ratios) == 0 {
-			r.Equal++
-			continue
+// noteEnvironment notes how the machines differ, if both runs state them.
+func (r *Report) noteEnvironment(old, new []map[string]string) {
+	for _, name := range environment {
+		values := func(records []map[string]string) string {
+			var all []string
+			for _, rec := range records {
+				all = append(all, rec[name])
+			}
+			slices.Sort(all)
+			return strings.Join(slices.Compact(all), " and ")
 		}
-		r.test(at, comparison{
-			old: 1, new: math.Exp(mean), change: mean, effect: math.Log1p(effect),
-			unit: logarithm, sd: sd / math.Sqrt2, n: len(ratios), m: len(ratios), paired: true,
-		})
+		if a, b := values(old), values(new); a != "" && b != "" && a != b {
+			r.note("%s differs: %s in the old run, %s in the new one", name, a, b)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -86,31 +85,49 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 	}
 }
 
-func TestCostsAreComparedByIntegrator(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	export := func(slower float64) string {
-		s := cellHeader
-		for i := range 10 {
-			for _, name := range []string{"leapfrog", "mt3"} {
-				seconds := 2 * (1 + 0.02*rng.NormFloat64())
-				if name == "mt3" {
-					seconds *= slower
-				}
-				s += fmt.Sprintf("methods,boston,0,%s,1,5,reshuffle,57,8,0.00%d,0.1,0.08,false,1000,1000,%.3f,k\n", name, i, seconds)
-			}
+// What the machine was is noted where both runs state it.
+func TestDifferentMachinesAreNoted(t *testing.T) {
+	on := func(isa string) string {
+		header := strings.Replace(cellHeader, "split,", "split,arch,isa,", 1)
+		return header + strings.Replace(cellLine(0, 0.1, false), ",0,", ",0,amd64,"+isa+",", 1)
+	}
+	notes := strings.Join(compared(t, on("avx2"), on("avx512"), Options{}).Notes, "\n")
+	if notes != "isa differs: avx2 in the old run, avx512 in the new one" {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// Numbers are compared by value, however they are written.
+func TestCellsAreIdentifiedByValue(t *testing.T) {
+	old := splitsOf(0.1)
+	if r := compared(t, old, strings.Replace(old, ",0.005,", ",5e-3,", 1), Options{}); len(r.Moved) > 0 {
+		t.Errorf("0.005 and 5e-3: %+v", r.Moved)
+	}
+	if r := compared(t, old, strings.Replace(old, ",0.005,", ",0.006,", 1), Options{}); len(r.Moved) != 1 || len(r.Notes) != 1 {
+		t.Errorf("0.005 and 0.006: %+v %v; want a missing cell and a new one", r.Moved, r.Notes)
+	}
+}
+
+// As many splits as the gate asks for decide, with the noise that it assumes; one less
+// does not.
+func TestAsManySplitsAsAskedForDecide(t *testing.T) {
+	c := compareDistances([]float64{0.4, 0.5, 0.6}, []float64{0.2, 0.9, 0.85}, 0.085, 0.03)
+	more := c.more(0.05)
+	enough, short := c.smallest(0.05, more), c.smallest(0.05, more-1)
+	if more < 2 || enough > c.effect || short <= c.effect {
+		t.Errorf("%d more splits show a change of %g, one less of %g; want %g", more, enough, short, c.effect)
+	}
+}
+
+// TestHolm: Holm's own procedure on a worked example.
+func TestHolm(t *testing.T) {
+	p := []float64{0.01, 0.04, 0.03, 0.005}
+	got, _ := holm(p, 0.05)
+	// Sorted 0.005 ≤ 0.0125, 0.01 ≤ 0.0167, 0.03 > 0.025: stop.
+	for i, want := range []bool{true, false, false, true} {
+		if got[i] != want {
+			t.Errorf("p = %v: rejected %v, want %v", p[i], got[i], want)
 		}
-		return s
-	}
-	old := export(1)
-	if r := compared(t, old, export(1), Options{}); outcome(r) != 0 {
-		t.Errorf("noise of 2 %%: %+v %+v", r.Moved, r.Undecided)
-	}
-	r := compared(t, old, export(1.3), Options{})
-	if outcome(r) != 1 || len(r.Moved) != 1 || r.Moved[0].Where != "integrator=mt3" {
-		t.Errorf("mt3 slower by 30 %%: %+v", r.Moved)
-	}
-	if r := compared(t, old, export(1.3), Options{NoCost: true}); outcome(r) != 0 {
-		t.Errorf("costs left out: %+v", r.Moved)
 	}
 }
 

@@ -13,43 +13,78 @@ import (
 // observed is an observable of a row of certify's output.
 type observed struct {
 	certify.Observable
-	steps []float64
+	row certify.Row
 }
 
-func parseCertify(r Run) (*quantities[observed], error) {
+// quantity identifies an observed. Fields that are at their defaults are empty.
+type quantity struct {
+	problem, integrator, scheme, observable string
+	inner                                   int
+	values, estimator, observe              string
+}
+
+func (o observed) quantity() quantity {
+	q := quantity{
+		problem: o.row.Problem, integrator: o.row.Integrator, scheme: o.row.Scheme, observable: o.Name,
+	}
+	if o.row.Inner > 1 {
+		q.inner = o.row.Inner
+	}
+	if len(o.row.Values) > 0 {
+		q.values = fmt.Sprint(o.row.Values)
+	}
+	if o.row.Estimator != "plain" {
+		q.estimator = o.row.Estimator
+	}
+	if o.row.Observe == "every-step" {
+		q.observe = o.row.Observe
+	}
+	return q
+}
+
+// String names the quantity for people.
+func (q quantity) String() string {
+	name := fmt.Sprintf("%s / %s / %s / %s", q.problem, q.integrator, q.scheme, q.observable)
+	if q.inner > 0 {
+		name += fmt.Sprintf(" / N_l=%d", q.inner)
+	}
+	for _, more := range []string{q.values, q.estimator, q.observe} {
+		if more != "" {
+			name += " / " + more
+		}
+	}
+	return name
+}
+
+func parseCertify(r Run) ([]observed, error) {
 	var rows []certify.Row
 	if err := json.Unmarshal(r.Data, &rows); err != nil {
 		return nil, usage.Errorf("gate: %s is not certify JSON: %w", r.Name, err)
 	}
-	q := newQuantities[observed]()
+	var all []observed
 	for i, row := range rows {
 		if row.Integrator == "" || row.Scheme == "" || len(row.Observables) == 0 {
 			return nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables", r.Name, i+1)
 		}
 		for _, o := range row.Observables {
 			if len(o.Errors) != len(row.Steps) {
-				return nil, usage.Errorf("gate: %s: row %d, %s: %d errors for %d steps", r.Name, i+1, o.Name, len(o.Errors), len(row.Steps))
+				return nil, usage.Errorf("gate: %s: row %d, %s: %d errors for %d steps",
+					r.Name, i+1, o.Name, len(o.Errors), len(row.Steps))
 			}
-			key := fmt.Sprintf("%s / %s / %s / %s", row.Problem, row.Integrator, row.Scheme, o.Name)
-			if row.Inner > 1 {
-				key += fmt.Sprintf(" / N_l=%d", row.Inner)
-			}
-			if row.Estimator != "" && row.Estimator != "plain" {
-				key += " / " + row.Estimator
-			}
-			if row.Observe == "every-step" {
-				key += " / every-step"
-			}
-			if q.of[key] != nil {
-				return nil, usage.Errorf("gate: %s: %s occurs twice", r.Name, key)
-			}
-			*q.at(key) = observed{o, row.Steps}
+			all = append(all, observed{o, row})
 		}
 	}
-	if len(q.keys) == 0 {
+	if len(all) == 0 {
 		return nil, usage.Errorf("gate: %s has no rows", r.Name)
 	}
-	return q, nil
+	seen := make(map[quantity]bool)
+	for _, o := range all {
+		if q := o.quantity(); seen[q] {
+			return nil, usage.Errorf("gate: %s: %s occurs twice", r.Name, q)
+		}
+		seen[o.quantity()] = true
+	}
+	return all, nil
 }
 
 func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
@@ -57,60 +92,59 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Kind: kindCertify}
-	for _, key := range old.keys {
-		was, is := old.of[key], new.of[key]
-		if is == nil {
-			at := r.begin(key, finestError, was.finest(), math.NaN())
-			r.moved(at, "row", "present", "missing", "every old row must be in the new run")
+	left := make(map[quantity]observed)
+	for _, n := range new {
+		left[n.quantity()] = n
+	}
+	r := &Report{Kind: kindCertify, Compared: len(old)}
+	for _, was := range old {
+		q := was.quantity()
+		if is, ok := left[q]; ok {
+			r.compareObservable(q.String(), was, is, o)
 		} else {
-			r.compareObservable(r.begin(key, finestError, was.finest(), is.finest()), *was, *is, o)
+			r.moved(q.String(), "row", "present", "missing", "every old row must be in the new run")
 		}
+		delete(left, q)
 	}
-	return finish(r, old, new, o), nil
+	r.noteAdded(len(left))
+	return r, nil
 }
 
-const finestError = "relative error at the smallest step"
-
-// finest is the relative error at the smallest step; NaN if there is none.
-func (o observed) finest() float64 {
-	if len(o.Relative) != len(o.steps) || len(o.steps) == 0 {
-		return math.NaN()
-	}
-	return float64(o.Relative[slices.Index(o.steps, slices.Min(o.steps))])
-}
-
-// compareObservable reports the first of verdict, order, constant and errors
-// that moved: each implies those after it.
-func (r *Report) compareObservable(at int, old, new observed, o Options) {
+// compareObservable reports the first of verdict, order, constant and errors that moved:
+// each implies those after it.
+func (r *Report) compareObservable(where string, old, new observed, o Options) {
 	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
 	if old.Verdict != new.Verdict {
-		r.moved(at, "verdict", verdictText(old), verdictText(new), "verdicts must agree")
+		r.moved(where, "verdict", verdictText(old), verdictText(new), "verdicts must agree")
 		return
 	}
 	if settled(old) && settled(new) {
 		if d := math.Abs(float64(new.Order - old.Order)); d > o.Order {
-			r.moved(at, "order", number(old.Order), number(new.Order), "by %.3g > %g", d, o.Order)
+			why := fmt.Sprintf("by %.3g > %g", d, o.Order)
+			r.moved(where, "order", number(old.Order), number(new.Order), why)
 			return
 		}
-		if a, b := float64(old.Constant), float64(new.Constant); differ(a, b, o.Constant*math.Abs(a)) {
+		a, b := float64(old.Constant), float64(new.Constant)
+		if differ(a, b, o.Constant*math.Abs(a)) {
 			why := "one of the runs has none"
 			if !math.IsNaN(a - b) {
 				why = fmt.Sprintf("by %.3g %% > %g %%", 100*math.Abs((b-a)/a), 100*o.Constant)
 			}
-			r.moved(at, "constant", number(old.Constant), number(new.Constant), "%s", why)
+			r.moved(where, "constant", number(old.Constant), number(new.Constant), why)
 			return
 		}
 	}
-	for i, h := range old.steps {
-		j := slices.Index(new.steps, h)
+	for i, h := range old.row.Steps {
+		j := slices.Index(new.row.Steps, h)
 		if j < 0 {
 			continue
 		}
 		a, b := float64(old.Errors[i]), float64(new.Errors[j])
 		// A difference within ten times the resolution is none.
 		if differ(a, b, 10*(old.resolution(i)+new.resolution(j))+o.Constant*math.Abs(a)) {
-			r.moved(at, fmt.Sprintf("error at h = %g", h), number(old.Errors[i]), number(new.Errors[j]), "by more than %g %% and its resolution", 100*o.Constant)
+			why := fmt.Sprintf("by more than %g %% and its resolution", 100*o.Constant)
+			what := fmt.Sprintf("error at h = %g", h)
+			r.moved(where, what, number(old.Errors[i]), number(new.Errors[j]), why)
 			return
 		}
 	}
@@ -123,10 +157,11 @@ func verdictText(o observed) string {
 	return string(o.Verdict)
 }
 
-// settled reports whether an order and a constant have a meaning. They come out
-// the same again, far within their uncertainty.
+// settled reports whether an order and a constant have a meaning. They come out the same
+// again, far within their uncertainty.
 func settled(o observed) bool {
-	return (o.Verdict == certify.Confirmed || o.Verdict == certify.Refuted) && float64(o.Uncertainty) < 1
+	return (o.Verdict == certify.Confirmed || o.Verdict == certify.Refuted) &&
+		float64(o.Uncertainty) < 1
 }
 
 func (o observed) resolution(i int) float64 {

@@ -6,186 +6,101 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// power is the share of runs in which a change of the least effect is found.
-// Nothing passes of which less can be said.
+// power is the share of runs in which a change of the least effect is found. Nothing
+// passes of which less can be said.
 const power = 0.9
 
-// firstRuns is how many more runs are asked for where there is one, which says
-// nothing about the noise; mostRuns is where the search for a number ends.
-const (
-	firstRuns = 5
-	mostRuns  = 1000
-)
+// mostRuns is where the search for the number of further runs ends.
+const mostRuns = 1000
 
-// comparison is a quantity that differs between the runs: by how much the new
-// one is worse, and how well that is known.
+// comparison is a cell whose distances differ between the runs: by how much the new
+// ones are larger, split by split, and how well that is known.
 type comparison struct {
-	at       int     // the number of the quantity
-	old, new float64 // to be shown
-	change   float64 // of the mean; positive is worse
-	effect   float64 // smallest change that counts, in the same unit
-	unit     unit
-	sd       float64 // of one measurement
-	n, m     int     // measurements, old and new
-	paired   bool    // each of the old with one of the new
-	known    bool    // sd is not estimated from these measurements
+	where    string
+	old, new float64 // mean distances
+	effect   float64 // smallest change that counts
+	sd       float64 // of one distance
+	n        int     // splits
+	known    bool    // sd is not estimated from these splits
 }
-
-// unit is what a change is measured in, and the flag that sets its effect.
-type unit struct {
-	flag string
-	text func(float64) string
-}
-
-var (
-	logarithm  = unit{"--effect", func(v float64) string { return percent(math.Expm1(v)) }}
-	relatively = unit{"--effect", percent}
-	absolutely = unit{"--distance", short}
-)
-
-func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// se is the standard error of the change after more measurements of each run.
-func (c comparison) se(more int) float64 {
-	return c.sd * math.Sqrt(1/float64(c.n+more)+1/float64(c.m+more))
-}
+func (c comparison) change() float64 { return c.new - c.old }
 
-// df are the degrees of freedom of se.
-func (c comparison) df(more int) float64 {
-	switch {
-	case c.known:
-		return math.Inf(1)
-	case c.paired:
-		return float64(c.n + more - 1)
-	}
-	return float64(c.n + c.m + 2*more - 2)
-}
+// se is the standard error of the change after more splits.
+func (c comparison) se(more int) float64 { return c.sd * math.Sqrt(2/float64(c.n+more)) }
 
-// blind reports whether nothing is known about the noise.
-func (c comparison) blind() bool { return c.df(0) < 1 }
-
-// p is the one-sided p-value of "it is no worse".
-func (c comparison) p() float64 {
-	switch se := c.se(0); {
-	case c.blind():
-		return 1
-	case se == 0 && c.change > 0:
-		return 0
-	case se == 0:
-		return 1
-	default:
-		return student(c.df(0)).Survival(c.change / se)
-	}
-}
-
-// highest is the bound that the true change exceeds in one of ten runs.
-func (c comparison) highest() float64 {
-	if c.se(0) == 0 {
-		return c.change
-	}
-	return c.change + quantile(1-power, c.df(0))*c.se(0)
-}
-
-// smallest is the change that a test at the given level finds with the stated
-// power, after more measurements.
-func (c comparison) smallest(level float64, more int) float64 {
-	if c.df(more) < 1 {
-		return math.Inf(1)
-	}
-	if c.se(more) == 0 {
-		return c.effect
-	}
-	return max(c.effect, (quantile(level, c.df(more))+quantile(1-power, c.df(more)))*c.se(more))
-}
-
-// more is how many more measurements of each run are needed to find the
-// effect at the given level.
-func (c comparison) more(level float64) int {
-	if c.blind() {
-		return firstRuns
-	}
-	return 1 + sort.Search(mostRuns-1, func(n int) bool { return c.smallest(level, n+1) <= c.effect })
-}
-
-// student is Student's law, which is normal without a limit on the degrees of freedom.
-func student(df float64) interface {
+// student is the law of the change over its standard error, after more splits.
+func (c comparison) student(more int) interface {
 	distuv.Quantiler
 	Survival(float64) float64
 } {
-	if math.IsInf(df, 1) {
+	if c.known {
 		return distuv.UnitNormal
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: df}
+	return distuv.StudentsT{Sigma: 1, Nu: float64(c.n + more - 1)}
 }
 
-// quantile is that of Student's law of the upper tail.
-func quantile(tail, df float64) float64 {
-	at := [2]float64{tail, df}
-	q, ok := quantiles.Load(at)
-	if !ok {
-		q = -student(df).Quantile(tail)
-		quantiles.Store(at, q)
-	}
-	return q.(float64)
+// quantile is that of the upper tail of student's law.
+func (c comparison) quantile(tail float64, more int) float64 {
+	return -c.student(more).Quantile(tail)
 }
 
-// quantiles keeps what quantile found: by search, and many comparisons ask for the
-// same ones.
-var quantiles sync.Map
+// p is the one-sided p-value of "it is no worse".
+func (c comparison) p() float64 { return c.student(0).Survival(c.change() / c.se(0)) }
 
-// decide tests all comparisons as one family. A comparison passes if its change
-// is so far below the effect that a true change of that size would look like it
-// in at most one of ten runs; else it has moved if it is significantly worse;
-// else it cannot be decided.
-func (r *Report) decide(alpha float64) {
-	p := make([]float64, len(r.tests))
-	for i, c := range r.tests {
+// highest is the bound that the true change exceeds in one of ten runs.
+func (c comparison) highest() float64 { return c.change() + c.quantile(1-power, 0)*c.se(0) }
+
+// smallest is the change that a test at the given level finds with the stated power,
+// after more splits.
+func (c comparison) smallest(level float64, more int) float64 {
+	return max(c.effect, (c.quantile(level, more)+c.quantile(1-power, more))*c.se(more))
+}
+
+// more is how many more splits of each run are needed to find the effect at the given
+// level.
+func (c comparison) more(level float64) int {
+	return 1 + sort.Search(mostRuns-1, func(n int) bool { return c.smallest(level, n+1) <= c.effect })
+}
+
+// decide tests all comparisons as one family. A comparison passes if its change is so
+// far below the effect that a true change of that size would look like it in at most one
+// of ten runs; else it has moved if it is significantly worse; else it cannot be decided.
+func (r *Report) decide(tests []comparison, alpha float64) {
+	p := make([]float64, len(tests))
+	for i, c := range tests {
 		p[i] = c.p()
 	}
 	rejected, level := holm(p, alpha)
-	strictest := alpha / float64(len(r.tests))
-	for i, c := range r.tests {
+	strictest := alpha / float64(len(tests))
+	least, most := comparison{}, 0.0 // what sees least
+	for i, c := range tests {
+		smallest := c.smallest(strictest, 0)
+		if smallest > most {
+			least, most = c, smallest
+		}
 		switch {
-		case !c.blind() && c.highest() < c.effect:
+		case c.highest() < c.effect:
 		case rejected[i]:
-			r.moved(c.at, r.Pairs[c.at].What, short(c.old), short(c.new), "%s worse, p = %.2g <= %.2g, n = %d + %d", c.unit.text(c.change), p[i], level[i], c.n, c.m)
+			r.moved(c.where, distance, short(c.old), short(c.new), fmt.Sprintf(
+				"%s worse, p = %.2g <= %.2g, n = %d", short(c.change()), p[i], level[i], c.n))
 		default:
-			r.undecided(c, strictest)
+			r.Undecided = append(r.Undecided, Undecided{
+				Where: c.where, What: distance, Change: short(c.change()), Smallest: short(smallest),
+				Effect: short(c.effect), More: c.more(strictest),
+			})
 		}
 	}
-	r.notePower(strictest)
-}
-
-func (r *Report) undecided(c comparison, level float64) {
-	p := &r.Pairs[c.at]
-	p.Outcome = Hidden
-	r.Undecided = append(r.Undecided, Undecided{
-		Where: p.Where, What: p.What, Change: c.unit.text(c.change), Smallest: c.unit.text(c.smallest(level, 0)),
-		Flag: c.unit.flag, Effect: c.unit.text(c.effect), More: c.more(level),
-	})
-}
-
-// notePower states, by flag, what the comparison that sees least would find.
-func (r *Report) notePower(level float64) {
-	for _, flag := range []string{logarithm.flag, absolutely.flag} {
-		worst, most := comparison{}, 0.0
-		for _, c := range r.tests {
-			if s := c.smallest(level, 0); c.unit.flag == flag && !c.blind() && s > most {
-				worst, most = c, s
-			}
-		}
-		if most > 0 {
-			p := r.Pairs[worst.at]
-			r.note("changes of %s or more (%s) are reported in nine of ten runs; the least certain is %s, %s", worst.unit.text(most), flag, p.Where, p.What)
-		}
+	if most > 0 {
+		r.note("changes of %s or more (--distance) are reported in nine of ten runs; "+
+			"the least certain is %s", short(most), least.where)
 	}
 }
 

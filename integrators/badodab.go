@@ -2,14 +2,14 @@ package integrators
 
 import "math"
 
-var badodabMethod = thermostatMethod(Method{
+var badodabIntegrator = thermostatIntegrator(Integrator{
 	Name:  "badodab",
 	About: "thermostat by a symmetric splitting: kick, drift, ζ, friction and noise, and back",
 	Claims: Claims{
 		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-		Gradients: 2, Normals: 1,
 		Source: "Leimkuhler & Shang 2016, sec. 3.3 (BADODAB)",
 	},
+	Needs: Needs{Gradients: 2, Normals: 1},
 }, func(dim int, p Params) Stepper {
 	half, kick := p.Drift(p.Step/2), Coef{All: -p.Step / 2}
 	return sequence{

@@ -2,14 +2,14 @@ package integrators
 
 import "math"
 
-var eulerMethod = Define(Method{
+var eulerIntegrator = Define(Integrator{
 	Name:  "euler",
 	About: "Euler–Maruyama, explicit, not quasi-symplectic",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-		Gradients: 1, Normals: 1,
 		Source: "Kloeden & Platen 1992, eq. 10.2.4",
 	},
+	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newEuler(dim, p), nil })
 
 // euler is the Euler–Maruyama scheme,

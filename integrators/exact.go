@@ -10,14 +10,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-var exactMethod = Define(Method{
+var exactIntegrator = Define(Integrator{
 	Name:  "exact",
 	About: "exact flow of a linear-Gaussian batch",
 	Claims: Claims{
 		WeakOrder: math.Inf(1), ErgodicOrder: math.Inf(1), PositionOrder: math.Inf(1),
-		Affine: true, Normals: 2, QuasiSymplectic: true,
-		Source: "Franzese et al. 2022, App. E.2 (toy example, analytical integrators)",
+		QuasiSymplectic: true,
+		Source:          "Franzese et al. 2022, App. E.2 (toy example, analytical integrators)",
 	},
+	Needs: Needs{Affine: true, Normals: 2},
 }, func(dim int, p Params) (Stepper, Stepper) { return newExact(dim, p), nil })
 
 // exact moves by the exact law of the linear stochastic equation over a step,

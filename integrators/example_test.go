@@ -62,9 +62,9 @@ func Example() {
 // parameters, the common ones and the scheme's own. This one is a leapfrog
 // step with friction from an auxiliary variable, a Nosé–Hoover thermostat.
 func ExampleDefine() {
-	method := integrators.Define(integrators.Method{
+	method := integrators.Define(integrators.Integrator{
 		Name: "nose-hoover", About: "leapfrog with a thermostat",
-		Claims:     integrators.Claims{Gradients: 1},
+		Needs:      integrators.Needs{Gradients: 1},
 		Parameters: []integrators.Parameter{{Name: "mass", About: "of the thermostat", Default: 1, Low: 0.01, High: 100}},
 		Variables: func(_ int, p integrators.Params) []integrators.Variable {
 			return []integrators.Variable{{Name: "friction", Start: []float64{p.Friction}}}

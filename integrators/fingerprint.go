@@ -14,7 +14,7 @@ import (
 // The steps are of two lengths with two frictions and masses, and of every
 // form that the scheme can take: inner steps, full refreshment, while it
 // adapts, and frozen.
-func Fingerprint(m Method, values map[string]float64) (string, error) {
+func Fingerprint(m Integrator, values map[string]float64) (string, error) {
 	cases := []Params{
 		{Step: 0.1, Friction: 1.5},
 		{Step: 0.3, Friction: 0.7, InvMass: []float64{0.8, 1.3}},
@@ -47,7 +47,7 @@ const (
 // digest adds the states after a few steps from a fixed point; of an adapting
 // scheme, those after more steps and what it has learnt, and then a few
 // frozen ones.
-func (in *Integrator) digest(d fingerprint.Digest) {
+func (in *Instance) digest(d fingerprint.Digest) {
 	z, n := in.NewState(), &fingerprint.Noise{}
 	copy(z.Theta, []float64{0.3, -1.1})
 	copy(z.R, []float64{0.7, 0.2})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func fingerprintOf(t *testing.T, m Method, values map[string]float64) string {
+func fingerprintOf(t *testing.T, m Integrator, values map[string]float64) string {
 	t.Helper()
 	f, err := Fingerprint(m, values)
 	if err != nil {
@@ -35,10 +35,10 @@ func TestFingerprintsOfAllSchemesDiffer(t *testing.T) {
 
 // Each case plants a change of one constant.
 func TestFingerprintChangesWithEveryConstant(t *testing.T) {
-	altered := func(name string, change func(in *Integrator)) Method {
+	altered := func(name string, change func(in *Instance)) Integrator {
 		m := lookup(t, name)
 		build := m.New
-		m.New = func(dim int, p Params) (*Integrator, error) {
+		m.New = func(dim int, p Params) (*Instance, error) {
 			in, err := build(dim, p)
 			if err == nil {
 				change(in)
@@ -49,26 +49,26 @@ func TestFingerprintChangesWithEveryConstant(t *testing.T) {
 	}
 	const little = 1 + 1e-5
 
-	cases := map[string]Method{
+	cases := map[string]Integrator{
 		"mt3 with another variance of w₂": Define(lookup(t, "mt3"), func(dim int, p Params) (Stepper, Stepper) {
 			p.Values[MT3Variance] *= little
 			return newMT3(dim, p), nil
 		}),
-		"mt3 with another Hessian's weight": altered("mt3", func(in *Integrator) { scale(in, 7, 6, little) }),
-		"leapfrog with other noise":         altered("leapfrog", func(in *Integrator) { in.Kernel.(*Kick).update.S.All *= little }),
-		"lietrotter with another refreshment after inner steps": altered("lietrotter", func(in *Integrator) {
+		"mt3 with another Hessian's weight": altered("mt3", func(in *Instance) { scale(in, 7, 6, little) }),
+		"leapfrog with other noise":         altered("leapfrog", func(in *Instance) { in.Kernel.(*Kick).update.S.All *= little }),
+		"lietrotter with another refreshment after inner steps": altered("lietrotter", func(in *Instance) {
 			if u, ok := in.Refresh.(*flow); ok {
 				u.S.All *= little
 			}
 		}),
-		"lietrotter with another full refreshment": altered("lietrotter", func(in *Integrator) {
+		"lietrotter with another full refreshment": altered("lietrotter", func(in *Instance) {
 			if s, ok := in.Kernel.(*Kick); ok && math.IsInf(in.Params.Friction, 1) {
 				s.update.S.Each[1] *= little
 			}
 		}),
-		"sghmc with other noise at the start": altered("sghmc", func(in *Integrator) { in.Kernel.(*sghmc).leapfrog.update.S.Each[0] *= little }),
-		"sghmc-adaptive with another τ":       altered("sghmc-adaptive", func(in *Integrator) { in.Kernel.(*sghmcAdaptive).tau[0] = little }),
-		"exact with another friction":         altered("exact", func(in *Integrator) { in.Kernel.(*exact).p.Friction *= little }),
+		"sghmc with other noise at the start": altered("sghmc", func(in *Instance) { in.Kernel.(*sghmc).leapfrog.update.S.Each[0] *= little }),
+		"sghmc-adaptive with another τ":       altered("sghmc-adaptive", func(in *Instance) { in.Kernel.(*sghmcAdaptive).tau[0] = little }),
+		"exact with another friction":         altered("exact", func(in *Instance) { in.Kernel.(*exact).p.Friction *= little }),
 	}
 	for what, m := range cases {
 		if fingerprintOf(t, m, nil) == fingerprintOf(t, lookup(t, m.Name), nil) {
@@ -82,7 +82,7 @@ func TestFingerprintChangesWithEveryConstant(t *testing.T) {
 func TestFingerprintsForgetRoundOff(t *testing.T) {
 	for _, m := range Builtin() {
 		build := m.New
-		m.New = func(dim int, p Params) (*Integrator, error) {
+		m.New = func(dim int, p Params) (*Instance, error) {
 			p.Step *= 1 + 1e-14 // some 50 units in the last place
 			return build(dim, p)
 		}
@@ -105,7 +105,7 @@ func TestSchemesHaveParametersAndVariablesOfTheirOwn(t *testing.T) {
 		t.Error("another thermal mass does not change the fingerprint")
 	}
 	for _, tt := range []struct {
-		method Method
+		method Integrator
 		values map[string]float64
 		want   string
 	}{

@@ -63,8 +63,8 @@ type affineMap struct {
 }
 
 // probe finds the affine map of one outer step by unit states and noises.
-func probe(in *Integrator, f Force, dim int) affineMap {
-	normals := in.Method.Claims.Normals
+func probe(in *Instance, f Force, dim int) affineMap {
+	normals := in.Integrator.Needs.Normals
 	step := func(z, xi []float64) *mat.VecDense {
 		s := &State{Theta: append([]float64(nil), z[:dim]...), R: append([]float64(nil), z[dim:]...)}
 		noise := &replay{xi: xi}
@@ -72,7 +72,7 @@ func probe(in *Integrator, f Force, dim int) affineMap {
 		if noise.at != len(xi) {
 			panic("probe: the step did not use the normals that it claims")
 		}
-		if in.Method.PositionOnly {
+		if in.Integrator.PositionOnly {
 			clear(s.R) // no part of the state: it must not matter where it was
 		}
 		return mat.NewVecDense(2*dim, append(append([]float64(nil), s.Theta...), s.R...))
@@ -123,7 +123,7 @@ func (a affineMap) stationary(t *testing.T) (mean *mat.VecDense, cov *mat.Dense)
 // lawErrors are the largest absolute errors of a stationary law.
 type lawErrors struct{ mean, theta, joint float64 }
 
-func (p target) errors(t *testing.T, in *Integrator) lawErrors {
+func (p target) errors(t *testing.T, in *Instance) lawErrors {
 	t.Helper()
 	d := len(p.force.affine.Shift)
 	mean, cov := probe(in, p.force, d).stationary(t)
@@ -136,7 +136,7 @@ func (p target) errors(t *testing.T, in *Integrator) lawErrors {
 			if i < d && j < d {
 				e.theta = max(e.theta, err)
 			}
-			if i < d && j < d || !in.Method.PositionOnly {
+			if i < d && j < d || !in.Integrator.PositionOnly {
 				e.joint = max(e.joint, err)
 			}
 		}
@@ -167,7 +167,7 @@ func (p target) law(t *testing.T) (*mat.VecDense, *mat.Dense) {
 }
 
 // newAt makes the integrator of a target.
-func (p target) newAt(t *testing.T, m Method, h float64, inner int) *Integrator {
+func (p target) newAt(t *testing.T, m Integrator, h float64, inner int) *Instance {
 	t.Helper()
 	in, err := m.New(len(p.force.affine.Shift), Params{Step: h, Friction: p.c, Inner: inner, InvMass: p.invMass})
 	if err != nil {
@@ -191,7 +191,7 @@ func order(coarse, fine float64) float64 {
 
 // ergodicOrders are local slopes at small steps, whose own error of order h is
 // extrapolated away.
-func (p target) ergodicOrders(t *testing.T, build func(h float64) *Integrator) (joint, theta float64) {
+func (p target) ergodicOrders(t *testing.T, build func(h float64) *Instance) (joint, theta float64) {
 	t.Helper()
 	const h = 0.02
 	a, b, c := p.errors(t, build(h)), p.errors(t, build(h/2)), p.errors(t, build(h/4))

@@ -5,7 +5,7 @@
 //
 // whose stationary density is exp(−U(θ) − ½ rᵀM⁻¹r), one scheme per file.
 //
-// To run one, look it up in [Builtin], make an [Integrator] with [Method.New]
+// To run one, look it up in [Builtin], make an [Instance] with [Integrator.New]
 // for a dimension and a step, a [State] with its NewState, and call OuterSteps
 // with a [Force] and a [Noise]; see the example. Package chain does it for a
 // model on data.
@@ -15,7 +15,7 @@
 // code runs under a generator, under replayed noise, and under the
 // quadrature nodes of package certify. A step allocates nothing.
 //
-// To write one, give [Define] a [Method] and a function that makes a [Stepper].
+// To write one, give [Define] an [Integrator] and a function that makes a [Stepper].
 // Most steps are a [Kick], formulas in [Stages], or a word of a splitting
 // (split:WORD needs no code at all). A scheme may have parameters and auxiliary
 // variables of its own; its [Claims] are what package certify and the tests hold
@@ -28,10 +28,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/internal/kernel"
+	"hambench/usage"
 )
 
 // State is a point of phase space: the position θ and the momentum r, of
-// equal length, and the auxiliary variables that Method.Variables names.
+// equal length, and the auxiliary variables that Integrator.Variables names.
 type State struct {
 	Theta, R []float64
 	Aux      [][]float64 // nil for a scheme without any
@@ -132,26 +133,26 @@ type Adapter interface {
 	Freeze()
 }
 
-// Integrator is a scheme with its parameters fixed, ready to run in a given
+// Instance is a scheme with its parameters fixed, ready to run in a given
 // dimension. One outer step is Batches runs of Kernel, each under a force of
 // its own (the next mini-batch), then Refresh, if there is one, once. It covers
 // Step × Batches units of time. For most schemes Batches is 1 and Refresh nil.
-// An Integrator holds scratch space: it serves one chain.
-type Integrator struct {
-	Method  Method
-	Params  Params
-	Dim     int // of the positions
-	Batches int
-	Kernel  Stepper
-	Refresh Stepper // needs no force: it is called with nil
+// An Instance holds scratch space: it serves one chain.
+type Instance struct {
+	Integrator Integrator
+	Params     Params
+	Dim        int // of the positions
+	Batches    int
+	Kernel     Stepper
+	Refresh    Stepper // needs no force: it is called with nil
 }
 
 // NewState returns the origin of the scheme's phase space, with auxiliary
 // variables at their start values.
-func (in *Integrator) NewState() *State {
+func (in *Instance) NewState() *State {
 	z := NewState(in.Dim)
-	if in.Method.Variables != nil {
-		for _, v := range in.Method.Variables(in.Dim, in.Params) {
+	if in.Integrator.Variables != nil {
+		for _, v := range in.Integrator.Variables(in.Dim, in.Params) {
 			z.Aux = append(z.Aux, v.Start)
 		}
 	}
@@ -160,11 +161,11 @@ func (in *Integrator) NewState() *State {
 
 // OuterStep runs one outer step. next is called before each kernel and
 // returns the force of the next mini-batch.
-func (in *Integrator) OuterStep(z *State, next func() Force, n Noise) { in.OuterSteps(z, next, n, 1) }
+func (in *Instance) OuterStep(z *State, next func() Force, n Noise) { in.OuterSteps(z, next, n, 1) }
 
 // OuterSteps runs count outer steps. It does what that many calls of OuterStep
 // do, but faster if the forces are FusedForces.
-func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int) {
+func (in *Instance) OuterSteps(z *State, next func() Force, n Noise, count int) {
 	var ahead any // see Kick.step
 	for range count {
 		for range in.Batches {
@@ -183,7 +184,7 @@ func (in *Integrator) OuterSteps(z *State, next func() Force, n Noise, count int
 
 // Freeze ends the adaptation of an adaptive scheme; for other schemes it does
 // nothing.
-func (in *Integrator) Freeze() {
+func (in *Instance) Freeze() {
 	if a, ok := in.Kernel.(Adapter); ok {
 		a.Freeze()
 	}
@@ -191,7 +192,7 @@ func (in *Integrator) Freeze() {
 
 // InvMass returns a copy of the diagonal of M⁻¹ in use, which an adaptive
 // scheme changes after New; nil means the identity.
-func (in *Integrator) InvMass() []float64 {
+func (in *Instance) InvMass() []float64 {
 	if p, ok := in.Kernel.(interface{ invMass() []float64 }); ok {
 		return p.invMass()
 	}
@@ -202,8 +203,8 @@ func (in *Integrator) InvMass() []float64 {
 // error of New.
 type Params struct {
 	Step     float64   // h = η > 0, in units of simulation time
-	Friction float64   // C > 0; +Inf, for Method.FullRefreshment, draws the momentum anew
-	Inner    int       // N_l ≥ 1, kernels per refreshment (more than 1 only for Method.InnerSteps); 0 means 1
+	Friction float64   // C > 0; +Inf, for Integrator.FullRefreshment, draws the momentum anew
+	Inner    int       // N_l ≥ 1, kernels per refreshment (more than 1 only for Integrator.InnerSteps); 0 means 1
 	InvMass  []float64 // diagonal of M⁻¹, positive; nil means the identity
 	// Values are the scheme's own parameters, by name; a missing one has its
 	// default, which New fills in.
@@ -226,26 +227,63 @@ type Variable struct {
 	Deviation float64
 }
 
-// Claims are what a scheme states about itself; tests and package certify hold
+// Claims states the orders and the structure of a scheme; tests and package certify hold
 // it to them.
 type Claims struct {
 	WeakOrder       float64 // of one step
 	ErgodicOrder    float64 // of the stationary law of (θ, r), full batch; +Inf means exact
 	PositionOrder   float64 // of the stationary law of θ alone; never below ErgodicOrder
 	BatchOrder      float64 // caps both with mini-batches under every scheme; 0 means no cap
-	Gradients       int     // per kernel
-	HessianVectors  int     // per kernel; if not 0 the force must be a HessianForce
-	Affine          bool    // the force must be an AffineForce
-	Normals         int     // normal vectors per outer step
 	QuasiSymplectic bool    // Milstein & Tretyakov 2003, both conditions
 	Source          string  // reference with equation number
 }
 
-// Method describes a scheme and makes integrators of it.
-type Method struct {
+// Needs states what an integrator asks of its force and its noise. Tests hold it to the
+// numbers; a force that offers less is refused, see Integrator.Check.
+type Needs struct {
+	Gradients      int  // per kernel
+	HessianVectors int  // per kernel; if not 0 the force must be a HessianForce
+	Affine         bool // the force must be an AffineForce
+	Normals        int  // normal vectors per outer step
+}
+
+// ProductGradients is the cost of a Hessian-vector product, in gradients over the same
+// rows: a product takes a forward and a backward pass over the network and over its
+// directional derivative (Pearlmutter 1994, sec. 5).
+const ProductGradients = 2
+
+// Cost returns the cost of a kernel in gradients of its batch; at least 1, since the
+// exact flow takes none.
+func (n Needs) Cost() float64 {
+	return float64(max(1, n.Gradients) + ProductGradients*n.HessianVectors)
+}
+
+// Available states what a force offers beyond gradients.
+type Available struct {
+	HessianVectors bool // it is a HessianForce
+	Affine         bool // it is an AffineForce
+}
+
+// Check returns a usage error if the integrator needs more than a force offers. It names
+// the integrator and the provider of the force, given in words such as `model "toy"`.
+func (in Integrator) Check(a Available, provider string) error {
+	switch {
+	case in.Needs.HessianVectors > 0 && !a.HessianVectors:
+		return usage.Errorf("integrator %q needs Hessian-vector products, which %s does not have",
+			in.Name, provider)
+	case in.Needs.Affine && !a.Affine:
+		return usage.Errorf("integrator %q needs a linear-Gaussian force, which %s does not have",
+			in.Name, provider)
+	}
+	return nil
+}
+
+// Integrator describes a scheme and makes integrators of it.
+type Integrator struct {
 	Name   string
 	About  string // one line for lists
 	Claims Claims
+	Needs  Needs
 	// Parameters are the scheme's own, beyond those that all schemes take.
 	Parameters []Parameter
 	// Variables describes State.Aux, in its order; nil for a scheme without any.
@@ -259,5 +297,5 @@ type Method struct {
 	// Nonlinear says that a step is not affine in the state even if the force is.
 	Nonlinear bool
 	// New checks the parameters and returns the scheme for a dimension.
-	New func(dim int, p Params) (*Integrator, error)
+	New func(dim int, p Params) (*Instance, error)
 }

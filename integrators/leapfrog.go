@@ -2,14 +2,15 @@ package integrators
 
 import "math"
 
-var leapfrogMethod = Define(Method{
+var leapfrogIntegrator = Define(Integrator{
 	Name:  "leapfrog",
 	About: "drift, kick with explicit friction and noise, drift",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
-		Gradients: 1, Normals: 1, QuasiSymplectic: true,
-		Source: "Franzese et al. 2022, App. B.5.1, eq. 31",
+		QuasiSymplectic: true,
+		Source:          "Franzese et al. 2022, App. B.5.1, eq. 31",
 	},
+	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newLeapfrog(dim, p), nil })
 
 // newLeapfrog returns the scheme

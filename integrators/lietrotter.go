@@ -2,7 +2,7 @@ package integrators
 
 import "math"
 
-var lieTrotterMethod = Define(Method{
+var lieTrotterIntegrator = Define(Integrator{
 	Name:  "lietrotter",
 	About: "N_l leapfrog steps without friction, then one exact refreshment; C = +Inf is HMC without rejection",
 	Claims: Claims{
@@ -10,9 +10,10 @@ var lieTrotterMethod = Define(Method{
 		// target, so that it is conjugate to a symmetric splitting by a
 		// map that does no harm, and its stationary law is of order 2.
 		WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2,
-		Gradients: 1, Normals: 1, QuasiSymplectic: true,
-		Source: "Franzese et al. 2022, eq. 12–15 and App. B.5.3, eq. 44; Abdulle, Vilmart & Zygalakis 2015",
+		QuasiSymplectic: true,
+		Source:          "Franzese et al. 2022, eq. 12–15 and App. B.5.3, eq. 44; Abdulle, Vilmart & Zygalakis 2015",
 	},
+	Needs:      Needs{Gradients: 1, Normals: 1},
 	InnerSteps: true, FullRefreshment: true,
 }, newLieTrotter)
 

@@ -5,7 +5,7 @@ import "math"
 // MT3Variance is the name of mt3's own parameter, the variance of w₂.
 const MT3Variance = "w2-variance"
 
-var mt3Method = Define(Method{
+var mt3Integrator = Define(Integrator{
 	Name:  "mt3",
 	About: "three-stage quasi-symplectic scheme of weak order 3, with a Hessian-vector product",
 	Parameters: []Parameter{{
@@ -13,9 +13,10 @@ var mt3Method = Define(Method{
 	}},
 	Claims: Claims{
 		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
-		Gradients: 3, HessianVectors: 1, Normals: 2, QuasiSymplectic: true,
-		Source: "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
+		QuasiSymplectic: true,
+		Source:          "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
 	},
+	Needs: Needs{Gradients: 3, HessianVectors: 1, Normals: 2},
 }, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p), nil })
 
 // newMT3 returns the third-order scheme of Milstein and Tretyakov. With

@@ -19,8 +19,8 @@ func isOrder(slope, claim float64) bool {
 	return math.IsInf(slope, 1) || math.Abs(slope-claim) < slopeTolerance
 }
 
-// everyMethod returns the table and splitting words of several kinds.
-func everyMethod(t *testing.T) []Method {
+// everyIntegrator returns the table and splitting words of several kinds.
+func everyIntegrator(t *testing.T) []Integrator {
 	t.Helper()
 	methods := Builtin()
 	for _, word := range []string{"ABO", "OBA", "BAO", "ABOA", "OBAB", "ABAO", "BAOABO", "OBOA", "ABBOOABAB", "bABOABb"} {
@@ -29,13 +29,13 @@ func everyMethod(t *testing.T) []Method {
 	return methods
 }
 
-// affineMethods are those whose steps are affine where the force is; the others
+// affineIntegrators are those whose steps are affine where the force is; the others
 // are tested in thermostat_test.go.
-func affineMethods(t *testing.T) []Method {
-	return slices.DeleteFunc(everyMethod(t), func(m Method) bool { return m.Nonlinear })
+func affineIntegrators(t *testing.T) []Integrator {
+	return slices.DeleteFunc(everyIntegrator(t), func(m Integrator) bool { return m.Nonlinear })
 }
 
-func lookup(t *testing.T, name string) Method {
+func lookup(t *testing.T, name string) Integrator {
 	t.Helper()
 	m, err := Builtin().Lookup(name)
 	if err != nil {
@@ -45,12 +45,12 @@ func lookup(t *testing.T, name string) Method {
 }
 
 func TestErgodicOrderMatchesClaim(t *testing.T) {
-	for _, m := range affineMethods(t) {
+	for _, m := range affineIntegrators(t) {
 		for _, p := range targets() {
 			t.Run(m.Name+"/"+p.name, func(t *testing.T) {
-				joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, 1) })
+				joint, theta := p.ergodicOrders(t, func(h float64) *Instance { return p.newAt(t, m, h, 1) })
 				// No scheme but the exact flow has an exact joint law.
-				if !isOrder(joint, m.Claims.ErgodicOrder) || math.IsInf(joint, 1) != m.Claims.Affine {
+				if !isOrder(joint, m.Claims.ErgodicOrder) || math.IsInf(joint, 1) != m.Needs.Affine {
 					t.Errorf("joint covariance is of order %.3f, claim %v", joint, m.Claims.ErgodicOrder)
 				}
 				if !isOrder(theta, m.Claims.PositionOrder) {
@@ -65,7 +65,7 @@ func TestErgodicOrderMatchesClaim(t *testing.T) {
 // without error, and for some an exact covariance of θ.
 func TestExactOnGaussians(t *testing.T) {
 	exactTheta := []string{"leapfrog", "sghmc", "sghmc-adaptive", "exact", "baoab", "aboba", "baoa"}
-	for _, m := range affineMethods(t) {
+	for _, m := range affineIntegrators(t) {
 		for _, p := range targets() {
 			e := p.errors(t, p.newAt(t, m, 0.1, 1))
 			if e.mean > roundOff {
@@ -80,7 +80,7 @@ func TestExactOnGaussians(t *testing.T) {
 
 // stepError is the largest error of the one-step law, mean map and noise
 // covariance, against that of the exact flow.
-func (p target) stepError(t *testing.T, m Method, h float64) float64 {
+func (p target) stepError(t *testing.T, m Integrator, h float64) float64 {
 	t.Helper()
 	d := len(p.force.affine.Shift)
 	a, b := probe(p.newAt(t, m, h, 1), p.force, d), probe(p.newAt(t, lookup(t, "exact"), h, 1), p.force, d)
@@ -136,12 +136,12 @@ func largestDifference(a, b mat.Matrix) float64 {
 
 // A scheme of weak order p errs by h^{p+1} in one step.
 func TestWeakOrderMatchesClaim(t *testing.T) {
-	for _, m := range affineMethods(t) {
+	for _, m := range affineIntegrators(t) {
 		for _, p := range targets() {
 			const h = 0.02
 			coarse, fine := p.stepError(t, m, h), p.stepError(t, m, h/2)
 			slope := order(coarse, fine) - 1
-			if !isOrder(slope, m.Claims.WeakOrder) || math.IsInf(slope, 1) != m.Claims.Affine {
+			if !isOrder(slope, m.Claims.WeakOrder) || math.IsInf(slope, 1) != m.Needs.Affine {
 				t.Errorf("%s, %s: weak order %.3f, claim %v", m.Name, p.name, slope, m.Claims.WeakOrder)
 			}
 		}
@@ -155,7 +155,7 @@ func TestLieTrotterInnerStepsAndFullRefreshment(t *testing.T) {
 		for _, c := range []float64{p.c, math.Inf(1)} {
 			for _, inner := range []int{1, 3, 8} {
 				p.c = c
-				joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, inner) })
+				joint, theta := p.ergodicOrders(t, func(h float64) *Instance { return p.newAt(t, m, h, inner) })
 				if !isOrder(joint, 2) || !isOrder(theta, 2) {
 					t.Errorf("%s, C = %v, N_l = %d: orders %.3f and %.3f, want 2", p.name, c, inner, joint, theta)
 				}
@@ -182,57 +182,57 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 	tests := []struct {
 		name         string
 		method       string
-		plant        func(in *Integrator, h float64)
+		plant        func(in *Instance, h float64)
 		joint, theta float64
 	}{
-		{"variance 1 of w₂", "mt3", func(in *Integrator, _ float64) {
+		{"variance 1 of w₂", "mt3", func(in *Instance, _ float64) {
 			in.Params.Values[MT3Variance] = 1
 			in.Kernel = newMT3(3, in.Params)
 		}, 2, 2},
-		{"noise scale off by √2", "leapfrog", func(in *Integrator, _ float64) {
+		{"noise scale off by √2", "leapfrog", func(in *Instance, _ float64) {
 			in.Kernel.(*Kick).update.S.All *= math.Sqrt2
 		}, 0, 0},
 		// Conjugate to leapfrog by half a drift: θ is still of order 2, but
 		// no longer exact.
-		{"both half drifts before the kick", "leapfrog", func(in *Integrator, h float64) {
+		{"both half drifts before the kick", "leapfrog", func(in *Instance, h float64) {
 			s := in.Kernel.(*Kick)
 			s.drift, s.update.D = in.Params.Drift(h), in.Params.Drift(0)
 		}, 1, 2},
-		{"second half drift before the noise", "leapfrog", func(in *Integrator, h float64) {
+		{"second half drift before the noise", "leapfrog", func(in *Instance, h float64) {
 			s := in.Kernel.(*Kick)
 			s.update.B, s.update.D = s.drift, in.Params.Drift(0)
 		}, 1, 1},
-		{"both half frictions before the kick", "symmetric", func(in *Integrator, h float64) {
+		{"both half frictions before the kick", "symmetric", func(in *Instance, h float64) {
 			s := in.Kernel.(*Kick)
 			s.update.A, s.update.S = Coef{All: -h}, Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
 		}, 1, 1},
-		{"noise behind the friction", "symmetric", func(in *Integrator, h float64) {
+		{"noise behind the friction", "symmetric", func(in *Instance, h float64) {
 			in.Kernel.(*Kick).update.S = Coef{All: math.Sqrt(2 * in.Params.Friction * h)}
 		}, 1, 1},
-		{"half of the gradient's way to θ", "ubu", func(in *Integrator, h float64) {
+		{"half of the gradient's way to θ", "ubu", func(in *Instance, h float64) {
 			scale(in, 1, 3, 0.5) // θ⁺ of the gradient
 		}, 1, 1},
-		{"noise of θ* that the end of the step forgets", "ubu", func(in *Integrator, h float64) {
+		{"noise of θ* that the end of the step forgets", "ubu", func(in *Instance, h float64) {
 			scale(in, 2, 1, 0) // r⁺ of ξ₁
 		}, 0, 0},
-		{"variance 1/6 of H", "quicsort", func(in *Integrator, _ float64) {
+		{"variance 1/6 of H", "quicsort", func(in *Instance, _ float64) {
 			scale(in, 0, 1, math.Sqrt2) // ṽ of H
 			scale(in, 6, 4, math.Sqrt2) // r⁺ of H
 		}, 2, 2},
-		{"the nodes of the gradients' way to r exchanged", "quicsort", func(in *Integrator, h float64) {
+		{"the nodes of the gradients' way to r exchanged", "quicsort", func(in *Instance, h float64) {
 			of := in.Kernel.(*Stages).sums[6][2:4] // r⁺ of F₁ and of the second gradient
 			of[0].C, of[1].C = scaled(of[1].C, 1/h), scaled(of[0].C, h)
 		}, 2, 2},
-		{"half of the first gradient's way to the second", "quicsort", func(in *Integrator, h float64) {
+		{"half of the first gradient's way to the second", "quicsort", func(in *Instance, h float64) {
 			scale(in, 4, 3, 0.5) // θ₂ of F₁
 		}, 2, 2},
-		{"noise scale off by √2", "sgld", func(in *Integrator, h float64) {
+		{"noise scale off by √2", "sgld", func(in *Instance, h float64) {
 			in.Kernel.(*sgld).kick.S = Coef{All: math.Sqrt(h)}
 		}, 0, 0},
 	}
 	for _, tt := range tests {
 		p := targets()[1]
-		joint, theta := p.ergodicOrders(t, func(h float64) *Integrator {
+		joint, theta := p.ergodicOrders(t, func(h float64) *Instance {
 			in := p.newAt(t, lookup(t, tt.method), h, 1)
 			tt.plant(in, h)
 			return in
@@ -254,7 +254,7 @@ func scaled(c Coef, by float64) Coef {
 
 // scale multiplies a coefficient of a step in stages: of a sum, counted from 0
 // as the formulas have them, and of one of its terms.
-func scale(in *Integrator, sum, term int, by float64) {
+func scale(in *Instance, sum, term int, by float64) {
 	c := &in.Kernel.(*Stages).sums[sum][term].C
 	*c = scaled(*c, by)
 }
@@ -342,7 +342,7 @@ func TestWordOrders(t *testing.T) {
 	p := targets()[1]
 	for _, word := range randomWords(60, 7) {
 		m := lookup(t, "split:"+word)
-		joint, theta := p.ergodicOrders(t, func(h float64) *Integrator { return p.newAt(t, m, h, 1) })
+		joint, theta := p.ergodicOrders(t, func(h float64) *Instance { return p.newAt(t, m, h, 1) })
 		// Words of several letters have smaller leading terms beside the same
 		// next ones: the tolerance is wide, but far from the next integer.
 		if !(math.Abs(joint-m.Claims.ErgodicOrder) < 0.2) {

@@ -2,14 +2,14 @@ package integrators
 
 import "math"
 
-var quicsortMethod = Define(Method{
+var quicsortIntegrator = Define(Integrator{
 	Name:  "quicsort",
 	About: "explicit scheme of order 3 with two gradients and no Hessian",
 	Claims: Claims{
 		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
-		Gradients: 2, Normals: 3,
 		Source: "Foster et al. 2025, arXiv 2508.16485 (QUICSORT)",
 	},
+	Needs: Needs{Gradients: 2, Normals: 3},
 }, func(dim int, p Params) (Stepper, Stepper) { return newQUICSORT(dim, p), nil })
 
 // newQUICSORT returns the scheme of Foster et al., with W ~ N(0, h), H ~ N(0, h/12),

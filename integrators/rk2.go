@@ -2,14 +2,14 @@ package integrators
 
 import "math"
 
-var rk2Method = Define(Method{
+var rk2Integrator = Define(Integrator{
 	Name:  "rk2",
 	About: "Heun's two-stage Runge–Kutta scheme with additive noise, not quasi-symplectic",
 	Claims: Claims{
 		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-		Gradients: 2, Normals: 1,
 		Source: "Kloeden & Platen 1992, sec. 15.1 (explicit order 2 weak scheme, additive noise)",
 	},
+	Needs: Needs{Gradients: 2, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newRK2(dim, p), nil })
 
 // rk2 is the scheme, with F(θ, r) = −∇U(θ) − C M⁻¹ r,

@@ -17,14 +17,15 @@ type VarianceCorrected interface {
 	SetGradientVariance(v []float64)
 }
 
-var sghmcMethod = Define(Method{
+var sghmcIntegrator = Define(Integrator{
 	Name:  "sghmc",
 	About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at the variance under the target)",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2, BatchOrder: 1,
-		Gradients: 1, Normals: 1, QuasiSymplectic: true,
-		Source: "Chen, Fox & Guestrin 2014, sec. 3.3",
+		QuasiSymplectic: true,
+		Source:          "Chen, Fox & Guestrin 2014, sec. 3.3",
 	},
+	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
 
 // varianceWindow is how many steps the running variance remembers: its

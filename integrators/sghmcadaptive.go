@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-var sghmcAdaptiveMethod = Define(Method{
+var sghmcAdaptiveIntegrator = Define(Integrator{
 	Name:  "sghmc-adaptive",
 	About: "leapfrog with M⁻¹ = V̂^{−1/2}, V̂ estimated during burn-in from the squared gradients",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
-		Gradients: 1, Normals: 1, QuasiSymplectic: true,
-		Source: "Springenberg et al. 2016, sec. 4 (scale-adapted SGHMC); frozen after burn-in",
+		QuasiSymplectic: true,
+		Source:          "Springenberg et al. 2016, sec. 4 (scale-adapted SGHMC); frozen after burn-in",
 	},
+	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newSGHMCAdaptive(dim, p), nil })
 
 // leastSquare keeps V̂ of a coordinate that never feels a force off zero, as

@@ -2,14 +2,14 @@ package integrators
 
 import "math"
 
-var sgldMethod = Define(Method{
+var sgldIntegrator = Define(Integrator{
 	Name:  "sgld",
 	About: "stochastic-gradient Langevin dynamics: Euler's step of the position alone, without momentum or friction",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-		Gradients: 1, Normals: 1,
 		Source: "Welling & Teh 2011, eq. 4, with the step h = ε/2",
 	},
+	Needs:        Needs{Gradients: 1, Normals: 1},
 	PositionOnly: true,
 }, func(dim int, p Params) (Stepper, Stepper) { return newSGLD(dim, p), nil })
 

@@ -2,14 +2,14 @@ package integrators
 
 import "math"
 
-var sgnhtMethod = thermostatMethod(Method{
+var sgnhtIntegrator = thermostatIntegrator(Integrator{
 	Name:  "sgnht",
 	About: "stochastic-gradient Nosé–Hoover thermostat, Euler's step by turns",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-		Gradients: 1, Normals: 1,
 		Source: "Ding et al. 2014, algorithm 2",
 	},
+	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) Stepper { return newSGNHT(dim, p) })
 
 // sgnht is the scheme of Ding et al.,

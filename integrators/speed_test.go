@@ -20,7 +20,7 @@ func (silent) Update(u *Update) { u.Apply(nil) }
 func BenchmarkStep(b *testing.B) {
 	const dim, run = 8401, 32
 	for _, m := range Builtin() {
-		if m.Claims.Affine {
+		if m.Needs.Affine {
 			continue
 		}
 		b.Run("integrator="+m.Name, func(b *testing.B) {

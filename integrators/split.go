@@ -15,47 +15,48 @@ const maxWord = 64
 const splitPrefix = "split:"
 
 // splittings are those that have a name.
-var splittings = []Method{
-	splitMethod("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013"),
-	splitMethod("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013"),
-	splitMethod("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
-	splitMethod("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016"),
+var splittings = []Integrator{
+	splitIntegrator("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013"),
+	splitIntegrator("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013"),
+	splitIntegrator("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
+	splitIntegrator("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016"),
 }
 
 // parseSplit makes the scheme of the name split:WORD.
-func parseSplit(name string) (Method, error) {
+func parseSplit(name string) (Integrator, error) {
 	typed := strings.TrimPrefix(name, splitPrefix)
 	word := strings.ToUpper(typed)
 	const want = "want letters A (drift), B (kick), O (friction and noise), each at least once"
 	if len(word) > maxWord {
-		return Method{}, usage.Errorf("splitting word of %d letters: want at most %d", len(word), maxWord)
+		return Integrator{}, usage.Errorf("splitting word of %d letters: want at most %d", len(word), maxWord)
 	}
 	if i := strings.IndexFunc(typed, func(c rune) bool { return !strings.ContainsRune("ABOabo", c) }); i >= 0 {
-		return Method{}, usage.Errorf("splitting word %q: unknown letter %q: %s", typed, []rune(typed[i:])[0], want)
+		return Integrator{}, usage.Errorf("splitting word %q: unknown letter %q: %s", typed, []rune(typed[i:])[0], want)
 	}
 	for _, letter := range []string{"A", "B", "O"} {
 		if !strings.Contains(word, letter) {
-			return Method{}, usage.Errorf("splitting word %q: %s is missing: %s", typed, letter, want)
+			return Integrator{}, usage.Errorf("splitting word %q: %s is missing: %s", typed, letter, want)
 		}
 	}
-	return splitMethod(splitPrefix+word, word, "splitting "+word, "orders derived from the word"), nil
+	return splitIntegrator(splitPrefix+word, word, "splitting "+word, "orders derived from the word"), nil
 }
 
-// splitMethod describes the splitting of a valid word in capitals.
-func splitMethod(name, word, about, source string) Method {
+// splitIntegrator describes the splitting of a valid word in capitals.
+func splitIntegrator(name, word, about, source string) Integrator {
 	segs := segments(word)
 	claims := wordOrders(word)
 	claims.QuasiSymplectic = true // A and B are symplectic; O scales volume by a constant, which tends to 1 with C
 	claims.Source = source
+	var needs Needs
 	for _, s := range segs {
 		if s.kicks() {
-			claims.Gradients++
+			needs.Gradients++
 		}
 		if s.noisy() {
-			claims.Normals++
+			needs.Normals++
 		}
 	}
-	return Define(Method{Name: name, About: about, Claims: claims, FullRefreshment: true},
+	return Define(Integrator{Name: name, About: about, Claims: claims, Needs: needs, FullRefreshment: true},
 		func(dim int, p Params) (Stepper, Stepper) { return newSplitting(dim, p, word, segs), nil })
 }
 

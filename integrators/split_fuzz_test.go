@@ -53,7 +53,7 @@ func oneDimensional(k, s, c float64) target {
 }
 
 // checkShares holds the shares of drift, kick and friction to a sum of one.
-func checkShares(t *testing.T, m Method) {
+func checkShares(t *testing.T, m Integrator) {
 	t.Helper()
 	const h, c = 0.5, 1.3
 	// A free particle all but without friction drifts by h·r, and a constant
@@ -83,7 +83,7 @@ func checkShares(t *testing.T, m Method) {
 // U = ½kθ² with theory (wordOrders has it), and the claims with both: for the
 // variance of θ it is hCS/k, S = α_AB + α_BO + α_OA; for the covariance of θ
 // and r it is −hα_AB; for the variance of r, 0.
-func checkFirstOrder(t *testing.T, m Method, word string) {
+func checkFirstOrder(t *testing.T, m Integrator, word string) {
 	t.Helper()
 	const k, c = 1.7, 1.3
 	ab, bo, oa := bracket(word, 'A', 'B'), bracket(word, 'B', 'O'), bracket(word, 'O', 'A')
@@ -126,7 +126,7 @@ func bracket(word string, x, y byte) (sum float64) {
 // firstOrder extrapolates the errors of a stationary covariance, divided by
 // the step, to step 0: of the variance of θ, the covariance, the variance of
 // r.
-func firstOrder(t *testing.T, m Method, p target) [3]float64 {
+func firstOrder(t *testing.T, m Integrator, p target) [3]float64 {
 	t.Helper()
 	_, truth := p.law(t)
 	at := func(h float64) (e [3]float64) {

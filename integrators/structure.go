@@ -18,7 +18,7 @@ import (
 // quadratic one for a scheme that needs an AffineForce), by differences whose
 // error is far below the tolerance. The conditions are of position and momentum:
 // a scheme with auxiliary variables has neither.
-func Structure(m Method) (detConstant, symplecticLimit bool) {
+func Structure(m Integrator) (detConstant, symplecticLimit bool) {
 	if m.Variables != nil {
 		return false, false
 	}
@@ -45,7 +45,7 @@ const (
 )
 
 // frozen is a scheme past its adaptation.
-func frozen(m Method, invMass []float64, friction float64) *Integrator {
+func frozen(m Integrator, invMass []float64, friction float64) *Instance {
 	in, err := m.New(len(invMass), Params{Step: 0.1, Friction: friction, InvMass: invMass})
 	if err != nil {
 		panic("integrators: probing the structure: " + err.Error())
@@ -56,7 +56,7 @@ func frozen(m Method, invMass []float64, friction float64) *Integrator {
 
 // jacobian returns ∂z⁺/∂z of an outer step at a numbered point, z = (θ, r), with
 // a noise of its own.
-func (in *Integrator) jacobian(point int) *mat.Dense {
+func (in *Instance) jacobian(point int) *mat.Dense {
 	z := make([]float64, 2*in.Dim)
 	for i := range z {
 		z[i] = 1.5 * math.Sin(float64(1+i+7*point))
@@ -91,8 +91,8 @@ func symplecticDefect(omega *mat.Dense) float64 {
 }
 
 // trialForce makes a force to probe the scheme with.
-func (in *Integrator) trialForce() Force {
-	if in.Method.Claims.Affine {
+func (in *Instance) trialForce() Force {
+	if in.Integrator.Needs.Affine {
 		return newWell(in.Dim)
 	}
 	return quartic{}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestStructureMatchesClaim(t *testing.T) {
-	for _, m := range affineMethods(t) {
+	for _, m := range affineIntegrators(t) {
 		det, limit := Structure(m)
 		if got := det && limit; got != m.Claims.QuasiSymplectic {
 			t.Errorf("%s: constant determinant %v, symplectic limit %v; claims quasi-symplectic %v", m.Name, det, limit, m.Claims.QuasiSymplectic)

@@ -2,14 +2,15 @@ package integrators
 
 import "math"
 
-var symmetricMethod = Define(Method{
+var symmetricIntegrator = Define(Integrator{
 	Name:  "symmetric",
 	About: "symmetric splitting with exact friction around a noisy kick",
 	Claims: Claims{
 		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-		Gradients: 1, Normals: 1, QuasiSymplectic: true,
-		Source: "Chen, Ding & Carin 2015 (symmetric splitting integrator)",
+		QuasiSymplectic: true,
+		Source:          "Chen, Ding & Carin 2015 (symmetric splitting integrator)",
 	},
+	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newSymmetric(dim, p), nil })
 
 // newSymmetric returns the splitting of Chen, Ding and Carin,

@@ -20,8 +20,8 @@ func newThermostat(dim int, p Params) thermostat {
 // ThermalMass is μ, the parameter of the schemes with a thermostat.
 const ThermalMass = "thermal-mass"
 
-// thermostatMethod completes the description of a scheme with a thermostat.
-func thermostatMethod(m Method, build func(dim int, p Params) Stepper) Method {
+// thermostatIntegrator completes the description of a scheme with a thermostat.
+func thermostatIntegrator(m Integrator, build func(dim int, p Params) Stepper) Integrator {
 	m.Nonlinear = true
 	m.Parameters = []Parameter{{Name: ThermalMass, About: "μ, by which the thermostat is slower, time²", Default: 1, Low: 1e-3, High: 1e6}}
 	m.Variables = func(dim int, p Params) []Variable {

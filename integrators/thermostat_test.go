@@ -30,15 +30,15 @@ func grid(n, nodes int, f func(x []float64, w float64)) {
 
 // thermalProblem is a Gaussian target of two positions with unequal masses.
 type thermalProblem struct {
-	method Method
-	plant  func(in *Integrator, h float64)
+	method Integrator
+	plant  func(in *Instance, h float64)
 }
 
 var thermalMasses = []float64{0.8, 1.3}
 
 const thermalFriction, thermalMass = 1.2, 0.7
 
-func (p thermalProblem) at(t *testing.T, h float64) *Integrator {
+func (p thermalProblem) at(t *testing.T, h float64) *Instance {
 	t.Helper()
 	in, err := p.method.New(2, Params{Step: h, Friction: thermalFriction, InvMass: thermalMasses, Values: map[string]float64{ThermalMass: thermalMass}})
 	if err != nil {
@@ -142,16 +142,16 @@ func TestThermostatsHaveTheOrdersTheyClaim(t *testing.T) {
 func TestBugsInThermostatsAreSeen(t *testing.T) {
 	for _, tt := range []struct {
 		name, method string
-		plant        func(in *Integrator, h float64)
+		plant        func(in *Instance, h float64)
 		ergodic      float64
 	}{
-		{"noise scale off by √2", "sgnht", func(in *Integrator, _ float64) { in.Kernel.(*sgnht).kick.update.S.All *= math.Sqrt2 }, 0},
-		{"a thermostat without the number of positions", "sgnht", func(in *Integrator, _ float64) { in.Kernel.(*sgnht).inertia /= 2 }, 0},
-		{"the mass left out of the friction", "sgnht", func(in *Integrator, _ float64) {
+		{"noise scale off by √2", "sgnht", func(in *Instance, _ float64) { in.Kernel.(*sgnht).kick.update.S.All *= math.Sqrt2 }, 0},
+		{"a thermostat without the number of positions", "sgnht", func(in *Instance, _ float64) { in.Kernel.(*sgnht).inertia /= 2 }, 0},
+		{"the mass left out of the friction", "sgnht", func(in *Instance, _ float64) {
 			in.Kernel.(*sgnht).mass = Coef{All: 1, Each: []float64{1, 1}}
 		}, 0},
-		{"ζ moved by half a step", "badodab", func(in *Integrator, _ float64) { in.Kernel.(sequence)[1].(*bath).inertia *= 2 }, 0},
-		{"noise without the friction's decay", "badodab", func(in *Integrator, h float64) {
+		{"ζ moved by half a step", "badodab", func(in *Instance, _ float64) { in.Kernel.(sequence)[1].(*bath).inertia *= 2 }, 0},
+		{"noise without the friction's decay", "badodab", func(in *Instance, h float64) {
 			b := in.Kernel.(sequence)[1].(*bath)
 			in.Kernel.(sequence)[1] = stepFunc(func(z *State, n Noise) {
 				b.heat(z, h/2)
@@ -162,7 +162,7 @@ func TestBugsInThermostatsAreSeen(t *testing.T) {
 				b.heat(z, h/2)
 			})
 		}, 1},
-		{"ζ moved once, behind the friction", "badodab", func(in *Integrator, h float64) {
+		{"ζ moved once, behind the friction", "badodab", func(in *Instance, h float64) {
 			b := in.Kernel.(sequence)[1].(*bath)
 			in.Kernel.(sequence)[1] = stepFunc(func(z *State, n Noise) {
 				b.heat(z, -h/2)

@@ -2,14 +2,15 @@ package integrators
 
 import "math"
 
-var ubuMethod = Define(Method{
+var ubuIntegrator = Define(Integrator{
 	Name:  "ubu",
 	About: "kick between two exact flows of drift, friction and noise",
 	Claims: Claims{
 		WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-		Gradients: 1, Normals: 3, QuasiSymplectic: true,
-		Source: "Sanz-Serna & Zygalakis 2021 (UBU)",
+		QuasiSymplectic: true,
+		Source:          "Sanz-Serna & Zygalakis 2021 (UBU)",
 	},
+	Needs: Needs{Gradients: 1, Normals: 3},
 }, func(dim int, p Params) (Stepper, Stepper) { return newUBU(dim, p), nil })
 
 // newUBU returns U(h/2) B(h) U(h/2), with B the kick r ← r − h∇U(θ) and U(t) the exact

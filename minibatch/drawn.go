@@ -9,7 +9,7 @@ var (
 	// in fewer windows than those in the middle, so that, given the
 	// arrangement, the gradient is biased. Only the mean over arrangements is
 	// not.
-	windowMethod = Method{
+	windowScheme = Scheme{
 		Name:  "window",
 		About: "round(N/K) contiguous rows at a uniform random offset, as pysgmcmc draws them",
 		Stream: func(rows, k int, rng *rand.Rand) Stream {
@@ -24,7 +24,7 @@ var (
 	// Independent rows are what most analyses of stochastic gradients assume.
 	// The variance of the gradient is that of one row over B; batches without
 	// replacement have less, by the factor (N − B)/(N − 1).
-	iidMethod = Method{
+	iidScheme = Scheme{
 		Name:  "iid",
 		About: "round(N/K) rows drawn independently and uniformly, with replacement (Welling & Teh 2011)",
 		Stream: func(rows, k int, rng *rand.Rand) Stream {

@@ -76,8 +76,8 @@ func thereWords(k int) []minibatch.Word {
 // A scheme of one's own over a fixed partition: how it draws, which words of
 // batches that makes, and the order that it is claimed to keep. So package
 // certify can hold it to the claim.
-func ExampleMethod() {
-	scheme := minibatch.Method{
+func ExampleScheme() {
+	scheme := minibatch.Scheme{
 		Name:   "there-or-back",
 		About:  "one order forwards or backwards, by a coin",
 		Visits: minibatch.Words{Length: func(k int) int { return k }, List: thereWords},

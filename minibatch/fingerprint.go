@@ -13,7 +13,7 @@ import (
 // first for a few sizes of data, and the law that it states. It changes when
 // these do, and is the same on all machines: what it digests are integers, and
 // scales and weights to the bit.
-func Fingerprint(m Method) string {
+func Fingerprint(m Scheme) string {
 	h := sha256.New()
 	for _, size := range []struct{ rows, k int }{{3, 1}, {7, 3}, {31, 4}} {
 		s, err := m.New(size.rows, size.k, rand.New(rand.NewPCG(uint64(size.rows), 0)))
@@ -38,7 +38,7 @@ func hashBatch(h hash.Hash, s Stream) {
 	}
 }
 
-func hashVisits(h hash.Hash, m Method, k int) {
+func hashVisits(h hash.Hash, m Scheme, k int) {
 	if m.Visits == nil {
 		return
 	}

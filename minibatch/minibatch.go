@@ -1,7 +1,7 @@
 // Package minibatch decides which rows of the data drive which step of a
 // chain.
 //
-// A [Method] describes a scheme and makes its [Stream], given the number of rows
+// A [Scheme] describes a scheme and makes its [Stream], given the number of rows
 // and the number of batches K. A [Stream] hands out one [Batch] per step: usually
 // a contiguous range of an arrangement of the rows, which a gradient can use
 // without copying; otherwise a list of rows, perhaps repeated and with weights. A
@@ -14,11 +14,11 @@
 // order that integrators keep under it, [Cap]; package certify works out the
 // stationary law from the first and holds the scheme to the second.
 //
-// A program adds its own scheme as a Method in a [Registry],
+// A program adds its own scheme as a Scheme in a [Registry],
 //
 //	schemes := append(minibatch.Builtin(), mine)
 //
-// which package chain takes. The example of Method is one.
+// which package chain takes. The example of Scheme is one.
 package minibatch
 
 // Batch is one mini-batch: the rows [Lo, Hi) of the stream's current
@@ -34,7 +34,7 @@ type Batch struct {
 	// data as given, in any order, perhaps repeated; at most as many as the
 	// data have. Weights, nil for 1 each, multiply the rows' negative
 	// log-likelihoods. Both are valid until the next batch, and the caller must
-	// not change them. Only a Method with Lists may have them.
+	// not change them. Only a Scheme with Lists may have them.
 	List    []int
 	Weights []float64
 	// Scale multiplies the rows' negative log-likelihood: K for a

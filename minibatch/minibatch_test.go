@@ -16,7 +16,7 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-func lookup(t *testing.T, name string) Method {
+func lookup(t *testing.T, name string) Scheme {
 	t.Helper()
 	m, err := Builtin().Lookup(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func mustIndex(t *testing.T, name string, k int, seed uint64) Index {
 }
 
 // batches returns a number of batches that a scheme accepts.
-func batches(m Method) int {
+func batches(m Scheme) int {
 	if m.Whole() {
 		return 1
 	}
@@ -333,7 +333,7 @@ func TestBadInput(t *testing.T) {
 	}
 	_, err := Builtin().Lookup("reshufle")
 	checkUsage(t, err, `unknown mini-batch scheme "reshufle" (did you mean reshuffle?): want one of full, reshuffle, replacement, cyclic, symmetric, repartition, window, iid`)
-	_, err = Method{Name: "mine"}.New(4, 2, source(1))
+	_, err = Scheme{Name: "mine"}.New(4, 2, source(1))
 	checkUsage(t, err, `scheme "mine" has neither Index nor Stream: want one of them`)
 	_, err = lookup(t, "cyclic").New(4, 0, source(1))
 	checkUsage(t, err, "cyclic: K = 0 batches: want at least 1")
@@ -381,19 +381,19 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 	if Fingerprint(renamed) != Fingerprint(base) {
 		t.Error("a name changes the fingerprint")
 	}
-	for what, change := range map[string]func(m *Method){
-		"a cap": func(m *Method) { m.Cap.Joint = 2 },
-		"a law": func(m *Method) { m.Visits = Permutation{} },
-		"a draw": func(m *Method) {
-			m.Index = func(k int, rng *rand.Rand) Index { rng.Uint64(); return cyclicMethod.Index(k, rng) }
+	for what, change := range map[string]func(m *Scheme){
+		"a cap": func(m *Scheme) { m.Cap.Joint = 2 },
+		"a law": func(m *Scheme) { m.Visits = Permutation{} },
+		"a draw": func(m *Scheme) {
+			m.Index = func(k int, rng *rand.Rand) Index { rng.Uint64(); return cyclicScheme.Index(k, rng) }
 		},
-		"a list": func(m *Method) { m.Stream = iidMethod.Stream },
-		"weights": func(m *Method) {
-			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &weighted{iidMethod.Stream(rows, k, rng), 1} }
+		"a list": func(m *Scheme) { m.Stream = iidScheme.Stream },
+		"weights": func(m *Scheme) {
+			m.Stream = func(rows, k int, rng *rand.Rand) Stream { return &weighted{iidScheme.Stream(rows, k, rng), 1} }
 		},
-		"a scale": func(m *Method) {
+		"a scale": func(m *Scheme) {
 			m.Stream = func(rows, k int, rng *rand.Rand) Stream {
-				return &rescaled{Partition(rows, k, rng, cyclicMethod.Index)}
+				return &rescaled{Partition(rows, k, rng, cyclicScheme.Index)}
 			}
 		},
 	} {
@@ -408,7 +408,7 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 // A weight that changes in its last bit changes the fingerprint.
 func TestFingerprintHoldsWeights(t *testing.T) {
 	of := func(w float64) string {
-		return Fingerprint(Method{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) Stream { return &weighted{iidMethod.Stream(rows, k, rng), w} }})
+		return Fingerprint(Scheme{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) Stream { return &weighted{iidScheme.Stream(rows, k, rng), w} }})
 	}
 	if of(1) == of(math.Nextafter(1, 2)) || of(1) != of(1) {
 		t.Error("fingerprints of two weights are the same, or of one weight not")

@@ -5,7 +5,7 @@ import "math/rand/v2"
 // The schemes with a fixed partition: they differ in the order in which they
 // visit its batches.
 var (
-	fullMethod = Method{
+	fullScheme = Scheme{
 		Name:   "full",
 		About:  "all rows at every step (K = 1)",
 		Visits: Single{},
@@ -18,7 +18,7 @@ var (
 
 	// A random order of a partition leaves what is of order 2 or less (Franzese
 	// et al. 2022, Theorem 2).
-	reshuffleMethod = Method{
+	reshuffleScheme = Scheme{
 		Name:   "reshuffle",
 		About:  "fixed partition, a fresh uniform order of the K batches every epoch (Franzese et al. 2022, Theorem 2)",
 		Visits: Permutation{},
@@ -30,7 +30,7 @@ var (
 
 	// The noise of a batch drawn anew at every step has the variance h²·Var(∇)
 	// a step, O(h) a unit of time: of order 1 whatever the integrator.
-	replacementMethod = Method{
+	replacementScheme = Scheme{
 		Name:   "replacement",
 		About:  "fixed partition, a batch drawn uniformly at every step",
 		Visits: Independent{},
@@ -41,7 +41,7 @@ var (
 	// One order for ever is a splitting that is not symmetric: conjugate to one
 	// of order 2 by a map that moves θ by O(h²) but mixes O(h) of the
 	// gradients' differences into r, so that the joint law is of order 1.
-	cyclicMethod = Method{
+	cyclicScheme = Scheme{
 		Name:   "cyclic",
 		About:  "fixed partition, one uniform order of the K batches for ever",
 		Visits: Cycle{},
@@ -53,7 +53,7 @@ var (
 
 	// A sweep forwards and backwards is a symmetric splitting, of order 2
 	// (Paulin et al. 2024).
-	symmetricMethod = Method{
+	symmetricScheme = Scheme{
 		Name:   "symmetric",
 		About:  "fixed partition, a fresh order forwards, then the same order backwards (Paulin et al. 2024)",
 		Visits: Palindrome{},

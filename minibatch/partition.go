@@ -34,7 +34,7 @@ func Partition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) In
 
 // The order of the batches of a new arrangement needs no draw: all orders are
 // alike.
-var repartitionMethod = Method{
+var repartitionScheme = Scheme{
 	Name:  "repartition",
 	About: "rows shuffled anew and cut into K batches every epoch",
 	Stream: func(rows, k int, rng *rand.Rand) Stream {

@@ -7,9 +7,9 @@ import (
 	"hambench/usage"
 )
 
-// Method describes a scheme. A scheme with a fixed partition has Index, and
+// Scheme describes a scheme. A scheme with a fixed partition has Index, and
 // Visits and Cap if package certify is to take it; any other has Stream.
-type Method struct {
+type Scheme struct {
 	Name  string
 	About string // one line for lists
 	// Visits is the law of what Index draws; nil for a scheme that package
@@ -31,7 +31,7 @@ type Method struct {
 // New returns the scheme's stream for a number of data rows and of batches k.
 // All randomness comes from rng, which the stream keeps. Numbers out of range
 // are usage errors.
-func (m Method) New(rows, k int, rng *rand.Rand) (Stream, error) {
+func (m Scheme) New(rows, k int, rng *rand.Rand) (Stream, error) {
 	switch {
 	case k < 1:
 		return nil, usage.Errorf("%s: K = %d batches: want at least 1", m.Name, k)
@@ -50,36 +50,36 @@ func (m Method) New(rows, k int, rng *rand.Rand) (Stream, error) {
 }
 
 // Whole reports whether every batch is all of the data.
-func (m Method) Whole() bool {
+func (m Scheme) Whole() bool {
 	_, single := m.Visits.(Single)
 	return single
 }
 
 // Registry is a list of schemes. A program's own are appended to those of
 // Builtin.
-type Registry []Method
+type Registry []Scheme
 
 // Builtin returns the built-in schemes.
 func Builtin() Registry {
 	return Registry{
-		fullMethod,
-		reshuffleMethod,
-		replacementMethod,
-		cyclicMethod,
-		symmetricMethod,
-		repartitionMethod,
-		windowMethod,
-		iidMethod,
+		fullScheme,
+		reshuffleScheme,
+		replacementScheme,
+		cyclicScheme,
+		symmetricScheme,
+		repartitionScheme,
+		windowScheme,
+		iidScheme,
 	}
 }
 
 // Lookup returns the scheme with a name. An unknown name is a usage error that
 // lists the known ones.
-func (r Registry) Lookup(name string) (Method, error) {
-	return usage.Lookup("mini-batch scheme", name, r, func(m Method) string { return m.Name })
+func (r Registry) Lookup(name string) (Scheme, error) {
+	return usage.Lookup("mini-batch scheme", name, r, func(m Scheme) string { return m.Name })
 }
 
-// New returns the stream of the scheme with a name; see Method.New.
+// New returns the stream of the scheme with a name; see Scheme.New.
 func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) {
 	m, err := r.Lookup(name)
 	if err != nil {
@@ -91,5 +91,5 @@ func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) 
 // Fixed returns the schemes with a known law of visits to the batches of a
 // fixed partition: those that package certify takes.
 func (r Registry) Fixed() Registry {
-	return slices.DeleteFunc(slices.Clone(r), func(m Method) bool { return m.Visits == nil })
+	return slices.DeleteFunc(slices.Clone(r), func(m Scheme) bool { return m.Visits == nil })
 }

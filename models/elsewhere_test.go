@@ -40,7 +40,7 @@ func draws(t *testing.T, s *models.Source, dataset, model string, spec chain.Spe
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chain.Registry{}.New(target, spec)
+	c, err := chain.Registries{}.New(target, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestAModelElsewhereTakesPartByWhatItCanDo(t *testing.T) {
 	} {
 		target, err := source.Target(t.Context(), tt.dataset, 0, tt.model, models.Options{})
 		if err == nil {
-			_, err = chain.Registry{}.New(target, chain.Spec{Integrator: tt.integrator, Scheme: tt.scheme, Batches: 3, Params: integrators.Params{Step: 0.1, Friction: 1}})
+			_, err = chain.Registries{}.New(target, chain.Spec{Integrator: tt.integrator, Scheme: tt.scheme, Batches: 3, Params: integrators.Params{Step: 0.1, Friction: 1}})
 		}
 		var bad *usage.Error
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), tt.want) {
@@ -131,7 +131,7 @@ func TestAChainOnAModelElsewhereMayDiverge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chain.Registry{}.New(target, chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 50, Friction: 1}})
+	c, err := chain.Registries{}.New(target, chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 50, Friction: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

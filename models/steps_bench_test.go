@@ -21,7 +21,7 @@ import (
 
 // newChain returns a chain on a built-in data set, and its state, under
 // reshuffled batches of a size.
-func newChain(t testing.TB, dataset string, o models.Options, m integrators.Method, size int, step float64) (*chain.Sampler, *integrators.Integrator, *integrators.State) {
+func newChain(t testing.TB, dataset string, o models.Options, m integrators.Integrator, size int, step float64) (*chain.Sampler, *integrators.Instance, *integrators.State) {
 	t.Helper()
 	set, err := (&datasets.Resolver{Offline: true}).Load(t.Context(), dataset)
 	must(t, err)
@@ -43,7 +43,7 @@ func newChain(t testing.TB, dataset string, o models.Options, m integrators.Meth
 func TestStepsAllocateNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	check := func(what string, dataset string, o models.Options, m integrators.Method, size int) {
+	check := func(what string, dataset string, o models.Options, m integrators.Integrator, size int) {
 		t.Helper()
 		c, in, z := newChain(t, dataset, o, m, size, 1e-6)
 		advance := func(steps int) {
@@ -60,7 +60,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 		}
 	}
 	for _, m := range integrators.Builtin() {
-		if m.Claims.Affine {
+		if m.Needs.Affine {
 			check(m.Name+" on toy", "toy", models.Options{}, m, 1)
 			continue
 		}
@@ -76,7 +76,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 // the gradient, in doubles: to the last bit, but for mt3, which adds the
 // prior's part in other places.
 func TestFastStepsAreThePlainOnes(t *testing.T) {
-	run := func(precision string, m integrators.Method, inner, size int, hide bool) *integrators.State {
+	run := func(precision string, m integrators.Integrator, inner, size int, hide bool) *integrators.State {
 		set, err := (&datasets.Resolver{Offline: true}).Load(t.Context(), "teacher-reg")
 		must(t, err)
 		split, err := set.Split(0)
@@ -138,7 +138,7 @@ func BenchmarkLinearStep(b *testing.B) {
 		b.Skip(err)
 	}
 	for _, m := range integrators.Builtin() {
-		if m.Claims.Affine {
+		if m.Needs.Affine {
 			continue // its flow is an expansion in 512 dimensions
 		}
 		b.Run(fmt.Sprintf("B=8/isa=%s/integrator=%s", kernel.ISA(), m.Name), func(b *testing.B) {
@@ -187,7 +187,7 @@ func BenchmarkEstimatorStep(b *testing.B) {
 					target, err := models.Builtin().New("bnn", split, models.Options{Precision: "float32"})
 					must(b, err)
 					k := target.Rows() / size
-					c, err := chain.Registry{}.New(target, chain.Spec{
+					c, err := chain.Registries{}.New(target, chain.Spec{
 						Integrator: "leapfrog", Estimator: estimator, Scheme: "reshuffle", Batches: k, Params: integrators.Params{Step: 1e-5, Friction: 5}, Key: 1,
 					})
 					must(b, err)

@@ -62,12 +62,12 @@ func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float6
 	for _, k := range batches {
 		specs = append(specs, stableSpec(k))
 	}
-	return largestSteps(ctx, t, chain.Registry{}, specs)
+	return largestSteps(ctx, t, chain.Registries{}, specs)
 }
 
 // StableStep estimates the largest step at which chains of a spec stay finite on
 // a target; the spec's own step is ignored. It costs as much as StableSteps for one K.
-func StableStep(ctx context.Context, t models.Target, r chain.Registry, spec chain.Spec) (float64, error) {
+func StableStep(ctx context.Context, t models.Target, r chain.Registries, spec chain.Spec) (float64, error) {
 	steps, err := largestSteps(ctx, t, r, []chain.Spec{spec})
 	if err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func StableStep(ctx context.Context, t models.Target, r chain.Registry, spec cha
 	return steps[0], nil
 }
 
-func largestSteps(ctx context.Context, t models.Target, r chain.Registry, specs []chain.Spec) ([]float64, error) {
+func largestSteps(ctx context.Context, t models.Target, r chain.Registries, specs []chain.Spec) ([]float64, error) {
 	s, err := warmedUp(ctx, t, stableKey)
 	if err != nil {
 		return nil, fmt.Errorf("largest stable step: %w", err)
@@ -137,7 +137,7 @@ func (s *stability) climb(ctx context.Context, h, friction float64, key uint64) 
 	for range maxAttempts {
 		spec := stableSpec(1)
 		spec.Params.Step, spec.Params.Friction, spec.Key = h, friction, key
-		c, err := chain.Registry{}.New(s.t, spec)
+		c, err := chain.Registries{}.New(s.t, spec)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (s *stability) measure() error {
 
 // largest returns the largest step, of the powers of 2^¼, that all trial
 // chains survive.
-func (s *stability) largest(ctx context.Context, r chain.Registry, spec chain.Spec) (float64, error) {
+func (s *stability) largest(ctx context.Context, r chain.Registries, spec chain.Spec) (float64, error) {
 	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
 	for j := range maxNotches {
 		h := math.Exp2((top - float64(j)) / 4)
@@ -186,7 +186,7 @@ func (s *stability) largest(ctx context.Context, r chain.Registry, spec chain.Sp
 const maxNotches = 41
 
 // survive reports whether all trial chains of a spec stay finite.
-func (s *stability) survive(ctx context.Context, r chain.Registry, spec chain.Spec) (bool, error) {
+func (s *stability) survive(ctx context.Context, r chain.Registries, spec chain.Spec) (bool, error) {
 	k := max(spec.Batches, 1)
 	for key := range uint64(trialChains) {
 		spec.Key = stableKey + key

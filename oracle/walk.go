@@ -99,7 +99,7 @@ func (w *walk) run(ctx context.Context) (*Reference, error) {
 
 // phase runs steps of a full-batch sampler, which goes on with the walk's noise.
 func (w *walk) phase(ctx context.Context, integrator string, p integrators.Params, steps int) (*chain.Sampler, error) {
-	s, err := chain.Registry{}.New(w.target, chain.Spec{Integrator: integrator, Params: p, Noise: w.noise})
+	s, err := chain.Registries{}.New(w.target, chain.Spec{Integrator: integrator, Params: p, Noise: w.noise})
 	if err == nil {
 		err = w.advance(ctx, s, steps)
 	}

@@ -33,6 +33,7 @@ type Claim struct {
 	Statement string `json:"statement"`
 	Where     string `json:"where"` // section, equation, theorem or figure of the paper
 	Test      string `json:"test"`  // how it is decided, with the criterion
+	Own       bool   `json:"-"`     // of a user's study, which states it
 	// Decide reads the evidence. If there is too little of it, the verdict is
 	// NotDecided and the summary says what to run.
 	Decide func(e *Evidence) Finding `json:"-" toml:"-"`

@@ -92,7 +92,7 @@ func exactEvidence(t *testing.T) *Evidence {
 	}
 	m := memory{rows: make(map[string][]certify.Row)}
 	for _, j := range plans[0].Exact {
-		o, err := j.Exact.Options(chain.Registry{})
+		o, err := j.Exact.Options(chain.Registries{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package paper
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -61,7 +60,8 @@ func independent(rows []certify.Row) []certify.Row {
 	var out []certify.Row
 	for _, r := range rows {
 		if !slices.ContainsFunc(out, func(o certify.Row) bool {
-			return o.Problem == r.Problem && o.Scheme == r.Scheme && o.Inner == r.Inner && o.Integrator != r.Integrator && sameErrors(o, r)
+			return o.Problem == r.Problem && o.Scheme == r.Scheme && o.Inner == r.Inner && o.Estimator == r.Estimator &&
+				o.Integrator != r.Integrator && sameErrors(o, r)
 		}) {
 			out = append(out, r)
 		}
@@ -207,14 +207,7 @@ func (f fitted) text() string {
 
 // name says what the order is of.
 func (f fitted) name() string {
-	s := f.Integrator
-	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
-		s += fmt.Sprintf(", %s = %g", name, f.Values[name])
-	}
-	if f.Inner > 1 {
-		s += fmt.Sprintf(", N_l = %d", f.Inner)
-	}
-	return fmt.Sprintf("%s, %s, %s, %s", s, f.Scheme, f.Problem, f.observable)
+	return fmt.Sprintf("%s, %s, %s, %s", f.Name(), f.Scheme, f.Problem, f.observable)
 }
 
 // number is the order as a finding states it.
@@ -259,7 +252,7 @@ func byProblem(f fitted) string { return f.Problem }
 // byIntegratorAndProblem groups the observables of one chain's law: its order
 // is that of the worst.
 func byIntegratorAndProblem(f fitted) string {
-	return fmt.Sprint(f.Integrator, f.Inner, f.Problem)
+	return fmt.Sprint(f.Integrator, f.Values, f.Estimator, f.Inner, f.Problem)
 }
 
 // between decides whether every order lies in [low, high], give or take the

@@ -19,9 +19,17 @@ func Table(decisions []Decision, profile string, width int) (string, error) {
 		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The claims of the paper, decided (%s)\n", counts(decisions, profile))
+	fmt.Fprintf(&b, "%s, decided (%s)\n", title(decisions), counts(decisions, profile))
 	_, err := table.Fit(&b, width, []int{0, 1, 0, 0}, []string{"claim", "by", "verdict", "number"}, rows)
 	return b.String(), err
+}
+
+// title says whose claims these are.
+func title(decisions []Decision) string {
+	if len(decisions) > 0 && decisions[0].Own {
+		return "The claims of " + decisions[0].By
+	}
+	return "The claims of the paper"
 }
 
 //go:embed claims.txt.tmpl claims.md.tmpl
@@ -29,13 +37,14 @@ var pageTexts embed.FS
 
 // A | in a text must not cut a cell of a Markdown table.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"own":  func(d []Decision) bool { return len(d) > 0 && d[0].Own },
 	"cell": func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
 }).ParseFS(pageTexts, "*"))
 
 // page is what the templates show.
 type page struct {
-	Table, Counts string
-	Decisions     []Decision
+	Table, Title, Counts string
+	Decisions            []Decision
 }
 
 // WriteText prints the table of the claims, then the test and the numbers of
@@ -50,7 +59,7 @@ func WriteText(w io.Writer, decisions []Decision, profile string) error {
 
 // WriteMarkdown prints the claims as a page.
 func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
-	return pages.ExecuteTemplate(w, "claims.md.tmpl", page{Counts: counts(decisions, profile), Decisions: decisions})
+	return pages.ExecuteTemplate(w, "claims.md.tmpl", page{Title: title(decisions), Counts: counts(decisions, profile), Decisions: decisions})
 }
 
 // counts says how many claims have which verdict.

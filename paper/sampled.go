@@ -67,6 +67,17 @@ func integratorOf(c bench.Cell) string { return c.Integrator }
 // right reports whether a chain is where right ones are.
 func right(r bench.Result) bool { return !r.Diverged && r.KS <= r.KSSelf+1.645*r.KSSelfSD }
 
+// Right reports whether no chain diverged and their mean distance is where that of right
+// ones is: the criterion of the claims, of one chain and of its repetitions.
+func Right(chains ...bench.Result) bool {
+	var mean bench.Result
+	for _, r := range chains {
+		mean.Diverged = mean.Diverged || r.Diverged
+		mean.KS, mean.KSSelf, mean.KSSelfSD = mean.KS+r.KS, mean.KSSelf+r.KSSelf, mean.KSSelfSD+r.KSSelfSD
+	}
+	return right(mean) // sums do as well
+}
+
 // ratio is the logarithm of a's distance over b's.
 func ratio(a, b bench.Result) float64 { return math.Log(a.KS / b.KS) }
 

@@ -24,31 +24,6 @@
     filter();
   }
 
-  // Panels with the words.
-  const find = document.querySelector(".find");
-  const panels = all(".panel[data-find]");
-  const findPanels = () => {
-    const words = wordsOf(find.elements.find);
-    let shown = 0;
-    for (const p of panels) {
-      p.hidden = !has(p.dataset.find, words);
-      shown += !p.hidden;
-    }
-    for (const f of all("figure.panels")) {
-      const own = all(".panel", f);
-      f.hidden = words.length > 0 && !own.some((p) => !p.hidden);
-      for (const e of all(".empty", f)) e.hidden = words.length > 0;
-      const grid = f.querySelector(".grid");
-      if (grid) grid.style.gridTemplateColumns = words.length > 0 ? "repeat(auto-fill, minmax(min(100%, 20rem), 1fr))" : "";
-    }
-    find.querySelector("output").textContent = words.length > 0 ? `${shown} of ${panels.length} panels` : "";
-  };
-  if (find) {
-    find.hidden = false;
-    find.addEventListener("input", findPanels);
-    find.addEventListener("submit", (e) => e.preventDefault());
-  }
-
   // Tables sort by a click on a column's head: numbers as numbers, inf last.
   const numberOf = (text) => {
     const t = text.replace(/−/g, "-").trim();
@@ -80,63 +55,6 @@
         });
         table.tBodies[0].append(...rows.map((r) => r.row));
       });
-    });
-  }
-
-  // Lines are switched by their entries in the legend.
-  for (const button of all("button.entry")) {
-    button.addEventListener("click", () => {
-      const on = button.getAttribute("aria-pressed") !== "true";
-      button.setAttribute("aria-pressed", on);
-      for (const part of all(`[data-line="${CSS.escape(button.dataset.line)}"]`, button.closest("figure"))) {
-        if (part !== button) part.classList.toggle("off", !on);
-      }
-    });
-  }
-
-  // The point nearest to the pointer, or the next by the arrow keys, is read out.
-  const readable = (chart) => {
-    const marks = () => all(".point, .lost", chart).filter((m) => !m.closest(".off"));
-    const at = (m) => { const b = m.getBBox(); return [b.x + b.width / 2, b.y + b.height / 2]; };
-    const read = (mark) => {
-      all(".on", chart).forEach((m) => m.classList.remove("on"));
-      const home = chart.closest("figure, dialog, .curve");
-      const out = home && home.querySelector(".reading");
-      if (mark) mark.classList.add("on");
-      if (out) out.textContent = mark ? mark.querySelector("title").textContent : "";
-    };
-    chart.addEventListener("pointermove", (e) => {
-      const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(chart.getScreenCTM().inverse());
-      let best = null, least = 18 ** 2;
-      for (const m of marks()) {
-        const [x, y] = at(m), d = (x - p.x) ** 2 + (y - p.y) ** 2;
-        if (d < least) [best, least] = [m, d];
-      }
-      read(best);
-    });
-    chart.addEventListener("pointerleave", () => read(null));
-    chart.addEventListener("keydown", (e) => {
-      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
-      const list = marks();
-      if (!by || list.length === 0) return;
-      e.preventDefault();
-      const now = list.findIndex((m) => m.classList.contains("on"));
-      read(list[now < 0 ? 0 : (now + by + list.length) % list.length]);
-    });
-  };
-  all("svg.chart").forEach(readable);
-
-  // A panel is enlarged in a dialog.
-  const dialog = document.querySelector("dialog.large");
-  for (const button of all(".enlarge")) {
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      const chart = button.closest(".panel").querySelector("svg").cloneNode(true);
-      const title = document.createElement("h4");
-      title.textContent = button.getAttribute("aria-label").replace("Enlarge ", "");
-      dialog.querySelector(".panel").replaceChildren(title, chart);
-      readable(chart);
-      dialog.showModal();
     });
   }
 

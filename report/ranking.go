@@ -8,15 +8,17 @@ import (
 	"slices"
 
 	"hambench/bench"
+	"hambench/integrators"
 	"hambench/internal/distinct"
 	"hambench/paper"
 )
 
-// Ranking is how much each integrator cost, per data set, until it sampled what
-// the reference samples.
+// Ranking holds what integrators cost at one friction, per data set, until a chain was
+// where right ones are. All of them ran at that friction.
 type Ranking struct {
-	Sets []string
-	Rows []Rank
+	Friction bench.Friction
+	Sets     []string
+	Rows     []Rank
 }
 
 // Rank is an integrator's row, with one place per data set.
@@ -25,10 +27,9 @@ type Rank struct {
 	Places []Place
 }
 
-// Place is the cheapest chain of an integrator on a data set among those whose
-// distance a right chain may have.
+// Place is the cheapest right chain of an integrator on a data set.
 type Place struct {
-	Passes float64 // over the data; +Inf if no chain got there, NaN if none was run
+	Passes float64 // over the data; +Inf if no chain was right, NaN if none was run
 	Of     string  // the chain's batch size and step
 }
 
@@ -43,45 +44,52 @@ func (p Place) Text() string {
 	return fmt.Sprintf("%.0f", p.Passes)
 }
 
-// newRanking ranks all chains whose distance was recorded. Chains that differ in
-// split or seed alone are one, which must be in the band on average.
-func newRanking(e *paper.Evidence) (out Ranking) {
-	var ids, names []string
-	chains := make(map[string][]bench.Result)
-	seen := make(map[string]bool)
+// newRankings ranks all chains whose distance was recorded, for each friction at which
+// several integrators ran: an integrator with its best of five frictions is not compared
+// with one at a single friction. Chains that differ in split, seed or reference alone are
+// one, which must be right on average.
+func newRankings(e *paper.Evidence) (out []Ranking) {
+	var results []bench.Result
 	for _, study := range slices.Sorted(maps.Keys(e.Sampled)) {
-		for _, r := range e.Sampled[study] {
-			c := r.Cell
-			if c.Observe != bench.Distance || seen[r.Key] {
-				continue
-			}
-			seen[r.Key] = true
-			c.Split, c.Seed, c.Oracle = 0, 0, ""
-			id := fmt.Sprintf("%+v", c)
-			if chains[id] == nil {
-				ids = append(ids, id)
-			}
-			chains[id] = append(chains[id], r)
+		results = append(results, e.Sampled[study]...)
+	}
+	seen := make(map[string]bool)
+	results = slices.DeleteFunc(results, func(r bench.Result) bool {
+		again := seen[r.Key]
+		seen[r.Key] = true
+		return again || r.Cell.Observe != bench.Distance
+	})
+	friction := func(r bench.Result) bench.Friction { return r.Cell.Friction }
+	for _, c := range slices.Sorted(slices.Values(distinct.Of(results, friction))) {
+		other := func(r bench.Result) bool { return r.Cell.Friction != c }
+		if r := newRanking(c, slices.DeleteFunc(slices.Clone(results), other)); len(r.Rows) > 1 {
+			out = append(out, r)
 		}
 	}
-	best := make(map[[2]string]Place) // by integrator and data set
-	for _, id := range ids {
-		c := chains[id][0].Cell
-		out.Sets, names = distinct.Append(out.Sets, c.Dataset), distinct.Append(names, c.Integrator)
-		key := [2]string{c.Integrator, c.Dataset}
-		p, ok := best[key]
+	return out
+}
+
+// newRanking ranks chains of one friction.
+func newRanking(c bench.Friction, results []bench.Result) Ranking {
+	type place struct{ integrator, set string }
+	best := make(map[place]Place)
+	for _, chains := range repeated(results) {
+		cell := chains[0].Cell
+		at := place{cell.Integrator, cell.Dataset}
+		p, ok := best[at]
 		if !ok {
 			p.Passes = math.Inf(1)
 		}
-		if passes := passes(chains[id]); inBand(chains[id]) && passes < p.Passes {
-			p = Place{passes, fmt.Sprintf("%s, η = %v", batchText(c), c.Step)}
+		if passes := passes(chains); paper.Right(chains...) && passes < p.Passes {
+			p = Place{passes, fmt.Sprintf("%s, η = %v", batchText(cell), cell.Step)}
 		}
-		best[key] = p
+		best[at] = p
 	}
-	for _, name := range names {
+	out := Ranking{Friction: c, Sets: distinct.Of(results, func(r bench.Result) string { return r.Cell.Dataset })}
+	for _, name := range distinct.Of(results, func(r bench.Result) string { return r.Cell.Integrator }) {
 		r := Rank{Name: name}
 		for _, set := range out.Sets {
-			p, ok := best[[2]string{name, set}]
+			p, ok := best[place{name, set}]
 			if !ok {
 				p.Passes = math.NaN()
 			}
@@ -91,6 +99,23 @@ func newRanking(e *paper.Evidence) (out Ranking) {
 	}
 	slices.SortStableFunc(out.Rows, func(a, b Rank) int { return cmp.Compare(a.reached(), b.reached()) })
 	return out
+}
+
+// repeated groups the results of chains that differ in split, seed or reference alone.
+func repeated(results []bench.Result) (groups [][]bench.Result) {
+	at := make(map[string]int) // places in groups by the stream of the cell without these
+	for _, r := range results {
+		c := r.Cell
+		c.Split, c.Seed, c.Oracle = 0, 0, ""
+		id := c.Stream()
+		i, ok := at[id]
+		if !ok {
+			i, groups = len(groups), append(groups, nil)
+			at[id] = i
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
 }
 
 // reached orders integrators: first those that got there on most data sets, then
@@ -110,22 +135,9 @@ func (r Rank) reached() float64 {
 func passes(results []bench.Result) float64 {
 	sum := 0.0
 	for _, r := range results {
-		sum += float64(r.Gradients+2*r.HessianVectors) / float64(r.Cell.Batches)
+		sum += float64(r.Gradients+integrators.ProductGradients*r.HessianVectors) / float64(r.Cell.Batches)
 	}
 	return sum / float64(len(results))
-}
-
-// inBand reports whether the mean distance is below the 95 % quantile of the
-// self-distance and no chain diverged.
-func inBand(results []bench.Result) bool {
-	distance, high := 0.0, 0.0
-	for _, r := range results {
-		if r.Diverged {
-			return false
-		}
-		distance, high = distance+r.KS, high+r.KSSelfHigh
-	}
-	return distance <= high
 }
 
 func batchText(c bench.Cell) string {

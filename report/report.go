@@ -5,8 +5,8 @@
 //	err = report.New(plans, bench.Results{Store: store}).Write(w)
 //
 // Figures and tables are the values that package figures makes for its files,
-// claims those of package paper. What the script adds is convenience: filters,
-// sorted tables, lines that can be switched off, values under the pointer.
+// claims those of package paper. Figures are their SVG files, in the page. What the
+// script adds is convenience: filters of claims, sorted tables, unpacked CSV files.
 package report
 
 import (
@@ -18,11 +18,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"hambench/bench"
+	"hambench/certify"
 	"hambench/figures"
 	"hambench/internal/distinct"
 	"hambench/paper"
@@ -41,8 +43,8 @@ type Page struct {
 	Warnings        []string
 	Claims          []paper.Decision
 	Studies         []Study
-	Ranking         Ranking
-	Orders          Orders
+	Rankings        []Ranking
+	Orders          []Matrix
 	Made            Provenance
 }
 
@@ -50,6 +52,7 @@ type Page struct {
 type Study struct {
 	ID, Title string
 	*figures.Output
+	Claims []paper.Decision // that a user's study states
 }
 
 // Provenance is where the results come from.
@@ -71,7 +74,9 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	var absent []string
 	for _, plan := range plans {
 		p.Profile = plan.Profile
-		claims = append(claims, paper.Later(plan.ID)...)
+		if plan.BuiltIn() {
+			claims = append(claims, paper.Later(plan.ID)...)
+		}
 		if plan.ID == paper.StudyID {
 			continue
 		}
@@ -86,7 +91,7 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 			p.warn(fmt.Sprintf("%s: %v", plan.ID, err))
 			continue
 		}
-		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out})
+		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out, paper.Own([]bench.Plan{plan}, results)})
 		for _, f := range out.Figures {
 			p.warn(f.Warning)
 		}
@@ -96,9 +101,9 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	}
 	p.count(plans, results)
 	evidence := paper.Gather(plans, results)
-	p.Claims = paper.Decide(claims, evidence)
+	p.Claims = paper.Decide(claims, paper.Gather(bench.OnlyBuiltIn(plans), results))
 	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int { return cmp.Compare(rank(a.Verdict), rank(b.Verdict)) })
-	p.Ranking = newRanking(evidence)
+	p.Rankings = newRankings(evidence)
 	p.Orders = newOrders(evidence)
 	return p
 }
@@ -189,15 +194,9 @@ var pageJS string
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":    func() template.CSS { return template.CSS(pageCSS) },
 	"js":     func() template.JS { return template.JS(pageJS) },
-	"chart":  newChart,
-	"swatch": swatch,
-	"static": static,
 	"csv":    csvLink,
-	"class":  func(v paper.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
+	"class":  func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), " ", "-") },
 	"counts": counts,
-	"change": change,
-	"value":  value,
-	"words":  func(s ...string) string { return strings.ToLower(strings.Join(s, " ")) },
 	"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 	"core":   func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() },
 	"batch": func(c bench.Cell) string {
@@ -206,23 +205,19 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return fmt.Sprint(c.BatchSize)
 	},
-	"columns": func(f *figures.Figure) int { return len(f.Rows[0]) },
+	"friction": func(c bench.Friction) string {
+		return strings.Replace(fmt.Sprint(float64(c)), "+Inf", "∞", 1)
+	},
+	"number": func(x certify.Number) string {
+		if math.IsNaN(float64(x)) {
+			return "–"
+		}
+		return fmt.Sprintf("%.3g", float64(x))
+	},
 }).ParseFS(pagesHTML, "*.html"))
 
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error { return pages.ExecuteTemplate(w, "page.html", p) }
-
-// static is the figure's file as an image, where a panel has what charts do not
-// draw; else it is empty.
-func static(f *figures.Figure) (template.URL, error) {
-	for _, row := range f.Rows {
-		if slices.ContainsFunc(row, func(p *figures.Panel) bool { return p != nil && p.Heat != nil }) {
-			svg, err := f.SVG()
-			return dataURL("image/svg+xml", svg), err
-		}
-	}
-	return "", nil
-}
 
 func dataURL(kind string, b []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(b))

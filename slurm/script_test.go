@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"os"
@@ -31,86 +32,101 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func testRun() Run {
-	return Run{
-		ID: "0123abcd", Dir: "/shared/my 100% out/slurm/0123abcd",
-		Env:     []Var{{"HAMBENCH_ISA", "avx2"}, {"HAMBENCH_DATA", "/shared/it's data"}},
-		Options: Options{Partition: "ci", Time: "12:00:00", CPUs: 4, Extra: []string{"--mem=4G", "--exclusive"}},
-		Stages: []Stage{
-			{Name: "sweep", Tasks: 64, Command: []string{"/shared/bin/hambench", "reproduce", "--out=/shared/my 100% out", "--only=toy,paths"}},
-			{Name: "figures", Command: []string{"/shared/bin/hambench", "reproduce", "--figures-only"}},
+func testJob() Job {
+	return Job{
+		Name: "hambench-0123abcd", Dir: "/shared/my 100% out/slurm/0123abcd",
+		Env: []Var{{"HAMBENCH_ISA", "avx2"}, {"HAMBENCH_DATA", "/shared/it's data"}},
+		Command: []string{
+			"/shared/bin/hambench", "reproduce", "--out=/shared/my 100% out", "--only=toy,paths",
 		},
+		Tasks: 64, CPUs: 4, Partition: "ci", Time: "12:00:00", Extra: []string{"--mem=4G", "--exclusive"},
 	}
 }
 
-func TestScripts(t *testing.T) {
-	r := testRun()
-	golden(t, "sweep.sh", r.Script(r.Stages[0]))
-	golden(t, "figures.sh", r.Script(r.Stages[1]))
-}
+func TestScript(t *testing.T) { golden(t, "job.sh", testJob().Script()) }
 
-// The shell sees the words that were meant, and the part of the array.
+// The shell sees the words that were meant; every task runs the same command.
 func TestScriptRunsItsCommand(t *testing.T) {
-	r := testRun()
-	r.Dir = t.TempDir()
-	words := []string{"/bin/sh", "-c", `printf '%s\n' "$@" "$HAMBENCH_DATA"`, "it's", "two words", "$HOME", "", "a\nb", `"\`}
-	s := Stage{Name: "sweep", Tasks: 7, Command: words}
-	r.Stages = []Stage{s}
-	if err := r.WriteScripts(); err != nil {
+	j := testJob()
+	j.Dir = t.TempDir()
+	j.Command = []string{
+		"/bin/sh", "-c", `printf '%s\n' "$@" "$HAMBENCH_DATA"`,
+		"it's", "two words", "$HOME", "", "a\nb", `"\`,
+	}
+	path, err := j.Write()
+	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", r.ScriptPath(s))
-	cmd.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID=3", "SLURM_ARRAY_TASK_COUNT=2")
+	cmd := exec.Command("sh", path)
+	cmd.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID=3")
 	out, err := cmd.CombinedOutput()
-	want := "two words\n$HOME\n\na\nb\n\"\\\n--shard\n3/7\n/shared/it's data\n"
+	want := "two words\n$HOME\n\na\nb\n\"\\\n/shared/it's data\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v, the command was told %q, want %q", err, out, want)
 	}
-	if info, err := os.Stat(r.LogDir()); err != nil || !info.IsDir() {
-		t.Errorf("no folder for what jobs print: %v", err)
+	if info, err := os.Stat(j.LogDir()); err != nil || !info.IsDir() {
+		t.Errorf("no folder for what tasks print: %v", err)
 	}
 }
 
-func TestOptionsThatWouldBreakTheScripts(t *testing.T) {
-	for reason, o := range map[string]Options{
-		"no processors":            {},
-		"a short option":           {CPUs: 1, Extra: []string{"-n 4"}},
-		"no option":                {CPUs: 1, Extra: []string{"mem=4G"}},
-		"an array of the user's":   {CPUs: 1, Extra: []string{"--array=0-3"}},
-		"another name":             {CPUs: 1, Extra: []string{"--job-name=x"}},
-		"a line break":             {CPUs: 1, Extra: []string{"--comment=a\nb"}},
-		"a quote in the partition": {CPUs: 1, Partition: `a"b`},
+func TestOptionsThatWouldBreakTheScript(t *testing.T) {
+	for reason, change := range map[string]func(*Job){
+		"no workers":               func(j *Job) { j.Tasks = 0 },
+		"no processors":            func(j *Job) { j.CPUs = 0 },
+		"a short option":           func(j *Job) { j.Extra = []string{"-n 4"} },
+		"no option":                func(j *Job) { j.Extra = []string{"mem=4G"} },
+		"an array of the user's":   func(j *Job) { j.Extra = []string{"--array=0-3"} },
+		"another name":             func(j *Job) { j.Extra = []string{"--job-name=x"} },
+		"tasks that stay lost":     func(j *Job) { j.Extra = []string{"--no-requeue"} },
+		"a line break":             func(j *Job) { j.Extra = []string{"--comment=a\nb"} },
+		"a quote in the partition": func(j *Job) { j.Partition = `a"b` },
+		"a line break in the time": func(j *Job) { j.Time = "1\n2" },
 	} {
+		j := testJob()
+		change(&j)
 		var u *usage.Error
-		if err := o.Check(); !errors.As(err, &u) {
+		if err := j.Check(); !errors.As(err, &u) {
 			t.Errorf("%s: %v, want a usage error", reason, err)
 		}
 	}
-	if err := testRun().Check(); err != nil {
+	if err := testJob().Check(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestIndices(t *testing.T) {
-	for want, tasks := range map[string][]int{
-		"":           nil,
-		"5":          {5},
-		"0-3":        {0, 1, 2, 3},
-		"0,2-3,7,9":  {0, 2, 3, 7, 9},
-		"1-2,4-5,10": {1, 2, 4, 5, 10},
-	} {
-		if got := indices(tasks); got != want {
-			t.Errorf("%v is written %q, want %q", tasks, got, want)
-		}
+// sbatch is a program that stands for Slurm's.
+func sbatch(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sbatch"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
 	}
+	t.Setenv("PATH", dir)
 }
 
-func TestSubmitArgs(t *testing.T) {
-	got := strings.Join(SubmitArgs("/s.sh", []int{3, 7}, []string{"12", "13"}), " ")
-	if want := "--parsable --array=3,7 --dependency=afterany:12:13 /s.sh"; got != want {
-		t.Errorf("sbatch %s, want %s", got, want)
+func TestSubmit(t *testing.T) {
+	sbatch(t, `test "$*" = "--parsable /s.sh" && echo '17;cluster'`)
+	if job, err := Submit(t.Context(), "/s.sh"); job != "17" || err != nil {
+		t.Errorf("job %q, %v; want 17", job, err)
 	}
-	if got := strings.Join(SubmitArgs("/s.sh", nil, nil), " "); got != "--parsable /s.sh" {
-		t.Errorf("sbatch %s", got)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if job, err := Submit(ctx, "/s.sh"); job != "17" || err != nil {
+		t.Errorf("cancelled: job %q, %v; want 17, as sbatch is not interrupted", job, err)
+	}
+	for want, script := range map[string]string{
+		`no job number in its answer "hello`:     "echo hello",
+		"sbatch: invalid partition specified: x": "echo 'sbatch: error: invalid partition specified: x' >&2; exit 1",
+		"sbatch: exit status 3":                  "exit 3",
+	} {
+		sbatch(t, script)
+		if _, err := Submit(t.Context(), "/s.sh"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	var u *usage.Error
+	if _, err := Submit(t.Context(), "/s.sh"); !errors.As(err, &u) {
+		t.Errorf("no Slurm: %v, want a usage error", err)
 	}
 }

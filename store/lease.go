@@ -88,7 +88,8 @@ func sign(path string, flags int) error {
 		return err
 	}
 	host, _ := os.Hostname()
-	_, err = fmt.Fprintf(f, holderFormat+" at %s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
+	_, err = fmt.Fprintf(f, holderFormat+" at %s\n", os.Getpid(), host,
+		time.Now().UTC().Format(time.RFC3339))
 	return errors.Join(err, f.Close())
 }
 

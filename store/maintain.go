@@ -19,14 +19,11 @@ type Report struct {
 func (r Report) OK() bool { return r.New() == 0 && len(r.Conflicts) == 0 }
 
 // New returns the number of corruptions that are not quarantined.
-func (r Report) New() int {
-	n := 0
-	for _, c := range r.Corruptions {
-		if !c.Known {
-			n++
-		}
-	}
-	return n
+func (r Report) New() int { return len(unknown(r.Corruptions)) }
+
+// unknown returns the corruptions that are not quarantined.
+func unknown(all []*Corruption) []*Corruption {
+	return slices.DeleteFunc(slices.Clone(all), func(c *Corruption) bool { return c.Known })
 }
 
 // Verify reads every record of a store, of all kinds, changing nothing.
@@ -54,7 +51,10 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Stats{Segments: len(s.scanned), Records: s.duplicates + len(s.conflicts), Duplicates: s.duplicates, Keys: make(map[Kind]int)}
+	st := Stats{
+		Segments: len(s.scanned), Records: s.duplicates + len(s.conflicts),
+		Duplicates: s.duplicates, Keys: make(map[Kind]int),
+	}
 	for at, list := range s.records {
 		st.Keys[at.kind]++
 		st.Records += len(list)
@@ -67,7 +67,9 @@ func (s *Store) Stats() Stats {
 			}
 		}
 	}
-	slices.SortFunc(st.Machines, func(a, b Machine) int { return preference(Made{Machine: a}, Made{Machine: b}) })
+	slices.SortFunc(st.Machines, func(a, b Machine) int {
+		return preference(Made{Machine: a}, Made{Machine: b})
+	})
 	return st
 }
 
@@ -101,7 +103,7 @@ func (s *Store) Merge(kinds []Kind, dirs ...string) (m Merged, err error) {
 				return m, err
 			}
 		}
-		m.Corruptions = append(m.Corruptions, slices.DeleteFunc(from.Corruptions(), func(c *Corruption) bool { return c.Known })...)
+		m.Corruptions = append(m.Corruptions, unknown(from.corruptions)...)
 	}
 	return m, nil
 }
@@ -115,7 +117,9 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 			all = slices.AppendSeq(all, maps.Values(list))
 		}
 	}
-	slices.SortFunc(all, func(a, b stored) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line)) })
+	slices.SortFunc(all, func(a, b stored) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+	})
 	for _, theirs := range all {
 		switch ours, ok := s.rival(theirs); {
 		case ok && (ours.agrees(theirs) || kind == Run && !theirs.Made.Time.After(ours.Made.Time)):

@@ -27,10 +27,7 @@ func (s *Store) note(c *Corruption) {
 // quarantine keeps a copy of each new corrupt line, so that it is reported
 // once, and moves corrupt files away.
 func (s *Store) quarantine() error {
-	for _, c := range s.corruptions {
-		if c.Known {
-			continue
-		}
+	for _, c := range unknown(s.corruptions) {
 		if err := s.isolate(c); err != nil {
 			return err
 		}
@@ -79,7 +76,8 @@ func (s *Store) removeLeftovers(now time.Time) (failed error) {
 	for _, pattern := range []string{".*.tmp-*", "*/.*.tmp-*"} {
 		names, _ := fs.Glob(files, pattern) // fails for bad patterns alone
 		for _, name := range names {
-			if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < leftoverAge {
+			info, err := fs.Stat(files, name)
+			if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < leftoverAge {
 				continue
 			}
 			if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

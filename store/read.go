@@ -16,7 +16,9 @@ import (
 func (s *Store) refresh() error {
 	// Torn last lines are read again each time: they may have been whole
 	// writes of another process that were seen half.
-	s.corruptions = slices.DeleteFunc(s.corruptions, func(c *Corruption) bool { return c.Line > s.scanned[c.File].line })
+	s.corruptions = slices.DeleteFunc(s.corruptions, func(c *Corruption) bool {
+		return c.Line > s.scanned[c.File].line
+	})
 	segments, err := s.list(segmentFolder)
 	if err != nil {
 		return err
@@ -156,7 +158,9 @@ func (r stored) agrees(o stored) bool {
 }
 
 func conflict(a, b stored) error {
-	return &Conflict{Kind: a.Kind, Key: a.Key, Machine: a.Made.Machine, Here: a.place(), Also: b.place()}
+	return &Conflict{
+		Kind: a.Kind, Key: a.Key, Machine: a.Made.Machine, Here: a.place(), Also: b.place(),
+	}
 }
 
 // lose forgets a record whose file could not be read again, and quarantines

@@ -155,7 +155,8 @@ func (r Record) fileName() string {
 		return r.Key
 	}
 	m := r.Made.Machine
-	return fmt.Sprintf("%s-%.16s", r.Key, checksum(fmt.Appendf(nil, "%s\n%s\n%s\n%s", m.Arch, m.ISA, m.Kernels, r.Body)))
+	text := fmt.Appendf(nil, "%s\n%s\n%s\n%s", m.Arch, m.ISA, m.Kernels, r.Body)
+	return fmt.Sprintf("%s-%.16s", r.Key, checksum(text))
 }
 
 func checksum(b []byte) string {
@@ -170,28 +171,32 @@ var otherVersion = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
 // decode is the inverse of encode. The error says what is wrong with the line. One
 // without a newline, the last of its file, was written in part.
 func decode(line []byte) (Record, error) {
-	const start = len(frameSum) + sumDigits + len(frameRecord)
+	const sumEnd = len(frameSum) + sumDigits
+	const start = sumEnd + len(frameRecord)
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		return Record{}, errTorn
 	}
 	if !bytes.HasPrefix(line, []byte(frameSum)) {
 		if m := otherVersion.FindSubmatch(line); m != nil && string(m[1]) != strconv.Itoa(Version) {
-			return Record{}, fmt.Errorf("foreign record: it has version %s, this program knows version %d", m[1], Version)
+			return Record{}, fmt.Errorf("foreign record: it has version %s, this program knows version %d",
+				m[1], Version)
 		}
 		return Record{}, errors.New("foreign line: not a record of a result store")
 	}
-	if len(line) < start+len(frameEnd) || string(line[len(frameSum)+sumDigits:start]) != frameRecord || !bytes.HasSuffix(line, []byte(frameEnd)) {
+	if len(line) < start+len(frameEnd) || string(line[sumEnd:start]) != frameRecord ||
+		!bytes.HasSuffix(line, []byte(frameEnd)) {
 		return Record{}, errors.New("damaged record: its frame is incomplete")
 	}
 	record := line[start : len(line)-len(frameEnd)]
-	if sum := checksum(record); sum != string(line[len(frameSum):len(frameSum)+sumDigits]) {
+	if sum := checksum(record); sum != string(line[len(frameSum):sumEnd]) {
 		return Record{}, errors.New("altered record: its bytes do not have its checksum")
 	}
 	var r Record
-	if err := json.Unmarshal(record, &r); err != nil {
-		return Record{}, fmt.Errorf("record with a valid checksum that is none: %v", err)
+	err := json.Unmarshal(record, &r)
+	if err == nil {
+		err = r.check()
 	}
-	if err := r.check(); err != nil {
+	if err != nil {
 		return Record{}, fmt.Errorf("record with a valid checksum that is none: %v", err)
 	}
 	return r, nil
@@ -199,14 +204,18 @@ func decode(line []byte) (Record, error) {
 
 // scanRecords calls record or corrupt for every line of the part of a segment that
 // begins at a position, and returns the position behind the last whole line.
-func scanRecords(text []byte, at position, record func(line int, r Record), corrupt func(*Corruption)) position {
+func scanRecords(
+	text []byte, at position, record func(line int, r Record), corrupt func(*Corruption),
+) position {
 	for line := range bytes.Lines(text) {
 		r, err := decode(line)
 		if err == nil {
 			record(at.line+1, r)
 		} else {
 			bad := bytes.TrimSuffix(line, []byte("\n"))
-			corrupt(&Corruption{Line: at.line + 1, Reason: err.Error(), sum: checksum(bad), text: bytes.Clone(bad)})
+			corrupt(&Corruption{
+				Line: at.line + 1, Reason: err.Error(), sum: checksum(bad), text: bytes.Clone(bad),
+			})
 		}
 		if err != errTorn {
 			at = position{at.offset + int64(len(line)), at.line + 1}

@@ -138,7 +138,8 @@ type Conflict struct {
 }
 
 func (c *Conflict) Error() string {
-	return fmt.Sprintf("two records of one key differ: %s and %s (%s %.12s, both on %v)", c.Here, c.Also, c.Kind, c.Key, c.Machine)
+	return fmt.Sprintf("two records of one key differ: %s and %s (%s %.12s, both on %v)",
+		c.Here, c.Also, c.Kind, c.Key, c.Machine)
 }
 
 // Open opens the store in a folder, which it creates if needed, for reading
@@ -169,7 +170,10 @@ func Open(dir string, m Machine) (*Store, error) {
 // missing and checks that it can write there. It returns the file system's
 // time.
 func makeFolders(dir string) (now time.Time, err error) {
-	for _, d := range []string{".", segmentFolder, Reference.folder(), Part.folder(), Run.folder(), leaseFolder} {
+	folders := []string{
+		".", segmentFolder, Reference.folder(), Part.folder(), Run.folder(), leaseFolder,
+	}
+	for _, d := range folders {
 		d = filepath.Join(dir, d)
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return now, usage.Errorf("store %s cannot be created: %w", dir, reason(err))
@@ -234,7 +238,8 @@ func scan(dir string, m Machine) (*Store, error) {
 func newStore(dir string, m Machine) *Store {
 	return &Store{
 		dir: dir, machine: m, readOnly: true,
-		records: make(map[address]map[Machine]stored), scanned: make(map[string]position), files: make(map[string]bool),
+		records: make(map[address]map[Machine]stored),
+		scanned: make(map[string]position), files: make(map[string]bool),
 	}
 }
 
@@ -245,13 +250,15 @@ func checkFormat(dir string) error {
 	case err == nil && string(text) == formatText:
 		return nil
 	case err == nil:
-		return usage.Errorf("store %s has the format %.40q: this program knows %q; choose another --out", dir, strings.TrimSpace(string(text)), strings.TrimSpace(formatText))
+		return usage.Errorf("store %s has the format %.40q: this program knows %q; choose another --out",
+			dir, strings.TrimSpace(string(text)), strings.TrimSpace(formatText))
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 		return usage.Errorf("store %s cannot be read: %w", dir, reason(err))
 	}
 	for _, old := range []string{"results", "oracles", "certified"} { // of the first edition
 		if entries, err := os.ReadDir(filepath.Join(dir, old)); err == nil && len(entries) > 0 {
-			return usage.Errorf("store %s is of the first edition of hambench, which this program does not read: it is left alone; choose another --out", dir)
+			return usage.Errorf("store %s is of the first edition of hambench, which this program "+
+				"does not read: it is left alone; choose another --out", dir)
 		}
 	}
 	return nil
@@ -339,7 +346,8 @@ func (s *Store) usable(n stored) bool {
 // preference orders records by architecture and instruction set, and those of
 // different kernels the newest first.
 func preference(a, b Made) int {
-	return cmp.Or(cmp.Compare(a.Arch, b.Arch), cmp.Compare(a.ISA, b.ISA), b.Time.Compare(a.Time), cmp.Compare(a.Kernels, b.Kernels))
+	return cmp.Or(cmp.Compare(a.Arch, b.Arch), cmp.Compare(a.ISA, b.ISA), b.Time.Compare(a.Time),
+		cmp.Compare(a.Kernels, b.Kernels))
 }
 
 // Keys returns the sorted keys of a kind for which Get finds a record.

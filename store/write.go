@@ -85,7 +85,8 @@ func (s *Store) append(text []byte) (file string, line int, err error) {
 // newSegment makes a segment whose name no other process has: names sort by
 // time, and O_EXCL decides where clocks and process ids agree.
 func (s *Store) newSegment() error {
-	name := fmt.Sprintf("%s-%s%s", time.Now().UTC().Format("20060102T150405.000000"), processID(), segmentSuffix)
+	name := fmt.Sprintf("%s-%s%s", time.Now().UTC().Format("20060102T150405.000000"), processID(),
+		segmentSuffix)
 	path := filepath.Join(s.dir, segmentFolder, name)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
 	if err != nil {

@@ -1,16 +1,13 @@
 package sweep
 
 import (
-	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"hambench/bench"
-	"hambench/chain"
 	"hambench/datasets"
-	"hambench/integrators"
 	"hambench/models"
+	"hambench/store"
 )
 
 // The built-in studies on the real models, shortened.
@@ -69,85 +66,25 @@ func TestBuiltinStudiesRun(t *testing.T) {
 	}
 }
 
-// Times are those of some kernel at all: what else runs may change them
-// ten-fold, but not ten thousand-fold. Chains whose step is far above the
-// stable one are known for it.
-func TestCalibrationGivesPlausibleTimes(t *testing.T) {
-	cell := func(integrator string, batches int) bench.Job {
-		return bench.Job{Cell: bench.Cell{
-			Observe: bench.Distance, Dataset: "linear", Model: "linear", Integrator: integrator, Inner: 1, Friction: 5, Scheme: chain.DefaultScheme(batches),
-			Batches: batches, Step: 0.5, Samples: 1, Thin: 1, Precision: "float64", Oracle: bench.Analytic,
-		}}
+// A job costs what its problem's size says, also on data and models of the caller's.
+func TestCostsFollowTheCallersProblems(t *testing.T) {
+	data := datasets.Registry{{Name: "small", Shape: datasets.Shape{TrainRows: 20}}, {Name: "large", Shape: datasets.Shape{TrainRows: 2000}}}
+	all := models.Registry{{Name: "own", Dim: func(s datasets.Shape, _ models.Options) int { return s.TrainRows / 10 }}}
+	cost := func(dataset, precision string, m CostModel) float64 {
+		return m.Job(Job{Kind: store.Result, Cell: bench.Cell{
+			Observe: bench.Distance, Dataset: dataset, Model: "own", Integrator: "leapfrog", Inner: 1, Friction: 5, Batches: 1, Step: 0.01,
+			Precision: precision, Samples: 10, Thin: 10,
+		}})
 	}
-	jobs := []bench.Job{cell("leapfrog", 16), cell("leapfrog", 1), cell("mt3", 1)}
-	plans := planned(bench.Study{Cells: jobs})
-	r := &Runner{Source: builtin(t), Workers: 1}
-	if err := r.MeasureKernels(t.Context(), plans, 300*time.Millisecond); err != nil {
-		t.Fatal(err)
+	own := CostModel{Data: data, Models: all}
+	if small, large := cost("small", "float32", own), cost("large", "float32", own); !(small > 0 && large > 100*small) {
+		t.Errorf("costs %v and %v of 20 × 2 and 2000 × 200 weights", small, large)
 	}
-	if err := r.MeasureStableSteps(t.Context(), plans); err != nil {
-		t.Fatal(err)
+	if single, double := cost("large", "float32", own), cost("large", "float64", own); !(double > single) {
+		t.Errorf("float32 costs %v, float64 %v", single, double)
 	}
-	m := r.Cost
-	for _, j := range jobs {
-		method, err := chain.Registry{}.Integrator(j.Cell.Integrator)
-		if err != nil {
-			t.Fatal(err)
-		}
-		took := m.Kernels[timedOf(j.Cell)]
-		if ratio := took / defaultKernel(j.Cell, method.Claims); !(ratio > 1e-2 && ratio < 1e4) {
-			t.Errorf("%v: a kernel takes %v s, %v times the default", j.Cell, took, ratio)
-		}
-		if !m.unstable(j.Cell, method) {
-			t.Errorf("%v: its step is above the stable one, %v", j.Cell, m.Stable[stiffnessOf(j.Cell)])
-		}
-	}
-}
-
-// What an estimate asks for must have been timed, whichever studies are
-// chosen.
-func TestEveryEstimateIsOfATimedKernel(t *testing.T) {
-	for _, name := range []string{"quick", "paper"} {
-		for _, p := range unresolved(t, name) {
-			timed := kernelsOf([]bench.Plan{p})
-			check := func(c bench.Cell) {
-				c.Inner = max(c.Inner, 1)
-				at := timedOf(c)
-				if c.Inner > 1 {
-					at.Inner = manyInner
-				}
-				if _, ok := timed[at]; !ok {
-					t.Fatalf("%s, %s: no kernel is timed for %v", name, p.ID, c)
-				}
-			}
-			for _, j := range p.Jobs() {
-				if j.Cell.Kernels() > 0 && slices.Contains([]string{"bnn", "linear"}, j.Cell.Model) {
-					check(j.Cell)
-				}
-			}
-			for _, r := range p.References {
-				check(referenceCell(r.Spec))
-			}
-		}
-	}
-}
-
-// A refreshment's share of a kernel falls with N_l.
-func TestKernelsShareTheRefreshment(t *testing.T) {
-	c := bench.Cell{Dataset: "boston", Model: "bnn", Precision: "float32", Integrator: "lietrotter", Batches: 57, Inner: 1}
-	at := timedOf(c)
-	m := CostModel{Kernels: map[Timed]float64{at: 10}}
-	at.Inner = manyInner
-	m.Kernels[at] = 2 + 8./manyInner
-	for inner, want := range map[int]float64{0: 10, 1: 10, 2: 6, 8: 3, manyInner: 2.8} {
-		c.Inner = inner
-		if got := m.kernel(c, integrators.Claims{}); math.Abs(got-want) > 1e-12 {
-			t.Errorf("N_l = %d: %v, want %v", inner, got, want)
-		}
-	}
-	c.Integrator, c.Inner = "leapfrog", 1
-	if got, want := m.kernel(c, integrators.Claims{Gradients: 1}), (CostModel{}).kernel(c, integrators.Claims{Gradients: 1}); got != want || !(got > 0) {
-		t.Errorf("a kernel that was not timed takes %v, want the default model's %v", got, want)
+	if a, b := cost("small", "float32", CostModel{}), cost("large", "float32", CostModel{}); a != b {
+		t.Errorf("data sets that nobody knows cost %v and %v, want the same", a, b)
 	}
 }
 

@@ -22,8 +22,6 @@ type Job struct {
 
 	// After is the key of the reference that judges a cell; "" for none.
 	After string
-
-	dealt string // the key that decides the shard
 }
 
 // String returns a name of the job for people.
@@ -37,15 +35,9 @@ func (j Job) String() string {
 	return j.Cell.String()
 }
 
-// Shard returns the index of the shard, out of n, that computes the job.
-func (j Job) Shard(n int) int { return ShardOf(j.dealt, n) }
-
-// Jobs returns the jobs of a shard of the plans, each once, in the plans'
-// order. A choice contributes the cells up to the first whose result is missing
-// or finite, since only that result tells whether the next cell is needed. A
-// reference comes before the first missing cell that it judges; it is left out if
-// there is no such cell.
-func Jobs(plans []bench.Plan, shard Shard, s *store.Store) (jobs []Job) {
+// Jobs returns the jobs of the plans, each once, in the plans' order. A reference comes
+// before the first missing cell that it judges; it is left out if there is no such cell.
+func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 	references := make(map[string]bench.ReferenceJob) // by the spec's ID
 	for _, r := range bench.References(plans) {
 		references[r.Spec.ID()] = r
@@ -59,27 +51,15 @@ func Jobs(plans []bench.Plan, shard Shard, s *store.Store) (jobs []Job) {
 		}
 	}
 	for _, p := range plans {
-		cell := func(j bench.Job, dealt string) {
+		for _, j := range p.Cells {
 			r := references[j.Cell.Oracle]
 			if r.Key != "" && !s.Has(store.Result, j.Key) {
 				add(referenceJob(p.ID, r))
 			}
-			add(Job{Study: p.ID, Kind: store.Result, Key: j.Key, Cell: j.Cell, After: r.Key, dealt: dealt})
+			add(Job{Study: p.ID, Kind: store.Result, Key: j.Key, Cell: j.Cell, After: r.Key})
 		}
-		study := shard.Slice(p.Study)
-		for _, j := range study.Cells {
-			cell(j, j.Key)
-		}
-		for _, c := range study.Choices {
-			for _, j := range c {
-				cell(j, c[0].Key) // a choice stays with its first cell
-				if r, ok := (bench.Results{Store: s}).Result(j.Key); !ok || !r.Diverged {
-					break
-				}
-			}
-		}
-		for _, j := range study.Exact {
-			add(Job{Study: p.ID, Kind: store.Exact, Key: j.Key, Exact: j.Exact, dealt: j.Key})
+		for _, j := range p.Exact {
+			add(Job{Study: p.ID, Kind: store.Exact, Key: j.Key, Exact: j.Exact})
 		}
 	}
 	return jobs

@@ -22,14 +22,14 @@ import (
 
 // ingredients are what keys hold fingerprints of.
 type ingredients struct {
-	chains chain.Registry
+	chains chain.Registries
 	models models.Registry
 	data   datasets.Registry
 }
 
 func builtinParts() ingredients {
 	return ingredients{
-		chain.Registry{Integrators: integrators.Builtin(), Estimators: estimators.Builtin(), Schemes: minibatch.Builtin()},
+		chain.Registries{Integrators: integrators.Builtin(), Estimators: estimators.Builtin(), Schemes: minibatch.Builtin()},
 		models.Builtin(), datasets.Builtin(),
 	}
 }
@@ -97,19 +97,19 @@ func TestAChangedPartIsComputedAgainAndNothingElse(t *testing.T) {
 	}{
 		{"nothing", func(*ingredients) {}, nil},
 		{"an integrator", func(p *ingredients) {
-			replaceIn(p.chains.Integrators, func(m integrators.Method) bool { return m.Name == "leapfrog" }, slower)
+			replaceIn(p.chains.Integrators, func(m integrators.Integrator) bool { return m.Name == "leapfrog" }, slower)
 		}, []string{"toy leapfrog replacement", "linear leapfrog reshuffle", "exact leapfrog reshuffle"}},
 		{"a scheme", func(p *ingredients) {
-			replaceIn(p.chains.Schemes, func(m minibatch.Method) bool { return m.Name == "replacement" }, lastFirst)
+			replaceIn(p.chains.Schemes, func(m minibatch.Scheme) bool { return m.Name == "replacement" }, lastFirst)
 		}, []string{"toy leapfrog replacement", "exact baoab replacement"}},
 		{"a scheme's order", func(p *ingredients) {
-			replaceIn(p.chains.Schemes, func(m minibatch.Method) bool { return m.Name == "cyclic" }, func(m minibatch.Method) minibatch.Method {
+			replaceIn(p.chains.Schemes, func(m minibatch.Scheme) bool { return m.Name == "cyclic" }, func(m minibatch.Scheme) minibatch.Scheme {
 				m.Visits = minibatch.Independent{}
 				return m
 			})
 		}, []string{"linear mt3 cyclic"}},
 		{"an estimator", func(p *ingredients) {
-			replaceIn(p.chains.Estimators, func(m estimators.Method) bool { return true }, stronger)
+			replaceIn(p.chains.Estimators, func(m estimators.Estimator) bool { return true }, stronger)
 		}, jobNames},
 		{"a model", func(p *ingredients) {
 			replaceIn(p.models, func(m models.Model) bool { return m.Name == "toy" }, steeper)
@@ -163,9 +163,9 @@ func replaceIn[T any](list []T, which func(T) bool, by func(T) T) {
 }
 
 // slower is an integrator whose friction is a millionth less.
-func slower(m integrators.Method) integrators.Method {
+func slower(m integrators.Integrator) integrators.Integrator {
 	build := m.New
-	m.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
+	m.New = func(dim int, p integrators.Params) (*integrators.Instance, error) {
 		p.Friction *= 1 - 1e-6
 		return build(dim, p)
 	}
@@ -173,7 +173,7 @@ func slower(m integrators.Method) integrators.Method {
 }
 
 // lastFirst is a scheme that counts the batches from the last one.
-func lastFirst(m minibatch.Method) minibatch.Method {
+func lastFirst(m minibatch.Scheme) minibatch.Scheme {
 	index := m.Index
 	m.Index = func(k int, rng *rand.Rand) minibatch.Index { return reversed{index(k, rng), k} }
 	return m
@@ -187,19 +187,19 @@ type reversed struct {
 func (r reversed) Next() int { return r.k - 1 - r.Index.Next() }
 
 // stronger is an estimator whose gradients are a millionth too large.
-func stronger(m estimators.Method) estimators.Method {
+func stronger(m estimators.Estimator) estimators.Estimator {
 	build := m.New
-	m.New = func(p estimators.Problem) (estimators.Estimator, error) {
+	m.New = func(p estimators.Problem) (estimators.Instance, error) {
 		e, err := build(p)
 		return scaled{e}, err
 	}
 	return m
 }
 
-type scaled struct{ estimators.Estimator }
+type scaled struct{ estimators.Instance }
 
 func (s scaled) Force(step estimators.Step, z *integrators.State) integrators.Force {
-	return scaledForce{s.Estimator.Force(step, z)}
+	return scaledForce{s.Instance.Force(step, z)}
 }
 
 type scaledForce struct{ integrators.Force }
@@ -292,23 +292,6 @@ func TestADamagedExactErrorIsComputedAgain(t *testing.T) {
 	}
 	if r, err := store.Verify(dir); err != nil || !r.OK() || len(r.Quarantined) != 1 || r.Keys[store.Exact] != 2 {
 		t.Errorf("verify: %+v, %v; want the corruption quarantined", r, err)
-	}
-}
-
-// Shards of the exact jobs are disjoint, and together they are all.
-func TestShardsDivideExactJobs(t *testing.T) {
-	study := resolved(t, builtinParts().keys())[0].Study
-	var keys []string
-	for i := range 3 {
-		for _, j := range (Shard{i, 3}).Slice(study).Exact {
-			keys = append(keys, j.Key)
-		}
-	}
-	want := []string{study.Exact[0].Key, study.Exact[1].Key}
-	slices.Sort(keys)
-	slices.Sort(want)
-	if !slices.Equal(keys, want) {
-		t.Errorf("shards have the exact jobs %v, want %v", keys, want)
 	}
 }
 

@@ -31,7 +31,7 @@ type Inputs struct {
 	Split *datasets.Split
 	// Chains has the parts that names stand for; the zero value has the
 	// built-in ones.
-	Chains chain.Registry
+	Chains chain.Registries
 }
 
 // Compute runs the chain of a cell, which must pass its Check, and returns what it

@@ -39,23 +39,17 @@ type Runner struct {
 	Source Source
 	// Chains has the parts of chains that names stand for; the zero value has
 	// the built-in ones.
-	Chains chain.Registry
+	Chains chain.Registries
 	// Made is stamped on the records: the program's version and its machine.
 	Made store.Made
 	// Workers is how many chains run at once; 0 means GOMAXPROCS.
 	Workers int
-	// Shard is the part of the cells and exact jobs to compute or, with
-	// ReferencesOnly, the part of the references.
-	Shard Shard
-	// ReferencesOnly stops when the references are there.
+	// ReferencesOnly builds all references that the plans list, and computes no cells.
 	ReferencesOnly bool
-	// NoReferences builds none: cells whose reference is missing fail at once.
-	NoReferences bool
-	// Cost estimates the time left and determines which cells go first. MeasureKernels
-	// and MeasureStableSteps fit it to this machine.
-	Cost CostModel
-	// Measuring, if not nil, is called while they do with how far they are.
-	Measuring func(what string, done, total int)
+	// Data and Models have the sizes of the problems, which determine the order of
+	// jobs and the time left; nil means the built-in ones.
+	Data   datasets.Registry
+	Models models.Registry
 	// Progress is where the progress line goes; nil for none.
 	Progress io.Writer
 	// Live, if not nil, is called once a minute with the progress line.
@@ -111,8 +105,8 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 		now = time.Now
 	}
 	s := &session{
-		Runner: r, listed: bench.References(plans), progress: newProgress(r.Progress, r.Live, now),
-		wanted: make(map[string]bool), waiting: make(map[string][]*task), follow: make(map[string][]bench.Choice),
+		Runner: r, progress: newProgress(r.Progress, r.Live, now),
+		waiting: make(map[string][]*task),
 	}
 	ctx, s.abort = context.WithCancelCause(ctx)
 	defer s.abort(nil)
@@ -128,6 +122,11 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	return s.summary, s.outcome(ctx)
 }
 
+// Cost returns the cost model of the runner's parts.
+func (r *Runner) Cost() CostModel {
+	return CostModel{Data: r.Data, Models: r.Models, Chains: r.Chains}
+}
+
 // cores is how many chains run at once.
 func (r *Runner) cores() int {
 	if r.Workers > 0 {
@@ -141,14 +140,11 @@ type session struct {
 	*Runner
 	progress *progress
 	abort    context.CancelCauseFunc
-	ended    func() bool          // by the caller or by abort
-	listed   []bench.ReferenceJob // that cells may name
+	ended    func() bool // by the caller or by abort
 
 	// The scheduler's goroutine alone uses these.
 	summary Summary
-	wanted  map[string]bool           // jobs by key
-	waiting map[string][]*task        // cells by the key of the reference they wait for
-	follow  map[string][]bench.Choice // choices by the key of the cell whose result they wait for
+	waiting map[string][]*task // cells by the key of the reference they wait for
 
 	references sync.Map // *loaded by the spec's ID
 	analytic   sync.Map // func() (oracle.Truth, error) by what a truth depends on
@@ -183,14 +179,16 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 // start returns the tasks that are ready at the start. References share the cores
 // where there are more of these.
 func (s *session) start(plans []bench.Plan) (ready []*task) {
+	var jobs []Job
 	if s.ReferencesOnly {
-		for i, r := range s.listed {
-			if s.Shard.Deals(i) {
-				ready = append(ready, s.want(referenceJob("", r))...)
-			}
+		for _, r := range bench.References(plans) {
+			jobs = append(jobs, referenceJob("", r))
 		}
 	} else {
-		ready = s.take(plans)
+		jobs = Jobs(plans, s.Store)
+	}
+	for _, j := range jobs {
+		ready = append(ready, s.want(j)...)
 	}
 	references := slices.DeleteFunc(slices.Clone(ready), func(t *task) bool { return !t.first })
 	for _, t := range references {
@@ -199,34 +197,11 @@ func (s *session) start(plans []bench.Plan) (ready []*task) {
 	return ready
 }
 
-// take takes in the jobs that plans need as far as is known, and returns the
-// tasks that are ready because of them.
-func (s *session) take(plans []bench.Plan) (ready []*task) {
-	for _, j := range Jobs(plans, s.Shard, s.Store) {
-		ready = append(ready, s.want(j)...)
-	}
-	for _, p := range plans {
-		for _, c := range s.Shard.Slice(p.Study).Choices {
-			if _, next, settled := c.Settle(bench.Results{Store: s.Store}.Result); !settled {
-				s.follow[next.Key] = append(s.follow[next.Key], c)
-			}
-		}
-	}
-	return ready
-}
-
 // want takes a job in, and returns its task if that is ready.
 func (s *session) want(j Job) []*task {
-	if s.wanted[j.Key] {
-		return nil
-	}
 	if j.Kind == store.Reference {
 		j.Have = s.setReference(j)
-		if !j.Have && s.NoReferences {
-			return nil // its cells fail
-		}
 	}
-	s.wanted[j.Key] = true
 	tally := s.tally(j.Kind)
 	tally.Wanted++
 	if j.Have {
@@ -235,14 +210,10 @@ func (s *session) want(j Job) []*task {
 	}
 	t := s.newTask(j)
 	s.progress.add(t)
-	switch _, there := s.references.Load(j.Cell.Oracle); {
-	case j.After == "" || there:
+	if _, there := s.references.Load(j.Cell.Oracle); j.After == "" || there {
 		return []*task{t}
-	case s.NoReferences:
-		s.giveUp(t, fmt.Errorf("needs the reference of %s, split %d, which is not there", j.Cell.Dataset, j.Cell.Split))
-	default:
-		s.waiting[j.After] = append(s.waiting[j.After], t)
 	}
+	s.waiting[j.After] = append(s.waiting[j.After], t)
 	return nil
 }
 
@@ -260,7 +231,7 @@ func (s *session) tally(k store.Kind) *Tally {
 // newTask makes the task of a job. It takes the record from the store if
 // another process has put it there, and waits while another process works at it.
 func (s *session) newTask(j Job) *task {
-	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.Cost.Job(j, s.Chains), width: 1}
+	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.Cost().Job(j), width: 1}
 	if j.Kind == store.Result {
 		t.name += " " + j.Key[:12]
 	}
@@ -340,9 +311,6 @@ func (s *session) done(t *task, j Job) []*task {
 	case store.Result:
 		if r, _ := (bench.Results{Store: s.Store}).Result(j.Key); r.Diverged {
 			s.summary.Diverged++
-		}
-		if choices := s.follow[j.Key]; choices != nil {
-			return s.take([]bench.Plan{{Study: bench.Study{Choices: choices, References: s.listed}}})
 		}
 	}
 	return nil

@@ -106,16 +106,14 @@ func planned(s bench.Study) []bench.Plan {
 	for i := range s.References {
 		s.References[i].Key = s.References[i].Spec.ID()
 	}
-	for _, list := range append(slices.Clone(s.Choices), s.Cells) {
-		for i := range list {
-			list[i].Key = list[i].Cell.Stream()
-		}
+	for i := range s.Cells {
+		s.Cells[i].Key = s.Cells[i].Cell.Stream()
 	}
 	return []bench.Plan{{Study: s}}
 }
 
-// smallRun is a study with reference chains, an exact oracle, and a choice
-// whose first cell diverges.
+// smallRun is a study with reference chains, an exact oracle, and cells that
+// diverge.
 func smallRun() []bench.Plan {
 	spec := oracle.NewSpec("wells", 0, "wells")
 	spec.Precision, spec.Step, spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = "float64", 0.05, 2, 8, 4, 20
@@ -144,7 +142,9 @@ func smallRun() []bench.Plan {
 	add(ref)
 	add(path)
 	add(bench.Cell{Observe: bench.Density, Dataset: "wells", Model: "wells", Samples: 21, Precision: "float64"})
-	s.Choices = []bench.Choice{{{Cell: wilder}, {Cell: wild}, {Cell: calm}}}
+	add(wilder)
+	add(wild)
+	add(calm)
 	return planned(s)
 }
 
@@ -172,7 +172,7 @@ func results(s *store.Store) (all []bench.Result) {
 
 const (
 	smallCells  = 4*2*3 + 3 + 3
-	smallBroken = 2 // diverging cells of the choice
+	smallBroken = 2 // cells that diverge
 )
 
 func runSmall(t *testing.T, dir string, change func(*Runner)) (*store.Store, Summary) {
@@ -312,25 +312,6 @@ func TestResultsDependOnNothingButTheCell(t *testing.T) {
 	same(t, "cells in reverse order", one, r.Store)
 }
 
-func TestShardsMakeTheWhole(t *testing.T) {
-	whole, _ := runSmall(t, t.TempDir(), nil)
-	dir := t.TempDir()
-	runSmall(t, dir, func(r *Runner) { r.ReferencesOnly = true })
-	cells := 0
-	for i := range 3 {
-		s, sum := runSmall(t, dir, func(r *Runner) { r.Shard = Shard{i, 3} })
-		cells += sum.Cells.Wanted
-		if sum.References.Computed != 0 || sum.Cells.Reused != 0 {
-			t.Errorf("shard %d: %+v; want all computed and the reference reused", i, sum)
-		}
-		s.Close()
-	}
-	if cells != smallCells {
-		t.Errorf("shards have %d cells together, want %d", cells, smallCells)
-	}
-	same(t, "three shards and the whole", whole, openStore(t, dir))
-}
-
 func TestInterruptedRunContinues(t *testing.T) {
 	whole, _ := runSmall(t, t.TempDir(), nil)
 	dir := t.TempDir()
@@ -453,7 +434,7 @@ func TestUnwritableStoreEndsTheRun(t *testing.T) {
 		r := &Runner{Store: openStore(t, dir), Source: wellSource{}, Workers: 1}
 		plans := smallRun()
 		if folder == "records" {
-			plans[0].Cells, plans[0].Choices, plans[0].References = plans[0].Cells[3:6], nil, nil
+			plans[0].Cells, plans[0].References = plans[0].Cells[3:6], nil
 		}
 		replaceByFile(t, filepath.Join(dir, folder))
 		sum, err := r.Run(t.Context(), plans)
@@ -479,9 +460,9 @@ func TestOwnIntegrator(t *testing.T) {
 	}
 	m.Name = "mine"
 	plans := smallRun()
-	plans[0].Cells, plans[0].Choices = plans[0].Cells[3:4], nil
+	plans[0].Cells = plans[0].Cells[3:4]
 	plans[0].Cells[0].Cell.Integrator = "mine"
-	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Chains: chain.Registry{Integrators: append(integrators.Builtin(), m)}}
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Chains: chain.Registries{Integrators: append(integrators.Builtin(), m)}}
 	if sum, err := r.Run(t.Context(), plans); err != nil || sum.Cells.Computed != 1 {
 		t.Errorf("%v, %+v", err, sum)
 	}
@@ -564,14 +545,29 @@ func TestProgressOfATaskThatStartsAgain(t *testing.T) {
 	}
 }
 
-func TestParseShard(t *testing.T) {
-	if s, err := ParseShard("2/5"); err != nil || s != (Shard{2, 5}) {
-		t.Errorf("2/5: %v, %v", s, err)
-	}
-	for _, bad := range []string{"5/5", "-1/5", "1", "a/b", "0/0", "1/2/3"} {
-		if _, err := ParseShard(bad); err == nil {
-			t.Errorf("%q: accepted", bad)
+// What Jobs says is missing is what a run computes.
+func TestJobsAreWhatARunComputes(t *testing.T) {
+	missing := func(plans []bench.Plan, s *store.Store) (lacking, needed int) {
+		for _, j := range Jobs(plans, s) {
+			if j.Kind == store.Result {
+				needed++
+				if !j.Have {
+					lacking++
+				}
+			}
 		}
+		return lacking, needed
+	}
+	dir := t.TempDir()
+	if lacking, needed := missing(smallRun(), openStore(t, dir)); needed != smallCells || lacking != needed {
+		t.Errorf("empty store: %d cells, %d missing; want %d", needed, lacking, smallCells)
+	}
+	s, _ := runSmall(t, dir, nil)
+	if lacking, _ := missing(smallRun(), s); lacking > 0 {
+		t.Errorf("after the run %d are missing", lacking)
+	}
+	if _, needed := missing(append(smallRun(), smallRun()...), s); needed != smallCells {
+		t.Errorf("studies that share all cells count %d of them, want %d", needed, smallCells)
 	}
 }
 
@@ -608,7 +604,7 @@ func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
 	plans := unresolved(t, "quick")
 	by := map[string]Estimate{}
 	cells, exact, references := 0, 0, 0
-	for _, e := range (&Runner{Store: s}).Estimates(plans) {
+	for _, e := range (CostModel{}).Estimates(plans, s) {
 		by[e.ID] = e
 		cells, exact, references = cells+e.Missing[store.Result], exact+e.Missing[store.Exact], references+e.Missing[store.Reference]
 	}
@@ -620,15 +616,6 @@ func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
 	}
 	if c, o := by["claims"], by["orders"]; c.Missing[store.Exact] == 0 || o.Missing[store.Exact] == 0 || c.Seconds <= 0 || exact != countExact(plans) {
 		t.Errorf("orders %+v, claims %+v, %d exact jobs in all; want %d, each once", o, c, exact, countExact(plans))
-	}
-	half := 0
-	for i := range 2 {
-		for _, e := range (&Runner{Store: s, Shard: Shard{i, 2}}).Estimates(plans) {
-			half += e.Missing[store.Result] + e.Missing[store.Exact]
-		}
-	}
-	if half != cells+exact {
-		t.Errorf("two shards miss %v jobs together, want %d", half, cells+exact)
 	}
 }
 

@@ -141,7 +141,7 @@ func (p *problem) reference(size int) (batches, error) {
 
 // newSampler is a leapfrog chain on reshuffled batches, as in a sweep.
 func newSampler(t models.Target, count int, h float64) (*chain.Sampler, error) {
-	return chain.Registry{}.New(t, chain.Spec{
+	return chain.Registries{}.New(t, chain.Spec{
 		Integrator: "leapfrog", Params: integrators.Params{Step: h, Friction: friction}, Scheme: "reshuffle", Batches: count,
 	})
 }

@@ -25,8 +25,9 @@ import (
 func certifyCommand() *cobra.Command {
 	f := certifyFlags{observe: "period"}
 	c := &cobra.Command{
-		Use:   "certify",
-		Short: "Computes exact ergodic errors of integrators under mini-batch schemes and judges the claimed orders.",
+		Use: "certify",
+		Short: "Computes exact ergodic errors of integrators under mini-batch schemes and " +
+			"judges the claimed orders.",
 		Long: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
 flags, everything is certified on the built-in problems gaussian, scalar and toy.
 
@@ -41,15 +42,19 @@ the batches; friction is C > 0. docs/certify.md has more.
   ` + scalarExample + `
 
 A claim is a lower bound: any order at least as high confirms it. Sums over the
-orders of K batches are exact up to K = 14 (reshuffle) and 9 (symmetric). Beyond
-that, Gaussian problems under reshuffle use sampled orders; the row says so, and
-its resolution is half a 95 % confidence interval.
+orders of K batches are taken up to K = 14 (reshuffle) and 9 (symmetric); with
+more batches these two schemes are refused, or left out if none is named.
+
+With --budget the rows are ranked by their errors at the best step for the first
+budget, and the best chain for each budget is named. Exact flows are not: gradients
+alone do not give them.
 
 Exit code 0: everything was computed, whatever the verdicts. 1: with --strict,
 some verdict is neither confirmed nor exact (inconclusive ones count); or the
 run failed. 2: the input is wrong.`,
-		Example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme full,reshuffle --steps 0.1,0.05,0.025",
-		RunE:    f.run,
+		Example: "hambench certify --problem gaussian --integrator leapfrog,mt3 --scheme " +
+			"full,reshuffle --steps 0.1,0.05,0.025",
+		RunE: f.run,
 	}
 	f.register(c, "exec-timeout")
 	flags := c.Flags()
@@ -60,14 +65,17 @@ run failed. 2: the input is wrong.`,
 	flags.Lookup("estimator").DefValue = estimators.Plain.Name
 	listOf(flags, &f.Schemes, "scheme", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty", exactScheme)
 	listOf(flags, &f.Steps, "steps", "`H,...` step sizes; a geometric grid if empty", numberOf("--steps"))
-	oneOf(flags, &f.observe, "observe", "when errors are measured, at the end of each period or averaged over every step", "period", "every-step")
+	oneOf(flags, &f.observe, "observe", "when errors are measured, at the end of each period or "+
+		"averaged over every step", "period", "every-step")
 	listOf(flags, &f.mass, "mass", "`M,...` diagonal of the mass matrix M, a number a position, for problems of kind gaussian; the identity if empty", numberOf("--mass"))
 	flags.IntVar(&f.Inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
-	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): find the best step, its mean squared error and autocorrelation time", numberOf("--budget"))
+	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): find the best step, its mean squared error and autocorrelation time, rank the rows and name the best", numberOf("--budget"))
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
-	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein distances of the stationary law of θ from the target")
+	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein "+
+		"distances of the stationary law of θ from the target")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
-	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or exact")
+	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or "+
+		"exact")
 	return c
 }
 
@@ -87,7 +95,7 @@ type certifyFlags struct {
 	certify.Options
 	selection
 	problem, exec, observe string
-	estimators             []estimators.Method
+	estimators             []estimators.Estimator
 	mass                   []float64 // diagonal of M; nil for the identity
 	json, strict           bool
 }
@@ -96,7 +104,7 @@ type certifyFlags struct {
 func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	ctx := c.Context()
 	if len(f.estimators) == 0 {
-		f.estimators = []estimators.Method{estimators.Plain}
+		f.estimators = []estimators.Estimator{estimators.Plain}
 	}
 	problems, err := f.check(c)
 	if err != nil {
@@ -122,7 +130,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	if f.json {
 		write = writeRows
 	} else if f.answers() {
-		write = certify.WriteAnswers
+		write = writeRanking
 	}
 	if err := write(f.stdout, rows); err != nil {
 		return err
@@ -135,9 +143,14 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 
 // certifyAll certifies the problems, each with the integrators that fit. What
 // takes long says how far it is.
-func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Problem, fit [][]integrators.Method, options certify.Options) ([]certify.Row, error) {
+func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Problem,
+	fit [][]integrators.Integrator, options certify.Options) ([]certify.Row, error) {
 	var rows []certify.Row
 	told := progress(f.stderr, "certify")
+	find := certify.Run
+	if f.answers() && !f.json && !f.strict { // orders are not shown
+		find = certify.Errors
+	}
 	for i, p := range problems {
 		here := options
 		here.Problem = p
@@ -145,7 +158,7 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 		if here.Integrators = fit[i]; len(fit[i]) == 0 && len(options.Integrators) > 0 {
 			continue
 		}
-		r, err := certify.Run(ctx, here)
+		r, err := find(ctx, here)
 		if err != nil {
 			return nil, fmt.Errorf("certify: %w", err)
 		}
@@ -154,11 +167,12 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 	return rows, nil
 }
 
-// fit returns the integrators for each problem, and says which are left out:
-// those that one of several problems cannot take, and those that run only if
-// they are named.
-func (f *certifyFlags) fit(problems []*certify.Problem, named []integrators.Method) [][]integrators.Method {
-	fit := make([][]integrators.Method, len(problems))
+// fit returns the integrators for each problem, and says which are left out, those that
+// one of several problems cannot take and those that run only if they are named, and
+// which schemes.
+func (f *certifyFlags) fit(problems []*certify.Problem,
+	named []integrators.Integrator) [][]integrators.Integrator {
+	fit := make([][]integrators.Integrator, len(problems))
 	for i, p := range problems {
 		for _, m := range named {
 			if err := p.Takes(m); err != nil && len(problems) > 1 {
@@ -168,9 +182,17 @@ func (f *certifyFlags) fit(problems []*certify.Problem, named []integrators.Meth
 			fit[i] = append(fit[i], m)
 		}
 	}
+	for _, p := range problems {
+		for _, s := range certify.ExactSchemes() {
+			if err := p.TakesScheme(s); err != nil && len(f.Schemes) == 0 {
+				fmt.Fprintf(f.stderr, "certify: left out: %v\n", err)
+			}
+		}
+	}
 	for _, m := range integrators.Builtin() {
 		if m.Nonlinear && len(named) == 0 {
-			fmt.Fprintf(f.stderr, "certify: left out: %s, which takes minutes: ask for it by --integrator, on a problem of kind scalar\n", m.Name)
+			fmt.Fprintf(f.stderr, "certify: left out: %s, which takes minutes: ask for it by "+
+				"--integrator, on a problem of kind scalar\n", m.Name)
 		}
 	}
 	return fit
@@ -178,20 +200,21 @@ func (f *certifyFlags) fit(problems []*certify.Problem, named []integrators.Meth
 
 // certifyElsewhere certifies the sampler of --exec, on all of the problems that
 // can be asked of it.
-func (f *certifyFlags) certifyElsewhere(ctx context.Context, problems []*certify.Problem) ([]certify.Row, error) {
+func (f *certifyFlags) certifyElsewhere(ctx context.Context,
+	problems []*certify.Problem) ([]certify.Row, error) {
 	s, err := certify.StartSampler(ctx, f.exec, f.timeout)
 	if err != nil {
 		return nil, fmt.Errorf("certify: --exec: %w", err)
 	}
 	defer s.Stop()
 	own := f.Options
-	own.Integrators, own.Inner = []integrators.Method{s.Method()}, s.Batches()
+	own.Integrators, own.Inner = []integrators.Integrator{s.Integrator()}, s.Batches()
 	rows, err := f.certifyAll(ctx, problems, f.fit(problems, own.Integrators), own)
 	if err != nil {
 		return nil, err
 	}
 	calls, steps := s.Calls()
-	fmt.Fprintf(f.stderr, "certify: %s took %d steps in %d calls\n", s.Method().Name, steps, calls)
+	fmt.Fprintf(f.stderr, "certify: %s took %d steps in %d calls\n", s.Integrator().Name, steps, calls)
 	return rows, nil
 }
 
@@ -224,6 +247,15 @@ func writeRows(w io.Writer, rows []certify.Row) error {
 	return printJSON(w, " ", rows)
 }
 
+// writeRanking prints the answers, the best chain for the first budget first, and names
+// the best for each budget.
+func writeRanking(w io.Writer, rows []certify.Row) error {
+	if err := certify.WriteAnswers(w, certify.Rank(rows, 0)); err != nil {
+		return err
+	}
+	return certify.WriteBest(w, rows)
+}
+
 // undecided is an error if some verdict is neither confirmed nor exact.
 func undecided(rows []certify.Row) error {
 	count, all := make(map[certify.Verdict]int), 0
@@ -237,7 +269,8 @@ func undecided(rows []certify.Row) error {
 		return nil
 	}
 	decided := count[certify.Confirmed] + count[certify.Exact] + count[certify.Refuted] + count[certify.Inconclusive] + count[certify.Unstable]
-	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d on steps without a law: --strict wants all confirmed or exact",
+	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d "+
+		"on steps without a law: --strict wants all confirmed or exact",
 		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable], all-decided)
 }
 
@@ -256,7 +289,6 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 			return nil, err
 		}
 	}
-	f.ErrorsOnly = f.answers() && !f.json && !f.strict // orders are not shown
 	f.EveryStep = f.observe == "every-step"
 	alone := f.Options
 	alone.Problem, alone.Integrators = problems[0], nil
@@ -267,13 +299,16 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 		return problems, nil
 	}
 	if len(f.estimators) > 1 || f.estimators[0].Name != estimators.Plain.Name {
-		return nil, usage.Errorf("certify: --estimator %s with --exec: want plain, since the sampler makes its own use of the forces", c.Flag("estimator").Value)
+		return nil, usage.Errorf("certify: --estimator %s with --exec: want plain, since the "+
+			"sampler makes its own use of the forces", c.Flag("estimator").Value)
 	}
 	if f.mass != nil {
-		return nil, usage.Errorf("certify: --mass with --exec: the protocol has no mass matrix; want one of the two")
+		return nil, usage.Errorf("certify: --mass with --exec: the protocol has no mass matrix; " +
+			"want one of the two")
 	}
 	if f.Inner > 1 && len(f.Integrators) == 0 {
-		return nil, usage.Errorf("certify: --nl %d with --exec: the sampler says how many batches its step takes; want --nl with --integrator", f.Inner)
+		return nil, usage.Errorf("certify: --nl %d with --exec: the sampler says how many "+
+			"batches its step takes; want --nl with --integrator", f.Inner)
 	}
 	return problems, nil
 }
@@ -282,10 +317,12 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 	for i, p := range problems {
 		if p.Kind != certify.Gaussian {
-			return usage.Errorf("certify: --mass with problem %q of kind %s: want one of kind gaussian, by --problem", p.Name, p.Kind)
+			return usage.Errorf("certify: --mass with problem %q of kind %s: want one of kind "+
+				"gaussian, by --problem", p.Name, p.Kind)
 		}
 		if len(f.mass) != p.Dim() {
-			return usage.Errorf("certify: --mass %s: want %d numbers for problem %q, one a position", text, p.Dim(), p.Name)
+			return usage.Errorf("certify: --mass %s: want %d numbers for problem %q, one a "+
+				"position", text, p.Dim(), p.Name)
 		}
 		named := *p
 		named.Name += ", M = diag(" + text + ")"
@@ -294,7 +331,8 @@ func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 	for _, m := range f.mass {
 		inverse := 1 / m
 		if !(inverse > 0) || math.IsInf(inverse, 1) {
-			return usage.Errorf("certify: --mass %s: want finite numbers > 0, with finite inverses", text)
+			return usage.Errorf("certify: --mass %s: want finite numbers > 0, with finite "+
+				"inverses", text)
 		}
 		f.InvMass = append(f.InvMass, inverse)
 	}
@@ -320,16 +358,17 @@ func findProblems(name string) ([]*certify.Problem, error) {
 		for _, p := range all {
 			names = append(names, p.Name)
 		}
-		return nil, usage.Errorf("problem %q is neither a file nor built in: want a file of JSON, JSON, or one of %s", name, strings.Join(names, ", "))
+		return nil, usage.Errorf("problem %q is neither a file nor built in: want a file of "+
+			"JSON, JSON, or one of %s", name, strings.Join(names, ", "))
 	}
 	return []*certify.Problem{p}, err
 }
 
 // exactScheme looks up a scheme that exact errors are computed under.
-func exactScheme(name string) (minibatch.Method, error) {
+func exactScheme(name string) (minibatch.Scheme, error) {
 	found, err := certify.Schemes(name)
 	if err != nil {
-		return minibatch.Method{}, err
+		return minibatch.Scheme{}, err
 	}
 	return found[0], nil
 }
@@ -339,7 +378,8 @@ func numberOf(flag string) func(string) (float64, error) {
 	return func(s string) (float64, error) {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return 0, usage.Errorf("certify: %s: %q is not a number: want numbers > 0, separated by commas", flag, s)
+			return 0, usage.Errorf("certify: %s: %q is not a number: want numbers > 0, "+
+				"separated by commas", flag, s)
 		}
 		return v, nil
 	}

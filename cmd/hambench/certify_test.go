@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -97,5 +98,60 @@ func TestMassIsAChangeOfUnits(t *testing.T) {
 func TestProgressSaysWhatIsLeft(t *testing.T) {
 	if got, want := progressLine("certify", 0.25, 10*time.Second), "certify: 25 %, 10s elapsed, about 30s left"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// manyBatches is a problem of k batches that differ.
+func manyBatches(k int) string {
+	var batches []string
+	for i := range k {
+		batches = append(batches, fmt.Sprintf(`{"precision": [[%d]], "shift": [%d]}`, 1+i%3, i%2))
+	}
+	return `{"kind": "gaussian", "friction": 1.5, "batches": [` + strings.Join(batches, ", ") + `]}`
+}
+
+// Schemes with too many orders of the batches are left out, and said to be.
+func TestSchemesOfTooManyOrdersAreLeftOut(t *testing.T) {
+	code, stdout, stderr := call(t, "certify", "--integrator", "leapfrog", "--steps", "0.1", "--problem", manyBatches(15))
+	if code != 0 || strings.Contains(stdout, "reshuffle") || !strings.Contains(stdout, "cyclic") {
+		t.Errorf("exit code %d, output %s", code, stdout)
+	}
+	for _, want := range []string{`"reshuffle" with K = 15 batches: exact orders need K at most 14`, `"symmetric" with K = 15 batches: exact orders need K at most 9`} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("standard error lacks %q: %s", want, stderr)
+		}
+	}
+}
+
+// The best chain for a budget is named, over integrators, estimators and schemes.
+func TestBudgetsNameTheBestChain(t *testing.T) {
+	args := []string{"certify", "--problem", "toy", "--integrator", "lietrotter,leapfrog", "--estimator", "plain,saga", "--scheme", "full,replacement", "--steps", "0.1", "--budget", "1000"}
+	code, stdout, stderr := call(t, args...)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	code, encoded, stderr := call(t, append(args, "--json")...)
+	var rows []certify.Row
+	if err := json.Unmarshal([]byte(encoded), &rows); code != 0 || err != nil {
+		t.Fatal(code, err, stderr)
+	}
+	if len(rows) != 2*2*2 {
+		t.Fatalf("%d rows: want 8", len(rows))
+	}
+	var best certify.Row
+	for _, r := range rows {
+		if best.Budgets == nil || r.Budgets[0].Best < best.Budgets[0].Best {
+			best = r
+		}
+	}
+	best.Estimator = strings.TrimPrefix(best.Estimator, "plain")
+	want := fmt.Sprintf("best for 1000 gradients on toy: %s under %s, step %.4g,", best.Name(), best.Scheme, float64(best.Budgets[0].Step))
+	if strings.Count(stdout, "best for") != 1 || !strings.Contains(stdout, want) {
+		t.Errorf("output lacks %q: %s", want, stdout)
+	}
+	for i, r := range certify.Rank(rows, 0)[1:] {
+		if before := certify.Rank(rows, 0)[i]; before.Budgets[0].Best > r.Budgets[0].Best {
+			t.Errorf("rank %d: %g comes before %g", i, before.Budgets[0].Best, r.Budgets[0].Best)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,52 +13,119 @@ import (
 	"hambench/paper"
 	"hambench/store"
 	"hambench/sweep"
+	"hambench/usage"
 )
 
 func claimsCommand() *cobra.Command {
 	var f selection
-	format := "text"
+	format, strict := "text", false
 	c := &cobra.Command{
-		Use:   "claims",
-		Short: "Prints the claims of the paper, each with its test, the number and the verdict.",
+		Use:   "claims [FILE]",
+		Short: "Prints the claims of the paper, or of a study, each with its test, the number and the verdict.",
 		Long: `Claims about orders are decided by exact errors, which are computed here unless
 the store has them (about a minute). The others are decided by the cells in the
-store of --out; where some are missing, the output says what to run.`,
+store of --out; where some are missing, the output says what to run.
+
+With the FILE of a study, the claims that it states ([[claim]], docs/studies.md)
+are decided by what its run left in the store; nothing is computed.`,
+		Args:    cobra.MaximumNArgs(1),
 		Example: "hambench claims --format markdown",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return f.claims(c.Context(), map[string]func(io.Writer, []paper.Decision, string) error{"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON}[format])
+		RunE: func(c *cobra.Command, args []string) error {
+			decisions, err := f.claims(c, args)
+			if err != nil {
+				return err
+			}
+			if err := claimWriters[format](f.stdout, decisions, f.label()); err != nil {
+				return err
+			}
+			return refusal(decisions, strict)
 		},
 	}
 	f.register(c, storeFlags)
 	oneOf(c.Flags(), &format, "format", "format", "text", "markdown", "json")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a claim is refuted")
 	return c
 }
 
-func (f *selection) claims(ctx context.Context, write func(io.Writer, []paper.Decision, string) error) error {
+// claimWriters write decisions, by format.
+var claimWriters = map[string]func(io.Writer, []paper.Decision, string) error{
+	"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON,
+}
+
+// refusal is the error of --strict.
+func refusal(decisions []paper.Decision, strict bool) error {
+	var refuted []string
+	for _, d := range decisions {
+		if d.Verdict == paper.Refuted {
+			refuted = append(refuted, d.ID)
+		}
+	}
+	if !strict || refuted == nil {
+		return nil
+	}
+	return fmt.Errorf("refuted: %s", strings.Join(refuted, ", "))
+}
+
+// claims decides the claims of a study's file, or those of the paper.
+func (f *selection) claims(c *cobra.Command, args []string) ([]paper.Decision, error) {
+	if len(args) == 1 {
+		if err := f.takeStudy(c, args[0]); err != nil {
+			return nil, err
+		}
+		return f.ownClaims()
+	}
+	return f.paperClaims(c.Context())
+}
+
+// ownClaims decides the claims that the file states now, by the rows that a run of the
+// study left.
+func (f *selection) ownClaims() ([]paper.Decision, error) {
+	profile, err := f.lookupProfile()
+	if err != nil {
+		return nil, err
+	}
+	study, err := f.study.Study(profile)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(study.Claims) == 0:
+		return nil, usage.Errorf("%s states no claims: want [[claim]] (docs/studies.md)", f.study.Path)
+	}
+	plans, err := f.stored()
+	if err != nil {
+		return nil, err
+	}
+	for i := range plans {
+		plans[i].Claims = study.Claims
+	}
+	return paper.Own(plans, bench.Results{Store: f.Store}), nil
+}
+
+func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if err := f.open(nil); err != nil {
-		return err
+		return nil, err
 	}
 	exact := *f
 	exact.only = []string{paper.StudyID}
 	wanted, err := exact.resolve(ctx, f.stderr)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	remove, err := f.openEvidence()
 	defer remove()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sampled, err := bench.Plans(f.Store, f.label())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.Progress = nil
 	if _, err := f.Run(ctx, wanted); err != nil {
-		return err
+		return nil, err
 	}
-	evidence := paper.Gather(append(sampled, wanted...), bench.Results{Store: f.Store})
-	return write(f.stdout, paper.Decide(paper.Claims(), evidence), f.label())
+	evidence := paper.Gather(bench.OnlyBuiltIn(append(sampled, wanted...)), bench.Results{Store: f.Store})
+	return paper.Decide(paper.Claims(), evidence), nil
 }
 
 // openEvidence opens a writable store that has the runs of the profile: that of

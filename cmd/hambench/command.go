@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -26,9 +25,9 @@ const helpWidth = 100
 // newRoot returns the tree of commands, with no flag set yet.
 func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
-	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.", "hambench reproduce --only bottleneck",
-		reproduceCommand(), runCommand(), studyCommand(), slurmCommand(), sampleCommand(), oracleCommand(), judgeCommand(), dataCommand(), listCommand(),
-		exportCommand(), reportCommand(), certifyCommand(), adviseCommand(), claimsCommand(), gateCommand(), storeCommand(), completionCommand())
+	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.", "hambench reproduce --only toy",
+		reproduceCommand(), runCommand(), sampleCommand(), certifyCommand(), judgeCommand(), claimsCommand(), listCommand(), exportCommand(),
+		gateCommand(), storeCommand(), dataCommand(), slurmCommand(), completionCommand())
 	root.InitDefaultHelpCmd() // it completes names of commands; dispatch does the rest
 	help, _, _ := root.Find([]string{"help"})
 	help.Use, help.Short, help.Long, help.Example = "help [COMMAND …]", "Prints the help of a command.", "", "hambench help certify"
@@ -68,7 +67,7 @@ func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 
 // group returns a command that only has commands of its own.
 func group(name, about, example string, commands ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: name, Short: about, Example: example}
+	g := &cobra.Command{Use: name, Short: about, Example: example, Args: cobra.ArbitraryArgs}
 	g.AddCommand(commands...)
 	g.RunE = func(*cobra.Command, []string) error {
 		g.SetOut(g.ErrOrStderr())
@@ -91,10 +90,11 @@ func finish(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		finish(sub)
 	}
-	c.Args = checkArguments
-	if c.HasSubCommands() {
-		c.Args = cobra.ArbitraryArgs
-	} else if c.Use == c.Name() {
+	if c.Args == nil {
+		c.Args = noArguments
+	}
+	c.Args = checkArguments(c.Args)
+	if !c.HasSubCommands() && c.Use == c.Name() {
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -119,30 +119,29 @@ type namedValue struct {
 // Type returns the name.
 func (v namedValue) Type() string { return v.name }
 
-// checkArguments refuses a number of arguments that the command's usage does
-// not allow. Each of its words is an argument; one in brackets may be left out,
-// and … stands for more of the same.
-func checkArguments(c *cobra.Command, args []string) error {
-	least, most := 0, 0
-	words := strings.Fields(c.Use)[1:]
-	for i, w := range words {
-		switch {
-		case strings.HasPrefix(w, "…"):
-			most = math.MaxInt
-		case strings.HasPrefix(w, "["):
-			most = i + 1
-		default:
-			least, most = i+1, i+1
-		}
-	}
-	path := c.CommandPath()
-	switch {
-	case len(args) < least:
-		return usage.Errorf("%s: %d arguments given: want %s (see '%s --help')", path, len(args), strings.Join(words, " "), path)
-	case len(args) > most:
-		return usage.Errorf("%s: unexpected argument %q (see '%s --help')", path, args[most], path)
+// noArguments is the check of commands that take no arguments. It names the first one,
+// where cobra's own takes it for a command.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
 	}
 	return nil
+}
+
+// checkArguments returns the command's check of its arguments, whose error is a usage
+// error that says what is wanted.
+func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil {
+			return nil
+		}
+		want := strings.TrimPrefix(c.Use, c.Name())
+		if want == "" {
+			want = " no arguments"
+		}
+		return usage.Errorf("%s: %w: want%s (see '%s --help')", c.CommandPath(), err, want, c.CommandPath())
+	}
 }
 
 // flagError is the error of flags that cannot be parsed; it suggests a flag for

@@ -26,6 +26,7 @@ func completionCommand() *cobra.Command {
 package bash-completion), the same with zsh into ~/.zshrc after compinit, or
 hambench completion fish | source into config.fish.`,
 		Example:   "hambench completion bash > hambench.bash",
+		Args:      cobra.ExactArgs(1),
 		ValidArgs: shells,
 		RunE: func(c *cobra.Command, args []string) error {
 			if write[args[0]] == nil {
@@ -50,7 +51,7 @@ func bashCompletion(root *cobra.Command, w io.Writer) error {
 
 // listingOf is the listing that the values of a flag are taken from.
 var listingOf = map[string]string{
-	"profile": "profiles", "only": "reproduced studies", "dataset": "datasets", "datasets": "datasets", "without": "datasets", "model": "models",
+	"profile": "profiles", "only": "reproduced studies", "dataset": "datasets", "datasets": "datasets", "model": "models",
 	"integrator": "integrators", "estimator": "estimators", "scheme": "schemes", "certify scheme": "fixed schemes", "problem": "problems",
 }
 

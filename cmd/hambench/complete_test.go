@@ -30,12 +30,12 @@ func completions(t *testing.T, words ...string) (names []string) {
 // The names that are offered are those that an error lists.
 func TestCompletionOffersWhatErrorsList(t *testing.T) {
 	for _, words := range [][]string{
-		{"reproduce", "--profile"}, {"reproduce", "--only"}, {"reproduce", "--oracles"},
+		{"reproduce", "--profile"}, {"reproduce", "--only"},
 		{"sample", "--precision"}, {"sample", "--format"}, {"sample", "--dataset"}, {"sample", "--model"},
 		{"sample", "--model", "toy", "--scheme"}, {"sample", "--model", "toy", "--integrator"}, {"sample", "--model", "toy", "--estimator"},
 		{"certify", "--scheme"}, {"certify", "--observe"}, {"certify", "--problem"}, {"certify", "--integrator"}, {"certify", "--estimator"},
-		{"claims", "--format"}, {"export", "--format"}, {"judge", "draws.csv", "--dataset"}, {"oracle", "--dataset"}, {"data", "export", "--to", "x", "--dataset"},
-		{"list"}, {"completion"}, {"study", "show"}, {"data", "verify"}, {"store"}, {},
+		{"claims", "--format"}, {"export", "--format"}, {"judge", "draws.csv", "--dataset"}, {"data", "export", "--to", "x", "--dataset"},
+		{"list"}, {"completion"}, {"list", "studies"}, {"data", "verify"}, {"store"}, {},
 	} {
 		code, _, stderr := call(t, append(slices.Clone(words), "nonsense")...)
 		_, list, ok := strings.Cut(stderr, "one of ")
@@ -74,9 +74,6 @@ func TestEveryNameIsCompleted(t *testing.T) {
 
 // The scripts load in their shells and complete a flag and a value.
 func TestShellsComplete(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the driver")
-	}
 	// Each prints what it offers for the line in $@, its last word unfinished.
 	shells := map[string]string{
 		"bash": `. ./script
@@ -92,9 +89,7 @@ func TestShellsComplete(t *testing.T) {
 		"fish": `source script; complete -C "$argv"`,
 	}
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "hambench"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	driverIn(t, dir)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for shell, program := range shells {
 		t.Run(shell, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestSampleCoupled(t *testing.T) {
 	}{
 		{append(args, "sghmc"), `integrator "sghmc" adapts`},
 		{append(args, "ubu", "--chains", "2"), "--coupled: want --format csv or jsonl"},
-		{append(args, "ubu", "--format", "json"), "--coupled: want --format csv or jsonl"},
+		{append(args, "ubu", "--format", "zarr", "--to", "x"), "--coupled: want --format csv or jsonl"},
 	} {
 		if code, _, stderr := call(t, c.args...); code != exitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: exit code %d, %q: want %q", c.args, code, stderr, c.want)

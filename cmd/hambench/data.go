@@ -22,7 +22,7 @@ func dataCommand() *cobra.Command {
 	return group("data", "Lists, fetches and verifies the files of the data sets.", "hambench data fetch boston yacht",
 		filesCommand("list", "Lists the files of the data sets and where they are.", "hambench data list", listFiles),
 		filesCommand("fetch", "Fetches missing files into the user's cache folder.", "hambench data fetch boston", fetchFiles),
-		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.", "hambench data verify --data ../data", verifyFiles),
+		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.", "hambench data verify boston yacht", verifyFiles),
 		dataExportCommand())
 }
 
@@ -31,7 +31,7 @@ func dataCommand() *cobra.Command {
 func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver, names []string) error) *cobra.Command {
 	var f selection
 	c := &cobra.Command{
-		Use: name + " [DATASET …]", Short: about, Example: example, ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
+		Use: name + " [DATASET …]", Short: about, Example: example, Args: cobra.ArbitraryArgs, ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, names []string) error {
 			r, err := datasets.NewResolver(f.data)
 			if err != nil {

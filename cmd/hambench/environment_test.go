@@ -13,24 +13,10 @@ import (
 	"hambench/datasets"
 )
 
-// buildDriver builds the driver: instruction sets are chosen when a process
-// starts.
-func buildDriver(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds the driver")
-	}
-	path := filepath.Join(t.TempDir(), "hambench")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
-}
-
 // A bad environment is one line and exit code 2, whatever the command, and
 // leaves nothing behind.
 func TestBadEnvironmentIsOneLineAndExitCode2(t *testing.T) {
-	driver, dir := buildDriver(t), t.TempDir()
+	driver, dir := driverIn(t, t.TempDir()), t.TempDir()
 	out, file := filepath.Join(dir, "out"), filepath.Join(dir, "file")
 	data := filepath.Join(dir, "data")
 	for path, text := range map[string]string{
@@ -53,7 +39,7 @@ func TestBadEnvironmentIsOneLineAndExitCode2(t *testing.T) {
 		{"an unknown instruction set", []string{"HAMBENCH_ISA=sse9"}, toy, `HAMBENCH_ISA: unknown instruction set "sse9": want one of`},
 		{"for a run", []string{"HAMBENCH_ISA=sse9"}, []string{"reproduce", "--only", "toy", "--out", out}, "HAMBENCH_ISA"},
 		{"for a certificate", []string{"HAMBENCH_ISA=sse9"}, []string{"certify", "--problem", "gaussian"}, "HAMBENCH_ISA"},
-		{"for an oracle", []string{"HAMBENCH_ISA=sse9"}, []string{"oracle", "--dataset", "teacher-reg", "--out", out}, "HAMBENCH_ISA"},
+		{"for a reference", []string{"HAMBENCH_ISA=sse9"}, []string{"judge", "--checks", "--dataset", "teacher-reg", "--out", out}, "HAMBENCH_ISA"},
 		{"for the version", []string{"HAMBENCH_ISA=sse9"}, []string{"--version"}, "HAMBENCH_ISA"},
 		{"an instruction set in capitals", []string{"HAMBENCH_ISA=AVX2"}, toy, `unknown instruction set "AVX2"`},
 		{"an instruction set of blanks", []string{"HAMBENCH_ISA= "}, toy, `unknown instruction set " "`},
@@ -88,7 +74,7 @@ func TestBadEnvironmentIsOneLineAndExitCode2(t *testing.T) {
 
 // Environments that look odd and are fine.
 func TestGoodEnvironment(t *testing.T) {
-	driver, dir := buildDriver(t), t.TempDir()
+	driver, dir := driverIn(t, t.TempDir()), t.TempDir()
 	toy := []string{"sample", "--model", "toy", "--samples", "2", "--h", "0.1"}
 	for _, c := range []struct {
 		reason string
@@ -158,19 +144,19 @@ func TestEveryFlagRefusesBadValues(t *testing.T) {
 			{"--scheme", "window"}, {"--scheme", ","}, {"--problem", dir}, {"--problem", good}, {"--json=2"},
 		}},
 		{reproduce, [][]string{
-			{"--profile", ""}, {"--profile", "Quick"}, {"--only", "toy,toys"}, {"--only", ","}, {"--workers", "-1"}, {"--workers", "two"}, {"--shard", "1"}, {"--shard", "1/1"},
-			{"--shard", "-1/2"}, {"--shard", "0/0"}, {"--shard", "0/2/4"}, {"--shard", "a/b"}, {"--shard", "0/99999999999999999999"}, {"--out", ""},
+			{"--profile", ""}, {"--profile", "Quick"}, {"--only", "toy,toys"}, {"--only", ","}, {"--workers", "-1"}, {"--workers", "two"},
+			{"--out", ""},
 			{"--only", "toy,"}, {"--datasets", "boson"}, {"--datasets", ","}, {"--precision", "float16"}, {"--data", good}, {"--check=perhaps"},
 		}},
 		{gate, [][]string{
 			{"--order", "-1"}, {"--order", "NaN"}, {"--constant", "-0.1"}, {"--constant", "x"}, {"--alpha", "-0.5"}, {"--alpha", "2"}, {"--alpha", "NaN"},
-			{"--effect", "-1"}, {"--effect", "NaN"}, {"--distance", "-1"}, {"--distance", "NaN"}, {"--distance", "Inf"},
+			{"--distance", "-1"}, {"--distance", "NaN"}, {"--distance", "Inf"},
 		}},
 		{[]string{"export", "--out", out}, [][]string{{"--format", "xml"}, {"--profile", "x"}, {"--only", "x"}}},
 		{[]string{"claims", "--out", out}, [][]string{{"--format", "xml"}, {"--profile", "x"}}},
-		{[]string{"oracle", "--dataset", "teacher-reg", "--out", out}, [][]string{{"--split", "-1"}, {"--split", "x"}, {"--workers", "0"}, {"--dataset", ""}, {"--precision", "half"}}},
+		{[]string{"judge", "--checks", "--dataset", "teacher-reg", "--out", out}, [][]string{{"--split", "-1"}, {"--split", "x"}, {"--workers", "0"}, {"--dataset", ""}, {"--precision", "half"}}},
 		{[]string{"slurm", "--only", "toy", "--dry-run", "--out", out}, [][]string{
-			{"--shards", "0"}, {"--shards", "-1"}, {"--cpus-per-task", "0"}, {"--retries", "-1"}, {"--profile", "x"}, {"--follow=x"}, {"--data", good},
+			{"--array", "0"}, {"--array", "-1"}, {"--cpus-per-task", "0"}, {"--profile", "x"}, {"--data", good},
 		}},
 	} {
 		for _, v := range c.values {

@@ -247,15 +247,13 @@ func TestCommandsOfTheSamplersPage(t *testing.T) {
 }
 
 // What the Python package promises that needs nothing but Python.
-func TestPythonPackage(t *testing.T) {
+func TestLongPythonPackage(t *testing.T) {
+	long(t)
 	python, err := exec.LookPath("python3")
 	if err != nil || exec.Command(python, "-c", "import sys; sys.exit(sys.version_info < (3, 10))").Run() != nil {
 		t.Skip("no Python of version 3.10 or newer is on this machine")
 	}
-	program := filepath.Join(t.TempDir(), "hambench")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := driverIn(t, t.TempDir())
 	folder, err := filepath.Abs("../../python")
 	if err != nil {
 		t.Fatal(err)

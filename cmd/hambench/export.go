@@ -24,7 +24,7 @@ has a row in each. friction is inf for full momentum refreshment, batch is 0 for
 the full batch, and ks is 0 where observe is coupled, density or path. Test scores
 and diagnostics follow, empty where a cell has none. The number of cells without a
 result goes to standard error.`,
-		Example: "hambench export --only methods --format csv",
+		Example: "hambench export --only toy --format csv",
 		RunE: func(*cobra.Command, []string) error {
 			return f.export(map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[format])
 		},

@@ -12,26 +12,18 @@ import (
 
 	"hambench/bench"
 	"hambench/datasets"
-	"hambench/sweep"
 	"hambench/usage"
 )
 
 // Flags that commands have in common.
 const (
 	storeFlags     = "profile precision splits samples repeat seed-from out" // what is in the store, and where it is
-	datasetFlags   = "datasets without"
+	datasetFlags   = "datasets"
 	chainFlags     = "data workers"
-	modeFlags      = "shard oracles expect dry-run check figures-only within exec-timeout" // what is done with studies
+	modeFlags      = "dry-run check figures-only exec-timeout" // what is done with studies
 	selectionFlags = storeFlags + " only"
 	posteriorFlags = "dataset noise model split data"
 	referenceFlags = posteriorFlags + " profile precision out workers" // of one reference
-)
-
-// What a task does about references.
-const (
-	oraclesBuild = "build" // those that its cells need
-	oraclesOnly  = "only"  // and no cells
-	oraclesNone  = "none"  // cells whose reference is missing fail
 )
 
 // register adds the flags of the given names to the command and has their values
@@ -57,7 +49,6 @@ func (f *selection) register(c *cobra.Command, names string) {
 	all.StringVar(&f.out, "out", "out", "`DIR` folder for results and figures")
 	listOf(all, &f.only, "only", "`ID,...` studies to use; all if empty (see hambench list studies)", asItIs)
 	listOf(all, &f.on, "datasets", "`NAME,...` data sets to use; all if empty", asItIs)
-	listOf(all, &f.without, "without", "`NAME,...` data sets to leave out; the figures say so", asItIs)
 	all.StringVar(&f.dataset, "dataset", "", "`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
 	all.Float64Var(&f.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0 means its target is a class")
 	all.StringVar(&f.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
@@ -65,17 +56,9 @@ func (f *selection) register(c *cobra.Command, names string) {
 	all.StringVar(&f.data, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
 	all.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` allowed for each answer of a command in another process")
 	all.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "`N` chains run at once")
-	all.Func("shard", "`I/N` compute only slice I (from 0) of N; slices share one --out", func(s string) (err error) {
-		f.Shard, err = sweep.ParseShard(s)
-		return err
-	})
-	f.oracles = oraclesBuild
-	oneOf(all, &f.oracles, "oracles", "with only, stop once the slice's references are there; with none, cells whose reference is missing fail", oraclesBuild, oraclesOnly, oraclesNone)
-	all.StringVar(&f.expect, "expect", "", "`DIGEST` run only plans with this digest (see hambench slurm)")
 	all.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
 	all.BoolVar(&f.missingOnly, "check", false, "list the jobs that are missing; exit code 1 if there are any")
 	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
-	all.DurationVar(&f.within, "within", 0, "`TIME` to finish in, such as 20m: run, and name, those data sets and the grid that fit on this machine")
 	for _, name := range strings.Fields(names) {
 		c.Flags().AddFlag(all.Lookup(name))
 	}
@@ -83,7 +66,6 @@ func (f *selection) register(c *cobra.Command, names string) {
 
 // check refuses values out of range.
 func (f *selection) check() error {
-	sliced := f.Shard.Count > 0
 	switch {
 	case f.Workers < 1:
 		return usage.Errorf("--workers %d: want at least 1", f.Workers)
@@ -99,12 +81,6 @@ func (f *selection) check() error {
 		return usage.Errorf("--seed-from %d: want 1 to 2^61", f.asked.SeedFrom)
 	case f.timeout <= 0:
 		return usage.Errorf("--exec-timeout %v: want more than 0", f.timeout)
-	case f.within < 0:
-		return usage.Errorf("--within %v: want a time > 0", f.within)
-	case f.within > 0 && (sliced || f.missingOnly || f.figuresOnly):
-		return usage.Errorf("--within goes with neither --shard, --check nor --figures-only: name what was chosen, as the run with --within did")
-	case f.figuresOnly && !f.missingOnly && !f.dryRun && (sliced || f.oracles != oraclesBuild):
-		return usage.Errorf("--figures-only draws all that is stored: want neither --shard nor --oracles beside it")
 	}
 	return nil
 }

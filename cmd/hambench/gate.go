@@ -4,25 +4,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/gate"
-	"hambench/report"
 )
 
 func gateCommand() *cobra.Command {
 	var o gate.Options
-	var page string
 	c := &cobra.Command{
-		Use:   "gate OLD NEW",
-		Short: "Compares two runs; exit code 1 when an order, a constant, a cell or a benchmark moved, 3 when the noise hides it.",
-		Long: `OLD and NEW are outputs of certify --json, of export, or of go test -bench.
-Equal values pass. Any other value passes only if a change that counts (--effect,
---distance) would look like it in at most one of ten runs, and has moved if it is
-significantly worse (--alpha, over all values together). Run benchmarks several
-times (-count 10); a cell's repetitions are its splits.
+		Use: "gate OLD NEW",
+		Short: "Compares two runs; exit code 1 when an order, a constant or a cell moved, " +
+			"3 when the noise hides it.",
+		Long: `OLD and NEW are outputs of certify --json or of export. Orders and constants are
+exact and compared without a test. Distances of cells that are equal pass. Any
+other passes only if a change that counts (--distance) would look like it in at
+most one of ten runs, and has moved if it is significantly worse (--alpha, over
+all cells together); a cell's repetitions are its splits.
 Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
-input cannot be compared. 3: undecided, and a table says how many more runs would
-decide. --html writes the same as a page, with every quantity of both runs and a
-figure of what differs.`,
-		Example: "hambench certify --json > new.json && hambench gate testdata/certify.json new.json",
+input cannot be compared. 3: undecided, and a table says how many more splits
+would decide.`,
+		Args: cobra.ExactArgs(2),
+		Example: "hambench certify --problem toy --json > new.json\n" +
+			"  hambench gate new.json new.json",
 		RunE: func(c *cobra.Command, files []string) error {
 			result, err := gate.Files(files[0], files[1], o)
 			if err != nil {
@@ -31,21 +31,15 @@ figure of what differs.`,
 			if err := result.Write(c.OutOrStdout()); err != nil {
 				return err
 			}
-			if page != "" {
-				if err := writeTo(page, report.Comparison{Report: result}.Write); err != nil {
-					return err
-				}
-			}
 			return result.Err()
 		},
 	}
 	fs := c.Flags()
 	fs.Float64Var(&o.Order, "order", 0, "`X` largest change of a convergence order; 0 means 0.05")
-	fs.Float64Var(&o.Constant, "constant", 0, "`X` largest relative change of a leading constant or error; 0 means 0.005")
+	fs.Float64Var(&o.Constant, "constant", 0,
+		"`X` largest relative change of a leading constant or error; 0 means 0.005")
 	fs.Float64Var(&o.Alpha, "alpha", 0, "`X` error rate over all tests together; 0 means 0.05")
-	fs.Float64Var(&o.Effect, "effect", 0, "`X` least relative change of a benchmark that counts, twice that for costs of cells; 0 means 0.05")
-	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change of a cell's distance that counts, in proportion for distances above 0.1; 0 means 0.03")
-	fs.StringVar(&page, "html", "", "`FILE` page that shows the two runs side by side")
-	fs.BoolVar(&o.NoCost, "no-cost", false, "leave out the costs of cells, which differ between machines")
+	fs.Float64Var(&o.Distance, "distance", 0, "`X` least change of a cell's distance that counts, "+
+		"in proportion for distances above 0.1; 0 means 0.03")
 	return c
 }

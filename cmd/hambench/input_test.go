@@ -8,20 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"hambench/datasets"
 )
-
-// TestMain reads a relative HAMBENCH_DATA as the user means it, from the
-// repository's root: tests run in their package's folder.
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(datasets.EnvData); dir != "" && !filepath.IsAbs(dir) {
-		if abs, err := filepath.Abs(filepath.Join("..", "..", dir)); err == nil {
-			os.Setenv(datasets.EnvData, abs)
-		}
-	}
-	os.Exit(m.Run())
-}
 
 func TestFlagsStandAnywhere(t *testing.T) {
 	dir := t.TempDir()
@@ -62,27 +49,18 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"no inner step", []string{"sample", "--model", "toy", "--nl", "0"}, "--nl 0: want at least 1"},
 		{"a batch of more rows than there are", []string{"sample", "--model", "toy", "--batch", "3"}, "--batch 3 exceeds the 2 training rows"},
 		{"merging what is no store, the flag last", []string{"store", "merge", dir, "--out", out}, "holds no store"},
-		{"an oracle of a split that is not there", []string{"oracle", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
-		{"a flag that an oracle has no use for", []string{"oracle", "--dataset", "teacher-reg", "--shard", "0/2", "--out", out}, "shard"},
+		{"an oracle of a split that is not there", []string{"judge", "--checks", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
+		{"a flag that judge has no use for", []string{"judge", "--checks", "--dataset", "teacher-reg", "--repeat", "2", "--out", out}, "repeat"},
 		{"splits where one is judged", []string{"judge", "--dataset", "linear", "--splits", "3", "draws.csv"}, "--splits"},
 		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `study "orders" has no cells`},
 		{"exporting an unknown study", []string{"export", "--only", "order", "--out", out}, `unknown study "order"`},
 		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `"half" for "--precision" flag: want one of float32, float64`},
-		{"the same for an oracle", []string{"oracle", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `"16" for "--precision" flag: want one of float32, float64`},
+		{"the same for an oracle", []string{"judge", "--checks", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `"16" for "--precision" flag: want one of float32, float64`},
 		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `"double" for "--precision" flag: want one of float32, float64`},
-		{"advice on nothing", []string{"advise", "--budget", "100"}, "want --problem, or --dataset or --model"},
-		{"advice on two things", []string{"advise", "--problem", "toy", "--dataset", "toy", "--budget", "100"}, "want --problem, or --dataset or --model"},
-		{"advice for no gradients", []string{"advise", "--dataset", "toy"}, "--budget 0: want a number of gradients > 0"},
-		{"batches for a problem", []string{"advise", "--problem", "toy", "--batch", "2", "--budget", "100"}, "--batch goes with --dataset"},
-		{"a batch of more rows to advise on", []string{"advise", "--dataset", "toy", "--batch", "3", "--budget", "100"}, "--batch 3 exceeds the 2 training rows"},
-		{"advice without friction", []string{"advise", "--dataset", "toy", "--friction", "-1", "--budget", "100"}, "friction -1: want a finite number > 0"},
-		{"advice on a large network", []string{"advise", "--dataset", "teacher-reg", "--budget", "100"}, "bnn on teacher-reg has 8401 parameters: want at most 500"},
-		{"advice in many dimensions", []string{"advise", "--dataset", "linear", "--budget", "100"}, "256 positions and K = 1 batches are too many"},
-		{"advice on a small one", []string{"advise", "--dataset", "logistic", "--model", "bnn:2", "--budget", "100"}, "networks have none"},
 		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
 		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
-		{"a budget that pays for no step", []string{"advise", "--problem", "toy", "--budget", "0.5"}, "no chain of a budget of 0.5 gradients"},
 		{"a step given twice to all integrators", []string{"certify", "--steps", "0.1,0.1"}, "step 0.1 is given twice"},
+		{"more batches than orders can be averaged over", []string{"certify", "--scheme", "reshuffle", "--problem", manyBatches(15)}, `scheme "reshuffle" with K = 15 batches: exact orders need K at most 14 under random orders`},
 		{"inner steps without end", []string{"certify", "--problem", "gaussian", "--integrator", "lietrotter", "--nl", "1000000000"}, "a period of 1000000000 steps: want at most"},
 		{"a mass of too few positions", []string{"certify", "--problem", "gaussian", "--mass", "1"}, "--mass 1: want 2 numbers"},
 		{"a mass below 0", []string{"certify", "--problem", "gaussian", "--mass", "1,-2"}, "--mass 1,-2: want finite numbers > 0"},

@@ -17,12 +17,13 @@ import (
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/store"
 	"hambench/usage"
 )
 
 func judgeCommand() *cobra.Command {
 	var f selection
-	var asJSON bool
+	var asJSON, checks bool
 	c := &cobra.Command{
 		Use:   "judge DRAWS.csv …",
 		Short: "Judges draws made elsewhere against a data set's posterior.",
@@ -31,13 +32,44 @@ sample --predictions writes them. A column named chain tells the chains of a fil
 apart; a file without it is one chain. Other columns are ignored. The truth is the
 exact posterior, or the reference chains in the store of --out, made there if
 missing. Exit code 1 if the draws are farther from it than independent ones, as
-many as their effective sample size, would be once in a hundred times.`,
-		Example: "hambench judge --dataset linear draws.csv",
-		RunE:    func(c *cobra.Command, files []string) error { return f.judge(c.Context(), files, asJSON) },
+many as their effective sample size, would be once in a hundred times.
+
+With --checks and no files, judge prints what is known of the reference chains and
+which of their checks they pass. They are five chains of adaptive SGHMC with the full
+batch, checked by a Metropolis-corrected sampler.`,
+		Example: "hambench sample --dataset linear --predictions > draws.csv\n" +
+			"  hambench judge --dataset linear draws.csv",
+		Args: func(c *cobra.Command, files []string) error {
+			if checks {
+				return noArguments(c, files)
+			}
+			return cobra.MinimumNArgs(1)(c, files)
+		},
+		RunE: func(c *cobra.Command, files []string) error {
+			if checks {
+				return f.showReference(c.Context())
+			}
+			return f.judge(c.Context(), files, asJSON)
+		},
 	}
 	f.register(c, referenceFlags)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&checks, "checks", false,
+		"show the reference chains and their checks; judge no draws")
+	c.MarkFlagsMutuallyExclusive("json", "checks")
 	return c
+}
+
+// showReference prints the reference of the flags, which is made if it is missing.
+func (f *selection) showReference(ctx context.Context) error {
+	if err := f.namePosterior(); err != nil {
+		return err
+	}
+	ref, machine, err := f.reference(ctx)
+	if err != nil {
+		return err
+	}
+	return printReference(f.stdout, ref, machine)
 }
 
 func (f *selection) judge(ctx context.Context, files []string, asJSON bool) error {
@@ -154,3 +186,30 @@ func printJudgement(w io.Writer, j oracle.Judgement) error {
 	}
 	return table.Write(w, []string{"", "value"}, rows)
 }
+
+// printReference prints how reference chains were made, what is known of them, and
+// which of their checks they pass.
+func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
+	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s gradients, %.0f s of chains together (%v)\n",
+		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, m)
+	self := r.SelfDistance()
+	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f with acceptance %.2f\n",
+		self.Mean, self.Low, self.High, r.CrossCheck.Distance, r.CrossCheck.Acceptance)
+	var rows [][]string
+	for _, d := range []struct {
+		name string
+		s    oracle.Summary
+	}{{"lag-1 autocorrelation", r.Diagnostics.Lag1}, {"effective sample size", r.Diagnostics.ESS}, {"split-Rhat", r.Diagnostics.SplitRHat}} {
+		rows = append(rows, []string{d.name, number(d.s.P05), number(d.s.Median), number(d.s.Mean), number(d.s.P95)})
+	}
+	if err := table.Write(w, []string{"over the predictive values", "5 %", "median", "mean", "95 %"}, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, k := range r.Checks {
+		rows = append(rows, []string{k.Name, number(k.Value), number(k.Low), number(k.High), yes(k.Pass)})
+	}
+	return table.Write(w, []string{"check", "value", "from", "to", "passed"}, rows)
+}
+
+func number(x float64) string { return fmt.Sprintf("%.4g", x) }

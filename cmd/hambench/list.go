@@ -22,16 +22,34 @@ import (
 )
 
 // lists are the names of the lists of what there is.
-var lists = []string{"models", "datasets", "integrators", "estimators", "schemes", "studies", "profiles"}
+var lists = []string{"models", "datasets", "integrators", "estimators", "schemes", "studies", "profiles", "settings"}
 
 func listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:       "list [" + strings.Join(lists, "|") + "]",
-		Short:     "Lists models, data sets, integrators, gradient estimators, mini-batch schemes, and studies.",
-		Example:   "hambench list integrators",
-		ValidArgs: lists,
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list [" + strings.Join(lists, "|") + "] [STUDY]",
+		Short: "Lists models, data sets, integrators, gradient estimators, mini-batch schemes, and studies.",
+		Long: `Without a name it prints all lists. list studies STUDY prints the file of a built-in
+study, to start your own from. list settings --json prints the declarations of all
+settings of a chain: the names they have in files, flags and columns, range and default.`,
+		Example:           "hambench list integrators\n  hambench list studies friction > mine.toml",
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: completeList,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case asJSON && !slices.Equal(args, []string{"settings"}):
+				return usage.Errorf("list %s --json: want list settings --json", strings.Join(args, " "))
+			case asJSON:
+				return printJSON(c.OutOrStdout(), "  ", bench.Settings())
+			case len(args) == 2 && args[0] == "studies":
+				f, err := bench.Load(args[1], bench.Parts{})
+				if err == nil {
+					_, err = c.OutOrStdout().Write(f.Text)
+				}
+				return err
+			case len(args) == 2:
+				return usage.Errorf("list %s %s: want one list, or list studies STUDY", args[0], args[1])
+			case len(args) == 0:
 				args = lists
 			}
 			for _, name := range args {
@@ -45,6 +63,19 @@ func listCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, of settings")
+	return c
+}
+
+// completeList completes the name of a list, and after studies that of a study.
+func completeList(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 1 && args[0] == "studies" {
+		return completeNames("studies", cobra.ShellCompDirectiveNoFileComp)(c, args, typed)
+	}
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return lists, cobra.ShellCompDirectiveNoFileComp
 }
 
 func writeList(w io.Writer, name string) error {
@@ -74,25 +105,37 @@ func listing(name string) (header []string, rows [][]string) {
 		})
 	case "integrators":
 		header = []string{"integrator", "weak order", "ergodic order", "gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}
-		rows = rowsOf(integrators.Builtin(), func(m integrators.Method) []string {
+		rows = rowsOf(integrators.Builtin(), func(m integrators.Integrator) []string {
 			determinant, limit := integrators.Structure(m)
 			q := m.Claims
 			return []string{
-				m.Name, order(q.WeakOrder), order(q.ErgodicOrder), strconv.Itoa(q.Gradients), strconv.Itoa(q.HessianVectors), strconv.Itoa(q.Normals),
+				m.Name, order(q.WeakOrder), order(q.ErgodicOrder), strconv.Itoa(m.Needs.Gradients), strconv.Itoa(m.Needs.HessianVectors), strconv.Itoa(m.Needs.Normals),
 				yes(q.QuasiSymplectic), yes(determinant && limit), m.About,
 			}
 		})
 		return header, append(rows, []string{"split:WORD", "", "", "", "", "", "", "", "any splitting: letters A (drift), B (kick), O (friction and noise), as split:BAOAB"})
 	case "estimators":
-		return []string{"estimator", "about"}, rowsOf(estimators.Builtin(), func(m estimators.Method) []string { return []string{m.Name, m.About} })
+		return []string{"estimator", "about"}, rowsOf(estimators.Builtin(), func(m estimators.Estimator) []string { return []string{m.Name, m.About} })
 	case "schemes", "fixed schemes":
 		schemes := minibatch.Builtin()
 		if name == "fixed schemes" {
 			schemes = schemes.Fixed()
 		}
-		return []string{"scheme", "about"}, rowsOf(schemes, func(m minibatch.Method) []string { return []string{m.Name, m.About} })
+		return []string{"scheme", "about"}, rowsOf(schemes, func(m minibatch.Scheme) []string { return []string{m.Name, m.About} })
 	case "problems":
 		return []string{"problem"}, rowsOf(certify.Builtin(), func(p *certify.Problem) []string { return []string{p.Name} })
+	case "settings":
+		return []string{"setting", "flag of sample", "column", "default", "about"},
+			rowsOf(bench.Settings(), func(s bench.Setting) []string {
+				flag, value := "", ""
+				if s.Flag != "" {
+					flag = "--" + s.Flag
+				}
+				if s.Default != nil {
+					value = fmt.Sprint(s.Default)
+				}
+				return []string{s.Name, flag, s.Column, value, strings.ReplaceAll(s.About, "`", "")}
+			})
 	case "profiles":
 		return []string{"profile", "about"}, rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name, p.About} })
 	}
@@ -113,7 +156,7 @@ func listing(name string) (header []string, rows [][]string) {
 		studies = append(studies, bench.Study{ID: id, Title: f.Title})
 	}
 	return []string{"study", "cells in quick", "about"}, rowsOf(studies, func(s bench.Study) []string {
-		return []string{s.ID, fmt.Sprint(len(s.Cells) + len(s.Choices)), s.Title}
+		return []string{s.ID, fmt.Sprint(len(s.Cells)), s.Title}
 	})
 }
 

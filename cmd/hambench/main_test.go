@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"hambench/bench"
 )
 
 // call runs a command line as main does.
@@ -39,7 +41,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown flag", sample("--hh", "1"), "hh"},
 		{"a flag that is no number", sample("--h", "small"), `--h "small": invalid syntax`},
 		{"a flag with one dash", sample("-integrator", "mt3"), "did you mean --integrator?"},
-		{"an argument too many", sample("more"), `unexpected argument "more"`},
+		{"an argument too many", sample("more"), `unexpected argument "more": want no arguments`},
 		{"unknown integrator", sample("--integrator", "leapfrg"), `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler`},
 		{"a splitting word with a wrong letter", sample("--integrator", "split:BAXAB"), "BAXAB"},
 		{"unknown model", []string{"sample", "--model", "cubic", "--dataset", "toy"}, `unknown model "cubic"`},
@@ -47,11 +49,11 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn" (did you mean boston?): want one of boston`},
 		{"unknown profile", []string{"reproduce", "--profile", "huge", "--out", dir}, `unknown profile "huge": want one of`},
 		{"unknown study", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown study "figure1": want one of`},
-		{"unknown format", sample("--format", "xml"), `"xml" for "--format" flag: want one of csv, jsonl, stan, json, zarr`},
+		{"unknown format", sample("--format", "xml"), `"xml" for "--format" flag: want one of csv, jsonl, zarr`},
 		{"a folder without a name", sample("--format", "zarr"), `--format zarr needs --to`},
 		{"a name for text", sample("--to", "x"), `--to x: csv goes to standard output`},
 		{"a negative number of chains", sample("--chains", "-1"), `--chains -1: want 1 to 10000`},
-		{"predictions apart from both", sample("--format", "json", "--predictions"), `holds them beside the parameters`},
+		{"predictions apart from both", sample("--format", "zarr", "--to", "x", "--predictions"), `holds them with the parameters`},
 		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
 		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
 		{"a step so small that no chain ends", sample("--h", "1e-18"), "no chain ends; want a larger step h"},
@@ -80,14 +82,13 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a store that cannot be created", []string{"reproduce", "--only", "toy", "--out", "/dev/null/x"}, "cannot be created"},
 		{"no store to read", []string{"export", "--out", filepath.Join(dir, "nowhere")}, "cannot be read"},
 		{"no workers", []string{"reproduce", "--workers", "0", "--out", dir}, "--workers 0: want at least 1"},
-		{"a shard out of range", []string{"reproduce", "--shard", "3/3", "--out", dir}, "3/3"},
-		{"an oracle of a data set that needs none", []string{"oracle", "--dataset", "toy", "--out", dir}, "needs no reference"},
-		{"an oracle of nothing", []string{"oracle", "--out", dir}, "neither --model nor --dataset"},
-		{"nothing to merge", []string{"store", "merge", "--out", dir}, "0 arguments given: want DIR …"},
+		{"an oracle of a data set that needs none", []string{"judge", "--checks", "--dataset", "toy", "--out", dir}, "needs no reference"},
+		{"an oracle of nothing", []string{"judge", "--checks", "--out", dir}, "neither --model nor --dataset"},
+		{"nothing to merge", []string{"store", "merge", "--out", dir}, "requires at least 1 arg(s), only received 0: want DIR …"},
 		{"unknown list", []string{"list", "figures"}, `unknown list "figures"`},
 		{"a problem that is not there", []string{"certify", "--problem", filepath.Join(dir, "none.json")}, "none.json"},
 		{"a problem that is no JSON", []string{"certify", "--problem", file}, "file"},
-		{"one file for the gate", []string{"gate", file}, "1 arguments given: want OLD NEW"},
+		{"one file for the gate", []string{"gate", file}, "accepts 2 arg(s), received 1: want OLD NEW"},
 		{"files that the gate cannot read", []string{"gate", file, file}, "file"},
 	} {
 		if c.args == nil {
@@ -114,7 +115,7 @@ func TestMissingDataNamesTheCommandThatGetsThem(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for _, args := range [][]string{
 		{"sample", "--dataset", "boston"},
-		{"oracle", "--dataset", "boston", "--out", t.TempDir()},
+		{"judge", "--checks", "--dataset", "boston", "--out", t.TempDir()},
 	} {
 		code, _, stderr := call(t, args...)
 		if code != exitFailed || !strings.Contains(stderr, "hambench data fetch boston") {
@@ -148,6 +149,27 @@ func TestListShowsEverything(t *testing.T) {
 	for _, want := range []string{"bnn", "yacht", "teacher-cls", "mt3", "split:WORD", "repartition", "integration-length", "standard"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("list lacks %s", want)
+		}
+	}
+}
+
+// What other programs read of the settings has the names of files, flags and columns.
+func TestSettingsAreListedAsJSON(t *testing.T) {
+	code, stdout, stderr := call(t, "list", "settings", "--json")
+	var settings []struct{ Name, Flag, Column, About string }
+	if err := json.Unmarshal([]byte(stdout), &settings); code != exitOK || err != nil {
+		t.Fatalf("exit code %d, %v, %s", code, err, stderr)
+	}
+	flags := make(map[string]string)
+	for _, s := range settings {
+		flags[s.Name] = s.Flag
+	}
+	if flags["step"] != "h" || flags["friction"] != "friction" || len(flags) != len(bench.Settings()) {
+		t.Errorf("flags by setting: %v", flags)
+	}
+	for _, args := range [][]string{{"list", "--json"}, {"list", "models", "--json"}, {"list", "models", "schemes"}} {
+		if code, _, stderr := call(t, args...); code != exitUsage || !strings.Contains(stderr, "want ") {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
 	}
 }
@@ -206,7 +228,7 @@ func TestDivergedSampleIsAFailure(t *testing.T) {
 	}
 }
 
-// The main job on the built-in toy: run, reuse, check, export, shards.
+// The main job on the built-in toy: run, reuse, check, export.
 func TestReproduceToy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of sampling")
@@ -233,23 +255,6 @@ func TestReproduceToy(t *testing.T) {
 	}
 	if _, stdout, _ = call(t, "export", "--only", "toy", "--out", out); strings.Count(stdout, "\n") != 4 || !strings.HasPrefix(stdout, "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,") {
 		t.Errorf("export: %s", stdout)
-	}
-	sharded := t.TempDir()
-	for _, s := range []string{"0/2", "1/2"} {
-		if code, _, stderr := call(t, "reproduce", "--only", "toy", "--out", sharded, "--shard", s); code != exitOK {
-			t.Fatalf("shard %s: exit code %d, %s", s, code, stderr)
-		}
-		_, rows, stderr := call(t, "export", "--only", "toy", "--out", sharded)
-		have := strings.Count(rows, "\n") - 1
-		if missing := fmt.Sprintf("%d of 3 cells have no result", 3-have); have < 3 != strings.Contains(stderr, missing) {
-			t.Errorf("export after shard %s: %d rows, %q", s, have, stderr)
-		}
-	}
-	call(t, "reproduce", "--only", "toy", "--out", sharded, "--figures-only")
-	a, _ := os.ReadFile(filepath.Join(out, "toy.csv"))
-	b, err := os.ReadFile(filepath.Join(sharded, "toy.csv"))
-	if err != nil || !bytes.Equal(a, b) {
-		t.Errorf("tables of the sharded and the whole run differ (%v)", err)
 	}
 }
 
@@ -340,8 +345,10 @@ func TestHelpIsAligned(t *testing.T) {
 // Draws of a known posterior state float64, in which its model computes whatever
 // was asked for.
 func TestDrawsStateThePrecisionUsed(t *testing.T) {
-	code, stdout, stderr := call(t, "sample", "--model", "toy", "--h", "0.1", "--samples", "2", "--format", "json")
-	if code != exitOK || !strings.Contains(stdout, `"precision":"float64"`) || strings.Contains(stdout, "float32") {
-		t.Errorf("exit code %d, %s%s: want float64 as the precision", code, stdout, stderr)
+	folder := filepath.Join(t.TempDir(), "draws.zarr")
+	code, _, stderr := call(t, "sample", "--model", "toy", "--h", "0.1", "--samples", "2", "--format", "zarr", "--to", folder)
+	attributes, err := os.ReadFile(filepath.Join(folder, ".zattrs"))
+	if code != exitOK || err != nil || !strings.Contains(string(attributes), `"precision":"float64"`) || strings.Contains(string(attributes), "float32") {
+		t.Errorf("exit code %d, %v, %s%s: want float64 as the precision", code, err, attributes, stderr)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // shellLines returns the command lines of the sh blocks of a document.
@@ -37,10 +39,8 @@ func shellLines(t *testing.T, path string) []string {
 
 // Every command of the documents works: those of the driver are run here, in
 // the order in which they stand, the others are what .ci/run runs.
-func TestDocumentedCommands(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the driver and runs every documented command")
-	}
+func TestLongDocumentedCommands(t *testing.T) {
+	long(t)
 	for _, program := range []string{"sh", "python3"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("needs %s", program)
@@ -51,11 +51,8 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "hambench"), ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, folder := range []string{"examples/own-data", "certify/testdata", "models/testdata"} {
+	driverIn(t, filepath.Join(dir, "bin"))
+	for _, folder := range []string{"examples/own-data", "examples/own-claims", "certify/testdata", "models/testdata"} {
 		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join("../..", folder))); err != nil {
 			t.Fatal(err)
 		}
@@ -121,4 +118,42 @@ func TestCICommandsAreUnderstood(t *testing.T) {
 	if found == 0 {
 		t.Error(".ci/run reproduces nothing")
 	}
+}
+
+// The examples of every command's help work, one after the other. What needs the
+// network may fail where there is none.
+func TestHelpExamplesWork(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs sh")
+	}
+	dir := t.TempDir()
+	driverIn(t, filepath.Join(dir, "bin"))
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, line := range strings.Split(c.Example, "\n") {
+			line = strings.TrimSpace(line)
+			if !strings.Contains(line, c.CommandPath()) && !strings.Contains(c.Example, c.CommandPath()) {
+				t.Errorf("%s: the example %q is of another command", c.CommandPath(), line)
+			}
+			if c.Name() == "claims" && os.Getenv("HAMBENCH_TEST_LONG") == "" {
+				continue // certifies everything
+			}
+			if c.Name() == "slurm" { // submits nothing here
+				line = strings.Replace(line, "/shared/", "shared/", 1) + " --dry-run"
+			}
+			sh := exec.Command("sh", "-c", line)
+			sh.Dir = dir
+			sh.Env = append(os.Environ(), "HAMBENCH_OFFLINE=1",
+				"PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := sh.CombinedOutput()
+			fetches := strings.HasPrefix(c.CommandPath(), "hambench data")
+			if err != nil && !(fetches && sh.ProcessState.ExitCode() == exitFailed) {
+				t.Errorf("%s: %s: %v\n%s", c.CommandPath(), line, err, out)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot())
 }

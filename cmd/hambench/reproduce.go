@@ -13,10 +13,11 @@ import (
 	"hambench/bench"
 	"hambench/figures"
 	"hambench/internal/atomicfile"
+	"hambench/internal/kernel"
 	"hambench/internal/table"
+	"hambench/paper"
 	"hambench/store"
 	"hambench/sweep"
-	"hambench/usage"
 )
 
 func reproduceCommand() *cobra.Command {
@@ -27,9 +28,8 @@ func reproduceCommand() *cobra.Command {
 		Long: `Results are kept under the output folder: a run that was stopped continues
 where it stopped, and nothing is computed twice. Data sets that cannot be
 obtained are replaced by built-in ones, and the figures say so.`,
-		Example: "hambench reproduce --profile quick --only bottleneck,toy",
+		Example: "hambench reproduce --profile quick --only toy,paths",
 		RunE: func(c *cobra.Command, _ []string) error {
-			r.gridGiven = c.Flags().Changed("profile") || c.Flags().Changed("splits")
 			return r.carryOut(c.Context())
 		},
 	}
@@ -40,9 +40,7 @@ obtained are replaced by built-in ones, and the figures say so.`,
 // reproduction is one call of the command.
 type reproduction struct {
 	selection
-	gridGiven bool // --profile or --splits
-	plans     []bench.Plan
-	measured  bool // this machine, for the cost of jobs
+	plans []bench.Plan
 }
 
 // carryOut does what the flags say.
@@ -52,7 +50,7 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 	}
 	switch {
 	case r.dryRun:
-		return r.printEstimates(ctx)
+		return r.printEstimates()
 	case r.missingOnly:
 		return r.checkComplete()
 	case r.figuresOnly:
@@ -61,11 +59,8 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 	return r.runAndDraw(ctx)
 }
 
-// prepare opens the store and makes the plans; bad input leaves nothing behind. It
-// refuses a task that would compute something other than what was submitted, because
-// its node has another program or lacks data, which a built-in set would replace.
+// prepare opens the store and makes the plans; bad input leaves nothing behind.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
-	started := time.Now()
 	if err := r.open(r.study); err != nil {
 		return err
 	}
@@ -76,14 +71,8 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		r.plans, err = r.stored()
 		return err
 	}
-	if err := r.fit(ctx, started); err != nil {
-		return err
-	}
 	if r.plans, err = r.resolve(ctx, r.stderr); err != nil {
 		return err
-	}
-	if digest := bench.Digest(r.plans); r.expect != "" && digest != r.expect {
-		return usage.Errorf("--expect %s: the plans here have the digest %s: the program, the selection or the data at hand are not those of the submission", r.expect, digest)
 	}
 	if r.dryRun || r.missingOnly {
 		return r.openStore(store.ReadIfThere, sweep.Here())
@@ -97,15 +86,10 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 // runAndDraw computes what is missing and draws. Figures are drawn from what
 // there is, even if some jobs failed.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
-	if err := r.nameKernels(ctx); err != nil {
-		return err
-	}
-	r.ReferencesOnly, r.NoReferences = r.oracles == oraclesOnly, r.oracles == oraclesNone
-	if r.drawn() {
-		r.Live = func(line string) {
-			if err := r.writePage(line); err != nil {
-				fmt.Fprintf(r.stderr, "hambench: the page could not be written: %v\n", err)
-			}
+	r.nameKernels()
+	r.Live = func(line string) {
+		if err := r.writePage(line); err != nil {
+			fmt.Fprintf(r.stderr, "hambench: the page could not be written: %v\n", err)
 		}
 	}
 	summary, runErr := r.Run(ctx, r.plans)
@@ -115,17 +99,28 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was interrupted
 		return runErr
 	}
-	var drawErr error
-	if r.drawn() {
-		drawErr = r.draw(ctx)
-	}
+	drawErr := r.draw(ctx)
 	fmt.Fprintln(r.stdout, describe(summary))
 	r.noteMissing()
 	return errors.Join(runErr, drawErr)
 }
 
-// drawn reports whether the run ends with figures and the page.
-func (r *reproduction) drawn() bool { return r.Shard.Count <= 1 && r.oracles != oraclesOnly }
+// nameKernels says which machine kernels run and, if they are plain Go, how long the
+// run takes with them.
+func (r *reproduction) nameKernels() {
+	line := "kernels: " + kernel.ISA()
+	var seconds float64
+	for _, e := range r.Cost().Estimates(r.plans, r.Store) {
+		seconds += e.Seconds
+	}
+	took := time.Duration(seconds / float64(r.Workers) * float64(time.Second))
+	if kernel.ISA() == kernel.Plain().Name() && took > time.Minute {
+		line += fmt.Sprintf(", plain Go: about %.0f times as slow as AVX-512, so that this run "+
+			"takes about %s on %d workers; --dry-run lists what each study takes, --only and "+
+			"--datasets choose", sweep.Slowness(), took.Round(time.Minute), r.Workers)
+	}
+	fmt.Fprintln(r.stderr, line)
+}
 
 // noteMissing names the data that could not be had.
 func (r *reproduction) noteMissing() {
@@ -165,7 +160,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	drawer := figures.Drawer{Results: bench.Results{Store: r.Store}, Dir: r.out, All: all}
+	drawer := figures.Drawer{Results: bench.Results{Store: r.Store}, Dir: r.out, All: all, Width: table.Width()}
 	var failed []error
 	for _, p := range r.plans {
 		if err := ctx.Err(); err != nil {
@@ -180,6 +175,9 @@ func (r *reproduction) draw(ctx context.Context) error {
 			continue
 		}
 		r.report(p.Study, o)
+	}
+	for _, d := range paper.Own(r.plans, bench.Results{Store: r.Store}) {
+		fmt.Fprintf(r.stdout, "claim %s: %s: %s\n  %s\n", d.ID, d.Verdict, d.Summary, d.Statement)
 	}
 	if err := r.writePage(""); err != nil {
 		failed = append(failed, err)
@@ -210,11 +208,13 @@ func (r *reproduction) report(e bench.Study, o *figures.Output) {
 }
 
 // printEstimates prints what each study would cost.
-func (r *reproduction) printEstimates(ctx context.Context) error {
-	if err := r.measure(ctx); err != nil {
-		return err
+func (r *reproduction) printEstimates() error {
+	if r.study != nil {
+		if err := printStudy(r.stdout, r.study); err != nil {
+			return err
+		}
 	}
-	estimates := r.Estimates(r.plans)
+	estimates := r.Cost().Estimates(r.plans, r.Store)
 	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
 	for _, e := range estimates {
 		total.Cells, total.Seconds = total.Cells+e.Cells, total.Seconds+e.Seconds
@@ -236,20 +236,20 @@ func (r *reproduction) printEstimates(ctx context.Context) error {
 	return table.Note(r.stdout, "What two studies share is counted in the first. Chains that diverge end early and make it shorter.")
 }
 
-// checkComplete lists the jobs of the shard that the store lacks.
+// checkComplete lists the jobs that the store lacks.
 func (r *reproduction) checkComplete() error {
 	wanted, missing := 0, 0
-	for _, j := range sweep.Jobs(r.plans, sweep.Shard{}, r.Store) {
+	for _, j := range sweep.Jobs(r.plans, r.Store) {
 		if j.Kind == store.Reference { // its cells are missing
 			continue
 		}
 		wanted++
-		if !j.Have && j.Shard(r.Shard.Count) == r.Shard.Index {
+		if !j.Have {
 			missing++
 			fmt.Fprintf(r.stdout, "missing: %s: %v\n", j.Study, j)
 		}
 	}
-	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d in all shards\n", missing, wanted)
+	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d\n", missing, wanted)
 	if missing > 0 {
 		return fmt.Errorf("incomplete: %d jobs are missing in %s", missing, r.Store.Dir())
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,13 +20,14 @@ func runCommand() *cobra.Command {
 		Long: `The file says what varies, what is fixed, and how it is shown (docs/studies.md);
 a name without .toml is that of a built-in study. Like reproduce, it computes
 what is missing in --out, then draws, so a run that was stopped continues where
-it stopped.`,
-		Example: "hambench run examples/study/splittings.toml --profile quick --dry-run",
+it stopped. With --dry-run it checks the file and says what it would run and cost.`,
+		Example: "hambench list studies friction > mine.toml\n" +
+			"  hambench run mine.toml --profile quick --dry-run",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := r.takeStudy(c, args[0]); err != nil {
 				return err
 			}
-			r.gridGiven = true // --within leaves out data sets: which of a file's profiles is finer is not known
 			return r.carryOut(c.Context())
 		},
 	}
@@ -48,47 +51,20 @@ func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	return nil
 }
 
-func studyCommand() *cobra.Command {
-	return group("study", "Lists, shows and checks studies.", "hambench study show methods",
-		&cobra.Command{
-			Use: "list", Short: "Lists the built-in studies.", Example: "hambench study list",
-			RunE: func(c *cobra.Command, _ []string) error { return writeList(c.OutOrStdout(), "studies") },
-		},
-		&cobra.Command{
-			Use: "show NAME", Short: "Prints a study's file, to start from.", Example: "hambench study show methods",
-			ValidArgsFunction: completeNames("studies", cobra.ShellCompDirectiveNoFileComp),
-			RunE: func(c *cobra.Command, args []string) error {
-				f, err := bench.Load(args[0], bench.Parts{})
-				if err == nil {
-					_, err = c.OutOrStdout().Write(f.Text)
-				}
-				return err
-			},
-		},
-		&cobra.Command{
-			Use: "check FILE", Short: "Checks a study and says what it would run in each profile. Fetches and writes nothing.",
-			Example: "hambench study check examples/study/splittings.toml", RunE: checkStudy,
-		})
-}
-
-func checkStudy(c *cobra.Command, args []string) error {
-	f, err := bench.Load(args[0], bench.Parts{})
-	if err != nil {
-		return err
-	}
+// printStudy prints what a study would run in each of its profiles.
+func printStudy(w io.Writer, f *bench.File) error {
 	var rows [][]string
 	for _, name := range append([]string{""}, f.Profiles()...) {
 		s, err := f.Study(bench.Profile{Name: name})
 		if err != nil {
 			return err
 		}
-		if name == "" {
-			name = bench.AsItIs
-		}
 		rows = append(rows, []string{
-			name, fmt.Sprint(len(s.Cells) + len(s.Choices)), fmt.Sprint(len(s.Exact)), fmt.Sprint(len(s.References)), strings.Join(used([]bench.Study{s}), ", "),
+			cmp.Or(name, bench.AsItIs), fmt.Sprint(len(s.Cells)),
+			fmt.Sprint(len(s.Exact)), fmt.Sprint(len(s.References)),
+			strings.Join(used([]bench.Study{s}), ", "),
 		})
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", f.ID, f.Title)
-	return table.Write(c.OutOrStdout(), []string{"profile", "cells", "exact jobs", "references", "data"}, rows)
+	fmt.Fprintf(w, "%s: %s\n", f.ID, f.Title)
+	return table.Write(w, []string{"profile", "cells", "exact jobs", "references", "data"}, rows)
 }

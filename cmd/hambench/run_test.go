@@ -185,16 +185,12 @@ func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 	if code, _, stderr := call(t, "run", "known.toml", "--out", "out", "--check", "--precision", "float64"); code != exitUsage || !strings.Contains(stderr, "--precision float64: nothing in known.toml has") {
 		t.Errorf("--precision where all is known: exit code %d, %s", code, stderr)
 	}
-	if code, _, stderr := call(t, "run", "mine.toml", "--out", "out", "--figures-only", "--shard", "0/2"); code != exitUsage || !strings.Contains(stderr, "want neither --shard nor --oracles") {
-		t.Errorf("--figures-only of a shard: exit code %d, %s", code, stderr)
-	}
 	for _, c := range []struct{ want, args string }{
 		{"", "--precision float64"},
 		{"--splits 3: mine.toml says no splits that this could replace", "--splits 3"},
 		{"--samples 30: the profile of mine.toml has no samples of its own", "--samples 30"},
 		{"", "--samples 30 --profile quick"},
 		{"--seed-from 4611686018427387904: want 1 to 2^61", "--seed-from 4611686018427387904"},
-		{"--without linear,own: nothing is left of linear, own", "--without linear,own"},
 	} {
 		code, _, stderr := call(t, append([]string{"run", "mine.toml", "--out", "out", "--check"}, strings.Fields(c.args)...)...)
 		if c.want != "" && (code != exitUsage || !strings.Contains(stderr, c.want)) || c.want == "" && code != exitFailed {
@@ -275,7 +271,7 @@ func TestAHostileHeaderIsText(t *testing.T) {
 	if !strings.Contains(page, "regression of =1&#43;1&lt;script&gt;document.title=") || strings.Contains(page, "<script>document") || strings.Contains(page, "<img src=x") {
 		t.Error("the target's name is no text on the page")
 	}
-	if code, _, stderr := call(t, "study", "check", "gap.toml"); code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "onerror") {
+	if code, _, stderr := call(t, "run", "gap.toml", "--dry-run"); code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "onerror") {
 		t.Errorf("exit code %d, %q: want one line that names the column", code, stderr)
 	}
 }
@@ -291,11 +287,11 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 		}
 		return stderr
 	}
-	must("16", "study", "check", "mine.toml")
-	if steps := must("computed", "run", "mine.toml", "--out", "whole", "--shard", "0/2"); !strings.Contains(steps, "the largest stable step of ubu on own") {
+	must("16", "run", "mine.toml", "--dry-run")
+	if steps := must("computed", "run", "mine.toml", "--out", "whole", "--datasets", "linear,own", "--workers", "1"); !strings.Contains(steps, "the largest stable step of ubu on own") {
 		t.Errorf("%s does not state the stable steps", steps)
 	}
-	if steps := must("reused", "run", "mine.toml", "--out", "whole"); strings.Contains(steps, "stable step") {
+	if steps := must("nothing was computed", "run", "mine.toml", "--out", "whole"); strings.Contains(steps, "stable step") {
 		t.Errorf("the steps of the first run were estimated again: %s", steps)
 	}
 	must("nothing was computed", "run", "mine.toml", "--out", "whole")
@@ -310,8 +306,8 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 	if end := must("mine", "run", "mine.toml", "--out", "stopped"); strings.Contains(end, "stable step") {
 		t.Errorf("the continued run estimated its steps again: %s", end)
 	}
-	must("", "run", "mine.toml", "--out", "one", "--shard", "0/2")
-	must("", "run", "mine.toml", "--out", "two", "--shard", "1/2")
+	must("", "run", "mine.toml", "--out", "one", "--datasets", "linear")
+	must("", "run", "mine.toml", "--out", "two")
 	must("", "store", "merge", "--out", "merged", "one", "two")
 	must("mine", "run", "mine.toml", "--out", "merged", "--figures-only")
 	for _, name := range []string{"mine.csv", "mine-table.txt", "mine-table.csv", "mine-table.json"} {
@@ -331,13 +327,13 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 	if _, stdout, stderr := call(t, "gate", "whole.csv", "merged.csv"); !strings.Contains(stdout, "16 equal") {
 		t.Errorf("gate says %s%s: want 16 equal cells", stdout, stderr)
 	}
-	must("sweep=$(sbatch", "slurm", "mine.toml", "--out", "cluster", "--shards", "2", "--dry-run")
-	scripts, err := filepath.Glob("cluster/slurm/*/*sweep*")
+	must("16 of 16 jobs are missing", "slurm", "mine.toml", "--out", "cluster", "--dry-run")
+	scripts, err := filepath.Glob("cluster/slurm/*/job.sh")
 	if err != nil || len(scripts) != 1 {
-		t.Fatalf("scripts %v, %v: want one of the cells", scripts, err)
+		t.Fatalf("scripts %v, %v: want one", scripts, err)
 	}
 	if script := read(t, scripts[0]); !strings.Contains(script, "mine.toml") {
-		t.Errorf("the script of the cells runs no study: %s", script)
+		t.Errorf("the script runs no study: %s", script)
 	}
 	must("0 jobs are missing", "run", "mine.toml", "--out", "whole", "--check")
 	must("cells: computed 16", "run", "mine.toml", "--out", "seeds", "--repeat", "2", "--seed-from", "7", "--profile", "quick", "--datasets", "linear")

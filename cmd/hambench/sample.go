@@ -27,9 +27,8 @@ func sampleCommand() *cobra.Command {
 		Long: `csv and jsonl have one line per draw: its number, or with --chains those of the chain
 and the draw, then the parameters (theta0 …), or with --predictions the predictive
 values at the test inputs (f0 …): standardised targets, or class probabilities (one
-per row for two classes, one per row and class for more). json, stan and zarr are for
-ArviZ, xarray and Stan's tools (docs/draws.md); a folder gets its name when it is
-complete. A chain starts at a typical position, found from a draw of the prior by
+per row for two classes, one per row and class for more). zarr is a folder for ArviZ
+and xarray (docs/draws.md), which gets its name when it is complete. A chain starts at a typical position, found from a draw of the prior by
 growing steps. Without --h the step is a quarter of the largest at which trial chains
 stay finite, which takes a second or two to estimate, but at most 1/(2C). A chain
 that diverges ends the run with exit code 1.`,
@@ -52,10 +51,10 @@ that diverges ends the run with exit code 1.`,
 	fs.IntVar(&f.Plan.BurnIn, "burn", -1, "`N` steps before the first draw; -1 means 10 units of time")
 	fs.Uint64Var(&f.Spec.Key, "seed", 1, "`N` seed of the random streams")
 	oneOf(fs, &f.asked.Precision, "precision", "precision of network gradients", bench.Precisions...)
-	oneOf(fs, &f.format, "format", "format: stan and zarr go to the folder --to, the others to standard output", draws.Names()...)
+	oneOf(fs, &f.format, "format", "format: zarr goes to the folder --to, the others to standard output", draws.Names()...)
 	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …, numbered in the output; 0 means one, not numbered")
 	fs.BoolVar(&f.coupled, "coupled", false, "write the differences between the draws of two chains that share their noise, at --h and at half of it; the means estimate the bias")
-	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format stan and zarr")
+	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format zarr")
 	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	return c
 }
@@ -142,7 +141,7 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 		return err
 	}
 	values := 0
-	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registry{}, coarse, fine, f.Spec, f.Plan, f.predictions, func(i int, difference []float64) error {
+	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registries{}, coarse, fine, f.Spec, f.Plan, f.predictions, func(i int, difference []float64) error {
 		values = len(difference)
 		return w.Write(draws.Draw{Index: i, Theta: difference, Predictions: difference}) // a line has one of them
 	})
@@ -168,7 +167,7 @@ const tinyStep = 1e-6
 func (f *sampleFlags) checkChain() error {
 	s := f.Spec
 	s.Batches = cmp.Or(s.Batches, 1)
-	return chain.Registry{}.Check(s)
+	return chain.Registries{}.Check(s)
 }
 
 // setStep sets the step from the largest stable one.
@@ -185,7 +184,7 @@ func (f *sampleFlags) setStep(ctx context.Context, t models.Target) error {
 	if err != nil {
 		return err
 	}
-	in, err := chain.Registry{}.Integrator(f.Spec.Integrator)
+	in, err := chain.Registries{}.Integrator(f.Spec.Integrator)
 	if err != nil {
 		return err
 	}
@@ -220,9 +219,9 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 		return usage.Errorf("--format %s needs --to: want the name of a new folder", f.format)
 	case !format.Folder && f.to != "":
 		return usage.Errorf("--to %s: %s goes to standard output", f.to, f.format)
-	case format.Groups && f.predictions:
-		return usage.Errorf("--predictions: --format %s holds them beside the parameters", f.format)
-	case f.coupled && (f.chains > 0 || format.Stats || f.Plan.Samples < 4):
+	case format.Folder && f.predictions:
+		return usage.Errorf("--predictions: --format %s holds them with the parameters", f.format)
+	case f.coupled && (f.chains > 0 || format.Folder || f.Plan.Samples < 4):
 		return usage.Errorf("--coupled: want --format csv or jsonl, no --chains, and 4 samples or more")
 	}
 	return nil
@@ -251,7 +250,7 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format, t models.
 	for _, label := range split.TestLabels {
 		h.TestY = append(h.TestY, float64(label))
 	}
-	if !format.Stats {
+	if !format.Folder {
 		return h, nil
 	}
 	precision := f.asked.Precision

@@ -24,13 +24,13 @@ import (
 // their results in a store, or the posterior of a model on a data set's split.
 type selection struct {
 	asked                            bench.Profile // by name, with what flags change of it
-	only, on, without                []string
+	only, on                         []string
 	dataset, model                   string
 	noise                            float64
 	split                            int
-	data, out, expect, oracles       string
+	data, out                        string
 	dryRun, missingOnly, figuresOnly bool
-	within, timeout                  time.Duration
+	timeout                          time.Duration
 
 	stdout, stderr io.Writer
 	study          *bench.File // of run; nil: the built-in ones
@@ -52,6 +52,7 @@ func (f *selection) open(study *bench.File) error {
 		resolver.Registry = study.Data
 		source.Processes.Dir = filepath.Dir(study.Path)
 	}
+	f.Data, f.Models = source.Datasets(), source.Models()
 	return nil
 }
 
@@ -130,22 +131,11 @@ func (f *selection) studies(data datasets.Registry, all models.Registry, unavail
 	if studies, err = bench.Select(studies, f.only...); err != nil {
 		return nil, err
 	}
-	for _, list := range []struct {
-		flag  string
-		names []string
-	}{{"--datasets", f.on}, {"--without", f.without}} {
-		if slices.Contains(list.names, "") {
-			return nil, usage.Errorf("%s %q: a name is missing: want one of %s", list.flag, strings.Join(list.names, ","), strings.Join(used(studies), ", "))
-		}
+	if slices.Contains(f.on, "") {
+		return nil, usage.Errorf("--datasets %q: a name is missing: want one of %s",
+			strings.Join(f.on, ","), strings.Join(used(studies), ", "))
 	}
-	if studies, err = bench.Restrict(studies, data.StandIns(f.on, unavailable)...); err != nil {
-		return nil, err
-	}
-	left, err := bench.Without(studies, data.StandIns(f.without, unavailable)...)
-	if err == nil && len(left) == 0 {
-		return nil, usage.Errorf("--without %s: nothing is left of %s", strings.Join(f.without, ","), strings.Join(used(studies), ", "))
-	}
-	return left, err
+	return bench.Restrict(studies, data.StandIns(f.on, unavailable)...)
 }
 
 // resolve gives the studies their keys. The data that they use are loaded;
@@ -238,7 +228,9 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 		}
 		return nil, usage.Errorf("no run of profile %s in %s: %s", label, f.Store.Dir(), elsewhere)
 	}
-	all = slices.DeleteFunc(all, func(p bench.Plan) bool { return p.Profile != f.label() })
+	all = slices.DeleteFunc(all, func(p bench.Plan) bool {
+		return p.Profile != f.label() || f.study != nil && f.study.BuiltIn() != p.BuiltIn()
+	})
 	var chosen []bench.Plan
 	var there []string
 	for _, p := range bench.Widest(all) {
@@ -247,7 +239,6 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 		if f.on != nil {
 			left = p.On(f.on...)
 		}
-		left = left.Without(f.without...)
 		lost := len(p.Jobs()) > 0 && len(left.Jobs()) == 0
 		if !lost && (f.only == nil || slices.Contains(f.only, p.ID)) {
 			chosen = append(chosen, left)

@@ -82,7 +82,7 @@ func mergeCommand() *cobra.Command {
 	var f selection
 	var published bool
 	c := &cobra.Command{
-		Use: "merge DIR …", Short: "Adds the records of other output folders to one: results, references and exact errors.", Example: "hambench store merge --out all shard0 shard1",
+		Use: "merge DIR …", Args: cobra.MinimumNArgs(1), Short: "Adds the records of other output folders to one: results, references and exact errors.", Example: "hambench store merge --out all out",
 		Long: `Existing records are kept. Two records of one key that differ on the same machine
 are an error that names both. Records of another folder that cannot be used are
 listed and left there; the exit code is then 1.`,

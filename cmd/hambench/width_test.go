@@ -47,7 +47,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		}
 	}
 	commands := [][]string{
-		{"list"}, {"data", "list"}, {"study", "check", "mine.toml"}, {"study", "list"}, {"run", "mine.toml"}, {"run", "mine.toml", "--dry-run"},
+		{"list"}, {"data", "list"}, {"list", "studies"}, {"run", "mine.toml"}, {"run", "mine.toml", "--dry-run"},
 		{"certify", "--problem", "gaussian", "--integrator", "leapfrog,split:OBABO", "--scheme", "reshuffle"}, {"gate", "old.json", "new.json"},
 		{"judge", "--dataset", "linear", "draws.csv"},
 		{"certify", "--problem", "gaussian", "--integrator", "leapfrog", "--scheme", "full,replacement", "--stability", "--distance", "--budget", "1000"},

@@ -145,20 +145,22 @@ func run(ctx context.Context, w io.Writer, dir string) error {
 	}
 	source := models.NewSource(models.Registry{small, lineModel}, &datasets.Resolver{Registry: datasets.Registry{bearings}})
 
-	var settings []bench.Setting
+	var cells []bench.Cell
+	var references []oracle.Spec
 	for _, model := range []string{small.Name, lineModel.Name} {
 		// Short reference chains, for a demonstration.
 		spec := oracle.NewSpec("bearings", 0, model)
 		spec.Chains, spec.Samples, spec.Step, spec.Thin, spec.BurnIn = 3, 80, 0.01, 250, 2000
+		references = append(references, spec)
 		for _, batch := range []int{32, bench.Full} {
 			for _, h := range []float64{0.002, 0.005, 0.01} {
-				settings = append(settings, bench.Setting{
-					Dataset: "bearings", Model: model, Integrator: "leapfrog", Batch: batch, Step: h, Samples: 80, Reference: &spec,
+				cells = append(cells, bench.Cell{
+					Dataset: "bearings", Model: model, Integrator: "leapfrog", BatchSize: batch, Step: h, Samples: 80,
 				})
 			}
 		}
 	}
-	study, err := bench.NewStudy(source, "two-models", "A network and a linear model on a file of one's own", settings...)
+	study, err := bench.NewStudy(source, "two-models", "A network and a linear model on a file of one's own", cells, references...)
 	if err != nil {
 		return err
 	}

@@ -35,15 +35,15 @@ import (
 
 // memory describes the scheme: what it claims, which tests and certify hold it
 // to, its parameter, and its auxiliary variable, which starts at 0.
-func memory() integrators.Method {
-	return integrators.Define(integrators.Method{
+func memory() integrators.Integrator {
+	return integrators.Define(integrators.Integrator{
 		Name:  "memory",
 		About: "generalised Langevin dynamics, one memory variable a coordinate, splitting OVABAVO",
 		Claims: integrators.Claims{
 			WeakOrder: 2, ErgodicOrder: 2, PositionOrder: 2,
-			Gradients: 1, Normals: 2,
 			Source: "Leimkuhler & Sachs 2022, with the friction on s alone",
 		},
+		Needs: integrators.Needs{Gradients: 1, Normals: 2},
 		Parameters: []integrators.Parameter{
 			{Name: "coupling", About: "λ, the rate at which r and s exchange energy, per unit of time", Default: 10, Low: 0.01, High: 100},
 		},
@@ -118,7 +118,7 @@ func decide(ctx context.Context, w io.Writer) ([]certify.Row, error) {
 		return nil, err
 	}
 	rows, err := certify.Run(ctx, certify.Options{
-		Problem: certify.Builtin()[0], Integrators: []integrators.Method{memory()}, Schemes: schemes,
+		Problem: certify.Builtin()[0], Integrators: []integrators.Integrator{memory()}, Schemes: schemes,
 		Values: map[string]float64{"coupling": 3},
 	})
 	if err != nil {
@@ -131,20 +131,20 @@ func decide(ctx context.Context, w io.Writer) ([]certify.Row, error) {
 // draws their distances to the posterior.
 func compare(ctx context.Context, w io.Writer, dir string) error {
 	source := models.NewSource(nil, &datasets.Resolver{Offline: true})
-	chains := chain.Registry{Integrators: append(integrators.Builtin(), memory())}
-	var settings []bench.Setting
+	chains := chain.Registries{Integrators: append(integrators.Builtin(), memory())}
+	var cells []bench.Cell
 	for _, h := range []float64{0.02, 0.05, 0.1} {
 		for _, batch := range []int{32, bench.Full} {
-			x := bench.Setting{Dataset: "linear", Step: h, Batch: batch, Samples: 100}
+			x := bench.Cell{Dataset: "linear", Step: h, BatchSize: batch, Samples: 100}
 			x.Integrator = "leapfrog"
-			settings = append(settings, x)
+			cells = append(cells, x)
 			x.Integrator = "memory"
-			settings = append(settings, x)
+			cells = append(cells, x)
 			x.Values = map[string]float64{"coupling": 20}
-			settings = append(settings, x)
+			cells = append(cells, x)
 		}
 	}
-	study, err := bench.NewStudy(source, "memory", "Langevin dynamics with memory beside leapfrog", settings...)
+	study, err := bench.NewStudy(source, "memory", "Langevin dynamics with memory beside leapfrog", cells)
 	if err != nil {
 		return err
 	}

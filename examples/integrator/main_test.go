@@ -36,7 +36,7 @@ func TestMemoryKeepsItsClaims(t *testing.T) {
 func TestAWrongCoefficientIsRefuted(t *testing.T) {
 	wrong := memory()
 	right := wrong.New
-	wrong.New = func(dim int, p integrators.Params) (*integrators.Integrator, error) {
+	wrong.New = func(dim int, p integrators.Params) (*integrators.Instance, error) {
 		in, err := right(dim, p)
 		if err == nil {
 			for i := range in.Kernel.(*step).decay {
@@ -49,7 +49,7 @@ func TestAWrongCoefficientIsRefuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := certify.Run(t.Context(), certify.Options{Problem: certify.Builtin()[0], Integrators: []integrators.Method{wrong}, Schemes: full})
+	rows, err := certify.Run(t.Context(), certify.Options{Problem: certify.Builtin()[0], Integrators: []integrators.Integrator{wrong}, Schemes: full})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,19 +132,19 @@ func run(ctx context.Context, w io.Writer, dir string) error {
 	}
 	fmt.Fprintf(w, "largest stable step with batches of %d: %.3g\n", batch, stable[0])
 
-	// Short reference chains, for a demonstration; leave Reference out for the
+	// Short reference chains, for a demonstration; leave spec out for the
 	// paper's, five chains of 200 samples.
 	spec := oracle.NewSpec(set, 0, lasso.Name)
 	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = 3, 100, 100, 2000
-	var settings []bench.Setting
+	var cells []bench.Cell
 	for _, integrator := range []string{"leapfrog", "baoab"} {
 		for _, part := range []float64{8, 4, 2} {
-			settings = append(settings, bench.Setting{
-				Dataset: set, Model: lasso.Name, Integrator: integrator, Batch: batch, Step: stable[0] / part, Samples: 100, Reference: &spec,
+			cells = append(cells, bench.Cell{
+				Dataset: set, Model: lasso.Name, Integrator: integrator, BatchSize: batch, Step: stable[0] / part, Samples: 100,
 			})
 		}
 	}
-	study, err := bench.NewStudy(source, "lasso", "Linear regression with a Laplace prior", settings...)
+	study, err := bench.NewStudy(source, "lasso", "Linear regression with a Laplace prior", cells, spec)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func TestStableStepFollowsTheCurvature(t *testing.T) {
 }
 
 func TestWhatTheModelCannotDoIsRefusedByName(t *testing.T) {
-	_, err := chain.Registry{}.New(target(t), chain.Spec{Integrator: "mt3", Params: integrators.Params{Step: 0.001, Friction: 5}})
+	_, err := chain.Registries{}.New(target(t), chain.Spec{Integrator: "mt3", Params: integrators.Params{Step: 0.001, Friction: 5}})
 	var mistake *usage.Error
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "mt3") || !strings.Contains(err.Error(), "lasso") {
 		t.Errorf("mt3 on lasso: %v: want a usage error that names both", err)

@@ -34,8 +34,8 @@ import (
 
 // importance draws the rows of a data set with probabilities in proportion to
 // chance, which has one positive number a row.
-func importance(chance func(row int) float64) minibatch.Method {
-	return minibatch.Method{
+func importance(chance func(row int) float64) minibatch.Scheme {
+	return minibatch.Scheme{
 		Name:  "importance",
 		About: "rows drawn independently with unequal probabilities, weighted by their inverse",
 		Lists: true, // its batches are lists of rows, not ranges
@@ -81,7 +81,7 @@ func (s *drawn) Arrangement() []int { return s.order }
 // coin goes through the batches 0 … K−1 forwards or backwards. The errors of
 // first order in the step have opposite signs in the two, so integrators keep
 // order 2: that is its Cap, and certify tests it.
-var coin = minibatch.Method{
+var coin = minibatch.Scheme{
 	Name:  "coin",
 	About: "fixed partition, one order or its reverse, by a coin's toss every epoch",
 	Index: func(k int, rng *rand.Rand) minibatch.Index { return &tossed{k: k, rng: rng} },
@@ -150,15 +150,15 @@ func compare(ctx context.Context, w io.Writer, dir string) error {
 	}
 	// A row with a large target pulls harder: it is drawn more often.
 	often := importance(func(row int) float64 { return 0.5 + split.TrainY[row]*split.TrainY[row] })
-	chains := chain.Registry{Schemes: append(minibatch.Builtin(), often, coin)}
+	chains := chain.Registries{Schemes: append(minibatch.Builtin(), often, coin)}
 
-	var settings []bench.Setting
+	var cells []bench.Cell
 	for _, scheme := range []string{"reshuffle", "coin", "iid", "importance"} {
 		for _, h := range []float64{0.01, 0.02, 0.05} {
-			settings = append(settings, bench.Setting{Dataset: "linear", Integrator: "baoab", Scheme: scheme, Batch: 32, Step: h, Samples: 100})
+			cells = append(cells, bench.Cell{Dataset: "linear", Integrator: "baoab", Scheme: scheme, BatchSize: 32, Step: h, Samples: 100})
 		}
 	}
-	study, err := bench.NewStudy(source, "schemes", "Mini-batch schemes of one's own beside built-in ones", settings...)
+	study, err := bench.NewStudy(source, "schemes", "Mini-batch schemes of one's own beside built-in ones", cells)
 	if err != nil {
 		return err
 	}

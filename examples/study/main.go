@@ -31,7 +31,7 @@ func newStudy(ctx context.Context, w io.Writer, source *models.Source) (bench.St
 	if err != nil {
 		return bench.Study{}, err
 	}
-	var settings []bench.Setting
+	var cells []bench.Cell
 	for _, batch := range []int{32, bench.Full} {
 		stable, err := oracle.StableSteps(ctx, target, chain.Batches(target.Rows(), batch))
 		if err != nil {
@@ -40,17 +40,16 @@ func newStudy(ctx context.Context, w io.Writer, source *models.Source) (bench.St
 		fmt.Fprintf(w, "batches of %d rows (0: all): the largest stable step is about %.2g\n", batch, stable[0])
 		for _, integrator := range []string{"leapfrog", "obabo", "ubu"} {
 			for _, part := range []float64{8, 4, 2} {
-				settings = append(settings, bench.Setting{Dataset: set, Integrator: integrator, Batch: batch, Step: stable[0] / part, Samples: 100})
+				cells = append(cells, bench.Cell{Dataset: set, Integrator: integrator, BatchSize: batch, Step: stable[0] / part, Samples: 100})
 			}
 		}
 	}
-	return bench.NewStudy(source, "stable-steps", "Integrators at an eighth to a half of the largest stable step", settings...)
+	return bench.NewStudy(source, "stable-steps", "Integrators at an eighth to a half of the largest stable step", cells)
 }
 
-// run computes what a store in dir lacks of the plans, or of a shard of them.
-// The plans are saved there, too, so that figures can be drawn from the store
-// alone, on any machine, later.
-func run(ctx context.Context, dir string, source sweep.Source, plans []bench.Plan, shard sweep.Shard) (sweep.Summary, error) {
+// run computes what a store in dir lacks of the plans. The plans are saved there, too,
+// so that figures can be drawn from the store alone, on any machine, later.
+func run(ctx context.Context, dir string, source sweep.Source, plans []bench.Plan) (sweep.Summary, error) {
 	s, err := store.Open(dir, sweep.Here())
 	if err != nil {
 		return sweep.Summary{}, err
@@ -59,7 +58,7 @@ func run(ctx context.Context, dir string, source sweep.Source, plans []bench.Pla
 	if err := bench.Save(s, sweep.MadeHere(), plans); err != nil {
 		return sweep.Summary{}, err
 	}
-	return (&sweep.Runner{Store: s, Source: source, Shard: shard, Made: sweep.MadeHere()}).Run(ctx, plans)
+	return (&sweep.Runner{Store: s, Source: source, Made: sweep.MadeHere()}).Run(ctx, plans)
 }
 
 // stopping is a source that stops the run when it is asked for one target more
@@ -84,26 +83,30 @@ func interrupted(ctx context.Context, w io.Writer, dir string, source *models.So
 	defer stop()
 	left := new(atomic.Int64)
 	left.Store(6)
-	summary, err := run(stopped, dir, stopping{source, left, stop}, plans, sweep.Shard{})
+	summary, err := run(stopped, dir, stopping{source, left, stop}, plans)
 	if !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("the run was not stopped: %w", err)
 	}
 	fmt.Fprintf(w, "stopped with %d of %d cells\n", summary.Cells.Computed, len(plans[0].Cells))
-	summary, err = run(ctx, dir, source, plans, sweep.Shard{})
+	summary, err = run(ctx, dir, source, plans)
 	fmt.Fprintf(w, "continued: %d taken from the store, %d computed\n", summary.Cells.Reused, summary.Cells.Computed)
 	return err
 }
 
-// sharded runs two halves into stores of their own and merges them.
-func sharded(ctx context.Context, w io.Writer, dir string, source *models.Source, plans []bench.Plan) (*store.Store, error) {
+// divided runs two halves of the cells into stores of their own, as two machines would,
+// and merges them. Processes that share a store need no division: each takes what the
+// others are not at.
+func divided(ctx context.Context, w io.Writer, dir string, source *models.Source, plans []bench.Plan) (*store.Store, error) {
 	var parts []string
 	for i := range 2 {
+		half, n := plans[0], len(plans[0].Cells)
+		half.Cells = half.Cells[i*n/2 : (i+1)*n/2]
 		part := fmt.Sprintf("%s-%d-of-2", dir, i+1)
-		summary, err := run(ctx, part, source, plans, sweep.Shard{Index: i, Count: 2})
+		summary, err := run(ctx, part, source, []bench.Plan{half})
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(w, "shard %d of 2: %d cells\n", i+1, summary.Cells.Computed)
+		fmt.Fprintf(w, "half %d of 2: %d cells\n", i+1, summary.Cells.Computed)
 		parts = append(parts, part)
 	}
 	all, err := store.Open(dir, sweep.Here())
@@ -111,8 +114,11 @@ func sharded(ctx context.Context, w io.Writer, dir string, source *models.Source
 		return nil, err
 	}
 	merged, err := all.Merge(store.Shared, parts...)
+	if err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(w, "merged: %d results\n", merged.Added[store.Result])
-	return all, err
+	return all, bench.Save(all, sweep.MadeHere(), plans)
 }
 
 // whole is the program.
@@ -129,7 +135,7 @@ func whole(ctx context.Context, w io.Writer, dir string) error {
 	if err := interrupted(ctx, w, filepath.Join(dir, "store"), source, plans); err != nil {
 		return err
 	}
-	merged, err := sharded(ctx, w, filepath.Join(dir, "merged"), source, plans)
+	merged, err := divided(ctx, w, filepath.Join(dir, "merged"), source, plans)
 	if err != nil {
 		return err
 	}
@@ -139,6 +145,7 @@ func whole(ctx context.Context, w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
+	stored = bench.Widest(stored)
 	out, err := figures.Drawer{Results: bench.Results{Store: merged}, Dir: dir}.Draw(stored[0])
 	if err != nil {
 		return err

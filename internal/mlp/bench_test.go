@@ -168,7 +168,7 @@ func (f batch) At(x []float64, xs []integrators.Term, v []float64, vs []integrat
 // products alone. An operation is a run of steps, as in a chain's time loop,
 // which hands positions from step to step.
 func BenchmarkStep(b *testing.B) {
-	eachStep(b, func(b *testing.B, m integrators.Method, rows int, p Precision) {
+	eachStep(b, func(b *testing.B, m integrators.Integrator, rows int, p Precision) {
 		steps := newSteps(b, m, rows, p)
 		n := fewSteps(steps)
 		b.ReportAllocs()
@@ -176,7 +176,7 @@ func BenchmarkStep(b *testing.B) {
 			steps(n)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/step")
-		c := m.Claims
+		c := m.Needs
 		work := float64(rows) * (float64(c.Gradients)*multiplyAdds(false) + float64(c.HessianVectors)*multiplyAdds(true))
 		reportPeak(b, kernel.Default(), p, "step", n, func() { steps(n) }, float64(n)*work)
 	})
@@ -192,7 +192,7 @@ func BenchmarkRatio(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	eachStep(b, func(b *testing.B, m integrators.Method, rows int, p Precision) {
+	eachStep(b, func(b *testing.B, m integrators.Integrator, rows int, p Precision) {
 		steps, units := newSteps(b, m, rows, p), newSteps(b, leapfrog, rows, p)
 		n := fewSteps(steps)
 		units(n)
@@ -208,14 +208,14 @@ func BenchmarkRatio(b *testing.B) {
 }
 
 // eachStep runs a benchmark for every integrator that a network can drive.
-func eachStep(b *testing.B, f func(b *testing.B, m integrators.Method, rows int, p Precision)) {
+func eachStep(b *testing.B, f func(b *testing.B, m integrators.Integrator, rows int, p Precision)) {
 	if err := kernel.Err(); err != nil {
 		b.Skip(err)
 	}
 	for _, rows := range []int{8, 32, 128, 455} {
 		for _, p := range []Precision{Float32, Float64} {
 			for _, m := range integrators.Builtin() {
-				if m.Claims.Affine {
+				if m.Needs.Affine {
 					continue // its force is not a network's
 				}
 				name := fmt.Sprintf("B=%d/precision=%s/isa=%s/integrator=%s", rows, p, kernel.ISA(), m.Name)
@@ -238,7 +238,7 @@ func fewSteps(steps func(n int)) int {
 
 // newSteps returns what runs whole steps of a chain on the first rows of the
 // data.
-func newSteps(b *testing.B, m integrators.Method, rows int, p Precision) func(n int) {
+func newSteps(b *testing.B, m integrators.Integrator, rows int, p Precision) func(n int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := mustNet(b, kernel.Default(), Problem{Widths: boston, Inputs: normals(r, 455*boston[0]), Targets: normals(r, 455), NoiseVariance: 0.2, Float64: p == Float64})
 	// So small a step holds from any start, and costs what every step costs.

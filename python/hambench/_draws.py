@@ -88,6 +88,10 @@ def sample(*, model: Model | str | None = None, chains: int = 1, seed: int = 1, 
     with served(model) if isinstance(model, Model) else contextlib.nullcontext() as command:
         if model is not None:
             flags += ["--model", f"exec:{command}" if command else str(model)]
-        done = call(["sample", "--format", "json", "--chains", str(chains), "--seed", str(seed), *flags])
-    data = json.loads(done.stdout)["data"]
-    return {"f": data["posterior_predictive"]["f"]} if predictions else dict(data["posterior"])
+        if predictions:
+            flags.append("--predictions")
+        done = call(["sample", "--format", "jsonl", "--chains", str(chains), "--seed", str(seed), *flags])
+    draws: list[Any] = [[] for _ in range(chains)]
+    for line in map(json.loads, done.stdout.splitlines()):
+        draws[line["chain"]].append(line["values"])
+    return {"f" if predictions else "theta": draws}

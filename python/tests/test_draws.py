@@ -15,7 +15,6 @@ az = pytest.importorskip("arviz", minversion="1.0", reason="the readers of draws
 xr = pytest.importorskip("xarray")
 pd = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
-cmdstanpy = pytest.importorskip("cmdstanpy")
 zarr = pytest.importorskip("zarr")
 
 CHAINS, DRAWS, PARAMETERS, ROWS = 4, 301, 256, 200
@@ -31,9 +30,8 @@ def run(*args: str | os.PathLike[str], allowed: tuple[int, ...] = (0,)) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     to = tmp_path_factory.mktemp("draws")
-    for name, flags in {"draws.csv": (), "f.csv": ("--predictions",), "draws.jsonl": ("--format", "jsonl"), "draws.json": ("--format", "json")}.items():
+    for name, flags in {"draws.csv": (), "f.csv": ("--predictions",), "draws.jsonl": ("--format", "jsonl")}.items():
         (to / name).write_text(run("sample", *SAMPLE, *flags))
-    run("sample", *SAMPLE, "--format", "stan", "--to", to / "stan")
     run("sample", *SAMPLE, "--format", "zarr", "--to", to / "draws.zarr")
     return to
 
@@ -74,26 +72,8 @@ def test_pandas_and_duckdb_read_the_same_values(folder, tree):
 
 
 def test_arviz_reads_the_same_values(folder, tree):
-    read = json.loads((folder / "draws.json").read_text())
-    data = {group: {name: np.array(values) for name, values in variables.items()} for group, variables in read["data"].items()}
-    draws = az.from_dict(data, dims=read["dims"], attrs=read["attrs"])
-    for group in tree.children:
-        for name, values in tree[group].data_vars.items():
-            assert draws[group][name].dims == values.dims
-            np.testing.assert_array_equal(draws[group][name].values, values.values, err_msg=name)
-    assert draws.attrs == tree.attrs and tree.posterior.attrs.items() <= draws.posterior.attrs.items()  # ArviZ adds its own
     np.testing.assert_array_equal(az.from_zarr(folder / "draws.zarr").posterior.theta, tree.posterior.theta)
     assert len(az.summary(tree, var_names="theta")) == PARAMETERS
-
-
-def test_cmdstanpy_reads_the_same_values(folder, tree):
-    fit = cmdstanpy.from_csv([str(folder / "stan" / f"chain-{c + 1}.csv") for c in range(CHAINS)])
-    assert fit.metadata.cmdstan_config["hambench_integrator"] == "baoab"
-    theta = fit.stan_variable("theta").reshape(CHAINS, DRAWS, PARAMETERS)
-    np.testing.assert_array_equal(theta, tree.posterior.theta)
-    sampled = fit.method_variables()
-    for ours, theirs in (("lp", "lp__"), ("energy", "energy__")):
-        np.testing.assert_array_equal(sampled[theirs].T, tree.sample_stats[ours])
 
 
 # The definitions: docs/draws.md. Ours are of predictive values that were rounded to float32.

@@ -25,7 +25,7 @@ var nodes = []string{"n1", "n2", "n3"}
 // of them.
 var (
 	packages = []string{"slurmctld", "slurmd", "slurm-client", "munge"}
-	programs = []string{"slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "munged", "unshare"}
+	programs = []string{"slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "munged", "unshare", "hostname"}
 )
 
 // configuration: what is unusual has a reason beside it.
@@ -71,6 +71,9 @@ type cluster struct {
 
 // install installs what is missing.
 func install(ctx context.Context) error {
+	if os.Getuid() != 0 {
+		return errors.New("run this as root: nodes have host names of their own")
+	}
 	var missing []string
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
@@ -81,8 +84,8 @@ func install(ctx context.Context) error {
 		return nil
 	}
 	need := fmt.Sprintf("%s not found: needs Debian's packages %s", strings.Join(missing, ", "), strings.Join(packages, " "))
-	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
-		return errors.New(need + "; install them, or run this as root where there is apt-get")
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return errors.New(need + "; install them, or run this where there is apt-get")
 	}
 	install := append([]string{"install", "-y", "--no-install-recommends"}, packages...)
 	for _, args := range [][]string{{"update"}, install} {
@@ -170,6 +173,8 @@ func (c *cluster) configure(t *testing.T) {
 	check(t, err)
 	text := fmt.Sprintf(configuration, host, c.dir, strings.TrimSpace(string(user)))
 	check(t, os.WriteFile(c.path("slurm.conf"), []byte(text), 0o644))
+	hosts := fmt.Sprintf("127.0.0.1 localhost %s %s\n", host, strings.Join(nodes, " "))
+	check(t, os.WriteFile(c.path("hosts"), []byte(hosts), 0o644))
 }
 
 func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
@@ -194,17 +199,14 @@ func (c *cluster) startController(t *testing.T) {
 	check(t, start(c.controller))
 }
 
-// startNode starts a node in a namespace of its own, so that one signal
-// crashes it with all that runs on it. The namespace's first process is a
-// shell: slurmd can die alone.
+// startNode starts a node in namespaces of its own: one signal crashes it with all that
+// runs on it, and it has a host name, which leases name their holders by. The first
+// process is a shell: slurmd can die alone.
 func (c *cluster) startNode(t *testing.T, name string) {
 	t.Helper()
-	args := []string{"--pid", "--fork", "--mount-proc", "--kill-child"}
-	if os.Getuid() != 0 {
-		args = append(args, "--user", "--map-current-user")
-	}
-	script := fmt.Sprintf("slurmd -D -N %s & wait; exec sleep infinity", name)
-	c.nodes[name] = c.command("unshare", append(args, "sh", "-c", script)...)
+	script := fmt.Sprintf("hostname %[1]s; mount --bind %[2]s /etc/hosts; slurmd -D -N %[1]s & wait; "+
+		"exec sleep infinity", name, c.path("hosts"))
+	c.nodes[name] = c.command("unshare", "--pid", "--uts", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script)
 	check(t, start(c.nodes[name]))
 }
 

@@ -3,14 +3,12 @@
 package slurm
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -30,8 +28,8 @@ import (
 	"hambench/store"
 )
 
-// shards are more than there are nodes: tasks wait for others to end.
-const shards = 5
+// workers are more than there are nodes: some wait for others to end.
+const workers = 5
 
 // The selection needs no data. In the quick profile it takes eight seconds of
 // one core, so that all scenarios fit in ten minutes on a busy machine; with
@@ -53,18 +51,18 @@ type lab struct {
 
 // outcome is a scenario's line.
 type outcome struct {
-	expected, present       int
-	resubmitted, duplicates int
-	differing               int
+	expected, present     int
+	submitted, duplicates int
+	differing             int
 }
 
 func (o outcome) String() string {
-	return fmt.Sprintf("cells expected %d, present %d; tasks resubmitted %d; duplicates merged %d; differing %d",
-		o.expected, o.present, o.resubmitted, o.duplicates, o.differing)
+	return fmt.Sprintf("cells expected %d, present %d; submitted %d times; duplicates merged %d; differing %d",
+		o.expected, o.present, o.submitted, o.duplicates, o.differing)
 }
 
-// Whatever is done to the cluster, hambench slurm ends with every cell, once,
-// and with the bits of a run on one worker.
+// Whatever is done to the cluster, the array of workers that hambench slurm submits
+// ends with every cell, once, and with the bits of a run on one worker.
 func TestCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -83,25 +81,24 @@ func TestCluster(t *testing.T) {
 
 	for i, s := range []struct {
 		what string
-		run  func(*testing.T, *follower)
+		run  func(*testing.T, *array)
 		sign func(outcome) string // what must be seen of the disturbance; "" if it is
 	}{
-		{"Ctrl-C, and the same command again", l.callAgain, undisturbed},
-		{"a node crashed, and came back", l.crashNode, always},
-		{"a task was killed: FAILED, not requeued", l.killTask, resubmitted},
-		{"slurmd died alone: a task ran twice at once", l.runTwice, always},
-		{"the controller died and lost the submission", l.killController, resubmitted},
+		{"submitted again while workers run", l.submitTwice, once(2)},
+		{"a node crashed, and came back", l.crashNode, once(1)},
+		{"a worker was killed: FAILED, not requeued", l.killWorker, once(1)},
+		{"slurmd died alone: a worker ran twice at once", l.runTwice, twice(1)},
+		{"the controller died and lost the submission", l.killController, once(2)},
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			begin := time.Now()
-			f := &follower{l: l, out: l.outFolder(i)}
-			t.Cleanup(f.kill)
-			s.run(t, f)
-			f.wait(t)
-			o := l.judge(t, f)
+			a := &array{l: l, out: l.outFolder(i), size: workers}
+			s.run(t, a)
+			a.wait(t)
+			o := l.judge(t, a)
 			fmt.Printf("(%d) %-46s %v; %s\n", i, s.what+":", o, time.Since(begin).Round(time.Second))
 			if trouble := s.sign(o); trouble != "" {
-				t.Errorf("%s\n%s", trouble, f.text())
+				t.Errorf("%s\n%s", trouble, a.logs())
 			}
 			if o.differing != 0 || o.present != o.expected {
 				t.Errorf("the results are not those of one worker")
@@ -118,20 +115,24 @@ func TestCluster(t *testing.T) {
 // outFolder has a name that shells and Slurm could misread.
 func (l *lab) outFolder(i int) string { return l.path(fmt.Sprintf("out %d of 100%%a", i)) }
 
-func undisturbed(o outcome) string {
-	if o.resubmitted+o.duplicates > 0 {
-		return "something was computed twice"
+// once wants so many submissions, and nothing computed twice.
+func once(submissions int) func(outcome) string {
+	return func(o outcome) string {
+		if o.duplicates > 0 {
+			return "something was computed twice"
+		}
+		return twice(submissions)(o)
 	}
-	return ""
 }
 
-func always(outcome) string { return "" }
-
-func resubmitted(o outcome) string {
-	if o.resubmitted == 0 {
-		return "nothing was submitted again"
+// twice wants so many submissions. How much is computed twice is chance.
+func twice(submissions int) func(outcome) string {
+	return func(o outcome) string {
+		if o.submitted != submissions {
+			return fmt.Sprintf("submitted %d times, want %d", o.submitted, submissions)
+		}
+		return ""
 	}
-	return ""
 }
 
 func root(t *testing.T) string {
@@ -146,87 +147,78 @@ func (l *lab) reproduce(out string, more ...string) []string {
 	return append(append([]string{"reproduce", "--out", out}, selection...), more...)
 }
 
-// follower is a running hambench slurm.
-type follower struct {
-	l    *lab
-	out  string
-	cmd  *exec.Cmd
-	over chan error
-
-	mu     sync.Mutex
-	lines  []string
-	stdout bytes.Buffer
+// array is what hambench slurm submitted for one output folder.
+type array struct {
+	l         *lab
+	out       string
+	size      int // of each submission
+	submitted int
+	name      string // of the job
 }
 
-// start starts hambench slurm.
-func (f *follower) start(t *testing.T) {
+var submission = regexp.MustCompile(`^submitted \d+ workers as job \d+, (hambench-[0-9a-f]{8}): `)
+
+// slurm calls hambench slurm and returns what it printed.
+func (a *array) slurm(t *testing.T) string {
 	t.Helper()
-	args := []string{"slurm", "--out", f.out, "--shards", strconv.Itoa(shards), "--poll", "1s", "--partition", "ci", "--time", "20", "--sbatch=--comment=a test"}
-	f.cmd = exec.Command(f.l.path("hambench"), append(args, selection...)...)
-	f.cmd.Env = f.l.env
-	f.cmd.Stdout = &f.stdout
-	// A pipe of our own: Wait would close one of the command's too early.
-	r, w, err := os.Pipe()
-	check(t, err)
-	f.cmd.Stderr = w
-	check(t, start(f.cmd))
-	w.Close()
-	f.over = make(chan error, 1)
-	read := make(chan struct{})
-	go func() { defer close(read); f.read(r) }()
-	go func() { err := f.cmd.Wait(); <-read; f.over <- err }()
+	args := []string{"slurm", "--out", a.out, "--array", strconv.Itoa(a.size),
+		"--partition", "ci", "--time", "20", "--sbatch=--comment=a test"}
+	return a.l.output(a.l.ctx, t, a.l.path("hambench"), append(args, selection...)...)
 }
 
-func (f *follower) kill() {
-	if f.cmd != nil {
-		f.cmd.Process.Kill()
-	}
-}
-
-func (f *follower) read(from io.ReadCloser) {
-	defer from.Close()
-	for s := bufio.NewScanner(from); s.Scan(); {
-		f.mu.Lock()
-		f.lines = append(f.lines, s.Text())
-		f.mu.Unlock()
-	}
-}
-
-// text is what the follower has said.
-func (f *follower) text() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return strings.Join(f.lines, "\n")
-}
-
-var runID = regexp.MustCompile(`run ([0-9a-f]{8})`)
-
-// job is the name of the array.
-func (f *follower) job(t *testing.T) string {
+// submit submits workers.
+func (a *array) submit(t *testing.T) {
 	t.Helper()
-	f.l.wait(f.l.ctx, t, "the run's name", func() bool { return runID.MatchString(f.text()) })
-	return "hambench-" + runID.FindStringSubmatch(f.text())[1] + "-sweep"
+	text := a.slurm(t)
+	m := submission.FindStringSubmatch(text)
+	if m == nil || a.name != "" && m[1] != a.name {
+		t.Fatalf("hambench slurm, job %q so far: %s", a.name, text)
+	}
+	a.name = m[1]
+	a.submitted++
 }
 
-// few is less than half of a task's cells: a task that has stored no more has
-// most of its work before it.
+// queued reports whether a worker is queued or running.
+func (a *array) queued() bool {
+	queue, err := a.l.run(a.l.ctx, "squeue", "--noheader", "--name="+a.name)
+	return err != nil || queue != "" // a controller that is dead has said nothing
+}
+
+// wait waits until no worker is left.
+func (a *array) wait(t *testing.T) {
+	t.Helper()
+	a.l.waitEvery(a.l.ctx, t, 500*time.Millisecond, "the end of all workers",
+		func() bool { return !a.queued() })
+}
+
+// logs is what the workers said.
+func (a *array) logs() string {
+	var b strings.Builder
+	paths, _ := filepath.Glob(filepath.Join(a.out, "slurm", "*", "log", "*.txt"))
+	for _, p := range paths {
+		text, _ := os.ReadFile(p)
+		fmt.Fprintf(&b, "--- %s\n%s\n", p, text)
+	}
+	return b.String()
+}
+
+// few is less than half of a worker's cells: a worker that has stored no more has most
+// of its work before it.
 const few = 12
 
-// held starts the following, and stops a task that has stored at least so many
-// cells, and few.
-func (f *follower) held(t *testing.T, stored int) process {
+// held submits workers, and stops one that has stored between one cell and few: it is
+// in the middle of the next.
+func (a *array) held(t *testing.T) process {
 	t.Helper()
-	f.start(t)
+	a.submit(t)
 	var p process
-	job := f.job(t)
-	f.l.wait(f.l.ctx, t, "a running task", func() bool {
-		return slices.ContainsFunc(f.l.tasks(job), func(p1 process) bool {
+	a.l.wait(a.l.ctx, t, "a running worker", func() bool {
+		return slices.ContainsFunc(a.l.tasks(a.name), func(p1 process) bool {
 			p = p1
 			if syscall.Kill(p.pid, syscall.SIGSTOP) != nil {
 				return false // it has ended
 			}
-			n := f.stored(p)
-			if stored <= n && n <= few {
+			if n := a.stored(p); 1 <= n && n <= few {
 				return true
 			}
 			syscall.Kill(p.pid, syscall.SIGCONT)
@@ -236,12 +228,13 @@ func (f *follower) held(t *testing.T, stored int) process {
 	return p
 }
 
-// stored counts the cells that a task has stored.
-func (f *follower) stored(p process) int {
+// stored counts the cells that a worker has stored.
+func (a *array) stored(p process) int {
 	n := 0
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.pid))
 	for _, file := range files {
-		if path, err := os.Readlink(file); err == nil && strings.HasPrefix(path, f.out) && strings.HasSuffix(path, ".jsonl") {
+		path, err := os.Readlink(file)
+		if err == nil && strings.HasPrefix(path, a.out) && strings.HasSuffix(path, ".jsonl") {
 			text, _ := os.ReadFile(file)
 			n += bytes.Count(text, []byte("\n"))
 		}
@@ -249,37 +242,17 @@ func (f *follower) stored(p process) int {
 	return n
 }
 
-// wait waits for the follower's end, which must be complete.
-func (f *follower) wait(t *testing.T) {
-	t.Helper()
-	select {
-	case err := <-f.over:
-		if err != nil {
-			t.Fatalf("hambench slurm: %v\n%s\n%s", err, f.text(), f.l.logs())
-		}
-	case <-f.l.ctx.Done():
-		t.Fatalf("hambench slurm does not end: %v\n%s\n%s", context.Cause(f.l.ctx), f.text(), f.l.logs())
-	}
+// submitTwice calls the command again while its workers run: more workers divide the
+// same work.
+func (l *lab) submitTwice(t *testing.T, a *array) {
+	p := a.held(t)
+	a.submit(t)
+	check(t, syscall.Kill(p.pid, syscall.SIGCONT))
 }
 
-// callAgain interrupts the following, and calls the command again: the jobs
-// have gone on.
-func (l *lab) callAgain(t *testing.T, f *follower) {
-	p := f.held(t, 0)
-	check(t, f.cmd.Process.Signal(os.Interrupt))
-	err := <-f.over
-	if f.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(f.text(), "the same command follows it again") {
-		t.Fatalf("interrupted: %v; want exit code 130 and how to go on\n%s", err, f.text())
-	}
-	if err := syscall.Kill(p.pid, syscall.SIGCONT); err != nil {
-		t.Fatalf("the task has ended with the following: %v", err)
-	}
-	f.start(t)
-}
-
-// crashNode kills a node in the middle of a task, and starts it again.
-func (l *lab) crashNode(t *testing.T, f *follower) {
-	p := f.held(t, 0)
+// crashNode kills a node in the middle of a worker's job, and starts it again.
+func (l *lab) crashNode(t *testing.T, a *array) {
+	p := a.held(t)
 	l.crash(l.ctx, t, p.node)
 	l.wait(l.ctx, t, "the end of what ran on "+p.node, func() bool {
 		return !slices.ContainsFunc(l.processes(), func(q process) bool { return q.node == p.node })
@@ -287,16 +260,18 @@ func (l *lab) crashNode(t *testing.T, f *follower) {
 	l.startNode(t, p.node)
 }
 
-// killTask kills a task; the job script was replaced by it.
-func (l *lab) killTask(t *testing.T, f *follower) {
-	check(t, syscall.Kill(f.held(t, 0).pid, syscall.SIGKILL))
+// killWorker kills one of as many workers as there are nodes: nobody starts on its host
+// who could see that it is dead. The others wait for its lease to expire.
+func (l *lab) killWorker(t *testing.T, a *array) {
+	a.size = len(nodes)
+	check(t, syscall.Kill(a.held(t).pid, syscall.SIGKILL))
 }
 
-// runTwice kills slurmd alone. The task that it left behind is held until the
-// requeued one has ended, which computes also what the first one has claimed;
-// then the first one goes on with what it has read of the store.
-func (l *lab) runTwice(t *testing.T, f *follower) {
-	orphan := f.held(t, 1)
+// runTwice kills slurmd alone. The worker that it left behind is held until all others
+// have ended, the requeued one among them; they compute what it has a lease on, which
+// expires. Then it goes on with what it has read of the store.
+func (l *lab) runTwice(t *testing.T, a *array) {
+	orphan := a.held(t)
 	daemon := l.slurmd(orphan.node)
 	if daemon == 0 {
 		t.Fatal("no slurmd on " + orphan.node)
@@ -304,52 +279,50 @@ func (l *lab) runTwice(t *testing.T, f *follower) {
 	check(t, syscall.Kill(daemon, syscall.SIGKILL))
 	l.down(l.ctx, t, orphan.node)
 	twin := func() bool {
-		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool { return p.index == orphan.index && p.pid != orphan.pid })
+		return slices.ContainsFunc(l.tasks(orphan.job), func(p process) bool {
+			return p.index == orphan.index && p.pid != orphan.pid
+		})
 	}
-	l.wait(l.ctx, t, "the requeued task", twin)
-	f.wait(t)
-	f.over <- nil
+	l.wait(l.ctx, t, "the requeued worker", twin)
+	a.wait(t)
 	check(t, syscall.Kill(orphan.pid, syscall.SIGCONT))
 	l.wait(l.ctx, t, "the end of both", func() bool { return len(l.tasks(orphan.job)) == 0 })
 	l.crash(l.ctx, t, orphan.node)
 	l.startNode(t, orphan.node)
 }
 
-// killController kills slurmctld when it has accepted the array, of which no
-// task may start, and starts it again without its state: had it saved some, it
-// would be chance how old. The follower has asked it in the meantime.
-func (l *lab) killController(t *testing.T, f *follower) {
+// killController kills slurmctld when it has accepted the array, of which no worker may
+// start, and starts it again without its state: had it saved some, it would be chance
+// how old.
+func (l *lab) killController(t *testing.T, a *array) {
 	l.output(l.ctx, t, "scontrol", "update", "partitionname=ci", "state=down")
-	f.start(t)
-	l.wait(l.ctx, t, "a submission", func() bool { return strings.Contains(f.text(), "submitted figures") })
+	a.submit(t)
 	stop(l.controller)
-	l.wait(l.ctx, t, "a question to the dead controller", func() bool {
-		return slices.ContainsFunc(l.processes(), func(p process) bool { return p.name == "squeue" })
-	})
 	l.startController(t)
+	l.waitIdle(l.ctx, t)
+	a.submit(t)
 }
 
-var resubmissions = regexp.MustCompile(`is complete: submitted (\d+) tasks, resubmitted (\d+)`)
-
 // judge compares a run with the reference, and reads what happened to it.
-func (l *lab) judge(t *testing.T, f *follower) outcome {
+func (l *lab) judge(t *testing.T, a *array) outcome {
 	t.Helper()
 	check(t, l.finished())
-	l.output(l.ctx, t, l.path("hambench"), l.reproduce(f.out, "--check")...)
-	said := resubmissions.FindStringSubmatch(f.stdout.String())
-	if said == nil {
-		t.Fatalf("hambench slurm does not say that it is complete:\n%s\n%s", f.stdout.String(), f.text())
+	l.output(l.ctx, t, l.path("hambench"), l.reproduce(a.out, "--check")...)
+	if text := a.slurm(t); !strings.HasPrefix(text, "nothing is missing of ") {
+		t.Errorf("all is there, and hambench slurm says %s", text)
 	}
-	if logs, _ := filepath.Glob(filepath.Join(f.out, "slurm", "*", "log", "sweep-*.txt")); len(logs) != shards {
-		t.Errorf("logs of %d tasks, want %d: %v", len(logs), shards, logs)
+	logs, _ := filepath.Glob(filepath.Join(a.out, "slurm", "*", "log", "worker-*.txt"))
+	if len(logs) != a.size {
+		t.Errorf("logs of %d workers, want %d: %v", len(logs), a.size, logs)
 	}
-	differing, err := l.differing(f.out)
+	differing, err := l.differing(a.out)
 	check(t, err)
-	report, err := store.Verify(filepath.Join(f.out, "store"))
+	report, err := store.Verify(filepath.Join(a.out, "store"))
 	check(t, err)
-	o := outcome{expected: l.cells(t, l.reference), present: l.cells(t, f.out), duplicates: report.Duplicates, differing: differing}
-	o.resubmitted, _ = strconv.Atoi(said[2])
-	return o
+	return outcome{
+		expected: l.cells(t, l.reference), present: l.cells(t, a.out),
+		submitted: a.submitted, duplicates: report.Duplicates, differing: differing,
+	}
 }
 
 // cells counts the cells of a run's store.

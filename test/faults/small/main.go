@@ -166,13 +166,11 @@ func shorten(s bench.Study) {
 		spec.Samples, spec.Thin, spec.BurnIn = 20, 10, 200
 		short[was] = spec.ID()
 	}
-	for _, list := range append([]bench.Choice{s.Cells}, s.Choices...) {
-		for i := range list {
-			c := &list[i].Cell
-			c.Thin, c.BurnIn, c.Samples = max(1, c.Thin/50), c.BurnIn/50, min(c.Samples, 20)
-			if id, ok := short[c.Oracle]; ok {
-				c.Oracle = id
-			}
+	for i := range s.Cells {
+		c := &s.Cells[i].Cell
+		c.Thin, c.BurnIn, c.Samples = max(1, c.Thin/50), c.BurnIn/50, min(c.Samples, 20)
+		if id, ok := short[c.Oracle]; ok {
+			c.Oracle = id
 		}
 	}
 }

@@ -1,0 +1,320 @@
+package bench
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"hambench/bench/table"
+	"hambench/internal/distinct"
+	"hambench/usage"
+)
+
+// Statistics of claims that are data.
+const (
+	OrderStatistic    = "order"        // slope of a column over the step, on logarithmic axes
+	RatioStatistic    = "excess-ratio" // of a column under one choice of settings over another
+	MeanStatistic     = "mean"         // over data sets
+	ShareStatistic    = "share"        // of the rows in which a column is true
+	DistanceStatistic = "distance"     // of a mean from a published number
+)
+
+var statistics = []string{
+	OrderStatistic, RatioStatistic, MeanStatistic, ShareStatistic, DistanceStatistic,
+}
+
+// Columns that claims derive from others.
+const (
+	ExcessColumn = "excess" // the distance above the mean self-distance
+	RightColumn  = "right"  // whether the chain is where right ones are
+)
+
+// DataClaim is a claim that is data: a statistic of a column, over the rows of its
+// study that Where selects, lies in an interval.
+type DataClaim struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	// Where has, by column, the values of which a row must have one: numbers, texts and
+	// truths; "inf" is infinity.
+	Where map[string][]any `json:"where,omitempty"`
+	// Over has the columns in which the rows differ that the ratio divides by.
+	Over      map[string][]any `json:"over,omitempty"`
+	Statistic string           `json:"statistic"`
+	Of        string           `json:"of"` // a column, ExcessColumn or RightColumn
+	Between   [2]Limit         `json:"between"`
+	Level     float64          `json:"level"` // of confidence
+	// From is the published number that the distance is from, in units of SD.
+	From float64 `json:"from,omitempty"`
+	SD   float64 `json:"sd,omitempty"`
+}
+
+// Limit is an end of an interval, which JSON writes as a text if it is infinite.
+type Limit float64
+
+// MarshalJSON writes infinities as "+Inf" and "-Inf".
+func (l Limit) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(l), 0) {
+		return fmt.Appendf(nil, "%q", fmt.Sprint(float64(l))), nil
+	}
+	return json.Marshal(float64(l))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (l *Limit) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `"+Inf"`:
+		*l = Limit(math.Inf(1))
+	case `"-Inf"`:
+		*l = Limit(math.Inf(-1))
+	default:
+		return json.Unmarshal(b, (*float64)(l))
+	}
+	return nil
+}
+
+// Selected returns the rows that have, in each column, one of the values.
+func Selected(rows *table.Table, where map[string][]any) *table.Table {
+	for column, values := range where {
+		var want []any
+		for _, v := range values {
+			if v == "inf" {
+				v = math.Inf(1)
+			}
+			want = append(want, v)
+		}
+		rows = rows.Where(column, want...)
+	}
+	return rows
+}
+
+// placedClaim is a claim with the section that states it.
+type placedClaim struct {
+	DataClaim
+	section
+}
+
+// readClaims reads [[claim]].
+func (f *File) readClaims(s section) {
+	for _, s := range s.tables("claim") {
+		c := DataClaim{Level: 0.99}
+		var between []float64
+		s.read(map[string]reader{
+			"id": text(&c.ID), "text": text(&c.Text),
+			"statistic": oneOf(&c.Statistic, "statistic", statistics), "of": text(&c.Of),
+			"between": each(&between, real), "level": real(&c.Level),
+			"from": real(&c.From), "sd": positive(&c.SD),
+			"where": func(any) error { return nil }, "over": func(any) error { return nil },
+		})
+		for _, key := range []string{"id", "text", "statistic", "of", "between"} {
+			if _, ok := s.values[key]; !ok {
+				s.fail(s.place, fmt.Errorf("has no %s: want id, text, statistic, of and between", key))
+			}
+		}
+		if slices.ContainsFunc(f.claims, func(o placedClaim) bool { return o.ID == c.ID }) {
+			s.fail(s.at("id"), fmt.Errorf("%q is the id of a claim above: want another", c.ID))
+		}
+		s.fail(s.at("id"), checkClaimID(c.ID))
+		if len(between) != 2 || !(between[0] <= between[1]) {
+			s.fail(s.at("between"), errors.New("want two numbers, [low, high]; -inf and inf are open ends"))
+		} else {
+			c.Between = [2]Limit{Limit(between[0]), Limit(between[1])}
+		}
+		if !(c.Level >= 0.5 && c.Level < 1) {
+			s.fail(s.at("level"), fmt.Errorf("is %v: want a number from 0.5, below 1", c.Level))
+		}
+		f.claims = append(f.claims, placedClaim{c, s})
+	}
+}
+
+func checkClaimID(id string) error {
+	if !studyID.MatchString(id) {
+		return fmt.Errorf("is %q: want letters, digits, - and _", id)
+	}
+	return nil
+}
+
+// completeClaims reads what the claims say of the columns of the study's rows, and
+// refuses columns that they do not have and values that no job of any profile has.
+func (f *File) completeClaims(s section) {
+	if len(f.claims) == 0 || *s.failed != nil {
+		return
+	}
+	var plans []Plan
+	for _, name := range append([]string{""}, f.profiles...) {
+		if study, _, err := f.expand(Profile{Name: name}, nil); err == nil {
+			plans = append(plans, Plan{Study: study})
+		}
+	}
+	rows := newRows(plans)
+	known := stated(plans)
+	for i := range f.claims {
+		c := &f.claims[i]
+		c.Where = c.readRows("where", rows, known)
+		c.Over = c.readRows("over", rows, known)
+		c.fail(c.at("of"), c.readOf(rows))
+		_, from := c.values["from"]
+		_, sd := c.values["sd"]
+		switch ratio := c.Statistic == RatioStatistic; {
+		case ratio && len(c.Over) == 0:
+			c.fail(c.place, errors.New("a ratio has no over: want over = {column = value, …}, what it divides by"))
+		case !ratio && len(c.Over) > 0:
+			c.fail(c.at("over"), fmt.Errorf("is of %s alone: leave it out", RatioStatistic))
+		case c.Statistic == DistanceStatistic && !from:
+			c.fail(c.place, errors.New("a distance has no from: want the published number"))
+		case c.Statistic != DistanceStatistic && (from || sd):
+			c.fail(c.place, fmt.Errorf("from and sd are of %s alone: leave them out", DistanceStatistic))
+		}
+		*s.failed = cmp.Or(*s.failed, *c.failed) // of a claim that the base states
+	}
+}
+
+// dataClaims are the file's claims.
+func (f *File) dataClaims() (claims []DataClaim) {
+	for _, c := range f.claims {
+		claims = append(claims, c.DataClaim)
+	}
+	return claims
+}
+
+// columnOf is the column of a name: its own, or that of a setting or an observation.
+func columnOf(name string) string {
+	for _, s := range declared {
+		if s.Name == name {
+			return cmp.Or(s.Column, name)
+		}
+	}
+	for _, o := range observations {
+		if o.Name == name {
+			return o.Column
+		}
+	}
+	return name
+}
+
+// readOf checks the column that a statistic is of.
+func (c *placedClaim) readOf(rows *table.Table) error {
+	name := c.Of
+	c.Of = columnOf(name)
+	kind, err := kindIn(rows, c.Of)
+	switch {
+	case name == ExcessColumn:
+		kind, err = table.Number, nil
+	case name == RightColumn:
+		kind, err = table.Truth, nil
+	}
+	switch share := c.Statistic == ShareStatistic; {
+	case err != nil:
+		return err
+	case share && kind != table.Truth:
+		return fmt.Errorf("is %q: a share is of a column that is true or false: diverged, %s or pass", name, RightColumn)
+	case !share && kind != table.Number:
+		return fmt.Errorf("is %q: want a column of numbers", name)
+	}
+	return nil
+}
+
+// kindIn is the kind of a column of a table.
+func kindIn(rows *table.Table, column string) (table.Kind, error) {
+	names := distinct.Of(rows.Columns(), func(c table.Column) string { return c.Name })
+	i := slices.Index(names, column)
+	if i < 0 {
+		return table.None, usage.Unknown("column", column, append(names, ExcessColumn, RightColumn))
+	}
+	return rows.Columns()[i].Kind, nil
+}
+
+// readRows reads the values by column of where or over.
+func (c *placedClaim) readRows(key string, rows *table.Table, known map[string][]table.Value) map[string][]any {
+	s := c.table(key)
+	out := make(map[string][]any)
+	for _, name := range s.keys() {
+		column := columnOf(name)
+		kind, err := kindIn(rows, column)
+		if err != nil {
+			s.fail(s.at(name), err)
+			return nil
+		}
+		values, err := list(s.values[name])
+		for _, v := range values {
+			v, e := claimValue(v, kind)
+			if at := known[column]; e == nil && len(at) > 0 && !slices.Contains(at, tableValue(v)) {
+				e = fmt.Errorf("no row of the study has %v: want one of %v", v, at)
+			}
+			err = cmp.Or(err, e)
+			out[column] = append(out[column], v)
+		}
+		s.fail(s.at(name), err)
+	}
+	return out
+}
+
+// claimValue is a value of a file as a claim has it: of the kind of its column.
+func claimValue(v any, kind table.Kind) (any, error) {
+	switch x := v.(type) {
+	case int64:
+		v = float64(x)
+	case float64:
+		if math.IsInf(x, 1) {
+			v = "inf"
+		}
+	case string:
+		if kind == table.Number && (x == "full" || x == "inf") {
+			return "inf", nil
+		}
+	case bool:
+	default:
+		return v, fmt.Errorf("is %s: want a text, a number, true or false", kindOf(v))
+	}
+	if got := tableValue(v).Kind(); got != kind {
+		return v, fmt.Errorf("is %s: want a %v", kindOf(v), kind)
+	}
+	return v, nil
+}
+
+func tableValue(v any) table.Value {
+	if v == "inf" {
+		return table.Of(math.Inf(1))
+	}
+	return table.Of(v)
+}
+
+// stated are the values that the jobs of plans have in the columns that jobs fill.
+// Of other columns, such as observable, the values are known when the jobs have run.
+func stated(plans []Plan) map[string][]table.Value {
+	values := make(map[string][]table.Value)
+	add := func(row map[string]any) {
+		for column, v := range row {
+			values[column] = distinct.Append(values[column], table.Of(v))
+		}
+	}
+	for _, p := range plans {
+		for _, j := range p.Jobs() {
+			row := make(map[string]any)
+			j.fill(row, Result{}, true)
+			delete(row, "missing")
+			add(row)
+		}
+		for _, j := range p.Exact {
+			row := j.row()
+			for _, row["scheme"] = range j.Exact.Schemes {
+				add(row)
+			}
+			for _, h := range j.Exact.Steps {
+				add(map[string]any{"h": h})
+			}
+		}
+	}
+	for _, p := range plans {
+		if slices.ContainsFunc(p.Exact, ExactJob.findsSteps) {
+			delete(values, "h")
+		}
+	}
+	return values
+}
+
+// findsSteps reports whether the job's steps are known when it has run: those of its
+// problem, or the best ones for budgets.
+func (j ExactJob) findsSteps() bool { return j.Exact.Steps == nil || j.Exact.Budgets != nil }

@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/estimators"
+	"hambench/internal/distinct"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// Full is the batch size that stands for all rows.
+const Full = 0
+
+// draft is a cell of which some things are stated. A field with its zero value has its
+// default, which the settings' declarations describe; Batches is K, if that is stated
+// in place of B.
+type draft struct {
+	Cell
+	hidden   []int   // widths of the layers of a model that takes them; default: its own
+	relative float64 // h as a fraction of the largest stable step, in place of Step
+	// reference is how reference chains are made where the posterior is not known in
+	// closed form; default: as in the paper, oracle.NewSpec.
+	reference *oracle.Spec
+}
+
+// NoBurnIn is the BurnIn of chains without burn-in.
+const NoBurnIn = -1
+
+// The paper's numbers, where it does not vary them.
+const (
+	paperSamples  = 200
+	paperFriction = 5
+)
+
+// studyID is what an id may be: it becomes a part of files' names.
+var studyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+// NewStudy returns a study of cells on the data sets and models of a source, and the
+// reference chains that they need. A field of a cell with its zero value has its
+// default: the paper's, or what follows from the data and from what the model can do;
+// Batches is K, in place of BatchSize. The references are those of the data sets,
+// splits and models that they name; the others are the paper's.
+func NewStudy(src *models.Source, id, title string, cells []Cell, references ...oracle.Spec) (Study, error) {
+	if !studyID.MatchString(id) {
+		return Study{}, usage.Errorf("study %q: want an id of letters, digits, - and _", id)
+	}
+	s := Study{ID: id, Title: title, Origin: OfProgram}
+	for _, c := range cells {
+		x := draft{Cell: c}
+		p, err := newProblem(src.Datasets(), src.Models(), x)
+		if err != nil {
+			return Study{}, err
+		}
+		for i, r := range references {
+			if r.Dataset == p.Name && r.Split == c.Split && r.Model == p.Model {
+				x.reference = &references[i]
+			}
+		}
+		c, ref := x.cell(p)
+		if err := c.Check(); err != nil {
+			return Study{}, err
+		}
+		if err := p.checkObserves(c.Observe); err != nil {
+			return Study{}, usage.Errorf("study %q: observe %w", id, err)
+		}
+		s.Cells = append(s.Cells, Job{Cell: c})
+		if ref != nil {
+			s.References = distinct.Append(s.References, ReferenceJob{Spec: *ref})
+		}
+	}
+	for _, r := range references {
+		if !slices.Contains(s.References, ReferenceJob{Spec: r}) {
+			return Study{}, usage.Errorf("study %q: no chain is judged by the reference of %s, split %d, %s: want one, or not the reference",
+				id, r.Dataset, r.Split, r.Model)
+		}
+	}
+	return s, nil
+}
+
+// problem is a data set with a model on it.
+type problem struct {
+	datasets.Dataset
+	exact bool // the posterior is known: no reference chains are needed
+	dim   int  // parameters of the model; 0 if that is known only when it runs
+}
+
+// checkObserves refuses what chains of the problem cannot record or, in a study's
+// figure, show.
+func (p problem) checkObserves(o Observable) error {
+	on := fmt.Sprintf("is %q: model %q on data set %q", o, p.Model, p.Name)
+	switch {
+	case o == Reference && p.exact:
+		return fmt.Errorf("%s has a known posterior, and no reference chains", on)
+	case o == Histogram && (!p.exact || p.dim > 1):
+		return fmt.Errorf("%s has no known posterior of one parameter", on)
+	case o == Marginals && (!p.exact || p.Task != datasets.Regression || p.Features != 1):
+		return fmt.Errorf("%s has no known posterior along one feature", on)
+	case o == Density && p.dim > 0 && p.dim != 2:
+		return fmt.Errorf("%s has %d parameters: want 2", on, p.dim)
+	case o == Path && p.dim == 1:
+		return fmt.Errorf("%s has 1 parameter: want 2 or more", on)
+	}
+	return nil
+}
+
+// newProblem looks a draft's data set and model up; "" is the model of the
+// data set.
+func newProblem(data datasets.Registry, all models.Registry, x draft) (problem, error) {
+	d, err := data.Lookup(x.Dataset)
+	if err != nil {
+		return problem{}, err
+	}
+	d.Model = models.WithHidden(cmp.Or(x.Model, d.Model), x.hidden)
+	m, err := all.For(d.Model, d.Name, d.Shape)
+	p := problem{Dataset: d, exact: m.Exact}
+	if err == nil && m.Dim != nil {
+		p.dim = m.Dim(d.Shape, models.Options{})
+	}
+	return p, err
+}
+
+// cell fills in the defaults and what follows from the problem. The reference
+// is nil where none judges the chain: where the posterior is known, and where
+// no distance is recorded.
+func (x draft) cell(p problem) (Cell, *oracle.Spec) {
+	c := x.Cell
+	c.Dataset, c.Model, c.Oracle, c.Precision = p.Name, p.Model, Analytic, "float64"
+	c.Observe, c.Scheme = cmp.Or(c.Observe, Distance), cmp.Or(c.Scheme, "reshuffle")
+	c.Estimator = cmp.Or(c.Estimator, estimators.Plain.Name)
+	c.Inner, c.Friction = max(1, c.Inner), cmp.Or(c.Friction, paperFriction)
+	c.Samples, c.Seed = cmp.Or(c.Samples, paperSamples), cmp.Or(c.Seed, 1)
+	if c.Batches > 0 {
+		c.BatchSize = max(1, p.TrainRows/c.Batches)
+	} else {
+		c.Batches = chain.Batches(p.TrainRows, c.BatchSize)
+	}
+	if c.Batches == 1 {
+		c.Scheme, c.BatchSize = "full", Full
+	}
+	plan := chain.PaperPlan(c.Step, c.Inner, c.Samples)
+	c.Thin, c.BurnIn = cmp.Or(x.Thin, plan.Thin), max(0, cmp.Or(x.BurnIn, plan.BurnIn))
+	ref := x.referenceSpec(p)
+	switch {
+	case c.Observe == Density:
+		return Cell{
+			Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Estimator: estimators.Plain.Name, Samples: c.Samples,
+			Precision: "float64",
+		}, nil
+	case c.Observe == Path || c.Observe == Coupled:
+		c.Oracle = ""
+		if c.Observe == Coupled && !p.exact {
+			c.Precision = cmp.Or(x.Precision, "float32")
+		}
+		return c, nil
+	case p.exact:
+		return c, nil
+	case c.Observe == Reference:
+		c = Cell{
+			Observe: Reference, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Integrator: ref.Integrator, Inner: 1,
+			Estimator: estimators.Plain.Name,
+			Friction:  Friction(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step, Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
+			Seed: ref.Seed,
+		}
+		x.Precision = ref.Precision
+	}
+	c.Precision = cmp.Or(x.Precision, "float32")
+	c.Oracle = ref.ID()
+	return c, &ref
+}
+
+// referenceSpec is the spec of the draft's reference chains.
+func (x draft) referenceSpec(p problem) oracle.Spec {
+	if x.reference != nil {
+		return *x.reference
+	}
+	s := oracle.NewSpec(p.Name, x.Split, p.Model)
+	s.Precision = cmp.Or(x.Precision, s.Precision)
+	return s
+}

@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/chain"
+	"hambench/datasets"
+	"hambench/estimators"
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// source has the built-in models and data, without the network.
+func source() *models.Source {
+	return models.NewSource(nil, &datasets.Resolver{Offline: true})
+}
+
+func TestTheDefaultsOfACellAreThePapers(t *testing.T) {
+	s, err := NewStudy(source(), "mine", "Mine", []Cell{{Dataset: "teacher-reg", Integrator: "leapfrog", BatchSize: 32, Step: 0.005}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := oracle.NewSpec("teacher-reg", 0, "bnn")
+	want := Cell{
+		Observe: Distance, Dataset: "teacher-reg", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "reshuffle",
+		Batches: 14, BatchSize: 32, Step: 0.005, Samples: 200, Thin: 500, BurnIn: 2000, Seed: 1, Precision: "float32", Oracle: spec.ID(),
+	}
+	if got := s.Cells[0].Cell; got.Stream() != want.Stream() {
+		t.Errorf("cell %+v: want %+v", got, want)
+	}
+	if len(s.References) != 1 || s.References[0].Spec != spec {
+		t.Errorf("references %+v: want %+v alone", s.References, spec)
+	}
+}
+
+func TestAnExactPosteriorNeedsNoReference(t *testing.T) {
+	s, err := NewStudy(source(), "mine", "", []Cell{{Dataset: "linear", Integrator: "baoab", Step: 0.01, Friction: Friction(math.Inf(1)), Samples: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.Cells[0].Cell; c.Oracle != Analytic || c.Scheme != "full" || len(s.References) > 0 {
+		t.Errorf("cell %+v with %d references: want an analytic oracle, the full batch, none", c, len(s.References))
+	}
+}
+
+func TestWrongCellsAreUsageErrors(t *testing.T) {
+	good := Cell{Dataset: "teacher-reg", Integrator: "leapfrog", Step: 0.005}
+	elsewhere := oracle.NewSpec("boston", 0, "bnn")
+	for _, c := range []struct {
+		id     string
+		change func(*Cell)
+		want   string
+	}{
+		{"my study", func(*Cell) {}, `study "my study": want an id`},
+		{"mine", func(s *Cell) { s.Dataset = "wine" }, `unknown data set "wine"`},
+		{"mine", func(s *Cell) { s.Model = "tree" }, `unknown model "tree"`},
+		{"mine", func(s *Cell) { s.Model = "toy" }, `model "toy" wants targets without features`},
+		{"mine", func(s *Cell) { s.Step = 0 }, "step h = 0"},
+		{"mine", func(*Cell) {}, "no chain is judged by the reference of boston"},
+	} {
+		s := good
+		c.change(&s)
+		_, err := NewStudy(source(), c.id, "", []Cell{s}, elsewhere)
+		var mistake *usage.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v: want a usage error with %q", c.id, err, c.want)
+		}
+	}
+}
+
+// doubled is an estimator of one's own, with a constant.
+func doubled(by float64) estimators.Estimator {
+	m := estimators.Plain
+	m.Name = "doubled"
+	m.New = func(estimators.Problem) (estimators.Instance, error) { return doubling{by}, nil }
+	return m
+}
+
+type doubling struct{ by float64 }
+
+func (doubling) Begin(*integrators.State) {}
+
+func (d doubling) Force(s estimators.Step, _ *integrators.State) integrators.Force {
+	return scaled{s.Force, d.by}
+}
+
+type scaled struct {
+	integrators.Force
+	by float64
+}
+
+func (s scaled) Gradient(g, theta []float64) {
+	s.Force.Gradient(g, theta)
+	floats.Scale(s.by, g)
+}
+
+func TestAnEstimatorsConstantChangesTheKeysOfItsCellsAlone(t *testing.T) {
+	s, err := NewStudy(source(), "mine", "",
+		[]Cell{{Dataset: "toy", Integrator: "leapfrog", Step: 0.1}, {Dataset: "toy", Integrator: "leapfrog", Step: 0.1, Estimator: "doubled"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := func(by float64) []Job {
+		k := &Keys{Source: source(), Chains: chain.Registries{Estimators: append(estimators.Builtin(), doubled(by))}}
+		plans, err := k.Resolve(t.Context(), "", []Study{s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plans[0].Cells
+	}
+	two, three := keys(2), keys(3)
+	if two[0].Key != three[0].Key || two[1].Key == three[1].Key {
+		t.Errorf("keys with the constants 2 and 3: %v and %v: want the first of both equal, the second not", two, three)
+	}
+}

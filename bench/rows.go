@@ -1,0 +1,294 @@
+package bench
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"hambench/bench/table"
+	"hambench/certify"
+	"hambench/internal/distinct"
+	"hambench/oracle"
+	"hambench/store"
+)
+
+// Kinds of rows: the values of the column record.
+const (
+	CellRecord    = "cell"    // what a cell's chain yielded
+	ErrorRecord   = "error"   // an exact error of an observable at a step
+	LawRecord     = "law"     // distances of the stationary law of θ at a step
+	AverageRecord = "average" // an autocorrelation time at a step
+	BudgetRecord  = "budget"  // the mean squared error of an average at a step and a budget
+	BestRecord    = "best"    // that at the best step for a budget
+	CheckRecord   = "check"   // a check of reference chains
+)
+
+// BuiltIn, as an origin, is the program's own studies. Other origins are OfProgram, and
+// the digest of the file of a user's study.
+const (
+	BuiltIn   = "built-in"
+	OfProgram = "program" // made by NewStudy
+)
+
+// parametersColumn has an integrator's own parameters where they are not its defaults:
+// name=value name=value. Each has a column of its name, too.
+const parametersColumn = "parameters"
+
+// originColumns say where a row is from, resultColumns what a cell's chain yielded
+// besides the observations, exactColumns what an exact error is of, checkColumns what
+// a check of reference chains found.
+var (
+	originColumns = []table.Column{
+		{Name: "record", Kind: table.Text},
+		{Name: "study", Kind: table.Text},
+		{Name: "origin", Kind: table.Text},  // BuiltIn, OfProgram, or a digest
+		{Name: "profile", Kind: table.Text}, // as captions state it
+		{Name: "purpose", Kind: table.Text}, // of exact errors
+		{Name: "key", Kind: table.Text},     // of the job
+		{Name: "arch", Kind: table.Text},
+		{Name: "isa", Kind: table.Text},
+		{Name: "place", Kind: table.Number}, // of the job in its study's list
+	}
+	resultColumns = []table.Column{
+		{Name: parametersColumn, Kind: table.Text},
+		{Name: "relative", Kind: table.Number}, // the step over the largest stable one, if the study states it so
+		{Name: "missing", Kind: table.Truth},   // the result is not there
+		{Name: "diverged", Kind: table.Truth},
+		{Name: "ks_self", Kind: table.Number},
+		{Name: "ks_self_low", Kind: table.Number},
+		{Name: "ks_self_high", Kind: table.Number},
+		{Name: "ks_self_sd", Kind: table.Number},
+		{Name: "oracle", Kind: table.Text},
+	}
+	exactColumns = []table.Column{
+		{Name: "problem", Kind: table.Text}, // without friction and mass
+		{Name: "omega", Kind: table.Number}, // the problem's lowest frequency; Gaussian problems only
+		{Name: "mass", Kind: table.Text},    // the diagonal of M⁻¹; "" for the identity
+		{Name: "engine", Kind: table.Text},
+		{Name: "law", Kind: table.Text}, // period, every-step or one-step
+		{Name: "observable", Kind: table.Text},
+		{Name: "error", Kind: table.Number},
+		{Name: "resolution", Kind: table.Number},
+		{Name: "relative_error", Kind: table.Number},
+		{Name: "relative_resolution", Kind: table.Number},
+		{Name: "order", Kind: table.Number},
+		{Name: "at_least", Kind: table.Number},
+		{Name: "claim", Kind: table.Number},
+		{Name: "constant", Kind: table.Number},
+		{Name: "uncertainty", Kind: table.Number},
+		{Name: "closed_form", Kind: table.Number},
+		{Name: "verdict", Kind: table.Text},
+		{Name: "radius", Kind: table.Number}, // spectral, where it is at least 1
+		{Name: "kolmogorov", Kind: table.Number},
+		{Name: "wasserstein", Kind: table.Number},
+		{Name: "autocorrelation", Kind: table.Number},
+		{Name: "budget", Kind: table.Number}, // in gradients of a batch
+		{Name: "mse", Kind: table.Number},    // per variance of the target
+		{Name: "stable_step", Kind: table.Number},
+	}
+	checkColumns = []table.Column{
+		{Name: "check", Kind: table.Text},
+		{Name: "value", Kind: table.Number},
+		{Name: "low", Kind: table.Number},
+		{Name: "high", Kind: table.Number},
+		{Name: "pass", Kind: table.Truth},
+	}
+)
+
+// newRows returns an empty table for what the plans may have: with a column for each
+// parameter of their integrators.
+func newRows(plans []Plan) *table.Table {
+	columns := slices.Concat(originColumns, resultColumns, exactColumns, checkColumns)
+	for _, s := range declared {
+		if s.Column != "" {
+			columns = append(columns, table.Column{Name: s.Column, Kind: s.Kind})
+		}
+	}
+	for _, o := range observations {
+		columns = append(columns, table.Column{Name: o.Column, Kind: table.Number})
+	}
+	for _, p := range plans {
+		for _, j := range p.Jobs() {
+			columns = addParameters(columns, j.Cell.Values)
+		}
+		for _, j := range p.Exact {
+			columns = addParameters(columns, j.Exact.Values)
+		}
+	}
+	return table.New(columns...)
+}
+
+func addParameters(columns []table.Column, values map[string]float64) []table.Column {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		columns = distinct.Append(columns, table.Column{Name: name, Kind: table.Number})
+	}
+	return columns
+}
+
+// Table returns what a store has for the plans, as one table: a row for each cell, for
+// each exact error at each step, and for each check of reference chains, in the order
+// of the plans and of their jobs. A job that two studies share has rows in each. A
+// cell without a result has a row, too, in which missing is true. The Source of a
+// cell's row is its Result, that of an exact error's row the certify.Row, that of a
+// check's row the oracle.Check.
+func (s Results) Table(plans []Plan) *table.Table {
+	t := newRows(plans)
+	for _, p := range plans {
+		origin := map[string]any{"study": p.ID, "origin": p.Source(), "profile": p.Profile}
+		place := 0
+		next := func(record, key string, m store.Machine) map[string]any {
+			place++
+			row := maps.Clone(origin)
+			maps.Copy(row, map[string]any{"record": record, "key": key, "place": place, "arch": m.Arch, "isa": m.ISA})
+			return row
+		}
+		for _, j := range p.Cells {
+			r, ok := s.Result(j.Key)
+			row := next(CellRecord, j.Key, r.Made.Machine)
+			j.fill(row, r, !ok)
+			r.Cell = j.Cell
+			t.Add(r, row)
+		}
+		for _, j := range p.Exact {
+			found, made, _ := s.exact(j.Key)
+			of := j.row()
+			for _, r := range found {
+				for _, values := range exactRows(r) {
+					row := next("", j.Key, made.Machine)
+					maps.Copy(row, of)
+					maps.Copy(row, values)
+					t.Add(r, row)
+				}
+			}
+		}
+		for _, j := range p.References {
+			for _, c := range s.checks(j.Key) {
+				row := next(CheckRecord, j.Key, store.Machine{})
+				maps.Copy(row, map[string]any{
+					"dataset": j.Spec.Dataset, "split": j.Spec.Split, "model": j.Spec.Model, "oracle": j.Spec.ID(),
+					"check": c.Name, "value": c.Value, "low": c.Low, "high": c.High, "pass": c.Pass,
+				})
+				t.Add(c, row)
+			}
+		}
+	}
+	return t
+}
+
+// fill puts a cell and its result into a row.
+func (j Job) fill(row map[string]any, r Result, missing bool) {
+	for _, s := range declared {
+		if s.Column != "" {
+			row[s.Column] = s.Of(j.Cell)
+		}
+	}
+	fillParameters(row, j.Cell.Values)
+	row["oracle"], row["missing"] = j.Cell.Oracle, missing
+	if j.Relative > 0 {
+		row["relative"] = j.Relative
+	}
+	if j.Cell.Kernels() == 0 && j.Cell.Friction == 0 {
+		row["friction"] = nil
+	}
+	if missing {
+		return
+	}
+	r.Cell = j.Cell
+	for _, o := range observations {
+		if v := o.Of(r); !math.IsNaN(v) {
+			row[o.Column] = v
+		}
+	}
+	maps.Copy(row, map[string]any{
+		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_low": r.KSSelfLow, "ks_self_high": r.KSSelfHigh, "ks_self_sd": r.KSSelfSD,
+	})
+}
+
+func fillParameters(row map[string]any, values map[string]float64) {
+	row[parametersColumn] = parameters(values)
+	for name, v := range values {
+		row[name] = v
+	}
+}
+
+// row is what all rows of an exact job share.
+func (j ExactJob) row() map[string]any {
+	row := map[string]any{
+		"purpose": j.Purpose, "problem": cmp.Or(j.Problem, j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
+		"nl": j.Exact.Inner, "mass": fmt.Sprint(j.Exact.InvMass),
+	}
+	if j.Exact.InvMass == nil {
+		row["mass"] = ""
+	}
+	fillParameters(row, j.Exact.Values)
+	if p, err := certify.ParseProblem(j.Exact.Name, j.Exact.Problem); err == nil {
+		row["friction"], row["K"] = p.Friction, p.Batches()
+		if omega, ok := p.LowestFrequency(); ok {
+			row["omega"] = omega
+		}
+	}
+	return row
+}
+
+// exactRows are the rows of what certify found for an integrator under a scheme.
+func exactRows(r certify.Row) (rows []map[string]any) {
+	share := func(record string, values map[string]any) {
+		values["record"], values["scheme"], values["engine"], values["law"] = record, r.Scheme, string(r.Engine), r.Observe
+		if r.StableStep != nil {
+			values["stable_step"] = *r.StableStep
+		}
+		rows = append(rows, values)
+	}
+	at := func(i int, values map[string]any) map[string]any {
+		values["h"] = r.Steps[i]
+		if i < len(r.Radii) && !math.IsNaN(float64(r.Radii[i])) {
+			values["radius"] = r.Radii[i]
+		}
+		return values
+	}
+	for _, o := range r.Observables {
+		for i := range r.Steps {
+			values := at(i, map[string]any{
+				"observable": o.Name, "error": o.Errors[i], "resolution": o.Resolution[i], "order": o.Order, "at_least": o.AtLeast,
+				"claim": o.Claim, "constant": o.Constant, "uncertainty": o.Uncertainty, "verdict": string(o.Verdict),
+			})
+			if i < len(o.Relative) && i < len(o.RelativeResolution) { // not of rows of the first edition
+				values["relative_error"], values["relative_resolution"] = o.Relative[i], o.RelativeResolution[i]
+			}
+			if v, ok := r.ClosedForm[o.Name]; ok {
+				values["closed_form"] = v
+			}
+			share(ErrorRecord, values)
+		}
+	}
+	for i := range r.Kolmogorov {
+		share(LawRecord, at(i, map[string]any{"observable": "theta", "kolmogorov": r.Kolmogorov[i], "wasserstein": r.Wasserstein[i]}))
+	}
+	for _, a := range r.Averages {
+		for i, v := range a.Autocorrelation {
+			share(AverageRecord, at(i, map[string]any{"observable": a.Name, "autocorrelation": v}))
+		}
+	}
+	for _, b := range r.Budgets {
+		for i, v := range b.MSE {
+			share(BudgetRecord, at(i, map[string]any{"budget": b.Gradients, "mse": v}))
+		}
+		share(BestRecord, map[string]any{"h": b.Step, "budget": b.Gradients, "mse": b.Best, "observable": b.Worst})
+	}
+	return rows
+}
+
+// checks are those of the reference chains under a key.
+func (s Results) checks(key string) []oracle.Check {
+	rec, ok := s.Get(store.Reference, key)
+	var body struct {
+		Checks []oracle.Check `json:"checks"`
+	}
+	if !ok || json.Unmarshal(rec.Body, &body) != nil {
+		return nil
+	}
+	return body.Checks
+}

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/bench/table"
+	"hambench/certify"
+	"hambench/store"
+)
+
+// stored are the plans of studies, and a store without results.
+func stored(t *testing.T, studies ...Study) (Results, []Plan) {
+	t.Helper()
+	plans, err := (&Keys{Source: source()}).Resolve(t.Context(), "", studies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.TempDir(), store.Machine{Arch: "amd64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return Results{s}, plans
+}
+
+// put stores a job's body.
+func (s Results) put(t *testing.T, kind store.Kind, key string, body any) {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := store.Made{Machine: store.Machine{Arch: "arm64", ISA: "neon"}}
+	if err := s.Put(store.Record{Kind: kind, Key: key, Seconds: 2, Made: made, Body: b}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A study of a user's is not built in, whatever its id is.
+func TestRowsSayWhereTheyAreFrom(t *testing.T) {
+	f, err := load(t, strings.Replace(small, "[vary]", "id = \"methods\"\n[vary]", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := f.Study(Profile{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := NewStudy(source(), "own", "", []Cell{{Dataset: "toy", Integrator: "leapfrog", Step: 0.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	builtIn := studies(t, Profile{Name: "quick"})[2] // toy
+	results, plans := stored(t, mine, own, builtIn)
+	var got []string
+	for _, g := range results.Table(plans).GroupBy("study", "origin") {
+		got = append(got, g.Get("study").Text(), g.Get("origin").Text())
+	}
+	if want := []string{"methods", f.origin(), "own", OfProgram, "toy", BuiltIn}; !slices.Equal(got, want) || len(f.origin()) != digestLength {
+		t.Errorf("origins %q, want %q", got, want)
+	}
+	if err := Save(results.Store, store.Made{}, plans); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Plans(results.Store, "")
+	if err != nil || again[0].Source() != f.origin() || again[2].Source() != BuiltIn {
+		t.Errorf("read again: %q, %q, %v", again[0].Source(), again[2].Source(), err)
+	}
+}
+
+func TestACellsRowHasItsSettingsAndWhatItYielded(t *testing.T) {
+	study, err := NewStudy(source(), "own", "", []Cell{
+		{Dataset: "linear", Integrator: "mt3", Values: map[string]float64{"w2-variance": 1}, Step: 0.1, BatchSize: 32},
+		{Dataset: "linear", Integrator: "leapfrog", Step: 0.1, Friction: Friction(math.Inf(1))},
+		{Dataset: "linear", Integrator: "leapfrog", Step: 0.2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, plans := stored(t, study)
+	cells := plans[0].Cells
+	results.put(t, "result", cells[0].Key, Result{KS: 0.1, KSSelf: 0.08, Scores: map[string]float64{"rmse": 0.5, "ess": 50}, Gradients: 7})
+	results.put(t, "result", cells[1].Key, Result{KS: 1, Diverged: true, Scores: map[string]float64{"rmse": 5}})
+	rows := results.Table(plans).Rows()
+	for i, want := range []map[string]any{
+		{"dataset": "linear", "integrator": "mt3", "parameters": "w2-variance=1", "w2-variance": 1, "batch": 32, "estimator": "plain", "scheme": "reshuffle",
+			"ks": 0.1, "ks_self": 0.08, "rmse": 0.5, "ess": 50, "gradients": 7, "seconds": 2, "arch": "arm64", "missing": false, "key": cells[0].Key, "place": 1},
+		{"friction": math.Inf(1), "batch": math.Inf(1), "w2-variance": nil, "ks": 1, "rmse": nil, "diverged": true, "K": 1, "scheme": "full"},
+		{"h": 0.2, "missing": true, "ks": nil, "diverged": nil, "seed": 1, "friction": 5, "record": CellRecord},
+	} {
+		for column, v := range want {
+			if got := rows[i].Get(column); got != table.Of(v) {
+				t.Errorf("row %d: %s is %v, want %v", i, column, got, v)
+			}
+		}
+	}
+	if s := rows[0].Source.(Result); s.Cell.Integrator != "mt3" || s.Scores["ess"] != 50 {
+		t.Errorf("source %+v", s)
+	}
+}
+
+func TestAnExactErrorsRowSaysOfWhatItIs(t *testing.T) {
+	text := `
+[[exact]]
+problem = "gaussian"
+integrator = {name = "mt3", w2-variance = 1}
+friction = [2, 5]
+inverse-mass = [0.5, 2]
+scheme = "full"
+step = [0.2, 0.1]
+`
+	f, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	study, err := f.Study(Profile{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, plans := stored(t, study)
+	row := certify.Row{
+		Scheme: "full", Steps: []float64{0.2, 0.1}, Engine: certify.Gaussian, Observe: "period",
+		Observables: []certify.Observable{{
+			Name: "theta.cov", Errors: []certify.Number{0.4, 0.1}, Resolution: []certify.Number{1e-9, 1e-9}, Order: 2, Claim: 2, Verdict: certify.Confirmed,
+		}},
+		Answers: certify.Answers{Budgets: []certify.AtBudget{{Gradients: 1000, MSE: []certify.Number{3, 2}, Step: 0.05, Best: 1, Worst: "theta"}}},
+	}
+	for _, j := range plans[0].Exact {
+		results.put(t, "exact", j.Key, []certify.Row{row})
+	}
+	all := results.Table(plans)
+	errors := all.Where("record", ErrorRecord)
+	if errors.Len() != 4 || all.Where("record", BudgetRecord).Len() != 4 || all.Where("record", BestRecord).Len() != 2 {
+		t.Fatalf("%d errors, %d rows", errors.Len(), all.Len())
+	}
+	for column, v := range map[string]any{
+		"problem": "gaussian", "friction": 5, "mass": "[0.5 2]", "K": 4, "integrator": "mt3", "w2-variance": 1, "estimator": "plain", "scheme": "full", "nl": 1,
+		"observable": "theta.cov", "h": 0.1, "error": 0.1, "resolution": 1e-9, "order": 2, "verdict": "confirmed", "purpose": OfOrders, "law": "period",
+	} {
+		if got := errors.Rows()[3].Get(column); got != table.Of(v) {
+			t.Errorf("%s is %v, want %v", column, got, v)
+		}
+	}
+	if g := errors.GroupBy("problem"); len(g) != 1 || len(g[0].Values("friction")) != 2 {
+		t.Errorf("%d groups of the problem: want one with two frictions", len(g))
+	}
+	if omega := errors.Rows()[0].Number("omega"); !(omega > 1.11 && omega < 1.12) {
+		t.Errorf("lowest frequency %v", omega)
+	}
+}

@@ -1,0 +1,414 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hambench/bench/table"
+	"hambench/datasets"
+	"hambench/usage"
+)
+
+// Axis says where figures show a setting that varies, unless a study says otherwise.
+type Axis string
+
+// Axes of settings.
+const (
+	Averaged Axis = "averaged" // nowhere: means are over its values
+	OnPanels Axis = "panels"
+	OnX      Axis = "x"
+	OnLines  Axis = "lines"
+	Stated   Axis = "stated" // lines; captions state it where it does not vary
+)
+
+// Setting declares one setting of a chain: all that files, flags, tables, figures and
+// exports need to know about it.
+type Setting struct {
+	Name   string     `json:"name"`           // its key in a study's file
+	Flag   string     `json:"flag,omitempty"` // of sample; "" for none
+	Column string     `json:"column"`         // in tables of rows, CSV and exports
+	Label  string     `json:"label"`          // heads a column for people and names an axis
+	Symbol string     `json:"symbol"`         // stands before a value: "N_l = "
+	Unit   string     `json:"unit,omitempty"`
+	About  string     `json:"about"` // one line for --help
+	Kind   table.Kind `json:"kind"`
+	Axis   Axis       `json:"axis,omitempty"` // "" for what no figure shows
+	// Low and High bound a number; Words are the texts that are allowed, if they are
+	// the same in every study.
+	Low   float64  `json:"low,omitempty"`
+	High  float64  `json:"high,omitempty"`
+	Words []string `json:"words,omitempty"`
+	// Default is what a file or a flag that leaves it out stands for; nil if that
+	// follows from other settings, as About says.
+	Default any `json:"default,omitempty"`
+
+	legend int              // its place in legends and captions; 0: after the others
+	field  func(*draft) any // a pointer to its place in a cell; nil: it is in Cell.More
+	// read replaces the reader that follows from the kind of the field.
+	read func(*draft, Parts) reader
+	// lookup refuses names that the parts do not have.
+	lookup func(p Parts, name string) error
+	// full is the text for rows of the full batch.
+	full string
+}
+
+// declared are all settings. A grid's cells are listed in their order: the last
+// changes fastest.
+var declared = []Setting{
+	{Name: "data", Flag: "dataset", Column: "dataset", Label: "data set", Axis: OnPanels,
+		About: "`NAME` of the data set", Kind: table.Text,
+		field:  func(d *draft) any { return &d.Dataset },
+		lookup: func(p Parts, name string) error { _, err := p.Data.Lookup(name); return err }},
+	{Name: "split", Flag: "split", Column: "split", Label: "split", Symbol: "split ", Axis: Averaged,
+		About: "`N` of the train/test split", Kind: table.Number, Low: 0, High: 999, Default: 0,
+		field: func(d *draft) any { return &d.Split }},
+	{Name: "observe", Column: "observe", Label: "observes",
+		About: "what is recorded of a chain", Kind: table.Text, Words: texts(observables), Default: string(Distance),
+		field: func(d *draft) any { return &d.Observe }},
+	{Name: "model", Flag: "model", Column: "model", Label: "model", Axis: Averaged,
+		About: "`NAME` of the model; by default the data set's own", Kind: table.Text,
+		field:  func(d *draft) any { return &d.Model },
+		lookup: func(p Parts, name string) error { _, err := p.Models.Lookup(name); return err }},
+	{Name: "hidden", Label: "widths",
+		About: "widths of the layers of a model that takes them; by default its own", Kind: table.Text,
+		field: func(d *draft) any { return &d.hidden }},
+	{Name: "seed", Flag: "seed", Column: "seed", Label: "seed", Symbol: "seed ", Axis: Averaged,
+		About: "`N` seed of the random streams", Kind: table.Number, Low: 1, High: math.MaxInt64 / 2, Default: 1,
+		field: func(d *draft) any { return &d.Seed }},
+	{Name: "batch", Flag: "batch", Column: "batch", Label: "batch", Symbol: "B = ", Axis: OnPanels, full: "full batch",
+		About: "`B` rows per batch (rounded so that batches differ by at most one row); 0 means all",
+		Kind:  table.Number, Low: 1, High: math.MaxInt32, Default: Full,
+		field: func(d *draft) any { return &d.BatchSize }, read: (*draft).readBatch},
+	{Name: "K", Flag: "K", Column: "K", Label: "K", Symbol: "K = ", Axis: Averaged,
+		About: "`K` number of batches, in place of batch", Kind: table.Number, Low: 1, High: math.MaxInt32,
+		field: func(d *draft) any { return &d.Batches }},
+	{Name: "scheme", Flag: "scheme", Column: "scheme", Label: "scheme", Axis: OnLines, legend: 5,
+		About: "`NAME` mini-batch scheme; by default reshuffle, full for one batch", Kind: table.Text,
+		field:  func(d *draft) any { return &d.Scheme },
+		lookup: func(p Parts, name string) error { _, err := p.Chains.Scheme(name); return err }},
+	{Name: "integrator", Flag: "integrator", Column: "integrator", Label: "integrator", Axis: Stated, legend: 1,
+		About: "`NAME` integrator, or split:WORD", Kind: table.Text, Default: "leapfrog",
+		field: func(d *draft) any { return &d.Integrator }, read: (*draft).readIntegrator},
+	{Name: "estimator", Flag: "estimator", Column: "estimator", Label: "estimator", Axis: OnLines, legend: 4,
+		About: "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga", Kind: table.Text, Default: "plain",
+		field:  func(d *draft) any { return &d.Estimator },
+		lookup: func(p Parts, name string) error { _, err := p.Chains.Estimator(name); return err }},
+	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Symbol: "C = ", Axis: Stated, legend: 3,
+		About: "`C` friction; +Inf refreshes the momentum in full", Kind: table.Number, Default: paperFriction,
+		field: func(d *draft) any { return &d.Friction }, read: (*draft).readFriction},
+	{Name: "nl", Flag: "nl", Column: "nl", Label: "N_l", Symbol: "N_l = ", Axis: OnLines, legend: 2,
+		About: "`N` inner steps of lietrotter", Kind: table.Number, Low: 1, High: 1_000_000, Default: 1,
+		field: func(d *draft) any { return &d.Inner }},
+	{Name: "step", Flag: "h", Column: "h", Label: "η", Symbol: "η = ", Axis: OnX, Unit: "units of simulation time",
+		About: "`H` step in units of simulation time", Kind: table.Number,
+		field: func(d *draft) any { return &d.Step }, read: func(d *draft, _ Parts) reader { return d.readStep }},
+	{Name: "samples", Flag: "samples", Column: "samples", Label: "samples", Symbol: "samples = ", Axis: Averaged,
+		About: "`N` draws", Kind: table.Number, Low: 1, High: 1e9, Default: paperSamples,
+		field: func(d *draft) any { return &d.Samples }},
+	{Name: "thin", Flag: "thin", Column: "thin", Label: "thinning", Symbol: "thinning ", Axis: Averaged,
+		About: "`N` steps per draw; by default 2.5 units of time", Kind: table.Number, Low: 1, High: 1e9,
+		field: func(d *draft) any { return &d.Thin }},
+	{Name: "burn", Flag: "burn", Column: "burn_in", Label: "burn-in", Symbol: "burn-in ", Axis: Averaged,
+		About: "`N` steps before the first draw; by default 10 units of time", Kind: table.Number, High: 1e9,
+		field: func(d *draft) any { return &d.BurnIn }, read: (*draft).readBurnIn},
+	{Name: "precision", Flag: "precision", Column: "precision", Label: "precision", Axis: OnLines, legend: 6,
+		About: "precision of network gradients", Kind: table.Text, Words: Precisions,
+		field: func(d *draft) any { return &d.Precision }},
+}
+
+// Settings returns the declarations of all settings, those first that legends and
+// captions name first.
+func Settings() []Setting {
+	last := len(declared)
+	return slices.SortedStableFunc(slices.Values(declared), func(a, b Setting) int {
+		return cmp.Compare(cmp.Or(a.legend, last), cmp.Or(b.legend, last))
+	})
+}
+
+// shownSettings are the settings that figures and tables may show.
+func shownSettings() []Setting {
+	return slices.DeleteFunc(Settings(), func(s Setting) bool { return s.Axis == "" })
+}
+
+// LookupSettings returns the settings of the names, of those that figures and tables
+// may show. A name that is none is that of an integrator's own parameter, if any row
+// of the table has it.
+func LookupSettings(names []string, rows *table.Table) (found []Setting, err error) {
+	shown := shownSettings()
+	for _, name := range names {
+		i := slices.IndexFunc(shown, func(s Setting) bool { return s.Name == name })
+		switch {
+		case i >= 0:
+			found = append(found, shown[i])
+		case rows.Has(name) && len(rows.Numbers(name)) > 0:
+			found = append(found, Setting{Name: name, Column: name, Label: name, Symbol: name + " = ", Kind: table.Number, Axis: Averaged})
+		default:
+			return nil, usage.Errorf("%q is no setting of a cell, nor a parameter that one has", name)
+		}
+	}
+	return found, nil
+}
+
+// Columns are the columns of a table of rows that together tell the setting's values
+// apart.
+func (s Setting) Columns() []string {
+	if s.Name == "integrator" {
+		return []string{s.Column, parametersColumn}
+	}
+	return []string{s.Column}
+}
+
+// ColumnsOf are the columns that tell the values of some settings apart.
+func ColumnsOf(settings ...Setting) (columns []string) {
+	for _, s := range settings {
+		columns = append(columns, s.Columns()...)
+	}
+	return columns
+}
+
+// Value is the setting's value in a row.
+func (s Setting) Value(r table.Row) table.Value { return r.Get(s.Column) }
+
+// Field is the value as CSV and JSON have it, which say "inf" for infinity and 0 for
+// the full batch.
+func (s Setting) Field(r table.Row) any {
+	switch v := s.Value(r); {
+	case !math.IsInf(v.Number(), 1):
+		return v.Any()
+	case s.full != "":
+		return float64(Full)
+	}
+	return "inf"
+}
+
+// Plain is the value as tables for people have it.
+func (s Setting) Plain(r table.Row) string {
+	v := s.Value(r)
+	x := v.Number()
+	switch {
+	case s.Name == "integrator":
+		return v.Text() + parametersText(r)
+	case math.IsInf(x, 1) && s.full != "":
+		return "full"
+	case math.IsInf(x, 1):
+		return "∞"
+	case v.Kind() == table.Number && math.IsNaN(x):
+		return "–"
+	case x == math.Trunc(x) && math.Abs(x) >= 10_000 && v.Kind() == table.Number:
+		return thousands(v.String())
+	}
+	return v.String()
+}
+
+// Text is the value as legends, titles and captions have it; "" where a row does not
+// have it.
+func (s Setting) Text(r table.Row) string {
+	switch {
+	case s.Name == "batch" && math.IsInf(r.Number("batch"), 1):
+		return s.full
+	case s.Name == "batch":
+		return fmt.Sprintf("B = %v (K = %v)", r.Get("batch"), r.Get("K"))
+	case s.Name == "scheme" && r.Number("K") == 1 && r.Text("record") == CellRecord:
+		return ""
+	}
+	return s.Symbol + s.Plain(r)
+}
+
+// TextOf joins what the settings say of a row.
+func TextOf(settings []Setting, r table.Row) string {
+	var texts, plain []string
+	for _, s := range settings {
+		plain = append(plain, s.Plain(r))
+		if t := s.Text(r); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return cmp.Or(strings.Join(texts, ", "), strings.Join(plain, " "))
+}
+
+// thousands separates the digits of a whole number.
+func thousands(s string) string {
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+// parametersText states the values of an integrator's own parameters.
+func parametersText(r table.Row) string {
+	text := r.Text(parametersColumn)
+	if text == "" {
+		return ""
+	}
+	return ", " + strings.ReplaceAll(strings.ReplaceAll(text, " ", ", "), "=", " = ")
+}
+
+// parameters are an integrator's own parameters as one text: name=value name=value.
+func parameters(values map[string]float64) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		words = append(words, name+"="+decimal(values[name]))
+	}
+	return strings.Join(words, " ")
+}
+
+// Of returns the setting's value in a cell, as tables of rows have it: +Inf for the full
+// batch.
+func (s Setting) Of(c Cell) any {
+	if s.field == nil {
+		if v, ok := c.More[s.Name]; ok {
+			return v
+		}
+		return s.Default
+	}
+	switch v := s.field(&draft{Cell: c}).(type) {
+	case *string:
+		return *v
+	case *int:
+		if s.full != "" && *v == Full {
+			return math.Inf(1)
+		}
+		return *v
+	case *uint64:
+		return *v
+	case *float64:
+		return *v
+	case *Friction:
+		return float64(*v)
+	case *Observable:
+		return string(*v)
+	}
+	return nil
+}
+
+// reader reads a value of the setting from a study's file or from the text of a flag.
+func (s Setting) reader(d *draft, p Parts) reader {
+	if s.read != nil {
+		return s.read(d, p)
+	}
+	if s.field == nil {
+		return s.readMore(d)
+	}
+	switch at := s.field(d).(type) {
+	case *string:
+		if s.Words != nil {
+			return oneOf(at, s.Name, s.Words)
+		}
+		return known(at, func(name string) (any, error) { return nil, s.lookup(p, name) })
+	case *Observable:
+		return oneOf(at, "observable", observables)
+	case *int:
+		return whole(at, int64(s.Low), int64(s.High))
+	case *uint64:
+		return whole(at, int64(s.Low), int64(s.High))
+	case *[]int:
+		return each(at, func(width *int) reader { return whole(width, 1, 10_000) })
+	}
+	panic("bench: no reader of setting " + s.Name)
+}
+
+// readMore reads a setting without a field of its own: a number between Low and High,
+// or one of Words.
+func (s Setting) readMore(d *draft) reader {
+	return func(v any) (err error) {
+		var value any
+		switch s.Kind {
+		case table.Number:
+			var x float64
+			if err = real(&x)(v); err == nil && !(x >= s.Low && (s.High == 0 || x <= s.High)) {
+				err = fmt.Errorf("is %v: want a number from %v to %v", x, s.Low, cmp.Or(s.High, math.Inf(1)))
+			}
+			value = x
+		case table.Truth:
+			var x bool
+			err, value = truth(&x)(v), x
+		default:
+			var x string
+			err = text(&x)(v)
+			if s.Words != nil {
+				err = oneOf(&x, s.Name, s.Words)(v)
+			}
+			value = x
+		}
+		d.More = maps.Clone(d.More)
+		if delete(d.More, s.Name); table.Of(value) != table.Of(s.Default) {
+			if d.More == nil {
+				d.More = make(map[string]any)
+			}
+			d.More[s.Name] = value
+		}
+		if len(d.More) == 0 {
+			d.More = nil
+		}
+		return err
+	}
+}
+
+// Observation declares a number that a result has.
+type Observation struct {
+	Name   string `json:"name"`   // in a study's file
+	Column string `json:"column"` // in tables of rows, CSV and exports
+	Label  string `json:"label"`  // of an axis
+	Digits int    `json:"digits"` // in tables for people
+	// Shown says that a table that does not say what it shows has it, where any result
+	// does.
+	Shown bool `json:"shown"`
+	// Task is the only task whose results have it; nil: all tasks.
+	Task *datasets.Task `json:"task,omitempty"`
+
+	get func(Result) float64 // nil: a score
+}
+
+var (
+	ofRegression     = new(datasets.Regression)
+	ofClassification = new(datasets.Classification)
+)
+
+// observations are all declarations, in the order in which tables show them. Chains
+// that diverged have a distance of 1, their counts, and no scores.
+var observations = []Observation{
+	{Name: "distance", Column: "ks", Label: "mean Kolmogorov distance", Digits: 3, Shown: true, get: func(r Result) float64 {
+		if r.Cell.Observe == Coupled {
+			return math.NaN()
+		}
+		return r.KS
+	}},
+	{Name: "rmse", Column: "rmse", Label: "test RMSE", Digits: 3, Shown: true, Task: ofRegression},
+	{Name: "accuracy", Column: "accuracy", Label: "test accuracy", Digits: 3, Shown: true, Task: ofClassification},
+	{Name: "mnll", Column: "mnll", Label: "test MNLL", Digits: 3, Shown: true},
+	{Name: "ece", Column: "ece", Label: "expected calibration error", Digits: 3, Shown: true, Task: ofClassification},
+	{Name: "coverage", Column: "coverage", Label: "coverage of 90 % intervals", Digits: 3, Shown: true, Task: ofRegression},
+	{Name: "lag1", Column: "lag1", Label: "lag-1 autocorrelation", Digits: 3, Shown: true},
+	{Name: "coupled", Column: "coupled", Label: "difference of means at h and at h/2", Digits: 3, Shown: true},
+	{Name: "gradients", Column: "gradients", Label: "gradients", Shown: true, get: func(r Result) float64 { return float64(r.Gradients) }},
+	{Name: "ess", Column: "ess", Label: "effective sample size", Digits: 3},
+	{Name: "steps", Column: "steps", Label: "steps", get: func(r Result) float64 { return float64(r.Steps) }},
+	{Name: "seconds", Column: "seconds", Label: "seconds", get: func(r Result) float64 { return r.Seconds }},
+}
+
+// Observations returns the declarations of all numbers that results may have.
+func Observations() []Observation { return slices.Clone(observations) }
+
+// LookupObservation returns the observation of a name.
+func LookupObservation(name string) (Observation, error) {
+	return usage.Lookup("value", name, observations, func(o Observation) string { return o.Name })
+}
+
+// Of returns the number of a result; NaN where it has none.
+func (o Observation) Of(r Result) float64 {
+	if o.get != nil {
+		return o.get(r)
+	}
+	if v, ok := r.Scores[o.Name]; ok && !r.Diverged {
+		return v
+	}
+	return math.NaN()
+}
+
+// decimal writes a number exactly and without an exponent.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -1,0 +1,254 @@
+// Package table holds numbers as rows of a table with typed columns, and groups and
+// joins them.
+//
+// Rows are told apart by their values, never by the text that people read: a Key is
+// comparable by ==, and its String is for people.
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Column is a column of a table. All its values are of its kind, or none.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Row is one row of a table.
+type Row struct {
+	// Source is what the row was made from, for what has no column.
+	Source any
+
+	of     *columns
+	values []Value
+}
+
+// columns are shared by a table, its rows and the tables that are made from it.
+type columns struct {
+	list []Column
+	at   map[string]int
+}
+
+// Table is a list of rows with the same columns. The zero value is an empty one.
+type Table struct {
+	columns *columns
+	rows    []Row
+}
+
+// New returns a table without rows. It panics if two columns have one name.
+func New(list ...Column) *Table {
+	c := &columns{list, make(map[string]int)}
+	for i, column := range list {
+		if _, twice := c.at[column.Name]; twice {
+			panic(fmt.Sprintf("table: two columns %q", column.Name))
+		}
+		c.at[column.Name] = i
+	}
+	return &Table{columns: c}
+}
+
+// Add adds a row; columns that values leaves out have none. It panics on a column that
+// is not there, and on a value of another kind than its column's.
+func (t *Table) Add(source any, values map[string]any) {
+	row := Row{source, t.columns, make([]Value, len(t.columns.list))}
+	for name, v := range values {
+		i, ok := t.columns.at[name]
+		if !ok {
+			panic(fmt.Sprintf("table: no column %q", name))
+		}
+		row.values[i] = Of(v)
+		if k := row.values[i].kind; k != None && k != t.columns.list[i].Kind {
+			panic(fmt.Sprintf("table: column %q of kind %v: %v", name, t.columns.list[i].Kind, v))
+		}
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Columns returns the columns.
+func (t *Table) Columns() []Column {
+	if t.columns == nil {
+		return nil
+	}
+	return t.columns.list
+}
+
+// Has reports whether the table has a column.
+func (t *Table) Has(column string) bool {
+	return slices.ContainsFunc(t.Columns(), func(c Column) bool { return c.Name == column })
+}
+
+// Rows returns the rows.
+func (t *Table) Rows() []Row { return t.rows }
+
+// Len returns the number of rows.
+func (t *Table) Len() int { return len(t.rows) }
+
+// Get returns the value of a column. It panics if there is no such column.
+func (r Row) Get(column string) Value {
+	i, ok := r.of.at[column]
+	if !ok {
+		panic(fmt.Sprintf("table: no column %q", column))
+	}
+	return r.values[i]
+}
+
+// Number returns the number of a column; NaN if there is none.
+func (r Row) Number(column string) float64 { return r.Get(column).Number() }
+
+// Text returns the text of a column; "" if there is none.
+func (r Row) Text(column string) string { return r.Get(column).Text() }
+
+// Key identifies the values of some columns. Keys are equal by == exactly if all
+// values are, whatever tables they are from.
+type Key struct{ encoded string }
+
+// String returns the values for people.
+func (k Key) String() string { return k.encoded }
+
+// Key returns the key of the row's values of some columns.
+func (r Row) Key(columns ...string) Key {
+	var b strings.Builder
+	for i, name := range columns {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(r.Get(name).encoded())
+	}
+	return Key{b.String()}
+}
+
+// Filter returns the table of the rows for which keep is true.
+func (t *Table) Filter(keep func(Row) bool) *Table {
+	out := &Table{columns: t.columns}
+	for _, r := range t.rows {
+		if keep(r) {
+			out.rows = append(out.rows, r)
+		}
+	}
+	return out
+}
+
+// Where returns the table of the rows whose value of a column is one of these, which
+// are as Of takes them; nil is none.
+func (t *Table) Where(column string, values ...any) *Table {
+	var want []Value
+	for _, v := range values {
+		want = append(want, Of(v))
+	}
+	return t.Filter(func(r Row) bool { return slices.Contains(want, r.Get(column)) })
+}
+
+// WhereAll returns the table of the rows whose values are the given ones, or one of
+// them where a list, a []any, is given.
+func (t *Table) WhereAll(values map[string]any) *Table {
+	for column, v := range values {
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		t = t.Where(column, list...)
+	}
+	return t
+}
+
+// Group holds the rows of a table that have the same values of some columns.
+type Group struct {
+	Key Key
+	*Table
+}
+
+// Get returns the value of a column in the group's first row: of a column that it is
+// grouped by, the value of all.
+func (g Group) Get(column string) Value { return g.rows[0].Get(column) }
+
+// GroupBy returns the groups of the rows by the values of some columns, in the order
+// in which they first occur; without columns, one group of all, if there are any.
+func (t *Table) GroupBy(columns ...string) []Group {
+	var groups []Group
+	at := make(map[Key]int)
+	for _, r := range t.rows {
+		k := r.Key(columns...)
+		i, ok := at[k]
+		if !ok {
+			i, at[k] = len(groups), len(groups)
+			groups = append(groups, Group{k, &Table{columns: t.columns}})
+		}
+		groups[i].rows = append(groups[i].rows, r)
+	}
+	return groups
+}
+
+// Values returns the different values of a column, none among them if it occurs, in
+// the order in which they first occur.
+func (t *Table) Values(column string) (values []Value) {
+	for _, g := range t.GroupBy(column) {
+		values = append(values, g.Get(column))
+	}
+	return values
+}
+
+// Varies reports whether the rows differ in a column.
+func (t *Table) Varies(column string) bool { return len(t.Values(column)) > 1 }
+
+// Numbers returns the numbers of a column, without those that are missing or NaN.
+func (t *Table) Numbers(column string) (numbers []float64) {
+	for _, r := range t.rows {
+		if x := r.Number(column); x == x {
+			numbers = append(numbers, x)
+		}
+	}
+	return numbers
+}
+
+// Sort returns the rows sorted by some columns, the first of which is the most
+// significant one: numbers ascend, texts keep the order in which they first occur, as
+// rows do that have equal values.
+func (t *Table) Sort(columns ...string) *Table {
+	sorted := &Table{t.columns, slices.Clone(t.rows)}
+	for _, name := range slices.Backward(columns) {
+		first := make(map[Value]int)
+		for i, v := range t.Values(name) {
+			if v.kind == Text {
+				first[v] = i
+			}
+		}
+		slices.SortStableFunc(sorted.rows, func(a, b Row) int {
+			x, y := a.Get(name), b.Get(name)
+			if x.kind == Text && y.kind == Text {
+				return cmp.Compare(first[x], first[y])
+			}
+			return Compare(x, y)
+		})
+	}
+	return sorted
+}
+
+// Pair holds the rows of two tables that have the same values of some columns. One of
+// the tables may be empty.
+type Pair struct {
+	Key         Key
+	Left, Right *Table
+}
+
+// Join pairs the groups of two tables by the values of some columns, which both have:
+// first those of the left one in their order, then those that only the right one has.
+func Join(left, right *Table, on ...string) []Pair {
+	var pairs []Pair
+	at := make(map[Key]int)
+	for _, g := range left.GroupBy(on...) {
+		at[g.Key] = len(pairs)
+		pairs = append(pairs, Pair{g.Key, g.Table, &Table{columns: right.columns}})
+	}
+	for _, g := range right.GroupBy(on...) {
+		if i, ok := at[g.Key]; ok {
+			pairs[i].Right = g.Table
+		} else {
+			pairs = append(pairs, Pair{g.Key, &Table{columns: left.columns}, g.Table})
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,138 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+type friction float64
+
+// steps is a table of an integrator, its step, a distance and a reason for the order
+// of its rows: no column is sorted.
+func steps() *Table {
+	t := New(Column{"integrator", Text}, Column{"h", Number}, Column{"ks", Number}, Column{"diverged", Truth})
+	for _, r := range []struct {
+		integrator string
+		h, ks      any
+	}{
+		{"mt3", 0.02, 0.3}, {"leapfrog", 0.02, 0.2}, {"mt3", 0.005, 0.1}, {"leapfrog", 0.1, math.NaN()}, {"mt3", 0.1, nil},
+	} {
+		t.Add(r.ks, map[string]any{"integrator": r.integrator, "h": r.h, "ks": r.ks, "diverged": r.ks == nil})
+	}
+	return t
+}
+
+func TestValuesAreEqualIfTheyAreTheSame(t *testing.T) {
+	const large = int64(1) << 60 // int has 32 bits on some machines
+	same := [][2]any{
+		{1, 1.0}, {uint64(7), int64(7)}, {friction(5), 5}, {math.NaN(), math.NaN()}, {0.0, math.Copysign(0, -1)},
+		{math.Inf(1), friction(math.Inf(1))}, {nil, Value{}}, {large + 1, uint64(large + 1)},
+	}
+	for _, c := range same {
+		if a, b := Of(c[0]), Of(c[1]); a != b || Compare(a, b) != 0 || a.encoded() != b.encoded() {
+			t.Errorf("%v and %v differ", c[0], c[1])
+		}
+	}
+	differ := []any{nil, false, true, math.NaN(), math.Inf(-1), 0, 1, large, large + 1, math.Inf(1), "", "-", "1", "NaN", "true"}
+	for i, a := range differ {
+		for _, b := range differ[i+1:] {
+			if Of(a) == Of(b) || Of(a).encoded() == Of(b).encoded() {
+				t.Errorf("%v and %v are equal", a, b)
+			}
+			if Compare(Of(a), Of(b)) >= 0 || Compare(Of(b), Of(a)) <= 0 {
+				t.Errorf("%v does not come before %v", a, b)
+			}
+		}
+	}
+}
+
+func TestAMissingNumberIsNaN(t *testing.T) {
+	if x := Of(nil).Number(); x == x {
+		t.Errorf("none is %v", x)
+	}
+	if got := steps().Numbers("ks"); !slices.Equal(got, []float64{0.3, 0.2, 0.1}) {
+		t.Errorf("numbers %v", got)
+	}
+}
+
+// Texts that hold what separates the values of a key do not make other keys equal.
+func TestKeysCompareByValue(t *testing.T) {
+	of := func(a, b string) Key {
+		t := New(Column{"a", Text}, Column{"b", Text})
+		t.Add(nil, map[string]any{"a": a, "b": b})
+		return t.Rows()[0].Key("a", "b")
+	}
+	if of(`x" "y`, "z") == of("x", `y" "z`) || of("x", "") == of("", "x") {
+		t.Error("keys of different values are equal")
+	}
+	if of("x", "y") != of("x", "y") {
+		t.Error("keys of equal values in two tables differ")
+	}
+}
+
+func TestGroupsComeInTheOrderOfTheirFirstRows(t *testing.T) {
+	var got []string
+	for _, g := range steps().GroupBy("integrator") {
+		got = append(got, g.Get("integrator").Text(), g.Rows()[1].Get("h").String())
+	}
+	if want := []string{"mt3", "0.005", "leapfrog", "0.1"}; !slices.Equal(got, want) {
+		t.Errorf("groups %q, want %q", got, want)
+	}
+	if all := steps().GroupBy(); len(all) != 1 || all[0].Len() != 5 {
+		t.Errorf("without columns: %d groups", len(all))
+	}
+}
+
+func TestNumbersAscendAndTextsKeepTheirOrder(t *testing.T) {
+	var got []string
+	for _, r := range steps().Sort("integrator", "h").Rows() {
+		got = append(got, r.Text("integrator")+" "+r.Get("h").String())
+	}
+	if want := []string{"mt3 0.005", "mt3 0.02", "mt3 0.1", "leapfrog 0.02", "leapfrog 0.1"}; !slices.Equal(got, want) {
+		t.Errorf("sorted %q, want %q", got, want)
+	}
+}
+
+func TestWhereTakesAnyOfItsValues(t *testing.T) {
+	s := steps()
+	for _, c := range []struct {
+		got  *Table
+		want int
+	}{
+		{s.Where("h", 0.02, 0.005), 3}, {s.Where("ks", nil), 1}, {s.Where("ks", math.NaN()), 1}, {s.Where("diverged", true), 1}, {s.Where("h"), 0},
+		{s.WhereAll(map[string]any{"integrator": "mt3", "h": []any{0.1, 0.02}}), 2},
+	} {
+		if c.got.Len() != c.want {
+			t.Errorf("%d rows, want %d", c.got.Len(), c.want)
+		}
+	}
+}
+
+func TestJoinKeepsWhatOneSideLacks(t *testing.T) {
+	s := steps()
+	pairs := Join(s.Where("integrator", "mt3"), s.Where("integrator", "leapfrog").Where("h", 0.1), "h")
+	var got []int
+	for _, p := range pairs {
+		got = append(got, p.Left.Len(), p.Right.Len())
+	}
+	if want := []int{1, 0, 1, 0, 1, 1}; !slices.Equal(got, want) {
+		t.Errorf("joined %v, want %v", got, want)
+	}
+	if r := Join(s.Where("h"), s.Where("h", 0.1), "h"); len(r) != 1 || r[0].Left.Len() != 0 {
+		t.Errorf("with an empty left side: %v", r)
+	}
+}
+
+func TestAddRefusesWhatNoColumnHas(t *testing.T) {
+	for _, values := range []map[string]any{{"integratr": "mt3"}, {"h": "0.1"}, {"integrator": []int{1}}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v was added", values)
+				}
+			}()
+			steps().Add(nil, values)
+		}()
+	}
+}

@@ -1,0 +1,159 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// Kind is the type of a value, and of the values of a column.
+type Kind int
+
+// Kinds of values. A missing value, None, may stand in every column.
+const (
+	None Kind = iota
+	Truth
+	Number
+	Text
+)
+
+func (k Kind) String() string { return [...]string{"none", "truth", "number", "text"}[k] }
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Value is one entry of a table: a text, a number, a truth, or none. Values are
+// equal by == exactly if they are the same: 1 and 1.0 are, and so are two NaNs and
+// 0 and -0. The zero value is none.
+type Value struct {
+	kind   Kind
+	nan    bool    // the number is NaN, which == would tell from itself
+	number float64 // of a number; 1 for true
+	text   string  // of a text; the digits of a whole number that float64 cannot hold
+}
+
+// mostExact is the largest whole number up to which float64 has every one.
+const mostExact = 1 << 53
+
+// Of returns the value of a text, a number or a bool of any such type; nil is none. It
+// panics on other types.
+func Of(v any) Value {
+	if v == nil {
+		return Value{}
+	}
+	if v, ok := v.(Value); ok {
+		return v
+	}
+	switch r := reflect.ValueOf(v); {
+	case r.Kind() == reflect.String:
+		return Value{kind: Text, text: r.String()}
+	case r.Kind() == reflect.Bool && r.Bool():
+		return Value{kind: Truth, number: 1}
+	case r.Kind() == reflect.Bool:
+		return Value{kind: Truth}
+	case r.CanInt():
+		return whole(float64(r.Int()), r.Int() < -mostExact || r.Int() > mostExact, r.Int())
+	case r.CanUint():
+		return whole(float64(r.Uint()), r.Uint() > mostExact, r.Uint())
+	case r.CanFloat() && math.IsNaN(r.Float()):
+		return Value{kind: Number, nan: true}
+	case r.CanFloat():
+		return Value{kind: Number, number: r.Float() + 0} // -0 + 0 = 0
+	}
+	panic(fmt.Sprintf("table: %T is no type of a value", v))
+}
+
+// whole is a whole number, with its digits where it is too large for float64.
+func whole(number float64, large bool, n any) Value {
+	v := Value{kind: Number, number: number}
+	if large {
+		v.text = fmt.Sprint(n)
+	}
+	return v
+}
+
+// Kind returns the value's type.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNone reports whether there is no value.
+func (v Value) IsNone() bool { return v.kind == None }
+
+// Number returns the number; NaN if the value is none.
+func (v Value) Number() float64 {
+	if v.kind != Number || v.nan {
+		return math.NaN()
+	}
+	return v.number
+}
+
+// Text returns the text; "" if the value is none.
+func (v Value) Text() string {
+	if v.kind != Text {
+		return ""
+	}
+	return v.text
+}
+
+// Truth returns whether the value is true.
+func (v Value) Truth() bool { return v.kind == Truth && v.number == 1 }
+
+// Any returns nil, a bool, a float64 or a string.
+func (v Value) Any() any {
+	switch v.kind {
+	case Truth:
+		return v.Truth()
+	case Number:
+		return v.Number()
+	case Text:
+		return v.text
+	}
+	return nil
+}
+
+// String returns the value for people: numbers without an exponent.
+func (v Value) String() string {
+	switch {
+	case v.kind == None:
+		return "–"
+	case v.kind == Truth:
+		return strconv.FormatBool(v.Truth())
+	case v.text != "" || v.kind == Text:
+		return v.text
+	}
+	return strconv.FormatFloat(v.Number(), 'f', -1, 64)
+}
+
+// encoded is a text that no other value has.
+func (v Value) encoded() string {
+	switch {
+	case v.kind == Text:
+		return strconv.Quote(v.text)
+	case v.kind == None:
+		return "-"
+	case v.kind == Number && v.text == "":
+		return strconv.FormatFloat(v.Number(), 'g', -1, 64)
+	}
+	return v.String()
+}
+
+// Compare orders values: none, then false and true, then numbers, of which NaN is the
+// first, then texts.
+func Compare(a, b Value) int {
+	return cmp.Or(
+		cmp.Compare(a.kind, b.kind),
+		cmp.Compare(a.Number(), b.Number()), // NaN of both but for numbers
+		cmp.Compare(a.number, b.number),     // of truths
+		cmp.Compare(len(a.text)*digits(a), len(b.text)*digits(b)),
+		cmp.Compare(a.text, b.text),
+	)
+}
+
+// digits is 1 for a number that has its digits: the longer one is the larger one.
+func digits(v Value) int {
+	if v.kind == Number {
+		return 1
+	}
+	return 0
+}

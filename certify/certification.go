@@ -1,0 +1,262 @@
+package certify
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"hambench/integrators"
+	"hambench/minibatch"
+)
+
+// solver solves for an integrator on an engine's problem, and keeps what does
+// not depend on the scheme.
+type solver struct {
+	engine
+	options *Options
+	method  integrators.Integrator
+	known   map[float64]prepared // by the step
+}
+
+func newSolver(o *Options, e engine, m integrators.Integrator) *solver {
+	return &solver{e, o, m, make(map[float64]prepared)}
+}
+
+// prepared returns the integrator at a step.
+func (s *solver) prepared(h float64) (prepared, error) {
+	if s.known[h] == nil {
+		in, err := s.options.integrator(s.method, h)
+		if err != nil {
+			return nil, err
+		}
+		if s.known[h], err = s.prepare(in); err != nil {
+			return nil, err
+		}
+	}
+	return s.known[h], nil
+}
+
+// integrator makes an integrator for the problem, past its adaptation.
+func (o *Options) integrator(m integrators.Integrator, h float64) (*integrators.Instance, error) {
+	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction,
+		Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
+	if err != nil {
+		return nil, err
+	}
+	in.Freeze()
+	return in, nil
+}
+
+// at returns what is found at a step under a scheme.
+func (s *solver) at(ctx context.Context, m minibatch.Scheme, h float64) (at point, err error) {
+	if err := ctx.Err(); err != nil {
+		return at, err
+	}
+	p, err := s.prepared(h)
+	if err != nil {
+		return at, err
+	}
+	at, err = p.solve(ctx, m, s.options.EveryStep)
+	at.h = h
+	return at, err
+}
+
+// certification leaves the scheme open.
+func (o *Options) certification(e engine, m integrators.Integrator) (certification, error) {
+	judge, amplified, err := e.judging()
+	return certification{options: o, asked: newSolver(o, e, m), judged: newSolver(o, judge, m),
+		amplified: amplified}, err
+}
+
+// certification makes the row of one integrator under one scheme.
+type certification struct {
+	options *Options
+	scheme  minibatch.Scheme
+	asked   *solver // finds the errors that were asked for
+	// The order is decided on a problem of the same expansion.
+	judged     *solver
+	amplified  []float64
+	decides    bool    // orders, not errors alone
+	onPoint    func()  // that a point is done
+	degeneracy Verdict // Frozen, Silent or Adrift: there is nothing to solve
+	lawless    bool    // at no step that was taken is there a stationary law
+}
+
+func (c *certification) row(ctx context.Context) (Row, error) {
+	o := c.options
+	row := Row{
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner, Estimator: estimation{o.Estimator}.name(),
+		Scheme: c.scheme.Name, Observe: "period", Steps: o.Steps, Amplified: c.amplified,
+	}
+	if o.EveryStep {
+		row.Observe = "every-step"
+	}
+	if o.OneStep {
+		row.Observe = "one-step"
+	}
+	row.ClosedForm = c.closedForm()
+	var points []point
+	for _, h := range o.Steps {
+		p := lostPoint(len(c.asked.observables()))
+		if c.degeneracy == "" {
+			var err error
+			if p, err = c.asked.at(ctx, c.scheme, h); err != nil {
+				return row, err
+			}
+		}
+		points = append(points, p)
+		c.onPoint()
+	}
+	row.Radii = radii(points)
+	if err := c.answer(ctx, &row, points); err != nil {
+		return row, err
+	}
+	findings, err := c.decide(ctx, &row, points)
+	if err != nil {
+		return row, err
+	}
+	for i, name := range c.asked.observables() {
+		if c.judges(i) {
+			row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
+		}
+	}
+	return row, nil
+}
+
+// judges reports whether an observable is one of the integrator's state.
+func (c *certification) judges(observable int) bool {
+	return !c.asked.method.PositionOnly || !ofMomentum(c.asked.observables()[observable])
+}
+
+// pace is that of the dynamics that the integrator follows: without a momentum,
+// the rate of a frequency ω is ω².
+func (c *certification) pace() pace {
+	p := c.judged.pace()
+	if c.asked.method.PositionOnly {
+		p.fast, p.slow = p.fast*p.fast, p.slow*p.slow
+	}
+	return p
+}
+
+// decide finds the orders of all observables. known are the points at the steps
+// that were asked for.
+func (c *certification) decide(ctx context.Context, row *Row, known []point) (findings []finding,
+	err error) {
+	if !c.decides || c.degeneracy != "" {
+		for range c.asked.observables() {
+			findings = append(findings, unknown())
+		}
+		return findings, nil
+	}
+	p := c.pace()
+	c.lawless = true
+	var points []point
+	for _, at := range known {
+		c.lawless = c.lawless && at.lawless(p)
+		if c.amplified == nil && at.h >= reuseFrom/p.fast && at.h <= p.largest/p.fast {
+			points = append(points, at)
+		}
+	}
+	for i := range mostOwnNodes {
+		h := math.Ldexp(p.largest/p.fast, -i)
+		crowded := func(at point) bool { return h < 1.3*at.h && at.h < 1.3*h }
+		if !slices.ContainsFunc(points, crowded) { // one next to another would add little
+			at, err := c.judged.at(ctx, c.scheme, h)
+			if err != nil {
+				return nil, err
+			}
+			points, row.Refined = append(points, at), append(row.Refined, h)
+			c.lawless = c.lawless && at.lawless(p)
+			c.onPoint()
+		}
+		if i+1 < ownNodes {
+			continue
+		}
+		open := false
+		findings = c.findings(points, p)
+		for observable, f := range findings {
+			open = open || c.judges(observable) && f.verdict(c.claim(observable)) == Inconclusive
+		}
+		if !open { // smaller steps would not tell more
+			break
+		}
+	}
+	return findings, nil
+}
+
+// findings judges each observable by the points.
+func (c *certification) findings(points []point, p pace) []finding {
+	var out []finding
+	for i := range c.judged.observables() {
+		var nodes []node
+		for _, at := range points {
+			if at.unstable() {
+				continue
+			}
+			if x := at.observed[i]; x.signed != nil && !math.IsInf(x.relativeResolution, 1) {
+				nodes = append(nodes, node{h: at.h, signed: x.signed, bound: x.relativeResolution})
+			}
+		}
+		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judged.size(i, x) }))
+	}
+	return out
+}
+
+// observable returns what the row says of an observable.
+func (c *certification) observable(i int, name string, points []point, f finding) Observable {
+	nan := Number(math.NaN())
+	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty),
+		Constant: Number(f.constant), AtLeast: nan, Bound: nan}
+	if c.amplified != nil {
+		out.Constant = nan
+	}
+	stable := false
+	for _, p := range points {
+		x := lostPoint(1).observed[0]
+		if !p.unstable() {
+			x, stable = p.observed[i], true
+		}
+		f.seen = f.seen || x.relative > resolvedAbove*x.relativeResolution
+		out.Errors, out.Resolution = append(out.Errors, Number(x.error)), append(out.Resolution,
+			Number(x.resolution))
+		out.Relative, out.RelativeResolution = append(out.Relative,
+			Number(x.relative)), append(out.RelativeResolution, Number(x.relativeResolution))
+	}
+	out.Slopes = localSlopes(c.options.Steps, out.Relative, out.RelativeResolution)
+	claimed := c.claim(i)
+	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
+	smallest := slices.Index(c.options.Steps, slices.Min(c.options.Steps))
+	switch {
+	case out.Verdict == Confirmed && f.hidden(claimed):
+		out.AtLeast, out.Bound = out.Claim, out.Relative[smallest]+out.RelativeResolution[smallest]
+	case !math.IsNaN(f.atLeast):
+		// Small terms above the claim were not looked for with its care.
+		out.AtLeast, out.Bound = min(Number(f.atLeast),
+			out.Claim), Number(f.below(c.options.Steps[smallest]))
+	}
+	switch {
+	case c.degeneracy != "":
+		out.Verdict = c.degeneracy
+	case c.lawless:
+		out.Verdict = Lawless
+	case !stable:
+		out.Verdict = Unstable
+	}
+	return out
+}
+
+// radii returns the spectral radius at each step where the chain is
+// unstable, NaN elsewhere; nil if it is stable at all of them.
+func radii(points []point) []Number {
+	if !slices.ContainsFunc(points, point.unstable) {
+		return nil
+	}
+	out := make([]Number, len(points))
+	for i, p := range points {
+		out[i] = Number(math.NaN())
+		if p.unstable() {
+			out[i] = Number(p.radius)
+		}
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package certify
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"hambench/integrators"
+)
+
+// Rank returns the rows of each problem in the order of their errors at the best step
+// for a budget, the one in place index of Options.Budgets; rows whose error is not
+// known come last. Problems keep their order.
+func Rank(rows []Row, index int) []Row {
+	place := make(map[string]int)
+	for _, r := range rows {
+		if _, known := place[r.Problem]; !known {
+			place[r.Problem] = len(place)
+		}
+	}
+	ranked := slices.Clone(rows)
+	slices.SortStableFunc(ranked, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(place[a.Problem], place[b.Problem]),
+			cmp.Compare(a.leastError(index), b.leastError(index)))
+	})
+	return ranked
+}
+
+// leastError is the mean squared error at the best step for a budget; +Inf if it is
+// not known.
+func (r Row) leastError(index int) float64 {
+	if index >= len(r.Budgets) || math.IsNaN(float64(r.Budgets[index].Best)) {
+		return math.Inf(1)
+	}
+	return float64(r.Budgets[index].Best)
+}
+
+// WriteBest names, for each problem and budget of the rows, the chain with the smallest
+// error. Exact flows are passed over: gradients alone do not give them.
+func WriteBest(w io.Writer, rows []Row) error {
+	budgets := 0
+	for _, r := range rows {
+		budgets = max(budgets, len(r.Budgets))
+	}
+	for i := range budgets {
+		ranked := slices.DeleteFunc(Rank(rows, i), func(r Row) bool {
+			m, err := integrators.Builtin().Lookup(r.Integrator)
+			return err == nil && m.Needs.Affine || math.IsInf(r.leastError(i), 1)
+		})
+		for j, r := range ranked {
+			if j > 0 && ranked[j-1].Problem == r.Problem {
+				continue
+			}
+			b := r.Budgets[i]
+			_, err := fmt.Fprintf(w, "best for %g gradients on %s: %s under %s, step %.4g, "+
+				"error %.3g (as of %.0f independent draws)\n",
+				b.Gradients, r.Problem, r.Name(), r.Scheme, float64(b.Step), float64(b.Best), 1/float64(b.Best))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

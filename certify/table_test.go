@@ -1,0 +1,21 @@
+package certify
+
+import "testing"
+
+// A row's name has all that tells one sampler from another, in a fixed order.
+func TestNameHasEverythingThatTellsSamplersApart(t *testing.T) {
+	for _, c := range []struct {
+		row  Row
+		want string
+	}{
+		{Row{Integrator: "leapfrog", Inner: 1}, "leapfrog"},
+		{Row{Integrator: "leapfrog", Inner: 1, Estimator: "plain"}, "leapfrog"},
+		{Row{Integrator: "lietrotter", Inner: 2}, "lietrotter, N_l = 2"},
+		{Row{Integrator: "mt3", Inner: 4, Estimator: "saga", Values: map[string]float64{"b": 1e-7, "a": 20}},
+			"mt3, saga, a = 20, b = 0.0000001, N_l = 4"},
+	} {
+		if got := c.row.Name(); got != c.want {
+			t.Errorf("name %q: want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package chain
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/noise"
+)
+
+// forces makes the forces of a target's rows and counts their evaluations. It
+// serves one chain.
+type forces struct {
+	target models.Target
+	// What the target can do beyond gradients; nil if it cannot.
+	products models.Hessian
+	gaussian models.LinearGaussian
+	gatherer models.Gatherer
+
+	rows   models.Rows // of the batch
+	force  integrators.Force
+	counts Counts                              // all but the steps
+	affine map[models.Rows]*integrators.Affine // of the current arrangement
+}
+
+// newForces returns the forces of a target.
+func newForces(t models.Target) *forces {
+	f := &forces{target: t, affine: make(map[models.Rows]*integrators.Affine)}
+	f.products, _ = t.(models.Hessian)
+	f.gaussian, _ = t.(models.LinearGaussian)
+	f.gatherer, _ = t.(models.Gatherer)
+	f.force = (*batch)(f)
+	if t, ok := t.(models.Fused); ok {
+		f.force = fusedBatch{(*batch)(f), t}
+	}
+	return f
+}
+
+// available states what the forces offer beyond gradients.
+func (f *forces) available() integrators.Available {
+	return integrators.Available{HessianVectors: f.products != nil, Affine: f.gaussian != nil}
+}
+
+// batch returns the force of the rows until the next call.
+func (f *forces) batch(rows models.Rows) integrators.Force {
+	f.rows = rows
+	return f.force
+}
+
+// list returns the force of a list of rows with weights (see models.Gatherer)
+// until the next call. It panics if the target takes no lists.
+func (f *forces) list(index []int, weights []float64, scale float64) integrators.Force {
+	g := f.gatherer
+	if g == nil {
+		panic(fmt.Sprintf("chain: list of rows for model %q, which takes none", modelName(f.target)))
+	}
+	g.Gather(index, weights)
+	n := g.Rows()
+	for rows := range f.affine {
+		if rows.Lo >= n { // of the list before
+			delete(f.affine, rows)
+		}
+	}
+	return f.batch(models.Rows{Lo: n, Hi: n + len(index), Scale: scale})
+}
+
+// full returns the force of all data.
+func (f *forces) full() integrators.Force { return (*full)(f) }
+
+// modeIterations bounds the search for a mode: beyond them the potential of a
+// network hardly falls.
+const modeIterations = 500
+
+// mode returns a point near a mode of the target's posterior: the end of an L-BFGS
+// search that starts at a prior draw with a fixed seed. If gradients are rounded, the
+// search ends before they vanish. That does not matter to an estimator, which any
+// fixed point leaves unbiased. Each evaluation, of the potential too, counts as a
+// gradient over all data.
+func (f *forces) mode() ([]float64, error) {
+	t := f.target
+	t.Arrange(nil)
+	start := make([]float64, t.Dim())
+	noise.New(modeKey, noise.StreamStart).Normal(start)
+	t.DrawPrior(start)
+	problem := optimize.Problem{
+		Func: func(theta []float64) float64 {
+			f.counts.FullGradients++
+			return t.Potential(theta)
+		},
+		Grad: f.full().Gradient,
+	}
+	settings := &optimize.Settings{MajorIterations: modeIterations}
+	found, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
+	if found == nil || floats.HasNaN(found.X) || math.IsInf(found.F, 0) {
+		return nil, fmt.Errorf("no mode of model %q was found: %w", modelName(t), err)
+	}
+	return found.X, nil
+}
+
+// modeKey is the key of the prior draw that a search for a mode starts at.
+const modeKey = 1
+
+// arrange puts the target's rows in a new order, so that a batch then holds
+// other rows than before.
+func (f *forces) arrange(order []int) {
+	f.target.Arrange(order)
+	clear(f.affine)
+}
+
+// full is the force of all rows.
+type full forces
+
+func (f *full) Gradient(g, theta []float64) {
+	f.counts.FullGradients++
+	f.target.Gradient(g, theta, models.Rows{Lo: 0, Hi: f.target.Rows(), Scale: 1})
+}
+
+// batch is the force of the current mini-batch. What it gives beyond a gradient
+// is for integrators that need it: Integrator.Check has asked for it.
+type batch forces
+
+func (b *batch) Gradient(g, theta []float64) {
+	b.counts.Gradients++
+	b.target.Gradient(g, theta, b.rows)
+}
+
+func (b *batch) HessianVector(hv, theta, v []float64) {
+	b.counts.HessianVectors++
+	b.products.HessianVector(hv, theta, v, b.rows)
+}
+
+// Affine returns one pointer per batch of an arrangement: integrators keep
+// what they derive from it.
+func (b *batch) Affine() *integrators.Affine {
+	a := b.affine[b.rows]
+	if a == nil {
+		precision, shift := b.gaussian.Affine(b.rows)
+		a = &integrators.Affine{Precision: precision, Shift: shift}
+		b.affine[b.rows] = a
+	}
+	return a
+}
+
+// fusedBatch is the force of a target that carries out parts of a step.
+type fusedBatch struct {
+	*batch
+	fused models.Fused
+}
+
+func (b fusedBatch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise, ahead any) any {
+	b.counts.Gradients++
+	return b.fused.Kick(drift, u, n, ahead, b.rows)
+}
+
+func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (gradient, product integrators.Term) {
+	b.counts.Gradients++
+	if v != nil {
+		b.counts.HessianVectors++
+	}
+	return b.fused.At(x, xs, v, vs, b.rows)
+}
+
+// modelName returns the target's own name if it has one, otherwise its Go
+// type.
+func modelName(t models.Target) string {
+	if n, ok := t.(interface{ Name() string }); ok {
+		return n.Name()
+	}
+	return fmt.Sprintf("%T", t)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A study's own claims are decided by its run, on the page, and again from the store.
+func TestAStudyDecidesItsOwnClaims(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	file, out := "../../examples/own-claims/variance-reduction.toml", t.TempDir()
+	code, stdout, stderr := call(t, "run", file, "--out", out)
+	if code != exitOK {
+		t.Fatalf("run: exit code %d, %s", code, stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"claim plain-order: confirmed", "claim saga-order: refuted", "claim svrg-error: confirmed"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("run prints no %q:\n%s", want, stdout)
+		}
+	}
+	if !strings.Contains(string(page), "saga keeps order 2 in random orders.") {
+		t.Error("the page does not show the study's claims")
+	}
+	for strict, want := range map[string]int{"--strict": exitFailed, "--strict=false": exitOK} {
+		code, stdout, stderr = call(t, "claims", file, "--out", out, strict)
+		if code != want || !strings.Contains(stdout, "3 claims: 2 confirmed, 1 refuted, 0 not decided; profile default") {
+			t.Errorf("claims %s: exit code %d, want %d: %s%s", strict, code, want, stdout, stderr)
+		}
+	}
+}
+
+func TestAMistakeInAClaimIsOneLineWithFileAndKey(t *testing.T) {
+	const study = `id = "own"
+
+[[exact]]
+problem    = "gaussian"
+integrator = "lietrotter"
+scheme     = "reshuffle"
+
+[[claim]]
+id        = "one"
+text      = "It has order 2."
+statistic = "order"
+of        = "error"
+between   = [1.7, 2.3]
+`
+	for _, c := range []struct{ old, with, want string }{
+		{`"order"`, `"slope"`, `claim.0.statistic: unknown statistic "slope": want one of order, excess-ratio, mean, share, distance`},
+		{`"error"`, `"erorr"`, `claim.0.of: unknown column "erorr" (did you mean error?)`},
+		{`"error"`, `"integrator"`, `claim.0.of: is "integrator": want a column of numbers`},
+		{`[1.7, 2.3]`, `[2.3, 1.7]`, `claim.0.between: want two numbers, [low, high]`},
+		{`[1.7, 2.3]`, `2`, `claim.0.between: want two numbers`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nlevel = 99", `claim.0.level: is 99: want a number from 0.5, below 1`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nwhere = { integrator = \"leapfrog\" }", `claim.0.where.integrator: no row of the study has leapfrog: want one of [lietrotter]`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nwhere = { integrator = 2 }", `claim.0.where.integrator: is 2: want a text`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nwhere = { colour = \"red\" }", `claim.0.where.colour: unknown column "colour"`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nover = { scheme = \"full\" }", `claim.0.over.scheme: no row of the study has full`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nfrom = 2", `from and sd are of distance alone`},
+		{`"order"`, `"excess-ratio"`, `a ratio has no over`},
+		{`"order"`, `"distance"`, `a distance has no from`},
+		{`"order"`, `"share"`, `a share is of a column that is true or false`},
+		{`id        = "one"`, ``, `claim.0: has no id`},
+		{`text      = "It has order 2."`, `claims = 2`, `claim.0.claims: unknown key "claims"`},
+		{"[[claim]]", "[claim]", `claim: is a table: want tables, [[claim]]`},
+	} {
+		file := filepath.Join(t.TempDir(), "own.toml")
+		if err := os.WriteFile(file, []byte(strings.Replace(study, c.old, c.with, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := call(t, "run", file, "--dry-run", "--out", t.TempDir())
+		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "own.toml:") {
+			t.Errorf("%s: exit code %d, %q: want 2 and one line with %q", c.with, code, stderr, c.want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "own.toml")
+	if err := os.WriteFile(file, []byte(study[:strings.Index(study, "[[claim]]")]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, "claims", file, "--out", t.TempDir()); code != exitUsage || !strings.Contains(stderr, "states no claims: want [[claim]]") {
+		t.Errorf("a study without claims: exit code %d, %s", code, stderr)
+	}
+}

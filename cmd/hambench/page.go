@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+
+	"hambench/bench"
+	"hambench/internal/atomicfile"
+	"hambench/report"
+	"hambench/store"
+)
+
+// pagePath is where the page is.
+func pagePath(out string) string { return filepath.Join(out, "index.html") }
+
+// writePage writes the page of the plans; running says how far a run is that has
+// not ended.
+func writePage(out string, s *store.Store, plans []bench.Plan, running string) error {
+	p := report.New(plans, bench.Results{Store: s})
+	p.Running = running
+	return writeTo(pagePath(out), p.Write)
+}
+
+// writeTo makes a file of what is written, whole or not at all.
+func writeTo(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, b.Bytes())
+}

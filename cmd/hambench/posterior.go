@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"hambench/bench"
+	"hambench/datasets"
+	"hambench/models"
+	"hambench/oracle"
+	"hambench/store"
+	"hambench/sweep"
+	"hambench/usage"
+)
+
+// namePosterior calls open, with the flags' data set if that is a file. If only one
+// of data set and model is named, it determines the other.
+func (f *selection) namePosterior() error {
+	var own *bench.File
+	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
+		o := datasets.FileOptions{NoiseVariance: f.noise}
+		if f.noise == 0 {
+			o.Task = datasets.Classification
+		}
+		d, err := datasets.FromFile(name, f.dataset, o)
+		if err != nil {
+			return err
+		}
+		f.dataset, own = name, &bench.File{Parts: bench.Parts{Data: append(datasets.Builtin(), d)}}
+	} else if f.noise != 0 {
+		return usage.Errorf("--noise %g goes with --dataset FILE.csv", f.noise)
+	}
+	if err := f.open(own); err != nil {
+		return err
+	}
+	source := f.keys.Source
+	if f.model == "" && f.dataset == "" {
+		return usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
+	}
+	if f.dataset == "" {
+		m, err := source.Models().Lookup(f.model)
+		if err != nil {
+			return err
+		}
+		f.dataset = m.Dataset
+	}
+	d, err := source.Datasets().Lookup(f.dataset)
+	f.model = cmp.Or(f.model, d.Model)
+	return err
+}
+
+// openPosterior loads the posterior of the flags in a precision of network
+// gradients, or in the usual one.
+func (f *selection) openPosterior(ctx context.Context, precision string) (models.Target, error) {
+	if err := f.namePosterior(); err != nil {
+		return nil, err
+	}
+	return f.target(ctx, precision)
+}
+
+// target loads the posterior once it is named: each chain has one of its own.
+func (f *selection) target(ctx context.Context, precision string) (models.Target, error) {
+	t, err := f.keys.Source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: precision})
+	return t, f.fetchHint(err)
+}
+
+// fetchHint adds to the error of missing data the command that fetches them.
+func (f *selection) fetchHint(err error) error {
+	if errors.Is(err, datasets.ErrUnavailable) {
+		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
+	}
+	return err
+}
+
+// reference takes the reference of the posterior from the store, or makes it there.
+func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on store.Machine, err error) {
+	spec, err := f.referenceSpec()
+	if err != nil {
+		return nil, on, err
+	}
+	plan, err := f.keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
+	if err != nil {
+		return nil, on, f.fetchHint(err)
+	}
+	if err := f.openStore(store.Open, sweep.Here()); err != nil {
+		return nil, on, err
+	}
+	f.ReferencesOnly = true
+	summary, err := f.Run(ctx, plan)
+	if len(summary.Failures) > 0 {
+		err = summary.Failures[0].Err
+	}
+	if err == nil {
+		ref, on = sweep.LoadReference(f.Store, plan[0].References[0].Key)
+	}
+	return ref, on, err
+}
+
+// referenceSpec is the reference that the profile's studies use for the posterior;
+// one that is known needs none.
+func (f *selection) referenceSpec() (oracle.Spec, error) {
+	d, err := f.keys.Source.Datasets().Lookup(f.dataset)
+	if err != nil {
+		return oracle.Spec{}, err
+	}
+	m, err := f.keys.Source.Models().For(f.model, d.Name, d.Shape)
+	if err != nil {
+		return oracle.Spec{}, err
+	}
+	if m.Exact {
+		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of model %q is known", d.Name, m.Name)
+	}
+	p, err := f.lookupProfile()
+	if err != nil {
+		return oracle.Spec{}, err
+	}
+	if f.split < 0 {
+		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", f.split)
+	}
+	s := oracle.NewSpec(d.Name, f.split, m.Name)
+	s.Precision = cmp.Or(p.Precision, s.Precision)
+	return s, nil
+}

@@ -1,0 +1,107 @@
+package figures
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"regexp"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// tip holds what a page says of one point, and where the point is drawn.
+type tip struct {
+	at   vg.Point
+	text string
+}
+
+// fontStyle matches the font of a text, which a page's style sheet sets once.
+var fontStyle = regexp.MustCompile(`font-family:[^;]*;font-variant:normal;font-weight:normal;font-style:normal;`)
+
+// Inline returns the figure as an SVG element for an HTML page, drawn as its file is.
+// Title, warning and caption are left to the page, and so are font and background.
+// Every point has a title that states its numbers.
+func (f *Figure) Inline() (template.HTML, error) {
+	bare := *f
+	bare.Title, bare.Warning, bare.Caption = "", "", ""
+	l := bare.layout()
+	l.tips = new([]tip)
+	svg, err := l.svg()
+	if err != nil {
+		return "", fmt.Errorf("figures: %s: %w", f.ID, err)
+	}
+	_, svg, _ = bytes.Cut(svg, []byte("<g "))
+	svg = bytes.TrimSuffix(bytes.TrimSpace(svg), []byte("</svg>"))
+	svg = fontStyle.ReplaceAll(svg, nil)
+	svg = bytes.ReplaceAll(svg, []byte("fill:#FFFFFF"), []byte("fill:none"))
+	width, height := float64(l.total.X), float64(l.total.Y)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %.5g %.5g" style="--width:%.0f" role="img" aria-label="%s">`,
+		width, height, width, html.EscapeString(f.Title+": "+f.axisTitles()))
+	b.WriteString("<g ")
+	b.Write(svg)
+	for _, t := range *l.tips {
+		fmt.Fprintf(&b, `<circle class="tip" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`,
+			float64(t.at.X), height-float64(t.at.Y), html.EscapeString(t.text))
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String()), nil
+}
+
+// axisTitles says what the first panel shows against what.
+func (f *Figure) axisTitles() string {
+	for _, row := range f.Rows {
+		for _, p := range row {
+			if p != nil {
+				return p.Y.Title() + " against " + p.X.Title()
+			}
+		}
+	}
+	return ""
+}
+
+// tip keeps the place of a point with its numbers, if a page wants them.
+func (k canvas) tip(s Series, i int, at vg.Point) {
+	if k.tips != nil && s.Style.Marker != "" && s.Style.Marker != Dot {
+		*k.tips = append(*k.tips, tip{at, k.reading(s, i)})
+	}
+}
+
+// reading states the numbers of a point: its values, its band, the share that was
+// lost, and the local slope where axes are logarithmic.
+func (k canvas) reading(s Series, i int) string {
+	parts := []string{k.labelOf(s.Name), fmt.Sprintf("%s = %.4g", k.X.Label, s.X[i])}
+	if s.Points != nil {
+		parts[0] = s.Points[i] + ": " + parts[0]
+	}
+	if s.Lost != nil && s.Lost[i] == 1 {
+		return strings.Join(append(parts, k.Y.Lost), ", ")
+	}
+	if s.Lost != nil && s.Lost[i] > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% %s", 100*s.Lost[i], k.Y.Lost))
+	}
+	value := fmt.Sprintf("%s = %.4g", k.Y.Label, s.Y[i])
+	if s.Low != nil && s.High[i] > s.Low[i] {
+		value += fmt.Sprintf(" (%.3g to %.3g)", s.Low[i], s.High[i])
+	}
+	parts = append(parts, value)
+	shown := i > 0 && k.Shown(s, i-1) && k.Shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
+	if shown && k.X.Log && s.X[i] != s.X[i-1] {
+		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])
+		parts = append(parts, fmt.Sprintf("local slope %.2f", slope))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// labelOf is the legend's label of a line, or the line's own name.
+func (k canvas) labelOf(name string) string {
+	for _, e := range k.legend {
+		if e.Name == name && e.Label != "" {
+			return e.Label
+		}
+	}
+	return name
+}

@@ -1,0 +1,46 @@
+package figures
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A page gets the drawing of the file, with the numbers of every point, and without
+// what the page says itself.
+func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
+	f := &Figure{
+		ID: "f", Title: `Errors & "orders"`, Warning: "a warning", Caption: "a caption", Width: 200, Height: 150,
+		Legend: []Entry{{Name: "a", Label: "leapfrog", Style: Categorical(0)}},
+		Rows: [][]*Panel{{{
+			X: Axis{Label: "η", Log: true, Low: 0.01, High: 0.1}, Y: Axis{Label: "error", Log: true, Low: 0.001, High: 1, Lost: "unstable"},
+			Series: []Series{{
+				Name: "a", Style: Categorical(0), X: []float64{0.02, 0.04, 0.08}, Y: []float64{0.01, 0.04, 1}, Low: []float64{0.005, 0.04, 1},
+				High: []float64{0.02, 0.04, 1}, Lost: []float64{0, 0.5, 1},
+			}},
+		}}},
+	}
+	inline, err := f.Inline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(inline)
+	for want, n := range map[string]int{
+		"<title>leapfrog, η = 0.02, error = 0.01 (0.005 to 0.02)</title>":                  1,
+		"<title>leapfrog, η = 0.04, 50 % unstable, error = 0.04, local slope 2.00</title>": 2, // and on the strip
+		"<title>leapfrog, η = 0.08, unstable</title>":                                      1,
+		`aria-label="Errors &amp; &#34;orders&#34;: error against η"`:                      1,
+		"a warning": 0, "a caption": 0, "font-family": 0, "#FFFFFF": 0, "<?xml": 0, "</svg>": 1,
+	} {
+		if k := strings.Count(got, want); k != n {
+			t.Errorf("%q is there %d times, want %d", want, k, n)
+		}
+	}
+	file, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(file, []byte("<title>")) || !bytes.Contains(file, []byte("a caption")) {
+		t.Error("the file has a page's titles, or lacks its caption")
+	}
+}

@@ -1,0 +1,172 @@
+package integrators
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"hambench/usage"
+)
+
+func TestLookupFindsEveryIntegrator(t *testing.T) {
+	for _, m := range Builtin() {
+		got, err := Builtin().Lookup(m.Name)
+		if err != nil || got.Name != m.Name {
+			t.Errorf("Builtin().Lookup(%q) = %q, %v", m.Name, got.Name, err)
+		}
+		if m.About == "" || m.Claims.Source == "" || strings.Contains(m.About, "\n") {
+			t.Errorf("%s: about %q, source %q: want one line each", m.Name, m.About, m.Claims.Source)
+		}
+		if m.Claims.PositionOrder < m.Claims.ErgodicOrder || m.Claims.ErgodicOrder < m.Claims.WeakOrder {
+			t.Errorf("%s: orders %v (θ), %v (joint), %v (weak) are not decreasing", m.Name, m.Claims.PositionOrder, m.Claims.ErgodicOrder, m.Claims.WeakOrder)
+		}
+	}
+}
+
+func TestSplitWordsAreNormalised(t *testing.T) {
+	if m := lookup(t, "split:baOab"); m.Name != "split:BAOAB" {
+		t.Errorf("name %q, want split:BAOAB", m.Name)
+	}
+}
+
+func TestLookupErrors(t *testing.T) {
+	tests := []struct{ name, want string }{
+		{"leapfrg", `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler, rk2, leapfrog, symmetric, lietrotter, mt3, sghmc, sghmc-adaptive, exact, ubu, quicsort, sgld, sgnht, badodab, baoab, aboba, obabo, baoa, or split:WORD with a word of A, B and O`},
+		{"split:BAB", `splitting word "BAB": O is missing: want letters A (drift), B (kick), O (friction and noise), each at least once`},
+		{"split:", `splitting word "": A is missing: want letters A (drift), B (kick), O (friction and noise), each at least once`},
+		{"split:BAXOθ", `splitting word "BAXOθ": unknown letter 'X': want letters A (drift), B (kick), O (friction and noise), each at least once`},
+		{"split:BAOθ", `splitting word "BAOθ": unknown letter 'θ': want letters A (drift), B (kick), O (friction and noise), each at least once`},
+		{"split:" + strings.Repeat("BAO", 22), `splitting word of 66 letters: want at most 64`},
+	}
+	for _, tt := range tests {
+		_, err := Builtin().Lookup(tt.name)
+		checkUsage(t, err, tt.want)
+	}
+}
+
+func checkUsage(t *testing.T, err error, want string) {
+	t.Helper()
+	var mistake *usage.Error
+	if !errors.As(err, &mistake) {
+		t.Errorf("error %v is not a usage error; want %q", err, want)
+		return
+	}
+	if err.Error() != want {
+		t.Errorf("error %q, want %q", err, want)
+	}
+}
+
+func TestBadParameters(t *testing.T) {
+	good := Params{Step: 0.1, Friction: 1}
+	with := func(change func(p *Params)) Params {
+		p := good
+		change(&p)
+		return p
+	}
+	tests := []struct {
+		method string
+		dim    int
+		p      Params
+		want   string
+	}{
+		{"leapfrog", 0, good, "leapfrog: dimension 0: want at least 1"},
+		{"leapfrog", 2, with(func(p *Params) { p.Step = -0.1 }), "leapfrog: step h = -0.1: want a finite number > 0"},
+		{"leapfrog", 2, with(func(p *Params) { p.Step = math.NaN() }), "leapfrog: step h = NaN: want a finite number > 0"},
+		{"leapfrog", 2, with(func(p *Params) { p.Step = math.Inf(1) }), "leapfrog: step h = +Inf: want a finite number > 0"},
+		{"ubu", 2, with(func(p *Params) { p.Friction = 0 }), "ubu: friction C = 0: want a number > 0"},
+		{"ubu", 2, with(func(p *Params) { p.Friction = math.NaN() }), "ubu: friction C = NaN: want a number > 0"},
+		{"ubu", 2, with(func(p *Params) { p.Friction = math.Inf(1) }), "ubu: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)"},
+		{"mt3", 2, with(func(p *Params) { p.Inner = 3 }), "mt3: N_l = 3 inner steps: want 1 (the scheme has no inner steps)"},
+		{"lietrotter", 2, with(func(p *Params) { p.Inner = -1 }), "lietrotter: N_l = -1 inner steps: want at least 1"},
+		{"euler", 2, with(func(p *Params) { p.InvMass = []float64{1} }), "euler: inverse mass of length 1: want 2, one number per parameter"},
+		{"euler", 2, with(func(p *Params) { p.InvMass = []float64{1, 0} }), "euler: inverse mass of parameter 1 is 0: want a finite number > 0"},
+		{"euler", 2, with(func(p *Params) { p.InvMass = []float64{math.Inf(1), 1} }), "euler: inverse mass of parameter 0 is +Inf: want a finite number > 0"},
+	}
+	for _, tt := range tests {
+		_, err := lookup(t, tt.method).New(tt.dim, tt.p)
+		checkUsage(t, err, tt.want)
+	}
+}
+
+func TestParametersAreCopied(t *testing.T) {
+	mass := []float64{2}
+	in, err := lookup(t, "leapfrog").New(1, Params{Step: 0.1, Friction: 1, InvMass: mass})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mass[0] = 7
+	if got := in.InvMass(); got[0] != 2 || in.Batches != 1 {
+		t.Errorf("inverse mass %v after the caller changed his slice, %d batches", got, in.Batches)
+	}
+}
+
+// A force sees positions and may be asked no more often than the claim says.
+type countingForce struct {
+	gaussian
+	gradients, hessians int
+}
+
+func (f *countingForce) Gradient(g, theta []float64) {
+	f.gradients++
+	f.gaussian.Gradient(g, theta)
+}
+
+func (f *countingForce) HessianVector(hv, theta, v []float64) {
+	f.hessians++
+	f.gaussian.HessianVector(hv, theta, v)
+}
+
+func TestCostsMatchClaims(t *testing.T) {
+	for _, m := range everyIntegrator(t) {
+		p := targets()[1]
+		// Embedded by value, so that Gradient's own product is not counted.
+		f := &countingForce{gaussian: p.force}
+		in := p.newAt(t, m, 0.1, 1)
+		noise := &replay{xi: make([]float64, 3*m.Needs.Normals)}
+		in.OuterStep(in.NewState(), func() Force { return f }, noise)
+		if f.gradients != m.Needs.Gradients || f.hessians != m.Needs.HessianVectors || noise.at != len(noise.xi) {
+			t.Errorf("%s: %d gradients, %d Hessian-vector products, %d normals; claims %d, %d, %d", m.Name,
+				f.gradients, f.hessians, noise.at/3, m.Needs.Gradients, m.Needs.HessianVectors, m.Needs.Normals)
+		}
+	}
+}
+
+// ones is noise without an end.
+type ones []float64
+
+func (n ones) Normal(dst []float64) { copy(dst, n) }
+func (n ones) Update(u *Update)     { u.Apply(n) }
+
+func TestStepsDoNotAllocate(t *testing.T) {
+	for _, m := range everyIntegrator(t) {
+		for _, p := range targets()[1:] {
+			in, err := m.New(3, Params{Step: 0.01, Friction: p.c, InvMass: p.invMass}) // adapting, where it can
+			if err != nil {
+				t.Fatal(err)
+			}
+			z, f := in.NewState(), Force(p.force)
+			var n Noise = ones{0.3, -0.2, 0.1}
+			next := func() Force { return f }
+			if got := testing.AllocsPerRun(100, func() { in.OuterStep(z, next, n) }); got != 0 {
+				t.Errorf("%s, %s: %v allocations a step", m.Name, p.name, got)
+			}
+		}
+	}
+}
+
+// Numbers that overflow stay in the state for the time loop to find; nothing
+// panics on them.
+func TestStepsSurviveOverflow(t *testing.T) {
+	for _, m := range everyIntegrator(t) {
+		p := targets()[1]
+		in := p.newAt(t, m, 0.1, 1)
+		z := in.NewState()
+		z.Theta[0], z.R[0] = math.Inf(1), math.NaN()
+		var n Noise = ones{1, 1, 1}
+		in.OuterStep(z, func() Force { return p.force }, n)
+		if !math.IsNaN(z.Theta[0]) && !math.IsInf(z.Theta[0], 0) {
+			t.Errorf("%s: θ became %v out of +Inf", m.Name, z.Theta[0])
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/bench/table"
+	"hambench/certify"
+)
+
+// madeUp is a table with the columns of claims, whose rows are invented.
+func madeUp() *table.Table {
+	var columns []table.Column
+	text := "record dataset model observe integrator parameters estimator scheme precision oracle key observable problem mass law check verdict"
+	for _, name := range strings.Fields(text) {
+		columns = append(columns, table.Column{Name: name, Kind: table.Text})
+	}
+	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd rmse error resolution budget value order at_least") {
+		columns = append(columns, table.Column{Name: name, Kind: table.Number})
+	}
+	for _, name := range strings.Fields("missing diverged pass") {
+		columns = append(columns, table.Column{Name: name, Kind: table.Truth})
+	}
+	return table.New(columns...)
+}
+
+// chainRow adds a cell's row.
+func chainRow(t *table.Table, dataset string, seed int, integrator string, h, ks float64, more map[string]any) {
+	row := map[string]any{
+		"record": bench.CellRecord, "dataset": dataset, "seed": seed, "split": 0, "integrator": integrator, "h": h,
+		"ks": ks, "ks_self": 0.1, "ks_self_sd": 0.01, "diverged": false, "missing": false, "oracle": dataset,
+		"key": fmt.Sprint(dataset, seed, integrator, h),
+	}
+	for name, v := range more {
+		row[name] = v
+	}
+	t.Add(nil, row)
+}
+
+// exactRow adds a row of one observable's error with its order, or what that is at
+// least.
+func exactRow(t *table.Table, integrator string, order, least, at float64, v certify.Verdict) {
+	row := certify.Row{Problem: "p", Integrator: integrator, Inner: 1, Scheme: "full"}
+	t.Add(row, map[string]any{
+		"record": bench.ErrorRecord, "problem": "p", "integrator": integrator, "scheme": "full", "observable": "theta.cov",
+		"h": 0.1, "error": at, "resolution": 1e-12, "key": integrator, "order": order, "at_least": least, "verdict": string(v),
+	})
+}
+
+func limits(low, high float64) [2]bench.Limit {
+	return [2]bench.Limit{bench.Limit(low), bench.Limit(high)}
+}
+
+// Six data sets with noise of their own: a chain of excess 0.1 and one of factor times
+// that, and the same at half the step.
+func sixSets(factor, noise float64) *table.Table {
+	t := madeUp()
+	for i := range 6 {
+		name := fmt.Sprintf("set%d", i)
+		wobble := noise * float64(i%3-1)
+		for _, h := range []float64{0.1, 0.05, 0.025} {
+			scale := h * h * 10
+			chainRow(t, name, 1, "slow", h, 0.1+scale, map[string]any{"rmse": 2 + wobble})
+			chainRow(t, name, 1, "fast", h, 0.1+scale*(factor+wobble), map[string]any{"diverged": i < int(10*noise) && h == 0.1})
+		}
+	}
+	return t
+}
+
+func TestStatisticsDecide(t *testing.T) {
+	over := map[string][]any{"integrator": {"slow"}}
+	fast, slow := map[string][]any{"integrator": {"fast"}}, map[string][]any{"integrator": {"slow"}}
+	type ends = [2]bench.Limit
+	claim := func(statistic, of string, where, over map[string][]any, between ends) bench.DataClaim {
+		return bench.DataClaim{ID: "c", Statistic: statistic, Of: of, Where: where, Over: over, Between: between, Level: 0.99}
+	}
+	exact := func(order, least float64, v certify.Verdict) *table.Table {
+		rows := madeUp()
+		exactRow(rows, "fast", order, least, 0.02, v)
+		exactRow(rows, "slow", 2, math.NaN(), 0.01, certify.Confirmed)
+		return rows
+	}
+	distance := claim(bench.DistanceStatistic, "rmse", map[string][]any{"dataset": {"a"}}, nil, limits(-1, 1))
+	distance.From, distance.SD = 2, 0.5
+	seeds := func(mean float64, n int) *table.Table {
+		rows := madeUp()
+		for i := range n {
+			chainRow(rows, "a", i, "slow", 0.1, 0.2, map[string]any{"rmse": mean + 0.05*float64(i%3-1)})
+		}
+		return rows
+	}
+	share := claim(bench.ShareStatistic, "diverged", nil, nil, limits(0, 0.3))
+	diverging := func(n int) *table.Table { // n of 10 on each of five sets
+		rows := madeUp()
+		for i := range 50 {
+			chainRow(rows, fmt.Sprint("s", i%5), i, "slow", 0.1, 0.2, map[string]any{"diverged": i/5 < n})
+		}
+		return rows
+	}
+	orders := claim(bench.OrderStatistic, "error", fast, nil, limits(1.7, 2.3))
+	slopes := claim(bench.OrderStatistic, bench.ExcessColumn, slow, nil, limits(1.7, 2.3))
+	ratio := claim(bench.RatioStatistic, bench.ExcessColumn, fast, over, limits(0.8, 1.25))
+	exactRatio := claim(bench.RatioStatistic, "error", fast, over, limits(1.9, 2.1))
+	mean := claim(bench.MeanStatistic, "rmse", slow, nil, limits(1.9, 2.1))
+	elsewhere := mean
+	elsewhere.Between = limits(3, 4)
+	steep := slopes
+	steep.Between = limits(2.5, 3)
+	one := sixSets(1, 0.02).Where("dataset", "set0", "set1")
+	for _, c := range []struct {
+		what   string
+		claim  bench.DataClaim
+		rows   *table.Table
+		want   Verdict
+		reason string
+	}{
+		{"exact order within", orders, exact(2, math.NaN(), certify.Confirmed), Confirmed, "from 2 to 2"},
+		{"exact order below", orders, exact(1, math.NaN(), certify.Refuted), Refuted, ": 1"},
+		{"exact order of which a bound is known", orders, exact(math.NaN(), 1, certify.Confirmed), NotDecided, "1 or more: the interval holds both limits"},
+		{"exact order without a fit", orders, exact(2, math.NaN(), certify.Inconclusive), NotDecided, "could not be fitted"},
+		{"a law that is exact", orders, exact(2, math.NaN(), certify.Exact), Refuted, "exact"},
+		{"slope of the excess", slopes, sixSets(1, 0), Confirmed, "6 data sets"},
+		{"another slope", steep, sixSets(1, 0), Refuted, "6 data sets"},
+		{"slopes on two data sets", slopes, one, NotDecided, "needs 4 data sets or more, and there are 2"},
+		{"equal excesses", ratio, sixSets(1, 0.02), Confirmed, "ratio"},
+		{"half the excess", ratio, sixSets(0.5, 0.02), Refuted, "ratio"},
+		{"excesses that scatter", ratio, sixSets(1, 0.5), NotDecided, "the interval holds"},
+		{"exact errors twice as large", exactRatio, exact(2, math.NaN(), certify.Confirmed), Confirmed, "from 2 to 2"},
+		{"a mean within", mean, sixSets(1, 0.02), Confirmed, "6 data sets"},
+		{"a mean elsewhere", elsewhere, sixSets(1, 0.02), Refuted, "6 data sets"},
+		{"a mean that scatters", mean, sixSets(1, 0.3), NotDecided, "holds"},
+		{"no chain diverged", share, diverging(0), Confirmed, "5 data sets"},
+		{"every second diverged", share, diverging(5), Refuted, "5 data sets"},
+		{"three of ten diverged", share, diverging(3), NotDecided, "the interval holds the limit 0.3"},
+		{"near the published number", distance, seeds(2.1, 9), Confirmed, "9 seeds"},
+		{"far from it", distance, seeds(3, 9), Refuted, "9 seeds"},
+		{"one unit from it", distance, seeds(2.5, 9), NotDecided, "the interval holds the limit 1"},
+		{"three seeds", distance, seeds(2.1, 3), NotDecided, "needs 4 seeds or more"},
+		{"nothing was run", mean, madeUp(), NotDecided, "no rows yet"},
+	} {
+		f := Evaluate(c.claim, c.rows)
+		if f.Verdict != c.want || !strings.Contains(f.Summary, c.reason) {
+			t.Errorf("%s: %s: %q: want %s and %q", c.what, f.Verdict, f.Summary, c.want, c.reason)
+		}
+	}
+}
+
+// The interval of a ratio holds the true one as often as its level says, for excesses
+// that may be below 0.
+func TestFiellersIntervalHoldsTheRatio(t *testing.T) {
+	x := &evaluation{DataClaim: bench.DataClaim{Level: 0.9}}
+	held, n := 0, 2000
+	draw := rand.New(rand.NewPCG(11, 0)).NormFloat64
+	for range n {
+		var a, b []float64
+		for range 8 {
+			b = append(b, 0.1+0.05*draw())
+			a = append(a, 0.05+0.02*draw())
+		}
+		if e := x.fieller("ratio", "sets", a, b); e.low <= 0.5 && 0.5 <= e.high {
+			held++
+		}
+	}
+	if share := float64(held) / float64(n); math.Abs(share-0.9) > 0.03 {
+		t.Errorf("the interval holds the ratio in a share of %.3f, want 0.9", share)
+	}
+}
+
+// Chains whose reference failed a check are left out, and cells without a result are
+// counted.
+func TestRowsThatAreLeftOutAreStated(t *testing.T) {
+	rows := sixSets(1, 0.02)
+	rows.Add(nil, map[string]any{"record": bench.CheckRecord, "oracle": "set0", "pass": false, "check": "split-R̂"})
+	rows.Add(nil, map[string]any{"record": bench.CellRecord, "dataset": "set1", "integrator": "fast", "missing": true})
+	c := bench.DataClaim{Statistic: bench.MeanStatistic, Of: "ks", Between: limits(0, 1), Level: 0.99}
+	f := Evaluate(c, rows)
+	if !strings.Contains(f.Detail, "1 cells have no result yet") || !strings.Contains(f.Detail, "6 cells whose reference failed") {
+		t.Errorf("detail %q: want one missing and six left out", f.Detail)
+	}
+	if !strings.Contains(f.Summary, "5 data sets") {
+		t.Errorf("summary %q: want 5 data sets", f.Summary)
+	}
+}

@@ -1,0 +1,54 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"hambench/usage"
+)
+
+// patience ends an sbatch whose controller does not answer: Slurm's own patience is
+// about a minute.
+const patience = 2 * time.Minute
+
+// Submit submits a script and returns the number of its job. Cancelling the context
+// does not interrupt sbatch: otherwise there might be a job that nobody knows of.
+func Submit(ctx context.Context, script string) (job string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, "sbatch", "--parsable", script)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", usage.Errorf("sbatch is not on the PATH: " +
+			"want a machine where jobs are submitted, or --dry-run")
+	case err != nil:
+		return "", fmt.Errorf("sbatch: %s", reason(errs.String(), err))
+	}
+	job, _, _ = strings.Cut(strings.TrimSpace(out.String()), ";") // what follows is the cluster
+	if _, err := strconv.Atoi(job); err != nil {
+		return "", fmt.Errorf("sbatch: no job number in its answer %q", out.String())
+	}
+	return job, nil
+}
+
+// reason returns the last line that a program printed on standard error, without the
+// program's name, or else how it ended.
+func reason(stderr string, err error) string {
+	stderr = strings.TrimSpace(stderr)
+	last := stderr[strings.LastIndex(stderr, "\n")+1:]
+	if _, after, ok := strings.Cut(last, "error: "); ok {
+		last = after
+	}
+	return cmp.Or(last, err.Error())
+}
