@@ -51,7 +51,7 @@ test-faults: ## break sweeps (kills, full disk, damage, signals …) and count w
 	$(GO) run ./test/faults
 
 # Packages whose numbers the kernels make.
-NUMERIC = ./internal/kernel ./internal/mlp ./noise ./integrators ./models
+NUMERIC = ./internal/kernel ./internal/mlp ./integrators/noise ./integrators ./models
 # A test that starts itself, which needs the system to run ARM programs.
 NOT_EMULATED = TestFingerprintsAreTheSameUnderEveryInstructionSet
 

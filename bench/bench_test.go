@@ -15,12 +15,12 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
-	"hambench/store"
-	"hambench/sweep"
 )
 
 // The sweep of BenchmarkMethods; a list has commas, and narrows it:

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"hambench/chain"
-	"hambench/estimators"
 	"hambench/integrators"
-	"hambench/noise"
+	"hambench/integrators/estimators"
+	"hambench/integrators/noise"
 	"hambench/usage"
 )
 

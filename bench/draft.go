@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"hambench/chain"
-	"hambench/datasets"
-	"hambench/estimators"
+	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
 )

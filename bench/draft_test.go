@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/chain"
-	"hambench/datasets"
-	"hambench/estimators"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"hambench/bench/table"
-	"hambench/datasets"
 	"hambench/internal/distinct"
+	"hambench/models/datasets"
 )
 
 // FigureSpec says how a study's cells are drawn, in terms of a cell's settings

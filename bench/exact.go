@@ -7,8 +7,8 @@ import (
 
 	"hambench/certify"
 	"hambench/chain"
-	"hambench/estimators"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 )
 
 // Exact is to exact ergodic errors what a Cell is to sampled ones: one problem

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/bench/store"
 	"hambench/certify"
-	"hambench/store"
 )
 
 // What a job may ask for beside errors is part of its key; a job that asks for

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"hambench/certify"
-	"hambench/estimators"
+	"hambench/chain/minibatch"
+	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
-	"hambench/minibatch"
 	"hambench/usage"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/internal/distinct"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

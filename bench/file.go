@@ -15,9 +15,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"hambench/datasets"
 	"hambench/internal/distinct"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
 )

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 

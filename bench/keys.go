@@ -9,10 +9,10 @@ import (
 
 	"hambench/certify"
 	"hambench/chain"
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 	"hambench/internal/fingerprint"
-	"hambench/minibatch"
 	"hambench/models"
 	"hambench/oracle"
 )

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"hambench/bench/store"
 	"hambench/integrators"
 	"hambench/internal/distinct"
 	"hambench/oracle"
-	"hambench/store"
 )
 
 // Plan is a study in which every job has its key, with everything that figures,

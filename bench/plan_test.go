@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"hambench/datasets"
+	"hambench/bench/store"
 	"hambench/models"
-	"hambench/store"
+	"hambench/models/datasets"
 )
 
 // testKeys make each fingerprint once for all tests.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"hambench/bench/store"
 	"hambench/certify"
-	"hambench/store"
 )
 
 // Result is what a cell's chain yielded.

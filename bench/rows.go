@@ -8,11 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/internal/distinct"
 	"hambench/oracle"
-	"hambench/store"
 )
 
 // Kinds of rows: the values of the column record.

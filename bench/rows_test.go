@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
-	"hambench/store"
 )
 
 // stored are the plans of studies, and a store without results.

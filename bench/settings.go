@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"hambench/bench/table"
-	"hambench/datasets"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -3,8 +3,8 @@ package bench
 import (
 	"encoding/json"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 	"math"
 	"os"
 	"path/filepath"

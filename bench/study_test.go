@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/store"
+	"hambench/bench/store"
 	"hambench/usage"
 )
 

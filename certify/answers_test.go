@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
-	"hambench/noise"
+	"hambench/integrators/noise"
 )
 
 // The closed forms against the largest difference over a fine grid, and against

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"hambench/minibatch"
+	"hambench/chain/minibatch"
 )
 
 // tried is a step at which averages were judged.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 )
 
 // solver solves for an integrator on an engine's problem, and keeps what does

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 	"hambench/usage"
 
 	"gonum.org/v1/gonum/floats"

@@ -3,7 +3,7 @@ package certify
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/minibatch"
+	"hambench/chain/minibatch"
 )
 
 // closedForm returns the sizes of the closed form's errors, as the row's

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 )
 
 // quadratic returns the coefficients of h² of an engine's signed errors.

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"hambench/minibatch"
+	"hambench/chain/minibatch"
 )
 
 // distances returns the distances between the stationary law of θ at a point and the

@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/chain"
-	"hambench/datasets"
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
+	"hambench/integrators/estimators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
+	"hambench/models/datasets"
 )
 
 // run is a chain of a Gaussian problem, run step by step as chains are.

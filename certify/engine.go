@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 )
 
 // engine computes exact errors for one problem.

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
+	"hambench/integrators/estimators"
 	"hambench/usage"
 )
 

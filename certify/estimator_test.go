@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
-	"hambench/noise"
+	"hambench/integrators/estimators"
+	"hambench/integrators/noise"
 	"hambench/usage"
 )
 

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/internal/fingerprint"
-	"hambench/minibatch"
 )
 
 // resolved is how far the errors of both engines are the same on all machines.

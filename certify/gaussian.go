@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 )
 
 // affineMap is x⁺ = Mx + c + Nξ in a frame, on the homogeneous vector (x, 1). A

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
-	"hambench/noise"
+	"hambench/integrators/noise"
 )
 
 // The plain solver below shares nothing with the engine but the problem: the

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 )
 
 // prepare keeps the integrator; matrices are made for as many rungs of the

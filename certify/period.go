@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
 
-	"hambench/minibatch"
+	"hambench/chain/minibatch"
 	"hambench/usage"
 )
 

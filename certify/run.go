@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 	"hambench/internal/child"
-	"hambench/minibatch"
 	"hambench/usage"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"hambench/minibatch"
+	"hambench/chain/minibatch"
 )
 
 // stepsPerOctave is the number of steps tried in a factor of 2.

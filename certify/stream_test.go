@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"hambench/minibatch"
+	"hambench/chain/minibatch"
 )
 
 // The engines average over orders that Visits describes; the sampler draws

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hambench/estimators"
+	"hambench/integrators/estimators"
 	"hambench/internal/table"
 )
 

@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/estimators"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 )
 
 var verdictCount = flag.Int("verdicts", 25, "random problems in TestNoVerdictIsFalse")

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 	"hambench/usage"
 )
 

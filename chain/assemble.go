@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"math"
 
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
+	"hambench/integrators/estimators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
 	"hambench/usage"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
-	"hambench/noise"
+	"hambench/integrators/noise"
 )
 
 // wide is a target of many parameters without data to speak of; its prior is

@@ -23,10 +23,10 @@ import (
 	"fmt"
 	"slices"
 
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 	"hambench/internal/child"
-	"hambench/minibatch"
 	"hambench/models"
 	"hambench/usage"
 )

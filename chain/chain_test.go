@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
 	"hambench/usage"
 )
 

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/internal/child"
 	"hambench/models"
-	"hambench/noise"
 	"hambench/usage"
 )
 

@@ -6,11 +6,11 @@ import (
 	"math"
 
 	"hambench/chain"
-	"hambench/datasets"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
+	"hambench/models/datasets"
 )
 
 // toyTarget is the paper's toy posterior, N(0.133, 0.333).

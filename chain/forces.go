@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // forces makes the forces of a target's rows and counts their evaluations. It

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/chain"
-	"hambench/datasets"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
 	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // importance is a scheme written outside: B = round(N/K) rows drawn with

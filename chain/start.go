@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // Start returns the state in which a chain starts: at the position theta, or,

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"hambench/bench"
+	"hambench/bench/store"
 	"hambench/figures"
-	"hambench/store"
 )
 
 // A study of four cells, as a run would leave it in a store, is drawn from its

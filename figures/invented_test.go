@@ -9,9 +9,9 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
-	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // memory is a store of results and exact errors by key.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"hambench/datasets"
 	"hambench/internal/kernel"
 	"hambench/internal/mlp"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // plainNet is the paper's network written down without any thought for

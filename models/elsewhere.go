@@ -15,8 +15,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hambench/datasets"
 	"hambench/internal/child"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

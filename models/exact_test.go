@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/models/datasets"
 
 	"gonum.org/v1/gonum/floats"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // The normal mean of the paper's toy example: a gradient over all rows, the

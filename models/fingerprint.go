@@ -13,10 +13,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hambench/datasets"
 	"hambench/internal/child"
 	"hambench/internal/fingerprint"
 	"hambench/internal/kernel"
+	"hambench/models/datasets"
 )
 
 // Fingerprint names what a model on a split computes: a few evaluations of its

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/models/datasets"
 )
 
 func fingerprintOf(t testing.TB, model string, s *datasets.Split, o Options) string {

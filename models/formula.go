@@ -1,6 +1,6 @@
 package models
 
-import "hambench/datasets"
+import "hambench/models/datasets"
 
 // Formula says what a target computes, for programs in any language: formulas in
 // numpy's notation, and the numbers that they name.

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // logistic is logistic regression with an intercept,

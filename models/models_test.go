@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/models/datasets"
 	"hambench/usage"
 
 	"gonum.org/v1/gonum/floats"

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"hambench/datasets"
 	"hambench/internal/kernel"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // scores judges predictions at the test rows of a split.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // Source makes targets of models and data sets by their names. It loads each

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/chain"
-	"hambench/datasets"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/internal/kernel"
-	"hambench/minibatch"
 	"hambench/models"
-	"hambench/noise"
+	"hambench/models/datasets"
 )
 
 // newChain returns a chain on a built-in data set, and its state, under

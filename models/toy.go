@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // toyPriorVariance is σ_θ² (paper, appendix "Toy example").

@@ -13,9 +13,9 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/internal/child"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // Options say how a reference is computed. Its numbers do not depend on them.

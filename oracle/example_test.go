@@ -6,8 +6,8 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -3,9 +3,9 @@ package oracle
 import (
 	"testing"
 
-	"hambench/datasets"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
+	"hambench/models/datasets"
 )
 
 // newLinear makes targets of the built-in one-dimensional set.

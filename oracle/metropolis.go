@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // CrossCheck compares a reference with draws of a Metropolis-corrected sampler,

@@ -14,9 +14,9 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/internal/child"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // A leapfrog step h on a quadratic well of curvature λ is stable for h√λ < 2.

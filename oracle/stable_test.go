@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // On normals the limit is known, 2/√λ: the estimate is the power of 2^¼ below

@@ -8,8 +8,8 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
 )
 
 // The warm-up: from a prior draw the stiffest directions of a posterior hold

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/bench/store"
 	"hambench/certify"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/models"
-	"hambench/store"
+	"hambench/models/datasets"
 )
 
 // memory is a store of results and exact errors by key.

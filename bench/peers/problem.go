@@ -9,10 +9,10 @@ import (
 	"os"
 
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/noise"
+	"hambench/models/datasets"
 )
 
 // The sampler's settings: the step of the reference chains, and the

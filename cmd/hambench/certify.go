@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/certify"
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/minibatch"
+	"hambench/integrators/estimators"
 	"hambench/usage"
 )
 

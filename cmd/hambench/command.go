@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hambench/bench/sweep"
 	"hambench/internal/kernel"
-	"hambench/sweep"
 	"hambench/usage"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hambench/datasets"
 	"hambench/internal/atomicfile"
 	"hambench/internal/table"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

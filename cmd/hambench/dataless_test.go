@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/models"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/models/datasets"
 )
 
 // storedElsewhere leaves in a folder what a run on data that this machine does

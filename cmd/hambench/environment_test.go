@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // A bad environment is one line and exit code 2, whatever the command, and

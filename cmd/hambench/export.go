@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

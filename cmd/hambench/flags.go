@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

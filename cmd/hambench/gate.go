@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"hambench/gate"
+	"hambench/bench/gate"
 )
 
 func gateCommand() *cobra.Command {

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"hambench/bench"
-	"hambench/datasets"
-	"hambench/gate"
+	"hambench/bench/gate"
 	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // exported are the rows of a profile's export, with distances from 0.05 to 0.55.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hambench/bench/store"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
-	"hambench/store"
 	"hambench/usage"
 )
 

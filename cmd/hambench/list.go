@@ -12,12 +12,12 @@ import (
 
 	"hambench/bench"
 	"hambench/certify"
-	"hambench/datasets"
-	"hambench/estimators"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 	"hambench/internal/table"
-	"hambench/minibatch"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"hambench/gate"
+	"hambench/bench/gate"
 	"hambench/internal/table"
 	"hambench/usage"
 )

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/figures/page"
 	"hambench/internal/atomicfile"
-	"hambench/report"
-	"hambench/store"
 )
 
 // pagePath is where the page is.
@@ -17,7 +17,7 @@ func pagePath(out string) string { return filepath.Join(out, "index.html") }
 // writePage writes the page of the plans; running says how far a run is that has
 // not ended.
 func writePage(out string, s *store.Store, plans []bench.Plan, running string) error {
-	p := report.New(plans, bench.Results{Store: s})
+	p := page.New(plans, bench.Results{Store: s})
 	p.Running = running
 	return writeTo(pagePath(out), p.Write)
 }

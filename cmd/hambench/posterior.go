@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
-	"hambench/store"
-	"hambench/sweep"
 	"hambench/usage"
 )
 

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/figures"
 	"hambench/internal/atomicfile"
 	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/paper"
-	"hambench/store"
-	"hambench/sweep"
 )
 
 func reproduceCommand() *cobra.Command {

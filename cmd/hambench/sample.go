@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/bench/sweep"
 	"hambench/chain"
-	"hambench/draws"
+	"hambench/chain/draws"
 	"hambench/models"
 	"hambench/oracle"
-	"hambench/sweep"
 	"hambench/usage"
 )
 

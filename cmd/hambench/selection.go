@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/internal/distinct"
 	"hambench/models"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/slurm"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/internal/kernel"
-	"hambench/slurm"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/models/datasets"
 )
 
 func slurmCommand() *cobra.Command {

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/slurm"
 	"hambench/internal/kernel"
 	"hambench/models"
-	"hambench/slurm"
+	"hambench/models/datasets"
 )
 
 func TestBadInputOfSlurm(t *testing.T) {

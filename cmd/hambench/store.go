@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/internal/distinct"
-	"hambench/store"
-	"hambench/sweep"
 	"hambench/usage"
 )
 

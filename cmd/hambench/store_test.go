@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/sweep"
+	"hambench/bench/sweep"
 )
 
 // toyRun makes an output folder with the toy's three cells.

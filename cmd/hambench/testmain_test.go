@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hambench/datasets"
+	"hambench/models/datasets"
 )
 
 // TestMain runs the driver instead of the tests if the test binary is called hambench,

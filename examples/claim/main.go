@@ -16,12 +16,12 @@ import (
 	"path/filepath"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/certify"
-	"hambench/datasets"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/paper"
-	"hambench/store"
-	"hambench/sweep"
 )
 
 // ofSplittings is the purpose of the exact errors that the claim reads.

@@ -19,12 +19,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/figures"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
-	"hambench/store"
-	"hambench/sweep"
 )
 
 // writeData writes the file; its numbers are the same every time.

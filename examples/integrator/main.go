@@ -23,14 +23,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/certify"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/figures"
 	"hambench/integrators"
 	"hambench/models"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/models/datasets"
 )
 
 // memory describes the scheme: what it claims, which tests and certify hold it

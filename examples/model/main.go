@@ -19,13 +19,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/figures"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
-	"hambench/store"
-	"hambench/sweep"
 )
 
 // width is b, the mean of |θ| under the prior exp(−|θ|/b)/2b of each weight.

@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
 )

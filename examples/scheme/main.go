@@ -21,15 +21,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/certify"
 	"hambench/chain"
-	"hambench/datasets"
+	"hambench/chain/minibatch"
 	"hambench/figures"
 	"hambench/integrators"
-	"hambench/minibatch"
 	"hambench/models"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/models/datasets"
 )
 
 // importance draws the rows of a data set with probabilities in proportion to

@@ -15,13 +15,13 @@ import (
 	"sync/atomic"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/chain"
-	"hambench/datasets"
 	"hambench/figures"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
-	"hambench/store"
-	"hambench/sweep"
 )
 
 // newStudy is every combination of integrators, batch sizes and steps.

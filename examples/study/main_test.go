@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"hambench/bench"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 )
 
 // What was stopped and continued, and what was run in two halves and merged,

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/internal/kernel"
-	"hambench/noise"
 	"hambench/test/peak"
 )
 

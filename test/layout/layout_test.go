@@ -13,7 +13,7 @@ import (
 )
 
 // everybody's rooms: all packages may import them.
-var shared = []string{"noise", "usage"}
+var shared = []string{"integrators/noise", "usage"}
 
 // allowed reads the table of imports in the document, by room.
 func allowed(t *testing.T) map[string][]string {

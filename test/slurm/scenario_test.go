@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"hambench/bench"
-	"hambench/store"
+	"hambench/bench/store"
 )
 
 // workers are more than there are nodes: some wait for others to end.

@@ -21,11 +21,11 @@ import (
 	"unsafe"
 
 	"hambench/bench"
-	"hambench/datasets"
+	"hambench/bench/store"
+	"hambench/bench/sweep"
 	"hambench/figures"
 	"hambench/models"
-	"hambench/store"
-	"hambench/sweep"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 

@@ -1,0 +1,231 @@
+package gate
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hambench/usage"
+)
+
+const cellHeader = "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key\n"
+
+func cellLine(split int, ks float64, diverged bool) string {
+	return fmt.Sprintf("methods,boston,%d,leapfrog,1,5,reshuffle,57,8,0.005,%g,0.08,%v,1000,1000,0.5,abc\n", split, ks, diverged)
+}
+
+// splitsOf is an export of one cell, split by split.
+func splitsOf(ks ...float64) string {
+	s := cellHeader
+	for i, v := range ks {
+		s += cellLine(i, v, false)
+	}
+	return s
+}
+
+func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
+	five := splitsOf(0.10, 0.11, 0.12, 0.13, 0.14)
+	shifted := func(by float64) string { return splitsOf(0.10+by, 0.11+by, 0.12+by, 0.13+by, 0.14+by) }
+	json := func(ks float64) string {
+		return fmt.Sprintf(`[{"experiment":"m","dataset":"b","split":0,"integrator":"euler","scheme":"full","friction":null,"h":0.1,"ks":%g,"diverged":false,"gradients":10,"seconds":1}]`, ks)
+	}
+	precisions := func(ks float64) string {
+		line := "precision,boston,0,leapfrog,1,5,reshuffle,57,8,0.005,%g,0.08,false,1000,1000,0.5,%s\n"
+		return cellHeader + fmt.Sprintf(line, 0.1, "a") + fmt.Sprintf(line, ks, "b")
+	}
+	withPrecision := func(single, double float64) string {
+		line := "precision,boston,0,%s,leapfrog,1,5,reshuffle,57,8,0.005,%g,0.08,false,1000,1000,0.5,%s\n"
+		return strings.Replace(cellHeader, "split,", "split,precision,", 1) + fmt.Sprintf(line, "float32", single, "a") + fmt.Sprintf(line, "float64", double, "b")
+	}
+	thinned := func(thin ...string) (s string) {
+		s = strings.Replace(cellHeader, "split,", "split,thin,", 1)
+		for _, t := range thin {
+			s += fmt.Sprintf("mine,boston,0,%s,leapfrog,1,5,reshuffle,57,8,0.005,0.%s,0.08,false,1000,1000,0.5,\n", t, t)
+		}
+		return s
+	}
+	density := cellHeader + "paths,logistic,0,,0,,,0,0,0,0,0,false,0,0,0,k\n"
+	for _, c := range []struct {
+		reason, old, new string
+		want             int
+	}{
+		{"the same", five, five, 0},
+		{"worse in all splits", five, shifted(0.1), 1},
+		{"worse in one split of five", five, splitsOf(0.10, 0.11, 0.3, 0.13, 0.14), 1},
+		{"from 0.1 to 0.9 in all of five splits", splitsOf(0.10, 0.101, 0.102, 0.103, 0.104), splitsOf(0.9, 0.901, 0.902, 0.903, 0.904), 1},
+		{"worse by less than what counts", five, shifted(0.005), 0},
+		{"thinning tells cells apart", thinned("1", "9"), thinned("9", "1"), 0},
+		{"better", shifted(0.1), five, 0},
+		{"one split, far worse", splitsOf(0.1), splitsOf(0.2), 1},
+		{"one split, within the noise of what counts", splitsOf(0.1), splitsOf(0.12), 3},
+		{"one split, near the limit of stability", splitsOf(0.4), splitsOf(0.7), 3},
+		{"now diverges", splitsOf(0.1), cellHeader + cellLine(0, 1, true), 1},
+		{"diverges no more", cellHeader + cellLine(0, 1, true), splitsOf(0.1), 0},
+		{"a split is missing", five, splitsOf(0.10, 0.11, 0.12, 0.13), 1},
+		{"a cell is missing", splitsOf(0.1), cellHeader + strings.Replace(cellLine(0, 0.1, false), "boston", "yacht", 1), 1},
+		{"JSON rows", json(0.1), json(0.3), 1},
+		{"JSON rows, one after another", strings.Trim(json(0.1), "[]"), strings.Trim(json(0.1), "[]"), 0},
+		{"CSV and JSON", strings.Replace(cellHeader, ",nl,", ",", 1) + "m,b,0,euler,inf,full,,,0.1,0.1,,false,,10,1,\n", json(0.1), 0},
+		{"an export without the column precision, one of two worse", precisions(0.1), precisions(0.2), 1},
+		{"float32 worse", withPrecision(0.1, 0.1), withPrecision(0.2, 0.1), 1},
+		{"float64 worse", withPrecision(0.1, 0.1), withPrecision(0.1, 0.2), 1},
+		{"with and without the column precision", precisions(0.1), withPrecision(0.1, 0.1), 0},
+		{"a row without a chain", density, density, 0},
+	} {
+		r := compared(t, c.old, c.new, Options{})
+		if got := outcome(r); got != c.want {
+			t.Errorf("%s: exit code %d, want %d: %+v %+v", c.reason, got, c.want, r.Moved, r.Undecided)
+		}
+	}
+}
+
+// What the machine was is noted where both runs state it.
+func TestDifferentMachinesAreNoted(t *testing.T) {
+	on := func(isa string) string {
+		header := strings.Replace(cellHeader, "split,", "split,arch,isa,", 1)
+		return header + strings.Replace(cellLine(0, 0.1, false), ",0,", ",0,amd64,"+isa+",", 1)
+	}
+	notes := strings.Join(compared(t, on("avx2"), on("avx512"), Options{}).Notes, "\n")
+	if notes != "isa differs: avx2 in the old run, avx512 in the new one" {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// Numbers are compared by value, however they are written.
+func TestCellsAreIdentifiedByValue(t *testing.T) {
+	old := splitsOf(0.1)
+	if r := compared(t, old, strings.Replace(old, ",0.005,", ",5e-3,", 1), Options{}); len(r.Moved) > 0 {
+		t.Errorf("0.005 and 5e-3: %+v", r.Moved)
+	}
+	if r := compared(t, old, strings.Replace(old, ",0.005,", ",0.006,", 1), Options{}); len(r.Moved) != 1 || len(r.Notes) != 1 {
+		t.Errorf("0.005 and 0.006: %+v %v; want a missing cell and a new one", r.Moved, r.Notes)
+	}
+}
+
+// As many splits as the gate asks for decide, with the noise that it assumes; one less
+// does not.
+func TestAsManySplitsAsAskedForDecide(t *testing.T) {
+	c := compareDistances([]float64{0.4, 0.5, 0.6}, []float64{0.2, 0.9, 0.85}, 0.085, 0.03)
+	more := c.more(0.05)
+	enough, short := c.smallest(0.05, more), c.smallest(0.05, more-1)
+	if more < 2 || enough > c.effect || short <= c.effect {
+		t.Errorf("%d more splits show a change of %g, one less of %g; want %g", more, enough, short, c.effect)
+	}
+}
+
+// TestHolm: Holm's own procedure on a worked example.
+func TestHolm(t *testing.T) {
+	p := []float64{0.01, 0.04, 0.03, 0.005}
+	got, _ := holm(p, 0.05)
+	// Sorted 0.005 ≤ 0.0125, 0.01 ≤ 0.0167, 0.03 > 0.025: stop.
+	for i, want := range []bool{true, false, false, true} {
+		if got[i] != want {
+			t.Errorf("p = %v: rejected %v, want %v", p[i], got[i], want)
+		}
+	}
+}
+
+// TestFiguresTablesAreNoExports: they are told apart by name.
+func TestFiguresTablesAreNoExports(t *testing.T) {
+	paths, err := filepath.Glob("../../docs/results/*.csv")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no tables of figures: %v", err)
+	}
+	for _, p := range paths {
+		_, err := Files(p, p, Options{})
+		var bad *usage.Error
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), "want the output of hambench export") {
+			t.Errorf("%s: %v; want a usage error that names hambench export", p, err)
+		}
+	}
+}
+
+// replicate is a cell, computed several times with seeds of its own.
+type replicate struct {
+	name string
+	self float64
+	ks   []float64
+}
+
+// replicates are the distances of linear's chains in the standard profile's
+// experiment methods, mini-batches, twelve seeds each. A chain that diverged
+// has distance 1.
+func replicates(t *testing.T) []replicate {
+	t.Helper()
+	text, err := os.ReadFile("testdata/replicates.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []replicate
+	for _, row := range rows[1:] {
+		r := replicate{name: strings.Join(row[:4], " ")}
+		for i, text := range row[4:] {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				r.self = v
+			} else {
+				r.ks = append(r.ks, v)
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// TestNoiseOfDistances: of all pairs of chains that differ by their seed alone,
+// at most 5 % are worse at the level 5 %, near the limit of stability, too, and
+// none of some 6000 at the level 1e-6.
+func TestNoiseOfDistances(t *testing.T) {
+	var pairs, worse, far, wild, wildWorse int
+	for _, r := range replicates(t) {
+		for i := range r.ks {
+			for j := range r.ks {
+				if i == j || r.ks[i] == 1 || r.ks[j] == 1 {
+					continue
+				}
+				c := compareDistances(r.ks[i:i+1], r.ks[j:j+1], r.self, 0.03)
+				p := c.p()
+				if pairs++; p <= 0.05 {
+					worse++
+				}
+				if p <= 1e-6 {
+					far++
+					t.Logf("%s: from %g to %g", r.name, r.ks[i], r.ks[j])
+				}
+				if min(c.old, c.new) > quiet*r.self {
+					if wild++; p <= 0.05 {
+						wildWorse++
+					}
+				}
+			}
+		}
+	}
+	share := float64(worse) / float64(pairs)
+	shareOfWild := float64(wildWorse) / float64(wild)
+	if pairs < 5000 || wild < 1000 || share > 0.05 || shareOfWild > 0.05 || far > 0 {
+		t.Errorf("%d pairs, %.3f worse at 5 %%, %d at 1e-6; near the limit of stability %d pairs, %.3f", pairs, share, far, wild, shareOfWild)
+	}
+}
+
+// TestThresholdGrowsWithTheDistance: up to 0.1 it is the option's.
+func TestThresholdGrowsWithTheDistance(t *testing.T) {
+	for _, c := range []struct{ size, want float64 }{{0.05, 0.03}, {0.1, 0.03}, {0.4, 0.12}} {
+		got := compareDistances([]float64{c.size}, []float64{c.size}, 0.085, 0.03).effect
+		if math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("distance %g: %g counts, want %g", c.size, got, c.want)
+		}
+	}
+}

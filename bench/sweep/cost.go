@@ -1,0 +1,156 @@
+package sweep
+
+import (
+	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/chain"
+	"hambench/integrators"
+	"hambench/internal/kernel"
+	"hambench/models"
+	"hambench/models/datasets"
+	"hambench/oracle"
+)
+
+// CostModel estimates what jobs cost, for the order of jobs, the time left and a dry
+// run. It knows the sizes of problems and the speed of the instruction set, not what
+// else this machine does: an estimate may be wrong by a factor of two.
+type CostModel struct {
+	// Data, Models and Chains have the parts that names stand for; nil and the zero
+	// value have the built-in ones.
+	Data   datasets.Registry
+	Models models.Registry
+	Chains chain.Registries
+}
+
+// Machine constants, seconds per unit, measured with AVX-512 and float32
+// (docs/performance.md).
+const (
+	secondsPerFlop   = 1e-11
+	secondsPerNormal = 1.0e-9
+	secondsPerCall   = 0.1e-6 // of a gradient, besides its arithmetic
+	flopsPerWeight   = 6      // per row: forward, two products backward
+	productGradients = 3      // a Hessian-vector product in gradients
+	secondsPerExact  = 0.2    // an exact job, the mean of the built-in ones
+)
+
+// slowness holds how many times longer a step takes with an instruction set than with
+// AVX-512 (docs/performance.md, steps of the paper's networks).
+var slowness = map[string]float64{"avx512": 1, "avx2": 1.6, "neon": 6, "generic": 16}
+
+// Slowness returns how many times longer chains take with this machine's kernels than
+// with AVX-512.
+func Slowness() float64 { return max(slowness[kernel.ISA()], 1) }
+
+// size returns the rows and the parameters of a cell's target; of one that nobody
+// knows before it is loaded, those of the paper's network on boston.
+func (m CostModel) size(c bench.Cell) (rows, parameters float64) {
+	rows, parameters = 455, 8401
+	data, all := m.Data, m.Models
+	if data == nil {
+		data = datasets.Builtin()
+	}
+	if all == nil {
+		all = models.Builtin()
+	}
+	d, err := data.Lookup(c.Dataset)
+	if err != nil {
+		return rows, parameters
+	}
+	rows = float64(d.TrainRows)
+	if model, err := all.Lookup(c.Model); err == nil && model.Dim != nil {
+		parameters = float64(model.Dim(d.Shape, models.Options{}))
+	}
+	return rows, parameters
+}
+
+// kernel estimates the seconds of one core that a kernel of a cell takes.
+func (m CostModel) kernel(c bench.Cell, needs integrators.Needs) float64 {
+	rows, n := m.size(c)
+	perFlop := secondsPerFlop
+	if c.Precision == "float64" {
+		perFlop *= 2 // half as many lanes
+	}
+	gradients := float64(max(needs.Gradients, 1)) // the exact flow has products of its own
+	if needs.Affine {
+		gradients = 1
+	}
+	if e, err := m.Chains.Estimator(c.Estimator); err == nil && e.Extra != nil {
+		gradients += e.Extra(max(c.Batches, 1))
+	}
+	gradients += productGradients * float64(needs.HessianVectors)
+	batch := rows / float64(max(c.Batches, 1))
+	gradient := secondsPerCall + n*(batch*flopsPerWeight*perFlop+secondsPerNormal/2)
+	noise := n * secondsPerNormal * float64(max(needs.Normals, 1)) / float64(max(c.Inner, 1))
+	return Slowness() * (gradients*gradient + noise)
+}
+
+// kernelsToDiverge is how long an unstable chain lasts, as seen: between a
+// few dozen kernels and a few thousand.
+const kernelsToDiverge = 200
+
+// unstable reports whether a cell's chain will diverge, since its step is beyond the
+// explicit friction's own limit, hC = 2.
+func unstable(c bench.Cell, method integrators.Integrator) bool {
+	return !method.FullRefreshment && !method.PositionOnly && c.Step*float64(c.Friction) > 2
+}
+
+// crossCheckShare is what the cross-check of a reference takes, in chains of
+// the reference.
+const crossCheckShare = 1.5
+
+// referenceCell is a cell with the kernels of a reference's chains.
+func referenceCell(s oracle.Spec) bench.Cell {
+	return bench.Cell{
+		Dataset: s.Dataset, Split: s.Split, Model: s.Model, Precision: s.Precision,
+		Integrator: s.Integrator, Scheme: "full", Batches: 1, Inner: 1,
+	}
+}
+
+// Job estimates the seconds of one core that a job takes. A cell whose integrator is
+// unknown costs nothing.
+func (m CostModel) Job(j Job) float64 {
+	switch j.Kind {
+	case store.Reference:
+		steps := float64(j.Spec.BurnIn + j.Spec.Samples*j.Spec.Thin)
+		chains := float64(j.Spec.Chains) + crossCheckShare
+		return chains * steps * m.kernel(j.Cell, integrators.Needs{})
+	case store.Exact:
+		return secondsPerExact
+	}
+	method, err := m.Chains.Integrator(j.Cell.Integrator)
+	if err != nil {
+		return 0
+	}
+	kernels := float64(j.Cell.Kernels())
+	if unstable(j.Cell, method) {
+		kernels = min(kernels, kernelsToDiverge)
+	}
+	return kernels * m.kernel(j.Cell, method.Needs)
+}
+
+// Estimate is the estimated cost of one study.
+type Estimate struct {
+	ID      string
+	Cells   int                // cells that the study lists
+	Missing map[store.Kind]int // jobs of each kind that neither the store nor an earlier study has
+	Seconds float64            // of one core, for what is missing
+}
+
+// Estimates returns what each plan costs, summed over its jobs: what the store has
+// costs nothing, and what two studies share counts in the first.
+func (m CostModel) Estimates(plans []bench.Plan, s *store.Store) []Estimate {
+	jobs := Jobs(plans, s)
+	var out []Estimate
+	for _, p := range plans {
+		cells := len(p.Cells)
+		est := Estimate{ID: p.ID, Cells: cells, Missing: make(map[store.Kind]int)}
+		for _, j := range jobs {
+			if j.Study == p.ID && !j.Have {
+				est.Missing[j.Kind]++
+				est.Seconds += m.Job(j)
+			}
+		}
+		out = append(out, est)
+	}
+	return out
+}

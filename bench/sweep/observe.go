@@ -1,0 +1,303 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"hambench/bench"
+	"hambench/chain"
+	"hambench/integrators"
+	"hambench/integrators/noise"
+	"hambench/models"
+	"hambench/models/datasets"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// Inputs are what a cell's chain needs beyond the cell itself.
+type Inputs struct {
+	// Target is the model on the data; the chain takes it over.
+	Target models.Target
+	// Fine is the target of the chain at h/2, for a cell that observes Coupled.
+	Fine models.Target
+	// Truth starts and judges the chain; nil for cells without an oracle.
+	Truth oracle.Truth
+	// Split is the data behind the target.
+	Split *datasets.Split
+	// Chains has the parts that names stand for; the zero value has the
+	// built-in ones.
+	Chains chain.Registries
+}
+
+// Compute runs the chain of a cell, which must pass its Check, and returns what it
+// observes. The numbers depend only on the cell and the inputs. A chain that
+// diverges is a result, not an error.
+func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error) {
+	start := time.Now()
+	r := bench.Result{Cell: c}
+	var err error
+	switch c.Observe {
+	case bench.Density:
+		err = density(&r, in.Target)
+	case bench.Reference:
+		err = reference(&r, in)
+	case bench.Coupled:
+		err = coupled(ctx, &r, in)
+	default:
+		err = runChain(ctx, &r, in)
+	}
+	if err != nil {
+		return bench.Result{}, err
+	}
+	// JSON cannot express the scores of a chain that diverged with large but finite numbers.
+	maps.DeleteFunc(r.Scores, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if r.Seconds == 0 {
+		r.Seconds = time.Since(start).Seconds()
+	}
+	return r, nil
+}
+
+func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
+	c := r.Cell
+	if in.Truth == nil && c.Observe != bench.Path {
+		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
+	}
+	sampler, err := in.Chains.New(in.Target, c.Chain())
+	if err != nil {
+		return err
+	}
+	width, record := in.Target.Outputs(), in.Target.Predict
+	if c.Observe == bench.Path {
+		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
+	}
+	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
+	start := make([]float64, in.Target.Dim()) // the prior mean, where there is no truth to draw from
+	if in.Truth != nil {
+		in.Truth.DrawStart(start, noise.New(c.Chain().Key, noise.StreamStart).Rand())
+		self := in.Truth.SelfDistanceOf(c.Samples)
+		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
+	}
+	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
+	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan, func(i int, z *integrators.State) error {
+		draws[i] = all[i*width : (i+1)*width]
+		record(draws[i], z.Theta)
+		return nil
+	})
+	if err := account(r, sampler.Counts(), err); err != nil || r.Diverged {
+		return err
+	}
+	summarize(r, in, draws)
+	return nil
+}
+
+// account records the work of a chain that has ended, and whether it diverged,
+// which is no error.
+func account(r *bench.Result, n chain.Counts, err error) error {
+	r.Steps, r.HessianVectors = n.Steps, n.HessianVectors
+	r.Gradients = n.Gradients + n.FullGradients*int64(max(r.Cell.Batches, 1)) // of a batch
+	var diverged *chain.DivergedError
+	if errors.As(err, &diverged) {
+		r.Diverged, r.DivergedStep, r.KS = true, diverged.Step, 1
+		return nil
+	}
+	return err
+}
+
+// coupled runs coupled chains, from where a chain without an oracle starts.
+func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
+	c := r.Cell
+	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
+	bias, chance, counts, err := oracle.RunCoupled(ctx, in.Chains, in.Target, in.Fine, c.Chain(), plan, true, func(int, []float64) error { return nil })
+	if err != nil && counts.Steps == 0 { // also a warm-up that diverged, which is no result
+		return err
+	}
+	if err := account(r, counts, err); err != nil || r.Diverged {
+		return err
+	}
+	r.Scores = map[string]float64{"coupled": bias, "coupled-chance": chance}
+	return nil
+}
+
+// summarize completes the result of a chain that stayed finite. Its draws, one
+// per sample, are positions for a path, and predictive values otherwise.
+func summarize(r *bench.Result, in Inputs, draws [][]float64) {
+	if r.Cell.Observe == bench.Path {
+		r.Series = make(map[string][]float64)
+		for i := range draws[0] {
+			r.Series[coordinate(i)] = column(draws, i)
+		}
+		return
+	}
+	r.KS = in.Truth.Distance(draws)
+	if r.Cell.Observe == bench.Histogram {
+		r.Series = histogram(in.Target.(models.Analytic), draws)
+		return
+	}
+	r.Scores = map[string]float64{"lag1": lag1(draws)}
+	if s, ok := in.Target.(models.Scorer); ok {
+		maps.Copy(r.Scores, s.Scores(draws))
+	}
+	if r.Cell.Observe == bench.Marginals {
+		r.Series = marginals(in, draws)
+	}
+}
+
+// lag1 is the lag-1 autocorrelation, averaged over the outputs.
+func lag1(draws [][]float64) float64 {
+	var sum float64
+	for o := range draws[0] {
+		sum += oracle.Autocorrelation(column(draws, o), 1)
+	}
+	return sum / float64(len(draws[0]))
+}
+
+func column(draws [][]float64, output int) []float64 {
+	x := make([]float64, len(draws))
+	for s, d := range draws {
+		x[s] = d[output]
+	}
+	return x
+}
+
+// marginals are the quantiles of each predictive value, beside the exact law.
+func marginals(in Inputs, draws [][]float64) map[string][]float64 {
+	mean, sd := in.Target.(models.Analytic).PredictiveMarginals()
+	series := map[string][]float64{
+		"x": in.Split.TestX, "train_x": in.Split.TrainX, "train_y": in.Split.TrainY,
+		"exact_mean": mean, "exact_sd": sd,
+	}
+	for name, p := range map[string]float64{"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95} {
+		q := make([]float64, len(mean))
+		for o := range q {
+			x := column(draws, o)
+			slices.Sort(x)
+			q[o] = oracle.Quantile(x, p)
+		}
+		series[name] = q
+	}
+	return series
+}
+
+// Histograms have 120 bins over six standard deviations on both sides of
+// the exact posterior's mean: a bin is a tenth of a deviation, and the
+// outermost catch what lies beyond.
+const (
+	histogramBins  = 120
+	histogramWidth = 6
+)
+
+// histogram counts the positions of a one-parameter target, whose predictive
+// value is the parameter itself.
+func histogram(t models.Analytic, draws [][]float64) map[string][]float64 {
+	mean, sd := t.PredictiveMarginals()
+	edges, counts := make([]float64, histogramBins+1), make([]float64, histogramBins)
+	for i := range edges {
+		edges[i] = mean[0] + sd[0]*histogramWidth*(2*float64(i)/histogramBins-1)
+	}
+	for _, d := range draws {
+		at := (d[0] - edges[0]) / (edges[1] - edges[0])
+		counts[int(min(max(at, 0), histogramBins-1))]++
+	}
+	return map[string][]float64{"edges": edges, "counts": counts, "mean": {mean[0]}, "sd": {sd[0]}}
+}
+
+// coarseGrid is the number of points a side of the grids that find the box.
+const coarseGrid = 101
+
+// densityDepth is how far below its maximum the log-density still counts:
+// e⁻¹² of the mode is beyond four standard deviations of a normal in two
+// dimensions.
+const densityDepth = 12
+
+// density evaluates the log-density on a grid. The box is found by two
+// coarser grids, each cut to the part that counts.
+func density(r *bench.Result, t models.Target) error {
+	if t.Dim() != 2 {
+		return usage.Errorf("cell observes %s: model %q has %d parameters: want 2", r.Cell.Observe, r.Cell.Model, t.Dim())
+	}
+	n := r.Cell.Samples
+	low, high := [2]float64{-10, -10}, [2]float64{10, 10} // ten deviations of the prior
+	for range 2 {
+		low, high = contentBox(gridOf(t, low, high, coarseGrid))
+	}
+	g := gridOf(t, low, high, n)
+	r.Series = map[string][]float64{coordinate(0): g.axis[0], coordinate(1): g.axis[1], "logdensity": g.value}
+	return nil
+}
+
+// densityValues is a log-density less its maximum on a grid.
+type densityValues struct {
+	axis  [2][]float64
+	value []float64 // row after row; a row has one value of axis 1
+}
+
+func gridOf(t models.Target, low, high [2]float64, n int) densityValues {
+	var g densityValues
+	for a := range 2 {
+		for i := range n {
+			g.axis[a] = append(g.axis[a], low[a]+(high[a]-low[a])*float64(i)/float64(max(n-1, 1)))
+		}
+	}
+	for _, y := range g.axis[1] {
+		for _, x := range g.axis[0] {
+			g.value = append(g.value, -t.Potential([]float64{x, y}))
+		}
+	}
+	top := slices.Max(g.value)
+	for i := range g.value {
+		g.value[i] -= top
+	}
+	return g
+}
+
+// contentBox is the box of the grid's points that count, a grid step wider.
+func contentBox(g densityValues) (low, high [2]float64) {
+	n := len(g.axis[0])
+	first, last := [2]int{n, n}, [2]int{-1, -1}
+	for i, v := range g.value {
+		if v < -densityDepth {
+			continue
+		}
+		for a, at := range [2]int{i % n, i / n} {
+			first[a], last[a] = min(first[a], at), max(last[a], at)
+		}
+	}
+	for a := range 2 {
+		low[a], high[a] = g.axis[a][max(first[a]-1, 0)], g.axis[a][min(last[a]+1, n-1)]
+	}
+	return low, high
+}
+
+func coordinate(i int) string { return fmt.Sprint("theta", i) }
+
+// reference records an oracle: the scores of its chains' draws, averaged
+// over the chains, and its diagnostics.
+func reference(r *bench.Result, in Inputs) error {
+	ref, ok := in.Truth.(*oracle.Reference)
+	if !ok {
+		return usage.Errorf("cell observes %s without reference chains: %v", r.Cell.Observe, r.Cell)
+	}
+	self := ref.SelfDistance()
+	r.KS, r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Mean, self.Low, self.High, self.SD
+	r.Seconds = ref.Seconds
+	d := ref.Diagnostics
+	r.Scores = map[string]float64{
+		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95, "checks_failed": float64(len(ref.Failed())),
+		"metropolis_distance": ref.CrossCheck.Distance, "metropolis_acceptance": ref.CrossCheck.Acceptance,
+	}
+	s, ok := in.Target.(models.Scorer)
+	if !ok {
+		return nil
+	}
+	for c := range ref.Draws {
+		for name, v := range s.Scores(ref.Chain(c)) {
+			r.Scores[name] += v / float64(len(ref.Draws))
+		}
+	}
+	return nil
+}

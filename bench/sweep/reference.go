@@ -1,0 +1,52 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+
+	"hambench/bench/store"
+	"hambench/oracle"
+)
+
+// LoadReference returns the reference chains of a key from a store, with the
+// machine that they were made on; nil if there are none.
+func LoadReference(s *store.Store, key string) (*oracle.Reference, store.Machine) {
+	r, ok := s.Get(store.Reference, key)
+	if !ok {
+		return nil, store.Machine{}
+	}
+	ref, err := oracle.Decode(r.Body)
+	if err != nil {
+		return nil, store.Machine{}
+	}
+	ref.Seconds = r.Seconds
+	return ref, r.Made.Machine
+}
+
+// parts keeps the finished chains of a reference under way in the store.
+type parts struct {
+	s   *session
+	key string // of the reference
+}
+
+func (p parts) part(name string) string { return p.key + "-" + name }
+
+// Load returns a chain that an earlier run finished.
+func (p parts) Load(name string) ([]byte, bool) {
+	r, ok := p.s.Store.Get(store.Part, p.part(name))
+	return r.Body, ok
+}
+
+// Save keeps a finished chain.
+func (p parts) Save(name string, body []byte) error {
+	return p.s.fatal(p.s.Store.Put(store.Record{Kind: store.Part, Key: p.part(name), Made: p.s.Made, Body: json.RawMessage(body)}))
+}
+
+// removeParts removes what is no longer needed of a reference.
+func (s *session) removeParts(j Job) error {
+	var failed error
+	for _, name := range j.Spec.PartNames() {
+		failed = errors.Join(failed, s.Store.Remove(store.Part, parts{s, j.Key}.part(name)))
+	}
+	return failed
+}

@@ -1,0 +1,445 @@
+// Package sweep runs studies on this machine: it finds what the store lacks,
+// runs it in a good order on all cores, shows how far it is, and estimates
+// beforehand what it costs.
+//
+// A Runner takes the plans of bench.Keys.Resolve. Reference chains come
+// first, since cells wait for them; then exact errors and cells, the long ones
+// before the short ones. Results go into the store at once, so a run may be
+// stopped at any moment and continued by the same call. Several processes may run
+// the same plans into one store: each takes a lease on what it works at, and takes
+// what the others have done from the store.
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/certify"
+	"hambench/chain"
+	"hambench/internal/child"
+	"hambench/models"
+	"hambench/models/datasets"
+	"hambench/oracle"
+)
+
+// Runner computes what plans need and its store lacks, and estimates beforehand how
+// long that takes.
+type Runner struct {
+	Store *store.Store
+	// Source makes the targets.
+	Source Source
+	// Chains has the parts of chains that names stand for; the zero value has
+	// the built-in ones.
+	Chains chain.Registries
+	// Made is stamped on the records: the program's version and its machine.
+	Made store.Made
+	// Workers is how many chains run at once; 0 means GOMAXPROCS.
+	Workers int
+	// ReferencesOnly builds all references that the plans list, and computes no cells.
+	ReferencesOnly bool
+	// Data and Models have the sizes of the problems, which determine the order of
+	// jobs and the time left; nil means the built-in ones.
+	Data   datasets.Registry
+	Models models.Registry
+	// Progress is where the progress line goes; nil for none.
+	Progress io.Writer
+	// Live, if not nil, is called once a minute with the progress line.
+	Live func(line string)
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Source makes the targets of cells. A *models.Source is one.
+type Source interface {
+	// Split returns a data set's split, which the caller must not change.
+	Split(ctx context.Context, dataset string, index int) (*datasets.Split, error)
+	// Target makes a target, which serves one chain.
+	Target(ctx context.Context, dataset string, split int, model string, o models.Options) (models.Target, error)
+}
+
+// Summary is what a run did.
+type Summary struct {
+	Cells, Exact, References Tally
+	Diverged                 int // among the cells computed
+	Failures                 []Failure
+	Elapsed                  time.Duration
+}
+
+// Tally counts jobs of one kind.
+type Tally struct {
+	Wanted   int
+	Computed int
+	Reused   int // jobs that the store had, or that another process added
+}
+
+// Failure is a job that could not be done.
+type Failure struct {
+	Name string
+	Err  error
+}
+
+// Nothing reports whether nothing had to be computed.
+func (s Summary) Nothing() bool {
+	return s.Cells.Computed+s.Exact.Computed+s.References.Computed+len(s.Failures) == 0
+}
+
+// Run computes what the plans need and the store lacks. Failures of single jobs
+// are collected in the summary and make an error at the end. When the context is
+// cancelled, running chains are given up, finished results stay in the store, and
+// the error wraps the context's.
+func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
+	if err := r.precheck(plans); err != nil {
+		return Summary{}, err
+	}
+	now := r.Now
+	if now == nil {
+		now = time.Now
+	}
+	s := &session{
+		Runner: r, progress: newProgress(r.Progress, r.Live, now),
+		waiting: make(map[string][]*task),
+	}
+	ctx, s.abort = context.WithCancelCause(ctx)
+	defer s.abort(nil)
+	s.ended = func() bool { return ctx.Err() != nil }
+	ready := s.start(plans)
+	stop := func() {}
+	if len(ready) > 0 {
+		stop = s.progress.watch()
+	}
+	schedule(ctx, r.cores(), ready, s.progress.begin)
+	stop()
+	s.summary.Elapsed = s.progress.elapsed()
+	return s.summary, s.outcome(ctx)
+}
+
+// Cost returns the cost model of the runner's parts.
+func (r *Runner) Cost() CostModel {
+	return CostModel{Data: r.Data, Models: r.Models, Chains: r.Chains}
+}
+
+// cores is how many chains run at once.
+func (r *Runner) cores() int {
+	if r.Workers > 0 {
+		return r.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// session is one call of Run.
+type session struct {
+	*Runner
+	progress *progress
+	abort    context.CancelCauseFunc
+	ended    func() bool // by the caller or by abort
+
+	// The scheduler's goroutine alone uses these.
+	summary Summary
+	waiting map[string][]*task // cells by the key of the reference they wait for
+
+	references sync.Map // *loaded by the spec's ID
+	analytic   sync.Map // func() (oracle.Truth, error) by what a truth depends on
+}
+
+// loaded is reference chains with the machine that they were made on.
+type loaded struct {
+	*oracle.Reference
+	machine store.Machine
+}
+
+// precheck finds mistakes of the caller before anything is computed.
+func (r *Runner) precheck(plans []bench.Plan) error {
+	checked := make(map[string]bool) // most cells differ in what Cell.Check sees alone
+	for _, p := range plans {
+		for _, j := range p.Jobs() {
+			c := j.Cell
+			parts := fmt.Sprintf("%s %v %d %v %s %s", c.Integrator, c.Values, c.Inner, c.Friction, c.Estimator, c.Scheme)
+			err := c.Check()
+			if err == nil && c.Kernels() > 0 && !checked[parts] {
+				checked[parts] = true
+				err = r.Chains.Check(c.Chain())
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// start returns the tasks that are ready at the start. References share the cores
+// where there are more of these.
+func (s *session) start(plans []bench.Plan) (ready []*task) {
+	var jobs []Job
+	if s.ReferencesOnly {
+		for _, r := range bench.References(plans) {
+			jobs = append(jobs, referenceJob("", r))
+		}
+	} else {
+		jobs = Jobs(plans, s.Store)
+	}
+	for _, j := range jobs {
+		ready = append(ready, s.want(j)...)
+	}
+	references := slices.DeleteFunc(slices.Clone(ready), func(t *task) bool { return !t.first })
+	for _, t := range references {
+		t.width = max(1, s.cores()/len(references))
+	}
+	return ready
+}
+
+// want takes a job in, and returns its task if that is ready.
+func (s *session) want(j Job) []*task {
+	if j.Kind == store.Reference {
+		j.Have = s.setReference(j)
+	}
+	tally := s.tally(j.Kind)
+	tally.Wanted++
+	if j.Have {
+		tally.Reused++
+		return nil
+	}
+	t := s.newTask(j)
+	s.progress.add(t)
+	if _, there := s.references.Load(j.Cell.Oracle); j.After == "" || there {
+		return []*task{t}
+	}
+	s.waiting[j.After] = append(s.waiting[j.After], t)
+	return nil
+}
+
+// tally counts the jobs of a kind.
+func (s *session) tally(k store.Kind) *Tally {
+	switch k {
+	case store.Reference:
+		return &s.summary.References
+	case store.Exact:
+		return &s.summary.Exact
+	}
+	return &s.summary.Cells
+}
+
+// newTask makes the task of a job. It takes the record from the store if
+// another process has put it there, and waits while another process works at it.
+func (s *session) newTask(j Job) *task {
+	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.Cost().Job(j), width: 1}
+	if j.Kind == store.Result {
+		t.name += " " + j.Key[:12]
+	}
+	computed := false
+	t.run = func(ctx context.Context) error {
+		release, ok := s.Store.Lease(string(j.Kind) + "-" + j.Key)
+		if !ok {
+			return errElsewhere
+		}
+		defer release()
+		// Now nobody else works at it: what others have done is in the store.
+		if err := s.Store.Refresh(); err != nil {
+			return s.fatal(err)
+		}
+		if s.Store.Has(j.Kind, j.Key) {
+			return nil
+		}
+		body, seconds, err := s.compute(ctx, t, j)
+		if _, ended := errors.AsType[*child.Failure](err); ended {
+			return s.fatal(err)
+		}
+		if err != nil {
+			return err
+		}
+		computed = true
+		return s.put(j, body, seconds)
+	}
+	t.next = func(err error) []*task {
+		if err != nil {
+			s.giveUp(t, err)
+			for _, c := range s.waiting[j.Key] {
+				s.giveUp(c, fmt.Errorf("needs the %s: %w", t.name, err))
+			}
+			return nil
+		}
+		s.progress.end(t, true)
+		if computed {
+			s.tally(j.Kind).Computed++
+		} else {
+			s.tally(j.Kind).Reused++
+		}
+		return s.done(t, j)
+	}
+	return t
+}
+
+// compute makes a job's record: its body, with the seconds of one core that it
+// took. A reference under way says how far it is.
+func (s *session) compute(ctx context.Context, t *task, j Job) (body any, seconds float64, err error) {
+	defer child.Catch(&err)
+	switch j.Kind {
+	case store.Reference:
+		return s.computeReference(ctx, t, j)
+	case store.Exact:
+		start := time.Now()
+		o, err := j.Exact.Options(s.Chains)
+		if err != nil {
+			return nil, 0, err
+		}
+		rows, err := certify.Run(ctx, o)
+		return rows, time.Since(start).Seconds(), err
+	}
+	r, err := s.computeCell(ctx, j.Cell)
+	return r, r.Seconds, err
+}
+
+// done returns the tasks that are ready because a job's record is there.
+func (s *session) done(t *task, j Job) []*task {
+	switch j.Kind {
+	case store.Reference:
+		if s.setReference(j) {
+			if err := s.removeParts(j); err != nil {
+				s.fail(t, err)
+			}
+		}
+		return s.waiting[j.Key]
+	case store.Result:
+		if r, _ := (bench.Results{Store: s.Store}).Result(j.Key); r.Diverged {
+			s.summary.Diverged++
+		}
+	}
+	return nil
+}
+
+// put stores what a job computed.
+func (s *session) put(j Job, body any, seconds float64) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("%s %.12s: %w", j.Kind, j.Key, err)
+	}
+	return s.fatal(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made, Seconds: seconds, Body: raw}))
+}
+
+// fatal ends the whole run on an error that all other jobs would meet: the store
+// cannot be written, or the process of a model has ended.
+func (s *session) fatal(err error) error {
+	if err != nil {
+		s.abort(err)
+	}
+	return err
+}
+
+func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, float64, error) {
+	newTarget := func() (models.Target, error) {
+		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model, models.Options{Precision: j.Spec.Precision})
+	}
+	report := func(done, total int64) { s.progress.part(t, float64(done)/float64(total)) }
+	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: t.cores, Parts: parts{s, j.Key}, Progress: report})
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err := ref.Encode()
+	return json.RawMessage(body), ref.Seconds, err
+}
+
+func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, error) {
+	target := func() (models.Target, error) {
+		return s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
+	}
+	split, err := s.Source.Split(ctx, c.Dataset, c.Split)
+	if err != nil {
+		return bench.Result{}, err
+	}
+	in := Inputs{Split: split, Chains: s.Chains}
+	if in.Target, err = target(); err != nil {
+		return bench.Result{}, err
+	}
+	if c.Observe == bench.Coupled {
+		if in.Fine, err = target(); err != nil {
+			return bench.Result{}, err
+		}
+	}
+	var elsewhere *store.Machine
+	if in.Truth, elsewhere, err = s.truth(c, target); err != nil {
+		return bench.Result{}, err
+	}
+	r, err := Compute(ctx, c, in)
+	r.OracleMachine = elsewhere
+	return r, err
+}
+
+// truth returns what starts and judges a cell's chain and, of reference chains, the
+// machine, if that is another one.
+func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (oracle.Truth, *store.Machine, error) {
+	switch c.Oracle {
+	case "":
+		return nil, nil, nil
+	case bench.Analytic: // made once for all cells that it serves
+		of := fmt.Sprintf("%s %d %s", c.Dataset, c.Split, c.Model)
+		get, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
+			t, err := target()
+			if err != nil {
+				return nil, err
+			}
+			return oracle.NewAnalytic(c.Model, t)
+		}))
+		t, err := get.(func() (oracle.Truth, error))()
+		return t, nil, err
+	}
+	found, ok := s.references.Load(c.Oracle)
+	if !ok {
+		return nil, nil, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
+	}
+	ref := found.(*loaded)
+	if ref.machine == s.Made.Machine {
+		return ref.Reference, nil, nil
+	}
+	return ref.Reference, &ref.machine, nil
+}
+
+// fail notes a failure, unless the run was ended: its error then says why.
+func (s *session) fail(t *task, err error) {
+	if !s.ended() {
+		s.summary.Failures = append(s.summary.Failures, Failure{t.name, err})
+	}
+}
+
+// giveUp takes a task as over without a record.
+func (s *session) giveUp(t *task, err error) {
+	s.progress.end(t, false)
+	s.fail(t, err)
+}
+
+// setReference takes a reference from the store, and reports whether it is there.
+func (s *session) setReference(j Job) bool {
+	ref, machine := LoadReference(s.Store, j.Key)
+	if ref != nil {
+		s.references.Store(j.Spec.ID(), &loaded{ref, machine})
+	}
+	return ref != nil
+}
+
+// outcome is the error of the whole run.
+func (s *session) outcome(ctx context.Context) error {
+	all := []Tally{s.summary.Cells, s.summary.Exact, s.summary.References}
+	var wanted, have int
+	for _, t := range all {
+		wanted, have = wanted+t.Wanted, have+t.Computed+t.Reused
+	}
+	if err := context.Cause(ctx); err != nil {
+		state := "ended"
+		if errors.Is(err, context.Canceled) {
+			state = "interrupted"
+		}
+		return fmt.Errorf("%s with %d of %d jobs in %s: the same command continues there: %w", state, have, wanted, s.Store.Dir(), err)
+	}
+	if n := len(s.summary.Failures); n > 0 {
+		return fmt.Errorf("%d of %d jobs failed", n, wanted)
+	}
+	return nil
+}

@@ -1,0 +1,654 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/chain"
+	"hambench/integrators"
+	"hambench/models"
+	"hambench/models/datasets"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// wells is the posterior of θ ∈ R² under rows ½|θ − x_i|² and the prior
+// N(0, I): normal with mean Σx/(n+1) and variance 1/(n+1).
+type wells struct {
+	x     [][2]float64
+	order []int
+}
+
+func newWells() *wells {
+	return &wells{x: [][2]float64{{1, 0}, {2, -1}, {0, 3}, {-2, 1}, {1, 1}, {4, -4}}}
+}
+
+func (w *wells) Dim() int            { return 2 }
+func (w *wells) Rows() int           { return len(w.x) }
+func (w *wells) Arrange(order []int) { w.order = order }
+func (w *wells) row(i int) [2]float64 {
+	if w.order != nil {
+		i = w.order[i]
+	}
+	return w.x[i]
+}
+func (w *wells) Potential(theta []float64) float64 {
+	u := (theta[0]*theta[0] + theta[1]*theta[1]) / 2
+	for _, x := range w.x {
+		u += ((theta[0]-x[0])*(theta[0]-x[0]) + (theta[1]-x[1])*(theta[1]-x[1])) / 2
+	}
+	return u
+}
+func (w *wells) Gradient(g, theta []float64, rows models.Rows) {
+	for a := range g {
+		g[a] = theta[a]
+		for i := rows.Lo; i < rows.Hi; i++ {
+			g[a] += rows.Scale * (theta[a] - w.row(i)[a])
+		}
+	}
+}
+func (w *wells) Outputs() int                 { return 2 }
+func (w *wells) Predict(dst, theta []float64) { copy(dst, theta) }
+func (w *wells) DrawPrior([]float64)          {}
+func (w *wells) DrawPosterior(dst []float64) {
+	mean, sd := w.PredictiveMarginals()
+	for a := range dst {
+		dst[a] = mean[a] + sd[a]*dst[a]
+	}
+}
+func (w *wells) PredictiveMarginals() (mean, sd []float64) {
+	n := float64(len(w.x) + 1)
+	mean, sd = make([]float64, 2), []float64{1 / math.Sqrt(n), 1 / math.Sqrt(n)}
+	for _, x := range w.x {
+		mean[0], mean[1] = mean[0]+x[0]/n, mean[1]+x[1]/n
+	}
+	return mean, sd
+}
+func (w *wells) Scores(draws [][]float64) map[string]float64 {
+	return map[string]float64{"first": draws[0][0], "infinite": math.Inf(1)}
+}
+
+// wellSource gives wells for every data set but "missing"; onTarget, if
+// set, is called for each.
+type wellSource struct{ onTarget func() }
+
+func (s wellSource) Target(_ context.Context, dataset string, _ int, _ string, _ models.Options) (models.Target, error) {
+	if s.onTarget != nil {
+		s.onTarget()
+	}
+	if dataset == "missing" {
+		return nil, errors.New("no such data")
+	}
+	return newWells(), nil
+}
+
+func (s wellSource) Split(context.Context, string, int) (*datasets.Split, error) {
+	return &datasets.Split{}, nil
+}
+
+// planned gives a study keys that hold no fingerprints.
+func planned(s bench.Study) []bench.Plan {
+	for i := range s.References {
+		s.References[i].Key = s.References[i].Spec.ID()
+	}
+	for i := range s.Cells {
+		s.Cells[i].Key = s.Cells[i].Cell.Stream()
+	}
+	return []bench.Plan{{Study: s}}
+}
+
+// smallRun is a study with reference chains, an exact oracle, and cells that
+// diverge.
+func smallRun() []bench.Plan {
+	spec := oracle.NewSpec("wells", 0, "wells")
+	spec.Precision, spec.Step, spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = "float64", 0.05, 2, 8, 4, 20
+	base := bench.Cell{
+		Observe: bench.Distance, Dataset: "wells", Model: "wells", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "reshuffle",
+		Batches: 3, BatchSize: 2, Step: 0.05, Samples: 40, Thin: 5, BurnIn: 20, Seed: 1, Precision: "float64", Oracle: spec.ID(),
+	}
+	s := bench.Study{ID: "small", References: []bench.ReferenceJob{{Spec: spec}}}
+	add := func(c bench.Cell) { s.Cells = append(s.Cells, bench.Job{Cell: c}) }
+	for _, name := range []string{"euler", "leapfrog", "symmetric", "lietrotter"} {
+		for _, truth := range []string{spec.ID(), bench.Analytic} {
+			for seed := range uint64(3) {
+				c := base
+				c.Integrator, c.Oracle, c.Seed = name, truth, seed
+				add(c)
+			}
+		}
+	}
+	ref, path := base, base
+	ref.Observe = bench.Reference
+	path.Observe, path.Oracle = bench.Path, ""
+	wild, wilder := base, base
+	wild.Step, wilder.Step = 40, 50
+	calm := base
+	calm.Step = 0.01
+	add(ref)
+	add(path)
+	add(bench.Cell{Observe: bench.Density, Dataset: "wells", Model: "wells", Samples: 21, Precision: "float64"})
+	add(wilder)
+	add(wild)
+	add(calm)
+	return planned(s)
+}
+
+// here is a machine for stores.
+var here = store.Machine{Arch: "a", ISA: "i", Kernels: "k"}
+
+func openStore(t testing.TB, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Open(dir, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// results are those of all plans that a store has.
+func results(s *store.Store) (all []bench.Result) {
+	for _, key := range s.Keys(store.Result) {
+		r, _ := bench.Results{Store: s}.Result(key)
+		all = append(all, r)
+	}
+	return all
+}
+
+const (
+	smallCells  = 4*2*3 + 3 + 3
+	smallBroken = 2 // cells that diverge
+)
+
+func runSmall(t *testing.T, dir string, change func(*Runner)) (*store.Store, Summary) {
+	t.Helper()
+	r := &Runner{Store: openStore(t, dir), Source: wellSource{}, Workers: 2}
+	if change != nil {
+		change(r)
+	}
+	sum, err := r.Run(t.Context(), smallRun())
+	if err != nil {
+		t.Fatalf("%v; failures %v", err, sum.Failures)
+	}
+	return r.Store, sum
+}
+
+// same reports whether two stores hold equal results.
+func same(t *testing.T, what string, a, b *store.Store) {
+	t.Helper()
+	keys := a.Keys(store.Result)
+	if other := b.Keys(store.Result); !slices.Equal(keys, other) {
+		t.Errorf("%s: %d results and %d", what, len(keys), len(other))
+		return
+	}
+	for _, key := range keys {
+		x, _ := a.Get(store.Result, key)
+		y, _ := b.Get(store.Result, key)
+		if !bytes.Equal(x.Body, y.Body) {
+			t.Errorf("%s: results differ:\n%s\n%s", what, x.Body, y.Body)
+		}
+	}
+}
+
+func TestRunComputesEverythingOnceThenNothing(t *testing.T) {
+	dir := t.TempDir()
+	s, sum := runSmall(t, dir, nil)
+	if sum.Cells != (Tally{smallCells, smallCells, 0}) || sum.Diverged != smallBroken || sum.References.Computed != 1 {
+		t.Errorf("first run: %+v; want %d cells computed, %d diverged, 1 oracle", sum, smallCells, smallBroken)
+	}
+	if _, missing := smallRun()[0].Results(bench.Results{Store: s}.Result); len(missing) != 0 {
+		t.Errorf("missing after the run: %v", missing)
+	}
+	s.Close()
+	_, sum = runSmall(t, dir, func(r *Runner) { r.Source = nil }) // needs no target at all
+	if !sum.Nothing() || sum.Cells != (Tally{smallCells, 0, smallCells}) {
+		t.Errorf("second run: %+v; want all of %d cells reused", sum, smallCells)
+	}
+}
+
+func TestResultsMakeSense(t *testing.T) {
+	s, _ := runSmall(t, t.TempDir(), nil)
+	for _, r := range results(s) {
+		c := r.Cell
+		switch {
+		case r.Diverged:
+			if r.KS != 1 || c.Step < 1 || r.DivergedStep < 1 || r.Scores != nil {
+				t.Errorf("diverged: %+v", r)
+			}
+		case c.Observe == bench.Distance:
+			// Against the exact law 40 draws a quarter of a unit apart are
+			// at 0.1–0.4. The oracle's chains of 8 draws, a fifth of a unit
+			// apart, may lie on one side of the law: up to 0.8.
+			limit := 0.5
+			if c.Oracle != bench.Analytic {
+				limit = 0.9
+			}
+			if !(r.KS > 0 && r.KS < limit) || !(r.KSSelf > 0) || r.Steps != c.Kernels() || r.Gradients == 0 {
+				t.Errorf("distance: %+v", r)
+			}
+			if _, ok := r.Scores["infinite"]; ok || len(r.Scores) != 2 {
+				t.Errorf("scores %v, want first and lag1", r.Scores)
+			}
+		case c.Observe == bench.Path:
+			if len(r.Series["theta0"]) != c.Samples || len(r.Series["theta1"]) != c.Samples {
+				t.Errorf("path of %d points, want %d", len(r.Series["theta0"]), c.Samples)
+			}
+		case c.Observe == bench.Reference:
+			if _, ok := r.Scores["rhat_p95"]; !ok || r.KSSelf == 0 || r.Seconds == 0 {
+				t.Errorf("reference: %+v", r)
+			}
+		}
+	}
+}
+
+// The series of a path are named by number, however many there are.
+func TestPathsNameEveryParameter(t *testing.T) {
+	target, err := builtin(t).Target(t.Context(), "linear", 0, "linear", models.Options{Precision: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bench.Cell{
+		Observe: bench.Path, Dataset: "linear", Model: "linear", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1,
+		Step: 0.001, Samples: 3, Thin: 1, Precision: "float64",
+	}
+	r, err := Compute(t.Context(), c, Inputs{Target: target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range target.Dim() {
+		if name := fmt.Sprint("theta", i); len(r.Series[name]) != c.Samples {
+			t.Fatalf("series %s has %d values, want %d", name, len(r.Series[name]), c.Samples)
+		}
+	}
+}
+
+func TestDensityBoxHoldsTheMass(t *testing.T) {
+	s, _ := runSmall(t, t.TempDir(), nil)
+	for _, r := range results(s) {
+		if r.Cell.Observe != bench.Density {
+			continue
+		}
+		mean, sd := newWells().PredictiveMarginals()
+		for a, axis := range [][]float64{r.Series["theta0"], r.Series["theta1"]} {
+			// The log-density is 12 below its maximum at √24 = 4.9
+			// deviations; the two coarse grids add at most a step each.
+			low, high := (mean[a]-axis[0])/sd[a], (axis[len(axis)-1]-mean[a])/sd[a]
+			if low < 4.9 || high < 4.9 || low > 6 || high > 6 {
+				t.Errorf("axis %d reaches %v and %v deviations from the mean, want about 5", a, low, high)
+			}
+		}
+		if n := len(r.Series["logdensity"]); n != 21*21 || slices.Max(r.Series["logdensity"]) != 0 {
+			t.Errorf("%d values with maximum %v, want 441 and 0", n, slices.Max(r.Series["logdensity"]))
+		}
+	}
+}
+
+func TestResultsDependOnNothingButTheCell(t *testing.T) {
+	one, _ := runSmall(t, t.TempDir(), func(r *Runner) { r.Workers = 1 })
+	many, _ := runSmall(t, t.TempDir(), func(r *Runner) { r.Workers = 7 })
+	same(t, "1 and 7 workers", one, many)
+
+	plans := smallRun()
+	slices.Reverse(plans[0].Cells)
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Workers: 2}
+	if _, err := r.Run(t.Context(), plans); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "cells in reverse order", one, r.Store)
+}
+
+func TestInterruptedRunContinues(t *testing.T) {
+	whole, _ := runSmall(t, t.TempDir(), nil)
+	dir := t.TempDir()
+	reused := 0
+	for stop := int64(1); ; stop += 7 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var targets atomic.Int64
+		s := openStore(t, dir)
+		r := &Runner{Store: s, Workers: 2, Source: wellSource{func() {
+			if targets.Add(1) == stop {
+				cancel()
+			}
+		}}}
+		sum, err := r.Run(ctx, smallRun())
+		cancel()
+		s.Close()
+		if err == nil {
+			reused = sum.Cells.Reused
+			break
+		}
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), dir) || len(sum.Failures) != 0 {
+			t.Fatalf("interrupted: %v, %+v; want an error that wraps Canceled and names the store", err, sum)
+		}
+	}
+	if reused == 0 {
+		t.Error("the last run reused nothing: none was interrupted")
+	}
+	same(t, "interrupted and whole", whole, openStore(t, dir))
+}
+
+func TestCorruptRecordsAndReferencesAreComputedAgain(t *testing.T) {
+	dir := t.TempDir()
+	whole, _ := runSmall(t, dir, nil)
+	whole.Close()
+	damage(t, glob(t, dir, "records", "*"), 0.5)
+	damage(t, glob(t, dir, "references", "*"), 0.5)
+
+	s, sum := runSmall(t, dir, nil)
+	if sum.Cells.Computed != 1 || sum.References.Computed > 1 || len(s.Corruptions()) == 0 {
+		t.Errorf("%+v, corrupt %v; want 1 cell computed and corruptions reported", sum, s.Corruptions())
+	}
+	same(t, "damaged and whole", whole, s)
+	// The reference is looked at only when a cell needs it.
+	runSmall(t, dir, func(r *Runner) { r.ReferencesOnly = true })
+	if rep, err := store.Verify(dir); err != nil || rep.Keys[store.Reference] != 1 || !rep.OK() {
+		t.Errorf("after the repair: %+v, %v", rep, err)
+	}
+}
+
+// glob returns the one file of a store that a pattern matches.
+func glob(t *testing.T, dir ...string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir...))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v; want one file", files, err)
+	}
+	return files[0]
+}
+
+// damage flips a bit at a fraction of a file.
+func damage(t *testing.T, path string, at float64) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[int(float64(len(data))*at)] ^= 0x10
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFailuresAreListedAndTheRestIsDone(t *testing.T) {
+	study := smallRun()[0].Study
+	lost := study.Cells[0].Cell
+	lost.Dataset = "missing"
+	broken := study.References[0].Spec
+	broken.Dataset = "missing"
+	orphan := lost
+	orphan.Oracle = broken.ID()
+	study.Cells = append(study.Cells, bench.Job{Cell: lost}, bench.Job{Cell: orphan})
+	study.References = append(study.References, bench.ReferenceJob{Spec: broken})
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Workers: 2}
+	sum, err := r.Run(t.Context(), planned(study))
+	if err == nil || sum.Cells.Computed != smallCells || len(sum.Failures) != 3 {
+		t.Errorf("%v, %+v; want an error, %d cells computed, 3 failures", err, sum, smallCells)
+	}
+	var bad *usage.Error
+	if errors.As(err, &bad) {
+		t.Errorf("%v is a usage error; a run that failed in part is not", err)
+	}
+}
+
+func TestMistakesAreFoundBeforeAnythingRuns(t *testing.T) {
+	for name, change := range map[string]func(*bench.Cell){
+		"integrator": func(c *bench.Cell) { c.Integrator = "leapfrg" },
+		"estimator":  func(c *bench.Cell) { c.Estimator = "svgr" },
+		"scheme":     func(c *bench.Cell) { c.Scheme = "shuffle" },
+		"step":       func(c *bench.Cell) { c.Step = -1 },
+		"N_l":        func(c *bench.Cell) { c.Inner = 2 },
+		"friction":   func(c *bench.Cell) { c.Friction = bench.Friction(math.Inf(1)) },
+		"parameter":  func(c *bench.Cell) { c.Values = map[string]float64{"none": 1} },
+	} {
+		plans := smallRun()
+		change(&plans[0].Cells[len(plans[0].Cells)-2].Cell)
+		r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}}
+		sum, err := r.Run(t.Context(), plans)
+		var bad *usage.Error
+		if !errors.As(err, &bad) || sum.Cells.Computed != 0 || len(r.Store.Keys(store.Result)) != 0 {
+			t.Errorf("wrong %s: %v, %+v; want a usage error and nothing computed", name, err, sum)
+		}
+	}
+}
+
+// Where records cannot be kept, nothing more is computed; cells that wait for
+// a reference are not listed one by one.
+func TestUnwritableStoreEndsTheRun(t *testing.T) {
+	for _, folder := range []string{"records", "parts"} {
+		dir := t.TempDir()
+		r := &Runner{Store: openStore(t, dir), Source: wellSource{}, Workers: 1}
+		plans := smallRun()
+		if folder == "records" {
+			plans[0].Cells, plans[0].References = plans[0].Cells[3:6], nil
+		}
+		replaceByFile(t, filepath.Join(dir, folder))
+		sum, err := r.Run(t.Context(), plans)
+		if err == nil || errors.Is(err, context.Canceled) || sum.Cells.Computed > 0 || len(sum.Failures) != 0 || !strings.Contains(err.Error(), "the same command continues") {
+			t.Errorf("%s: %v, %+v; want one error that says how to continue", folder, err, sum)
+		}
+	}
+}
+
+// replaceByFile puts a file where a folder must be.
+func replaceByFile(t *testing.T, folder string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A program's own integrator goes through the same sweep.
+func TestOwnIntegrator(t *testing.T) {
+	m, err := integrators.Builtin().Lookup("leapfrog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Name = "mine"
+	plans := smallRun()
+	plans[0].Cells = plans[0].Cells[3:4]
+	plans[0].Cells[0].Cell.Integrator = "mine"
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Chains: chain.Registries{Integrators: append(integrators.Builtin(), m)}}
+	if sum, err := r.Run(t.Context(), plans); err != nil || sum.Cells.Computed != 1 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// Two runs that share a store divide the work.
+func TestTwoRunsDivideTheWork(t *testing.T) {
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	sums := make([]Summary, 2)
+	for i := range sums {
+		r := &Runner{Store: openStore(t, dir), Source: wellSource{func() { time.Sleep(time.Millisecond) }}, Workers: 1}
+		group.Go(func() {
+			var err error
+			if sums[i], err = r.Run(t.Context(), smallRun()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	a, b := sums[0], sums[1]
+	if a.Cells.Computed+b.Cells.Computed != smallCells || a.References.Computed+b.References.Computed != 1 || a.Cells.Computed == 0 || b.Cells.Computed == 0 {
+		t.Errorf("the runs computed %+v and %+v; want %d cells and one reference together", a, b, smallCells)
+	}
+	if a.Cells.Reused+a.Cells.Computed != smallCells || b.Cells.Reused+b.Cells.Computed != smallCells {
+		t.Errorf("the runs ended with %+v and %+v; want both complete", a.Cells, b.Cells)
+	}
+}
+
+func TestScheduleRunsLongFirstOnAllCores(t *testing.T) {
+	var order []string
+	var running, most atomic.Int64
+	mk := func(name string, first bool, cost float64) *task {
+		return &task{name: name, first: first, cost: cost, width: 1, next: func(error) []*task { return nil }, run: func(context.Context) error {
+			most.Store(max(most.Load(), running.Add(1)))
+			time.Sleep(20 * time.Millisecond)
+			running.Add(-1)
+			return nil
+		}}
+	}
+	tasks := []*task{mk("short", false, 1), mk("oracle", true, 0.5), mk("long", false, 9), mk("middle", false, 3), mk("tie", false, 3)}
+	last := mk("released", false, 100)
+	tasks[1].next = func(error) []*task { return []*task{last} }
+	schedule(t.Context(), 2, tasks, func(t *task) { order = append(order, t.name) })
+	if got := strings.Join(order, " "); !strings.HasPrefix(got, "oracle long") || len(order) != 6 {
+		t.Errorf("order %q; want the oracle, then long, in all 6", got)
+	}
+	if most.Load() != 2 {
+		t.Errorf("%d at once, want 2", most.Load())
+	}
+}
+
+// A task that another process works at starts several times, while the progress
+// line is written (the race detector looks on).
+func TestProgressOfATaskThatStartsAgain(t *testing.T) {
+	p := newProgress(nil, nil, time.Now)
+	starts := 0
+	again := &task{cost: 1, width: 1, next: func(error) []*task { return nil }}
+	again.run = func(context.Context) error {
+		starts++
+		if starts < 2 {
+			return errElsewhere
+		}
+		return nil
+	}
+	p.add(again)
+	ctx, cancel := context.WithCancel(t.Context())
+	var lines sync.WaitGroup
+	lines.Go(func() {
+		for ctx.Err() == nil {
+			p.line()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	schedule(t.Context(), 1, []*task{again}, p.begin)
+	cancel()
+	lines.Wait()
+	if starts != 2 {
+		t.Errorf("%d starts, want 2", starts)
+	}
+}
+
+// What Jobs says is missing is what a run computes.
+func TestJobsAreWhatARunComputes(t *testing.T) {
+	missing := func(plans []bench.Plan, s *store.Store) (lacking, needed int) {
+		for _, j := range Jobs(plans, s) {
+			if j.Kind == store.Result {
+				needed++
+				if !j.Have {
+					lacking++
+				}
+			}
+		}
+		return lacking, needed
+	}
+	dir := t.TempDir()
+	if lacking, needed := missing(smallRun(), openStore(t, dir)); needed != smallCells || lacking != needed {
+		t.Errorf("empty store: %d cells, %d missing; want %d", needed, lacking, smallCells)
+	}
+	s, _ := runSmall(t, dir, nil)
+	if lacking, _ := missing(smallRun(), s); lacking > 0 {
+		t.Errorf("after the run %d are missing", lacking)
+	}
+	if _, needed := missing(append(smallRun(), smallRun()...), s); needed != smallCells {
+		t.Errorf("studies that share all cells count %d of them, want %d", needed, smallCells)
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, nil, time.Now)
+	now := p.start
+	p.now = func() time.Time { return now }
+	oracleTask := &task{first: true, cost: 100}
+	cells := []*task{{cost: 60}, {cost: 40}}
+	p.add(oracleTask)
+	for _, c := range cells {
+		p.add(c)
+	}
+	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 0s elapsed, ? left" {
+		t.Errorf("at the start: %q", got)
+	}
+	p.begin(oracleTask)
+	p.part(oracleTask, 0.5) // 50 of 200 done in 30 s: 90 s are left
+	now = now.Add(30 * time.Second)
+	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 30s elapsed, 1m30s left" {
+		t.Errorf("in the oracle: %q", got)
+	}
+	p.end(oracleTask, true)
+	p.end(cells[0], true)
+	p.end(cells[1], false)
+	now = now.Add(10 * time.Second)
+	if got := p.line(); got != "references 1/1, jobs 1/2, 0.025 a second, 40s elapsed, 0s left" {
+		t.Errorf("at the end: %q", got)
+	}
+}
+
+func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	plans := unresolved(t, "quick")
+	by := map[string]Estimate{}
+	cells, exact, references := 0, 0, 0
+	for _, e := range (CostModel{}).Estimates(plans, s) {
+		by[e.ID] = e
+		cells, exact, references = cells+e.Missing[store.Result], exact+e.Missing[store.Exact], references+e.Missing[store.Reference]
+	}
+	if references != 6 || by["methods"].Missing[store.Reference] != 6 {
+		t.Errorf("%d references, %d with methods; want 6, all with the first that needs them", references, by["methods"].Missing[store.Reference])
+	}
+	if f := by["friction"]; f.Missing[store.Result] >= f.Cells || f.Seconds <= 0 {
+		t.Errorf("friction: %+v; want fewer missing than cells: methods has those of C = 5", f)
+	}
+	if c, o := by["claims"], by["orders"]; c.Missing[store.Exact] == 0 || o.Missing[store.Exact] == 0 || c.Seconds <= 0 || exact != countExact(plans) {
+		t.Errorf("orders %+v, claims %+v, %d exact jobs in all; want %d, each once", o, c, exact, countExact(plans))
+	}
+}
+
+// unresolved are the plans of a profile under keys that hold no fingerprints.
+func unresolved(t *testing.T, profile string) (plans []bench.Plan) {
+	t.Helper()
+	p, err := bench.LookupProfile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	studies, err := bench.Studies(p, datasets.Builtin(), models.Builtin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range studies {
+		for i := range s.Exact {
+			text, err := json.Marshal(s.Exact[i].Exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Exact[i].Key = fmt.Sprintf("%x", sha256.Sum256(text))
+		}
+		plans = append(plans, planned(s)...)
+	}
+	return plans
+}
+
+func countExact(plans []bench.Plan) int {
+	keys := make(map[string]bool)
+	for _, p := range plans {
+		for _, j := range p.Exact {
+			keys[j.Key] = true
+		}
+	}
+	return len(keys)
+}

@@ -1,0 +1,37 @@
+package sweep
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"hambench/bench/store"
+	"hambench/internal/kernel"
+	"hambench/models"
+)
+
+// Commit returns the commit that the program was built from, with a mark if files
+// differed from it; "" in programs of `go test` and `go run`, which know none.
+func Commit() string {
+	var commit, changes string
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				changes = "+changes"
+			}
+		}
+	}
+	return commit + changes
+}
+
+// Here describes the machine that the program runs on.
+func Here() store.Machine {
+	return store.Machine{Arch: runtime.GOARCH, ISA: kernel.ISA(), Kernels: models.KernelDigest()}
+}
+
+// MadeHere returns what is stamped on records that this program makes.
+func MadeHere() store.Made {
+	return store.Made{Machine: Here(), Go: runtime.Version(), Commit: Commit()}
+}

@@ -1,0 +1,180 @@
+package draws
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+
+	"hambench/certify"
+	"hambench/chain"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+	"hambench/internal/child"
+	"hambench/models"
+	"hambench/oracle"
+)
+
+// Chains describes chains that differ in their random streams only: chain c, from 0, has
+// the key Spec.Key + c, and is the same as a single chain with that key.
+type Chains struct {
+	Parts    chain.Registries                             // that Spec names; the zero value has the built-in ones
+	Target   func(context.Context) (models.Target, error) // makes one for each chain
+	Spec     chain.Spec
+	Plan     chain.Plan
+	Note     func(string)          // called with the estimator's report about itself; may be nil
+	Progress func(done, total int) // called after each draw; may be nil
+}
+
+// warmUpKeys sets the warm-up's random streams apart from the chain's.
+const warmUpKeys = 1 << 63
+
+// Run runs as many chains as the writer's header says, all at once, and writes
+// their draws. It returns how many draws were written and the work done for them.
+// The first failure, in the order of the draws, ends the run.
+func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Counts, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	n := w.Header.Chains
+	queues, counts, errs := make([]chan Draw, n), make([]chain.Counts, n), make([]error, n)
+	var running sync.WaitGroup
+	for i := range n {
+		queues[i] = make(chan Draw, 1)
+		running.Go(func() {
+			defer close(queues[i])
+			counts[i], errs[i] = c.run(ctx, i, w, func(d Draw) error {
+				select {
+				case queues[i] <- d:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+		})
+	}
+	err = func() error {
+		for range c.Plan.Samples {
+			for i, queue := range queues {
+				d, ok := <-queue
+				if !ok && n > 1 {
+					return fmt.Errorf("chain %d: %w", i, errs[i])
+				}
+				if !ok {
+					return errs[i]
+				}
+				if err := w.Write(d); err != nil {
+					return err
+				}
+				written++
+			}
+			if c.Progress != nil {
+				c.Progress(written, n*c.Plan.Samples)
+			}
+		}
+		return nil
+	}()
+	cancel()
+	running.Wait()
+	for _, k := range counts {
+		done.Steps += k.Steps
+		done.Gradients += k.Gradients
+		done.HessianVectors += k.HessianVectors
+		done.FullGradients += k.FullGradients
+	}
+	return written, done, err
+}
+
+// run runs one chain.
+func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error) (_ chain.Counts, err error) {
+	defer child.Catch(&err)
+	target, err := c.Target(ctx)
+	if err != nil {
+		return chain.Counts{}, err
+	}
+	spec := c.Spec
+	spec.Key += uint64(i)
+	sampler, err := c.Parts.New(target, spec)
+	if err != nil {
+		return chain.Counts{}, err
+	}
+	start, err := oracle.WarmUp(ctx, target, spec.Key^warmUpKeys)
+	if err != nil {
+		return chain.Counts{}, err
+	}
+	if note := sampler.Note(); i == 0 && note != "" && c.Note != nil {
+		c.Note(note)
+	}
+	err = sampler.Run(ctx, sampler.Start(spec.Key, start), c.Plan, func(index int, z *integrators.State) error {
+		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
+		if w.Format.Folder || w.Header.Predictive {
+			d.Predictions = make([]float64, target.Outputs())
+			target.Predict(d.Predictions, z.Theta)
+		}
+		if w.Format.Folder {
+			d.LogDensity = -target.Potential(z.Theta)
+			d.Energy = -d.LogDensity
+			if in := sampler.Integrator(); !in.Integrator.PositionOnly {
+				weight := in.InvMass() // nil for the identity
+				for k, r := range z.R {
+					if weight != nil {
+						r *= math.Sqrt(weight[k])
+					}
+					d.Energy += r * r / 2
+				}
+			}
+		}
+		return put(d)
+	})
+	return sampler.Counts(), err
+}
+
+// Attributes returns what describes the chains and their accuracy: the names and
+// numbers of their parts, and the orders of the stationary law of θ and of (θ, r)
+// that certify finds for them on its Gaussian problem, or else why they cannot be
+// certified there.
+func (c Chains) Attributes(ctx context.Context) map[string]any {
+	s := c.Spec
+	s.Batches = max(1, s.Batches)
+	if s.Scheme == "" {
+		s.Scheme = chain.DefaultScheme(s.Batches)
+	}
+	a := map[string]any{
+		"inference_library": "hambench",
+		"integrator":        s.Integrator, "scheme": s.Scheme, "estimator": s.Estimator,
+		"K": s.Batches, "h": s.Params.Step, "nl": max(1, s.Params.Inner), "seed": s.Key,
+		"friction":      strconv.FormatFloat(s.Params.Friction, 'g', -1, 64),
+		"burn_in_steps": c.Plan.BurnIn, "steps_per_draw": c.Plan.Thin,
+	}
+	for name, v := range s.Params.Values {
+		a[name] = v
+	}
+	row, err := certified(ctx, c.Parts, s)
+	if err != nil {
+		a["not_certified"] = err.Error()
+		return a
+	}
+	a["certified_problem"] = row.Problem
+	a["certified_order_theta"], a["certified_order_joint"] = row.Orders()
+	return a
+}
+
+// certified returns the result of certify for a chain's parts on the Gaussian problem.
+func certified(ctx context.Context, parts chain.Registries, s chain.Spec) (certify.Row, error) {
+	in, unknown := parts.Integrator(s.Integrator)
+	estimator, unknownEstimator := parts.Estimator(s.Estimator)
+	scheme, unknownScheme := parts.Scheme(s.Scheme)
+	if err := cmp.Or(unknown, unknownEstimator, unknownScheme); err != nil {
+		return certify.Row{}, err
+	}
+	rows, err := certify.Run(ctx, certify.Options{
+		Problem: certify.Builtin()[0], Integrators: []integrators.Integrator{in},
+		Schemes: []minibatch.Scheme{scheme}, Estimator: estimator,
+		Inner: max(1, s.Params.Inner), Values: s.Params.Values,
+	})
+	if err != nil || len(rows) == 0 {
+		return certify.Row{}, err
+	}
+	return rows[0], nil
+}

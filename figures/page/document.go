@@ -1,0 +1,258 @@
+// Package page writes what a run left in its store as one page: an HTML file
+// that can be read without other files, a network or scripts.
+//
+//	plans, err := bench.Plans(store, "quick")
+//	err = page.New(plans, bench.Results{Store: store}).Write(w)
+//
+// Figures and tables are the values that package figures makes for its files,
+// claims those of package paper. Figures are their SVG files, in the page. What the
+// script adds is convenience: filters of claims, sorted tables, unpacked CSV files.
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/certify"
+	"hambench/figures"
+	"hambench/internal/distinct"
+	"hambench/paper"
+)
+
+// Page is what a page shows.
+type Page struct {
+	// Profile names the profile and what the run changed in it.
+	Profile string
+	// Running says how far a run under way has come, and makes the page reload
+	// itself every minute. It is empty when the run has ended.
+	Running string
+	// Missing counts the cells and exact jobs without a result, of Wanted.
+	Missing, Wanted int
+	Warnings        []string
+	Claims          []paper.Decision
+	Studies         []Study
+	Rankings        []Ranking
+	Orders          []Matrix
+	Made            Provenance
+}
+
+// Study is what one study shows.
+type Study struct {
+	ID, Title string
+	*figures.Output
+	Claims []paper.Decision // that a user's study states
+}
+
+// Provenance is where the results come from.
+type Provenance struct {
+	Commits, Machines, Versions []string
+	From, To                    time.Time // of the first and the last record
+	Seconds                     float64   // of one core
+	Data                        []bench.Data
+	Diverged                    []bench.Result
+	Failed                      []bench.Result // references with checks that failed
+}
+
+// New makes the page of a run from its plans and the results that exist. Missing
+// results are counted; a study without any result is left out.
+func New(plans []bench.Plan, results bench.Results) *Page {
+	p := &Page{}
+	drawer := figures.Drawer{Results: results, All: plans}
+	claims := paper.Claims()
+	var absent []string
+	for _, plan := range plans {
+		p.Profile = plan.Profile
+		if plan.BuiltIn() {
+			claims = append(claims, paper.Later(plan.ID)...)
+		}
+		if plan.ID == paper.StudyID {
+			continue
+		}
+		if sampled, _ := plan.Results(results.Result); len(sampled) == 0 {
+			if exact, _ := plan.Evidence(results.Rows); len(exact) == 0 {
+				absent = append(absent, plan.ID)
+				continue
+			}
+		}
+		out, err := drawer.Make(plan)
+		if err != nil {
+			p.warn(fmt.Sprintf("%s: %v", plan.ID, err))
+			continue
+		}
+		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out, paper.Own([]bench.Plan{plan}, results)})
+		for _, f := range out.Figures {
+			p.warn(f.Warning)
+		}
+	}
+	if len(absent) > 0 {
+		p.warn("Without any result so far: " + strings.Join(absent, ", ") + ".")
+	}
+	p.count(plans, results)
+	evidence := paper.Gather(plans, results)
+	p.Claims = paper.Decide(claims, paper.Gather(bench.OnlyBuiltIn(plans), results))
+	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int { return cmp.Compare(rank(a.Verdict), rank(b.Verdict)) })
+	p.Rankings = newRankings(evidence)
+	p.Orders = newOrders(evidence)
+	return p
+}
+
+// rank puts what is decided before what is not.
+func rank(v paper.Verdict) int {
+	if v == paper.Confirmed || v == paper.Refuted {
+		return 0
+	}
+	return 1
+}
+
+func (p *Page) warn(text string) {
+	if text != "" {
+		p.Warnings = distinct.Append(p.Warnings, text)
+	}
+}
+
+// count adds the results of plans to the provenance, each once.
+func (p *Page) count(plans []bench.Plan, results bench.Results) {
+	seen := make(map[string]bool)
+	isNew := func(kind store.Kind, key string) bool {
+		if seen[key] {
+			return false
+		}
+		seen[key] = true
+		p.Wanted++
+		if r, ok := results.Get(kind, key); ok {
+			p.Made.add(r)
+		} else {
+			p.Missing++
+		}
+		return true
+	}
+	for _, plan := range plans {
+		have, missing := plan.Results(results.Result)
+		for _, r := range have {
+			if !isNew(store.Result, r.Key) {
+				continue
+			}
+			if r.Diverged {
+				p.Made.Diverged = append(p.Made.Diverged, r)
+			}
+			if r.Scores["checks_failed"] > 0 {
+				p.Made.Failed = append(p.Made.Failed, r)
+			}
+		}
+		for _, j := range missing {
+			isNew(store.Result, j.Key)
+		}
+		for _, j := range plan.Exact {
+			isNew(store.Exact, j.Key)
+		}
+		for _, d := range plan.Data {
+			if !slices.ContainsFunc(p.Made.Data, func(o bench.Data) bool { return o.Name == d.Name }) {
+				p.Made.Data = append(p.Made.Data, d)
+			}
+		}
+	}
+}
+
+func (m *Provenance) add(r store.Record) {
+	for to, text := range map[*[]string]string{&m.Commits: r.Made.Commit, &m.Machines: r.Made.Machine.String(), &m.Versions: r.Made.Go} {
+		if text != "" {
+			*to = distinct.Append(*to, text)
+		}
+	}
+	if at := r.Made.Time; !at.IsZero() {
+		if m.From.IsZero() || at.Before(m.From) {
+			m.From = at
+		}
+		if at.After(m.To) {
+			m.To = at
+		}
+	}
+	m.Seconds += r.Seconds
+}
+
+//go:embed *.html
+var pagesHTML embed.FS
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"css":    func() template.CSS { return template.CSS(pageCSS) },
+	"js":     func() template.JS { return template.JS(pageJS) },
+	"csv":    csvLink,
+	"class":  func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), " ", "-") },
+	"counts": counts,
+	"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
+	"core":   func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() },
+	"batch": func(c bench.Cell) string {
+		if c.BatchSize == bench.Full {
+			return "full"
+		}
+		return fmt.Sprint(c.BatchSize)
+	},
+	"friction": func(c bench.Friction) string {
+		return strings.Replace(fmt.Sprint(float64(c)), "+Inf", "∞", 1)
+	},
+	"number": func(x certify.Number) string {
+		if math.IsNaN(float64(x)) {
+			return "–"
+		}
+		return fmt.Sprintf("%.3g", float64(x))
+	},
+}).ParseFS(pagesHTML, "*.html"))
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error { return pages.ExecuteTemplate(w, "page.html", p) }
+
+func dataURL(kind string, b []byte) template.URL {
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(b))
+}
+
+// csvLink is the file of a figure's or a table's numbers, compressed: a page holds
+// dozens. The script unpacks it.
+func csvLink(r figures.Records) (template.URL, error) {
+	text, err := r.CSV()
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer // which takes everything
+	z := gzip.NewWriter(&b)
+	z.Write(text)
+	z.Close()
+	return dataURL("application/gzip", b.Bytes()), nil
+}
+
+// count is how many claims have a value.
+type count struct {
+	Name string
+	N    int
+}
+
+// counts counts the claims by verdict, or by who makes them, in the order in
+// which these occur.
+func counts(decisions []paper.Decision, by string) (out []count) {
+	for _, d := range decisions {
+		name := cmp.Or(map[string]string{"verdict": string(d.Verdict)}[by], d.By)
+		i := slices.IndexFunc(out, func(c count) bool { return c.Name == name })
+		if i < 0 {
+			i, out = len(out), append(out, count{Name: name})
+		}
+		out[i].N++
+	}
+	return out
+}

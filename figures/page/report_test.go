@@ -1,0 +1,258 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/certify"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+	"hambench/paper"
+)
+
+// hostile is a name that would run if a page took it for HTML.
+const hostile = `<script>document.title="taken"</script>"'&`
+
+// testPage makes a page from a store with two data sets, one of them with a
+// hostile name, a diverged chain, a missing one, and exact errors.
+func testPage(t *testing.T) (*Page, string) {
+	t.Helper()
+	s, err := store.Open(filepath.Join(t.TempDir(), "store"), store.Machine{Arch: "amd64", ISA: "generic"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	made := store.Made{Machine: store.Machine{Arch: "amd64", ISA: "generic"}, Go: "go1.26", Commit: "0123abc", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	put := func(r store.Record, err error) {
+		t.Helper()
+		if err == nil {
+			err = s.Put(r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep := bench.Plan{Profile: "quick", Study: bench.Study{ID: "methods", Title: "Distances " + hostile}}
+	sweep.Methods = []bench.Method{{Name: "leapfrog", Position: 2}, {Name: "mt3", Position: 3}}
+	for i, set := range []string{"boston", hostile} {
+		sweep.Data = append(sweep.Data, bench.Data{Name: set, Label: set, Rows: 455, Features: 13, Task: "regression", Target: "=1+1" + hostile, Digest: "0123456789abcdef0123"})
+		for _, batch := range []int{8, bench.Full} {
+			for k, name := range []string{"leapfrog", "mt3"} {
+				for n, h := range []float64{0.01, 0.02, 0.04} {
+					c := bench.Cell{Observe: bench.Distance, Dataset: set, Model: "bnn", Integrator: name, Inner: 1, Friction: 5, Scheme: "full",
+						Batches: 1, BatchSize: batch, Step: h, Samples: 40, Thin: 1, Oracle: "reference"}
+					if batch != bench.Full {
+						c.Scheme, c.Batches = "reshuffle", 57
+					}
+					r := bench.Result{Cell: c, Key: c.Stream(), Made: made, Seconds: 2, KS: 0.1 + float64(i+k+n)*h, KSSelf: 0.1, KSSelfLow: 0.05, KSSelfHigh: 0.14, KSSelfSD: 0.01,
+						Gradients: int64(5700 / (n + 1)), Diverged: name == "leapfrog" && n == 2}
+					if r.Diverged {
+						r.KS = 1
+					}
+					sweep.Cells = append(sweep.Cells, bench.Job{Key: r.Key, Cell: c})
+					if name != "mt3" || n != 2 || batch != 8 {
+						put(r.Record())
+					}
+				}
+			}
+		}
+	}
+	orders := bench.Plan{Profile: "quick", Place: 1, Study: bench.Study{ID: "orders", Title: "Exact orders", Figure: &bench.FigureSpec{Kind: "orders"}}}
+	problem := certify.Builtin()[0]
+	for _, name := range []string{"leapfrog", "lietrotter"} {
+		m, err := integrators.Builtin().Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := certify.Run(context.Background(), certify.Options{Problem: problem, Integrators: []integrators.Integrator{m}, Schemes: minibatch.Builtin()[:2], Inner: 1, Budgets: []float64{1000, 100_000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := json.Marshal(rows)
+		put(store.Record{Kind: store.Exact, Key: name, Made: made, Body: body}, err)
+		orders.Exact = append(orders.Exact, bench.ExactJob{Key: name, Purpose: bench.OfOrders, Exact: bench.Exact{Name: "gaussian", Integrator: name, Inner: 1}})
+	}
+	work := orders
+	work.ID, work.Title, work.Figure = "efficiency", "Work and precision", &bench.FigureSpec{Kind: "orders", X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}
+	absent := sweep
+	absent.ID, absent.Cells = "friction", []bench.Job{{Key: "none", Cell: bench.Cell{Dataset: "boston", Integrator: "leapfrog"}}}
+	p := New([]bench.Plan{sweep, orders, work, absent}, bench.Results{Store: s})
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return p, b.String()
+}
+
+// Without its script, and without anything else, the page has every figure, table,
+// claim and number.
+func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
+	p, html := testPage(t)
+	body, _, _ := strings.Cut(html, "<script>\"use strict\"")
+	drawn := 0
+	for _, s := range p.Studies {
+		drawn += len(s.Figures)
+	}
+	if want := `aria-label="Work and precision: mean squared error (target variances) against budget (gradients of a batch)"`; !strings.Contains(body, want) {
+		t.Errorf("no chart is called %q", want)
+	}
+	if got := strings.Count(body, `<svg class="chart"`); got != drawn || drawn < 3 {
+		t.Errorf("%d charts on the page, want %d and 3 or more", got, drawn)
+	}
+	for _, want := range []string{
+		"local slope", "diverged", "Incomplete: 3 of", "Without any result so far: friction.", "0123abc", "2 January 2026", "amd64 generic", `<details class="order confirmed"`,
+		"leapfrog has ergodic order 1", "Chains that diverged (4)", `<code title="0123456789abcdef0123">0123456789abcdef…</code>`, "methods-table.csv.gz",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	decided := slices.IndexFunc(p.Claims, func(d paper.Decision) bool { return rank(d.Verdict) > 0 })
+	if decided < 1 || slices.ContainsFunc(p.Claims[decided:], func(d paper.Decision) bool { return rank(d.Verdict) == 0 }) {
+		t.Errorf("want decided claims, then those that are not: %d of %d come first", decided, len(p.Claims))
+	}
+	if m := regexp.MustCompile(`(?:src|href|action|url)\s*[=(]\s*["']?\s*(?:https?:)?//[^"')\s]*`).FindString(html); m != "" {
+		t.Errorf("the page asks for another file: %s", m)
+	}
+}
+
+// Names show as text, whatever they hold.
+func TestHostileNamesAreText(t *testing.T) {
+	_, html := testPage(t)
+	if strings.Contains(html, `<script>document.title`) {
+		t.Error("a name became a script")
+	}
+	if n := strings.Count(html, "&lt;script&gt;document.title"); n < 10 {
+		t.Errorf("the name stands on the page %d times, want 10 or more", n)
+	}
+	if !strings.Contains(html, "<td>regression of =1&#43;1&lt;script&gt;") {
+		t.Error("the name of a target's column is not on the page")
+	}
+}
+
+// The ranking takes the cheapest chain that is where right ones are: passes over the
+// data, inf where none is. A chain that diverged never is.
+func TestRanking(t *testing.T) {
+	p, _ := testPage(t)
+	got := places(p.Rankings)
+	// boston: leapfrog 0.1, 0.12, diverged; mt3 0.11, 0.14, 0.22 (missing for B = 8). The
+	// band of one predicted value reaches 0.14, that of a right chain's mean 0.116.
+	for name, want := range map[string]string{
+		"5 leapfrog boston": "100 B = 8, η = 0.01", "5 mt3 boston": "100 B = 8, η = 0.01",
+		"5 leapfrog " + hostile: "100 B = 8, η = 0.01", "5 mt3 " + hostile: "inf ",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	none, never := Place{Passes: math.NaN()}, Place{Passes: math.Inf(1)}
+	if none.Text() != "–" || never.Text() != "inf" {
+		t.Errorf("no chain is %q, none in the band %q", none.Text(), never.Text())
+	}
+}
+
+// places are the texts of rankings by friction, integrator and data set.
+func places(rankings []Ranking) map[string]string {
+	got := make(map[string]string)
+	for _, ranking := range rankings {
+		for _, r := range ranking.Rows {
+			for i, place := range r.Places {
+				got[fmt.Sprint(ranking.Friction, " ", r.Name, " ", ranking.Sets[i])] = place.Text() + " " + place.Of
+			}
+		}
+	}
+	return got
+}
+
+// An integrator that ran at several frictions gains nothing by its best one against
+// those that ran at one.
+func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
+	var results []bench.Result
+	for _, c := range []struct {
+		name     string
+		friction bench.Friction
+		passes   int64
+	}{{"leapfrog", 1, 10}, {"leapfrog", 5, 200}, {"mt3", 5, 100}} {
+		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Integrator: c.name, Friction: c.friction, Batches: 1, BatchSize: bench.Full, Step: 0.01}
+		results = append(results, bench.Result{Cell: cell, Key: cell.Stream(), KS: 0.1, KSSelf: 0.1, Gradients: c.passes})
+	}
+	got := places(newRankings(&paper.Evidence{Sampled: map[string][]bench.Result{"friction": results}}))
+	want := map[string]string{"5 leapfrog boston": "200 full batch, η = 0.01", "5 mt3 boston": "100 full batch, η = 0.01"}
+	if !maps.Equal(got, want) {
+		t.Errorf("ranked %v, want %v", got, want)
+	}
+}
+
+// Every verdict stands in its place as what it is, and every estimator and parameter
+// set has a row.
+func TestTheMatrixOfOrdersShowsEveryVerdict(t *testing.T) {
+	var e paper.Evidence
+	add := func(row certify.Row, verdicts ...certify.Verdict) {
+		row.Problem, row.Inner = "gaussian", 1
+		for _, v := range verdicts {
+			row.Observables = append(row.Observables, certify.Observable{Name: "theta.cov", Verdict: v})
+		}
+		e.Exact = append(e.Exact, bench.Evidence{Purpose: bench.OfOrders, Row: row})
+	}
+	for i, v := range certify.Verdicts() {
+		add(certify.Row{Integrator: fmt.Sprint("planted ", i), Scheme: "full"}, certify.Exact, v, certify.Exact)
+	}
+	add(certify.Row{Integrator: "planted later", Scheme: "full"}, certify.Refuted, "a verdict of a later version")
+	for _, estimator := range []string{"", "saga"} {
+		for _, word := range []float64{1, 2} {
+			row := certify.Row{Integrator: "leapfrog", Estimator: estimator, Values: map[string]float64{"a": word}, Scheme: "full"}
+			add(row, certify.Confirmed)
+		}
+	}
+	p := &Page{Orders: newOrders(&e)}
+	var got, want []string
+	for _, r := range p.Orders[0].Rows {
+		got = append(got, r.Name+": "+string(r.Places[0].Verdict))
+	}
+	for i, v := range certify.Verdicts() {
+		want = append(want, fmt.Sprintf("planted %d: %s", i, v))
+	}
+	want = append(want, "planted later: a verdict of a later version", "leapfrog, a = 1: confirmed", "leapfrog, a = 2: confirmed",
+		"leapfrog, saga, a = 1: confirmed", "leapfrog, saga, a = 2: confirmed")
+	if !slices.Equal(got, want) {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range certify.Verdicts()[2:] { // neither confirmed nor exact
+		if !strings.Contains(b.String(), "<small>"+string(v)+"</small></summary>") {
+			t.Errorf("the page does not say %q", v)
+		}
+	}
+}
+
+// A page of a run under way loads itself again; one of a run that has ended does
+// not.
+func TestARunningPageLoadsItselfAgain(t *testing.T) {
+	p, html := testPage(t)
+	if strings.Contains(html, `http-equiv="refresh"`) {
+		t.Error("the page of a run that has ended loads itself again")
+	}
+	p.Running = "jobs 3/7"
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `<meta http-equiv="refresh" content="60">`) || !strings.Contains(b.String(), "jobs 3/7") {
+		t.Error("the page of a run under way does not load itself again, or does not say how far it is")
+	}
+}
