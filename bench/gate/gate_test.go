@@ -56,7 +56,7 @@ func certified(t *testing.T, methods []integrators.Integrator) []byte {
 // baseline is the committed run of hambench certify, of the Gaussian problem.
 func baseline(t *testing.T) (path string, data []byte) {
 	t.Helper()
-	path = filepath.Join("..", "testdata", "certify.json")
+	path = filepath.Join("..", "..", "testdata", "certify.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
