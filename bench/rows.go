@@ -11,6 +11,7 @@ import (
 	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
 	"hambench/oracle"
 )
@@ -62,6 +63,7 @@ var (
 		{Name: "ks_self_high", Kind: table.Number},
 		{Name: "ks_self_sd", Kind: table.Number},
 		{Name: "oracle", Kind: table.Text},
+		{Name: "checks_failed", Kind: table.Number}, // of the cell's own reference chains
 	}
 	exactColumns = []table.Column{
 		{Name: "problem", Kind: table.Text}, // without friction and mass
@@ -88,6 +90,11 @@ var (
 		{Name: "budget", Kind: table.Number}, // in gradients of a batch
 		{Name: "mse", Kind: table.Number},    // per variance of the target
 		{Name: "stable_step", Kind: table.Number},
+		{Name: "period", Kind: table.Number}, // steps after which the estimator begins anew
+		// What the integrator's step is, with the full batch.
+		{Name: "joint_order", Kind: table.Number}, // that it claims for (θ, r)
+		{Name: "constant_determinant", Kind: table.Truth},
+		{Name: "symplectic_limit", Kind: table.Truth},
 	}
 	checkColumns = []table.Column{
 		{Name: "check", Kind: table.Text},
@@ -128,13 +135,24 @@ func addParameters(columns []table.Column, values map[string]float64) []table.Co
 	return columns
 }
 
+// Reader reads results and exact errors by their keys. Results is one.
+type Reader interface {
+	Result(key string) (Result, bool)
+	Rows(key string) ([]certify.Row, bool)
+}
+
 // Table returns what a store has for the plans, as one table: a row for each cell, for
 // each exact error at each step, and for each check of reference chains, in the order
 // of the plans and of their jobs. A job that two studies share has rows in each. A
 // cell without a result has a row, too, in which missing is true. The Source of a
 // cell's row is its Result, that of an exact error's row the certify.Row, that of a
 // check's row the oracle.Check.
-func (s Results) Table(plans []Plan) *table.Table {
+func (s Results) Table(plans []Plan) *table.Table { return Table(plans, s) }
+
+// Table is Results.Table of what a reader has. Readers other than Results know neither
+// checks nor the machines of exact errors.
+func Table(plans []Plan, from Reader) *table.Table {
+	s, stored := from.(Results)
 	t := newRows(plans)
 	for _, p := range plans {
 		origin := map[string]any{"study": p.ID, "origin": p.Source(), "profile": p.Profile}
@@ -146,15 +164,25 @@ func (s Results) Table(plans []Plan) *table.Table {
 			return row
 		}
 		for _, j := range p.Cells {
-			r, ok := s.Result(j.Key)
+			r, ok := from.Result(j.Key)
 			row := next(CellRecord, j.Key, r.Made.Machine)
 			j.fill(row, r, !ok)
 			r.Cell = j.Cell
 			t.Add(r, row)
 		}
 		for _, j := range p.Exact {
-			found, made, _ := s.exact(j.Key)
+			var found []certify.Row
+			var made store.Made
+			if stored {
+				found, made, _ = s.exact(j.Key)
+			} else {
+				found, _ = from.Rows(j.Key)
+			}
 			of := j.row()
+			if m, ok := p.Method(j.Exact.Integrator); ok {
+				of["joint_order"] = m.Joint
+				of["constant_determinant"], of["symplectic_limit"] = m.ConstantDeterminant, m.SymplecticLimit
+			}
 			for _, r := range found {
 				for _, values := range exactRows(r) {
 					row := next("", j.Key, made.Machine)
@@ -165,6 +193,9 @@ func (s Results) Table(plans []Plan) *table.Table {
 			}
 		}
 		for _, j := range p.References {
+			if !stored {
+				break
+			}
 			for _, c := range s.checks(j.Key) {
 				row := next(CheckRecord, j.Key, store.Machine{})
 				maps.Copy(row, map[string]any{
@@ -202,6 +233,9 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 			row[o.Column] = v
 		}
 	}
+	if n, ok := r.Scores["checks_failed"]; ok {
+		row["checks_failed"] = n
+	}
 	maps.Copy(row, map[string]any{
 		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_low": r.KSSelfLow, "ks_self_high": r.KSSelfHigh, "ks_self_sd": r.KSSelfSD,
 	})
@@ -228,6 +262,10 @@ func (j ExactJob) row() map[string]any {
 		row["friction"], row["K"] = p.Friction, p.Batches()
 		if omega, ok := p.LowestFrequency(); ok {
 			row["omega"] = omega
+		}
+		e, err := estimators.Builtin().Lookup(j.Exact.Estimator)
+		if err == nil && e.Period != nil {
+			row["period"] = e.Period(p.Batches())
 		}
 	}
 	return row

@@ -83,12 +83,12 @@ func TestACellsRowHasItsSettingsAndWhatItYielded(t *testing.T) {
 	}
 	results, plans := stored(t, study)
 	cells := plans[0].Cells
-	results.put(t, "result", cells[0].Key, Result{KS: 0.1, KSSelf: 0.08, Scores: map[string]float64{"rmse": 0.5, "ess": 50}, Gradients: 7})
+	results.put(t, "result", cells[0].Key, Result{KS: 0.1, KSSelf: 0.08, Scores: map[string]float64{"rmse": 0.5, "ess": 50, "checks_failed": 2}, Gradients: 7})
 	results.put(t, "result", cells[1].Key, Result{KS: 1, Diverged: true, Scores: map[string]float64{"rmse": 5}})
 	rows := results.Table(plans).Rows()
 	for i, want := range []map[string]any{
 		{"dataset": "linear", "integrator": "mt3", "parameters": "w2-variance=1", "w2-variance": 1, "batch": 32, "estimator": "plain", "scheme": "reshuffle",
-			"ks": 0.1, "ks_self": 0.08, "rmse": 0.5, "ess": 50, "gradients": 7, "seconds": 2, "arch": "arm64", "missing": false, "key": cells[0].Key, "place": 1},
+			"ks": 0.1, "ks_self": 0.08, "rmse": 0.5, "ess": 50, "checks_failed": 2, "gradients": 7, "seconds": 2, "arch": "arm64", "missing": false, "key": cells[0].Key, "place": 1},
 		{"friction": math.Inf(1), "batch": math.Inf(1), "w2-variance": nil, "ks": 1, "rmse": nil, "diverged": true, "K": 1, "scheme": "full"},
 		{"h": 0.2, "missing": true, "ks": nil, "diverged": nil, "seed": 1, "friction": 5, "record": CellRecord},
 	} {
@@ -140,6 +140,7 @@ step = [0.2, 0.1]
 	for column, v := range map[string]any{
 		"problem": "gaussian", "friction": 5, "mass": "[0.5 2]", "K": 4, "integrator": "mt3", "w2-variance": 1, "estimator": "plain", "scheme": "full", "nl": 1,
 		"observable": "theta.cov", "h": 0.1, "error": 0.1, "resolution": 1e-9, "order": 2, "verdict": "confirmed", "purpose": OfOrders, "law": "period",
+		"joint_order": 3, "constant_determinant": true, "symplectic_limit": true, "period": nil,
 	} {
 		if got := errors.Rows()[3].Get(column); got != table.Of(v) {
 			t.Errorf("%s is %v, want %v", column, got, v)
