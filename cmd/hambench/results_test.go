@@ -10,10 +10,8 @@ import (
 
 // The committed figures, tables and claims are those that the committed store
 // gives: their numbers are equal byte for byte.
-func TestCommittedResultsAreThoseOfTheirStore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws a whole profile")
-	}
+func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
+	long(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("needs make")
 	}

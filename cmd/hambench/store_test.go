@@ -106,7 +106,8 @@ func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 	if code, _, stderr := call(t, "reproduce", "--only", "bottleneck", "--datasets", "linear", "--check", "--out", from); code != exitFailed {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	if code, _, stderr := call(t, "claims", "--out", from); code != exitOK {
+	study := "../../examples/own-claims/variance-reduction.toml" // of exact errors
+	if code, _, stderr := call(t, "run", study, "--out", from); code != exitOK {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
 	for _, want := range []string{"3 results, ", "added none\n"} {
@@ -115,7 +116,7 @@ func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 		}
 	}
 	a, b := storeSummary(t, from), storeSummary(t, to)
-	if a != b || !strings.Contains(a, " exact errors, 1 manifests") {
+	if a != b || !strings.Contains(a, " exact errors, 2 manifests") {
 		t.Errorf("merged %q, want %q", b, a)
 	}
 }

@@ -50,9 +50,9 @@ func run(t *testing.T, dir string, command ...string) (string, error) {
 	return string(out), err
 }
 
-func TestTheModulesPathIsTheOwnersToChoose(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds everything under another path")
+func TestLongTheModulesPathIsTheOwnersToChoose(t *testing.T) {
+	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
+		t.Skip("builds everything under another path: make test-long runs it")
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("needs make")
