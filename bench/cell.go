@@ -83,24 +83,26 @@ func (c *Friction) UnmarshalJSON(b []byte) error {
 // and the data behind its names. Fields that were added later are omitted from
 // its JSON when they have their default.
 type Cell struct {
-	Observe    Observable         `json:"observe"`
-	Dataset    string             `json:"dataset"`
-	Split      int                `json:"split"`
-	Model      string             `json:"model"`
-	Integrator string             `json:"integrator"`
-	Values     map[string]float64 `json:"values,omitempty"` // the integrator's own parameters that differ from its defaults
-	Estimator  string             `json:"estimator,omitempty"`
-	Inner      int                `json:"nl"`                 // N_l; 1 for all but lietrotter
-	Friction   Friction           `json:"friction,omitempty"` // C; absent where no chain runs
-	Scheme     string             `json:"scheme"`
-	Batches    int                `json:"K"`
-	BatchSize  int                `json:"batch"` // B as requested; Full for one batch
-	Step       float64            `json:"h"`
-	Samples    int                `json:"samples"`
-	Thin       int                `json:"thin"`    // outer steps per sample
-	BurnIn     int                `json:"burn_in"` // outer steps
-	Seed       uint64             `json:"seed"`
-	Precision  string             `json:"precision"` // float32 or float64, of the network's gradient
+	Observe    Observable `json:"observe"`
+	Dataset    string     `json:"dataset"`
+	Split      int        `json:"split"`
+	Model      string     `json:"model"`
+	Integrator string     `json:"integrator"`
+	// the integrator's own parameters that differ from its defaults
+	Values    map[string]float64 `json:"values,omitempty"`
+	Estimator string             `json:"estimator,omitempty"`
+	Inner     int                `json:"nl"`                 // N_l; 1 for all but lietrotter
+	Friction  Friction           `json:"friction,omitempty"` // C; absent where no chain runs
+	Scheme    string             `json:"scheme"`
+	Batches   int                `json:"K"`
+	BatchSize int                `json:"batch"` // B as requested; Full for one batch
+	Step      float64            `json:"h"`
+	Samples   int                `json:"samples"`
+	Thin      int                `json:"thin"`    // outer steps per sample
+	BurnIn    int                `json:"burn_in"` // outer steps
+	Seed      uint64             `json:"seed"`
+	// float32 or float64, of the network's gradient
+	Precision string `json:"precision"`
 	// Oracle is the ID of the oracle.Spec whose reference starts and judges
 	// the chain, or Analytic; "" for a chain that is not judged.
 	Oracle string `json:"oracle,omitempty"`
@@ -172,17 +174,21 @@ func (c Cell) Check() error {
 	case c.Samples < 1:
 		return usage.Errorf("cell with %d samples: want at least 1", c.Samples)
 	case !slices.Contains(Precisions, c.Precision):
-		return usage.Errorf("cell with precision %q: want one of %s", c.Precision, strings.Join(Precisions, ", "))
+		return usage.Errorf("cell with precision %q: want one of %s", c.Precision,
+			strings.Join(Precisions, ", "))
 	case c.Observe == Density && (c.Samples < 2 || c.Samples > 2000):
-		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000", c.Observe, c.Samples)
+		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000",
+			c.Observe, c.Samples)
 	case c.Observe == Density:
 		return nil // runs no chain
 	case !(c.Step > 0 && c.Step <= math.MaxFloat64):
 		return usage.Errorf("cell with step h = %v: want a finite number > 0", c.Step)
 	case !(c.Friction > 0):
-		return usage.Errorf("cell with friction C = %v: want a number > 0, or +Inf for full refreshment", float64(c.Friction))
+		return usage.Errorf("cell with friction C = %v: want a number > 0, or +Inf for full "+
+			"refreshment", float64(c.Friction))
 	case c.Inner < 1 || c.Batches < 1 || c.Thin < 1 || c.BurnIn < 0:
-		return usage.Errorf("cell with N_l = %d, K = %d, thinning %d, burn-in %d: want at least 1, 1, 1, 0", c.Inner, c.Batches, c.Thin, c.BurnIn)
+		return usage.Errorf("cell with N_l = %d, K = %d, thinning %d, burn-in %d: want at least "+
+			"1, 1, 1, 0", c.Inner, c.Batches, c.Thin, c.BurnIn)
 	}
 	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
@@ -204,13 +210,15 @@ func (c Cell) Kernels() int64 {
 
 // String names the cell for people.
 func (c Cell) String() string {
-	return fmt.Sprintf("%s %s split %d, %s (nl %d, C %v), %s K %d, h %v", c.Observe, c.Dataset, c.Split, c.Integrator, c.Inner, float64(c.Friction), c.Scheme, c.Batches, c.Step)
+	return fmt.Sprintf("%s %s split %d, %s (nl %d, C %v), %s K %d, h %v", c.Observe, c.Dataset,
+		c.Split, c.Integrator, c.Inner, float64(c.Friction), c.Scheme, c.Batches, c.Step)
 }
 
 // Chain describes the cell's chain.
 func (c Cell) Chain() chain.Spec {
 	return chain.Spec{
-		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
+		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step,
+			Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
 		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches, Key: noise.KeyOf(c.Stream()),
 	}
 }

@@ -110,7 +110,8 @@ func (f *File) readClaims(s section) {
 		})
 		for _, key := range []string{"id", "text", "statistic", "of", "between"} {
 			if _, ok := s.values[key]; !ok {
-				s.fail(s.place, fmt.Errorf("has no %s: want id, text, statistic, of and between", key))
+				s.fail(s.place, fmt.Errorf("has no %s: want id, text, statistic, of and between",
+					key))
 			}
 		}
 		if slices.ContainsFunc(f.claims, func(o placedClaim) bool { return o.ID == c.ID }) {
@@ -118,7 +119,8 @@ func (f *File) readClaims(s section) {
 		}
 		s.fail(s.at("id"), checkClaimID(c.ID))
 		if len(between) != 2 || !(between[0] <= between[1]) {
-			s.fail(s.at("between"), errors.New("want two numbers, [low, high]; -inf and inf are open ends"))
+			s.fail(s.at("between"),
+				errors.New("want two numbers, [low, high]; -inf and inf are open ends"))
 		} else {
 			c.Between = [2]Limit{Limit(between[0]), Limit(between[1])}
 		}
@@ -159,13 +161,15 @@ func (f *File) completeClaims(s section) {
 		_, sd := c.values["sd"]
 		switch ratio := c.Statistic == RatioStatistic; {
 		case ratio && len(c.Over) == 0:
-			c.fail(c.place, errors.New("a ratio has no over: want over = {column = value, …}, what it divides by"))
+			c.fail(c.place, errors.New("a ratio has no over: want over = {column = value, …}, "+
+				"what it divides by"))
 		case !ratio && len(c.Over) > 0:
 			c.fail(c.at("over"), fmt.Errorf("is of %s alone: leave it out", RatioStatistic))
 		case c.Statistic == DistanceStatistic && !from:
 			c.fail(c.place, errors.New("a distance has no from: want the published number"))
 		case c.Statistic != DistanceStatistic && (from || sd):
-			c.fail(c.place, fmt.Errorf("from and sd are of %s alone: leave them out", DistanceStatistic))
+			c.fail(c.place, fmt.Errorf("from and sd are of %s alone: leave them out",
+				DistanceStatistic))
 		}
 		*s.failed = cmp.Or(*s.failed, *c.failed) // of a claim that the base states
 	}
@@ -209,7 +213,8 @@ func (c *placedClaim) readOf(rows *table.Table) error {
 	case err != nil:
 		return err
 	case share && kind != table.Truth:
-		return fmt.Errorf("is %q: a share is of a column that is true or false: diverged, %s or pass", name, RightColumn)
+		return fmt.Errorf("is %q: a share is of a column that is true or false: diverged, %s "+
+			"or pass", name, RightColumn)
 	case !share && kind != table.Number:
 		return fmt.Errorf("is %q: want a column of numbers", name)
 	}
@@ -227,7 +232,8 @@ func kindIn(rows *table.Table, column string) (table.Kind, error) {
 }
 
 // readRows reads the values by column of where or over.
-func (c *placedClaim) readRows(key string, rows *table.Table, known map[string][]table.Value) map[string][]any {
+func (c *placedClaim) readRows(key string, rows *table.Table,
+	known map[string][]table.Value) map[string][]any {
 	s := c.table(key)
 	out := make(map[string][]any)
 	for _, name := range s.keys() {

@@ -47,7 +47,8 @@ var studyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 // default: the paper's, or what follows from the data and from what the model can do;
 // Batches is K, in place of BatchSize. The references are those of the data sets,
 // splits and models that they name; the others are the paper's.
-func NewStudy(src *models.Source, id, title string, cells []Cell, references ...oracle.Spec) (Study, error) {
+func NewStudy(src *models.Source, id, title string, cells []Cell, references ...oracle.Spec) (Study,
+	error) {
 	if !studyID.MatchString(id) {
 		return Study{}, usage.Errorf("study %q: want an id of letters, digits, - and _", id)
 	}
@@ -77,7 +78,8 @@ func NewStudy(src *models.Source, id, title string, cells []Cell, references ...
 	}
 	for _, r := range references {
 		if !slices.Contains(s.References, ReferenceJob{Spec: r}) {
-			return Study{}, usage.Errorf("study %q: no chain is judged by the reference of %s, split %d, %s: want one, or not the reference",
+			return Study{}, usage.Errorf("study %q: no chain is judged by the reference of %s, "+
+				"split %d, %s: want one, or not the reference",
 				id, r.Dataset, r.Split, r.Model)
 		}
 	}

@@ -46,7 +46,8 @@ const (
 )
 
 // answers are the values of Y with the key of [[exact]] that asks for them.
-var answers = map[string]string{OnError: "", OnKolmogorov: "distance", OnWasserstein: "distance", OnAutocorrelation: "budget", OnMSE: "budget"}
+var answers = map[string]string{OnError: "", OnKolmogorov: "distance", OnWasserstein: "distance",
+	OnAutocorrelation: "budget", OnMSE: "budget"}
 
 // figureKind is a figure that package figures has by name.
 type figureKind struct {
@@ -60,7 +61,8 @@ type figureKind struct {
 
 var figureKinds = []figureKind{
 	{"paths", []Observable{Density, Path}, func(c *Cell) { c.Friction = 0 }, "friction alone"},
-	{"toy", []Observable{Histogram}, func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" }, "batches and scheme alone"},
+	{"toy", []Observable{Histogram}, func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" },
+		"batches and scheme alone"},
 	{"synthetic", []Observable{Marginals}, func(*Cell) {}, "nothing"},
 	{"exact-bottleneck", []Observable{Distance}, nil, ""},
 	{"orders", nil, nil, ""},
@@ -78,7 +80,8 @@ func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottl
 func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	jobs := s.Jobs()
 	kind := figureKind{observes: []Observable{Distance}}
-	if i := slices.IndexFunc(figureKinds, func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {
+	if i := slices.IndexFunc(figureKinds,
+		func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {
 		kind = figureKinds[i]
 	}
 	if g.swept() && g.Y == string(Coupled) {
@@ -88,7 +91,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	for _, j := range jobs {
 		c := j.Cell
 		if kind.observes != nil && !slices.Contains(kind.observes, c.Observe) {
-			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: want another kind or y", join(kind.observes), c.Observe)
+			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: want "+
+				"another kind or y", join(kind.observes), c.Observe)
 		}
 		if kind.free == nil || c.Observe == Density {
 			continue
@@ -98,17 +102,23 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			first = c.Stream()
 		}
 		if c.Stream() != first {
-			return fmt.Errorf("kind = %q: its cells may differ in %s, and these do in more", g.Kind, kind.differ)
+			return fmt.Errorf("kind = %q: its cells may differ in %s, and these do in more", g.Kind,
+				kind.differ)
 		}
 	}
 	switch {
 	case g.Kind == "orders" && s.Exact == nil:
 		return errors.New("kind = \"orders\" shows exact errors: want [[exact]]")
-	case !g.swept() && g.Kind != "orders" && (g.Panels != nil || g.Lines != nil || g.X+g.Y+g.XScale+g.YScale != ""):
-		return fmt.Errorf("kind = %q has axes of its own: leave panels, lines, x, y and their scales out", g.Kind)
+	case !g.swept() && g.Kind != "orders" && (g.Panels != nil || g.Lines != nil ||
+		g.X+g.Y+g.XScale+g.YScale != ""):
+		return fmt.Errorf("kind = %q has axes of its own: leave panels, lines, x, y and their "+
+			"scales out", g.Kind)
 	case !g.swept() || len(jobs) == 0:
 		return nil
-	case slices.ContainsFunc(declared, func(s Setting) bool { return s.Name == g.X && s.Kind != table.Number }):
+	case slices.ContainsFunc(declared, func(s Setting) bool {
+		return s.Name == g.X &&
+			s.Kind != table.Number
+	}):
 		return fmt.Errorf("x = %q is no number: want one, or what is observed", g.X)
 	}
 	for _, name := range []string{g.X, g.Y} {
@@ -130,7 +140,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 // check refuses a table that cannot show the study's cells.
 func (t TableSpec) check(s Study, g FigureSpec) error {
 	if !g.swept() || len(s.Jobs()) == 0 {
-		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of its own: leave it out", g.Kind)
+		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of "+
+			"its own: leave it out", g.Kind)
 	}
 	return checkNames(s.Jobs(), t.Rows, t.Columns)
 }
@@ -141,7 +152,8 @@ func checkNames(jobs []Job, lists ...[]string) error {
 		if name == "" || slices.Contains(axisNames(), name) || slices.Contains(valueNames(), name) {
 			continue
 		}
-		if !slices.ContainsFunc(jobs, func(j Job) bool { _, ok := j.Cell.Values[name]; return ok }) {
+		if !slices.ContainsFunc(jobs,
+			func(j Job) bool { _, ok := j.Cell.Values[name]; return ok }) {
 			return fmt.Errorf("no cell has the parameter %q", name)
 		}
 	}
@@ -157,17 +169,21 @@ func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 	case !ofExact && g.X != OnBudget && (g.Y == "" || !isAnswer):
 		return nil
 	case !ofExact:
-		return fmt.Errorf("axes %q and %q are those of exact errors: want kind = \"orders\"", g.X, g.Y)
+		return fmt.Errorf("axes %q and %q are those of exact errors: want kind = \"orders\"", g.X,
+			g.Y)
 	case !isAnswer:
-		return fmt.Errorf("y = %q of exact errors: want one of %s", g.Y, strings.Join(slices.Sorted(maps.Keys(answers)), ", "))
+		return fmt.Errorf("y = %q of exact errors: want one of %s", g.Y,
+			strings.Join(slices.Sorted(maps.Keys(answers)), ", "))
 	case !slices.Contains([]string{"", "step", OnBudget}, g.X):
 		return fmt.Errorf("x = %q of exact errors: want step or budget", g.X)
 	case g.X == OnBudget && g.Y != OnMSE:
 		return fmt.Errorf("x = %q: want y = %q, which is what depends on it", g.X, OnMSE)
 	case g.XScale+g.YScale != "":
 		return errors.New("of exact errors: axes are logarithmic: leave their scales out")
-	case g.Panels != nil || len(g.Lines) > 1 || len(g.Lines) == 1 && !slices.Contains([]string{"scheme", "integrator", "estimator"}, g.Lines[0]):
-		return fmt.Errorf("of exact errors: want lines = scheme, integrator or estimator, and no panels")
+	case g.Panels != nil || len(g.Lines) > 1 || len(g.Lines) == 1 &&
+		!slices.Contains([]string{"scheme", "integrator", "estimator"}, g.Lines[0]):
+		return fmt.Errorf("of exact errors: want lines = scheme, integrator or estimator, and " +
+			"no panels")
 	case want != "" && !slices.ContainsFunc(exact, func(j ExactJob) bool {
 		return want == "budget" && j.Exact.Budgets != nil || want == "distance" && j.Exact.Distances
 	}):
@@ -178,10 +194,13 @@ func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 
 // TableSpec says how a study's cells are tabulated, in the terms of FigureSpec.
 type TableSpec struct {
-	Rows    []string `json:"rows,omitempty"`    // settings; default: those of the figure's panels, lines and x
-	Columns []string `json:"columns,omitempty"` // settings; a column for each of their values and each of Values; default: none
-	Values  []string `json:"values,omitempty"`  // observations; default: distance, all scores that exist, gradients
-	Note    string   `json:"note,omitempty"`    // printed below the table
+	// settings; default: those of the figure's panels, lines and x
+	Rows []string `json:"rows,omitempty"`
+	// settings; a column for each of their values and each of Values; default: none
+	Columns []string `json:"columns,omitempty"`
+	// observations; default: distance, all scores that exist, gradients
+	Values []string `json:"values,omitempty"`
+	Note   string   `json:"note,omitempty"` // printed below the table
 }
 
 // axisNames are the names of the settings that may be an axis of a figure or a table,

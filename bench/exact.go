@@ -15,16 +15,18 @@ import (
 // and integrator under some mini-batch schemes, without Monte Carlo (package
 // certify).
 type Exact struct {
-	Name       string             `json:"name"`    // of the problem, for people
-	Problem    json.RawMessage    `json:"problem"` // as certify.ParseProblem reads it
-	Integrator string             `json:"integrator"`
-	Values     map[string]float64 `json:"values,omitempty"` // the integrator's own parameters, where they are not its defaults
-	Estimator  string             `json:"estimator,omitempty"`
-	Inner      int                `json:"nl"`
-	InvMass    []float64          `json:"inv_mass,omitempty"` // diagonal of M⁻¹; nil: the identity
-	OneStep    bool               `json:"one_step,omitempty"` // errors of the law after one step, not of the stationary one
-	Schemes    []string           `json:"schemes"`
-	Steps      []float64          `json:"steps,omitempty"` // nil: the problem kind's own
+	Name       string          `json:"name"`    // of the problem, for people
+	Problem    json.RawMessage `json:"problem"` // as certify.ParseProblem reads it
+	Integrator string          `json:"integrator"`
+	// the integrator's own parameters, where they are not its defaults
+	Values    map[string]float64 `json:"values,omitempty"`
+	Estimator string             `json:"estimator,omitempty"`
+	Inner     int                `json:"nl"`
+	InvMass   []float64          `json:"inv_mass,omitempty"` // diagonal of M⁻¹; nil: the identity
+	// errors of the law after one step, not of the stationary one
+	OneStep bool      `json:"one_step,omitempty"`
+	Schemes []string  `json:"schemes"`
+	Steps   []float64 `json:"steps,omitempty"` // nil: the problem kind's own
 	// Further answers: see the fields of certify.Options with these names.
 	Budgets   []float64 `json:"budget,omitempty"` // in gradients of a batch; all data count K
 	Stability bool      `json:"stability,omitempty"`
@@ -54,7 +56,8 @@ func (e Exact) Options(r chain.Registries) (certify.Options, error) {
 		return certify.Options{}, err
 	}
 	p.Name = e.Name
-	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values, InvMass: e.InvMass, OneStep: e.OneStep,
+	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values,
+		InvMass: e.InvMass, OneStep: e.OneStep,
 		Budgets: e.Budgets, Stability: e.Stability, Distances: e.Distances}
 	m, err := r.Integrator(e.Integrator)
 	if err != nil {

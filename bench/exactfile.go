@@ -18,13 +18,15 @@ import (
 )
 
 // purposes are what exact errors may be evidence of.
-var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction, OfWeak, OfBatches, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
+var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction,
+	OfWeak, OfBatches, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
 
 // readExact lists the exact jobs, block by block.
 func (f *File) readExact(s section) {
 	seen, problems := make(map[string]bool), make(map[string]string)
 	for _, s := range s.tables("exact") {
-		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1}, estimators: []string{estimators.Plain.Name}}
+		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1},
+			estimators: []string{estimators.Plain.Name}}
 		s.read(b.readers(f))
 		if b.problems == nil || b.job.Schemes == nil {
 			s.fail(s.place, errors.New("want a problem and a scheme"))
@@ -38,8 +40,10 @@ func (f *File) readExact(s section) {
 				s.fail(s.place, fmt.Errorf("%s: %w", j.Exact.Name, err))
 			}
 			of := digest([]any{j.Exact.Problem, j.Exact.InvMass})
-			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name], of); problems[j.Exact.Name] != of {
-				s.fail(s.place, fmt.Errorf("%s: another problem, or other masses, above have this name: want names that differ, by which figures tell them apart", j.Exact.Name))
+			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name],
+				of); problems[j.Exact.Name] != of {
+				s.fail(s.place, fmt.Errorf("%s: another problem, or other masses, above have "+
+					"this name: want names that differ, by which figures tell them apart", j.Exact.Name))
 			}
 			if id := digest(j); !seen[id] { // blocks may overlap, as those of a grid may
 				seen[id], f.exact = true, append(f.exact, j)
@@ -68,7 +72,9 @@ type exactProblem struct {
 }
 
 func (b *exactBlock) readers(f *File) map[string]reader {
-	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Scheme) string { return m.Name })
+	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Scheme) string {
+		return m.Name
+	})
 	return map[string]reader{
 		"purpose": oneOf(&b.purpose, "purpose", purposes),
 		"problem": func(v any) error {
@@ -81,14 +87,21 @@ func (b *exactBlock) readers(f *File) map[string]reader {
 			if v == "all" {
 				return nil
 			}
-			return each(&b.integrators, func(s *draft) reader { return s.readIntegrator(f.Parts) })(v)
+			return each(&b.integrators,
+				func(s *draft) reader { return s.readIntegrator(f.Parts) })(v)
 		},
-		"estimator": each(&b.estimators, func(name *string) reader { return known(name, f.Chains.Estimator) }),
+		"estimator": each(&b.estimators, func(name *string) reader {
+			return known(name, f.Chains.Estimator)
+		}),
 		"scheme": func(v any) error {
 			if b.job.Schemes = schemes; v == "all" {
 				return nil
 			}
-			return each(&b.job.Schemes, func(name *string) reader { return oneOf(name, "scheme with exact errors", schemes) })(v)
+			return each(&b.job.Schemes,
+				func(name *string) reader {
+					return oneOf(name, "scheme with exact errors",
+						schemes)
+				})(v)
 		},
 		"step": func(v any) (err error) {
 			if _, isRange := v.(string); isRange {
@@ -105,7 +118,8 @@ func (b *exactBlock) readers(f *File) map[string]reader {
 			err := each(&b.job.Budgets, positive)(v)
 			for i, n := range b.job.Budgets {
 				if slices.Contains(b.job.Budgets[:i], n) {
-					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
+					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients "+
+						"that differ", n))
 				}
 			}
 			return err
@@ -138,7 +152,8 @@ func (f *File) problems(to *[]exactProblem) reader {
 		}
 		known := certify.Builtin()
 		if name != "all" {
-			p, err := usage.Lookup("problem", name, append(known, certify.BottleneckProblem()), func(p *certify.Problem) string { return p.Name })
+			p, err := usage.Lookup("problem", name, append(known, certify.BottleneckProblem()),
+				func(p *certify.Problem) string { return p.Name })
 			if err != nil {
 				return err
 			}

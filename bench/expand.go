@@ -51,7 +51,8 @@ func LookupProfile(name string) (Profile, error) {
 // Studies returns every built-in study in a profile, the paper's in its order and
 // then ours, on data sets and models of the given registries. Data sets that are
 // unavailable are replaced by those that stand in for them.
-func Studies(p Profile, data datasets.Registry, all models.Registry, unavailable ...string) ([]Study, error) {
+func Studies(p Profile, data datasets.Registry, all models.Registry,
+	unavailable ...string) ([]Study, error) {
 	var out []Study
 	for _, id := range collection().Studies {
 		f, err := Load(id, Parts{Data: data, Models: all})
@@ -100,7 +101,8 @@ func (f *File) checkReference(l layer) error {
 	at := l.reference[own].place
 	for _, name := range append([]string{""}, f.profiles...) {
 		s, other, err := f.expand(Profile{Name: name}, nil)
-		if err != nil || len(s.References) > 0 && slices.ContainsFunc(other.reference, func(r section) bool { return r.place == at }) {
+		if err != nil || len(s.References) > 0 && slices.ContainsFunc(other.reference,
+			func(r section) bool { return r.place == at }) {
 			return nil
 		}
 	}
@@ -113,7 +115,8 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 	if err != nil {
 		return Study{}, l, err
 	}
-	s := Study{ID: f.ID, Title: f.Title, Origin: f.origin(), Exact: f.exact, Claims: f.dataClaims(), Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
+	s := Study{ID: f.ID, Title: f.Title, Origin: f.origin(), Exact: f.exact, Claims: f.dataClaims(),
+		Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
 	x := &expansion{File: f, profile: p, layer: l, study: s, seen: make(map[string]bool)}
 	x.cells(unavailable)
 	return x.study, l, x.err
@@ -127,10 +130,13 @@ func (f *File) Takes(p Profile) error {
 	}
 	says := func(s settings, key string) bool { _, ok := s[key]; return ok }
 	switch {
-	case p.Splits > 0 && !slices.ContainsFunc(l.grids, func(g settings) bool { return says(g, "split") }):
-		return usage.Errorf("--splits %d: %s says no splits that this could replace", p.Splits, f.Path)
+	case p.Splits > 0 && !slices.ContainsFunc(l.grids,
+		func(g settings) bool { return says(g, "split") }):
+		return usage.Errorf("--splits %d: %s says no splits that this could replace", p.Splits,
+			f.Path)
 	case p.Samples > 0 && (p.Name == "" || !says(f.layers[p.Name].settings, "samples")):
-		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this could replace", p.Samples, f.Path)
+		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this "+
+			"could replace", p.Samples, f.Path)
 	case p.Precision == "":
 		return nil
 	}
@@ -141,7 +147,8 @@ func (f *File) Takes(p Profile) error {
 		}
 	}
 	if reflect.DeepEqual(in[0], in[1]) {
-		return usage.Errorf("--precision %s: nothing in %s has the gradients of a network, whose precision this could be", p.Precision, f.Path)
+		return usage.Errorf("--precision %s: nothing in %s has the gradients of a network, whose "+
+			"precision this could be", p.Precision, f.Path)
 	}
 	return nil
 }
@@ -203,7 +210,9 @@ func (s settings) ownSplits(below settings, splits int) []any {
 	if s["split"].counts || len(among) == 0 {
 		return own
 	}
-	return slices.DeleteFunc(slices.Clone(own), func(v any) bool { return !slices.Contains(among, v) })
+	return slices.DeleteFunc(slices.Clone(own), func(v any) bool {
+		return !slices.Contains(among, v)
+	})
 }
 
 // repeat makes the seeds of repetitions.
@@ -217,7 +226,8 @@ func (s settings) repeat(p Profile) error {
 	case n == 0 && from == 0:
 		return nil
 	case len(e.values) > 1:
-		return e.errorf("is a list: leave it out where seeds are counted, by repeat, --repeat or --seed-from")
+		return e.errorf("is a list: leave it out where seeds are counted, by repeat, --repeat or " +
+			"--seed-from")
 	case ok:
 		from = cmp.Or(from, e.values[0].(int64))
 	}
@@ -296,7 +306,9 @@ func (x *expansion) cells(unavailable []string) {
 	}
 	for _, name := range x.Data.StandIns(names, unavailable) {
 		covered := any(x.covered(name, names))
-		on := slices.DeleteFunc(slices.Clone(x.layer.grids), func(g settings) bool { return !slices.Contains(g["data"].values, covered) })
+		on := slices.DeleteFunc(slices.Clone(x.layer.grids), func(g settings) bool {
+			return !slices.Contains(g["data"].values, covered)
+		})
 		before := len(x.seen)
 		for _, split := range splits {
 			for _, x.grid = range on {
@@ -307,7 +319,8 @@ func (x *expansion) cells(unavailable []string) {
 		}
 		if len(x.seen) == before && len(on) > 0 {
 			d, _ := x.Data.Lookup(name)
-			x.failWhole("data set %q: no batch size cuts its %d training rows: want smaller ones, K, or \"full\"", name, d.TrainRows)
+			x.failWhole("data set %q: no batch size cuts its %d training rows: want smaller "+
+				"ones, K, or \"full\"", name, d.TrainRows)
 		}
 	}
 }
@@ -357,7 +370,8 @@ func (x *expansion) block(common draft) {
 		switch {
 		case x.err != nil:
 			return
-		case s.Batches == 0 && s.BatchSize != Full && s.Observe != Density && chain.Batches(d.TrainRows, s.BatchSize) == 1:
+		case s.Batches == 0 && s.BatchSize != Full && s.Observe != Density &&
+			chain.Batches(d.TrainRows, s.BatchSize) == 1:
 		default:
 			x.add(s, last)
 		}
@@ -382,7 +396,8 @@ func (x *expansion) cell(s draft, last string) Job {
 	p, err := newProblem(x.Data, x.Models, s)
 	x.fail(err, "hidden", "model")
 	if p.TrainRows > 0 && s.Batches > p.TrainRows {
-		x.fail(fmt.Errorf("is %d: data set %q has %d training rows", s.Batches, p.Name, p.TrainRows), "K")
+		x.fail(fmt.Errorf("is %d: data set %q has %d training rows", s.Batches, p.Name,
+			p.TrainRows), "K")
 	}
 	x.fail(p.checkObserves(s.Observe), "observe")
 	if p.Splits == 1 { // its chains are repeated by other seeds
@@ -418,7 +433,8 @@ func (x *expansion) cell(s draft, last string) Job {
 
 // stableOf names the chains that share a largest stable step.
 func stableOf(c Cell) string {
-	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator, c.Values, c.Inner, float64(c.Friction), c.Estimator, c.Scheme, c.Batches)
+	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator,
+		c.Values, c.Inner, float64(c.Friction), c.Estimator, c.Scheme, c.Batches)
 }
 
 // stable is the largest stable step of a setting's chains: one for all splits and

@@ -80,7 +80,8 @@ func (p Parts) filled() Parts {
 }
 
 // load is Load; within are the files that are based on this one.
-func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File, error) {
+func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File,
+	error) {
 	own := strings.HasSuffix(path, ".toml") // or based on by a built-in one: these have no paths
 	if !own {
 		if ids := builtInIDs(); !slices.Contains(ids, path) {
@@ -89,7 +90,8 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 		path, read = "studies/"+path+".toml", builtin.ReadFile
 	}
 	if slices.Contains(within, path) {
-		return nil, fmt.Errorf("is based on itself: %s", strings.Join(append(within, path), " is based on "))
+		return nil, fmt.Errorf("is based on itself: %s", strings.Join(append(within, path),
+			" is based on "))
 	}
 	text, err := read(path)
 	if err != nil {
@@ -103,7 +105,8 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Text: text, Parts: p, own: own, readFile: read, layers: make(map[string]layer)}
+	f := &File{Path: path, Text: text, Parts: p, own: own, readFile: read,
+		layers: make(map[string]layer)}
 	return f, f.fill(s, append(within, path))
 }
 
@@ -117,13 +120,15 @@ func (f *File) origin() string {
 
 // fill reads the sections, those first that others use.
 func (f *File) fill(s section, within []string) error {
-	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "claim", "figure", "table", "profile")
+	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "claim",
+		"figure", "table", "profile")
 	base := f.readBase(s, within)
 	f.readData(s)
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
 	s.get("id", text(&f.ID))
 	if !studyID.MatchString(f.ID) {
-		s.fail(s.at("id"), fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", f.ID))
+		s.fail(s.at("id"), fmt.Errorf("is %q: want letters, digits, - and _: files are named by it",
+			f.ID))
 	}
 	s.get("title", text(&f.Title))
 	f.readLayers(s)
@@ -233,7 +238,8 @@ func (f *File) readData(s section) {
 
 // readLayers reads the grid, as it is and in the profiles.
 func (f *File) readLayers(s section) {
-	varied, fixed := s.table("vary").settings(f.Parts, true, false), s.table("fix").settings(f.Parts, false, true)
+	varied, fixed := s.table("vary").settings(f.Parts, true,
+		false), s.table("fix").settings(f.Parts, false, true)
 	for k, e := range fixed {
 		if _, twice := varied[k]; twice {
 			s.fail(e.place, errors.New("stands in [vary], too: want it once"))
@@ -244,7 +250,8 @@ func (f *File) readLayers(s section) {
 	for _, name := range all.keys() {
 		t := all.table(name)
 		if name == AsItIs {
-			t.fail(t.place, errors.New("is what a run without a profile is called: want another name"))
+			t.fail(t.place, errors.New("is what a run without a profile is called: want "+
+				"another name"))
 		}
 		f.layers[name] = t.layer(t.settings(f.Parts, false, false, "grid", "reference"), f.Parts)
 		f.profiles = append(f.profiles, name)
@@ -274,7 +281,10 @@ func (f *File) readDrawing(s section) {
 	}
 	names := func(to *[]string, known []string) reader {
 		return func(v any) error {
-			err := each(to, func(name *string) reader { return oneOf(name, "axis or value", known) })(v)
+			err := each(to, func(name *string) reader {
+				return oneOf(name, "axis or value",
+					known)
+			})(v)
 			for i, name := range *to {
 				if slices.Contains((*to)[:i], name) {
 					err = cmp.Or(err, fmt.Errorf("%s stands twice", name))
@@ -288,13 +298,17 @@ func (f *File) readDrawing(s section) {
 	var g FigureSpec
 	var t TableSpec
 	figure.read(map[string]reader{
-		"kind": oneOf(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels, settings), "lines": names(&g.Lines, settings),
-		"x":       oneOf(&g.X, "axis or value", slices.Concat(settings, valueNames(), []string{OnBudget})),
-		"y":       oneOf(&g.Y, "value", slices.Concat(valueNames(), slices.Sorted(maps.Keys(answers)))),
+		"kind": oneOf(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels,
+			settings), "lines": names(&g.Lines, settings),
+		"x": oneOf(&g.X, "axis or value", slices.Concat(settings, valueNames(),
+			[]string{OnBudget})),
+		"y": oneOf(&g.Y, "value",
+			slices.Concat(valueNames(), slices.Sorted(maps.Keys(answers)))),
 		"x-scale": oneOf(&g.XScale, "scale", scales), "y-scale": oneOf(&g.YScale, "scale", scales),
 	})
 	table.read(map[string]reader{
-		"rows": names(&t.Rows, settings), "columns": names(&t.Columns, settings), "values": names(&t.Values, valueNames()), "note": text(&t.Note),
+		"rows": names(&t.Rows, settings), "columns": names(&t.Columns,
+			settings), "values": names(&t.Values, valueNames()), "note": text(&t.Note),
 	})
 	if len(figure.values) > 0 {
 		f.figure, f.shown[0] = &g, figure.place

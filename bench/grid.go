@@ -118,14 +118,17 @@ func (s *draft) readStep(v any) (err error) {
 	text = strings.TrimSpace(text)
 	m := stablePart.FindStringSubmatch(text)
 	if m == nil {
-		if s.Step, err = strconv.ParseFloat(text, 64); err == nil && s.Step > 0 && s.Step <= largestNumber {
+		if s.Step, err = strconv.ParseFloat(text, 64); err == nil && s.Step > 0 &&
+			s.Step <= largestNumber {
 			return nil
 		}
-		return fmt.Errorf("is the text %.40q: want a number > 0, \"stable\", \"stable/8\", or a range such as \"stable/8 .. stable\"", v)
+		return fmt.Errorf("is the text %.40q: want a number > 0, \"stable\", \"stable/8\", or a "+
+			"range such as \"stable/8 .. stable\"", v)
 	}
 	part := 1.0
 	if m[1] != "" {
-		if part, err = strconv.ParseFloat(m[1], 64); err != nil || !(part > 0 && part <= largestNumber) {
+		if part, err = strconv.ParseFloat(m[1], 64); err != nil ||
+			!(part > 0 && part <= largestNumber) {
 			return fmt.Errorf("is %q: want a number > 0 behind stable/", v)
 		}
 	}
@@ -272,7 +275,8 @@ func (e *entry) fill(key string, v any, read reader, many, single bool) (err err
 	}
 	for i, v := range e.values {
 		err = cmp.Or(err, read(v))
-		if err == nil && slices.ContainsFunc(e.values[:i], func(w any) bool { return fmt.Sprint(v) == fmt.Sprint(w) }) {
+		if err == nil && slices.ContainsFunc(e.values[:i],
+			func(w any) bool { return fmt.Sprint(v) == fmt.Sprint(w) }) {
 			err = fmt.Errorf("%v stands twice", v)
 		}
 	}
@@ -282,8 +286,10 @@ func (e *entry) fill(key string, v any, read reader, many, single bool) (err err
 // referenceKeys are the readers of [reference].
 func referenceKeys(s *oracle.Spec) map[string]reader {
 	return map[string]reader{
-		"precision": oneOf(&s.Precision, "precision", Precisions), "step": positive(&s.Step), "friction": positive(&s.Friction),
-		"chains": whole(&s.Chains, 2, 1e9), "samples": whole(&s.Samples, 4, 1e9), "thin": whole(&s.Thin, 1, 1e9),
+		"precision": oneOf(&s.Precision, "precision",
+			Precisions), "step": positive(&s.Step), "friction": positive(&s.Friction),
+		"chains": whole(&s.Chains, 2, 1e9), "samples": whole(&s.Samples, 4,
+			1e9), "thin": whole(&s.Thin, 1, 1e9),
 		"burn": whole(&s.BurnIn, 0, 1e9), "seed": whole(&s.Seed, 1, math.MaxInt64),
 	}
 }

@@ -56,22 +56,26 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 	if c.Oracle != "" && c.Oracle != Analytic {
 		spec, ok := specs[c.Oracle]
 		if !ok {
-			return "", fmt.Errorf("no study of the run lists the reference %.12s of cell %v", c.Oracle, c)
+			return "", fmt.Errorf("no study of the run lists the reference %.12s of cell %v",
+				c.Oracle, c)
 		}
-		parts = append(parts, part{"reference", c.Oracle, func() (string, error) { return k.Reference(ctx, spec) }})
+		parts = append(parts,
+			part{"reference", c.Oracle, func() (string, error) { return k.Reference(ctx, spec) }})
 	}
 	return k.key(c, parts)
 }
 
 // Reference returns the key of reference chains.
 func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
-	parts := append(k.chain(s.Integrator, nil, estimators.Plain.Name, "full"), k.model(ctx, s.Dataset, s.Split, s.Model), part{"procedure", "", oracle.Fingerprint})
+	parts := append(k.chain(s.Integrator, nil, estimators.Plain.Name, "full"),
+		k.model(ctx, s.Dataset, s.Split, s.Model), part{"procedure", "", oracle.Fingerprint})
 	return k.key(s, parts)
 }
 
 // Exact returns the key of an exact job.
 func (k *Keys) Exact(e Exact) (string, error) {
-	parts := []part{k.integrator(e.Integrator, e.Values), k.estimator(e.Estimator), {"engine", "", certify.Fingerprint}}
+	parts := []part{k.integrator(e.Integrator, e.Values), k.estimator(e.Estimator),
+		{"engine", "", certify.Fingerprint}}
 	for _, s := range e.Schemes {
 		parts = append(parts, k.scheme("scheme "+s, s))
 	}
@@ -84,7 +88,8 @@ func (k *Keys) Exact(e Exact) (string, error) {
 // Stable estimates the largest stable step of a cell's chain; it can serve as
 // Profile.Stable.
 func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
-	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
+	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model,
+		models.Options{Precision: c.Precision})
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +127,8 @@ type part struct {
 func (k *Keys) key(job any, parts []part) (string, error) {
 	of := make(map[string]string)
 	for _, p := range parts {
-		made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what}, sync.OnceValues(p.fingerprint))
+		made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what},
+			sync.OnceValues(p.fingerprint))
 		var err error
 		if of[p.name], err = made.(func() (string, error))(); err != nil {
 			return "", err
@@ -141,12 +147,16 @@ func (k *Keys) model(ctx context.Context, dataset string, split int, model strin
 }
 
 // chain has the parts of a chain.
-func (k *Keys) chain(integrator string, values map[string]float64, estimator, scheme string) []part {
-	return []part{k.integrator(integrator, values), k.estimator(estimator), k.scheme("scheme", scheme), {"loop", "", chain.Fingerprint}}
+func (k *Keys) chain(integrator string, values map[string]float64, estimator,
+	scheme string) []part {
+	return []part{k.integrator(integrator, values), k.estimator(estimator),
+		k.scheme("scheme", scheme), {"loop", "", chain.Fingerprint}}
 }
 
 func (k *Keys) integrator(name string, values map[string]float64) part {
-	print := func(i integrators.Integrator) (string, error) { return integrators.Fingerprint(i, values) }
+	print := func(i integrators.Integrator) (string, error) {
+		return integrators.Fingerprint(i, values)
+	}
 	return part{"integrator", fmt.Sprint(name, values), found(k.Chains.Integrator, name, print)}
 }
 
@@ -160,7 +170,8 @@ func (k *Keys) scheme(as, name string) part {
 }
 
 // found makes the fingerprint of what a lookup finds.
-func found[M any](lookup func(string) (M, error), name string, print func(M) (string, error)) func() (string, error) {
+func found[M any](lookup func(string) (M, error), name string,
+	print func(M) (string, error)) func() (string, error) {
 	return func() (string, error) {
 		method, err := lookup(name)
 		if err != nil {

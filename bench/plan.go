@@ -71,10 +71,12 @@ type Order = Friction
 
 // Resolve gives every job of the studies its key, and adds what is stated
 // besides the results. It loads the data that the studies use.
-func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study, unavailable ...string) ([]Plan, error) {
+func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study,
+	unavailable ...string) ([]Plan, error) {
 	var plans []Plan
 	for i, s := range studies {
-		plans = append(plans, Plan{Profile: profile, Place: i, Study: s.clone(), Unavailable: unavailable})
+		plans = append(plans, Plan{Profile: profile, Place: i, Study: s.clone(),
+			Unavailable: unavailable})
 	}
 	specs := specsOf(plans)
 	for i := range plans {
@@ -149,7 +151,8 @@ func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 		Builtin: d.Builtin(), Digest: split.Digest,
 	}
 	for _, name := range p.Unavailable {
-		if missing, err := k.Source.Datasets().Lookup(name); err == nil && missing.StandIn == d.Name {
+		if missing, err := k.Source.Datasets().Lookup(name); err == nil &&
+			missing.StandIn == d.Name {
 			entry.For = append(entry.For, name)
 		}
 	}
@@ -166,7 +169,8 @@ func (k *Keys) describeMethod(p *Plan, name string) error {
 	if err != nil {
 		return err
 	}
-	entry := Method{Name: m.Name, Joint: Order(m.Claims.ErgodicOrder), Position: Order(m.Claims.PositionOrder)}
+	entry := Method{Name: m.Name, Joint: Order(m.Claims.ErgodicOrder),
+		Position: Order(m.Claims.PositionOrder)}
 	entry.ConstantDeterminant, entry.SymplecticLimit = integrators.Structure(m)
 	p.Methods = append(p.Methods, entry)
 	return nil
@@ -309,7 +313,8 @@ func Contained(plans []Plan) (keys []string) {
 		}
 	}
 	for _, p := range plans {
-		if !slices.ContainsFunc(widest[p.Profile], func(o Plan) bool { return o.key() == p.key() }) {
+		if !slices.ContainsFunc(widest[p.Profile],
+			func(o Plan) bool { return o.key() == p.key() }) {
 			keys = append(keys, p.key())
 		}
 	}
@@ -349,7 +354,9 @@ func (p Plan) keys() (keys []string) {
 // On returns the plan with only the cells on the named data sets.
 func (p Plan) On(names ...string) Plan {
 	p.Study = p.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
-	p.Data = slices.DeleteFunc(slices.Clone(p.Data), func(d Data) bool { return !slices.Contains(names, d.Name) })
+	p.Data = slices.DeleteFunc(slices.Clone(p.Data), func(d Data) bool {
+		return !slices.Contains(names, d.Name)
+	})
 	return p
 }
 

@@ -12,13 +12,17 @@ import (
 type Result struct {
 	Cell Cell `json:"cell"`
 
-	KS           float64 `json:"ks"`      // mean Kolmogorov distance to the oracle; 1 if diverged
-	KSSelf       float64 `json:"ks_self"` // mean self-distance of the oracle, for the cell's number of samples
-	KSSelfLow    float64 `json:"ks_self_low"`
-	KSSelfHigh   float64 `json:"ks_self_high"`         // its 5 and 95 % quantiles, one predicted value at a time
-	KSSelfSD     float64 `json:"ks_self_sd,omitempty"` // standard deviation of KS from one right chain to another; 0 in records that do not have it
-	Diverged     bool    `json:"diverged"`
-	DivergedStep int64   `json:"diverged_step,omitempty"` // kernel step at which non-finite numbers were seen
+	KS float64 `json:"ks"` // mean Kolmogorov distance to the oracle; 1 if diverged
+	// mean self-distance of the oracle, for the cell's number of samples
+	KSSelf    float64 `json:"ks_self"`
+	KSSelfLow float64 `json:"ks_self_low"`
+	// its 5 and 95 % quantiles, one predicted value at a time
+	KSSelfHigh float64 `json:"ks_self_high"`
+	// standard deviation of KS from one right chain to another; 0 in records that do not have it
+	KSSelfSD float64 `json:"ks_self_sd,omitempty"`
+	Diverged bool    `json:"diverged"`
+	// kernel step at which non-finite numbers were seen
+	DivergedStep int64 `json:"diverged_step,omitempty"`
 
 	Steps          int64 `json:"steps"` // kernels run, burn-in included
 	Gradients      int64 `json:"gradients"`
@@ -46,7 +50,8 @@ func (r Result) Record() (store.Record, error) {
 	return record(store.Result, r.Key, r.Seconds, r.Made, r)
 }
 
-func record(kind store.Kind, key string, seconds float64, made store.Made, body any) (store.Record, error) {
+func record(kind store.Kind, key string, seconds float64, made store.Made, body any) (store.Record,
+	error) {
 	b, err := json.Marshal(body)
 	if err != nil {
 		return store.Record{}, fmt.Errorf("%s %.12s: %w", kind, key, err)

@@ -55,8 +55,9 @@ var (
 	}
 	resultColumns = []table.Column{
 		{Name: parametersColumn, Kind: table.Text},
-		{Name: "relative", Kind: table.Number}, // the step over the largest stable one, if the study states it so
-		{Name: "missing", Kind: table.Truth},   // the result is not there
+		// the step over the largest stable one, if the study states it so
+		{Name: "relative", Kind: table.Number},
+		{Name: "missing", Kind: table.Truth}, // the result is not there
 		{Name: "diverged", Kind: table.Truth},
 		{Name: "ks_self", Kind: table.Number},
 		{Name: "ks_self_low", Kind: table.Number},
@@ -67,8 +68,9 @@ var (
 	}
 	exactColumns = []table.Column{
 		{Name: "problem", Kind: table.Text}, // without friction and mass
-		{Name: "omega", Kind: table.Number}, // the problem's lowest frequency; Gaussian problems only
-		{Name: "mass", Kind: table.Text},    // the diagonal of M⁻¹; "" for the identity
+		// the problem's lowest frequency; Gaussian problems only
+		{Name: "omega", Kind: table.Number},
+		{Name: "mass", Kind: table.Text}, // the diagonal of M⁻¹; "" for the identity
 		{Name: "engine", Kind: table.Text},
 		{Name: "law", Kind: table.Text}, // period, every-step or one-step
 		{Name: "observable", Kind: table.Text},
@@ -160,7 +162,8 @@ func Table(plans []Plan, from Reader) *table.Table {
 		next := func(record, key string, m store.Machine) map[string]any {
 			place++
 			row := maps.Clone(origin)
-			maps.Copy(row, map[string]any{"record": record, "key": key, "place": place, "arch": m.Arch, "isa": m.ISA})
+			maps.Copy(row, map[string]any{"record": record, "key": key, "place": place,
+				"arch": m.Arch, "isa": m.ISA})
 			return row
 		}
 		for _, j := range p.Cells {
@@ -251,7 +254,8 @@ func fillParameters(row map[string]any, values map[string]float64) {
 // row is what all rows of an exact job share.
 func (j ExactJob) row() map[string]any {
 	row := map[string]any{
-		"purpose": j.Purpose, "problem": cmp.Or(j.Problem, j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
+		"purpose": j.Purpose, "problem": cmp.Or(j.Problem,
+			j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
 		"nl": j.Exact.Inner, "mass": fmt.Sprint(j.Exact.InvMass),
 	}
 	if j.Exact.InvMass == nil {
@@ -293,7 +297,8 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 				"observable": o.Name, "error": o.Errors[i], "resolution": o.Resolution[i], "order": o.Order, "at_least": o.AtLeast,
 				"claim": o.Claim, "constant": o.Constant, "uncertainty": o.Uncertainty, "verdict": string(o.Verdict),
 			})
-			if i < len(o.Relative) && i < len(o.RelativeResolution) { // not of rows of the first edition
+			// not of rows of the first edition
+			if i < len(o.Relative) && i < len(o.RelativeResolution) {
 				values["relative_error"], values["relative_resolution"] = o.Relative[i], o.RelativeResolution[i]
 			}
 			if v, ok := r.ClosedForm[o.Name]; ok {
@@ -303,7 +308,8 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 		}
 	}
 	for i := range r.Kolmogorov {
-		share(LawRecord, at(i, map[string]any{"observable": "theta", "kolmogorov": r.Kolmogorov[i], "wasserstein": r.Wasserstein[i]}))
+		share(LawRecord, at(i, map[string]any{"observable": "theta", "kolmogorov": r.Kolmogorov[i],
+			"wasserstein": r.Wasserstein[i]}))
 	}
 	for _, a := range r.Averages {
 		for i, v := range a.Autocorrelation {
@@ -314,7 +320,8 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 		for i, v := range b.MSE {
 			share(BudgetRecord, at(i, map[string]any{"budget": b.Gradients, "mse": v}))
 		}
-		share(BestRecord, map[string]any{"h": b.Step, "budget": b.Gradients, "mse": b.Best, "observable": b.Worst})
+		share(BestRecord, map[string]any{"h": b.Step, "budget": b.Gradients, "mse": b.Best,
+			"observable": b.Worst})
 	}
 	return rows
 }

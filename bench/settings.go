@@ -64,7 +64,8 @@ var declared = []Setting{
 		About: "`NAME` of the data set", Kind: table.Text,
 		field:  func(d *draft) any { return &d.Dataset },
 		lookup: func(p Parts, name string) error { _, err := p.Data.Lookup(name); return err }},
-	{Name: "split", Flag: "split", Column: "split", Label: "split", Symbol: "split ", Axis: Averaged,
+	{Name: "split", Flag: "split", Column: "split", Label: "split", Symbol: "split ",
+		Axis:  Averaged,
 		About: "`N` of the train/test split", Kind: table.Number, Low: 0, High: 999, Default: 0,
 		field: func(d *draft) any { return &d.Split }},
 	{Name: "observe", Column: "observe", Label: "observes",
@@ -80,7 +81,8 @@ var declared = []Setting{
 	{Name: "seed", Flag: "seed", Column: "seed", Label: "seed", Symbol: "seed ", Axis: Averaged,
 		About: "`N` seed of the random streams", Kind: table.Number, Low: 1, High: math.MaxInt64 / 2, Default: 1,
 		field: func(d *draft) any { return &d.Seed }},
-	{Name: "batch", Flag: "batch", Column: "batch", Label: "batch", Symbol: "B = ", Axis: OnPanels, full: "full batch",
+	{Name: "batch", Flag: "batch", Column: "batch", Label: "batch", Symbol: "B = ", Axis: OnPanels,
+		full:  "full batch",
 		About: "`B` rows per batch (rounded so that batches differ by at most one row); 0 means all",
 		Kind:  table.Number, Low: 1, High: math.MaxInt32, Default: Full,
 		field: func(d *draft) any { return &d.BatchSize }, read: (*draft).readBatch},
@@ -91,33 +93,48 @@ var declared = []Setting{
 		About: "`NAME` mini-batch scheme; by default reshuffle, full for one batch", Kind: table.Text,
 		field:  func(d *draft) any { return &d.Scheme },
 		lookup: func(p Parts, name string) error { _, err := p.Chains.Scheme(name); return err }},
-	{Name: "integrator", Flag: "integrator", Column: "integrator", Label: "integrator", Axis: Stated, legend: 1,
+	{Name: "integrator", Flag: "integrator", Column: "integrator", Label: "integrator",
+		Axis: Stated, legend: 1,
 		About: "`NAME` integrator, or split:WORD", Kind: table.Text, Default: "leapfrog",
 		field: func(d *draft) any { return &d.Integrator }, read: (*draft).readIntegrator},
-	{Name: "estimator", Flag: "estimator", Column: "estimator", Label: "estimator", Axis: OnLines, legend: 4,
-		About: "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga", Kind: table.Text, Default: "plain",
-		field:  func(d *draft) any { return &d.Estimator },
-		lookup: func(p Parts, name string) error { _, err := p.Chains.Estimator(name); return err }},
-	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Symbol: "C = ", Axis: Stated, legend: 3,
+	{Name: "estimator", Flag: "estimator", Column: "estimator", Label: "estimator", Axis: OnLines,
+		legend: 4,
+		About:  "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga", Kind: table.Text, Default: "plain",
+		field: func(d *draft) any { return &d.Estimator },
+		lookup: func(p Parts, name string) error {
+			_,
+				err := p.Chains.Estimator(name)
+			return err
+		}},
+	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Symbol: "C = ",
+		Axis: Stated, legend: 3,
 		About: "`C` friction; +Inf refreshes the momentum in full", Kind: table.Number, Default: paperFriction,
 		field: func(d *draft) any { return &d.Friction }, read: (*draft).readFriction},
 	{Name: "nl", Flag: "nl", Column: "nl", Label: "N_l", Symbol: "N_l = ", Axis: OnLines, legend: 2,
 		About: "`N` inner steps of lietrotter", Kind: table.Number, Low: 1, High: 1_000_000, Default: 1,
 		field: func(d *draft) any { return &d.Inner }},
-	{Name: "step", Flag: "h", Column: "h", Label: "η", Symbol: "η = ", Axis: OnX, Unit: "units of simulation time",
+	{Name: "step", Flag: "h", Column: "h", Label: "η", Symbol: "η = ", Axis: OnX,
+		Unit:  "units of simulation time",
 		About: "`H` step in units of simulation time", Kind: table.Number,
-		field: func(d *draft) any { return &d.Step }, read: func(d *draft, _ Parts) reader { return d.readStep }},
-	{Name: "samples", Flag: "samples", Column: "samples", Label: "samples", Symbol: "samples = ", Axis: Averaged,
+		field: func(d *draft) any { return &d.Step }, read: func(d *draft,
+			_ Parts) reader {
+			return d.readStep
+		}},
+	{Name: "samples", Flag: "samples", Column: "samples", Label: "samples", Symbol: "samples = ",
+		Axis:  Averaged,
 		About: "`N` draws", Kind: table.Number, Low: 1, High: 1e9, Default: paperSamples,
 		field: func(d *draft) any { return &d.Samples }},
-	{Name: "thin", Flag: "thin", Column: "thin", Label: "thinning", Symbol: "thinning ", Axis: Averaged,
+	{Name: "thin", Flag: "thin", Column: "thin", Label: "thinning", Symbol: "thinning ",
+		Axis:  Averaged,
 		About: "`N` steps per draw; by default 2.5 units of time", Kind: table.Number, Low: 1, High: 1e9,
 		field: func(d *draft) any { return &d.Thin }},
-	{Name: "burn", Flag: "burn", Column: "burn_in", Label: "burn-in", Symbol: "burn-in ", Axis: Averaged,
+	{Name: "burn", Flag: "burn", Column: "burn_in", Label: "burn-in", Symbol: "burn-in ",
+		Axis:  Averaged,
 		About: "`N` steps before the first draw; by default 10 units of time", Kind: table.Number, High: 1e9,
 		field: func(d *draft) any { return &d.BurnIn }, read: (*draft).readBurnIn},
-	{Name: "precision", Flag: "precision", Column: "precision", Label: "precision", Axis: OnLines, legend: 6,
-		About: "precision of network gradients", Kind: table.Text, Words: Precisions,
+	{Name: "precision", Flag: "precision", Column: "precision", Label: "precision", Axis: OnLines,
+		legend: 6,
+		About:  "precision of network gradients", Kind: table.Text, Words: Precisions,
 		field: func(d *draft) any { return &d.Precision }},
 }
 
@@ -146,9 +163,11 @@ func LookupSettings(names []string, rows *table.Table) (found []Setting, err err
 		case i >= 0:
 			found = append(found, shown[i])
 		case rows.Has(name) && len(rows.Numbers(name)) > 0:
-			found = append(found, Setting{Name: name, Column: name, Label: name, Symbol: name + " = ", Kind: table.Number, Axis: Averaged})
+			found = append(found, Setting{Name: name, Column: name, Label: name, Symbol: name +
+				" = ", Kind: table.Number, Axis: Averaged})
 		default:
-			return nil, usage.Errorf("%q is no setting of a cell, nor a parameter that one has", name)
+			return nil, usage.Errorf("%q is no setting of a cell, nor a parameter that one has",
+				name)
 		}
 	}
 	return found, nil
@@ -321,7 +340,8 @@ func (s Setting) readMore(d *draft) reader {
 		case table.Number:
 			var x float64
 			if err = real(&x)(v); err == nil && !(x >= s.Low && (s.High == 0 || x <= s.High)) {
-				err = fmt.Errorf("is %v: want a number from %v to %v", x, s.Low, cmp.Or(s.High, math.Inf(1)))
+				err = fmt.Errorf("is %v: want a number from %v to %v", x, s.Low,
+					cmp.Or(s.High, math.Inf(1)))
 			}
 			value = x
 		case table.Truth:
@@ -372,23 +392,31 @@ var (
 // observations are all declarations, in the order in which tables show them. Chains
 // that diverged have a distance of 1, their counts, and no scores.
 var observations = []Observation{
-	{Name: "distance", Column: "ks", Label: "mean Kolmogorov distance", Digits: 3, Shown: true, get: func(r Result) float64 {
-		if r.Cell.Observe == Coupled {
-			return math.NaN()
-		}
-		return r.KS
-	}},
+	{Name: "distance", Column: "ks", Label: "mean Kolmogorov distance", Digits: 3, Shown: true,
+		get: func(r Result) float64 {
+			if r.Cell.Observe == Coupled {
+				return math.NaN()
+			}
+			return r.KS
+		}},
 	{Name: "rmse", Column: "rmse", Label: "test RMSE", Digits: 3, Shown: true, Task: ofRegression},
-	{Name: "accuracy", Column: "accuracy", Label: "test accuracy", Digits: 3, Shown: true, Task: ofClassification},
+	{Name: "accuracy", Column: "accuracy", Label: "test accuracy", Digits: 3, Shown: true,
+		Task: ofClassification},
 	{Name: "mnll", Column: "mnll", Label: "test MNLL", Digits: 3, Shown: true},
-	{Name: "ece", Column: "ece", Label: "expected calibration error", Digits: 3, Shown: true, Task: ofClassification},
-	{Name: "coverage", Column: "coverage", Label: "coverage of 90 % intervals", Digits: 3, Shown: true, Task: ofRegression},
+	{Name: "ece", Column: "ece", Label: "expected calibration error", Digits: 3, Shown: true,
+		Task: ofClassification},
+	{Name: "coverage", Column: "coverage", Label: "coverage of 90 % intervals", Digits: 3,
+		Shown: true, Task: ofRegression},
 	{Name: "lag1", Column: "lag1", Label: "lag-1 autocorrelation", Digits: 3, Shown: true},
-	{Name: "coupled", Column: "coupled", Label: "difference of means at h and at h/2", Digits: 3, Shown: true},
-	{Name: "gradients", Column: "gradients", Label: "gradients", Shown: true, get: func(r Result) float64 { return float64(r.Gradients) }},
+	{Name: "coupled", Column: "coupled", Label: "difference of means at h and at h/2", Digits: 3,
+		Shown: true},
+	{Name: "gradients", Column: "gradients", Label: "gradients", Shown: true,
+		get: func(r Result) float64 { return float64(r.Gradients) }},
 	{Name: "ess", Column: "ess", Label: "effective sample size", Digits: 3},
-	{Name: "steps", Column: "steps", Label: "steps", get: func(r Result) float64 { return float64(r.Steps) }},
-	{Name: "seconds", Column: "seconds", Label: "seconds", get: func(r Result) float64 { return r.Seconds }},
+	{Name: "steps", Column: "steps", Label: "steps",
+		get: func(r Result) float64 { return float64(r.Steps) }},
+	{Name: "seconds", Column: "seconds", Label: "seconds",
+		get: func(r Result) float64 { return r.Seconds }},
 }
 
 // Observations returns the declarations of all numbers that results may have.

@@ -95,7 +95,8 @@ func Select(studies []Study, ids ...string) ([]Study, error) {
 	if len(ids) == 0 {
 		return studies, nil
 	}
-	return slices.DeleteFunc(slices.Clone(studies), func(s Study) bool { return !slices.Contains(ids, s.ID) }), nil
+	return slices.DeleteFunc(slices.Clone(studies),
+		func(s Study) bool { return !slices.Contains(ids, s.ID) }), nil
 }
 
 // Restrict returns the studies with only the cells on the named data sets, less
@@ -118,10 +119,12 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 	for _, n := range names {
 		switch {
 		case len(used) == 0:
-			return nil, usage.Errorf("data set %q was chosen, but none of the studies uses data: leave the choice out", n)
+			return nil, usage.Errorf("data set %q was chosen, but none of the studies uses data: "+
+				"leave the choice out", n)
 		case !slices.Contains(used, n):
 			slices.Sort(used)
-			return nil, usage.Errorf("no study uses data set %q: want one of %s", n, strings.Join(slices.Compact(used), ", "))
+			return nil, usage.Errorf("no study uses data set %q: want one of %s", n,
+				strings.Join(slices.Compact(used), ", "))
 		}
 	}
 	return out, nil
@@ -129,8 +132,12 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 
 // restrict keeps what is on the data sets for which keep is true.
 func (s Study) restrict(keep func(dataset string) bool) Study {
-	s.Cells = slices.DeleteFunc(slices.Clone(s.Cells), func(j Job) bool { return !keep(j.Cell.Dataset) })
-	s.References = slices.DeleteFunc(slices.Clone(s.References), func(r ReferenceJob) bool { return !keep(r.Spec.Dataset) })
+	s.Cells = slices.DeleteFunc(slices.Clone(s.Cells), func(j Job) bool {
+		return !keep(j.Cell.Dataset)
+	})
+	s.References = slices.DeleteFunc(slices.Clone(s.References), func(r ReferenceJob) bool {
+		return !keep(r.Spec.Dataset)
+	})
 	return s
 }
 
@@ -155,7 +162,8 @@ type Getter = func(key string) (Result, bool)
 
 // Evidence returns the exact errors there are of the study's jobs, in their
 // order, and the jobs that are missing.
-func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evidence, missing []ExactJob) {
+func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evidence,
+	missing []ExactJob) {
 	for _, j := range s.Exact {
 		found, ok := rows(j.Key)
 		if !ok {

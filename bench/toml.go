@@ -66,7 +66,8 @@ func parseTOML(file string, text []byte) (section, error) {
 		}
 		for key := e.Key(); key.Next(); {
 			path = joinKeys(path, string(key.Node().Data))
-			if n := count[path]; n > 0 && (e.Kind == unstable.Table || !key.IsLast()) { // within the last of an array of tables
+			// within the last of an array of tables
+			if n := count[path]; n > 0 && (e.Kind == unstable.Table || !key.IsLast()) {
 				path = joinKeys(path, strconv.Itoa(n-1))
 			}
 			line := parser.Shape(parser.Range(key.Node().Data)).Start.Line

@@ -137,7 +137,9 @@ func cells(g table.Group) (list []cell) {
 }
 
 func has(records []map[string]string, column string) bool {
-	return slices.ContainsFunc(records, func(rec map[string]string) bool { return rec[column] != "" })
+	return slices.ContainsFunc(records, func(rec map[string]string) bool {
+		return rec[column] != ""
+	})
 }
 
 // parseRecords reads CSV, a JSON array, or JSON objects one after another.
@@ -226,7 +228,8 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 
 func parseCell(rec map[string]string) (c cell, err error) {
 	if rec["experiment"] == "" || rec["dataset"] == "" {
-		return c, usage.Errorf("experiment or dataset is missing: want the columns of hambench export")
+		return c, usage.Errorf("experiment or dataset is missing: want the columns of " +
+			"hambench export")
 	}
 	c.key, c.split = rec["key"], rec["split"]
 	if c.diverged, err = strconv.ParseBool(rec["diverged"]); err != nil {
@@ -265,7 +268,9 @@ func pair(old, new []cell) (pairs []pairOf, missing int) {
 		func(a, b cell) bool { return true },
 	} {
 		old = slices.DeleteFunc(old, func(c cell) bool {
-			i := slices.IndexFunc(new, func(d cell) bool { return c.split == d.split && same(c, d) })
+			i := slices.IndexFunc(new, func(d cell) bool {
+				return c.split == d.split && same(c, d)
+			})
 			if i >= 0 {
 				pairs = append(pairs, pairOf{c, new[i]})
 				new = slices.Delete(new, i, i+1)

@@ -64,7 +64,8 @@ func parseCertify(r Run) ([]observed, error) {
 	var all []observed
 	for i, row := range rows {
 		if row.Integrator == "" || row.Scheme == "" || len(row.Observables) == 0 {
-			return nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables", r.Name, i+1)
+			return nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables",
+				r.Name, i+1)
 		}
 		for _, o := range row.Observables {
 			if len(o.Errors) != len(row.Steps) {

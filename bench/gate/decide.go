@@ -67,7 +67,9 @@ func (c comparison) smallest(level float64, more int) float64 {
 // more is how many more splits of each run are needed to find the effect at the given
 // level.
 func (c comparison) more(level float64) int {
-	return 1 + sort.Search(mostRuns-1, func(n int) bool { return c.smallest(level, n+1) <= c.effect })
+	return 1 + sort.Search(mostRuns-1, func(n int) bool {
+		return c.smallest(level, n+1) <= c.effect
+	})
 }
 
 // decide tests all comparisons as one family. A comparison passes if its change is so

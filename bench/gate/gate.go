@@ -64,7 +64,8 @@ func (o Options) complete() (Options, error) {
 	} {
 		*v.value = cmp.Or(*v.value, v.usual)
 		if !(*v.value > 0) || math.IsInf(*v.value, 0) {
-			return o, usage.Errorf("gate: threshold %s = %v: want a finite number > 0", v.name, *v.value)
+			return o, usage.Errorf("gate: threshold %s = %v: want a finite number > 0", v.name,
+				*v.value)
 		}
 	}
 	if o.Alpha >= 1 {
@@ -107,7 +108,9 @@ func (r *Report) Err() error {
 	case len(r.Moved) > 0:
 		return fmt.Errorf("gate: %d of %d %w", len(r.Moved), r.Compared, ErrMoved)
 	case len(r.Undecided) > 0:
-		u := slices.MaxFunc(r.Undecided, func(a, b Undecided) int { return cmp.Compare(a.More, b.More) })
+		u := slices.MaxFunc(r.Undecided, func(a, b Undecided) int {
+			return cmp.Compare(a.More, b.More)
+		})
 		return fmt.Errorf("gate: %w: a change of --distance %s would be missed "+
 			"in more than one of ten runs: run %d more splits (%d of %d comparisons)",
 			ErrUndecided, u.Effect, u.More, len(r.Undecided), r.Compared)
@@ -132,7 +135,8 @@ func (r *Report) Write(w io.Writer) error {
 		err = table.Write(w, []string{"where", "what", "old", "new", "why"}, moved)
 	}
 	if len(undecided) > 0 && err == nil {
-		header := []string{"cannot decide", "what", "worse by", "would find", "counts from", "run more"}
+		header := []string{"cannot decide", "what", "worse by", "would find", "counts from",
+			"run more"}
 		err = table.Write(w, header, undecided)
 	}
 	for _, n := range r.Notes {
@@ -249,6 +253,7 @@ func checkHeader(name string, header []string) error {
 	if slices.ContainsFunc([]string{"dataset", "h", "ks_mean"}, isFigure) {
 		kind = "the table of a figure and no export"
 	}
-	return usage.Errorf("gate: %s is %s: it lacks the columns %s; want the output of hambench export",
+	return usage.Errorf("gate: %s is %s: it lacks the columns %s; want the output of "+
+		"hambench export",
 		name, kind, strings.Join(lacks, ", "))
 }

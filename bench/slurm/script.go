@@ -55,7 +55,8 @@ func (j Job) Check() error {
 	for _, x := range j.Extra {
 		switch name, _, _ := strings.Cut(x, "="); {
 		case !strings.HasPrefix(name, "--") || len(name) < 3:
-			return usage.Errorf("--sbatch %q: want a long option of sbatch, such as --sbatch=--mem=4G", x)
+			return usage.Errorf("--sbatch %q: want a long option of sbatch, such as "+
+				"--sbatch=--mem=4G", x)
 		case slices.Contains(reserved, name):
 			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
 		}

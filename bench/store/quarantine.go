@@ -15,7 +15,9 @@ import (
 // note takes a corruption in, unless it was there before. A file is never Known:
 // once quarantined, it is no longer in its place.
 func (s *Store) note(c *Corruption) {
-	same := func(o *Corruption) bool { return o.File == c.File && o.Line == c.Line && o.sum == c.sum }
+	same := func(o *Corruption) bool {
+		return o.File == c.File && o.Line == c.Line && o.sum == c.sum
+	}
 	if slices.ContainsFunc(s.corruptions, same) {
 		return
 	}
@@ -80,7 +82,8 @@ func (s *Store) removeLeftovers(now time.Time) (failed error) {
 			if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < leftoverAge {
 				continue
 			}
-			if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(filepath.Join(s.dir, name)); err != nil &&
+				!errors.Is(err, fs.ErrNotExist) {
 				failed = errors.Join(failed, err)
 			}
 		}

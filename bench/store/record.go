@@ -178,7 +178,8 @@ func decode(line []byte) (Record, error) {
 	}
 	if !bytes.HasPrefix(line, []byte(frameSum)) {
 		if m := otherVersion.FindSubmatch(line); m != nil && string(m[1]) != strconv.Itoa(Version) {
-			return Record{}, fmt.Errorf("foreign record: it has version %s, this program knows version %d",
+			return Record{}, fmt.Errorf("foreign record: it has version %s, this program knows "+
+				"version %d",
 				m[1], Version)
 		}
 		return Record{}, errors.New("foreign line: not a record of a result store")

@@ -250,7 +250,8 @@ func checkFormat(dir string) error {
 	case err == nil && string(text) == formatText:
 		return nil
 	case err == nil:
-		return usage.Errorf("store %s has the format %.40q: this program knows %q; choose another --out",
+		return usage.Errorf("store %s has the format %.40q: this program knows %q; choose "+
+			"another --out",
 			dir, strings.TrimSpace(string(text)), strings.TrimSpace(formatText))
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 		return usage.Errorf("store %s cannot be read: %w", dir, reason(err))

@@ -66,5 +66,6 @@ func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 }
 
 func referenceJob(study string, r bench.ReferenceJob) Job {
-	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: r.Spec, Cell: referenceCell(r.Spec)}
+	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: r.Spec,
+		Cell: referenceCell(r.Spec)}
 }

@@ -55,7 +55,9 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 		return bench.Result{}, err
 	}
 	// JSON cannot express the scores of a chain that diverged with large but finite numbers.
-	maps.DeleteFunc(r.Scores, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	maps.DeleteFunc(r.Scores, func(_ string, v float64) bool {
+		return math.IsNaN(v) || math.IsInf(v, 0)
+	})
 	if r.Seconds == 0 {
 		r.Seconds = time.Since(start).Seconds()
 	}
@@ -76,18 +78,20 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
 	}
 	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
-	start := make([]float64, in.Target.Dim()) // the prior mean, where there is no truth to draw from
+	// the prior mean, where there is no truth to draw from
+	start := make([]float64, in.Target.Dim())
 	if in.Truth != nil {
 		in.Truth.DrawStart(start, noise.New(c.Chain().Key, noise.StreamStart).Rand())
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
-	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan, func(i int, z *integrators.State) error {
-		draws[i] = all[i*width : (i+1)*width]
-		record(draws[i], z.Theta)
-		return nil
-	})
+	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan,
+		func(i int, z *integrators.State) error {
+			draws[i] = all[i*width : (i+1)*width]
+			record(draws[i], z.Theta)
+			return nil
+		})
 	if err := account(r, sampler.Counts(), err); err != nil || r.Diverged {
 		return err
 	}
@@ -112,7 +116,8 @@ func account(r *bench.Result, n chain.Counts, err error) error {
 func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
-	bias, chance, counts, err := oracle.RunCoupled(ctx, in.Chains, in.Target, in.Fine, c.Chain(), plan, true, func(int, []float64) error { return nil })
+	bias, chance, counts, err := oracle.RunCoupled(ctx, in.Chains, in.Target, in.Fine, c.Chain(),
+		plan, true, func(int, []float64) error { return nil })
 	if err != nil && counts.Steps == 0 { // also a warm-up that diverged, which is no result
 		return err
 	}
@@ -171,7 +176,8 @@ func marginals(in Inputs, draws [][]float64) map[string][]float64 {
 		"x": in.Split.TestX, "train_x": in.Split.TrainX, "train_y": in.Split.TrainY,
 		"exact_mean": mean, "exact_sd": sd,
 	}
-	for name, p := range map[string]float64{"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95} {
+	for name, p := range map[string]float64{"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75,
+		"q95": 0.95} {
 		q := make([]float64, len(mean))
 		for o := range q {
 			x := column(draws, o)
@@ -218,7 +224,8 @@ const densityDepth = 12
 // coarser grids, each cut to the part that counts.
 func density(r *bench.Result, t models.Target) error {
 	if t.Dim() != 2 {
-		return usage.Errorf("cell observes %s: model %q has %d parameters: want 2", r.Cell.Observe, r.Cell.Model, t.Dim())
+		return usage.Errorf("cell observes %s: model %q has %d parameters: want 2", r.Cell.Observe,
+			r.Cell.Model, t.Dim())
 	}
 	n := r.Cell.Samples
 	low, high := [2]float64{-10, -10}, [2]float64{10, 10} // ten deviations of the prior
@@ -226,7 +233,8 @@ func density(r *bench.Result, t models.Target) error {
 		low, high = contentBox(gridOf(t, low, high, coarseGrid))
 	}
 	g := gridOf(t, low, high, n)
-	r.Series = map[string][]float64{coordinate(0): g.axis[0], coordinate(1): g.axis[1], "logdensity": g.value}
+	r.Series = map[string][]float64{coordinate(0): g.axis[0], coordinate(1): g.axis[1],
+		"logdensity": g.value}
 	return nil
 }
 

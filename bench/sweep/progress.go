@@ -144,7 +144,8 @@ func (p *progress) line() string {
 		fmt.Fprintf(&s, "references %d/%d, ", p.references.done, p.references.total)
 	}
 	elapsed := p.elapsed()
-	fmt.Fprintf(&s, "jobs %d/%d, %.2g a second", p.cells.done, p.cells.total, float64(p.cells.done)/max(elapsed.Seconds(), 1e-9))
+	fmt.Fprintf(&s, "jobs %d/%d, %.2g a second", p.cells.done, p.cells.total,
+		float64(p.cells.done)/max(elapsed.Seconds(), 1e-9))
 	fmt.Fprintf(&s, ", %s elapsed, %s left", clock(elapsed), p.remaining(elapsed))
 	return s.String()
 }

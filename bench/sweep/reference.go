@@ -39,7 +39,8 @@ func (p parts) Load(name string) ([]byte, bool) {
 
 // Save keeps a finished chain.
 func (p parts) Save(name string, body []byte) error {
-	return p.s.fatal(p.s.Store.Put(store.Record{Kind: store.Part, Key: p.part(name), Made: p.s.Made, Body: json.RawMessage(body)}))
+	return p.s.fatal(p.s.Store.Put(store.Record{Kind: store.Part, Key: p.part(name), Made: p.s.Made,
+		Body: json.RawMessage(body)}))
 }
 
 // removeParts removes what is no longer needed of a reference.

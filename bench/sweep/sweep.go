@@ -63,7 +63,8 @@ type Source interface {
 	// Split returns a data set's split, which the caller must not change.
 	Split(ctx context.Context, dataset string, index int) (*datasets.Split, error)
 	// Target makes a target, which serves one chain.
-	Target(ctx context.Context, dataset string, split int, model string, o models.Options) (models.Target, error)
+	Target(ctx context.Context, dataset string, split int, model string,
+		o models.Options) (models.Target, error)
 }
 
 // Summary is what a run did.
@@ -162,7 +163,8 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 	for _, p := range plans {
 		for _, j := range p.Jobs() {
 			c := j.Cell
-			parts := fmt.Sprintf("%s %v %d %v %s %s", c.Integrator, c.Values, c.Inner, c.Friction, c.Estimator, c.Scheme)
+			parts := fmt.Sprintf("%s %v %d %v %s %s", c.Integrator, c.Values, c.Inner, c.Friction,
+				c.Estimator, c.Scheme)
 			err := c.Check()
 			if err == nil && c.Kernels() > 0 && !checked[parts] {
 				checked[parts] = true
@@ -280,7 +282,8 @@ func (s *session) newTask(j Job) *task {
 
 // compute makes a job's record: its body, with the seconds of one core that it
 // took. A reference under way says how far it is.
-func (s *session) compute(ctx context.Context, t *task, j Job) (body any, seconds float64, err error) {
+func (s *session) compute(ctx context.Context, t *task, j Job) (body any, seconds float64,
+	err error) {
 	defer child.Catch(&err)
 	switch j.Kind {
 	case store.Reference:
@@ -322,7 +325,8 @@ func (s *session) put(j Job, body any, seconds float64) error {
 	if err != nil {
 		return fmt.Errorf("%s %.12s: %w", j.Kind, j.Key, err)
 	}
-	return s.fatal(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made, Seconds: seconds, Body: raw}))
+	return s.fatal(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made,
+		Seconds: seconds, Body: raw}))
 }
 
 // fatal ends the whole run on an error that all other jobs would meet: the store
@@ -336,10 +340,12 @@ func (s *session) fatal(err error) error {
 
 func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, float64, error) {
 	newTarget := func() (models.Target, error) {
-		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model, models.Options{Precision: j.Spec.Precision})
+		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model,
+			models.Options{Precision: j.Spec.Precision})
 	}
 	report := func(done, total int64) { s.progress.part(t, float64(done)/float64(total)) }
-	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: t.cores, Parts: parts{s, j.Key}, Progress: report})
+	ref, err := oracle.Build(ctx, newTarget, j.Spec, oracle.Options{Workers: t.cores,
+		Parts: parts{s, j.Key}, Progress: report})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -349,7 +355,8 @@ func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, fl
 
 func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, error) {
 	target := func() (models.Target, error) {
-		return s.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{Precision: c.Precision})
+		return s.Source.Target(ctx, c.Dataset, c.Split, c.Model,
+			models.Options{Precision: c.Precision})
 	}
 	split, err := s.Source.Split(ctx, c.Dataset, c.Split)
 	if err != nil {
@@ -375,7 +382,8 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, 
 
 // truth returns what starts and judges a cell's chain and, of reference chains, the
 // machine, if that is another one.
-func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (oracle.Truth, *store.Machine, error) {
+func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (oracle.Truth,
+	*store.Machine, error) {
 	switch c.Oracle {
 	case "":
 		return nil, nil, nil
@@ -436,7 +444,8 @@ func (s *session) outcome(ctx context.Context) error {
 		if errors.Is(err, context.Canceled) {
 			state = "interrupted"
 		}
-		return fmt.Errorf("%s with %d of %d jobs in %s: the same command continues there: %w", state, have, wanted, s.Store.Dir(), err)
+		return fmt.Errorf("%s with %d of %d jobs in %s: the same command continues there: %w",
+			state, have, wanted, s.Store.Dir(), err)
 	}
 	if n := len(s.summary.Failures); n > 0 {
 		return fmt.Errorf("%d of %d jobs failed", n, wanted)

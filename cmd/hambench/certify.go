@@ -58,18 +58,32 @@ run failed. 2: the input is wrong.`,
 	}
 	f.register(c, "exec-timeout")
 	flags := c.Flags()
-	flags.StringVar(&f.problem, "problem", "", "`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; all of these if empty")
-	listOf(flags, &f.Integrators, "integrator", "`NAME,...` integrators, split:WORD included; all if empty", integrators.Builtin().Lookup)
-	flags.StringVar(&f.exec, "exec", "", "`CMD` run by sh -c that answers for a sampler in another process, certified besides the integrators named; docs/samplers.md has the protocol")
-	listOf(flags, &f.estimators, "estimator", "`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga", estimators.Builtin().Lookup)
+	flags.StringVar(&f.problem, "problem", "",
+		"`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; "+
+			"all of these if empty")
+	listOf(flags, &f.Integrators, "integrator",
+		"`NAME,...` integrators, split:WORD included; all if empty", integrators.Builtin().Lookup)
+	flags.StringVar(&f.exec, "exec", "",
+		"`CMD` run by sh -c that answers for a sampler in another process, certified besides the "+
+			"integrators named; docs/samplers.md has the protocol")
+	listOf(flags, &f.estimators, "estimator",
+		"`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga", estimators.Builtin().Lookup)
 	flags.Lookup("estimator").DefValue = estimators.Plain.Name
-	listOf(flags, &f.Schemes, "scheme", "`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all if empty", exactScheme)
-	listOf(flags, &f.Steps, "steps", "`H,...` step sizes; a geometric grid if empty", numberOf("--steps"))
+	listOf(flags, &f.Schemes, "scheme",
+		"`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all "+
+			"if empty", exactScheme)
+	listOf(flags, &f.Steps, "steps", "`H,...` step sizes; a geometric grid if empty",
+		numberOf("--steps"))
 	oneOf(flags, &f.observe, "observe", "when errors are measured, at the end of each period or "+
 		"averaged over every step", "period", "every-step")
-	listOf(flags, &f.mass, "mass", "`M,...` diagonal of the mass matrix M, a number a position, for problems of kind gaussian; the identity if empty", numberOf("--mass"))
-	flags.IntVar(&f.Inner, "nl", 1, "`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
-	listOf(flags, &f.Budgets, "budget", "`N,...` gradients of a batch that a chain may cost (all data count K): find the best step, its mean squared error and autocorrelation time, rank the rows and name the best", numberOf("--budget"))
+	listOf(flags, &f.mass, "mass",
+		"`M,...` diagonal of the mass matrix M, a number a position, for problems of kind "+
+			"gaussian; the identity if empty", numberOf("--mass"))
+	flags.IntVar(&f.Inner, "nl", 1,
+		"`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
+	listOf(flags, &f.Budgets, "budget",
+		"`N,...` gradients of a batch that a chain may cost (all data count K): find the best "+
+			"step, its mean squared error and autocorrelation time, rank the rows and name the best", numberOf("--budget"))
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
 	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein "+
 		"distances of the stationary law of θ from the target")
@@ -214,7 +228,8 @@ func (f *certifyFlags) certifyElsewhere(ctx context.Context,
 		return nil, err
 	}
 	calls, steps := s.Calls()
-	fmt.Fprintf(f.stderr, "certify: %s took %d steps in %d calls\n", s.Integrator().Name, steps, calls)
+	fmt.Fprintf(f.stderr, "certify: %s took %d steps in %d calls\n", s.Integrator().Name, steps,
+		calls)
 	return rows, nil
 }
 
@@ -235,7 +250,8 @@ func progress(w io.Writer, command string) func(share float64) {
 func progressLine(what string, share float64, elapsed time.Duration) string {
 	line := fmt.Sprintf("%s: %.0f %%, %s elapsed", what, 100*share, elapsed.Round(time.Second))
 	if share > 0 {
-		line += fmt.Sprintf(", about %s left", time.Duration(float64(elapsed)*(1-share)/share).Round(time.Second))
+		line += fmt.Sprintf(", about %s left",
+			time.Duration(float64(elapsed)*(1-share)/share).Round(time.Second))
 	}
 	return line
 }
@@ -268,7 +284,8 @@ func undecided(rows []certify.Row) error {
 	if count[certify.Confirmed]+count[certify.Exact] == all {
 		return nil
 	}
-	decided := count[certify.Confirmed] + count[certify.Exact] + count[certify.Refuted] + count[certify.Inconclusive] + count[certify.Unstable]
+	decided := count[certify.Confirmed] + count[certify.Exact] + count[certify.Refuted] +
+		count[certify.Inconclusive] + count[certify.Unstable]
 	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d "+
 		"on steps without a law: --strict wants all confirmed or exact",
 		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable], all-decided)

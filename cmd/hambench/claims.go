@@ -20,8 +20,9 @@ func claimsCommand() *cobra.Command {
 	var f selection
 	format, strict := "text", false
 	c := &cobra.Command{
-		Use:   "claims [FILE]",
-		Short: "Prints the claims of the paper, or of a study, each with its test, the number and the verdict.",
+		Use: "claims [FILE]",
+		Short: "Prints the claims of the paper, or of a study, each with its test, the number " +
+			"and the verdict.",
 		Long: `Claims about orders are decided by exact errors, which are computed here unless
 the store has them (about a minute). The others are decided by the cells in the
 store of --out; where some are missing, the output says what to run.
@@ -89,7 +90,8 @@ func (f *selection) ownClaims() ([]paper.Decision, error) {
 	case err != nil:
 		return nil, err
 	case len(study.Claims) == 0:
-		return nil, usage.Errorf("%s states no claims: want [[claim]] (docs/studies.md)", f.study.Path)
+		return nil, usage.Errorf("%s states no claims: want [[claim]] (docs/studies.md)",
+			f.study.Path)
 	}
 	plans, err := f.stored()
 	if err != nil {
@@ -124,7 +126,8 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if _, err := f.Run(ctx, wanted); err != nil {
 		return nil, err
 	}
-	evidence := paper.Gather(bench.OnlyBuiltIn(append(sampled, wanted...)), bench.Results{Store: f.Store})
+	evidence := paper.Gather(bench.OnlyBuiltIn(append(sampled, wanted...)),
+		bench.Results{Store: f.Store})
 	return paper.Decide(paper.Claims(), evidence), nil
 }
 
@@ -135,7 +138,8 @@ func (f *selection) openEvidence() (remove func(), err error) {
 	remove = func() {}
 	_, absent := os.Stat(storePath(f.out))
 	if absent != nil {
-		fmt.Fprintf(f.stderr, "hambench: no store in %s: claims that need sampled chains are not decided\n", f.out)
+		fmt.Fprintf(f.stderr,
+			"hambench: no store in %s: claims that need sampled chains are not decided\n", f.out)
 	} else if _, err := store.Read(storePath(f.out), store.Machine{}); err != nil {
 		return remove, err
 	} else if f.openStore(store.Open, sweep.Here()) == nil {

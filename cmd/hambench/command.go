@@ -25,16 +25,19 @@ const helpWidth = 100
 // newRoot returns the tree of commands, with no flag set yet.
 func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
-	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.", "hambench reproduce --only toy",
+	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.",
+		"hambench reproduce --only toy",
 		reproduceCommand(), runCommand(), sampleCommand(), certifyCommand(), judgeCommand(), claimsCommand(), listCommand(), exportCommand(),
 		gateCommand(), storeCommand(), dataCommand(), slurmCommand(), completionCommand())
 	root.InitDefaultHelpCmd() // it completes names of commands; dispatch does the rest
 	help, _, _ := root.Find([]string{"help"})
-	help.Use, help.Short, help.Long, help.Example = "help [COMMAND …]", "Prints the help of a command.", "", "hambench help certify"
+	help.Use, help.Short, help.Long, help.Example = "help [COMMAND …]", "Prints the help of a "+
+		"command.", "", "hambench help certify"
 	root.SetHelpFunc(printHelp)
 	root.SetFlagErrorFunc(flagError)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	showVersion := root.Flags().BoolP("version", "v", false, "print the commit, the Go version, and the instruction set in use")
+	showVersion := root.Flags().BoolP("version", "v", false,
+		"print the commit, the Go version, and the instruction set in use")
 	noCommand := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if *showVersion {
@@ -56,8 +59,10 @@ func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	}
 	root := newRoot()
 	named, rest, err := root.Find(args)
-	if err == nil && named.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd) {
-		return fmt.Errorf("%s: %w", named.CommandPath(), usage.Unknown("command", rest[0], commandNames(named)))
+	if err == nil && named.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") &&
+		!strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd) {
+		return fmt.Errorf("%s: %w", named.CommandPath(), usage.Unknown("command", rest[0],
+			commandNames(named)))
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -72,7 +77,8 @@ func group(name, about, example string, commands ...*cobra.Command) *cobra.Comma
 	g.RunE = func(*cobra.Command, []string) error {
 		g.SetOut(g.ErrOrStderr())
 		printHelp(g, nil)
-		return usage.Errorf("%s: no command given: want one of %s", g.CommandPath(), strings.Join(commandNames(g), ", "))
+		return usage.Errorf("%s: no command given: want one of %s", g.CommandPath(),
+			strings.Join(commandNames(g), ", "))
 	}
 	return g
 }
@@ -140,7 +146,8 @@ func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if want == "" {
 			want = " no arguments"
 		}
-		return usage.Errorf("%s: %w: want%s (see '%s --help')", c.CommandPath(), err, want, c.CommandPath())
+		return usage.Errorf("%s: %w: want%s (see '%s --help')", c.CommandPath(), err, want,
+			c.CommandPath())
 	}
 }
 
@@ -154,7 +161,8 @@ func flagError(c *cobra.Command, err error) error {
 	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -name is taken for letters
+		// -name is taken for letters
+		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 		hint = usage.Suggest("--"+name, known)
 	}
 	wrong, number := new(pflag.InvalidValueError), new(strconv.NumError)
@@ -180,7 +188,8 @@ func printHelp(c *cobra.Command, _ []string) {
 			fmt.Fprintf(w, "  %-10s %s\n", sub.Name(), sub.Short)
 		}
 	}
-	fmt.Fprintf(w, "\nFlags:\n%s\nExample:\n  %s\n", c.LocalFlags().FlagUsagesWrapped(helpWidth), c.Example)
+	fmt.Fprintf(w, "\nFlags:\n%s\nExample:\n  %s\n", c.LocalFlags().FlagUsagesWrapped(helpWidth),
+		c.Example)
 }
 
 // printJSON prints a value as indented JSON.
@@ -192,5 +201,6 @@ func printJSON(w io.Writer, indent string, v any) error {
 
 // version is the commit, the Go version, and the instruction set in use.
 func version() string {
-	return fmt.Sprintf("hambench %s, %s, kernels %s", cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())
+	return fmt.Sprintf("hambench %s, %s, kernels %s",
+		cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())
 }

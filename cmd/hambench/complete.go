@@ -16,7 +16,9 @@ func completionCommand() *cobra.Command {
 	write := map[string]func(*cobra.Command, io.Writer) error{
 		"bash": bashCompletion,
 		"zsh":  (*cobra.Command).GenZshCompletion,
-		"fish": func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+		"fish": func(root *cobra.Command, w io.Writer) error {
+			return root.GenFishCompletion(w, true)
+		},
 	}
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
@@ -79,7 +81,8 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 
 // completeNames completes a name from a listing or, after a comma, the next one.
 func completeNames(list string, others cobra.ShellCompDirective) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, _ []string, typed string) (found []cobra.Completion,
+		_ cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
 		_, rows := listing(list)
 		for _, row := range rows {

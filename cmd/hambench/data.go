@@ -19,16 +19,21 @@ import (
 )
 
 func dataCommand() *cobra.Command {
-	return group("data", "Lists, fetches and verifies the files of the data sets.", "hambench data fetch boston yacht",
-		filesCommand("list", "Lists the files of the data sets and where they are.", "hambench data list", listFiles),
-		filesCommand("fetch", "Fetches missing files into the user's cache folder.", "hambench data fetch boston", fetchFiles),
-		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.", "hambench data verify boston yacht", verifyFiles),
+	return group("data", "Lists, fetches and verifies the files of the data sets.",
+		"hambench data fetch boston yacht",
+		filesCommand("list", "Lists the files of the data sets and where they are.",
+			"hambench data list", listFiles),
+		filesCommand("fetch", "Fetches missing files into the user's cache folder.",
+			"hambench data fetch boston", fetchFiles),
+		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.",
+			"hambench data verify boston yacht", verifyFiles),
 		dataExportCommand())
 }
 
 // filesCommand is a command on the files of the named data sets, or of all that
 // have files if none is named.
-func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver, names []string) error) *cobra.Command {
+func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver,
+	names []string) error) *cobra.Command {
 	var f selection
 	c := &cobra.Command{
 		Use: name + " [DATASET …]", Short: about, Example: example, Args: cobra.ArbitraryArgs, ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
@@ -52,7 +57,8 @@ func filesCommand(name, about, example string, run func(c *cobra.Command, r *dat
 }
 
 // statuses looks at all files of the sets; builtin are the sets that have none.
-func statuses(r *datasets.Resolver, names []string) (builtin []string, files []datasets.Status, err error) {
+func statuses(r *datasets.Resolver, names []string) (builtin []string, files []datasets.Status,
+	err error) {
 	for _, name := range names {
 		s, err := r.Status(name)
 		if err != nil {
@@ -81,11 +87,14 @@ func listFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	if err != nil {
 		return err
 	}
-	rows := rowsOf(builtin, func(name string) []string { return []string{name, "", "built in", "", ""} })
+	rows := rowsOf(builtin, func(name string) []string {
+		return []string{name, "", "built in", "", ""}
+	})
 	for _, s := range files {
 		rows = append(rows, []string{s.Dataset, s.File.Path, state(s), s.Path, s.File.URLs[0]})
 	}
-	return table.Write(c.OutOrStdout(), []string{"data set", "file", "state", "found at", "address"}, rows, 0, 0, 0, 1, 2)
+	return table.Write(c.OutOrStdout(), []string{"data set", "file", "state", "found at",
+		"address"}, rows, 0, 0, 0, 1, 2)
 }
 
 func verifyFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
@@ -140,7 +149,10 @@ func dataExportCommand() *cobra.Command {
 target, y, or the number of the class. problem.json holds the log density as a
 formula, the numbers in it, and its value at one point as a check. hambench judge
 then judges draws of the predictive values.`,
-		Example: "hambench data export --dataset linear --to problem", RunE: func(c *cobra.Command, _ []string) error { return f.exportPosterior(c, to) },
+		Example: "hambench data export --dataset linear --to problem", RunE: func(c *cobra.Command,
+			_ []string) error {
+			return f.exportPosterior(c, to)
+		},
 	}
 	f.register(c, posteriorFlags)
 	c.Flags().StringVar(&to, "to", "", "`DIR` folder to write the files to")
@@ -196,7 +208,8 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	problem, err := json.MarshalIndent(exportedProblem{
 		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(), Model: f.model, Dim: target.Dim(),
 		Train: s.TrainRows(), Test: s.TestRows(), Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
-		Formula: described.Formula(), Example: example{"theta[i] = sin(i + 1), i from 0", -target.Potential(theta)},
+		Formula: described.Formula(), Example: example{"theta[i] = sin(i + 1), i from 0",
+			-target.Potential(theta)},
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -205,7 +218,8 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 		return usage.Errorf("folder %s cannot be created: %w", to, err)
 	}
 	for name, text := range map[string][]byte{
-		"problem.json": append(problem, '\n'), "train.csv": rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels), "test.csv": rowsCSV(s, s.TestX, s.TestY, s.TestLabels),
+		"problem.json": append(problem, '\n'), "train.csv": rowsCSV(s, s.TrainX, s.TrainY,
+			s.TrainLabels), "test.csv": rowsCSV(s, s.TestX, s.TestY, s.TestLabels),
 	} {
 		if err := atomicfile.Write(filepath.Join(to, name), text); err != nil {
 			return err

@@ -26,7 +26,8 @@ and diagnostics follow, empty where a cell has none. The number of cells without
 result goes to standard error.`,
 		Example: "hambench export --only toy --format csv",
 		RunE: func(*cobra.Command, []string) error {
-			return f.export(map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV, "json": bench.WriteJSON}[format])
+			return f.export(map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV,
+				"json": bench.WriteJSON}[format])
 		},
 	}
 	f.register(c, selectionFlags)
@@ -50,7 +51,8 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 	}
 	rows, missing := bench.Rows(plans, bench.Results{Store: f.Store}.Result)
 	if missing > 0 {
-		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing, missing+len(rows))
+		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing,
+			missing+len(rows))
 	}
 	return write(f.stdout, rows)
 }
@@ -59,7 +61,8 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 func (f *selection) exportable(studies []bench.Study) error {
 	for _, s := range studies {
 		if f.only != nil && len(s.Jobs()) == 0 {
-			return usage.Errorf("study %q has no cells to export: its numbers come from hambench certify --json", s.ID)
+			return usage.Errorf("study %q has no cells to export: its numbers come from hambench "+
+				"certify --json", s.ID)
 		}
 	}
 	return nil

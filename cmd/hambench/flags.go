@@ -17,7 +17,8 @@ import (
 
 // Flags that commands have in common.
 const (
-	storeFlags     = "profile precision splits samples repeat seed-from out" // what is in the store, and where it is
+	// what is in the store, and where it is
+	storeFlags     = "profile precision splits samples repeat seed-from out"
 	datasetFlags   = "datasets"
 	chainFlags     = "data workers"
 	modeFlags      = "dry-run check figures-only exec-timeout" // what is done with studies
@@ -41,24 +42,37 @@ func (f *selection) register(c *cobra.Command, names string) {
 	}
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.StringVar(&f.asked.Name, "profile", "quick", "`NAME` profile (see hambench list profiles)")
-	oneOf(all, &f.asked.Precision, "precision", "precision of network gradients, references included, instead of the profile's", bench.Precisions...)
-	all.IntVar(&f.asked.Splits, "splits", 0, "`N` splits of each data set, instead of the profile's number")
-	all.IntVar(&f.asked.Samples, "samples", 0, "`N` samples of each chain, instead of the profile's number where it has one")
+	oneOf(all, &f.asked.Precision, "precision",
+		"precision of network gradients, references included, instead of the profile's", bench.Precisions...)
+	all.IntVar(&f.asked.Splits, "splits", 0,
+		"`N` splits of each data set, instead of the profile's number")
+	all.IntVar(&f.asked.Samples, "samples", 0,
+		"`N` samples of each chain, instead of the profile's number where it has one")
 	all.IntVar(&f.asked.Repeat, "repeat", 0, "`N` seeds for each chain, for error bars")
 	all.Uint64Var(&f.asked.SeedFrom, "seed-from", 0, "`SEED` first seed, instead of 1")
 	all.StringVar(&f.out, "out", "out", "`DIR` folder for results and figures")
-	listOf(all, &f.only, "only", "`ID,...` studies to use; all if empty (see hambench list studies)", asItIs)
+	listOf(all, &f.only, "only",
+		"`ID,...` studies to use; all if empty (see hambench list studies)", asItIs)
 	listOf(all, &f.on, "datasets", "`NAME,...` data sets to use; all if empty", asItIs)
-	all.StringVar(&f.dataset, "dataset", "", "`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
-	all.Float64Var(&f.noise, "noise", 0, "`V` variance of the noise of FILE.csv's standardised target; 0 means its target is a class")
-	all.StringVar(&f.model, "model", "", "`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's own if empty")
+	all.StringVar(&f.dataset, "dataset", "",
+		"`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
+	all.Float64Var(&f.noise, "noise", 0,
+		"`V` variance of the noise of FILE.csv's standardised target; 0 means its target is a class")
+	all.StringVar(&f.model, "model", "",
+		"`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's "+
+			"own if empty")
 	all.IntVar(&f.split, "split", 0, "`I` split, from 0")
-	all.StringVar(&f.data, "data", "", "`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
-	all.DurationVar(&f.timeout, "exec-timeout", time.Minute, "`TIME` allowed for each answer of a command in another process")
+	all.StringVar(&f.data, "data", "",
+		"`DIR` folder with copies of the data (else $"+datasets.EnvData+", the cache, the network)")
+	all.DurationVar(&f.timeout, "exec-timeout", time.Minute,
+		"`TIME` allowed for each answer of a command in another process")
 	all.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "`N` chains run at once")
-	all.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and how long it would take, then stop")
-	all.BoolVar(&f.missingOnly, "check", false, "list the jobs that are missing; exit code 1 if there are any")
-	all.BoolVar(&f.figuresOnly, "figures-only", false, "draw what earlier runs left in --out; run nothing, load no data")
+	all.BoolVar(&f.dryRun, "dry-run", false,
+		"print what would be run and how long it would take, then stop")
+	all.BoolVar(&f.missingOnly, "check", false,
+		"list the jobs that are missing; exit code 1 if there are any")
+	all.BoolVar(&f.figuresOnly, "figures-only", false,
+		"draw what earlier runs left in --out; run nothing, load no data")
 	for _, name := range strings.Fields(names) {
 		c.Flags().AddFlag(all.Lookup(name))
 	}
@@ -74,7 +88,8 @@ func (f *selection) check() error {
 	case f.asked.Splits < 0:
 		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.asked.Splits)
 	case f.asked.Samples < 0 || f.asked.Samples > 1e6:
-		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's", f.asked.Samples)
+		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's",
+			f.asked.Samples)
 	case f.asked.Repeat < 0 || f.asked.Repeat > 1000:
 		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.asked.Repeat)
 	case f.asked.SeedFrom > 1<<61: // cells take seeds up to 2^62
@@ -96,7 +111,8 @@ type listValue[T any] struct {
 
 // listOf registers a flag that takes a list; without it, and with an empty one,
 // there are no values.
-func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string, read func(string) (T, error)) {
+func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string,
+	read func(string) (T, error)) {
 	fs.Var(&listValue[T]{"", values, read}, name, about)
 }
 
@@ -130,7 +146,8 @@ type choice struct {
 // oneOf registers a flag that takes one of some words; its help lists them
 // after about. What value points to is the default.
 func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
-	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about, strings.Join(known, ", ")))
+	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about,
+		strings.Join(known, ", ")))
 }
 
 func (c *choice) String() string { return *c.value }
@@ -139,7 +156,8 @@ func (c *choice) Type() string   { return "" }
 // Set takes one of the words.
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.known, s) {
-		return fmt.Errorf("want one of %s%s", strings.Join(c.known, ", "), usage.Suggest(s, c.known))
+		return fmt.Errorf("want one of %s%s", strings.Join(c.known, ", "),
+			usage.Suggest(s, c.known))
 	}
 	*c.value = s
 	return nil

@@ -104,7 +104,8 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 		err = printJudgement(f.stdout, j)
 	}
 	if err == nil && !j.Accepted {
-		err = fmt.Errorf("not draws of this posterior: distance %.3f, beyond %.3f", j.Distance, j.Limit)
+		err = fmt.Errorf("not draws of this posterior: distance %.3f, beyond %.3f", j.Distance,
+			j.Limit)
 	}
 	return err
 }
@@ -127,14 +128,16 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 	for o := range at {
 		name := fmt.Sprintf("f%d", o)
 		if at[o] = slices.Index(header, name); at[o] < 0 {
-			return nil, usage.Errorf("draws %s: no column f%d: want f0 to f%d, a predictive value each", file, o, outputs-1)
+			return nil, usage.Errorf("draws %s: no column f%d: want f0 to f%d, a predictive "+
+				"value each", file, o, outputs-1)
 		}
 		if slices.Contains(header[at[o]+1:], name) {
 			return nil, usage.Errorf("draws %s: two columns f%d: want one", file, o)
 		}
 	}
 	if slices.Contains(header, fmt.Sprintf("f%d", outputs)) {
-		return nil, usage.Errorf("draws %s: there is a column f%d: want f0 to f%d: are they of another split?", file, outputs, outputs-1)
+		return nil, usage.Errorf("draws %s: there is a column f%d: want f0 to f%d: are they of "+
+			"another split?", file, outputs, outputs-1)
 	}
 	var draws [][][]float64
 	chain, known := slices.Index(header, "chain"), make(map[string]int)
@@ -144,9 +147,12 @@ func readDraws(file string, outputs int) ([][][]float64, error) {
 		}
 		d := make([]float64, outputs)
 		for o, i := range at {
-			if d[o], err = strconv.ParseFloat(row[i], 64); err != nil || !(math.Abs(d[o]) <= math.MaxFloat32) { // as references hold them
+			// as references hold them
+			if d[o], err = strconv.ParseFloat(row[i], 64); err != nil ||
+				!(math.Abs(d[o]) <= math.MaxFloat32) {
 				line, _ := r.FieldPos(i)
-				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite number in the range of float32", file, line, o, row[i])
+				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite "+
+					"number in the range of float32", file, line, o, row[i])
 			}
 		}
 		name := ""
@@ -177,7 +183,9 @@ func printJudgement(w io.Writer, j oracle.Judgement) error {
 		{"split-R̂, 95 % quantile over the outputs", number(j.Diagnostics.SplitRHat.P95)},
 		{"lag-1 autocorrelation, mean", number(j.Diagnostics.Lag1.Mean)},
 		{"distance", number(j.Distance)},
-		{fmt.Sprintf("self-distance of %.0f independent draws (5–95 %%)", j.Effective), fmt.Sprintf("%s (%s–%s)", number(j.Self.Mean), number(j.Self.Low), number(j.Self.High))},
+		{fmt.Sprintf("self-distance of %.0f independent draws (5–95 %%)", j.Effective),
+			fmt.Sprintf("%s (%s–%s)", number(j.Self.Mean), number(j.Self.Low),
+				number(j.Self.High))},
 		{"limit, with 1 % false alarms", number(j.Limit)},
 		{"draws of the posterior", verdict},
 	}
@@ -190,24 +198,30 @@ func printJudgement(w io.Writer, j oracle.Judgement) error {
 // printReference prints how reference chains were made, what is known of them, and
 // which of their checks they pass.
 func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
-	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s gradients, %.0f s of chains together (%v)\n",
+	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s "+
+		"gradients, %.0f s of chains together (%v)\n",
 		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, m)
 	self := r.SelfDistance()
-	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f with acceptance %.2f\n",
+	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f "+
+		"with acceptance %.2f\n",
 		self.Mean, self.Low, self.High, r.CrossCheck.Distance, r.CrossCheck.Acceptance)
 	var rows [][]string
 	for _, d := range []struct {
 		name string
 		s    oracle.Summary
-	}{{"lag-1 autocorrelation", r.Diagnostics.Lag1}, {"effective sample size", r.Diagnostics.ESS}, {"split-Rhat", r.Diagnostics.SplitRHat}} {
-		rows = append(rows, []string{d.name, number(d.s.P05), number(d.s.Median), number(d.s.Mean), number(d.s.P95)})
+	}{{"lag-1 autocorrelation", r.Diagnostics.Lag1}, {"effective sample size",
+		r.Diagnostics.ESS}, {"split-Rhat", r.Diagnostics.SplitRHat}} {
+		rows = append(rows, []string{d.name, number(d.s.P05), number(d.s.Median), number(d.s.Mean),
+			number(d.s.P95)})
 	}
-	if err := table.Write(w, []string{"over the predictive values", "5 %", "median", "mean", "95 %"}, rows); err != nil {
+	if err := table.Write(w, []string{"over the predictive values", "5 %", "median", "mean",
+		"95 %"}, rows); err != nil {
 		return err
 	}
 	rows = nil
 	for _, k := range r.Checks {
-		rows = append(rows, []string{k.Name, number(k.Value), number(k.Low), number(k.High), yes(k.Pass)})
+		rows = append(rows, []string{k.Name, number(k.Value), number(k.Low), number(k.High),
+			yes(k.Pass)})
 	}
 	return table.Write(w, []string{"check", "value", "from", "to", "passed"}, rows)
 }

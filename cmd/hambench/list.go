@@ -22,13 +22,15 @@ import (
 )
 
 // lists are the names of the lists of what there is.
-var lists = []string{"models", "datasets", "integrators", "estimators", "schemes", "studies", "profiles", "settings"}
+var lists = []string{"models", "datasets", "integrators", "estimators", "schemes", "studies",
+	"profiles", "settings"}
 
 func listCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list [" + strings.Join(lists, "|") + "] [STUDY]",
-		Short: "Lists models, data sets, integrators, gradient estimators, mini-batch schemes, and studies.",
+		Use: "list [" + strings.Join(lists, "|") + "] [STUDY]",
+		Short: "Lists models, data sets, integrators, gradient estimators, mini-batch schemes, " +
+			"and studies.",
 		Long: `Without a name it prints all lists. list studies STUDY prints the file of a built-in
 study, to start your own from. list settings --json prints the declarations of all
 settings of a chain: the names they have in files, flags and columns, range and default.`,
@@ -38,7 +40,8 @@ settings of a chain: the names they have in files, flags and columns, range and 
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case asJSON && !slices.Equal(args, []string{"settings"}):
-				return usage.Errorf("list %s --json: want list settings --json", strings.Join(args, " "))
+				return usage.Errorf("list %s --json: want list settings --json",
+					strings.Join(args, " "))
 			case asJSON:
 				return printJSON(c.OutOrStdout(), "  ", bench.Settings())
 			case len(args) == 2 && args[0] == "studies":
@@ -48,7 +51,8 @@ settings of a chain: the names they have in files, flags and columns, range and 
 				}
 				return err
 			case len(args) == 2:
-				return usage.Errorf("list %s %s: want one list, or list studies STUDY", args[0], args[1])
+				return usage.Errorf("list %s %s: want one list, or list studies STUDY", args[0],
+					args[1])
 			case len(args) == 0:
 				args = lists
 			}
@@ -68,7 +72,8 @@ settings of a chain: the names they have in files, flags and columns, range and 
 }
 
 // completeList completes the name of a list, and after studies that of a study.
-func completeList(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeList(c *cobra.Command, args []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	if len(args) == 1 && args[0] == "studies" {
 		return completeNames("studies", cobra.ShellCompDirectiveNoFileComp)(c, args, typed)
 	}
@@ -94,17 +99,21 @@ func writeList(w io.Writer, name string) error {
 func listing(name string) (header []string, rows [][]string) {
 	switch name {
 	case "models":
-		return []string{"model", "about"}, rowsOf(models.Builtin(), func(m models.Model) []string { return []string{m.Name, m.About} })
-	case "datasets":
-		return []string{"data set", "source", "about"}, rowsOf(datasets.Builtin(), func(d datasets.Dataset) []string {
-			source := "file"
-			if d.Builtin() {
-				source = "built in"
-			}
-			return []string{d.Name, source, d.About}
+		return []string{"model", "about"}, rowsOf(models.Builtin(), func(m models.Model) []string {
+			return []string{m.Name, m.About}
 		})
+	case "datasets":
+		return []string{"data set", "source", "about"}, rowsOf(datasets.Builtin(),
+			func(d datasets.Dataset) []string {
+				source := "file"
+				if d.Builtin() {
+					source = "built in"
+				}
+				return []string{d.Name, source, d.About}
+			})
 	case "integrators":
-		header = []string{"integrator", "weak order", "ergodic order", "gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}
+		header = []string{"integrator", "weak order", "ergodic order", "gradients",
+			"Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}
 		rows = rowsOf(integrators.Builtin(), func(m integrators.Integrator) []string {
 			determinant, limit := integrators.Structure(m)
 			q := m.Claims
@@ -113,17 +122,23 @@ func listing(name string) (header []string, rows [][]string) {
 				yes(q.QuasiSymplectic), yes(determinant && limit), m.About,
 			}
 		})
-		return header, append(rows, []string{"split:WORD", "", "", "", "", "", "", "", "any splitting: letters A (drift), B (kick), O (friction and noise), as split:BAOAB"})
+		return header, append(rows, []string{"split:WORD", "", "", "", "", "", "", "",
+			"any splitting: letters A (drift), B (kick), O (friction and noise), as split:BAOAB"})
 	case "estimators":
-		return []string{"estimator", "about"}, rowsOf(estimators.Builtin(), func(m estimators.Estimator) []string { return []string{m.Name, m.About} })
+		return []string{"estimator", "about"}, rowsOf(estimators.Builtin(),
+			func(m estimators.Estimator) []string { return []string{m.Name, m.About} })
 	case "schemes", "fixed schemes":
 		schemes := minibatch.Builtin()
 		if name == "fixed schemes" {
 			schemes = schemes.Fixed()
 		}
-		return []string{"scheme", "about"}, rowsOf(schemes, func(m minibatch.Scheme) []string { return []string{m.Name, m.About} })
+		return []string{"scheme", "about"}, rowsOf(schemes, func(m minibatch.Scheme) []string {
+			return []string{m.Name, m.About}
+		})
 	case "problems":
-		return []string{"problem"}, rowsOf(certify.Builtin(), func(p *certify.Problem) []string { return []string{p.Name} })
+		return []string{"problem"}, rowsOf(certify.Builtin(), func(p *certify.Problem) []string {
+			return []string{p.Name}
+		})
 	case "settings":
 		return []string{"setting", "flag of sample", "column", "default", "about"},
 			rowsOf(bench.Settings(), func(s bench.Setting) []string {
@@ -137,7 +152,8 @@ func listing(name string) (header []string, rows [][]string) {
 				return []string{s.Name, flag, s.Column, value, strings.ReplaceAll(s.About, "`", "")}
 			})
 	case "profiles":
-		return []string{"profile", "about"}, rowsOf(bench.Profiles(), func(p bench.Profile) []string { return []string{p.Name, p.About} })
+		return []string{"profile", "about"}, rowsOf(bench.Profiles(),
+			func(p bench.Profile) []string { return []string{p.Name, p.About} })
 	}
 	quick := selection{asked: bench.Profile{Name: "quick"}}
 	studies, err := quick.studies(datasets.Builtin(), models.Builtin())
@@ -155,9 +171,10 @@ func listing(name string) (header []string, rows [][]string) {
 		}
 		studies = append(studies, bench.Study{ID: id, Title: f.Title})
 	}
-	return []string{"study", "cells in quick", "about"}, rowsOf(studies, func(s bench.Study) []string {
-		return []string{s.ID, fmt.Sprint(len(s.Cells)), s.Title}
-	})
+	return []string{"study", "cells in quick", "about"}, rowsOf(studies,
+		func(s bench.Study) []string {
+			return []string{s.ID, fmt.Sprint(len(s.Cells)), s.Title}
+		})
 }
 
 // rowsOf returns the row of each entry.

@@ -64,7 +64,8 @@ func (f *selection) openPosterior(ctx context.Context, precision string) (models
 
 // target loads the posterior once it is named: each chain has one of its own.
 func (f *selection) target(ctx context.Context, precision string) (models.Target, error) {
-	t, err := f.keys.Source.Target(ctx, f.dataset, f.split, f.model, models.Options{Precision: precision})
+	t, err := f.keys.Source.Target(ctx, f.dataset, f.split, f.model,
+		models.Options{Precision: precision})
 	return t, f.fetchHint(err)
 }
 
@@ -77,12 +78,14 @@ func (f *selection) fetchHint(err error) error {
 }
 
 // reference takes the reference of the posterior from the store, or makes it there.
-func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on store.Machine, err error) {
+func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on store.Machine,
+	err error) {
 	spec, err := f.referenceSpec()
 	if err != nil {
 		return nil, on, err
 	}
-	plan, err := f.keys.Resolve(ctx, f.label(), []bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
+	plan, err := f.keys.Resolve(ctx, f.label(),
+		[]bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
 	if err != nil {
 		return nil, on, f.fetchHint(err)
 	}
@@ -112,7 +115,8 @@ func (f *selection) referenceSpec() (oracle.Spec, error) {
 		return oracle.Spec{}, err
 	}
 	if m.Exact {
-		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of model %q is known", d.Name, m.Name)
+		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of "+
+			"model %q is known", d.Name, m.Name)
 	}
 	p, err := f.lookupProfile()
 	if err != nil {

@@ -96,7 +96,8 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	for _, f := range summary.Failures {
 		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
 	}
-	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 { // it was interrupted
+	// it was interrupted
+	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 {
 		return runErr
 	}
 	drawErr := r.draw(ctx)
@@ -141,7 +142,8 @@ func describe(s sweep.Summary) string {
 			continue
 		}
 		reused = append(reused, fmt.Sprintf("%d %s", k.Reused, k.name))
-		computed = append(computed, fmt.Sprintf("%s: computed %d, reused %d", k.name, k.Computed, k.Reused))
+		computed = append(computed, fmt.Sprintf("%s: computed %d, reused %d", k.name, k.Computed,
+			k.Reused))
 	}
 	if s.Nothing() {
 		return "nothing was computed: reused " + cmp.Or(strings.Join(reused, ", "), "nothing")
@@ -160,16 +162,19 @@ func (r *reproduction) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	drawer := figures.Drawer{Results: bench.Results{Store: r.Store}, Dir: r.out, All: all, Width: table.Width()}
+	drawer := figures.Drawer{Results: bench.Results{Store: r.Store}, Dir: r.out, All: all,
+		Width: table.Width()}
 	var failed []error
 	for _, p := range r.plans {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted while drawing: the same command continues in %s: %w", r.Store.Dir(), err)
+			return fmt.Errorf("interrupted while drawing: the same command continues in %s: %w",
+				r.Store.Dir(), err)
 		}
 		o, err := drawer.Draw(p)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", p.ID, err))
-			if unwritable := new(*atomicfile.Error); errors.As(err, unwritable) { // as the others will be
+			// as the others will be
+			if unwritable := new(*atomicfile.Error); errors.As(err, unwritable) {
 				break
 			}
 			continue
@@ -229,11 +234,14 @@ func (r *reproduction) printEstimates() error {
 			core.Round(time.Second).String(), (core / time.Duration(r.Workers)).Round(time.Second).String(),
 		}
 	})
-	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time", fmt.Sprintf("time on %d workers", r.Workers)}
+	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time",
+		fmt.Sprintf("time on %d workers", r.Workers)}
 	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
 	}
-	return table.Note(r.stdout, "What two studies share is counted in the first. Chains that diverge end early and make it shorter.")
+	return table.Note(r.stdout,
+		"What two studies share is counted in the first. Chains that diverge end early and make "+
+			"it shorter.")
 }
 
 // checkComplete lists the jobs that the store lacks.

@@ -34,7 +34,8 @@ it stopped. With --dry-run it checks the file and says what it would run and cos
 	fs := c.Flags()
 	r.register(c, storeFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
 	profile := fs.Lookup("profile")
-	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it is if empty"
+	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it "+
+		"is if empty"
 	return c
 }
 

@@ -32,30 +32,44 @@ and xarray (docs/draws.md), which gets its name when it is complete. A chain sta
 growing steps. Without --h the step is a quarter of the largest at which trial chains
 stay finite, which takes a second or two to estimate, but at most 1/(2C). A chain
 that diverges ends the run with exit code 1.`,
-		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h 0.4 --friction 2 --samples 1000",
-		RunE:    f.run,
+		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h " +
+			"0.4 --friction 2 --samples 1000",
+		RunE: f.run,
 	}
 	f.register(c, posteriorFlags+" exec-timeout")
 	f.asked.Precision = "float32"
 	fs := c.Flags()
 	fs.StringVar(&f.Spec.Integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
-	fs.StringVar(&f.Spec.Estimator, "estimator", "plain", "`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
-	fs.StringVar(&f.Spec.Scheme, "scheme", "", "`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
-	fs.IntVar(&f.batch, "batch", 0, "`B` rows per batch (rounded so that batches differ by at most one row); 0 means all")
+	fs.StringVar(&f.Spec.Estimator, "estimator", "plain",
+		"`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
+	fs.StringVar(&f.Spec.Scheme, "scheme", "",
+		"`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
+	fs.IntVar(&f.batch, "batch", 0,
+		"`B` rows per batch (rounded so that batches differ by at most one row); 0 means all")
 	fs.IntVar(&f.Spec.Batches, "K", 0, "`K` number of batches, instead of --batch")
-	fs.Float64Var(&f.Spec.Params.Step, "h", 0, "`H` step in units of simulation time; by default it follows the largest stable one")
-	fs.Float64Var(&f.Spec.Params.Friction, "friction", 5, "`C` friction; +Inf refreshes the momentum in full")
+	fs.Float64Var(&f.Spec.Params.Step, "h", 0,
+		"`H` step in units of simulation time; by default it follows the largest stable one")
+	fs.Float64Var(&f.Spec.Params.Friction, "friction", 5,
+		"`C` friction; +Inf refreshes the momentum in full")
 	fs.IntVar(&f.Spec.Params.Inner, "nl", 1, "`N` inner steps of lietrotter")
 	fs.IntVar(&f.Plan.Samples, "samples", 200, "`N` draws")
 	fs.IntVar(&f.Plan.Thin, "thin", 0, "`N` steps per draw; 0 means 2.5 units of time")
-	fs.IntVar(&f.Plan.BurnIn, "burn", -1, "`N` steps before the first draw; -1 means 10 units of time")
+	fs.IntVar(&f.Plan.BurnIn, "burn", -1,
+		"`N` steps before the first draw; -1 means 10 units of time")
 	fs.Uint64Var(&f.Spec.Key, "seed", 1, "`N` seed of the random streams")
-	oneOf(fs, &f.asked.Precision, "precision", "precision of network gradients", bench.Precisions...)
-	oneOf(fs, &f.format, "format", "format: zarr goes to the folder --to, the others to standard output", draws.Names()...)
-	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …, numbered in the output; 0 means one, not numbered")
-	fs.BoolVar(&f.coupled, "coupled", false, "write the differences between the draws of two chains that share their noise, at --h and at half of it; the means estimate the bias")
+	oneOf(fs, &f.asked.Precision, "precision", "precision of network gradients",
+		bench.Precisions...)
+	oneOf(fs, &f.format, "format",
+		"format: zarr goes to the folder --to, the others to standard output", draws.Names()...)
+	fs.IntVar(&f.chains, "chains", 0,
+		"`N` chains at once, with seeds --seed, --seed + 1 …, numbered in the output; 0 means "+
+			"one, not numbered")
+	fs.BoolVar(&f.coupled, "coupled", false,
+		"write the differences between the draws of two chains that share their noise, at --h "+
+			"and at half of it; the means estimate the bias")
 	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format zarr")
-	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
+	fs.BoolVar(&f.predictions, "predictions", false,
+		"write predictive values instead of parameters")
 	return c
 }
 
@@ -95,9 +109,12 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 		return err
 	}
 	if f.batch > 0 && f.batch < target.Rows() && f.Spec.Batches == 1 {
-		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n", f.batch, target.Rows())
+		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n",
+			f.batch, target.Rows())
 	}
-	f.Target = func(ctx context.Context) (models.Target, error) { return f.target(ctx, f.asked.Precision) }
+	f.Target = func(ctx context.Context) (models.Target, error) {
+		return f.target(ctx, f.asked.Precision)
+	}
 	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
 	if f.chains > 1 {
 		told := progress(f.stderr, "sample")
@@ -125,7 +142,8 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(f.stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products", written, n.Steps, n.Gradients, n.HessianVectors)
+	fmt.Fprintf(f.stderr, "hambench: %d draws, %d steps, %d gradients, %d Hessian-vector products",
+		written, n.Steps, n.Gradients, n.HessianVectors)
 	if n.FullGradients > 0 {
 		fmt.Fprintf(f.stderr, ", %d gradients of all data", n.FullGradients)
 	}
@@ -141,14 +159,18 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 		return err
 	}
 	values := 0
-	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registries{}, coarse, fine, f.Spec, f.Plan, f.predictions, func(i int, difference []float64) error {
-		values = len(difference)
-		return w.Write(draws.Draw{Index: i, Theta: difference, Predictions: difference}) // a line has one of them
-	})
+	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registries{}, coarse, fine, f.Spec, f.Plan,
+		f.predictions, func(i int, difference []float64) error {
+			values = len(difference)
+			// a line has one of them
+			return w.Write(draws.Draw{Index: i, Theta: difference, Predictions: difference})
+		})
 	if err = w.Close(err); err != nil {
 		return err
 	}
-	fmt.Fprintf(f.stderr, "hambench: means at h = %.3g and at half of it differ by %.3g (root mean square over %d values, after subtraction of %.3g by chance)\n",
+	fmt.Fprintf(f.stderr,
+		"hambench: means at h = %.3g and at half of it differ by %.3g (root mean square over %d "+
+			"values, after subtraction of %.3g by chance)\n",
 		f.Spec.Params.Step, bias, values, chance)
 	return nil
 }
@@ -193,7 +215,8 @@ func (f *sampleFlags) setStep(ctx context.Context, t models.Target) error {
 	if !math.IsInf(f.Spec.Params.Friction, 1) && !in.PositionOnly {
 		f.Spec.Params.Step = min(f.Spec.Params.Step, 0.5/f.Spec.Params.Friction)
 	}
-	fmt.Fprintf(f.stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n", f.Spec.Params.Step, largest)
+	fmt.Fprintf(f.stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n",
+		f.Spec.Params.Step, largest)
 	return nil
 }
 
@@ -222,7 +245,8 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 	case format.Folder && f.predictions:
 		return usage.Errorf("--predictions: --format %s holds them with the parameters", f.format)
 	case f.coupled && (f.chains > 0 || format.Folder || f.Plan.Samples < 4):
-		return usage.Errorf("--coupled: want --format csv or jsonl, no --chains, and 4 samples or more")
+		return usage.Errorf("--coupled: want --format csv or jsonl, no --chains, and 4 samples " +
+			"or more")
 	}
 	return nil
 }
@@ -231,17 +255,21 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 // that follows from the size.
 func batches(t models.Target, size, given int) (int, error) {
 	if size > t.Rows() {
-		return 0, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, or 0 for all", size, t.Rows())
+		return 0, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, "+
+			"or 0 for all", size, t.Rows())
 	}
 	if given > t.Rows() {
-		return 0, usage.Errorf("--K %d exceeds the %d training rows: want at most as many", given, t.Rows())
+		return 0, usage.Errorf("--K %d exceeds the %d training rows: want at most as many", given,
+			t.Rows())
 	}
 	return cmp.Or(given, chain.Batches(t.Rows(), size)), nil
 }
 
 // header returns what is known before the first draw.
-func (f *sampleFlags) header(ctx context.Context, format draws.Format, t models.Target) (draws.Header, error) {
-	h := draws.Header{Chains: max(1, f.chains), Draws: f.Plan.Samples, Numbered: f.chains > 0, Dim: t.Dim(), Outputs: t.Outputs(), Predictive: f.predictions}
+func (f *sampleFlags) header(ctx context.Context, format draws.Format,
+	t models.Target) (draws.Header, error) {
+	h := draws.Header{Chains: max(1, f.chains), Draws: f.Plan.Samples, Numbered: f.chains > 0,
+		Dim: t.Dim(), Outputs: t.Outputs(), Predictive: f.predictions}
 	split, err := f.keys.Source.Split(ctx, f.dataset, f.split)
 	if err != nil {
 		return h, err

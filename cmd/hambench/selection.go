@@ -61,7 +61,8 @@ func storePath(out string) string { return filepath.Join(out, "store") }
 
 // openStore opens the store of --out, as open does for a machine, and reports what
 // is newly found corrupt in it.
-func (f *selection) openStore(open func(dir string, m store.Machine) (*store.Store, error), m store.Machine) (err error) {
+func (f *selection) openStore(open func(dir string, m store.Machine) (*store.Store, error),
+	m store.Machine) (err error) {
 	if f.Store, err = open(storePath(f.out), m); err != nil {
 		return err
 	}
@@ -103,7 +104,8 @@ func (f *selection) label() string {
 	for _, change := range []struct {
 		format string
 		n      uint64
-	}{{"%d splits", uint64(f.asked.Splits)}, {"%d samples", uint64(f.asked.Samples)}, {"%d seeds", uint64(f.asked.Repeat)}, {"seeds from %d", f.asked.SeedFrom}} {
+	}{{"%d splits", uint64(f.asked.Splits)}, {"%d samples", uint64(f.asked.Samples)}, {"%d seeds",
+		uint64(f.asked.Repeat)}, {"seeds from %d", f.asked.SeedFrom}} {
 		if change.n > 0 {
 			label += fmt.Sprintf(", "+change.format, change.n)
 		}
@@ -113,7 +115,8 @@ func (f *selection) label() string {
 
 // studies returns the studies of the flags. Data sets that are unavailable are
 // named by what stands in for them, too.
-func (f *selection) studies(data datasets.Registry, all models.Registry, unavailable ...string) ([]bench.Study, error) {
+func (f *selection) studies(data datasets.Registry, all models.Registry,
+	unavailable ...string) ([]bench.Study, error) {
 	profile, err := f.lookupProfile()
 	if err != nil {
 		return nil, err
@@ -162,7 +165,8 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 		fmt.Fprintln(stderr, source.Datasets().MissingNote(unavailable))
 	}
 	if len(unavailable) > 0 || f.asked.Stable != nil {
-		if studies, err = f.studies(source.Datasets(), source.Models(), unavailable...); err != nil {
+		if studies, err = f.studies(source.Datasets(), source.Models(),
+			unavailable...); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +188,8 @@ func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer)
 	f.asked.Stable = func(c bench.Cell) (float64, error) {
 		h, err := f.keys.Stable(ctx, c)
 		if err == nil {
-			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d, is about %.3g\n", c.Integrator, c.Dataset, c.Batches, h)
+			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d, is "+
+				"about %.3g\n", c.Integrator, c.Dataset, c.Batches, h)
 		}
 		return h, err
 	}
@@ -246,7 +251,8 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 	}
 	if len(chosen) == 0 {
 		return nil, usage.Errorf("no run of %s on %s in %s: there are runs of %s",
-			cmp.Or(strings.Join(f.only, ","), "all"), cmp.Or(strings.Join(f.on, ","), "all"), f.Store.Dir(), strings.Join(there, ", "))
+			cmp.Or(strings.Join(f.only, ","), "all"), cmp.Or(strings.Join(f.on, ","),
+				"all"), f.Store.Dir(), strings.Join(there, ", "))
 	}
 	return chosen, nil
 }

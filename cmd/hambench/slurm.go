@@ -23,8 +23,9 @@ import (
 func slurmCommand() *cobra.Command {
 	var r clusterRun
 	c := &cobra.Command{
-		Use:   "slurm [FILE]",
-		Short: "Submits reproduce, or a study, to a Slurm cluster as one array of identical workers.",
+		Use: "slurm [FILE]",
+		Short: "Submits reproduce, or a study, to a Slurm cluster as one array of identical " +
+			"workers.",
 		Long: `Each task of the array runs reproduce (or run FILE) on the store in --out, which
 all nodes must see. The tasks divide the work among them, and take over what a
 lost task was computing. Each ends when everything is there and draws. Submitted

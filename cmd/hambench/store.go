@@ -17,7 +17,8 @@ import (
 )
 
 func storeCommand() *cobra.Command {
-	return group("store", "Verifies, merges and describes stores of results.", "hambench store verify --out out", verifyCommand(), mergeCommand(), statsCommand())
+	return group("store", "Verifies, merges and describes stores of results.",
+		"hambench store verify --out out", verifyCommand(), mergeCommand(), statsCommand())
 }
 
 func verifyCommand() *cobra.Command {
@@ -51,10 +52,12 @@ func (f *selection) verifyStore() error {
 	for _, e := range r.Conflicts {
 		fmt.Fprintln(f.stdout, e)
 	}
-	fmt.Fprintf(f.stdout, "%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
+	fmt.Fprintf(f.stdout,
+		"%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
 		r.Records, countKinds(r.Keys), r.New(), len(r.Conflicts), len(r.Quarantined))
 	if !r.OK() {
-		return fmt.Errorf("store %s has records that cannot be used; the next reproduce quarantines corrupt ones", f.out)
+		return fmt.Errorf("store %s has records that cannot be used; the next reproduce "+
+			"quarantines corrupt ones", f.out)
 	}
 	return nil
 }
@@ -63,7 +66,8 @@ func (f *selection) verifyStore() error {
 var kinds = []struct {
 	kind store.Kind
 	name string
-}{{store.Result, "results"}, {store.Exact, "exact errors"}, {store.Reference, "references"}, {store.Part, "parts of references"}, {store.Run, "manifests"}}
+}{{store.Result, "results"}, {store.Exact, "exact errors"}, {store.Reference,
+	"references"}, {store.Part, "parts of references"}, {store.Run, "manifests"}}
 
 func countKinds(n map[store.Kind]int) string {
 	var parts []string
@@ -82,14 +86,18 @@ func mergeCommand() *cobra.Command {
 	var f selection
 	var published bool
 	c := &cobra.Command{
-		Use: "merge DIR …", Args: cobra.MinimumNArgs(1), Short: "Adds the records of other output folders to one: results, references and exact errors.", Example: "hambench store merge --out all out",
+		Use: "merge DIR …", Args: cobra.MinimumNArgs(1), Short: "Adds the records of other " +
+			"output folders to one: results, references and exact errors.", Example: "hambench " +
+			"store merge --out all out",
 		Long: `Existing records are kept. Two records of one key that differ on the same machine
 are an error that names both. Records of another folder that cannot be used are
 listed and left there; the exit code is then 1.`,
 		RunE: func(_ *cobra.Command, from []string) error { return f.mergeStores(from, published) },
 	}
 	f.register(c, "out")
-	c.Flags().BoolVar(&published, "published", false, "leave out what figures, tables and claims do not need: references, which hold draws, and manifests that others contain")
+	c.Flags().BoolVar(&published, "published", false,
+		"leave out what figures, tables and claims do not need: references, which hold draws, "+
+			"and manifests that others contain")
 	return c
 }
 
@@ -156,7 +164,8 @@ func (f *selection) describeStore() error {
 		have, missing := p.Results(results.Result)
 		_, exact := p.Evidence(results.Rows)
 		all := len(have) + len(missing) + len(p.Exact)
-		fmt.Fprintf(f.stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile, all-len(missing)-len(exact), all)
+		fmt.Fprintf(f.stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile,
+			all-len(missing)-len(exact), all)
 	}
 	return err
 }
