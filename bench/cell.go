@@ -150,7 +150,7 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 		if s.field != nil || !ok {
 			continue
 		}
-		if err := s.reader(&draft{Cell: *c}, Parts{})(v); err != nil {
+		if err := s.key(&draft{Cell: *c}, Parts{}).set(v); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		if c.More == nil {

@@ -101,31 +101,32 @@ func (f *File) readClaims(s section) {
 	for _, s := range s.tables("claim") {
 		c := DataClaim{Level: 0.99}
 		var between []float64
-		s.read(map[string]reader{
-			"id": text(&c.ID), "text": text(&c.Text),
-			"statistic": oneOf(&c.Statistic, "statistic", statistics), "of": text(&c.Of),
-			"between": each(&between, real), "level": real(&c.Level),
-			"from": real(&c.From), "sd": positive(&c.SD),
-			"where": func(any) error { return nil }, "over": func(any) error { return nil },
-		})
+		later := func(any) error { return nil } // completeClaims knows the columns
+		s.read(
+			key{name: "id", to: &c.ID}, key{name: "text", to: &c.Text},
+			key{name: "statistic", to: &c.Statistic, words: statistics}, key{name: "of", to: &c.Of},
+			key{name: "between", to: &between}, key{name: "level", to: &c.Level},
+			key{name: "from", to: &c.From}, positive("sd", &c.SD),
+			key{name: "where", read: later}, key{name: "over", read: later},
+		)
 		for _, key := range []string{"id", "text", "statistic", "of", "between"} {
 			if _, ok := s.values[key]; !ok {
-				s.fail(s.place, fmt.Errorf("has no %s: want id, text, statistic, of and between",
+				s.fail(fmt.Errorf("has no %s: want id, text, statistic, of and between",
 					key))
 			}
 		}
 		if slices.ContainsFunc(f.claims, func(o placedClaim) bool { return o.ID == c.ID }) {
-			s.fail(s.at("id"), fmt.Errorf("%q is the id of a claim above: want another", c.ID))
+			s.at("id").fail(fmt.Errorf("%q is the id of a claim above: want another", c.ID))
 		}
-		s.fail(s.at("id"), checkClaimID(c.ID))
+		s.at("id").fail(checkClaimID(c.ID))
 		if len(between) != 2 || !(between[0] <= between[1]) {
-			s.fail(s.at("between"),
-				errors.New("want two numbers, [low, high]; -inf and inf are open ends"))
+			s.at("between").fail(errors.New(
+				"want two numbers, [low, high]; -inf and inf are open ends"))
 		} else {
 			c.Between = [2]Limit{Limit(between[0]), Limit(between[1])}
 		}
 		if !(c.Level >= 0.5 && c.Level < 1) {
-			s.fail(s.at("level"), fmt.Errorf("is %v: want a number from 0.5, below 1", c.Level))
+			s.at("level").fail(fmt.Errorf("is %v: want a number from 0.5, below 1", c.Level))
 		}
 		f.claims = append(f.claims, placedClaim{c, s})
 	}
@@ -141,7 +142,7 @@ func checkClaimID(id string) error {
 // completeClaims reads what the claims say of the columns of the study's rows, and
 // refuses columns that they do not have and values that no job of any profile has.
 func (f *File) completeClaims(s section) {
-	if len(f.claims) == 0 || *s.failed != nil {
+	if len(f.claims) == 0 || s.err != nil {
 		return
 	}
 	var plans []Plan
@@ -156,22 +157,22 @@ func (f *File) completeClaims(s section) {
 		c := &f.claims[i]
 		c.Where = c.readRows("where", rows, known)
 		c.Over = c.readRows("over", rows, known)
-		c.fail(c.at("of"), c.readOf(rows))
+		c.at("of").fail(c.readOf(rows))
 		_, from := c.values["from"]
 		_, sd := c.values["sd"]
 		switch ratio := c.Statistic == RatioStatistic; {
 		case ratio && len(c.Over) == 0:
-			c.fail(c.place, errors.New("a ratio has no over: want over = {column = value, …}, "+
+			c.fail(errors.New("a ratio has no over: want over = {column = value, …}, " +
 				"what it divides by"))
 		case !ratio && len(c.Over) > 0:
-			c.fail(c.at("over"), fmt.Errorf("is of %s alone: leave it out", RatioStatistic))
+			c.at("over").fail(fmt.Errorf("is of %s alone: leave it out", RatioStatistic))
 		case c.Statistic == DistanceStatistic && !from:
-			c.fail(c.place, errors.New("a distance has no from: want the published number"))
+			c.fail(errors.New("a distance has no from: want the published number"))
 		case c.Statistic != DistanceStatistic && (from || sd):
-			c.fail(c.place, fmt.Errorf("from and sd are of %s alone: leave them out",
+			c.fail(fmt.Errorf("from and sd are of %s alone: leave them out",
 				DistanceStatistic))
 		}
-		*s.failed = cmp.Or(*s.failed, *c.failed) // of a claim that the base states
+		s.err = cmp.Or(s.err, c.err) // of a claim that the base states
 	}
 }
 
@@ -240,7 +241,7 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 		column := columnOf(name)
 		kind, err := kindIn(rows, column)
 		if err != nil {
-			s.fail(s.at(name), err)
+			s.at(name).fail(err)
 			return nil
 		}
 		values, err := list(s.values[name])
@@ -252,7 +253,7 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 			err = cmp.Or(err, e)
 			out[column] = append(out[column], v)
 		}
-		s.fail(s.at(name), err)
+		s.at(name).fail(err)
 	}
 	return out
 }

@@ -27,22 +27,22 @@ func (f *File) readExact(s section) {
 	for _, s := range s.tables("exact") {
 		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1},
 			estimators: []string{estimators.Plain.Name}}
-		s.read(b.readers(f))
+		s.read(b.keys(f)...)
 		if b.problems == nil || b.job.Schemes == nil {
-			s.fail(s.place, errors.New("want a problem and a scheme"))
+			s.fail(errors.New("want a problem and a scheme"))
 		}
-		if *s.failed != nil {
+		if s.err != nil {
 			return
 		}
 		for _, j := range b.jobs() {
 			o, err := j.Exact.Options(f.Chains)
 			if err = cmp.Or(err, o.Check()); err != nil {
-				s.fail(s.place, fmt.Errorf("%s: %w", j.Exact.Name, err))
+				s.fail(fmt.Errorf("%s: %w", j.Exact.Name, err))
 			}
 			of := digest([]any{j.Exact.Problem, j.Exact.InvMass})
 			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name],
 				of); problems[j.Exact.Name] != of {
-				s.fail(s.place, fmt.Errorf("%s: another problem, or other masses, above have "+
+				s.fail(fmt.Errorf("%s: another problem, or other masses, above have "+
 					"this name: want names that differ, by which figures tell them apart", j.Exact.Name))
 			}
 			if id := digest(j); !seen[id] { // blocks may overlap, as those of a grid may
@@ -71,99 +71,108 @@ type exactProblem struct {
 	*certify.Problem
 }
 
-func (b *exactBlock) readers(f *File) map[string]reader {
-	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Scheme) string {
-		return m.Name
-	})
-	return map[string]reader{
-		"purpose": oneOf(&b.purpose, "purpose", purposes),
-		"problem": func(v any) error {
-			var some [][]exactProblem
-			err := each(&some, f.problems)(v)
-			b.problems = slices.Concat(some...)
-			return err
-		},
-		"integrator": func(v any) error {
+// keys are the keys of [[exact]].
+func (b *exactBlock) keys(f *File) []key {
+	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Scheme) string { return m.Name })
+	grid := positive("step", &b.job.Steps)
+	budget := positive("budget", &b.job.Budgets)
+	scheme := key{to: &b.job.Schemes, words: schemes, kind: "scheme with exact errors"}
+	return []key{
+		{name: "purpose", to: &b.purpose, words: purposes},
+		{name: "problem", read: func(v any) error { return f.readProblems(b, v) }},
+		{name: "integrator", read: func(v any) error {
 			if v == "all" {
 				return nil
 			}
-			return each(&b.integrators,
-				func(s *draft) reader { return s.readIntegrator(f.Parts) })(v)
-		},
-		"estimator": each(&b.estimators, func(name *string) reader {
-			return known(name, f.Chains.Estimator)
-		}),
-		"scheme": func(v any) error {
+			all, err := list(v)
+			b.integrators = make([]draft, len(all))
+			for i, v := range all {
+				err = cmp.Or(err, b.integrators[i].readIntegrator(f.Parts)(v))
+			}
+			return err
+		}},
+		known("estimator", &b.estimators, f.Chains.Estimator),
+		{name: "scheme", read: func(v any) error {
 			if b.job.Schemes = schemes; v == "all" {
 				return nil
 			}
-			return each(&b.job.Schemes,
-				func(name *string) reader {
-					return oneOf(name, "scheme with exact errors",
-						schemes)
-				})(v)
-		},
-		"step": func(v any) (err error) {
+			return scheme.set(v)
+		}},
+		{name: "step", read: func(v any) error {
+			some, err := []any{v}, error(nil)
 			if _, isRange := v.(string); isRange {
-				if v, err = steps(v); err != nil {
-					return err
-				}
+				some, err = steps(v)
+			} else if l, isList := v.([]any); isList {
+				some = l
 			}
-			return each(&b.job.Steps, positive)(v)
-		},
-		"friction": each(&b.frictions, positive), "inverse-mass": each(&b.job.InvMass, positive),
-		"nl":       each(&b.inner, func(n *int) reader { return whole(n, 1, 1000) }),
-		"one-step": truth(&b.job.OneStep), "stability": truth(&b.job.Stability), "distance": truth(&b.job.Distances),
-		"budget": func(v any) error {
-			err := each(&b.job.Budgets, positive)(v)
+			return cmp.Or(err, grid.set(some))
+		}},
+		positive("friction", &b.frictions), positive("inverse-mass", &b.job.InvMass),
+		{name: "nl", to: &b.inner, low: 1, high: 1000},
+		{name: "one-step", to: &b.job.OneStep}, {name: "stability", to: &b.job.Stability},
+		{name: "distance", to: &b.job.Distances},
+		{name: "budget", read: func(v any) error {
+			err := budget.set(v)
 			for i, n := range b.job.Budgets {
 				if slices.Contains(b.job.Budgets[:i], n) {
-					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients "+
-						"that differ", n))
+					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
 				}
 			}
 			return err
-		},
+		}},
 	}
 }
 
-// problems reads a name: of a built-in problem, of "all" of them, or of a file with
-// problems by their names, each as certify.ParseProblem reads it.
-func (f *File) problems(to *[]exactProblem) reader {
-	return func(v any) error {
-		var name string
-		if err := text(&name)(v); err != nil {
-			return err
-		}
-		if strings.HasSuffix(name, ".json") {
-			var texts map[string]json.RawMessage
-			data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
-			if err == nil {
-				err = json.Unmarshal(data, &texts)
-			}
-			if err != nil {
-				return usage.Errorf("problems of %s: %w", name, err)
-			}
-			for _, k := range slices.Sorted(maps.Keys(texts)) {
-				p, e := certify.ParseProblem(k, texts[k])
-				*to, err = append(*to, exactProblem{k, texts[k], p}), cmp.Or(err, e)
-			}
-			return err
-		}
-		known := certify.Builtin()
-		if name != "all" {
-			p, err := usage.Lookup("problem", name, append(known, certify.BottleneckProblem()),
-				func(p *certify.Problem) string { return p.Name })
-			if err != nil {
-				return err
-			}
-			known = []*certify.Problem{p}
-		}
-		for _, p := range known {
-			*to = append(*to, exactProblem{p.Name, textOf(p), p})
-		}
-		return nil
+// readProblems reads one or several names: of a built-in problem, of "all" of them, or of
+// a file with problems by their names, each as certify.ParseProblem reads it.
+func (f *File) readProblems(b *exactBlock, v any) error {
+	var names []string
+	if err := (key{to: &names}).set(v); err != nil {
+		return err
 	}
+	for _, name := range names {
+		found, err := f.problems(name)
+		if err != nil {
+			return err
+		}
+		b.problems = append(b.problems, found...)
+	}
+	return nil
+}
+
+// problems returns the problems of one name, as readProblems takes it.
+func (f *File) problems(name string) (found []exactProblem, err error) {
+	if strings.HasSuffix(name, ".json") {
+		var texts map[string]json.RawMessage
+		data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
+		if err == nil {
+			err = json.Unmarshal(data, &texts)
+		}
+		if err != nil {
+			return nil, usage.Errorf("problems of %s: %w", name, err)
+		}
+		for _, k := range slices.Sorted(maps.Keys(texts)) {
+			p, err := certify.ParseProblem(k, texts[k])
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, exactProblem{k, texts[k], p})
+		}
+		return found, nil
+	}
+	some := certify.Builtin()
+	if name != "all" {
+		p, err := usage.Lookup("problem", name, append(some, certify.BottleneckProblem()),
+			func(p *certify.Problem) string { return p.Name })
+		if err != nil {
+			return nil, err
+		}
+		some = []*certify.Problem{p}
+	}
+	for _, p := range some {
+		found = append(found, exactProblem{p.Name, textOf(p), p})
+	}
+	return found, nil
 }
 
 // textOf is the JSON of a problem that has one.

@@ -359,7 +359,7 @@ func (x *expansion) block(common draft) {
 		var next []draft
 		for _, s := range all {
 			for _, v := range e.values {
-				x.fail(k.reader(&s, x.Parts)(v), k.Name)
+				x.fail(k.key(&s, x.Parts).set(v), k.Name)
 				next = append(next, s)
 			}
 		}
@@ -410,7 +410,7 @@ func (x *expansion) cell(s draft, last string) Job {
 	}
 	ref := s.referenceSpec(p)
 	for _, r := range x.layer.reference {
-		r.read(referenceKeys(&ref)) // which was checked before
+		r.read(referenceKeys(&ref)...) // which was checked before
 	}
 	if x.profile.Precision != "" {
 		ref.Precision = x.profile.Precision

@@ -122,15 +122,18 @@ func (f *File) origin() string {
 func (f *File) fill(s section, within []string) error {
 	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "claim",
 		"figure", "table", "profile")
-	base := f.readBase(s, within)
-	f.readData(s)
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
-	s.get("id", text(&f.ID))
-	if !studyID.MatchString(f.ID) {
-		s.fail(s.at("id"), fmt.Errorf("is %q: want letters, digits, - and _: files are named by it",
-			f.ID))
+	var basePath string
+	for _, k := range []key{{name: "base", to: &basePath}, {name: "id", to: &f.ID}, {name: "title", to: &f.Title}} {
+		if v, ok := s.values[k.name]; ok {
+			s.at(k.name).fail(k.set(v))
+		}
 	}
-	s.get("title", text(&f.Title))
+	base := f.readBase(s.at("base"), basePath, within)
+	if !studyID.MatchString(f.ID) {
+		s.at("id").fail(fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", f.ID))
+	}
+	f.readData(s)
 	f.readLayers(s)
 	f.readExact(s)
 	f.readClaims(s)
@@ -140,38 +143,32 @@ func (f *File) fill(s section, within []string) error {
 	}
 	f.complete(s)
 	f.completeClaims(s)
-	return *s.failed
+	return s.err
 }
 
 // readBase reads the file that this one is based on; nil if there is none.
-func (f *File) readBase(s section, within []string) (base *File) {
-	s.get("base", func(v any) error {
-		var name string
-		if err := text(&name)(v); err != nil {
-			return err
-		}
-		if strings.HasSuffix(name, ".toml") {
-			name = filepath.Join(filepath.Dir(f.Path), name)
-		}
-		var err error
-		if base, err = f.Parts.load(name, f.readFile, within); err == nil {
-			f.Data = base.Data
-		}
-		return err
-	})
+func (f *File) readBase(at place, name string, within []string) *File {
+	if name == "" || at.err != nil {
+		return nil
+	}
+	if strings.HasSuffix(name, ".toml") {
+		name = filepath.Join(filepath.Dir(f.Path), name)
+	}
+	base, err := f.Parts.load(name, f.readFile, within)
+	if err != nil {
+		at.fail(err)
+		return nil
+	}
+	f.Data = base.Data
 	return base
 }
 
-// inherit takes from another file what this one does not say.
+// inherit takes from the base what the file does not state.
 func (f *File) inherit(base *File) {
 	for name, below := range base.layers {
 		f.layers[name] = f.layers[name].over(below)
 	}
-	own := f.profiles
-	f.profiles = slices.Clone(base.profiles)
-	for _, name := range own {
-		f.profiles = distinct.Append(f.profiles, name)
-	}
+	f.profiles = distinct.Of(slices.Concat(base.profiles, f.profiles), func(p string) string { return p })
 	if base.Title != base.ID { // which stands for no title
 		f.Title = cmp.Or(f.Title, base.Title)
 	}
@@ -185,16 +182,21 @@ func (f *File) inherit(base *File) {
 	}
 }
 
-// complete refuses a file that says too little.
+// complete refuses a file that states too little.
 func (f *File) complete(s section) {
 	f.Title = cmp.Or(f.Title, f.ID)
 	cells := f.layers[""].grids != nil || len(f.layers[""].settings) > 0
 	if f.exact == nil && !cells {
-		s.fail(s.place, errors.New("nothing to run: want [vary], [[grid]] or [[exact]]"))
+		s.fail(errors.New("nothing to run: want [vary], [[grid]] or [[exact]]"))
 	}
 	if f.figure != nil {
-		s.fail(s.at("figure"), f.figure.checkAnswers(f.exact, !cells && f.profiles == nil))
+		s.at("figure").fail(f.figure.checkAnswers(f.exact, !cells && f.profiles == nil))
 	}
+}
+
+// tasks are the words for the tasks of a data set.
+var tasks = map[string]datasets.Task{
+	"regression": datasets.Regression, "classification": datasets.Classification,
 }
 
 // readData adds the file's own data sets.
@@ -204,45 +206,41 @@ func (f *File) readData(s section) {
 		t := all.table(name)
 		var path, task string
 		var o datasets.FileOptions
-		t.read(map[string]reader{
-			"file": text(&path), "model": text(&o.Model), "label": text(&o.Label),
-			"target": func(v any) error {
-				if n, ok := v.(int64); ok {
-					v = fmt.Sprint(n)
-				}
-				return text(&o.Target)(v)
-			},
-			"task":  oneOf(&task, "task", []string{"regression", "classification"}),
-			"noise": positive(&o.NoiseVariance), "test": positive(&o.TestShare),
-		})
-		if path == "" || task == "" {
-			t.fail(t.place, errors.New("file and task must be stated"))
+		if n, ok := t.values["target"].(int64); ok { // the number of a column
+			t.values["target"] = fmt.Sprint(n)
 		}
-		if o.Task = datasets.Regression; task == "classification" {
-			o.Task = datasets.Classification
+		t.read(
+			key{name: "file", to: &path}, key{name: "model", to: &o.Model},
+			key{name: "label", to: &o.Label}, key{name: "target", to: &o.Target},
+			key{name: "task", to: &task, words: slices.Sorted(maps.Keys(tasks))},
+			positive("noise", &o.NoiseVariance), positive("test", &o.TestShare),
+		)
+		if path == "" || task == "" {
+			t.fail(errors.New("file and task must be stated"))
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(f.Path), path)
 		}
 		if _, err := f.Data.Lookup(name); err == nil {
-			t.fail(t.place, errors.New("there is a data set of this name: want another"))
+			t.fail(errors.New("there is a data set of this name: want another"))
 		}
-		if *s.failed != nil {
+		if s.err != nil {
 			return
 		}
+		o.Task = tasks[task]
 		d, err := datasets.FromFile(name, path, o)
-		t.fail(t.at("file"), err)
+		t.at("file").fail(err)
 		f.Data = append(slices.Clone(f.Data), d)
 	}
 }
 
 // readLayers reads the grid, as it is and in the profiles.
 func (f *File) readLayers(s section) {
-	varied, fixed := s.table("vary").settings(f.Parts, true,
-		false), s.table("fix").settings(f.Parts, false, true)
+	varied := s.table("vary").settings(f.Parts, true, false)
+	fixed := s.table("fix").settings(f.Parts, false, true)
 	for k, e := range fixed {
 		if _, twice := varied[k]; twice {
-			s.fail(e.place, errors.New("stands in [vary], too: want it once"))
+			e.fail(errors.New("stands in [vary], too: want it once"))
 		}
 	}
 	f.layers[""] = s.layer(varied.over(fixed), f.Parts)
@@ -250,15 +248,14 @@ func (f *File) readLayers(s section) {
 	for _, name := range all.keys() {
 		t := all.table(name)
 		if name == AsItIs {
-			t.fail(t.place, errors.New("is what a run without a profile is called: want "+
-				"another name"))
+			t.fail(errors.New("is what a run without a profile is called: want another name"))
 		}
 		f.layers[name] = t.layer(t.settings(f.Parts, false, false, "grid", "reference"), f.Parts)
 		f.profiles = append(f.profiles, name)
 	}
 }
 
-// layer adds to settings the blocks of the grid and the reference.
+// layer adds the blocks of the grid and the reference to settings.
 func (s section) layer(of settings, p Parts) layer {
 	l := layer{settings: of}
 	for _, g := range s.tables("grid") {
@@ -266,50 +263,51 @@ func (s section) layer(of settings, p Parts) layer {
 	}
 	if reference := s.table("reference"); len(reference.values) > 0 {
 		l.reference = []section{reference}
-		reference.read(referenceKeys(new(oracle.Spec)))
+		reference.read(referenceKeys(new(oracle.Spec))...)
 	}
 	return l
 }
 
 // readDrawing reads how the study is shown.
 func (f *File) readDrawing(s section) {
-	settings := axisNames()
+	axes := axisNames()
 	for _, m := range f.Chains.Integrators {
 		for _, p := range m.Parameters {
-			settings = distinct.Append(settings, p.Name)
+			axes = distinct.Append(axes, p.Name)
 		}
 	}
-	names := func(to *[]string, known []string) reader {
-		return func(v any) error {
-			err := each(to, func(name *string) reader {
-				return oneOf(name, "axis or value",
-					known)
-			})(v)
+	values := valueNames()
+	const axisOrValue = "axis or value"
+	names := func(name string, to *[]string, known []string) key {
+		one := key{to: to, words: known, kind: axisOrValue}
+		return key{name: name, read: func(v any) error {
+			err := one.set(v)
 			for i, name := range *to {
 				if slices.Contains((*to)[:i], name) {
 					err = cmp.Or(err, fmt.Errorf("%s stands twice", name))
 				}
 			}
 			return err
-		}
+		}}
 	}
-	kinds := distinct.Of(figureKinds, func(k figureKind) string { return k.name })
+	scale := func(name string, to *string) key {
+		return key{name: name, to: to, words: []string{"log", "linear"}, kind: "scale"}
+	}
 	figure, table := s.table("figure"), s.table("table")
 	var g FigureSpec
 	var t TableSpec
-	figure.read(map[string]reader{
-		"kind": oneOf(&g.Kind, "kind of figure", kinds), "panels": names(&g.Panels,
-			settings), "lines": names(&g.Lines, settings),
-		"x": oneOf(&g.X, "axis or value", slices.Concat(settings, valueNames(),
-			[]string{OnBudget})),
-		"y": oneOf(&g.Y, "value",
-			slices.Concat(valueNames(), slices.Sorted(maps.Keys(answers)))),
-		"x-scale": oneOf(&g.XScale, "scale", scales), "y-scale": oneOf(&g.YScale, "scale", scales),
-	})
-	table.read(map[string]reader{
-		"rows": names(&t.Rows, settings), "columns": names(&t.Columns,
-			settings), "values": names(&t.Values, valueNames()), "note": text(&t.Note),
-	})
+	figure.read(
+		key{name: "kind", to: &g.Kind, kind: "kind of figure",
+			words: distinct.Of(figureKinds, func(k figureKind) string { return k.name })},
+		names("panels", &g.Panels, axes), names("lines", &g.Lines, axes),
+		key{name: "x", to: &g.X, words: slices.Concat(axes, values, []string{OnBudget}), kind: axisOrValue},
+		key{name: "y", to: &g.Y, words: slices.Concat(values, slices.Sorted(maps.Keys(answers))), kind: "value"},
+		scale("x-scale", &g.XScale), scale("y-scale", &g.YScale),
+	)
+	table.read(
+		names("rows", &t.Rows, axes), names("columns", &t.Columns, axes),
+		names("values", &t.Values, values), key{name: "note", to: &t.Note},
+	)
 	if len(figure.values) > 0 {
 		f.figure, f.shown[0] = &g, figure.place
 	}
@@ -325,7 +323,8 @@ func (f *File) checkDrawing(s Study) error {
 		g = *f.figure
 	}
 	if err := g.checkCells(s, f.Data); err != nil {
-		return cmp.Or(f.shown[0], place{f.Path, 1, "figure"}).errorf("%w", err)
+		at := cmp.Or(f.shown[0], place{&document{file: f.Path}, "figure"})
+		return at.errorf("%w", err)
 	}
 	if f.table == nil {
 		return nil
@@ -335,9 +334,6 @@ func (f *File) checkDrawing(s Study) error {
 	}
 	return nil
 }
-
-// scales are those of an axis.
-var scales = []string{"log", "linear"}
 
 // Profiles returns the names of the file's profiles.
 func (f *File) Profiles() []string { return f.profiles }

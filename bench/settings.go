@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ type Setting struct {
 	legend int              // its place in legends and captions; 0: after the others
 	field  func(*draft) any // a pointer to its place in a cell; nil: it is in Cell.More
 	// read replaces the reader that follows from the kind of the field.
-	read func(*draft, Parts) reader
+	read func(*draft, Parts) func(v any) error
 	// lookup refuses names that the parts do not have.
 	lookup func(p Parts, name string) error
 	// full is the text for rows of the full batch.
@@ -77,7 +78,7 @@ var declared = []Setting{
 		lookup: func(p Parts, name string) error { _, err := p.Models.Lookup(name); return err }},
 	{Name: "hidden", Label: "widths",
 		About: "widths of the layers of a model that takes them; by default its own", Kind: table.Text,
-		field: func(d *draft) any { return &d.hidden }},
+		Low: 1, High: 10_000, field: func(d *draft) any { return &d.hidden }},
 	{Name: "seed", Flag: "seed", Column: "seed", Label: "seed", Symbol: "seed ", Axis: Averaged,
 		About: "`N` seed of the random streams", Kind: table.Number, Low: 1, High: math.MaxInt64 / 2, Default: 1,
 		field: func(d *draft) any { return &d.Seed }},
@@ -109,17 +110,14 @@ var declared = []Setting{
 	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Symbol: "C = ",
 		Axis: Stated, legend: 3,
 		About: "`C` friction; +Inf refreshes the momentum in full", Kind: table.Number, Default: paperFriction,
-		field: func(d *draft) any { return &d.Friction }, read: (*draft).readFriction},
+		Low: aboveZero, field: func(d *draft) any { return &d.Friction }},
 	{Name: "nl", Flag: "nl", Column: "nl", Label: "N_l", Symbol: "N_l = ", Axis: OnLines, legend: 2,
 		About: "`N` inner steps of lietrotter", Kind: table.Number, Low: 1, High: 1_000_000, Default: 1,
 		field: func(d *draft) any { return &d.Inner }},
 	{Name: "step", Flag: "h", Column: "h", Label: "η", Symbol: "η = ", Axis: OnX,
 		Unit:  "units of simulation time",
 		About: "`H` step in units of simulation time", Kind: table.Number,
-		field: func(d *draft) any { return &d.Step }, read: func(d *draft,
-			_ Parts) reader {
-			return d.readStep
-		}},
+		field: func(d *draft) any { return &d.Step }, read: (*draft).readStep},
 	{Name: "samples", Flag: "samples", Column: "samples", Label: "samples", Symbol: "samples = ",
 		Axis:  Averaged,
 		About: "`N` draws", Kind: table.Number, Low: 1, High: 1e9, Default: paperSamples,
@@ -285,88 +283,70 @@ func (s Setting) Of(c Cell) any {
 		}
 		return s.Default
 	}
-	switch v := s.field(&draft{Cell: c}).(type) {
-	case *string:
-		return *v
-	case *int:
-		if s.full != "" && *v == Full {
+	v := reflect.ValueOf(s.field(&draft{Cell: c})).Elem()
+	switch v.Kind() {
+	case reflect.String:
+		return v.String()
+	case reflect.Int:
+		if s.full != "" && v.Int() == Full {
 			return math.Inf(1)
 		}
-		return *v
-	case *uint64:
-		return *v
-	case *float64:
-		return *v
-	case *Friction:
-		return float64(*v)
-	case *Observable:
-		return string(*v)
+		return int(v.Int())
+	case reflect.Uint64:
+		return v.Uint()
+	case reflect.Float64:
+		return v.Float()
 	}
 	return nil
 }
 
-// reader reads a value of the setting from a study's file or from the text of a flag.
-func (s Setting) reader(d *draft, p Parts) reader {
-	if s.read != nil {
-		return s.read(d, p)
+// key declares the setting's key in a study's file, whose value goes into a draft.
+func (s Setting) key(d *draft, p Parts) key {
+	k := key{name: s.Name, words: s.Words, low: s.Low, high: s.High}
+	switch {
+	case s.read != nil:
+		k.read = s.read(d, p)
+	case s.field == nil:
+		k.read = func(v any) error { return s.readMore(d, v) }
+	default:
+		k.to = s.field(d)
 	}
-	if s.field == nil {
-		return s.readMore(d)
+	if s.lookup != nil {
+		k.lookup = func(name string) error { return s.lookup(p, name) }
 	}
-	switch at := s.field(d).(type) {
-	case *string:
-		if s.Words != nil {
-			return oneOf(at, s.Name, s.Words)
-		}
-		return known(at, func(name string) (any, error) { return nil, s.lookup(p, name) })
-	case *Observable:
-		return oneOf(at, "observable", observables)
-	case *int:
-		return whole(at, int64(s.Low), int64(s.High))
-	case *uint64:
-		return whole(at, int64(s.Low), int64(s.High))
-	case *[]int:
-		return each(at, func(width *int) reader { return whole(width, 1, 10_000) })
-	}
-	panic("bench: no reader of setting " + s.Name)
+	return k
 }
 
-// readMore reads a setting without a field of its own: a number between Low and High,
-// or one of Words.
-func (s Setting) readMore(d *draft) reader {
-	return func(v any) (err error) {
-		var value any
-		switch s.Kind {
-		case table.Number:
-			var x float64
-			if err = real(&x)(v); err == nil && !(x >= s.Low && (s.High == 0 || x <= s.High)) {
-				err = fmt.Errorf("is %v: want a number from %v to %v", x, s.Low,
-					cmp.Or(s.High, math.Inf(1)))
-			}
-			value = x
-		case table.Truth:
-			var x bool
-			err, value = truth(&x)(v), x
-		default:
-			var x string
-			err = text(&x)(v)
-			if s.Words != nil {
-				err = oneOf(&x, s.Name, s.Words)(v)
-			}
-			value = x
-		}
-		d.More = maps.Clone(d.More)
-		if delete(d.More, s.Name); table.Of(value) != table.Of(s.Default) {
-			if d.More == nil {
-				d.More = make(map[string]any)
-			}
-			d.More[s.Name] = value
-		}
-		if len(d.More) == 0 {
-			d.More = nil
-		}
+// readMore reads a setting without a field of its own into Cell.More, unless the value is
+// the default.
+func (s Setting) readMore(d *draft, v any) error {
+	value := s.zero()
+	if err := (key{name: s.Name, to: value, words: s.Words, low: s.Low, high: s.High}).set(v); err != nil {
 		return err
 	}
+	x := reflect.ValueOf(value).Elem().Interface()
+	if d.More = maps.Clone(d.More); d.More == nil {
+		d.More = make(map[string]any)
+	}
+	d.More[s.Name] = x
+	if table.Of(x) == table.Of(s.Default) {
+		delete(d.More, s.Name)
+	}
+	if len(d.More) == 0 {
+		d.More = nil
+	}
+	return nil
+}
+
+// zero returns a pointer to a new value of the setting's kind.
+func (s Setting) zero() any {
+	switch s.Kind {
+	case table.Number:
+		return new(float64)
+	case table.Truth:
+		return new(bool)
+	}
+	return new(string)
 }
 
 // Observation declares a number that a result has.

@@ -5,88 +5,62 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"hambench/internal/distinct"
 	"hambench/usage"
 )
 
-// place is where a key stands: all that an error says before what is wrong.
+// document is a study's file in which mistakes are looked for. Only the first one is
+// reported: later ones often follow from it.
+type document struct {
+	file  string
+	lines map[string]int // of keys and headers, by path
+	err   error          // the first mistake
+}
+
+// place is a key in a document.
 type place struct {
-	file string
-	line int
-	key  string // with the tables around it: profile.quick.samples
+	*document
+	// path is the key with the tables around it, those of an array by number from 0:
+	// profile.quick.samples, grid.0.step. It is "" for the whole file.
+	path string
 }
 
-// errorf is the usage error of what stands there.
+// errorf returns a usage error that begins with file, line and path. A key within
+// braces has the line of the key whose value they are.
 func (p place) errorf(format string, args ...any) error {
-	return usage.Errorf("%s:%d: %s: %w", p.file, p.line, p.key, fmt.Errorf(format, args...))
+	line, where := 1, ""
+	for path := p.path; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] {
+		if n := p.lines[path]; n > 0 {
+			line = n
+			break
+		}
+	}
+	if p.path != "" {
+		where = p.path + ": "
+	}
+	return usage.Errorf("%s:%d: %s%w", p.file, line, where, fmt.Errorf(format, args...))
 }
 
-// section is a table of a TOML file. What is wrong with it is noted once for the
-// whole file, with the place; what is not as it should be reads as nothing.
-type section struct {
-	place
-	values map[string]any
-	lines  map[string]int // of all keys of the file
-	failed *error         // the first mistake of the file
-}
-
-// fail notes an error at a place, unless it is nil or an earlier one was noted.
-func (s section) fail(at place, err error) {
-	if err != nil && *s.failed == nil {
-		*s.failed = at.errorf("%w", err)
+// fail notes a mistake at the place, unless err is nil or an earlier one was noted.
+func (p place) fail(err error) {
+	if err != nil && p.err == nil {
+		p.err = p.errorf("%w", err)
 	}
 }
 
-// parseTOML reads a file's text.
-func parseTOML(file string, text []byte) (section, error) {
-	s := section{place: place{file: file, line: 1}, lines: make(map[string]int), failed: new(error)}
-	if err := toml.Unmarshal(text, &s.values); err != nil {
-		var bad *toml.DecodeError
-		if errors.As(err, &bad) {
-			s.line, _ = bad.Position()
-		}
-		return s, usage.Errorf("%s:%d: %s", file, s.line, strings.TrimPrefix(err.Error(), "toml: "))
-	}
-	var parser unstable.Parser
-	parser.Reset(text)
-	var table string // the last header
-	count := make(map[string]int)
-	for parser.NextExpression() {
-		e := parser.Expression()
-		path := table
-		if e.Kind != unstable.KeyValue {
-			path = ""
-		}
-		for key := e.Key(); key.Next(); {
-			path = joinKeys(path, string(key.Node().Data))
-			// within the last of an array of tables
-			if n := count[path]; n > 0 && (e.Kind == unstable.Table || !key.IsLast()) {
-				path = joinKeys(path, strconv.Itoa(n-1))
-			}
-			line := parser.Shape(parser.Range(key.Node().Data)).Start.Line
-			if s.lines[path] == 0 {
-				s.lines[path] = line
-			}
-			if e.Kind == unstable.ArrayTable && key.IsLast() {
-				count[path]++
-				path = joinKeys(path, strconv.Itoa(count[path]-1))
-				s.lines[path] = line
-			}
-		}
-		if e.Kind != unstable.KeyValue {
-			table = path
-		}
-	}
-	return s, parser.Error()
-}
+// at returns the place of a key of the table at p.
+func (p place) at(key string) place { return place{p.document, joinKeys(p.path, key)} }
 
+// joinKeys puts a table's path before a key.
 func joinKeys(path, key string) string {
 	if path == "" {
 		return key
@@ -94,24 +68,67 @@ func joinKeys(path, key string) string {
 	return path + "." + key
 }
 
-// at is the place of one of the section's keys. A key within braces has the line
-// of the key whose value they are.
-func (s section) at(key string) place {
-	path := joinKeys(s.key, key)
-	p := place{s.file, s.line, path}
-	for ; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] {
-		if line := s.lines[path]; line > 0 {
-			p.line = line
-			break
-		}
-	}
-	return p
+// section is a table of a document. What is missing or of another kind reads as empty,
+// after the mistake has been noted.
+type section struct {
+	place
+	values map[string]any
 }
 
-// keys are in the order of the file.
+// parseTOML reads a file's text.
+func parseTOML(file string, text []byte) (section, error) {
+	s := section{place: place{document: &document{file: file, lines: linesOf(string(text))}}}
+	err := toml.Unmarshal(text, &s.values)
+	if err != nil {
+		line := 1
+		if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ = bad.Position()
+		}
+		err = usage.Errorf("%s:%d: %s", file, line, strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	return s, err
+}
+
+// Lines with which a table or the value of a key begins. A line within a text of several
+// lines may look like one: then an error has the wrong line, and the right path.
+var (
+	headerLine = regexp.MustCompile(`^\s*(\[\[?)\s*([^\]]+?)\s*\]`)
+	keyLine    = regexp.MustCompile(`^\s*([\w.-]+|"[^"]*"|'[^']*')\s*=`)
+)
+
+// linesOf returns the lines, from 1, on which tables and keys are first stated, by path.
+func linesOf(text string) map[string]int {
+	lines, count := make(map[string]int), make(map[string]int)
+	note := func(path string, line int) { lines[path] = cmp.Or(lines[path], line) }
+	quotes := strings.NewReplacer(`"`, "", `'`, "")
+	table := ""
+	for i, line := range strings.Split(text, "\n") {
+		if m := headerLine.FindStringSubmatch(line); m != nil {
+			table = ""
+			words := strings.Split(quotes.Replace(m[2]), ".")
+			for k, word := range words {
+				table = joinKeys(table, strings.TrimSpace(word))
+				last := k == len(words)-1
+				if last && m[1] == "[[" {
+					note(table, i+1)
+					count[table]++
+				}
+				if n := count[table]; n > 0 { // the last table of the array
+					table = joinKeys(table, strconv.Itoa(n-1))
+				}
+			}
+			note(table, i+1)
+		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+			note(joinKeys(table, quotes.Replace(m[1])), i+1)
+		}
+	}
+	return lines
+}
+
+// keys returns the section's keys in the order of the file.
 func (s section) keys() []string {
 	return slices.SortedFunc(maps.Keys(s.values), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.at(a).line, s.at(b).line), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(s.lines[s.at(a).path], s.lines[s.at(b).path]), cmp.Compare(a, b))
 	})
 }
 
@@ -119,60 +136,164 @@ func (s section) keys() []string {
 func (s section) only(known ...string) {
 	for _, k := range s.keys() {
 		if !slices.Contains(known, k) {
-			s.fail(s.at(k), usage.Unknown("key", k, known))
+			s.at(k).fail(usage.Unknown("key", k, known))
 		}
 	}
 }
 
-// table is the section of a key, empty if there is none.
+// table returns the table of a key, empty if there is none.
 func (s section) table(key string) section {
-	t := section{s.at(key), nil, s.lines, s.failed}
+	t := section{place: s.at(key)}
 	v, ok := s.values[key]
 	if t.values, _ = v.(map[string]any); ok && t.values == nil {
-		t.fail(t.place, fmt.Errorf("is %s: want a table, [%s]", kindOf(v), t.key))
+		t.fail(fmt.Errorf("is %s: want a table, [%s]", kindOf(v), t.path))
 	}
 	return t
 }
 
-// tables are the sections of an array of tables.
-func (s section) tables(key string) (out []section) {
+// tables returns the tables of an array.
+func (s section) tables(key string) (tables []section) {
 	v, ok := s.values[key]
 	list, _ := v.([]any)
 	for i, e := range list {
 		if values, is := e.(map[string]any); is {
-			out = append(out, section{s.at(key + "." + strconv.Itoa(i)), values, s.lines, s.failed})
+			tables = append(tables, section{s.at(key + "." + strconv.Itoa(i)), values})
 		}
 	}
-	if ok && (len(out) == 0 || len(out) < len(list)) {
-		at := s.at(key)
-		s.fail(at, fmt.Errorf("is %s: want tables, [[%s]]", kindOf(v), at.key))
+	if at := s.at(key); ok && (len(tables) == 0 || len(tables) < len(list)) {
+		at.fail(fmt.Errorf("is %s: want tables, [[%s]]", kindOf(v), at.path))
 	}
-	return out
+	return tables
 }
 
-// reader stores a value of a key where it belongs, or says what is wrong with
-// the value.
-type reader = func(v any) error
-
-// get has a reader read the value of a key, if the section has the key.
-func (s section) get(key string, read reader) {
-	if v, ok := s.values[key]; ok {
-		s.fail(s.at(key), read(v))
-	}
+// key declares a key of a table: the values that it takes, and where they go.
+type key struct {
+	name string
+	// to points to a text, a number, a truth, or a list of them, for which a file may
+	// have one value. A text must not be empty.
+	to any
+	// words are the texts that are allowed, of the stated kind; nil: all. lookup refuses
+	// others where they are not a list.
+	words  []string
+	kind   string
+	lookup func(name string) error
+	// low and high bound a number; 0 and 0 bound none. High is 0 for low alone.
+	low, high float64
+	// read replaces all of these.
+	read func(v any) error
 }
 
-// read has the readers of the section's keys read them; a key without a reader
-// is refused.
-func (s section) read(readers map[string]reader) {
-	s.only(slices.Sorted(maps.Keys(readers))...)
-	for _, k := range s.keys() {
-		if read, known := readers[k]; known {
-			s.get(k, read)
+const (
+	// aboveZero, as a lower bound, allows all numbers > 0.
+	aboveZero = math.SmallestNonzeroFloat64
+	// largestNumber bounds what files may say, so that products stay finite.
+	largestNumber = 1e100
+)
+
+// positive declares a key for finite numbers > 0.
+func positive(name string, to any) key {
+	return key{name: name, to: to, low: aboveZero, high: largestNumber}
+}
+
+// known declares a key for a name that a lookup finds.
+func known[T any](name string, to any, lookup func(string) (T, error)) key {
+	return key{name: name, to: to, lookup: func(name string) error {
+		_, err := lookup(name)
+		return err
+	}}
+}
+
+// read has the keys read their values; a key that is not declared is refused.
+func (s section) read(declared ...key) {
+	s.only(distinct.Of(declared, func(k key) string { return k.name })...)
+	for _, name := range s.keys() {
+		for _, k := range declared {
+			if k.name == name {
+				s.at(name).fail(k.set(s.values[name]))
+			}
 		}
 	}
 }
 
-// kindOf names the type of a value, for errors.
+// set puts a value where the key's values go, or returns what is wrong with it.
+func (k key) set(v any) error {
+	if k.read != nil {
+		return k.read(v)
+	}
+	return k.assign(reflect.ValueOf(k.to).Elem(), v)
+}
+
+// assign is set for a place of any kind that keys may point to, named types included.
+func (k key) assign(to reflect.Value, v any) error {
+	switch to.Kind() {
+	case reflect.Slice:
+		all, err := list(v)
+		to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
+		for i, v := range all {
+			err = cmp.Or(err, k.assign(to.Index(i), v))
+		}
+		return err
+	case reflect.String:
+		text, _ := v.(string)
+		to.SetString(text)
+		switch {
+		case text == "":
+			return fmt.Errorf("is %s: want a text in quotes", kindOf(v))
+		case k.lookup != nil:
+			return k.lookup(text)
+		case k.words != nil && !slices.Contains(k.words, text):
+			return usage.Unknown(cmp.Or(k.kind, k.name), text, k.words)
+		}
+	case reflect.Bool:
+		truth, ok := v.(bool)
+		to.SetBool(truth)
+		if !ok {
+			return fmt.Errorf("is %s: want true or false", kindOf(v))
+		}
+	case reflect.Float64:
+		x, ok := numberOf(v)
+		to.SetFloat(x)
+		if !ok {
+			return fmt.Errorf("is %s: want a number", kindOf(v))
+		}
+		return k.bound(x)
+	default:
+		n, ok := v.(int64)
+		if !ok || float64(n) < k.low || float64(n) > k.high {
+			return fmt.Errorf("is %s: want a whole number from %.0f to %.0f", kindOf(v), k.low, k.high)
+		}
+		to.Set(reflect.ValueOf(n).Convert(to.Type()))
+	}
+	return nil
+}
+
+// bound refuses a number that is out of the key's range.
+func (k key) bound(x float64) error {
+	high := cmp.Or(k.high, math.Inf(1))
+	want := fmt.Sprintf("a number from %v to %v", k.low, high)
+	switch {
+	case k.low == 0 && k.high == 0 || x >= k.low && x <= high:
+		return nil
+	case k.low == aboveZero && k.high == 0:
+		want = "a number > 0, or inf"
+	case k.low == aboveZero:
+		want = "a finite number > 0"
+	}
+	return fmt.Errorf("is %v: want %s", x, want)
+}
+
+// numberOf returns the number that a value is.
+func numberOf(v any) (x float64, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// kindOf names a value and its type, for errors.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -187,111 +308,7 @@ func kindOf(v any) string {
 	return fmt.Sprintf("%v, a date", v)
 }
 
-// text reads a text that is not empty.
-func text(to *string) reader {
-	return func(v any) error {
-		if *to, _ = v.(string); *to == "" {
-			return fmt.Errorf("is %s: want a text in quotes", kindOf(v))
-		}
-		return nil
-	}
-}
-
-// known reads a name that a lookup finds.
-func known[T any](to *string, lookup func(string) (T, error)) reader {
-	return func(v any) error {
-		err := text(to)(v)
-		if err == nil {
-			_, err = lookup(*to)
-		}
-		return err
-	}
-}
-
-// texts are words as texts.
-func texts[T ~string](words []T) []string {
-	return distinct.Of(words, func(w T) string { return string(w) })
-}
-
-// oneOf reads one of some words.
-func oneOf[T ~string](to *T, kind string, words []T) reader {
-	return func(v any) error {
-		var name string
-		if err := text(&name)(v); err != nil {
-			return err
-		}
-		if *to = T(name); !slices.Contains(words, *to) {
-			return usage.Unknown(kind, name, texts(words))
-		}
-		return nil
-	}
-}
-
-// whole reads a whole number of a range.
-func whole[T int | uint64](to *T, low, high int64) reader {
-	return func(v any) error {
-		n, ok := v.(int64)
-		if !ok || n < low || n > high {
-			return fmt.Errorf("is %s: want a whole number from %d to %d", kindOf(v), low, high)
-		}
-		*to = T(n)
-		return nil
-	}
-}
-
-// real reads a number.
-func real(to *float64) reader {
-	return func(v any) error {
-		switch v := v.(type) {
-		case int64:
-			*to = float64(v)
-		case float64:
-			*to = v
-		default:
-			return fmt.Errorf("is %s: want a number", kindOf(v))
-		}
-		return nil
-	}
-}
-
-// largestNumber bounds what files may say, so that products stay finite.
-const largestNumber = 1e100
-
-// positive reads a finite number > 0.
-func positive(to *float64) reader {
-	return func(v any) error {
-		err := real(to)(v)
-		if err == nil && !(*to > 0 && *to <= largestNumber) {
-			err = fmt.Errorf("is %v: want a finite number > 0", *to)
-		}
-		return err
-	}
-}
-
-// truth reads true or false.
-func truth(to *bool) reader {
-	return func(v any) error {
-		var ok bool
-		if *to, ok = v.(bool); !ok {
-			return fmt.Errorf("is %s: want true or false", kindOf(v))
-		}
-		return nil
-	}
-}
-
-// each reads a list, or one value as a list of it, by a reader of one.
-func each[T any](to *[]T, read func(*T) reader) reader {
-	return func(v any) error {
-		all, err := list(v)
-		*to = make([]T, len(all))
-		for i, v := range all {
-			err = cmp.Or(err, read(&(*to)[i])(v))
-		}
-		return err
-	}
-}
-
-// list reads a list that is not empty, or one value as a list of it.
+// list returns the values of a list that is not empty, or one value as a list of it.
 func list(v any) ([]any, error) {
 	l, ok := v.([]any)
 	if !ok {
@@ -301,4 +318,9 @@ func list(v any) ([]any, error) {
 		return nil, errors.New("is empty: want at least one value")
 	}
 	return l, nil
+}
+
+// texts returns words as texts.
+func texts[T ~string](words []T) []string {
+	return distinct.Of(words, func(w T) string { return string(w) })
 }
