@@ -275,9 +275,9 @@ func (m fourth) addTo(dst []float64, w float64, law []float64) {
 func alongAll(a *mat.Dense, tensor []float64) []float64 {
 	n, _ := a.Dims()
 	for range 4 { // to the first index, which becomes the last
-		var out mat.Dense
-		out.Mul(mat.NewDense(n, len(tensor)/n, tensor).T(), a.T())
-		tensor = out.RawMatrix().Data
+		var moved mat.Dense
+		moved.Mul(a, mat.NewDense(n, len(tensor)/n, tensor))
+		tensor = mat.DenseCopyOf(moved.T()).RawMatrix().Data
 	}
 	return tensor
 }

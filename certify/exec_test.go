@@ -43,16 +43,17 @@ func rowsOf(t *testing.T, p *Problem, m integrators.Integrator, inner int, steps
 // A step in another process has the errors that the same step has here: to
 // round-off on Gaussian problems, within the resolution on scalar ones.
 func TestASamplerElsewhereHasTheErrorsOfOurOwn(t *testing.T) {
-	for _, tt := range []struct {
+	type ours struct {
 		arguments, ours string
 		inner           int
-	}{
+	}
+	for _, tt := range sampled([]ours{
 		{"leapfrog:2", "leapfrog", 1},
 		{"leapfrog:3", "leapfrog", 1}, // with an auxiliary variable that nothing depends on
 		{"baoab:2", "baoab", 1},
 		{"sgld:1", "sgld", 1},
 		{"lietrotter:2", "lietrotter", 2}, // two batches a step
-	} {
+	}, 1, 3, 4) {
 		t.Run(tt.arguments, func(t *testing.T) {
 			s := theirs(t, tt.arguments)
 			ours, err := integrators.Builtin().Lookup(tt.ours)
@@ -107,10 +108,11 @@ func compareErrors(t *testing.T, theirs, ours Row) {
 
 // Negative controls: a bug in a step is refuted, or leaves no law to speak of.
 func TestABugElsewhereIsFound(t *testing.T) {
-	for _, tt := range []struct {
+	type bug struct {
 		arguments string
 		want      Verdict
-	}{
+	}
+	for _, tt := range sampled([]bug{
 		{"leapfrog:2 noise", Refuted},
 		{"leapfrog:2 half", Refuted},
 		{"leapfrog:2 friction", Lawless},
@@ -123,7 +125,7 @@ func TestABugElsewhereIsFound(t *testing.T) {
 		{"sgld:1 noise", Refuted},
 		{"sgld:1 half", Refuted},
 		{"sgld:1 friction", Adrift},
-	} {
+	}, 0, 2, 3, 4, 6, 8, 10) {
 		t.Run(tt.arguments, func(t *testing.T) {
 			s := theirs(t, tt.arguments)
 			for _, p := range []*Problem{gaussianBuiltin(), Toy()} {

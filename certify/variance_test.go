@@ -53,7 +53,7 @@ func TestGradientVariance(t *testing.T) {
 // into 1; with batches drawn at every step, which it is made for, it makes the
 // error smaller; with the full batch it does nothing.
 func TestCorrectionOfSGHMC(t *testing.T) {
-	for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
+	for _, p := range sampled([]*Problem{gaussianBuiltin(), scalarBuiltin()}, 0) {
 		name := map[Kind]string{Gaussian: "theta.cov", Scalar: "theta^2"}[p.Kind]
 		of := func(integrator, scheme string) Observable {
 			return certifyOne(t, Options{Problem: p}, integrator, scheme).observable(t, name)
