@@ -41,8 +41,9 @@ func (r Registries) New(t models.Target, s Spec) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := t.(models.Gatherer); scheme.Lists && !ok {
-		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take", scheme.Name, modelName(t))
+	if can := models.CapabilitiesOf(t); scheme.Lists && can.Gatherer == nil {
+		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take",
+			scheme.Name, can.Name)
 	}
 	p := estimators.Problem{Scheme: scheme.Name, Epoch: cmp.Or(s.Batches, 1)}
 	if scheme.Index != nil {

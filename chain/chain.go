@@ -81,14 +81,16 @@ func New(t models.Target, in *integrators.Instance, s minibatch.Stream, n integr
 // newSampler joins the parts of a chain; p holds what is known of its scheme.
 func newSampler(t models.Target, in *integrators.Instance, m estimators.Estimator, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (_ *Sampler, err error) {
 	defer child.Catch(&err)
+	forces := newForces(t)
+	model := fmt.Sprintf("model %q", forces.can.Name)
 	if order := s.Arrangement(); order != nil && len(order) != t.Rows() {
-		return nil, usage.Errorf("mini-batches of %d rows do not fit model %q, which has %d", len(order), modelName(t), t.Rows())
+		return nil, usage.Errorf("mini-batches of %d rows do not fit %s, which has %d",
+			len(order), model, t.Rows())
 	}
 	if err := in.Integrator.Check(m.Keeps, fmt.Sprintf("estimator %q", m.Name)); err != nil {
 		return nil, err
 	}
-	forces := newForces(t)
-	if err := in.Integrator.Check(forces.available(), fmt.Sprintf("model %q", modelName(t))); err != nil {
+	if err := in.Integrator.Check(forces.available(), model); err != nil {
 		return nil, err
 	}
 	c := &Sampler{in: in, target: t, stream: s, noise: n, forces: forces}

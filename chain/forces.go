@@ -16,12 +16,8 @@ import (
 // serves one chain.
 type forces struct {
 	target models.Target
-	// What the target can do beyond gradients; nil if it cannot.
-	products models.Hessian
-	gaussian models.LinearGaussian
-	gatherer models.Gatherer
-
-	rows   models.Rows // of the batch
+	can    models.Capabilities // beyond gradients
+	rows   models.Rows         // of the batch
 	force  integrators.Force
 	counts Counts                              // all but the steps
 	affine map[models.Rows]*integrators.Affine // of the current arrangement
@@ -29,20 +25,21 @@ type forces struct {
 
 // newForces returns the forces of a target.
 func newForces(t models.Target) *forces {
-	f := &forces{target: t, affine: make(map[models.Rows]*integrators.Affine)}
-	f.products, _ = t.(models.Hessian)
-	f.gaussian, _ = t.(models.LinearGaussian)
-	f.gatherer, _ = t.(models.Gatherer)
+	f := &forces{
+		target: t, can: models.CapabilitiesOf(t), affine: make(map[models.Rows]*integrators.Affine),
+	}
 	f.force = (*batch)(f)
-	if t, ok := t.(models.Fused); ok {
-		f.force = fusedBatch{(*batch)(f), t}
+	if f.can.Fused != nil {
+		f.force = fusedBatch{(*batch)(f), f.can.Fused}
 	}
 	return f
 }
 
 // available states what the forces offer beyond gradients.
 func (f *forces) available() integrators.Available {
-	return integrators.Available{HessianVectors: f.products != nil, Affine: f.gaussian != nil}
+	return integrators.Available{
+		HessianVectors: f.can.Hessian != nil, Affine: f.can.LinearGaussian != nil,
+	}
 }
 
 // batch returns the force of the rows until the next call.
@@ -54,9 +51,9 @@ func (f *forces) batch(rows models.Rows) integrators.Force {
 // list returns the force of a list of rows with weights (see models.Gatherer)
 // until the next call. It panics if the target takes no lists.
 func (f *forces) list(index []int, weights []float64, scale float64) integrators.Force {
-	g := f.gatherer
+	g := f.can.Gatherer
 	if g == nil {
-		panic(fmt.Sprintf("chain: list of rows for model %q, which takes none", modelName(f.target)))
+		panic(fmt.Sprintf("chain: list of rows for model %q, which takes none", f.can.Name))
 	}
 	g.Gather(index, weights)
 	n := g.Rows()
@@ -96,7 +93,7 @@ func (f *forces) mode() ([]float64, error) {
 	settings := &optimize.Settings{MajorIterations: modeIterations}
 	found, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if found == nil || floats.HasNaN(found.X) || math.IsInf(found.F, 0) {
-		return nil, fmt.Errorf("no mode of model %q was found: %w", modelName(t), err)
+		return nil, fmt.Errorf("no mode of model %q was found: %w", f.can.Name, err)
 	}
 	return found.X, nil
 }
@@ -130,7 +127,7 @@ func (b *batch) Gradient(g, theta []float64) {
 
 func (b *batch) HessianVector(hv, theta, v []float64) {
 	b.counts.HessianVectors++
-	b.products.HessianVector(hv, theta, v, b.rows)
+	b.can.Hessian.HessianVector(hv, theta, v, b.rows)
 }
 
 // Affine returns one pointer per batch of an arrangement: integrators keep
@@ -138,7 +135,7 @@ func (b *batch) HessianVector(hv, theta, v []float64) {
 func (b *batch) Affine() *integrators.Affine {
 	a := b.affine[b.rows]
 	if a == nil {
-		precision, shift := b.gaussian.Affine(b.rows)
+		precision, shift := b.can.LinearGaussian.Affine(b.rows)
 		a = &integrators.Affine{Precision: precision, Shift: shift}
 		b.affine[b.rows] = a
 	}
@@ -162,13 +159,4 @@ func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []int
 		b.counts.HessianVectors++
 	}
 	return b.fused.At(x, xs, v, vs, b.rows)
-}
-
-// modelName returns the target's own name if it has one, otherwise its Go
-// type.
-func modelName(t models.Target) string {
-	if n, ok := t.(interface{ Name() string }); ok {
-		return n.Name()
-	}
-	return fmt.Sprintf("%T", t)
 }

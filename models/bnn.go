@@ -16,33 +16,39 @@ import (
 type bnn struct {
 	scores
 	*mlp.Net           // on the training rows
-	widths   []int     // of the layers, inputs and outputs among them
-	test     *mlp.Net  // nil without test rows
-	raw      []float64 // outputs of test
+	widths   []int     // of all layers, from the inputs to the outputs
+	test     *mlp.Net  // on the test rows, in float64; nil without test rows
+	raw      []float64 // outputs of test before the softmax, rows × classes
 }
 
+// newBNN returns a usage error for a hidden layer without units, and for an unknown
+// precision. The test rows have a network of their own, since predictions are in
+// float64 whatever the precision of the gradients.
 func newBNN(s *datasets.Split, o Options) (Target, error) {
 	for l, w := range o.Hidden {
 		if w < 1 {
-			return nil, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1", w, l+1)
+			return nil, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1",
+				w, l+1)
 		}
 	}
 	if !slices.Contains([]string{"", "float32", "float64"}, o.Precision) {
 		return nil, usage.Errorf("unknown precision %q: want float32 or float64", o.Precision)
 	}
 	p := mlp.Problem{
-		Set: o.kernels(), Widths: widths(s.Shape(), o), Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels,
-		NoiseVariance: s.NoiseVariance, Float64: o.Precision == "float64",
+		Set: o.kernels(), Widths: widths(s.Shape(), o), Float64: o.Precision == "float64",
+		Inputs: s.TrainX, Targets: s.TrainY, Labels: s.TrainLabels, NoiseVariance: s.NoiseVariance,
 	}
 	t := &bnn{scores: scores{s}, widths: p.Widths, Net: mlp.New(p)}
 	if s.TestRows() > 0 {
 		p.Inputs, p.Targets, p.Labels, p.Float64 = s.TestX, s.TestY, s.TestLabels, true
-		t.test, t.raw = mlp.New(p), make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
+		t.test = mlp.New(p)
+		t.raw = make([]float64, s.TestRows()*p.Widths[len(p.Widths)-1])
 	}
 	return t, nil
 }
 
-// widths are those of a network's layers, from the inputs to the outputs.
+// widths returns the widths of a network's layers, from the inputs to the outputs.
+// Without a choice in the options the hidden ones are the paper's.
 func widths(s datasets.Shape, o Options) []int {
 	hidden, outputs := []int{50, 50, 50, 50}, 1
 	if s.Task == datasets.Classification {
@@ -54,7 +60,7 @@ func widths(s datasets.Shape, o Options) []int {
 	return slices.Concat([]int{s.Features}, hidden, []int{outputs})
 }
 
-// networkDim is the number of a network's weights and biases.
+// networkDim returns Σ_l (D_l + 1) D_{l+1}, the number of weights and biases.
 func networkDim(s datasets.Shape, o Options) int {
 	n, w := 0, widths(s, o)
 	for l := range w[1:] {
@@ -65,6 +71,7 @@ func networkDim(s datasets.Shape, o Options) int {
 
 func (t *bnn) Name() string { return "bnn" }
 
+// Potential returns the negative log-likelihood of all rows plus ½|θ|².
 func (t *bnn) Potential(theta []float64) float64 {
 	return t.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
 }
@@ -81,10 +88,12 @@ func (t *bnn) Kick(drift kernel.Coef, u *kernel.Update, n mlp.Noise, ahead any, 
 	return t.Net.Kick(drift, u, n, ahead, rows.Lo, rows.Hi, rows.Scale)
 }
 
-func (t *bnn) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, rows Rows) (gradient, product kernel.Summand) {
+func (t *bnn) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand,
+	rows Rows) (gradient, product kernel.Summand) {
 	return t.Net.At(x, xs, v, vs, rows.Lo, rows.Hi, rows.Scale)
 }
 
+// Outputs is one for each test row, or one for each class of more than two.
 func (t *bnn) Outputs() int {
 	if t.split.Classes > 2 {
 		return t.split.TestRows() * t.split.Classes
@@ -92,6 +101,7 @@ func (t *bnn) Outputs() int {
 	return t.split.TestRows()
 }
 
+// Predict stores f(x*), or class probabilities, at each test row.
 func (t *bnn) Predict(dst, theta []float64) {
 	checkLen(t.Dim(), theta)
 	checkLen(t.Outputs(), dst)
@@ -105,10 +115,11 @@ func (t *bnn) Predict(dst, theta []float64) {
 	}
 }
 
+// DrawPrior leaves the normals as they are: the prior is N(0, I).
 func (t *bnn) DrawPrior(dst []float64) { checkLen(t.Dim(), dst) }
 
-// probabilities stores the softmax of each row of logits in dst; of two
-// classes, the second's only.
+// probabilities stores the softmax of each row of logits (rows × classes) in dst; of
+// two classes, the second's only.
 func probabilities(dst, logits []float64, classes int) {
 	if classes == 2 {
 		for i := range dst {
@@ -121,6 +132,8 @@ func probabilities(dst, logits []float64, classes int) {
 	}
 }
 
+// softmax stores exp(z_c)/Σ_k exp(z_k) in dst. The largest z is subtracted first, so
+// that nothing overflows.
 func softmax(dst, z []float64) {
 	top, sum := slices.Max(z), 0.0
 	for c, v := range z {

@@ -19,14 +19,15 @@ import (
 	"hambench/models/datasets"
 )
 
-// Fingerprint names what a model on a split computes: a few evaluations of its
+// Fingerprint digests what a model on a split computes: a few evaluations of its
 // potential, gradients, Hessian-vector products, predictions, scores and exact
 // laws, and the split's numbers, all in float64 on the plain kernels, to seven
 // significant digits, hashed. It is the same on every machine; a change of a
 // constant in the model, or of a number in the data or of the split, changes
 // it. It takes milliseconds: the caller should keep it.
 //
-// For a model in another language, the contents of its files are hashed, too.
+// Of an external model, the contents of its files are hashed, too. Data that the
+// model does not take, and a file that cannot be read, are usage errors.
 func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
 	defer child.Catch(&err)
 	o.Precision, o.Plain = "float64", true
@@ -37,8 +38,8 @@ func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
 	p := newProbe()
 	p.data(s)
 	p.target(t)
-	if e, ok := t.(interface{ sources() (string, error) }); ok {
-		digest, err := e.sources()
+	if files := CapabilitiesOf(t).sourced; files != nil {
+		digest, err := files.sources()
 		if err != nil {
 			return "", err
 		}
@@ -50,7 +51,7 @@ func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
 // probe digests what is computed at fixed points.
 type probe struct {
 	fingerprint.Digest
-	points
+	points // at which it is computed
 }
 
 func newProbe() *probe { return &probe{fingerprint.New(), newPoints(7)} }
@@ -70,13 +71,13 @@ func (p points) point(n int) []float64 {
 	return x
 }
 
-// projections is how many fixed directions a vector is seen along.
+// projections is the number of fixed directions that a vector is projected on.
 const projections = 4
 
-// vector takes in the length of x, its norm, and the cosines of its angles to a
-// few fixed directions to 1e-7. It does not take in each element: where
-// machines differ in an element's last bits, each one would be another chance
-// to round differently, and elements that cancelled have fewer digits.
+// vector adds the length of x, its norm, and the cosines of its angles to a few fixed
+// directions, rounded to 1e-7. It does not add each element: where machines differ
+// in an element's last bits, each one would be another chance to round differently,
+// and elements that are differences of large numbers have fewer digits.
 func (p *probe) vector(label string, x []float64) {
 	norm := floats.Norm(x, 2)
 	p.Add(label, float64(len(x)), norm)
@@ -95,9 +96,10 @@ func (p *probe) vector(label string, x []float64) {
 	}
 }
 
-// data takes in the numbers of a split.
+// data adds the numbers of a split.
 func (p *probe) data(s *datasets.Split) {
-	p.Add(s.Task.String()+s.Digest, float64(s.Features), float64(s.Classes), s.NoiseVariance, s.TargetMean, s.TargetScale)
+	p.Add(s.Task.String()+s.Digest, float64(s.Features), float64(s.Classes),
+		s.NoiseVariance, s.TargetMean, s.TargetScale)
 	for _, x := range [][]float64{s.TrainX, s.TrainY, s.TestX, s.TestY} {
 		p.vector("split", x)
 	}
@@ -108,7 +110,8 @@ func (p *probe) data(s *datasets.Split) {
 	}
 }
 
-// target takes in what a target computes: over few rows where it can be chosen,
+// target adds what a target computes: at a point near 0 and at one from the prior, over
+// rows as given, reversed, and gathered with weights. Of networks it takes few rows,
 // since plain kernels are slow.
 func (p *probe) target(t Target) {
 	n, dim := t.Rows(), t.Dim()
@@ -129,29 +132,31 @@ func (p *probe) target(t Target) {
 	t.Arrange(reversed)
 	p.derivatives(t, near, Rows{Lo: 0, Hi: min(2, n), Scale: 2})
 	t.Arrange(nil)
-	if l, ok := t.(Gatherer); ok {
+	if l := CapabilitiesOf(t).Gatherer; l != nil {
 		l.Gather([]int{n - 1, 0}[:min(2, n)], []float64{0.5, 2}[:min(2, n)])
 		p.derivatives(t, near, Rows{Lo: n, Hi: n + min(2, n), Scale: 1.5})
 	}
 	p.laws(t, near, far)
 }
 
+// derivatives adds those over given rows, as many kinds as the target has.
 func (p *probe) derivatives(t Target, theta []float64, rows Rows) {
-	g := make([]float64, t.Dim())
+	can, g := CapabilitiesOf(t), make([]float64, t.Dim())
 	t.Gradient(g, theta, rows)
 	p.vector("gradient", g)
-	if h, ok := t.(Hessian); ok {
-		h.HessianVector(g, theta, p.point(t.Dim()), rows)
+	if can.Hessian != nil {
+		can.Hessian.HessianVector(g, theta, p.point(t.Dim()), rows)
 		p.vector("hessian", g)
 	}
-	if a, ok := t.(LinearGaussian); ok {
-		precision, shift := a.Affine(rows)
+	if can.LinearGaussian != nil {
+		precision, shift := can.LinearGaussian.Affine(rows)
 		p.vector("precision", precision)
 		p.vector("shift", shift)
 	}
 }
 
-// laws takes in predictions, their scores, and the exact posterior.
+// laws adds predictions at the points, their scores, and the exact posterior, if the
+// target has them.
 func (p *probe) laws(t Target, points ...[]float64) {
 	draws := make([][]float64, len(points))
 	for i, theta := range points {
@@ -159,13 +164,14 @@ func (p *probe) laws(t Target, points ...[]float64) {
 		t.Predict(draws[i], theta)
 		p.vector("prediction", draws[i])
 	}
-	if s, ok := t.(Scorer); ok {
-		scores := s.Scores(draws)
+	can := CapabilitiesOf(t)
+	if can.Scorer != nil {
+		scores := can.Scorer.Scores(draws)
 		for _, name := range slices.Sorted(maps.Keys(scores)) {
 			p.Add(name, scores[name])
 		}
 	}
-	if a, ok := t.(Analytic); ok {
+	if a := can.Analytic; a != nil {
 		mean, sd := a.PredictiveMarginals()
 		p.vector("mean", mean)
 		p.vector("deviation", sd)
@@ -195,7 +201,8 @@ var kernelDigest = sync.OnceValue(func() string {
 			d.derivatives("bnn", s, Options{Precision: precision})
 		}
 	}
-	d.derivatives("linear", d.split(datasets.Shape{Task: datasets.Regression, TrainRows: 132, Features: 1}), Options{})
+	line := datasets.Shape{Task: datasets.Regression, TrainRows: 132, Features: 1}
+	d.derivatives("linear", d.split(line), Options{})
 	d.update()
 	return hex.EncodeToString(d.Sum(nil)[:16])
 })
@@ -207,12 +214,12 @@ type bitDigest struct {
 }
 
 func (d bitDigest) add(x []float64) {
-	_ = binary.Write(d, binary.LittleEndian, x) // a hash takes everything
+	_ = binary.Write(d, binary.LittleEndian, x) // writing to a hash cannot fail
 }
 
-// update takes in normals and a pass over a state.
+// update adds normals, and a state after an update with all its coefficients.
 func (d bitDigest) update() {
-	const n = 1003 // no multiple of a vector's length
+	const n = 1003 // no multiple of a vector's length, so that the tail runs, too
 	noise, theta, r, g := kernel.NewNoise(2022, 1), d.point(n), d.point(n), d.point(n)
 	noise.Normal(r)
 	d.add(r)
@@ -222,7 +229,7 @@ func (d bitDigest) update() {
 	d.add(r)
 }
 
-// split makes data of a shape.
+// split draws a split of a shape, without test rows.
 func (p points) split(shape datasets.Shape) *datasets.Split {
 	s := &datasets.Split{
 		Task: shape.Task, Features: shape.Features, Classes: shape.Classes, TargetScale: 1,
@@ -238,11 +245,12 @@ func (p points) split(shape datasets.Shape) *datasets.Split {
 	return s
 }
 
-// derivatives takes in those of a built-in model.
+// derivatives adds those of a built-in model at one point, over batches of sizes
+// on both sides of kernel.PairRows, which select different kernels.
 func (d bitDigest) derivatives(model string, s *datasets.Split, o Options) {
 	t, err := Builtin().New(model, s, o)
 	if err != nil {
-		panic("models: " + err.Error()) // the shapes are ours
+		panic("models: " + err.Error()) // a mistake in KernelDigest's shapes
 	}
 	theta, v, g := d.point(t.Dim()), d.point(t.Dim()), make([]float64, t.Dim())
 	for _, size := range []int{1, 7, 8, 33, 128} {
@@ -250,7 +258,7 @@ func (d bitDigest) derivatives(model string, s *datasets.Split, o Options) {
 		t.Gradient(g, theta, rows)
 		d.add(g)
 		if size <= 8 {
-			t.(Hessian).HessianVector(g, theta, v, rows)
+			CapabilitiesOf(t).Hessian.HessianVector(g, theta, v, rows)
 			d.add(g)
 		}
 	}

@@ -2,25 +2,23 @@ package models
 
 import "hambench/models/datasets"
 
-// Formula says what a target computes, for programs in any language: formulas in
-// numpy's notation, and the numbers that they name.
+// Formula states what a target computes, for programs in any language: formulas in
+// numpy's notation, and the numbers that they name. `data export` writes it.
 type Formula struct {
-	// LogDensity is that of the parameters theta, up to a constant, over the
-	// training rows x, y; Predictor is the f in it, for a row x.
+	// LogDensity is −U(theta) up to a constant, over the training rows x, y.
 	LogDensity string `json:"log_density"`
-	Predictor  string `json:"predictor"`
-	// Outputs are the predictive values of a draw, at the test rows in order.
-	Outputs string         `json:"outputs"`
+	// Predictor is the f of LogDensity and Outputs, for a row x.
+	Predictor string `json:"predictor"`
+	// Outputs are the predictive values of a draw, at the test rows in order:
+	// what Target.Predict stores.
+	Outputs string `json:"outputs"`
+	// Numbers holds the constants that the formulas name: numbers, or lists.
 	Numbers map[string]any `json:"numbers"`
 }
 
-// Described is a Target that says what it computes.
-type Described interface {
-	Target
-	Formula() Formula
-}
-
-// The likelihoods, with the prior N(0, I).
+// Log-densities with the prior N(0, I): of a regression with Gaussian noise on the
+// standardised target, of classes by softmax, and of two classes by the logit of
+// the second. The predictor is that of a generalised linear model.
 const (
 	gaussianDensity = "-sum((y - f(x))**2) / (2 * noise_variance) - sum(theta**2) / 2"
 	softmaxDensity  = "sum(f(x)[y] - log(sum(exp(f(x))))) - sum(theta**2) / 2"
@@ -32,9 +30,13 @@ const (
 // Formula implements Described.
 func (t *bnn) Formula() Formula {
 	out := Formula{
-		LogDensity: gaussianDensity + " - len(y) / 2 * log(2 * pi * noise_variance)", Outputs: "f(x)",
-		Predictor: "h = x; for each layer l: h = (h if l == 0 else maximum(h, 0)) @ W_l / sqrt(widths[l]) + b_l; the last h. theta holds W_l, of shape [widths[l], widths[l+1]], row after row, then b_l, layer after layer",
-		Numbers:   map[string]any{"widths": t.widths},
+		LogDensity: gaussianDensity + " - len(y) / 2 * log(2 * pi * noise_variance)",
+		Outputs:    "f(x)",
+		Predictor: "h = x; for each layer l: " +
+			"h = (h if l == 0 else maximum(h, 0)) @ W_l / sqrt(widths[l]) + b_l; the last h. " +
+			"theta holds W_l, of shape [widths[l], widths[l+1]], row after row, then b_l, " +
+			"layer after layer",
+		Numbers: map[string]any{"widths": t.widths},
 	}
 	switch {
 	case t.split.Task == datasets.Regression:
@@ -49,14 +51,21 @@ func (t *bnn) Formula() Formula {
 
 // Formula implements Described.
 func (t *logistic) Formula() Formula {
-	return Formula{LogDensity: binaryDensity, Predictor: affinePredictor, Outputs: "1 / (1 + exp(-f(x)))", Numbers: map[string]any{}}
+	return Formula{
+		LogDensity: binaryDensity, Predictor: affinePredictor, Outputs: "1 / (1 + exp(-f(x)))",
+		Numbers: map[string]any{},
+	}
 }
 
 // Formula implements Described.
 func (t *linear) Formula() Formula {
-	out := Formula{LogDensity: gaussianDensity, Predictor: affinePredictor, Outputs: "f(x)", Numbers: map[string]any{"noise_variance": t.variance}}
+	out := Formula{
+		LogDensity: gaussianDensity, Predictor: affinePredictor, Outputs: "f(x)",
+		Numbers: map[string]any{"noise_variance": t.variance},
+	}
 	if t.split.Features == 1 {
-		out.Predictor, out.Numbers["frequencies"] = "sqrt(2 / 256) * sum(theta * cos(frequencies * x - pi / 4))", frequencies()
+		out.Predictor = "sqrt(2 / 256) * sum(theta * cos(frequencies * x - pi / 4))"
+		out.Numbers["frequencies"] = frequencies()
 	}
 	return out
 }
@@ -64,7 +73,11 @@ func (t *linear) Formula() Formula {
 // Formula implements Described.
 func (t *toy) Formula() Formula {
 	return Formula{
-		LogDensity: "-sum((y - f(x))**2) / (2 * noise_variance) - sum(theta**2) / (2 * prior_variance)", Predictor: "theta[0]", Outputs: "f(x)",
-		Numbers: map[string]any{"noise_variance": t.variance, "prior_variance": toyPriorVariance},
+		LogDensity: "-sum((y - f(x))**2) / (2 * noise_variance) - " +
+			"sum(theta**2) / (2 * prior_variance)",
+		Predictor: "theta[0]", Outputs: "f(x)",
+		Numbers: map[string]any{
+			"noise_variance": t.variance, "prior_variance": toyPriorVariance,
+		},
 	}
 }

@@ -17,26 +17,30 @@ import (
 
 // The features of the linear model on one input (paper, appendix "Synthetic
 // regression example"). The frequencies are draws from N(0, 1/ℓ²), so that the
-// prior of f approximates a Gaussian process with the kernel exp(−(x − x')²/2ℓ²).
+// prior of f approximates a Gaussian process with the kernel exp(−(x − x')²/2ℓ²):
+// Rahimi & Recht 2007, random features of a shift-invariant kernel.
 const (
-	trigonometric     = 256
+	trigonometric     = 256  // D, the number of features
 	linearLengthScale = 0.1  // ℓ, in units of x; the paper does not state it
 	linearSeed        = 2022 // of the frequencies
 )
 
 // linear is f(x) = wᵀφ(x) with Gaussian noise and the prior N(0, I) on w. On one
 // input φ_d(x) = √(2/D) cos(ω_d x − π/4), on more φ(x) = (1, x). The posterior is
-// N(m, P⁻¹), P = I + ΦᵀΦ/σ², m = P⁻¹Φᵀy/σ².
+// N(m, P⁻¹), P = I + ΦᵀΦ/σ², m = P⁻¹Φᵀy/σ² (Bishop 2006, equations 3.50 and 3.51,
+// with α = 1 and β = 1/σ²).
 type linear struct {
 	scores
-	glm              // observations are −y
+	glm              // observations are −y, so that a residual is a sum
 	variance float64 // σ²
 	kernels  kernel.Set
-	programs []*linearPrograms // by the number of rows
-	frame    [][]float64       // what they work on
+	programs []*linearPrograms // by the number of rows; nil until first used
+	frame    [][]float64       // the slices that the programs work on, by slot
 	law      *linearLaw        // the posterior, on first use
 }
 
+// newLinear returns a usage error if the posterior's precision is so badly
+// conditioned that its inverse would be inaccurate.
 func newLinear(s *datasets.Split, o Options) (Target, error) {
 	phi, minusY := withOnes, slices.Clone(s.TrainY)
 	if s.Features == 1 {
@@ -45,21 +49,24 @@ func newLinear(s *datasets.Split, o Options) (Target, error) {
 	floats.Scale(-1, minusY)
 	train := phi(s.TrainX, s.Features)
 	t := &linear{
-		scores: scores{s}, glm: newGLM(features(s.Shape()), train, minusY, phi(s.TestX, s.Features)), variance: s.NoiseVariance,
-		kernels: o.kernels(), programs: make([]*linearPrograms, len(minusY)+1), frame: make([][]float64, slotCount),
+		scores:   scores{s},
+		glm:      newGLM(features(s.Shape()), train, minusY, phi(s.TestX, s.Features)),
+		variance: s.NoiseVariance, kernels: o.kernels(),
+		programs: make([]*linearPrograms, len(minusY)+1), frame: make([][]float64, slotCount),
 	}
-	t.frame[slotResidual] = kernel.Aligned[float64](t.rows)
+	t.frame[slotResidual] = kernel.Aligned[float64](t.Rows())
 	if 1+floats.Dot(train, train)/t.variance < wellConditioned {
 		return t, nil
 	}
 	return t, t.solve()
 }
 
-// wellConditioned is a condition with which the Cholesky decomposition does not
-// fail. That of P = I + ΦᵀΦ/σ² is at most 1 + tr(ΦᵀΦ)/σ².
+// wellConditioned is a condition number up to which a Cholesky decomposition in
+// float64 does not fail. That of P = I + ΦᵀΦ/σ² is at most 1 + tr(ΦᵀΦ)/σ², which
+// costs one pass over Φ; the decomposition is then left until it is needed.
 const wellConditioned = 1e12
 
-// features is the number of features of the linear model.
+// features is the number of features of the linear model on data of a shape.
 func features(s datasets.Shape) int {
 	if s.Features == 1 {
 		return trigonometric
@@ -67,8 +74,8 @@ func features(s datasets.Shape) int {
 	return s.Features + 1
 }
 
-// frequencies are rounded, so that they are the same numbers on processors
-// whose arithmetic differs in the last bits.
+// frequencies returns ω, rounded to six decimals, so that they are the same numbers
+// on processors whose arithmetic differs in the last bits.
 func frequencies() []float64 {
 	rng := rand.New(rand.NewPCG(linearSeed, 0))
 	omega := make([]float64, trigonometric)
@@ -78,7 +85,7 @@ func frequencies() []float64 {
 	return omega
 }
 
-// cosines are the trigonometric features of rows of one input.
+// cosines returns the trigonometric features of inputs x, row-major, len(x) × D.
 func cosines(x []float64, _ int) []float64 {
 	omega := frequencies()
 	phi := make([]float64, 0, len(x)*len(omega))
@@ -92,10 +99,11 @@ func cosines(x []float64, _ int) []float64 {
 
 func (t *linear) Name() string { return "linear" }
 
+// Potential returns ½|w|² + |Φw − y|²/2σ².
 func (t *linear) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
 	var squares float64
-	for i, y := range t.y.now[:t.rows] {
+	for i, y := range t.observed() {
 		r := dot(t.phi.row(i), theta) + y
 		squares += r * r
 	}
@@ -112,6 +120,8 @@ func (t *linear) HessianVector(hv, theta, v []float64, rows Rows) {
 	t.derive(hv, v, rows, false)
 }
 
+// Affine returns P = I + (Scale/σ²) ΦᵀVΦ and s = (Scale/σ²) ΦᵀVy over the rows,
+// with their weights on the diagonal of V.
 func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 	t.check(rows)
 	w := rows.Scale / t.variance
@@ -132,8 +142,8 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 	return precision, shift
 }
 
-// addOuter adds v(px) to y. px is rounded first, so that xxᵀ weighed stays
-// symmetric to the bit.
+// addOuter adds v(px) to y. The product px is rounded before it is weighted, so that
+// the sum of weighted xxᵀ stays symmetric to the bit.
 func addOuter(y []float64, v, p float64, x []float64) {
 	if v == 1 {
 		floats.AddScaled(y, p, x)
@@ -144,30 +154,35 @@ func addOuter(y []float64, v, p float64, x []float64) {
 	}
 }
 
-// linearLaw is the posterior N(m, P⁻¹), P = UᵀU, with what it says of the
-// outputs.
+// linearLaw is the posterior N(m, P⁻¹), P = UᵀU, and the law N(φᵀm, φᵀP⁻¹φ) that it
+// implies for each output.
 type linearLaw struct {
-	mean           []float64 // m
-	factor         blas64.Triangular
-	outputs, sdOut []float64
+	mean           []float64         // m
+	factor         blas64.Triangular // U
+	outputs, sdOut []float64         // mean and standard deviation of each output
 }
 
+// posterior returns the posterior, decomposed on first use.
 func (t *linear) posterior() *linearLaw {
 	if t.law == nil {
 		if err := t.solve(); err != nil {
-			panic("models: " + err.Error()) // newLinear has tried
+			// newLinear has solved whatever is not well conditioned.
+			panic("models: " + err.Error())
 		}
 	}
 	return t.law
 }
 
-// solve finds the posterior.
+// solve stores the posterior. It returns a usage error if the precision has no
+// Cholesky factor, or one whose condition leaves no digits of the mean.
 func (t *linear) solve() error {
-	precision, shift := t.Affine(Rows{0, t.rows, 1})
+	precision, shift := t.Affine(Rows{0, t.Rows(), 1})
 	var chol mat.Cholesky
 	var m mat.VecDense
-	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) || chol.SolveVecTo(&m, mat.NewVecDense(t.dim, shift)) != nil {
-		return usage.Errorf("model \"linear\": noise variance %g leaves the posterior's precision without an accurate inverse: want a larger one", t.variance)
+	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) ||
+		chol.SolveVecTo(&m, mat.NewVecDense(t.dim, shift)) != nil {
+		return usage.Errorf("model \"linear\": noise variance %g leaves the posterior's precision "+
+			"without an accurate inverse: want a larger one", t.variance)
 	}
 	var u mat.TriDense
 	chol.UTo(&u)
@@ -196,24 +211,27 @@ func (t *linear) DrawPosterior(dst []float64) {
 	floats.AddScaled(dst, 1, law.mean)
 }
 
-// linearPrograms compute the derivatives over a number of rows, which lie one
-// after another.
+// linearPrograms compute the derivatives over a number n of contiguous rows: first
+// r, by residual or by product, then the sum.
 type linearPrograms struct {
-	residual, product, sum *kernel.Program[float64] // Φw − y, Φv, and the prior's part + Φᵀr
+	residual *kernel.Program[float64] // r = Φw − y
+	product  *kernel.Program[float64] // r = Φv
+	sum      *kernel.Program[float64] // result = vector + Φᵀr
 }
 
 // Slots of the frame.
 const (
-	slotPhi      = iota
-	slotMinusY   // −y
-	slotVector   // w, or v of a Hessian-vector product
-	slotResidual // r
-	slotResult
+	slotPhi      = iota // Φ, n × D
+	slotMinusY          // −y
+	slotVector          // w, or v of a Hessian-vector product
+	slotResidual        // r
+	slotResult          // the gradient, or the product
 	slotCount
 )
 
-// derive stores x + w ΦᵀV(Φx − y), or x + w ΦᵀVΦx if not residual, over the rows
-// in dst; w is their scale over σ², and V has their weights on its diagonal.
+// derive stores, in dst, x + w ΦᵀV(Φx − y), or x + w ΦᵀVΦx if not residual, over the
+// rows; w is their scale over σ², and V has their weights on its diagonal. With few
+// features it is a loop over rows: machine kernels want whole vectors of features.
 func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 	t.check(rows)
 	n := rows.Hi - rows.Lo
@@ -221,7 +239,7 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 		copy(dst, x)
 		return
 	}
-	if t.dim != trigonometric { // few features: machine kernels want whole vectors of them
+	if t.dim != trigonometric {
 		copy(dst, x)
 		for i := rows.Lo; i < rows.Hi; i++ {
 			r := dot(t.phi.row(i), x)
@@ -244,25 +262,34 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 	}
 	r := t.frame[slotResidual][:n]
 	floats.Scale(rows.Scale/t.variance, r)
-	if rows.Lo >= t.rows {
-		floats.Mul(r, t.weights[rows.Lo-t.rows:rows.Hi-t.rows])
+	if first := rows.Lo - t.Rows(); first >= 0 {
+		floats.Mul(r, t.weights[first:first+n])
 	}
 	t.programs[n].sum.Run(t.frame)
 }
 
+// newLinearPrograms writes the programs for n rows. Φw is a column of inner
+// products, one for each row; Φᵀr is one row of outputs across the features.
 func newLinearPrograms(set kernel.Set, n int) *linearPrograms {
 	at := func(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }
 	dots := kernel.Product{
-		Form: kernel.ByColumns, M: n, N: 1, Scale: 1, C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),
-		Terms: []kernel.Term{{K: trigonometric, A: at(slotPhi), ARow: trigonometric, B: at(slotVector)}},
+		Form: kernel.ByColumns, M: n, N: 1, Scale: 1,
+		C: at(slotResidual), CRow: 1, Epilogue: kernel.Store, H: at(slotMinusY),
+		Terms: []kernel.Term{
+			{K: trigonometric, A: at(slotPhi), ARow: trigonometric, B: at(slotVector)},
+		},
 	}
-	p := &linearPrograms{kernel.NewProgram[float64](set), kernel.NewProgram[float64](set), kernel.NewProgram[float64](set)}
+	program := kernel.NewProgram[float64]
+	p := &linearPrograms{residual: program(set), product: program(set), sum: program(set)}
 	p.product.Product(dots)
 	dots.Epilogue = kernel.Add
 	p.residual.Product(dots)
 	p.sum.Product(kernel.Product{
-		M: 1, N: trigonometric, Scale: 1, C: at(slotResult), CRow: trigonometric, Epilogue: kernel.Add, H: at(slotVector),
-		Terms: []kernel.Term{{K: n, A: at(slotResidual), ARow: n, ACol: 1, B: at(slotPhi), BRow: trigonometric}},
+		M: 1, N: trigonometric, Scale: 1,
+		C: at(slotResult), CRow: trigonometric, Epilogue: kernel.Add, H: at(slotVector),
+		Terms: []kernel.Term{{
+			K: n, A: at(slotResidual), ARow: n, ACol: 1, B: at(slotPhi), BRow: trigonometric,
+		}},
 	})
 	return p
 }

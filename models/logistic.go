@@ -9,19 +9,21 @@ import (
 )
 
 // logistic is logistic regression with an intercept,
-// P(second class | x) = 1/(1 + exp(−θ₀ − θ₁x₁ − …)), with the prior N(0, I).
+// P(second class | x) = s(θᵀφ(x)), s(z) = 1/(1 + e^−z), φ(x) = (1, x), with the
+// prior N(0, I). Observations are 0 for the first class and 1 for the second.
 type logistic struct {
 	scores
 	glm
 }
 
-// ofClasses are the options of the network that more than two classes have in
-// its place: softmax(Wx/√D + b), with the prior N(0, I).
+// ofClasses returns the options of the network that takes its place on more than
+// two classes: no hidden layer, softmax(Wx/√D + b), with the prior N(0, I).
 func ofClasses(o Options) Options {
 	o.Hidden = []int{}
 	return o
 }
 
+// logisticDim is the number of parameters on data of a shape.
 func logisticDim(s datasets.Shape, o Options) int {
 	if s.Classes > 2 {
 		return networkDim(s, ofClasses(o))
@@ -29,6 +31,7 @@ func logisticDim(s datasets.Shape, o Options) int {
 	return s.Features + 1
 }
 
+// newLogistic returns a logistic regression of two classes, a network of more.
 func newLogistic(s *datasets.Split, o Options) (Target, error) {
 	if s.Classes > 2 {
 		return newBNN(s, ofClasses(o))
@@ -37,10 +40,11 @@ func newLogistic(s *datasets.Split, o Options) (Target, error) {
 	for i, c := range s.TrainLabels {
 		classes[i] = float64(c)
 	}
-	return &logistic{scores{s}, newGLM(s.Features+1, withOnes(s.TrainX, s.Features), classes, withOnes(s.TestX, s.Features))}, nil
+	train, test := withOnes(s.TrainX, s.Features), withOnes(s.TestX, s.Features)
+	return &logistic{scores{s}, newGLM(s.Features+1, train, classes, test)}, nil
 }
 
-// withOnes puts a column of ones before those of x.
+// withOnes returns the rows (1, x) of the rows of x, both row-major.
 func withOnes(x []float64, width int) []float64 {
 	var out []float64
 	for lo := 0; lo < len(x); lo += width {
@@ -51,16 +55,19 @@ func withOnes(x []float64, width int) []float64 {
 
 func (t *logistic) Name() string { return "logistic" }
 
+// Potential returns ½|θ|² + Σ_i log(1 + exp(z_i)) − c_i z_i, with z_i = θᵀφ(x_i) and
+// the class c_i.
 func (t *logistic) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
 	u := halfSquares(theta)
-	for i, c := range t.y.now[:t.rows] {
+	for i, c := range t.observed() {
 		z := dot(t.phi.row(i), theta)
 		u += softplus(z) - c*z
 	}
 	return u
 }
 
+// Gradient stores θ + Scale Σ_i w_i (s(z_i) − c_i) φ(x_i), with the rows' weights w_i.
 func (t *logistic) Gradient(g, theta []float64, rows Rows) {
 	t.check(rows)
 	checkLen(t.dim, g, theta)
@@ -71,6 +78,7 @@ func (t *logistic) Gradient(g, theta []float64, rows Rows) {
 	}
 }
 
+// HessianVector stores v + Scale Σ_i w_i s(z_i)(1 − s(z_i)) (φ(x_i)ᵀv) φ(x_i).
 func (t *logistic) HessianVector(hv, theta, v []float64, rows Rows) {
 	t.check(rows)
 	checkLen(t.dim, hv, theta, v)
@@ -82,6 +90,7 @@ func (t *logistic) HessianVector(hv, theta, v []float64, rows Rows) {
 	}
 }
 
+// Predict stores the probability of the second class at each test input.
 func (t *logistic) Predict(dst, theta []float64) {
 	t.glm.Predict(dst, theta)
 	for i, z := range dst {
@@ -89,6 +98,8 @@ func (t *logistic) Predict(dst, theta []float64) {
 	}
 }
 
+// dot is aᵀb, summed from the first element on: its rounding is part of the
+// fingerprints of results.
 func dot(a, b []float64) float64 {
 	var s float64
 	for i, v := range a {
@@ -97,8 +108,8 @@ func dot(a, b []float64) float64 {
 	return s
 }
 
-// sigmoid is 1/(1 + e^−z); e^−z may overflow to +Inf, which gives the right 0.
+// sigmoid is 1/(1 + e^−z). Where e^−z overflows to +Inf, the quotient is the right 0.
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
-// softplus is log(1 + e^z) without overflow.
+// softplus is log(1 + e^z), written so that neither e^z nor the sum overflows.
 func softplus(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }

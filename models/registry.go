@@ -11,7 +11,8 @@ import (
 	"hambench/usage"
 )
 
-// Options are a model's options; the zero value is the paper's choice.
+// Options holds what a caller may choose of a model; the zero value is the paper's
+// choice.
 type Options struct {
 	// Precision is float32 or float64, of a network's gradients and
 	// Hessian-vector products; "" means float32. The other models compute in
@@ -24,10 +25,11 @@ type Options struct {
 	// then computes the same numbers, slowly.
 	Plain bool
 
-	ctx       context.Context // of the calls of processes
-	processes *Processes      // of models in other languages
+	ctx       context.Context // ends the calls of external models; set by a Source
+	processes *Processes      // of external models; set by a Source
 }
 
+// kernels returns the machine kernels that the options allow.
 func (o Options) kernels() kernel.Set {
 	if o.Plain {
 		return kernel.Plain()
@@ -37,8 +39,7 @@ func (o Options) kernels() kernel.Set {
 
 // Model is an entry of a Registry: what is known of a model before it is put
 // on data. What it declares is verified when a target is made. Where a target
-// takes part is decided by what it can do, by the interfaces that it
-// implements, never by the model's name.
+// takes part is decided by its Capabilities, never by the model's name.
 type Model struct {
 	Name  string
 	About string // one line for lists
@@ -50,29 +51,33 @@ type Model struct {
 	// Exact says that the posterior is known in closed form: targets are
 	// Analytic. Other targets are judged by reference chains.
 	Exact bool
-	// Of makes the model that a name with more after a colon stands for, such
-	// as bnn:20,20; nil if there are no such names.
-	Of func(m Model, more string) (Model, error)
+	// Of makes the model that a name with an argument after a colon stands for,
+	// such as bnn:20,20; nil if the model takes none. An argument that it cannot
+	// read is a usage error.
+	Of func(m Model, argument string) (Model, error)
 	// Dim is the number of parameters on data of a shape, for estimates of
 	// cost before data are loaded; nil if that is not known.
 	Dim func(s datasets.Shape, o Options) int
 	// New conditions the model on the training rows of a split, to predict
-	// at its test rows. It is called with data that the model takes.
+	// at its test rows. It is called with data that the model takes; options
+	// that it cannot serve are usage errors.
 	New func(s *datasets.Split, o Options) (Target, error)
 }
 
-// Check returns a usage error that names both for data that the model cannot
-// take.
+// Check returns a usage error that names the model and the data set, if the model
+// cannot take data of this shape.
 func (m Model) Check(dataset string, s datasets.Shape) error {
 	if m.Takes == nil || m.Takes(s) {
 		return nil
 	}
-	return usage.Errorf("model %q wants %s: data set %q is a %v with %d features, %d classes and %d training rows",
+	return usage.Errorf(
+		"model %q wants %s: data set %q is a %v with %d features, %d classes and %d training rows",
 		m.Name, m.Wants, dataset, s.Task, s.Features, s.Classes, s.TrainRows)
 }
 
-// On conditions the model on a split. Data that the model cannot take are a
-// usage error.
+// On conditions the model on a split. Data that the model cannot take are a usage
+// error. A target that contradicts what the model declares, Dim or Exact, is an error
+// of the model.
 func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 	if err := m.Check(s.Name, s.Shape()); err != nil {
 		return nil, err
@@ -82,10 +87,12 @@ func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 		return nil, err
 	}
 	if m.Dim != nil && m.Dim(s.Shape(), o) != t.Dim() {
-		return nil, fmt.Errorf("model %q declares %d parameters on data set %q: its target has %d", m.Name, m.Dim(s.Shape(), o), s.Name, t.Dim())
+		return nil, fmt.Errorf("model %q declares %d parameters on data set %q: its target has %d",
+			m.Name, m.Dim(s.Shape(), o), s.Name, t.Dim())
 	}
-	if _, ok := t.(Analytic); ok != m.Exact {
-		return nil, fmt.Errorf("model %q declares Exact %v: its target says %v", m.Name, m.Exact, ok)
+	if exact := CapabilitiesOf(t).Analytic != nil; exact != m.Exact {
+		return nil, fmt.Errorf("model %q declares Exact %v: its target says %v",
+			m.Name, m.Exact, exact)
 	}
 	return t, nil
 }
@@ -94,48 +101,60 @@ func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 // Builtin.
 type Registry []Model
 
-// Builtin returns the models of the paper.
+// Builtin returns the models of the paper and the external one.
 func Builtin() Registry {
 	return Registry{
 		{
-			Name: "toy", About: "normal mean with a normal prior; exact posterior", Dataset: "toy", Exact: true,
-			Wants: "targets without features", Takes: func(s datasets.Shape) bool {
+			Name: "toy", Dataset: "toy", Exact: true, New: newToy,
+			About: "normal mean with a normal prior; exact posterior",
+			Wants: "targets without features",
+			Takes: func(s datasets.Shape) bool {
 				return s.Task == datasets.Regression && s.Features == 0 && s.TrainRows > 0
 			},
-			Dim: func(datasets.Shape, Options) int { return 1 }, New: newToy,
+			Dim: func(datasets.Shape, Options) int { return 1 },
 		},
 		{
-			Name: "logistic", About: "logistic regression with an intercept; on more than two classes, a network without hidden layers", Dataset: "logistic",
-			Wants: "features and classes", Takes: func(s datasets.Shape) bool { return s.Classes >= 2 && s.Features > 0 && s.TrainRows > 0 },
-			Dim: logisticDim, New: newLogistic,
+			Name: "logistic", Dataset: "logistic", Dim: logisticDim, New: newLogistic,
+			About: "logistic regression with an intercept; on more than two classes, " +
+				"a network without hidden layers",
+			Wants: "features and classes",
+			Takes: func(s datasets.Shape) bool {
+				return s.Classes >= 2 && s.Features > 0 && s.TrainRows > 0
+			},
 		},
 		{
-			Name: "linear", About: "linear regression with an intercept, on a single feature with 256 trigonometric ones of it; exact posterior", Dataset: "linear", Exact: true,
-			Wants: "regression on features", Takes: func(s datasets.Shape) bool {
+			Name: "linear", Dataset: "linear", Exact: true, New: newLinear,
+			About: "linear regression with an intercept, on a single feature with " +
+				"256 trigonometric ones of it; exact posterior",
+			Wants: "regression on features",
+			Takes: func(s datasets.Shape) bool {
 				return s.Task == datasets.Regression && s.Features > 0 && s.TrainRows > 0
 			},
-			Dim: func(s datasets.Shape, _ Options) int { return features(s) }, New: newLinear,
+			Dim: func(s datasets.Shape, _ Options) int { return features(s) },
 		},
 		{
-			Name: "bnn", About: "ReLU network with NTK scaling, for regression and classification; bnn:20,20 has two layers of 20", Dataset: "teacher-reg", Of: withLayers,
-			Wants: "features", Takes: func(s datasets.Shape) bool { return s.Features > 0 && s.TrainRows > 0 },
-			Dim: networkDim, New: newBNN,
+			Name: "bnn", Dataset: "teacher-reg", Of: withLayers, Dim: networkDim, New: newBNN,
+			About: "ReLU network with NTK scaling, for regression and classification; " +
+				"bnn:20,20 has two layers of 20",
+			Wants: "features",
+			Takes: func(s datasets.Shape) bool { return s.Features > 0 && s.TrainRows > 0 },
 		},
 		{
-			Name: "exec", About: "model in any language: exec:CMD answers for its gradients (docs/samplers.md)", Dataset: datasets.None,
+			Name: "exec", Dataset: datasets.None, New: newExternal(""),
+			About: "model in any language: exec:CMD answers for its gradients (docs/samplers.md)",
 			Of: func(m Model, command string) (Model, error) {
-				m.New = newElsewhere(command)
+				m.New = newExternal(command)
 				return m, nil
 			},
-			New: newElsewhere(""),
 		},
 	}
 }
 
-// Lookup returns the model with a name, which may have more after a colon. A name
-// that is unknown, or that two models have, is a usage error.
+// Lookup returns the model with a name, which may have an argument after a colon,
+// as bnn:20,20 and exec:CMD do. A name that is unknown, or that two models have, and
+// an argument that the model does not take are usage errors.
 func (r Registry) Lookup(name string) (Model, error) {
-	base, more, given := strings.Cut(name, ":")
+	base, argument, given := strings.Cut(name, ":")
 	m, err := usage.Lookup("model", base, r, func(m Model) string { return m.Name })
 	if err != nil || !given {
 		return m, err
@@ -144,28 +163,35 @@ func (r Registry) Lookup(name string) (Model, error) {
 		return m, usage.Errorf("model %q has nothing to choose: want no more than its name", base)
 	}
 	m.Name = name
-	return m.Of(m, more)
+	return m.Of(m, argument)
 }
 
-// withLayers is a network with layers of the widths in a list, as WithHidden
-// writes it.
+// withLayers returns the network with hidden layers of the widths in a list, as
+// WithHidden writes it; they take precedence over Options.Hidden.
 func withLayers(m Model, list string) (Model, error) {
 	var hidden []int
 	for _, w := range strings.Split(list, ",") {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 1 || n > widest {
-			return m, usage.Errorf("model %q: width %q of a hidden layer: want 1 to %d", m.Name, w, widest)
+			return m, usage.Errorf("model %q: width %q of a hidden layer: want 1 to %d",
+				m.Name, w, widest)
 		}
 		hidden = append(hidden, n)
 	}
 	build, dim := m.New, m.Dim
-	m.New = func(s *datasets.Split, o Options) (Target, error) { o.Hidden = hidden; return build(s, o) }
-	m.Dim = func(s datasets.Shape, o Options) int { o.Hidden = hidden; return dim(s, o) }
+	m.New = func(s *datasets.Split, o Options) (Target, error) {
+		o.Hidden = hidden
+		return build(s, o)
+	}
+	m.Dim = func(s datasets.Shape, o Options) int {
+		o.Hidden = hidden
+		return dim(s, o)
+	}
 	return m, nil
 }
 
-// For returns the model with a name for a data set. A model that cannot take the
-// data is a usage error that lists those that can.
+// For returns the model with a name for a data set of a shape. A model that cannot
+// take the data is a usage error that lists those that can.
 func (r Registry) For(name, dataset string, s datasets.Shape) (Model, error) {
 	m, err := r.Lookup(name)
 	if err != nil {
@@ -194,7 +220,8 @@ func WithHidden(name string, widths []int) string {
 	return name
 }
 
-// New conditions the model with a name on a split: Lookup and On in one.
+// New conditions the model with a name on a split: Lookup and Model.On in one, with
+// their errors.
 func (r Registry) New(name string, s *datasets.Split, o Options) (Target, error) {
 	m, err := r.Lookup(name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"hambench/models/datasets"
 )
 
-// scores judges predictions at the test rows of a split.
+// scores is embedded by targets that are judged at the test rows of a split.
 type scores struct{ split *datasets.Split }
 
 // Scores implements Scorer.
@@ -17,7 +17,7 @@ func (s scores) Scores(draws [][]float64) map[string]float64 { return Score(s.sp
 
 // Score returns what Scorer.Scores should for a regression with the split's
 // Gaussian noise, or for class probabilities; draws[sample][output] are as
-// Target.Predict stores them. It is empty without test targets or draws.
+// Target.Predict stores them. The map is empty without test targets or draws.
 func Score(p *datasets.Split, draws [][]float64) map[string]float64 {
 	if p.TestRows() == 0 || len(draws) == 0 {
 		return nil
@@ -58,7 +58,9 @@ func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	n := float64(len(p.TestY))
 	// A density of standardised targets is TargetScale times one of targets.
 	constant := math.Log(2*math.Pi*p.NoiseVariance)/2 + math.Log(p.TargetScale)
-	return map[string]float64{"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant, "coverage": inside / n}
+	return map[string]float64{
+		"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant, "coverage": inside / n,
+	}
 }
 
 // confidenceBins is how many bins of equal width the expected calibration error
@@ -82,7 +84,8 @@ func classificationScores(p *datasets.Split, draws [][]float64) map[string]float
 		}
 		top := floats.MaxIdx(mean)
 		confidence := mean[top] / float64(len(draws))
-		bin := min(max(int(math.Ceil(confidence*confidenceBins))-1, 0), confidenceBins-1) // also of NaN
+		// The bounds also catch a NaN, of a draw that diverged.
+		bin := min(max(int(math.Ceil(confidence*confidenceBins))-1, 0), confidenceBins-1)
 		gaps[bin] -= confidence
 		if top == c {
 			hits++
@@ -105,7 +108,8 @@ func addProbabilities(sum, draw []float64, i int) {
 	floats.AddScaled(sum, 1, draw[i*len(sum):(i+1)*len(sum)])
 }
 
-// logMeanExp is log (1/n) Σ e^{x_i} without overflow.
+// logMeanExp is log (1/n) Σ e^{x_i}, with the largest x_i taken out of the sum, so
+// that it does not overflow; −∞ if all x_i are.
 func logMeanExp(x []float64) float64 {
 	top := slices.Max(x)
 	if math.IsInf(top, -1) {

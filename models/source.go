@@ -11,17 +11,18 @@ import (
 // Source makes targets of models and data sets by their names. It loads each
 // data set once, and is safe for concurrent use.
 type Source struct {
-	// Processes are those of models in other languages.
+	// Processes are those of external models.
 	Processes Processes
 
 	models   Registry
 	resolver *datasets.Resolver
 
 	mu     sync.Mutex
-	sets   map[string]*datasets.Set
+	sets   map[string]*datasets.Set // loaded, by name
 	splits map[splitOf]*datasets.Split
 }
 
+// splitOf names a split.
 type splitOf struct {
 	dataset string
 	index   int
@@ -33,11 +34,14 @@ func NewSource(m Registry, r *datasets.Resolver) *Source {
 	if m == nil {
 		m = Builtin()
 	}
-	return &Source{models: m, resolver: r, sets: make(map[string]*datasets.Set), splits: make(map[splitOf]*datasets.Split)}
+	return &Source{
+		models: m, resolver: r,
+		sets: make(map[string]*datasets.Set), splits: make(map[splitOf]*datasets.Split),
+	}
 }
 
-// Close ends the processes of models in other languages. Their targets cannot be
-// used afterwards.
+// Close ends the processes of external models. Their targets cannot be used
+// afterwards.
 func (s *Source) Close() { s.Processes.stop() }
 
 // Models returns the models of the source.
@@ -46,7 +50,9 @@ func (s *Source) Models() Registry { return s.models }
 // Datasets returns the data sets of the source.
 func (s *Source) Datasets() datasets.Registry { return s.resolver.Datasets() }
 
-// Split returns a split of a data set. The caller must not change it.
+// Split returns a split of a data set, which is loaded once. The caller must not
+// change it. An unknown name and an index out of range are usage errors; the error
+// wraps datasets.ErrUnavailable if the set cannot be obtained.
 func (s *Source) Split(ctx context.Context, dataset string, index int) (*datasets.Split, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +76,11 @@ func (s *Source) Split(ctx context.Context, dataset string, index int) (*dataset
 	return p, nil
 }
 
-// Target returns a new target: a model on a split of a data set.
-func (s *Source) Target(ctx context.Context, dataset string, split int, model string, o Options) (Target, error) {
+// Target returns a new target: a model on a split of a data set. Names that are
+// unknown and a model that cannot take the data are usage errors. Of an external
+// model, ctx also ends the calls that the target makes later.
+func (s *Source) Target(ctx context.Context, dataset string, split int, model string,
+	o Options) (Target, error) {
 	m, p, err := s.look(ctx, dataset, split, model)
 	if err != nil {
 		return nil, err
@@ -79,13 +88,16 @@ func (s *Source) Target(ctx context.Context, dataset string, split int, model st
 	return m.On(p, s.options(ctx, o))
 }
 
-// options lets models have processes.
+// options gives external models their processes and a context.
 func (s *Source) options(ctx context.Context, o Options) Options {
 	o.ctx, o.processes = ctx, &s.Processes
 	return o
 }
 
-func (s *Source) look(ctx context.Context, dataset string, split int, model string) (Model, *datasets.Split, error) {
+// look returns a model and a split by their names. It refuses a model that cannot take
+// the data before it loads them.
+func (s *Source) look(ctx context.Context, dataset string, split int, model string) (
+	Model, *datasets.Split, error) {
 	d, err := s.Datasets().Lookup(dataset)
 	if err != nil {
 		return Model{}, nil, err
@@ -98,9 +110,10 @@ func (s *Source) look(ctx context.Context, dataset string, split int, model stri
 	return m, p, err
 }
 
-// Fingerprint names what a model computes on a split of a data set, as the
+// Fingerprint digests what a model computes on a split of a data set, as the
 // package's Fingerprint does.
-func (s *Source) Fingerprint(ctx context.Context, dataset string, split int, model string, o Options) (string, error) {
+func (s *Source) Fingerprint(ctx context.Context, dataset string, split int, model string,
+	o Options) (string, error) {
 	m, p, err := s.look(ctx, dataset, split, model)
 	if err != nil {
 		return "", err

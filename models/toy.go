@@ -13,23 +13,26 @@ const toyPriorVariance = 0.5
 // toy is the mean θ of normal observations x_i ~ N(θ, σ_x²) with the prior
 // N(0, σ_θ²) (paper, appendix "Toy example"). Its one output is θ. With n
 // observations the posterior is N(σ_l² Σx_i/σ_x², σ_l²), where σ_l⁻² =
-// σ_θ⁻² + n σ_x⁻².
+// σ_θ⁻² + n σ_x⁻². As a glm it has the one feature 1.
 type toy struct {
 	glm
 	variance float64 // σ_x²
 }
 
+// newToy takes the targets as the observations; the split has no features.
 func newToy(s *datasets.Split, _ Options) (Target, error) {
 	one := []float64{1}
-	return &toy{newGLM(1, slices.Repeat(one, len(s.TrainY)), s.TrainY, one), s.NoiseVariance}, nil
+	features := slices.Repeat(one, len(s.TrainY))
+	return &toy{newGLM(1, features, s.TrainY, one), s.NoiseVariance}, nil
 }
 
 func (t *toy) Name() string { return "toy" }
 
+// Potential returns θ²/2σ_θ² + Σ_i (θ − x_i)²/2σ_x².
 func (t *toy) Potential(theta []float64) float64 {
 	checkLen(1, theta)
 	u := theta[0] * theta[0] / (2 * toyPriorVariance)
-	for _, x := range t.y.now[:t.rows] {
+	for _, x := range t.observed() {
 		u += (theta[0] - x) * (theta[0] - x) / (2 * t.variance)
 	}
 	return u
@@ -52,6 +55,8 @@ func (t *toy) Affine(rows Rows) (precision, shift []float64) {
 	return []float64{p}, []float64{s}
 }
 
+// affine returns the P and the s of the gradient Pθ − s over the rows,
+// P = 1/σ_θ² + (Scale/σ_x²) Σ w_i and s = (Scale/σ_x²) Σ w_i x_i.
 func (t *toy) affine(rows Rows) (p, s float64) {
 	t.check(rows)
 	var sum, count float64
@@ -64,13 +69,15 @@ func (t *toy) affine(rows Rows) (p, s float64) {
 	return w*count + 1/toyPriorVariance, w * sum
 }
 
+// DrawPrior scales the normal by σ_θ.
 func (t *toy) DrawPrior(dst []float64) {
 	checkLen(1, dst)
 	dst[0] *= math.Sqrt(toyPriorVariance)
 }
 
+// posterior returns the mean s/P and the deviation 1/√P over all rows.
 func (t *toy) posterior() (mean, sd float64) {
-	p, s := t.affine(Rows{0, t.rows, 1})
+	p, s := t.affine(Rows{0, t.Rows(), 1})
 	return s / p, 1 / math.Sqrt(p)
 }
 

@@ -27,8 +27,8 @@ const selfReplicates = 1000
 // NewAnalytic returns the truth of a target whose posterior is known. The truth
 // takes over the target, which must be a models.Analytic.
 func NewAnalytic(name string, t models.Target) (*Analytic, error) {
-	law, ok := t.(models.Analytic)
-	if !ok {
+	law := models.CapabilitiesOf(t).Analytic
+	if law == nil {
 		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
 	}
 	a := &Analytic{law: law}

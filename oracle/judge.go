@@ -72,7 +72,7 @@ func Judge(t models.Target, truth Truth, chains [][][]float64) (Judgement, error
 	spread := math.Log1p(math.Pow(j.Self.SD/j.Self.Mean, 2)) // σ² of the logarithm
 	j.Limit = j.Self.Mean * math.Exp(quantile*math.Sqrt(spread)-spread/2)
 	j.Accepted = j.Distance <= j.Limit
-	if s, ok := t.(models.Scorer); ok {
+	if s := models.CapabilitiesOf(t).Scorer; s != nil {
 		j.Scores = s.Scores(all)
 	}
 	return j, nil

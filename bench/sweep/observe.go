@@ -140,11 +140,11 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 	}
 	r.KS = in.Truth.Distance(draws)
 	if r.Cell.Observe == bench.Histogram {
-		r.Series = histogram(in.Target.(models.Analytic), draws)
+		r.Series = histogram(models.CapabilitiesOf(in.Target).Analytic, draws)
 		return
 	}
 	r.Scores = map[string]float64{"lag1": lag1(draws)}
-	if s, ok := in.Target.(models.Scorer); ok {
+	if s := models.CapabilitiesOf(in.Target).Scorer; s != nil {
 		maps.Copy(r.Scores, s.Scores(draws))
 	}
 	if r.Cell.Observe == bench.Marginals {
@@ -171,7 +171,7 @@ func column(draws [][]float64, output int) []float64 {
 
 // marginals are the quantiles of each predictive value, beside the exact law.
 func marginals(in Inputs, draws [][]float64) map[string][]float64 {
-	mean, sd := in.Target.(models.Analytic).PredictiveMarginals()
+	mean, sd := models.CapabilitiesOf(in.Target).Analytic.PredictiveMarginals()
 	series := map[string][]float64{
 		"x": in.Split.TestX, "train_x": in.Split.TrainX, "train_y": in.Split.TrainY,
 		"exact_mean": mean, "exact_sd": sd,
@@ -298,8 +298,8 @@ func reference(r *bench.Result, in Inputs) error {
 		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95, "checks_failed": float64(len(ref.Failed())),
 		"metropolis_distance": ref.CrossCheck.Distance, "metropolis_acceptance": ref.CrossCheck.Acceptance,
 	}
-	s, ok := in.Target.(models.Scorer)
-	if !ok {
+	s := models.CapabilitiesOf(in.Target).Scorer
+	if s == nil {
 		return nil
 	}
 	for c := range ref.Draws {

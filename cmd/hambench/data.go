@@ -197,8 +197,8 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
-	described, ok := target.(models.Described)
-	if !ok {
+	described := models.CapabilitiesOf(target).Described
+	if described == nil {
 		return usage.Errorf("model %q does not say its formula: it cannot be exported", f.model)
 	}
 	theta := make([]float64, target.Dim())

@@ -86,7 +86,7 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 		chains = append(chains, of...)
 	}
 	var truth oracle.Truth
-	if _, exact := target.(models.Analytic); exact {
+	if models.CapabilitiesOf(target).Analytic != nil {
 		truth, err = oracle.NewAnalytic(f.model, target)
 	} else {
 		truth, _, err = f.reference(ctx)

@@ -282,7 +282,7 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 		return h, nil
 	}
 	precision := f.asked.Precision
-	if _, known := t.(models.Analytic); known { // whatever was asked for
+	if models.CapabilitiesOf(t).Analytic != nil { // whatever was asked for
 		precision = "float64"
 	}
 	h.Attributes = f.Attributes(ctx)

@@ -47,7 +47,7 @@ func (n *Net) derive(k kind, theta, v []float64, lo, hi int, scale float64) (gra
 // Kick carries out a drift and an update with the gradient where it leads, as
 // integrators.FusedForce asks for it.
 func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any, lo, hi int, scale float64) any {
-	check(n, lo, hi, u.Theta, u.R)
+	n.check(lo, hi, u.Theta, u.R)
 	s, still := n.single, drift.All == 0 && drift.Each == nil
 	drifted := []kernel.Summand{{C: one, X: u.Theta}, {C: drift, X: u.R}}
 	if s == nil {
@@ -73,7 +73,7 @@ func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any, 
 // At evaluates derivatives at linear combinations, as integrators.FusedForce
 // asks for it.
 func (n *Net) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, lo, hi int, scale float64) (gradient, product kernel.Summand) {
-	check(n, lo, hi, x)
+	n.check(lo, hi, x)
 	var theta32, v32 []float32
 	if s := n.single; s != nil {
 		theta32, v32 = s.theta, s.v

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"hambench/internal/kernel"
+	"hambench/internal/rows"
 )
 
 // Problem is a network with its data, which are trusted. With Labels it is a
@@ -32,15 +33,15 @@ type Problem struct {
 // Net computes the derivatives of a problem's negative log-likelihood. It
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
-	set       kernel.Set
-	dim, rows int
-	gathered  int              // rows behind the others
-	exact     *engine[float64] // its order may be an older one
-	order     []int            // of the rows; empty is the given order
-	stale     bool
-	gradient  []float64 // the likelihood's, and
-	product   []float64 // its Hessian's product, for derivatives in float64
-	single    *single   // nil for those
+	set      kernel.Set
+	dim      int
+	layout   rows.Layout
+	exact    *engine[float64] // for outputs and likelihoods, and float64 derivatives
+	order    []int            // of the rows; empty is the given order
+	stale    bool             // exact does not have that order yet
+	gradient []float64        // of the likelihood, for derivatives in float64, and
+	product  []float64        // its Hessian's product; nil in float32
+	single   *single          // derivatives in float32; nil in float64
 }
 
 var one = kernel.Coef{All: 1}
@@ -48,27 +49,25 @@ var one = kernel.Coef{All: 1}
 // New returns the network of a problem. It copies the data.
 func New(p Problem) *Net {
 	p.Inputs, p.Targets, p.Labels = slices.Clone(p.Inputs), slices.Clone(p.Targets), slices.Clone(p.Labels)
-	rows := max(len(p.Targets), len(p.Labels))
-	n := &Net{set: p.Set, rows: rows, exact: newEngine[float64](&p, rows)}
+	count := max(len(p.Targets), len(p.Labels))
+	n := &Net{set: p.Set, layout: rows.Layout{N: count}, exact: newEngine[float64](&p, count)}
 	n.dim = n.exact.dim
 	if p.Float64 {
 		n.gradient, n.product = kernel.Aligned[float64](n.dim), kernel.Aligned[float64](n.dim)
 	} else {
-		n.single = newSingle(&p, rows)
+		n.single = newSingle(&p, count)
 	}
 	return n
 }
 
 // Dim is the number of parameters, Rows the number of data rows.
 func (n *Net) Dim() int  { return n.dim }
-func (n *Net) Rows() int { return n.rows }
+func (n *Net) Rows() int { return n.layout.N }
 
 // Arrange puts the rows into a new order: row i becomes row order[i] of the
 // data as they were given. nil restores that order.
 func (n *Net) Arrange(order []int) {
-	if order != nil && len(order) != n.rows {
-		panic(fmt.Sprintf("mlp: order of %d rows: want %d", len(order), n.rows))
-	}
+	n.layout.CheckOrder(order)
 	n.order, n.stale = append(n.order[:0], order...), true
 	if n.single != nil {
 		n.single.arrange(order)
@@ -79,10 +78,7 @@ func (n *Net) Arrange(order []int) {
 // rows Rows(), Rows()+1, … until the next call, for derivatives, in which
 // weights, nil for 1 each, multiply them. There are at most Rows() of them.
 func (n *Net) Gather(index []int, weights []float64) {
-	if len(index) > n.rows || weights != nil && len(weights) != len(index) {
-		panic(fmt.Sprintf("mlp: list of %d rows with %d weights: want at most %d rows, and as many weights or none", len(index), len(weights), n.rows))
-	}
-	n.gathered = len(index)
+	n.layout.Gather(index, weights)
 	if n.single != nil {
 		n.single.gather(index, weights)
 	} else {
@@ -102,7 +98,7 @@ func (n *Net) arranged() *engine[float64] {
 // Gradient stores scale × the gradient of the negative log-likelihood of the
 // rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
 func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
-	check(n, lo, hi, g, theta)
+	n.check(lo, hi, g, theta)
 	if s := n.single; s != nil {
 		n.set.Narrow(s.theta, theta)
 	}
@@ -113,7 +109,7 @@ func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
 // HessianVector stores the product of the Hessian of what Gradient
 // differentiates with v in hv. The ReLU's second derivative is taken as 0.
 func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	check(n, lo, hi, hv, theta, v)
+	n.check(lo, hi, hv, theta, v)
 	if s := n.single; s != nil {
 		n.set.Narrow(s.theta, theta)
 		n.set.Narrow(s.v, v)
@@ -125,25 +121,20 @@ func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 // NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants
 // included, in float64 arithmetic.
 func (n *Net) NegLogLikelihood(theta []float64, lo, hi int) float64 {
-	check(n, lo, hi, theta)
+	n.check(lo, hi, theta)
 	return n.arranged().negLogLikelihood(theta, lo, hi)
 }
 
 // Outputs stores the network's raw outputs at all rows in dst, row-major, in
 // the order of the rows in force, in float64 arithmetic.
 func (n *Net) Outputs(dst, theta []float64) {
-	check(n, 0, n.rows, theta)
+	n.check(0, n.layout.N, theta)
 	n.arranged().outputs(dst, theta)
 }
 
-func check[T kernel.Float](n *Net, lo, hi int, vectors ...[]T) {
-	end := n.rows
-	if lo >= n.rows {
-		end += n.gathered
-	}
-	if lo < 0 || hi < lo || hi > end {
-		panic(fmt.Sprintf("mlp: rows [%d, %d): want a range within [0, %d) or within the %d rows gathered behind", lo, hi, n.rows, n.gathered))
-	}
+// check panics if rows are out of range, or a vector has another length than Dim.
+func (n *Net) check(lo, hi int, vectors ...[]float64) {
+	n.layout.CheckRange(lo, hi)
 	for _, v := range vectors {
 		if len(v) != n.dim {
 			panic(fmt.Sprintf("mlp: vector of %d numbers: want %d", len(v), n.dim))

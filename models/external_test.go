@@ -60,11 +60,11 @@ func draws(t *testing.T, s *models.Source, dataset, model string, spec chain.Spe
 
 // A chain on the built-in model and one on the same model in another process
 // differ by round-off alone.
-func TestAModelElsewhereGivesTheDrawsOfOurs(t *testing.T) {
+func TestAnExternalModelGivesTheDrawsOfOurs(t *testing.T) {
 	source := newSource(t)
 	for _, tt := range []struct {
-		ours, dataset, elsewhere string
-		spec                     chain.Spec
+		ours, dataset, external string
+		spec                    chain.Spec
 	}{
 		{"logistic", "logistic", "logistic", chain.Spec{Integrator: "baoab"}},
 		{"logistic", "logistic", "logistic", chain.Spec{Integrator: "leapfrog", Batches: 4}},
@@ -79,11 +79,11 @@ func TestAModelElsewhereGivesTheDrawsOfOurs(t *testing.T) {
 			data = tt.ours
 		}
 		want := draws(t, source, data, tt.ours, tt.spec)
-		got := draws(t, source, tt.dataset, theirs(t, tt.elsewhere), tt.spec)
+		got := draws(t, source, tt.dataset, theirs(t, tt.external), tt.spec)
 		for i := range want {
 			for j := range want[i] {
 				if d := math.Abs(got[i][j] - want[i][j]); !(d < 1e-10) {
-					t.Fatalf("%s, %+v: draw %d is off by %g", tt.elsewhere, tt.spec, i, d)
+					t.Fatalf("%s, %+v: draw %d is off by %g", tt.external, tt.spec, i, d)
 				}
 			}
 		}
@@ -92,7 +92,7 @@ func TestAModelElsewhereGivesTheDrawsOfOurs(t *testing.T) {
 
 // What a model can do, and what its rows are, is known by its answers: what it
 // lacks is refused by name, and scores are those of its predictions.
-func TestAModelElsewhereTakesPartByWhatItCanDo(t *testing.T) {
+func TestAnExternalModelTakesPartByWhatItCanDo(t *testing.T) {
 	source := newSource(t)
 	for _, tt := range []struct{ model, dataset, integrator, scheme, want string }{
 		{theirs(t, "logistic", "'no product'"), "logistic", "mt3", "cyclic", `integrator "mt3" needs Hessian-vector products, which model "their-logistic" does not have`},
@@ -126,7 +126,7 @@ func TestAModelElsewhereTakesPartByWhatItCanDo(t *testing.T) {
 }
 
 // A chain that leaves the finite numbers is a result, not a failure.
-func TestAChainOnAModelElsewhereMayDiverge(t *testing.T) {
+func TestAChainOnAnExternalModelMayDiverge(t *testing.T) {
 	target, err := newSource(t).Target(t.Context(), "none", 0, theirs(t, "toy"), models.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,43 @@
+// Package rows numbers the data rows of a target: N rows as given or rearranged,
+// 0 … N − 1, and behind them the rows of a gathered list, N, N + 1, ….
+//
+// What its methods refuse are mistakes of the program, so they panic.
+package rows
+
+import "fmt"
+
+// Layout is how many rows a target has.
+type Layout struct {
+	N        int // data rows
+	Gathered int // rows of the list behind them, at most N
+}
+
+// CheckOrder panics if order, unless nil, does not have N entries.
+func (l *Layout) CheckOrder(order []int) {
+	if order != nil && len(order) != l.N {
+		panic(fmt.Sprintf("rows: order of %d rows: want %d", len(order), l.N))
+	}
+}
+
+// Gather notes a list of rows. It panics if the list is longer than N, or if there
+// are weights, but not one for each row of it.
+func (l *Layout) Gather(index []int, weights []float64) {
+	if len(index) > l.N || weights != nil && len(weights) != len(index) {
+		panic(fmt.Sprintf("rows: list of %d rows with %d weights: want at most %d rows, "+
+			"and as many weights or none", len(index), len(weights), l.N))
+	}
+	l.Gathered = len(index)
+}
+
+// CheckRange panics if the rows [lo, hi) are neither all data rows, nor all of the
+// list behind them.
+func (l *Layout) CheckRange(lo, hi int) {
+	end := l.N
+	if lo >= l.N {
+		end += l.Gathered
+	}
+	if lo < 0 || hi < lo || hi > end {
+		panic(fmt.Sprintf("rows: rows [%d, %d): want a range within [0, %d) "+
+			"or within the %d rows gathered behind", lo, hi, l.N, l.Gathered))
+	}
+}

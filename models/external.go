@@ -1,0 +1,381 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/internal/child"
+	"hambench/models/datasets"
+	"hambench/usage"
+)
+
+// Processes holds the processes of a Source's external models, exec:CMD: for each
+// command as many as it had calls in progress at one time, since a process keeps no
+// state of a chain and any of them can answer for any. The protocol is in
+// docs/samplers.md.
+type Processes struct {
+	Dir     string        // where commands run; default: the current folder
+	Timeout time.Duration // for each answer; default: a minute
+
+	mu     sync.Mutex
+	all    []*child.Child
+	idle   map[string][]*server // by command
+	failed error                // of the first call that failed; every later one returns it
+}
+
+// server is a process, the split that it was last given, and its answer to that.
+type server struct {
+	*child.Child
+	split *datasets.Split
+	hello modelGreeting
+}
+
+// modelGreeting is a model's answer to hello.
+type modelGreeting struct {
+	child.Greeting
+	Dim     int      `json:"dim"`
+	Rows    int      `json:"rows"`
+	Outputs int      `json:"outputs"` // predictive values; 0: the parameters stand for them
+	Hessian bool     `json:"hessian"` // the model has Hessian-vector products
+	Files   []string `json:"files"`   // that its numbers depend on, besides those of the command
+}
+
+// check returns a usage error for impossible sizes, and for another number of rows
+// than the split has.
+func (g modelGreeting) check(s *datasets.Split) error {
+	switch {
+	case g.Dim < 1 || g.Rows < 1 || g.Outputs < 0:
+		return usage.Errorf("answer to hello: dim %d, rows %d, outputs %d: want at least 1, 1 and 0",
+			g.Dim, g.Rows, g.Outputs)
+	case s.TrainRows() > 0 && g.Rows != s.TrainRows():
+		return usage.Errorf("answer to hello: %d rows: data set %q has %d for training; "+
+			"a model with data of its own is for data set %q",
+			g.Rows, s.Name, s.TrainRows(), datasets.None)
+	}
+	return g.Check()
+}
+
+// modelHello is the first question to a model. Data is null if the split has no rows:
+// the model then has data of its own.
+type modelHello struct {
+	child.Hello
+	Data *wireData `json:"data"`
+}
+
+// wireData is a split as the protocol writes it, standardised.
+type wireData struct {
+	Name          string      `json:"name"`
+	Split         int         `json:"split"`
+	Task          string      `json:"task"`
+	Classes       int         `json:"classes,omitempty"`
+	NoiseVariance float64     `json:"noise_variance,omitempty"`
+	TrainX        [][]float64 `json:"train_x"`
+	TrainY        any         `json:"train_y"` // numbers, or classes from 0 on
+	TestX         [][]float64 `json:"test_x"`
+}
+
+// wire returns what a model is told of a split, nil of one without rows.
+func wire(s *datasets.Split) *wireData {
+	if s.TrainRows() == 0 {
+		return nil
+	}
+	rows := func(x []float64, n int) [][]float64 {
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = x[i*s.Features : (i+1)*s.Features]
+		}
+		return out
+	}
+	d := &wireData{
+		Name: s.Name, Split: s.Index, Task: s.Task.String(), Classes: s.Classes,
+		NoiseVariance: s.NoiseVariance,
+		TrainX:        rows(s.TrainX, s.TrainRows()), TrainY: s.TrainY,
+		TestX: rows(s.TestX, s.TestRows()),
+	}
+	if s.Task == datasets.Classification {
+		d.TrainY = s.TrainLabels
+	}
+	return d
+}
+
+// take returns a process of a command: an idle one that was given the split, else any
+// idle one, else a new one.
+func (p *Processes) take(command string, split *datasets.Split) (*server, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed != nil {
+		return nil, p.failed
+	}
+	if idle := p.idle[command]; len(idle) > 0 {
+		at := max(0, slices.IndexFunc(idle, func(s *server) bool { return s.split == split }))
+		s := idle[at]
+		p.idle[command] = slices.Delete(idle, at, at+1)
+		return s, nil
+	}
+	c, err := child.Start(command, p.Dir, cmp.Or(p.Timeout, time.Minute))
+	if err != nil {
+		return nil, err
+	}
+	p.all = append(p.all, c)
+	return &server{Child: c}, nil
+}
+
+// greet gives a process the data of a split and checks its answer.
+func (s *server) greet(ctx context.Context, split *datasets.Split) error {
+	s.split, s.hello = split, modelGreeting{}
+	if err := s.Ask(ctx, "hello", modelHello{child.Greet(), wire(split)}, &s.hello); err != nil {
+		return err
+	}
+	return s.hello.check(split)
+}
+
+// with calls ask with a process that has the data of a split. The methods of a Target
+// return no error, so with panics with a child.Failure, which the loops of package
+// chain recover. Unless ctx ended the call, its error is that of all later calls: the
+// command would fail again.
+func (p *Processes) with(ctx context.Context, command string, split *datasets.Split,
+	ask func(*server) error) {
+	s, err := p.take(command, split)
+	if err == nil && s.split != split {
+		err = s.greet(ctx, split)
+	}
+	if err == nil {
+		err = ask(s)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			p.failed = err
+		}
+		panic(&child.Failure{Err: err})
+	}
+	if p.idle == nil {
+		p.idle = make(map[string][]*server)
+	}
+	p.idle[command] = append(p.idle[command], s)
+}
+
+// stop ends all processes, with what they started.
+func (p *Processes) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.all {
+		c.Stop()
+	}
+	p.all, p.idle = nil, nil
+}
+
+// external is a target whose numbers another process computes.
+type external struct {
+	Options
+	command string
+	split   *datasets.Split
+	hello   modelGreeting
+	order   []int // of the rows; nil: as they were given
+}
+
+// externalHessian is an external target with Hessian-vector products.
+type externalHessian struct{ *external }
+
+// newExternal returns the New of the model exec:CMD: it starts the command, and
+// refuses a model whose gradients are not those of its potential.
+func newExternal(command string) func(*datasets.Split, Options) (Target, error) {
+	return func(s *datasets.Split, o Options) (_ Target, err error) {
+		switch {
+		case command == "":
+			return nil, usage.Errorf("model exec without a command: want exec:CMD, " +
+				"as in exec:python3 model.py")
+		case o.processes == nil:
+			return nil, usage.Errorf("model exec:%s is not made by a Source, which keeps its processes",
+				command)
+		}
+		defer child.Catch(&err)
+		t := &external{Options: o, command: command, split: s}
+		o.processes.with(o.ctx, command, s, func(c *server) error {
+			t.hello = c.hello
+			return nil
+		})
+		if err := t.check(); err != nil {
+			return nil, usage.Errorf("%s: %w", t.Name(), err)
+		}
+		if t.hello.Hessian {
+			return externalHessian{t}, nil
+		}
+		return t, nil
+	}
+}
+
+func (t *external) Name() string { return t.hello.Name }
+func (t *external) Dim() int     { return t.hello.Dim }
+func (t *external) Rows() int    { return t.hello.Rows }
+
+// Outputs is what the model said, or Dim if it has no predictions of its own.
+func (t *external) Outputs() int {
+	if t.hello.Outputs == 0 {
+		return t.hello.Dim
+	}
+	return t.hello.Outputs
+}
+
+func (t *external) Arrange(order []int) { t.order = slices.Clone(order) }
+
+// DrawPrior leaves the normals as they are: chains start there, and nothing else asks
+// for the prior.
+func (t *external) DrawPrior([]float64) {}
+
+func (t *external) Potential(theta []float64) float64 {
+	u := make([]float64, 1)
+	t.ask(u, modelQuestion{Op: "potential", Rows: []int{0, t.Rows()}, Scale: 1}, theta)
+	return u[0]
+}
+
+func (t *external) Gradient(g, theta []float64, rows Rows) {
+	t.ask(g, t.over(rows, "gradient"), theta)
+}
+
+func (t externalHessian) HessianVector(hv, theta, v []float64, rows Rows) {
+	q := t.over(rows, "product")
+	q.Vectors = [][]float64{v}
+	t.ask(hv, q, theta)
+}
+
+// Predict stores the model's predictions, or theta if it has none.
+func (t *external) Predict(dst, theta []float64) {
+	if t.hello.Outputs == 0 {
+		copy(dst, theta)
+		return
+	}
+	t.ask(dst, modelQuestion{Op: "predict"}, theta)
+}
+
+// Scores implements Scorer. It returns nil if the outputs are not one for each test row
+// (and class, of more than two).
+func (t *external) Scores(draws [][]float64) map[string]float64 {
+	each := 1
+	if t.split.Classes > 2 {
+		each = t.split.Classes
+	}
+	if t.hello.Outputs != each*t.split.TestRows() {
+		return nil
+	}
+	return Score(t.split, draws)
+}
+
+// modelQuestion asks for numbers at positions. The protocol allows several; the program
+// asks for one at a time.
+type modelQuestion struct {
+	Op      string      `json:"op"` // potential, gradient, product, predict
+	Thetas  [][]float64 `json:"thetas"`
+	Vectors [][]float64 `json:"vectors,omitempty"`
+	Rows    []int       `json:"rows,omitempty"`  // the first, and one past the last
+	Index   []int       `json:"index,omitempty"` // in place of rows: their numbers
+	Scale   float64     `json:"scale,omitempty"`
+}
+
+// over returns a question about rows of the current arrangement.
+func (t *external) over(r Rows, op string) modelQuestion {
+	if t.order != nil {
+		return modelQuestion{Op: op, Index: t.order[r.Lo:r.Hi], Scale: r.Scale}
+	}
+	return modelQuestion{Op: op, Rows: []int{r.Lo, r.Hi}, Scale: r.Scale}
+}
+
+// ask stores the answer to a question at one position in dst. Where theta or a vector
+// of the question is not finite, as after a chain diverged, JSON could not carry it:
+// dst becomes NaN, and the process is not asked.
+func (t *external) ask(dst []float64, q modelQuestion, theta []float64) {
+	for _, x := range slices.Concat(append(q.Vectors, theta)...) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			floats.AddConst(math.NaN(), dst)
+			return
+		}
+	}
+	q.Thetas = [][]float64{theta}
+	t.processes.with(t.ctx, t.command, t.split, func(s *server) error {
+		var answer struct {
+			Values []child.Vector `json:"values"`
+		}
+		if err := s.Ask(t.ctx, q.Op, q, &answer); err != nil {
+			return err
+		}
+		if len(answer.Values) != 1 || len(answer.Values[0]) != len(dst) {
+			return usage.Errorf(
+				"%s: the answer to %s has %d vectors, of %d numbers together: want 1 of %d",
+				t.Name(), q.Op, len(answer.Values), len(slices.Concat(answer.Values...)), len(dst))
+		}
+		copy(dst, answer.Values[0])
+		return nil
+	})
+}
+
+// checkTolerance bounds relative errors of gradients: a wrong term causes a larger one,
+// and differences of a potential in float64 a smaller one.
+const checkTolerance = 1e-3
+
+// check returns a usage error if, at a random position θ and along a random direction v,
+// the gradient g is not that of the potential,
+//
+//	gᵀv ≠ (U(θ + εv) − U(θ − εv))/2ε,
+//
+// or if the gradients of the two halves of the rows, each with scale 2, do not have the
+// mean g. A chain with either mistake runs, and samples another law.
+func (t *external) check() error {
+	const e = 1e-4 // ε
+	n, draw := t.Rows(), newPoints(9)
+	theta, v, at := draw.point(t.Dim()), draw.point(t.Dim()), make([]float64, t.Dim())
+	g, half := make([]float64, t.Dim()), make([]float64, t.Dim())
+	t.Gradient(g, theta, Rows{Lo: 0, Hi: n, Scale: 1})
+	up := t.Potential(floats.AddScaledTo(at, theta, e, v))
+	down := t.Potential(floats.AddScaledTo(at, theta, -e, v))
+	slope, size := floats.Dot(g, v), floats.Norm(g, 2)
+	if math.IsNaN(up + down + slope) {
+		return usage.Errorf("potential or gradient is not finite at a random position near 0: " +
+			"want finite ones at all positions")
+	}
+	want := (up - down) / (2 * e)
+	if !(math.Abs(slope-want) <= checkTolerance*(size+math.Abs(up)*1e-8)) {
+		return usage.Errorf("gradient is not that of the potential: along one direction it is %.4g, "+
+			"and by differences of the potential (rows 0 to %d, scale 1) %.4g", slope, n, want)
+	}
+	for _, r := range []Rows{{0, n / 2, 2}, {n / 2, n, 2}} {
+		t.Gradient(half, theta, r)
+		floats.AddScaled(g, -0.5, half)
+	}
+	if off := floats.Norm(g, 2); n > 1 && !(off <= checkTolerance*size) {
+		return usage.Errorf("gradients of the two halves of the rows, each with scale 2, "+
+			"have another mean than that of all %d rows: off by %.2g (relative): "+
+			"want scale times the rows' part, plus the prior's", n, off/size)
+	}
+	return nil
+}
+
+// sources returns a digest of the files that the model's numbers depend on: those that
+// words of the command name, and those that its answer to hello lists. A listed file
+// that cannot be read is a usage error.
+func (t *external) sources() (string, error) {
+	h := sha256.New()
+	words := strings.Fields(t.command)
+	for i, name := range append(words, t.hello.Files...) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(t.processes.Dir, name)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil && i >= len(words) { // a word of the command may name no file
+			return "", usage.Errorf("%s: answer to hello: files: %w", t.Name(), err)
+		}
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
