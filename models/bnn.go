@@ -15,10 +15,14 @@ import (
 // Gaussian noise on the standardised target, for classification with softmax.
 type bnn struct {
 	scores
-	*mlp.Net           // on the training rows
-	widths   []int     // of all layers, from the inputs to the outputs
-	test     *mlp.Net  // on the test rows, in float64; nil without test rows
-	raw      []float64 // outputs of test before the softmax, rows × classes
+	// Net is the network on the training rows; widths are those of all its layers,
+	// from the inputs to the outputs.
+	*mlp.Net
+	widths []int
+	// test is the network on the test rows, in float64, and raw has room for its
+	// outputs before the softmax, rows × classes; nil without test rows.
+	test *mlp.Net
+	raw  []float64
 }
 
 // newBNN returns a usage error for a hidden layer without units, and for an unknown
@@ -27,8 +31,8 @@ type bnn struct {
 func newBNN(s *datasets.Split, o Options) (Target, error) {
 	for l, w := range o.Hidden {
 		if w < 1 {
-			return nil, usage.Errorf("model \"bnn\" with %d units in hidden layer %d: want at least 1",
-				w, l+1)
+			return nil, usage.Errorf(
+				"model \"bnn\" with %d units in hidden layer %d: want at least 1", w, l+1)
 		}
 	}
 	if !slices.Contains([]string{"", "float32", "float64"}, o.Precision) {
@@ -76,10 +80,12 @@ func (t *bnn) Potential(theta []float64) float64 {
 	return t.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
 }
 
+// Gradient stores Scale × the gradient of the rows' negative log-likelihood plus θ.
 func (t *bnn) Gradient(g, theta []float64, rows Rows) {
 	t.Net.Gradient(g, theta, rows.Lo, rows.Hi, rows.Scale)
 }
 
+// HessianVector stores the exact product, with the ReLU's second derivative taken as 0.
 func (t *bnn) HessianVector(hv, theta, v []float64, rows Rows) {
 	t.Net.HessianVector(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
 }

@@ -25,13 +25,18 @@ import (
 // state of a chain and any of them can answer for any. The protocol is in
 // docs/samplers.md.
 type Processes struct {
-	Dir     string        // where commands run; default: the current folder
-	Timeout time.Duration // for each answer; default: a minute
+	// Dir is where commands run; "" means the current folder.
+	Dir string
+	// Timeout bounds the wait for each answer; 0 means a minute.
+	Timeout time.Duration
 
-	mu     sync.Mutex
-	all    []*child.Child
-	idle   map[string][]*server // by command
-	failed error                // of the first call that failed; every later one returns it
+	mu sync.Mutex
+	// all are the processes that were started, idle those without a call in progress,
+	// by command.
+	all  []*child.Child
+	idle map[string][]*server
+	// failed is the error of the first call that failed; every later one returns it.
+	failed error
 }
 
 // server is a process, the split that it was last given, and its answer to that.
@@ -44,11 +49,15 @@ type server struct {
 // modelGreeting is a model's answer to hello.
 type modelGreeting struct {
 	child.Greeting
-	Dim     int      `json:"dim"`
-	Rows    int      `json:"rows"`
-	Outputs int      `json:"outputs"` // predictive values; 0: the parameters stand for them
-	Hessian bool     `json:"hessian"` // the model has Hessian-vector products
-	Files   []string `json:"files"`   // that its numbers depend on, besides those of the command
+	// Dim and Rows are the numbers of parameters and of training rows.
+	Dim  int `json:"dim"`
+	Rows int `json:"rows"`
+	// Outputs is the number of predictive values; with 0 the parameters stand for them.
+	Outputs int `json:"outputs"`
+	// Hessian says that the model answers for Hessian-vector products.
+	Hessian bool `json:"hessian"`
+	// Files are those that the numbers depend on, besides those that the command names.
+	Files []string `json:"files"`
 }
 
 // check returns a usage error for impossible sizes, and for another number of rows
@@ -56,7 +65,8 @@ type modelGreeting struct {
 func (g modelGreeting) check(s *datasets.Split) error {
 	switch {
 	case g.Dim < 1 || g.Rows < 1 || g.Outputs < 0:
-		return usage.Errorf("answer to hello: dim %d, rows %d, outputs %d: want at least 1, 1 and 0",
+		return usage.Errorf(
+			"answer to hello: dim %d, rows %d, outputs %d: want at least 1, 1 and 0",
 			g.Dim, g.Rows, g.Outputs)
 	case s.TrainRows() > 0 && g.Rows != s.TrainRows():
 		return usage.Errorf("answer to hello: %d rows: data set %q has %d for training; "+
@@ -198,8 +208,8 @@ func newExternal(command string) func(*datasets.Split, Options) (Target, error) 
 			return nil, usage.Errorf("model exec without a command: want exec:CMD, " +
 				"as in exec:python3 model.py")
 		case o.processes == nil:
-			return nil, usage.Errorf("model exec:%s is not made by a Source, which keeps its processes",
-				command)
+			return nil, usage.Errorf(
+				"model exec:%s is not made by a Source, which keeps its processes", command)
 		}
 		defer child.Catch(&err)
 		t := &external{Options: o, command: command, split: s}
@@ -229,22 +239,27 @@ func (t *external) Outputs() int {
 	return t.hello.Outputs
 }
 
+// Arrange keeps the order: questions name rows by their numbers as given, so that every
+// process of the command can answer them.
 func (t *external) Arrange(order []int) { t.order = slices.Clone(order) }
 
 // DrawPrior leaves the normals as they are: chains start there, and nothing else asks
 // for the prior.
 func (t *external) DrawPrior([]float64) {}
 
+// Potential asks for U(θ) over all rows.
 func (t *external) Potential(theta []float64) float64 {
 	u := make([]float64, 1)
 	t.ask(u, modelQuestion{Op: "potential", Rows: []int{0, t.Rows()}, Scale: 1}, theta)
 	return u[0]
 }
 
+// Gradient asks for Scale × the rows' part plus the prior's.
 func (t *external) Gradient(g, theta []float64, rows Rows) {
 	t.ask(g, t.over(rows, "gradient"), theta)
 }
 
+// HessianVector asks for the product of what Gradient asks for.
 func (t externalHessian) HessianVector(hv, theta, v []float64, rows Rows) {
 	q := t.over(rows, "product")
 	q.Vectors = [][]float64{v}
@@ -276,12 +291,16 @@ func (t *external) Scores(draws [][]float64) map[string]float64 {
 // modelQuestion asks for numbers at positions. The protocol allows several; the program
 // asks for one at a time.
 type modelQuestion struct {
-	Op      string      `json:"op"` // potential, gradient, product, predict
+	// Op is potential, gradient, product (of the Hessian and a vector) or predict.
+	Op string `json:"op"`
+	// Thetas has one position of Dim numbers, Vectors as many of a product.
 	Thetas  [][]float64 `json:"thetas"`
 	Vectors [][]float64 `json:"vectors,omitempty"`
-	Rows    []int       `json:"rows,omitempty"`  // the first, and one past the last
-	Index   []int       `json:"index,omitempty"` // in place of rows: their numbers
-	Scale   float64     `json:"scale,omitempty"`
+	// Rows are the first row and one past the last; Index has their numbers instead, if
+	// they are arranged in another order. Scale is that of type Rows.
+	Rows  []int   `json:"rows,omitempty"`
+	Index []int   `json:"index,omitempty"`
+	Scale float64 `json:"scale,omitempty"`
 }
 
 // over returns a question about rows of the current arrangement.
@@ -346,8 +365,9 @@ func (t *external) check() error {
 	}
 	want := (up - down) / (2 * e)
 	if !(math.Abs(slope-want) <= checkTolerance*(size+math.Abs(up)*1e-8)) {
-		return usage.Errorf("gradient is not that of the potential: along one direction it is %.4g, "+
-			"and by differences of the potential (rows 0 to %d, scale 1) %.4g", slope, n, want)
+		return usage.Errorf("gradient is not that of the potential: along one direction "+
+			"it is %.4g, and by differences of the potential (rows 0 to %d, scale 1) %.4g",
+			slope, n, want)
 	}
 	for _, r := range []Rows{{0, n / 2, 2}, {n / 2, n, 2}} {
 		t.Gradient(half, theta, r)

@@ -54,6 +54,8 @@ type probe struct {
 	points // at which it is computed
 }
 
+// newProbe returns an empty digest. The stream of its points is part of the keys of
+// results, as is the order in which it evaluates.
 func newProbe() *probe { return &probe{fingerprint.New(), newPoints(7)} }
 
 // points draws fixed points by integer arithmetic, which is the same on every
@@ -213,6 +215,7 @@ type bitDigest struct {
 	points
 }
 
+// add adds the 64-bit words of x.
 func (d bitDigest) add(x []float64) {
 	_ = binary.Write(d, binary.LittleEndian, x) // writing to a hash cannot fail
 }
@@ -224,7 +227,9 @@ func (d bitDigest) update() {
 	noise.Normal(r)
 	d.add(r)
 	half := kernel.Coef{All: 0.5}
-	noise.Update(&kernel.Update{Theta: theta, R: r, G: g, P: half, A: half, B: half, Q: half, S: half, D: half})
+	noise.Update(&kernel.Update{
+		Theta: theta, R: r, G: g, P: half, A: half, B: half, Q: half, S: half, D: half,
+	})
 	d.add(theta)
 	d.add(r)
 }

@@ -44,7 +44,8 @@ func (t *bnn) Formula() Formula {
 	case t.split.Classes == 2:
 		out.LogDensity, out.Outputs = softmaxDensity, "exp(f(x)[1]) / sum(exp(f(x)))"
 	default:
-		out.LogDensity, out.Outputs = softmaxDensity, "exp(f(x)) / sum(exp(f(x))), class after class"
+		out.LogDensity = softmaxDensity
+		out.Outputs = "exp(f(x)) / sum(exp(f(x))), class after class"
 	}
 	return out
 }

@@ -31,12 +31,15 @@ const (
 // with α = 1 and β = 1/σ²).
 type linear struct {
 	scores
-	glm              // observations are −y, so that a residual is a sum
+	// The observations of the glm are −y, so that a residual Φw − y is a sum.
+	glm
 	variance float64 // σ²
+	// programs compute derivatives over contiguous rows, by the number of rows; an
+	// entry is nil until it is first used. frame has the slices that they work on.
 	kernels  kernel.Set
-	programs []*linearPrograms // by the number of rows; nil until first used
-	frame    [][]float64       // the slices that the programs work on, by slot
-	law      *linearLaw        // the posterior, on first use
+	programs []*linearPrograms
+	frame    [][]float64
+	law      *linearLaw // the posterior, on first use
 }
 
 // newLinear returns a usage error if the posterior's precision is so badly
@@ -110,11 +113,13 @@ func (t *linear) Potential(theta []float64) float64 {
 	return halfSquares(theta) + squares/(2*t.variance)
 }
 
+// Gradient stores w + (Scale/σ²) ΦᵀV(Φw − y), with the rows' weights on V's diagonal.
 func (t *linear) Gradient(g, theta []float64, rows Rows) {
 	checkLen(t.dim, g, theta)
 	t.derive(g, theta, rows, true)
 }
 
+// HessianVector stores v + (Scale/σ²) ΦᵀVΦv, at any θ.
 func (t *linear) HessianVector(hv, theta, v []float64, rows Rows) {
 	checkLen(t.dim, hv, theta, v)
 	t.derive(hv, v, rows, false)
@@ -198,6 +203,7 @@ func (t *linear) solve() error {
 	return nil
 }
 
+// PredictiveMarginals returns φᵀm and √(φᵀP⁻¹φ) of each test input.
 func (t *linear) PredictiveMarginals() (mean, sd []float64) {
 	law := t.posterior()
 	return law.outputs, law.sdOut

@@ -59,7 +59,9 @@ func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	// A density of standardised targets is TargetScale times one of targets.
 	constant := math.Log(2*math.Pi*p.NoiseVariance)/2 + math.Log(p.TargetScale)
 	return map[string]float64{
-		"rmse": p.TargetScale * math.Sqrt(squares/n), "mnll": nll/n + constant, "coverage": inside / n,
+		"rmse":     p.TargetScale * math.Sqrt(squares/n),
+		"mnll":     nll/n + constant,
+		"coverage": inside / n,
 	}
 }
 
@@ -94,7 +96,8 @@ func classificationScores(p *datasets.Split, draws [][]float64) map[string]float
 		nll -= math.Log(mean[c] / float64(len(draws)))
 	}
 	n := float64(len(p.TestLabels))
-	return map[string]float64{"accuracy": hits / n, "mnll": nll / n, "ece": floats.Norm(gaps[:], 1) / n}
+	ece := floats.Norm(gaps[:], 1) / n
+	return map[string]float64{"accuracy": hits / n, "mnll": nll / n, "ece": ece}
 }
 
 // addProbabilities adds the class probabilities at test row i to sum. Of two

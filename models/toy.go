@@ -50,6 +50,7 @@ func (t *toy) HessianVector(hv, theta, v []float64, rows Rows) {
 	hv[0] = p * v[0]
 }
 
+// Affine returns the 1 × 1 precision and the shift of affine.
 func (t *toy) Affine(rows Rows) (precision, shift []float64) {
 	p, s := t.affine(rows)
 	return []float64{p}, []float64{s}
@@ -81,11 +82,13 @@ func (t *toy) posterior() (mean, sd float64) {
 	return s / p, 1 / math.Sqrt(p)
 }
 
+// PredictiveMarginals returns the posterior itself: the one output is θ.
 func (t *toy) PredictiveMarginals() (mean, sd []float64) {
 	m, s := t.posterior()
 	return []float64{m}, []float64{s}
 }
 
+// DrawPosterior stores m + sz for the standard normal z in dst.
 func (t *toy) DrawPosterior(dst []float64) {
 	checkLen(1, dst)
 	m, s := t.posterior()

@@ -8,27 +8,31 @@ import (
 	"hambench/internal/mlp"
 )
 
-// The built-in sets are drawn from fixed seeds, one of its own for each set
-// (the second seed of its PCG), and rounded to six decimals: so they are the
-// same numbers on processors whose arithmetic differs in the last bits.
+// builtinSeed is the first seed of the PCG generators that draw the built-in sets. The
+// second seed is another number for each set.
 const builtinSeed = 2022
 
+// generator returns the generator of a built-in set.
 func generator(set uint64) *rand.Rand { return rand.New(rand.NewPCG(builtinSeed, set)) }
 
+// round6 rounds to six decimals. All drawn numbers are rounded, so that they are the
+// same on processors whose arithmetic differs in the last bits.
 func round6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
-// makers make the built-in sets of builtin.toml.
+// makers fill the built-in sets of builtin.toml, by their names.
 var makers = map[string]func(*Set){
 	"toy": func(s *Set) { s.Y = []float64{4, -3.2} }, None: func(*Set) {},
 	"linear": makeLinear, "logistic": makeLogistic,
 	"teacher-reg": makeTeacherReg, "teacher-cls": makeTeacherCls,
 }
 
-// linearReach is how far the test inputs go: they cover [−1.2, 1.2].
+// linearReach bounds the test inputs of linear, which cover [−1.2, 1.2]: more than the
+// training inputs, so that predictions extrapolate.
 const linearReach = 1.2
 
-// makeLinear draws a smooth function with noise. Training inputs are uniform on
-// [−1, 0] and [0.4, 1]; test inputs lie evenly.
+// makeLinear draws y = sin 2πx + ½ cos 5x + ε, ε ~ N(0, σ²). Training inputs are uniform
+// on [−1, 0] and [0.4, 1], with a gap in which the posterior widens; test inputs are
+// evenly spaced.
 func makeLinear(s *Set) {
 	rng := generator(1)
 	for len(s.X) < s.TrainRows {
@@ -44,8 +48,8 @@ func makeLinear(s *Set) {
 }
 
 // makeLogistic draws labels with P(1 | x) = 1/(1 + exp(0.5 − 1.5x)). Inputs lie
-// to one side of 0, so that the posterior's intercept and slope are
-// correlated.
+// to one side of 0, so that the posterior's intercept and slope are correlated.
+// Training inputs are uniform on [−1, 3], test inputs evenly spaced there.
 func makeLogistic(s *Set) {
 	rng := generator(2)
 	for range s.TrainRows {
@@ -74,8 +78,8 @@ func bernoulli(rng *rand.Rand, z float64) int {
 	return 0
 }
 
-// makeTeacherReg draws the values of a random network with Gaussian noise: they
-// have variance 1 − σ², the targets 1.
+// makeTeacherReg draws targets y = √(1 − σ²) f(x) + ε, ε ~ N(0, σ²), with f a random
+// network of unit variance over the rows, so that y has variance 1.
 func makeTeacherReg(s *Set) {
 	rng := generator(3)
 	s.X = inputs(rng, s.Rows, s.Features)
@@ -85,10 +89,11 @@ func makeTeacherReg(s *Set) {
 	}
 }
 
-// teacherMargin is the deviation of the teacher's logits.
+// teacherMargin is the standard deviation of the teacher's logits over the rows.
 const teacherMargin = 3
 
-// makeTeacherCls draws labels from a random network's logits.
+// makeTeacherCls draws labels with P(1 | x) = 1/(1 + exp(−3f(x))), with f a random
+// network of unit variance over the rows.
 func makeTeacherCls(s *Set) {
 	rng := generator(4)
 	s.X = inputs(rng, s.Rows, s.Features)
@@ -97,6 +102,7 @@ func makeTeacherCls(s *Set) {
 	}
 }
 
+// inputs draws rows × features standard normals.
 func inputs(rng *rand.Rand, rows, features int) []float64 {
 	x := make([]float64, rows*features)
 	for i := range x {

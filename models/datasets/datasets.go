@@ -2,12 +2,16 @@
 // of the UCI repository, which the project does not distribute but fetches for
 // its user, built-in sets that are generated when needed, and a user's own files.
 //
-// A Registry lists data sets; each Dataset in it says what is known of a set
-// before it is loaded: its task, its sizes, where its files are. Builtin
-// returns the project's own registry, and FromFile makes an entry for a file
-// with columns of numbers, to be appended to it. A Resolver finds the files of
-// the sets in its registry, verifies them and loads a Set. Set.Split divides a
-// Set into standardised training and test rows, which is what models take.
+// A [Registry] lists data sets; each [Dataset] in it says what is known of a set
+// before it is loaded: its task, its sizes, where its files are. [Builtin]
+// returns the project's own registry, and [FromFile] makes an entry for a file
+// with columns of numbers, to be appended to it. A [Resolver] finds the files of
+// the sets in its registry, verifies them and loads a [Set]. [Set.Split] divides a
+// Set into standardised training and test rows, the [Split] that models take.
+//
+// Matrices are row-major slices of float64. What a user can cause (a wrong name, a
+// damaged file) is a usage error; what neither a folder nor the network has wraps
+// [ErrUnavailable].
 package datasets
 
 import (
@@ -18,7 +22,7 @@ import (
 	"hambench/usage"
 )
 
-// Task is what is predicted.
+// Task names the predicted quantity: a number or a class.
 type Task int
 
 // The tasks.
@@ -31,15 +35,17 @@ func (t Task) String() string {
 	return [...]string{Regression: "regression", Classification: "classification"}[t]
 }
 
-// Set is a whole data set as its source has it.
+// Set is a whole data set, in the units and the order of its source.
 type Set struct {
 	Dataset
-	X      []float64 // row-major, rows × Features
-	Y      []float64 // targets of a regression
-	Labels []int     // classes of a classification, 0 … Classes−1
+	X      []float64 // row-major, Rows × Features
+	Y      []float64 // Rows targets of a regression; else nil
+	Labels []int     // Rows classes of a classification, 0 … Classes − 1; else nil
 }
 
-// check compares the numbers of a set with what its entry declares.
+// check returns an error if the numbers of a set are not what its entry declares:
+// another number of rows, features or classes, targets of the other task, a noise
+// variance that is not positive, or a number that is not finite.
 func (s *Set) check() error {
 	rows, other := len(s.Y), len(s.Labels)
 	if s.Task == Classification {
@@ -65,7 +71,8 @@ func (s *Set) check() error {
 	return s.checkLabels()
 }
 
-// checkLabels finds a class beyond the declared number, or one without rows.
+// checkLabels returns an error for a class beyond the declared number, and for a
+// declared class without rows.
 func (s *Set) checkLabels() error {
 	seen := make([]bool, s.Classes)
 	for i, c := range s.Labels {
@@ -83,21 +90,27 @@ func (s *Set) checkLabels() error {
 }
 
 // Split is a training and a test set, standardised by the mean and the
-// deviation of the training rows.
+// deviation of the training rows, unless the Dataset is Plain.
 type Split struct {
-	Name            string
-	Index           int
-	Task            Task
-	Classes         int
-	Features        int
-	TrainX, TestX   []float64 // row-major, rows × Features
-	TrainY, TestY   []float64 // regression, standardised
-	TrainLabels     []int     // classification
-	TestLabels      []int
-	TargetMean      float64 // a target in its own units is TargetMean + TargetScale·y
-	TargetScale     float64
-	NoiseVariance   float64 // of the standardised target
-	TrainAt, TestAt []int   // row numbers in the set
+	Name  string // of the data set
+	Index int    // of the split
+	Task  Task
+	// Classes is the number of classes, 0 for a regression; Features that of
+	// the numbers of a row.
+	Classes, Features int
+	// TrainX and TestX are row-major, rows × Features.
+	TrainX, TestX []float64
+	// TrainY and TestY are the standardised targets of a regression.
+	TrainY, TestY []float64
+	// TrainLabels and TestLabels are the classes of a classification.
+	TrainLabels, TestLabels []int
+	// TargetMean and TargetScale give a target in its own units, TargetMean +
+	// TargetScale·y for a standardised y.
+	TargetMean, TargetScale float64
+	// NoiseVariance is σ² of the likelihood of the standardised target.
+	NoiseVariance float64
+	// TrainAt and TestAt are the numbers of the rows in the set, from 0.
+	TrainAt, TestAt []int
 	// Digest is a SHA-256 of the set's numbers, to the bit, and of TrainAt
 	// and TestAt; "" for a split that was not made from a Set.
 	Digest string
@@ -109,13 +122,13 @@ func (s *Split) TrainRows() int { return max(len(s.TrainY), len(s.TrainLabels)) 
 // TestRows is the number of test rows.
 func (s *Split) TestRows() int { return max(len(s.TestY), len(s.TestLabels)) }
 
-// Shape returns what models must know of the split.
+// Shape returns the task and the sizes of the split.
 func (s *Split) Shape() Shape {
 	return Shape{Task: s.Task, TrainRows: s.TrainRows(), Features: s.Features, Classes: s.Classes}
 }
 
-// maxSplits bounds the index of a random split: it costs a permutation, as do
-// all those before it.
+// maxSplits is the number of splits of a set that declares none. It bounds the cost of
+// a random split, which needs the permutations of all splits before it.
 const maxSplits = 1000
 
 // Split returns the split with an index. An index out of range, and a split of
@@ -126,7 +139,8 @@ func (s *Set) Split(index int) (*Split, error) {
 		splits = maxSplits
 	}
 	if index < 0 || index >= splits {
-		return nil, usage.Errorf("data set %q has no split %d: want 0 to %d", s.Name, index, splits-1)
+		return nil, usage.Errorf("data set %q has no split %d: want 0 to %d",
+			s.Name, index, splits-1)
 	}
 	train, test, err := s.divide(index)
 	if err != nil {
@@ -149,7 +163,8 @@ func (s *Set) Split(index int) (*Split, error) {
 	return p, nil
 }
 
-// divide returns the rows of a split, of which none may stand twice.
+// divide returns the numbers of a split's rows. It checks that there are as many as the
+// set declares, within range, and no row twice: Divide may be a user's.
 func (s *Set) divide(index int) (train, test []int, err error) {
 	divide := s.Divide
 	if divide == nil {
@@ -165,7 +180,8 @@ func (s *Set) divide(index int) (train, test []int, err error) {
 		for _, r := range rows {
 			if r < 0 || r >= s.Rows || seen[r] {
 				return nil, nil, fmt.Errorf(
-					"row %d is out of range or stands twice: want rows 0 to %d, each once", r, s.Rows-1)
+					"row %d is out of range or stands twice: want rows 0 to %d, each once",
+					r, s.Rows-1)
 			}
 			seen[r] = true
 		}
@@ -173,12 +189,13 @@ func (s *Set) divide(index int) (train, test []int, err error) {
 	return train, test, nil
 }
 
-// digest is the Digest of a split.
+// digest returns the Digest of a split: of each vector its length and its elements, in
+// 64-bit little-endian words.
 func (s *Set) digest(train, test []int) string {
 	var b []byte
 	for _, v := range [][]float64{s.X, s.Y} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
-		b, _ = binary.Append(b, binary.LittleEndian, v) // fails for other types only
+		b, _ = binary.Append(b, binary.LittleEndian, v) // cannot fail for a []float64
 	}
 	for _, v := range [][]int{s.Labels, train, test} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
@@ -189,8 +206,8 @@ func (s *Set) digest(train, test []int) string {
 	return digest(b)
 }
 
-// standardise shifts and scales features and targets by the training rows'
-// mean and deviation.
+// standardise replaces every feature, and the target of a regression, by (x − m)/s with
+// the mean m and the deviation s of the training rows.
 func (p *Split) standardise() {
 	for j := range p.Features {
 		mean, scale := moments(p.TrainX, p.Features, j)
@@ -204,9 +221,9 @@ func (p *Split) standardise() {
 	}
 }
 
-// moments returns the mean and the deviation (divisor n, as numpy's std) of
-// column j; a constant column keeps deviation 1. A deviation below 1e-12 of
-// the mean is round-off of a constant.
+// moments returns the mean and the deviation (divisor n, as numpy's std) of column j of
+// a row-major matrix. A constant column has deviation 1, so that it stays constant; a
+// deviation below 1e-12 of the mean is rounding of a constant.
 func moments(x []float64, columns, j int) (mean, deviation float64) {
 	n := float64(len(x) / columns)
 	for i := j; i < len(x); i += columns {
@@ -224,13 +241,14 @@ func moments(x []float64, columns, j int) (mean, deviation float64) {
 	return mean, deviation
 }
 
+// rescale replaces column j of a row-major matrix by (x − mean)/scale.
 func rescale(x []float64, columns, j int, mean, scale float64) {
 	for i := j; i < len(x); i += columns {
 		x[i] = (x[i] - mean) / scale
 	}
 }
 
-// take copies the rows at the given numbers.
+// take returns a copy of the rows with the given numbers, in their order.
 func take[T any](x []T, columns int, rows []int) []T {
 	out := make([]T, 0, len(rows)*columns)
 	for _, r := range rows {

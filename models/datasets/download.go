@@ -14,26 +14,31 @@ import (
 	"time"
 )
 
-// Limits of downloads. A network that answers nothing is noticed after connectTime for
-// each of the three hosts that the built-in sets name.
+// Limits of downloads.
 const (
-	maxFileSize  = 4 << 20          // the largest file is 76 KB
-	maxRedirects = 5                // public archives use one or two
-	connectTime  = 3 * time.Second  // to connect to one host
-	answerTime   = 8 * time.Second  // until a host answers a request
-	fileTime     = 60 * time.Second // for one file in all
+	// maxFileSize bounds a file in bytes; the largest has 76 KB.
+	maxFileSize = 4 << 20
+	// maxRedirects bounds a chain of redirects; public archives use one or two.
+	maxRedirects = 5
+	// connectTime bounds a connection to one host. A network that answers nothing is
+	// noticed after this time for each of the three hosts that the built-in sets name.
+	connectTime = 3 * time.Second
+	// answerTime bounds the time until a host answers a request, fileTime that of a
+	// file in all, with its body.
+	answerTime = 8 * time.Second
+	fileTime   = 60 * time.Second
 )
 
 // network is the client of a resolver, and the hosts that did not answer: each is waited
-// for once and not at every file.
+// for once and not at every file. It is safe for concurrent use.
 type network struct {
-	once   sync.Once
+	once   sync.Once // prepares client
 	client http.Client
-	down   sync.Map // error by host
+	down   sync.Map // the error of each host that did not answer, by its name
 }
 
-// prepare makes the client: the given one, or one that gives up on silence soon;
-// redirects lead to nothing but HTTPS.
+// prepare makes the client: a copy of the given one, or one with the time-outs above.
+// Either follows redirects to HTTPS only.
 func (n *network) prepare(client *http.Client) {
 	dial := &net.Dialer{Timeout: connectTime}
 	n.client.Transport = &http.Transport{
@@ -47,6 +52,7 @@ func (n *network) prepare(client *http.Client) {
 	n.client.Timeout = cmp.Or(n.client.Timeout, fileTime)
 }
 
+// checkRedirect refuses a redirect to anything but HTTPS, and a long chain of them.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if req.URL.Scheme != "https" {
 		return fmt.Errorf("redirect to %s: only HTTPS is followed", req.URL.Redacted())
@@ -57,8 +63,9 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// download fetches a file from the first of its addresses that gives the
-// right bytes.
+// download fetches a file from the first of its addresses that gives bytes with the
+// right digest. If none does, or the network is forbidden, the error wraps
+// ErrUnavailable and lists what each address gave.
 func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 	if r.Offline {
 		return nil, fmt.Errorf("%w: no copy of %s, and %s forbids the network",
@@ -85,8 +92,8 @@ func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 		ErrUnavailable, f.Path, cmp.Or(strings.Join(failures, "; "), "no address is known"))
 }
 
-// get fetches one address. A host that does not answer is down from then on, unless the
-// caller gave up.
+// get fetches one address, at most maxFileSize bytes. A host that does not answer is down
+// from then on, and later calls return at once, unless it was ctx that ended the call.
 func (n *network) get(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" {
@@ -105,7 +112,8 @@ func (n *network) get(ctx context.Context, address string) ([]byte, error) {
 	}
 	switch {
 	case err != nil && resp == nil && ctx.Err() == nil:
-		n.down.Store(u.Host, errors.Unwrap(err)) // without the address: it stands for all of the host's
+		// The cause is stored without this address: it stands for all of the host's.
+		n.down.Store(u.Host, errors.Unwrap(err))
 		return nil, err
 	case err != nil:
 		return nil, err

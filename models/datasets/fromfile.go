@@ -11,19 +11,19 @@ import (
 	"hambench/usage"
 )
 
-// FileOptions say how FromFile reads a file.
+// FileOptions holds the choices of FromFile.
 type FileOptions struct {
 	// Target is the target's column: its name in the header, or its number,
 	// from 1. "" is the last one.
 	Target string
-	// Task is what is predicted. The classes of a classification may be
-	// words; they are numbered in order.
+	// Task says whether the target is a number or a class. Classes may be
+	// words; they are numbered from 0, numbers by value before words by name.
 	Task Task
 	// NoiseVariance is σ² of the Gaussian likelihood on the standardised
 	// target. A regression must state it.
 	NoiseVariance float64
-	// TestShare is the share of the rows that each split holds out; 0 means
-	// 0.1.
+	// TestShare is the share of the rows that each split holds out, from 0 to
+	// 1; 0 means 0.1.
 	TestShare float64
 	// Label is that of the Dataset; "" means the name.
 	Label string
@@ -72,18 +72,20 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	return d, nil
 }
 
-// defaultTestShare is that of the published splits.
+// defaultTestShare is that of the splits of Gal and Ghahramani (2016).
 const defaultTestShare = 0.1
 
-// nameForm is what a name may be: it becomes a part of files' names.
+// nameForm matches the names that a data set may have: they become parts of file names.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
+// check returns a usage error for a name or an option that is out of range.
 func (o FileOptions) check(name string) error {
 	switch {
 	case !nameForm.MatchString(name):
 		return usage.Errorf("data set %q: want a name of letters, digits, - and _", name)
 	case o.Task != Regression && o.Task != Classification:
-		return usage.Errorf("data set %q: task %d: want Regression or Classification", name, int(o.Task))
+		return usage.Errorf("data set %q: task %d: want Regression or Classification",
+			name, int(o.Task))
 	case o.Task == Regression && !(o.NoiseVariance > 0 && o.NoiseVariance < math.Inf(1)):
 		return usage.Errorf("data set %q: noise variance %g: "+
 			"want a positive number, the share of the target's variance that is noise",
@@ -92,24 +94,29 @@ func (o FileOptions) check(name string) error {
 		return usage.Errorf("data set %q: noise variance %g: a classification has none",
 			name, o.NoiseVariance)
 	case !(o.TestShare >= 0 && o.TestShare < 1):
-		return usage.Errorf("data set %q: test share %g: want 0 to 1, 1 excluded", name, o.TestShare)
+		return usage.Errorf("data set %q: test share %g: want 0 to 1, 1 excluded",
+			name, o.TestShare)
 	}
 	return nil
 }
 
-// judge finds the classes, and judges the target as a whole.
+// judge lists the classes of a classification. It returns an error for a target that
+// nothing can be learnt of: a constant one, and a class with a single row, which no
+// split could have in both parts.
 func (t *table) judge() error {
 	target := t.column(t.target)
 	if t.task == Regression {
 		if slices.Min(t.y) == slices.Max(t.y) {
-			return fmt.Errorf("%s: the target is %g in every row: want values that differ", target, t.y[0])
+			return fmt.Errorf("%s: the target is %g in every row: want values that differ",
+				target, t.y[0])
 		}
 		return nil
 	}
 	t.classes = slices.SortedFunc(slices.Values(t.words), compareClasses)
 	t.classes = slices.Compact(t.classes)
 	if len(t.classes) < 2 {
-		return fmt.Errorf("%s: every row is of class %q: want at least two classes", target, t.classes[0])
+		return fmt.Errorf("%s: every row is of class %q: want at least two classes",
+			target, t.classes[0])
 	}
 	rows := make([][]int, len(t.classes))
 	for row, c := range t.labels() {

@@ -16,17 +16,20 @@ import (
 
 // File is one file of a data set.
 type File struct {
-	Path   string   // relative to a data folder, with slashes
-	SHA256 string   // hex digest of the file's bytes
-	URLs   []string // where to get it, in order of preference
+	// Path is relative to a data folder, with slashes, such as boston/data.txt.
+	Path string
+	// SHA256 is the digest of the file's bytes, in hexadecimal digits.
+	SHA256 string
+	// URLs are the HTTPS addresses of copies, in order of preference.
+	URLs []string
 }
 
 // Shape is what a model must know of data before they are loaded.
 type Shape struct {
 	Task      Task `toml:"-"`
-	TrainRows int  `toml:"train"` // of a split
-	Features  int
-	Classes   int // of a classification
+	TrainRows int  `toml:"train"` // of each split
+	Features  int  // numbers of a row
+	Classes   int  // of a classification; else 0
 }
 
 // Dataset is an entry of a Registry: everything that is known of a data set
@@ -36,18 +39,22 @@ type Dataset struct {
 	Label string // for figures and tables
 	About string // one line for lists
 	Shape
-	Rows     int // in all
-	TestRows int `toml:"test"` // of a split
+	Rows     int // in all; a split may leave some out
+	TestRows int `toml:"test"` // of each split
 	// NoiseVariance is σ² of the Gaussian likelihood on the standardised target of a
 	// regression.
 	NoiseVariance float64 `toml:"noise"`
-	Model         string  // the model that studies use on the data unless they name another
-	StandIn       string  `toml:"stand-in"` // takes its place if it cannot be obtained; "" means none
+	// Model is the model that studies use on the data unless they name another.
+	Model string
+	// StandIn is the set that takes its place if it cannot be obtained; "" means none.
+	StandIn string `toml:"stand-in"`
 
-	Plain  bool // used as it is: not standardised
-	Splits int  // how many there are; 0 means 1000
-	// Divide returns the row numbers of a split. nil means a permutation with
-	// the project's own seed.
+	// Plain says that the numbers are used as they are, without standardisation.
+	Plain bool
+	// Splits is the number of splits; 0 means 1000.
+	Splits int
+	// Divide returns the row numbers of a split, each at most once. nil means the
+	// first rows of a permutation with the project's own seed.
 	Divide func(index int) (train, test []int) `toml:"-"`
 
 	// Files hold the numbers: rows without a header, whose last column is the
@@ -57,9 +64,9 @@ type Dataset struct {
 	ClassNames []string     `toml:"class-names"`
 	Make       func(s *Set) `toml:"-"`
 
-	Path   string // of a user's own file
-	Target string // its column in that file's header; "" without one
-	Digest string // SHA-256 of that file's bytes
+	// Path is a user's own file, Digest the SHA-256 of its bytes, and Target the
+	// name of the target's column, "" without a header. FromFile sets them.
+	Path, Target, Digest string
 }
 
 // Builtin reports whether the set comes from no file.
@@ -73,6 +80,8 @@ type Registry []Dataset
 // own.
 const None = "none"
 
+// builtinText lists the built-in sets and the addresses of their files.
+//
 //go:embed builtin.toml
 var builtinText string
 
@@ -80,17 +89,18 @@ var builtinText string
 // first.
 func Builtin() Registry { return slices.Clone(builtin()) }
 
+// builtin reads builtinText once.
 var builtin = sync.OnceValue(func() (r Registry) {
 	var file struct {
-		Address map[string]string // that files' addresses name
+		Address map[string]string // variables of the files' URLs
 		Dataset []struct {
 			Dataset
-			Published bool
+			Published bool // its splits are those of Gal and Ghahramani (2016)
 		}
 	}
 	d := toml.NewDecoder(strings.NewReader(builtinText)).DisallowUnknownFields()
 	if err := d.Decode(&file); err != nil {
-		panic("datasets: " + err.Error()) // tests read it
+		panic("datasets: " + err.Error()) // a mistake in builtin.toml
 	}
 	for _, e := range file.Dataset {
 		d := e.Dataset
@@ -106,9 +116,10 @@ var builtin = sync.OnceValue(func() (r Registry) {
 			d.Task = Classification
 		}
 		d.Make = makers[d.Name]
-		for i := range d.Files {
-			for k, u := range d.Files[i].URLs {
-				d.Files[i].URLs[k] = os.Expand(u, func(name string) string { return file.Address[name] })
+		address := func(name string) string { return file.Address[name] }
+		for _, f := range d.Files {
+			for k, u := range f.URLs {
+				f.URLs[k] = os.Expand(u, address)
 			}
 		}
 		r = append(r, d)
@@ -123,7 +134,7 @@ func (r Registry) Lookup(name string) (Dataset, error) {
 }
 
 // StandIns returns the names, each once, with every unavailable set replaced by
-// the one that takes its place. A set that none can replace is left out.
+// the one that takes its place. A set without a stand-in is left out.
 func (r Registry) StandIns(names, unavailable []string) []string {
 	var out []string
 	for _, n := range names {
@@ -151,8 +162,9 @@ func (r Registry) MissingNote(unavailable []string) string {
 	return note + ". Get the data with: " + FetchCommand
 }
 
-// read returns the set of the entry, from the bytes of its files if it has
-// any, and verified.
+// read returns the set of the entry, made or read from the bytes of its files, which are
+// in the order of d.Files. An error names the file and the line, or the number that the
+// set does not have as declared.
 func (d Dataset) read(files [][]byte) (*Set, error) {
 	s := &Set{Dataset: d}
 	if d.Make != nil {
@@ -169,9 +181,11 @@ func (d Dataset) read(files [][]byte) (*Set, error) {
 	return s, s.check()
 }
 
-// table is for the rows of the entry's files.
+// table returns an empty table for the rows of the entry's files: the target is the last
+// column, and there is no header.
 func (d Dataset) table() table {
 	return table{
-		task: d.Task, target: d.Features, names: make([]string, d.Features+1), classes: d.ClassNames,
+		task: d.Task, target: d.Features,
+		names: make([]string, d.Features+1), classes: d.ClassNames,
 	}
 }

@@ -17,8 +17,10 @@ import (
 
 // Environment variables that a resolver made by NewResolver obeys.
 const (
-	EnvData    = "HAMBENCH_DATA"    // folder with copies of the data
-	EnvOffline = "HAMBENCH_OFFLINE" // any value but 0 forbids the network
+	// EnvData names a folder with copies of the data; --data takes precedence.
+	EnvData = "HAMBENCH_DATA"
+	// EnvOffline forbids the network by any value but "" and 0.
+	EnvOffline = "HAMBENCH_OFFLINE"
 )
 
 // ErrUnavailable says that a set's files are neither in the data folder nor
@@ -29,11 +31,17 @@ var ErrUnavailable = errors.New("data unavailable")
 // on the network, in this order. It verifies what it fetches and keeps it in
 // CacheDir. It is safe for concurrent use.
 type Resolver struct {
-	Registry Registry // nil means Builtin's
-	Dir      string   // the user's folder; "" means none
-	CacheDir string   // "" means none: what is fetched is not kept
-	Offline  bool
-	Client   *http.Client // nil means one with short time-outs; redirects are followed to HTTPS only
+	// Registry lists the sets; nil means Builtin's.
+	Registry Registry
+	// Dir is the user's folder with copies; "" means none.
+	Dir string
+	// CacheDir is the folder in which what is fetched is kept; "" means that it is not.
+	CacheDir string
+	// Offline forbids the network.
+	Offline bool
+	// Client fetches; nil means one with short time-outs. Redirects are followed to
+	// HTTPS only.
+	Client *http.Client
 
 	network network
 }
@@ -52,7 +60,8 @@ func NewResolver(dir string) (*Resolver, error) {
 			if err == nil {
 				what = "is not a folder"
 			}
-			return nil, usage.Errorf("data folder %q (%s) %s: want a folder with boston/data.txt and so on",
+			return nil, usage.Errorf(
+				"data folder %q (%s) %s: want a folder with boston/data.txt and so on",
 				dir, from, what)
 		}
 	}
@@ -92,8 +101,8 @@ func (r *Resolver) Datasets() Registry {
 	return r.Registry
 }
 
-// file returns the verified bytes of a file. A damaged copy in the cache is
-// fetched again.
+// file returns the verified bytes of a file. A damaged copy in the user's folder is a
+// usage error, since the program must not replace it; one in the cache is fetched again.
 func (r *Resolver) file(ctx context.Context, d Dataset, f File) ([]byte, error) {
 	data, path, err := d.local(f, r.Dir)
 	if path != "" && err != nil {
@@ -112,8 +121,8 @@ func (r *Resolver) file(ctx context.Context, d Dataset, f File) ([]byte, error) 
 	return data, err
 }
 
-// local returns the verified bytes of the first copy of a file in the folders,
-// and where it lies; "" if there is none.
+// local returns the bytes and the path of the first copy of a file in the folders, and
+// an error if they are not what they should be; path is "" if there is no copy.
 func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err error) {
 	for _, dir := range dirs {
 		if dir == "" {
@@ -132,9 +141,8 @@ func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err er
 	return nil, "", nil
 }
 
-// verify compares a file's digest with what it should be. Its error says what
-// the parser makes of the bytes, where that finds fault, since it is closer to
-// the cause.
+// verify returns an error if a file has another digest than it should have. If the bytes
+// cannot be parsed either, the error is the parser's, which is closer to the cause.
 func (d Dataset) verify(f File, data []byte) error {
 	got := digest(data)
 	if got == f.SHA256 {
@@ -151,7 +159,8 @@ func (d Dataset) verify(f File, data []byte) error {
 	return fmt.Errorf("%w (SHA-256 %.12s…: want %.12s…)", err, got, f.SHA256)
 }
 
-// keep stores a fetched file in the cache, whole or not at all.
+// keep stores a fetched file in the cache, whole or not at all, so that another process
+// never reads half of it. A folder that cannot be written is a usage error.
 func keep(dir string, f File, data []byte) error {
 	path := filepath.Join(dir, filepath.FromSlash(f.Path))
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -165,24 +174,26 @@ func keep(dir string, f File, data []byte) error {
 	return nil
 }
 
+// digest returns the SHA-256 of data in hexadecimal digits.
 func digest(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-// Status is the state of one file of a data set.
+// Status is the state of one file of a data set on this machine.
 type Status struct {
-	Dataset string
+	Dataset string // its name
 	File    File
-	Path    string // where it was found; "" if nowhere
+	Path    string // of the copy that was found; "" if none
 	Err     error  // why it cannot be used; nil if verified or missing
 }
 
 // Missing reports whether no copy was found.
 func (s Status) Missing() bool { return s.Path == "" && s.Err == nil }
 
-// Status looks at the local copies of a data set's files and verifies them.
-// It does not use the network. Built-in sets have no files.
+// Status verifies the local copies of a data set's files and returns the state of each.
+// It does not use the network. Built-in sets have no files. An unknown name is a usage
+// error.
 func (r *Resolver) Status(name string) ([]Status, error) {
 	d, err := r.Datasets().Lookup(name)
 	if err != nil {

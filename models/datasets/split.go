@@ -14,8 +14,9 @@ const (
 	ownSeed       = 2022
 )
 
-// permuted draws a permutation per split, all from one generator, numpy's
-// legacy one. The first rows train, the next ones test, the rest is left out.
+// permuted returns a Divide by random permutations, all of them drawn one after another
+// from numpy's legacy generator, as the published splits were. The first rows train, the
+// next ones test, and the rest is left out.
 func permuted(seed uint64, n, train, test int) func(index int) ([]int, []int) {
 	return func(index int) ([]int, []int) {
 		g := prng.NewMT19937()
@@ -28,7 +29,8 @@ func permuted(seed uint64, n, train, test int) func(index int) ([]int, []int) {
 	}
 }
 
-// permutation is numpy's RandomState.permutation(n).
+// permutation is numpy's RandomState.permutation(n): Fisher and Yates from the last
+// element on.
 func permutation(g *prng.MT19937, n int) []int {
 	p := consecutive(n)
 	for i := n - 1; i > 0; i-- {
@@ -49,8 +51,8 @@ func interval(g *prng.MT19937, limit uint32) uint32 {
 	}
 }
 
-// fixedSplit is one split whatever the index: the first rows train, the
-// others test.
+// fixedSplit returns a Divide with the same split for every index: the first rows train,
+// the others test.
 func fixedSplit(n, train int) func(index int) ([]int, []int) {
 	return func(int) ([]int, []int) {
 		p := consecutive(n)
@@ -58,6 +60,7 @@ func fixedSplit(n, train int) func(index int) ([]int, []int) {
 	}
 }
 
+// consecutive returns 0, 1, …, n − 1.
 func consecutive(n int) []int {
 	p := make([]int, n)
 	for i := range p {

@@ -13,21 +13,30 @@ import (
 	"strings"
 )
 
-// table is a set under way, read from files with a row of it on each line.
+// table collects the rows of files that have one on each line.
 type table struct {
-	task    Task
-	wanted  string   // target's column: its name or its number; "" is the last one
-	target  int      // target's column, from 0
-	names   []string // of the columns, or empty ones; nil until the first row
-	headed  bool     // the names stand in the file
-	classes []string // that a target may name, in order; nil is any
+	task Task
+	// wanted is the target's column as the user named it: by its name, or its number
+	// from 1; "" is the last one. target is the same column, from 0.
+	wanted string
+	target int
+	// names holds the columns' names, empty ones without a header; nil until the first
+	// row, which decides how many columns there are.
+	names []string
+	// headed says that the first line has the names.
+	headed bool
+	// classes are those that a target may name, in order; nil means any.
+	classes []string
 
+	// x holds the features, row-major; y the targets of a regression, words those of
+	// a classification.
 	x, y  []float64
-	words []string // the classes of the rows
-	lines []int    // of the rows
+	words []string
+	// lines holds the number of each row's line, from 1, for errors.
+	lines []int
 }
 
-// labels are the numbers of the rows' classes.
+// labels returns the numbers of the rows' classes, from 0, in the order of classes.
 func (t *table) labels() []int {
 	var labels []int
 	for _, w := range t.words {
@@ -37,10 +46,11 @@ func (t *table) labels() []int {
 	return labels
 }
 
-// set is what was read, as the set of an entry.
+// set returns the set of an entry with the rows read.
 func (t *table) set(d Dataset) *Set { return &Set{d, t.x, t.y, t.labels()} }
 
-// read adds the rows of a file. Its error names the line, but not the file.
+// read adds the rows of a file. Its error names the line and mostly the column, but not
+// the file. A file without rows is an error, too.
 func (t *table) read(data []byte) error {
 	before := len(t.lines)
 	err := eachRow(data, func(line int, fields []string) error {
@@ -58,14 +68,15 @@ func (t *table) read(data []byte) error {
 	return err
 }
 
-// eachRow calls row for every line that is not blank, cut into fields. What
-// separates them shows in the first: a comma, else a semicolon, else white
-// space.
+// eachRow calls row for every line that is not blank, cut into fields. If the first line
+// has a comma, commas separate them, else semicolons, else white space. It stops at the
+// first error of row, and adds the line to it. UTF-16 and quotes that do not close are
+// errors of its own.
 func eachRow(data []byte, row func(line int, fields []string) error) error {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return errors.New("text in UTF-16: want UTF-8")
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // byte order mark
 	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
 	comma := ','
 	if !bytes.ContainsRune(first, comma) {
@@ -101,8 +112,9 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 	}
 }
 
-// begin looks at the first row, which is the header if it has no number, and
-// finds the target's column.
+// begin takes the first row, which is the header if none of its fields is a number, and
+// finds the target's column by its name or its number. Its errors are those of the
+// whole file: one column only, and a wanted column that is missing or ambiguous.
 func (t *table) begin(fields []string) error {
 	n := len(fields)
 	if n < 2 {
@@ -119,16 +131,19 @@ func (t *table) begin(fields []string) error {
 	}
 	if t.target = slices.Index(t.names, t.wanted); t.target >= 0 {
 		if slices.Contains(t.names[t.target+1:], t.wanted) {
-			return fmt.Errorf("two columns are called %q: want the number of one, from 1 to %d", t.wanted, n)
+			return fmt.Errorf("two columns are called %q: want the number of one, from 1 to %d",
+				t.wanted, n)
 		}
 		return nil
 	}
 	i, err := strconv.Atoi(t.wanted)
 	switch {
 	case err != nil && t.headed:
-		return fmt.Errorf("no column is called %q: want one of %s", t.wanted, strings.Join(t.names, ", "))
+		return fmt.Errorf("no column is called %q: want one of %s",
+			t.wanted, strings.Join(t.names, ", "))
 	case err != nil:
-		return fmt.Errorf("no header, so no column is called %q: want a number from 1 to %d", t.wanted, n)
+		return fmt.Errorf("no header, so no column is called %q: want a number from 1 to %d",
+			t.wanted, n)
 	case i < 1 || i > n:
 		return fmt.Errorf("no column %d: want 1 to %d", i, n)
 	}
@@ -136,12 +151,14 @@ func (t *table) begin(fields []string) error {
 	return nil
 }
 
+// isNumber reports whether a field can be read as a number; nan and inf count as one,
+// so that a row of them is not taken for a header.
 func isNumber(field string) bool {
 	_, err := strconv.ParseFloat(field, 64)
 	return err == nil
 }
 
-// column is how errors call a column.
+// column returns what errors call column i: its number from 1, and its name if it has one.
 func (t *table) column(i int) string {
 	if t.headed {
 		return fmt.Sprintf("column %d (%.40q)", i+1, t.names[i])
@@ -149,20 +166,23 @@ func (t *table) column(i int) string {
 	return fmt.Sprintf("column %d", i+1)
 }
 
-// missing are the usual words for a value that is not there.
+// missing lists the usual words for a missing value, in lower case.
 var missing = []string{"", "?", "na", "n/a", "nan", "null", "none", "-"}
 
-// largest bounds the numbers of a file, so that their squares are finite.
+// largest bounds the numbers of a file in magnitude, so that sums of their squares are
+// finite in float64.
 const largest = 1e150
 
-// add takes in a row.
+// add appends a row. It returns an error, with the column but without the line, for a
+// missing value, a word or a huge number where a number is wanted, and an unknown class.
 func (t *table) add(fields []string) error {
 	if len(fields) != len(t.names) {
 		return fmt.Errorf("%d columns: want %d", len(fields), len(t.names))
 	}
 	for i, f := range fields {
 		if slices.Contains(missing, strings.ToLower(f)) {
-			return fmt.Errorf("%s: the value is missing (%q): want every value, or the row left out",
+			return fmt.Errorf(
+				"%s: the value is missing (%q): want every value, or the row left out",
 				t.column(i), f)
 		}
 		if i == t.target && t.task == Classification {
@@ -175,7 +195,8 @@ func (t *table) add(fields []string) error {
 		}
 		v, err := strconv.ParseFloat(f, 64)
 		if err != nil || !(math.Abs(v) <= largest) {
-			return fmt.Errorf("%s: %.40q is not a number from %g to %g", t.column(i), f, -largest, largest)
+			return fmt.Errorf("%s: %.40q is not a number from %g to %g",
+				t.column(i), f, -largest, largest)
 		}
 		if i == t.target {
 			t.y = append(t.y, v)
@@ -186,8 +207,8 @@ func (t *table) add(fields []string) error {
 	return nil
 }
 
-// class is the name of the class that a field stands for: 1 and 1.0 are the
-// same.
+// class returns the name of a field's class. Numbers are written in one form, so that 1
+// and 1.0 are the same class.
 func class(field string) string {
 	if v, err := strconv.ParseFloat(field, 64); err == nil {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -195,7 +216,7 @@ func class(field string) string {
 	return field
 }
 
-// compareClasses puts numbers before words, and sorts them by value.
+// compareClasses orders class names: numbers by value, before words by name.
 func compareClasses(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
