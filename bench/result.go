@@ -59,8 +59,14 @@ func record(kind store.Kind, key string, seconds float64, made store.Made, body 
 	return store.Record{Kind: kind, Key: key, Seconds: seconds, Made: made, Body: b}, nil
 }
 
+// Store is where Results reads records: a *store.Store is one.
+type Store interface {
+	// Get returns the record of a kind under a key, if it is there.
+	Get(kind store.Kind, key string) (store.Record, bool)
+}
+
 // Results reads results and exact errors from a store.
-type Results struct{ *store.Store }
+type Results struct{ Store }
 
 // Result returns the result under a cell's key. A record that does not hold a
 // result counts as missing.

@@ -13,12 +13,11 @@
 // Figure and Table are plain data: Draw writes them as files, and any other
 // renderer can show them. Make returns them and writes nothing.
 //
-// A study is shown as it says (bench.FigureSpec, bench.TableSpec). By default its
-// distances are drawn against the step size, with a panel per data set and batch
-// size and a line for each combination of whatever else varies, and tabulated
-// (sweep.go, tables.go). Exact errors have a row of panels per integrator and a table
-// of fitted orders or, in a study with distances, a twin of their figure (orders.go).
-// The paper's special figures and tables are kinds with a builder each (makers).
+// What the store has for a plan is one table (bench.Results.Table). A figure says which of
+// its columns are rows and columns of panels, lines, x and y, and one builder arranges them
+// (chart.go): the scores of cells, as a study says (bench.FigureSpec; sampled.go), and exact
+// errors (exact.go). Tables are groups of the same rows (tables.go). The paper's figures of
+// paths and densities are programs of their own.
 //
 // Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn; every
 // table as text, CSV and JSON. All but the PDFs, which carry a date, have the
@@ -34,22 +33,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/internal/atomicfile"
 	"hambench/internal/distinct"
-	"hambench/internal/table"
-	"hambench/paper"
+	text "hambench/internal/table"
 	"hambench/usage"
 )
 
 // Drawer draws studies.
 type Drawer struct {
-	// Results are the stored results and exact errors, usually a
-	// bench.Results.
-	Results paper.Source
+	Results bench.Results
 	Dir     string // where files go; created if needed
 	// All are the plans of the run, by which claims are decided.
 	All []bench.Plan
@@ -90,14 +86,16 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	for _, f := range out.Figures {
 		l := f.layout()
 		png := func() ([]byte, error) { return l.png(resolution) }
-		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", png}, file{f.ID + ".svg", f.SVG}, file{f.ID + ".pdf", l.pdf})
+		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", png},
+			file{f.ID + ".svg", f.SVG}, file{f.ID + ".pdf", l.pdf})
 	}
 	for _, t := range out.Tables {
 		text := func() ([]byte, error) { // with all columns, however wide
 			s, err := t.Text(0)
 			return []byte(s), err
 		}
-		files = append(files, file{t.ID + ".csv", t.Data.CSV}, file{t.ID + ".json", t.Data.JSON}, file{t.ID + ".txt", text})
+		files = append(files, file{t.ID + ".csv", t.Data.CSV}, file{t.ID + ".json", t.Data.JSON},
+			file{t.ID + ".txt", text})
 	}
 	for _, f := range append(files, out.others...) {
 		data, err := f.encode()
@@ -115,16 +113,20 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 
 // Make makes one study's figures and tables, as Draw does, but writes nothing.
 func (r Drawer) Make(p bench.Plan) (*Output, error) {
-	d := r.drawing(p)
-	if len(p.Jobs()) > 0 && len(d.results) == 0 {
-		return nil, fmt.Errorf("figures: no results of study %s (0 of %d cells): run it first", p.ID, d.out.Of)
+	rows := r.Results.Table([]bench.Plan{p})
+	d := &drawing{Drawer: r, plan: p, rows: rows, cells: rows.Where("record", bench.CellRecord)}
+	d.out = &Output{Cells: present(d.cells).Len(), Of: d.cells.Len()}
+	if d.out.Of > 0 && d.out.Cells == 0 {
+		return nil, fmt.Errorf("figures: no results of study %s (0 of %d cells): run it first",
+			p.ID, d.out.Of)
 	}
 	kind := cmp.Or(p.Figure, new(bench.FigureSpec)).Kind
-	if kind == "" && len(p.Jobs()) == 0 {
+	if kind == "" && d.out.Of == 0 {
 		kind = "orders" // exact errors alone
 	}
 	if makers[kind] == nil {
-		return nil, usage.Errorf("study %s: kind of figure %q: want one of %s", p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+		return nil, usage.Errorf("study %s: kind of figure %q: want one of %s",
+			p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
 	if err := makers[kind](d); err != nil {
 		return d.out, fmt.Errorf("figures: study %s: %w", p.ID, err)
@@ -157,60 +159,53 @@ func (r Drawer) width() int { return cmp.Or(r.Width, usualWidth) }
 // makers make the figures and tables that a study may ask for by kind
 // (bench.FigureSpec.Kind).
 var makers = map[string]func(*drawing) error{
-	"": drawSweep, "exact-bottleneck": drawSweep, "precision": drawPrecision, "orders": drawOrders, "claims": drawClaims,
-	"paths": drawPaths, "toy": drawToy, "synthetic": drawSynthetic, "scores": drawScores, "autocorrelation": drawAutocorrelation,
+	"": drawSampled, "exact-bottleneck": drawSampled, "orders": drawOrders,
+	"claims": drawClaims, "precision": drawPrecision, "scores": drawScores,
+	"autocorrelation": drawAutocorrelation,
+	"paths":           drawPaths, "toy": drawToy, "synthetic": drawSynthetic,
 }
 
 // drawPrecision makes a table with a line per pair of chains: a figure would show
 // pairs of points that lie on each other.
 func drawPrecision(d *drawing) error {
 	return drawTable(d, d.plan.ID, &bench.TableSpec{
-		Rows: []string{"data", "split", "batch", "step", "samples"}, Columns: []string{"precision"}, Values: []string{distance},
-		Note: "η is the largest step known to be stable, wherever a chain starts. The chains have streams of their own.",
+		Rows:    []string{"data", "split", "batch", "step", "samples"},
+		Columns: []string{"precision"},
+		Values:  []string{distance},
+		Note: "η is the largest step known to be stable, wherever a chain starts. " +
+			"The chains have streams of their own.",
 	})
 }
 
 // drawing is a study's figures and tables in the making.
 type drawing struct {
 	Drawer
-	plan    bench.Plan
-	results []bench.Result
-	byKey   map[string]bench.Result
-	out     *Output
-	hidden  int      // chains that diverged and that no panel shows
-	lacking []string // data sets of cells without a result
+	plan   bench.Plan
+	rows   *table.Table // all that the store has for the plan
+	cells  *table.Table // those of its cells, missing ones included
+	out    *Output
+	hidden int // chains that diverged and that no panel shows
 }
 
-// finite are the results of the chains that stayed finite, to whose number captions
-// then add that of the others. A record from a store is intact, but may come from a
-// program that recorded something that whole does not accept.
-func (d *drawing) finite(whole func(bench.Result) bool) (of []bench.Result, err error) {
-	for _, r := range d.results {
-		switch {
+// finite returns the rows of the chains that stayed finite; captions then count the others.
+// A record from a store is intact, but may come from a program that recorded something that
+// whole does not accept.
+func (d *drawing) finite(whole func(bench.Result) bool) (of []table.Row, err error) {
+	for _, row := range present(d.cells).Rows() {
+		switch r := resultOf(row); {
 		case r.Diverged:
 			d.hidden++
 		case !whole(r):
-			return nil, fmt.Errorf("result %.12s (%v) lacks series that its figure shows", r.Key, r.Cell)
+			return nil, fmt.Errorf("result %.12s (%v) lacks series that its figure shows",
+				r.Key, r.Cell)
 		default:
-			of = append(of, r)
+			of = append(of, row)
 		}
 	}
 	if len(of) == 0 {
 		return nil, fmt.Errorf("all %d chains diverged: there is nothing to show", d.hidden)
 	}
 	return of, nil
-}
-
-// drawing reads what there is of the plan's results, once.
-func (r Drawer) drawing(p bench.Plan) *drawing {
-	results, missing := p.Results(r.Results.Result)
-	d := &drawing{Drawer: r, plan: p, results: results, byKey: make(map[string]bench.Result)}
-	d.out = &Output{Cells: len(results), Of: len(results) + len(missing)}
-	d.lacking = distinct.Of(missing, func(j bench.Job) string { return j.Cell.Dataset })
-	for _, r := range results {
-		d.byKey[r.Key] = r
-	}
-	return d
 }
 
 // file keeps a file of the study for Draw to write.
@@ -235,16 +230,17 @@ func (t *Table) Text(width int) (string, error) {
 	for _, c := range t.Columns {
 		header, minor = append(header, c.Label), append(minor, c.Minor)
 	}
-	left, err := table.Fit(&b, width, minor, header, t.Rows)
+	left, err := text.Fit(&b, width, minor, header, t.Rows)
 	if err != nil {
 		return "", fmt.Errorf("figures: %s: %w", t.ID, err)
 	}
 	notes := t.Notes
 	if len(left) > 0 {
-		notes = append([]string{"Left out for want of room: " + strings.Join(left, ", ") + "; " + t.ID + ".txt has all."}, notes...)
+		all := "Left out for want of room: " + strings.Join(left, ", ") + "; " + t.ID + ".txt has all."
+		notes = append([]string{all}, notes...)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(&b, table.Wrap(n, width))
+		fmt.Fprintln(&b, text.Wrap(n, width))
 	}
 	return b.String(), nil
 }
@@ -255,12 +251,11 @@ func (d *drawing) caption(sentences ...string) string {
 	if d.plan.Profile != "" {
 		sentences = slices.Insert(sentences, 0, "Profile "+d.plan.Profile+".")
 	}
-	var samples []string
-	for _, j := range d.plan.Cells {
-		if c := j.Cell; c.Observe != bench.Density && c.Observe != bench.Path { // a path's caption states its steps
-			samples = distinct.Append(samples, thousands(c.Samples))
-		}
-	}
+	long := d.cells.Filter(func(r table.Row) bool { // a path's caption states its steps
+		is := bench.Observable(r.Text("observe"))
+		return is != bench.Density && is != bench.Path
+	})
+	samples := distinct.Of(long.Rows(), func(r table.Row) string { return plainText("samples", r) })
 	if len(samples) > 0 {
 		sentences = append(sentences, strings.Join(samples, " or ")+" samples per chain.")
 	}
@@ -270,29 +265,18 @@ func (d *drawing) caption(sentences ...string) string {
 		sentences = append(sentences, text)
 	}
 	if d.hidden > 0 {
-		note("Not shown: %d of %d, whose chains diverged.", d.hidden, len(d.results))
+		note("Not shown: %d of %d, whose chains diverged.", d.hidden, d.out.Cells)
 	}
 	if d.out.Cells < d.out.Of {
-		note("Incomplete: %d of %d cells; missing ones, of %s, leave gaps or are not in the means.", d.out.Cells, d.out.Of, strings.Join(d.lacking, ", "))
+		sets := d.cells.Where("missing", true).Values("dataset")
+		note("Incomplete: %d of %d cells; missing ones, of %s, leave gaps or are not in the means.",
+			d.out.Cells, d.out.Of, strings.Join(distinct.Of(sets, table.Value.Text), ", "))
 	}
 	return strings.Join(sentences, " ")
 }
 
 // note adds a note to the output, once.
 func (d *drawing) note(text string) { d.out.Notes = distinct.Append(d.out.Notes, text) }
-
-// thousands writes a count with a space between groups of three digits from
-// 10 000 on.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	if n < 10000 {
-		return s
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
-}
 
 // replaced is the label that built-in sets stand in for real data; empty if
 // they do not. It is a note, too.
@@ -306,7 +290,8 @@ func (d *drawing) replaced() string {
 	if len(present) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Data not available: %s. Built-in sets (%s) stand in for them.", strings.Join(absent, ", "), strings.Join(present, ", "))
+	text := fmt.Sprintf("Data not available: %s. Built-in sets (%s) stand in for them.",
+		strings.Join(absent, ", "), strings.Join(present, ", "))
 	d.note(text)
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hambench/bench"
+	"hambench/bench/table"
 )
 
 // massShares are the shares of the posterior inside the contours.
@@ -29,23 +30,24 @@ func isPath(r bench.Result) bool {
 // over it, the paper's Figure 2: the posterior, then a path per friction over
 // its contours, on common axes. Without the density the paths stand alone.
 func drawPaths(d *drawing) error {
-	results, err := d.finite(isPath)
+	rows, err := d.finite(isPath)
 	if err != nil {
 		return err
 	}
 	var h *Heat
-	var walks []bench.Result
+	var walks []table.Row
 	var xs, ys [][]float64
-	for _, r := range results {
+	for _, row := range rows {
+		r := resultOf(row)
 		x, y := r.Series["theta0"], r.Series["theta1"]
 		xs, ys = append(xs, x), append(ys, y)
 		if r.Cell.Observe == bench.Density {
 			h = &Heat{X: x, Y: y, Value: r.Series["logdensity"]}
 		} else {
-			walks = append(walks, r)
+			walks = append(walks, row)
 		}
 	}
-	titles, beside := titlesOf(walks, func(c bench.Cell) string { return "C = " + frictionText(c) })
+	titles, stated := titlesOf(walks, setting("friction").Text)
 	x := Axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
 	y := Axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
 	var row []*Panel
@@ -62,39 +64,50 @@ func drawPaths(d *drawing) error {
 	}
 	path, start := Style{Color: okabeIto[0], Width: 0.5}, Style{Color: okabeIto[1], Marker: markers[0]}
 	for i, r := range walks {
-		xs, ys := r.Series["theta0"], r.Series["theta1"]
+		series := resultOf(r).Series
+		xs, ys := series["theta0"], series["theta1"]
 		first := min(1, len(xs))
 		row = append(row, &Panel{Title: titles[i], X: x, Y: y, Series: slices.Concat(behind, []Series{
-			{Name: "path", Style: path, X: xs, Y: ys}, {Name: "start", Style: start, X: xs[:first], Y: ys[:first]},
+			{Name: "path", Style: path, X: xs, Y: ys},
+			{Name: "start", Style: start, X: xs[:first], Y: ys[:first]},
 		})})
 	}
-	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168, Rows: [][]*Panel{row}, Data: pathRecords(h, walks, beside)}
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168,
+		Rows: [][]*Panel{row}, Data: pathRecords(h, walks, stated)}
 	f.Legend = []Entry{
 		{Name: "contours", Label: "10, 50, 90, 99 % of the posterior's mass", Style: contourStyle},
 		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
 	}
 	var note []string
 	if len(walks) > 0 {
-		c := walks[0].Cell
-		note = append(note, fmt.Sprintf("%s, %s, η = %s, every step shown: %d steps, %s units of simulation time.",
-			capital(c.Integrator), batchText(c), decimal(c.Step), c.Samples*c.Thin, decimal(math.Round(float64(c.Samples*c.Thin)*c.Step*100)/100)))
+		c := resultOf(walks[0]).Cell
+		steps := c.Samples * c.Thin
+		note = append(note, fmt.Sprintf(
+			"%s, %s, η = %s, every step shown: %d steps, %s units of simulation time.",
+			capital(c.Integrator), batchText(c), decimal(c.Step), steps,
+			decimal(math.Round(float64(steps)*c.Step*100)/100)))
 	}
 	f.Caption = d.caption(note...)
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
 }
 
-// pathRecords are the grid of the density, then every position of every path.
-func pathRecords(h *Heat, walks []bench.Result, beside []setting) Records {
-	out := Records{Columns: append([]string{"kind", "friction", "theta0", "theta1", "logdensity"}, columnsOf(beside)...)}
+// pathRecords are the grid of the density, then every position of every path, with the
+// settings that its title states.
+func pathRecords(h *Heat, walks []table.Row, stated []bench.Setting) Records {
+	columns := []string{"kind", "friction", "theta0", "theta1", "logdensity"}
+	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}
 	if h != nil {
 		for i, v := range h.Value {
-			out.add(append([]any{"density", nil, h.X[i%len(h.X)], h.Y[i/len(h.X)], v}, make([]any, len(beside))...)...)
+			row := []any{"density", nil, h.X[i%len(h.X)], h.Y[i/len(h.X)], v}
+			out.add(append(row, make([]any, len(stated))...)...)
 		}
 	}
 	for _, r := range walks {
-		for i, x := range r.Series["theta0"] {
-			out.add(append([]any{"path", frictionText(r.Cell), x, r.Series["theta1"][i], nil}, fieldsOf(beside, r.Cell)...)...)
+		series, friction := resultOf(r).Series, plainText("friction", r)
+		for i, x := range series["theta0"] {
+			row := []any{"path", friction, x, series["theta1"][i], nil}
+			out.add(append(row, fieldsOf(stated, r)...)...)
 		}
 	}
 	return out

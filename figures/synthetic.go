@@ -46,47 +46,61 @@ func (m marginals) shifted(z float64) []float64 {
 // one-dimensional input: the exact law, blue and filled, and the sampled
 // quantiles of one chain, the study's first, vermilion and dashed.
 func drawSynthetic(d *drawing) error {
-	results, err := d.finite(isMarginal)
+	rows, err := d.finite(isMarginal)
 	if err != nil {
 		return err
 	}
-	r := results[0]
+	r := resultOf(rows[0])
 	m := newMarginals(r)
 	normal95 := distuv.UnitNormal.Quantile(0.95)
 	law := func(name string, fill Color, z float64) Series {
-		return Series{Name: name, Style: Style{Fill: fill}, X: m["x"], Y: m["exact_mean"], Low: m.shifted(-z), High: m.shifted(z)}
+		return Series{Name: name, Style: Style{Fill: fill}, X: m["x"], Y: m["exact_mean"],
+			Low: m.shifted(-z), High: m.shifted(z)}
 	}
 	sampled := Style{Color: okabeIto[1], Width: 1.1, Dashes: []float64{4, 2}}
 	p := &Panel{
 		X: Axis{Label: "input x", Ticks: 8}.over(m["x"]).padded(0.02),
-		Y: Axis{Label: "target y", Ticks: 6, Grid: true}.over(m.shifted(-2), m.shifted(2), m["q05"], m["q95"], m["train_y"]).padded(0.04),
+		Y: Axis{Label: "target y", Ticks: 6, Grid: true}.
+			over(m.shifted(-2), m.shifted(2), m["q05"], m["q95"], m["train_y"]).padded(0.04),
 		Series: []Series{
 			law("wide", 0xdbe9f4ff, 2), law("narrow", 0xaecee6ff, normal95),
-			{Name: "data", Style: Style{Color: 0x555555a0, Marker: Dot}, X: m["train_x"], Y: m["train_y"]},
-			{Name: "mean", Style: Style{Color: okabeIto[0], Width: 1.3}, X: m["x"], Y: m["exact_mean"]},
+			{Name: "data", Style: Style{Color: 0x555555a0, Marker: Dot},
+				X: m["train_x"], Y: m["train_y"]},
+			{Name: "mean", Style: Style{Color: okabeIto[0], Width: 1.3},
+				X: m["x"], Y: m["exact_mean"]},
 		},
 	}
 	for _, q := range []string{"q05", "q50", "q95"} {
 		p.Series = append(p.Series, Series{Name: "sampled", Style: sampled, X: m["x"], Y: m[q]})
 	}
-	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 510, Height: 270, Rows: [][]*Panel{{p}}}
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 510, Height: 270,
+		Rows: [][]*Panel{{p}}}
 	for _, e := range []struct {
 		series int
 		label  string
-	}{{0, "true posterior, mean ± 2 sd"}, {1, "its 5–95 %"}, {3, "its mean"}, {4, "sampled 5, 50, 95 %"}, {2, "data"}} {
-		f.Legend = append(f.Legend, Entry{Name: p.Series[e.series].Name, Label: e.label, Style: p.Series[e.series].Style})
+	}{
+		{0, "true posterior, mean ± 2 sd"}, {1, "its 5–95 %"}, {3, "its mean"},
+		{4, "sampled 5, 50, 95 %"}, {2, "data"},
+	} {
+		s := p.Series[e.series]
+		f.Legend = append(f.Legend, Entry{Name: s.Name, Label: e.label, Style: s.Style})
 	}
-	f.Data.Columns = []string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50", "sampled_q95"}
+	f.Data.Columns = []string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50",
+		"sampled_q95"}
 	for i, x := range m["x"] {
 		f.Data.add(x, m["exact_mean"][i], m["exact_sd"][i], m["q05"][i], m["q50"][i], m["q95"][i])
 	}
 	c := r.Cell
 	about := []string{
-		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, η = %s, C = %s;", capital(c.Integrator), batchText(c), decimal(c.Step), frictionText(c)),
-		fmt.Sprintf("mean Kolmogorov distance to the posterior %.3f (independent draws: %.3f).", r.KS, r.KSSelf),
+		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, %s, %s;",
+			capital(c.Integrator), batchText(c), setting("step").Text(rows[0]),
+			setting("friction").Text(rows[0])),
+		fmt.Sprintf("mean Kolmogorov distance to the posterior %.3f (independent draws: %.3f).",
+			r.KS, r.KSSelf),
 	}
-	if n := len(results); n > 1 {
-		about = append(about, fmt.Sprintf("The first of %d chains is shown: split %d, seed %d.", n, c.Split, c.Seed))
+	if n := len(rows); n > 1 {
+		about = append(about, fmt.Sprintf("The first of %d chains is shown: split %d, seed %d.",
+			n, c.Split, c.Seed))
 	}
 	f.Caption = d.caption(about...)
 	d.out.Figures = append(d.out.Figures, f)

@@ -8,12 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/bench"
+	"hambench/bench/table"
 )
 
 // histogram is one panel of the toy figure: a chain's law as a density, and
 // the exact posterior.
 type histogram struct {
-	cell           bench.Cell
+	row            table.Row
 	edges, density []float64 // density of bin i, between edges i and i + 1
 	counts         []float64
 	total          float64
@@ -27,8 +28,9 @@ func isHistogram(r bench.Result) bool {
 }
 
 // newHistogram makes a density of the counts.
-func newHistogram(r bench.Result) histogram {
-	h := histogram{cell: r.Cell, edges: r.Series["edges"], counts: r.Series["counts"]}
+func newHistogram(row table.Row) histogram {
+	r := resultOf(row)
+	h := histogram{row: row, edges: r.Series["edges"], counts: r.Series["counts"]}
 	h.exact = distuv.Normal{Mu: r.Series["mean"][0], Sigma: r.Series["sd"][0]}
 	h.total = floats.Sum(h.counts)
 	for i, n := range h.counts {
@@ -38,11 +40,11 @@ func newHistogram(r bench.Result) histogram {
 }
 
 // toyTitle says how a chain saw its data.
-func toyTitle(c bench.Cell) string {
-	if c.Batches == 1 {
+func toyTitle(r table.Row) string {
+	if r.Number("K") == 1 {
 		return "full batch"
 	}
-	return "mini-batches: " + c.Scheme
+	return "mini-batches: " + r.Text("scheme")
 }
 
 // histogramFill is translucent: the grid and the truth show through.
@@ -82,26 +84,33 @@ func (h histogram) truth(x Axis) Series {
 // drawToy makes the figure of stationary laws of a one-parameter target as
 // histograms beside the exact posterior, a panel per chain: the paper's Figure 3.
 func drawToy(d *drawing) error {
-	results, err := d.finite(isHistogram)
+	rows, err := d.finite(isHistogram)
 	if err != nil {
 		return err
 	}
 	var hs []histogram
-	for _, r := range results {
+	for _, r := range rows {
 		hs = append(hs, newHistogram(r))
 	}
-	titles, beside := titlesOf(results, toyTitle)
+	titles, stated := titlesOf(rows, toyTitle)
 	f := &Figure{
-		ID: d.plan.ID, Title: d.plan.Title, Width: 232, Height: 200, Rows: [][]*Panel{nil}, Data: toyRecords(hs, beside),
-		Legend: []Entry{{Name: "law", Label: "stationary law of the chain", Style: histogramStyle}, {Name: "truth", Label: "exact posterior", Style: truthStyle}},
+		ID: d.plan.ID, Title: d.plan.Title, Width: 232, Height: 200,
+		Rows: [][]*Panel{nil}, Data: toyRecords(hs, stated),
+		Legend: []Entry{
+			{Name: "law", Label: "stationary law of the chain", Style: histogramStyle},
+			{Name: "truth", Label: "exact posterior", Style: truthStyle},
+		},
 	}
 	x, y := toyAxes(hs)
 	for i, h := range hs {
-		f.Rows[0] = append(f.Rows[0], &Panel{Title: titles[i], X: x, Y: y, Series: []Series{h.outline(x), h.truth(x)}})
+		f.Rows[0] = append(f.Rows[0], &Panel{Title: titles[i], X: x, Y: y,
+			Series: []Series{h.outline(x), h.truth(x)}})
 	}
-	c := hs[0].cell
-	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, η = %s, C = %s.", capital(c.Integrator), decimal(c.Step), frictionText(c)),
-		"Irrespective of the integrator's order, a step that sees a part of the data alone has another stationary law than the posterior.")
+	r := rows[0]
+	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.", capital(r.Text("integrator")),
+		setting("step").Text(r), setting("friction").Text(r)),
+		"Irrespective of the integrator's order, a step that sees a part of the data alone has "+
+			"another stationary law than the posterior.")
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
 }
@@ -126,14 +135,18 @@ func toyAxes(hs []histogram) (x, y Axis) {
 	return x, y
 }
 
-// toyRecords have a row per bin, with the settings beside scheme and K in which
-// chains differ.
-func toyRecords(hs []histogram, beside []setting) Records {
-	out := Records{Columns: append([]string{"scheme", "K", "theta_low", "theta_high", "count", "density", "exact_density_at_middle"}, columnsOf(beside)...)}
+// toyRecords have a row per bin, with the settings that titles state besides scheme and K.
+func toyRecords(hs []histogram, stated []bench.Setting) Records {
+	columns := []string{"scheme", "K", "theta_low", "theta_high", "count", "density",
+		"exact_density_at_middle"}
+	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}
+	of := append([]bench.Setting{setting("scheme"), setting("K")}, stated...)
 	for _, h := range hs {
+		fields := fieldsOf(of, h.row)
 		for i, n := range h.counts {
 			low, high := h.edges[i], h.edges[i+1]
-			out.add(append([]any{h.cell.Scheme, h.cell.Batches, low, high, n, h.density[i], h.exact.Prob((low + high) / 2)}, fieldsOf(beside, h.cell)...)...)
+			out.add(slices.Concat(fields[:2], []any{low, high, n, h.density[i],
+				h.exact.Prob((low + high) / 2)}, fields[2:])...)
 		}
 	}
 	return out

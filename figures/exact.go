@@ -1,0 +1,572 @@
+package figures
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"hambench/bench"
+	"hambench/bench/table"
+	"hambench/certify"
+	"hambench/internal/distinct"
+	"hambench/paper"
+)
+
+// observableLabels are the observables that the figure of orders shows, and their names on
+// panels. For each kind of problem there is one of the position alone and one that the
+// momentum takes part in: their orders differ.
+var observableLabels = map[string]string{
+	"theta.cov": "cov θ",
+	"joint.cov": "cov(θ, r)",
+	"theta^2":   "E θ²",
+	"r^2":       "E r²",
+}
+
+// quantity is what a figure of exact errors shows: a column of one kind of rows, against
+// another one.
+type quantity struct {
+	record string // of the rows
+	column string // shown against x
+	x      string // h or budget
+	// of is the column that panels differ in besides the problem; "" for none.
+	of      string
+	csv     string // the column in CSV, with its unit
+	axes    [2]Axis
+	powers  []float64 // slopes of grey lines
+	legend  string    // of these
+	caption string
+}
+
+const (
+	ordersLegend = "orders 1, 2, 3"
+	mseText      = "Bias² + variance of the average over a stationary chain that costs a number of " +
+		"gradients of a batch (all data count K, a Hessian-vector product 2), of the worst " +
+		"average: 0.001 is what 1000 independent draws of the target give."
+	mseColumn = "mse_per_target_variance"
+)
+
+var (
+	orders   = []float64{1, 2, 3}
+	stepAxis = Axis{Label: stepLabel, Unit: timeUnit}
+	mseAxis  = Axis{Label: "mean squared error", Unit: "target variances"}
+	// quantities are what bench.FigureSpec.Y may name, and what stands against a budget.
+	quantities = map[string]quantity{
+		bench.OnError: {
+			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
+			axes:   [2]Axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
+			powers: orders, legend: ordersLegend,
+			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator " +
+				"claims for what the panel shows. Exact: the error is round-off.",
+		},
+		bench.OnKolmogorov: {
+			record: bench.LawRecord, column: "kolmogorov", x: "h", of: "observable",
+			csv:  "kolmogorov",
+			axes: [2]Axis{stepAxis, {Label: "Kolmogorov distance"}}, powers: orders, legend: ordersLegend,
+			caption: "Between the stationary law of θ and the target, from 0 to 1: the largest of the " +
+				"marginals along the target's principal axes.",
+		},
+		bench.OnWasserstein: {
+			record: bench.LawRecord, column: "wasserstein", x: "h", of: "observable",
+			csv:    "wasserstein_per_target_sd",
+			axes:   [2]Axis{stepAxis, {Label: "Wasserstein distance", Unit: "standard deviations"}},
+			powers: orders, legend: ordersLegend,
+			caption: "Of order 2, between the stationary law of θ and the target, in coordinates in " +
+				"which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
+		},
+		bench.OnAutocorrelation: {
+			record: bench.AverageRecord, column: "autocorrelation", x: "h", of: "observable",
+			csv:    "autocorrelation_outer_steps",
+			axes:   [2]Axis{stepAxis, {Label: "autocorrelation time", Unit: "outer steps"}},
+			powers: []float64{-1}, legend: "inverse to η",
+			caption: "Integrated autocorrelation times along the stationary chain, " +
+				"in the worst direction.",
+		},
+		bench.OnMSE: {
+			record: bench.BudgetRecord, column: "mse", x: "h", of: "budget", csv: mseColumn,
+			axes: [2]Axis{stepAxis, mseAxis}, caption: mseText,
+		},
+		// At the best step: h^2p + 1/(hN) is smallest, as h varies, in proportion to
+		// N^(−2p/(2p + 1)).
+		bench.OnBudget: {
+			record: bench.BestRecord, column: "mse", x: "budget", csv: mseColumn,
+			axes:   [2]Axis{{Label: "budget", Unit: "gradients of a batch", Powers: true}, mseAxis},
+			powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
+			caption: mseText + " Each point has its own best step. Grey: what a bias of order 1, 2, 3 " +
+				"leads to, slopes −2/3, −4/5, −6/7.",
+		},
+	}
+)
+
+// quantityOf is what a figure asks for, or the errors.
+func quantityOf(s bench.FigureSpec) quantity {
+	if s.X == bench.OnBudget {
+		return quantities[bench.OnBudget]
+	}
+	return quantities[cmp.Or(s.Y, bench.OnError)]
+}
+
+// subject names what a row is about, besides its problem and sampler.
+func (q quantity) subject(r table.Row) string {
+	switch q.of {
+	case "":
+		return "best step"
+	case "budget":
+		return decimal(r.Number("budget")) + " gradients"
+	}
+	return r.Text("observable")
+}
+
+// label is the subject for people.
+func (q quantity) label(r table.Row) string {
+	subject := q.subject(r)
+	if q.record == bench.ErrorRecord {
+		return observableLabels[subject]
+	}
+	return strings.ReplaceAll(subject, "theta", "θ")
+}
+
+// exactOf is what certify found, of which a row is a part.
+func exactOf(r table.Row) certify.Row { return r.Source.(certify.Row) }
+
+// methodName is an integrator with its estimator of gradients.
+func methodName(r certify.Row) string {
+	if r.Estimator == "" {
+		return r.Integrator
+	}
+	return r.Integrator + ", " + r.Estimator
+}
+
+// records are the numbers behind a figure.
+func (q quantity) records(rows *table.Table) Records {
+	of := []string{"of", "h", "batch_gradients", q.csv}
+	numbers := []string{"h", "budget", q.column}
+	if q.record == bench.ErrorRecord {
+		of = []string{"observable", "h", "error", "resolution", "order", "uncertainty", "constant",
+			"claim", "verdict"}
+		numbers = of[1:8]
+	}
+	out := Records{Columns: append([]string{"problem", "integrator", "nl", "scheme"}, of...)}
+	for _, r := range rows.Rows() {
+		x := exactOf(r)
+		fields := []any{x.Problem, methodName(x), x.Inner, x.Scheme, q.subject(r)}
+		for _, column := range numbers {
+			fields = append(fields, r.Number(column))
+		}
+		if q.record == bench.ErrorRecord {
+			fields = append(fields, r.Text("verdict"))
+		}
+		out.add(fields...)
+	}
+	return out
+}
+
+// value returns the numbers that a figure shows of rows. An error that is round-off or not
+// resolved leaves a gap, and so does a distance of θ's law that is no larger than what
+// round-off and truncation make of θ's moments, which all has.
+func (q quantity) value(all *table.Table) func(table.Row) float64 {
+	at := []string{"key", "scheme", "h"}
+	least := make(map[table.Key]float64)
+	for _, r := range all.Where("record", bench.ErrorRecord).Rows() {
+		if x := r.Get("relative_resolution"); !x.IsNone() && strings.Contains(r.Text("observable"), "theta") {
+			least[r.Key(at...)] = max(least[r.Key(at...)], x.Number())
+		}
+	}
+	return func(r table.Row) float64 {
+		y, resolved := r.Number(q.column), true
+		switch q.record {
+		case bench.ErrorRecord:
+			resolved = y > r.Number("resolution") && !isExact(r)
+		case bench.LawRecord:
+			resolved = y > least[r.Key(at...)]
+		}
+		if !resolved {
+			return math.NaN()
+		}
+		return y
+	}
+}
+
+// isExact reports whether a row's error is round-off.
+func isExact(r table.Row) bool { return r.Text("verdict") == string(certify.Exact) }
+
+// problem are the columns that tell problems apart.
+var problem = []string{"problem", "friction", "mass"}
+
+// chart is that of a quantity, with lines by scheme, estimator or integrator, and a row of
+// panels for each of what lines do not tell apart: samplers, or schemes.
+func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.Setting) {
+	scheme, named := setting("scheme"), []bench.Setting{setting("integrator")}
+	var panels []bench.Setting
+	for _, name := range []string{"estimator", "nl"} {
+		if s := setting(name); name != lines && shown.Varies(s.Column) {
+			named = append(named, s)
+		}
+	}
+	switch lines {
+	case "integrator":
+		panels = []bench.Setting{scheme}
+	case "estimator":
+		if panels = named; shown.Varies("scheme") {
+			panels = append(panels, scheme)
+		}
+		named = []bench.Setting{setting("estimator")}
+	default:
+		panels, named = named, []bench.Setting{scheme}
+	}
+	columns := problem
+	if q.of != "" {
+		columns = append(slices.Clip(columns), q.of)
+	}
+	return chart{
+		rows: bench.ColumnsOf(panels...), columns: columns, lines: bench.ColumnsOf(named...),
+		x: []string{q.x}, at: func(t *table.Table) float64 { return t.Rows()[0].Number(q.x) },
+		y: q.value(all), name: func(r table.Row) string { return bench.TextOf(named, r) },
+	}, panels
+}
+
+// drawOrders makes the figure of a study's exact errors and the table of fitted orders.
+func drawOrders(d *drawing) error {
+	have, missing := d.plan.Evidence(d.Results.Rows)
+	if len(have) == 0 {
+		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first",
+			d.plan.ID, len(d.plan.Exact))
+	}
+	if len(missing) > 0 {
+		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.",
+			len(missing), len(d.plan.Exact)))
+	}
+	spec := *cmp.Or(d.plan.Figure, new(bench.FigureSpec))
+	q := quantityOf(spec)
+	rows := d.rows.Where("record", q.record)
+	shown := rows.Filter(func(r table.Row) bool { return q.label(r) != "" })
+	if shown.Len() > 0 {
+		c, panels := q.chart(d.rows, shown, strings.Join(spec.Lines, ""))
+		f := q.figure(c.arrange(shown, nil), panels)
+		f.ID, f.Title, f.Data = d.plan.ID, d.plan.Title, q.records(rows)
+		d.out.Figures = append(d.out.Figures, f)
+	} else {
+		d.note("No figure: it shows stationary laws, and there are none")
+	}
+	d.writeOrders(have)
+	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
+		evidence := paper.Gather([]bench.Plan{d.plan}, d.Results)
+		return d.writeClaims(paper.Decide(claims, evidence), "-claims")
+	}
+	return nil
+}
+
+// alike is by what ratio the errors of two samplers may differ if one row of panels stands
+// for both: by less than shows.
+const alike = 1.02
+
+// near reports whether two lines have the same points but for a ratio.
+func near(a, b []point, ratio float64) bool {
+	return slices.EqualFunc(a, b, func(a, b point) bool {
+		unknown := math.IsNaN(a.mean) && math.IsNaN(b.mean)
+		return a.x == b.x && (unknown || max(a.mean, b.mean) <= ratio*min(a.mean, b.mean))
+	})
+}
+
+// sameLines reports whether two rows of panels show the same.
+func sameLines(a, b []*panel) bool {
+	return slices.EqualFunc(a, b, func(a, b *panel) bool {
+		if a == nil || b == nil {
+			return a == b
+		}
+		return slices.EqualFunc(a.lines, b.lines, func(a, b []point) bool { return near(a, b, alike) })
+	})
+}
+
+// firstOf is a row of the table that some of the panels have.
+func firstOf(panels []*panel) table.Row {
+	i := slices.IndexFunc(panels, func(p *panel) bool { return p != nil })
+	return panels[i].Rows()[0]
+}
+
+// abreast is how many panels stand side by side where each row would have one.
+const abreast = 3
+
+// figure has common axes throughout, so that panels can be compared. Rows of panels that show
+// the same share one, which panels tell apart by the settings of.
+func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
+	f := &Figure{Width: 152, Height: 112}
+	x, y := q.ranges(g, f.Width)
+	errors := q.record == bench.ErrorRecord
+	if len(g.panels) == 1 && errors { // whose height the label would exceed
+		y.Label = "absolute error"
+	}
+	for i, name := range g.names() {
+		f.Legend = append(f.Legend, Entry{Name: name, Label: name, Style: Categorical(i)})
+	}
+	f.addSlopes(q.legend, y.Lost)
+	f.Caption = "Computed without Monte Carlo. " + q.caption +
+		" \"A as B\": the line of A lies on that of B."
+	name := func(row []*panel) string { return bench.TextOf(of, firstOf(row)) }
+	for i, row := range g.panels {
+		same := func(o []*panel) bool { return sameLines(row, o) }
+		if slices.ContainsFunc(g.panels[:i], same) {
+			continue
+		}
+		var others []string
+		for _, o := range g.panels[i+1:] {
+			if same(o) {
+				others = append(others, name(o))
+			}
+		}
+		if len(others) > 0 {
+			f.Caption += " " + name(row) + " stands for " + strings.Join(others, " and ") + " as well."
+		}
+		var drawn []*Panel
+		for i, p := range row {
+			column := firstOf(columnOf(g.panels, i))
+			title := name(row) + ": " + q.label(column) + ", " + exactOf(column).Problem
+			out := q.panel(p, g.names(), Categorical, x, y)
+			out.Title = title
+			out.Note = g.note(p, math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height)))
+			drawn = append(drawn, out)
+		}
+		f.Rows = append(f.Rows, drawn)
+	}
+	if len(f.Rows[0]) == 1 && !errors { // side by side
+		f.Rows = Grid(slices.Concat(f.Rows...), abreast)
+	}
+	if len(f.Rows) == 1 && !errors { // for the label with its unit
+		f.Height = 180
+	}
+	return f
+}
+
+// columnOf are the panels of one column.
+func columnOf(rows [][]*panel, i int) (column []*panel) {
+	for _, row := range rows {
+		column = append(column, row[i])
+	}
+	return column
+}
+
+// panel draws the lines of a panel before grey slopes.
+func (q quantity) panel(p *panel, names []string, style func(int) Style, x, y Axis) *Panel {
+	out := &Panel{X: x, Y: y, Series: slopes(x, y, q.powers...)}
+	if p == nil {
+		return out
+	}
+	for i, line := range p.lines {
+		if line != nil {
+			out.Series = append(out.Series, series(line, names[i], style(i)))
+		}
+	}
+	return out
+}
+
+// note states the order that an integrator claims with the full batch for the law that a
+// panel shows, which lines lie on each other, those within a ratio, and why a line of the
+// legend is not there.
+func (g *grid) note(p *panel, ratio float64) string {
+	if p == nil {
+		return "does not run on this problem"
+	}
+	names := g.names()
+	var notes []string
+	reasons := []string{"exact", "not resolved", "not run"}
+	why, covered := make([][]string, len(reasons)), make([][]string, len(names))
+	missing := func(reason, i int) { why[reason] = append(why[reason], names[i]) }
+	for i, line := range p.lines {
+		if line == nil {
+			missing(2, i)
+			continue
+		}
+		on := slices.IndexFunc(p.lines[:i], func(o []point) bool { return near(o, line, ratio) })
+		if on >= 0 {
+			covered[on] = append(covered[on], names[i])
+		}
+		first := line[0].Rows()[0]
+		switch claim := first.Number("claim"); {
+		case isExact(first):
+			missing(0, i)
+		case !slices.ContainsFunc(line, func(at point) bool { return at.mean > 0 }):
+			missing(1, i)
+		case slices.Equal(g.chart.lines, []string{"scheme"}) && first.Text("scheme") == "full" &&
+			isFinite(claim):
+			notes = append(notes, "full batch: order "+decimal(claim))
+		}
+	}
+	for i, on := range covered {
+		if len(on) > 0 && !isExact(p.lines[i][0].Rows()[0]) {
+			notes = append(notes, strings.Join(on, ", ")+" as "+names[i])
+		}
+	}
+	for i, reason := range reasons {
+		if len(why[i]) > 0 {
+			notes = append(notes, reason+": "+strings.Join(why[i], ", "))
+		}
+	}
+	return strings.Join(notes, "\n")
+}
+
+// ranges are the axes that are common to all panels.
+func (q quantity) ranges(g *grid, width float64) (x, y Axis) {
+	x, y = q.axes[0], q.axes[1]
+	x.Log, y.Log, y.Powers, y.Grid = true, true, true, true
+	if g.anyLost() {
+		y.Lost = "unstable"
+	}
+	xs, ys, _ := g.spans()
+	y = y.over(ys).padded(0.06)
+	y.Low = y.at(-0.12) // a line of a note below the smallest error
+	return x.over(xs).roomy(width), y
+}
+
+// slopes are lines of y ∝ x^p from a common point at the upper right, or the upper left for
+// p < 0, within the panel.
+func slopes(x, y Axis, powers ...float64) []Series {
+	var out []Series
+	for _, p := range powers {
+		from := x.High
+		if p < 0 {
+			from = x.Low
+		}
+		end := x.Clamp(from * math.Pow(y.Low/y.High, 1/p))
+		out = append(out, Series{Name: "slopes", Style: dotted(0.6),
+			X: []float64{end, from}, Y: []float64{y.High * math.Pow(end/from, p), y.High}})
+	}
+	return out
+}
+
+// addSlopes puts slopes, and lost points, into the legend, if there are any.
+func (f *Figure) addSlopes(label, lost string) {
+	if label != "" {
+		f.Legend = append(f.Legend, Entry{Name: "slopes", Label: label, Style: dotted(0.6)})
+	}
+	if lost != "" {
+		f.Legend = append(f.Legend,
+			Entry{Label: "no stationary law", Style: Style{Color: ink}, Lost: 1})
+	}
+}
+
+// writeOrders writes the fitted orders as text and JSON. The text has hundreds of lines: the
+// terminal gets their summary.
+func (d *drawing) writeOrders(have []bench.Evidence) {
+	var rows []certify.Row
+	answered := false // something besides errors was asked for
+	for _, r := range have {
+		rows = append(rows, r.Row)
+		answered = answered || r.K > 0
+	}
+	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
+	d.file(".txt", func(w io.Writer) error {
+		fmt.Fprintln(w, "Fitted orders of the exact ergodic error")
+		err := certify.WriteTable(w, rows)
+		if err == nil && answered {
+			err = certify.WriteAnswers(w, rows)
+		}
+		return err
+	})
+	d.file(".json", func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(rows)
+	})
+}
+
+// countVerdicts says how many fitted orders have which verdict.
+func countVerdicts(rows []certify.Row) string {
+	n := make(map[certify.Verdict]int)
+	total := 0
+	for _, row := range rows {
+		for _, o := range row.Observables {
+			n[o.Verdict]++
+		}
+		total += len(row.Observables)
+	}
+	line := fmt.Sprintf("%d orders", total)
+	for _, v := range certify.Verdicts() {
+		if n[v] > 0 || v == certify.Confirmed || v == certify.Refuted {
+			line += fmt.Sprintf(", %d %s", n[v], v)
+			total -= n[v]
+		}
+	}
+	if total > 0 {
+		line += fmt.Sprintf(", %d of verdicts that this version does not know", total)
+	}
+	return line
+}
+
+// belowSampled is the observable whose exact errors stand below distances: the law of the
+// position, which predictions depend on.
+const belowSampled = "theta.cov"
+
+// drawAboveExact makes a study's figure of cells once more, as figure "ID-exact": above its
+// distances, below exact errors of its lines, a column per batch size above and per scheme
+// below. Where these differ in number, the exact errors have a figure of their own, as those
+// of a study without cells.
+func drawAboveExact(d *drawing, s *sampled) error {
+	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
+		d.note(fmt.Sprintf("%d of %d exact jobs are missing", len(missing), len(d.plan.Exact)))
+	}
+	q := quantities[bench.OnError]
+	errors := d.rows.Where("record", bench.ErrorRecord)
+	if errors.Len() == 0 {
+		return nil
+	}
+	sampled := byKey(s.lines)
+	shown := errors.Where("observable", belowSampled).Filter(func(r table.Row) bool {
+		return sampled[r.Key(s.chart.lines...)] != nil
+	})
+	c, _ := q.chart(d.rows, shown, "")
+	c.rows, c.columns, c.lines = nil, append(slices.Clip(problem), "scheme"), s.chart.lines
+	g := c.arrange(shown, s.lines)
+	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
+	d.plan.ID += "-exact"
+	f := s.figure(d)
+	if len(g.panels) == 0 || len(g.panels[0]) != len(f.Rows[0]) {
+		return drawOrders(d)
+	}
+	isFull := func(p *panel) int { return p.Where("scheme", "full").Len() }
+	slices.SortStableFunc(g.panels[0], func(a, b *panel) int { // last, as above
+		return cmp.Compare(min(isFull(a), 1), min(isFull(b), 1))
+	})
+	x, y := q.ranges(g, f.Width)
+	y.Label = "error of " + observableLabels[belowSampled]
+	names := s.names()
+	var row []*Panel
+	for _, p := range g.panels[0] {
+		r := exactOf(p.Rows()[0])
+		out := q.panel(p, names, s.style, x, y)
+		out.Title = r.Problem + ", exact: " + r.Scheme
+		var notes []string
+		for i, line := range p.lines {
+			switch {
+			case line == nil:
+				notes = append(notes, names[i]+": not computed")
+			case isExact(line[0].Rows()[0]):
+				notes = append(notes, names[i]+": exact")
+			}
+		}
+		out.Note = strings.Join(notes, "\n")
+		row = append(row, out)
+	}
+	f.Title, f.Rows = title, append(f.Rows, row)
+	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
+	for _, at := range g.points() {
+		r := exactOf(at.Rows()[0])
+		f.Data.add(r.Problem, r.Scheme, names[at.line], at.x, at.mean, at.lost > 0)
+	}
+	f.addSlopes(q.legend, y.Lost)
+	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without Monte " +
+		"Carlo, on a problem of its own (" + problemsText(shown) + ")."
+	d.out.Figures = append(d.out.Figures, f)
+	return nil
+}
+
+// problemsText states the friction and the number of batches of the problems of exact errors,
+// which are not those of cells.
+func problemsText(t *table.Table) string {
+	return strings.Join(distinct.Of(t.Rows(), func(r table.Row) string {
+		return fmt.Sprintf("%s: C = %s, K = %v",
+			exactOf(r).Problem, plainText("friction", r), r.Get("K"))
+	}), "; ")
+}

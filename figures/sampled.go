@@ -1,0 +1,452 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"hambench/bench"
+	"hambench/bench/table"
+	"hambench/internal/distinct"
+	"hambench/usage"
+)
+
+// sampled is a study's cells as its figure shows them.
+type sampled struct {
+	*grid
+	ofRows, ofColumns []bench.Setting // tell panels apart
+	ofLines           []bench.Setting
+	stated            []bench.Setting // do not vary: captions state them
+	ofX               bench.Setting   // tells the points of a line apart
+	shown             bench.Observation
+	// xObserved is what the x axis shows in place of x; nil for x itself.
+	xObserved  *bench.Observation
+	logX, logY bool
+}
+
+// newSampled arranges the cells of a plan as its study says. By default there is a panel
+// per data set and batch size with the distance against the step, and a line for each
+// combination of all that varies besides.
+func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
+	spec := *cmp.Or(p.Figure, new(bench.FigureSpec))
+	s = &sampled{logX: spec.XScale != "linear", logY: spec.YScale == "log"}
+	s.logY = s.logY || spec.YScale == "" && len(p.Exact) > 0
+	if s.shown, err = bench.LookupObservation(cmp.Or(spec.Y, distance)); err != nil {
+		return nil, err
+	}
+	if err := s.findAxes(spec, cells); err != nil {
+		return nil, err
+	}
+	s.grid = chart{
+		rows: bench.ColumnsOf(s.ofRows...), columns: bench.ColumnsOf(s.ofColumns...),
+		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
+		at:      func(t *table.Table) float64 { return s.place(p, t) },
+		y:       func(r table.Row) float64 { return r.Number(s.shown.Column) },
+		name:    func(r table.Row) string { return bench.TextOf(s.ofLines, r) },
+		bounded: s.shown.Name == distance,
+	}.arrange(cells, nil)
+	return s, nil
+}
+
+// findAxes looks up the settings that a study names, and finds those that lines and
+// captions have to name besides.
+func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
+	if len(spec.Panels) == 0 {
+		spec.Panels = []string{"data", "batch"}
+	}
+	panels, err := bench.LookupSettings(spec.Panels, cells)
+	if err != nil {
+		return err
+	}
+	s.ofRows, s.ofColumns = withModels(panels[:1], cells), withModels(panels[1:], cells)
+	if s.ofLines, err = bench.LookupSettings(spec.Lines, cells); err != nil {
+		return err
+	}
+	x := cmp.Or(spec.X, "step")
+	if o, err := bench.LookupObservation(x); err == nil {
+		s.xObserved, x = &o, "step"
+	}
+	found, err := bench.LookupSettings([]string{x}, cells)
+	if err != nil || found[0].Kind != table.Number {
+		return usage.Errorf("x = %q is no number of a cell, and nothing that is observed", x)
+	}
+	s.ofX = found[0]
+	axes := distinct.Of(slices.Concat(panels, s.ofLines, found), nameOf)
+	for _, k := range shownSettings() {
+		onLines := k.Axis == bench.OnLines || k.Axis == bench.Stated
+		switch varies := variesInPanels(k, cells); {
+		case !onLines || slices.Contains(axes, k.Name):
+		case varies && len(spec.Lines) == 0:
+			s.ofLines = append(s.ofLines, k)
+		case !varies && k.Axis == bench.Stated:
+			s.stated = append(s.stated, k)
+		}
+	}
+	switch {
+	case len(s.ofLines) > 0:
+	case len(s.stated) > 0:
+		s.ofLines, s.stated = s.stated[:1], s.stated[1:]
+	default:
+		s.ofLines = []bench.Setting{setting("integrator")}
+	}
+	return nil
+}
+
+// withModels puts the model behind the data set where a data set has several models: each
+// has references, and so a self-distance, of its own.
+func withModels(of []bench.Setting, cells *table.Table) []bench.Setting {
+	names := distinct.Of(of, nameOf)
+	several := func(g table.Group) bool { return g.Varies("model") }
+	i := slices.Index(names, "data")
+	if i < 0 || slices.Contains(names, "model") ||
+		!slices.ContainsFunc(cells.GroupBy("dataset"), several) {
+		return of
+	}
+	return slices.Insert(slices.Clone(of), i+1, setting("model"))
+}
+
+// variesInPanels reports whether the setting differs among the cells on one data set with
+// one number of batches. A model or a precision that only goes with the data set does not.
+func variesInPanels(s bench.Setting, cells *table.Table) bool {
+	return slices.ContainsFunc(cells.GroupBy("dataset", "K"), func(g table.Group) bool {
+		return slices.ContainsFunc(s.Columns(), g.Varies)
+	})
+}
+
+// place is where the rows of a point stand on the x axis. The full batch is as large as its
+// data set.
+func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
+	if s.xObserved != nil {
+		return stat.Mean(t.Numbers(s.xObserved.Column), nil)
+	}
+	first := t.Rows()[0]
+	x := first.Number(s.ofX.Column)
+	if s.ofX.Name == "batch" && math.IsInf(x, 1) {
+		d, _ := p.Dataset(first.Text("dataset"))
+		x = float64(d.Rows)
+	}
+	return x
+}
+
+// band is the self-distance: a mean with its 5 and 95 % quantiles. All are NaN without
+// results.
+type band struct{ mean, low, high float64 }
+
+// selfBand is the mean self-distance over the splits. All results of a split (or seed) that
+// are judged by one truth carry the same one: each counts once.
+func selfBand(t *table.Table) band {
+	var of [3][]float64
+	truths := present(t).GroupBy("dataset", "model", "oracle", "samples", "split", "seed")
+	for _, truth := range truths {
+		for i, column := range []string{"ks_self", "ks_self_low", "ks_self_high"} {
+			of[i] = append(of[i], truth.Get(column).Number())
+		}
+	}
+	return band{stat.Mean(of[0], nil), stat.Mean(of[1], nil), stat.Mean(of[2], nil)}
+}
+
+// mostColumns is how many panels of one setting stand side by side.
+const mostColumns = 4
+
+// figure has all panels on the same axes. Places without cells stay empty.
+func (s *sampled) figure(d *drawing) *Figure {
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
+	columns := len(s.panels[0])
+	if len(s.ofColumns) == 0 {
+		columns = min(mostColumns, len(s.panels))
+	}
+	f.Width, f.Height = size(columns)
+	x, y := s.axes(f.Width)
+	names := s.names()
+	var panels []*Panel
+	for _, p := range slices.Concat(s.panels...) {
+		panels = append(panels, s.drawn(p, names, x, y))
+	}
+	f.Rows = Grid(panels, columns)
+	for i, name := range names {
+		label := name
+		if s.logY { // where slopes can be seen
+			label += s.order(d.plan, s.lines[i])
+		}
+		f.Legend = append(f.Legend, Entry{Name: name, Label: label, Style: s.style(i)})
+	}
+	if s.bounded {
+		f.Legend = append(f.Legend, Entry{Label: "self-distance (5–95 %)", Style: selfStyle()})
+	}
+	if s.anyLost() {
+		mark := Entry{Label: "diverged", Style: Style{Color: ink}, Lost: 1}
+		f.Legend = append(f.Legend, mark)
+		if mark.Label, mark.Lost = "diverged in some splits", 0.5; s.splits() > 1 {
+			f.Legend = append(f.Legend, mark)
+		}
+	}
+	f.Caption = d.caption(s.notes(d.cells, x)...)
+	return f
+}
+
+// size is the size of a panel in a grid of n columns.
+func size(columns int) (width, height float64) {
+	switch {
+	case columns <= 2:
+		return 302, 235
+	case columns == 3:
+		return 210, 126
+	case columns == 4:
+		return 170, 122
+	}
+	return 145, 120
+}
+
+// splits is how many cells a point has at most.
+func (s *sampled) splits() (n int) {
+	for _, at := range s.points() {
+		n = max(n, at.Len())
+	}
+	return n
+}
+
+// axes are those that all panels share.
+func (s *sampled) axes(width float64) (x, y Axis) {
+	xs, ys, bands := s.spans()
+	x = Axis{Log: s.logX, Ticks: 4, Label: s.ofX.Label}
+	switch {
+	case s.xObserved != nil:
+		x.Label = s.xObserved.Label
+	case s.ofX.Name == "step":
+		x.Label, x.Unit = stepLabel, timeUnit
+	}
+	y = Axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
+	switch {
+	case !s.bounded && s.logY:
+		y = y.over(ys).padded(0.06)
+	case !s.bounded:
+		y = y.over(bands).padded(0.06)
+	case s.logY:
+		for _, p := range slices.Concat(s.panels...) {
+			if p != nil {
+				ys = append(ys, selfBand(p.Table).low)
+			}
+		}
+		y = y.over(ys, []float64{1}).padded(0.03)
+		y.High = 1
+	default:
+		y.Low, y.High = 0, 1
+	}
+	if s.bounded {
+		y.Label += " to the " + s.judge()
+	}
+	if s.anyLost() {
+		y.Lost = "diverged"
+	}
+	return x.over(xs).roomy(width), y
+}
+
+// judge names what chains are compared with.
+func (s *sampled) judge() string {
+	for p := range s.points() {
+		if p.Where("oracle", bench.Analytic).Len() < p.Len() {
+			return "oracle"
+		}
+	}
+	return "posterior"
+}
+
+// selfStyle is that of the band of self-distance with its mean.
+func selfStyle() Style {
+	style := dotted(1)
+	style.Fill = bandGrey
+	return style
+}
+
+// style is that of the i-th line: lines that differ in a number alone are coloured in its
+// order.
+func (s *sampled) style(i int) Style {
+	names := s.names()
+	switch {
+	case len(s.ofLines) > 1:
+		return Categorical(i)
+	case s.ofLines[0].Kind == table.Number:
+		return sequential(i, len(names))
+	}
+	return stylesOf(names)[i]
+}
+
+// drawn is a panel with the self-distance and its lines; nil where there are no cells.
+func (s *sampled) drawn(p *panel, names []string, x, y Axis) *Panel {
+	if p == nil {
+		return nil
+	}
+	title := bench.TextOf(slices.Concat(s.ofRows, s.ofColumns), p.Rows()[0])
+	out := &Panel{Title: title, X: x, Y: y}
+	if self := selfBand(p.Table); s.bounded && isFinite(self.mean) {
+		twice := func(v float64) []float64 { return []float64{v, v} }
+		out.Series = append(out.Series, Series{Style: selfStyle(), X: []float64{x.Low, x.High},
+			Y: twice(self.mean), Low: twice(self.low), High: twice(self.high)})
+	}
+	for i, line := range p.lines {
+		if line != nil {
+			style := s.style(i)
+			style.Fill = translucent(style.Color, len(names))
+			out.Series = append(out.Series, series(line, names[i], style))
+		}
+	}
+	return out
+}
+
+// order is the order of an integrator's law of θ with the full batch, on which all distances
+// depend, as the label of a line that has one integrator states it.
+func (s *sampled) order(p bench.Plan, line table.Group) string {
+	m, ok := p.Method(line.Get("integrator").Text())
+	order := float64(m.Position)
+	named := slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
+	if !ok || !named || order <= 0 || math.IsInf(order, 0) {
+		return ""
+	}
+	return " (order " + decimal(order) + ")"
+}
+
+// notes are the sentences of the caption: what does not vary, what means and bands are,
+// what chains that diverged count as, and what the axes cannot show.
+func (s *sampled) notes(cells *table.Table, x Axis) (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	stated := distinct.Of(cells.Rows(), func(r table.Row) string { return bench.TextOf(s.stated, r) })
+	if text := strings.Join(stated, " or "); text != "" {
+		note("%s.", text)
+	}
+	text := "B: rows per mini-batch, K: mini-batches per epoch"
+	mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
+	if schemes := mini.Values("scheme"); len(schemes) > 0 {
+		text += " (" + strings.Join(distinct.Of(schemes, table.Value.Text), ", ") + ")"
+	}
+	note("%s.", text)
+	var noX, noY int
+	var means []*table.Table
+	for _, at := range s.points() {
+		means = append(means, at.Table)
+		switch {
+		case present(at.Table).Len() == 0:
+		case !x.Shows(at.x):
+			noX++
+		case s.logY && !(at.mean > 0):
+			noY++
+		}
+	}
+	lengths := func(p *panel) bool { return p != nil && present(p.Table).Varies("samples") }
+	if s.bounded && slices.ContainsFunc(slices.Concat(s.panels...), lengths) {
+		note("The band of self-distance is the mean over chains of several lengths: " +
+			"shorter ones are further apart.")
+	}
+	const deviation = "bands: one standard deviation to both sides."
+	switch over := mixed(means); {
+	case len(over) > 0:
+		note("Lines: mean over up to %d chains, which differ in %s; %s",
+			s.splits(), strings.Join(over, ", "), deviation)
+	case s.splits() > 1:
+		note("Lines: mean over %d splits (seeds where a set has no splits); %s",
+			s.splits(), deviation)
+	default:
+		note("One split: no error bands.")
+	}
+	if s.anyLost() {
+		note("A chain that diverged %s.", s.ofDiverged())
+		if len(s.lines) > 1 {
+			note("Marks of divergence at one place of the axis stand side by side, " +
+				"in the order of the legend.")
+		}
+	}
+	if noX > 0 {
+		note("%d points have no place on the axis: their %s is 0, infinite, or not known.",
+			noX, x.Label)
+	}
+	if noY > 0 {
+		note("%d points at %s 0 have no place on a logarithmic axis.", noY, s.shown.Name)
+	}
+	return notes
+}
+
+// ofDiverged says what a chain that diverged has of what the figure shows.
+func (s *sampled) ofDiverged() string {
+	switch {
+	case s.bounded:
+		return "counts as distance 1"
+	case !math.IsNaN(s.shown.Of(bench.Result{Diverged: true})):
+		return "counts with its " + s.shown.Name + " up to there"
+	}
+	return "has no " + s.shown.Name
+}
+
+// mixed names what the rows of any of the groups differ in, besides splits and seeds.
+func mixed(groups []*table.Table) (labels []string) {
+	for _, s := range shownSettings() {
+		differ := func(t *table.Table) bool {
+			return slices.ContainsFunc(s.Columns(), present(t).Varies)
+		}
+		replicate := s.Name == "split" || s.Name == "seed"
+		if !replicate && slices.ContainsFunc(groups, differ) {
+			labels = append(labels, s.Label)
+		}
+	}
+	return labels
+}
+
+// always are the settings that the CSV of every figure of cells has.
+var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "friction", "step"}
+
+// records are the numbers drawn, a row per point.
+func (s *sampled) records() (out Records) {
+	var columns []bench.Setting
+	for _, name := range always {
+		columns = append(columns, setting(name))
+	}
+	for _, e := range slices.Concat(s.ofRows, s.ofColumns, s.ofLines, []bench.Setting{s.ofX}) {
+		if !slices.Contains(distinct.Of(columns, nameOf), e.Name) {
+			columns = append(columns, e)
+		}
+	}
+	out.Columns = distinct.Of(columns, func(s bench.Setting) string { return s.Column })
+	if s.xObserved != nil {
+		out.Columns = append(out.Columns, s.xObserved.Column)
+	}
+	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged",
+		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95")
+	for p, at := range s.points() {
+		row := fieldsOf(columns, at.Rows()[0])
+		if s.xObserved != nil {
+			row = append(row, at.x)
+		}
+		there, self := present(at.Table), selfBand(p.Table)
+		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
+			self.mean, self.low, self.high)...)
+	}
+	return out
+}
+
+// drawSampled makes the figure of a study's cells, its table, and the same figure above exact
+// errors of a study that has these, too.
+func drawSampled(d *drawing) error {
+	coupled := d.plan.Figure != nil && d.plan.Figure.Y == string(bench.Coupled)
+	for _, o := range d.cells.Values("observe") {
+		is := bench.Observable(o.Text())
+		if is != bench.Distance && !(coupled && is == bench.Coupled) {
+			return usage.Errorf("study %s records %s, and names no kind of figure for it: "+
+				"a run of this version writes one", d.plan.ID, is)
+		}
+	}
+	if d.plan.Figure == nil && d.plan.Table != nil {
+		return drawTable(d, d.plan.ID, d.plan.Table)
+	}
+	s, err := newSampled(d.plan, d.cells)
+	if err != nil {
+		return err
+	}
+	d.out.Figures = append(d.out.Figures, s.figure(d))
+	err = drawTable(d, d.plan.ID+"-table", d.plan.Table)
+	if err != nil || len(d.plan.Exact) == 0 {
+		return err
+	}
+	return drawAboveExact(d, s)
+}
