@@ -140,10 +140,11 @@ func methodName(r certify.Row) string {
 	return r.Integrator + ", " + r.Estimator
 }
 
-// records are the numbers behind a figure.
-func (q quantity) records(rows *table.Table) Records {
+// records are the numbers behind a figure: of errors all that there are, of others those that
+// it shows, by shown.
+func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Records {
 	of := []string{"of", "h", "batch_gradients", q.csv}
-	numbers := []string{"h", "budget", q.column}
+	numbers := []string{"h", "budget"}
 	if q.record == bench.ErrorRecord {
 		of = []string{"observable", "h", "error", "resolution", "order", "uncertainty", "constant",
 			"claim", "verdict"}
@@ -158,6 +159,8 @@ func (q quantity) records(rows *table.Table) Records {
 		}
 		if q.record == bench.ErrorRecord {
 			fields = append(fields, r.Text("verdict"))
+		} else {
+			fields = append(fields, shown(r))
 		}
 		out.add(fields...)
 	}
@@ -246,7 +249,7 @@ func drawOrders(d *drawing) error {
 	if shown.Len() > 0 {
 		c, panels := q.chart(d.rows, shown, strings.Join(spec.Lines, ""))
 		f := q.figure(c.arrange(shown, nil), panels)
-		f.ID, f.Title, f.Data = d.plan.ID, d.plan.Title, q.records(rows)
+		f.ID, f.Title, f.Data = d.plan.ID, d.plan.Title, q.records(rows, c.y)
 		d.out.Figures = append(d.out.Figures, f)
 	} else {
 		d.note("No figure: it shows stationary laws, and there are none")

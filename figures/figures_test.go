@@ -34,7 +34,7 @@ func TestEveryStudyIsDrawn(t *testing.T) {
 	for _, id := range studyIDs {
 		p := plan(t, "quick", id)
 		dir := filepath.Join(t.TempDir(), "new", "folder")
-		out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
+		out, err := invent(p, nil).drawer(dir).Draw(p)
 		if err != nil {
 			t.Errorf("%s: %v", id, err)
 			continue
@@ -71,11 +71,11 @@ func TestFilesAreDeterministic(t *testing.T) {
 		}
 		slower := m.changed(func(r *bench.Result) { r.Seconds *= 3 })
 		a, b := t.TempDir(), t.TempDir()
-		out, err := Drawer{Results: m, Dir: a}.Draw(p)
+		out, err := m.drawer(a).Draw(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Drawer{Results: slower, Dir: b}).Draw(p); err != nil {
+		if _, err := slower.drawer(b).Draw(p); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range out.Files {
@@ -89,7 +89,7 @@ func TestFilesAreDeterministic(t *testing.T) {
 
 func TestDrawRefusals(t *testing.T) {
 	p := plan(t, "quick", "methods")
-	if _, err := (Drawer{Results: memory{}, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "no results of study methods") {
+	if _, err := (memory{}).drawer(t.TempDir()).Draw(p); err == nil || !strings.Contains(err.Error(), "no results of study methods") {
 		t.Errorf("without results: error %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -97,7 +97,7 @@ func TestDrawRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mistake *usage.Error
-	if _, err := (Drawer{Results: invent(p, nil), Dir: file}).Draw(p); !errors.As(err, &mistake) {
+	if _, err := invent(p, nil).drawer(file).Draw(p); !errors.As(err, &mistake) {
 		t.Errorf("folder that is a file: error %v, want a usage error", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestOtherRecordsNeedAKind(t *testing.T) {
 	for _, id := range []string{"paths", "regression"} {
 		p := plan(t, "quick", id)
 		p.Figure = nil
-		if _, err := (Drawer{Results: invent(p, nil)}).Make(p); err == nil || !strings.Contains(err.Error(), "names no kind of figure") {
+		if _, err := invent(p, nil).drawer("").Make(p); err == nil || !strings.Contains(err.Error(), "names no kind of figure") {
 			t.Errorf("%s: error %v", id, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestDamagedSeriesAreErrors(t *testing.T) {
 		damaged := invent(p, nil).changed(func(r *bench.Result) {
 			r.Series = map[string][]float64{"theta0": {1}, "edges": {1, 2}, "x": {1}}
 		})
-		if _, err := (Drawer{Results: damaged, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "series") {
+		if _, err := damaged.drawer(t.TempDir()).Draw(p); err == nil || !strings.Contains(err.Error(), "series") {
 			t.Errorf("%s: error %v, want one about the series", id, err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestDamagedSeriesAreErrors(t *testing.T) {
 func TestMissingCellsAreCounted(t *testing.T) {
 	p := plan(t, "quick", "methods")
 	m := invent(p, func(c bench.Cell) bool { return c.Dataset != "yacht" && c.Integrator != "mt3" })
-	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+	out, err := m.drawer(t.TempDir()).Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestStandInsAreLabelled(t *testing.T) {
 	} {
 		p := plan(t, "quick", id, uci...)
 		dir := t.TempDir()
-		out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
+		out, err := invent(p, nil).drawer(dir).Draw(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestDegenerateResults(t *testing.T) {
 		for name, ks := range map[string]float64{"all diverged": math.NaN(), "all zero": 0, "all one": 1} {
 			m := stored(p.Cells, func(bench.Cell) (float64, bool) { return ks, true })
 			dir := t.TempDir()
-			if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err != nil {
+			if _, err := m.drawer(dir).Draw(p); err != nil {
 				t.Errorf("%s, %s: %v", id, name, err)
 				continue
 			}
@@ -192,7 +192,7 @@ func TestDegenerateResults(t *testing.T) {
 func TestSweepCSV(t *testing.T) {
 	p, m := small(t, "methods")
 	dir := t.TempDir()
-	if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err != nil {
+	if _, err := m.drawer(dir).Draw(p); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "methods.csv")))).ReadAll()
@@ -229,7 +229,7 @@ func TestRegressionTableFiles(t *testing.T) {
 		r.Scores = map[string]float64{"rmse": 2.821 + 0.61 + 0.1*float64(r.Cell.Split-2), "mnll": 2.6}
 	})
 	dir := t.TempDir()
-	if _, err := (Drawer{Results: same, Dir: dir}).Draw(p); err != nil {
+	if _, err := same.drawer(dir).Draw(p); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "regression.csv")))).ReadAll()
@@ -263,7 +263,7 @@ func TestRegressionTableFiles(t *testing.T) {
 func TestOneSplitHasNoDeviation(t *testing.T) {
 	p := plan(t, "quick", "classification")
 	dir := t.TempDir()
-	out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
+	out, err := invent(p, nil).drawer(dir).Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestTableOfDivergedChains(t *testing.T) {
 	diverged := invent(p, nil).changed(func(r *bench.Result) {
 		r.Diverged = r.Cell.Dataset == "energy" && r.Cell.Observe == bench.Distance
 	})
-	out, err := Drawer{Results: diverged, Dir: t.TempDir()}.Draw(p)
+	out, err := diverged.drawer(t.TempDir()).Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,14 +318,6 @@ func TestPDFIsWhole(t *testing.T) {
 		b, err := figureOf(t, p, m).layout().pdf()
 		if err != nil || !bytes.HasPrefix(b, []byte("%PDF-")) || !bytes.Contains(b[max(0, len(b)-32):], []byte("%%EOF")) {
 			t.Errorf("%s: PDF of %d bytes, error %v", name, len(b), err)
-		}
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{200: "200", 2000: "2000", 100000: "100 000", 1234567: "1 234 567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestGallery(t *testing.T) {
 		p := plan(t, "paper", id)
 		m := invent(p, nil)
 		certified(t, p, m)
-		if _, err := (Drawer{Results: m, Dir: *gallery}).Draw(p); err != nil {
+		if _, err := m.drawer(*gallery).Draw(p); err != nil {
 			t.Error(err)
 		}
 	}
@@ -25,7 +25,7 @@ func TestGallery(t *testing.T) {
 		for _, id := range studyIDs {
 			p := plan(t, profile, id)
 			p.Profile = profile
-			out, err := Drawer{Results: invent(p, nil), Dir: filepath.Join(*gallery, profile)}.Draw(p)
+			out, err := invent(p, nil).drawer(filepath.Join(*gallery, profile)).Draw(p)
 			if err != nil {
 				t.Errorf("%s %s: %v", profile, id, err)
 				continue

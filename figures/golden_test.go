@@ -70,7 +70,7 @@ func small(t testing.TB, id string) (bench.Plan, memory) {
 // made is what a study shows.
 func made(t testing.TB, p bench.Plan, m memory) *Output {
 	t.Helper()
-	out, err := Drawer{Results: m}.Make(p)
+	out, err := m.drawer("").Make(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestGoldenTables(t *testing.T) {
 			p := plan(t, profile, id)
 			p.Profile = profile
 			dir := t.TempDir()
-			out, err := Drawer{Results: invent(p, nil), Dir: dir}.Draw(p)
+			out, err := invent(p, nil).drawer(dir).Draw(p)
 			if err != nil {
 				t.Fatal(err)
 			}

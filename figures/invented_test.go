@@ -2,12 +2,14 @@ package figures
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"hambench/bench"
+	"hambench/bench/store"
 	"hambench/certify"
 	"hambench/integrators"
 	"hambench/models"
@@ -20,14 +22,29 @@ type memory struct {
 	rows    map[string][]certify.Row
 }
 
-func (m memory) Result(key string) (bench.Result, bool) {
-	r, ok := m.results[key]
-	return r, ok
+// Get returns what m has as records, so that bench.Results can read it.
+func (m memory) Get(kind store.Kind, key string) (store.Record, bool) {
+	var body any
+	var ok bool
+	switch kind {
+	case store.Result:
+		body, ok = m.results[key]
+	case store.Exact:
+		body, ok = m.rows[key]
+	}
+	if !ok {
+		return store.Record{}, false
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	return store.Record{Kind: kind, Key: key, Body: b}, true
 }
 
-func (m memory) Rows(key string) ([]certify.Row, bool) {
-	r, ok := m.rows[key]
-	return r, ok
+// drawer draws what m has into a folder.
+func (m memory) drawer(dir string) Drawer {
+	return Drawer{Results: bench.Results{Store: m}, Dir: dir}
 }
 
 // changed returns the memory with every result changed by f.

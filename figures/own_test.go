@@ -84,7 +84,7 @@ func TestPointsOffTheAxis(t *testing.T) {
 	m = m.changed(func(r *bench.Result) { r.KS, r.Diverged = 1, r.Cell.Split == 0 })
 	for x, want := range map[string]string{"split": "5 points have no place on the axis: their split is", "rmse": ""} {
 		p.Figure = &bench.FigureSpec{X: x}
-		out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+		out, err := m.drawer(t.TempDir()).Draw(p)
 		if err != nil || !strings.Contains(out.Figures[0].Caption, want) {
 			t.Errorf("against %s: caption %q, error %v", x, out.Figures[0].Caption, err)
 		}
@@ -115,7 +115,7 @@ func TestTwinOfPanelsOfOneSetting(t *testing.T) {
 	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
 	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
 	p.Figure = &bench.FigureSpec{Panels: []string{"batch"}}
-	if _, err := (Drawer{Results: m, Dir: t.TempDir()}).Draw(p); err != nil {
+	if _, err := m.drawer(t.TempDir()).Draw(p); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,7 +127,7 @@ func TestOneStepHasOrdersAlone(t *testing.T) {
 		Integrator: "leapfrog", Scheme: "full", Steps: []float64{0.1},
 		Observables: []certify.Observable{{Name: "step.cov", Errors: []certify.Number{1}, Resolution: []certify.Number{0}, RelativeResolution: []certify.Number{0}}},
 	}}}}
-	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+	out, err := m.drawer(t.TempDir()).Draw(p)
 	if err != nil || len(out.Figures) != 0 || len(out.Files) != 2 || !strings.Contains(strings.Join(out.Notes, " "), "No figure") {
 		t.Errorf("output %+v, error %v: want the table of orders and a note", out, err)
 	}

@@ -25,7 +25,7 @@ func TestPrecisionTable(t *testing.T) {
 		add(split, "float64", ks[1])
 	}
 	add(4, "float32", 0.1)
-	out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(planOf(t, study))
+	out, err := m.drawer(t.TempDir()).Draw(planOf(t, study))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,17 +96,17 @@ func TestTableOfAStudysOwn(t *testing.T) {
 
 func TestWrongNamesAreUsageErrors(t *testing.T) {
 	for want, change := range map[string]func(p *bench.Plan){
-		`"speed" is nothing that is observed`: func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Y: "speed"} },
-		`x = "colour"`:                        func(p *bench.Plan) { p.Figure = &bench.FigureSpec{X: "colour"} },
-		`"scheme" is no number`:               func(p *bench.Plan) { p.Figure = &bench.FigureSpec{X: "scheme"} },
-		`"size" is no setting of a cell`:      func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Panels: []string{"size"}} },
-		`"length" is no setting of a cell`:    func(p *bench.Plan) { p.Table = &bench.TableSpec{Rows: []string{"length"}} },
-		`kind of figure "pie": want one of `:  func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Kind: "pie"} },
-		`"magic" is nothing that is observed`: func(p *bench.Plan) { p.Table = &bench.TableSpec{Values: []string{"magic"}} },
+		`unknown value "speed"`:              func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Y: "speed"} },
+		`x = "colour"`:                       func(p *bench.Plan) { p.Figure = &bench.FigureSpec{X: "colour"} },
+		`"scheme" is no number`:              func(p *bench.Plan) { p.Figure = &bench.FigureSpec{X: "scheme"} },
+		`"size" is no setting of a cell`:     func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Panels: []string{"size"}} },
+		`"length" is no setting of a cell`:   func(p *bench.Plan) { p.Table = &bench.TableSpec{Rows: []string{"length"}} },
+		`kind of figure "pie": want one of `: func(p *bench.Plan) { p.Figure = &bench.FigureSpec{Kind: "pie"} },
+		`unknown value "magic"`:              func(p *bench.Plan) { p.Table = &bench.TableSpec{Values: []string{"magic"}} },
 	} {
 		p, m := ownStudy(t)
 		change(&p)
-		_, err := Drawer{Results: m}.Make(p)
+		_, err := m.drawer("").Make(p)
 		var mistake *usage.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want a usage error with %s", err, want)

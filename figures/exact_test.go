@@ -2,10 +2,12 @@ package figures
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,7 +65,7 @@ func exactPlan(t *testing.T, s bench.Study) (bench.Plan, memory) {
 func TestDrawOrders(t *testing.T) {
 	dir := t.TempDir()
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
-	out, err := Drawer{Results: m, Dir: dir}.Draw(p)
+	out, err := m.drawer(dir).Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,36 +91,43 @@ func TestDrawOrders(t *testing.T) {
 
 func TestDrawOrdersWithoutErrorsFails(t *testing.T) {
 	p, _ := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
-	if _, err := (Drawer{Results: memory{}, Dir: t.TempDir()}).Draw(p); err == nil || !strings.Contains(err.Error(), "no exact errors of study orders (0 of 8 jobs)") {
+	if _, err := (memory{}).drawer(t.TempDir()).Draw(p); err == nil || !strings.Contains(err.Error(), "no exact errors of study orders (0 of 8 jobs)") {
 		t.Errorf("error %v: want one that says that there is nothing to draw", err)
 	}
 }
 
-// Lines have the points that are resolved, and marks where a chain has no
-// stationary law.
-func TestErrorSeriesLeaveGaps(t *testing.T) {
+// gridOf are the rows of an exact plan as its figure of errors shows them.
+func gridOf(p bench.Plan, m memory, lines string) (*grid, []bench.Setting) {
+	rows := bench.Results{Store: m}.Table([]bench.Plan{p})
+	c, of := quantities[bench.OnError].chart(rows, rows, lines)
+	return c.arrange(rows, nil), of
+}
+
+// Lines have the points that are resolved, and marks where a chain has no stationary law.
+func TestErrorsThatAreNotResolvedLeaveGaps(t *testing.T) {
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
-	have, _ := p.Evidence(m.Rows)
-	for _, l := range quantities[bench.OnError].of(have, "") {
-		var known, lost []float64
-		for i, y := range l.series.Y {
-			if y > 0 {
-				known = append(known, l.series.X[i])
-			}
-			if l.series.Lost != nil && l.series.Lost[i] > 0 {
-				lost = append(lost, l.series.X[i])
-			}
+	g, _ := gridOf(p, m, "")
+	type line struct{ known, lost int }
+	got := make(map[string]line)
+	for _, at := range g.points() {
+		r := at.Rows()[0]
+		of := got[r.Text("integrator")+" "+r.Text("scheme")]
+		if at.mean > 0 {
+			of.known++
 		}
-		want := map[string]int{"euler": 3, "lietrotter": 4, "mt3": 4, "exact": 4}[l.integrator]
-		if l.integrator == "exact" && l.scheme == "full" {
-			want = 0
+		if at.lost > 0 {
+			of.lost++
 		}
-		if len(known) != want {
-			t.Errorf("%s under %s: %d points drawn, want %d", l.integrator, l.scheme, len(known), want)
+		if (at.lost > 0) != (r.Text("integrator") == "euler" && at.x == 0.04) {
+			t.Errorf("%s at h = %v: lost is %v", r.Text("integrator"), at.x, at.lost)
 		}
-		if l.integrator == "euler" != slices.Equal(lost, []float64{0.04}) {
-			t.Errorf("%s under %s: lost at h = %v", l.integrator, l.scheme, lost)
-		}
+		got[r.Text("integrator")+" "+r.Text("scheme")] = of
+	}
+	want := map[string]line{"euler full": {3, 1}, "euler replacement": {3, 1}, "lietrotter full": {4, 0},
+		"lietrotter replacement": {4, 0}, "mt3 full": {4, 0}, "mt3 replacement": {4, 0},
+		"exact full": {0, 0}, "exact replacement": {4, 0}}
+	if !maps.Equal(got, want) {
+		t.Errorf("points drawn %v, want %v", got, want)
 	}
 }
 
@@ -137,19 +146,21 @@ func TestReferenceSlopes(t *testing.T) {
 	}
 }
 
-// Each integrator has a row, integrators with the same errors share one, and a
-// panel says why a scheme has no line in it.
+// Each integrator has a row, integrators with the same errors share one, and a panel says
+// why a scheme has no line in it.
 func TestOrdersFigure(t *testing.T) {
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
-	have, _ := p.Evidence(m.Rows)
-	for _, r := range have {
-		if r.Integrator == "mt3" {
-			r.Integrator = "mt3-again"
-			have = append(have, r)
+	for i, j := range p.Exact {
+		if j.Exact.Integrator == "mt3" {
+			j.Exact.Integrator, j.Key = "mt3-again", fmt.Sprint("again ", i)
+			p.Exact = append(p.Exact, j)
+			m.rows[j.Key] = m.rows[p.Exact[i].Key]
 		}
 	}
-	f := quantities[bench.OnError].figure(quantities[bench.OnError].of(have, ""))
-	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full", "lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
+	g, of := gridOf(p, m, "")
+	f := quantities[bench.OnError].figure(g, of)
+	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full",
+		"lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
 	if len(f.Rows) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
 		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.Rows), f.Caption)
 	}
@@ -159,9 +170,14 @@ func TestOrdersFigure(t *testing.T) {
 			t.Errorf("%s: %d panels with the note %q and %d lines: want one with %q, two schemes and three slopes", name, len(row), row[0].Note, len(row[0].Series), notes[name])
 		}
 	}
-	without := slices.DeleteFunc(slices.Clone(have), func(r bench.Evidence) bool { return r.Integrator == "euler" && r.Scheme == "replacement" })
-	f = quantities[bench.OnError].figure(quantities[bench.OnError].of(without, ""))
-	if note := f.Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
+	for i, j := range p.Exact {
+		if j.Exact.Integrator == "euler" && j.Exact.Schemes[0] == "replacement" {
+			p.Exact = slices.Delete(p.Exact, i, i+1)
+			break
+		}
+	}
+	g, of = gridOf(p, m, "")
+	if note := quantities[bench.OnError].figure(g, of).Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
 		t.Errorf("a scheme without errors has the note %q", note)
 	}
 }
@@ -171,7 +187,7 @@ func TestOrdersFigure(t *testing.T) {
 func TestExactTwin(t *testing.T) {
 	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
 	dir := t.TempDir()
-	out, err := Drawer{Results: m, Dir: dir}.Draw(p)
+	out, err := m.drawer(dir).Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +214,7 @@ func TestExactTwin(t *testing.T) {
 		t.Error("leapfrog, of which there are no exact errors, is not said to lack them")
 	}
 	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
-	if _, err := (Drawer{Results: m, Dir: dir}).Draw(p); err != nil {
+	if _, err := m.drawer(dir).Draw(p); err != nil {
 		t.Fatal(err)
 	}
 	if svg := string(read(t, filepath.Join(dir, "bottleneck-exact.svg"))); strings.Contains(svg, "Kolmogorov") || !strings.Contains(svg, "absolute error") {
@@ -209,7 +225,7 @@ func TestExactTwin(t *testing.T) {
 // Exact errors that are missing leave the sampled figure alone.
 func TestTwinWithoutExactErrors(t *testing.T) {
 	p := plan(t, "quick", "bottleneck")
-	out, err := Drawer{Results: invent(p, nil), Dir: t.TempDir()}.Draw(p)
+	out, err := invent(p, nil).drawer(t.TempDir()).Draw(p)
 	if err != nil || len(out.Files) != 7 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "4 of 4 exact jobs are missing") {
 		t.Errorf("files %v, notes %q, error %v: want the files of the sampled figure and its table, and a note", out.Files, out.Notes, err)
 	}
@@ -232,27 +248,37 @@ func certified(t *testing.T, p bench.Plan, m memory) {
 	}
 }
 
-// With lines by the estimator, schemes are in the panels' names, where there are
-// several.
-func TestLinesOfEstimators(t *testing.T) {
-	row := func(scheme, estimator string) bench.Evidence {
-		return bench.Evidence{Row: certify.Row{Integrator: "ubu", Scheme: scheme, Estimator: estimator}}
-	}
-	of := func(rows ...bench.Evidence) (names []string) {
-		q := quantity{lines: func(certify.Row) []line { return []line{{readings: make([]reading, 1)}} }}
-		for _, l := range q.of(rows, "estimator") {
-			names = append(names, l.row+": "+l.name)
+// With lines by the estimator, panels have the scheme where there are several; with lines by
+// integrator, names state what samplers differ in.
+func TestPanelsAndLinesOfSamplers(t *testing.T) {
+	for _, c := range []struct {
+		lines string
+		rows  [][3]string // scheme, estimator, N_l
+		want  []string
+	}{
+		{"estimator", [][3]string{{"reshuffle", "plain", "1"}, {"reshuffle", "saga", "1"}}, []string{"ubu: plain", "ubu: saga"}},
+		{"estimator", [][3]string{{"reshuffle", "plain", "1"}, {"cyclic", "saga", "1"}}, []string{"ubu, reshuffle: plain", "ubu, cyclic: saga"}},
+		{"integrator", [][3]string{{"full", "plain", "1"}, {"full", "plain", "8"}}, []string{"full: ubu, N_l = 1", "full: ubu, N_l = 8"}},
+		{"", [][3]string{{"full", "plain", "1"}, {"cyclic", "saga", "1"}}, []string{"ubu, plain: full", "ubu, saga: cyclic"}},
+	} {
+		var s bench.Study
+		m := memory{rows: make(map[string][]certify.Row)}
+		for i, r := range c.rows {
+			inner, _ := strconv.Atoi(r[2])
+			j := bench.ExactJob{Exact: bench.Exact{Integrator: "ubu", Estimator: r[1], Inner: inner}}
+			s.Exact = append(s.Exact, j)
+			m.rows[fmt.Sprint(i)] = []certify.Row{{Integrator: "ubu", Scheme: r[0], Inner: inner, Steps: []float64{0.1},
+				Observables: []certify.Observable{{Name: "theta.cov", Errors: []certify.Number{1}, Resolution: []certify.Number{0}}}}}
 		}
-		return names
-	}
-	if got, want := of(row("reshuffle", ""), row("reshuffle", "saga")), []string{"ubu: plain", "ubu: saga"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := of(row("reshuffle", ""), row("cyclic", "saga")), []string{"ubu, reshuffle: plain", "ubu, cyclic: saga"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := of(row("full", ""), row("cyclic", ""), row("full", "saga")), []string{"ubu, full: plain", "ubu, cyclic: plain", "ubu, full: saga"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		g, of := gridOf(planOf(t, s), m, c.lines)
+		var got []string
+		names := g.names()
+		for p, at := range g.points() {
+			got = append(got, bench.TextOf(of, p.Rows()[0])+": "+names[at.line])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("lines by %q: %q, want %q", c.lines, got, c.want)
+		}
 	}
 }
 
@@ -267,6 +293,7 @@ func TestFiguresOfAnswers(t *testing.T) {
 			x := certify.Number(i+1) * less
 			r.Kolmogorov, r.Wasserstein = append(r.Kolmogorov, 0.1/x), append(r.Wasserstein, 0.2/x)
 		}
+		r.Observables[0].Relative = r.Observables[0].Errors
 		r.Observables[0].RelativeResolution = []certify.Number{1e-14, 1e-14, 1e-14, 1e-14}
 		if r.Scheme == "full" {
 			r.Wasserstein[3] = 1e-15
@@ -292,7 +319,7 @@ func TestFiguresOfAnswers(t *testing.T) {
 	} {
 		c.spec.Kind = "orders"
 		p.Figure = &c.spec
-		out, err := Drawer{Results: m, Dir: t.TempDir()}.Draw(p)
+		out, err := m.drawer(t.TempDir()).Draw(p)
 		if err != nil {
 			t.Fatal(err)
 		}

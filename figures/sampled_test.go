@@ -34,15 +34,12 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 		"step alone":            {with(func(c *bench.Cell) { c.Step = 0.02 }), "lietrotter", "C = 5"},
 		"model of the data set": {float64s, "lietrotter", "C = 5"},
 	} {
-		p := planOf(t, bench.Study{ID: "own", Cells: jobs(base, c.other)})
-		s, err := newSweep(p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(s.names, "|"); got != c.lines {
+		cells := jobs(base, c.other)
+		s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells})
+		if got := strings.Join(s.names(), "|"); got != c.lines {
 			t.Errorf("%s varies: lines %q, want %q", name, got, c.lines)
 		}
-		if got := textOf(s.fixed, base); got != c.fixed {
+		if got := bench.TextOf(s.stated, s.panels[0][0].Rows()[0]); got != c.fixed {
 			t.Errorf("%s varies: the caption says %q, want %q", name, got, c.fixed)
 		}
 	}
@@ -80,7 +77,7 @@ func TestSweepTable(t *testing.T) {
 		r.Scores, r.Gradients = map[string]float64{"rmse": 2 + float64(r.Cell.Split), "coverage": 0.9}, 1000
 	})
 	dir := t.TempDir()
-	out, err := Drawer{Results: m, Dir: dir}.Draw(p)
+	out, err := m.drawer(dir).Draw(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,24 +98,26 @@ func TestSweepTable(t *testing.T) {
 	}
 }
 
-// Models on one data set have panels of their own: each is judged by its own
-// references. Where a data set has one model, its name is the data set's.
+// Models on one data set have panels of their own: each is judged by its own references.
 func TestModelsOnOneDataSetHavePanelsOfTheirOwn(t *testing.T) {
-	a, b, c := cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.01)
+	a, b := cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.01)
 	b.Model = "tree"
-	c.Dataset = "wine"
-	p := planOf(t, bench.Study{ID: "own", Cells: jobs(a, b)})
-	p.Cells = append(p.Cells, jobs(c)...)
-	renamed := byModel(p)
-	s, err := newSweep(renamed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{" " + a.Dataset + ", " + a.Model, " " + a.Dataset + ", tree", " wine"}
-	if !reflect.DeepEqual(s.rows, want) || len(s.groups) != 3 {
-		t.Errorf("%d panels of %q: want one of each of %q", len(s.groups), s.rows, want)
-	}
-	if p.Cells[0].Cell.Dataset != a.Dataset {
-		t.Error("the plan's own cells were renamed")
+	cells := jobs(a, b)
+	for want, spec := range map[string]*bench.FigureSpec{
+		"boston, bnn, B = 8 (K = 57)|boston, tree, B = 8 (K = 57)": nil,
+		"boston, bnn|boston, tree":                                 {Panels: []string{"data"}},
+		"bnn|tree":                                                 {Panels: []string{"model"}},
+		"B = 8 (K = 57)":                                           {Panels: []string{"batch"}},
+	} {
+		study := bench.Study{ID: "own", Cells: cells, Figure: spec}
+		s := arranged(t, stored(cells, tenth), study)
+		if got := strings.Join(panelTexts(s), "|"); got != want {
+			t.Errorf("%+v: panels %q, want %q", spec, got, want)
+		}
+		if spec == nil {
+			if records := s.records(); records.Rows[0][8] == records.Rows[1][8] || records.Columns[8] != "model" {
+				t.Errorf("the CSV does not tell the models apart: %v", records)
+			}
+		}
 	}
 }
