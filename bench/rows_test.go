@@ -35,7 +35,7 @@ func (s Results) put(t *testing.T, kind store.Kind, key string, body any) {
 		t.Fatal(err)
 	}
 	made := store.Made{Machine: store.Machine{Arch: "arm64", ISA: "neon"}}
-	if err := s.Put(store.Record{Kind: kind, Key: key, Seconds: 2, Made: made, Body: b}); err != nil {
+	if err := s.Store.(*store.Store).Put(store.Record{Kind: kind, Key: key, Seconds: 2, Made: made, Body: b}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -63,10 +63,10 @@ func TestRowsSayWhereTheyAreFrom(t *testing.T) {
 	if want := []string{"methods", f.origin(), "own", OfProgram, "toy", BuiltIn}; !slices.Equal(got, want) || len(f.origin()) != digestLength {
 		t.Errorf("origins %q, want %q", got, want)
 	}
-	if err := Save(results.Store, store.Made{}, plans); err != nil {
+	if err := Save(results.Store.(*store.Store), store.Made{}, plans); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Plans(results.Store, "")
+	again, err := Plans(results.Store.(*store.Store), "")
 	if err != nil || again[0].Source() != f.origin() || again[2].Source() != BuiltIn {
 		t.Errorf("read again: %q, %q, %v", again[0].Source(), again[2].Source(), err)
 	}
