@@ -81,8 +81,8 @@ func (v *variable) size() int {
 // of one chain and is written when it is full.
 type zarr struct {
 	Header // of the draws: it has the lengths of all dimensions
-	to   *output
-	vars []*variable
+	to     *output
+	vars   []*variable
 }
 
 // chunkNumbers is about the number of elements of a chunk: a mebibyte.
