@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"hambench/integrators"
 	"math"
 	"slices"
 
@@ -29,7 +30,7 @@ const (
 func (g *gaussianEngine) judging() (engine, []float64, error) {
 	p, d, mean := g.problem, g.frame.d, g.mean
 	curved, apart := 0.0, 0.0
-	for i, b := range p.gaussian {
+	for i, b := range p.batches {
 		diff := floats.SubTo(make([]float64, d*d), b.Precision, mean.Precision)
 		if largest(diff) > rounding*largest(mean.Precision) {
 			curved = max(curved, mat.Norm(g.frame.whitened(mat.NewDense(d, d, diff)), 2))
@@ -46,11 +47,12 @@ func (g *gaussianEngine) judging() (engine, []float64, error) {
 	if floor := rounding * floats.Norm(g.frame.toWhite(g.frame.centre), 2); apart > floor && (apart < fewDifferent || apart > farApart) {
 		by[1] = different / apart
 	}
-	if slices.Equal(by, []float64{1, 1}) || len(p.gaussian) == 1 {
+	if slices.Equal(by, []float64{1, 1}) || len(p.batches) == 1 {
 		return g, nil, nil
 	}
-	out := &Problem{Name: p.Name, Kind: Gaussian, Friction: p.Friction}
-	for i, b := range p.gaussian {
+	out := p
+	out.batches = nil
+	for i, b := range p.batches {
 		precision := slices.Clone(mean.Precision)
 		for j, v := range b.Precision {
 			precision[j] += by[0] * (v - mean.Precision[j])
@@ -58,9 +60,9 @@ func (g *gaussianEngine) judging() (engine, []float64, error) {
 		// The mean stays at the frame's centre, taken for 0.
 		shift := slices.Clone(g.moved[i].Shift)
 		floats.Scale(by[1], shift)
-		out.gaussian = append(out.gaussian, newAffineForce(precision, shift))
+		out.batches = append(out.batches, integrators.NewAffine(precision, shift))
 	}
-	e, err := newGaussianEngine(out, g.invMass, g.by)
+	e, err := newGaussianEngine(out)
 	return e, by, err
 }
 
@@ -78,14 +80,14 @@ func (g *gaussianEngine) measured() pace {
 	}
 	slowest, _ := g.frequencies(g.mean)
 	out := pace{
-		slow: min(slowest, g.problem.Friction*slices.Min(squares)), fast: g.problem.Friction * slices.Max(squares),
+		slow: min(slowest, g.problem.friction*slices.Min(squares)), fast: g.problem.friction * slices.Max(squares),
 		largest: 1, // half of the limit of stability
 	}
-	for _, b := range g.problem.gaussian {
+	for _, b := range g.problem.batches {
 		_, high := g.frequencies(b)
 		out.fast = max(out.fast, high)
 	}
-	d, k := g.frame.d, float64(len(g.problem.gaussian))
+	d, k := g.frame.d, float64(len(g.problem.batches))
 	spread := mat.NewDense(d, d, nil)
 	for _, differs := range g.differs {
 		var square mat.Dense
@@ -93,14 +95,14 @@ func (g *gaussianEngine) measured() pace {
 		spread.Add(spread, &square)
 	}
 	spread.Scale(1/(k*k), spread)
-	_, high := g.frequencies(newAffineForce(spread.RawMatrix().Data, nil))
+	_, high := g.frequencies(integrators.NewAffine(spread.RawMatrix().Data, nil))
 	out.fast = max(out.fast, high)
 	return out
 }
 
 // frequencies are the square roots of the extreme eigenvalues of M^−½PM^−½, high
 // that of the largest in size.
-func (g *gaussianEngine) frequencies(f *affineForce) (low, high float64) {
+func (g *gaussianEngine) frequencies(f *integrators.Affine) (low, high float64) {
 	d := g.frame.d
 	s, root := mat.NewSymDense(d, slices.Clone(f.Precision)), g.frame.root
 	for i := range d {

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"context"
+	"hambench/chain/minibatch"
 	"math"
 
 	"hambench/usage"
@@ -62,16 +63,136 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 				Number(k)), append(row.Wasserstein, Number(w))
 		}
 	}
-	s := search{certification: *c, ctx: ctx, known: make(map[tried][]accuracy)}
-	s.limit = s.unlimited()
-	if o.Stability || o.Budgets != nil {
+	if !o.Stability && o.Budgets == nil {
+		return nil
+	}
+	s := newSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64) (costChain, error) {
+		found, err := c.asked.prepared(h)
+		if err != nil {
+			return nil, err
+		}
+		return found.(answering), nil
+	})
+	limit, known, err := s.stableStep()
+	if err != nil {
+		return err
+	}
+	if o.Stability && known {
+		row.StableStep = new(Number(limit))
+	}
+	return c.averages(s, row)
+}
+
+// answering is a chain of which all is asked that Answers holds.
+type answering interface {
+	costChain
+	// distances are those between the stationary law of θ, whose errors stand at a point,
+	// and the target.
+	distances(ctx context.Context, m minibatch.Scheme, at point, everyStep bool) (kolmogorov,
+		wasserstein float64, err error)
+}
+
+// distances returns the distances between the stationary law of θ at a point and the
+// target; NaN where there is no law, or none that is known.
+func (c *certification) distances(ctx context.Context, at point) (kolmogorov, wasserstein float64,
+	err error) {
+	if at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
+		return math.NaN(), math.NaN(), nil
+	}
+	prep, err := c.asked.prepared(at.h)
+	if err != nil {
+		return 0, 0, err
+	}
+	return prep.(answering).distances(ctx, c.scheme, at, c.options.EveryStep)
+}
+
+// Average holds the accuracy of the average of an observable over all outer steps of a
+// stationary chain, at each of the row's steps. The unit is the observable's
+// standard deviation under the target, in which the average of n independent draws
+// of the target has the variance 1/n.
+type Average struct {
+	// Name is theta, for the worst direction of θ, or theta^2, for the worst of
+	// the squares along the principal axes of the target (the eight outermost
+	// if there are more); on scalar problems it is that of an observable of θ.
+	Name string   `json:"name"`
+	Bias []Number `json:"bias"` // of the stationary law, averaged over a period
+	// Variance is the limit, as n grows, of n times the variance of the average of
+	// n outer steps. Autocorrelation is that divided by the observable's variance
+	// along the chain: the integrated autocorrelation time in outer steps.
+	Variance        []Number `json:"variance"`
+	Autocorrelation []Number `json:"autocorrelation"`
+	// Normal says that the variance is that of a normal process with the same
+	// moments: exact with the full batch, an approximation with mini-batches.
+	Normal bool `json:"normal,omitempty"`
+}
+
+// AtBudget is the mean squared error of averages over a chain that costs a
+// number of gradients: bias² + variance of the worst Average, in its units, for
+// a chain that starts in its stationary law; NaN if the gradients do not pay for
+// one outer step.
+type AtBudget struct {
+	// Of a batch; all data count K, a Hessian-vector product 2
+	Gradients float64  `json:"gradients"`
+	MSE       []Number `json:"mse"` // at the row's steps
+	// Step is the best step of a geometric grid whose steps differ by 9 %; the
+	// fields below are for that step.
+	Step            Number `json:"step"`
+	Best            Number `json:"best"` // the mean squared error
+	Bias            Number `json:"bias"` // of the worst Average
+	Autocorrelation Number `json:"autocorrelation"`
+	Worst           string `json:"worst"`     // the name of the worst Average
+	Outer           Number `json:"outer"`     // outer steps that the budget pays for
+	Evaluated       int    `json:"evaluated"` // steps tried
+}
+
+// averages judges the averages at the row's steps, and looks for the best step of each
+// budget.
+func (c *certification) averages(s *search, row *Row) error {
+	o := c.options
+	if o.Budgets == nil {
+		return nil
+	}
+	row.Cost = gradients(c.asked.method, c.scheme, estimation{o.Estimator}, o.Inner,
+		o.Problem.Batches())
+	found := make([][]accuracy, len(o.Steps))
+	for i, h := range o.Steps {
 		var err error
-		if s.limit, err = s.stableStep(); err != nil {
+		if found[i], err = s.accuracies(h, false); err != nil {
 			return err
 		}
-		if limit := Number(s.limit); o.Stability && s.far {
-			row.StableStep = &limit
+		if row.Averages == nil {
+			for _, w := range found[i] {
+				row.Averages = append(row.Averages, Average{Name: w.name, Normal: w.normal})
+			}
 		}
 	}
-	return s.judge(row)
+	for i := range row.Averages {
+		a := &row.Averages[i]
+		for _, all := range found {
+			var w accuracy // not known
+			if all != nil {
+				w = all[i]
+			}
+			bias, variance, autocorrelation := w.summary()
+			a.Bias = append(a.Bias, Number(bias))
+			a.Variance = append(a.Variance, Number(variance))
+			a.Autocorrelation = append(a.Autocorrelation, Number(autocorrelation))
+		}
+	}
+	for _, n := range o.Budgets {
+		outer := n / row.Cost
+		best, err := s.best(outer)
+		if err != nil {
+			return err
+		}
+		b := AtBudget{Gradients: n, Step: Number(best.step), Best: Number(best.mse),
+			Bias: Number(best.bias), Autocorrelation: Number(best.autocorrelation),
+			Worst: best.worst, Outer: Number(outer), Evaluated: best.evaluated}
+		for _, all := range found {
+			size, _ := mse(all, outer)
+			b.MSE = append(b.MSE, Number(size))
+		}
+		row.Budgets = append(row.Budgets, b)
+	}
+	return nil
 }

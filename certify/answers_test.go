@@ -7,39 +7,11 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/noise"
 )
-
-// The closed forms against the largest difference over a fine grid, and against
-// quantiles at the midpoints of 200 000 cells of probability.
-func TestNormalDistancesAreThoseOfQuadrature(t *testing.T) {
-	axes := [][]float64{{1}}
-	for _, c := range []struct{ mean, change float64 }{{0, 0.3}, {0, -0.4}, {0.2, 0}, {-0.3, 0.5}, {0.01, -0.002}, {1e-5, 3e-5}} {
-		k, w := normalDistances(axes, []float64{c.mean}, []float64{c.change})
-		law := distuv.Normal{Mu: c.mean, Sigma: math.Sqrt(1 + c.change)}
-		grid, squares := 0.0, 0.0
-		const cells = 200_000
-		for i := range cells {
-			x := distuv.UnitNormal.Quantile((float64(i) + 0.5) / cells)
-			grid = max(grid, math.Abs(distuv.UnitNormal.CDF(x)-law.CDF(x)))
-			squares += math.Pow(law.Mu+law.Sigma*x-x, 2) / cells
-		}
-		// The outermost cells, of 5e-6, hold squares that vary by about 10; the grid
-		// misses the maximum, where the difference is flat, by 1e-5 at most.
-		if !(math.Abs(k-grid) <= 1e-7*grid+1e-12) || !(math.Abs(w-math.Sqrt(squares)) <= 3e-4*w) {
-			t.Errorf("N(%g, 1 + %g): distances %.9g and %.6g, quadrature says %.9g and %.6g", c.mean, c.change, k, w, grid, math.Sqrt(squares))
-		}
-	}
-	// In two dimensions along turned axes: of covariances that commute with I, the
-	// squares add up.
-	if _, w := normalDistances([][]float64{{1, 0}, {0, 1}}, []float64{0.1, 0}, []float64{0, 0.2, 0.2, 0}); !(math.Abs(w-math.Sqrt(0.01+math.Pow(math.Sqrt(1.2)-1, 2)+math.Pow(math.Sqrt(0.8)-1, 2))) < 1e-12) {
-		t.Errorf("Wasserstein distance %v of a turned covariance", w)
-	}
-}
 
 // row runs one combination without orders.
 func answersOf(t *testing.T, o Options, integrator, scheme string) Row {
@@ -89,10 +61,7 @@ func TestScalarDistancesAreThoseOfASampledChain(t *testing.T) {
 	p := scalarBuiltin()
 	const h, draws, apart = 0.6, 400_000, 6
 	r := answersOf(t, Options{Problem: p, Distances: true, Steps: []float64{h}, EveryStep: true}, "leapfrog", "replacement")
-	target, err := newDensity(p.scalar.value, -1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := targetOf(p)
 	in, err := methodOf(t, "leapfrog").New(1, integrators.Params{Step: h, Friction: p.Friction})
 	if err != nil {
 		t.Fatal(err)
@@ -121,11 +90,8 @@ func TestScalarDistancesAreThoseOfASampledChain(t *testing.T) {
 		q := sample[min(draws-1, int((sum-w/2)*draws))]
 		squares += w * (q - target.x[i]) * (q - target.x[i])
 	}
-	e, err := newSpectralEngine(p, estimation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wasserstein := math.Sqrt(squares) / e.observed[0].sd
+	mean := target.expect(func(x float64) float64 { return x })
+	wasserstein := math.Sqrt(squares / (target.expect(squared) - mean*mean))
 	t.Logf("Kolmogorov %.5f exactly, %.5f sampled; Wasserstein %.5f, %.5f", r.Kolmogorov[0], kolmogorov, r.Wasserstein[0], wasserstein)
 	if got := float64(r.Kolmogorov[0]); !(math.Abs(got-kolmogorov) <= 0.0044 && got > 4*0.0044) {
 		t.Errorf("Kolmogorov distance %.5f, the chain's is %.5f", got, kolmogorov)
@@ -238,13 +204,11 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 		within float64
 	}{{"full", 1e-6}, {"replacement", 0.2}} {
 		r := run{problem: gaussianBuiltin(), integrator: methodOf(t, "baoab"), scheme: schemeOf(t, tt.scheme), h: 0.3}
-		prep, err := newSolver(&Options{Problem: r.problem, Inner: 1}, r.engine(t), r.integrator).prepared(r.h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := r.chain(t)
 		var found [2][]accuracy
 		for i, quick := range []bool{true, false} {
-			if found[i], err = prep.(*preparedGaussian).accuracies(context.Background(), r.scheme, quick); err != nil {
+			var err error
+			if found[i], _, err = made.accuracies(context.Background(), r.scheme, quick); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -265,26 +229,15 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
 	const chains, length, h, sigmas = 300, 2000, 0.5, 4.5
 	p := scalarBuiltin()
-	target, err := newDensity(p.scalar.value, -1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &Options{Problem: p, Inner: 1}
-	e, err := newSpectralEngine(p, estimation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	prep, err := newSolver(o, e, methodOf(t, "leapfrog")).prepared(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := targetOf(p)
 	for _, scheme := range []string{"reshuffle", "replacement"} {
-		all, err := prep.(*preparedSpectral).accuracies(context.Background(), schemeOf(t, scheme), false)
+		r := run{problem: p, integrator: methodOf(t, "leapfrog"), scheme: schemeOf(t, scheme), h: h}
+		all, _, err := r.chain(t).accuracies(context.Background(), r.scheme, false)
 		if err != nil || len(all) != 4 || all[1].name != "theta^2" {
 			t.Fatalf("averages %v, %v", all, err)
 		}
-		sd := e.observed[1].sd
-		truth := target.expect(scalarObservables[1].of)
+		truth := target.expect(squared)
+		sd := math.Sqrt(target.expect(func(x float64) float64 { return squared(x*x - truth) }))
 		var sum, squares float64
 		for c := range chains {
 			e := (sampledSecondMoment(t, p, "leapfrog", scheme, h, uint64(c), 200, length) - truth) / sd

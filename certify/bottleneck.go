@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"hambench/integrators"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,7 +37,7 @@ func BottleneckProblem() *Problem {
 			}
 			floats.AddScaled(shift, batches*math.Sin(2*x)/noiseVariance, phi)
 		}
-		p.gaussian = append(p.gaussian, newAffineForce(precision, shift))
+		p.gaussian = append(p.gaussian, integrators.NewAffine(precision, shift))
 	}
 	return p
 }

@@ -1,12 +1,11 @@
 package certify
 
 import (
-	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"hambench/chain/minibatch"
+	"hambench/integrators"
 )
 
 // tried is a step at which averages were judged.
@@ -17,20 +16,16 @@ type tried struct {
 
 // accuracies returns the accuracies of averages at a step; they are kept.
 func (s *search) accuracies(h float64, quick bool) ([]accuracy, error) {
-	if w, ok := s.known[tried{h, quick || s.same}]; ok {
+	if w, ok := s.tried[tried{h, quick || s.final}]; ok {
 		return w, nil
 	}
-	prep, err := s.asked.prepared(h)
+	c, err := s.at(h)
 	if err != nil {
 		return nil, err
 	}
-	w, err := prep.(interface {
-		accuracies(ctx context.Context, m minibatch.Scheme, quick bool) ([]accuracy, error)
-	}).accuracies(s.ctx, s.scheme, quick)
-	_, spectral := prep.(*preparedSpectral)
-	s.same = s.same || spectral || !quick && slices.ContainsFunc(w,
-		func(w accuracy) bool { return w.normal })
-	s.known[tried{h, quick || s.same}] = w
+	w, final, err := c.accuracies(s.ctx, s.scheme, quick)
+	s.final = s.final || final
+	s.tried[tried{h, quick || s.final}] = w
 	return w, errors.Join(err, s.ctx.Err())
 }
 
@@ -49,65 +44,28 @@ func mse(all []accuracy, n float64) (size float64, worst accuracy) {
 	return size, worst
 }
 
-// judge judges the averages at the row's steps, and looks for the best ones.
-func (s *search) judge(row *Row) error {
-	if s.options.Budgets == nil {
-		return nil
-	}
-	row.Cost = s.options.cost(s.asked.method, s.scheme)
-	found := make([][]accuracy, len(s.options.Steps))
-	for i, h := range s.options.Steps {
-		var err error
-		if found[i], err = s.accuracies(h, false); err != nil {
-			return err
-		}
-		if row.Averages == nil {
-			for _, w := range found[i] {
-				row.Averages = append(row.Averages, Average{Name: w.name, Normal: w.normal})
-			}
-		}
-	}
-	for i := range row.Averages {
-		a := &row.Averages[i]
-		for _, all := range found {
-			var w accuracy // not known
-			if all != nil {
-				w = all[i]
-			}
-			bias, variance, autocorrelation := w.summary()
-			a.Bias, a.Variance, a.Autocorrelation = append(a.Bias, bias), append(a.Variance,
-				variance), append(a.Autocorrelation, autocorrelation)
-		}
-	}
-	for _, n := range s.options.Budgets {
-		b, err := s.best(n, row.Cost)
-		if err != nil {
-			return err
-		}
-		for _, all := range found {
-			size, _ := mse(all, n/row.Cost)
-			b.MSE = append(b.MSE, Number(size))
-		}
-		row.Budgets = append(row.Budgets, b)
-	}
-	return nil
+// bestStep holds the step of the smallest mean squared error, NaN where none is known.
+type bestStep struct {
+	step, mse             float64
+	bias, autocorrelation float64 // of the worst average
+	worst                 string  // its name
+	evaluated             int     // steps at which averages were judged
 }
 
 // best looks for the step of the smallest mean squared error: coarsely from the
 // largest stable step down, until what is smaller can only add variance, then
 // around the best. All that is quick; around what it finds the answer is not.
-func (s *search) best(gradients, cost float64) (AtBudget, error) {
+func (s *search) best(outer float64) (bestStep, error) {
 	const coarse, deepest = stepsPerOctave / 2, 40 * stepsPerOctave
-	nan := Number(math.NaN())
-	out := AtBudget{Gradients: gradients, Best: nan, Step: nan, Bias: nan, Autocorrelation: nan,
-		Outer: Number(gradients / cost)}
-	if out.Outer < 1 || s.limit == 0 {
+	nan := math.NaN()
+	out := bestStep{step: nan, mse: nan, bias: nan, autocorrelation: nan}
+	if outer < 1 || s.limit == 0 {
 		return out, nil
 	}
 	// At the limit itself memory has no end.
 	unit, top, first := s.limit, coarse, 1
 	if math.IsInf(unit, 1) {
-		unit, top, first = 1/s.pace().slow, -6*stepsPerOctave, -8*stepsPerOctave
+		unit, top, first = 1/s.pace.slow, -6*stepsPerOctave, -8*stepsPerOctave
 	}
 	step := func(j int) float64 { return unit * math.Exp2(-float64(j)/stepsPerOctave) }
 	var failed error
@@ -117,9 +75,9 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 			failed = err
 		}
 		if all != nil {
-			out.Evaluated++
+			out.evaluated++
 		}
-		return mse(all, gradients/cost)
+		return mse(all, outer)
 	}
 	at, least := 0, math.Inf(1)
 	var worst accuracy
@@ -127,7 +85,7 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 		x, w := size(j, true)
 		// A trajectory of half a period or more may end where it began: from the
 		// variance there nothing follows for smaller steps.
-		short := s.options.Inner == 1 || float64(s.options.Inner)*step(j)*s.pace().fast < 1
+		short := s.inner == 1 || float64(s.inner)*step(j)*s.pace.fast < 1
 		if x < least {
 			at, least = j, x
 		} else if x > least && largestOf(w.bias) < 0.01*x && short {
@@ -151,7 +109,23 @@ func (s *search) best(gradients, cost float64) (AtBudget, error) {
 			}
 		}
 	}
-	out.Step, out.Best, out.Worst = Number(step(at)), Number(least), worst.name
-	out.Bias, _, out.Autocorrelation = worst.summary()
+	out.step, out.mse, out.worst = step(at), least, worst.name
+	out.bias, _, out.autocorrelation = worst.summary()
 	return out, failed
+}
+
+// gradients returns the number of gradients of a batch in an outer step: all data count as
+// k, the number of batches.
+func gradients(m integrators.Integrator, s minibatch.Scheme, by estimation, inner, k int) float64 {
+	kernel, kernels := m.Needs.Cost(), float64(inner)
+	switch {
+	case s.Whole():
+		kernel *= float64(k)
+	case !by.plain():
+		if by.method.Extra != nil {
+			kernel += by.method.Extra(k)
+		}
+		kernels *= float64(by.period(k))
+	}
+	return kernel * kernels
 }

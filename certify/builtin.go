@@ -1,16 +1,18 @@
 package certify
 
+import "hambench/integrators"
+
 // Builtin returns the built-in problems: a Gaussian one with batches of
 // unequal curvature and directions, a scalar one that is not Gaussian, and
 // the paper's toy.
 func Builtin() []*Problem { return []*Problem{gaussianBuiltin(), scalarBuiltin(), Toy()} }
 
 func gaussianBuiltin() *Problem {
-	return &Problem{Name: "gaussian", Kind: Gaussian, Friction: 1.3, gaussian: []*affineForce{
-		newAffineForce([]float64{2.0, 0.3, 0.3, 1.5}, []float64{1.0, -0.5}),
-		newAffineForce([]float64{1.0, 0.0, 0.0, 2.5}, []float64{0.0, 0.7}),
-		newAffineForce([]float64{0.6, -0.2, -0.2, 1.1}, []float64{-0.4, 0.9}),
-		newAffineForce([]float64{1.7, 0.5, 0.5, 0.8}, []float64{0.6, 0.1}),
+	return &Problem{Name: "gaussian", Kind: Gaussian, Friction: 1.3, gaussian: []*integrators.Affine{
+		integrators.NewAffine([]float64{2.0, 0.3, 0.3, 1.5}, []float64{1.0, -0.5}),
+		integrators.NewAffine([]float64{1.0, 0.0, 0.0, 2.5}, []float64{0.0, 0.7}),
+		integrators.NewAffine([]float64{0.6, -0.2, -0.2, 1.1}, []float64{-0.4, 0.9}),
+		integrators.NewAffine([]float64{1.7, 0.5, 0.5, 0.8}, []float64{0.6, 0.1}),
 	}}
 }
 
@@ -33,7 +35,7 @@ func Toy() *Problem {
 	)
 	p := &Problem{Name: "toy", Kind: Gaussian, Friction: 2}
 	for _, x := range []float64{4, -3.2} {
-		p.gaussian = append(p.gaussian, newAffineForce([]float64{curvature},
+		p.gaussian = append(p.gaussian, integrators.NewAffine([]float64{curvature},
 			[]float64{curvature * 2 * x / v}))
 	}
 	return p

@@ -7,6 +7,8 @@ import (
 
 	"hambench/chain/minibatch"
 	"hambench/integrators"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // solver solves for an integrator on an engine's problem, and keeps what does
@@ -259,4 +261,18 @@ func radii(points []point) []Number {
 		}
 	}
 	return out
+}
+
+// closedForm returns the sizes of the closed form's errors, as the row's
+// observables measure them, of a chain that it is the expansion of; nil for any
+// other.
+func (c *certification) closedForm() map[string]Number {
+	e, ok := c.asked.engine.(*gaussianEngine)
+	_, random := c.scheme.Visits.(minibatch.Permutation)
+	if !ok || !random || !c.asked.method.Needs.Affine || c.options.EveryStep || c.amplified != nil {
+		return nil
+	}
+	mean, cov := e.closedForm()
+	return map[string]Number{"theta.mean": Number(mat.Norm(mean, 2)),
+		"theta.cov": Number(stretch(cov.RawMatrix().Data))}
 }

@@ -60,7 +60,7 @@ func Worse(a, b Verdict) Verdict {
 // it, and so does the estimator.
 func (c *certification) claim(observable int) float64 {
 	claims, name := c.asked.method.Claims, c.asked.observables()[observable]
-	if slices.Contains(stepObservables, name) {
+	if c.options.OneStep {
 		return claims.WeakOrder
 	}
 	own := claims.ErgodicOrder

@@ -2,23 +2,7 @@ package certify
 
 import (
 	"gonum.org/v1/gonum/mat"
-
-	"hambench/chain/minibatch"
 )
-
-// closedForm returns the sizes of the closed form's errors, as the row's
-// observables measure them, of a chain that it is the expansion of; nil for any
-// other.
-func (c *certification) closedForm() map[string]Number {
-	e, ok := c.asked.engine.(*gaussianEngine)
-	_, random := c.scheme.Visits.(minibatch.Permutation)
-	if !ok || !random || !c.asked.method.Needs.Affine || c.options.EveryStep || c.amplified != nil {
-		return nil
-	}
-	mean, cov := e.closedForm()
-	return map[string]Number{"theta.mean": Number(mat.Norm(mean, 2)),
-		"theta.cov": Number(stretch(cov.RawMatrix().Data))}
-}
 
 // closedForm returns the term of order η² that random orders of the batches
 // (reshuffle) add to the mean and to the covariance, in the frame, of a chain whose

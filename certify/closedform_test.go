@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"hambench/chain/minibatch"
 	"hambench/integrators"
 )
 
@@ -51,16 +50,16 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 		for range p.Dim() * int(seed%2) {
 			invMass = append(invMass, logUniform(rng, -0.3, 0.3))
 		}
-		e, err := newGaussianEngine(p, invMass, estimation{})
+		o := Options{Problem: p, InvMass: invMass}
+		given, err := o.engine()
 		if err != nil {
 			t.Fatal(err)
 		}
-		judge, _, err := e.judging() // of terms that are seen
+		judge, _, err := given.judging() // of terms that are seen
 		if err != nil {
 			t.Fatal(err)
 		}
-		e = judge.(*gaussianEngine)
-		p = e.problem
+		e := judge.(*gaussianEngine)
 		if c := e.pace(); p.Batches() < 2 || c.fast > 30*c.slow {
 			continue
 		}
@@ -76,7 +75,7 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		solver := newSolver(&Options{Problem: p, InvMass: invMass}, e, m)
+		solver := newSolver(&o, e, m)
 		found := quadratic(t, func(h float64) (point, error) { return solver.at(context.Background(), s[0], h) }, 0.5/e.pace().fast)
 		if !found[0].known() || !found[1].known() {
 			continue
@@ -132,85 +131,6 @@ func TestClosedFormStandsBesideItsChainAlone(t *testing.T) {
 	for _, c := range []struct{ integrator, scheme string }{{"exact", "replacement"}, {"exact", "full"}, {"mt3", "reshuffle"}} {
 		if r := certifyOne(t, Options{Problem: gaussianBuiltin()}, c.integrator, c.scheme); r.ClosedForm != nil {
 			t.Errorf("%s, %s: closed form %v, want none", c.integrator, c.scheme, r.ClosedForm)
-		}
-	}
-}
-
-// TestClosedFormHoldsOnScalarProblems compares the closed form beyond Gaussian
-// problems, −(K/12) times the covariance of an observable with E(U_i′ − U′)², with
-// batch flows made of 2⁸ short steps, whose own error is 10⁻⁵ of a step's.
-func TestClosedFormHoldsOnScalarProblems(t *testing.T) {
-	const doublings, rungOfTest = 8, 2
-	p := scalarBuiltin()
-	e, err := newSpectralEngine(p, estimation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := integrators.Builtin().Lookup("baoab")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := minibatch.Builtin().Lookup("reshuffle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := quadratic(t, func(h float64) (point, error) {
-		in, err := m.New(1, integrators.Params{Step: math.Ldexp(h, -doublings), Friction: p.Friction})
-		if err != nil {
-			return point{}, err
-		}
-		b, kernels := e.newBasis(e.narrow, rungs[rungOfTest]), []galerkin(nil)
-		for _, f := range e.forces {
-			step := transitionOf(in, in.Kernel, f)
-			flow := b.matrix(step, separateNoise(step, e.observed[0].sd), make(map[added]*mat.Dense)).Dense
-			for range doublings {
-				var twice mat.Dense
-				twice.Mul(flow, flow)
-				flow = &twice
-			}
-			kernels = append(kernels, galerkin{flow})
-		}
-		// Any preconditioner does: I minus the mean of both flows is one.
-		n := len(b.pairs)
-		r := &rung{evolution: evolution{size: n, each: 1, inner: 1}, basis: b, inverse: galerkin{mat.NewDense(n-1, n-1, nil)}}
-		left := mat.NewDense(n, n, nil)
-		for i := range n {
-			left.Set(i, i, 1)
-		}
-		for _, k := range kernels {
-			var half mat.Dense
-			half.Scale(0.5, k)
-			left.Sub(left, &half)
-			r.kernels = append(r.kernels, k)
-		}
-		if err := r.inverse.Inverse(left.Slice(1, n, 1, n)); err != nil {
-			return point{}, err
-		}
-		out, err := r.solve(context.Background(), s, false)
-		if err != nil {
-			return point{}, err
-		}
-		var at point
-		for _, v := range out.signed {
-			at.observed = append(at.observed, observation{signed: []float64{v}, relativeResolution: 1e-12})
-		}
-		return at, nil
-	}, 0.32)
-	for o, x := range scalarObservables {
-		if x.of == nil {
-			continue
-		}
-		spread := func(theta float64) (sum float64) {
-			for _, u := range p.scalar {
-				g := u.Gradient(theta) - p.scalar.slope(theta)
-				sum += g * g
-			}
-			return sum / 2
-		}
-		mean := e.narrow.theta.expect(spread)
-		want := -2. / 12 * e.narrow.theta.expect(func(theta float64) float64 { return (spread(theta) - mean) * x.of(theta) })
-		if got := found[o].value[0]; math.Abs(got/want-1) > 1e-3 {
-			t.Errorf("%s: %v h², closed form %v", x.name, got, want)
 		}
 	}
 }

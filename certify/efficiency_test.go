@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/chain"
@@ -33,7 +32,7 @@ type run struct {
 // averages returns the averages over outer steps of the coordinates of θ in
 // the frame, and then of the squares along the axes, less those of the target, the
 // squares over √2.
-func (r run) averages(t testing.TB, f *frame, axes [][]float64, outer, burn int, key uint64) []float64 {
+func (r run) averages(t testing.TB, w whitening, outer, burn int, key uint64) []float64 {
 	t.Helper()
 	k, d := r.problem.Batches(), r.problem.Dim()
 	friction := r.problem.Friction
@@ -53,7 +52,7 @@ func (r run) averages(t testing.TB, f *frame, axes [][]float64, outer, burn int,
 	}
 	e, err := r.estimator.New(estimators.Problem{
 		Dim: d, Epoch: k, Batches: k, Full: full, Part: func(i int) integrators.Force { return r.problem.gaussian[i] },
-		Mode: func() ([]float64, error) { return f.centre, nil },
+		Mode: func() ([]float64, error) { return w.centre, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +63,9 @@ func (r run) averages(t testing.TB, f *frame, axes [][]float64, outer, burn int,
 		visit = func() (int, *affineForce) { i := index.Next(); return i, r.problem.gaussian[i] }
 	}
 	n, z := noise.New(key, noise.StreamNoise), in.NewState()
-	copy(z.Theta, f.centre)
+	copy(z.Theta, w.centre)
 	e.Begin(z)
-	sum, x := make([]float64, d+len(axes)), mat.NewVecDense(d, nil)
+	sum := make([]float64, d+len(w.axes))
 	var number int64
 	for step := range burn + outer {
 		for range each * in.Batches {
@@ -80,10 +79,10 @@ func (r run) averages(t testing.TB, f *frame, axes [][]float64, outer, burn int,
 		if step < burn {
 			continue
 		}
-		x.MulVec(f.white, mat.NewVecDense(d, floats.SubTo(make([]float64, d), z.Theta, f.centre)))
-		floats.Add(sum[:d], x.RawVector().Data)
-		for j, a := range axes {
-			v := floats.Dot(a, x.RawVector().Data)
+		x := w.white(z.Theta)
+		floats.Add(sum[:d], x)
+		for j, a := range w.axes {
+			v := floats.Dot(a, x)
 			sum[d+j] += (v*v - 1) / math.Sqrt2
 		}
 	}
@@ -100,32 +99,29 @@ func methodOf(t testing.TB, name string) integrators.Integrator {
 	return m
 }
 
-// engine is that of the problem, in one batch if the scheme has one.
-func (r run) engine(t testing.TB) *gaussianEngine {
+// chain is that of the engine.
+func (r run) chain(t testing.TB) answering {
 	t.Helper()
-	e, err := newGaussianEngine(r.problem, nil, estimation{r.estimator})
+	o := Options{Problem: r.problem, Estimator: r.estimator, Inner: 1}
+	e, err := o.engine()
 	if err == nil && r.scheme.Whole() {
-		var all engine
-		all, err = e.whole()
-		e, _ = all.(*gaussianEngine)
+		e, err = e.whole()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	found, err := newSolver(&o, e, r.integrator).prepared(r.h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.(answering)
 }
 
 // expected returns the engine's mean squared errors of what averages returns, and
 // whether squares are taken for those of a normal process.
-func (r run) expected(t testing.TB, outer int) (want []float64, f *frame, normal bool) {
+func (r run) expected(t testing.TB, outer int) (want []float64, normal bool) {
 	t.Helper()
-	o := Options{Problem: r.problem, Integrators: []integrators.Integrator{r.integrator}, Schemes: []minibatch.Scheme{r.scheme}, Estimator: r.estimator, Inner: 1}
-	e := r.engine(t)
-	prep, err := newSolver(&o, e, r.integrator).prepared(r.h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := prep.(*preparedGaussian).accuracies(context.Background(), r.scheme, false)
+	all, _, err := r.chain(t).accuracies(context.Background(), r.scheme, false)
 	if err != nil || all == nil {
 		t.Fatalf("%s under %s at %g: %v, %v", r.integrator.Name, r.scheme.Name, r.h, all, err)
 	}
@@ -134,7 +130,7 @@ func (r run) expected(t testing.TB, outer int) (want []float64, f *frame, normal
 			want = append(want, w.bias.At(i, i)+w.spread.At(i, i)/float64(outer))
 		}
 	}
-	return want, e.frame, all[1].normal
+	return want, all[1].normal
 }
 
 // fromExpected is the largest difference of mean squares, over a list of samples, from what is
@@ -155,13 +151,13 @@ func fromExpected(want []float64, samples [][]float64) (worst float64) {
 // returns the largest difference in standard errors of the sampled ones.
 func (r run) off(t testing.TB, outer, chains int) float64 {
 	t.Helper()
-	want, f, normal := r.expected(t, outer)
+	want, normal := r.expected(t, outer)
 	if normal {
 		t.Fatalf("%s under %s at %g: want fourth moments", r.integrator.Name, r.scheme.Name, r.h)
 	}
 	var samples [][]float64
 	for c := range chains {
-		samples = append(samples, r.averages(t, f, f.axes(), outer, outer/4, uint64(c)))
+		samples = append(samples, r.averages(t, whiteningOf(t, r.problem), outer, outer/4, uint64(c)))
 	}
 	return fromExpected(want, samples)
 }
@@ -213,7 +209,7 @@ func TestBestStepAndItsErrorAreThoseOfSampledChains(t *testing.T) {
 
 // blocks runs one long chain of the model that the problem is the linearisation of, and
 // returns averages, as those above, over blocks of it.
-func (r run) blocks(t testing.TB, target models.Target, f *frame, outer, blocks int) (out [][]float64) {
+func (r run) blocks(t testing.TB, target models.Target, w whitening, outer, blocks int) (out [][]float64) {
 	t.Helper()
 	k := r.problem.Batches()
 	if r.scheme.Whole() {
@@ -226,17 +222,16 @@ func (r run) blocks(t testing.TB, target models.Target, f *frame, outer, blocks 
 	if err != nil {
 		t.Fatal(err)
 	}
-	axes, d := f.axes(), f.d
-	away, x := make([]float64, d), mat.NewVecDense(d, nil)
-	err = s.Run(t.Context(), s.Start(1, f.centre), chain.Plan{BurnIn: outer, Samples: blocks * outer, Thin: 1}, func(i int, z *integrators.State) error {
+	d := len(w.centre)
+	err = s.Run(t.Context(), s.Start(1, w.centre), chain.Plan{BurnIn: outer, Samples: blocks * outer, Thin: 1}, func(i int, z *integrators.State) error {
 		if i%outer == 0 {
-			out = append(out, make([]float64, d+len(axes)))
+			out = append(out, make([]float64, d+len(w.axes)))
 		}
 		sum := out[len(out)-1]
-		x.MulVec(f.white, mat.NewVecDense(d, floats.SubTo(away, z.Theta, f.centre)))
-		floats.AddScaled(sum[:d], 1/float64(outer), x.RawVector().Data)
-		for j, a := range axes {
-			v := floats.Dot(a, x.RawVector().Data)
+		x := w.white(z.Theta)
+		floats.AddScaled(sum[:d], 1/float64(outer), x)
+		for j, a := range w.axes {
+			v := floats.Dot(a, x)
 			sum[d+j] += (v*v - 1) / (math.Sqrt2 * float64(outer))
 		}
 		return nil
@@ -301,19 +296,20 @@ func TestBestStepOfTheLinearModelIsThatOfLongChains(t *testing.T) {
 	target := linearModel(t)
 	r := run{problem: posteriorOf(target, 2), integrator: methodOf(t, "obabo")}
 	r.problem.Friction = 30 // about critical
+	w := whiteningOf(t, r.problem)
 	for scheme, outer := range map[string]int{"full": 500, "replacement": 3000} {
 		if r.scheme = schemeOf(t, scheme); !r.scheme.Whole() && !*all {
 			continue
 		}
 		o := Options{Problem: r.problem, Steps: []float64{0.01}, Stability: true}
-		o.Budgets = []float64{float64(outer) * (&Options{Problem: r.problem, Inner: 1}).cost(r.integrator, r.scheme)}
+		o.Budgets = []float64{float64(outer) * gradients(r.integrator, r.scheme, estimation{}, 1, 2)}
 		row := answersOf(t, o, "obabo", scheme)
 		best := row.Budgets[0]
 		t.Logf("%s: best step %.4g of %.4g, error %.4g, autocorrelation %.3g of %s", scheme, best.Step, *row.StableStep, best.Best, best.Autocorrelation, best.Worst)
 		off := func(part float64) (off, worst float64) {
 			r.h = part * float64(best.Step)
-			want, f, _ := r.expected(t, outer)
-			return fromExpected(want, r.blocks(t, target, f, outer, blocks)), floats.Max(want)
+			want, _ := r.expected(t, outer)
+			return fromExpected(want, r.blocks(t, target, w, outer, blocks)), floats.Max(want)
 		}
 		for _, part := range []float64{0.5, 1, 2} {
 			off, worst := off(part)

@@ -2,10 +2,7 @@ package certify
 
 import (
 	"fmt"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	"hambench/chain/minibatch"
 	"hambench/integrators"
@@ -91,7 +88,7 @@ func (e estimation) variables(batches int) int {
 	if e.plain() {
 		return 0
 	}
-	var force integrators.Force = newAffineForce([]float64{1}, []float64{0})
+	var force integrators.Force = integrators.NewAffine([]float64{1}, []float64{0})
 	made, err := e.made(slices.Repeat([]integrators.Force{force}, batches), force, []float64{0})
 	if err != nil {
 		return 0 // wrap says it
@@ -150,10 +147,10 @@ type estimated struct {
 
 // Step takes the force of a batch.
 func (s *estimated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
-	own, _ := f.(*affineForce)
+	own, _ := f.(*integrators.Affine)
 	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool {
 		a,
-			ok := g.(*affineForce)
+			ok := g.(*integrators.Affine)
 		return ok && a == own
 	})
 	s.kernel.Step(z, s.estimator.Force(estimators.Step{Number: 1, Batch: batch, Force: f}, z), n)
@@ -168,20 +165,3 @@ type restart struct {
 func (s *restart) Step(z *integrators.State, _ integrators.Force, _ integrators.Noise) {
 	s.estimator.Force(estimators.Step{Number: 0, Batch: 0, Force: s.force}, z)
 }
-
-// mode is where the density is largest, by Newton's method from the best point
-// of the grid.
-func (d *density) mode(u scalarMean) []float64 {
-	theta := d.x[floats.MaxIdx(d.w)]
-	for range newtonSteps {
-		step := u.slope(theta) / u.curvature(theta)
-		if math.IsNaN(step) || math.Abs(step) > d.x[1]-d.x[0] {
-			break // no minimum is that far from the best point of the grid
-		}
-		theta -= step
-	}
-	return []float64{theta}
-}
-
-// newtonSteps are enough from a point of the grid: the error is squared in each.
-const newtonSteps = 6

@@ -72,9 +72,6 @@ func (s *Sampler) Stop() { s.child.Stop() }
 // Calls returns how often the child was asked, and for how many steps in all.
 func (s *Sampler) Calls() (calls, steps int) { return s.child.Calls(), s.points }
 
-// Batches returns N_l, how many batches a step takes.
-func (s *Sampler) Batches() int { return s.hello.Batches }
-
 func (g *greeting) check() error {
 	bad := func(format string, args ...any) error {
 		return usage.Errorf("answer to hello: "+format,
@@ -146,6 +143,9 @@ type externalStep struct {
 	dim     int
 	params  integrators.Params
 }
+
+// taken is N_l, how many batches a step takes.
+func (e *externalStep) taken() int { return e.sampler.hello.Batches }
 
 // normals is the number of normals of a step.
 func (e *externalStep) normals() int { return e.sampler.hello.Normals * e.dim }
@@ -259,7 +259,7 @@ func wire(f integrators.Force) (out []wireForce) {
 	}
 	for _, f := range all {
 		var w wireForce
-		if affine, ok := f.(*affineForce); ok {
+		if affine, ok := f.(*integrators.Affine); ok {
 			w.Shift = affine.Shift
 			w.Precision = slices.Collect(slices.Chunk(affine.Precision, len(w.Shift)))
 		} else {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/integrators"
 	"hambench/usage"
 )
 
@@ -29,7 +30,7 @@ type frame struct {
 // precision in float64 says too little of the target.
 const worstConditioned = 1e-3
 
-func newFrame(mean *affineForce, invMass []float64) (*frame, error) {
+func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	d := len(mean.Shift)
 	f := &frame{d: d, root: slices.Repeat([]float64{1}, d), white: mat.NewDense(d, d, nil),
 		colour: mat.NewDense(d, d, nil)}
@@ -66,7 +67,7 @@ func illConditioned() error {
 
 // target returns the forces moved so that the frame's centre is 0, and the law
 // of their mean, whose mean and covariance say what the frame's rounding left.
-func (f *frame) target(forces []*affineForce) (target, error) {
+func (f *frame) target(forces []*integrators.Affine) (target, error) {
 	d, n := f.d, 2*f.d+1
 	t := target{law: make([]float64, n*n)}
 	pull := mat.NewVecDense(d, nil) // −K times the mean gradient at the centre
@@ -104,14 +105,14 @@ func (f *frame) target(forces []*affineForce) (target, error) {
 }
 
 // moved is a force moved so that the frame's centre is 0.
-func (f *frame) moved(b *affineForce) *affineForce {
+func (f *frame) moved(b *integrators.Affine) *integrators.Affine {
 	g := gradient(b, f.centre)
 	floats.Scale(-1, g)
-	return newAffineForce(b.Precision, g)
+	return integrators.NewAffine(b.Precision, g)
 }
 
 // defect is P̄ − UᵀU, P̄ the exact mean of the forces' precisions.
-func (f *frame) defect(forces []*affineForce) *mat.Dense {
+func (f *frame) defect(forces []*integrators.Affine) *mat.Dense {
 	d, k := f.d, float64(len(forces))
 	out := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -130,7 +131,7 @@ func (f *frame) defect(forces []*affineForce) *mat.Dense {
 }
 
 // gradient is Pθ − s, rounded once.
-func gradient(f *affineForce, theta []float64) []float64 {
+func gradient(f *integrators.Affine, theta []float64) []float64 {
 	d := len(theta)
 	g := make([]float64, d)
 	for i := range g {
@@ -154,7 +155,7 @@ func appendProduct(terms []float64, w, x, y float64) []float64 {
 
 // distance is the length in the frame of the mean of a force that is moved
 // there; 0 if it has none, which no step then reckons with.
-func (f *frame) distance(b *affineForce) float64 {
+func (f *frame) distance(b *integrators.Affine) float64 {
 	if !isDefinite(b) {
 		return 0
 	}

@@ -16,6 +16,8 @@ const (
 	// cycleGoal ends a cycle: two of them reach round-off, and the second
 	// refines what the first lost.
 	cycleGoal = 1e-8
+	// boundGoal is enough for a solution that makes a bound.
+	boundGoal = 1e-4
 	// residualGoal is where a solution's relative residual is round-off.
 	residualGoal = 1e-15
 )

@@ -28,14 +28,18 @@ func (e *spectralEngine) prepare(in *integrators.Instance) (prepared, error) {
 	if e.tail == nil {
 		return p, nil
 	}
-	p.tail, err = e.tail.prepare(in)
-	return p, err
+	tail, err := e.tail.prepare(in)
+	if err != nil {
+		return nil, err
+	}
+	p.tail = tail.(*preparedGaussian)
+	return p, nil
 }
 
 // preparedSpectral is an integrator at one step size, in growing bases.
 type preparedSpectral struct {
 	engine *spectralEngine
-	tail   prepared // the chain far out, or nil if it is not known
+	tail   *preparedGaussian // the chain far out, or nil if it is not known
 	space  *space
 	in     *integrators.Instance
 	forces []integrators.Force // one for each list of batches that a kernel takes
@@ -299,7 +303,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 		delta = cycle.occupation(truth, delta)
 	}
 	out := &outcome{law: delta, cycle: cycle}
-	wrong, _ := cycle.solve(roughness(len(b), float64(cycle.length())), r.precondition, unitGoal)
+	wrong, _ := cycle.solve(roughness(len(b), float64(cycle.length())), r.precondition, boundGoal)
 	for o, f := range r.basis.observed {
 		out.signed = append(out.signed, floats.Dot(delta, f)+r.basis.missing[o])
 		out.noise = append(out.noise, noiseSafety*math.Abs(floats.Dot(wrong, f))/floats.Norm(f[1:],

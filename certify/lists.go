@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/integrators"
@@ -13,8 +12,8 @@ import (
 
 // batchesTaken is the number of batches of one kernel: one for most.
 func batchesTaken(kernel integrators.Stepper) int {
-	if e, ok := kernel.(*externalStep); ok {
-		return e.sampler.Batches()
+	if e, ok := kernel.(remote); ok {
+		return e.taken()
 	}
 	return 1
 }
@@ -27,13 +26,13 @@ type forceList []integrators.Force
 func (s forceList) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
 
 // members are the affine forces of a step.
-func members(f integrators.Force) []*affineForce {
-	if one, ok := f.(*affineForce); ok {
-		return []*affineForce{one}
+func members(f integrators.Force) []*integrators.Affine {
+	if one, ok := f.(*integrators.Affine); ok {
+		return []*integrators.Affine{one}
 	}
-	var out []*affineForce
+	var out []*integrators.Affine
 	for _, m := range f.(forceList) {
-		out = append(out, m.(*affineForce))
+		out = append(out, m.(*integrators.Affine))
 	}
 	return out
 }
@@ -58,46 +57,4 @@ func lists[F integrators.Force](forces []F, length int) ([]integrators.Force, er
 		}
 	}
 	return out, nil
-}
-
-// batches is the number K of batches.
-func (e *evolution) batches() int {
-	return int(math.Round(math.Pow(float64(len(e.kernels)), 1/float64(e.each))))
-}
-
-// lawsSize is the length of what an outer step keeps of a law. A kernel that takes
-// several batches waits for the last of them: until then there is a law for each list
-// of batches drawn so far.
-func (e *evolution) lawsSize() int {
-	all, lists := 0, 1
-	for range e.each {
-		all, lists = all+lists, lists*e.batches()
-	}
-	return all * e.size
-}
-
-// initialLaws returns what is kept of a law at the end of an outer step: the law under
-// the empty list, and zeros.
-func (e *evolution) initialLaws(law []float64) []float64 {
-	out := make([]float64, e.lawsSize())
-	copy(out, law)
-	return out
-}
-
-// addBatchTo adds w times the laws after batch i to dst.
-func (e *evolution) addBatchTo(dst []float64, w float64, src []float64, i int) {
-	first, lists := 0, 1 // where the lists of one length begin, and how many there are
-	for length := 1; length <= e.each; length++ {
-		for list := range lists {
-			at, next := (first+list)*e.size, list*e.batches()+i
-			law := src[at : at+e.size]
-			if length == e.each {
-				e.kernels[next].addTo(dst[:e.size], w, law)
-			} else {
-				to := (first + lists + next) * e.size
-				floats.AddScaled(dst[to:to+e.size], w, law)
-			}
-		}
-		first, lists = first+lists, lists*e.batches()
-	}
 }

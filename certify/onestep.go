@@ -17,6 +17,15 @@ import (
 // order.
 type stepEngine struct{ *gaussianEngine }
 
+// oneStep returns the engine that compares steps of all data with the exact flow.
+func (g *gaussianEngine) oneStep() (engine, error) {
+	all, err := g.whole()
+	if err != nil {
+		return nil, err
+	}
+	return stepEngine{all.(*gaussianEngine)}, nil
+}
+
 // stepObservables are the means of (θ, r) after a step, as a function of where
 // it starts, and the covariance of its noise. Relative and absolute errors are
 // both measured in the frame.

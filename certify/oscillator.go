@@ -1,6 +1,10 @@
 package certify
 
-import "math"
+import (
+	"hambench/integrators"
+	"math"
+	"slices"
+)
 
 // ScalarPotential is the scaled potential U_i of one batch of a scalar
 // problem. The mean of the batches must confine: it grows at least linearly
@@ -38,13 +42,21 @@ func (o Oscillator) Curvature(theta float64) float64 {
 
 // tail is the force far out, where the bounded oscillation does not count:
 // it alone decides whether a chain has a stationary law with second moments.
-func (o Oscillator) tail() *affineForce {
-	return newAffineForce([]float64{o.Stiffness}, []float64{o.Stiffness * o.Center})
+func (o Oscillator) tail() *integrators.Affine {
+	return integrators.NewAffine([]float64{o.Stiffness}, []float64{o.Stiffness * o.Center})
 }
 
 // scalarMean is the mean of potentials, and its force: of one batch, or of the full
 // data.
 type scalarMean []ScalarPotential
+
+// affine reports whether the force of every potential is affine.
+func (m scalarMean) affine() bool {
+	return !slices.ContainsFunc(m, func(u ScalarPotential) bool {
+		o, ok := u.(Oscillator)
+		return !ok || o.Amplitude*o.Frequency != 0
+	})
+}
 
 func (m scalarMean) average(of func(u ScalarPotential, theta float64) float64,
 	theta float64) float64 {
@@ -71,29 +83,3 @@ func (m scalarMean) Gradient(g, theta []float64) { g[0] = m.slope(theta[0]) }
 
 // HessianVector stores U″(θ)v in hv.
 func (m scalarMean) HessianVector(hv, theta, v []float64) { hv[0] = m.curvature(theta[0]) * v[0] }
-
-// reach is an interval around 0 beyond which there is no barrier of tailDepth that
-// something may lie behind: (−1, 1) where amplitudes are too small for one, else
-// wherever U may be within tailDepth of its minimum. Of potentials other than
-// oscillators nothing is known.
-func (m scalarMean) reach() (lo, hi float64) {
-	stiffness, pull, height, k := 0.0, 0.0, 0.0, float64(len(m))
-	for _, u := range m {
-		o, ok := u.(Oscillator)
-		if !ok {
-			return -1, 1
-		}
-		stiffness, pull, height = stiffness+o.Stiffness/k, pull+o.Stiffness*o.Center/k, height+2*math.Abs(o.Amplitude)/k
-	}
-	if height <= tailDepth {
-		return -1, 1
-	}
-	center, far := pull/stiffness, math.Sqrt(2*(height+tailDepth)/stiffness)
-	return min(-1, center-far), max(1, center+far)
-}
-
-// density is the target's.
-func (m scalarMean) density() (*density, error) {
-	lo, hi := m.reach()
-	return newDensity(m.value, lo, hi)
-}

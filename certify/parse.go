@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/integrators"
 	"hambench/usage"
 )
 
@@ -146,7 +147,7 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 		}
 	}
 	flat := slices.Concat(b.Precision...)
-	p.gaussian = append(p.gaussian, newAffineForce(flat, b.Shift))
+	p.gaussian = append(p.gaussian, integrators.NewAffine(flat, b.Shift))
 	return checkSymmetric(flat, dim)
 }
 

@@ -14,33 +14,6 @@ import (
 	"hambench/usage"
 )
 
-// operator applies a part of a step to a law: a linear map of a vector.
-type operator interface {
-	// addTo adds w times the image of a law to dst.
-	addTo(dst []float64, w float64, law []float64)
-}
-
-// evolution holds the operators that advance laws along the steps of an integrator.
-type evolution struct {
-	size    int        // of a law
-	mass    int        // the element that is a law's mass, which operators keep
-	kernels []operator // one a batch, or one for each list of batches that a kernel takes
-	each    int        // batches that a kernel takes
-	inner   int        // N_l: kernels an outer step
-	refresh operator   // ends every outer step; nil for an integrator without
-}
-
-const (
-	// maxReshuffle bounds K where laws are kept for all 2^K subsets.
-	maxReshuffle = 14
-	// maxPalindrome bounds K where the prefixes of an order, e·K! of them,
-	// are walked through.
-	maxPalindrome = 9
-	// maxWordSteps bounds the steps through a list of words: as many as the
-	// palindromes of maxPalindrome take.
-	maxWordSteps = 2_000_000
-)
-
 // period advances laws by one period of a mini-batch scheme, averaged over
 // the scheme's choices. A period ends where an outer step ends and the
 // scheme starts anew.
@@ -87,23 +60,6 @@ func newPeriod(ctx context.Context, e evolution, m minibatch.Scheme) (*period, e
 		p.runs++
 	}
 	return p, nil
-}
-
-// checkOrders refuses a scheme with more random orders of K batches than can be
-// averaged over.
-func checkOrders(m minibatch.Scheme, k int) error {
-	most := k
-	switch m.Visits.(type) {
-	case minibatch.Permutation:
-		most = maxReshuffle
-	case minibatch.Palindrome:
-		most = maxPalindrome
-	}
-	if k > most {
-		return usage.Errorf("scheme %q with K = %d batches: exact orders need K at most %d "+
-			"under random orders of this scheme", m.Name, k, most)
-	}
-	return nil
 }
 
 // length is the number of kernels in a period.
@@ -295,4 +251,16 @@ func (p *period) listed(src []float64, at int, visit visitor) []float64 {
 		floats.AddScaled(sum, w.Probability, law)
 	}
 	return sum
+}
+
+// work is the number of kernels applied to advance a law by a period.
+func (p *period) work() float64 {
+	k, runs := float64(p.batches()), float64(p.runs)
+	switch p.visits.(type) {
+	case minibatch.Permutation:
+		return runs * k * math.Exp2(k-1)
+	case minibatch.Palindrome:
+		return runs * 2 * math.E * math.Gamma(k+1)
+	}
+	return runs * float64(len(p.words)*p.sweep)
 }

@@ -2,9 +2,7 @@ package certify
 
 import (
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hambench/integrators"
@@ -28,8 +26,8 @@ type Problem struct {
 	Kind     Kind
 	Friction float64 // C > 0
 
-	gaussian []*affineForce // Gaussian: one a batch
-	scalar   scalarMean     // Scalar: one a batch
+	gaussian []*integrators.Affine // Gaussian: one a batch
+	scalar   scalarMean            // Scalar: one a batch
 }
 
 // Batches is the number K of batches.
@@ -88,17 +86,6 @@ func (p *Problem) checkMean() error {
 	return nil
 }
 
-// matrix is P, of which it is a view.
-func matrix(f *affineForce) *mat.Dense {
-	return mat.NewDense(len(f.Shift), len(f.Shift), f.Precision)
-}
-
-// isDefinite reports whether P is positive definite.
-func isDefinite(f *affineForce) bool {
-	var chol mat.Cholesky
-	return chol.Factorize(mat.NewSymDense(len(f.Shift), slices.Clone(f.Precision)))
-}
-
 func checkProblem(friction float64, batches int) error {
 	if !(friction > 0) || math.IsInf(friction, 0) {
 		return usage.Errorf("friction %v: want a finite number > 0", friction)
@@ -107,25 +94,6 @@ func checkProblem(friction float64, batches int) error {
 		return usage.Errorf("batches: none given: want at least 1")
 	}
 	return nil
-}
-
-// affineForce is the force Pθ − s of a batch.
-type affineForce = integrators.Affine
-
-func newAffineForce(precision, shift []float64) *affineForce {
-	return &affineForce{Precision: precision, Shift: shift}
-}
-
-// meanAffine is the force of the full data: the mean over the batches.
-func meanAffine(batches []*affineForce) *affineForce {
-	d := len(batches[0].Shift)
-	precision, shift := make([]float64, d*d), make([]float64, d)
-	w := 1 / float64(len(batches))
-	for _, b := range batches {
-		floats.AddScaled(precision, w, b.Precision)
-		floats.AddScaled(shift, w, b.Shift)
-	}
-	return newAffineForce(precision, shift)
 }
 
 // checkSymmetric refuses a matrix (row-major, dim × dim) that is not symmetric.
@@ -148,12 +116,11 @@ func checkSymmetric(p []float64, dim int) error {
 // has a law of its own, which its exact flow tends to.
 func (p *Problem) affine() (affine, definite bool) {
 	definite = true
+	if !p.scalar.affine() {
+		return false, false
+	}
 	for _, u := range p.scalar {
-		o, ok := u.(Oscillator)
-		if !ok || o.Amplitude*o.Frequency != 0 {
-			return false, false
-		}
-		definite = definite && o.Stiffness > 0
+		definite = definite && u.(Oscillator).Stiffness > 0
 	}
 	for _, f := range p.gaussian {
 		definite = definite && isDefinite(f)

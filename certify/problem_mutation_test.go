@@ -212,7 +212,7 @@ func FuzzParseProblem(f *testing.F) {
 			t.Fatalf("%q: %v", data, bad)
 		}
 		if err == nil && p.Kind == Gaussian && p.Dim() <= 8 {
-			if _, err := newGaussianEngine(p, nil, estimation{}); err != nil && strings.ContainsAny(err.Error(), "\n\r") {
+			if _, err := (&Options{Problem: p}).engine(); err != nil && strings.ContainsAny(err.Error(), "\n\r") {
 				t.Fatalf("%q: engine: error of more than one line: %q", data, err)
 			}
 		}

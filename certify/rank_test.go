@@ -35,22 +35,17 @@ func randomProblem(seed uint64) *Problem {
 // sampled chains that cost a budget.
 func (r run) mse(t *testing.T, budget float64, chains int, key uint64) float64 {
 	t.Helper()
-	e, err := newGaussianEngine(r.problem, nil, estimation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Problem: r.problem, Inner: 1, Estimator: r.estimator}
-	outer := int(budget / o.cost(r.integrator, r.scheme))
-	axes, d := e.frame.axes(), r.problem.Dim()
-	theta, squares := mat.NewSymDense(d, nil), make([]float64, len(axes))
+	outer := int(budget / gradients(r.integrator, r.scheme, estimation{r.estimator}, 1, r.problem.Batches()))
+	w, d := whiteningOf(t, r.problem), r.problem.Dim()
+	theta, squares := mat.NewSymDense(d, nil), make([]float64, len(w.axes))
 	for c := range chains {
-		all := r.averages(t, e.frame, axes, outer, outer/4, key+uint64(c))
+		all := r.averages(t, w, outer, outer/4, key+uint64(c))
 		theta.SymRankOne(theta, 1/float64(chains), mat.NewVecDense(d, all[:d]))
 		for i, x := range all[d:] {
 			squares[i] += x * x / float64(chains)
 		}
 	}
-	return max(largestOf(theta), floats.Max(squares))
+	return max(mat.Norm(theta, 2), floats.Max(squares))
 }
 
 // What a ranking puts first on a random problem has, sampled, a mean squared error at

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"hambench/chain/minibatch"
 	"hambench/integrators"
@@ -155,34 +154,6 @@ func (o *Options) refuse(m integrators.Integrator) error {
 	return estimation{o.Estimator}.check(m, o.Inner, o.Problem.Batches())
 }
 
-// maxMemory bounds the memory of the laws of a Gaussian problem, in bytes.
-const maxMemory = 2 << 30
-
-// checkMemory refuses a Gaussian problem whose laws would not fit, before memory
-// is asked for: the maps of every batch and of the bounds, the directions of
-// solveLinear, the powers of its preconditioner, and what the schemes hold.
-func (o *Options) checkMemory() error {
-	const (
-		mapSize             = 3
-		powersAndDirections = mapSize*steinPowers + 2*krylovSize
-	)
-	d, k := float64(o.Problem.Dim()), o.Problem.Batches()
-	vectors := float64(2 + estimation{o.Estimator}.variables(k)) // of d numbers
-	for _, s := range o.Schemes {
-		matrices := powersAndDirections + 2*mapSize*float64(k+1)
-		if _, ok := s.Visits.(minibatch.Permutation); ok {
-			matrices += float64(layers(k))
-		}
-		if need := 8 * matrices * (vectors*d + 1) * (vectors*d + 1); need > maxMemory {
-			most := (math.Sqrt(maxMemory/(8*matrices)) - 1) / vectors
-			return usage.Errorf("problem %q: d = %g positions and K = %d batches under %s need "+
-				"about %.1f GB: want at most %.0f GB, d up to %.0f",
-				o.Problem.Name, d, k, s.Name, need/(1<<30), float64(maxMemory)/(1<<30), math.Floor(most))
-		}
-	}
-	return nil
-}
-
 func (o *Options) engine() (engine, error) {
 	d := o.Problem.Dim()
 	if o.InvMass != nil && (len(o.InvMass) != d || slices.ContainsFunc(o.InvMass, func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) })) {
@@ -190,15 +161,16 @@ func (o *Options) engine() (engine, error) {
 			"position", o.InvMass, d)
 	}
 	if o.Problem.Kind == Gaussian {
-		if err := o.checkMemory(); err != nil {
-			return nil, err
+		p := gaussianProblem{batches: o.Problem.gaussian, friction: o.Problem.Friction,
+			invMass: o.InvMass, by: estimation{o.Estimator}}
+		if err := p.checkMemory(o.Schemes); err != nil {
+			return nil, usage.Errorf("problem %q: %w", o.Problem.Name, err)
 		}
-		g, err := newGaussianEngine(o.Problem, o.InvMass, estimation{o.Estimator})
+		g, err := newGaussianEngine(p)
 		if err != nil || !o.OneStep {
 			return g, err
 		}
-		all, err := g.whole()
-		return stepEngine{all.(*gaussianEngine)}, err
+		return g.oneStep()
 	}
 	if o.OneStep {
 		return nil, usage.Errorf("one step of a scalar problem: want a Gaussian one")
@@ -206,7 +178,7 @@ func (o *Options) engine() (engine, error) {
 	if o.InvMass != nil {
 		return nil, usage.Errorf("inverse mass for a scalar problem: want a Gaussian one")
 	}
-	return newSpectralEngine(o.Problem, estimation{o.Estimator})
+	return newSpectralEngine(o.Problem.scalar, o.Problem.Friction, estimation{o.Estimator})
 }
 
 func checkSteps(steps []float64) error {
@@ -217,50 +189,6 @@ func checkSteps(steps []float64) error {
 		if slices.Contains(steps[:i], h) {
 			return usage.Errorf("step %v is given twice: want steps that differ", h)
 		}
-	}
-	return nil
-}
-
-// ExactSchemes are the built-in mini-batch schemes that certify takes: those
-// with a fixed partition into batches.
-func ExactSchemes() []minibatch.Scheme { return minibatch.Builtin().Fixed() }
-
-// Schemes looks up schemes by name and refuses those without fixed batches.
-func Schemes(names ...string) ([]minibatch.Scheme, error) {
-	var out []minibatch.Scheme
-	for _, name := range names {
-		m, err := minibatch.Builtin().Lookup(name)
-		if err != nil {
-			_, err = minibatch.Builtin().Fixed().Lookup(name) // names what certify takes
-			return nil, err
-		}
-		if err := checkScheme(m); err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-	}
-	return out, nil
-}
-
-// checkScheme refuses a scheme without fixed batches, with a law of visits that
-// the engines do not know, or without a claim.
-func checkScheme(m minibatch.Scheme) error {
-	switch m.Visits.(type) {
-	case nil:
-		var want []string
-		for _, e := range ExactSchemes() {
-			want = append(want, e.Name)
-		}
-		return usage.Errorf("scheme %q has no fixed batches: want one of "+
-			"%s", m.Name, strings.Join(want, ", "))
-	case minibatch.Single, minibatch.Independent, minibatch.Permutation, minibatch.Cycle, minibatch.Palindrome, minibatch.Words:
-	default:
-		return usage.Errorf("scheme %q visits its batches by %T, which certify does not know: "+
-			"want minibatch.Words or another law of package minibatch", m.Name, m.Visits)
-	}
-	if !(m.Cap.Marginal > 0 && m.Cap.Joint > 0) {
-		return usage.Errorf("scheme %q states the cap %+v on the order: want numbers > 0, +Inf "+
-			"for none", m.Name, m.Cap)
 	}
 	return nil
 }
@@ -360,4 +288,25 @@ func (p *Problem) TakesScheme(m minibatch.Scheme) error {
 func All(p *Problem) []integrators.Integrator {
 	return slices.DeleteFunc(integrators.Builtin(),
 		func(m integrators.Integrator) bool { return m.Nonlinear || p.Takes(m) != nil })
+}
+
+// ExactSchemes are the built-in mini-batch schemes that certify takes: those
+// with a fixed partition into batches.
+func ExactSchemes() []minibatch.Scheme { return minibatch.Builtin().Fixed() }
+
+// Schemes looks up schemes by name and refuses those without fixed batches.
+func Schemes(names ...string) ([]minibatch.Scheme, error) {
+	var out []minibatch.Scheme
+	for _, name := range names {
+		m, err := minibatch.Builtin().Lookup(name)
+		if err != nil {
+			_, err = minibatch.Builtin().Fixed().Lookup(name) // names what certify takes
+			return nil, err
+		}
+		if err := checkScheme(m); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }

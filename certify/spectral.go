@@ -76,8 +76,8 @@ type spectralEngine struct {
 	rates    pace
 }
 
-func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
-	mean := p.scalar
+func newSpectralEngine(mean scalarMean, friction float64, by estimation) (*spectralEngine,
+	error) {
 	target, err := mean.density()
 	if err != nil {
 		return nil, err
@@ -85,28 +85,27 @@ func newSpectralEngine(p *Problem, by estimation) (*spectralEngine, error) {
 	e := &spectralEngine{full: mean, by: by, mean: mean, ladder: rungs, narrow: newSpace(target,
 		[]normal{{0, 1}})}
 	e.observed = e.narrow.measured(scalarObservables)
-	var far []*affineForce
-	for i, u := range p.scalar {
+	var far []*integrators.Affine
+	for i, u := range mean {
 		if o, ok := u.(Oscillator); ok {
 			far = append(far, o.tail())
 		}
-		e.forces = append(e.forces, p.scalar[i:i+1])
+		e.forces = append(e.forces, mean[i:i+1])
 	}
-	if len(far) == len(p.scalar) {
-		e.tail, err = newGaussianEngine(&Problem{Kind: Gaussian, Friction: p.Friction,
-			gaussian: far}, nil, estimation{})
+	if len(far) == len(mean) {
+		e.tail, err = newGaussianEngine(gaussianProblem{batches: far, friction: friction})
 		if err != nil {
 			return nil, err
 		}
 	}
-	if affine, _ := p.affine(); affine {
+	if mean.affine() {
 		e.full = e.tail.mean
 		for i, f := range far {
 			e.forces[i] = f
 		}
 	}
-	e.variance = gradientVariance(p.scalar, target)
-	e.rates = scalarPace(p, target)
+	e.variance = gradientVariance(mean, target)
+	e.rates = scalarPace(mean, friction, target)
 	return e, nil
 }
 
@@ -163,18 +162,18 @@ func (e *spectralEngine) size(_ int, x []float64) float64 { return math.Abs(x[0]
 
 // scalarPace takes the largest and the mean curvature, where the target is, for
 // the squares of the frequencies.
-func scalarPace(p *Problem, target *density) pace {
+func scalarPace(mean scalarMean, friction float64, target *density) pace {
 	most, heaviest := 0.0, slices.Max(target.w)
 	for i, x := range target.x {
 		if target.w[i] <= relevantDensity*heaviest {
 			continue
 		}
-		for _, u := range p.scalar {
+		for _, u := range mean {
 			most = max(most, math.Abs(u.Curvature(x)))
 		}
 	}
-	mean := target.expect(p.scalar.curvature)
-	return pace{fast: max(math.Sqrt(most), p.Friction), slow: min(math.Sqrt(mean), p.Friction),
+	typical := target.expect(mean.curvature)
+	return pace{fast: max(math.Sqrt(most), friction), slow: min(math.Sqrt(typical), friction),
 		largest: 0.5}
 }
 

@@ -26,9 +26,9 @@ func (o *Options) degeneracy(e engine, m integrators.Integrator) (Verdict, error
 	for i := range dim {
 		stiffness[i*dim+i] = fast * fast
 	}
-	free := try(in, newAffineForce(stiffness, none))
-	pulled := try(in, newAffineForce(stiffness, pull))
-	if !slices.EqualFunc(pulled, try(in, newAffineForce(stiffness, pull)), slices.Equal) {
+	free := try(in, integrators.NewAffine(stiffness, none))
+	pulled := try(in, integrators.NewAffine(stiffness, pull))
+	if !slices.EqualFunc(pulled, try(in, integrators.NewAffine(stiffness, pull)), slices.Equal) {
 		return "", usage.Errorf("integrator %q: a step differs when it is taken again, from the "+
 			"same state and with the same normals: want one that draws no numbers of its own "+
 			"and keeps nothing between calls", m.Name)
@@ -60,7 +60,7 @@ const trialStep = 0.1
 // try takes outer steps under one force from positions 0, where the smallest
 // step shows, and returns where they lead: trialPoints of them from each state,
 // with different noises.
-func try(in *integrators.Instance, f *affineForce) [][]float64 {
+func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 	rng := rand.New(rand.NewPCG(13, 14)) // any points do
 	var z [][]float64
 	for s := range trialPoints {
@@ -87,7 +87,7 @@ func try(in *integrators.Instance, f *affineForce) [][]float64 {
 		}
 		step.apply(z, xi)
 	}
-	alike, _ := lists([]*affineForce{f}, batchesTaken(in.Kernel))
+	alike, _ := lists([]*integrators.Affine{f}, batchesTaken(in.Kernel))
 	for range in.Batches / batchesTaken(in.Kernel) {
 		part(in.Kernel, alike[0])
 	}

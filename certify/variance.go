@@ -14,15 +14,3 @@ func correct(in *integrators.Instance, variance []float64) {
 		v.SetGradientVariance(variance)
 	}
 }
-
-// gradientVariance is E_θ E_i (U_i′ − U′)² under a scalar target.
-func gradientVariance(batches scalarMean, target *density) float64 {
-	return target.expect(func(x float64) (sum float64) {
-		whole := batches.slope(x)
-		for _, o := range batches {
-			g := o.Gradient(x) - whole
-			sum += g * g / float64(len(batches))
-		}
-		return sum
-	})
-}

@@ -400,42 +400,6 @@ func TestIndefiniteBatchesDoNotRefuteTheCap(t *testing.T) {
 	}
 }
 
-// Definite batches differ by no faster rate than theirs.
-func TestPaceOfDefiniteBatchesIsTheirOwn(t *testing.T) {
-	rng := rand.New(rand.NewPCG(19, 20)) // any problems do
-	problems := []*Problem{gaussianBuiltin(), BottleneckProblem(), Toy()}
-	for range 200 {
-		p, d := &Problem{Kind: Gaussian, Friction: 1e-6}, 1+rng.IntN(4)
-		for range 2 + rng.IntN(8) {
-			half, square := mat.NewDense(d, 1+rng.IntN(2), nil), mat.NewDense(d, d, nil)
-			half.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, half)
-			square.Mul(half, half.T())
-			for i := range d {
-				square.Set(i, i, square.At(i, i)+1e-3)
-			}
-			p.gaussian = append(p.gaussian, newAffineForce(square.RawMatrix().Data, make([]float64, d)))
-		}
-		problems = append(problems, p)
-	}
-	for i, p := range problems {
-		if p.Kind == Scalar {
-			continue
-		}
-		g, err := newGaussianEngine(p, nil, estimation{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		own := p.Friction
-		for _, b := range p.gaussian {
-			_, high := g.frequencies(b)
-			own = max(own, high)
-		}
-		if fast := g.pace().fast; fast != own {
-			t.Errorf("problem %d: fastest rate %v, of the batches %v", i, fast, own)
-		}
-	}
-}
-
 // Under control variates the mean is exact, and batches do not move the chain: what
 // is left is round-off of the target's own mean, which is no error of order 0.
 func TestRoundOffUnderControlVariatesIsNoError(t *testing.T) {

@@ -1,8 +1,6 @@
 package certify
 
 import (
-	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -10,7 +8,6 @@ import (
 
 	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/usage"
 )
 
 // listOf is a scheme whose words are listed, with the cap of another.
@@ -83,31 +80,6 @@ func errorsUnder(t *testing.T, p *Problem, s minibatch.Scheme, inner int, every 
 		out = append(out, float64(obs.Errors[0]))
 	}
 	return out
-}
-
-// odd is a law of visits that the engines do not know.
-type odd struct{}
-
-func (odd) Period(k int) int { return k }
-
-func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
-	two := minibatch.Cap{Marginal: 2, Joint: 2}
-	many := func(int) []minibatch.Word { return minibatch.EquallyLikely(make([][]int, maxWordSteps)) }
-	for _, tt := range []struct {
-		scheme minibatch.Scheme
-		want   string
-	}{
-		{minibatch.Scheme{Name: "mine"}, `scheme "mine" has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric`},
-		{minibatch.Scheme{Name: "mine", Visits: odd{}, Cap: two}, `scheme "mine" visits its batches by certify.odd, which certify does not know: want minibatch.Words or another law of package minibatch`},
-		{minibatch.Scheme{Name: "mine", Visits: minibatch.Cycle{}}, `scheme "mine" states the cap {Marginal:0 Joint:0} on the order: want numbers > 0, +Inf for none`},
-		{listOf("mine", two, func(int) int { return 3 }, many), `scheme "mine": word 0 for K = 2 has 0 batches: want 3`},
-	} {
-		_, err := newPeriod(context.Background(), evolution{kernels: make([]operator, 2), each: 1, inner: 1}, tt.scheme)
-		var mistake *usage.Error
-		if !errors.As(err, &mistake) || err.Error() != tt.want {
-			t.Errorf("error %q, want %q", err, tt.want)
-		}
-	}
 }
 
 // One public code of SMS-UBU numbers the steps of epoch e from e·B, B the batch

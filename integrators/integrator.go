@@ -73,6 +73,11 @@ type Affine struct {
 	Shift     []float64
 }
 
+// NewAffine returns the force Pθ − s.
+func NewAffine(precision, shift []float64) *Affine {
+	return &Affine{Precision: precision, Shift: shift}
+}
+
 // Gradient stores Pθ − s in g.
 func (a *Affine) Gradient(g, theta []float64) {
 	a.HessianVector(g, nil, theta)
