@@ -31,7 +31,7 @@ func TestDistancesOfTheTwoEngines(t *testing.T) {
 	scalar, gaussian := &Problem{Kind: Scalar, Friction: 1}, &Problem{Kind: Gaussian, Friction: 1}
 	for i, k := range []float64{0.6, 1.9} {
 		o := Oscillator{Stiffness: k, Center: 0.5 - float64(i)}
-		scalar.scalar, gaussian.gaussian = append(scalar.scalar, o), append(gaussian.gaussian, o.tail())
+		scalar.scalar, gaussian.gaussian = append(scalar.scalar, o), append(gaussian.gaussian, newAffineForce([]float64{k}, []float64{k * o.Center}))
 	}
 	for _, scheme := range []string{"full", "replacement"} {
 		for _, h := range sampled([]float64{0.1, 0.25}, 1) {

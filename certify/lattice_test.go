@@ -36,6 +36,30 @@ type lattice struct {
 	kernel, before []float64
 }
 
+// latticeObservables are those of the spectral engine, in its order.
+var latticeObservables = []func(theta, r float64) float64{
+	func(theta, _ float64) float64 { return theta },
+	func(theta, _ float64) float64 { return theta * theta },
+	func(theta, _ float64) float64 { return math.Cos(theta) },
+	func(theta, _ float64) float64 { return math.Tanh(theta) },
+	func(_, r float64) float64 { return r * r },
+}
+
+// value is the mean of potentials, and slope that of their derivatives.
+func value(m scalarMean, theta float64) (sum float64) {
+	for _, u := range m {
+		sum += u.Value(theta) / float64(len(m))
+	}
+	return sum
+}
+
+func slope(m scalarMean, theta float64) (sum float64) {
+	for _, u := range m {
+		sum += u.Gradient(theta) / float64(len(m))
+	}
+	return sum
+}
+
 func thetaAt(i int) float64 { return -reachTheta + 2*reachTheta*float64(i)/latticeTheta }
 func rAt(j int) float64     { return -reachR + 2*reachR*float64(j)/latticeR }
 
@@ -71,7 +95,7 @@ func (l *lattice) drift(t float64) {
 
 func (l *lattice) kick(t float64, u scalarMean) {
 	for i := range latticeTheta {
-		shift(l.byR, l.p[i*latticeR:(i+1)*latticeR], l.rCo, -t*u.slope(thetaAt(i)), 2*reachR)
+		shift(l.byR, l.p[i*latticeR:(i+1)*latticeR], l.rCo, -t*slope(u, thetaAt(i)), 2*reachR)
 	}
 }
 
@@ -129,7 +153,7 @@ func latticeErrors(t *testing.T, p *Problem, integrator, scheme string, h float6
 	total := 0.0
 	for i := range latticeTheta {
 		for j := range latticeR {
-			v := math.Exp(-mean.value(thetaAt(i)) - rAt(j)*rAt(j)/2)
+			v := math.Exp(-value(mean, thetaAt(i)) - rAt(j)*rAt(j)/2)
 			target.p[i*latticeR+j] = v
 			total += v
 		}
@@ -168,15 +192,11 @@ func latticeErrors(t *testing.T, p *Problem, integrator, scheme string, h float6
 	for j := range latticeR {
 		border += math.Abs(now[j])
 	}
-	for _, o := range scalarObservables {
+	for _, f := range latticeObservables {
 		sum := 0.0
 		for i := range latticeTheta {
 			for j := range latticeR {
-				f := rAt(j) * rAt(j)
-				if o.of != nil {
-					f = o.of(thetaAt(i))
-				}
-				sum += f * (now[i*latticeR+j] - target.p[i*latticeR+j])
+				sum += f(thetaAt(i), rAt(j)) * (now[i*latticeR+j] - target.p[i*latticeR+j])
 			}
 		}
 		errors = append(errors, math.Abs(sum))

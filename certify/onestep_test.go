@@ -41,7 +41,7 @@ func TestOneStepFindsWeakOrders(t *testing.T) {
 // With N_l inner steps and one refreshment an outer step is compared with a flow
 // as long.
 func TestOneStepOfInnerSteps(t *testing.T) {
-	for _, name := range stepObservables {
+	for _, name := range []string{"step.mean", "step.cov"} {
 		o := certifyOne(t, Options{Problem: gaussianBuiltin(), OneStep: true, Inner: 4}, "lietrotter", "full").observable(t, name)
 		if o.Verdict != Confirmed || o.Order != 1 {
 			t.Errorf("%s: %s, order %v, want confirmed, 1", o.Name, o.Verdict, o.Order)

@@ -21,7 +21,7 @@ func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
 		want   string
 	}{
 		{minibatch.Scheme{Name: "mine"}, `scheme "mine" has no fixed batches: want one of full, reshuffle, replacement, cyclic, symmetric`},
-		{minibatch.Scheme{Name: "mine", Visits: odd{}, Cap: two}, `scheme "mine" visits its batches by law.odd, which certify does not know: want minibatch.Words or another law of package minibatch`},
+		{minibatch.Scheme{Name: "mine", Visits: odd{}, Cap: two}, `scheme "mine" visits its batches by markov.odd, which certify does not know: want minibatch.Words or another law of package minibatch`},
 		{minibatch.Scheme{Name: "mine", Visits: minibatch.Cycle{}}, `scheme "mine" states the cap {Marginal:0 Joint:0} on the order: want numbers > 0, +Inf for none`},
 		{minibatch.Scheme{Name: "mine", Visits: minibatch.Words{Length: func(int) int { return 3 }, List: many}, Cap: two}, `scheme "mine": word 0 for K = 2 has 0 batches: want 3`},
 	} {
@@ -30,5 +30,12 @@ func TestSchemesWithoutAKnownLawAreRefusedByName(t *testing.T) {
 		if !errors.As(err, &mistake) || err.Error() != tt.want {
 			t.Errorf("error %q, want %q", err, tt.want)
 		}
+	}
+}
+
+func TestListsOfBatchesAreCounted(t *testing.T) {
+	e := evolution{kernels: make([]operator, 8), each: 3}
+	if k := e.batches(); k != 2 {
+		t.Errorf("8 lists of 3 batches are of %d batches, want 2", k)
 	}
 }

@@ -40,7 +40,7 @@ func checkScheme(m minibatch.Scheme) error {
 	switch m.Visits.(type) {
 	case nil:
 		var want []string
-		for _, e := range ExactSchemes() {
+		for _, e := range minibatch.Builtin().Fixed() {
 			want = append(want, e.Name)
 		}
 		return usage.Errorf("scheme %q has no fixed batches: want one of "+

@@ -32,7 +32,7 @@ func quadraticTerms(t *testing.T, at func(h float64) ([]float64, error), largest
 		rows = append(rows, x)
 	}
 	for power := 1; len(rows) > 1; power++ {
-		for i := range len(rows) - 1 {
+		for i := len(rows) - 2; i >= 0; i-- {
 			floats.Scale(math.Ldexp(1, power), rows[i+1])
 			floats.Sub(rows[i+1], rows[i])
 			floats.Scale(1/(math.Ldexp(1, power)-1), rows[i+1])
