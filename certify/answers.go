@@ -5,6 +5,8 @@ import (
 	"hambench/chain/minibatch"
 	"math"
 
+	"hambench/certify/cost"
+	"hambench/certify/markov"
 	"hambench/usage"
 )
 
@@ -47,7 +49,7 @@ func (o *Options) checkAnswers() error {
 }
 
 // answer fills in what the options ask for; points are those at the row's steps.
-func (c *certification) answer(ctx context.Context, row *Row, points []point) error {
+func (c *certification) answer(ctx context.Context, row *Row, points []markov.Point) error {
 	o := c.options
 	if c.degeneracy != "" || o.Budgets == nil && !o.Stability && !o.Distances {
 		return nil
@@ -55,7 +57,7 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 	row.K, row.Friction = o.Problem.Batches(), o.Problem.Friction
 	if o.Distances {
 		for _, p := range points {
-			k, w, err := c.distances(ctx, p)
+			k, w, err := c.Distances(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -66,14 +68,14 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 	if !o.Stability && o.Budgets == nil {
 		return nil
 	}
-	s := newSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64) (costChain, error) {
+	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.Pace(), func(h float64) (cost.Chain, error) {
 		found, err := c.asked.prepared(h)
 		if err != nil {
 			return nil, err
 		}
 		return found.(answering), nil
 	})
-	limit, known, err := s.stableStep()
+	limit, known, err := s.StableStep()
 	if err != nil {
 		return err
 	}
@@ -85,25 +87,25 @@ func (c *certification) answer(ctx context.Context, row *Row, points []point) er
 
 // answering is a chain of which all is asked that Answers holds.
 type answering interface {
-	costChain
-	// distances are those between the stationary law of θ, whose errors stand at a point,
+	cost.Chain
+	// Distances are those between the stationary law of θ, whose errors stand at a point,
 	// and the target.
-	distances(ctx context.Context, m minibatch.Scheme, at point, everyStep bool) (kolmogorov,
+	Distances(ctx context.Context, m minibatch.Scheme, at markov.Point, everyStep bool) (kolmogorov,
 		wasserstein float64, err error)
 }
 
-// distances returns the distances between the stationary law of θ at a point and the
+// Distances returns the distances between the stationary law of θ at a point and the
 // target; NaN where there is no law, or none that is known.
-func (c *certification) distances(ctx context.Context, at point) (kolmogorov, wasserstein float64,
+func (c *certification) Distances(ctx context.Context, at markov.Point) (kolmogorov, wasserstein float64,
 	err error) {
-	if at.unstable() || math.IsInf(at.observed[0].relativeResolution, 1) {
+	if at.Unstable() || math.IsInf(at.Observed[0].RelativeResolution, 1) {
 		return math.NaN(), math.NaN(), nil
 	}
-	prep, err := c.asked.prepared(at.h)
+	prep, err := c.asked.prepared(at.H)
 	if err != nil {
 		return 0, 0, err
 	}
-	return prep.(answering).distances(ctx, c.scheme, at, c.options.EveryStep)
+	return prep.(answering).Distances(ctx, c.scheme, at, c.options.EveryStep)
 }
 
 // Average holds the accuracy of the average of an observable over all outer steps of a
@@ -147,33 +149,33 @@ type AtBudget struct {
 
 // averages judges the averages at the row's steps, and looks for the best step of each
 // budget.
-func (c *certification) averages(s *search, row *Row) error {
+func (c *certification) averages(s *cost.Search, row *Row) error {
 	o := c.options
 	if o.Budgets == nil {
 		return nil
 	}
-	row.Cost = gradients(c.asked.method, c.scheme, estimation{o.Estimator}, o.Inner,
+	row.Cost = cost.Gradients(c.asked.method, c.scheme, o.estimation(), o.Inner,
 		o.Problem.Batches())
-	found := make([][]accuracy, len(o.Steps))
+	found := make([][]cost.Accuracy, len(o.Steps))
 	for i, h := range o.Steps {
 		var err error
-		if found[i], err = s.accuracies(h, false); err != nil {
+		if found[i], err = s.Accuracies(h, false); err != nil {
 			return err
 		}
 		if row.Averages == nil {
 			for _, w := range found[i] {
-				row.Averages = append(row.Averages, Average{Name: w.name, Normal: w.normal})
+				row.Averages = append(row.Averages, Average{Name: w.Name, Normal: w.Normal})
 			}
 		}
 	}
 	for i := range row.Averages {
 		a := &row.Averages[i]
 		for _, all := range found {
-			var w accuracy // not known
+			var w cost.Accuracy // not known
 			if all != nil {
 				w = all[i]
 			}
-			bias, variance, autocorrelation := w.summary()
+			bias, variance, autocorrelation := w.Summary()
 			a.Bias = append(a.Bias, Number(bias))
 			a.Variance = append(a.Variance, Number(variance))
 			a.Autocorrelation = append(a.Autocorrelation, Number(autocorrelation))
@@ -181,15 +183,15 @@ func (c *certification) averages(s *search, row *Row) error {
 	}
 	for _, n := range o.Budgets {
 		outer := n / row.Cost
-		best, err := s.best(outer)
+		best, err := s.Best(outer)
 		if err != nil {
 			return err
 		}
-		b := AtBudget{Gradients: n, Step: Number(best.step), Best: Number(best.mse),
-			Bias: Number(best.bias), Autocorrelation: Number(best.autocorrelation),
-			Worst: best.worst, Outer: Number(outer), Evaluated: best.evaluated}
+		b := AtBudget{Gradients: n, Step: Number(best.Step), Best: Number(best.Mse),
+			Bias: Number(best.Bias), Autocorrelation: Number(best.Autocorrelation),
+			Worst: best.Worst, Outer: Number(outer), Evaluated: best.Evaluated}
 		for _, all := range found {
-			size, _ := mse(all, outer)
+			size, _ := cost.MSE(all, outer)
 			b.MSE = append(b.MSE, Number(size))
 		}
 		row.Budgets = append(row.Budgets, b)

@@ -8,6 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/certify/cost"
+	"hambench/certify/gaussian"
+	"hambench/certify/spectral"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/noise"
@@ -30,7 +33,7 @@ func answersOf(t *testing.T, o Options, integrator, scheme string) Row {
 func TestDistancesOfTheTwoEngines(t *testing.T) {
 	scalar, gaussian := &Problem{Kind: Scalar, Friction: 1}, &Problem{Kind: Gaussian, Friction: 1}
 	for i, k := range []float64{0.6, 1.9} {
-		o := Oscillator{Stiffness: k, Center: 0.5 - float64(i)}
+		o := spectral.Oscillator{Stiffness: k, Center: 0.5 - float64(i)}
 		scalar.scalar, gaussian.gaussian = append(scalar.scalar, o), append(gaussian.gaussian, newAffineForce([]float64{k}, []float64{k * o.Center}))
 	}
 	for _, scheme := range []string{"full", "replacement"} {
@@ -129,7 +132,7 @@ func TestLargestStableStepIsThatOfDirectIteration(t *testing.T) {
 func plainGrowth(p *Problem, name, scheme string, h float64, inner int) float64 {
 	d := p.Dim()
 	by := plainSchemes[name]
-	steps := []plainStep{by.kernel(d, meanAffine(p.gaussian), h, p.Friction)}
+	steps := []plainStep{by.kernel(d, gaussian.Mean(p.gaussian), h, p.Friction)}
 	for _, f := range p.gaussian {
 		steps = append(steps, by.kernel(d, f, h, p.Friction))
 	}
@@ -205,19 +208,19 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 	}{{"full", 1e-6}, {"replacement", 0.2}} {
 		r := run{problem: gaussianBuiltin(), integrator: methodOf(t, "baoab"), scheme: schemeOf(t, tt.scheme), h: 0.3}
 		made := r.chain(t)
-		var found [2][]accuracy
+		var found [2][]cost.Accuracy
 		for i, quick := range []bool{true, false} {
 			var err error
-			if found[i], _, err = made.accuracies(context.Background(), r.scheme, quick); err != nil {
+			if found[i], _, err = made.Accuracies(context.Background(), r.scheme, quick); err != nil {
 				t.Fatal(err)
 			}
 		}
 		a, b := found[0][1], found[1][1]
-		if !a.normal || b.normal {
+		if !a.Normal || b.Normal {
 			t.Fatal("a quick answer is not the one that is told to be normal")
 		}
 		for i := range 2 {
-			if x := a.spread.At(i, i)/b.spread.At(i, i) - 1; !(math.Abs(x) <= tt.within) {
+			if x := a.Spread.At(i, i)/b.Spread.At(i, i) - 1; !(math.Abs(x) <= tt.within) {
 				t.Errorf("%s: variance of the normal process is %.3g off (relative)", tt.scheme, x)
 			}
 		}
@@ -232,8 +235,8 @@ func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
 	target := targetOf(p)
 	for _, scheme := range []string{"reshuffle", "replacement"} {
 		r := run{problem: p, integrator: methodOf(t, "leapfrog"), scheme: schemeOf(t, scheme), h: h}
-		all, _, err := r.chain(t).accuracies(context.Background(), r.scheme, false)
-		if err != nil || len(all) != 4 || all[1].name != "theta^2" {
+		all, _, err := r.chain(t).Accuracies(context.Background(), r.scheme, false)
+		if err != nil || len(all) != 4 || all[1].Name != "theta^2" {
 			t.Fatalf("averages %v, %v", all, err)
 		}
 		truth := target.expect(squared)
@@ -245,7 +248,7 @@ func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
 		}
 		mean := sum / chains
 		se := math.Sqrt((squares/chains - mean*mean) / (chains - 1))
-		if want := all[1].mse(length); !(math.Abs(mean-want) <= sigmas*se) {
+		if want := all[1].MSE(length); !(math.Abs(mean-want) <= sigmas*se) {
 			t.Errorf("%s: squared error %.5g ± %.2g sampled, %.5g exactly", scheme, mean, se, want)
 		}
 	}

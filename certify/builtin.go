@@ -1,6 +1,9 @@
 package certify
 
-import "hambench/integrators"
+import (
+	"hambench/certify/spectral"
+	"hambench/integrators"
+)
 
 // Builtin returns the built-in problems: a Gaussian one with batches of
 // unequal curvature and directions, a scalar one that is not Gaussian, and
@@ -17,9 +20,9 @@ func gaussianBuiltin() *Problem {
 }
 
 func scalarBuiltin() *Problem {
-	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1, scalar: scalarMean{
-		Oscillator{Stiffness: 1.0, Center: -0.1, Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
-		Oscillator{Stiffness: 1.7, Center: -0.1, Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
+	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1, scalar: spectral.Mean{
+		spectral.Oscillator{Stiffness: 1.0, Center: -0.1, Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
+		spectral.Oscillator{Stiffness: 1.7, Center: -0.1, Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
 	}}
 }
 

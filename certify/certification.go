@@ -8,30 +8,33 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
+
 	"gonum.org/v1/gonum/mat"
 )
 
 // solver solves for an integrator on an engine's problem, and keeps what does
 // not depend on the scheme.
 type solver struct {
-	engine
+	markov.Engine
 	options *Options
 	method  integrators.Integrator
-	known   map[float64]prepared // by the step
+	known   map[float64]markov.Chain // by the step
 }
 
-func newSolver(o *Options, e engine, m integrators.Integrator) *solver {
-	return &solver{e, o, m, make(map[float64]prepared)}
+func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
+	return &solver{e, o, m, make(map[float64]markov.Chain)}
 }
 
 // prepared returns the integrator at a step.
-func (s *solver) prepared(h float64) (prepared, error) {
+func (s *solver) prepared(h float64) (markov.Chain, error) {
 	if s.known[h] == nil {
 		in, err := s.options.integrator(s.method, h)
 		if err != nil {
 			return nil, err
 		}
-		if s.known[h], err = s.prepare(in); err != nil {
+		if s.known[h], err = s.Prepare(in); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +53,7 @@ func (o *Options) integrator(m integrators.Integrator, h float64) (*integrators.
 }
 
 // at returns what is found at a step under a scheme.
-func (s *solver) at(ctx context.Context, m minibatch.Scheme, h float64) (at point, err error) {
+func (s *solver) at(ctx context.Context, m minibatch.Scheme, h float64) (at markov.Point, err error) {
 	if err := ctx.Err(); err != nil {
 		return at, err
 	}
@@ -58,14 +61,14 @@ func (s *solver) at(ctx context.Context, m minibatch.Scheme, h float64) (at poin
 	if err != nil {
 		return at, err
 	}
-	at, err = p.solve(ctx, m, s.options.EveryStep)
-	at.h = h
+	at, err = p.Solve(ctx, m, s.options.EveryStep)
+	at.H = h
 	return at, err
 }
 
 // certification leaves the scheme open.
-func (o *Options) certification(e engine, m integrators.Integrator) (certification, error) {
-	judge, amplified, err := e.judging()
+func (o *Options) certification(e markov.Engine, m integrators.Integrator) (certification, error) {
+	judge, amplified, err := e.Judging()
 	return certification{options: o, asked: newSolver(o, e, m), judged: newSolver(o, judge, m),
 		amplified: amplified}, err
 }
@@ -87,7 +90,7 @@ type certification struct {
 func (c *certification) row(ctx context.Context) (Row, error) {
 	o := c.options
 	row := Row{
-		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner, Estimator: estimation{o.Estimator}.name(),
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner, Estimator: o.estimation().Name(),
 		Scheme: c.scheme.Name, Observe: "period", Steps: o.Steps, Amplified: c.amplified,
 	}
 	if o.EveryStep {
@@ -96,10 +99,10 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	if o.OneStep {
 		row.Observe = "one-step"
 	}
-	row.ClosedForm = c.closedForm()
-	var points []point
+	row.ClosedForm = c.ClosedForm()
+	var points []markov.Point
 	for _, h := range o.Steps {
-		p := lostPoint(len(c.asked.observables()))
+		p := markov.LostPoint(len(c.asked.Observables()))
 		if c.degeneracy == "" {
 			var err error
 			if p, err = c.asked.at(ctx, c.scheme, h); err != nil {
@@ -117,7 +120,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	if err != nil {
 		return row, err
 	}
-	for i, name := range c.asked.observables() {
+	for i, name := range c.asked.Observables() {
 		if c.judges(i) {
 			row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
 		}
@@ -127,48 +130,48 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 
 // judges reports whether an observable is one of the integrator's state.
 func (c *certification) judges(observable int) bool {
-	return !c.asked.method.PositionOnly || !ofMomentum(c.asked.observables()[observable])
+	return !c.asked.method.PositionOnly || !ofMomentum(c.asked.Observables()[observable])
 }
 
-// pace is that of the dynamics that the integrator follows: without a momentum,
+// Pace is that of the dynamics that the integrator follows: without a momentum,
 // the rate of a frequency ω is ω².
-func (c *certification) pace() pace {
-	p := c.judged.pace()
+func (c *certification) Pace() markov.Pace {
+	p := c.judged.Pace()
 	if c.asked.method.PositionOnly {
-		p.fast, p.slow = p.fast*p.fast, p.slow*p.slow
+		p.Fast, p.Slow = p.Fast*p.Fast, p.Slow*p.Slow
 	}
 	return p
 }
 
 // decide finds the orders of all observables. known are the points at the steps
 // that were asked for.
-func (c *certification) decide(ctx context.Context, row *Row, known []point) (findings []finding,
+func (c *certification) decide(ctx context.Context, row *Row, known []markov.Point) (findings []finding,
 	err error) {
 	if !c.decides || c.degeneracy != "" {
-		for range c.asked.observables() {
+		for range c.asked.Observables() {
 			findings = append(findings, unknown())
 		}
 		return findings, nil
 	}
-	p := c.pace()
+	p := c.Pace()
 	c.lawless = true
-	var points []point
+	var points []markov.Point
 	for _, at := range known {
-		c.lawless = c.lawless && at.lawless(p)
-		if c.amplified == nil && at.h >= reuseFrom/p.fast && at.h <= p.largest/p.fast {
+		c.lawless = c.lawless && at.Lawless(p)
+		if c.amplified == nil && at.H >= reuseFrom/p.Fast && at.H <= p.Largest/p.Fast {
 			points = append(points, at)
 		}
 	}
 	for i := range mostOwnNodes {
-		h := math.Ldexp(p.largest/p.fast, -i)
-		crowded := func(at point) bool { return h < 1.3*at.h && at.h < 1.3*h }
+		h := math.Ldexp(p.Largest/p.Fast, -i)
+		crowded := func(at markov.Point) bool { return h < 1.3*at.H && at.H < 1.3*h }
 		if !slices.ContainsFunc(points, crowded) { // one next to another would add little
 			at, err := c.judged.at(ctx, c.scheme, h)
 			if err != nil {
 				return nil, err
 			}
 			points, row.Refined = append(points, at), append(row.Refined, h)
-			c.lawless = c.lawless && at.lawless(p)
+			c.lawless = c.lawless && at.Lawless(p)
 			c.onPoint()
 		}
 		if i+1 < ownNodes {
@@ -187,25 +190,25 @@ func (c *certification) decide(ctx context.Context, row *Row, known []point) (fi
 }
 
 // findings judges each observable by the points.
-func (c *certification) findings(points []point, p pace) []finding {
+func (c *certification) findings(points []markov.Point, p markov.Pace) []finding {
 	var out []finding
-	for i := range c.judged.observables() {
+	for i := range c.judged.Observables() {
 		var nodes []node
 		for _, at := range points {
-			if at.unstable() {
+			if at.Unstable() {
 				continue
 			}
-			if x := at.observed[i]; x.signed != nil && !math.IsInf(x.relativeResolution, 1) {
-				nodes = append(nodes, node{h: at.h, signed: x.signed, bound: x.relativeResolution})
+			if x := at.Observed[i]; x.Signed != nil && !math.IsInf(x.RelativeResolution, 1) {
+				nodes = append(nodes, node{h: at.H, signed: x.Signed, bound: x.RelativeResolution})
 			}
 		}
-		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judged.size(i, x) }))
+		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judged.Size(i, x) }))
 	}
 	return out
 }
 
 // observable returns what the row says of an observable.
-func (c *certification) observable(i int, name string, points []point, f finding) Observable {
+func (c *certification) observable(i int, name string, points []markov.Point, f finding) Observable {
 	nan := Number(math.NaN())
 	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty),
 		Constant: Number(f.constant), AtLeast: nan, Bound: nan}
@@ -214,15 +217,15 @@ func (c *certification) observable(i int, name string, points []point, f finding
 	}
 	stable := false
 	for _, p := range points {
-		x := lostPoint(1).observed[0]
-		if !p.unstable() {
-			x, stable = p.observed[i], true
+		x := markov.LostPoint(1).Observed[0]
+		if !p.Unstable() {
+			x, stable = p.Observed[i], true
 		}
-		f.seen = f.seen || x.relative > resolvedAbove*x.relativeResolution
-		out.Errors, out.Resolution = append(out.Errors, Number(x.error)), append(out.Resolution,
-			Number(x.resolution))
+		f.seen = f.seen || x.Relative > resolvedAbove*x.RelativeResolution
+		out.Errors, out.Resolution = append(out.Errors, Number(x.Error)), append(out.Resolution,
+			Number(x.Resolution))
 		out.Relative, out.RelativeResolution = append(out.Relative,
-			Number(x.relative)), append(out.RelativeResolution, Number(x.relativeResolution))
+			Number(x.Relative)), append(out.RelativeResolution, Number(x.RelativeResolution))
 	}
 	out.Slopes = localSlopes(c.options.Steps, out.Relative, out.RelativeResolution)
 	claimed := c.claim(i)
@@ -249,30 +252,30 @@ func (c *certification) observable(i int, name string, points []point, f finding
 
 // radii returns the spectral radius at each step where the chain is
 // unstable, NaN elsewhere; nil if it is stable at all of them.
-func radii(points []point) []Number {
-	if !slices.ContainsFunc(points, point.unstable) {
+func radii(points []markov.Point) []Number {
+	if !slices.ContainsFunc(points, markov.Point.Unstable) {
 		return nil
 	}
 	out := make([]Number, len(points))
 	for i, p := range points {
 		out[i] = Number(math.NaN())
-		if p.unstable() {
-			out[i] = Number(p.radius)
+		if p.Unstable() {
+			out[i] = Number(p.Radius)
 		}
 	}
 	return out
 }
 
-// closedForm returns the sizes of the closed form's errors, as the row's
+// ClosedForm returns the sizes of the closed form's errors, as the row's
 // observables measure them, of a chain that it is the expansion of; nil for any
 // other.
-func (c *certification) closedForm() map[string]Number {
-	e, ok := c.asked.engine.(*gaussianEngine)
+func (c *certification) ClosedForm() map[string]Number {
+	e, ok := c.asked.Engine.(*gaussian.Engine)
 	_, random := c.scheme.Visits.(minibatch.Permutation)
 	if !ok || !random || !c.asked.method.Needs.Affine || c.options.EveryStep || c.amplified != nil {
 		return nil
 	}
-	mean, cov := e.closedForm()
+	mean, cov := e.ClosedForm()
 	return map[string]Number{"theta.mean": Number(mat.Norm(mean, 2)),
-		"theta.cov": Number(stretch(cov.RawMatrix().Data))}
+		"theta.cov": Number(markov.Stretch(cov.RawMatrix().Data))}
 }

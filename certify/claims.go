@@ -59,7 +59,7 @@ func Worse(a, b Verdict) Verdict {
 // or of the position alone, which may be higher. The scheme of more batches caps
 // it, and so does the estimator.
 func (c *certification) claim(observable int) float64 {
-	claims, name := c.asked.method.Claims, c.asked.observables()[observable]
+	claims, name := c.asked.method.Claims, c.asked.Observables()[observable]
 	if c.options.OneStep {
 		return claims.WeakOrder
 	}
@@ -73,7 +73,7 @@ func (c *certification) claim(observable int) float64 {
 	if claims.BatchOrder > 0 && !c.scheme.Whole() {
 		own = min(own, claims.BatchOrder)
 	}
-	by := estimation{c.options.Estimator}.cap(c.scheme)
+	by := c.options.estimation().Cap(c.scheme)
 	if name == "joint.cov" {
 		return min(own, by.Joint)
 	}

@@ -9,11 +9,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
 	"hambench/integrators"
 )
 
 // quadratic returns the coefficients of h² of an engine's signed errors.
-func quadratic(t *testing.T, at func(h float64) (point, error), largest float64) []coefficient {
+func quadratic(t *testing.T, at func(h float64) (markov.Point, error), largest float64) []coefficient {
 	t.Helper()
 	var out []coefficient
 	var nodes [][]node
@@ -23,11 +25,11 @@ func quadratic(t *testing.T, at func(h float64) (point, error), largest float64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for o, x := range p.observed {
+		for o, x := range p.Observed {
 			if i == 0 {
 				nodes = append(nodes, nil)
 			}
-			nodes[o] = append(nodes[o], node{h, x.signed, x.relativeResolution})
+			nodes[o] = append(nodes[o], node{h, x.Signed, x.RelativeResolution})
 		}
 	}
 	for _, n := range nodes {
@@ -55,15 +57,15 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		judge, _, err := given.judging() // of terms that are seen
+		judge, _, err := given.Judging() // of terms that are seen
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := judge.(*gaussianEngine)
-		if c := e.pace(); p.Batches() < 2 || c.fast > 30*c.slow {
+		e := judge.(*gaussian.Engine)
+		if c := e.Pace(); p.Batches() < 2 || c.Fast > 30*c.Slow {
 			continue
 		}
-		mean, cov := e.closedForm()
+		mean, cov := e.ClosedForm()
 		if mat.Norm(cov, 2) == 0 {
 			continue // batches of equal curvature
 		}
@@ -76,7 +78,7 @@ func TestClosedFormIsTheEnginesOnGaussianProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 		solver := newSolver(&o, e, m)
-		found := quadratic(t, func(h float64) (point, error) { return solver.at(context.Background(), s[0], h) }, 0.5/e.pace().fast)
+		found := quadratic(t, func(h float64) (markov.Point, error) { return solver.at(context.Background(), s[0], h) }, 0.5/e.Pace().Fast)
 		if !found[0].known() || !found[1].known() {
 			continue
 		}

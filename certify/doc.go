@@ -8,13 +8,10 @@
 // under the stationary law of its chain and under the target. Two engines
 // compute it from the integrator alone, taken as a black box:
 //
-//   - the Gaussian engine, where every batch's force is affine: a step is then
-//     affine in state and noise, found by probing, and the stationary mean and
-//     covariance solve linear fixed-point equations;
-//   - the spectral engine, one position and one momentum in any smooth
-//     potential: the transition operator of a step becomes a matrix in
-//     polynomials orthonormal under the target, or under a law as wide as the
-//     chain's own, and the stationary law is that matrix's left eigenvector.
+//   - package gaussian, where every batch's force is affine: stationary means and
+//     covariances solve linear fixed-point equations;
+//   - package spectral, one position and one momentum in any smooth potential: the
+//     stationary law is the left eigenvector of a matrix in polynomials.
 //
 // A Row has the errors at the steps asked for, a bound on the round-off and
 // truncation in each, and the order. Orders are statements with evidence: the
@@ -23,12 +20,9 @@
 // Row.ClosedForm has the term that random orders add to an exact flow, found
 // without an engine.
 //
-// Both engines see a law as a vector on which a step acts linearly. So mini-batch
-// schemes are written once for both: the law after one period of a scheme,
-// averaged over its orders of the batches, is a linear map T of the law
-// before, and the error δ of the stationary law solves (I − T)δ = Tπ − π with
-// π the target. Solving for the error rather than the law keeps its relative
-// accuracy.
+// Both see a law as a vector on which a step acts linearly: package markov has the
+// mini-batch schemes, once for both, package probe the steps, and package cost what rows say
+// of averages and budgets.
 //
 // Weak, strong and stationary order are different things; every order here is
 // stationary (ergodic) and belongs to a stated observable.

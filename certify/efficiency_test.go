@@ -10,6 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"hambench/certify/cost"
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
+	"hambench/certify/probe"
 	"hambench/chain"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
@@ -43,10 +47,10 @@ func (r run) averages(t testing.TB, w whitening, outer, burn int, key uint64) []
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := meanAffine(r.problem.gaussian)
-	by, each := estimation{r.estimator}, 1
-	if !by.plain() {
-		each = by.period(k)
+	full := gaussian.Mean(r.problem.gaussian)
+	by, each := probe.Estimation{Method: r.estimator}, 1
+	if !by.Plain() {
+		each = by.Period(k)
 	} else {
 		r.estimator = estimators.Plain
 	}
@@ -105,7 +109,7 @@ func (r run) chain(t testing.TB) answering {
 	o := Options{Problem: r.problem, Estimator: r.estimator, Inner: 1}
 	e, err := o.engine()
 	if err == nil && r.scheme.Whole() {
-		e, err = e.whole()
+		e, err = e.Whole()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,16 +125,16 @@ func (r run) chain(t testing.TB) answering {
 // whether squares are taken for those of a normal process.
 func (r run) expected(t testing.TB, outer int) (want []float64, normal bool) {
 	t.Helper()
-	all, _, err := r.chain(t).accuracies(context.Background(), r.scheme, false)
+	all, _, err := r.chain(t).Accuracies(context.Background(), r.scheme, false)
 	if err != nil || all == nil {
 		t.Fatalf("%s under %s at %g: %v, %v", r.integrator.Name, r.scheme.Name, r.h, all, err)
 	}
 	for _, w := range all {
-		for i := range w.bias.SymmetricDim() {
-			want = append(want, w.bias.At(i, i)+w.spread.At(i, i)/float64(outer))
+		for i := range w.Bias.SymmetricDim() {
+			want = append(want, w.Bias.At(i, i)+w.Spread.At(i, i)/float64(outer))
 		}
 	}
-	return want, all[1].normal
+	return want, all[1].Normal
 }
 
 // fromExpected is the largest difference of mean squares, over a list of samples, from what is
@@ -275,7 +279,7 @@ func posteriorOf(target models.Target, batches int) *Problem {
 		origin, shift, precision := make([]float64, d), make([]float64, d), make([]float64, d*d)
 		product := models.Curvature(target, origin, rows)
 		for j := range d {
-			product(precision[j*d:(j+1)*d], unit(d, j))
+			product(precision[j*d:(j+1)*d], markov.Unit(d, j))
 		}
 		target.Gradient(shift, origin, rows)
 		floats.Scale(-1, shift)
@@ -302,7 +306,7 @@ func TestBestStepOfTheLinearModelIsThatOfLongChains(t *testing.T) {
 			continue
 		}
 		o := Options{Problem: r.problem, Steps: []float64{0.01}, Stability: true}
-		o.Budgets = []float64{float64(outer) * gradients(r.integrator, r.scheme, estimation{}, 1, 2)}
+		o.Budgets = []float64{float64(outer) * cost.Gradients(r.integrator, r.scheme, probe.Estimation{}, 1, 2)}
 		row := answersOf(t, o, "obabo", scheme)
 		best := row.Budgets[0]
 		t.Logf("%s: best step %.4g of %.4g, error %.4g, autocorrelation %.3g of %s", scheme, best.Step, *row.StableStep, best.Best, best.Autocorrelation, best.Worst)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/certify/spectral"
 	"hambench/integrators"
 )
 
@@ -45,7 +46,7 @@ func TestProblemJSONRoundTrip(t *testing.T) {
 }
 
 // own is a potential that certify knows nothing of.
-type own struct{ ScalarPotential }
+type own struct{ spectral.Potential }
 
 // A potential of one's own is certified as the oscillator that it is, and has no JSON form.
 func TestPotentialsOfOnesOwn(t *testing.T) {

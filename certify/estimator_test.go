@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/spectral"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
@@ -95,7 +97,7 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 		f := newAffineForce([]float64{k}, []float64{shifts[i]})
 		p.gaussian, forces = append(p.gaussian, f), append(forces, f)
 	}
-	mean := meanAffine(p.gaussian)
+	mean := gaussian.Mean(p.gaussian)
 	const h = 0.35
 	for _, name := range sampled([]string{"cv", "svrg", "svrg:6", "saga"}, 2, 3) {
 		for _, scheme := range []string{"replacement", "reshuffle"} {
@@ -147,8 +149,8 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 // cv needs no variables, so that the spectral engine takes it; it takes away what
 // batches differ by at the mode.
 func TestControlVariatesOnAScalarProblem(t *testing.T) {
-	p := &Problem{Kind: Scalar, Friction: 1.2, scalar: scalarMean{
-		Oscillator{Stiffness: 1, Center: 1.2, Amplitude: 0.3, Frequency: 1}, Oscillator{Stiffness: 1.1, Center: -1, Amplitude: 0.2, Frequency: 1},
+	p := &Problem{Kind: Scalar, Friction: 1.2, scalar: spectral.Mean{
+		spectral.Oscillator{Stiffness: 1, Center: 1.2, Amplitude: 0.3, Frequency: 1}, spectral.Oscillator{Stiffness: 1.1, Center: -1, Amplitude: 0.2, Frequency: 1},
 	}}
 	cv := errorsOne(t, Options{Problem: p, Estimator: estimators.ControlVariates}, "baoab", "replacement")
 	plain := errorsOne(t, Options{Problem: p}, "baoab", "replacement")

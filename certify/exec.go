@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"hambench/certify/probe"
+	"hambench/certify/spectral"
 	"hambench/integrators"
 	"hambench/internal/child"
 	"hambench/usage"
@@ -57,7 +59,7 @@ func StartSampler(ctx context.Context, command string, timeout time.Duration) (*
 	}
 	s := &Sampler{ctx: ctx, child: c, hello: defaultGreeting}
 	if err = c.Ask(ctx, "hello", child.Greet(), &s.hello); err == nil {
-		err = s.hello.check()
+		err = s.hello.Check()
 	}
 	if err != nil {
 		c.Stop()
@@ -72,7 +74,7 @@ func (s *Sampler) Stop() { s.child.Stop() }
 // Calls returns how often the child was asked, and for how many steps in all.
 func (s *Sampler) Calls() (calls, steps int) { return s.child.Calls(), s.points }
 
-func (g *greeting) check() error {
+func (g *greeting) Check() error {
 	bad := func(format string, args ...any) error {
 		return usage.Errorf("answer to hello: "+format,
 			args...)
@@ -83,8 +85,8 @@ func (g *greeting) check() error {
 			"variables)", g.State, mostVectors)
 	case g.Normals < 0 || g.Normals > mostVectors:
 		return bad("normals %d: want 0 to %d vectors a step", g.Normals, mostVectors)
-	case g.Batches < 1 || g.Batches > maxLists:
-		return bad("batches %d: want 1 to %d a step", g.Batches, maxLists)
+	case g.Batches < 1 || g.Batches > probe.MaxLists:
+		return bad("batches %d: want 1 to %d a step", g.Batches, probe.MaxLists)
 	}
 	for name, v := range map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint} {
 		if !(v > 0 && v < 100) {
@@ -93,6 +95,9 @@ func (g *greeting) check() error {
 	}
 	return g.Greeting.Check()
 }
+
+// Batches returns N_l, how many batches a step takes.
+func (s *Sampler) Batches() int { return s.hello.Batches }
 
 // Integrator describes the sampler as an integrator, to be certified like any other.
 // It has no parameters of its own, and no mass.
@@ -144,20 +149,20 @@ type externalStep struct {
 	params  integrators.Params
 }
 
-// taken is N_l, how many batches a step takes.
-func (e *externalStep) taken() int { return e.sampler.hello.Batches }
+// Taken is N_l, how many batches a step takes.
+func (e *externalStep) Taken() int { return e.sampler.Batches() }
 
-// normals is the number of normals of a step.
-func (e *externalStep) normals() int { return e.sampler.hello.Normals * e.dim }
+// Normals is the number of normals of a step.
+func (e *externalStep) Normals() int { return e.sampler.hello.Normals * e.dim }
 
 // Step moves one state.
 func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
-	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.normals())
+	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.Normals())
 	for part := range slices.Chunk(xi, e.dim) {
 		n.Normal(part)
 	}
 	at := slices.Concat(vectors...)
-	e.steps([][]float64{at}, f, [][]float64{xi})
+	e.Steps([][]float64{at}, f, [][]float64{xi})
 	for i, to := range vectors {
 		copy(to, at[i*e.dim:])
 	}
@@ -184,13 +189,13 @@ type wireForce struct {
 
 type wireTerm struct {
 	Weight float64 `json:"weight"`
-	Oscillator
+	spectral.Oscillator
 }
 
-// steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
+// Steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
 // normals of its own. It asks the child for all steps at once, but for those that are
 // the same. A force is of the type several if a step takes several batches.
-func (e *externalStep) steps(z [][]float64, f integrators.Force, xi [][]float64) {
+func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64) {
 	g := e.sampler.hello
 	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim,
 		Forces: wire(f)}
@@ -201,7 +206,7 @@ func (e *externalStep) steps(z [][]float64, f integrators.Force, xi [][]float64)
 	asked := make(map[string]int)
 	index := make([]int, len(z))
 	for i := range z {
-		state, normals := z[i][:g.State*e.dim], xi[i][:e.normals()]
+		state, normals := z[i][:g.State*e.dim], xi[i][:e.Normals()]
 		bits, _ := binary.Append(nil, binary.LittleEndian, slices.Concat(state, normals)) // fails for other types only
 		key := string(bits)
 		if _, known := asked[key]; !known {
@@ -253,9 +258,9 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 
 // wire returns the forces of a step in the protocol.
 func wire(f integrators.Force) (out []wireForce) {
-	all, many := f.(forceList)
+	all, many := f.(probe.ForceList)
 	if !many {
-		all = forceList{f}
+		all = probe.ForceList{f}
 	}
 	for _, f := range all {
 		var w wireForce
@@ -263,9 +268,9 @@ func wire(f integrators.Force) (out []wireForce) {
 			w.Shift = affine.Shift
 			w.Precision = slices.Collect(slices.Chunk(affine.Precision, len(w.Shift)))
 		} else {
-			potentials := f.(scalarMean)
+			potentials := f.(spectral.Mean)
 			for _, u := range potentials {
-				o, ok := u.(Oscillator)
+				o, ok := u.(spectral.Oscillator)
 				if !ok {
 					panic(&child.Failure{Err: usage.Errorf("a potential of type %T has no form "+
 						"in the protocol: want an Oscillator", u)})

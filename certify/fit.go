@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"hambench/certify/markov"
+
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -186,31 +188,31 @@ const noticeable = 1e-2
 const exactWithin = 1e-6
 
 // judge turns an expansion into a finding.
-func judge(nodes []node, p pace, size func([]float64) float64) finding {
+func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	f := unknown()
 	largest := 0.0
 	for _, n := range nodes {
 		e := size(n.signed)
 		largest = max(largest, e)
 		f.seen = f.seen || e > resolvedAbove*n.bound
-		if natural := n.h * p.slow; natural < 1 && n.bound < exactWithin {
+		if natural := n.h * p.Slow; natural < 1 && n.bound < exactWithin {
 			f.visible = max(f.visible, math.Log(n.bound/noticeable)/math.Log(natural))
 		}
 	}
 	clear, open := 0, false
-	for q, c := range expand(nodes, p.fast, size) {
+	for q, c := range expand(nodes, p.Fast, size) {
 		if c.resolved {
 			f.atMost = float64(q)
 			if !open {
 				f.order, f.uncertainty = f.atMost, max(c.bound, c.spread)/c.size
-				f.constant = c.size * math.Pow(p.fast, float64(q))
+				f.constant = c.size * math.Pow(p.Fast, float64(q))
 				return f
 			}
 			break
 		}
 		limit := c.size + c.bound
-		if open = open || c.differs() || !(limit <= negligible*min(1, largest/small)*math.Pow(p.slow/p.fast, float64(q))); !open {
-			f.limits = append(f.limits, limit*math.Pow(p.fast, float64(q)))
+		if open = open || c.differs() || !(limit <= negligible*min(1, largest/small)*math.Pow(p.Slow/p.Fast, float64(q))); !open {
+			f.limits = append(f.limits, limit*math.Pow(p.Fast, float64(q)))
 			clear++
 		}
 	}

@@ -1,12 +1,13 @@
 package certify
 
 import (
+	"hambench/certify/markov"
 	"math"
 	"testing"
 )
 
 // plainPace is that of a problem of one frequency.
-var plainPace = pace{fast: 1, slow: 1, largest: 1}
+var plainPace = markov.Pace{Fast: 1, Slow: 1, Largest: 1}
 
 // nodesOf are an error's values at steps that halve, known but for a bound.
 func nodesOf(f func(h float64) float64, bound float64) []node {
@@ -61,7 +62,7 @@ func TestJudge(t *testing.T) {
 func TestAnErrorMayHide(t *testing.T) {
 	nodes := nodesOf(func(h float64) float64 { return 0 }, 1e-10)
 	for slow, want := range map[float64]Verdict{0.5: Exact, 1e-3: Confirmed, 1e-6: Inconclusive} {
-		if got := judge(nodes, pace{fast: 1, slow: slow, largest: 1}, absolute).verdict(2); got != want {
+		if got := judge(nodes, markov.Pace{Fast: 1, Slow: slow, Largest: 1}, absolute).verdict(2); got != want {
 			t.Errorf("slowest rate %v: %s, want %s", slow, got, want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"hambench/certify/gaussian"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -52,7 +54,7 @@ type whitening struct {
 
 func whiteningOf(t testing.TB, p *Problem) whitening {
 	t.Helper()
-	d, mean := p.Dim(), meanAffine(p.gaussian)
+	d, mean := p.Dim(), gaussian.Mean(p.gaussian)
 	var chol mat.Cholesky
 	var u mat.TriDense
 	var centre, vectors mat.Dense

@@ -8,6 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
+	"hambench/certify/spectral"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/noise"
@@ -151,7 +154,7 @@ func plainErrors(t *testing.T, p *Problem, name, scheme string, h float64, inner
 	d := p.Dim()
 	n := 2 * d
 	by := plainSchemes[name]
-	steps := []plainStep{by.kernel(d, meanAffine(p.gaussian), h, p.Friction)}
+	steps := []plainStep{by.kernel(d, gaussian.Mean(p.gaussian), h, p.Friction)}
 	for _, f := range p.gaussian {
 		steps = append(steps, by.kernel(d, f, h, p.Friction))
 	}
@@ -192,7 +195,7 @@ func plainErrors(t *testing.T, p *Problem, name, scheme string, h float64, inner
 	cm.Mul(cross, mean)
 	right.Add(right, &cm)
 	second := solvePlain(t, kron, right)
-	whole := meanAffine(p.gaussian)
+	whole := gaussian.Mean(p.gaussian)
 	var cov, centre mat.Dense
 	if err := cov.Inverse(mat.NewDense(d, d, whole.Precision)); err != nil {
 		t.Fatal(err)
@@ -320,8 +323,8 @@ func TestEnginesAgreeOnScalarGaussian(t *testing.T) {
 }
 
 func enginesAgree(t *testing.T, apart float64) {
-	scalar := &Problem{Kind: Scalar, Friction: 1.2, scalar: scalarMean{
-		Oscillator{Stiffness: 0.7, Center: 0.9 * apart}, Oscillator{Stiffness: 1.6, Center: -0.4 * apart},
+	scalar := &Problem{Kind: Scalar, Friction: 1.2, scalar: spectral.Mean{
+		spectral.Oscillator{Stiffness: 0.7, Center: 0.9 * apart}, spectral.Oscillator{Stiffness: 1.6, Center: -0.4 * apart},
 	}}
 	gaussian := &Problem{Kind: Gaussian, Friction: 1.2, gaussian: []*affineForce{
 		newAffineForce([]float64{0.7}, []float64{0.63 * apart}), newAffineForce([]float64{1.6}, []float64{-0.64 * apart}),
@@ -359,11 +362,11 @@ func secondMoments(t *testing.T, p *Problem, name, scheme string, h float64) (th
 	t.Helper()
 	w := whiteningOf(t, p)
 	chain, s := run{problem: p, integrator: methodOf(t, name), scheme: schemeOf(t, scheme), h: h}, schemeOf(t, scheme)
-	at, err := chain.chain(t).(prepared).solve(t.Context(), s, false)
+	at, err := chain.chain(t).(markov.Chain).Solve(t.Context(), s, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, cov, sd := at.observed[0].signed[0], at.observed[2].signed, 1/w.u.At(0, 0)
+	mean, cov, sd := at.Observed[0].Signed[0], at.Observed[2].Signed, 1/w.u.At(0, 0)
 	return math.Abs(sd*sd*(cov[0]+mean*mean) + 2*w.centre[0]*sd*mean), math.Abs(cov[3])
 }
 

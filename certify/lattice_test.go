@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"hambench/certify/markov"
+	"hambench/certify/spectral"
+
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 )
@@ -46,14 +49,14 @@ var latticeObservables = []func(theta, r float64) float64{
 }
 
 // value is the mean of potentials, and slope that of their derivatives.
-func value(m scalarMean, theta float64) (sum float64) {
+func value(m spectral.Mean, theta float64) (sum float64) {
 	for _, u := range m {
 		sum += u.Value(theta) / float64(len(m))
 	}
 	return sum
 }
 
-func slope(m scalarMean, theta float64) (sum float64) {
+func slope(m spectral.Mean, theta float64) (sum float64) {
 	for _, u := range m {
 		sum += u.Gradient(theta) / float64(len(m))
 	}
@@ -93,7 +96,7 @@ func (l *lattice) drift(t float64) {
 	}
 }
 
-func (l *lattice) kick(t float64, u scalarMean) {
+func (l *lattice) kick(t float64, u spectral.Mean) {
 	for i := range latticeTheta {
 		shift(l.byR, l.p[i*latticeR:(i+1)*latticeR], l.rCo, -t*slope(u, thetaAt(i)), 2*reachR)
 	}
@@ -121,14 +124,14 @@ func (l *lattice) friction(decay, spread float64) {
 
 // latticeSteps are the steps of the integrators; leapfrog's kick comes after
 // its friction, of which it is independent.
-var latticeSteps = map[string]func(l *lattice, u scalarMean, h, c float64){
-	"leapfrog": func(l *lattice, u scalarMean, h, c float64) {
+var latticeSteps = map[string]func(l *lattice, u spectral.Mean, h, c float64){
+	"leapfrog": func(l *lattice, u spectral.Mean, h, c float64) {
 		l.drift(h / 2)
 		l.friction(1-h*c, math.Sqrt(2*c*h))
 		l.kick(h, u)
 		l.drift(h / 2)
 	},
-	"obabo": func(l *lattice, u scalarMean, h, c float64) {
+	"obabo": func(l *lattice, u spectral.Mean, h, c float64) {
 		e := math.Exp(-c * h / 2)
 		l.friction(e, math.Sqrt(1-e*e))
 		l.kick(h/2, u)
@@ -136,7 +139,7 @@ var latticeSteps = map[string]func(l *lattice, u scalarMean, h, c float64){
 		l.kick(h/2, u)
 		l.friction(e, math.Sqrt(1-e*e))
 	},
-	"lietrotter": func(l *lattice, u scalarMean, h, c float64) {
+	"lietrotter": func(l *lattice, u spectral.Mean, h, c float64) {
 		e := math.Exp(-c * h)
 		l.drift(h / 2)
 		l.kick(h, u)
@@ -182,7 +185,7 @@ func latticeErrors(t *testing.T, p *Problem, integrator, scheme string, h float6
 		floats.Scale(-1, out)
 		return out
 	}
-	delta, _ := solveLinear(t.Context(), less, slices.Clone[[]float64], changed(target.p), latticeGoal)
+	delta, _ := markov.SolveLinear(t.Context(), less, slices.Clone[[]float64], changed(target.p), latticeGoal)
 	now := floats.AddTo(make([]float64, len(delta)), target.p, delta)
 	floats.Scale(1/floats.Sum(now), now) // delta is known but for a multiple of the density itself
 	border := 0.0
@@ -239,13 +242,13 @@ func TestSpectralResolutionBoundsTheError(t *testing.T) {
 	}
 	problems := map[string]*Problem{
 		"built in": scalarBuiltin(),
-		"two wells of different curvature": {Kind: Scalar, Friction: 1.2, scalar: scalarMean{
-			Oscillator{Stiffness: 0.8, Center: 0.3, Amplitude: 1.1, Frequency: 1.6, Phase: 0.4},
-			Oscillator{Stiffness: 1.9, Center: -0.2, Amplitude: 0.9, Frequency: 1.2, Phase: -0.5},
+		"two wells of different curvature": {Kind: Scalar, Friction: 1.2, scalar: spectral.Mean{
+			spectral.Oscillator{Stiffness: 0.8, Center: 0.3, Amplitude: 1.1, Frequency: 1.6, Phase: 0.4},
+			spectral.Oscillator{Stiffness: 1.9, Center: -0.2, Amplitude: 0.9, Frequency: 1.2, Phase: -0.5},
 		}},
-		"little friction, batches that pull apart": {Kind: Scalar, Friction: 0.5, scalar: scalarMean{
-			Oscillator{Stiffness: 1.5, Center: 0.6, Amplitude: 0.4, Frequency: 2, Phase: 1},
-			Oscillator{Stiffness: 1.1, Center: -0.6, Amplitude: 0.8, Frequency: 0.9, Phase: -0.3},
+		"little friction, batches that pull apart": {Kind: Scalar, Friction: 0.5, scalar: spectral.Mean{
+			spectral.Oscillator{Stiffness: 1.5, Center: 0.6, Amplitude: 0.4, Frequency: 2, Phase: 1},
+			spectral.Oscillator{Stiffness: 1.1, Center: -0.6, Amplitude: 0.8, Frequency: 0.9, Phase: -0.3},
 		}},
 	}
 	cases := sampled(wrongOnce, 0, 7)

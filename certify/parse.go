@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"hambench/certify/spectral"
 	"hambench/integrators"
 	"hambench/usage"
 )
@@ -152,7 +153,7 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 }
 
 func (p *Problem) addScalar(raw json.RawMessage) error {
-	var o Oscillator
+	var o spectral.Oscillator
 	if err := decodeStrict(raw, &o); err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 		batches = append(batches, gaussianBatch{Precision: rows, Shift: b.Shift})
 	}
 	for i, u := range p.scalar {
-		if _, ok := u.(Oscillator); !ok {
+		if _, ok := u.(spectral.Oscillator); !ok {
 			return nil, fmt.Errorf("certify: batch %d of problem %q has no JSON form: its "+
 				"potential is a %T", i+1, p.Name, u)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/certify/spectral"
 	"hambench/usage"
 )
 
@@ -30,7 +31,7 @@ func TestParseProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := p.scalar[0]; o != (Oscillator{0.6, 0.8, 0.7, 1.5, 0.3}) || p.Dim() != 1 {
+	if o := p.scalar[0]; o != (spectral.Oscillator{Stiffness: 0.6, Center: 0.8, Amplitude: 0.7, Frequency: 1.5, Phase: 0.3}) || p.Dim() != 1 {
 		t.Errorf("first batch %+v", o)
 	}
 }

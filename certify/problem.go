@@ -5,6 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
+	"hambench/certify/spectral"
 	"hambench/integrators"
 	"hambench/usage"
 )
@@ -27,7 +30,7 @@ type Problem struct {
 	Friction float64 // C > 0
 
 	gaussian []*integrators.Affine // Gaussian: one a batch
-	scalar   scalarMean            // Scalar: one a batch
+	scalar   spectral.Mean         // Scalar: one a batch
 }
 
 // Batches is the number K of batches.
@@ -48,7 +51,7 @@ func (p *Problem) LowestFrequency() (omega float64, ok bool) {
 		return 0, false
 	}
 	var eigen mat.EigenSym
-	mean := meanAffine(p.gaussian)
+	mean := gaussian.Mean(p.gaussian)
 	if !eigen.Factorize(mat.NewSymDense(len(mean.Shift), mean.Precision), false) {
 		return 0, false
 	}
@@ -56,7 +59,7 @@ func (p *Problem) LowestFrequency() (omega float64, ok bool) {
 }
 
 // NewScalar returns a scalar problem with a potential for each batch.
-func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Problem, error) {
+func NewScalar(name string, friction float64, batches ...spectral.Potential) (*Problem, error) {
 	if err := checkProblem(friction, len(batches)); err != nil {
 		return nil, err
 	}
@@ -67,13 +70,13 @@ func NewScalar(name string, friction float64, batches ...ScalarPotential) (*Prob
 // checkMean refuses a problem whose batches have no mean that is a target. Each of
 // them need not be one.
 func (p *Problem) checkMean() error {
-	if p.Kind == Gaussian && !isDefinite(meanAffine(p.gaussian)) {
+	if p.Kind == Gaussian && !gaussian.IsDefinite(gaussian.Mean(p.gaussian)) {
 		return usage.Errorf("mean precision of the batches is not positive definite: want a " +
 			"mean that is")
 	}
 	stiffness := 0.0
 	for _, u := range p.scalar {
-		o, ok := u.(Oscillator)
+		o, ok := u.(spectral.Oscillator)
 		if !ok {
 			return nil // newDensity finds out whether it confines
 		}
@@ -98,7 +101,7 @@ func checkProblem(friction float64, batches int) error {
 
 // checkSymmetric refuses a matrix (row-major, dim × dim) that is not symmetric.
 func checkSymmetric(p []float64, dim int) error {
-	scale := largest(p)
+	scale := markov.Largest(p)
 	for i := range dim {
 		for j := i + 1; j < dim; j++ {
 			// Probing and decimal input leave the last bits free.
@@ -112,18 +115,18 @@ func checkSymmetric(p []float64, dim int) error {
 	return nil
 }
 
-// affine reports whether every batch's force is affine, and definite whether each
+// Affine reports whether every batch's force is affine, and definite whether each
 // has a law of its own, which its exact flow tends to.
-func (p *Problem) affine() (affine, definite bool) {
+func (p *Problem) Affine() (affine, definite bool) {
 	definite = true
-	if !p.scalar.affine() {
+	if !p.scalar.Affine() {
 		return false, false
 	}
 	for _, u := range p.scalar {
-		definite = definite && u.(Oscillator).Stiffness > 0
+		definite = definite && u.(spectral.Oscillator).Stiffness > 0
 	}
 	for _, f := range p.gaussian {
-		definite = definite && isDefinite(f)
+		definite = definite && gaussian.IsDefinite(f)
 	}
 	return true, definite
 }

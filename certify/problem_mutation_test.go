@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/spectral"
 	"hambench/test/mutate"
 	"hambench/usage"
 )
@@ -49,7 +51,7 @@ func verdict(p *Problem, err error) error {
 		}
 	}
 	if p.Kind == Gaussian {
-		if err := positiveUnits(meanAffine(p.gaussian).Precision, p.Dim()); err != nil {
+		if err := positiveUnits(gaussian.Mean(p.gaussian).Precision, p.Dim()); err != nil {
 			return err
 		}
 	}
@@ -60,7 +62,7 @@ func verdict(p *Problem, err error) error {
 				return fmt.Errorf("batch %d: accepted %+v: U(%v) = %v, U′ = %v, U″ = %v", i+1, u, theta, u.Value(theta), u.Gradient(theta), u.Curvature(theta))
 			}
 		}
-		stiffness += u.(Oscillator).Stiffness
+		stiffness += u.(spectral.Oscillator).Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
 		return fmt.Errorf("accepted a mean stiffness of %v", stiffness)
@@ -180,9 +182,9 @@ func TestVerdictFindsInvalidProblems(t *testing.T) {
 		"asymmetric":       gaussian(1, 0.5, 0.4, 1),
 		"not finite":       gaussian(math.Inf(1), 0, 0, 1),
 		"of a wrong size":  gaussian(1, 0, 0),
-		"without limits":   {Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: -1}}},
-		"without friction": {Kind: Scalar, scalar: scalarMean{Oscillator{Stiffness: 1}}},
-		"overflowing":      {Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: 1e300, Center: 1e300}}},
+		"without limits":   {Kind: Scalar, Friction: 1, scalar: spectral.Mean{spectral.Oscillator{Stiffness: -1}}},
+		"without friction": {Kind: Scalar, scalar: spectral.Mean{spectral.Oscillator{Stiffness: 1}}},
+		"overflowing":      {Kind: Scalar, Friction: 1, scalar: spectral.Mean{spectral.Oscillator{Stiffness: 1e300, Center: 1e300}}},
 	} {
 		if verdict(p, nil) == nil {
 			t.Errorf("a problem that is %s passes", reason)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/certify/cost"
+	"hambench/certify/probe"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -33,9 +36,9 @@ func randomProblem(seed uint64) *Problem {
 
 // mse is the mean squared error of the worst average, as AtBudget has it, over
 // sampled chains that cost a budget.
-func (r run) mse(t *testing.T, budget float64, chains int, key uint64) float64 {
+func (r run) MSE(t *testing.T, budget float64, chains int, key uint64) float64 {
 	t.Helper()
-	outer := int(budget / gradients(r.integrator, r.scheme, estimation{r.estimator}, 1, r.problem.Batches()))
+	outer := int(budget / cost.Gradients(r.integrator, r.scheme, probe.Estimation{Method: r.estimator}, 1, r.problem.Batches()))
 	w, d := whiteningOf(t, r.problem), r.problem.Dim()
 	theta, squares := mat.NewSymDense(d, nil), make([]float64, len(w.axes))
 	for c := range chains {
@@ -97,21 +100,21 @@ func rankingIsBest(t *testing.T, p *Problem) {
 				}
 				for _, h := range []float64{0.1, 0.2, 0.4, 0.8} {
 					r := run{problem: p, integrator: methodOf(t, integrator), estimator: estimatorOf(t, estimator), scheme: schemeOf(t, scheme), h: h}
-					if x := r.mse(t, budget, 30, 1000); x < best.mse {
+					if x := r.MSE(t, budget, 30, 1000); x < best.mse {
 						best = tried{r, x}
 					}
 				}
 			}
 		}
 	}
-	got, least := chosen.mse(t, budget, 800, 5000), best.run.mse(t, budget, 800, 9000)
+	got, least := chosen.MSE(t, budget, 800, 5000), best.run.MSE(t, budget, 800, 9000)
 	t.Logf("%s, %s, %s at %.3g: %.4g, sampled %.4g; best of the grid %s, %s, %s at %.3g: %.4g",
 		c.Integrator, c.Estimator, c.Scheme, float64(b.Step), float64(b.Best), got, best.integrator.Name, best.estimator.Name, best.scheme.Name, best.h, least)
 	if !(got <= worse*least) {
 		t.Errorf("sampled error %.4g, the grid's best is %.4g", got, least)
 	}
 	chosen.h /= 5
-	if bad := chosen.mse(t, budget, 200, 5000); !(bad > worse*least) {
+	if bad := chosen.MSE(t, budget, 200, 5000); !(bad > worse*least) {
 		t.Errorf("a fifth of the step has the error %.4g: the test would not see a bad step", bad)
 	}
 }

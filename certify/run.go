@@ -7,6 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
+	"hambench/certify/probe"
+	"hambench/certify/spectral"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
@@ -37,6 +41,9 @@ type Options struct {
 	// Find the distances of the stationary law of θ from the target
 	Distances bool
 }
+
+// estimation makes the forces of steps of those of batches.
+func (o *Options) estimation() probe.Estimation { return probe.Estimation{Method: o.Estimator} }
 
 // defaultSteps are geometric grids on which the built-in problems are
 // asymptotic and still resolved.
@@ -83,7 +90,7 @@ func (o Options) Check() (err error) {
 }
 
 // complete checks the options, fills in the defaults, and makes the engine.
-func (o *Options) complete() (engine, error) {
+func (o *Options) complete() (markov.Engine, error) {
 	if o.Problem == nil {
 		return nil, usage.Errorf("certify: no problem given")
 	}
@@ -99,32 +106,32 @@ func (o *Options) complete() (engine, error) {
 	if err := o.checkAnswers(); err != nil {
 		return nil, err
 	}
-	by, k := estimation{o.Estimator}, o.Problem.Batches()
+	by, k := o.estimation(), o.Problem.Batches()
 	if len(o.Schemes) == 0 {
 		o.Schemes = slices.DeleteFunc(ExactSchemes(), func(s minibatch.Scheme) bool {
-			return cmp.Or(o.Problem.TakesScheme(s), by.checkScheme(s, k)) != nil
+			return cmp.Or(o.Problem.TakesScheme(s), by.CheckScheme(s, k)) != nil
 		})
 	}
 	for _, s := range o.Schemes {
-		if err := cmp.Or(o.Problem.TakesScheme(s), by.checkScheme(s, k)); err != nil {
+		if err := cmp.Or(o.Problem.TakesScheme(s), by.CheckScheme(s, k)); err != nil {
 			return nil, err
 		}
 	}
-	if steps := max(o.Inner, by.period(k)); steps > maxWordSteps {
-		return nil, usage.Errorf("a period of %d steps: want at most %d", steps, maxWordSteps)
+	if steps := max(o.Inner, by.Period(k)); steps > markov.MaxWordSteps {
+		return nil, usage.Errorf("a period of %d steps: want at most %d", steps, markov.MaxWordSteps)
 	}
-	if by.name() != "" && (o.OneStep || o.Problem.Kind == Scalar && by.variables(k) > 0) {
+	if by.Name() != "" && (o.OneStep || o.Problem.Kind == Scalar && by.Variables(k) > 0) {
 		return nil, usage.Errorf("estimator %q, with variables of its own or for one step: want "+
-			"the stationary law of a problem of kind gaussian", by.name())
+			"the stationary law of a problem of kind gaussian", by.Name())
 	}
 	e, err := o.engine()
 	if err != nil {
 		return nil, err
 	}
-	if p := e.pace(); !(epsilon*p.fast < p.slow) {
+	if p := e.Pace(); !(markov.Epsilon*p.Fast < p.Slow) {
 		return nil, usage.Errorf("problem %q: rates from %.3g to %.3g, of frequencies and "+
 			"friction: want them less than %.0g apart, as float64 can tell",
-			o.Problem.Name, p.slow, p.fast, 1/epsilon)
+			o.Problem.Name, p.Slow, p.Fast, 1/markov.Epsilon)
 	}
 	if len(o.Integrators) == 0 {
 		o.Integrators = slices.DeleteFunc(All(o.Problem), func(m integrators.Integrator) bool {
@@ -151,26 +158,26 @@ func (o *Options) refuse(m integrators.Integrator) error {
 		return usage.Errorf("integrator %q moves the position alone, and one step is compared "+
 			"with the flow of position and momentum: want another integrator", m.Name)
 	}
-	return estimation{o.Estimator}.check(m, o.Inner, o.Problem.Batches())
+	return o.estimation().Check(m, o.Inner, o.Problem.Batches())
 }
 
-func (o *Options) engine() (engine, error) {
+func (o *Options) engine() (markov.Engine, error) {
 	d := o.Problem.Dim()
 	if o.InvMass != nil && (len(o.InvMass) != d || slices.ContainsFunc(o.InvMass, func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) })) {
 		return nil, usage.Errorf("inverse mass %v: want %d finite numbers > 0, one a "+
 			"position", o.InvMass, d)
 	}
 	if o.Problem.Kind == Gaussian {
-		p := gaussianProblem{batches: o.Problem.gaussian, friction: o.Problem.Friction,
-			invMass: o.InvMass, by: estimation{o.Estimator}}
-		if err := p.checkMemory(o.Schemes); err != nil {
+		p := gaussian.Problem{Batches: o.Problem.gaussian, Friction: o.Problem.Friction,
+			InvMass: o.InvMass, By: o.estimation()}
+		if err := p.CheckMemory(o.Schemes); err != nil {
 			return nil, usage.Errorf("problem %q: %w", o.Problem.Name, err)
 		}
-		g, err := newGaussianEngine(p)
+		g, err := gaussian.New(p)
 		if err != nil || !o.OneStep {
 			return g, err
 		}
-		return g.oneStep()
+		return g.OneStep()
 	}
 	if o.OneStep {
 		return nil, usage.Errorf("one step of a scalar problem: want a Gaussian one")
@@ -178,7 +185,7 @@ func (o *Options) engine() (engine, error) {
 	if o.InvMass != nil {
 		return nil, usage.Errorf("inverse mass for a scalar problem: want a Gaussian one")
 	}
-	return newSpectralEngine(o.Problem.scalar, o.Problem.Friction, estimation{o.Estimator})
+	return spectral.New(o.Problem.scalar, o.Problem.Friction, o.estimation())
 }
 
 func checkSteps(steps []float64) error {
@@ -204,14 +211,14 @@ const (
 )
 
 // certify certifies one integrator under every scheme.
-func (o *Options) certify(ctx context.Context, e engine, m integrators.Integrator, decides bool,
+func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.Integrator, decides bool,
 	progress func(done float64)) ([]Row, error) {
-	if s, ok := e.(*spectralEngine); ok && m.Variables != nil {
+	if s, ok := e.(*spectral.Engine); ok && m.Variables != nil {
 		in, err := o.integrator(m, o.Steps[0])
 		if err != nil {
 			return nil, err
 		}
-		e = s.with(m.Variables(1, in.Params))
+		e = s.With(m.Variables(1, in.Params))
 	}
 	degeneracy, err := o.degeneracy(e, m)
 	if err != nil {
@@ -225,7 +232,7 @@ func (o *Options) certify(ctx context.Context, e engine, m integrators.Integrato
 	for i, s := range o.Schemes {
 		c, solved := batches, 0.0
 		if s.Whole() {
-			all, err := e.whole()
+			all, err := e.Whole()
 			if err != nil {
 				return nil, err
 			}
@@ -248,7 +255,7 @@ func (o *Options) certify(ctx context.Context, e engine, m integrators.Integrato
 
 // Takes returns what keeps an integrator from being certified on the problem, or nil.
 func (p *Problem) Takes(m integrators.Integrator) error {
-	affine, definite := p.affine()
+	affine, definite := p.Affine()
 	switch {
 	case m.Needs.Affine && !affine:
 		return usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does "+
@@ -271,7 +278,7 @@ func (p *Problem) Takes(m integrators.Integrator) error {
 // position are one number that states its law.
 func oneOfKnownLaw(m integrators.Integrator, friction float64) bool {
 	in, err := m.New(1, integrators.Params{Step: 1, Friction: friction})
-	if err != nil || auxiliary(in) != 1 {
+	if err != nil || probe.Auxiliary(in) != 1 {
 		return false
 	}
 	return m.Variables(1, in.Params)[0].Deviation > 0
@@ -279,7 +286,7 @@ func oneOfKnownLaw(m integrators.Integrator, friction float64) bool {
 
 // TakesScheme returns what keeps a scheme from exact orders on the problem, or nil.
 func (p *Problem) TakesScheme(m minibatch.Scheme) error {
-	return cmp.Or(checkScheme(m), checkOrders(m, p.Batches()))
+	return markov.Check(m, p.Batches())
 }
 
 // All returns the built-in integrators that are certified on a problem if none are
@@ -303,7 +310,7 @@ func Schemes(names ...string) ([]minibatch.Scheme, error) {
 			_, err = minibatch.Builtin().Fixed().Lookup(name) // names what certify takes
 			return nil, err
 		}
-		if err := checkScheme(m); err != nil {
+		if err := markov.CheckScheme(m); err != nil {
 			return nil, err
 		}
 		out = append(out, m)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/certify/spectral"
 	"hambench/integrators"
 	"hambench/usage"
 )
@@ -41,7 +42,7 @@ func thermalRows(t *testing.T, find func(context.Context, Options) ([]Row, error
 // quadratic potential.
 func TestTheThermostatTakesUpTheNoiseOfTheGradient(t *testing.T) {
 	const v, h = 0.8 * 0.8, 0.01
-	p := &Problem{Name: "white", Kind: Scalar, Friction: 1.3, scalar: scalarMean{Oscillator{Stiffness: 1, Center: 0.8}, Oscillator{Stiffness: 1, Center: -0.8}}}
+	p := &Problem{Name: "white", Kind: Scalar, Friction: 1.3, scalar: spectral.Mean{spectral.Oscillator{Stiffness: 1, Center: 0.8}, spectral.Oscillator{Stiffness: 1, Center: -0.8}}}
 	schemes := []string{"replacement"}
 	if *all {
 		schemes = []string{"full", "replacement"}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"hambench/certify/markov"
+	"hambench/certify/probe"
 	"hambench/integrators"
 	"hambench/usage"
 )
@@ -14,8 +16,8 @@ const trialPoints = 3
 // degeneracy returns the verdict on a step that is not that of a sampler: Frozen,
 // Silent or Adrift, or "" for any other. It refuses a step that leads elsewhere when
 // it is repeated.
-func (o *Options) degeneracy(e engine, m integrators.Integrator) (Verdict, error) {
-	fast := e.pace().fast
+func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict, error) {
+	fast := e.Pace().Fast
 	in, err := o.integrator(m, trialStep/fast)
 	if err != nil {
 		return "", err
@@ -33,13 +35,13 @@ func (o *Options) degeneracy(e engine, m integrators.Integrator) (Verdict, error
 			"same state and with the same normals: want one that draws no numbers of its own "+
 			"and keeps nothing between calls", m.Name)
 	}
-	judged := 2*dim + auxiliary(in)
+	judged := 2*dim + probe.Auxiliary(in)
 	if m.PositionOnly {
 		judged = dim
 	}
 	moves, heard, led := false, false, false
 	for i, z := range pulled {
-		moves = moves || largest(z[:dim]) > 0
+		moves = moves || markov.Largest(z[:dim]) > 0
 		heard = heard || !slices.Equal(z[:judged], pulled[i-i%trialPoints][:judged])
 		led = led || !slices.Equal(z[:judged], free[i][:judged])
 	}
@@ -64,7 +66,7 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 	rng := rand.New(rand.NewPCG(13, 14)) // any points do
 	var z [][]float64
 	for s := range trialPoints {
-		from := make([]float64, 2*in.Dim+auxiliary(in))
+		from := make([]float64, 2*in.Dim+probe.Auxiliary(in))
 		for i := in.Dim; i < 2*in.Dim && s > 0; i++ {
 			from[i] = rng.NormFloat64()
 		}
@@ -77,18 +79,18 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 		}
 	}
 	part := func(s integrators.Stepper, f integrators.Force) {
-		step := transitionOf(in, s, f)
+		step := probe.NewTransition(in, s, f)
 		xi := make([][]float64, len(z))
 		for i := range xi {
-			xi[i] = make([]float64, step.normals)
+			xi[i] = make([]float64, step.Normals)
 			for l := range xi[i] {
 				xi[i][l] = rng.NormFloat64()
 			}
 		}
-		step.apply(z, xi)
+		step.Apply(z, xi)
 	}
-	alike, _ := lists([]*integrators.Affine{f}, batchesTaken(in.Kernel))
-	for range in.Batches / batchesTaken(in.Kernel) {
+	alike, _ := probe.Lists([]*integrators.Affine{f}, probe.BatchesTaken(in.Kernel))
+	for range in.Batches / probe.BatchesTaken(in.Kernel) {
 		part(in.Kernel, alike[0])
 	}
 	if in.Refresh != nil {

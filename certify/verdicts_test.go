@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"hambench/certify/gaussian"
+	"hambench/certify/spectral"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
 )
@@ -229,11 +231,11 @@ func TestBatchesNeedNotBeDefiniteOneByOne(t *testing.T) {
 		extra := floats.ScaleTo(make([]float64, len(a)), 2, b)
 		up, down := floats.AddTo(make([]float64, len(a)), a, extra), floats.SubTo(make([]float64, len(a)), b, extra)
 		c.problem.gaussian[0], c.problem.gaussian[1] = newAffineForce(up, c.problem.gaussian[0].Shift), newAffineForce(down, c.problem.gaussian[1].Shift)
-		if isDefinite(c.problem.gaussian[1]) || !isDefinite(meanAffine(c.problem.gaussian)) {
+		if gaussian.IsDefinite(c.problem.gaussian[1]) || !gaussian.IsDefinite(gaussian.Mean(c.problem.gaussian)) {
 			t.Fatalf("trial %d: want a mean that is definite and a batch that is not", seed)
 		}
 		c.fast *= math.Sqrt(3)
-		all, left := c.check(t, seed)
+		all, left := c.Check(t, seed)
 		asked, open = asked+all, open+left
 	}
 	t.Logf("%d of %d observables are left open", open, asked)
@@ -242,7 +244,7 @@ func TestBatchesNeedNotBeDefiniteOneByOne(t *testing.T) {
 	}
 	for _, kind := range []*Problem{
 		{Name: "p", Kind: Gaussian, Friction: 1, gaussian: []*affineForce{newAffineForce([]float64{3}, []float64{0}), newAffineForce([]float64{-1}, []float64{0})}},
-		{Name: "p", Kind: Scalar, Friction: 1, scalar: scalarMean{Oscillator{Stiffness: 3}, Oscillator{Stiffness: -1}}},
+		{Name: "p", Kind: Scalar, Friction: 1, scalar: spectral.Mean{spectral.Oscillator{Stiffness: 3}, spectral.Oscillator{Stiffness: -1}}},
 	} {
 		m, err := integrators.Builtin().Lookup("exact")
 		if err != nil {
@@ -261,10 +263,10 @@ func TestBatchesNeedNotBeDefiniteOneByOne(t *testing.T) {
 // checkTrial compares a trial with the truth, and counts, if it is well posed,
 // its observables and those that are left open.
 func checkTrial(t *testing.T, seed uint64) (asked, open int64) {
-	return randomTrial(t, seed).check(t, seed)
+	return randomTrial(t, seed).Check(t, seed)
 }
 
-func (c trial) check(t *testing.T, seed uint64) (asked, open int64) {
+func (c trial) Check(t *testing.T, seed uint64) (asked, open int64) {
 	row := c.row(t)
 	truth, err := trueTerms(c.problem, c.integrator, c.scheme, c.fast)
 	if err != nil {

@@ -1,0 +1,133 @@
+package cost
+
+import (
+	"errors"
+	"math"
+
+	"hambench/certify/markov"
+	"hambench/certify/probe"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+)
+
+// tried is a step at which averages were judged.
+type tried struct {
+	h     float64
+	quick bool
+}
+
+// Accuracies returns the accuracies of averages at a step; they are kept.
+func (s *Search) Accuracies(h float64, quick bool) ([]Accuracy, error) {
+	if w, ok := s.tried[tried{h, quick || s.final}]; ok {
+		return w, nil
+	}
+	c, err := s.at(h)
+	if err != nil {
+		return nil, err
+	}
+	w, final, err := c.Accuracies(s.ctx, s.scheme, quick)
+	s.final = s.final || final
+	s.tried[tried{h, quick || s.final}] = w
+	return w, errors.Join(err, s.ctx.Err())
+}
+
+// mse is the mean squared error of the worst average over n outer steps; NaN if
+// they are less than one.
+func MSE(all []Accuracy, n float64) (size float64, worst Accuracy) {
+	size = math.NaN()
+	if n < 1 {
+		return size, worst
+	}
+	for _, w := range all {
+		if x := w.MSE(n); !(x <= size) {
+			size, worst = x, w
+		}
+	}
+	return size, worst
+}
+
+// Best holds the step of the smallest mean squared error, NaN where none is known.
+type Best struct {
+	Step, Mse             float64
+	Bias, Autocorrelation float64 // of the worst average
+	Worst                 string  // its name
+	Evaluated             int     // steps at which averages were judged
+}
+
+// Best looks for the step of the smallest mean squared error: coarsely from the
+// largest stable step down, until what is smaller can only add variance, then
+// around the best. All that is quick; around what it finds the answer is not.
+func (s *Search) Best(outer float64) (Best, error) {
+	const coarse, deepest = stepsPerOctave / 2, 40 * stepsPerOctave
+	nan := math.NaN()
+	out := Best{Step: nan, Mse: nan, Bias: nan, Autocorrelation: nan}
+	if outer < 1 || s.limit == 0 {
+		return out, nil
+	}
+	// At the limit itself memory has no end.
+	unit, top, first := s.limit, coarse, 1
+	if math.IsInf(unit, 1) {
+		unit, top, first = 1/s.pace.Slow, -6*stepsPerOctave, -8*stepsPerOctave
+	}
+	step := func(j int) float64 { return unit * math.Exp2(-float64(j)/stepsPerOctave) }
+	var failed error
+	size := func(j int, quick bool) (size float64, worst Accuracy) {
+		all, err := s.Accuracies(step(j), quick)
+		if err != nil {
+			failed = err
+		}
+		if all != nil {
+			out.Evaluated++
+		}
+		return MSE(all, outer)
+	}
+	at, least := 0, math.Inf(1)
+	var worst Accuracy
+	for j := top; j < deepest && failed == nil; j += coarse {
+		x, w := size(j, true)
+		// A trajectory of half a period or more may end where it began: from the
+		// variance there nothing follows for smaller steps.
+		short := s.inner == 1 || float64(s.inner)*step(j)*s.pace.Fast < 1
+		if x < least {
+			at, least = j, x
+		} else if x > least && markov.LargestOf(w.Bias) < 0.01*x && short {
+			break
+		}
+	}
+	if failed != nil || math.IsInf(least, 1) {
+		return out, failed
+	}
+	for _, quick := range []bool{true, false} {
+		least, worst = size(at, quick)
+		for by := coarse / 2; by > 0 && failed == nil; {
+			moved := false
+			for _, j := range []int{at - by, at + by} {
+				if x, w := size(max(j, first), quick); j >= first && (x < least || math.IsInf(least, 1) && j > at) {
+					at, least, worst, moved = j, x, w, true
+				}
+			}
+			if !moved {
+				by /= 2
+			}
+		}
+	}
+	out.Step, out.Mse, out.Worst = step(at), least, worst.Name
+	out.Bias, _, out.Autocorrelation = worst.Summary()
+	return out, failed
+}
+
+// Gradients returns the number of gradients of a batch in an outer step: all data count as
+// k, the number of batches.
+func Gradients(m integrators.Integrator, s minibatch.Scheme, by probe.Estimation, inner, k int) float64 {
+	kernel, kernels := m.Needs.Cost(), float64(inner)
+	switch {
+	case s.Whole():
+		kernel *= float64(k)
+	case !by.Plain():
+		if by.Method.Extra != nil {
+			kernel += by.Method.Extra(k)
+		}
+		kernels *= float64(by.Period(k))
+	}
+	return kernel * kernels
+}

@@ -1,0 +1,214 @@
+package gaussian
+
+import (
+	"context"
+	"hambench/chain/minibatch"
+	"slices"
+
+	"hambench/certify/cost"
+	"hambench/certify/markov"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// vectorOf applies a map to the first moments E s(x, 1) of a weighted law.
+type vectorOf struct{ *affineMap }
+
+func (m vectorOf) AddTo(dst []float64, w float64, law []float64) {
+	out := mat.NewVecDense(m.n, dst)
+	var moved mat.VecDense
+	moved.MulVec(m.a, mat.NewVecDense(m.n, law))
+	out.AddScaledVec(out, w, &moved)
+}
+
+// fourth applies a map to fourth moments E(x, 1)⊗⁴, n⁴ numbers, which hold
+// all lower ones.
+type fourth struct{ *affineMap }
+
+func (m fourth) AddTo(dst []float64, w float64, law []float64) {
+	n := m.n
+	floats.AddScaled(dst, w, alongAll(m.a, law))
+	v := make([]float64, n*n) // E uuᵀ + ½Q, u the image without noise
+	quiet := affineMap{n: n, a: m.a, q: mat.NewDense(n, n, nil), half: m.half}
+	lower := make([]float64, n*n) // second moments
+	for i := range lower {
+		lower[i] = law[(i+1)*n*n-1]
+	}
+	quiet.AddTo(v, 1, lower)
+	q := m.q.RawMatrix().Data
+	floats.AddScaled(v, law[len(law)-1]/2, q)
+	at := 0
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				ij, ik, jk := i*n+j, i*n+k, j*n+k
+				for l := range n {
+					il, jl, kl := i*n+l, j*n+l, k*n+l
+					dst[at] += w * (v[ij]*q[kl] + q[ij]*v[kl] + v[ik]*q[jl] + q[ik]*v[jl] + v[il]*q[jk] + q[il]*v[jk])
+					at++
+				}
+			}
+		}
+	}
+}
+
+// alongAll applies a matrix to each of the four indices of a tensor.
+func alongAll(a *mat.Dense, tensor []float64) []float64 {
+	n, _ := a.Dims()
+	for range 4 { // to the first index, which becomes the last
+		var moved mat.Dense
+		moved.Mul(a, mat.NewDense(n, len(tensor)/n, tensor))
+		tensor = mat.DenseCopyOf(moved.T()).RawMatrix().Data
+	}
+	return tensor
+}
+
+const (
+	// mostFourth bounds the fourth moments that are worked out, times the kernels
+	// in a period over all orders: a few seconds.
+	mostFourth = 150_000
+	// mostAxes bounds the principal axes that are looked at.
+	mostAxes = 8
+)
+
+// axes are the directions in the frame of the target's principal axes, the
+// outermost ones if there are many.
+func (f *frame) axes() [][]float64 {
+	var precision mat.SymDense
+	precision.SymOuterK(1, f.white.T())
+	var eig mat.EigenSym
+	var vectors mat.Dense
+	if !eig.Factorize(&precision, true) {
+		return nil
+	}
+	eig.VectorsTo(&vectors)
+	var out [][]float64
+	for k := range f.d {
+		if k >= mostAxes/2 && k < f.d-mostAxes/2 {
+			continue
+		}
+		var along mat.VecDense
+		along.MulVec(f.colour.T(), vectors.ColView(k))
+		along.ScaleVec(1/mat.Norm(&along, 2), &along)
+		out = append(out, along.RawVector().Data)
+	}
+	return out
+}
+
+// Accuracies judges averages of θ and of the squares along its axes.
+func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
+	quick bool) (all []cost.Accuracy, final bool, err error) {
+	truth := p.truth()
+	cycle, err := markov.NewPeriod(ctx, p.evolution(asOperator), m)
+	if err != nil {
+		return nil, false, err
+	}
+	s, _ := p.stationary(cycle, truth)
+	if err := ctx.Err(); err != nil || s == nil || s.inverse == nil {
+		return nil, false, err
+	}
+	d, n := p.engine.frame.d, p.n
+	law := floats.AddTo(make([]float64, len(truth)), truth, s.delta)
+	beyond := cycle.Occupation(truth, s.delta)
+	first := &cost.Sums{States: cycle.Evolution, Weighted: p.evolution(func(m *affineMap) markov.Operator { return vectorOf{m} })}
+	first.Weighted.Size, first.Weighted.Mass, first.Times = n, n-1, first.OfMoments
+	for i := range d {
+		first.Forms = append(first.Forms, markov.Unit(n, i))
+	}
+	theta := cost.Accuracy{Name: "theta", Bias: mat.NewSymDense(d, nil)}
+	theta.Spread, theta.Stationary = first.Covariances(cycle, law, func(y []float64) []float64 {
+		x := make([]float64, n)
+		mat.NewVecDense(n-1, x[:n-1]).MulVec(s.inverse, mat.NewVecDense(n-1, y[:n-1]))
+		floats.Scale(-1, x)
+		return x
+	})
+	if theta.Spread == nil {
+		return nil, false, nil
+	}
+	mean := mat.NewDense(n, n, beyond).ColView(n-1).(*mat.VecDense).SliceVec(0, d)
+	theta.Bias.SymOuterK(1, mean)
+	final = float64(n*n*n*n)*cycle.Work() > mostFourth
+	squares := p.squares(cycle, s.means, law, beyond, theta.Spread, quick || final)
+	return []cost.Accuracy{theta, squares}, final, nil
+}
+
+// squares judges the averages of squares along the principal axes.
+func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []float64,
+	theta *mat.SymDense, quick bool) cost.Accuracy {
+	n, axes := p.n, p.engine.frame.axes()
+	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil), Normal: quick}
+	var forms [][]float64
+	for k, a := range axes {
+		form := mat.NewDense(n, n, nil)
+		form.Slice(0, len(a), 0, len(a)).(*mat.Dense).Outer(1, mat.NewVecDense(len(a), a), mat.NewVecDense(len(a), a))
+		forms = append(forms, form.RawMatrix().Data)
+		bias := floats.Dot(forms[k], beyond)
+		w.Bias.SetSym(k, k, bias*bias/2) // x² has the variance 2 under N(0, 1)
+	}
+	if quick {
+		w.Spread, w.Stationary = p.asNormal(cycle, law, axes, theta)
+	} else {
+		w.Spread, w.Stationary = p.fourthMoments(cycle, forms, means)
+	}
+	if w.Spread != nil {
+		cost.HalfDiagonal(w.Spread)
+		cost.HalfDiagonal(w.Stationary)
+	}
+	return w
+}
+
+// fourthMoments works out the covariances of quadratic forms; they are nil where
+// a chain has no fourth moments.
+func (e *moments) fourthMoments(cycle *markov.Period, forms [][]float64, means *affineMap) (spread,
+	stationary *mat.SymDense) {
+	n := e.n
+	s := &cost.Sums{States: e.evolution(func(m *affineMap) markov.Operator { return fourth{m} }),
+		Weighted: e.evolution(asOperator), Forms: forms}
+	s.States.Size, s.States.Mass, s.Times = n*n*n*n, n*n*n*n-1, s.OfMoments
+	all, rest := newStein(means), make([]float64, s.States.Size)
+	rest[s.States.Mass] = 1
+	b := cycle.On(s.States).Excess(rest)
+	law, left := cycle.On(s.States).Solve(b, all.solveFourth, cost.VarianceGoal)
+	floats.Add(law, rest)
+	if !(left <= 1e3*cost.VarianceGoal*floats.Norm(law, 2)) || !markov.Finite(law) {
+		return nil, nil
+	}
+	// Beyond the limit of stability of fourth moments the equation has a solution
+	// that no law has.
+	var eig mat.EigenSym
+	if !eig.Factorize(mat.NewSymDense(n*n, slices.Clone(law)), false) {
+		return nil, nil
+	}
+	if values := eig.Values(nil); values[0] < -1e-6*values[n*n-1] {
+		return nil, nil
+	}
+	return s.Covariances(cycle, law, all.Solve)
+}
+
+// asNormal returns what fourthMoments would find of a normal process with the mean
+// outer step's memory: 2ΣC(t)² + 4m²ΣC(t) over the lags t, C its autocovariances.
+// theta are the asymptotic covariances of the average of θ.
+func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64,
+	theta *mat.SymDense) (spread, stationary *mat.SymDense) {
+	n := e.n
+	memory := newStein(e.meanMap(cycle.Drawn()))
+	moment := mat.NewDense(n, n, cycle.Occupation(make([]float64, n*n), law))
+	spread, stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
+	for k, a := range axes {
+		f := mat.NewVecDense(n, nil)
+		copy(f.RawVector().Data, a)
+		var now mat.VecDense
+		now.MulVec(moment, f)
+		m := now.AtVec(n - 1)
+		now.AddScaledVec(&now, -m, moment.ColView(n-1))
+		var outer mat.Dense
+		outer.Outer(1, &now, &now)
+		later := mat.NewDense(n, n, memory.Solve(outer.RawMatrix().Data))
+		variance := mat.Dot(f, &now)
+		linear := mat.Inner(mat.NewVecDense(len(a), a), theta, mat.NewVecDense(len(a), a))
+		spread.SetSym(k, k, 2*(2*mat.Inner(f, later, f)-variance*variance)+4*m*m*linear)
+		stationary.SetSym(k, k, 2*variance*variance+4*m*m*variance)
+	}
+	return spread, stationary
+}

@@ -1,0 +1,59 @@
+package gaussian
+
+import (
+	"context"
+	"hambench/chain/minibatch"
+	"math"
+	"slices"
+
+	"hambench/certify/markov"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Distances returns the largest distance of Kolmogorov between the marginals of θ along the
+// target's axes and the target's, and Wasserstein's of order 2 in the frame, both of the
+// normal law with the moments at a point.
+func (p *Chain) Distances(_ context.Context, _ minibatch.Scheme, at markov.Point,
+	_ bool) (kolmogorov, wasserstein float64, err error) {
+	kolmogorov, wasserstein = normalDistances(p.engine.frame.axes(), at.Observed[0].Signed,
+		at.Observed[1].Signed)
+	return kolmogorov, wasserstein, nil
+}
+
+// normalDistances are those between N(mean, I + change) and N(0, I): Kolmogorov's of
+// the marginals along the axes, the largest, and Wasserstein's.
+func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wasserstein float64) {
+	d := len(mean)
+	for _, a := range axes {
+		v := mat.NewVecDense(d, a)
+		kolmogorov = max(kolmogorov, kolmogorovNormal(floats.Dot(a, mean), mat.Inner(v,
+			mat.NewDense(d, d, change), v)))
+	}
+	var eig mat.EigenSym
+	if !eig.Factorize(mat.NewSymDense(d, slices.Clone(change)), false) {
+		return kolmogorov, math.NaN()
+	}
+	wasserstein = floats.Norm(mean, 2)
+	for _, x := range eig.Values(nil) {
+		wasserstein = math.Hypot(wasserstein, x/(math.Sqrt(1+x)+1)) // √(1 + x) − 1
+	}
+	return kolmogorov, wasserstein
+}
+
+// kolmogorovNormal is the distance of N(m, 1 + x) from N(0, 1). The difference of
+// the distribution functions is largest where the densities cross.
+func kolmogorovNormal(m, x float64) float64 {
+	v := 1 + x
+	a, b, c := x/v, 2*m/v, -m*m/v-math.Log1p(x)
+	q := -(b + math.Copysign(math.Sqrt(max(0, b*b-4*a*c)), b)) / 2
+	most := 0.0
+	for _, at := range []float64{q / a, c / q} {
+		if !math.IsNaN(at) && !math.IsInf(at, 0) {
+			most = max(most, math.Abs(distuv.UnitNormal.CDF(at)-distuv.UnitNormal.CDF((at-m)/math.Sqrt(v))))
+		}
+	}
+	return most
+}

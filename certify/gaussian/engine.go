@@ -1,0 +1,209 @@
+package gaussian
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/certify/markov"
+	"hambench/certify/probe"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+	"hambench/usage"
+)
+
+// Problem is a normal target cut into batches, and dynamics that have it for their
+// law.
+type Problem struct {
+	Batches  []*integrators.Affine // the scaled gradient of each
+	Friction float64
+	InvMass  []float64 // the diagonal of M⁻¹; nil for the identity
+	By       probe.Estimation
+}
+
+// CheckMemory refuses laws that would not fit, before memory is asked for: the maps of every
+// batch and of the bounds, the directions of solveLinear, the powers of its preconditioner,
+// and what the schemes hold.
+func (p Problem) CheckMemory(schemes []minibatch.Scheme) error {
+	const (
+		mapSize             = 3
+		powersAndDirections = mapSize*steinPowers + 2*markov.KrylovSize
+	)
+	d, k := float64(len(p.Batches[0].Shift)), len(p.Batches)
+	vectors := float64(2 + p.By.Variables(k)) // of d numbers
+	for _, s := range schemes {
+		matrices := powersAndDirections + 2*mapSize*float64(k+1)
+		if _, ok := s.Visits.(minibatch.Permutation); ok {
+			matrices += float64(markov.Layers(k))
+		}
+		if need := 8 * matrices * (vectors*d + 1) * (vectors*d + 1); need > maxMemory {
+			most := (math.Sqrt(maxMemory/(8*matrices)) - 1) / vectors
+			return usage.Errorf("d = %g positions and K = %d batches under %s need about "+
+				"%.1f GB: want at most %.0f GB, d up to %.0f",
+				d, k, s.Name, need/(1<<30), float64(maxMemory)/(1<<30), math.Floor(most))
+		}
+	}
+	return nil
+}
+
+// maxMemory bounds the memory of the laws of a problem, in bytes.
+const maxMemory = 2 << 30
+
+// Engine solves a Gaussian problem.
+type Engine struct {
+	problem Problem
+	Mean    *integrators.Affine // of the batches, rounded
+	frame   *frame
+	target
+	rates markov.Pace
+
+	differs  []*mat.Dense // (P_i − P̄)U⁻¹ of each batch
+	variance []float64    // E_θ E_i (∇U_i − ∇U)² under the target, per coordinate
+}
+
+// target is a list of forces moved to the frame, and the law of their mean.
+type target struct {
+	moved []*integrators.Affine
+	law   []float64 // second moments in the frame
+	slip  float64   // how far round-off may have the mean of the law
+}
+
+func New(p Problem) (*Engine, error) {
+	g := &Engine{problem: p, Mean: Mean(p.Batches)}
+	var err error
+	if g.frame, err = newFrame(g.Mean, p.InvMass); err != nil {
+		return nil, err
+	}
+	if g.target, err = g.frame.target(p.Batches); err != nil {
+		return nil, err
+	}
+	g.variance = make([]float64, g.frame.d)
+	for i, b := range p.Batches {
+		var differs mat.Dense
+		differs.Sub(matrix(b), matrix(g.Mean))
+		differs.Mul(&differs, g.frame.colour)
+		g.differs = append(g.differs, &differs)
+		for j, s := range g.moved[i].Shift {
+			row := differs.RawRowView(j)
+			g.variance[j] += (floats.Dot(row, row) + s*s) / float64(len(p.Batches))
+		}
+	}
+	g.rates = g.measured()
+	return g, nil
+}
+
+// Whole is the mean of the batches for a batch of its own, which all estimators
+// leave as it is, at the pace of the batches.
+func (g *Engine) Whole() (markov.Engine, error) {
+	p := g.problem
+	p.Batches, p.By = []*integrators.Affine{g.Mean}, probe.Estimation{}
+	out, err := New(p)
+	if err == nil {
+		out.rates = g.rates
+		clear(out.variance)
+	}
+	return out, err
+}
+
+// observables are the names of the engine's observables. Errors are
+// largest absolute errors over elements, relative ones the lengths (of means)
+// and largest stretches (of covariances) in the frame.
+var observables = []string{"theta.mean", "theta.cov", "joint.cov"}
+
+func (g *Engine) Observables() []string { return observables }
+
+// Size measures a relative error: of theta.mean as a vector, of the others as
+// symmetric matrices.
+func (g *Engine) Size(observable int, x []float64) float64 {
+	if observable == 0 {
+		return floats.Norm(x, 2)
+	}
+	return markov.Stretch(x)
+}
+
+// Prepare probes the integrator's parts under every list of batches that a kernel
+// takes.
+func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
+	forces, _ := probe.Lists(g.moved, 1)
+	in, err := g.problem.By.Wrap(in, forces, g.frame.moved(g.Mean), make([]float64, g.frame.d))
+	if err != nil {
+		return nil, err
+	}
+	probe.Correct(in, g.variance)
+	dim := 2*g.frame.d + probe.Auxiliary(in)
+	p := &Chain{g, moments{n: dim + 1, each: probe.BatchesTaken(in.Kernel), inner: in.Batches}}
+	original, _ := probe.Lists(g.problem.Batches, p.each)
+	moved, err := probe.Lists(g.moved, p.each)
+	if err != nil {
+		return nil, err
+	}
+	if in.Refresh != nil {
+		if p.refresh, err = g.frame.probe(probe.NewTransition(in, in.Refresh, nil), dim); err != nil {
+			return nil, fmt.Errorf("%s: refreshment: %w", in.Integrator.Name, err)
+		}
+	}
+	for i, f := range moved {
+		m, err := g.frame.probe(probe.NewTransition(in, in.Kernel, f), dim)
+		if err == nil && g.problem.By.Plain() {
+			err = g.frame.checkMoved(in, original[i], f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
+		}
+		for _, f := range probe.Members(f) {
+			m.far = max(m.far, g.frame.distance(f))
+		}
+		p.kernels = append(p.kernels, m)
+	}
+	return p, nil
+}
+
+// Chain is an integrator at one step size.
+type Chain struct {
+	engine *Engine
+	moments
+}
+
+// Solve returns the errors of the stationary law under a scheme.
+func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (markov.Point,
+	error) {
+	cycle, err := markov.NewPeriod(ctx, p.evolution(asOperator), m)
+	if err != nil {
+		return markov.Point{}, err
+	}
+	truth := p.truth()
+	s, radius := p.stationary(cycle, truth)
+	if err := ctx.Err(); err != nil || s == nil {
+		return markov.Point{Radius: radius}, err
+	}
+	if s.delta == nil {
+		lost := markov.LostPoint(len(observables))
+		lost.Slowest = s.contraction
+		return lost, nil
+	}
+	if everyStep {
+		s.delta = cycle.Occupation(truth, s.delta)
+	}
+	if !p.engine.problem.By.Plain() { // steps that batches do not move say nothing of how these add up
+		s.mean = max(s.mean, p.engine.slip)
+	}
+	return p.engine.frame.observe(truth, s), ctx.Err()
+}
+
+// truth is the target's law, with auxiliary variables that are 0 for certain: any
+// law of theirs will do, since what is judged is how (θ, r) ends up.
+func (p *Chain) truth() []float64 {
+	law, n := p.engine.law, p.n
+	from := markov.Rank(law)
+	out := mat.NewDense(n, n, nil)
+	out.Slice(0, from-1, 0, from-1).(*mat.Dense).Copy(mat.NewDense(from, from, law))
+	for i, v := range law[(from-1)*from : from*from-1] {
+		out.Set(i, n-1, v)
+		out.Set(n-1, i, v)
+	}
+	out.Set(n-1, n-1, law[len(law)-1])
+	return out.RawMatrix().Data
+}

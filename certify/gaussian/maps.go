@@ -1,0 +1,95 @@
+package gaussian
+
+import (
+	"hambench/certify/markov"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// affineMap is x⁺ = Mx + c + Nξ in a frame, on the homogeneous vector (x, 1). A
+// law is the matrix E[(x,1)(x,1)ᵀ] of second moments: n × n, row-major, n = 1 +
+// the phase space's dimension, its last element the mass. The map acts on it by
+// the square matrix A = (M c; 0 1) and noise of covariance Q = NNᵀ (zero in the
+// last row and column).
+type affineMap struct {
+	n    int
+	a, q *mat.Dense
+	off  float64 // what round-off leaves of x⁺, for x and ξ of length 1
+	far  float64 // the length of x at the batch's own mean, which a step may reckon with
+	half []float64
+}
+
+// newAffineMap returns the map of everything to 0, without noise.
+func newAffineMap(n int) *affineMap {
+	m := &affineMap{n: n, a: mat.NewDense(n, n, nil), q: mat.NewDense(n, n, nil),
+		half: make([]float64, n*n)}
+	m.a.Set(n-1, n-1, 1)
+	return m
+}
+
+// AddTo adds w(A S Aᵀ + s Q) to dst, s the mass of the law S.
+func (m *affineMap) AddTo(dst []float64, w float64, law []float64) {
+	half := general(m.half, m.n)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, m.a.RawMatrix(), general(law, m.n), 0, half)
+	blas64.Gemm(blas.NoTrans, blas.Trans, w, half, m.a.RawMatrix(), 1, general(dst, m.n))
+	floats.AddScaled(dst, w*law[len(law)-1], m.q.RawMatrix().Data)
+}
+
+func general(data []float64, n int) blas64.General {
+	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
+}
+
+// meanOf applies a map to means: a law is n vectors E(x, 1), its rows.
+type meanOf struct{ *affineMap }
+
+func (m meanOf) AddTo(dst []float64, w float64, law []float64) {
+	blas64.Gemm(blas.NoTrans, blas.Trans, w, general(law, m.n), m.a.RawMatrix(), 1, general(dst,
+		m.n))
+}
+
+// unitNoise is the linear part of a map, with noise N(0, I).
+func (m *affineMap) unitNoise() markov.Operator {
+	out := newAffineMap(m.n)
+	out.a.Copy(m.linear())
+	for i := range m.n - 1 {
+		out.q.Set(i, i, 1)
+	}
+	return out
+}
+
+func (m *affineMap) linear() *mat.Dense { return m.a.Slice(0, m.n-1, 0, m.n-1).(*mat.Dense) }
+
+// change is the linear part less I, which is small where steps are.
+func (m *affineMap) change() *mat.Dense {
+	out := mat.DenseCopyOf(m.linear())
+	for i := range m.n - 1 {
+		out.Set(i, i, out.At(i, i)-1)
+	}
+	return out
+}
+
+// moments are the maps of an integrator's steps.
+type moments struct {
+	n       int
+	kernels []*affineMap // one for each list of batches that a kernel takes
+	each    int          // batches that a kernel takes
+	inner   int          // kernels between refreshments
+	refresh *affineMap   // or nil
+}
+
+// evolution makes the evolution of laws in which each map acts as the argument says.
+func (e *moments) evolution(as func(*affineMap) markov.Operator) markov.Evolution {
+	out := markov.Evolution{Size: e.n * e.n, Mass: e.n*e.n - 1, Each: e.each, Inner: e.inner}
+	for _, m := range e.kernels {
+		out.Kernels = append(out.Kernels, as(m))
+	}
+	if e.refresh != nil {
+		out.Refresh = as(e.refresh)
+	}
+	return out
+}
+
+func asOperator(m *affineMap) markov.Operator { return m }

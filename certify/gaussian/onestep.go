@@ -1,0 +1,102 @@
+package gaussian
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/certify/markov"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+)
+
+// stepEngine compares the law after one step with that of the exact flow, on a
+// Gaussian problem in one batch. What they differ by, over h, has the scheme's weak
+// order.
+type stepEngine struct{ *Engine }
+
+// OneStep returns the engine that compares steps of all data with the exact flow.
+func (g *Engine) OneStep() (markov.Engine, error) {
+	all, err := g.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return stepEngine{all.(*Engine)}, nil
+}
+
+// stepObservables are the means of (θ, r) after a step, as a function of where
+// it starts, and the covariance of its noise. Relative and absolute errors are
+// both measured in the frame.
+var stepObservables = []string{"step.mean", "step.cov"}
+
+func (e stepEngine) Observables() []string { return stepObservables }
+
+func (e stepEngine) Size(_ int, x []float64) float64 { return floats.Norm(x, 2) }
+
+func (e stepEngine) Judging() (markov.Engine, []float64, error) { return e, nil, nil }
+
+func (e stepEngine) Whole() (markov.Engine, error) { return e, nil }
+
+func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
+	p := in.Params
+	exact, err := integrators.Builtin().Lookup("exact")
+	if err != nil {
+		return nil, err
+	}
+	flow, err := exact.New(in.Dim, integrators.Params{Step: p.Step * float64(in.Batches),
+		Friction: p.Friction, InvMass: p.InvMass})
+	if err != nil {
+		return nil, err
+	}
+	var laws [2]*affineMap
+	for i, x := range []*integrators.Instance{in, flow} {
+		prepared, err := e.Engine.Prepare(x)
+		if err != nil {
+			return nil, fmt.Errorf("one step: %w", err)
+		}
+		laws[i] = prepared.(*Chain).outerStep()
+	}
+	at := markov.Point{}
+	bound := (laws[0].off + laws[1].off + 8*markov.Epsilon) / p.Step
+	for _, pair := range [][2]*mat.Dense{{laws[0].a, laws[1].a}, {laws[0].q, laws[1].q}} {
+		var differs mat.Dense
+		differs.Sub(pair[0], pair[1])
+		differs.Scale(1/p.Step, &differs)
+		size, off := mat.Norm(&differs, 2), bound*mat.Norm(pair[1], 2)
+		at.Observed = append(at.Observed, markov.Observation{
+			Signed: differs.RawMatrix().Data, Relative: size, Error: size, RelativeResolution: off, Resolution: off,
+		})
+	}
+	return preparedStep(at), nil
+}
+
+// outerStep is the affine map of the kernels under all data and of the refreshment.
+func (e *moments) outerStep() *affineMap {
+	parts := slices.Repeat(e.kernels, e.inner)
+	if e.refresh != nil {
+		parts = append(parts, e.refresh)
+	}
+	out := newAffineMap(e.n)
+	for i := range e.n {
+		out.a.Set(i, i, 1)
+	}
+	for _, m := range parts {
+		var a, q mat.Dense
+		a.Mul(m.a, out.a)
+		q.Product(m.a, out.q, m.a.T())
+		out.a.Copy(&a)
+		out.q.Add(&q, m.q)
+		out.off += m.off
+	}
+	return out
+}
+
+// preparedStep is the outcome at a step size, whatever the scheme.
+type preparedStep markov.Point
+
+func (p preparedStep) Solve(context.Context, minibatch.Scheme, bool) (markov.Point, error) {
+	return markov.Point(p), nil
+}

@@ -1,0 +1,150 @@
+package gaussian
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/certify/markov"
+	"hambench/certify/probe"
+	"hambench/integrators"
+	"hambench/usage"
+)
+
+const (
+	// probePoints is the number of random points at which an affine map is
+	// checked and its round-off measured.
+	probePoints = 4
+	// safety is how many times the round-off at a few random points stands for
+	// that at any.
+	safety = 4
+	// affineTolerance bounds the relative defect of an affine map at random
+	// points, besides what the frame makes of round-off.
+	affineTolerance = 1e-9
+)
+
+// probe finds the affine map of a step in the frame, and refuses a step that is
+// not affine. What is probed is what a step adds to the state, so that the
+// frame's own rounding is in proportion to the step.
+func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
+	all := dim + step.Normals
+	points := probes(all)
+	added := f.addedBy(step, points, dim)
+	constant, linear := added[0], mat.NewDense(dim, all, nil)
+	for j := range all {
+		up, down := added[1+2*j], added[2+2*j]
+		floats.Sub(up, down)
+		floats.Scale(0.5, up)
+		linear.SetCol(j, up)
+	}
+	random := 1 + 2*all
+	off, err := f.checkAffine(constant, linear, points[random:], added[random:])
+	if err != nil {
+		return nil, err
+	}
+	m := newAffineMap(dim + 1)
+	m.off = off
+	if all > dim {
+		noise := linear.Slice(0, dim, dim, all)
+		m.q.Slice(0, dim, 0, dim).(*mat.Dense).Mul(noise, noise.T())
+	}
+	m.a.Copy(linear.Slice(0, dim, 0, dim))
+	for i, v := range constant {
+		m.a.Set(i, i, m.a.At(i, i)+1)
+		m.a.Set(i, dim, v)
+	}
+	return m, nil
+}
+
+// probes are the states and noises (x, ξ) at which a step is probed: the origin,
+// up and down each direction, and random ones.
+func probes(all int) [][]float64 {
+	points := [][]float64{make([]float64, all)}
+	for j := range all {
+		up, down := make([]float64, all), make([]float64, all)
+		up[j], down[j] = 1, -1
+		points = append(points, up, down)
+	}
+	rng := rand.New(rand.NewPCG(3, 4)) // any points do
+	for range probePoints {
+		at := make([]float64, all)
+		for i := range at {
+			at[i] = rng.NormFloat64()
+		}
+		points = append(points, at)
+	}
+	return points
+}
+
+// addedBy returns what a step adds to the state of each point (x, ξ), all in the
+// frame.
+func (f *frame) addedBy(step *probe.Transition, points [][]float64, dim int) [][]float64 {
+	var from, to, xi [][]float64
+	for i, v := range points {
+		from = append(from, f.fromWhite(v[:dim]))
+		to, xi = append(to, slices.Clone(from[i])), append(xi, v[dim:])
+	}
+	step.Apply(to, xi)
+	for i, v := range to {
+		floats.Sub(v, from[i])
+		to[i] = f.toWhite(v)
+	}
+	return to
+}
+
+// checkAffine compares what a step added at random points with an affine
+// function of them, and returns a bound on what round-off leaves.
+func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
+	added [][]float64) (off float64, err error) {
+	want := mat.NewVecDense(len(constant), nil)
+	for i, got := range added {
+		want.MulVec(linear, mat.NewVecDense(len(points[i]), points[i]))
+		floats.Add(want.RawVector().Data, constant)
+		off = max(off, safety*floats.Distance(got, want.RawVector().Data, 2)/(1+floats.Norm(got,
+			2)))
+	}
+	if tolerance := safety * (affineTolerance + 1e3*markov.Epsilon*f.strain()); !(off <= tolerance) {
+		return off, usage.Errorf("step is not affine in state and noise: off by %.2g (relative) "+
+			"at a random point; the Gaussian engine wants an affine one", off/safety)
+	}
+	return off, nil
+}
+
+// checkMoved refuses a step that knows where the origin is: the engine moves
+// the target's mean there, and a step must not see that.
+func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators.Force) error {
+	h, d := in.Params.Step, f.d
+	if floats.Norm(f.centre, 2) == 0 || probe.Auxiliary(in) > 0 { // which may be positions, too
+		return nil
+	}
+	z := f.fromWhite(slices.Repeat([]float64{1}, 2*d))
+	far := append([]float64(nil), z...)
+	floats.Add(far[:d], f.centre)
+	near, away := probe.NewTransition(in, in.Kernel, moved), probe.NewTransition(in, in.Kernel, original)
+	silence := [][]float64{make([]float64, near.Normals)}
+	near.Apply([][]float64{z}, silence)
+	away.Apply([][]float64{far}, silence)
+	floats.Sub(far[:d], f.centre)
+	// The force there is a difference of terms of this size.
+	force := 0.0
+	for _, m := range probe.Members(original) {
+		force = max(force, markov.Largest(m.Shift))
+		for i, v := range m.Precision {
+			force = max(force, math.Abs(v*f.centre[i%d])*float64(d))
+		}
+	}
+	for i := range far {
+		size := (markov.Largest(z[d:]) + h*force) * max(h, 1)
+		if i < d {
+			size = markov.Largest(z[:d]) + markov.Largest(f.centre) + h*size
+		}
+		if defect := math.Abs(far[i]-z[i]) / (math.Sqrt(float64(2*d)) * size); !(defect <= affineTolerance) {
+			return usage.Errorf("step depends on where the origin is: off by %.2g (relative) "+
+				"when target and state are moved", defect)
+		}
+	}
+	return nil
+}

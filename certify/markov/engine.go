@@ -1,0 +1,81 @@
+package markov
+
+import (
+	"context"
+	"math"
+
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+)
+
+// Engine computes exact errors for one problem.
+type Engine interface {
+	Observables() []string
+	// Size is the relative error that a signed one amounts to.
+	Size(observable int, signed []float64) float64
+	// Pace says how fast the dynamics are.
+	Pace() Pace
+	// Whole returns the engine of the same problem in one batch, all of the data.
+	Whole() (Engine, error)
+	// Judging returns the engine of a problem of the same expansion, by which
+	// orders are decided, and by what factors the batches differ more in it (see
+	// Row.Amplified; nil if they do not).
+	Judging() (Engine, []float64, error)
+	// Prepare takes an integrator apart at its step size; what it finds
+	// serves every scheme.
+	Prepare(in *integrators.Instance) (Chain, error)
+}
+
+// Pace is the fastest and the slowest rate of a problem's dynamics, a frequency
+// or the friction, per unit of time, and the largest step at which an order is
+// decided, over the fastest one's time.
+type Pace struct{ Fast, Slow, Largest float64 }
+
+// Chain is an integrator at one step size on one problem.
+type Chain interface {
+	Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (Point, error)
+}
+
+// Observation is the error of one observable at one step size. Signed errors
+// are smooth functions of the step, which sizes are not; a bound that is not
+// known is +Inf.
+type Observation struct {
+	Signed                       []float64
+	Relative, RelativeResolution float64
+	Error, Resolution            float64
+}
+
+// Point is the outcome at one step size.
+type Point struct {
+	H        float64       // the step
+	Observed []Observation // one an observable; none if the chain has no stationary law
+	// Radius ≥ 1 is the spectral radius over a period of an unstable chain;
+	// 0 if the chain is stable.
+	Radius float64
+	// Slowest is the spectral radius of a period's mean map; 0 if that is not
+	// known.
+	Slowest float64
+}
+
+func (p Point) Unstable() bool { return p.Observed == nil }
+
+// noContraction is a rate of contraction that no sampler has, relative to that
+// of the dynamics.
+const noContraction = 1e-3
+
+// Lawless reports whether a chain has no stationary law, or contracts so little,
+// for the dynamics' pace, that there is none.
+func (p Point) Lawless(at Pace) bool {
+	return p.Unstable() || p.Slowest > 1-noContraction*p.H*at.Slow*at.Slow/at.Fast
+}
+
+// LostPoint is the point of a chain that is not known to be stable.
+func LostPoint(observables int) Point {
+	nan, inf := math.NaN(), math.Inf(1)
+	p := Point{}
+	for range observables {
+		p.Observed = append(p.Observed, Observation{Relative: nan, RelativeResolution: inf,
+			Error: nan, Resolution: inf})
+	}
+	return p
+}

@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"hambench/integrators"
+)
+
+// replay is a Noise that hands out given numbers, and zeros after the last
+// of them; it counts what was asked for.
+type replay struct {
+	xi []float64
+	at int
+}
+
+func (n *replay) next(count int) []float64 {
+	from := n.at
+	n.at += count
+	if n.at > len(n.xi) {
+		return make([]float64, count)
+	}
+	return n.xi[from:n.at]
+}
+
+// Normal fills dst with the next numbers.
+func (n *replay) Normal(dst []float64) { copy(dst, n.next(len(dst))) }
+
+// Update carries out u with the next numbers as ξ.
+func (n *replay) Update(u *integrators.Update) { u.Apply(n.next(len(u.R))) }
+
+// remote is a step in another process, which moves many states by one call, and may take
+// several batches.
+type remote interface {
+	integrators.Stepper
+	Taken() int   // batches a step
+	Normals() int // numbers a step
+	Steps(z [][]float64, f integrators.Force, xi [][]float64)
+}
+
+// Transition is a step of a part of an integrator under a force, as the
+// engines see it.
+type Transition struct {
+	In      *integrators.Instance
+	part    integrators.Stepper
+	force   integrators.Force // nil for a refreshment
+	Normals int               // how many a step takes
+}
+
+func NewTransition(in *integrators.Instance, part integrators.Stepper,
+	f integrators.Force) *Transition {
+	if e, ok := part.(remote); ok {
+		return &Transition{in, part, f, e.Normals()}
+	}
+	n := &replay{}
+	part.Step(in.NewState(), f, n)
+	return &Transition{in, part, f, n.at}
+}
+
+// Apply moves phase-space vectors (θ, r, auxiliary variables), in place, each
+// with normals of its own. It sets the momentum to 0 where it is no part of the state.
+func (t *Transition) Apply(z, xi [][]float64) {
+	if e, ok := t.part.(remote); ok && len(z) > 0 {
+		e.Steps(z, t.force, xi)
+	} else {
+		state, noise := t.In.NewState(), &replay{}
+		for i, v := range z {
+			t.view(state, v)
+			noise.xi, noise.at = xi[i], 0
+			t.part.Step(state, t.force, noise)
+		}
+	}
+	if t.In.Integrator.PositionOnly {
+		for _, v := range z {
+			clear(v[t.In.Dim : 2*t.In.Dim])
+		}
+	}
+}
+
+// view makes a state's slices parts of a phase-space vector.
+func (t *Transition) view(state *integrators.State, z []float64) {
+	d := t.In.Dim
+	state.Theta, state.R = z[:d:d], z[d:2*d:2*d]
+	rest := z[2*d:]
+	for i, v := range state.Aux {
+		state.Aux[i], rest = rest[:len(v):len(v)], rest[len(v):]
+	}
+}
+
+// Auxiliary is the number of an integrator's auxiliary variables.
+func Auxiliary(in *integrators.Instance) int {
+	sum := 0
+	for _, v := range in.NewState().Aux {
+		sum += len(v)
+	}
+	return sum
+}

@@ -1,0 +1,106 @@
+package spectral
+
+import (
+	"context"
+	"hambench/chain/minibatch"
+	"math"
+	"slices"
+
+	"hambench/certify/cost"
+	"hambench/certify/markov"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Radius is that of the chain far out, which decides what is stable.
+func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme) (cost.Growth, error) {
+	if p.tail == nil {
+		return cost.Growth{}, nil
+	}
+	return p.tail.Radius(ctx, m)
+}
+
+// Accuracies judges averages of the observables of θ on the lowest rung that the next one
+// bears out.
+func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
+	_ bool) (all []cost.Accuracy, final bool, err error) {
+	at, err := p.Solve(ctx, m, true)
+	if err != nil || at.Unstable() || math.IsInf(at.Observed[0].RelativeResolution, 1) {
+		return nil, true, err
+	}
+	var before, now []cost.Accuracy
+	agree := func(a, b cost.Accuracy) bool {
+		return math.Abs(a.Spread.At(0, 0)-b.Spread.At(0, 0)) <= varianceTolerance*b.Spread.At(0, 0)
+	}
+	for i := range p.engine.ladder {
+		if now, err = p.accuraciesOn(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
+			return now, true, err
+		}
+		before = now
+	}
+	return nil, true, nil
+}
+
+// varianceTolerance is how far, relatively, variances on two rungs may be apart.
+const varianceTolerance = 1e-3
+
+// accuraciesOn judges averages on one rung; nil if there is no law there.
+func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
+	at markov.Point) ([]cost.Accuracy, error) {
+	r := p.rung(i)
+	found, err := r.Solve(ctx, m, false)
+	if err != nil || found.signed == nil {
+		return nil, err
+	}
+	law := slices.Clone(found.law)
+	law[0]++
+	var out []cost.Accuracy
+	for o, f := range p.engine.observed {
+		if f.of == nil {
+			continue
+		}
+		by := r.basis.multiplication(f)
+		s := &cost.Sums{States: r.Evolution, Weighted: r.Evolution,
+			Forms: [][]float64{r.basis.observed[o]}}
+		s.Times = func(law []float64, k int) []float64 {
+			if k < 0 {
+				return law
+			}
+			product := make([]float64, len(law))
+			by.AddTo(product, 1, law)
+			return product
+		}
+		w := cost.Accuracy{Name: f.name, Bias: mat.NewSymDense(1,
+			[]float64{at.Observed[o].Relative * at.Observed[o].Relative})}
+		if w.Spread, w.Stationary = s.Covariances(found.cycle, law, r.precondition); w.Spread == nil || !(w.Spread.At(0, 0) > 0) {
+			return nil, nil
+		}
+		w.Spread.ScaleSym(1/(f.sd*f.sd), w.Spread)
+		w.Stationary.ScaleSym(1/(f.sd*f.sd), w.Stationary)
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// multiplication is the matrix ⟨φ_a f φ_b⟩ by which a law is multiplied by a
+// function of θ.
+func (b *basis) multiplication(f scalarObservable) galerkin {
+	size := b.widths[0]
+	values, weighted := mat.NewDense(len(b.theta.nodes), size, nil), b.theta.weighted(size)
+	for i, x := range b.theta.nodes {
+		b.theta.values(values.RawRowView(i), x)
+		floats.Scale(f.of(x), values.RawRowView(i))
+	}
+	var product mat.Dense
+	product.Mul(weighted.T(), values)
+	out := mat.NewDense(len(b.pairs), len(b.pairs), nil)
+	for i, p := range b.pairs {
+		for j, q := range b.pairs {
+			if p[1] == q[1] {
+				out.Set(i, j, product.At(p[0], q[0]))
+			}
+		}
+	}
+	return galerkin{out}
+}

@@ -1,0 +1,171 @@
+package spectral
+
+import (
+	"hambench/usage"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// mode is where the density is largest, by Newton's method from the best point
+// of the grid.
+func (d *density) mode(u Mean) []float64 {
+	theta := d.x[floats.MaxIdx(d.w)]
+	for range newtonSteps {
+		step := u.slope(theta) / u.curvature(theta)
+		if math.IsNaN(step) || math.Abs(step) > d.x[1]-d.x[0] {
+			break // no minimum is that far from the best point of the grid
+		}
+		theta -= step
+	}
+	return []float64{theta}
+}
+
+// newtonSteps are enough from a point of the grid: the error is squared in each.
+const newtonSteps = 6
+
+// reach is an interval around 0 beyond which there is no barrier of tailDepth that
+// something may lie behind: (−1, 1) where amplitudes are too small for one, else
+// wherever U may be within tailDepth of its minimum. Of potentials other than
+// oscillators nothing is known.
+func (m Mean) reach() (lo, hi float64) {
+	stiffness, pull, height, k := 0.0, 0.0, 0.0, float64(len(m))
+	for _, u := range m {
+		o, ok := u.(Oscillator)
+		if !ok {
+			return -1, 1
+		}
+		stiffness, pull, height = stiffness+o.Stiffness/k, pull+o.Stiffness*o.Center/k, height+2*math.Abs(o.Amplitude)/k
+	}
+	if height <= tailDepth {
+		return -1, 1
+	}
+	center, far := pull/stiffness, math.Sqrt(2*(height+tailDepth)/stiffness)
+	return min(-1, center-far), max(1, center+far)
+}
+
+// density is the target's.
+func (m Mean) density() (*density, error) {
+	lo, hi := m.reach()
+	return newDensity(m.value, lo, hi)
+}
+
+// density is a probability density on a fine uniform grid. The trapezoidal
+// sum over it is spectrally accurate for what is smooth and decays.
+type density struct{ x, w []float64 } // Σw = 1
+
+const (
+	// gridPoints resolves polynomials of degree 100 on the grid's width.
+	gridPoints = 6000
+	// fewestGridPoints is how many points must carry the density's mass.
+	fewestGridPoints = 50
+	// tailDepth is how far above its minimum U is followed: e^{−170} times
+	// the square of a polynomial of degree 60 there is round-off.
+	tailDepth = 170
+	// farthest is how far from 0 a target is looked for.
+	farthest = 1e6
+)
+
+// newDensity tabulates exp(−U), U the potential, which is looked for from an interval
+// outwards: beyond a barrier of tailDepth nothing is found.
+func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
+	for left, right := false, false; !(left && right); {
+		_, height := tabulate(u, lo, hi)
+		left, right = height[0] > tailDepth, height[gridPoints] > tailDepth
+		if !left {
+			lo -= hi - lo
+		}
+		if !right {
+			hi += hi - lo
+		}
+		if !(hi < farthest && lo > -farthest) {
+			return nil, usage.Errorf("potential does not confine: want U to rise by %v above "+
+				"its minimum within ±%g", tailDepth, farthest)
+		}
+	}
+	// Narrow the interval to where the density lives, again and again, since a
+	// coarse grid may not have found the minimum.
+	for range 30 {
+		x, height := tabulate(u, lo, hi)
+		first, last := 0, gridPoints
+		for first+2 < gridPoints && height[first+1] > tailDepth {
+			first++
+		}
+		for last-2 > first && height[last-1] > tailDepth {
+			last--
+		}
+		before := hi - lo
+		lo, hi = x[first], x[last]
+		if hi-lo <= 0.9*before {
+			continue
+		}
+		d := &density{}
+		d.x, d.w = tabulate(u, lo, hi)
+		for i, v := range d.w {
+			d.w[i] = math.Exp(-v)
+		}
+		floats.Scale(1/floats.Sum(d.w), d.w)
+		// The number of points that a uniform density would spread over.
+		if hi-lo > 1e-10*max(-lo, hi) && 1/floats.Dot(d.w, d.w) >= fewestGridPoints {
+			return d, nil
+		}
+		break
+	}
+	return nil, usage.Errorf("potential has no density on a grid: want one that is smooth, with " +
+		"a scale above its round-off")
+}
+
+// tabulate returns a grid and how far a potential is above its minimum there.
+func tabulate(u func(float64) float64, lo, hi float64) (x, height []float64) {
+	x, height = make([]float64, gridPoints+1), make([]float64, gridPoints+1)
+	for i := range x {
+		x[i] = lo + (hi-lo)*float64(i)/gridPoints
+		height[i] = u(x[i])
+	}
+	floats.AddConst(-floats.Min(height), height)
+	return x, height
+}
+
+// expect returns the mean of f under the density.
+func (d *density) expect(f func(x float64) float64) float64 {
+	sum := 0.0
+	for i, w := range d.w {
+		sum += w * f(d.x[i])
+	}
+	return sum
+}
+
+// orthogonal returns the coefficients of m polynomials orthonormal under the
+// density (Stieltjes' procedure, stable for m far below the grid's points).
+func (d *density) orthogonal(m int) jacobi {
+	c := jacobi{a: make([]float64, m), b: make([]float64, m+1)}
+	n := len(d.x)
+	old, now := make([]float64, n), slices.Repeat([]float64{1}, n)
+	for k := range m {
+		for i, w := range d.w {
+			c.a[k] += w * d.x[i] * now[i] * now[i]
+		}
+		norm2 := 0.0
+		for i, w := range d.w {
+			next := (d.x[i]-c.a[k])*now[i] - c.b[k]*old[i]
+			old[i], now[i] = now[i], next
+			norm2 += w * next * next
+		}
+		c.b[k+1] = math.Sqrt(norm2)
+		floats.Scale(1/c.b[k+1], now)
+	}
+	return c
+}
+
+// gradientVariance is E_θ E_i (U_i′ − U′)² under a scalar target.
+func gradientVariance(batches Mean, target *density) float64 {
+	return target.expect(func(x float64) (sum float64) {
+		whole := batches.slope(x)
+		for _, o := range batches {
+			g := o.Gradient(x) - whole
+			sum += g * g / float64(len(batches))
+		}
+		return sum
+	})
+}

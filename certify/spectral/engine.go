@@ -1,0 +1,222 @@
+package spectral
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/certify/gaussian"
+	"hambench/certify/markov"
+	"hambench/certify/probe"
+	"hambench/integrators"
+)
+
+// degrees are the degrees of the Galerkin basis in θ and in r.
+type degrees struct{ theta, r int }
+
+// rungs is the ladder of bases. A result is what a rung gives, its
+// resolution how far the rung below was off; the ladder is climbed until the
+// resolution is good enough or it ends.
+//
+// Equal degrees come first: an affine step maps polynomials of a total degree
+// to their like, so that the matrix inherits the chain's stability. A potential
+// that is far from quadratic bends laws in θ more than in r, and needs degrees
+// in θ that would cost too much in both; there the coarsest integrators,
+// whose stable chain such a matrix may make unstable, are left to the rungs
+// below.
+var rungs = []degrees{{10, 10}, {14, 14}, {20, 20}, {28, 28}, {44, 24}, {60, 26}}
+
+// rungsWithOthers is the ladder with an auxiliary variable.
+var rungsWithOthers = []degrees{{5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15, 15}}
+
+// maxNoiseNodes bounds the nodes over all normals of a step.
+const maxNoiseNodes = 4096
+
+// scalarObservable is a function of the position, or, where there is none, the
+// first or second power of another variable, 0 being the momentum.
+type scalarObservable struct {
+	name     string
+	of       func(theta float64) float64
+	variable int
+	power    int
+	mean, sd float64 // under the target
+}
+
+var scalarObservables = []scalarObservable{
+	{name: "theta^1", of: func(x float64) float64 { return x }},
+	{name: "theta^2", of: func(x float64) float64 { return x * x }},
+	{name: "cos(theta)", of: math.Cos},
+	{name: "tanh(theta)", of: math.Tanh},
+	{name: "r^2", power: 2},
+}
+
+// normal holds the law under the target of a variable other than the position.
+type normal struct{ mean, sd float64 }
+
+// power returns the coefficients of the first or second power of the variable in
+// the polynomials orthonormal under its law.
+func (n normal) power(p int) []float64 {
+	if p == 1 {
+		return []float64{n.mean, n.sd}
+	}
+	return []float64{n.mean*n.mean + n.sd*n.sd, 2 * n.mean * n.sd, math.Sqrt2 * n.sd * n.sd}
+}
+
+// Engine solves a scalar problem.
+type Engine struct {
+	forces []integrators.Force // of the batches
+	full   integrators.Force   // their mean
+	by     probe.Estimation
+	mean   Mean
+	tail   *gaussian.Engine // the problem far out, of oscillators; nil with auxiliary variables
+	ladder []degrees
+	narrow *space // the target's
+
+	observed []scalarObservable
+	variance float64 // of the batches' gradient under the target
+	rates    markov.Pace
+}
+
+func New(mean Mean, friction float64, by probe.Estimation) (*Engine,
+	error) {
+	target, err := mean.density()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs, narrow: newSpace(target,
+		[]normal{{0, 1}})}
+	e.observed = e.narrow.measured(scalarObservables)
+	var far []*integrators.Affine
+	for i, u := range mean {
+		if o, ok := u.(Oscillator); ok {
+			far = append(far, o.tail())
+		}
+		e.forces = append(e.forces, mean[i:i+1])
+	}
+	if len(far) == len(mean) {
+		e.tail, err = gaussian.New(gaussian.Problem{Batches: far, Friction: friction})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if mean.Affine() {
+		e.full = e.tail.Mean
+		for i, f := range far {
+			e.forces[i] = f
+		}
+	}
+	e.variance = gradientVariance(mean, target)
+	e.rates = scalarPace(mean, friction, target)
+	return e, nil
+}
+
+// With returns the engine for integrators with auxiliary variables, whose laws
+// join the target's: those observables and bases are of the variables, too.
+func (e *Engine) With(variables []integrators.Variable) *Engine {
+	if len(variables) == 0 {
+		return e
+	}
+	out, others := *e, slices.Clone(e.narrow.others)
+	out.tail, out.ladder = nil, rungsWithOthers
+	var more []scalarObservable
+	for _, v := range variables {
+		for _, start := range v.Start {
+			for power := 1; power <= 2; power++ {
+				more = append(more, scalarObservable{name: fmt.Sprintf("%s^%d", v.Name, power),
+					variable: len(others), power: power})
+			}
+			others = append(others, normal{start, v.Deviation})
+		}
+	}
+	out.narrow = newSpace(e.narrow.theta, others)
+	out.observed = slices.Concat(e.observed, out.narrow.measured(more))
+	return &out
+}
+
+func (e *Engine) Whole() (markov.Engine, error) {
+	out := *e
+	out.forces, out.by, out.variance = []integrators.Force{e.full}, probe.Estimation{}, 0
+	if e.tail == nil {
+		return &out, nil
+	}
+	tail, err := e.tail.Whole()
+	if err == nil {
+		out.tail = tail.(*gaussian.Engine)
+	}
+	return &out, err
+}
+
+// Judging returns the engine without the most expensive rungs: an order needs
+// no chains near the limit of stability.
+func (e *Engine) Judging() (markov.Engine, []float64, error) {
+	out := *e
+	out.ladder = e.ladder[:judgingRungs]
+	return &out, nil, nil
+}
+
+// judgingRungs is the number of rungs that an order may ask for.
+const judgingRungs = 4
+
+func (e *Engine) Pace() markov.Pace { return e.rates }
+
+func (e *Engine) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
+
+// scalarPace takes the largest and the mean curvature, where the target is, for
+// the squares of the frequencies.
+func scalarPace(mean Mean, friction float64, target *density) markov.Pace {
+	most, heaviest := 0.0, slices.Max(target.w)
+	for i, x := range target.x {
+		if target.w[i] <= relevantDensity*heaviest {
+			continue
+		}
+		for _, u := range mean {
+			most = max(most, math.Abs(u.Curvature(x)))
+		}
+	}
+	typical := target.expect(mean.curvature)
+	return markov.Pace{Fast: max(math.Sqrt(most), friction), Slow: min(math.Sqrt(typical), friction),
+		Largest: 0.5}
+}
+
+// relevantDensity is the density, relative to the largest, above which a chain's
+// frequencies count.
+const relevantDensity = 1e-4
+
+func (e *Engine) Observables() []string {
+	var names []string
+	for _, o := range e.observed {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// space is the law relative to which others are expanded: a density of θ, and
+// normal ones of the other variables. An expansion of a law p relative to a law w
+// converges in the mean where p²/w is integrable: for normal laws, where the
+// variances of p are less than twice those of w.
+type space struct {
+	theta  *density
+	others []normal
+	bases  map[degrees]*basis // made when needed
+}
+
+func newSpace(theta *density, others []normal) *space {
+	return &space{theta, others, make(map[degrees]*basis)}
+}
+
+// measured returns observables with their means and deviations under the law.
+func (s *space) measured(observables []scalarObservable) (out []scalarObservable) {
+	for _, o := range observables {
+		if o.of == nil {
+			c := s.others[o.variable].power(o.power)
+			o.mean, o.sd = c[0], floats.Norm(c[1:], 2)
+		} else {
+			o.mean = s.theta.expect(o.of)
+			o.sd = math.Sqrt(s.theta.expect(func(x float64) float64 { return (o.of(x) - o.mean) * (o.of(x) - o.mean) }))
+		}
+		out = append(out, o)
+	}
+	return out
+}

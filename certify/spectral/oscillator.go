@@ -1,0 +1,85 @@
+package spectral
+
+import (
+	"hambench/integrators"
+	"math"
+	"slices"
+)
+
+// ScalarPotential is the scaled potential U_i of one batch of a scalar
+// problem. The mean of the batches must confine: it grows at least linearly
+// in both directions.
+type Potential interface {
+	Value(theta float64) float64     // U_i(θ), up to a constant
+	Gradient(theta float64) float64  // U_i′(θ)
+	Curvature(theta float64) float64 // U_i″(θ), bounded
+}
+
+// Oscillator is the scalar potential ½k(θ−c)² + a·cos(fθ + p).
+type Oscillator struct {
+	Stiffness float64 `json:"stiffness"` // k, whose mean over the batches is > 0
+	Center    float64 `json:"center"`    // c
+	Amplitude float64 `json:"amplitude"` // a
+	Frequency float64 `json:"frequency"` // f
+	Phase     float64 `json:"phase"`     // p
+}
+
+// Value returns the potential.
+func (o Oscillator) Value(theta float64) float64 {
+	x := theta - o.Center
+	return o.Stiffness*x*x/2 + o.Amplitude*math.Cos(o.Frequency*theta+o.Phase)
+}
+
+// Gradient returns the first derivative.
+func (o Oscillator) Gradient(theta float64) float64 {
+	return o.Stiffness*(theta-o.Center) - o.Amplitude*o.Frequency*math.Sin(o.Frequency*theta+o.Phase)
+}
+
+// Curvature returns the second derivative.
+func (o Oscillator) Curvature(theta float64) float64 {
+	return o.Stiffness - o.Amplitude*o.Frequency*o.Frequency*math.Cos(o.Frequency*theta+o.Phase)
+}
+
+// tail is the force far out, where the bounded oscillation does not count:
+// it alone decides whether a chain has a stationary law with second moments.
+func (o Oscillator) tail() *integrators.Affine {
+	return integrators.NewAffine([]float64{o.Stiffness}, []float64{o.Stiffness * o.Center})
+}
+
+// Mean is the mean of potentials, and its force: of one batch, or of the full
+// data.
+type Mean []Potential
+
+// Affine reports whether the force of every potential is affine.
+func (m Mean) Affine() bool {
+	return !slices.ContainsFunc(m, func(u Potential) bool {
+		o, ok := u.(Oscillator)
+		return !ok || o.Amplitude*o.Frequency != 0
+	})
+}
+
+func (m Mean) average(of func(u Potential, theta float64) float64,
+	theta float64) float64 {
+	sum := 0.0
+	for _, u := range m {
+		sum += of(u, theta)
+	}
+	return sum / float64(len(m))
+}
+
+func (m Mean) value(theta float64) float64 { return m.average(Potential.Value, theta) }
+
+func (m Mean) slope(theta float64) float64 {
+	return m.average(Potential.Gradient,
+		theta)
+}
+
+func (m Mean) curvature(theta float64) float64 {
+	return m.average(Potential.Curvature, theta)
+}
+
+// Gradient stores U′(θ) in g.
+func (m Mean) Gradient(g, theta []float64) { g[0] = m.slope(theta[0]) }
+
+// HessianVector stores U″(θ)v in hv.
+func (m Mean) HessianVector(hv, theta, v []float64) { hv[0] = m.curvature(theta[0]) * v[0] }
