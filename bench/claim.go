@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hambench/bench/table"
 	"hambench/internal/distinct"
@@ -16,14 +17,15 @@ import (
 // Statistics of claims that are data.
 const (
 	OrderStatistic    = "order"        // slope of a column over the step, on logarithmic axes
-	RatioStatistic    = "excess-ratio" // of a column under one choice of settings over another
+	RatioStatistic    = "excess-ratio" // of a column's means under one choice of settings and another
+	LogRatioStatistic = "ratio"        // of a column under one choice over another, by its logarithm
 	MeanStatistic     = "mean"         // over data sets
 	ShareStatistic    = "share"        // of the rows in which a column is true
 	DistanceStatistic = "distance"     // of a mean from a published number
 )
 
 var statistics = []string{
-	OrderStatistic, RatioStatistic, MeanStatistic, ShareStatistic, DistanceStatistic,
+	OrderStatistic, RatioStatistic, LogRatioStatistic, MeanStatistic, ShareStatistic, DistanceStatistic,
 }
 
 // Columns that claims derive from others.
@@ -75,9 +77,13 @@ func (l *Limit) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Selected returns the rows that have, in each column, one of the values.
+// Selected returns the rows that have, in each column, one of the values: none if the
+// table does not have the column, such as a parameter of an integrator that no job has.
 func Selected(rows *table.Table, where map[string][]any) *table.Table {
 	for column, values := range where {
+		if !rows.Has(column) {
+			return rows.Filter(func(table.Row) bool { return false })
+		}
 		var want []any
 		for _, v := range values {
 			if v == "inf" {
@@ -160,12 +166,14 @@ func (f *File) completeClaims(s section) {
 		c.at("of").fail(c.readOf(rows))
 		_, from := c.values["from"]
 		_, sd := c.values["sd"]
-		switch ratio := c.Statistic == RatioStatistic; {
+		ratios := []string{RatioStatistic, LogRatioStatistic}
+		switch ratio := slices.Contains(ratios, c.Statistic); {
 		case ratio && len(c.Over) == 0:
 			c.fail(errors.New("a ratio has no over: want over = {column = value, …}, " +
 				"what it divides by"))
 		case !ratio && len(c.Over) > 0:
-			c.at("over").fail(fmt.Errorf("is of %s alone: leave it out", RatioStatistic))
+			c.at("over").fail(fmt.Errorf("is of %s alone: leave it out",
+				strings.Join(ratios, " and ")))
 		case c.Statistic == DistanceStatistic && !from:
 			c.fail(errors.New("a distance has no from: want the published number"))
 		case c.Statistic != DistanceStatistic && (from || sd):

@@ -137,24 +137,13 @@ func addParameters(columns []table.Column, values map[string]float64) []table.Co
 	return columns
 }
 
-// Reader reads results and exact errors by their keys. Results is one.
-type Reader interface {
-	Result(key string) (Result, bool)
-	Rows(key string) ([]certify.Row, bool)
-}
-
 // Table returns what a store has for the plans, as one table: a row for each cell, for
 // each exact error at each step, and for each check of reference chains, in the order
 // of the plans and of their jobs. A job that two studies share has rows in each. A
 // cell without a result has a row, too, in which missing is true. The Source of a
 // cell's row is its Result, that of an exact error's row the certify.Row, that of a
 // check's row the oracle.Check.
-func (s Results) Table(plans []Plan) *table.Table { return Table(plans, s) }
-
-// Table is Results.Table of what a reader has. Readers other than Results know neither
-// checks nor the machines of exact errors.
-func Table(plans []Plan, from Reader) *table.Table {
-	s, stored := from.(Results)
+func (s Results) Table(plans []Plan) *table.Table {
 	t := newRows(plans)
 	for _, p := range plans {
 		origin := map[string]any{"study": p.ID, "origin": p.Source(), "profile": p.Profile}
@@ -167,20 +156,14 @@ func Table(plans []Plan, from Reader) *table.Table {
 			return row
 		}
 		for _, j := range p.Cells {
-			r, ok := from.Result(j.Key)
+			r, ok := s.Result(j.Key)
 			row := next(CellRecord, j.Key, r.Made.Machine)
 			j.fill(row, r, !ok)
 			r.Cell = j.Cell
 			t.Add(r, row)
 		}
 		for _, j := range p.Exact {
-			var found []certify.Row
-			var made store.Made
-			if stored {
-				found, made, _ = s.exact(j.Key)
-			} else {
-				found, _ = from.Rows(j.Key)
-			}
+			found, made, _ := s.exact(j.Key)
 			of := j.row()
 			if m, ok := p.Method(j.Exact.Integrator); ok {
 				of["joint_order"] = m.Joint
@@ -196,9 +179,6 @@ func Table(plans []Plan, from Reader) *table.Table {
 			}
 		}
 		for _, j := range p.References {
-			if !stored {
-				break
-			}
 			for _, c := range s.checks(j.Key) {
 				row := next(CheckRecord, j.Key, store.Machine{})
 				maps.Copy(row, map[string]any{

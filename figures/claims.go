@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"hambench/bench"
 	"hambench/paper"
 )
 
@@ -14,8 +13,8 @@ func drawClaims(d *drawing) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided", len(missing), len(d.plan.Exact)))
 	}
-	evidence := paper.Gather(bench.OnlyBuiltIn(append(d.All, d.plan)), d.Results)
-	return d.writeClaims(paper.Decide(paper.Claims(), evidence), "")
+	rows := paper.Rows(append(d.All, d.plan), d.Results)
+	return d.writeClaims(paper.Decide(paper.Claims(), rows), "")
 }
 
 // writeClaims writes decisions to files whose names end in suffix.

@@ -256,8 +256,8 @@ func drawOrders(d *drawing) error {
 	}
 	d.writeOrders(have)
 	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
-		evidence := paper.Gather([]bench.Plan{d.plan}, d.Results)
-		return d.writeClaims(paper.Decide(claims, evidence), "-claims")
+		rows := paper.Rows([]bench.Plan{d.plan}, d.Results)
+		return d.writeClaims(paper.Decide(claims, rows), "-claims")
 	}
 	return nil
 }

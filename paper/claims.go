@@ -4,11 +4,13 @@ import (
 	_ "embed"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/certify"
 )
 
@@ -31,12 +33,17 @@ type Claim struct {
 	Study     string `json:"study,omitempty"` // the study of a later paper that decides it
 	By        string `json:"by"`              // who says so
 	Statement string `json:"statement"`
-	Where     string `json:"where"` // section, equation, theorem or figure of the paper
-	Test      string `json:"test"`  // how it is decided, with the criterion
-	Own       bool   `json:"-"`     // of a user's study, which states it
-	// Decide reads the evidence. If there is too little of it, the verdict is
-	// NotDecided and the summary says what to run.
-	Decide func(e *Evidence) Finding `json:"-" toml:"-"`
+	Where     string `json:"where" toml:"source"` // section, equation, theorem or figure of the paper
+	Test      string `json:"test"`                // how it is decided, with the criterion
+	Own       bool   `json:"-" toml:"-"`          // of a user's study, which states it
+	// Cases decide a claim that is data: each must hold. Decide may use them.
+	Cases []Case `json:"-" toml:"case"`
+	// Notes are what a reader should know, by the verdict, or by "decided" for both that
+	// decide and "any" for all.
+	Notes map[string]string `json:"-" toml:"note"`
+	// Decide reads rows as Rows returns them. If there are too few of them, the verdict is
+	// NotDecided and the summary says what to run. It is nil if the cases decide.
+	Decide func(rows *table.Table) Finding `json:"-" toml:"-"`
 }
 
 // Finding is what the evidence says about a claim.
@@ -63,96 +70,184 @@ type Decision struct {
 //go:embed claims.toml
 var claimsText string
 
-// Claims returns every claim, in the order of the paper: claims.toml's texts,
-// which may name its phrases, with their deciders.
-func Claims() []Claim { return withDeciders(claimsText, deciders) }
+//go:embed later.toml
+var laterText string
 
-// withDeciders returns the claims of a file with their deciders, and with phrases
-// filled in.
-func withDeciders(text string, deciders map[string]func(e *Evidence) Finding) []Claim {
+// Claims returns every claim, in the order of the paper.
+func Claims() []Claim { return readClaims(claimsText) }
+
+// Later returns the claims that the study of a later paper decides, each by the rows of
+// that study.
+func Later(study string) []Claim {
+	claims := readClaims(laterText)
+	for i, c := range claims {
+		claims[i].Decide = func(rows *table.Table) Finding {
+			if rows = rows.Where("study", c.Study); rows.Len() == 0 {
+				return unavailable("hambench run " + c.Study)
+			}
+			return c.decide(rows)
+		}
+	}
+	return slices.DeleteFunc(claims, func(c Claim) bool { return c.Study != study })
+}
+
+// readClaims returns the claims of a file, whose tests may name its phrases, as
+// ${exact}, with their deciders.
+func readClaims(text string) []Claim {
 	var file struct {
 		Phrase map[string]string
 		Claim  []Claim
 	}
 	mustParse(text, &file)
 	for i, c := range file.Claim {
-		file.Claim[i].Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
-		file.Claim[i].Decide = deciders[c.ID]
+		c.Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
+		if decide, ok := deciders[c.ID]; ok {
+			c.Decide = func(rows *table.Table) Finding { return decide(c, rows) }
+		}
+		file.Claim[i] = c
 	}
 	return file.Claim
 }
 
 // mustParse reads an embedded file, which has no key that its form lacks.
 func mustParse(text string, into any) {
-	if err := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields().Decode(into); err != nil {
+	err := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields().Decode(into)
+	if err != nil {
 		panic("paper: " + err.Error()) // tests read it
 	}
 }
 
-// deciders decide the claims, by their ids.
-var deciders = map[string]func(e *Evidence) Finding{
-	// Theorem 1 is tested with mt3, whose errors vanish at order 3: were the law
-	// of the SDE another one, the difference would remain.
-	"stationary-law": func(e *Evidence) Finding {
-		return between(smallestBy(e.fits(bench.OfFriction, func(f fitted) bool { return !ofMass(f) }), byProblem), 3, math.Inf(1))
-	},
-	"stationary-law-mass": func(e *Evidence) Finding {
-		return between(smallestBy(e.fits(bench.OfFriction, ofMass), byProblem), 3, math.Inf(1))
-	},
-	"order-leapfrog":          func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 1, 1, "leapfrog") },
-	"order-symmetric":         func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 2, 2, "symmetric") },
-	"order-lietrotter":        func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 2, 2, "lietrotter") },
-	"order-mt3":               func(e *Evidence) Finding { return e.worstUnder(bench.OfOrders, "full", 3, 3, "mt3") },
+// deciders decide the claims that are not data, by their ids.
+var deciders = map[string]func(c Claim, rows *table.Table) Finding{
 	"weak-orders":             weakOrders,
-	"mt3-variance":            mt3Variance,
 	"quasi-symplectic":        quasiSymplectic,
 	"quasi-symplectic-better": quasiSymplecticBetter,
 	"higher-order-better":     higherOrderBetter,
-	"leapfrog-position":       leapfrogPosition,
-	"leapfrog-competes": func(e *Evidence) Finding {
-		return compare(e, "methods", always, integratorOf, "leapfrog", "symmetric", "lietrotter").decide(0, margin)
-	},
-	"reshuffle-order":    func(e *Evidence) Finding { return atLeast(e.capped("reshuffle", 2)) },
-	"reshuffle-limit":    reshuffleLimit,
-	"k-dependence":       growth,
-	"long-epochs":        longEpochs,
-	"closed-form":        closedForm,
-	"chen-2015":          chenErgodicError,
-	"replacement-order":  func(e *Evidence) Finding { return between(e.capped("replacement", 1), 1, 1) },
-	"cyclic-order":       cyclicOrder,
-	"toy-law":            toyLaw,
-	"toy-order":          toyOrder,
-	"bottleneck-exact":   bottleneckExact,
-	"bottleneck-sampled": bottleneckSampled,
-	"inner-order":        innerOrder,
-	"inner-error-exact":  innerErrorExact,
-	"inner-fan":          innerFan,
-	"inner-sensible":     innerSensible,
-	"sghmc-correction":   sghmcCorrection,
-	"second-order-alike": func(e *Evidence) Finding {
-		return compare(e, "methods", always, integratorOf, "symmetric", "lietrotter").decide(1/margin, margin)
-	},
-	"mt3-full-batch":        mt3BestFullBatch,
-	"mt3-cost":              mt3Cost,
-	"batch-size":            batchSize,
-	"all-converge":          allConverge,
-	"friction-reasonable":   frictionReasonable,
-	"friction-range":        frictionRange,
-	"friction-efficient":    frictionEfficient,
-	"table-regression":      func(e *Evidence) Finding { return e.decideTable("regression") },
-	"table-classification":  func(e *Evidence) Finding { return e.decideTable("classification") },
-	"table-autocorrelation": func(e *Evidence) Finding { return e.decideTable("autocorrelation") },
-	"synthetic":             syntheticDistance,
-	"float32-enough": func(e *Evidence) Finding {
-		return compare(e, "precision", always, func(c bench.Cell) string { return c.Precision }, "float64", "float32").decide(1/margin, margin)
-	},
+	"reshuffle-order":         reshuffleOrder,
+	"reshuffle-limit":         reshuffleLimit,
+	"k-dependence":            growth,
+	"long-epochs":             longEpochs,
+	"closed-form":             closedForm,
+	"chen-2015":               chenErgodicError,
+	"cyclic-order":            cyclicOrder,
+	"toy-law":                 toyLaw,
+	"bottleneck-exact":        bottleneckExact,
+	"bottleneck-sampled":      bottleneckSampled,
+	"inner-error-exact":       innerErrorExact,
+	"sghmc-correction":        sghmcCorrection,
+	"all-converge":            allConverge,
+	"friction-reasonable":     frictionReasonable,
+	"friction-range":          frictionRange,
+	"friction-efficient":      frictionEfficient,
+	"synthetic":               syntheticDistance,
+	"svrg-ubu-transition":     transition,
+	"svrg-ubu-critical":       criticalSteps,
 }
 
-// Decide returns the decisions on the claims by the evidence, in their order.
-func Decide(claims []Claim, e *Evidence) []Decision {
+// Rows returns what a store has for the plans of built-in studies, each job once per
+// study, or per purpose of its exact errors: the rows that built-in claims read.
+func Rows(plans []bench.Plan, results bench.Results) *table.Table {
+	seen := make(map[[2]string]bool)
+	again := func(use, key string) bool {
+		old := seen[[2]string{use, key}]
+		seen[[2]string{use, key}] = true
+		return old
+	}
+	plans = bench.OnlyBuiltIn(plans)
+	for i, p := range plans {
+		plans[i].Cells = slices.DeleteFunc(slices.Clone(p.Cells), func(j bench.Job) bool {
+			return again("study "+p.ID, j.Key)
+		})
+		plans[i].Exact = slices.DeleteFunc(slices.Clone(p.Exact), func(j bench.ExactJob) bool {
+			return again("purpose "+j.Purpose, j.Key)
+		})
+	}
+	return results.Table(plans)
+}
+
+// Decide returns the decisions on the claims by rows, in their order.
+func Decide(claims []Claim, rows *table.Table) []Decision {
 	var out []Decision
 	for _, c := range claims {
-		out = append(out, Decision{c, c.Decide(e)})
+		f := c.decide(rows)
+		note := c.Notes[string(f.Verdict)] + c.Notes["any"]
+		if f.Verdict != NotDecided {
+			note += c.Notes["decided"]
+		}
+		f.Detail = strings.TrimSpace(f.Detail + " " + note)
+		out = append(out, Decision{c, f})
 	}
 	return out
 }
+
+// decide decides by the cases, unless the claim has a decider.
+func (c Claim) decide(rows *table.Table) Finding {
+	if c.Decide != nil {
+		return c.Decide(rows)
+	}
+	var found []Finding
+	for _, one := range c.Cases {
+		found = append(found, Evaluate(one, rows))
+	}
+	return jointly(c.Cases, found)
+}
+
+// jointly joins findings on cases that must all hold. Where they do, the summary has
+// those of the cases that have a title.
+func jointly(cases []Case, found []Finding) Finding {
+	joint := found[0]
+	var parts []string
+	for i, f := range found {
+		if cases[i].Title != "" {
+			parts = append(parts, cases[i].Title+": "+f.Summary)
+		}
+		if i == 0 {
+			continue
+		}
+		joint.Numbers = slices.Concat(joint.Numbers, f.Numbers)
+		if f.Verdict == Refuted || joint.Verdict == Confirmed && f.Verdict != Confirmed {
+			joint.Verdict, joint.Summary = f.Verdict, f.Summary
+		}
+	}
+	if joint.Verdict == Confirmed && len(parts) > 0 {
+		joint.Summary = strings.Join(parts, "; ")
+	}
+	return joint
+}
+
+// reproduce is the command that gives a study's results, reproduceMore the one that
+// gives those that a smaller profile does not have.
+const (
+	reproduce     = "hambench reproduce --only "
+	reproduceMore = "hambench reproduce --profile paper --only "
+	computeAll    = reproduce + StudyID
+)
+
+// unavailable is the finding where there is no evidence yet.
+func unavailable(command string) Finding {
+	return Finding{Verdict: NotDecided, Summary: "no results yet: run " + command}
+}
+
+// holds is the verdict on a condition that decides.
+func holds(condition bool) Verdict {
+	if condition {
+		return Confirmed
+	}
+	return Refuted
+}
+
+// add appends a number with the format that people read it in.
+func (f *Finding) add(name string, v float64, verb string) {
+	f.Numbers = append(f.Numbers, Number{name, certify.Number(v), sprint(verb, v)})
+}
+
+// indicator is 1 for true.
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// inf stands for an exact law.
+var inf = math.Inf(1)

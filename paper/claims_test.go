@@ -11,19 +11,20 @@ import (
 )
 
 // verdictOf decides one claim.
-func verdictOf(t *testing.T, id string, e *Evidence) Finding {
+func verdictOf(t *testing.T, id string, in *invented) Finding {
 	t.Helper()
 	i := slices.IndexFunc(Claims(), func(c Claim) bool { return c.ID == id })
 	if i < 0 {
 		t.Fatalf("no claim %q", id)
 	}
-	return Claims()[i].Decide(e)
+	c := Claims()[i]
+	return Decide([]Claim{c}, in.rows(t, c))[0].Finding
 }
 
 // Where everything is as the paper says, every claim of the paper is
 // confirmed, and the claim that it contradicts is refuted.
 func TestEveryClaimHoldsWhereItShould(t *testing.T) {
-	for _, d := range Decide(Claims(), inventedTruth().evidence()) {
+	for _, d := range Decide(Claims(), inventedTruth().rows(t, Claims()...)) {
 		want := Confirmed
 		if d.By == "Chen et al. 2015" {
 			want = Refuted
@@ -72,12 +73,12 @@ func mixed(c bench.Cell, amount float64) float64 {
 }
 
 // unfitted leaves out the orders for which which is true.
-func unfitted(which func(f fitted) bool) func(*invented) {
+func unfitted(which func(f fitOf) bool) func(*invented) {
 	return func(in *invented) { in.missing = which }
 }
 
 func unfittedOf(integrator string) func(*invented) {
-	return unfitted(func(f fitted) bool { return f.Integrator == integrator })
+	return unfitted(func(f fitOf) bool { return f.Integrator == integrator })
 }
 
 // absent drops the exact errors of a purpose, fewBatches and fewForms some.
@@ -86,7 +87,9 @@ func absent(purpose string) func(*invented) {
 }
 
 func fewBatches(in *invented) {
-	in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfBatches && batchesOf(x.Row) > 4 }
+	in.drop = func(x bench.Evidence) bool {
+		return x.Purpose == bench.OfBatches && (x.Problem == "K = 8" || x.Problem == "K = 14")
+	}
 }
 
 func fewForms(in *invented) {
@@ -147,9 +150,9 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		want       Verdict // "" means refuted
 	}{
 		{"stationary-law", "an error that stays", withOrder("mt3", "full", 0), ""},
-		{"stationary-law", "an order that is not known", unfitted(func(f fitted) bool { return f.Problem == "scalar, C = 2" }), NotDecided},
+		{"stationary-law", "an order that is not known", unfitted(func(f fitOf) bool { return f.Problem == "scalar, C = 2" }), NotDecided},
 		{"stationary-law-mass", "an error that stays", withOrder("mt3", "full", 0), ""},
-		{"stationary-law-mass", "an order that is not known", unfitted(ofMass), NotDecided},
+		{"stationary-law-mass", "an order that is not known", unfitted(func(f fitOf) bool { return strings.Contains(f.Problem, "M ≠ I") }), NotDecided},
 		{"order-leapfrog", "order 2", withOrder("leapfrog", "full", 2), ""},
 		{"order-leapfrog", "an order that is not known", unfittedOf("leapfrog"), NotDecided},
 		{"order-symmetric", "order 1", withOrder("symmetric", "full", 1), ""},
@@ -171,13 +174,13 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"higher-order-better", "mt3 gains nothing", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
 		{"higher-order-better", "no exact errors", absent(bench.OfBottleneck), NotDecided},
 		{"leapfrog-position", "order 1 in θ", withOrder("leapfrog", "full", 1), ""},
-		{"leapfrog-position", "an order that is not known", unfitted(func(f fitted) bool { return f.observable == "theta.cov" }), NotDecided},
+		{"leapfrog-position", "an order that is not known", unfitted(func(f fitOf) bool { return f.observable == "theta.cov" }), NotDecided},
 		{"leapfrog-competes", "15 σ worse", off(ofMethod("leapfrog"), 15), ""},
 		{"leapfrog-competes", "worse on some data sets", offMixed(ofMethod("leapfrog"), 6), NotDecided},
 		{"reshuffle-order", "a second-order scheme falls to 1", withOrder("symmetric", "reshuffle", 1), ""},
 		{"reshuffle-order", "an order that is not known", unfittedOf("mt3"), NotDecided},
 		{"reshuffle-limit", "mt3 keeps order 3", withOrder("mt3", "reshuffle", 3), ""},
-		{"reshuffle-limit", "an order that is not known", unfitted(func(f fitted) bool { return f.Scheme == "reshuffle" && f.Integrator == "mt3" }), NotDecided},
+		{"reshuffle-limit", "an order that is not known", unfitted(func(f fitOf) bool { return f.Scheme == "reshuffle" && f.Integrator == "mt3" }), NotDecided},
 		{"k-dependence", "a constant that does not depend on K", func(in *invented) { in.constant = func(int) float64 { return 0.1 } }, ""},
 		{"k-dependence", "one that grows like K²", func(in *invented) { in.constant = func(k int) float64 { return 0.01 * float64(k*k) } }, ""},
 		{"k-dependence", "two numbers of batches", fewBatches, NotDecided},
@@ -192,14 +195,14 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"chen-2015", "no scheme changes an order", withOrderOfFullBatch, Confirmed},
 		{"chen-2015", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"replacement-order", "order 2 with replacement", withOrder("mt3", "replacement", 2), ""},
-		{"replacement-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Scheme == "replacement" }), NotDecided},
+		{"replacement-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Scheme == "replacement" }), NotDecided},
 		{"cyclic-order", "order 2 of the joint law", withOrder("mt3", "cyclic", 2), ""},
-		{"cyclic-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Scheme == "cyclic" }), NotDecided},
+		{"cyclic-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Scheme == "cyclic" }), NotDecided},
 		{"toy-law", "a right law under mini-batches", func(in *invented) { in.toy["replacement"] = 0 }, ""},
 		{"toy-law", "a wrong law with the full batch", func(in *invented) { in.toy["full"] = 0.1 }, ""},
 		{"toy-law", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
 		{"toy-order", "order 2 in random orders", withOrder("exact", "reshuffle", 2), ""},
-		{"toy-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Problem == toyProblem }), NotDecided},
+		{"toy-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Problem == "toy" }), NotDecided},
 		{"bottleneck-exact", "mt3 gains with mini-batches", func(in *invented) { in.ratio = func(_ string, h float64) float64 { return h } }, ""},
 		{"bottleneck-exact", "mt3 gains nothing with the full batch", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
 		{"bottleneck-exact", "no exact errors", absent(bench.OfBottleneck), NotDecided},
@@ -214,7 +217,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 				return trueOrder(problem, m, inner, s, observable) - when(inner == 8, 1)
 			}
 		}, ""},
-		{"inner-order", "an order that is not known", unfitted(func(f fitted) bool { return f.Inner == 4 }), NotDecided},
+		{"inner-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Inner == 4 }), NotDecided},
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
 		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
 		{"inner-error-exact", "none of N_l = 1", func(in *invented) {
@@ -285,7 +288,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		if want == "" {
 			want = Refuted
 		}
-		if f := verdictOf(t, c.id, in.evidence()); f.Verdict != want || strings.Contains(f.Summary, "NaN") {
+		if f := verdictOf(t, c.id, in); f.Verdict != want || strings.Contains(f.Summary, "NaN") {
 			t.Errorf("%s, %s: %s (%s), want %s", c.id, c.reason, f.Verdict, f.Summary, want)
 		}
 		if seen[c.id] == nil {
@@ -312,7 +315,7 @@ func TestDataSetsAreTheReplicates(t *testing.T) {
 	in := inventedTruth()
 	in.only = []string{"boston", "concrete", "energy"}
 	for _, id := range []string{"leapfrog-competes", "second-order-alike", "mt3-full-batch", "batch-size", "inner-fan", "friction-range", "float32-enough"} {
-		if f := verdictOf(t, id, in.evidence()); f.Verdict != NotDecided || !strings.Contains(f.Summary, "3 data sets: want 4 or more") {
+		if f := verdictOf(t, id, in); f.Verdict != NotDecided || !strings.Contains(f.Summary, "3 data sets: want 4 or more") {
 			t.Errorf("%s on three data sets: %s (%s)", id, f.Verdict, f.Summary)
 		}
 	}
@@ -323,11 +326,11 @@ func TestDataSetsAreTheReplicates(t *testing.T) {
 func TestFailedReferencesDoNotJudge(t *testing.T) {
 	in := inventedTruth()
 	off(func(c bench.Cell) bool { return c.Integrator == "symmetric" && c.Dataset == "concrete" }, 40)(in)
-	if f := verdictOf(t, "second-order-alike", in.evidence()); f.Verdict != NotDecided {
+	if f := verdictOf(t, "second-order-alike", in); f.Verdict != NotDecided {
 		t.Fatalf("with concrete 40 σ off: %s (%s), want not decided, or the test sees nothing", f.Verdict, f.Summary)
 	}
 	in.failed = []string{"concrete"}
-	f := verdictOf(t, "second-order-alike", in.evidence())
+	f := verdictOf(t, "second-order-alike", in)
 	if f.Verdict != Confirmed || !strings.Contains(f.Detail, "concrete") || !strings.Contains(f.Summary, "6 data sets") {
 		t.Errorf("with concrete's reference failed: %s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
@@ -336,7 +339,7 @@ func TestFailedReferencesDoNotJudge(t *testing.T) {
 func TestRecordsWithoutScatterDoNotJudge(t *testing.T) {
 	in := inventedTruth()
 	in.old = true
-	f := verdictOf(t, "second-order-alike", in.evidence())
+	f := verdictOf(t, "second-order-alike", in)
 	if f.Verdict != NotDecided || !strings.Contains(f.Detail, "scatter") || f.Summary != "no chains are left to compare" {
 		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
@@ -344,13 +347,9 @@ func TestRecordsWithoutScatterDoNotJudge(t *testing.T) {
 
 // Where no study recorded the checks of a reference, the page says so.
 func TestUnknownChecksAreNamed(t *testing.T) {
-	e := inventedTruth().evidence()
-	for i, r := range e.Sampled["methods"] {
-		if r.Cell.Dataset == "boston" {
-			e.Sampled["methods"][i].Cell.Oracle = "a reference"
-		}
-	}
-	if f := verdictOf(t, "second-order-alike", e); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston (split 0), boston (split 1).") {
+	in := inventedTruth()
+	in.judgedBy = "a reference"
+	if f := verdictOf(t, "second-order-alike", in); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston (split 0), boston (split 1).") {
 		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
 }
@@ -361,7 +360,7 @@ func TestDivergedChainsAreStatementsAboutStability(t *testing.T) {
 	withDistance(func(c bench.Cell) float64 {
 		return when(c.Integrator == "symmetric" && c.Step == largeStep && c.Dataset == "boston", 2)
 	})(in)
-	f := verdictOf(t, "second-order-alike", in.evidence())
+	f := verdictOf(t, "second-order-alike", in)
 	i := slices.IndexFunc(f.Numbers, func(n Number) bool { return n.Name == "stability: cells where symmetric alone diverged" })
 	if f.Verdict != Confirmed || i < 0 || f.Numbers[i].Value != 6 {
 		t.Errorf("%s (%s), numbers %v: want confirmed and 6 cells where symmetric alone diverged", f.Verdict, f.Summary, f.Numbers)
@@ -375,7 +374,7 @@ func TestFrictionsAreJudgedOneByOne(t *testing.T) {
 	withDistance(func(c bench.Cell) float64 {
 		return when(c.Friction == 0.5 && c.Split == 0 || c.Friction == 50 && c.Split == 1, 0.3)
 	})(in)
-	f := verdictOf(t, "friction-reasonable", in.evidence())
+	f := verdictOf(t, "friction-reasonable", in)
 	for name, want := range map[string]float64{"0.5": 0.5, "50": 0.5, "5": 1, "10": 1} {
 		i := slices.IndexFunc(f.Numbers, func(n Number) bool { return n.Name == "share of cases where C = "+name+" is acceptable" })
 		if i < 0 || float64(f.Numbers[i].Value) != want {
@@ -391,7 +390,7 @@ func TestFrictionsAreJudgedOneByOne(t *testing.T) {
 	withDistance(func(c bench.Cell) float64 {
 		return when(c.Friction == 5 && c.Split == 0 || c.Friction == 10 && c.Split == 1, 0.3)
 	})(in)
-	if f := verdictOf(t, "friction-reasonable", in.evidence()); f.Verdict != NotDecided || !strings.HasPrefix(f.Summary, "0.50 of the chains") {
+	if f := verdictOf(t, "friction-reasonable", in); f.Verdict != NotDecided || !strings.HasPrefix(f.Summary, "0.50 of the chains") {
 		t.Errorf("the better of two is good: %s (%s), want half, and not decided", f.Verdict, f.Summary)
 	}
 }
@@ -400,8 +399,11 @@ func TestFrictionsAreJudgedOneByOne(t *testing.T) {
 // is.
 func TestDuplicatesAreNoEvidence(t *testing.T) {
 	listed := func(in *invented) (corrected, full bool) {
-		for _, f := range in.evidence().fits(bench.OfOrders, func(f fitted) bool { return f.Integrator == "sghmc" }) {
-			corrected, full = corrected || f.Scheme == "reshuffle", full || f.Scheme == "full"
+		for _, e := range orders(ofOrders(in.rows(t, Claim{}))) {
+			if e.row.Text("integrator") == "sghmc" {
+				corrected = corrected || e.row.Text("scheme") == "reshuffle"
+				full = full || e.row.Text("scheme") == "full"
+			}
 		}
 		return corrected, full
 	}
@@ -417,7 +419,7 @@ func TestDuplicatesAreNoEvidence(t *testing.T) {
 
 // A table says that it rests on one split.
 func TestTablesSayOneSplit(t *testing.T) {
-	if f := verdictOf(t, "table-regression", inventedTruth().evidence()); !strings.HasSuffix(f.Summary, "; one split") {
+	if f := verdictOf(t, "table-regression", inventedTruth()); !strings.HasSuffix(f.Summary, "; one split") {
 		t.Errorf("summary %q", f.Summary)
 	}
 }
@@ -438,7 +440,7 @@ func withScore(dataset string, sds float64) func(*invented) {
 
 // Without evidence nothing is decided, and it is said what to run.
 func TestNothingIsDecidedWithoutEvidence(t *testing.T) {
-	for _, d := range Decide(Claims(), &Evidence{}) {
+	for _, d := range Decide(Claims(), memory{}.of()) {
 		if d.Verdict != NotDecided || !strings.Contains(d.Summary, "run hambench reproduce --only ") {
 			t.Errorf("%s: %s (%s), want not decided with the command to run", d.ID, d.Verdict, d.Summary)
 		}
@@ -448,8 +450,10 @@ func TestNothingIsDecidedWithoutEvidence(t *testing.T) {
 // The same profile again would compute nothing: what is to be run is a larger
 // one.
 func TestTooFewDataSetsNameALargerProfile(t *testing.T) {
-	s := &sample{study: "methods", scale: asRatio, sets: map[string][]float64{"boston": {0.1}}}
-	if f := s.decide(0, 1); f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "run hambench reproduce --profile paper --only methods") {
+	in := inventedTruth()
+	in.only = []string{"boston"}
+	f := verdictOf(t, "second-order-alike", in)
+	if f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "run hambench reproduce --profile paper --only methods") {
 		t.Errorf("one data set: %s (%s)", f.Verdict, f.Summary)
 	}
 }
@@ -458,12 +462,12 @@ func TestTooFewDataSetsNameALargerProfile(t *testing.T) {
 // beside it refutes it all the same.
 func TestUnknownOrdersLeaveClaimsOpen(t *testing.T) {
 	in := inventedTruth()
-	in.missing = func(f fitted) bool { return f.Integrator == "mt3" && f.Problem == "scalar" && f.Scheme == "full" }
-	if f := verdictOf(t, "order-mt3", in.evidence()); f.Verdict != NotDecided {
+	in.missing = func(f fitOf) bool { return f.Integrator == "mt3" && f.Problem == "scalar" && f.Scheme == "full" }
+	if f := verdictOf(t, "order-mt3", in); f.Verdict != NotDecided {
 		t.Errorf("order-mt3 without the scalar fits: %s (%s)", f.Verdict, f.Summary)
 	}
 	withOrder("mt3", "full", 2)(in)
-	if f := verdictOf(t, "order-mt3", in.evidence()); f.Verdict != Refuted {
+	if f := verdictOf(t, "order-mt3", in); f.Verdict != Refuted {
 		t.Errorf("order-mt3 of order 2 on the Gaussian problem, unknown on the other: %s (%s)", f.Verdict, f.Summary)
 	}
 }
@@ -475,12 +479,9 @@ func TestIDsAreUniqueAndTextsComplete(t *testing.T) {
 			t.Errorf("%s appears twice", c.ID)
 		}
 		seen[c.ID] = true
-		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || c.Decide == nil {
+		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || c.Decide == nil && len(c.Cases) == 0 {
 			t.Errorf("%s: %+v: want every text, and a decider", c.ID, c)
 		}
-	}
-	if len(seen) != len(deciders) {
-		t.Errorf("%d claims and %d deciders: want one for each", len(seen), len(deciders))
 	}
 	var file struct {
 		Phrase map[string]string

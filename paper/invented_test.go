@@ -1,16 +1,20 @@
 package paper
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strings"
+	"testing"
 
 	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/table"
 	"hambench/certify"
 )
-
-// inf stands for an exact law.
-var inf = math.Inf(1)
 
 // invented are rows and results made up so that every claim of the paper
 // holds. Tests change them and watch the verdicts.
@@ -23,7 +27,7 @@ type invented struct {
 	ratio   func(scheme string, h float64) float64 // mt3 / lietrotter
 	large   func(inner int, scheme string) float64 // error at the largest step
 	toy     map[string]float64                     // error of the variance by scheme
-	missing func(f fitted) bool                    // orders that cannot be fitted
+	missing func(f fitOf) bool                     // orders that cannot be fitted
 
 	weak       map[string]float64                      // weak orders
 	errors     func(integrator, scheme string) float64 // of the rows of orders, at every step
@@ -36,6 +40,7 @@ type invented struct {
 	without    string                                  // a study that has not been run
 	only       []string                                // data sets, if not all
 	failed     []string                                // data sets whose references failed a check
+	judgedBy   string                                  // the oracle of boston's chains
 	old        bool                                    // records do not say how right chains scatter
 	noMethods  bool                                    // no plan says anything of an integrator
 	symplectic bool                                    // as C → 0
@@ -75,7 +80,7 @@ func inventedTruth() *invented {
 			return 0.04 * float64(inner)
 		},
 		toy:     map[string]float64{"full": 0, "replacement": 0.4, "reshuffle": 0.06},
-		missing: func(fitted) bool { return false },
+		missing: func(fitOf) bool { return false },
 		drop:    func(bench.Evidence) bool { return false },
 
 		symplectic: true,
@@ -122,7 +127,7 @@ func trueError(integrator, scheme string) float64 {
 // trueOrder is what the theory says.
 func trueOrder(problem, integrator string, _ int, scheme, observable string) float64 {
 	own := map[string]float64{"leapfrog": 1, "sghmc": 1, "symmetric": 2, "lietrotter": 2, "mt3": 3, "exact": inf, reading: 2, "euler": 1, "rk2": 2}[integrator]
-	if own == 1 && ofPosition(observable) {
+	if own == 1 && !slices.Contains(ofMomentum, observable) {
 		own = 2
 	}
 	if problem == "toy" && scheme == "reshuffle" {
@@ -175,29 +180,173 @@ func trueDistance(study string, c bench.Cell) float64 {
 // reading is mt3 with w₂ of variance 1.
 const reading = "mt3 with Var(w2) = 1"
 
-func (in *invented) evidence() *Evidence {
-	e := &Evidence{Exact: in.exact(), Sampled: make(map[string][]bench.Result)}
-	e.Exact = slices.DeleteFunc(e.Exact, in.drop)
-	for _, id := range []string{"methods", "bottleneck", "integration-length", "friction", "precision", "synthetic", "toy", "regression", "classification", "autocorrelation"} {
-		if id != in.without {
-			e.Sampled[id] = in.results(id)
+// fitOf is an observable of a row of exact errors.
+type fitOf struct {
+	certify.Row
+	observable string
+}
+
+// rows are those of real jobs, with what was invented in the place of their results: of
+// the studies that claims read.
+func (in *invented) rows(t *testing.T, claims ...Claim) *table.Table {
+	t.Helper()
+	m := newMemory()
+	exact := bench.Plan{Study: bench.Study{ID: StudyID, Origin: bench.BuiltIn}}
+	var read []any // studies
+	readsExact := false
+	for _, c := range claims {
+		readsExact = readsExact || len(c.Cases) == 0
+		for _, one := range c.Cases {
+			read = append(read, one.Where["study"]...)
+			readsExact = readsExact || one.Where["study"] == nil
+		}
+		readsExact = readsExact || c.ID == "sghmc-correction"
+	}
+	for _, x := range in.exact() {
+		if readsExact && !in.drop(x) {
+			m.putExact(t, &exact, x)
 		}
 	}
-	for name, joint := range map[string]float64{"euler": 1, "rk2": 2, "leapfrog": 1, "symmetric": 2, "lietrotter": 2, "mt3": 3} {
+	for name, joint := range map[string]float64{
+		"euler": 1, "rk2": 2, "leapfrog": 1, "symmetric": 2, "lietrotter": 2, "mt3": 3,
+	} {
 		if in.noMethods {
 			break
 		}
 		structured := name != "euler" && name != "rk2"
-		e.Methods = append(e.Methods, bench.Method{Name: name, Joint: bench.Order(joint), ConstantDeterminant: structured, SymplecticLimit: structured && in.symplectic})
+		exact.Methods = append(exact.Methods, bench.Method{
+			Name: name, Joint: bench.Order(joint), ConstantDeterminant: structured,
+			SymplecticLimit: structured && in.symplectic,
+		})
 	}
-	for _, name := range in.failed {
-		for split := range 2 {
-			r := bench.Result{Cell: bench.Cell{Dataset: name, Split: split, Observe: bench.Reference}, Scores: map[string]float64{"checks_failed": 1}}
-			e.Sampled["autocorrelation"] = append(e.Sampled["autocorrelation"], r)
+	plans := []bench.Plan{exact}
+	for _, id := range []string{
+		"methods", "bottleneck", "integration-length", "friction", "precision", "synthetic",
+		"toy", "regression", "classification", "autocorrelation",
+	} {
+		p := bench.Plan{Study: bench.Study{ID: id, Origin: bench.BuiltIn}}
+		var results []bench.Result
+		if id != in.without && slices.Contains(read, any(id)) {
+			results = in.results(id)
+		}
+		for _, name := range in.failed {
+			for split := range 2 {
+				cell := bench.Cell{Dataset: name, Split: split, Observe: bench.Reference}
+				failed := bench.Result{Cell: cell, Scores: map[string]float64{"checks_failed": 1}}
+				results = append(results, failed)
+			}
+		}
+		for _, r := range results {
+			m.putResult(&p, r)
+		}
+		plans = append(plans, p)
+	}
+	return m.of(plans...)
+}
+
+// memory is a store of results and exact errors by key.
+type memory struct {
+	results map[string]bench.Result
+	exact   map[string][]certify.Row
+}
+
+func newMemory() memory {
+	return memory{make(map[string]bench.Result), make(map[string][]certify.Row)}
+}
+
+// Get returns what m has as a record, for bench.Results.
+func (m memory) Get(kind store.Kind, key string) (store.Record, bool) {
+	body, ok := any(m.exact[key]), kind == store.Exact && m.exact[key] != nil
+	if r, found := m.results[key]; kind == store.Result && found {
+		body, ok = r, true
+	}
+	if !ok {
+		return store.Record{}, false
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	return store.Record{Kind: kind, Key: key, Body: text}, true
+}
+
+// of are the rows of plans.
+func (m memory) of(plans ...bench.Plan) *table.Table { return Rows(plans, bench.Results{Store: m}) }
+
+// putResult adds a result to a plan, as that of a cell of its own.
+func (m memory) putResult(p *bench.Plan, r bench.Result) {
+	r.Cell.BatchSize = map[int]int{1: bench.Full, 4: 32, 16: 8}[r.Cell.Batches]
+	r.Cell.Scheme = map[bool]string{true: "full", false: "reshuffle"}[r.Cell.Batches == 1]
+	key := fmt.Sprint(p.ID, len(p.Cells))
+	p.Cells = append(p.Cells, bench.Job{Key: key, Cell: r.Cell})
+	r.Key = key
+	m.results[key] = r
+}
+
+// putExact adds exact errors to a plan: those of one integrator under all schemes are of
+// one job. The name of its problem may end in a friction, and in M ≠ I.
+func (m memory) putExact(t *testing.T, p *bench.Plan, x bench.Evidence) {
+	t.Helper()
+	name, mass := strings.CutSuffix(x.Problem, ", M ≠ I")
+	name, friction, other := strings.Cut(name, ", C = ")
+	problem := problems(t)[name]
+	if other {
+		if _, err := fmt.Sscan(friction, &problem.Friction); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return e
+	text, err := json.Marshal(&problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := bench.Exact{
+		Name: x.Problem, Problem: text, Integrator: x.Integrator, Values: x.Values,
+		Estimator: cmp.Or(x.Estimator, "plain"), Inner: x.Inner, Schemes: []string{x.Scheme},
+	}
+	if mass {
+		e.InvMass = []float64{0.5, 2}
+	}
+	key := fmt.Sprint(x.Purpose, x.Problem, x.Row.Name())
+	if m.exact[key] == nil {
+		p.Exact = append(p.Exact, bench.ExactJob{Key: key, Purpose: x.Purpose, Problem: name, Exact: e})
+	}
+	for i, o := range x.Observables {
+		x.Observables[i].Resolution = make([]certify.Number, len(o.Errors))
+	}
+	m.exact[key] = append(m.exact[key], x.Row)
 }
+
+// problems are those of the built-in studies, by name.
+var problems = func() func(t *testing.T) map[string]certify.Problem {
+	known := make(map[string]certify.Problem)
+	return func(t *testing.T) map[string]certify.Problem {
+		t.Helper()
+		if len(known) > 0 {
+			return known
+		}
+		for _, p := range append(certify.Builtin(), certify.BottleneckProblem()) {
+			known[p.Name] = *p
+		}
+		for _, file := range []string{"alternating", "random", "frequencies", "curvatures"} {
+			var texts map[string]json.RawMessage
+			data, err := os.ReadFile("../bench/studies/" + file + ".json")
+			if err == nil {
+				err = json.Unmarshal(data, &texts)
+			}
+			for name, text := range texts {
+				var p *certify.Problem
+				if p, err = certify.ParseProblem(name, text); err != nil {
+					break
+				}
+				known[name] = *p
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return known
+	}
+}()
 
 func (in *invented) exact() []bench.Evidence {
 	steps := []float64{0.04, 0.02, 0.01}
@@ -214,7 +363,7 @@ func (in *invented) exact() []bench.Evidence {
 			add(bench.OfOrders, problem, m, 1, all...)
 		}
 		variant := in.row(problem, reading, 1, "full", steps)
-		variant.Integrator, variant.Values = "mt3", map[string]float64{mt3Parameter: 1}
+		variant.Integrator, variant.Values = "mt3", map[string]float64{"w2-variance": 1}
 		put(bench.OfVariance, variant)
 		for _, c := range []float64{0.5, 2, 5} {
 			add(bench.OfFriction, fmt.Sprintf("%s, C = %g", problem, c), "mt3", 1, "full")
@@ -231,12 +380,15 @@ func (in *invented) exact() []bench.Evidence {
 		}
 	}
 	for name, p := range in.weak {
-		put(bench.OfWeak, fittedRow("gaussian", name, "full", "step.cov", p, 1))
+		put(bench.OfWeak, fittedRow("gaussian", name, "full", "step.cov", p, map[string]float64{"leapfrog": 3, "lietrotter": 2, "mt3": 1}[name]))
 	}
 	for _, k := range []int{2, 4, 8, 14} {
 		problem := fmt.Sprintf("K = %d", k)
 		random := fittedRow(problem, "exact", "reshuffle", covariance, 2, in.constant(k))
 		drawn := fittedRow(problem, "exact", "replacement", covariance, 1, 0.12)
+		for _, r := range []*certify.Row{&random, &drawn} {
+			r.Steps, r.Observables[0].Errors = nil, nil
+		}
 		for _, h := range []float64{0.8, 0.4, 0.2, 0.1, 0.05, 0.025, 0.0125} {
 			random.Steps, drawn.Steps = append(random.Steps, h), append(drawn.Steps, h)
 			random.Observables[0].Errors = append(random.Observables[0].Errors, certify.Number(in.epoch(float64(k)*h)))
@@ -300,7 +452,7 @@ func (in *invented) row(problem, integrator string, inner int, scheme string, st
 		if math.IsInf(p, 1) {
 			o.Order, o.Verdict = certify.Number(math.NaN()), certify.Exact
 		}
-		if in.missing(fitted{Row: r, observable: n}) {
+		if in.missing(fitOf{r, n}) {
 			o.Order, o.Verdict = certify.Number(math.NaN()), certify.Inconclusive
 		}
 		for range steps {
@@ -314,9 +466,12 @@ func (in *invented) row(problem, integrator string, inner int, scheme string, st
 // fittedRow has one observable whose order and constant are known to four
 // digits.
 func fittedRow(problem, integrator, scheme, observable string, order, constant float64) certify.Row {
-	return certify.Row{Problem: problem, Integrator: integrator, Inner: 1, Scheme: scheme, Observables: []certify.Observable{{
-		Name: observable, Order: certify.Number(order), Constant: certify.Number(constant), Uncertainty: 1e-4, Verdict: certify.Confirmed,
-	}}}
+	r := certify.Row{Problem: problem, Integrator: integrator, Inner: 1, Scheme: scheme, Steps: []float64{0.1}}
+	r.Observables = []certify.Observable{{
+		Name: observable, Order: certify.Number(order), Constant: certify.Number(constant),
+		Uncertainty: 1e-4, Verdict: certify.Confirmed, Errors: []certify.Number{certify.Number(constant)},
+	}}
+	return r
 }
 
 func plainRow(problem, integrator string, inner int, scheme string, steps []float64, err func(h float64) float64) certify.Row {
@@ -355,7 +510,8 @@ func (in *invented) results(study string) []bench.Result {
 			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: 5, Precision: p})
 		}
 	case "synthetic":
-		return []bench.Result{{KS: in.ks(study, bench.Cell{Dataset: "linear", Batches: 1, Step: smallStep}), KSSelf: selfMean}}
+		cell := bench.Cell{Dataset: "linear", Batches: 1, Step: smallStep}
+		return []bench.Result{{Cell: cell, KS: in.ks(study, cell), KSSelf: selfMean, KSSelfSD: sigma}}
 	case "toy":
 		return nil
 	default:
@@ -378,8 +534,11 @@ func (in *invented) grid(study string, variants []bench.Cell) []bench.Result {
 			for _, k := range []int{16, 4, 1} {
 				for _, h := range []float64{smallStep, largeStep} {
 					for _, c := range variants {
-						c.Dataset, c.Split, c.Batches, c.Step = set, split, k, h
+						c.Dataset, c.Split, c.Batches, c.Step, c.Observe = set, split, k, h, bench.Distance
 						r := bench.Result{Cell: c, KS: in.ks(study, c), KSSelf: selfMean, KSSelfLow: selfMean - 1.6449*selfSD, KSSelfHigh: selfMean + 1.6449*selfSD, KSSelfSD: sigma}
+						if set == "boston" {
+							r.Cell.Oracle = in.judgedBy
+						}
 						if in.old {
 							r.KSSelfSD = 0
 						}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/certify"
 )
 
@@ -33,18 +34,20 @@ func trueLater() laterTruth {
 	}
 }
 
-func (l laterTruth) evidence(study string) *Evidence {
-	e := &Evidence{}
+func (l laterTruth) rows(t *testing.T, study string) *table.Table {
+	t.Helper()
+	m, p := newMemory(), bench.Plan{Study: bench.Study{ID: study, Origin: bench.BuiltIn}}
 	add := func(problem, integrator, estimator, scheme string, order float64, h []float64, errors func(h float64) float64) {
 		o := certify.Observable{Name: jointLaw, Order: certify.Number(order), Verdict: certify.Confirmed}
 		if !l.known(estimator, scheme) {
 			o.Verdict = certify.Inconclusive
 		}
 		for _, h := range h {
-			o.Errors, o.Resolution = append(o.Errors, certify.Number(errors(h))), append(o.Resolution, 0)
+			o.Errors = append(o.Errors, certify.Number(errors(h)))
 		}
-		e.Exact = append(e.Exact, bench.Evidence{Purpose: study, Row: certify.Row{
-			Problem: problem, Integrator: integrator, Estimator: estimator, Scheme: scheme, Inner: 1, Steps: h, Observables: []certify.Observable{o},
+		m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{
+			Problem: problem, Integrator: integrator, Estimator: estimator, Scheme: scheme, Inner: 1,
+			Steps: h, Observables: []certify.Observable{o},
 		}})
 	}
 	switch study {
@@ -76,7 +79,7 @@ func (l laterTruth) evidence(study string) *Evidence {
 			}
 		}
 	}
-	return e
+	return m.of(p)
 }
 
 func TestClaimsOfLaterPapers(t *testing.T) {
@@ -87,16 +90,13 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 				t.Errorf("%s: %+v: want an id of its own and every text", study, c)
 			}
 			all[c.ID] = true
-			if f := c.Decide(trueLater().evidence(study)); f.Verdict != Confirmed {
+			if f := Decide([]Claim{c}, trueLater().rows(t, study))[0].Finding; f.Verdict != Confirmed {
 				t.Errorf("%s by true evidence: %s (%s)", c.ID, f.Verdict, f.Summary)
 			}
-			if f := c.Decide(&Evidence{}); f.Verdict != NotDecided || f.Summary != "no results yet: run hambench run "+study {
+			if f := c.Decide(memory{}.of()); f.Verdict != NotDecided || f.Summary != "no results yet: run hambench run "+study {
 				t.Errorf("%s without evidence: %s (%s)", c.ID, f.Verdict, f.Summary)
 			}
 		}
-	}
-	if len(all) != len(laterDeciders) {
-		t.Errorf("%d claims and %d deciders: want one for each", len(all), len(laterDeciders))
 	}
 	orders := func(integrator, scheme string, order float64) func(*laterTruth) {
 		return func(l *laterTruth) {
@@ -137,7 +137,7 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 				if c.ID != tt.id {
 					continue
 				}
-				if f := c.Decide(l.evidence(study)); f.Verdict != tt.want || strings.Contains(f.Summary, "hambench") {
+				if f := c.Decide(l.rows(t, study)); f.Verdict != tt.want || strings.Contains(f.Summary, "hambench") {
 					t.Errorf("%s: %s (%s), want %s", tt.id, f.Verdict, f.Summary, tt.want)
 				}
 			}

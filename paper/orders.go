@@ -6,319 +6,291 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/certify"
 )
 
-// orderTolerance is how far a fitted order may be from the stated one.
-// Orders are whole numbers, and fits are good to a few hundredths.
+// orderTolerance is how far a fitted order may be from the stated one. Orders are whole
+// numbers, and fits are good to a few hundredths.
 const orderTolerance = 0.3
 
-// fitted is the order of one observable of one row of exact errors.
-type fitted struct {
-	certify.Row
-	observable         string
-	order, uncertainty float64 // +Inf and 0 if the law is exact
-	known              bool
-	claimed            float64 // the least that is claimed of it, for atLeast
+// law are the columns that tell stationary laws apart: the chain of a job and its scheme.
+var law = []string{"key", "scheme"}
+
+// observableName says what an order is of.
+func observableName(r table.Row) string {
+	of := r.Source.(certify.Row)
+	return fmt.Sprintf("%s, %s, %s, %s", of.Name(), of.Scheme, of.Problem, r.Text("observable"))
 }
 
-// fits returns the orders found for a purpose for which keep is true, of a chain
-// that has several names once.
-func (e *Evidence) fits(purpose string, keep func(f fitted) bool) []fitted {
-	return fitsOf(independent(e.Rows(purpose)), keep)
-}
-
-func fitsOf(rows []certify.Row, keep func(f fitted) bool) []fitted {
-	var out []fitted
-	for _, r := range rows {
-		for _, o := range r.Observables {
-			f := fitted{Row: r, observable: o.Name}
-			switch o.Verdict {
-			case certify.Exact:
-				f.order, f.known = math.Inf(1), true
-			case certify.Confirmed, certify.Refuted:
-				f.order, f.uncertainty, f.known = float64(o.Order), float64(o.Uncertainty), true
-				if math.IsNaN(f.order) { // what is known at least
-					f.order, f.known = float64(o.AtLeast), !math.IsNaN(float64(o.AtLeast))
-				}
-			}
-			if keep(f) {
-				out = append(out, f)
-			}
+// orders returns the orders of all observables of exact errors, of a chain that has
+// several names once.
+func orders(rows *table.Table) (found []estimate) {
+	for _, g := range independent(rows.GroupBy(law...)) {
+		for _, of := range g.GroupBy("observable") {
+			found = append(found, orderOf(of.Rows()[0]))
 		}
 	}
-	return out
+	return found
 }
 
-// independent leaves out rows whose errors are those of an earlier one under
-// another name: frozen sghmc-adaptive, and sghmc with the full batch, are
-// leapfrog, and so are no evidence of their own.
-func independent(rows []certify.Row) []certify.Row {
-	var out []certify.Row
-	for _, r := range rows {
-		if !slices.ContainsFunc(out, func(o certify.Row) bool {
-			return o.Problem == r.Problem && o.Scheme == r.Scheme && o.Inner == r.Inner && o.Estimator == r.Estimator &&
-				o.Integrator != r.Integrator && sameErrors(o, r)
+// orderOf is the order of the observable of a row. One that is known is a certain power
+// of the step; of others certify may know that they are at least some power.
+func orderOf(r table.Row) estimate {
+	order, least := r.Number("order"), r.Number("at_least")
+	e := estimate{row: r, name: observableName(r), value: order, low: order, high: order}
+	switch v := certify.Verdict(r.Text("verdict")); {
+	case v == certify.Exact:
+		e.value, e.low, e.high, e.text = inf, inf, inf, "exact"
+	case v != certify.Confirmed && v != certify.Refuted || order != order && least != least:
+		e.value, e.open, e.text = math.NaN(), "the order could not be fitted", "not known"
+	case order != order:
+		e.value, e.low, e.high, e.text = least, least, inf, fmt.Sprintf("%g or more", least)
+	case math.IsInf(r.Number("uncertainty"), 1):
+		e.text = fmt.Sprintf("%.2f", order)
+	default:
+		e.text = fmt.Sprintf("%.2f ± %.2f", order, r.Number("uncertainty"))
+	}
+	return e
+}
+
+// decideOrders decides by orders, or by the worst of each chain.
+func (x *evaluation) decideOrders(found []estimate) Finding {
+	if x.Worst != nil {
+		found = worst(found, x.Worst...)
+	}
+	x.Verb = "%.2f"
+	return x.each("order", "orders", found)
+}
+
+// worst returns the lowest order of each group by some columns, in order of appearance.
+// An unknown order counts as lower than all.
+func worst(found []estimate, columns ...string) (lowest []estimate) {
+	at := make(map[table.Key]int) // places in lowest
+	for _, e := range found {
+		k := e.row.Key(columns...)
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(lowest)
+			lowest = append(lowest, e)
+		} else if cmp.Less(e.value, lowest[i].value) { // NaN is less than all
+			lowest[i] = e
+		}
+	}
+	return lowest
+}
+
+// independent leaves out laws whose errors are those of an earlier one under another
+// name: frozen sghmc-adaptive, and sghmc with the full batch, are leapfrog, and so are no
+// evidence of their own.
+func independent(laws []table.Group) (out []table.Group) {
+	of := []string{"problem", "friction", "mass", "scheme", "nl", "estimator"}
+	seen := make(map[table.Key][]table.Group)
+	for _, g := range laws {
+		k := g.Rows()[0].Key(of...)
+		if !slices.ContainsFunc(seen[k], func(o table.Group) bool {
+			return o.Get("integrator") != g.Get("integrator") && sameErrors(o, g)
 		}) {
-			out = append(out, r)
+			out, seen[k] = append(out, g), append(seen[k], g)
 		}
 	}
 	return out
 }
 
-// sameErrors reports whether the errors of two rows are equal, but for
-// round-off and for what neither resolves, and some are resolved.
-func sameErrors(a, b certify.Row) bool {
+// sameErrors reports whether the errors of two laws are equal, but for round-off and for
+// what neither resolves, and some are resolved.
+func sameErrors(a, b table.Group) bool {
 	seen := false
-	for _, o := range a.Observables {
-		x, y := errorsOf(a, o.Name), errorsOf(b, o.Name)
-		if !floats.EqualFunc(x, y, func(v, w float64) bool { return v == w || math.Abs(v-w) <= 1e-9*v || v != v && w != w }) {
+	for _, p := range table.Join(a.Table, b.Table, "observable", "h") {
+		if p.Left.Len() == 0 {
+			continue
+		}
+		if p.Right.Len() == 0 {
 			return false
 		}
-		seen = seen || len(x) > 0 && floats.Max(x) > 0
+		v, w := resolved(p.Left.Rows()[0]), resolved(p.Right.Rows()[0])
+		if v != w && !(math.Abs(v-w) <= 1e-9*v) && (v == v || w == w) {
+			return false
+		}
+		seen = seen || v > 0
 	}
 	return seen
 }
 
-// under returns the orders on the problems whose batches differ in curvature,
-// under a scheme.
-func (e *Evidence) under(scheme string, keep func(f fitted) bool) []fitted {
-	return e.fits(bench.OfOrders, func(f fitted) bool { return f.Problem != toyProblem && f.Scheme == scheme && keep(f) })
+// resolved is the error of a row: 0 if it is not above its resolution, NaN where the
+// chain is unstable.
+func resolved(r table.Row) float64 {
+	if x := r.Number("error"); !(x <= r.Number("resolution")) {
+		return x
+	}
+	return 0
 }
 
-// smallestUnder returns the smallest of these orders for each integrator on
-// each problem.
-func (e *Evidence) smallestUnder(scheme string, keep func(f fitted) bool) []fitted {
-	return smallestBy(e.under(scheme, keep), byIntegratorAndProblem)
+// quotient is the error of an observable under one law over that under another, at one
+// step.
+type quotient struct {
+	row   table.Row // of the law above
+	below table.Row
+	value float64 // NaN where one is unstable or both are too small to tell
 }
 
-// worst returns the orders of the worst observables found for a purpose for which
-// keep is true.
-func (e *Evidence) worst(purpose string, keep func(f fitted) bool) []fitted {
-	return smallestBy(e.fits(purpose, keep), byIntegratorAndProblem)
-}
-
-// worstUnder decides whether the integrators' orders of the worst observable under
-// a scheme lie in an interval, on problems whose batches differ in curvature.
-func (e *Evidence) worstUnder(purpose, scheme string, low, high float64, integrators ...string) Finding {
-	return between(e.worst(purpose, func(f fitted) bool {
-		return f.Problem != toyProblem && f.Scheme == scheme && slices.Contains(integrators, f.Integrator)
-	}), low, high)
-}
-
-// toyProblem is the toy of the paper's Figure 3. Its batches have one and the
-// same curvature, so that mini-batches cost less there than elsewhere.
-const toyProblem = "toy"
-
-// row returns the first row of a purpose, integrator and scheme with N_l = 1; nil
-// if there is none.
-func (e *Evidence) row(purpose, integrator, scheme string) *certify.Row {
-	for _, x := range e.Exact {
-		if x.Purpose == purpose && x.Integrator == integrator && x.Inner == 1 && x.Scheme == scheme {
-			return &x.Row
+// quotients are those of all observables and steps that both laws have.
+func quotients(above, below *table.Table) (out []quotient) {
+	for _, p := range table.Join(above, below, "observable", "h") {
+		if p.Left.Len() > 0 && p.Right.Len() > 0 {
+			a, b := p.Left.Rows()[0], p.Right.Rows()[0]
+			out = append(out, quotient{a, b, resolved(a) / resolved(b)})
 		}
 	}
-	return nil
+	return out
 }
 
 // covariance names the observable that the claims about single errors use.
 const covariance = "theta.cov"
 
-// errorsOf returns the errors of an observable by step, NaN where unstable; 0
-// stands for what is not above its resolution.
-func errorsOf(r certify.Row, observable string) []float64 {
-	var out []float64
-	for _, o := range r.Observables {
-		if o.Name != observable {
-			continue
-		}
-		for i, x := range o.Errors {
-			if i < len(o.Resolution) && x <= o.Resolution[i] {
-				x = 0
-			}
-			out = append(out, float64(x))
-		}
+// ofMomentum are the observables that are not of θ alone.
+var ofMomentum = []string{"joint.cov", "r^2"}
+
+func ofPosition(r table.Row) bool { return !slices.Contains(ofMomentum, r.Text("observable")) }
+
+// ofOrders are the exact errors of all integrators, on problems whose batches differ in
+// curvature: not on the toy, where mini-batches cost less than elsewhere.
+func ofOrders(rows *table.Table) *table.Table {
+	return rows.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders).
+		Where("problem", "gaussian", "scalar")
+}
+
+// comparison is an order with the least that is claimed of it.
+type comparison struct {
+	estimate
+	claimed float64
+}
+
+// underCap returns the smallest order of every chain under a scheme. Claimed of each is
+// the smaller of its order with the full batch and the limit.
+func underCap(rows *table.Table, scheme string, limit float64) (found []comparison) {
+	full := make(map[table.Key]estimate)
+	var all []estimate
+	for _, g := range rows.Where("scheme", "full").GroupBy("key", "observable") {
+		all = append(all, orderOf(g.Rows()[0]))
 	}
-	return out
-}
-
-// ratios returns, by step, the error of an observable under a over that under
-// b: NaN where one is unstable or both are too small to tell. There are none of
-// an observable that one of the two does not have, as sgld has no momentum.
-func ratios(a, b certify.Row, observable string) []float64 {
-	x, y := errorsOf(a, observable), errorsOf(b, observable)
-	if len(x) != len(y) {
-		return nil
+	for _, e := range worst(all, "key") {
+		full[e.row.Key("key")] = e
 	}
-	return floats.DivTo(x, x, y)
-}
-
-// versus is the error of an observable under one chain over that under another,
-// on one problem.
-type versus struct {
-	a, b       certify.Row
-	observable string
-	ratios     []float64 // by step
-}
-
-// pairs compares the observables of every two rows on one problem for which keep
-// is true.
-func pairs(rows []certify.Row, keep func(a, b certify.Row) bool) []versus {
-	var out []versus
-	for _, a := range rows {
-		for _, b := range rows {
-			if a.Problem != b.Problem || !keep(a, b) {
-				continue
-			}
-			for _, o := range a.Observables {
-				if r := ratios(a, b, o.Name); len(r) > 0 {
-					out = append(out, versus{a, b, o.Name, r})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// atSmallest is the ratio at the smallest step.
-func (v versus) atSmallest() (h, ratio float64) {
-	i := floats.MinIdx(v.a.Steps)
-	return v.a.Steps[i], v.ratios[i]
-}
-
-// ofPosition reports whether an observable is one of θ alone.
-func ofPosition(observable string) bool { return observable != "joint.cov" && observable != "r^2" }
-
-// text is the order as people read it.
-func (f fitted) text() string {
-	switch {
-	case !f.known:
-		return "not known"
-	case math.IsInf(f.order, 1):
-		return "exact"
-	case math.IsInf(f.uncertainty, 1):
-		return fmt.Sprintf("%.2f", f.order)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", f.order, f.uncertainty)
-}
-
-// name says what the order is of.
-func (f fitted) name() string {
-	return fmt.Sprintf("%s, %s, %s, %s", f.Name(), f.Scheme, f.Problem, f.observable)
-}
-
-// number is the order as a finding states it.
-func (f fitted) number() Number { return Number{f.name(), certify.Number(f.order), f.text()} }
-
-// indicator is 1 for true.
-func indicator(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// smallestBy returns the fit of the lowest order of each group, in order of
-// appearance. An unknown order counts as lower than all.
-func smallestBy(fits []fitted, group func(fitted) string) []fitted {
-	var out []fitted
-	at := make(map[string]int) // places in out
-	for _, f := range fits {
-		i, ok := at[group(f)]
+	for _, e := range worst(orders(rows.Where("scheme", scheme)), "key") {
+		own, ok := full[e.row.Key("key")]
 		if !ok {
-			at[group(f)] = len(out)
-			out = append(out, f)
-		} else if f.below(out[i]) {
-			out[i] = f
+			own.open = "there is no order with the full batch"
 		}
+		e.open = cmp.Or(e.open, own.open)
+		found = append(found, comparison{e, min(math.Round(own.value), limit)})
 	}
-	return out
+	return found
 }
 
-// below compares orders for smallestBy.
-func (f fitted) below(g fitted) bool {
-	if f.known != g.known {
-		return g.known
-	}
-	return cmp.Less(f.order, g.order)
-}
-
-// byProblem groups by problems, whose names may say more than the potential.
-func byProblem(f fitted) string { return f.Problem }
-
-// byIntegratorAndProblem groups the observables of one chain's law: its order
-// is that of the worst.
-func byIntegratorAndProblem(f fitted) string {
-	return fmt.Sprint(f.Integrator, f.Values, f.Estimator, f.Inner, f.Problem)
-}
-
-// between decides whether every order lies in [low, high], give or take the
-// tolerance. One that certainly does not refutes; one that is not known
-// leaves it open.
-func between(fits []fitted, low, high float64) Finding {
-	f := Finding{Verdict: Confirmed}
-	if len(fits) == 0 {
+// atLeast decides whether each order reaches what is claimed of it.
+func atLeast(found []comparison) Finding {
+	if len(found) == 0 {
 		return unavailable(computeAll)
 	}
-	for _, x := range fits {
-		f.Numbers = append(f.Numbers, x.number())
+	summary := fmt.Sprintf("all %d orders reach what is claimed", len(found))
+	f := Finding{Verdict: Confirmed, Summary: summary}
+	var short []comparison
+	for _, e := range found {
+		f.Numbers = append(f.Numbers, e.number())
 		switch {
-		case !x.known:
-			if f.Verdict == Confirmed {
-				f.Verdict, f.Summary = NotDecided, "the order of "+x.name()+" could not be fitted"
-			}
-		case x.order < low-orderTolerance || x.order > high+orderTolerance:
-			f.Verdict, f.Summary = Refuted, fmt.Sprintf("%s has order %s", x.name(), x.text())
+		case e.open != "":
+			f.Verdict, f.Summary = NotDecided, e.name+": "+e.open
+		case !(e.value >= e.claimed-orderTolerance):
+			short = append(short, e)
 		}
 	}
-	if f.Verdict == Confirmed {
-		f.Summary = span(fits)
+	if len(short) > 0 {
+		f.Verdict = Refuted
+		f.Summary = fmt.Sprintf("%d of %d orders are below what is claimed: %s has order %s, not %g",
+			len(short), len(found), short[0].name, short[0].text, short[0].claimed)
 	}
 	return f
 }
 
-// span says between what the orders lie.
-func span(fits []fitted) string {
-	var finite []float64
-	for _, x := range fits {
-		if !math.IsInf(x.order, 1) {
-			finite = append(finite, x.order)
+func reshuffleOrder(_ Claim, rows *table.Table) Finding {
+	return atLeast(underCap(ofOrders(rows), "reshuffle", 2))
+}
+
+// above2 returns the orders under a scheme of the integrators whose order with the full
+// batch is above 2.
+func above2(rows *table.Table, scheme string) []comparison {
+	return slices.DeleteFunc(underCap(ofOrders(rows), scheme, inf), func(e comparison) bool {
+		return e.claimed <= 2+orderTolerance
+	})
+}
+
+func reshuffleLimit(c Claim, rows *table.Table) Finding {
+	return decideOrders(c.Cases[0], estimates(above2(rows, "reshuffle")))
+}
+
+// decideOrders decides a case by orders that its claim's decider chose.
+func decideOrders(c Case, found []estimate) Finding {
+	x := newEvaluation(c, table.New())
+	if len(found) == 0 {
+		return x.nothing()
+	}
+	return x.decideOrders(found)
+}
+
+func estimates(found []comparison) (out []estimate) {
+	for _, e := range found {
+		out = append(out, e.estimate)
+	}
+	return out
+}
+
+// The paper contradicts this claim of Chen et al., so it should be refuted.
+func chenErgodicError(_ Claim, rows *table.Table) Finding {
+	reshuffle, replacement := above2(rows, "reshuffle"), above2(rows, "replacement")
+	f := atLeast(slices.Concat(reshuffle, replacement))
+	if f.Verdict == Refuted {
+		span := func(found []comparison) string {
+			return (&evaluation{Case: Case{Verb: "%.2f"}}).span("order", "orders", estimates(found))
 		}
+		f.Summary = fmt.Sprintf("orders of 3 and more fall to %s (random orders) and %s (drawn at every step)",
+			span(reshuffle), span(replacement))
 	}
-	if len(finite) == 0 {
-		return "exact"
-	}
-	low, high := fmt.Sprintf("%.2f", floats.Min(finite)), fmt.Sprintf("%.2f", floats.Max(finite))
-	if low == high {
-		return "order " + low
-	}
-	return "orders from " + low + " to " + high
+	return f
 }
 
-// unavailable is the finding where there is no evidence yet.
-func unavailable(command string) Finding {
-	return Finding{Verdict: NotDecided, Summary: "no results yet: run " + command}
-}
-
-// reproduce is the command that gives a study's results.
-const reproduce = "hambench reproduce --only "
-
-// reproduceMore gives results of a study beyond those that a smaller profile
-// has.
-const reproduceMore = "hambench reproduce --profile paper --only "
-
-// holds is the verdict on a condition that decides.
-func holds(condition bool) Verdict {
-	if condition {
-		return Confirmed
+// cyclicOrder takes the integrators whose θ-averages have order 2 with the full batch: the
+// first case is of θ, the second of the joint law.
+func cyclicOrder(c Claim, rows *table.Table) Finding {
+	rows = ofOrders(rows)
+	of := func(scheme string, keep func(table.Row) bool) []estimate {
+		return slices.DeleteFunc(orders(rows.Where("scheme", scheme)), func(e estimate) bool {
+			return !keep(e.row)
+		})
 	}
-	return Refuted
+	good := make(map[table.Value]bool)
+	for _, e := range worst(of("full", ofPosition), "key") {
+		good[e.row.Get("key")] = e.value > 2-orderTolerance
+	}
+	position := of("cyclic", func(r table.Row) bool { return good[r.Get("key")] && ofPosition(r) })
+	joint := of("cyclic", func(r table.Row) bool {
+		return good[r.Get("key")] && r.Text("observable") == "joint.cov"
+	})
+	found := []Finding{decideOrders(c.Cases[0], position), decideOrders(c.Cases[1], joint)}
+	return jointly(c.Cases, found)
 }
 
-// add appends a number with the format that people read it in.
-func (f *Finding) add(name string, v float64, verb string) {
-	f.Numbers = append(f.Numbers, Number{name, certify.Number(v), fmt.Sprintf(verb, v)})
+// weakOrders are those that the paper states.
+func weakOrders(_ Claim, rows *table.Table) Finding {
+	stated := map[string]float64{"leapfrog": 1, "lietrotter": 2, "mt3": 3}
+	weak := rows.Where("purpose", bench.OfWeak).Where("integrator", "leapfrog", "lietrotter", "mt3")
+	var found []comparison
+	for _, e := range worst(orders(weak), law...) {
+		found = append(found, comparison{e, stated[e.row.Text("integrator")]})
+	}
+	if f := atLeast(found); f.Verdict != Confirmed || len(found) == len(stated) {
+		return f
+	}
+	return unavailable(computeAll)
 }

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/certify"
 )
 
@@ -30,7 +32,7 @@ type tableEntry struct {
 	Published
 	ours       []float64 // one a split
 	mean       float64   // of ours
-	difference float64   // of the means, in units of the paper's standard deviation if it states one
+	difference float64   // of the means, in the paper's standard deviations if it states any
 }
 
 // limits are the largest difference that confirms, and what chance exceeds in 1 %
@@ -61,28 +63,27 @@ func (t tableEntry) text() string {
 	if t.SD == 0 {
 		return fmt.Sprintf("%.3f, paper %.2f: %+.3f", t.mean, t.Mean, t.difference)
 	}
-	return fmt.Sprintf("%.3f, paper %.3f ± %.2f: %+.2f standard deviations, %d splits", t.mean, t.Mean, t.SD, t.difference, len(t.ours))
+	return fmt.Sprintf("%.3f, paper %.3f ± %.2f: %+.2f standard deviations, %d splits",
+		t.mean, t.Mean, t.SD, t.difference, len(t.ours))
 }
 
-// compareScores finds our scores for the numbers of a table. Chains that
-// diverged have none, and a number without scores is left out.
-func (e *Evidence) compareScores(table string) []tableEntry {
-	var out []tableEntry
-	for _, p := range PublishedIn(table) {
-		t := tableEntry{Published: p}
-		for _, r := range e.Results(table) {
-			if v, ok := r.Scores[p.Score]; ok && !r.Diverged && r.Cell.Dataset == p.Dataset && MethodOf(r.Cell) == p.Method {
-				t.ours = append(t.ours, v)
-			}
+// compareScores finds our scores for the numbers of a table. Chains that diverged have
+// none, and a number without scores is left out.
+func compareScores(published []Published, rows *table.Table) (out []tableEntry) {
+	for _, p := range published {
+		of := rows.Where("dataset", p.Dataset).Filter(func(r table.Row) bool {
+			return (r.Text("observe") == string(bench.Reference)) == (p.Method == SGHMC)
+		})
+		t := tableEntry{Published: p, ours: of.Numbers(p.Score)}
+		if len(t.ours) == 0 {
+			continue
 		}
-		if len(t.ours) > 0 {
-			t.mean = stat.Mean(t.ours, nil)
-			t.difference = t.mean - p.Mean
-			if p.SD > 0 {
-				t.difference /= p.SD + rounding
-			}
-			out = append(out, t)
+		t.mean = stat.Mean(t.ours, nil)
+		t.difference = t.mean - p.Mean
+		if p.SD > 0 {
+			t.difference /= p.SD + rounding
 		}
+		out = append(out, t)
 	}
 	return out
 }
@@ -105,20 +106,21 @@ func lean(entries []tableEntry) (z float64, sets int, oneSide bool) {
 		m := stat.Mean(differences[name], nil)
 		sum += m
 		variance += noise[name] * noise[name]
-		above += indicator(m > 0)
-		below += indicator(m < 0)
+		above += int(indicator(m > 0))
+		below += int(indicator(m < 0))
 	}
 	sets = len(differences)
 	return sum / math.Sqrt(variance), sets, above == sets || below == sets
 }
 
-// decideTable refutes a table if a difference, or all together, are more than
-// chance allows, and confirms it if all are near.
-func (e *Evidence) decideTable(id string) Finding {
-	entries := e.compareScores(id)
+// published refutes a table if a difference, or all together, are more than chance
+// allows, and confirms it if all are near.
+func (x *evaluation) published(rows *table.Table) Finding {
+	id := x.study()
+	entries := compareScores(PublishedIn(id), rows)
 	n, missing := len(entries), len(PublishedIn(id))-len(entries)
 	if n == 0 {
-		return unavailable(reproduce + id)
+		return x.nothing()
 	}
 	var f Finding
 	var worst tableEntry
@@ -130,15 +132,18 @@ func (e *Evidence) decideTable(id string) Finding {
 		if d >= math.Abs(worst.difference) {
 			worst = t
 		}
-		near += indicator(d <= within)
+		near += int(indicator(d <= within))
 		beyond = beyond || d > limit
 		splits = min(splits, len(t.ours))
 	}
 	z, sets, oneSide := lean(entries)
 	f.add("all data sets together, in standard deviations of the sum", z, "%+.1f")
-	noun, found := "numbers", fmt.Sprintf("%d of %d numbers within 2 standard deviations; largest difference %+.1f (%s)", near, n, worst.difference, worst.name())
-	if worst.SD == 0 {
-		noun, found = "sets", fmt.Sprintf("largest difference %+.3f (%s)", worst.difference, worst.name())
+	noun := "sets"
+	found := fmt.Sprintf("largest difference %+.3f (%s)", worst.difference, worst.name())
+	if worst.SD > 0 {
+		noun = "numbers"
+		const summary = "%d of %d numbers within 2 standard deviations; largest difference %+.1f (%s)"
+		found = fmt.Sprintf(summary, near, n, worst.difference, worst.name())
 	}
 	f.Summary = fmt.Sprintf("%s; together %+.1f σ", found, z)
 	if splits == 1 {
@@ -156,4 +161,11 @@ func (e *Evidence) decideTable(id string) Finding {
 		f.Verdict = Confirmed
 	}
 	return f
+}
+
+// studentLimit is what the difference of the means of n1 and n2 normal values, in units
+// of the standard deviation that the second sample gives, exceeds in size with
+// probability 0.01/tests or less, were their laws the same.
+func studentLimit(n1, n2, tests int) float64 {
+	return quantile(0.01/float64(tests), n2-1) * math.Sqrt(1/float64(n1)+1/float64(n2))
 }

@@ -8,12 +8,11 @@ type Index interface {
 	Next() int
 }
 
-// stream is a Stream over an arrangement of the rows.
+// stream is a Stream over an arrangement, which draw may change if it says so.
 type stream struct {
-	order []int
-	// draw returns the next batch; one that has changed order says Rearranged.
+	order   []int
 	draw    func() Batch
-	started bool // a batch was drawn
+	started bool
 }
 
 func (s *stream) Next() Batch {
@@ -25,16 +24,16 @@ func (s *stream) Next() Batch {
 
 func (s *stream) Arrangement() []int { return s.order }
 
-// partitioned returns the stream over a uniform random arrangement of the rows, cut into k
-// batches, from which index chooses.
-func partitioned(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) Stream {
+// Partition cuts a uniform random arrangement of the rows into k batches, from
+// which index chooses.
+func Partition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) Stream {
 	order := shuffled(rows, rng)
 	chosen := index(k, rng)
 	return &stream{order: order, draw: func() Batch { return Cut(rows, k, chosen.Next()) }}
 }
 
-// repartition visits the batches of each new arrangement in the order 0 … K − 1: the rows
-// are in random order already, so all orders have the same law.
+// The order of the batches of a new arrangement needs no draw: all orders are
+// alike.
 var repartitionScheme = Scheme{
 	Name:  "repartition",
 	About: "rows shuffled anew and cut into K batches every epoch",
@@ -57,7 +56,6 @@ func Cut(n, k, i int) Batch {
 	return Batch{Index: i, Lo: i * n / k, Hi: (i + 1) * n / k, Scale: float64(k)}
 }
 
-// identity returns 0, 1, …, n − 1.
 func identity(n int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -66,7 +64,6 @@ func identity(n int) []int {
 	return s
 }
 
-// shuffled returns a uniform random order of 0 … n − 1.
 func shuffled(n int, rng *rand.Rand) []int {
 	s := identity(n)
 	shuffle(s, rng)

@@ -126,9 +126,8 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if _, err := f.Run(ctx, wanted); err != nil {
 		return nil, err
 	}
-	evidence := paper.Gather(bench.OnlyBuiltIn(append(sampled, wanted...)),
-		bench.Results{Store: f.Store})
-	return paper.Decide(paper.Claims(), evidence), nil
+	rows := paper.Rows(append(sampled, wanted...), bench.Results{Store: f.Store})
+	return paper.Decide(paper.Claims(), rows), nil
 }
 
 // openEvidence opens a writable store that has the runs of the profile: that of

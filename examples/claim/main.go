@@ -18,6 +18,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/bench/sweep"
+	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/models"
 	"hambench/models/datasets"
@@ -36,10 +37,10 @@ var claim = paper.Claim{
 	Decide:    decide,
 }
 
-// decide reads the evidence and returns a finding; it runs no chain.
-func decide(e *paper.Evidence) paper.Finding {
-	full, err := ratio(e, "full")
-	mini, err2 := ratio(e, "reshuffle")
+// decide reads the rows of stored results and returns a finding; it runs no chain.
+func decide(rows *table.Table) paper.Finding {
+	full, err := ratio(rows, "full")
+	mini, err2 := ratio(rows, "reshuffle")
 	if err := errors.Join(err, err2); err != nil {
 		return paper.Finding{Verdict: paper.NotDecided, Summary: err.Error() + ": run the study " + ofSplittings}
 	}
@@ -54,20 +55,16 @@ func decide(e *paper.Evidence) paper.Finding {
 	return f
 }
 
-// ratio is that of baoab's error to obabo's at the smallest step, the last.
-func ratio(e *paper.Evidence, scheme string) (float64, error) {
-	found := make(map[string]certify.Number) // by integrator
-	for _, r := range e.Rows(ofSplittings) {
-		for _, o := range r.Observables {
-			if r.Scheme == scheme && o.Name == "theta.cov" {
-				found[r.Integrator] = o.Errors[len(o.Errors)-1]
-			}
-		}
-	}
-	if len(found) < 2 {
+// ratio is that of baoab's error to obabo's at the smallest step.
+func ratio(rows *table.Table, scheme string) (float64, error) {
+	rows = rows.Where("purpose", ofSplittings).Where("scheme", scheme).Where("observable", "theta.cov")
+	baoab, obabo := rows.Where("integrator", "baoab"), rows.Where("integrator", "obabo")
+	pairs := table.Join(baoab.Sort("h"), obabo, "h")
+	if len(pairs) == 0 || pairs[0].Left.Len() == 0 || pairs[0].Right.Len() == 0 {
 		return 0, fmt.Errorf("no exact errors of both splittings under %s", scheme)
 	}
-	return float64(found["baoab"] / found["obabo"]), nil
+	a, b := pairs[0].Left.Rows()[0], pairs[0].Right.Rows()[0]
+	return a.Number("error") / b.Number("error"), nil
 }
 
 // newStudy lists what the claim needs: one exact job an integrator, on the
@@ -122,7 +119,8 @@ func judge(w io.Writer, dir string) ([]paper.Decision, error) {
 		return nil, err
 	}
 	// append(paper.Claims(), claim) would decide those of the paper, too.
-	decisions := paper.Decide([]paper.Claim{claim}, paper.Gather(plans, bench.Results{Store: s}))
+	rows := bench.Results{Store: s}.Table(plans)
+	decisions := paper.Decide([]paper.Claim{claim}, rows)
 	return decisions, paper.WriteText(w, decisions, "exact errors alone")
 }
 

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"hambench/bench"
-	"hambench/certify"
+	"hambench/bench/table"
 	"hambench/paper"
 )
 
@@ -25,34 +24,44 @@ func TestTheClaimIsDecidedByWhatTheStoreHolds(t *testing.T) {
 	}
 }
 
-// evidence is made up: the error of each splitting under each scheme.
-func evidence(baoabFull, obaboFull, baoab, obabo float64) *paper.Evidence {
-	e := &paper.Evidence{}
+// made is made up: the error of each splitting under each scheme.
+func made(baoabFull, obaboFull, baoab, obabo float64) *table.Table {
+	rows := empty()
 	add := func(integrator, scheme string, x float64) {
-		e.Exact = append(e.Exact, bench.Evidence{Purpose: ofSplittings, Row: certify.Row{
-			Integrator: integrator, Scheme: scheme,
-			Observables: []certify.Observable{{Name: "theta.cov", Errors: []certify.Number{certify.Number(x)}}},
-		}})
+		rows.Add(nil, map[string]any{
+			"purpose": ofSplittings, "integrator": integrator, "scheme": scheme,
+			"observable": "theta.cov", "h": 0.1, "error": x,
+		})
 	}
 	add("baoab", "full", baoabFull)
 	add("obabo", "full", obaboFull)
 	add("baoab", "reshuffle", baoab)
 	add("obabo", "reshuffle", obabo)
-	return e
+	return rows
+}
+
+// empty has the columns that the claim reads.
+func empty() *table.Table {
+	var columns []table.Column
+	for _, name := range []string{"purpose", "integrator", "scheme", "observable"} {
+		columns = append(columns, table.Column{Name: name, Kind: table.Text})
+	}
+	return table.New(append(columns,
+		table.Column{Name: "h", Kind: table.Number}, table.Column{Name: "error", Kind: table.Number})...)
 }
 
 func TestTheVerdictFollowsTheEvidence(t *testing.T) {
 	for _, c := range []struct {
 		what string
-		e    *paper.Evidence
+		rows *table.Table
 		want paper.Verdict
 	}{
-		{"equal with mini-batches", evidence(0, 1, 2, 2), paper.Confirmed},
-		{"different with mini-batches", evidence(0, 1, 1, 2), paper.Refuted},
-		{"alike with the full batch, too", evidence(1, 1, 2, 2), paper.Refuted},
-		{"nothing was run", &paper.Evidence{}, paper.NotDecided},
+		{"equal with mini-batches", made(0, 1, 2, 2), paper.Confirmed},
+		{"different with mini-batches", made(0, 1, 1, 2), paper.Refuted},
+		{"alike with the full batch, too", made(1, 1, 2, 2), paper.Refuted},
+		{"nothing was run", empty(), paper.NotDecided},
 	} {
-		if got := decide(c.e).Verdict; got != c.want {
+		if got := decide(c.rows).Verdict; got != c.want {
 			t.Errorf("%s: %s: want %s", c.what, got, c.want)
 		}
 	}

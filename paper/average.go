@@ -1,0 +1,233 @@
+package paper
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/bench"
+	"hambench/bench/table"
+	"hambench/certify"
+)
+
+// fewest is how many replicates an interval needs.
+const fewest = 4
+
+// replicateNames are columns whose values are replicates, and what these are called: data
+// sets, or the splits or seeds of the only one.
+var replicateNames = [][2]string{{"dataset", "data sets"}, {"split", "splits"}, {"seed", "seeds"}}
+
+// over settles what an interval of numbers of these rows is over.
+func (x *evaluation) over(rows *table.Table) {
+	for _, by := range replicateNames {
+		if x.Replicates == "" && rows.Varies(by[0]) {
+			x.Replicates = by[0]
+		}
+	}
+	x.Replicates = cmp.Or(x.Replicates, "dataset")
+}
+
+// replicates is what the values of the column are called.
+func (x *evaluation) replicates() string {
+	i := slices.IndexFunc(replicateNames, func(by [2]string) bool { return by[0] == x.Replicates })
+	return replicateNames[i][1]
+}
+
+// add adds a number of a row's replicate.
+func (x *evaluation) add(r table.Row, v float64) {
+	name := r.Get(x.Replicates).String()
+	x.values[name] = append(x.values[name], v)
+}
+
+// means are those of the numbers of each replicate, by their names.
+func (x *evaluation) replicateMeans() (means []float64) {
+	for _, name := range slices.Sorted(maps.Keys(x.values)) {
+		means = append(means, stat.Mean(x.values[name], nil))
+	}
+	return means
+}
+
+// interval decides by Student's interval of the mean over replicates.
+func (x *evaluation) interval() Finding {
+	means := x.replicateMeans()
+	mean, half := student(means, x.Level)
+	e := estimate{value: mean, low: mean - half, high: mean + half}
+	if x.Statistic == bench.ShareStatistic && half == 0 { // scatter says nothing here
+		e.low, e.high = x.binomial(mean)
+	}
+	return x.decideMean(e, means)
+}
+
+// decideMean decides by an interval, and lists the means of the replicates.
+func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
+	e.value, e.low, e.high = x.scale(e.value), x.scale(e.low), x.scale(e.high)
+	n, over := len(means), x.replicates()
+	for i, name := range slices.Sorted(maps.Keys(x.values)) {
+		v := x.scale(means[i])
+		name = fmt.Sprintf("%s, %s (%d)", x.what, name, len(x.values[name]))
+		f.Numbers = append(f.Numbers, Number{name, certify.Number(v), x.format(v)})
+	}
+	f.Verdict = NotDecided
+	switch value := x.format(e.value) + x.Unit; {
+	case n == 0 && len(x.left) == 0:
+		f.Summary = "no chains to compare yet: run " + reproduce + x.study()
+	case n == 0:
+		f.Summary = "no chains are left to compare"
+	case n < fewest:
+		f.Summary = fmt.Sprintf("%s on %d %s: want %d or more", value, n, over, fewest)
+		if len(x.Where["study"]) > 0 {
+			f.Summary += "; run " + reproduceMore + x.study()
+		}
+	case e.open != "":
+		f.Summary = value + ": " + e.open
+	default:
+		name := fmt.Sprintf("%g %% interval over %s, ", 100*x.Level, over)
+		for i, end := range []float64{e.low, e.high} {
+			end := Number{name + []string{"low", "high"}[i], certify.Number(end), x.format(end)}
+			f.Numbers = append(f.Numbers, end)
+		}
+		f.Summary = fmt.Sprintf("%s, in [%s, %s], %d %s", value, x.format(e.low), x.format(e.high), n, over)
+		f.Verdict = x.verdict(e)
+	}
+	return f
+}
+
+// student returns the mean of x, and half of Student's interval for the mean of the law
+// that x was drawn from: infinite of fewer than two values.
+func student(x []float64, level float64) (mean, half float64) {
+	mean, sd := stat.MeanStdDev(x, nil)
+	if len(x) < 2 {
+		return mean, math.Inf(1)
+	}
+	return mean, quantile(1-level, len(x)-1) * sd / math.Sqrt(float64(len(x)))
+}
+
+// quantile is what Student's law exceeds in size with a probability.
+func quantile(probability float64, freedom int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile(1 - probability/2)
+}
+
+// binomial is the interval of Clopper and Pearson for the probability of what happened
+// in a share of the case's values.
+func (x *evaluation) binomial(share float64) (low, high float64) {
+	n, tail := 0., (1-x.Level)/2
+	for _, values := range x.values {
+		n += float64(len(values))
+	}
+	k := math.Round(share * n)
+	if low, high = 0, 1; k > 0 {
+		low = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(tail)
+	}
+	if k < n {
+		high = distuv.Beta{Alpha: k + 1, Beta: n - k}.Quantile(1 - tail)
+	}
+	return low, high
+}
+
+// asShare is the scale of shares.
+func asShare(x float64) float64 { return min(max(x, 0), 1) }
+
+// means decides by the mean over replicates of a number, a share, or a difference from a
+// published number. Chains that diverged are left out of all but shares, and counted.
+func (x *evaluation) means(rows *table.Table) Finding {
+	switch x.Statistic {
+	case bench.ShareStatistic:
+		x.scale = asShare
+	case bench.DistanceStatistic:
+		if rows.Varies("dataset") {
+			why := "rows of more than one data set: a published number is of one"
+			return Finding{Verdict: NotDecided, Summary: why}
+		}
+		fallthrough
+	default:
+		rows = x.finite(rows)
+	}
+	x.over(rows)
+	for _, r := range rows.Rows() {
+		x.add(r, x.shifted(r))
+	}
+	return x.interval()
+}
+
+// finite leaves out the rows of chains that diverged, and counts them.
+func (x *evaluation) finite(rows *table.Table) *table.Table {
+	left := rows.Filter(func(r table.Row) bool { return !diverged(r) })
+	if n := rows.Len() - left.Len(); n > 0 {
+		x.count("chains that diverged, left out", n)
+	}
+	return left
+}
+
+// fewestSteps is how many steps a slope needs.
+const fewestSteps = 3
+
+// slopes takes the slope over the steps of each chain.
+func (x *evaluation) slopes(rows *table.Table) Finding {
+	rows = x.finite(rows)
+	x.over(rows)
+	for _, line := range rows.GroupBy(append([]string{"split"}, chainColumns...)...) {
+		var h, y []float64
+		for _, at := range line.GroupBy("h") {
+			if v := x.mean(at.Table); v > 0 {
+				h, y = append(h, math.Log(at.Get("h").Number())), append(y, math.Log(v))
+			}
+		}
+		if len(h) < fewestSteps {
+			continue
+		}
+		_, slope := stat.LinearRegression(h, y, nil, false)
+		x.add(line.Rows()[0], slope)
+	}
+	if len(x.values) == 0 {
+		why := fmt.Sprintf("no line has %d steps or more with a number above 0", fewestSteps)
+		return Finding{Verdict: NotDecided, Summary: why}
+	}
+	return x.interval()
+}
+
+// sampledRatios averages both sides over the pairs of a replicate. The interval of the
+// ratio of their means is Fieller's.
+func (x *evaluation) sampledRatios(pairs []table.Pair) Finding {
+	for _, p := range pairs {
+		x.add(p.Left.Rows()[0], x.mean(p.Left))
+	}
+	above := x.replicateMeans()
+	clear(x.values)
+	for _, p := range pairs {
+		x.add(p.Left.Rows()[0], x.mean(p.Right))
+	}
+	below := x.replicateMeans()
+	ratios := make([]float64, len(above))
+	for i := range above {
+		ratios[i] = above[i] / below[i]
+	}
+	return x.decideMean(fieller(above, below, x.Level), ratios)
+}
+
+// fieller is the interval of the ratio of two means whose values come in pairs: the
+// ratios r for which the mean of a − r b is not told from 0. Differences are allowed
+// on both sides to be below 0, as excesses over a floor may be.
+func fieller(a, b []float64, level float64) estimate {
+	meanA, meanB, n := stat.Mean(a, nil), stat.Mean(b, nil), len(a)
+	e := estimate{value: meanA / meanB}
+	if n < 2 {
+		return e
+	}
+	q := quantile(1-level, n-1)
+	scale := q * q / float64(n)
+	square := meanB*meanB - scale*stat.Variance(b, nil)
+	linear := meanA*meanB - scale*stat.Covariance(a, b, nil)
+	constant := meanA*meanA - scale*stat.Variance(a, nil)
+	root := linear*linear - square*constant
+	if !(square > 0 && meanB > 0) || root < 0 {
+		e.open = "what the ratio divides by is not told from 0"
+		return e
+	}
+	e.low, e.high = (linear-math.Sqrt(root))/square, (linear+math.Sqrt(root))/square
+	return e
+}

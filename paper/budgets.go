@@ -1,0 +1,111 @@
+package paper
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/bench"
+	"hambench/bench/table"
+)
+
+// rivalry compares the best mean squared errors of a choice and of the best of its rivals
+// at one number of gradients.
+type rivalry struct {
+	choice, best table.Row
+	ratio        float64 // of the choice's number over the best's
+}
+
+// rivals compares each row with those that differ in what is compared alone, other than
+// itself. A choice or a rival without a number takes no part.
+func (x *evaluation) rivals(rows *table.Table) (out []rivalry) {
+	on, compared := x.shared(), slices.Collect(maps.Keys(x.Over))
+	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" }) // the worst one
+	others := make(map[table.Key]*table.Table)
+	for _, g := range x.rows(x.denominators()).GroupBy(on...) {
+		others[g.Key] = g.Table
+	}
+	for _, g := range rows.GroupBy(append(on, compared...)...) { // of several studies once
+		r := rivalry{choice: g.Rows()[0]}
+		least, alone := inf, true
+		if of := others[r.choice.Key(on...)]; of != nil {
+			for _, o := range of.Rows() {
+				alone = alone && o.Key(compared...) == r.choice.Key(compared...)
+				if v := x.number(o); v < least {
+					least, r.best = v, o
+				}
+			}
+		}
+		if r.ratio = x.number(r.choice) / least; !alone && r.ratio < inf {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// choiceName names what is compared of a row.
+func (x *evaluation) choiceName(r table.Row) string {
+	var parts []string
+	for _, s := range bench.Settings() {
+		if _, ok := x.Over[s.Column]; ok {
+			parts = append(parts, s.Symbol+r.Get(s.Column).String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// decideRivals confirms if every ratio lies in the interval, and refutes if none does.
+func (x *evaluation) decideRivals(all []rivalry) Finding {
+	if len(all) == 0 {
+		return x.nothing()
+	}
+	f := Finding{Verdict: NotDecided}
+	var ratios []float64
+	var contrary []string
+	good := 0
+	for _, r := range all {
+		at := r.choice.Text("problem") + " under " + r.choice.Text("scheme")
+		name := fmt.Sprintf("mean squared error of %s / %s, %s, %s, %g gradients",
+			x.choiceName(r.choice), x.choiceName(r.best), r.choice.Text("problem"),
+			r.choice.Text("scheme"), r.choice.Number("budget"))
+		f.add(name, r.ratio, "%.3g")
+		ratios = append(ratios, r.ratio)
+		if x.verdict(x.certain(r.choice, name, r.ratio)) == Confirmed {
+			good++
+		} else if !slices.Contains(contrary, at) {
+			contrary = append(contrary, at)
+		}
+	}
+	switch good {
+	case len(all):
+		f.Verdict = Confirmed
+	case 0:
+		f.Verdict = Refuted
+	}
+	f.Summary = sprint(x.Summary, floats.Min(ratios), floats.Max(ratios), good, len(all))
+	f.Detail = "All this is of these problems."
+	if len(contrary) > 0 {
+		f.Detail += " Cases to the contrary: " + strings.Join(contrary, "; ") + "."
+	}
+	return f
+}
+
+// frictionEfficient states the best friction in the unit of the target's lowest frequency,
+// too.
+func frictionEfficient(c Claim, rows *table.Table) Finding {
+	x := newEvaluation(c.Cases[0], rows)
+	all := x.rivals(x.rows(x.Where))
+	f := x.decideRivals(all)
+	var best []float64
+	for _, r := range all {
+		best = append(best, r.best.Number("friction")/r.choice.Number("omega"))
+	}
+	if len(best) > 0 {
+		f.Summary += fmt.Sprintf("; the best C is %.2g to %.2g ω, ω the target's lowest frequency",
+			floats.Min(best), floats.Max(best))
+	}
+	return f
+}

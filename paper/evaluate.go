@@ -1,0 +1,515 @@
+package paper
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"hambench/bench"
+	"hambench/bench/table"
+	"hambench/certify"
+)
+
+// Case is a condition on rows: a statistic of those that it selects lies in an interval.
+// The claim of a user's study is one; built-in claims say more, mostly for readers.
+type Case struct {
+	bench.DataClaim
+	Title string   // names the case where a claim has several
+	Names []string // of the two sides of a ratio; by default the values that differ
+	Unit  string   // follows the number that decides
+	Verb  string   // formats numbers; by default %.4g
+	// Worst has the columns that tell chains apart of which only the lowest order counts;
+	// none if every order does.
+	Worst []string
+	// At is "smallest" or "largest" if of each line only the ratio at that step counts.
+	At string
+	// Visible leaves out ratios of chains all of which are where right ones are.
+	Visible bool
+	// Replicates is the column of what an interval is over; by default data sets, or the
+	// splits or seeds of the only one.
+	Replicates string
+	// Summary formats a best-ratio: the smallest and largest ratio, how many hold, of how many.
+	Summary string
+}
+
+// Statistics of built-in claims alone.
+const (
+	bestRatioStatistic = "best-ratio" // of each number over the least of its rivals'
+	publishedStatistic = "published"  // differences from a table of the paper
+)
+
+// evaluation is a case with the rows that it is decided by, and what was left out.
+type evaluation struct {
+	Case
+	all       *table.Table
+	what      string                     // names the numbers that are averaged
+	values    map[string][]float64       // by replicate
+	scale     func(x float64) float64    // of a mean, to how people read it
+	missing   int                        // cells without a result
+	left      map[string]map[string]bool // names of chains that were left out, by the reason
+	stability []Number                   // counts of chains that diverged
+	failures  map[table.Key]float64      // checks that failed, by reference
+	names     func(r table.Row) string   // of a chain's reference
+}
+
+// Reasons why chains are left out, and what is not known of those that are not.
+const (
+	failedReference  = "Left out, since a check of the reference failed"
+	unscaledDistance = "Left out, since the records do not say how right chains scatter"
+	uncheckedChains  = "Judged by references whose checks are not known (run " + reproduce +
+		"autocorrelation)"
+)
+
+func newEvaluation(c Case, all *table.Table) *evaluation {
+	c.Level = cmp.Or(c.Level, 0.99)
+	x := &evaluation{
+		Case: c, all: all, what: c.Statistic + " of " + c.Of,
+		values: make(map[string][]float64), left: make(map[string]map[string]bool),
+		scale: func(x float64) float64 { return x }, failures: make(map[table.Key]float64),
+	}
+	several := false
+	for _, r := range all.Rows() {
+		several = several || r.Number("split") > 0
+		switch n := r.Number("checks_failed"); {
+		case n == n:
+			x.failures[r.Key("dataset", "split")] = n
+		case r.Text("record") == bench.CheckRecord:
+			x.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
+		}
+	}
+	x.names = func(r table.Row) string {
+		if several {
+			return fmt.Sprintf("%s (split %g)", r.Text("dataset"), r.Number("split"))
+		}
+		return r.Text("dataset")
+	}
+	return x
+}
+
+// Evaluate decides a case by rows of bench.Results.Table.
+//
+// Exact errors have no scatter: each order and each ratio must lie in the interval, and
+// one that does not refutes. Sampled numbers are averaged over what chains share, and
+// an interval of their mean is Student's over replicates.
+func Evaluate(c Case, all *table.Table) Finding {
+	x := newEvaluation(c, all)
+	rows := x.rows(c.Where)
+	return x.finish(x.decide(rows))
+}
+
+func (x *evaluation) decide(rows *table.Table) Finding {
+	if rows.Len() == 0 {
+		return x.nothing()
+	}
+	exact := rows.Rows()[0].Text("record") != bench.CellRecord
+	switch {
+	case x.Statistic == publishedStatistic:
+		return x.published(rows)
+	case x.Statistic == bestRatioStatistic:
+		return x.decideRivals(x.rivals(rows))
+	case x.Statistic == bench.OrderStatistic && exact:
+		return x.decideOrders(orders(rows))
+	case x.Statistic == bench.OrderStatistic:
+		return x.slopes(rows)
+	case x.Statistic == bench.RatioStatistic || x.Statistic == bench.LogRatioStatistic:
+		return x.ratios(rows, exact)
+	case exact:
+		return x.numbers(rows)
+	}
+	return x.means(rows)
+}
+
+// finish adds what was left out.
+func (x *evaluation) finish(f Finding) Finding {
+	f.Numbers = append(f.Numbers, x.stability...)
+	f.Detail += x.remarks()
+	f.Detail = strings.TrimSpace(f.Detail)
+	return f
+}
+
+// remarks say which chains were left out, and why.
+func (x *evaluation) remarks() (text string) {
+	if x.missing > 0 {
+		text = fmt.Sprintf(" %d cells have no result yet.", x.missing)
+	}
+	for _, reason := range []string{failedReference, unscaledDistance, uncheckedChains} {
+		if names := slices.Sorted(maps.Keys(x.left[reason])); len(names) > 0 {
+			text += fmt.Sprintf(" %s: %s.", reason, strings.Join(names, ", "))
+		}
+	}
+	return text
+}
+
+// nothing is the finding where no rows are selected.
+func (x *evaluation) nothing() Finding {
+	if len(x.left) > 0 {
+		return Finding{Verdict: NotDecided, Summary: "no chains are left to compare"}
+	}
+	return unavailable(reproduce + x.study())
+}
+
+// study is the study whose rows the case selects: exact errors have none, but are those
+// of the study of claims.
+func (x *evaluation) study() string {
+	if study := x.Where["study"]; len(study) > 0 {
+		return fmt.Sprint(study[0])
+	}
+	return StudyID
+}
+
+// rows are those that have the values, and a number of the case's column. Distances to a
+// reference that failed a check of its own are left out.
+func (x *evaluation) rows(where map[string][]any) *table.Table {
+	judged := slices.Contains([]string{"ks", bench.ExcessColumn, bench.RightColumn}, x.Of)
+	return bench.Selected(x.all, where).Filter(func(r table.Row) bool {
+		switch {
+		case r.Get("missing").Truth():
+			x.missing++
+			return false
+		case x.Of == "", x.Of == "error":
+			return true
+		}
+		v := x.number(r)
+		return v == v && (!judged || x.judges(r))
+	})
+}
+
+// judges reports whether a chain's distance says something, and keeps why it does not.
+func (x *evaluation) judges(r table.Row) bool {
+	leave := func(reason string) {
+		if x.left[reason] == nil {
+			x.left[reason] = make(map[string]bool)
+		}
+		x.left[reason][x.names(r)] = true
+	}
+	ofSplit, known := x.failures[r.Key("dataset", "split")]
+	ofOracle, checked := x.failures[r.Key("oracle")]
+	oracle := r.Text("oracle")
+	switch {
+	case ofSplit > 0 || ofOracle > 0:
+		leave(failedReference)
+		return false
+	case r.Number("ks_self_sd") == 0:
+		leave(unscaledDistance)
+		return false
+	case !known && !checked && oracle != "" && oracle != bench.Analytic:
+		leave(uncheckedChains)
+	}
+	return true
+}
+
+// number is the case's column as a number, 1 for true; NaN if the row has none.
+func (x *evaluation) number(r table.Row) float64 {
+	switch x.Of {
+	case bench.ExcessColumn:
+		return excess(r)
+	case bench.RightColumn:
+		if ks := r.Number("ks"); ks != ks {
+			return ks
+		}
+		return indicator(right(r))
+	}
+	if v := r.Get(x.Of); v.Kind() == table.Truth {
+		return indicator(v.Truth())
+	}
+	return r.Number(x.Of)
+}
+
+func (x *evaluation) mean(rows *table.Table) float64 {
+	var values []float64
+	for _, r := range rows.Rows() {
+		values = append(values, x.number(r))
+	}
+	return stat.Mean(values, nil)
+}
+
+// excess is a distance above the mean self-distance.
+func excess(r table.Row) float64 { return r.Number("ks") - r.Number("ks_self") }
+
+func diverged(r table.Row) bool { return r.Get("diverged").Truth() }
+
+func anyDiverged(rows *table.Table) bool { return slices.ContainsFunc(rows.Rows(), diverged) }
+
+// right reports whether a chain is where right ones are.
+func right(r table.Row) bool {
+	return !diverged(r) && isRight(r.Number("ks"), r.Number("ks_self"), r.Number("ks_self_sd"))
+}
+
+// isRight reports whether a distance is one that 19 of 20 right chains do not exceed.
+func isRight(distance, mean, sd float64) bool { return distance <= mean+1.645*sd }
+
+// Right reports whether no chain diverged and their mean distance is where that of right
+// ones is: the criterion of the claims, of one chain and of its repetitions.
+func Right(chains ...bench.Result) bool {
+	var ks, mean, sd float64
+	for _, r := range chains {
+		ks, mean, sd = ks+r.KS, mean+r.KSSelf, sd+r.KSSelfSD
+	}
+	finite := !slices.ContainsFunc(chains, func(r bench.Result) bool { return r.Diverged })
+	return finite && isRight(ks, mean, sd) // sums do as well
+}
+
+// estimate is a number with its interval.
+type estimate struct {
+	row              table.Row // the first of those that it is of
+	name, text       string    // for people
+	value, low, high float64
+	open             string // why there is no interval
+}
+
+// certain is an estimate without scatter.
+func (x *evaluation) certain(r table.Row, name string, v float64) estimate {
+	return estimate{row: r, name: name, text: x.format(v), value: v, low: v, high: v}
+}
+
+func (e estimate) number() Number { return Number{e.name, certify.Number(e.value), e.text} }
+
+// format writes a number for people.
+func (x *evaluation) format(v float64) string { return sprint(cmp.Or(x.Verb, "%.4g"), v) }
+
+// sprint is fmt.Sprintf, whose format vet cannot check.
+func sprint(format string, values ...any) string { return fmt.Sprintf(format, values...) }
+
+// verdict compares an interval with the case's.
+func (x *evaluation) verdict(e estimate) Verdict {
+	from, to := float64(x.Between[0]), float64(x.Between[1])
+	switch {
+	case e.open != "":
+		return NotDecided
+	case e.low >= from && e.high <= to:
+		return Confirmed
+	case e.low > to || e.high < from:
+		return Refuted
+	}
+	return NotDecided
+}
+
+// each decides where every estimate must lie in the interval: one that does not refutes,
+// one that is open leaves the claim open.
+func (x *evaluation) each(one, many string, found []estimate) Finding {
+	f := Finding{Verdict: Confirmed, Summary: x.span(one, many, found) + x.Unit}
+	for _, e := range found {
+		f.Numbers = append(f.Numbers, e.number())
+		switch v := x.verdict(e); {
+		case v == Refuted && f.Verdict != Refuted:
+			f.Verdict, f.Summary = Refuted, fmt.Sprintf("%s has %s %s", e.name, one, e.text)
+		case v == NotDecided && f.Verdict == Confirmed:
+			why := cmp.Or(e.open, "the interval holds a limit")
+			f.Verdict, f.Summary = NotDecided, fmt.Sprintf("%s: %s: %s", e.name, e.text, why)
+		}
+	}
+	return f
+}
+
+// span says between what numbers lie, which may be of laws that are exact.
+func (x *evaluation) span(one, many string, found []estimate) string {
+	var finite []float64
+	for _, e := range found {
+		if !math.IsInf(e.value, 1) {
+			finite = append(finite, e.value)
+		}
+	}
+	if len(finite) == 0 {
+		return "exact"
+	}
+	low, high := x.format(floats.Min(finite)), x.format(floats.Max(finite))
+	if low == high {
+		return one + " " + low
+	}
+	return many + " from " + low + " to " + high
+}
+
+// numbers takes every number of exact errors and of checks by itself.
+func (x *evaluation) numbers(rows *table.Table) Finding {
+	if x.Statistic == bench.ShareStatistic {
+		return x.each("share", "shares", []estimate{x.certain(rows.Rows()[0], x.what, x.mean(rows))})
+	}
+	var found []estimate
+	for _, r := range rows.Rows() {
+		found = append(found, x.certain(r, x.Of+" of "+nameOf(r), x.shifted(r)))
+	}
+	return x.each(x.Statistic, "numbers", found)
+}
+
+// shifted is a number's distance from the published one, if the case has one.
+func (x *evaluation) shifted(r table.Row) float64 {
+	return (x.number(r) - x.From) / unitOf(x.DataClaim)
+}
+
+// nameOf names a row of exact errors or of a check.
+func nameOf(r table.Row) string {
+	if _, ok := r.Source.(certify.Row); ok {
+		return fmt.Sprintf("%s, h = %g", observableName(r), r.Number("h"))
+	}
+	return fmt.Sprintf("%s, %s, split %g", r.Text("check"), r.Text("dataset"), r.Number("split"))
+}
+
+// chainColumns tell chains apart but for what is averaged or compared, exactColumns what
+// is computed exactly.
+var (
+	chainColumns = []string{
+		"dataset", "model", "observe", "integrator", "parameters", "estimator", "scheme",
+		"batch", "K", "friction", "nl", "samples", "precision",
+	}
+	exactColumns = []string{"record", "problem", "mass", "observable", "law", "budget"}
+)
+
+// shared are the columns in which rows are equal that differ in what is compared alone,
+// and maybe in their step.
+func (x *evaluation) shared() (on []string) {
+	for _, column := range slices.Concat([]string{"split", "seed"}, chainColumns, exactColumns) {
+		_, differs := x.Over[column]
+		follows := column == "parameters" && x.Over["integrator"] != nil ||
+			(column == "K" || column == "scheme") && x.Over["batch"] != nil ||
+			column == "batch" && x.Over["K"] != nil
+		if !differs && !follows {
+			on = append(on, column)
+		}
+	}
+	return on
+}
+
+// denominators select what a ratio divides by.
+func (x *evaluation) denominators() map[string][]any {
+	where := make(map[string][]any)
+	maps.Copy(where, x.Where)
+	maps.Copy(where, x.Over)
+	return where
+}
+
+// sides name what a ratio is of.
+func (x *evaluation) sides() (above, below string) {
+	if len(x.Names) == 2 {
+		return x.Names[0], x.Names[1]
+	}
+	var texts [2][]string
+	for _, column := range slices.Sorted(maps.Keys(x.Over)) {
+		for i, values := range [][]any{x.Where[column], x.Over[column]} {
+			for _, v := range values {
+				texts[i] = append(texts[i], fmt.Sprint(v))
+			}
+		}
+	}
+	return strings.Join(texts[0], ", "), strings.Join(texts[1], ", ")
+}
+
+// ratios pairs rows that differ in what is compared alone.
+func (x *evaluation) ratios(above *table.Table, exact bool) Finding {
+	below := x.rows(x.denominators())
+	if below.Len() == 0 {
+		return x.nothing()
+	}
+	sides := 1 // rows that a ratio divides by
+	for _, values := range x.Over {
+		sides *= len(values)
+	}
+	var alone, others int
+	var pairs []table.Pair
+	for _, line := range table.Join(above, below, x.shared()...) {
+		var last []table.Pair
+		for _, p := range table.Join(line.Left, line.Right, "h") {
+			compared := slices.Collect(maps.Keys(x.Over))
+			if p.Left.Len() == 0 || len(p.Right.GroupBy(compared...)) < sides ||
+				x.Visible && !visible(p.Left) && !visible(p.Right) {
+				continue
+			}
+			switch left, right := anyDiverged(p.Left), anyDiverged(p.Right); {
+			case left && !right:
+				alone++
+			case right && !left:
+				others++
+			case left:
+			case x.At == "" || last == nil:
+				last = append(last, p)
+			case (stepOf(p) > stepOf(last[0])) == (x.At == "largest"):
+				last[0] = p
+			}
+		}
+		pairs = append(pairs, last...)
+	}
+	a, b := x.sides()
+	x.what = a + " / " + b
+	x.over(above)
+	switch {
+	case exact:
+	case x.At != "":
+		x.count("cells where "+a+" diverged and "+b+" did not", alone)
+		x.count("cells where "+b+" diverged and "+a+" did not", others)
+	default:
+		x.count("cells where "+a+" alone diverged", alone)
+		x.count("cells where "+a+" did not diverge and another did", others)
+	}
+	if len(pairs) == 0 {
+		why := "no two rows differ in what the ratio compares alone"
+		return Finding{Verdict: NotDecided, Summary: why}
+	}
+	switch {
+	case exact:
+		return x.exactRatios(pairs)
+	case x.Statistic == bench.LogRatioStatistic:
+		return x.logRatios(pairs)
+	}
+	return x.sampledRatios(pairs)
+}
+
+// stepOf is the step of a pair.
+func stepOf(p table.Pair) float64 { return p.Left.Rows()[0].Number("h") }
+
+// visible reports whether a finite chain is not where right ones are.
+func visible(rows *table.Table) bool {
+	return slices.ContainsFunc(rows.Rows(), func(r table.Row) bool { return !diverged(r) && !right(r) })
+}
+
+// count adds a statement about stability.
+func (x *evaluation) count(name string, n int) {
+	x.stability = append(x.stability, Number{"stability: " + name, certify.Number(n), fmt.Sprint(n)})
+}
+
+// exactRatios takes each ratio by itself, of errors that are above their resolution.
+func (x *evaluation) exactRatios(pairs []table.Pair) Finding {
+	var found []estimate
+	for _, p := range pairs {
+		r := p.Left.Rows()[0]
+		a, b := x.resolved(p.Left), x.resolved(p.Right)
+		if v := a / b; v == v {
+			name := fmt.Sprintf("%s of %s, %s", x.Of, x.what, nameOf(r))
+			found = append(found, x.certain(r, name, v))
+		}
+	}
+	if len(found) == 0 {
+		return Finding{Verdict: NotDecided, Summary: "no error is above its resolution"}
+	}
+	return x.each("ratio", "ratios", found)
+}
+
+// resolved is the mean of the rows' numbers.
+func (x *evaluation) resolved(rows *table.Table) float64 {
+	if x.Of != "error" {
+		return x.mean(rows)
+	}
+	sum := 0.0
+	for _, r := range rows.Rows() {
+		sum += resolved(r)
+	}
+	return sum / float64(rows.Len())
+}
+
+// logRatios averages the logarithms of ratios, of which the denominator is the geometric
+// mean of what it divides by.
+func (x *evaluation) logRatios(pairs []table.Pair) Finding {
+	x.scale = math.Exp
+	for _, p := range pairs {
+		sum := 0.0
+		for _, r := range p.Right.Rows() {
+			sum += math.Log(x.mean(p.Left) / x.number(r))
+		}
+		x.add(p.Left.Rows()[0], sum/float64(p.Right.Len()))
+	}
+	return x.interval()
+}

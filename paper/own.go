@@ -1,0 +1,62 @@
+package paper
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hambench/bench"
+)
+
+// Own returns the decisions on the claims that a user's studies state, each by the rows
+// of its own study alone.
+func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
+	for _, p := range plans {
+		if len(p.Claims) == 0 {
+			continue
+		}
+		rows := results.Table([]bench.Plan{p})
+		for _, c := range p.Claims {
+			f := Evaluate(Case{DataClaim: c}, rows)
+			decisions = append(decisions, Decision{ownClaim(p, c), f})
+		}
+	}
+	return decisions
+}
+
+// ownClaim is a claim of a study as pages show it.
+func ownClaim(p bench.Plan, c bench.DataClaim) Claim {
+	where := selection(c.Where)
+	if len(c.Over) > 0 {
+		where += ", over " + selection(c.Over)
+	}
+	test := fmt.Sprintf("%s of %s in [%g, %g], at %g %%", c.Statistic, c.Of,
+		float64(c.Between[0]), float64(c.Between[1]), 100*c.Level)
+	if c.Statistic == bench.DistanceStatistic {
+		test += fmt.Sprintf("; from %g, in units of %g", c.From, unitOf(c))
+	}
+	by := "study " + p.ID
+	return Claim{ID: c.ID, Own: true, Study: p.ID, By: by, Statement: c.Text, Where: where, Test: test}
+}
+
+// selection states the rows that a claim selects.
+func selection(where map[string][]any) string {
+	var parts []string
+	for _, column := range slices.Sorted(maps.Keys(where)) {
+		values := strings.Trim(fmt.Sprint(where[column]), "[]")
+		parts = append(parts, fmt.Sprintf("%s = %s", column, values))
+	}
+	if len(parts) == 0 {
+		return "all rows of the study"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unitOf is the standard deviation in which a claim counts a distance; 1 if it has none.
+func unitOf(c bench.DataClaim) float64 {
+	if c.SD > 0 {
+		return c.SD
+	}
+	return 1
+}

@@ -1,0 +1,276 @@
+package paper
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/bench/store"
+	"hambench/bench/table"
+	"hambench/certify"
+	"hambench/chain"
+	"hambench/models"
+	"hambench/models/datasets"
+)
+
+// A run on some data sets beside one on all, and two studies with the same exact errors:
+// each comes once, with the study or the purpose that it is for. A user's study with the
+// id of a built-in one, and exact errors of a purpose of the paper's, is not read.
+func TestEachJobHasRowsOnce(t *testing.T) {
+	cells := func(keys ...string) (s bench.Study) {
+		for _, key := range keys {
+			s.Cells = append(s.Cells, bench.Job{Key: key})
+		}
+		return s
+	}
+	exact := func(purposes ...string) (s bench.Study) {
+		for _, purpose := range purposes {
+			s.Exact = append(s.Exact, bench.ExactJob{Key: "x", Purpose: purpose})
+		}
+		return s
+	}
+	plan := func(id, origin string, s bench.Study) bench.Plan {
+		s.ID, s.Origin = id, origin
+		return bench.Plan{Study: s}
+	}
+	user := "0123456789abcdef"
+	plans := []bench.Plan{
+		plan("methods", bench.BuiltIn, cells("a", "b")),
+		plan("methods", bench.BuiltIn, cells("b", "c")),
+		plan("methods", user, cells("d")),
+		plan("friction", bench.BuiltIn, cells("a")),
+		plan("orders", bench.BuiltIn, exact(bench.OfOrders)),
+		plan("claims", bench.BuiltIn, exact(bench.OfOrders, bench.OfInner)),
+		plan("claims", user, exact(bench.OfWeak)),
+	}
+	m := newMemory()
+	m.exact["x"] = []certify.Row{fittedRow("x", "mt3", "full", covariance, 1, 1)}
+	m.exact["x"][0].Observables[0].Resolution = []certify.Number{0}
+	var got []string
+	for _, r := range m.of(plans...).Rows() {
+		got = append(got, r.Text("study")+" "+r.Text("purpose")+r.Text("key"))
+	}
+	want := []string{
+		"methods a", "methods b", "methods c", "friction a", "orders ordersx", "claims innerx",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+}
+
+// exactRows are what the certifier finds for the claims' own jobs on Gaussian problems,
+// with no sampled results.
+func exactRows(t *testing.T) (bench.Plan, memory) {
+	t.Helper()
+	quick, err := bench.LookupProfile("quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	studies, err := bench.Studies(quick, datasets.Builtin(), models.Builtin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if studies, err = bench.Select(studies, StudyID); err != nil {
+		t.Fatal(err)
+	}
+	keys := bench.Keys{Source: &models.Source{}}
+	plans, err := keys.Resolve(t.Context(), "quick", studies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMemory()
+	for _, j := range plans[0].Exact {
+		o, err := j.Exact.Options(chain.Registries{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Problem.Kind != certify.Gaussian {
+			continue
+		}
+		if m.exact[j.Key], err = certify.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return plans[0], m
+}
+
+// What JSON cannot say, an infinite claim and an infinite uncertainty, is the
+// same after a stay in a store.
+func TestInfinitiesSurviveTheStore(t *testing.T) {
+	s, err := store.Open(t.TempDir(), store.Machine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	inf := certify.Number(math.Inf(1))
+	body, err := json.Marshal([]certify.Row{{Steps: []float64{0.1}, Observables: []certify.Observable{{
+		Errors: []certify.Number{1}, Resolution: []certify.Number{0}, Order: 2, Claim: inf, Uncertainty: inf,
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(store.Record{Kind: store.Exact, Key: "k", Body: body}); err != nil {
+		t.Fatal(err)
+	}
+	p := bench.Plan{Study: bench.Study{
+		ID: StudyID, Exact: []bench.ExactJob{{Key: "k", Purpose: bench.OfOrders}},
+	}}
+	rows := Rows([]bench.Plan{p}, bench.Results{Store: s}).Rows()
+	if len(rows) != 1 || rows[0].Number("claim") != math.Inf(1) || rows[0].Number("uncertainty") != math.Inf(1) {
+		t.Errorf("rows %+v, want one with an infinite claim of infinite uncertainty", rows)
+	}
+}
+
+// The claims that need no samples, decided by the certifier's own rows; and
+// with variance 1 in the place of 1/12 mt3's own claim is refuted.
+func TestLongExactClaims(t *testing.T) {
+	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
+		t.Skip("takes long: make test-long runs it")
+	}
+	plan, m := exactRows(t)
+	plans := []bench.Plan{plan}
+	exact := 0
+	for _, d := range Decide(Claims(), m.of(plans...)) {
+		if d.Verdict == NotDecided && strings.Contains(d.Summary, " yet: run ") {
+			continue // needs samples
+		}
+		exact++
+		want := Confirmed
+		if slices.Contains([]string{"chen-2015", "weak-orders", "quasi-symplectic-better", "higher-order-better", "sghmc-correction"}, d.ID) {
+			want = Refuted
+		}
+		if slices.Contains([]string{"inner-sensible", "friction-efficient"}, d.ID) {
+			want = NotDecided // cases differ
+		}
+		if d.Verdict != want {
+			t.Errorf("%s is %s, want %s: %s", d.ID, d.Verdict, want, d.Summary)
+		}
+	}
+	if exact != 29 {
+		t.Errorf("%d claims are decided by exact evidence, want 29", exact)
+	}
+	byRows := func(id string) Finding {
+		i := slices.IndexFunc(Claims(), func(c Claim) bool { return c.ID == id })
+		return Decide(Claims()[i:i+1], m.of(plans...))[0].Finding
+	}
+	once := byRows("inner-sensible")
+	for _, j := range plan.Exact { // as where two studies ask for the same
+		again := j
+		again.Key += "again"
+		m.exact[again.Key] = m.exact[j.Key]
+		plans[0].Exact = append(plans[0].Exact, again)
+	}
+	if twice := byRows("inner-sensible"); twice.Summary != once.Summary {
+		t.Errorf("with every row twice: %s; once: %s", twice.Summary, once.Summary)
+	}
+	var planted []bench.ExactJob
+	for _, j := range plan.Exact {
+		if j.Purpose == bench.OfVariance {
+			j.Purpose = bench.OfOrders
+			planted = append(planted, j)
+		}
+	}
+	plans[0].Exact = planted
+	if f := byRows("order-mt3"); f.Verdict != Refuted || !strings.Contains(f.Summary, "2.00") {
+		t.Errorf("order-mt3 with variance 1 is %s: %s", f.Verdict, f.Summary)
+	}
+}
+
+// unpacked is the store of the published run.
+func unpacked(t *testing.T) *store.Store {
+	t.Helper()
+	file, err := os.Open("../docs/results/store.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for archive := tar.NewReader(unzipped); ; {
+		h, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(h.Name))
+		if h.FileInfo().IsDir() {
+			err = os.MkdirAll(path, 0o755)
+		} else {
+			var text []byte
+			if text, err = io.ReadAll(archive); err == nil {
+				err = os.WriteFile(path, text, 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := store.Read(filepath.Join(dir, "store"), store.Machine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The published page is what the published results decide, and no study of a user's that
+// has the ids, purposes and results of built-in ones changes a byte of it.
+func TestThePublishedResultsDecideThePublishedClaims(t *testing.T) {
+	want, err := os.ReadFile("../docs/results/claims.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := unpacked(t)
+	plans, err := bench.Plans(s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range plans {
+		for i := range p.Exact { // everything is under the name of another integrator
+			p.Exact = slices.Clone(p.Exact)
+			p.Exact[i].Exact.Integrator = "leapfrog"
+		}
+		p.Origin = "0123456789abcdef"
+		plans = append([]bench.Plan{p}, plans...)
+	}
+	var got bytes.Buffer
+	decisions := Decide(Claims(), Rows(plans, bench.Results{Store: s}))
+	if err := WriteMarkdown(&got, decisions, plans[0].Profile); err != nil {
+		t.Fatal(err)
+	}
+	wanted := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(got.String(), "\n") {
+		if i >= len(wanted) || line != wanted[i] {
+			t.Fatalf("line %d is\n%s\nwant\n%s", i+1, line, wanted[min(i, len(wanted)-1)])
+		}
+	}
+}
+
+// A claim of one's own is a value like the others.
+func TestOwnClaim(t *testing.T) {
+	own := Claim{ID: "own", Decide: func(rows *table.Table) Finding {
+		if rows.Where("study", "my-study").Len() == 0 {
+			return Finding{Verdict: NotDecided}
+		}
+		return Finding{Verdict: Confirmed}
+	}}
+	mine := bench.Study{ID: "my-study", Cells: []bench.Job{{Key: "a"}}}
+	rows := bench.Results{Store: newMemory()}.Table([]bench.Plan{{Study: mine}})
+	decisions := Decide(append(Claims(), own), rows)
+	if last := decisions[len(decisions)-1]; last.ID != "own" || last.Verdict != Confirmed {
+		t.Errorf("own claim: %+v", last)
+	}
+}
