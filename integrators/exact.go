@@ -1,6 +1,7 @@
 package integrators
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -35,13 +36,15 @@ type exact struct {
 	dim   int
 	p     Params
 	flows map[*Affine]affineFlow
-	most  int // flows kept; a scheme that cuts its batches anew never asks for the old ones
+	// most bounds the number of flows kept. When it is reached all are dropped: a
+	// scheme that cuts its batches anew never asks for the old ones.
+	most int
 
-	xi1, xi2, x, y, u, v []float64
+	xi1, xi2, x, y, u, v []float64 // scratch of length dim
 }
 
-// affineFlow advances a deviation from the mean, in place, with two normal
-// vectors, and scratch of its own size.
+// affineFlow is the flow of one force: the mean P⁻¹s, and the law of the deviation
+// from it over a step.
 type affineFlow struct {
 	mean []float64
 	// A flow of modes has vectors (row-major, an eigenvector per column) and
@@ -50,8 +53,8 @@ type affineFlow struct {
 	flow    linearFlow
 }
 
-// The flows kept take about keptNumbers numbers, 128 MB, but there are always
-// enough of them for a small number of batches of any dimension.
+// The flows kept take about keptNumbers numbers, 128 MB, or fewestFlows flows if that is
+// more, which is enough for a small number of batches of any dimension.
 const (
 	keptNumbers = 1 << 24
 	fewestFlows = 64
@@ -60,16 +63,21 @@ const (
 func newExact(dim int, p Params) *exact {
 	v := vectors(6, dim)
 	return &exact{
-		dim: dim, p: p, flows: make(map[*Affine]affineFlow), most: max(fewestFlows, keptNumbers/(dim*dim)),
-		xi1: v[0], xi2: v[1], x: v[2], y: v[3], u: v[4], v: v[5],
+		dim: dim, p: p, flows: make(map[*Affine]affineFlow),
+		most: max(fewestFlows, keptNumbers/(dim*dim)),
+		xi1:  v[0], xi2: v[1], x: v[2], y: v[3], u: v[4], v: v[5],
 	}
 }
 
+// Step panics if f is no AffineForce, or breaks that interface's contract.
 func (s *exact) Step(z *State, f Force, n Noise) {
-	a := f.(AffineForce).Affine()
+	a := needAffine(f).Affine()
 	flow, ok := s.flows[a]
 	if !ok {
-		flow = s.derive(a)
+		var err error
+		if flow, err = s.derive(a); err != nil {
+			panic("integrators: affine force: " + err.Error())
+		}
 		if len(s.flows) >= s.most {
 			clear(s.flows)
 		}
@@ -90,7 +98,8 @@ func (s *exact) Step(z *State, f Force, n Noise) {
 	}
 }
 
-// stepModes goes to the eigenvectors and back; the normals are made there.
+// stepModes moves the deviation s.x in the basis of the eigenvectors, where the normals
+// are drawn, too: an orthogonal map leaves their law as it is.
 func (s *exact) stepModes(z *State, a *affineFlow) {
 	clear(s.u)
 	clear(s.v)
@@ -108,6 +117,7 @@ func (s *exact) stepModes(z *State, a *affineFlow) {
 	addProduct(blas.NoTrans, z.R, a.vectors, s.v)
 }
 
+// stepDense moves the deviation s.x by the blocks of the flow.
 func (s *exact) stepDense(z *State, a *affineFlow) {
 	copy(s.y, z.R)
 	clear(z.Theta)
@@ -122,32 +132,34 @@ func (s *exact) stepDense(z *State, a *affineFlow) {
 	addProduct(blas.NoTrans, z.R, l.nrr, s.xi1)
 }
 
-// derive works out the flow of a force. It panics when the precision is not
-// symmetric positive definite, which AffineForce promises.
-func (s *exact) derive(a *Affine) affineFlow {
+// derive works out the flow of a force. It returns an error for an Affine of other sizes
+// than dim, and for a precision that is not positive definite.
+func (s *exact) derive(a *Affine) (affineFlow, error) {
 	d := s.dim
 	if len(a.Precision) != d*d || len(a.Shift) != d {
-		panic(fmt.Sprintf("integrators: affine force of sizes %d and %d in %d dimensions", len(a.Precision), len(a.Shift), d))
+		return affineFlow{}, fmt.Errorf("precision of %d and shift of %d numbers in %d dimensions",
+			len(a.Precision), len(a.Shift), d)
 	}
 	precision := mat.NewSymDense(d, slices.Clone(a.Precision))
 	var chol mat.Cholesky
 	if !chol.Factorize(precision) {
-		panic("integrators: affine force: its precision is not positive definite")
+		return affineFlow{}, errors.New("its precision is not positive definite")
 	}
 	mean := mat.NewVecDense(d, nil)
 	if err := chol.SolveVecTo(mean, mat.NewVecDense(d, a.Shift)); err != nil {
-		panic("integrators: affine force: " + err.Error())
+		return affineFlow{}, err
 	}
 	out := affineFlow{mean: mean.RawVector().Data}
+	var err error
 	if m, ok := s.uniformMass(); ok {
-		out.vectors, out.flow = modeFlows(precision, m, s.p.Friction, s.p.Step)
+		out.vectors, out.flow, err = modeFlows(precision, m, s.p.Friction, s.p.Step)
 	} else {
-		out.flow = newLinearFlow(precision, s.p.InvMass, s.p.Friction, s.p.Step)
+		out.flow, err = newLinearFlow(precision, s.p.InvMass, s.p.Friction, s.p.Step)
 	}
-	return out
+	return out, err
 }
 
-// uniformMass returns the inverse mass if it is one number.
+// uniformMass returns the inverse mass if it is the same for all coordinates.
 func (s *exact) uniformMass() (float64, bool) {
 	if s.p.InvMass == nil {
 		return 1, true
@@ -158,18 +170,22 @@ func (s *exact) uniformMass() (float64, bool) {
 
 // modeFlows returns the eigenvectors of a precision and the flows of its
 // modes, whose elements are diagonals.
-func modeFlows(precision *mat.SymDense, m, friction, h float64) ([]float64, linearFlow) {
+func modeFlows(precision *mat.SymDense, m, friction, h float64) ([]float64, linearFlow, error) {
+	var all linearFlow
 	var eigen mat.EigenSym
 	if !eigen.Factorize(precision, true) {
-		panic("integrators: affine force: no eigenvalues of its precision")
+		return nil, all, errors.New("no eigenvalues of its precision were found")
 	}
-	var all linearFlow
 	for _, k := range eigen.Values(nil) {
-		all.append(newLinearFlow(mat.NewSymDense(1, []float64{k}), []float64{m}, friction, h))
+		mode, err := newLinearFlow(mat.NewSymDense(1, []float64{k}), []float64{m}, friction, h)
+		if err != nil {
+			return nil, all, err
+		}
+		all.append(mode)
 	}
 	var v mat.Dense
 	eigen.VectorsTo(&v)
-	return v.RawMatrix().Data, all
+	return v.RawMatrix().Data, all, nil
 }
 
 // addProduct adds the product of a square row-major matrix, or of its

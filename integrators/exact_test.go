@@ -113,9 +113,15 @@ func TestModesMatchTheDenseFlow(t *testing.T) {
 	modes := probe(p.newAt(t, lookup(t, "exact"), h, 1), p.force, 3)
 	in := p.newAt(t, lookup(t, "exact"), h, 1)
 	s := in.Kernel.(*exact)
-	flow := s.derive(p.force.affine)
+	flow, err := s.derive(p.force.affine)
+	if err != nil {
+		t.Fatal(err)
+	}
 	flow.vectors = nil
-	flow.flow = newLinearFlow(mat.NewSymDense(3, p.force.affine.Precision), p.invMass, p.c, h)
+	flow.flow, err = newLinearFlow(mat.NewSymDense(3, p.force.affine.Precision), p.invMass, p.c, h)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.flows[p.force.affine] = flow
 	dense := probe(in, p.force, 3)
 	if e := max(largestDifference(modes.m, dense.m), largestDifference(modes.c, dense.c), largestDifference(modes.noiseCov(), dense.noiseCov())); e > 1e-13 {
@@ -159,14 +165,30 @@ func TestExactDropsFlows(t *testing.T) {
 	}
 }
 
-func TestExactPanicsOnIndefinitePrecision(t *testing.T) {
-	defer func() {
-		if got, want := recover(), "integrators: affine force: its precision is not positive definite"; got != want {
-			t.Errorf("panic %v, want %q", got, want)
-		}
-	}()
-	p := targets()[0]
-	p.newAt(t, lookup(t, "exact"), 0.1, 1).Kernel.Step(NewState(1), newGaussian([]float64{-1}, []float64{0}), ones{0})
+// bare is a force with nothing but a gradient.
+type bare struct{ Force }
+
+func TestAStepSaysWhatItsForceLacks(t *testing.T) {
+	sphere := newGaussian([]float64{1}, []float64{0})
+	for _, tt := range []struct {
+		integrator string
+		force      Force
+		want       string
+	}{
+		{"exact", newGaussian([]float64{-1}, []float64{0}), "integrators: affine force: its precision is not positive definite"},
+		{"exact", newGaussian([]float64{1, 0}, []float64{0}), "integrators: affine force: precision of 2 and shift of 1 numbers in 1 dimensions"},
+		{"exact", bare{sphere}, "integrators: a step needs an affine gradient, which force integrators.bare does not have: see Integrator.Check"},
+		{"mt3", bare{sphere}, "integrators: a step needs Hessian-vector products, which force integrators.bare does not have: see Integrator.Check"},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != tt.want {
+					t.Errorf("%s: panic %v, want %q", tt.integrator, got, tt.want)
+				}
+			}()
+			targets()[0].newAt(t, lookup(t, tt.integrator), 0.1, 1).Kernel.Step(NewState(1), tt.force, ones{0})
+		}()
+	}
 }
 
 // Without a force ubu is U(h), whose law is an integral over the response to

@@ -23,7 +23,9 @@ func Fingerprint(m Integrator, values map[string]float64) (string, error) {
 		cases = append(cases, Params{Step: 0.1, Friction: 1.5, Inner: 3})
 	}
 	if m.FullRefreshment {
-		cases = append(cases, Params{Step: 0.1, Friction: math.Inf(1), InvMass: []float64{0.8, 1.3}})
+		cases = append(cases, Params{
+			Step: 0.1, Friction: math.Inf(1), InvMass: []float64{0.8, 1.3},
+		})
 	}
 	d := fingerprint.New()
 	for _, p := range cases {

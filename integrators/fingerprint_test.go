@@ -51,7 +51,7 @@ func TestFingerprintChangesWithEveryConstant(t *testing.T) {
 
 	cases := map[string]Integrator{
 		"mt3 with another variance of w₂": Define(lookup(t, "mt3"), func(dim int, p Params) (Stepper, Stepper) {
-			p.Values[MT3Variance] *= little
+			p.Values[w2Variance] *= little
 			return newMT3(dim, p), nil
 		}),
 		"mt3 with another Hessian's weight": altered("mt3", func(in *Instance) { scale(in, 7, 6, little) }),
@@ -98,10 +98,10 @@ func TestSchemesHaveParametersAndVariablesOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if z := in.NewState(); len(z.Theta) != 3 || fmt.Sprint(z.Aux) != "[[2]]" || in.Params.Values[ThermalMass] != 1 {
+	if z := in.NewState(); len(z.Theta) != 3 || fmt.Sprint(z.Aux) != "[[2]]" || in.Params.Values[massOfZeta] != 1 {
 		t.Errorf("state %v, parameters %v: want a thermostat at the friction and the default", z, in.Params)
 	}
-	if fingerprintOf(t, m, nil) == fingerprintOf(t, m, map[string]float64{ThermalMass: 2}) {
+	if fingerprintOf(t, m, nil) == fingerprintOf(t, m, map[string]float64{massOfZeta: 2}) {
 		t.Error("another thermal mass does not change the fingerprint")
 	}
 	for _, tt := range []struct {
@@ -109,9 +109,9 @@ func TestSchemesHaveParametersAndVariablesOfTheirOwn(t *testing.T) {
 		values map[string]float64
 		want   string
 	}{
-		{m, map[string]float64{ThermalMass: 0}, "sgnht: thermal-mass = 0: want a number from 0.001 to 1e+06"},
-		{m, map[string]float64{ThermalMass: math.NaN()}, "sgnht: thermal-mass = NaN: want a number from 0.001 to 1e+06"},
-		{m, map[string]float64{"nu": 1, ThermalMass: 1}, `sgnht: parameter "nu": want one of thermal-mass`},
+		{m, map[string]float64{massOfZeta: 0}, "sgnht: thermal-mass = 0: want a number from 0.001 to 1e+06"},
+		{m, map[string]float64{massOfZeta: math.NaN()}, "sgnht: thermal-mass = NaN: want a number from 0.001 to 1e+06"},
+		{m, map[string]float64{"nu": 1, massOfZeta: 1}, `sgnht: parameter "nu": want one of thermal-mass`},
 		{lookup(t, "leapfrog"), map[string]float64{"mu": 1}, `leapfrog: parameter "mu": the scheme has no parameters of its own`},
 	} {
 		_, err := tt.method.New(1, Params{Step: 0.1, Friction: 1, Values: tt.values})

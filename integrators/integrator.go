@@ -10,6 +10,9 @@
 // with a [Force] and a [Noise]; see the example. Package chain does it for a
 // model on data.
 //
+// A force must offer what a scheme's [Needs] say. [Integrator.Check] refuses one that does
+// not with a usage error; a step under such a force panics.
+//
 // A scheme knows neither the time loop, nor the data, nor where its noise
 // comes from: the force and the noise are inputs of a step, so that the same
 // code runs under a generator, under replayed noise, and under the
@@ -23,6 +26,7 @@
 package integrators
 
 import (
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -65,6 +69,24 @@ type AffineForce interface {
 	// definite) and the shift s. The same pointer means the same force, so
 	// what is derived from it may be kept.
 	Affine() *Affine
+}
+
+// NeedHessian returns a force that a step cannot do without. A force that is no
+// HessianForce is a mistake of the program, since Integrator.Check refuses it before a
+// chain starts: NeedHessian panics.
+func NeedHessian(f Force) HessianForce { return need[HessianForce](f, "Hessian-vector products") }
+
+// needAffine is NeedHessian for an AffineForce.
+func needAffine(f Force) AffineForce { return need[AffineForce](f, "an affine gradient") }
+
+// need returns f as an F, and panics with what is missing if it is none.
+func need[F Force](f Force, what string) F {
+	g, ok := f.(F)
+	if !ok {
+		panic(fmt.Sprintf("integrators: a step needs %s, which force %T does not have: "+
+			"see Integrator.Check", what, f))
+	}
+	return g
 }
 
 // Affine is a linear-Gaussian force, ∇U(θ) = Pθ − s.
@@ -165,7 +187,8 @@ func (in *Instance) NewState() *State {
 }
 
 // OuterStep runs one outer step. next is called before each kernel and
-// returns the force of the next mini-batch.
+// returns the force of the next mini-batch. It panics if a force lacks what the
+// integrator's Needs say.
 func (in *Instance) OuterStep(z *State, next func() Force, n Noise) { in.OuterSteps(z, next, n, 1) }
 
 // OuterSteps runs count outer steps. It does what that many calls of OuterStep
@@ -207,10 +230,16 @@ func (in *Instance) InvMass() []float64 {
 // Params are the parameters of a scheme. One that is out of range is a usage
 // error of New.
 type Params struct {
-	Step     float64   // h = η > 0, in units of simulation time
-	Friction float64   // C > 0; +Inf, for Integrator.FullRefreshment, draws the momentum anew
-	Inner    int       // N_l ≥ 1, kernels per refreshment (more than 1 only for Integrator.InnerSteps); 0 means 1
-	InvMass  []float64 // diagonal of M⁻¹, positive; nil means the identity
+	// Step is h = η > 0, in units of simulation time.
+	Step float64
+	// Friction is C > 0, a mass per unit of time. +Inf draws the momentum anew at every
+	// refreshment; only schemes with Integrator.FullRefreshment take it.
+	Friction float64
+	// Inner is N_l ≥ 1, the kernels per refreshment; 0 means 1. Only schemes with
+	// Integrator.InnerSteps take more than 1.
+	Inner int
+	// InvMass is the diagonal of M⁻¹, positive; nil means the identity.
+	InvMass []float64
 	// Values are the scheme's own parameters, by name; a missing one has its
 	// default, which New fills in.
 	Values map[string]float64

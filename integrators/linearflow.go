@@ -1,6 +1,7 @@
 package integrators
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -38,7 +39,11 @@ func (l *linearFlow) append(b linearFlow) {
 // S − e^{hA} S e^{hA}ᵀ (S the stationary covariance) cancels for small h, and the
 // formulas by modes need three cases, for under-, critically and overdamped
 // ones.
-func newLinearFlow(precision *mat.SymDense, invMass []float64, friction, h float64) linearFlow {
+//
+// It returns an error if rounding leaves the noise's covariance without a Cholesky
+// factor.
+func newLinearFlow(precision *mat.SymDense, invMass []float64, friction, h float64) (
+	linearFlow, error) {
 	d := len(invMass)
 	a, q := mat.NewDense(2*d, 2*d, nil), mat.NewDense(2*d, 2*d, nil)
 	for i, m := range invMass {
@@ -92,13 +97,13 @@ func taylorFlow(a, q *mat.Dense, t float64) (flow, cov *mat.Dense) {
 }
 
 // blocks turns the flow of (r, θ/h) into that of (θ, r).
-func blocks(flow, cov *mat.Dense, d int, h float64) linearFlow {
+func blocks(flow, cov *mat.Dense, d int, h float64) (linearFlow, error) {
 	var mean mat.Dense
 	mean.Add(cov, cov.T())
 	mean.Scale(0.5, &mean)
 	var chol mat.Cholesky
 	if !chol.Factorize(mat.NewSymDense(2*d, mean.RawMatrix().Data)) {
-		panic("integrators: exact flow: the noise's covariance is not positive definite")
+		return linearFlow{}, errors.New("the noise's covariance is not positive definite")
 	}
 	var l mat.TriDense
 	chol.LTo(&l)
@@ -106,8 +111,9 @@ func blocks(flow, cov *mat.Dense, d int, h float64) linearFlow {
 	return linearFlow{
 		tt: block(flow, theta, theta, d, 1), tr: block(flow, theta, r, d, h),
 		rt: block(flow, r, theta, d, 1/h), rr: block(flow, r, r, d, 1),
-		nrr: block(&l, r, r, d, 1), ntr: block(&l, theta, r, d, h), ntt: block(&l, theta, theta, d, h),
-	}
+		nrr: block(&l, r, r, d, 1),
+		ntr: block(&l, theta, r, d, h), ntt: block(&l, theta, theta, d, h),
+	}, nil
 }
 
 // block returns scale times the d × d block at row i and column j.

@@ -2,19 +2,21 @@ package integrators
 
 import "math"
 
-// MT3Variance is the name of mt3's own parameter, the variance of w₂.
-const MT3Variance = "w2-variance"
+// w2Variance is the name of mt3's own parameter.
+const w2Variance = "w2-variance"
 
 var mt3Integrator = Define(Integrator{
 	Name:  "mt3",
 	About: "three-stage quasi-symplectic scheme of weak order 3, with a Hessian-vector product",
 	Parameters: []Parameter{{
-		Name: MT3Variance, About: "variance of w₂; any other than 1/12 leaves order 2", Default: 1. / 12, High: 100,
+		Name: w2Variance, About: "variance of w₂; any other than 1/12 leaves order 2",
+		Default: 1. / 12, High: 100,
 	}},
 	Claims: Claims{
 		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
 		QuasiSymplectic: true,
-		Source:          "Milstein & Tretyakov 2003, sec. 2.3; Franzese et al. 2022, App. B.5.2, eq. 39–43",
+		Source: "Milstein & Tretyakov 2003, sec. 2.3; " +
+			"Franzese et al. 2022, App. B.5.2, eq. 39–43",
 	},
 	Needs: Needs{Gradients: 3, HessianVectors: 1, Normals: 2},
 }, func(dim int, p Params) (Stepper, Stepper) { return newMT3(dim, p), nil })
@@ -43,7 +45,7 @@ var mt3Integrator = Define(Integrator{
 // F₁ = −g₁ − C M⁻¹r₁ = −d₁(C M⁻¹r + g₁).
 func newMT3(dim int, p Params) *Stages {
 	h, C := p.Step, p.Friction
-	noise, sd := math.Sqrt(2*C*h), math.Sqrt(p.Values[MT3Variance])
+	noise, sd := math.Sqrt(2*C*h), math.Sqrt(p.Values[w2Variance])
 	return NewStages(dim, p, func(s *Stages, m float64) {
 		d := func(a float64) float64 { return 1 / (1 + a*h*C*m) }
 		d1, d2, d3 := d(7./24), d(3./8), d(1)
@@ -55,9 +57,11 @@ func newMT3(dim int, p Params) *Stages {
 		_, g = s.Gradient(theta.Times(1), r.Times(25./24*h*m), f1.Times(h*h/2*m))
 		f2 := s.Sum(r.Times(-C*m*d2), f1.Times(-2./3*h*C*m*d2), g.Times(-d2))
 
-		theta3, g, hv := s.Derivatives(w1.Times(m), theta.Times(1), r.Times(h*m), f1.Times(17./36*h*h*m), f2.Times(1./36*h*h*m))
+		theta3, g, hv := s.Derivatives(w1.Times(m),
+			theta.Times(1), r.Times(h*m), f1.Times(17./36*h*h*m), f2.Times(1./36*h*h*m))
 		s.Set(theta, theta3.Times(1), w1.Times(noise*h*m*(1./2-C*m*h/6)), w2.Times(noise*h*sd*m))
 		s.Set(r, r.Times(d3), f1.Times(2./3*h*d3), f2.Times(-2./3*h*d3), g.Times(-h*d3),
-			w1.Times(noise*(1-C*m*h/2+C*m*h*C*m*h/6)), w2.Times(-noise*C*h*sd*m), hv.Times(-noise*h*h/6))
+			w1.Times(noise*(1-C*m*h/2+C*m*h*C*m*h/6)), w2.Times(-noise*C*h*sd*m),
+			hv.Times(-noise*h*h/6))
 	})
 }

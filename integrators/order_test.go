@@ -186,7 +186,7 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 		joint, theta float64
 	}{
 		{"variance 1 of w₂", "mt3", func(in *Instance, _ float64) {
-			in.Params.Values[MT3Variance] = 1
+			in.Params.Values[w2Variance] = 1
 			in.Kernel = newMT3(3, in.Params)
 		}, 2, 2},
 		{"noise scale off by √2", "leapfrog", func(in *Instance, _ float64) {

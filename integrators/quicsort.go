@@ -43,9 +43,10 @@ func newQUICSORT(dim int, p Params) *Stages {
 		f1 := s.Sum(g.Times(h))
 
 		_, g = s.Gradient(theta.Times(1), v.Times(a(c2, 1)), w.Times(b(c2)), f1.Times(a(1./3, -1)))
-		s.Set(theta, theta.Times(1), v.Times(a(1, 1)), w.Times(b(1)), f1.Times(a(c2, -0.5)), g.Times(a(c1, -0.5*h)))
-		s.Set(s.R, v.Times(e(1)), w.Times(-math.Expm1(-x(1))/(C*m*h)), f1.Times(-0.5*e(c2)), g.Times(-0.5*h*e(c1)),
-			xiH.Times(-sdH), xiL.Times(6*sdL))
+		s.Set(theta, theta.Times(1), v.Times(a(1, 1)), w.Times(b(1)),
+			f1.Times(a(c2, -0.5)), g.Times(a(c1, -0.5*h)))
+		s.Set(s.R, v.Times(e(1)), w.Times(-math.Expm1(-x(1))/(C*m*h)),
+			f1.Times(-0.5*e(c2)), g.Times(-0.5*h*e(c1)), xiH.Times(-sdH), xiL.Times(6*sdL))
 	})
 }
 

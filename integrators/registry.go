@@ -58,7 +58,10 @@ func Define(m Integrator, build func(dim int, p Params) (kernel, refresh Stepper
 			return nil, err
 		}
 		kernel, refresh := build(dim, p)
-		return &Instance{Integrator: m, Params: p, Dim: dim, Batches: p.Inner, Kernel: kernel, Refresh: refresh}, nil
+		return &Instance{
+			Integrator: m, Params: p, Dim: dim, Batches: p.Inner,
+			Kernel: kernel, Refresh: refresh,
+		}, nil
 	}
 	return m
 }
@@ -75,17 +78,21 @@ func (p Params) checked(m *Integrator, dim int) (Params, error) {
 	case !(p.Friction > 0):
 		return p, usage.Errorf("%s: friction C = %v: want a number > 0", m.Name, p.Friction)
 	case math.IsInf(p.Friction, 1) && !m.FullRefreshment:
-		return p, usage.Errorf("%s: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)", m.Name)
+		return p, usage.Errorf("%s: friction C = +Inf: want a finite number > 0 "+
+			"(the scheme does not refresh the momentum in full)", m.Name)
 	case p.Inner < 1:
 		return p, usage.Errorf("%s: N_l = %d inner steps: want at least 1", m.Name, p.Inner)
 	case p.Inner > 1 && !m.InnerSteps:
-		return p, usage.Errorf("%s: N_l = %d inner steps: want 1 (the scheme has no inner steps)", m.Name, p.Inner)
+		return p, usage.Errorf("%s: N_l = %d inner steps: want 1 (the scheme has no inner steps)",
+			m.Name, p.Inner)
 	case p.InvMass != nil && len(p.InvMass) != dim:
-		return p, usage.Errorf("%s: inverse mass of length %d: want %d, one number per parameter", m.Name, len(p.InvMass), dim)
+		return p, usage.Errorf("%s: inverse mass of length %d: want %d, one number per parameter",
+			m.Name, len(p.InvMass), dim)
 	}
 	for i, w := range p.InvMass {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, usage.Errorf("%s: inverse mass of parameter %d is %v: want a finite number > 0", m.Name, i, w)
+			return p, usage.Errorf(
+				"%s: inverse mass of parameter %d is %v: want a finite number > 0", m.Name, i, w)
 		}
 	}
 	p.InvMass = slices.Clone(p.InvMass)
@@ -105,7 +112,8 @@ func (m *Integrator) values(given map[string]float64) (map[string]float64, error
 			v = p.Default
 		}
 		if !(p.Low <= v && v <= p.High) {
-			return nil, usage.Errorf("%s: %s = %v: want a number from %v to %v", m.Name, p.Name, v, p.Low, p.High)
+			return nil, usage.Errorf("%s: %s = %v: want a number from %v to %v",
+				m.Name, p.Name, v, p.Low, p.High)
 		}
 		values[p.Name] = v
 		names = append(names, p.Name)
@@ -113,9 +121,11 @@ func (m *Integrator) values(given map[string]float64) (map[string]float64, error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch _, known := values[name]; {
 		case len(names) == 0:
-			return nil, usage.Errorf("%s: parameter %q: the scheme has no parameters of its own", m.Name, name)
+			return nil, usage.Errorf("%s: parameter %q: the scheme has no parameters of its own",
+				m.Name, name)
 		case !known:
-			return nil, usage.Errorf("%s: parameter %q: want one of %s", m.Name, name, strings.Join(names, ", "))
+			return nil, usage.Errorf("%s: parameter %q: want one of %s",
+				m.Name, name, strings.Join(names, ", "))
 		}
 	}
 	if len(values) == 0 {

@@ -43,5 +43,6 @@ func (s *rk2) Step(z *State, f Force, n Noise) {
 	Combine(s.r, times(s.damp, z.R), times(s.kick, s.g), times(s.noise, s.w))
 	f.Gradient(s.g2, s.theta)
 	Combine(z.Theta, times(one, z.Theta), times(s.half, z.R), times(s.half, s.r))
-	Combine(z.R, times(s.damp1, z.R), times(s.damp2, s.r), times(s.halfKick, s.g), times(s.halfKick, s.g2), times(s.noise, s.w))
+	Combine(z.R, times(s.damp1, z.R), times(s.damp2, s.r),
+		times(s.halfKick, s.g), times(s.halfKick, s.g2), times(s.noise, s.w))
 }

@@ -18,8 +18,9 @@ type VarianceCorrected interface {
 }
 
 var sghmcIntegrator = Define(Integrator{
-	Name:  "sghmc",
-	About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch gradient (certified at the variance under the target)",
+	Name: "sghmc",
+	About: "leapfrog whose noise is lessened by the estimated variance of the mini-batch " +
+		"gradient (certified at the variance under the target)",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2, BatchOrder: 1,
 		QuasiSymplectic: true,

@@ -11,7 +11,8 @@ var sghmcAdaptiveIntegrator = Define(Integrator{
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2,
 		QuasiSymplectic: true,
-		Source:          "Springenberg et al. 2016, sec. 4 (scale-adapted SGHMC); frozen after burn-in",
+		Source: "Springenberg et al. 2016, sec. 4 (scale-adapted SGHMC); " +
+			"frozen after burn-in",
 	},
 	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newSGHMCAdaptive(dim, p), nil })

@@ -3,8 +3,9 @@ package integrators
 import "math"
 
 var sgldIntegrator = Define(Integrator{
-	Name:  "sgld",
-	About: "stochastic-gradient Langevin dynamics: Euler's step of the position alone, without momentum or friction",
+	Name: "sgld",
+	About: "stochastic-gradient Langevin dynamics: Euler's step of the position alone, " +
+		"without momentum or friction",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
 		Source: "Welling & Teh 2011, eq. 4, with the step h = ε/2",

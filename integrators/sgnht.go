@@ -26,7 +26,8 @@ type sgnht struct {
 func newSGNHT(dim int, p Params) *sgnht {
 	h := p.Step
 	return &sgnht{newThermostat(dim, p), h, NewKick(dim, Coef{}, Update{
-		P: p.Drift(1), A: Coef{All: -h}, Q: one, S: Coef{All: math.Sqrt(2 * p.Friction * h)}, D: p.Drift(h),
+		P: p.Drift(1), A: Coef{All: -h},
+		Q: one, S: Coef{All: math.Sqrt(2 * p.Friction * h)}, D: p.Drift(h),
 	})}
 }
 

@@ -16,10 +16,18 @@ const splitPrefix = "split:"
 
 // splittings are those that have a name.
 var splittings = []Integrator{
-	splitIntegrator("baoab", "BAOAB", "splitting BAOAB: exact in the θ covariance of a Gaussian", "Leimkuhler & Matthews 2013"),
-	splitIntegrator("aboba", "ABOBA", "splitting ABOBA", "Leimkuhler & Matthews 2013"),
-	splitIntegrator("obabo", "OBABO", "splitting OBABO", "Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
-	splitIntegrator("baoa", "BAOA", "splitting BAOA: the positions of baoab with one gradient a step", "Leimkuhler, Matthews & Stoltz 2016"),
+	splitIntegrator("baoab", "BAOAB",
+		"splitting BAOAB: exact in the θ covariance of a Gaussian",
+		"Leimkuhler & Matthews 2013"),
+	splitIntegrator("aboba", "ABOBA",
+		"splitting ABOBA",
+		"Leimkuhler & Matthews 2013"),
+	splitIntegrator("obabo", "OBABO",
+		"splitting OBABO",
+		"Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
+	splitIntegrator("baoa", "BAOA",
+		"splitting BAOA: the positions of baoab with one gradient a step",
+		"Leimkuhler, Matthews & Stoltz 2016"),
 }
 
 // parseSplit makes the scheme of the name split:WORD.
@@ -28,24 +36,30 @@ func parseSplit(name string) (Integrator, error) {
 	word := strings.ToUpper(typed)
 	const want = "want letters A (drift), B (kick), O (friction and noise), each at least once"
 	if len(word) > maxWord {
-		return Integrator{}, usage.Errorf("splitting word of %d letters: want at most %d", len(word), maxWord)
+		return Integrator{}, usage.Errorf("splitting word of %d letters: want at most %d",
+			len(word), maxWord)
 	}
-	if i := strings.IndexFunc(typed, func(c rune) bool { return !strings.ContainsRune("ABOabo", c) }); i >= 0 {
-		return Integrator{}, usage.Errorf("splitting word %q: unknown letter %q: %s", typed, []rune(typed[i:])[0], want)
+	unknown := func(c rune) bool { return !strings.ContainsRune("ABOabo", c) }
+	if i := strings.IndexFunc(typed, unknown); i >= 0 {
+		return Integrator{}, usage.Errorf("splitting word %q: unknown letter %q: %s",
+			typed, []rune(typed[i:])[0], want)
 	}
 	for _, letter := range []string{"A", "B", "O"} {
 		if !strings.Contains(word, letter) {
-			return Integrator{}, usage.Errorf("splitting word %q: %s is missing: %s", typed, letter, want)
+			return Integrator{}, usage.Errorf("splitting word %q: %s is missing: %s",
+				typed, letter, want)
 		}
 	}
-	return splitIntegrator(splitPrefix+word, word, "splitting "+word, "orders derived from the word"), nil
+	const source = "orders derived from the word"
+	return splitIntegrator(splitPrefix+word, word, "splitting "+word, source), nil
 }
 
 // splitIntegrator describes the splitting of a valid word in capitals.
 func splitIntegrator(name, word, about, source string) Integrator {
 	segs := segments(word)
 	claims := wordOrders(word)
-	claims.QuasiSymplectic = true // A and B are symplectic; O scales volume by a constant, which tends to 1 with C
+	// A and B are symplectic; O scales volume by a constant, which tends to 1 as C → 0.
+	claims.QuasiSymplectic = true
 	claims.Source = source
 	var needs Needs
 	for _, s := range segs {
@@ -56,8 +70,10 @@ func splitIntegrator(name, word, about, source string) Integrator {
 			needs.Normals++
 		}
 	}
-	return Define(Integrator{Name: name, About: about, Claims: claims, Needs: needs, FullRefreshment: true},
-		func(dim int, p Params) (Stepper, Stepper) { return newSplitting(dim, p, word, segs), nil })
+	m := Integrator{Name: name, About: about, Claims: claims, Needs: needs, FullRefreshment: true}
+	return Define(m, func(dim int, p Params) (Stepper, Stepper) {
+		return newSplitting(dim, p, word, segs), nil
+	})
 }
 
 // wordOrders derives the orders of a splitting from its word.

@@ -6,18 +6,18 @@ package integrators
 type Stages struct {
 	Theta, R *Vector // the state
 	dim      int
-	lines    []func(f Force, n Noise)
-	sums     [][]Term // of the lines
+	lines    []func(f Force, n Noise) // in the order of the formulas
+	sums     [][]Term                 // of the lines, in the same order
 }
 
 // Vector is a vector in the formulas of a step: the position, the momentum, or
 // what a line makes.
 type Vector struct {
 	x    []float64
-	uses []*Term // the terms that have it
+	uses []*Term // the terms of sums in which it stands
 }
 
-// is stores what the vector is at present, without a coefficient, where it is used.
+// is sets the vector, without a coefficient, in all terms in which it stands.
 func (x *Vector) is(now Term) {
 	for _, t := range x.uses {
 		*t = now.Times(t.C)
@@ -108,11 +108,13 @@ func (s *Stages) Gradient(terms ...Scaled) (x, g *Vector) {
 	return x, g
 }
 
-// Derivatives returns what Gradient returns, and ∇²U(x)v. It needs a HessianForce.
+// Derivatives returns what Gradient returns, and ∇²U(x)v. The step panics under a force
+// that is no HessianForce, which Integrator.Check refuses if Needs says so.
 func (s *Stages) Derivatives(v Scaled, terms ...Scaled) (x, g, hv *Vector) {
 	return s.evaluate(terms, v)
 }
 
+// evaluate writes the line of Gradient or, along a vector, of Derivatives.
 func (s *Stages) evaluate(terms []Scaled, along ...Scaled) (x, g, hv *Vector) {
 	x, g, hv = s.vector(), s.vector(), s.vector()
 	xs := s.sum(terms...)
@@ -130,7 +132,7 @@ func (s *Stages) evaluate(terms []Scaled, along ...Scaled) (x, g, hv *Vector) {
 			f.Gradient(g.x, x.x)
 			if v != nil {
 				Combine(v, vs...)
-				f.(HessianForce).HessianVector(hv.x, x.x, v)
+				NeedHessian(f).HessianVector(hv.x, x.x, v)
 			}
 		}
 		g.is(gradient)

@@ -17,7 +17,8 @@ import (
 // non-linear potential in one and in two dimensions with unequal masses (of a
 // quadratic one for a scheme that needs an AffineForce), by differences whose
 // error is far below the tolerance. The conditions are of position and momentum:
-// a scheme with auxiliary variables has neither.
+// a scheme with auxiliary variables has neither. It panics if the scheme's New refuses
+// a step of 0.1, which no scheme made by Define does.
 func Structure(m Integrator) (detConstant, symplecticLimit bool) {
 	if m.Variables != nil {
 		return false, false
@@ -29,7 +30,8 @@ func Structure(m Integrator) (detConstant, symplecticLimit bool) {
 		for point := range structurePoints {
 			det := mat.Det(damped.jacobian(point))
 			detConstant = detConstant && math.Abs(det-want) < structureTolerance
-			symplecticLimit = symplecticLimit && symplecticDefect(free.jacobian(point)) < structureTolerance
+			defect := symplecticDefect(free.jacobian(point))
+			symplecticLimit = symplecticLimit && defect < structureTolerance
 		}
 	}
 	return detConstant, symplecticLimit
@@ -44,7 +46,7 @@ const (
 	structureTolerance = 1e-8
 )
 
-// frozen is a scheme past its adaptation.
+// frozen returns the scheme past its adaptation, with h = 0.1.
 func frozen(m Integrator, invMass []float64, friction float64) *Instance {
 	in, err := m.New(len(invMass), Params{Step: 0.1, Friction: friction, InvMass: invMass})
 	if err != nil {
@@ -74,7 +76,7 @@ func (in *Instance) jacobian(point int) *mat.Dense {
 	return jac
 }
 
-// symplecticDefect is the largest element of ΩᵀJΩ − J.
+// symplecticDefect is the largest row sum of |ΩᵀJΩ − J|, with J the symplectic matrix.
 func symplecticDefect(omega *mat.Dense) float64 {
 	n, _ := omega.Dims()
 	d := n / 2

@@ -14,18 +14,24 @@ type thermostat struct {
 }
 
 func newThermostat(dim int, p Params) thermostat {
-	return thermostat{p.Friction, float64(dim) * p.Values[ThermalMass], p.Drift(1)}
+	return thermostat{p.Friction, float64(dim) * p.Values[massOfZeta], p.Drift(1)}
 }
 
-// ThermalMass is μ, the parameter of the schemes with a thermostat.
-const ThermalMass = "thermal-mass"
+// massOfZeta is the name of μ, the parameter of the schemes with a thermostat.
+const massOfZeta = "thermal-mass"
 
 // thermostatIntegrator completes the description of a scheme with a thermostat.
 func thermostatIntegrator(m Integrator, build func(dim int, p Params) Stepper) Integrator {
 	m.Nonlinear = true
-	m.Parameters = []Parameter{{Name: ThermalMass, About: "μ, by which the thermostat is slower, time²", Default: 1, Low: 1e-3, High: 1e6}}
+	m.Parameters = []Parameter{{
+		Name: massOfZeta, About: "μ, by which the thermostat is slower, time²",
+		Default: 1, Low: 1e-3, High: 1e6,
+	}}
 	m.Variables = func(dim int, p Params) []Variable {
-		return []Variable{{Name: "zeta", Start: []float64{p.Friction}, Deviation: 1 / math.Sqrt(float64(dim)*p.Values[ThermalMass])}}
+		return []Variable{{
+			Name: "zeta", Start: []float64{p.Friction},
+			Deviation: 1 / math.Sqrt(float64(dim)*p.Values[massOfZeta]),
+		}}
 	}
 	return Define(m, func(dim int, p Params) (Stepper, Stepper) { return build(dim, p), nil })
 }

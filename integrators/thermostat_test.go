@@ -40,7 +40,7 @@ const thermalFriction, thermalMass = 1.2, 0.7
 
 func (p thermalProblem) at(t *testing.T, h float64) *Instance {
 	t.Helper()
-	in, err := p.method.New(2, Params{Step: h, Friction: thermalFriction, InvMass: thermalMasses, Values: map[string]float64{ThermalMass: thermalMass}})
+	in, err := p.method.New(2, Params{Step: h, Friction: thermalFriction, InvMass: thermalMasses, Values: map[string]float64{massOfZeta: thermalMass}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func (f stepFunc) Step(z *State, _ Force, n Noise) { f(z, n) }
 // The noise of the exact friction at fixed ζ has a limit where ζ passes 0.
 func TestThermostatAtZeroFriction(t *testing.T) {
 	std := func(zeta float64) float64 {
-		b := newBath(1, Params{Step: 0.1, Friction: 2, Values: map[string]float64{ThermalMass: math.Inf(1)}})
+		b := newBath(1, Params{Step: 0.1, Friction: 2, Values: map[string]float64{massOfZeta: math.Inf(1)}})
 		z := &State{Theta: []float64{0}, R: []float64{0}, Aux: [][]float64{{zeta}}}
 		b.Step(z, nil, ones{1})
 		return z.R[0]

@@ -34,7 +34,8 @@ func newUBU(dim int, p Params) *Stages {
 		theta, r, xi1, xi2, xi3 := s.Theta, s.R, s.Normal(), s.Normal(), s.Normal()
 
 		start, g := s.Gradient(theta.Times(1), r.Times(u.a), xi1.Times(u.s))
-		s.Set(theta, start.Times(1), r.Times(u.a*u.e), xi1.Times(u.a*u.c), g.Times(-h*u.a), xi2.Times(u.l), xi3.Times(u.k))
+		s.Set(theta, start.Times(1), r.Times(u.a*u.e), xi1.Times(u.a*u.c),
+			g.Times(-h*u.a), xi2.Times(u.l), xi3.Times(u.k))
 		s.Set(r, r.Times(u.e*u.e), xi1.Times(u.e*u.c), g.Times(-h*u.e), xi2.Times(u.j))
 	})
 }

@@ -20,13 +20,15 @@ func (c *corrected) at(batch integrators.Force, anchor []float64) integrators.Fo
 	return c
 }
 
+// Gradient stores G_i(θ) + ∇U(θ̂) − G_i(θ̂).
 func (c *corrected) Gradient(g, theta []float64) {
 	c.batch.Gradient(g, theta)
 	plus, minus := integrators.Coef{All: 1}, integrators.Coef{All: -1}
-	integrators.Combine(g, integrators.Term{C: plus, X: g}, integrators.Term{C: plus, X: c.full}, integrators.Term{C: minus, X: c.own})
+	integrators.Combine(g, integrators.Term{C: plus, X: g},
+		integrators.Term{C: plus, X: c.full}, integrators.Term{C: minus, X: c.own})
 }
 
-// HessianVector needs a HessianForce, which Integrator.Check sees to.
+// HessianVector is the batch's: what is added to its gradient does not depend on θ.
 func (c *corrected) HessianVector(hv, theta, v []float64) {
-	c.batch.(integrators.HessianForce).HessianVector(hv, theta, v)
+	integrators.NeedHessian(c.batch).HessianVector(hv, theta, v)
 }

@@ -14,12 +14,14 @@ import (
 // G_i(θ̂) of a fixed partition are kept once computed, up to mostKept numbers in
 // all; beyond that a step costs one of them besides the integrator's own.
 var ControlVariates = Estimator{
-	Name:  "cv",
-	About: "control variates: the batch's gradient, less its own at a mode, plus the full one there",
+	Name: "cv",
+	About: "control variates: the batch's gradient, less its own at a mode, " +
+		"plus the full one there",
 	Keeps: integrators.Available{HessianVectors: true},
 	New: func(p Problem) (Instance, error) {
 		if p.Mode == nil {
-			return nil, usage.Errorf("estimator \"cv\" needs a mode of the posterior, which nobody looks for here")
+			return nil, usage.Errorf(
+				"estimator \"cv\" needs a mode of the posterior, which nobody looks for here")
 		}
 		mode, err := p.Mode()
 		if err != nil {
@@ -44,7 +46,7 @@ type controlVariates struct {
 	known []bool
 }
 
-// mostKept numbers are 64 MB.
+// mostKept bounds the numbers kept, to 64 MB.
 const mostKept = 1 << 23
 
 func (e *controlVariates) Begin(*integrators.State) {}
@@ -63,5 +65,6 @@ func (e *controlVariates) Force(s Step, _ *integrators.State) integrators.Force 
 
 // Note says how near to a mode θ̂ is.
 func (e *controlVariates) Note() string {
-	return fmt.Sprintf("cv: the gradient at the mode that was found has the norm %.3g", floats.Norm(e.full, 2))
+	return fmt.Sprintf("cv: the gradient at the mode that was found has the norm %.3g",
+		floats.Norm(e.full, 2))
 }

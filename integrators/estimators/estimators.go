@@ -104,14 +104,16 @@ func Builtin() Registry { return Registry{Plain, ControlVariates, VarianceReduce
 // is svrg:M for every number of steps M. An unknown name is a usage error that
 // lists the known ones.
 func (r Registry) Lookup(name string) (Estimator, error) {
-	m, err := usage.Lookup("gradient estimator", name, r, func(m Estimator) string { return m.Name })
+	nameOf := func(m Estimator) string { return m.Name }
+	m, err := usage.Lookup("gradient estimator", name, r, nameOf)
 	digits, typed := strings.CutPrefix(name, periodPrefix)
 	if err == nil || !typed {
 		return m, err
 	}
 	period, err := strconv.Atoi(digits)
 	if err != nil || period < 1 {
-		return m, usage.Errorf("gradient estimator %q: want svrg:M with a number of steps M from 1", name)
+		return m, usage.Errorf(
+			"gradient estimator %q: want svrg:M with a number of steps M from 1", name)
 	}
 	return VarianceReduced(period), nil
 }

@@ -21,7 +21,8 @@ var SAGA = Estimator{
 	Caps:  Caps{Independent: 3, Shuffled: 1, Fixed: 1},
 	New: func(p Problem) (Instance, error) {
 		if p.Batches == 0 {
-			return nil, usage.Errorf("estimator \"saga\" keeps a gradient of every batch of a fixed partition, which scheme %q does not have", p.Scheme)
+			return nil, usage.Errorf("estimator \"saga\" keeps a gradient of every batch of "+
+				"a fixed partition, which scheme %q does not have", p.Scheme)
 		}
 		return &saga{problem: p, mean: make([]float64, p.Dim), plus: make([]float64, p.Dim)}, nil
 	},
@@ -36,6 +37,7 @@ type saga struct {
 	entry   []float64 // A_i, which that gradient replaces; then nil
 }
 
+// Begin fills the table with the gradients of all batches at the start.
 func (e *saga) Begin(z *integrators.State) {
 	e.first = len(z.Aux)
 	for i := range e.problem.Batches {
@@ -62,6 +64,7 @@ func (e *saga) Force(s Step, z *integrators.State) integrators.Force {
 	return e
 }
 
+// Gradient replaces the batch's entry of the table when it is first called in a step.
 func (e *saga) Gradient(g, theta []float64) {
 	e.batch.Gradient(g, theta)
 	if e.entry == nil {
@@ -80,5 +83,5 @@ func (e *saga) Gradient(g, theta []float64) {
 
 // HessianVector is the batch's: what is added does not depend on θ.
 func (e *saga) HessianVector(hv, theta, v []float64) {
-	e.batch.(integrators.HessianForce).HessianVector(hv, theta, v)
+	integrators.NeedHessian(e.batch).HessianVector(hv, theta, v)
 }

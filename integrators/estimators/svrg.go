@@ -32,7 +32,9 @@ func VarianceReduced(period int) Estimator {
 		Period: steps,
 		Caps:   Caps{Independent: 3, Shuffled: 3, Fixed: 1},
 		New: func(p Problem) (Instance, error) {
-			return &varianceReduced{corrected: newCorrected(p.Dim), problem: p, period: int64(steps(p.Epoch))}, nil
+			return &varianceReduced{
+				corrected: newCorrected(p.Dim), problem: p, period: int64(steps(p.Epoch)),
+			}, nil
 		},
 	}
 }

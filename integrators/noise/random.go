@@ -33,7 +33,8 @@ type Stream struct {
 	stream uint32
 }
 
-// New returns the stream with the given number, below 2³¹, of a key.
+// New returns the stream with the given number of a key. It panics if the number is not
+// below 2³¹.
 func New(key uint64, stream uint32) *Stream {
 	if stream >= discrete {
 		panic(fmt.Sprintf("noise: stream %d: want less than 2^31", stream))
@@ -63,7 +64,8 @@ func (s *Stream) Update(u *kernel.Update) { s.noise.Update(u) }
 // Rand returns a generator for discrete choices, at its start. It shares no
 // random bits with the stream's vectors.
 func (s *Stream) Rand() *rand.Rand {
-	return rand.New(&source{key: [2]uint32{uint32(s.key), uint32(s.key >> 32)}, stream: s.stream | discrete})
+	key := [2]uint32{uint32(s.key), uint32(s.key >> 32)}
+	return rand.New(&source{key: key, stream: s.stream | discrete})
 }
 
 // source is a math/rand/v2 source on Philox: two values a block.
