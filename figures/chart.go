@@ -2,6 +2,7 @@ package figures
 
 import (
 	"iter"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -41,11 +42,17 @@ type panel struct {
 	lines [][]point
 }
 
-// grid is a table arranged by a chart.
+// grid is a table arranged by a chart, with what axes and captions need to know of all its
+// points.
 type grid struct {
 	chart
 	lines  []table.Group // in the order of the legend
+	names  []string      // of the lines
 	panels [][]*panel    // by rows and columns; nil where there is nothing
+
+	most             int       // rows of a point at most
+	anyLost          bool      // any point has a mark of lost chains
+	xs, means, edges []float64 // places, means and edges of the bands of all points
 }
 
 // arrange puts the rows of a table into panels, lines and points. Rows and columns of panels
@@ -56,6 +63,9 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 		lines = t.GroupBy(c.lines...)
 	}
 	g := &grid{chart: c, lines: lines}
+	for _, l := range lines {
+		g.names = append(g.names, c.name(l.Rows()[0]))
+	}
 	columns := t.Sort(c.columns...).GroupBy(c.columns...)
 	for _, r := range t.Sort(c.rows...).GroupBy(c.rows...) {
 		of := byKey(r.GroupBy(c.columns...))
@@ -66,6 +76,11 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 			}
 		}
 		g.panels = append(g.panels, row)
+	}
+	for _, at := range g.points() {
+		g.most, g.anyLost = max(g.most, at.Len()), g.anyLost || at.lost > 0
+		g.xs, g.means = append(g.xs, at.x), append(g.means, at.mean)
+		g.edges = append(g.edges, at.low, at.high)
 	}
 	return g
 }
@@ -127,29 +142,14 @@ func lost(t *table.Table) int {
 // points are all points with their panels: row by row, line by line, by ascending x.
 func (g *grid) points() iter.Seq2[*panel, point] {
 	return func(yield func(*panel, point) bool) {
-		for _, row := range g.panels {
-			for _, p := range row {
-				if p == nil {
-					continue
-				}
-				for _, line := range p.lines {
-					for _, at := range line {
-						if !yield(p, at) {
-							return
-						}
-					}
+		for _, p := range g.all() {
+			for _, at := range slices.Concat(p.lines...) {
+				if !yield(p, at) {
+					return
 				}
 			}
 		}
 	}
-}
-
-// names are those of the lines.
-func (g *grid) names() (names []string) {
-	for _, l := range g.lines {
-		names = append(names, g.name(l.Rows()[0]))
-	}
-	return names
 }
 
 // series is a line of a panel, with a band where values deviate.
@@ -163,21 +163,39 @@ func series(line []point, name string, style Style) Series {
 	return s
 }
 
-// spans returns what the points span: places, means, and edges of bands.
-func (g *grid) spans() (xs, means, bands []float64) {
-	for _, at := range g.points() {
-		xs, means = append(xs, at.x), append(means, at.mean)
-		bands = append(bands, at.low, at.high)
+// draw makes a panel of its lines, in front of other series; a panel of nothing has these
+// alone.
+func (g *grid) draw(p *panel, x, y Axis, style func(i int) Style, behind ...Series) *Panel {
+	out := &Panel{X: x, Y: y, Series: behind}
+	if p == nil {
+		return out
 	}
-	return xs, means, bands
-}
-
-// anyLost reports whether any point has a mark of lost chains.
-func (g *grid) anyLost() bool {
-	for _, at := range g.points() {
-		if at.lost > 0 {
-			return true
+	for i, line := range p.lines {
+		if line != nil {
+			style := style(i)
+			style.Fill = translucent(style.Color, len(g.names))
+			out.Series = append(out.Series, series(line, g.names[i], style))
 		}
 	}
-	return false
+	return out
+}
+
+// legend has the lines, with a label for each.
+func (g *grid) legend(label func(i int) string, style func(i int) Style) (entries []Entry) {
+	for i, name := range g.names {
+		entries = append(entries, Entry{Name: name, Label: label(i), Style: style(i)})
+	}
+	return entries
+}
+
+// all are the panels that there are, row by row.
+func (g *grid) all() (panels []*panel) {
+	for _, row := range g.panels {
+		for _, p := range row {
+			if p != nil {
+				panels = append(panels, p)
+			}
+		}
+	}
+	return panels
 }

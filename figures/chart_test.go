@@ -141,7 +141,7 @@ func TestEveryCellIsInItsPlace(t *testing.T) {
 	}
 	m := stored(jobs(cells...), func(c bench.Cell) (float64, bool) { return value(c), true })
 	s := arranged(t, m, bench.Study{ID: "own", Cells: jobs(cells...)})
-	names := s.names()
+	names := s.names
 	if want := []string{"mt3, C = 5", "mt3, C = 1", "leapfrog, C = 5", "leapfrog, C = 1"}; !slices.Equal(names, want) {
 		t.Fatalf("lines %q, want %q", names, want)
 	}

@@ -302,12 +302,11 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	if len(g.panels) == 1 && errors { // whose height the label would exceed
 		y.Label = "absolute error"
 	}
-	for i, name := range g.names() {
-		f.Legend = append(f.Legend, Entry{Name: name, Label: name, Style: Categorical(i)})
-	}
+	f.Legend = g.legend(func(i int) string { return g.names[i] }, Categorical)
 	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Computed without Monte Carlo. " + q.caption +
 		" \"A as B\": the line of A lies on that of B."
+	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height))
 	name := func(row []*panel) string { return bench.TextOf(of, firstOf(row)) }
 	for i, row := range g.panels {
 		same := func(o []*panel) bool { return sameLines(row, o) }
@@ -326,10 +325,9 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		var drawn []*Panel
 		for i, p := range row {
 			column := firstOf(columnOf(g.panels, i))
-			title := name(row) + ": " + q.label(column) + ", " + exactOf(column).Problem
-			out := q.panel(p, g.names(), Categorical, x, y)
-			out.Title = title
-			out.Note = g.note(p, math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height)))
+			out := g.draw(p, x, y, Categorical, slopes(x, y, q.powers...)...)
+			out.Title = name(row) + ": " + q.label(column) + ", " + exactOf(column).Problem
+			out.Note = g.note(p, width)
 			drawn = append(drawn, out)
 		}
 		f.Rows = append(f.Rows, drawn)
@@ -351,20 +349,6 @@ func columnOf(rows [][]*panel, i int) (column []*panel) {
 	return column
 }
 
-// panel draws the lines of a panel before grey slopes.
-func (q quantity) panel(p *panel, names []string, style func(int) Style, x, y Axis) *Panel {
-	out := &Panel{X: x, Y: y, Series: slopes(x, y, q.powers...)}
-	if p == nil {
-		return out
-	}
-	for i, line := range p.lines {
-		if line != nil {
-			out.Series = append(out.Series, series(line, names[i], style(i)))
-		}
-	}
-	return out
-}
-
 // note states the order that an integrator claims with the full batch for the law that a
 // panel shows, which lines lie on each other, those within a ratio, and why a line of the
 // legend is not there.
@@ -372,11 +356,10 @@ func (g *grid) note(p *panel, ratio float64) string {
 	if p == nil {
 		return "does not run on this problem"
 	}
-	names := g.names()
 	var notes []string
 	reasons := []string{"exact", "not resolved", "not run"}
-	why, covered := make([][]string, len(reasons)), make([][]string, len(names))
-	missing := func(reason, i int) { why[reason] = append(why[reason], names[i]) }
+	why, covered := make([][]string, len(reasons)), make([][]string, len(g.names))
+	missing := func(reason, i int) { why[reason] = append(why[reason], g.names[i]) }
 	for i, line := range p.lines {
 		if line == nil {
 			missing(2, i)
@@ -384,7 +367,7 @@ func (g *grid) note(p *panel, ratio float64) string {
 		}
 		on := slices.IndexFunc(p.lines[:i], func(o []point) bool { return near(o, line, ratio) })
 		if on >= 0 {
-			covered[on] = append(covered[on], names[i])
+			covered[on] = append(covered[on], g.names[i])
 		}
 		first := line[0].Rows()[0]
 		switch claim := first.Number("claim"); {
@@ -399,7 +382,7 @@ func (g *grid) note(p *panel, ratio float64) string {
 	}
 	for i, on := range covered {
 		if len(on) > 0 && !isExact(p.lines[i][0].Rows()[0]) {
-			notes = append(notes, strings.Join(on, ", ")+" as "+names[i])
+			notes = append(notes, strings.Join(on, ", ")+" as "+g.names[i])
 		}
 	}
 	for i, reason := range reasons {
@@ -414,13 +397,12 @@ func (g *grid) note(p *panel, ratio float64) string {
 func (q quantity) ranges(g *grid, width float64) (x, y Axis) {
 	x, y = q.axes[0], q.axes[1]
 	x.Log, y.Log, y.Powers, y.Grid = true, true, true, true
-	if g.anyLost() {
+	if g.anyLost {
 		y.Lost = "unstable"
 	}
-	xs, ys, _ := g.spans()
-	y = y.over(ys).padded(0.06)
+	y = y.over(g.means).padded(0.06)
 	y.Low = y.at(-0.12) // a line of a note below the smallest error
-	return x.over(xs).roomy(width), y
+	return x.over(g.xs).roomy(width), y
 }
 
 // slopes are lines of y ∝ x^p from a common point at the upper right, or the upper left for
@@ -520,7 +502,8 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		return sampled[r.Key(s.chart.lines...)] != nil
 	})
 	c, _ := q.chart(d.rows, shown, "")
-	c.rows, c.columns, c.lines = nil, append(slices.Clip(problem), "scheme"), s.chart.lines
+	c.rows, c.columns = nil, append(slices.Clip(problem), "scheme")
+	c.lines, c.name = s.chart.lines, s.name
 	g := c.arrange(shown, s.lines)
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
@@ -534,29 +517,18 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	})
 	x, y := q.ranges(g, f.Width)
 	y.Label = "error of " + observableLabels[belowSampled]
-	names := s.names()
 	var row []*Panel
 	for _, p := range g.panels[0] {
 		r := exactOf(p.Rows()[0])
-		out := q.panel(p, names, s.style, x, y)
-		out.Title = r.Problem + ", exact: " + r.Scheme
-		var notes []string
-		for i, line := range p.lines {
-			switch {
-			case line == nil:
-				notes = append(notes, names[i]+": not computed")
-			case isExact(line[0].Rows()[0]):
-				notes = append(notes, names[i]+": exact")
-			}
-		}
-		out.Note = strings.Join(notes, "\n")
+		out := g.draw(p, x, y, s.style, slopes(x, y, q.powers...)...)
+		out.Title, out.Note = r.Problem+", exact: "+r.Scheme, g.note(p, 1)
 		row = append(row, out)
 	}
 	f.Title, f.Rows = title, append(f.Rows, row)
 	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
 	for _, at := range g.points() {
 		r := exactOf(at.Rows()[0])
-		f.Data.add(r.Problem, r.Scheme, names[at.line], at.x, at.mean, at.lost > 0)
+		f.Data.add(r.Problem, r.Scheme, g.names[at.line], at.x, at.mean, at.lost > 0)
 	}
 	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without Monte " +

@@ -210,7 +210,7 @@ func TestExactTwin(t *testing.T) {
 	if !strings.Contains(svg, "leapfrog (order 2)") {
 		t.Error("the legend does not state leapfrog's order in θ, which distances depend on")
 	}
-	if !strings.Contains(svg, "leapfrog: not computed") || strings.Contains(svg, "where an integrator has no line it is exact") {
+	if !strings.Contains(svg, "not run: leapfrog") || strings.Contains(svg, "where an integrator has no line it is exact") {
 		t.Error("leapfrog, of which there are no exact errors, is not said to lack them")
 	}
 	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
@@ -272,7 +272,7 @@ func TestPanelsAndLinesOfSamplers(t *testing.T) {
 		}
 		g, of := gridOf(planOf(t, s), m, c.lines)
 		var got []string
-		names := g.names()
+		names := g.names
 		for p, at := range g.points() {
 			got = append(got, bench.TextOf(of, p.Rows()[0])+": "+names[at.line])
 		}

@@ -41,6 +41,11 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	if err := s.findAxes(spec, cells); err != nil {
 		return nil, err
 	}
+	if s.shown.Name == distance && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
+		s.shown.Label += " to the posterior"
+	} else if s.shown.Name == distance {
+		s.shown.Label += " to the oracle"
+	}
 	s.grid = chart{
 		rows: bench.ColumnsOf(s.ofRows...), columns: bench.ColumnsOf(s.ofColumns...),
 		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
@@ -159,59 +164,35 @@ func (s *sampled) figure(d *drawing) *Figure {
 	if len(s.ofColumns) == 0 {
 		columns = min(mostColumns, len(s.panels))
 	}
-	f.Width, f.Height = size(columns)
+	size := sizes[min(columns, len(sizes))-1]
+	f.Width, f.Height = size[0], size[1]
 	x, y := s.axes(f.Width)
-	names := s.names()
 	var panels []*Panel
 	for _, p := range slices.Concat(s.panels...) {
-		panels = append(panels, s.drawn(p, names, x, y))
+		panels = append(panels, s.drawn(p, x, y))
 	}
 	f.Rows = Grid(panels, columns)
-	for i, name := range names {
-		label := name
-		if s.logY { // where slopes can be seen
-			label += s.order(d.plan, s.lines[i])
-		}
-		f.Legend = append(f.Legend, Entry{Name: name, Label: label, Style: s.style(i)})
-	}
+	f.Legend = s.legend(func(i int) string { return s.names[i] + s.order(d.plan, i) }, s.style)
 	if s.bounded {
 		f.Legend = append(f.Legend, Entry{Label: "self-distance (5–95 %)", Style: selfStyle()})
 	}
-	if s.anyLost() {
-		mark := Entry{Label: "diverged", Style: Style{Color: ink}, Lost: 1}
-		f.Legend = append(f.Legend, mark)
-		if mark.Label, mark.Lost = "diverged in some splits", 0.5; s.splits() > 1 {
-			f.Legend = append(f.Legend, mark)
-		}
+	mark := Style{Color: ink}
+	if s.anyLost {
+		f.Legend = append(f.Legend, Entry{Label: "diverged", Style: mark, Lost: 1})
+	}
+	if s.anyLost && s.most > 1 {
+		some := Entry{Label: "diverged in some splits", Style: mark, Lost: 0.5}
+		f.Legend = append(f.Legend, some)
 	}
 	f.Caption = d.caption(s.notes(d.cells, x)...)
 	return f
 }
 
-// size is the size of a panel in a grid of n columns.
-func size(columns int) (width, height float64) {
-	switch {
-	case columns <= 2:
-		return 302, 235
-	case columns == 3:
-		return 210, 126
-	case columns == 4:
-		return 170, 122
-	}
-	return 145, 120
-}
-
-// splits is how many cells a point has at most.
-func (s *sampled) splits() (n int) {
-	for _, at := range s.points() {
-		n = max(n, at.Len())
-	}
-	return n
-}
+// sizes are the width and the height of a panel among one, two … panels in a row, in points.
+var sizes = [][2]float64{{302, 235}, {302, 235}, {210, 126}, {170, 122}, {145, 120}}
 
 // axes are those that all panels share.
 func (s *sampled) axes(width float64) (x, y Axis) {
-	xs, ys, bands := s.spans()
 	x = Axis{Log: s.logX, Ticks: 4, Label: s.ofX.Label}
 	switch {
 	case s.xObserved != nil:
@@ -221,38 +202,24 @@ func (s *sampled) axes(width float64) (x, y Axis) {
 	}
 	y = Axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
 	switch {
-	case !s.bounded && s.logY:
-		y = y.over(ys).padded(0.06)
-	case !s.bounded:
-		y = y.over(bands).padded(0.06)
-	case s.logY:
-		for _, p := range slices.Concat(s.panels...) {
-			if p != nil {
-				ys = append(ys, selfBand(p.Table).low)
-			}
-		}
-		y = y.over(ys, []float64{1}).padded(0.03)
-		y.High = 1
-	default:
+	case s.bounded && !s.logY:
 		y.Low, y.High = 0, 1
+	case s.bounded:
+		ys := append(slices.Clone(s.means), 1)
+		for _, p := range s.all() {
+			ys = append(ys, selfBand(p.Table).low)
+		}
+		y = y.over(ys).padded(0.03)
+		y.High = 1
+	case s.logY:
+		y = y.over(s.means).padded(0.06)
+	default:
+		y = y.over(s.edges).padded(0.06)
 	}
-	if s.bounded {
-		y.Label += " to the " + s.judge()
-	}
-	if s.anyLost() {
+	if s.anyLost {
 		y.Lost = "diverged"
 	}
-	return x.over(xs).roomy(width), y
-}
-
-// judge names what chains are compared with.
-func (s *sampled) judge() string {
-	for p := range s.points() {
-		if p.Where("oracle", bench.Analytic).Len() < p.Len() {
-			return "oracle"
-		}
-	}
-	return "posterior"
+	return x.over(s.xs).roomy(width), y
 }
 
 // selfStyle is that of the band of self-distance with its mean.
@@ -265,44 +232,38 @@ func selfStyle() Style {
 // style is that of the i-th line: lines that differ in a number alone are coloured in its
 // order.
 func (s *sampled) style(i int) Style {
-	names := s.names()
 	switch {
 	case len(s.ofLines) > 1:
 		return Categorical(i)
 	case s.ofLines[0].Kind == table.Number:
-		return sequential(i, len(names))
+		return sequential(i, len(s.names))
 	}
-	return stylesOf(names)[i]
+	return stylesOf(s.names)[i]
 }
 
-// drawn is a panel with the self-distance and its lines; nil where there are no cells.
-func (s *sampled) drawn(p *panel, names []string, x, y Axis) *Panel {
+// drawn is a panel with the self-distance behind its lines; nil where there are no cells.
+func (s *sampled) drawn(p *panel, x, y Axis) *Panel {
 	if p == nil {
 		return nil
 	}
-	title := bench.TextOf(slices.Concat(s.ofRows, s.ofColumns), p.Rows()[0])
-	out := &Panel{Title: title, X: x, Y: y}
+	var behind []Series
 	if self := selfBand(p.Table); s.bounded && isFinite(self.mean) {
 		twice := func(v float64) []float64 { return []float64{v, v} }
-		out.Series = append(out.Series, Series{Style: selfStyle(), X: []float64{x.Low, x.High},
+		behind = append(behind, Series{Style: selfStyle(), X: []float64{x.Low, x.High},
 			Y: twice(self.mean), Low: twice(self.low), High: twice(self.high)})
 	}
-	for i, line := range p.lines {
-		if line != nil {
-			style := s.style(i)
-			style.Fill = translucent(style.Color, len(names))
-			out.Series = append(out.Series, series(line, names[i], style))
-		}
-	}
+	out := s.draw(p, x, y, s.style, behind...)
+	out.Title = bench.TextOf(slices.Concat(s.ofRows, s.ofColumns), p.Rows()[0])
 	return out
 }
 
-// order is the order of an integrator's law of θ with the full batch, on which all distances
-// depend, as the label of a line that has one integrator states it.
-func (s *sampled) order(p bench.Plan, line table.Group) string {
-	m, ok := p.Method(line.Get("integrator").Text())
+// order states the order of the integrator's law of θ with the full batch, on which all
+// distances depend, behind the name of a line that has one integrator, where slopes can be
+// seen.
+func (s *sampled) order(p bench.Plan, line int) string {
+	m, ok := p.Method(s.lines[line].Get("integrator").Text())
 	order := float64(m.Position)
-	named := slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
+	named := s.logY && slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
 	if !ok || !named || order <= 0 || math.IsInf(order, 0) {
 		return ""
 	}
@@ -313,8 +274,8 @@ func (s *sampled) order(p bench.Plan, line table.Group) string {
 // what chains that diverged count as, and what the axes cannot show.
 func (s *sampled) notes(cells *table.Table, x Axis) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	stated := distinct.Of(cells.Rows(), func(r table.Row) string { return bench.TextOf(s.stated, r) })
-	if text := strings.Join(stated, " or "); text != "" {
+	state := func(r table.Row) string { return bench.TextOf(s.stated, r) }
+	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
 		note("%s.", text)
 	}
 	text := "B: rows per mini-batch, K: mini-batches per epoch"
@@ -335,8 +296,8 @@ func (s *sampled) notes(cells *table.Table, x Axis) (notes []string) {
 			noY++
 		}
 	}
-	lengths := func(p *panel) bool { return p != nil && present(p.Table).Varies("samples") }
-	if s.bounded && slices.ContainsFunc(slices.Concat(s.panels...), lengths) {
+	lengths := func(p *panel) bool { return present(p.Table).Varies("samples") }
+	if s.bounded && slices.ContainsFunc(s.all(), lengths) {
 		note("The band of self-distance is the mean over chains of several lengths: " +
 			"shorter ones are further apart.")
 	}
@@ -344,14 +305,13 @@ func (s *sampled) notes(cells *table.Table, x Axis) (notes []string) {
 	switch over := mixed(means); {
 	case len(over) > 0:
 		note("Lines: mean over up to %d chains, which differ in %s; %s",
-			s.splits(), strings.Join(over, ", "), deviation)
-	case s.splits() > 1:
-		note("Lines: mean over %d splits (seeds where a set has no splits); %s",
-			s.splits(), deviation)
+			s.most, strings.Join(over, ", "), deviation)
+	case s.most > 1:
+		note("Lines: mean over %d splits (seeds where a set has no splits); %s", s.most, deviation)
 	default:
 		note("One split: no error bands.")
 	}
-	if s.anyLost() {
+	if s.anyLost {
 		note("A chain that diverged %s.", s.ofDiverged())
 		if len(s.lines) > 1 {
 			note("Marks of divergence at one place of the axis stand side by side, " +

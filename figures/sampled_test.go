@@ -36,7 +36,7 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 	} {
 		cells := jobs(base, c.other)
 		s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells})
-		if got := strings.Join(s.names(), "|"); got != c.lines {
+		if got := strings.Join(s.names, "|"); got != c.lines {
 			t.Errorf("%s varies: lines %q, want %q", name, got, c.lines)
 		}
 		if got := bench.TextOf(s.stated, s.panels[0][0].Rows()[0]); got != c.fixed {
