@@ -106,6 +106,14 @@ func gridOf(p bench.Plan, m memory, lines string) (*grid, []bench.Setting) {
 // Lines have the points that are resolved, and marks where a chain has no stationary law.
 func TestErrorsThatAreNotResolvedLeaveGaps(t *testing.T) {
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	for _, rows := range m.rows {
+		switch x := &rows[0].Observables[0]; rows[0].Integrator + " " + rows[0].Scheme {
+		case "mt3 full":
+			x.Errors[3] = 1e-15 // below its resolution
+		case "lietrotter replacement":
+			x.Verdict = certify.Exact // though larger than a bound
+		}
+	}
 	g, _ := gridOf(p, m, "")
 	type line struct{ known, lost int }
 	got := make(map[string]line)
@@ -124,7 +132,7 @@ func TestErrorsThatAreNotResolvedLeaveGaps(t *testing.T) {
 		got[r.Text("integrator")+" "+r.Text("scheme")] = of
 	}
 	want := map[string]line{"euler full": {3, 1}, "euler replacement": {3, 1}, "lietrotter full": {4, 0},
-		"lietrotter replacement": {4, 0}, "mt3 full": {4, 0}, "mt3 replacement": {4, 0},
+		"lietrotter replacement": {0, 0}, "mt3 full": {3, 0}, "mt3 replacement": {4, 0},
 		"exact full": {0, 0}, "exact replacement": {4, 0}}
 	if !maps.Equal(got, want) {
 		t.Errorf("points drawn %v, want %v", got, want)
