@@ -267,7 +267,11 @@ func linearModel(t testing.TB) models.Target {
 // posteriorOf is a normal posterior as a problem, in the batches of chains with seed 1.
 func posteriorOf(target models.Target, batches int) *Problem {
 	visit := func(int, *rand.Rand) minibatch.Index { return nil } // only the arrangement counts
-	target.Arrange(minibatch.Partition(target.Rows(), batches, noise.New(1, noise.StreamBatches).Rand(), visit).Arrangement())
+	stream, err := minibatch.Scheme{Index: visit}.New(target.Rows(), batches, noise.New(1, noise.StreamBatches).Rand())
+	if err != nil {
+		panic(err)
+	}
+	target.Arrange(stream.Arrangement())
 	p, d := &Problem{Name: "linear", Kind: Gaussian}, target.Dim()
 	for i := range batches {
 		b := minibatch.Cut(target.Rows(), batches, i)

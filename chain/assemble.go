@@ -14,11 +14,16 @@ import (
 
 // Spec describes a chain: all but its target.
 type Spec struct {
-	Integrator string             // name, or split:WORD
-	Params     integrators.Params // step, friction, inner steps, mass, and the scheme's own
-	Estimator  string             // of gradients; "" means plain
-	Scheme     string             // of mini-batches; "" means DefaultScheme
-	Batches    int                // K; 0 means 1
+	// Integrator is a name, or split:WORD; Params are its step, friction, inner steps,
+	// mass, and the parameters of its own.
+	Integrator string
+	Params     integrators.Params
+	// Estimator names the gradient estimator; "" means plain.
+	Estimator string
+	// Scheme names the mini-batch scheme; "" means DefaultScheme.
+	Scheme string
+	// Batches is K, the number of batches of an epoch; 0 means 1.
+	Batches int
 	// Key names the random streams: a seed, or noise.KeyOf a digest.
 	Key uint64
 	// Noise drives the integrator; nil means the key's stream StreamNoise.
@@ -66,8 +71,10 @@ func (r Registries) Check(s Spec) error {
 	return err
 }
 
-// parts are those that a spec names, with the integrator for a dimension.
-func (r Registries) parts(dim int, s Spec) (in *integrators.Instance, e estimators.Estimator, scheme minibatch.Scheme, err error) {
+// parts returns the parts that a spec names, with the integrator made for a dimension.
+// The first unknown name or number out of range is its usage error.
+func (r Registries) parts(dim int, s Spec) (in *integrators.Instance, e estimators.Estimator,
+	scheme minibatch.Scheme, err error) {
 	method, err := r.Integrator(s.Integrator)
 	if err == nil {
 		in, err = method.New(dim, s.Params)
@@ -81,7 +88,8 @@ func (r Registries) parts(dim int, s Spec) (in *integrators.Instance, e estimato
 	return in, e, scheme, err
 }
 
-// Integrator returns the integrator with a name.
+// Integrator returns the integrator with a name, or that of split:WORD. An unknown name
+// is a usage error, as it is for the two that follow.
 func (r Registries) Integrator(name string) (integrators.Integrator, error) {
 	return r.Filled().Integrators.Lookup(name)
 }
@@ -110,8 +118,8 @@ func (r Registries) Filled() Registries {
 	return r
 }
 
-// DefaultScheme is the scheme of a chain that names none: the paper's, or
-// full for one batch.
+// DefaultScheme returns the name of the scheme of a chain that names none: the paper's
+// reshuffle, or full for one batch.
 func DefaultScheme(batches int) string {
 	if batches == 1 {
 		return "full"
@@ -119,46 +127,49 @@ func DefaultScheme(batches int) string {
 	return "reshuffle"
 }
 
-// FullBatch is the batch size that stands for all rows.
-const FullBatch = 0
-
 // Batches returns K for a batch size: round(rows/size), so that batches
-// differ by at most one row and have about size rows; 1 for FullBatch and for
-// sizes above ⅔ of the rows.
+// differ by at most one row and have about size rows. It is 1 for size 0, which
+// stands for all rows, and for sizes above ⅔ of the rows.
 func Batches(rows, size int) int {
-	if size == FullBatch {
+	if size == 0 {
 		return 1
 	}
 	return max(1, int(math.Round(float64(rows)/float64(size))))
 }
 
-// Simulation time is the same for every chain of a data set, whatever its
-// step (paper, appendix "Comparison framework": 500 steps of 0.005 per
-// sample, 2000 of burn-in).
+// Simulation times, in the units of the step h. They are the same for every chain of a
+// data set, whatever its step (paper, appendix "Comparison framework": 500 steps of
+// 0.005 per sample, 2000 of burn-in).
 const (
 	SampleTime = 2.5
 	BurnInTime = 10
 )
 
-// MaxSteps is more steps than a chain can run: the shortest, of a microsecond,
+// maxSteps is more steps than a chain can run: the shortest, of a microsecond,
 // take half a year.
-const MaxSteps = 1 << 44
+const maxSteps = 1 << 44
 
-// OuterSteps returns the number of outer steps, each of inner steps of length
-// step, that comes closest to a simulation time; at least 1, at most MaxSteps.
-func OuterSteps(time, step float64, inner int) int {
-	return int(max(1, min(MaxSteps, math.Round(time/(step*float64(inner))))))
+// stepsOver returns the number of outer steps, each of inner steps of length
+// step, that comes closest to a simulation time; at least 1, at most maxSteps.
+func stepsOver(time, step float64, inner int) int {
+	return int(max(1, min(maxSteps, math.Round(time/(step*float64(inner))))))
 }
 
-// PaperPlan returns the plan of a chain over the paper's simulation times.
+// PaperPlan returns the plan of a chain over the paper's simulation times, for a step h
+// and a number of inner steps.
 func PaperPlan(step float64, inner, samples int) Plan {
-	return Plan{BurnIn: OuterSteps(BurnInTime, step, inner), Samples: samples, Thin: OuterSteps(SampleTime, step, inner)}
+	return Plan{
+		BurnIn:  stepsOver(BurnInTime, step, inner),
+		Samples: samples,
+		Thin:    stepsOver(SampleTime, step, inner),
+	}
 }
 
-// Check returns a usage error for a plan of more than MaxSteps steps.
+// Check returns a usage error for a plan of more steps than a chain can run.
 func (p Plan) Check() error {
-	if n := float64(p.BurnIn) + float64(p.Samples)*float64(p.Thin); n >= MaxSteps {
-		return usage.Errorf("%d steps before the first of %d samples and %d for each: no chain ends; want a larger step h, or fewer", p.BurnIn, p.Samples, p.Thin)
+	if n := float64(p.BurnIn) + float64(p.Samples)*float64(p.Thin); n >= maxSteps {
+		return usage.Errorf("%d steps before the first of %d samples and %d for each: "+
+			"no chain ends; want a larger step h, or fewer", p.BurnIn, p.Samples, p.Thin)
 	}
 	return nil
 }

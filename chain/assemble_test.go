@@ -172,7 +172,7 @@ func TestPaperTimes(t *testing.T) {
 			t.Errorf("h = %v, N_l = %d: %+v, want %+v", tt.step, tt.inner, got, tt.want)
 		}
 	}
-	for _, tt := range []struct{ rows, size, want int }{{455, FullBatch, 1}, {455, 8, 57}, {455, 128, 4}, {100, 67, 1}, {100, 66, 2}, {2, 1, 2}, {2, 8, 1}} {
+	for _, tt := range []struct{ rows, size, want int }{{455, 0, 1}, {455, 8, 57}, {455, 128, 4}, {100, 67, 1}, {100, 66, 2}, {2, 1, 2}, {2, 8, 1}} {
 		if got := Batches(tt.rows, tt.size); got != tt.want {
 			t.Errorf("%d rows in batches of %d: K = %d, want %d", tt.rows, tt.size, got, tt.want)
 		}

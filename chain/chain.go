@@ -31,22 +31,32 @@ import (
 	"hambench/usage"
 )
 
-// checkKernels is how many kernels run between two looks at the context and for
-// numbers that are not finite: about 0.1 s of the most expensive step (mt3, full
-// batch, 1000 rows). One look at 8 401 parameters takes less than a step of the
-// smallest batch; after it the first position is worked out anew, in a tenth of
-// such a step.
+// checkKernels is the number of kernels between two checks of the context and of the
+// state for numbers that are not finite: about 0.1 s of the most expensive step (mt3,
+// full batch, 1000 rows). A check of 8 401 parameters takes less than a step of the
+// smallest batch, and what a fused step had prepared is lost, a tenth of such a step.
 const checkKernels = 64
 
 // Counts is the work that a Sampler has done.
 type Counts struct {
 	Steps          int64 // kernels run
-	Gradients      int64 // gradients over a batch
-	HessianVectors int64 // Hessian-vector products over a batch
+	Gradients      int64 // over a batch
+	HessianVectors int64 // products over a batch
 	FullGradients  int64 // gradients over all data, of an estimator that asks for them
 }
 
-// DivergedError says that the state holds numbers that are not finite.
+// Plus returns the sum of two counts.
+func (c Counts) Plus(d Counts) Counts {
+	return Counts{
+		Steps:          c.Steps + d.Steps,
+		Gradients:      c.Gradients + d.Gradients,
+		HessianVectors: c.HessianVectors + d.HessianVectors,
+		FullGradients:  c.FullGradients + d.FullGradients,
+	}
+}
+
+// DivergedError reports that the state holds numbers that are not finite: a result of
+// the chain, not a mistake of the program.
 type DivergedError struct {
 	// Step is the number of kernels run when that was noticed; at most 64
 	// kernels (or one outer step) earlier the numbers were finite.
@@ -66,20 +76,19 @@ type Sampler struct {
 	noise     integrators.Noise
 	forces    *forces
 	estimator estimators.Instance
-	state     *integrators.State       // of the last Advance
-	next      func() integrators.Force // s.nextForce, bound once: binding allocates
-	steps     int64                    // kernels run
+	// state is that of the last Advance, which has the estimator's variables.
+	state *integrators.State
+	// next is s.nextForce, bound once since binding a method allocates.
+	next  func() integrators.Force
+	steps int64 // kernels run
 }
 
-// New joins parts made by hand to a chain with the estimator plain; Registries.New
-// makes the parts from names. An integrator that needs more from its force than
-// the model offers is a usage error that names both.
-func New(t models.Target, in *integrators.Instance, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
-	return newSampler(t, in, estimators.Plain, s, estimators.Problem{}, n)
-}
-
-// newSampler joins the parts of a chain; p holds what is known of its scheme.
-func newSampler(t models.Target, in *integrators.Instance, m estimators.Estimator, s minibatch.Stream, p estimators.Problem, n integrators.Noise) (_ *Sampler, err error) {
+// newSampler joins the parts of a chain; p has the name of its scheme, K, and whether
+// there is a partition. A stream of another number of rows than the target has, and an
+// integrator that needs more from its force than the estimator keeps or the model
+// offers, are usage errors that name both.
+func newSampler(t models.Target, in *integrators.Instance, m estimators.Estimator,
+	s minibatch.Stream, p estimators.Problem, n integrators.Noise) (_ *Sampler, err error) {
 	defer child.Catch(&err)
 	forces := newForces(t)
 	model := fmt.Sprintf("model %q", forces.can.Name)
@@ -106,7 +115,8 @@ func newSampler(t models.Target, in *integrators.Instance, m estimators.Estimato
 	return c, nil
 }
 
-// Note returns what the chain's estimator reports about itself; "" if nothing.
+// Note returns a sentence about the chain's estimator, if that has a method Note, such as
+// how near to a mode its anchor is; else "".
 func (s *Sampler) Note() string {
 	if e, ok := s.estimator.(interface{ Note() string }); ok {
 		return e.Note()
@@ -168,8 +178,9 @@ type Plan struct {
 
 // Run burns in, ends the integrator's adaptation, and then calls observe
 // Samples times, each time after Thin outer steps. An error from observe ends
-// the run.
-func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe func(sample int, z *integrators.State) error) (err error) {
+// the run; the others are those of Advance.
+func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan,
+	observe func(sample int, z *integrators.State) error) (err error) {
 	defer child.Catch(&err)
 	if err := s.Advance(ctx, z, p.BurnIn); err != nil {
 		return err
@@ -186,7 +197,8 @@ func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan, observe
 	return nil
 }
 
-// nextForce returns the force of the stream's next batch.
+// nextForce returns the estimator's force for the stream's next batch, and counts a
+// kernel.
 func (s *Sampler) nextForce() integrators.Force {
 	b := s.stream.Next()
 	if b.Rearranged {
@@ -197,10 +209,12 @@ func (s *Sampler) nextForce() integrators.Force {
 	}
 	f := s.force(b)
 	s.steps++
-	return s.estimator.Force(estimators.Step{Number: s.steps - 1, Batch: b.Index, Force: f}, s.state)
+	step := estimators.Step{Number: s.steps - 1, Batch: b.Index, Force: f}
+	return s.estimator.Force(step, s.state)
 }
 
-// force returns the force of a batch.
+// force returns the force of a batch. It panics for weights without a list, which a
+// Stream must not return.
 func (s *Sampler) force(b minibatch.Batch) integrators.Force {
 	if b.List != nil {
 		return s.forces.list(b.List, b.Weights, b.Scale)
@@ -223,7 +237,8 @@ func (s *Sampler) setNoiseFree(b minibatch.Batch) {
 
 // finiteState reports whether all of z's numbers are finite.
 func finiteState(z *integrators.State) bool {
-	return finite(z.Theta) && finite(z.R) && !slices.ContainsFunc(z.Aux, func(x []float64) bool { return !finite(x) })
+	infinite := func(x []float64) bool { return !finite(x) }
+	return finite(z.Theta) && finite(z.R) && !slices.ContainsFunc(z.Aux, infinite)
 }
 
 // finite reports whether all of x are finite. x−x is 0 for a finite x and

@@ -10,6 +10,7 @@ import (
 
 	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/estimators"
 	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/usage"
@@ -150,9 +151,14 @@ func eulerOf(h float64) (*integrators.Instance, *euler) {
 	return &integrators.Instance{Integrator: integrators.Integrator{Name: "euler"}, Dim: 1, Batches: 1, Kernel: k}, k
 }
 
+// assembled joins parts made by hand, with the estimator plain.
+func assembled(t models.Target, in *integrators.Instance, s minibatch.Stream, n integrators.Noise) (*Sampler, error) {
+	return newSampler(t, in, estimators.Plain, s, estimators.Problem{}, n)
+}
+
 func must(t *testing.T, target models.Target, in *integrators.Instance, s minibatch.Stream) *Sampler {
 	t.Helper()
-	c, err := New(target, in, s, silence{})
+	c, err := assembled(target, in, s, silence{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +343,7 @@ func TestMissingCapabilitiesAreUsageErrors(t *testing.T) {
 		{"stream of another data set", gaussian{smooth{newSprings(1)}}, needs("euler", integrators.Needs{}), &script{orders: [][]int{{0, 1}}},
 			`mini-batches of 2 rows do not fit model "springs", which has 1`},
 	} {
-		_, err := New(tc.target, tc.in, tc.stream, silence{})
+		_, err := assembled(tc.target, tc.in, tc.stream, silence{})
 		var mistake *usage.Error
 		switch {
 		case tc.want == "" && err != nil:
@@ -514,7 +520,7 @@ func TestAdvanceAllocatesNothing(t *testing.T) {
 // BenchmarkLoop is the cost of the loop itself, per step.
 func BenchmarkLoop(b *testing.B) {
 	in, _ := eulerOf(0.01)
-	c, err := New(newSprings(1), in, whole(1), silence{})
+	c, err := assembled(newSprings(1), in, whole(1), silence{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -549,7 +555,7 @@ func TestFullBatchHasNoGradientNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(target, in, stream, noise.New(1, noise.StreamNoise))
+		s, err := assembled(target, in, stream, noise.New(1, noise.StreamNoise))
 		if err != nil {
 			t.Fatal(err)
 		}

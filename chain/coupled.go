@@ -30,7 +30,8 @@ type Coupled struct {
 	key          uint64
 }
 
-// Couple makes coupled chains on two copies of a target, which they take over.
+// Couple makes coupled chains on two copies of a target, which they take over. The errors
+// are those of Registries.New and Combinations.
 func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error) {
 	weights, err := r.Combinations(s)
 	if err != nil {
@@ -38,7 +39,8 @@ func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error)
 	}
 	// Two outer steps of the fine chain draw normals; then one of the coarse chain
 	// combines them.
-	source, sum, drawn, combined := noise.New(s.Key, noise.StreamNoise), make([]float64, fine.Dim()), 0, 0
+	source, sum := noise.New(s.Key, noise.StreamNoise), make([]float64, fine.Dim())
+	drawn, combined := 0, 0 // normals so far, of the fine and of the coarse chain
 	kept := make([][]float64, 2*len(weights))
 	for i := range kept {
 		kept[i] = make([]float64, fine.Dim())
@@ -79,12 +81,13 @@ func (next vectors) Update(u *integrators.Update) { u.Apply(next()) }
 // Counts returns the work of both chains.
 func (c *Coupled) Counts() Counts {
 	a, b := c.Coarse.Counts(), c.Fine.Counts()
-	return Counts{a.Steps + b.Steps, a.Gradients + b.Gradients, a.HessianVectors + b.HessianVectors, a.FullGradients + b.FullGradients}
+	return a.Plus(b)
 }
 
 // Run starts both chains at theta and calls observe with both states after each
 // sample's time. The plan is in outer steps of the coarse chain.
-func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func(sample int, coarse, fine *integrators.State) error) (err error) {
+func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan,
+	observe func(sample int, coarse, fine *integrators.State) error) (err error) {
 	defer child.Catch(&err)
 	coarse, fine := c.Coarse.Start(c.key, theta), c.Fine.Start(c.key, theta)
 	advance := func(steps int) error {
@@ -112,8 +115,8 @@ func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan, observe func
 	return nil
 }
 
-// importance weighs what two outer steps of h/2 and one of h should have in
-// common against what comes before it.
+// importance is the weight of each quantity that two outer steps of h/2 and one of h
+// should share (r, θ, the gradients' position), relative to the one before it.
 const importance = 1e-5
 
 // Combinations returns, for each normal of an outer step, the weights of the
@@ -134,7 +137,9 @@ func (r Registries) Combinations(s Spec) ([][]float64, error) {
 	_, adapts := in.Kernel.(integrators.Adapter)
 	switch {
 	case adapts || m.Nonlinear || m.Needs.Affine:
-		return nil, usage.Errorf("integrator %q adapts, is not linear without a force, or needs an affine one: want one whose noise of two half steps combines to that of a step", m.Name)
+		return nil, usage.Errorf("integrator %q adapts, is not linear without a force, or needs "+
+			"an affine one: want one whose noise of two half steps combines to that of a step",
+			m.Name)
 	case s.Params.InvMass != nil:
 		return nil, usage.Errorf("integrator %q with a mass: want none for coupled chains", m.Name)
 	}
@@ -167,8 +172,9 @@ func (r Registries) Combinations(s Spec) ([][]float64, error) {
 	return weights, nil
 }
 
-// noiseEffects are r, θ and the mean position of the gradients after outer steps
-// from 0 without a force, each by the normals of the steps.
+// noiseEffects returns what each normal of some outer steps from 0 without a force adds
+// to r, to θ, and to the sum of the positions where gradients are taken, in one
+// dimension: three vectors of length normals.
 func noiseEffects(in *integrators.Instance, steps, normals int) [3]*mat.VecDense {
 	var out [3]*mat.VecDense
 	for i := range out {

@@ -6,9 +6,7 @@ import (
 	"math"
 
 	"hambench/chain"
-	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/models/datasets"
 )
@@ -64,31 +62,24 @@ func Example() {
 	// deviation within 5 %: true
 }
 
-// The same parts made by hand: a model, a scheme, an integrator, and noise,
-// each of which may be a program's own.
-func ExampleNew() {
+// A chain step by step, of an integrator that is not built in, from a given start.
+func ExampleSampler_Advance() {
 	const seed = 1
 	target, err := toyTarget()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	stream, err := minibatch.Builtin().New("reshuffle", target.Rows(), 2, noise.New(seed, noise.StreamBatches).Rand())
+	own, err := integrators.Builtin().Lookup("split:OBABO")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	method, err := integrators.Builtin().Lookup("split:OBABO")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	integrator, err := method.New(target.Dim(), integrators.Params{Step: 0.1, Friction: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	s, err := chain.New(target, integrator, stream, noise.New(seed, noise.StreamNoise))
+	own.Name = "mine"
+	parts := chain.Registries{Integrators: append(integrators.Builtin(), own)}
+	s, err := parts.New(target, chain.Spec{
+		Integrator: "mine", Params: integrators.Params{Step: 0.1, Friction: 2}, Batches: 2, Key: seed,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,9 +16,20 @@ func Fingerprint() (string, error) {
 	d := fingerprint.New()
 	noise := &fingerprint.Noise{}
 	for _, spec := range []Spec{
-		{Integrator: "sghmc-adaptive", Params: integrators.Params{Step: 0.1, Friction: 1.5}, Scheme: "reshuffle", Batches: 2, Key: 1},
-		{Integrator: "sghmc", Params: integrators.Params{Step: 0.1, Friction: 1.5}, Key: 2},
-		{Integrator: "lietrotter", Params: integrators.Params{Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3}}, Scheme: "repartition", Batches: 3, Key: 3},
+		{
+			Integrator: "sghmc-adaptive", Scheme: "reshuffle", Batches: 2, Key: 1,
+			Params: integrators.Params{Step: 0.1, Friction: 1.5},
+		},
+		{
+			Integrator: "sghmc", Key: 2,
+			Params: integrators.Params{Step: 0.1, Friction: 1.5},
+		},
+		{
+			Integrator: "lietrotter", Scheme: "repartition", Batches: 3, Key: 3,
+			Params: integrators.Params{
+				Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3},
+			},
+		},
 	} {
 		spec.Noise = noise
 		s, err := Registries{}.New(&quartic{}, spec)
@@ -47,7 +58,7 @@ func Fingerprint() (string, error) {
 // log-likelihood Σ_d (θ_d − i/5)²/4, and the prior exp(−Σ_d θ_d⁴/4). It has no
 // more than a gradient, so it runs by the plain formulas.
 type quartic struct {
-	models.Target // what a chain does not ask for
+	models.Target // nil: a chain calls none of its other methods
 	order         []int
 }
 
@@ -66,6 +77,6 @@ func (t *quartic) Gradient(g, theta []float64, rows models.Rows) {
 	}
 }
 
-// DrawPrior takes the normals as they are: where the chain starts matters
-// here, not the law.
+// DrawPrior leaves the normals as they are: the fingerprint needs a start, not a draw
+// from the prior.
 func (t *quartic) DrawPrior([]float64) {}

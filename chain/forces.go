@@ -17,10 +17,12 @@ import (
 type forces struct {
 	target models.Target
 	can    models.Capabilities // beyond gradients
-	rows   models.Rows         // of the batch
+	rows   models.Rows         // of the current batch
+	// force is that of rows: a batch, or a fusedBatch.
 	force  integrators.Force
-	counts Counts                              // all but the steps
-	affine map[models.Rows]*integrators.Affine // of the current arrangement
+	counts Counts // all but the steps
+	// affine holds the affine forces of the current arrangement, by their rows.
+	affine map[models.Rows]*integrators.Affine
 }
 
 // newForces returns the forces of a target.
@@ -108,7 +110,7 @@ func (f *forces) arrange(order []int) {
 	clear(f.affine)
 }
 
-// full is the force of all rows.
+// full is the force of all rows, whose evaluations are counted apart.
 type full forces
 
 func (f *full) Gradient(g, theta []float64) {
@@ -116,8 +118,9 @@ func (f *full) Gradient(g, theta []float64) {
 	f.target.Gradient(g, theta, models.Rows{Lo: 0, Hi: f.target.Rows(), Scale: 1})
 }
 
-// batch is the force of the current mini-batch. What it gives beyond a gradient
-// is for integrators that need it: Integrator.Check has asked for it.
+// batch is the force of the current mini-batch. It has all the methods of an
+// integrators.HessianForce and AffineForce; an integrator that needs one which the
+// target lacks was refused by Integrator.Check.
 type batch forces
 
 func (b *batch) Gradient(g, theta []float64) {
@@ -148,12 +151,14 @@ type fusedBatch struct {
 	fused models.Fused
 }
 
-func (b fusedBatch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise, ahead any) any {
+func (b fusedBatch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise,
+	ahead any) any {
 	b.counts.Gradients++
 	return b.fused.Kick(drift, u, n, ahead, b.rows)
 }
 
-func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (gradient, product integrators.Term) {
+func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (
+	gradient, product integrators.Term) {
 	b.counts.Gradients++
 	if v != nil {
 		b.counts.HessianVectors++

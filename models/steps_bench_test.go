@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/chain"
-	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/noise"
 	"hambench/internal/kernel"
@@ -29,13 +28,12 @@ func newChain(t testing.TB, dataset string, o models.Options, m integrators.Inte
 	must(t, err)
 	target, err := models.Builtin().New(set.Model, split, o)
 	must(t, err)
-	in, err := m.New(target.Dim(), integrators.Params{Step: step, Friction: 5})
+	c, err := chain.Registries{Integrators: integrators.Registry{m}}.New(target, chain.Spec{
+		Integrator: m.Name, Params: integrators.Params{Step: step, Friction: 5},
+		Scheme: "reshuffle", Batches: target.Rows() / size, Key: 1,
+	})
 	must(t, err)
-	stream, err := minibatch.Builtin().New("reshuffle", target.Rows(), target.Rows()/size, noise.New(1, noise.StreamBatches).Rand())
-	must(t, err)
-	c, err := chain.New(target, in, stream, noise.New(1, noise.StreamNoise))
-	must(t, err)
-	return c, in, integrators.NewState(target.Dim())
+	return c, c.Integrator(), integrators.NewState(target.Dim())
 }
 
 // A step of any integrator allocates nothing under the chain's loop, while it
@@ -86,15 +84,10 @@ func TestFastStepsAreThePlainOnes(t *testing.T) {
 		if hide {
 			target = struct{ models.Hessian }{target.(models.Hessian)}
 		}
-		in, err := m.New(target.Dim(), integrators.Params{Step: 1e-3, Friction: 5, Inner: inner})
-		must(t, err)
-		scheme, batches := "reshuffle", target.Rows()/size
-		if batches == 1 {
-			scheme = "full"
-		}
-		stream, err := minibatch.Builtin().New(scheme, target.Rows(), batches, noise.New(1, noise.StreamBatches).Rand())
-		must(t, err)
-		c, err := chain.New(target, in, stream, noise.New(1, noise.StreamNoise))
+		c, err := chain.Registries{Integrators: integrators.Registry{m}}.New(target, chain.Spec{
+			Integrator: m.Name, Params: integrators.Params{Step: 1e-3, Friction: 5, Inner: inner},
+			Batches: target.Rows() / size, Key: 1,
+		})
 		must(t, err)
 		z := integrators.NewState(target.Dim())
 		noise.New(2, noise.StreamStart).Normal(z.Theta)

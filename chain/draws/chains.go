@@ -21,20 +21,28 @@ import (
 // Chains describes chains that differ in their random streams only: chain c, from 0, has
 // the key Spec.Key + c, and is the same as a single chain with that key.
 type Chains struct {
-	Parts    chain.Registries                             // that Spec names; the zero value has the built-in ones
-	Target   func(context.Context) (models.Target, error) // makes one for each chain
-	Spec     chain.Spec
-	Plan     chain.Plan
-	Note     func(string)          // called with the estimator's report about itself; may be nil
-	Progress func(done, total int) // called after each draw; may be nil
+	// Parts holds what Spec names; the zero value has what is built in.
+	Parts chain.Registries
+	// Target makes a target for each chain; calls may be concurrent.
+	Target func(context.Context) (models.Target, error)
+	Spec   chain.Spec
+	Plan   chain.Plan
+	// Note, if not nil, is called with what the first chain's estimator says of itself.
+	Note func(string)
+	// Progress, if not nil, is called after each draw of all chains, with the numbers
+	// of draws written and of all.
+	Progress func(done, total int)
 }
 
-// warmUpKeys sets the warm-up's random streams apart from the chain's.
+// warmUpKeys is the bit of a key that sets the warm-up's random streams apart from the
+// chain's.
 const warmUpKeys = 1 << 63
 
 // Run runs as many chains as the writer's header says, all at once, and writes
 // their draws. It returns how many draws were written and the work done for them.
-// The first failure, in the order of the draws, ends the run.
+// The first failure, in the order of the draws, ends the run; of several chains the
+// error says which failed. Chains wait for the writer, so the memory that draws take
+// does not grow with their number.
 func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n := w.Header.Chains
@@ -78,16 +86,15 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 	cancel()
 	running.Wait()
 	for _, k := range counts {
-		done.Steps += k.Steps
-		done.Gradients += k.Gradients
-		done.HessianVectors += k.HessianVectors
-		done.FullGradients += k.FullGradients
+		done = done.Plus(k)
 	}
 	return written, done, err
 }
 
-// run runs one chain.
-func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error) (_ chain.Counts, err error) {
+// run runs chain i, from a start that oracle.WarmUp finds, and calls put with each of
+// its draws. It returns the work of the chain without that of the warm-up.
+func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error) (
+	_ chain.Counts, err error) {
 	defer child.Catch(&err)
 	target, err := c.Target(ctx)
 	if err != nil {
@@ -106,7 +113,8 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	if note := sampler.Note(); i == 0 && note != "" && c.Note != nil {
 		c.Note(note)
 	}
-	err = sampler.Run(ctx, sampler.Start(spec.Key, start), c.Plan, func(index int, z *integrators.State) error {
+	begin := sampler.Start(spec.Key, start)
+	err = sampler.Run(ctx, begin, c.Plan, func(index int, z *integrators.State) error {
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
 		if w.Format.Folder || w.Header.Predictive {
 			d.Predictions = make([]float64, target.Outputs())
@@ -114,26 +122,34 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 		}
 		if w.Format.Folder {
 			d.LogDensity = -target.Potential(z.Theta)
-			d.Energy = -d.LogDensity
-			if in := sampler.Integrator(); !in.Integrator.PositionOnly {
-				weight := in.InvMass() // nil for the identity
-				for k, r := range z.R {
-					if weight != nil {
-						r *= math.Sqrt(weight[k])
-					}
-					d.Energy += r * r / 2
-				}
-			}
+			d.Energy = withKinetic(-d.LogDensity, sampler.Integrator(), z)
 		}
 		return put(d)
 	})
 	return sampler.Counts(), err
 }
 
-// Attributes returns what describes the chains and their accuracy: the names and
-// numbers of their parts, and the orders of the stationary law of θ and of (θ, r)
-// that certify finds for them on its Gaussian problem, or else why they cannot be
-// certified there.
+// withKinetic returns u + ½ rᵀM⁻¹r with the mass in use, which the integrator may have adapted;
+// u for an integrator without a momentum.
+func withKinetic(u float64, in *integrators.Instance, z *integrators.State) float64 {
+	if in.Integrator.PositionOnly {
+		return u
+	}
+	weight := in.InvMass() // nil for the identity
+	for i, r := range z.R {
+		if weight != nil {
+			r *= math.Sqrt(weight[i])
+		}
+		u += r * r / 2
+	}
+	return u
+}
+
+// Attributes returns what describes the chains and their accuracy, by the names that
+// files give it: the names and numbers of their parts (K is the number of batches, h
+// the step, nl the inner steps, steps_per_draw the outer steps), and the orders of the
+// stationary law of θ and of (θ, r) that certify finds for them on its Gaussian
+// problem, or else, as not_certified, why they cannot be certified there.
 func (c Chains) Attributes(ctx context.Context) map[string]any {
 	s := c.Spec
 	s.Batches = max(1, s.Batches)
@@ -161,6 +177,8 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 }
 
 // certified returns the result of certify for a chain's parts on the Gaussian problem.
+// It returns an error for parts that certify does not take, such as a scheme without a
+// fixed partition.
 func certified(ctx context.Context, parts chain.Registries, s chain.Spec) (certify.Row, error) {
 	in, unknown := parts.Integrator(s.Integrator)
 	estimator, unknownEstimator := parts.Estimator(s.Estimator)

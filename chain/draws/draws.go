@@ -7,7 +7,10 @@
 //
 // [Chains.Run] hands the draws to a [Writer] draw by draw, and within a draw chain by
 // chain, in the same order whichever chain is faster. csv and jsonl are written as the
-// draws come. The folder of zarr gets its name when it is complete.
+// draws come, so a run that fails leaves the lines before the failure. The folder of
+// zarr has a temporary name until it is complete, so a reader never finds half of one.
+//
+// Numbers are written with all their digits: reading them gives the same float64.
 package draws
 
 import (
@@ -23,23 +26,31 @@ import (
 
 // Header holds the facts that are known before the first draw.
 type Header struct {
-	Chains, Draws int  // how many chains, and draws of each
-	Numbered      bool // lines of csv and jsonl say which chain they belong to
-	Dim, Outputs  int  // lengths of a draw's Theta and Predictions
-	Predictive    bool // csv and jsonl hold predictions instead of parameters
-	// TestX holds the standardised rows that are predicted, if there are any, row-major;
-	// TestY their targets or class numbers.
+	// Chains is the number of chains, Draws that of the draws of each.
+	Chains, Draws int
+	// Numbered says that lines of csv and jsonl state their chain.
+	Numbered bool
+	// Dim and Outputs are the lengths of a draw's Theta and Predictions.
+	Dim, Outputs int
+	// Predictive says that csv and jsonl hold predictions instead of parameters.
+	Predictive bool
+	// TestX holds the standardised rows that are predicted, if there are any, row-major,
+	// len(TestY) × features; TestY their targets or class numbers.
 	TestX, TestY []float64
-	Attributes   map[string]any // of the chains, from Chains.Attributes
+	// Attributes describe the chains; see Chains.Attributes.
+	Attributes map[string]any
 }
 
 // Draw is one draw of a chain.
 type Draw struct {
 	Chain, Index int // from 0
-	Theta        []float64
-	Predictions  []float64 // as models.Target.Predict stores them
-	LogDensity   float64   // −U(θ): of the posterior, up to a constant
-	Energy       float64   // U(θ) + ½ rᵀM⁻¹r
+	// Theta is the position.
+	Theta []float64
+	// Predictions are as models.Target.Predict stores them; nil if no reader wants them.
+	Predictions []float64
+	// LogDensity is −U(θ), the log-density of the posterior up to a constant, and Energy
+	// is U(θ) + ½ rᵀM⁻¹r; both are 0 unless Format.Folder is set.
+	LogDensity, Energy float64
 }
 
 // Format is an output format.
@@ -49,33 +60,36 @@ type Format struct {
 	// density and the energy. Otherwise it is a stream of lines with parameters or
 	// predictions.
 	Folder bool
-	open   func(to *output, h Header) (form, error)
+	// open writes what precedes the draws and returns the form of them.
+	open func(to *output, h Header) (form, error)
 }
 
-// Formats lists the output formats.
-var Formats = []Format{
+// formats lists the output formats.
+var formats = []Format{
 	{Name: "csv", open: newCSV},
 	{Name: "jsonl", open: newJSONL},
 	{Name: "zarr", Folder: true, open: newZarr},
 }
 
-// Names returns the names of the formats.
+// Names returns the names of the formats, for lists and flags.
 func Names() (names []string) {
-	for _, f := range Formats {
+	for _, f := range formats {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-// Lookup returns the format with a name.
+// Lookup returns the format with a name. An unknown name is a usage error that lists the
+// known ones.
 func Lookup(name string) (Format, error) {
-	return usage.Lookup("format", name, Formats, func(f Format) string { return f.Name })
+	return usage.Lookup("format", name, formats, func(f Format) string { return f.Name })
 }
 
-// form writes a draw in one format. The draws of a chain come in order.
+// form writes a draw in one format. The draws of a chain come in order; those of several
+// chains alternate.
 type form func(Draw) error
 
-// Writer writes draws.
+// Writer writes draws in one format. Only one goroutine may call it.
 type Writer struct {
 	Format Format
 	Header Header
@@ -83,7 +97,8 @@ type Writer struct {
 	out    *output
 }
 
-// New returns a writer of text to w or, if f.Folder is set, of a new folder.
+// New returns a writer of text to w or, if f.Folder is set, of a new folder. A folder
+// that exists already, or cannot be made, is a usage error.
 func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
 	out := &output{stream: bufio.NewWriter(w)}
 	if f.Folder {
@@ -98,7 +113,7 @@ func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
 	return &Writer{f, h, form, out}, nil
 }
 
-// Write writes one draw.
+// Write writes one draw. Lines are buffered until Close.
 func (w *Writer) Write(d Draw) error { return w.form(d) }
 
 // Close completes the output. If the run failed, it leaves only what a reader can
@@ -113,23 +128,27 @@ func (w *Writer) Close(failed error) error {
 // output is a stream, or a folder under the temporary name that it has until it
 // is complete.
 type output struct {
-	stream      *bufio.Writer
+	stream *bufio.Writer
+	// path is the folder's name, draft its temporary one; draft is "" for a stream, and
+	// once the folder has its name.
 	path, draft string
 }
 
+// begin makes a draft of the folder beside the place that it will have.
 func (o *output) begin(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return usage.Errorf("%s is there already: want the name of a new folder", path)
 	}
 	var err error
-	if o.draft, err = os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*"); err != nil {
+	pattern := "." + filepath.Base(path) + ".tmp-*"
+	if o.draft, err = os.MkdirTemp(filepath.Dir(path), pattern); err != nil {
 		return usage.Errorf("folder %s cannot be made: %w", path, errors.Unwrap(err))
 	}
 	o.path = path
 	return os.Chmod(o.draft, 0o755) // MkdirTemp makes it private to the user
 }
 
-// save makes a file of the folder with its bytes.
+// save writes a file of the folder, named by its path within it, with slashes.
 func (o *output) save(name string, data []byte) error {
 	path := filepath.Join(o.draft, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -138,7 +157,8 @@ func (o *output) save(name string, data []byte) error {
 	return os.WriteFile(path, data, 0o666)
 }
 
-// finish gives the folder its name.
+// finish renames the draft, if there is one, to the folder's name, and waits until the
+// disk has that.
 func (o *output) finish() error {
 	if o.draft == "" {
 		return nil
@@ -150,7 +170,7 @@ func (o *output) finish() error {
 	return atomicfile.SyncDir(filepath.Dir(o.path))
 }
 
-// discard removes a folder that has no name.
+// discard removes a draft that was not finished.
 func (o *output) discard() error {
 	if o.draft == "" {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// vector returns the vector of a draw that a line holds, with its name and length.
+// vector returns what a line holds of a draw: the vector, its length, and the name that
+// its columns have before their number.
 func (h Header) vector() (name string, length int, of func(Draw) []float64) {
 	if h.Predictive {
 		return "f", h.Outputs, func(d Draw) []float64 { return d.Predictions }
@@ -15,12 +16,15 @@ func (h Header) vector() (name string, length int, of func(Draw) []float64) {
 	return "theta", h.Dim, func(d Draw) []float64 { return d.Theta }
 }
 
+// newCSV writes lines "sample,theta0,theta1,…", or with "chain,draw" in place of
+// "sample" if the header is Numbered. The line that names the columns comes with the
+// first draw: chains that cannot start leave an empty output.
 func newCSV(to *output, h Header) (form, error) {
 	w := to.stream
 	name, n, of := h.vector()
 	begun := false
 	return func(d Draw) error {
-		if !begun { // chains that cannot start leave nothing
+		if !begun {
 			begun = true
 			writeHead(w, h.Numbered, name, n)
 		}
@@ -45,7 +49,8 @@ func writeHead(w *bufio.Writer, numbered bool, name string, n int) {
 	w.WriteByte('\n')
 }
 
-// writeRow ends a line with numbers, each after a comma, with all their digits.
+// writeRow ends a line with numbers, each after a comma, with the fewest digits that give
+// the same float64. NaN and infinities are written as NaN, +Inf and -Inf.
 func writeRow(w *bufio.Writer, values []float64) error {
 	for _, v := range values {
 		w.WriteByte(',')
@@ -54,6 +59,8 @@ func writeRow(w *bufio.Writer, values []float64) error {
 	return w.WriteByte('\n')
 }
 
+// newJSONL writes objects {"sample":0,"values":[…]}, or with "chain" and "draw" in place
+// of "sample". A number that is not finite has no JSON: it is an error.
 func newJSONL(to *output, h Header) (form, error) {
 	_, _, of := h.vector()
 	return func(d Draw) error {

@@ -13,15 +13,22 @@ import (
 // constant.
 type variable struct {
 	group, name string
-	dims        []string             // names of the dimensions, without chain and draw
-	shape       []int                // their lengths
-	of          func(Draw) []float64 // numbers of a draw; nil for a constant
-	data        [][]float64          // draws not yet written, by chain; or the constant
+	// dims and shape are the names and the lengths of the dimensions, without chain and
+	// draw.
+	dims  []string
+	shape []int
+	// of returns the numbers of a draw, row-major; nil for a constant.
+	of func(Draw) []float64
+	// data holds the draws that are not yet written, by chain; or the constant.
+	data [][]float64
 }
 
+// path is that of the array in the folder.
 func (v *variable) path() string { return v.group + "/" + v.name }
 
-// variables lists the variables that ArviZ expects in its groups.
+// variables lists the variables that ArviZ expects in its groups: posterior,
+// posterior_predictive, sample_stats, and with test rows observed_data and
+// constant_data. Predictions of several classes have a dimension for the class.
 func (h Header) variables() []*variable {
 	rows := len(h.TestY)
 	f, fShape := []string{"f_dim_0"}, []int{h.Outputs}
@@ -32,6 +39,7 @@ func (h Header) variables() []*variable {
 		f, fShape = []string{"row", "class"}, []int{rows, h.Outputs / rows}
 	}
 	var all []*variable
+	// drawn adds an array of all draws, constant one that they share.
 	drawn := func(group, name string, dims []string, shape []int, of func(Draw) []float64) {
 		v := &variable{group: group, name: name, dims: dims, shape: shape, of: of}
 		v.data = make([][]float64, h.Chains)
@@ -42,18 +50,23 @@ func (h Header) variables() []*variable {
 		v.data = [][]float64{data}
 		all = append(all, v)
 	}
-	drawn("posterior", "theta", []string{"theta_dim_0"}, []int{h.Dim}, func(d Draw) []float64 { return d.Theta })
-	drawn("posterior_predictive", "f", f, fShape, func(d Draw) []float64 { return d.Predictions })
-	drawn("sample_stats", "lp", nil, nil, func(d Draw) []float64 { return []float64{d.LogDensity} })
-	drawn("sample_stats", "energy", nil, nil, func(d Draw) []float64 { return []float64{d.Energy} })
+	drawn("posterior", "theta", []string{"theta_dim_0"}, []int{h.Dim},
+		func(d Draw) []float64 { return d.Theta })
+	drawn("posterior_predictive", "f", f, fShape,
+		func(d Draw) []float64 { return d.Predictions })
+	drawn("sample_stats", "lp", nil, nil,
+		func(d Draw) []float64 { return []float64{d.LogDensity} })
+	drawn("sample_stats", "energy", nil, nil,
+		func(d Draw) []float64 { return []float64{d.Energy} })
 	if rows > 0 {
 		constant("observed_data", "y", []string{"row"}, []int{rows}, h.TestY)
-		constant("constant_data", "x", []string{"row", "feature"}, []int{rows, len(h.TestX) / rows}, h.TestX)
+		constant("constant_data", "x", []string{"row", "feature"},
+			[]int{rows, len(h.TestX) / rows}, h.TestX)
 	}
 	return all
 }
 
-// size returns how many numbers a draw, or a constant, has.
+// size returns the number of elements of a draw, or of a constant.
 func (v *variable) size() int {
 	n := 1
 	for _, k := range v.shape {
@@ -62,20 +75,22 @@ func (v *variable) size() int {
 	return n
 }
 
-// zarr is a store of the Zarr format, version 2, which all readers know: arrays in
-// little-endian chunks without compression, which would save a twentieth of random
-// digits. A chunk holds some draws of one chain and is written when it is full.
+// zarr is a store of the Zarr format, version 2, which all readers know
+// (zarr-specs.readthedocs.io, v2.0): arrays in little-endian chunks without
+// compression, which would save a twentieth of random digits. A chunk holds some draws
+// of one chain and is written when it is full.
 type zarr struct {
-	Header
-	to   *output
-	vars []*variable
+	Header // of the draws: it has the lengths of all dimensions
+	to     *output
+	vars   []*variable
 }
 
-// chunkNumbers is about how many numbers a chunk holds: a mebibyte.
+// chunkNumbers is about the number of elements of a chunk: a mebibyte.
 const chunkNumbers = 1 << 17
 
 // newZarr writes what does not depend on the draws: constants, coordinates, and the
-// metadata of each array and group, repeated in one file where readers find it at once.
+// metadata of each array and group, repeated in one file (.zmetadata) so that a reader
+// need not open all of them.
 func newZarr(to *output, h Header) (form, error) {
 	z := &zarr{h, to, h.variables()}
 	format := map[string]int{"zarr_format": 2}
@@ -83,7 +98,8 @@ func newZarr(to *output, h Header) (form, error) {
 	if h.Attributes != nil {
 		files[".zattrs"], files["posterior/.zattrs"] = h.Attributes, h.Attributes
 	}
-	// An array has the names of its dimensions where xarray wants them.
+	// describe adds the metadata of an array of a type such as <f8. xarray reads the
+	// names of the dimensions from the attribute _ARRAY_DIMENSIONS.
 	describe := func(array, kind string, dims []string, shape, chunks []int) {
 		files[array+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
 		files[array+"/.zarray"] = map[string]any{
@@ -91,6 +107,7 @@ func newZarr(to *output, h Header) (form, error) {
 			"compressor": nil, "filters": nil, "fill_value": nil,
 		}
 	}
+	// constant adds an array whose numbers are known, and writes them as one chunk.
 	constant := func(array, kind string, dims []string, shape []int, data any) error {
 		describe(array, kind, dims, shape, shape)
 		return z.chunk(array, data, make([]int, len(shape)))
@@ -106,14 +123,17 @@ func newZarr(to *output, h Header) (form, error) {
 			describe(v.path(), "<f8", dims, shape, append([]int{1, z.block(v)}, v.shape...))
 			for i, name := range dims[:2] {
 				coordinate := v.group + "/" + name
-				err = errors.Join(err, constant(coordinate, "<i8", dims[i:i+1], shape[i:i+1], counting(shape[i])))
+				err = errors.Join(err,
+					constant(coordinate, "<i8", dims[i:i+1], shape[i:i+1], counting(shape[i])))
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	files[".zmetadata"] = map[string]any{"zarr_consolidated_format": 1, "metadata": maps.Clone(files)}
+	files[".zmetadata"] = map[string]any{
+		"zarr_consolidated_format": 1, "metadata": maps.Clone(files),
+	}
 	for name, value := range files {
 		text, err := json.Marshal(value)
 		if err != nil {
@@ -126,7 +146,7 @@ func newZarr(to *output, h Header) (form, error) {
 	return z.write, nil
 }
 
-// counting returns the numbers of n chains or draws: 0, 1 …
+// counting returns the coordinates of n chains or draws: 0, 1 … n − 1.
 func counting(n int) (numbers []int64) {
 	for i := range n {
 		numbers = append(numbers, int64(i))
@@ -134,11 +154,12 @@ func counting(n int) (numbers []int64) {
 	return numbers
 }
 
-// block returns how many draws a chunk holds.
+// block returns the number of draws of a chunk, from 1 to all of a chain.
 func (z *zarr) block(v *variable) int {
 	return min(z.Draws, max(1, chunkNumbers/max(1, v.size())))
 }
 
+// write holds a draw back until its chunk is full, or the chain has ended.
 func (z *zarr) write(d Draw) error {
 	for _, v := range z.vars {
 		if v.of == nil {
@@ -151,7 +172,8 @@ func (z *zarr) write(d Draw) error {
 		if len(held) < full && d.Index < z.Draws-1 {
 			continue
 		}
-		held = append(held, make([]float64, full-len(held))...) // the last chunk is as long as the others
+		// The last chunk of a chain is as long as the others.
+		held = append(held, make([]float64, full-len(held))...)
 		v.data[d.Chain] = held[:0]
 		place := append([]int{d.Chain, d.Index / block}, make([]int, len(v.shape))...)
 		if err := z.chunk(v.path(), held, place); err != nil {
@@ -161,7 +183,8 @@ func (z *zarr) write(d Draw) error {
 	return nil
 }
 
-// chunk writes numbers as the chunk of an array at a place.
+// chunk writes numbers, a slice of float64 or int64, as the chunk of an array with the
+// given index along each dimension.
 func (z *zarr) chunk(array string, numbers any, place []int) error {
 	b, err := binary.Append(nil, binary.LittleEndian, numbers)
 	if err != nil {

@@ -25,8 +25,9 @@ var (
 	// The variance of the gradient is that of one row over B; batches without
 	// replacement have less, by the factor (N − B)/(N − 1).
 	iidScheme = Scheme{
-		Name:  "iid",
-		About: "round(N/K) rows drawn independently and uniformly, with replacement (Welling & Teh 2011)",
+		Name: "iid",
+		About: "round(N/K) rows drawn independently and uniformly, with replacement " +
+			"(Welling & Teh 2011)",
 		Stream: func(rows, k int, rng *rand.Rand) Stream {
 			list := make([]int, drawn(rows, k))
 			return &stream{order: identity(rows), draw: func() Batch {
@@ -40,5 +41,5 @@ var (
 	}
 )
 
-// drawn is B, how many rows a batch has.
+// drawn returns B, the number of rows of a batch: N/K rounded to the nearest integer.
 func drawn(rows, k int) int { return (2*rows + k) / (2 * k) }

@@ -393,7 +393,7 @@ func TestFingerprintIsOfWhatASchemeDoes(t *testing.T) {
 		},
 		"a scale": func(m *Scheme) {
 			m.Stream = func(rows, k int, rng *rand.Rand) Stream {
-				return &rescaled{Partition(rows, k, rng, cyclicScheme.Index)}
+				return &rescaled{partitioned(rows, k, rng, cyclicScheme.Index)}
 			}
 		},
 	} {

@@ -1,6 +1,9 @@
 package minibatch
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // The schemes with a fixed partition: they differ in the order in which they
 // visit its batches.
@@ -9,7 +12,7 @@ var (
 		Name:   "full",
 		About:  "all rows at every step (K = 1)",
 		Visits: Single{},
-		Cap:    Unlimited,
+		Cap:    Cap{Marginal: math.Inf(1), Joint: math.Inf(1)},
 		Index:  newInOrder,
 		Stream: func(rows, k int, _ *rand.Rand) Stream {
 			return &stream{order: identity(rows), draw: func() Batch { return Cut(rows, k, 0) }}
@@ -19,8 +22,9 @@ var (
 	// A random order of a partition leaves what is of order 2 or less (Franzese
 	// et al. 2022, Theorem 2).
 	reshuffleScheme = Scheme{
-		Name:   "reshuffle",
-		About:  "fixed partition, a fresh uniform order of the K batches every epoch (Franzese et al. 2022, Theorem 2)",
+		Name: "reshuffle",
+		About: "fixed partition, a fresh uniform order of the K batches every epoch " +
+			"(Franzese et al. 2022, Theorem 2)",
 		Visits: Permutation{},
 		Cap:    Cap{Marginal: 2, Joint: 2},
 		Index: func(k int, rng *rand.Rand) Index {
@@ -54,8 +58,9 @@ var (
 	// A sweep forwards and backwards is a symmetric splitting, of order 2
 	// (Paulin et al. 2024).
 	symmetricScheme = Scheme{
-		Name:   "symmetric",
-		About:  "fixed partition, a fresh order forwards, then the same order backwards (Paulin et al. 2024)",
+		Name: "symmetric",
+		About: "fixed partition, a fresh order forwards, then the same order backwards " +
+			"(Paulin et al. 2024)",
 		Visits: Palindrome{},
 		Cap:    Cap{Marginal: 2, Joint: 2},
 		Index: func(k int, rng *rand.Rand) Index {
@@ -64,12 +69,14 @@ var (
 	}
 )
 
-// sweep goes through an order of 0 … K−1, and then again.
+// sweep is an Index that goes through an order of 0 … K − 1, again and again.
 type sweep struct {
-	order  []int
-	at     int        // 0 … period−1
-	period int        // K: forwards; 2K: forwards and then backwards, so that the last number stands twice
-	rng    *rand.Rand // makes the order of each period; nil: it stays
+	order []int
+	at    int // place in the period, 0 … period − 1
+	// period is K for a sweep forwards, and 2K for one forwards and then backwards,
+	// which visits the last batch twice in a row.
+	period int
+	rng    *rand.Rand // draws the order of each period; nil: the order stays
 }
 
 // newInOrder goes through 0 … K−1 as they are.
@@ -84,7 +91,7 @@ func (s *sweep) Next() int {
 	return i
 }
 
-// independent draws every number anew.
+// independent is an Index that draws each number uniformly.
 type independent struct {
 	k   int
 	rng *rand.Rand

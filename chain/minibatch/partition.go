@@ -8,11 +8,12 @@ type Index interface {
 	Next() int
 }
 
-// stream is a Stream over an arrangement, which draw may change if it says so.
+// stream is a Stream over an arrangement of the rows.
 type stream struct {
-	order   []int
+	order []int
+	// draw returns the next batch; one that has changed order says Rearranged.
 	draw    func() Batch
-	started bool
+	started bool // a batch was drawn
 }
 
 func (s *stream) Next() Batch {
@@ -24,16 +25,16 @@ func (s *stream) Next() Batch {
 
 func (s *stream) Arrangement() []int { return s.order }
 
-// Partition cuts a uniform random arrangement of the rows into k batches, from
-// which index chooses.
-func Partition(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) Stream {
+// partitioned returns the stream over a uniform random arrangement of the rows, cut into k
+// batches, from which index chooses.
+func partitioned(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) Index) Stream {
 	order := shuffled(rows, rng)
 	chosen := index(k, rng)
 	return &stream{order: order, draw: func() Batch { return Cut(rows, k, chosen.Next()) }}
 }
 
-// The order of the batches of a new arrangement needs no draw: all orders are
-// alike.
+// repartition visits the batches of each new arrangement in the order 0 … K − 1: the rows
+// are in random order already, so all orders have the same law.
 var repartitionScheme = Scheme{
 	Name:  "repartition",
 	About: "rows shuffled anew and cut into K batches every epoch",
@@ -56,6 +57,7 @@ func Cut(n, k, i int) Batch {
 	return Batch{Index: i, Lo: i * n / k, Hi: (i + 1) * n / k, Scale: float64(k)}
 }
 
+// identity returns 0, 1, …, n − 1.
 func identity(n int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -64,6 +66,7 @@ func identity(n int) []int {
 	return s
 }
 
+// shuffled returns a uniform random order of 0 … n − 1.
 func shuffled(n int, rng *rand.Rand) []int {
 	s := identity(n)
 	shuffle(s, rng)

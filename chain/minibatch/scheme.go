@@ -21,7 +21,7 @@ type Scheme struct {
 	// partition.
 	Index func(k int, rng *rand.Rand) Index
 	// Stream makes the batches. nil means those that Index chooses from a
-	// uniform arrangement of the rows, cut into k; see Partition.
+	// uniform arrangement of the rows, cut into k.
 	Stream func(rows, k int, rng *rand.Rand) Stream
 	// Lists says that batches may be lists of rows, which not every model
 	// takes.
@@ -46,7 +46,7 @@ func (m Scheme) New(rows, k int, rng *rand.Rand) (Stream, error) {
 	case m.Index == nil:
 		return nil, usage.Errorf("scheme %q has neither Index nor Stream: want one of them", m.Name)
 	}
-	return Partition(rows, k, rng, m.Index), nil
+	return partitioned(rows, k, rng, m.Index), nil
 }
 
 // Whole reports whether every batch is all of the data.

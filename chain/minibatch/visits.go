@@ -60,8 +60,8 @@ func (Cycle) Period(k int) int       { return k }
 func (Palindrome) Period(k int) int  { return 2 * k }
 func (w Words) Period(k int) int     { return w.Length(k) }
 
-// probabilityTolerance is how far probabilities may be from a sum of 1: the
-// round-off of a million of them.
+// probabilityTolerance bounds the difference between a sum of probabilities and 1: the
+// rounding of a million of them.
 const probabilityTolerance = 1e-9
 
 // Check returns the words for k batches. It is a usage error if they are not
@@ -71,18 +71,23 @@ func (w Words) Check(k int) ([]Word, error) {
 	words, total := w.List(k), 0.0
 	for i, word := range words {
 		if len(word.Batches) != w.Length(k) {
-			return nil, usage.Errorf("word %d for K = %d has %d batches: want %d", i, k, len(word.Batches), w.Length(k))
+			return nil, usage.Errorf("word %d for K = %d has %d batches: want %d",
+				i, k, len(word.Batches), w.Length(k))
 		}
-		if outside := func(b int) bool { return b < 0 || b >= k }; slices.ContainsFunc(word.Batches, outside) {
-			return nil, usage.Errorf("word %d for K = %d is %v: want numbers 0 … %d", i, k, word.Batches, k-1)
+		outside := func(b int) bool { return b < 0 || b >= k }
+		if slices.ContainsFunc(word.Batches, outside) {
+			return nil, usage.Errorf("word %d for K = %d is %v: want numbers 0 … %d",
+				i, k, word.Batches, k-1)
 		}
 		if !(word.Probability > 0) {
-			return nil, usage.Errorf("word %d for K = %d has the probability %v: want more than 0", i, k, word.Probability)
+			return nil, usage.Errorf("word %d for K = %d has the probability %v: want more than 0",
+				i, k, word.Probability)
 		}
 		total += word.Probability
 	}
 	if !(math.Abs(total-1) <= probabilityTolerance) {
-		return nil, usage.Errorf("the words for K = %d have probabilities that add up to %v: want 1", k, total)
+		return nil, usage.Errorf(
+			"the words for K = %d have probabilities that add up to %v: want 1", k, total)
 	}
 	return words, nil
 }
@@ -94,6 +99,3 @@ type Cap struct {
 	Marginal float64 // of averages over θ alone or over r alone
 	Joint    float64 // of averages over (θ, r)
 }
-
-// Unlimited is the cap of a scheme that keeps every order.
-var Unlimited = Cap{math.Inf(1), math.Inf(1)}

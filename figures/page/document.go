@@ -25,6 +25,7 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/store"
+	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/figures"
 	"hambench/internal/distinct"
@@ -43,8 +44,8 @@ type Page struct {
 	Warnings        []string
 	Claims          []paper.Decision
 	Studies         []Study
-	Rankings        []Ranking
-	Orders          []Matrix
+	Rankings        []Matrix[Cheapest] // by friction
+	Orders          []Matrix[*Order]   // by problem
 	Made            Provenance
 }
 
@@ -70,7 +71,7 @@ type Provenance struct {
 func New(plans []bench.Plan, results bench.Results) *Page {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
-	claims := paper.Claims()
+	rows, claims := results.Table(plans), paper.Claims()
 	var absent []string
 	for _, plan := range plans {
 		p.Profile = plan.Profile
@@ -80,18 +81,19 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 		if plan.ID == paper.StudyID {
 			continue
 		}
-		if sampled, _ := plan.Results(results.Result); len(sampled) == 0 {
-			if exact, _ := plan.Evidence(results.Rows); len(exact) == 0 {
-				absent = append(absent, plan.ID)
-				continue
-			}
+		have := rows.WhereAll(map[string]any{"study": plan.ID, "origin": plan.Source(),
+			"missing": []any{false, nil}, "check": nil})
+		if have.Len() == 0 {
+			absent = append(absent, plan.ID)
+			continue
 		}
 		out, err := drawer.Make(plan)
 		if err != nil {
 			p.warn(fmt.Sprintf("%s: %v", plan.ID, err))
 			continue
 		}
-		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out, paper.Own([]bench.Plan{plan}, results)})
+		own := paper.Own([]bench.Plan{plan}, results)
+		p.Studies = append(p.Studies, Study{plan.ID, plan.Title, out, own})
 		for _, f := range out.Figures {
 			p.warn(f.Warning)
 		}
@@ -99,12 +101,13 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	if len(absent) > 0 {
 		p.warn("Without any result so far: " + strings.Join(absent, ", ") + ".")
 	}
-	p.count(plans, results)
+	cells := chains(rows)
+	p.count(plans, results, cells)
 	p.Claims = paper.Decide(claims, paper.Rows(plans, results))
-	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int { return cmp.Compare(rank(a.Verdict), rank(b.Verdict)) })
-	rows := results.Table(plans)
-	p.Rankings = newRankings(rows)
-	p.Orders = newOrders(rows)
+	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int {
+		return cmp.Compare(rank(a.Verdict), rank(b.Verdict))
+	})
+	p.Rankings, p.Orders = newRankings(cells), newOrders(rows)
 	return p
 }
 
@@ -122,12 +125,24 @@ func (p *Page) warn(text string) {
 	}
 }
 
-// count adds the results of plans to the provenance, each once.
-func (p *Page) count(plans []bench.Plan, results bench.Results) {
+// chains are the rows of the cells that have results, each cell once.
+func chains(t *table.Table) *table.Table {
 	seen := make(map[string]bool)
-	isNew := func(kind store.Kind, key string) bool {
+	return t.Where("record", bench.CellRecord).Where("missing", false).Filter(func(r table.Row) bool {
+		key := r.Text("key")
+		again := seen[key]
+		seen[key] = true
+		return !again
+	})
+}
+
+// count adds to the provenance what the plans want, each job once, and the cells of which a
+// reader should know.
+func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Table) {
+	seen := make(map[string]bool)
+	want := func(kind store.Kind, key string) {
 		if seen[key] {
-			return false
+			return
 		}
 		seen[key] = true
 		p.Wanted++
@@ -136,37 +151,36 @@ func (p *Page) count(plans []bench.Plan, results bench.Results) {
 		} else {
 			p.Missing++
 		}
-		return true
 	}
 	for _, plan := range plans {
-		have, missing := plan.Results(results.Result)
-		for _, r := range have {
-			if !isNew(store.Result, r.Key) {
-				continue
-			}
-			if r.Diverged {
-				p.Made.Diverged = append(p.Made.Diverged, r)
-			}
-			if r.Scores["checks_failed"] > 0 {
-				p.Made.Failed = append(p.Made.Failed, r)
-			}
-		}
-		for _, j := range missing {
-			isNew(store.Result, j.Key)
+		for _, j := range plan.Cells {
+			want(store.Result, j.Key)
 		}
 		for _, j := range plan.Exact {
-			isNew(store.Exact, j.Key)
+			want(store.Exact, j.Key)
 		}
 		for _, d := range plan.Data {
-			if !slices.ContainsFunc(p.Made.Data, func(o bench.Data) bool { return o.Name == d.Name }) {
+			named := func(o bench.Data) bool { return o.Name == d.Name }
+			if !slices.ContainsFunc(p.Made.Data, named) {
 				p.Made.Data = append(p.Made.Data, d)
 			}
+		}
+	}
+	for _, row := range cells.Rows() {
+		r := row.Source.(bench.Result)
+		if r.Diverged {
+			p.Made.Diverged = append(p.Made.Diverged, r)
+		}
+		if r.Scores["checks_failed"] > 0 {
+			p.Made.Failed = append(p.Made.Failed, r)
 		}
 	}
 }
 
 func (m *Provenance) add(r store.Record) {
-	for to, text := range map[*[]string]string{&m.Commits: r.Made.Commit, &m.Machines: r.Made.Machine.String(), &m.Versions: r.Made.Go} {
+	for to, text := range map[*[]string]string{
+		&m.Commits: r.Made.Commit, &m.Machines: r.Made.Machine.String(), &m.Versions: r.Made.Go,
+	} {
 		if text != "" {
 			*to = distinct.Append(*to, text)
 		}
@@ -198,16 +212,16 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"class":  func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), " ", "-") },
 	"counts": counts,
 	"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
-	"core":   func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() },
+	"core": func(s float64) string {
+		return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+	},
 	"batch": func(c bench.Cell) string {
 		if c.BatchSize == bench.Full {
 			return "full"
 		}
 		return fmt.Sprint(c.BatchSize)
 	},
-	"friction": func(c bench.Friction) string {
-		return strings.Replace(fmt.Sprint(float64(c)), "+Inf", "∞", 1)
-	},
+	"friction": func(c string) string { return strings.Replace(c, "+Inf", "∞", 1) },
 	"number": func(x certify.Number) string {
 		if math.IsNaN(float64(x)) {
 			return "–"

@@ -16,7 +16,6 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/store"
-	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
@@ -158,39 +157,58 @@ func TestRanking(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	none, never := Place{Passes: math.NaN()}, Place{Passes: math.Inf(1)}
+	none, never := Cheapest{Passes: math.NaN()}, Cheapest{Passes: math.Inf(1)}
 	if none.Text() != "–" || never.Text() != "inf" {
 		t.Errorf("no chain is %q, none in the band %q", none.Text(), never.Text())
 	}
 }
 
 // places are the texts of rankings by friction, integrator and data set.
-func places(rankings []Ranking) map[string]string {
+func places(rankings []Matrix[Cheapest]) map[string]string {
 	got := make(map[string]string)
 	for _, ranking := range rankings {
 		for _, r := range ranking.Rows {
 			for i, place := range r.Places {
-				got[fmt.Sprint(ranking.Friction, " ", r.Name, " ", ranking.Sets[i])] = place.Text() + " " + place.Of
+				got[fmt.Sprint(ranking.Title, " ", r.Name, " ", ranking.Columns[i])] = place.Text() + " " + place.Of
 			}
 		}
 	}
 	return got
 }
 
+// memory are records by their keys.
+type memory map[string]store.Record
+
+func (m memory) Get(kind store.Kind, key string) (store.Record, bool) {
+	r, ok := m[key]
+	return r, ok && r.Kind == kind
+}
+
+// put keeps a body under a key.
+func (m memory) put(t *testing.T, kind store.Kind, key string, body any) {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m[key] = store.Record{Kind: kind, Key: key, Body: b}
+}
+
 // An integrator that ran at several frictions gains nothing by its best one against
 // those that ran at one.
 func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
-	study, results := bench.Study{ID: "friction"}, make(memory)
+	var plan bench.Plan
+	m := make(memory)
 	for _, c := range []struct {
 		name     string
 		friction bench.Friction
 		passes   int64
 	}{{"leapfrog", 1, 10}, {"leapfrog", 5, 200}, {"mt3", 5, 100}} {
 		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Integrator: c.name, Friction: c.friction, Batches: 1, BatchSize: bench.Full, Step: 0.01}
-		study.Cells = append(study.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
-		results[cell.Stream()] = bench.Result{KS: 0.1, KSSelf: 0.1, Gradients: c.passes}
+		plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+		m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, Gradients: c.passes})
 	}
-	got := places(newRankings(results.rows(study)))
+	got := places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan, plan}))))
 	want := map[string]string{"5 leapfrog boston": "200 full batch, η = 0.01", "5 mt3 boston": "100 full batch, η = 0.01"}
 	if !maps.Equal(got, want) {
 		t.Errorf("ranked %v, want %v", got, want)
@@ -200,19 +218,19 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 // Every verdict stands in its place as what it is, and every estimator and parameter
 // set has a row.
 func TestTheMatrixOfOrdersShowsEveryVerdict(t *testing.T) {
-	study, rows := bench.Study{ID: "orders"}, make(memory)
+	var plan bench.Plan
+	m := make(memory)
 	add := func(row certify.Row, verdicts ...certify.Verdict) {
-		row.Problem, row.Inner = "gaussian", 1
+		row.Problem, row.Inner, row.Steps = "gaussian", 1, []float64{0.1}
+		one := []certify.Number{1}
 		for _, v := range verdicts {
-			row.Observables = append(row.Observables, certify.Observable{
-				Name: "theta.cov", Verdict: v,
-				Errors: []certify.Number{0.1}, Resolution: []certify.Number{0},
-			})
+			x := certify.Observable{Name: "theta.cov", Verdict: v, Errors: one, Resolution: one}
+			row.Observables = append(row.Observables, x)
 		}
-		row.Steps = []float64{0.1}
-		key := row.Name()
-		study.Exact = append(study.Exact, bench.ExactJob{Key: key, Purpose: bench.OfOrders})
-		rows[key] = []certify.Row{row}
+		key := fmt.Sprint(len(m))
+		m.put(t, store.Exact, key, []certify.Row{row})
+		plan.Exact = append(plan.Exact, bench.ExactJob{Key: key, Purpose: bench.OfOrders, Exact: bench.Exact{
+			Name: row.Problem, Integrator: row.Integrator, Estimator: row.Estimator, Values: row.Values, Inner: 1}})
 	}
 	for i, v := range certify.Verdicts() {
 		add(certify.Row{Integrator: fmt.Sprint("planted ", i), Scheme: "full"}, certify.Exact, v, certify.Exact)
@@ -224,7 +242,7 @@ func TestTheMatrixOfOrdersShowsEveryVerdict(t *testing.T) {
 			add(row, certify.Confirmed)
 		}
 	}
-	p := &Page{Orders: newOrders(rows.rows(study))}
+	p := &Page{Orders: newOrders(bench.Results{Store: m}.Table([]bench.Plan{plan}))}
 	var got, want []string
 	for _, r := range p.Orders[0].Rows {
 		got = append(got, r.Name+": "+string(r.Places[0].Verdict))
@@ -263,19 +281,4 @@ func TestARunningPageLoadsItselfAgain(t *testing.T) {
 	if !strings.Contains(b.String(), `<meta http-equiv="refresh" content="60">`) || !strings.Contains(b.String(), "jobs 3/7") {
 		t.Error("the page of a run under way does not load itself again, or does not say how far it is")
 	}
-}
-
-// memory has the bodies of records by their keys.
-type memory map[string]any
-
-func (m memory) Get(kind store.Kind, key string) (store.Record, bool) {
-	text, err := json.Marshal(m[key])
-	if err != nil {
-		panic(err)
-	}
-	return store.Record{Kind: kind, Key: key, Body: text}, m[key] != nil
-}
-
-func (m memory) rows(s bench.Study) *table.Table {
-	return bench.Results{Store: m}.Table([]bench.Plan{{Study: s}})
 }

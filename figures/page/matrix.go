@@ -1,0 +1,188 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"hambench/bench"
+	"hambench/bench/table"
+	"hambench/certify"
+	"hambench/integrators"
+	"hambench/paper"
+)
+
+// Matrix is a table of rows grouped in two ways: each place holds what the rows at it are
+// shown as, and a Matrix of all rows has places of a problem or of a friction.
+type Matrix[P any] struct {
+	Title   string
+	Columns []string
+	Rows    []Line[P]
+}
+
+// Line is one row of a matrix, with a place for each column.
+type Line[P any] struct {
+	Name   string
+	Places []P
+}
+
+// axis is what one side of a matrix is grouped by, and what a row is called there.
+type axis struct {
+	columns []string
+	name    func(table.Row) string
+}
+
+// newMatrix groups the rows of a table; place gets those of a place, nil where there are none.
+func newMatrix[P any](title string, t *table.Table, rows, columns axis,
+	place func(*table.Table) P) Matrix[P] {
+	m := Matrix[P]{Title: title}
+	all := t.GroupBy(columns.columns...)
+	for _, c := range all {
+		m.Columns = append(m.Columns, columns.name(c.Rows()[0]))
+	}
+	for _, r := range t.GroupBy(rows.columns...) {
+		line := Line[P]{Name: rows.name(r.Rows()[0])}
+		of := make(map[table.Key]*table.Table)
+		for _, g := range r.GroupBy(columns.columns...) {
+			of[g.Key] = g.Table
+		}
+		for _, c := range all {
+			line.Places = append(line.Places, place(of[c.Key]))
+		}
+		m.Rows = append(m.Rows, line)
+	}
+	return m
+}
+
+// settings are those that tell chains apart, without some.
+func settings(without ...string) (of []bench.Setting) {
+	for _, s := range bench.Settings() {
+		if s.Column != "" && !slices.Contains(without, s.Name) {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
+// Cheapest is the cheapest right chain of an integrator on a data set.
+type Cheapest struct {
+	Passes float64 // over the data; +Inf if no chain was right, NaN if none was run
+	Of     string  // the chain's batch size and step
+}
+
+// Text returns the number for people.
+func (p Cheapest) Text() string {
+	switch {
+	case math.IsNaN(p.Passes):
+		return "–"
+	case math.IsInf(p.Passes, 1):
+		return "inf"
+	}
+	return fmt.Sprintf("%.0f", p.Passes)
+}
+
+// newRankings ranks integrators by what they cost, per data set, until a chain was where
+// right ones are: for each friction at which several integrators ran. One with its best of
+// five frictions is not compared with one at a single friction.
+func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
+	judged := cells.Where("observe", string(bench.Distance))
+	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
+	if err != nil {
+		panic(err) // the program declares it
+	}
+	rows := axis{bench.ColumnsOf(integrator...), integrator[0].Plain}
+	sets := axis{[]string{"dataset"}, func(r table.Row) string { return r.Text("dataset") }}
+	for _, g := range judged.Sort("friction").GroupBy("friction") {
+		m := newMatrix(g.Get("friction").String(), g.Table, rows, sets, cheapest)
+		slices.SortStableFunc(m.Rows, func(a, b Line[Cheapest]) int {
+			return cmp.Compare(reached(a.Places), reached(b.Places))
+		})
+		if len(m.Rows) > 1 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// cheapest finds the cheapest right chain. Chains that differ in split, seed or reference
+// alone are one, which must be right on average.
+func cheapest(t *table.Table) Cheapest {
+	if t == nil {
+		return Cheapest{Passes: math.NaN()}
+	}
+	best := Cheapest{Passes: math.Inf(1)}
+	for _, g := range t.GroupBy(bench.ColumnsOf(settings("split", "seed")...)...) {
+		var chains []bench.Result
+		passes := 0.0
+		for _, r := range g.Rows() {
+			c := r.Source.(bench.Result)
+			chains = append(chains, c)
+			// A gradient of one of K batches is a K-th of a pass.
+			gradients := c.Gradients + integrators.ProductGradients*c.HessianVectors
+			passes += float64(gradients) / float64(c.Cell.Batches) / float64(g.Len())
+		}
+		if paper.Right(chains...) && passes < best.Passes {
+			c := chains[0].Cell
+			best = Cheapest{passes, fmt.Sprintf("B = %d, η = %v", c.BatchSize, c.Step)}
+			if c.BatchSize == bench.Full {
+				best.Of = fmt.Sprintf("full batch, η = %v", c.Step)
+			}
+		}
+	}
+	return best
+}
+
+// reached orders integrators: first those that got there on most data sets, then by what
+// they needed, as a geometric mean.
+func reached(places []Cheapest) float64 {
+	sum, n := 0.0, 0
+	for _, p := range places {
+		if !math.IsNaN(p.Passes) && !math.IsInf(p.Passes, 1) {
+			sum, n = sum+math.Log(p.Passes), n+1
+		}
+	}
+	return sum/float64(max(1, n)) - 1000*float64(n)
+}
+
+// Order holds the orders of the law of the position and of the joint law, the worst verdict
+// of all observables, and their exact errors.
+type Order struct {
+	certify.Row
+	Position, Joint string
+	Verdict         certify.Verdict
+}
+
+// Plain reports whether the orders say all, without the verdict's words.
+func (o *Order) Plain() bool {
+	return o.Verdict == certify.Confirmed || o.Verdict == certify.Exact
+}
+
+// newOrder shows the exact errors of a sampler under a scheme; nil without any.
+func newOrder(t *table.Table) *Order {
+	if t == nil {
+		return nil
+	}
+	o := &Order{Row: exactOf(t.Rows()[0]), Verdict: certify.Exact}
+	o.Position, o.Joint = o.Orders()
+	for _, x := range o.Observables {
+		o.Verdict = certify.Worse(o.Verdict, x.Verdict)
+	}
+	return o
+}
+
+func exactOf(r table.Row) certify.Row { return r.Source.(certify.Row) }
+
+// newOrders makes a matrix of each problem of the study of orders: a row per integrator with
+// its estimator and parameters, a column per mini-batch scheme.
+func newOrders(t *table.Table) (out []Matrix[*Order]) {
+	samplers := axis{[]string{"integrator", "parameters", "estimator", "nl"},
+		func(r table.Row) string { return exactOf(r).Name() }}
+	schemes := axis{[]string{"scheme"}, func(r table.Row) string { return r.Text("scheme") }}
+	errors := t.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders)
+	for _, g := range errors.GroupBy("problem", "friction", "mass") {
+		problem := exactOf(g.Rows()[0]).Problem
+		out = append(out, newMatrix(problem, g.Table, samplers, schemes, newOrder))
+	}
+	return out
+}
