@@ -15,24 +15,32 @@ import (
 type engine[T kernel.Float] struct {
 	set    kernel.Set
 	layers []layer
-	dim    int
+	dim    int // number of parameters
 
-	rows, inputLen int // data rows; length of a row of inputs
-	given          Problem
-	classes        int   // 0 for the squared error
-	inputs         []T   // (D_0 + 1) × inputLen: in the order in force, and then of the rows gathered
-	targets        []T   // likewise
-	labels         []int // likewise
-	weights        []T   // of the rows gathered
+	// rows is the number of data rows, inputLen the length of a row of inputs.
+	rows, inputLen int
+	given          Problem // the data in the order given
+	classes        int     // 0 for the squared error
+	// inputs, (D_0 + 1) × inputLen, has the data in the order in force, and then the
+	// rows gathered; so have targets and labels. weights are those of the rows gathered.
+	inputs  []T
+	targets []T
+	labels  []int
+	weights []T
 
-	chunk  int              // columns at a time
-	rowLen int              // length of a row of activations
-	frame  [][]T            // what the programs work on, by slot
-	passes [kinds][]pass[T] // by the number of columns
-	pairs  bool             // frame has the slots of pairs.go
+	// chunk is the number of columns of a pass, rowLen the length of a row of
+	// activations.
+	chunk, rowLen int
+	// frame has the slices that the programs work on, by slot.
+	frame [][]T
+	// passes are built when first used, by kind and number of columns.
+	passes [kinds][]pass[T]
+	// pairs says that frame has the slots of pairs.go.
+	pairs bool
 }
 
-// layer is a layer's shape and its place in the flat parameters.
+// layer is a layer's shape and its place in the flat parameters: (in + 1) × out numbers
+// from offset on, the last row the biases.
 type layer struct {
 	in, out, offset int
 	scale           float64 // 1/√in
@@ -64,6 +72,7 @@ func (e *engine[T]) tangent(l int) int    { return e.activation(len(e.layers) + 
 // within 1.5 % of it.
 const chunkBytes = 1024
 
+// newEngine returns the engine of a problem with a number of data rows, in the order given.
 func newEngine[T kernel.Float](p *Problem, rows int) *engine[T] {
 	e := &engine[T]{set: p.Set, rows: rows, given: *p}
 	if p.Labels != nil {
@@ -76,7 +85,8 @@ func newEngine[T kernel.Float](p *Problem, rows int) *engine[T] {
 	}
 	lanes := kernel.Lanes[T]()
 	e.chunk = min(chunkBytes*lanes/64, kernel.RoundUp(rows, lanes))
-	e.rowLen = e.chunk + lanes // a power of two would put all rows in few sets of the cache
+	// A power of two would put all rows in few sets of the cache.
+	e.rowLen = e.chunk + lanes
 	e.allocate()
 	e.arrange(nil)
 	return e
@@ -103,7 +113,8 @@ func (e *engine[T]) allocate() {
 	}
 	for l, y := range e.layers {
 		e.frame[e.activation(l+1)] = newActivations[T](y.out, e.rowLen)
-		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.out + 1) * e.rowLen) // its bias row stays 0
+		// The biases' inputs are constant, so that the last row of tangents stays 0.
+		e.frame[e.tangent(l+1)] = kernel.Aligned[T]((y.out + 1) * e.rowLen)
 	}
 	if e.pairs = e.canPair(); e.pairs {
 		for _, y := range e.layers {
@@ -115,7 +126,8 @@ func (e *engine[T]) allocate() {
 	}
 }
 
-// newActivations returns room for rows of activations, and the biases' row.
+// newActivations returns room for rows of activations, and behind them a row of the
+// constant √rows, the biases' input.
 func newActivations[T kernel.Float](rows, length int) []T {
 	a := kernel.Aligned[T]((rows + 1) * length)
 	for i := range a[rows*length:] {
@@ -135,7 +147,7 @@ func (e *engine[T]) arrange(order []int) {
 	}
 }
 
-// take copies row j as given to place i.
+// take copies row j of the data as given to column i, in the engine's number format.
 func (e *engine[T]) take(j, i int) {
 	d := e.layers[0].in
 	for f, x := range e.given.Inputs[j*d : (j+1)*d] {

@@ -2,7 +2,7 @@ package mlp
 
 import "hambench/internal/kernel"
 
-// Noise carries out updates with normals.
+// Noise carries out updates with normals: an integrators.Noise, without its other method.
 type Noise = interface{ Update(u *kernel.Update) }
 
 // single computes derivatives in float32, for vectors of float64.
@@ -12,9 +12,11 @@ type Noise = interface{ Update(u *kernel.Update) }
 // that read the state anyway.
 type single struct {
 	*engine[float32]
+	// theta and v are the rounded arguments, gradient and product the results.
 	theta, v, gradient, product []float32
-	next                        []float32 // the position that the last kick has left
-	drifted                     []float64 // scratch
+	// next is the position of the next kick's gradient, which the last kick has left.
+	next    []float32
+	drifted []float64 // scratch
 }
 
 func newSingle(p *Problem, rows int) *single {
@@ -24,18 +26,21 @@ func newSingle(p *Problem, rows int) *single {
 	return &single{
 		engine: e,
 		// Pairs read one number behind the last.
-		theta: vector(n + 1), next: vector(n + 1), v: vector(n), gradient: vector(n), product: vector(n),
+		theta: vector(n + 1), next: vector(n + 1),
+		v: vector(n), gradient: vector(n), product: vector(n),
 		drifted: kernel.Aligned[float64](n),
 	}
 }
 
-// derive returns derivatives at theta, and the product with v, as terms of a
-// combination: the likelihood's part with the prior's. In float32 it takes what
-// the caller has rounded.
-func (n *Net) derive(k kind, theta, v []float64, lo, hi int, scale float64) (gradient, product kernel.Summand) {
+// derive returns the gradient at theta and the product with v, those that the kind has, as
+// terms of a combination: scale × the likelihood's part over the rows [lo, hi), with the
+// prior's, θ or v. In float32 the caller must have rounded theta and v into n.single.
+func (n *Net) derive(k kind, theta, v []float64, lo, hi int, scale float64) (
+	gradient, product kernel.Summand) {
 	gradient, product = kernel.Summand{Prior: theta}, kernel.Summand{Prior: v}
 	if s := n.single; s != nil {
-		s.derive(k, operands[float32]{s.theta, s.v, s.gradient, s.product}, lo, hi, scale)
+		o := operands[float32]{s.theta, s.v, s.gradient, s.product}
+		s.engine.derive(k, o, lo, hi, scale)
 		gradient.Float32, product.Float32 = s.gradient, s.product
 		return gradient, product
 	}
@@ -45,8 +50,11 @@ func (n *Net) derive(k kind, theta, v []float64, lo, hi int, scale float64) (gra
 }
 
 // Kick carries out a drift and an update with the gradient where it leads, as
-// integrators.FusedForce asks for it.
-func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any, lo, hi int, scale float64) any {
+// integrators.FusedForce asks for it, with scale × the gradient over the rows [lo, hi).
+// In float32 the update also drifts on, to the position of the next Kick's gradient; the
+// Net itself is the ahead that says so.
+func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any,
+	lo, hi int, scale float64) any {
 	n.check(lo, hi, u.Theta, u.R)
 	s, still := n.single, drift.All == 0 && drift.Each == nil
 	drifted := []kernel.Summand{{C: one, X: u.Theta}, {C: drift, X: u.R}}
@@ -59,20 +67,22 @@ func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any, 
 		return nil
 	}
 	switch {
-	case ahead == any(n): // it is there
+	case ahead == any(n): // the last Kick has left s.next
 	case still:
 		n.set.Narrow(s.next, u.Theta)
 	default:
 		n.set.Combine(s.drifted, s.next, drifted...)
 	}
-	s.engine.derive(gradientOnly, operands[float32]{theta: s.next, gradient: s.gradient}, lo, hi, scale)
+	o := operands[float32]{theta: s.next, gradient: s.gradient}
+	s.engine.derive(gradientOnly, o, lo, hi, scale)
 	apply(u, kernel.Likelihood{Float32: s.gradient, Next: s.next, Drift: drift}, noise)
 	return n
 }
 
 // At evaluates derivatives at linear combinations, as integrators.FusedForce
-// asks for it.
-func (n *Net) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand, lo, hi int, scale float64) (gradient, product kernel.Summand) {
+// asks for it: the sum of xs is stored in x, and that of vs, unless v is nil, in v.
+func (n *Net) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand,
+	lo, hi int, scale float64) (gradient, product kernel.Summand) {
 	n.check(lo, hi, x)
 	var theta32, v32 []float32
 	if s := n.single; s != nil {
@@ -86,7 +96,8 @@ func (n *Net) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summ
 	return n.derive(gradientAndProduct, x, v, lo, hi, scale)
 }
 
-// apply carries out an update with the likelihood's gradient.
+// apply carries out an update with the likelihood's gradient, and without normals if
+// noise is nil.
 func apply(u *kernel.Update, l kernel.Likelihood, noise Noise) {
 	u.SetLikelihood(l)
 	if noise == nil {

@@ -2,21 +2,20 @@ package mlp
 
 import "hambench/internal/kernel"
 
-// pass is what computes derivatives over one chunk: a program before the
-// loss, and one after it. The first chunk of a call stores its part, the
-// others add theirs.
+// pass computes derivatives over one chunk by a program before the loss, and one after it.
+// The first chunk of a call stores its part of the result, the others add theirs.
 type pass[T kernel.Float] struct {
 	before, first, others *kernel.Program[T]
-	paired                bool // numbers lie as pairs.go says
+	paired                bool // the numbers lie as pairs.go says
 }
 
-// operands are the vectors of a call. What its kind does not need may be nil.
-// In float32 one more number follows theta's, which pairs read.
+// operands holds the vectors of a call, all of length dim. Those that its kind does not
+// need may be nil. In float32 one more number follows theta's, which pairs read.
 type operands[T kernel.Float] struct {
 	theta, v, gradient, product []T
 }
 
-// kind is what a call computes.
+// kind names the results of a call.
 type kind int
 
 const (
@@ -30,9 +29,9 @@ const (
 func (k kind) hasGradient() bool { return k == gradientOnly || k == gradientAndProduct }
 func (k kind) hasProduct() bool  { return k == productOnly || k == gradientAndProduct }
 
-// derive computes derivatives of scale × the rows' negative log-likelihood. The
-// prior's part is left to the caller, who may have a cheaper place for it, and
-// in float32 would lose digits here.
+// derive stores derivatives of scale × the negative log-likelihood of the rows [lo, hi),
+// zeros if there are none. The prior's part is left to the caller, who may have a
+// cheaper place for it, and in float32 it would lose digits here.
 func (e *engine[T]) derive(k kind, o operands[T], lo, hi int, scale float64) {
 	if lo == hi {
 		clear(o.gradient)
@@ -71,8 +70,11 @@ func (e *engine[T]) forward(k kind, lo, n int) *pass[T] {
 	return p
 }
 
+// newPass builds the programs of a kind for n columns. Only gradients are paired: neither
+// outputs nor the tangents of a product have a paired form.
 func (e *engine[T]) newPass(k kind, n int) pass[T] {
-	b := builder[T]{engine: e, kind: k, n: n, paired: e.pairs && n <= kernel.PairRows && k == gradientOnly}
+	b := builder[T]{engine: e, kind: k, n: n}
+	b.paired = e.pairs && n <= kernel.PairRows && k == gradientOnly
 	p := pass[T]{paired: b.paired, before: b.forward()}
 	if k != outputsOnly {
 		p.first, p.others = b.backward(kernel.Store), b.backward(kernel.Add)
@@ -89,8 +91,8 @@ type builder[T kernel.Float] struct {
 	paired             bool
 }
 
-// forward returns the program that computes activations and outputs, and their
-// tangents.
+// forward returns the program that computes activations and outputs,
+// f_l = W_lᵀφ(f_{l−1})/√D_{l−1} + b_l with data rows as columns, and their tangents.
 func (b *builder[T]) forward() *kernel.Program[T] {
 	b.Program = kernel.NewProgram[T](b.set)
 	for l, y := range b.layers {
@@ -131,7 +133,8 @@ func (b *builder[T]) backward(e kernel.Epilogue) *kernel.Program[T] {
 		}
 		b.back(l, slotDelta, b.weighBack(slotTheta, l, delta))
 		if b.kind.hasProduct() {
-			b.back(l, slotTangentDelta, b.weighBack(slotVector, l, delta), b.weighBack(slotTheta, l, tangent))
+			b.back(l, slotTangentDelta,
+				b.weighBack(slotVector, l, delta), b.weighBack(slotTheta, l, tangent))
 		}
 	}
 	return b.Program
@@ -145,8 +148,7 @@ func (b *builder[T]) form(paired kernel.Form) kernel.Form {
 	return kernel.ByRows
 }
 
-// inputs is the slot of layer l's inputs as a product takes them, stride the
-// length of a row there.
+// inputs is the slot of layer l's inputs as a product takes them.
 func (b *builder[T]) inputs(l int) int {
 	if b.paired {
 		return b.doubled(l)
@@ -154,6 +156,7 @@ func (b *builder[T]) inputs(l int) int {
 	return b.activation(l)
 }
 
+// stride is the length of a row in that slot.
 func (b *builder[T]) stride(l int) int {
 	switch {
 	case b.paired:
@@ -164,10 +167,11 @@ func (b *builder[T]) stride(l int) int {
 	return b.rowLen
 }
 
-// columns is the number of columns computed: whole granules.
+// columns is the number of columns computed, a multiple of kernel.Granule.
 func (b *builder[T]) columns() int { return kernel.RoundUp(b.n, kernel.Granule[T]()) }
 
-// delta is where the derivative by layer l's outputs stands.
+// delta is the slot of the derivative by layer l's outputs: one of two from base on, in
+// turn, since a layer's is made of the next one's.
 func (e *engine[T]) delta(base, l int) int { return base + (len(e.layers)-1-l)%2 }
 
 // weigh is the product of the first k rows of layer l's weights, transposed,
@@ -216,7 +220,10 @@ func (b *builder[T]) outer(l, result int, e kernel.Epilogue, pairs ...pair) {
 	main := y.out - b.dotColumns(y.out)
 	product := func(form kernel.Form, column, n int, term func(x pair) kernel.Term) {
 		c := kernel.Operand{Slice: result, Offset: y.offset + column}
-		q := kernel.Product{Form: form, M: y.in + 1, N: n, Scale: y.scale, C: c, CRow: y.out, Epilogue: e, H: c}
+		q := kernel.Product{
+			Form: form, M: y.in + 1, N: n, Scale: y.scale,
+			C: c, CRow: y.out, Epilogue: e, H: c,
+		}
 		for _, x := range pairs {
 			q.Terms = append(q.Terms, term(x))
 		}
@@ -224,24 +231,33 @@ func (b *builder[T]) outer(l, result int, e kernel.Epilogue, pairs ...pair) {
 	}
 	if main > 0 {
 		product(kernel.ByRows, 0, main, func(x pair) kernel.Term {
-			return kernel.Term{K: b.n, A: at(x.inputs), ARow: b.stride(l), ACol: step, B: at(x.transposed), BRow: transposedRow[T](main)}
+			return kernel.Term{
+				K: b.n, A: at(x.inputs), ARow: b.stride(l), ACol: step,
+				B: at(x.transposed), BRow: transposedRow[T](main),
+			}
 		})
 	}
 	// The product has brought their operands into the first-level cache. Of one
 	// output among pairs, zeros leave one of two doubled numbers.
 	for o := main; o < y.out; o += 2 {
 		product(kernel.ByColumns, o, min(2, y.out-o), func(x pair) kernel.Term {
-			return kernel.Term{K: step * b.n, A: at(x.inputs), ARow: b.stride(l), B: kernel.Operand{Slice: x.delta, Offset: o * b.rowLen}, BRow: b.rowLen}
+			return kernel.Term{
+				K: step * b.n, A: at(x.inputs), ARow: b.stride(l),
+				B: kernel.Operand{Slice: x.delta, Offset: o * b.rowLen}, BRow: b.rowLen,
+			}
 		})
 	}
 }
 
-// transpose appends the transposition of a derivative by layer l's outputs
-// that outer needs, if it does.
+// transpose appends the transposition of a derivative by layer l's outputs, for those
+// columns that outer multiplies by rows.
 func (b *builder[T]) transpose(l, delta, transposed int) {
 	y := b.layers[l]
 	if main := y.out - b.dotColumns(y.out); main > 0 {
-		b.Transpose(kernel.Transpose{Pairs: b.paired, M: main, N: b.n, S: at(delta), SRow: b.rowLen, D: at(transposed), DRow: transposedRow[T](main)})
+		b.Transpose(kernel.Transpose{
+			Pairs: b.paired, M: main, N: b.n,
+			S: at(delta), SRow: b.rowLen, D: at(transposed), DRow: transposedRow[T](main),
+		})
 	}
 }
 
@@ -268,4 +284,5 @@ func (b *builder[T]) dotColumns(out int) int {
 	return 0
 }
 
+// at is the start of a slot.
 func at(slot int) kernel.Operand { return kernel.Operand{Slice: slot} }

@@ -1,19 +1,21 @@
 package mlp
 
 import (
+	"fmt"
 	"math"
 
 	"hambench/internal/kernel"
 )
 
-// The loss is the negative log-likelihood of a row given the network's outputs:
-// the squared error under Gaussian noise, or the cross-entropy of the softmax.
+// The loss is the negative log-likelihood of a row given the network's outputs z: under
+// Gaussian noise ((z − y)²/σ² + log 2πσ²)/2, for classes the cross-entropy of the softmax,
+// log Σ_c exp(z_c) − z_y.
 
 // lossDelta stores scale × the loss's derivative by the outputs, for the n
 // columns of the chunk that starts at row lo, in slotDelta.
 func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 	z, delta := e.frame[e.activation(len(e.layers))], e.frame[slotDelta]
-	if paired { // an odd number of outputs leaves one that is not there
+	if paired { // the last pair of an odd number of outputs has one number only
 		clear(delta[:(e.width()+1)/2*kernel.PairRow])
 	}
 	if e.classes == 0 {
@@ -34,10 +36,11 @@ func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 	e.weighRows(paired, delta, lo, n)
 }
 
-// lossTangent stores the tangents of these derivatives, of which lossDelta is
-// to come, in slotTangentDelta: it takes those of the outputs.
+// lossTangent stores the tangents of these derivatives in slotTangentDelta, from those
+// of the outputs. It is called before lossDelta.
 func (e *engine[T]) lossTangent(lo, n int, scale float64) {
-	z, rz, rdelta := e.frame[e.activation(len(e.layers))], e.frame[e.tangent(len(e.layers))], e.frame[slotTangentDelta]
+	z, rz := e.frame[e.activation(len(e.layers))], e.frame[e.tangent(len(e.layers))]
+	rdelta := e.frame[slotTangentDelta]
 	if e.classes == 0 {
 		s := T(scale / e.given.NoiseVariance)
 		for b, r := range rz[:n] {
@@ -59,8 +62,8 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 	e.weighRows(false, rdelta, lo, n)
 }
 
-// weighRows multiplies a derivative by the outputs, of the n columns of the
-// chunk that starts at row lo, by the rows' weights.
+// weighRows multiplies the n columns of a derivative by the outputs, for the chunk that
+// starts at row lo, by the weights of its rows, if those are gathered ones.
 func (e *engine[T]) weighRows(paired bool, delta []T, lo, n int) {
 	if lo < e.rows {
 		return
@@ -94,8 +97,8 @@ func (e *engine[T]) probabilities(paired bool, p, z []T, n int) {
 	}
 }
 
-// eachColumn computes the outputs of the rows [lo, hi) and hands out each one's
-// column.
+// eachColumn computes the outputs of the rows [lo, hi), chunk by chunk, and calls use with
+// each row and the column that has its outputs until the next chunk.
 func (e *engine[T]) eachColumn(theta []T, lo, hi int, use func(row, b int)) {
 	e.frame[slotTheta] = theta
 	for c := lo; c < hi; c += e.chunk {
@@ -107,7 +110,7 @@ func (e *engine[T]) eachColumn(theta []T, lo, hi int, use func(row, b int)) {
 	}
 }
 
-// negLogLikelihood returns the sum over the rows [lo, hi).
+// negLogLikelihood returns the sum of the losses of the rows [lo, hi).
 func (e *engine[T]) negLogLikelihood(theta []T, lo, hi int) (sum float64) {
 	e.eachColumn(theta, lo, hi, func(row, b int) { sum += e.rowLoss(row, b) })
 	return sum
@@ -130,11 +133,12 @@ func (e *engine[T]) rowLoss(row, b int) float64 {
 	return top + math.Log(sum) - float64(z[e.labels[row]*e.rowLen+b])
 }
 
-// outputs stores the outputs of all rows, row-major, in dst.
+// outputs stores the outputs of all rows, row-major, in dst. It panics if dst has another
+// length.
 func (e *engine[T]) outputs(dst []float64, theta []T) {
 	width, z := e.width(), e.frame[e.activation(len(e.layers))]
 	if len(dst) != e.rows*width {
-		panic("mlp: outputs do not fit")
+		panic(fmt.Sprintf("mlp: room for %d outputs: want %d", len(dst), e.rows*width))
 	}
 	e.eachColumn(theta, 0, e.rows, func(row, b int) {
 		for o := range width {

@@ -7,6 +7,11 @@
 //
 // Its parameters are one flat vector: for each layer W_l, stored row-major
 // as [in][out], then b_l. All of them have the prior N(0, 1).
+//
+// Derivatives are computed in float64 or in float32, of rows in an arrangement or of a
+// list of rows behind them; outputs and likelihoods are in float64 always. Vectors of
+// another length than Net.Dim, and rows out of range, are mistakes of the program: the
+// methods of a Net panic.
 package mlp
 
 import (
@@ -21,34 +26,46 @@ import (
 // classification by the softmax of D_{L+1} outputs; otherwise there is one
 // output, of which Targets are observations with Gaussian noise.
 type Problem struct {
-	Set           kernel.Set
-	Widths        []int     // D_0 … D_{L+1}
-	Inputs        []float64 // row-major, rows × D_0
-	Targets       []float64 // one a row
-	Labels        []int     // one a row, 0 … D_{L+1} − 1
-	NoiseVariance float64   // σ² of the targets
-	Float64       bool      // gradients and Hessian-vector products in float64, else in float32
+	// Set is the set of machine kernels.
+	Set kernel.Set
+	// Widths are D_0 … D_{L+1}.
+	Widths []int
+	// Inputs are row-major, rows × D_0.
+	Inputs []float64
+	// Targets has a number for each row, or Labels a class, 0 … D_{L+1} − 1.
+	Targets []float64
+	Labels  []int
+	// NoiseVariance is σ² of the targets.
+	NoiseVariance float64
+	// Float64 asks for gradients and Hessian-vector products in float64, not float32.
+	Float64 bool
 }
 
 // Net computes the derivatives of a problem's negative log-likelihood. It
 // holds scratch space: a Net serves one goroutine.
 type Net struct {
-	set      kernel.Set
-	dim      int
-	layout   rows.Layout
-	exact    *engine[float64] // for outputs and likelihoods, and float64 derivatives
-	order    []int            // of the rows; empty is the given order
-	stale    bool             // exact does not have that order yet
-	gradient []float64        // of the likelihood, for derivatives in float64, and
-	product  []float64        // its Hessian's product; nil in float32
-	single   *single          // derivatives in float32; nil in float64
+	set    kernel.Set
+	dim    int
+	layout rows.Layout
+	// exact computes outputs, likelihoods, and derivatives in float64. It is arranged
+	// when it is needed: stale says that it does not have the order yet, which is empty
+	// for the order given.
+	exact *engine[float64]
+	order []int
+	stale bool
+	// gradient and product have room for the likelihood's derivatives in float64; nil
+	// in float32.
+	gradient, product []float64
+	// single computes derivatives in float32; nil in float64.
+	single *single
 }
 
 var one = kernel.Coef{All: 1}
 
 // New returns the network of a problem. It copies the data.
 func New(p Problem) *Net {
-	p.Inputs, p.Targets, p.Labels = slices.Clone(p.Inputs), slices.Clone(p.Targets), slices.Clone(p.Labels)
+	p.Inputs = slices.Clone(p.Inputs)
+	p.Targets, p.Labels = slices.Clone(p.Targets), slices.Clone(p.Labels)
 	count := max(len(p.Targets), len(p.Labels))
 	n := &Net{set: p.Set, layout: rows.Layout{N: count}, exact: newEngine[float64](&p, count)}
 	n.dim = n.exact.dim
@@ -106,8 +123,8 @@ func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
 	n.set.Combine(g, nil, gradient.Times(one))
 }
 
-// HessianVector stores the product of the Hessian of what Gradient
-// differentiates with v in hv. The ReLU's second derivative is taken as 0.
+// HessianVector stores Hv in hv, with H the Jacobian at theta of what Gradient stores.
+// The ReLU's second derivative is taken as 0.
 func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
 	n.check(lo, hi, hv, theta, v)
 	if s := n.single; s != nil {
