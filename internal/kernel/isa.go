@@ -31,7 +31,7 @@ func VectorLen[T Float](s Set) int {
 	return max(1, bytes/size[T]())
 }
 
-// chosen is the set in force and what was wrong with the environment's wish.
+// chosen is the set in force, and chosenErr what was wrong with HAMBENCH_ISA.
 var chosen, chosenErr = choose(os.Getenv("HAMBENCH_ISA"), Sets())
 
 // Default returns the set in force: the fastest that the machine has, or the
@@ -48,6 +48,8 @@ func ISA() string { return chosen.Name() }
 // set in force is then plain Go.
 func Err() error { return chosenErr }
 
+// choose returns the set with a name, and without a name the first. A name that is
+// unknown or not in the list is a usage error, with the last set.
 func choose(want string, have []Set) (Set, error) {
 	if want == "" {
 		return have[0], nil
@@ -63,5 +65,6 @@ func choose(want string, have []Set) (Set, error) {
 	if slices.Contains(names[:], want) {
 		what = fmt.Sprintf("=%s: this machine lacks it", want)
 	}
-	return have[len(have)-1], usage.Errorf("HAMBENCH_ISA%s: want one of %s", what, strings.Join(list, ", "))
+	return have[len(have)-1], usage.Errorf("HAMBENCH_ISA%s: want one of %s",
+		what, strings.Join(list, ", "))
 }

@@ -8,14 +8,17 @@ import (
 	"hambench/internal/kernel/amd64"
 )
 
-// Sets returns the sets that this machine can run, the fastest first. Each needs
-// what its instructions belong to, fused multiply-add included, and a machine
+// Sets returns the sets that this machine can run, the fastest first. Each needs the
+// extensions that its instructions belong to, fused multiply-add included, and a machine
 // that has one has those after it.
 func Sets() []Set {
+	x := &cpu.X86
+	hasAVX2 := x.HasAVX2 && x.HasFMA
+	hasAVX512 := x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL
 	switch {
-	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+	case hasAVX2 && hasAVX512:
 		return []Set{avx512, avx2, generic}
-	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+	case hasAVX2:
 		return []Set{avx2, generic}
 	}
 	return []Set{generic}
@@ -45,9 +48,10 @@ const (
 	outer2   = outer512 + 2*outerCount512*outerWidest
 )
 
-// Outer kernels take so many rows of B, from the least on, and up to so many
-// vectors; AVX2's, that number only. Up to the most, more rows are cut into
-// such parts, where that was faster than tiles.
+// An outer kernel sums a fixed number of outer products, one for each row of B: Least or
+// one of the Count − 1 numbers that follow it. Its panel has up to outerWidest vectors,
+// for AVX2 exactly so many. More rows of B, up to Most, are cut into parts of such
+// numbers; beyond that, tiles were faster.
 const (
 	outerLeast512, outerCount512, outerMost512 = 7, 3, 9
 	outerLeast2, outerCount2, outerMost2       = 3, 2, 40
@@ -68,8 +72,8 @@ func kernelIndex[T Float](s Set, kernel int) int {
 	return 2*kernels512 + double*kernels2 + kernel
 }
 
-// laneWords has 32 bytes of ones and then of zeros: the mask of the first n
-// bytes of an AVX2 vector starts n bytes before the zeros.
+// laneWords has 32 bytes of ones and then of zeros: a load from n bytes before the zeros
+// is the mask of the first n bytes of an AVX2 vector.
 var laneWords = func() (w [64]byte) {
 	for i := range 32 {
 		w[i] = 0xff
@@ -77,7 +81,8 @@ var laneWords = func() (w [64]byte) {
 	return w
 }()
 
-// maskOf is the mask of a vector's first n numbers.
+// maskOf returns the mask of a vector's first n numbers: a bit for each for AVX-512, the
+// address of a vector of ones and zeros for AVX2.
 func maskOf[T Float](s Set, n int) uint64 {
 	if s == avx512 {
 		return 1<<n - 1
@@ -85,8 +90,8 @@ func maskOf[T Float](s Set, n int) uint64 {
 	return uint64(uintptr(unsafe.Pointer(&laneWords[32-n*size[T]()])))
 }
 
-// compileProduct cuts a product by rows into panels of whole vectors, the last
-// vector under a mask.
+// compileProduct appends the instructions of a product. One by rows is cut into panels of
+// whole vectors, the last vector under a mask.
 func compileProduct[T Float](code []instruction, s Set, q *Product) []instruction {
 	if q.Form != ByRows {
 		return compileForm[T](code, s, q)
@@ -107,7 +112,8 @@ func compileProduct[T Float](code []instruction, s Set, q *Product) []instructio
 	return code
 }
 
-// compileForm does the other forms.
+// compileForm appends the instructions of the other forms: one for pairs, and one for
+// each column, or both columns at once, of inner products.
 func compileForm[T Float](code []instruction, s Set, q *Product) []instruction {
 	switch q.Form {
 	case PairForward:
@@ -132,14 +138,17 @@ func compileForm[T Float](code []instruction, s Set, q *Product) []instruction {
 	return code
 }
 
-// panel is what a kernel of amd64/run_amd64.s, by its index, computes: so many
-// vectors of so many numbers. outer says that it takes parts of the rows of B.
+// panel is a part of a product's columns, and the kernel that computes it.
 type panel struct {
-	kernel, vectors, lanes int
-	outer                  bool
+	// kernel is an index in the table of amd64/run_amd64.s.
+	kernel int
+	// The panel has vectors × lanes columns.
+	vectors, lanes int
+	// outer says that the kernel takes a part of the rows of B.
+	outer bool
 }
 
-// panelFor chooses the kernel for the first of so many columns.
+// panelFor chooses the first panel of the columns left. parts are those of outerParts.
 func panelFor[T Float](s Set, parts []int, columns int) panel {
 	if parts != nil {
 		if p := outerPanel[T](s, columns); p.vectors > 0 {
@@ -150,15 +159,16 @@ func panelFor[T Float](s Set, parts []int, columns int) panel {
 	return panel{kernelIndex[T](s, kernel), vectors, lanes, false}
 }
 
-// outerParts cuts the rows of B into the numbers that outer kernels take, nil
-// if the product is none for them.
+// outerParts cuts the K rows of B into n parts, whose sizes differ by at most one and are
+// numbers that outer kernels take. It returns nil for a product that tiles compute: of
+// two terms, with an epilogue that cannot be applied part by part, or of another K.
 func outerParts(s Set, q *Product) (parts []int) {
 	least, count, most := outerLeast512, outerCount512, outerMost512
 	if s == avx2 {
 		least, count, most = outerLeast2, outerCount2, outerMost2
 	}
 	k := q.Terms[0].K
-	n := (k + least + count - 2) / (least + count - 1) // parts
+	n := (k + least + count - 2) / (least + count - 1)
 	if len(q.Terms) > 1 || q.Epilogue != Store && q.Epilogue != Add || k > most || k < n*least {
 		return nil
 	}
@@ -190,8 +200,8 @@ func appendOuter(code []instruction, s Set, x instruction, parts []int) []instru
 	return code
 }
 
-// outerPanel is that of the least number of rows of B. AVX2 has none for few
-// columns: its vectors is 0 then.
+// outerPanel returns the first panel of the columns left for the outer kernel of the
+// least number of rows of B. AVX2 has none for few columns: vectors is 0 then.
 func outerPanel[T Float](s Set, columns int) panel {
 	double := size[T]()/4 - 1
 	if s == avx2 {
@@ -209,8 +219,8 @@ func outerPanel[T Float](s Set, columns int) panel {
 	return panel{outer512 + outerCount512*outerWidest*double + vectors - 1, vectors, lanes, true}
 }
 
-// tilePanel chooses the kernel of tiles for the first of so many columns, and
-// tells its width and its vectors' length.
+// tilePanel chooses the kernel of tiles for the first of the columns left, and returns its
+// number of vectors and their length in numbers.
 func tilePanel[T Float](s Set, columns int) (kernel, vectors, lanes int) {
 	if s == avx2 {
 		lanes = Granule[T]()
@@ -232,7 +242,8 @@ func tilePanel[T Float](s Set, columns int) (kernel, vectors, lanes int) {
 	return panel512 + vectors - 1, vectors, lanes
 }
 
-// compileTranspose chooses squares of half a vector for so few columns.
+// compileTranspose appends the instruction of a transposition in squares of a vector's
+// length, or of half of it if there are no more columns.
 func compileTranspose[T Float](code []instruction, s Set, q *Transpose) []instruction {
 	kernel, lanes := transpose512, Lanes[T]()
 	switch {
@@ -241,16 +252,21 @@ func compileTranspose[T Float](code []instruction, s Set, q *Transpose) []instru
 	case q.N <= lanes/2:
 		kernel, lanes = transposeNarrow512, lanes/2
 	}
-	x := instruction{kernel: kernelIndex[T](s, kernel), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
-	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}
+	x := instruction{
+		kernel: kernelIndex[T](s, kernel), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T](),
+	}
+	x.terms[0] = term{
+		k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T](),
+	}
 	return append(code, x)
 }
 
 // pairRows is the least number of rows that dotPairs512 takes.
 const pairRows = 8
 
-// dotsInstruction starts at a column. The last vector is under the mask even
-// if it is whole.
+// dotsInstruction returns the instruction for the inner products of one column, or of two
+// from there on. The last vector of an inner product is under the mask even if it is
+// whole.
 func dotsInstruction[T Float](s Set, q *Product, kernel, column int) instruction {
 	lanes, k := VectorLen[T](s), q.Terms[0].K
 	whole := (k - 1) / lanes

@@ -22,7 +22,7 @@ const (
 	kernelsNeon
 )
 
-// vectorBytes is the length of a vector.
+// vectorBytes is the length of a NEON vector.
 const vectorBytes = 16
 
 // run carries out instructions on a frame of slice headers.
@@ -33,8 +33,8 @@ func run(code []instruction, frame unsafe.Pointer) {
 // kernelIndex returns the table's index of a kernel of a format.
 func kernelIndex[T Float](kernel int) int { return (size[T]()/4-1)*kernelsNeon + kernel }
 
-// compileProduct cuts a product by rows into panels of whole vectors and one of
-// what is beyond them, one by columns into its columns.
+// compileProduct appends the instructions of a product. One by rows is cut into panels of
+// whole vectors and one of the columns beyond them, one by columns into its columns.
 func compileProduct[T Float](code []instruction, _ Set, q *Product) []instruction {
 	lanes := vectorBytes / size[T]()
 	for n := 0; n < q.N; {
@@ -56,7 +56,8 @@ func compileProduct[T Float](code []instruction, _ Set, q *Product) []instructio
 	return code
 }
 
-// panelFor chooses the kernel for the first of so many columns.
+// panelFor chooses the kernel for the first of the columns left, and returns how many of
+// them it takes.
 func panelFor(columns, lanes int) (kernel, taken int) {
 	switch vectors := columns / lanes; {
 	case vectors >= 4:
@@ -69,9 +70,16 @@ func panelFor(columns, lanes int) (kernel, taken int) {
 	return panelRest, columns
 }
 
+// compileTranspose appends the instruction of a transposition in squares of a vector's
+// length.
 func compileTranspose[T Float](code []instruction, _ Set, q *Transpose) []instruction {
 	lanes := vectorBytes / size[T]()
-	x := instruction{kernel: kernelIndex[T](transposeSquares), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
-	x.terms[0] = term{k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T]()}
+	x := instruction{
+		kernel: kernelIndex[T](transposeSquares), m: q.M,
+		c: placeOf[T](q.D), cRow: q.DRow * size[T](),
+	}
+	x.terms[0] = term{
+		k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T](),
+	}
 	return append(code, x)
 }

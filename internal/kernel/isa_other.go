@@ -16,7 +16,9 @@ func run([]instruction, unsafe.Pointer) {}
 
 func compileProduct[T Float](code []instruction, _ Set, _ *Product) []instruction { return code }
 
-func compileTranspose[T Float](code []instruction, _ Set, _ *Transpose) []instruction { return code }
+func compileTranspose[T Float](code []instruction, _ Set, _ *Transpose) []instruction {
+	return code
+}
 
 func narrowVectors(Set, []float32, []float64) int { return 0 }
 

@@ -16,11 +16,11 @@ import "math"
 type Noise struct {
 	set     Set
 	counter counter
-	turn    [2 * groupLen]float64 // normals for the last part of a vector
+	tail    [2 * groupLen]float64 // normals for the last part of a vector
 	xi      []float64             // for updates that the assembly cannot fuse
 }
 
-// groupBlocks Philox blocks make one group of elements.
+// A group of elements is made of groupBlocks Philox blocks, of four words each.
 const (
 	groupBlocks = 8
 	groupLen    = 4 * groupBlocks
@@ -74,12 +74,12 @@ func (n *Noise) advance() {
 	n.counter.words[0], n.counter.words[1] = v&math.MaxUint32, v>>32
 }
 
-// from returns elements i, i+1, … of the current vector, as many as are at
-// hand but none from end on. Element i starts a group.
+// from returns elements i, i+1, … of the current vector: at most those of tail, and
+// none from end on. Element i starts a group.
 func (n *Noise) from(i, end int) []float64 {
 	n.counter.block = uint64(i / 4)
-	if normalVectors(n.set, &n.counter, n.turn[:]) == 0 {
-		n.ziggurat(n.turn[:], i)
+	if normalVectors(n.set, &n.counter, n.tail[:]) == 0 {
+		n.ziggurat(n.tail[:], i)
 	}
-	return n.turn[:min(len(n.turn), end-i)]
+	return n.tail[:min(len(n.tail), end-i)]
 }

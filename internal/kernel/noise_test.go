@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Lengths around the ends of groups and turns.
+// Lengths around the ends of groups and iterations.
 var lengths = []int{1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 127, 128, 129, 200, 1000}
 
 // boxMuller turns random bits into two independent standard normals, rounded

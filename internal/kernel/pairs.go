@@ -22,4 +22,5 @@ func (s Set) HasPairs() bool { return s == avx512 }
 // PairIndex returns where number m of data row b is among pairs.
 func PairIndex(m, b int) int { return m/2*PairRow + 2*b + m%2 }
 
+// half is the number of pairs that m numbers make.
 func half(m int) int { return (m + 1) / 2 }

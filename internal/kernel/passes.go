@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// The passes below do what fits whole turns in assembly and the rest here.
-// Both take the same rounding steps, fused multiply-adds included, so that a
-// result does not depend on a coordinate's place.
+// The passes below do whole iterations of the assembly's loops in assembly, and the
+// rest here. Both take the same rounding steps, fused multiply-adds included, so that
+// a result does not depend on a coordinate's place.
 
 // Coef is a coefficient of an update: the same number for every coordinate
 // or, if Each is not nil, one number per coordinate (a diagonal mass
@@ -33,6 +33,8 @@ func (c Coef) At(i int) float64 {
 // Every update of the integrators between two gradients has this form, so a
 // generator that makes ξ inside the pass touches memory once. G may be nil
 // (A∘g is then left out); Theta may be nil (no drift).
+//
+// Vectors are at least as long as R; a shorter one makes Apply panic.
 type Update struct {
 	Theta, R, G      []float64
 	P, A, B, Q, S, D Coef
@@ -64,6 +66,7 @@ func (u *Update) SetLikelihood(l Likelihood) { u.likelihood = l }
 // for zero noise.
 func (u *Update) Apply(xi []float64) { chosen.apply(u, xi) }
 
+// apply is Apply on a given set.
 func (s Set) apply(u *Update, xi []float64) {
 	u.check(xi)
 	var still [atOnce]float64
@@ -80,10 +83,11 @@ func (s Set) apply(u *Update, xi []float64) {
 // atOnce is the most elements that plain Go works on at a time.
 const atOnce = 2 * groupLen
 
-// span updates coordinates lo, lo+1, … with the noise given.
+// span updates coordinates lo, lo+1, … with the noise given, one for each.
 func (u *Update) span(lo int, xi []float64) {
+	noGradient := u.G == nil && u.likelihood.G == nil && u.likelihood.Next == nil
 	switch {
-	case !u.uniform() || u.Theta == nil || u.G == nil && u.likelihood.G == nil && u.likelihood.Next == nil:
+	case !u.uniform() || u.Theta == nil || noGradient:
 		for i, x := range xi {
 			u.coordinate(lo+i, x)
 		}
@@ -94,7 +98,7 @@ func (u *Update) span(lo int, xi []float64) {
 	}
 }
 
-// coordinate updates one coordinate.
+// coordinate updates coordinate i, with coefficients and parts of any form.
 func (u *Update) coordinate(i int, xi float64) {
 	part := &u.likelihood
 	r := u.P.At(i) * u.R[i]
@@ -118,8 +122,8 @@ func (u *Update) coordinate(i int, xi float64) {
 	}
 }
 
-// moves is coordinate where all coefficients are uniform and neither gradient
-// nor position is missing, steps the same of a whole step.
+// moves is coordinate for a range of them, where all coefficients are uniform and
+// neither gradient nor position is missing.
 func (u *Update) moves(lo int, xi []float64) {
 	g, addTheta := u.force()
 	theta, r, g := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)], g[lo:][:len(xi)]
@@ -135,10 +139,12 @@ func (u *Update) moves(lo int, xi []float64) {
 	}
 }
 
+// steps is moves for an update with a Likelihood in float32, which drifts first.
 func (u *Update) steps(lo int, xi []float64) {
 	theta, r := u.Theta[lo:][:len(xi)], u.R[lo:][:len(xi)]
 	g, next := u.likelihood.Float32[lo:][:len(xi)], u.likelihood.Next[lo:][:len(xi)]
-	p, a, b, q, s, d, e := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All, u.likelihood.Drift.All
+	p, a, b, q, s, d := u.P.All, u.A.All, u.B.All, u.Q.All, u.S.All, u.D.All
+	e := u.likelihood.Drift.All
 	for i, x := range xi {
 		t := math.FMA(e, r[i], theta[i])
 		kicked := math.FMA(a, float64(g[i])+t, p*r[i])
@@ -148,8 +154,8 @@ func (u *Update) steps(lo int, xi []float64) {
 	}
 }
 
-// force is the gradient in float64, nil if there is none, and whether the
-// position is to be added to it.
+// force returns the gradient in float64, nil if there is none, and whether θ, the prior's
+// part, is to be added to it.
 func (u *Update) force() (g []float64, addTheta bool) {
 	if g := u.likelihood.G; g != nil {
 		return g, true
@@ -157,6 +163,7 @@ func (u *Update) force() (g []float64, addTheta bool) {
 	return u.G, false
 }
 
+// coefCount is the number of an update's coefficients.
 const coefCount = 7
 
 // coefs are the coefficients in the assembly's order.
@@ -164,7 +171,7 @@ func (u *Update) coefs() [coefCount]*Coef {
 	return [...]*Coef{&u.P, &u.A, &u.B, &u.Q, &u.S, &u.D, &u.likelihood.Drift}
 }
 
-// uniform says that no coefficient differs by coordinate.
+// uniform reports whether every coefficient is one number for all coordinates.
 func (u *Update) uniform() bool {
 	for _, c := range u.coefs() {
 		if c.Each != nil {
@@ -178,7 +185,8 @@ func (u *Update) uniform() bool {
 func (u *Update) check(xi []float64) {
 	n, part := len(u.R), &u.likelihood
 	fits := func(x []float64) bool { return x == nil || len(x) >= n }
-	ok := fits(u.Theta) && fits(u.G) && fits(xi) && fits(part.G) && (part.G == nil || part.Next == nil)
+	ok := fits(u.Theta) && fits(u.G) && fits(xi) && fits(part.G)
+	ok = ok && (part.G == nil || part.Next == nil)
 	if part.Float32 != nil || part.Next != nil {
 		ok = ok && min(len(part.Float32), len(part.Next)) >= n
 	}
@@ -209,17 +217,19 @@ func (t Summand) Times(c Coef) Summand {
 	return t
 }
 
-// fits says that the term has n elements.
+// fits reports whether all parts of the term have n elements or more.
 func (t *Summand) fits(n int) bool {
 	x := len(t.X)
 	if t.Float32 != nil {
 		x = len(t.Float32)
 	}
-	return x >= n && (t.C.Each == nil || len(t.C.Each) >= n) && (t.Prior == nil || len(t.Prior) >= n)
+	each, prior := t.C.Each == nil || len(t.C.Each) >= n, t.Prior == nil || len(t.Prior) >= n
+	return x >= n && each && prior
 }
 
 // Combine stores the sum of the terms in dst, which may be one of the terms'
-// vectors, and, if rounded is not nil, the sum in float32 in rounded.
+// vectors, and, if rounded is not nil, the sum in float32 in rounded. It panics without
+// terms, and for a vector shorter than dst.
 func Combine(dst []float64, rounded []float32, terms ...Summand) {
 	chosen.Combine(dst, rounded, terms...)
 }
@@ -230,11 +240,13 @@ func (s Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 		panic("kernel: combination of no terms")
 	}
 	if rounded != nil && len(rounded) < len(dst) {
-		panic(fmt.Sprintf("kernel: combination of %d numbers, room for %d rounded ones", len(dst), len(rounded)))
+		panic(fmt.Sprintf("kernel: combination of %d numbers, room for %d rounded ones",
+			len(dst), len(rounded)))
 	}
 	for i := range terms {
 		if !terms[i].fits(len(dst)) {
-			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d", len(dst), i))
+			panic(fmt.Sprintf("kernel: combination of %d numbers with a shorter term %d",
+				len(dst), i))
 		}
 	}
 	for i := combineVectors(s, dst, rounded, terms); i < len(dst); i += atOnce {

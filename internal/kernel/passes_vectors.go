@@ -7,66 +7,76 @@ import (
 	"unsafe"
 )
 
-// Each function does the whole turns of its pass and returns how many
-// elements that were: none in plain Go. What this architecture's assembly
-// calls are stands in passes_amd64.go and passes_arm64.go.
+// Each function named Vectors does the whole iterations of its pass in assembly and
+// returns the number of elements that these took: 0 in plain Go. The functions named
+// Loop, which call the assembly, are in passes_amd64.go and passes_arm64.go.
 
-// wholeTurns is how many turns of a length n elements have.
-func wholeTurns(s Set, n, turn int) int {
+// wholeIterations returns the number of iterations of a length that n elements fill.
+func wholeIterations(s Set, n, length int) int {
 	if s == generic {
 		return 0
 	}
-	return n / turn
+	return n / length
 }
 
+// narrowVectors rounds x to float32 in dst.
 func narrowVectors(s Set, dst []float32, x []float64) int {
-	turns := wholeTurns(s, len(x), turnLen(s))
-	if turns > 0 {
-		narrowTurns(s, &dst[0], &x[0], turns)
+	iterations := wholeIterations(s, len(x), iterationLen(s))
+	if iterations > 0 {
+		narrowLoop(s, &dst[0], &x[0], iterations)
 	}
-	return turns * turnLen(s)
+	return iterations * iterationLen(s)
 }
 
+// combineVectors stores a sum of terms in dst and, unless it is nil, in rounded.
 func combineVectors(s Set, dst []float64, rounded []float32, terms []Summand) int {
-	turns := wholeTurns(s, len(dst), turnLen(s))
-	if turns > 0 {
-		combineTurns(s, &dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&terms[0]), len(terms), turns)
+	iterations := wholeIterations(s, len(dst), iterationLen(s))
+	if iterations > 0 {
+		combineLoop(s, &dst[0], unsafe.SliceData(rounded), unsafe.Pointer(&terms[0]),
+			len(terms), iterations)
 	}
-	return turns * turnLen(s)
+	return iterations * iterationLen(s)
 }
 
-// pass is an update as the assembly reads it.
+// pass is an update as the assembly reads it: internal/gen has its byte offsets.
 type pass struct {
 	theta, r, g, xi unsafe.Pointer
-	next            unsafe.Pointer // not nil for a whole step, whose g is of floats
-	addTheta        uint64         // not 0 if theta is to be added to g
-	coef            [coefCount]unsafe.Pointer
-	step            [coefCount]int // bytes by which a coefficient's address moves
-	all             [coefCount*longestTurn + lineDoubles]float64
+	// next is not nil for a whole step, whose g is in float32.
+	next unsafe.Pointer
+	// addTheta is not 0 if theta is to be added to g.
+	addTheta uint64
+	// coef are the addresses of the coefficients of the first iteration, step the bytes
+	// by which each moves for the next; 0 for a uniform one, which all has repeated.
+	coef [coefCount]unsafe.Pointer
+	step [coefCount]int
+	all  [coefCount*longestIteration + lineDoubles]float64
 }
 
-// lineDoubles fill a cache line. Numbers that straddle two take twice as long.
+// lineDoubles is the number of doubles of a cache line. A load that straddles two lines
+// takes twice as long.
 const lineDoubles = 8
 
-// longestTurn is AVX-512's number of doubles.
-const longestTurn = 32
+// longestIteration is the number of doubles of AVX-512's iterations.
+const longestIteration = 32
 
-// spread returns a turn of n times the number x, for coefficient i.
+// spread stores n times the number x for coefficient i, from the start of a cache line
+// on, and returns its address.
 func (p *pass) spread(i int, x float64, n int) unsafe.Pointer {
 	skip := int(-uintptr(unsafe.Pointer(&p.all[0])) % (8 * lineDoubles) / 8)
-	turn := p.all[skip+i*longestTurn:][:n]
-	for j := range turn {
-		turn[j] = x
+	repeated := p.all[skip+i*longestIteration:][:n]
+	for j := range repeated {
+		repeated[j] = x
 	}
-	return unsafe.Pointer(&turn[0])
+	return unsafe.Pointer(&repeated[0])
 }
 
+// updateVectors carries out an update. A part that the update leaves out is read from r
+// and has the coefficient 0, so that the assembly has one form.
 func updateVectors(s Set, u *Update, xi []float64) int {
-	turns := wholeTurns(s, len(u.R), turnLen(s))
-	if turns == 0 {
+	iterations := wholeIterations(s, len(u.R), iterationLen(s))
+	if iterations == 0 {
 		return 0
 	}
-	// What is left out counts as 0 times r.
 	r := unsafe.Pointer(&u.R[0])
 	p := pass{theta: unsafe.Pointer(unsafe.SliceData(u.Theta)), r: r, g: r, xi: r}
 	none := Coef{}
@@ -90,48 +100,53 @@ func updateVectors(s Set, u *Update, xi []float64) int {
 	}
 	for i, c := range coefs {
 		if c.Each != nil {
-			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*turnLen(s)
+			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*iterationLen(s)
 			continue
 		}
-		p.coef[i] = p.spread(i, c.All, turnLen(s))
+		p.coef[i] = p.spread(i, c.All, iterationLen(s))
 	}
-	updateTurns(s, unsafe.Pointer(&p), turns)
-	return turns * turnLen(s)
+	updateLoop(s, unsafe.Pointer(&p), iterations)
+	return iterations * iterationLen(s)
 }
 
 // normalVectors stores normals from the counter's block on.
 func normalVectors(s Set, c *counter, dst []float64) int {
-	turns := wholeTurns(s, len(dst), normalsTurn(s))
-	if turns > 0 {
+	iterations := wholeIterations(s, len(dst), normalsIterationLen(s))
+	if iterations > 0 {
 		c.share()
-		normalsTurns(s, unsafe.Pointer(c), &dst[0], turns)
+		normalsLoop(s, unsafe.Pointer(c), &dst[0], iterations)
 	}
-	return turns * normalsTurn(s)
+	return iterations * normalsIterationLen(s)
 }
 
-// coefficients are those of an update with normals.
+// coefficients holds the uniform ones of an update with normals, as the assembly reads
+// them.
 type coefficients struct {
-	all       [coefCount]float64
-	thetaStep int    // bytes from one turn's positions to the next one's
-	addTheta  uint64 // all ones if theta is to be added to g, else 0
+	all [coefCount]float64
+	// thetaStep is the number of bytes from one iteration's positions to the next one's;
+	// 0 for an update without positions.
+	thetaStep int
+	// addTheta has all bits set if theta is to be added to g; else 0.
+	addTheta uint64
 }
 
 // noiseUpdateVectors carries out an update of uniform coefficients with
 // normals from the counter's block on.
 func noiseUpdateVectors(s Set, c *counter, u *Update) int {
-	turn := normalsTurn(s)
-	turns := wholeTurns(s, len(u.R), turn)
-	if turns == 0 {
+	each := normalsIterationLen(s)
+	iterations := wholeIterations(s, len(u.R), each)
+	if iterations == 0 {
 		return 0
 	}
 	c.share()
-	k := coefficients{thetaStep: 8 * turn}
+	k := coefficients{thetaStep: 8 * each}
 	for i, c := range u.coefs() {
 		k.all[i] = c.All
 	}
 	if part := &u.likelihood; part.Next != nil {
-		noiseStepTurns(s, unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0], &part.Float32[0], &part.Next[0], turns)
-		return turns * turn
+		noiseStepLoop(s, unsafe.Pointer(c), unsafe.Pointer(&k), &u.Theta[0], &u.R[0],
+			&part.Float32[0], &part.Next[0], iterations)
+		return iterations * each
 	}
 	var nowhere [2 * groupLen]float64
 	theta := unsafe.SliceData(u.Theta)
@@ -142,9 +157,9 @@ func noiseUpdateVectors(s Set, c *counter, u *Update) int {
 	if addTheta {
 		k.addTheta = math.MaxUint64
 	}
-	if g == nil { // what is left out counts as 0 times r
+	if g == nil { // read from r, with the coefficient 0
 		g, k.all[1] = u.R, 0
 	}
-	noiseUpdateTurns(s, unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], &g[0], turns)
-	return turns * turn
+	noiseUpdateLoop(s, unsafe.Pointer(c), unsafe.Pointer(&k), theta, &u.R[0], &g[0], iterations)
+	return iterations * each
 }

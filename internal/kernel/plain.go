@@ -1,7 +1,7 @@
 package kernel
 
-// The plain Go twins of the assembly: for machines without it, and as the
-// reference of its tests. They are written for the code that Go's compiler
+// The products and transpositions in plain Go: for machines without the assembly, and
+// as the reference of its tests. They are written for the code that Go's compiler
 // makes: slices of one known length need no bounds checks, and what depends on
 // a number's sign is chosen without a jump, which would be mispredicted half
 // the time.
@@ -9,8 +9,8 @@ package kernel
 // at returns the part of a frame that starts at an operand.
 func at[T Float](frame [][]T, o Operand) []T { return frame[o.Slice][o.Offset:] }
 
-// product works on two rows of C at a time, in blocks that stay in the
-// first-level cache. If there is but one row left, both are that.
+// product carries out a product, two rows of C at a time, in blocks of columns that stay
+// in the first-level cache. If one row is left, it is computed twice and stored once.
 func product[T Float](frame [][]T, q *Product) {
 	if q.Form == ByColumns {
 		dots(frame, q)
@@ -54,8 +54,8 @@ func accumulate[T Float](x, y []T, frame [][]T, t *Term, rows [2]int, n int) {
 	}
 }
 
-// addRows adds combinations of four rows to x and y. These eight factors,
-// and what else is needed at a time, fit 16 registers.
+// addRows adds Σ v_i b_i to x and Σ w_i b_i to y, over four rows b_i of B. The eight
+// factors and the operands of one column fit 16 registers.
 func addRows[T Float](x, y []T, v, w *[4]T, b0, b1, b2, b3 []T) {
 	n := len(x)
 	y, b0, b1, b2, b3 = y[:n], b0[:n], b1[:n], b2[:n], b3[:n]
@@ -77,7 +77,8 @@ func addRows[T Float](x, y []T, v, w *[4]T, b0, b1, b2, b3 []T) {
 	}
 }
 
-// finish stores the elements of C from an offset on.
+// finish stores the sums x, scaled and after the epilogue, as the elements of C from an
+// offset on.
 func finish[T Float](x []T, frame [][]T, q *Product, offset int) {
 	c := at(frame, q.C)[offset:][:len(x)]
 	var h []T
@@ -95,6 +96,7 @@ func finish[T Float](x []T, frame [][]T, q *Product, offset int) {
 			c[i] = max(s*v, 0)
 		}
 	case Mask:
+		// Indexing by the comparison's result costs no jump.
 		var choice [2]T
 		for i, v := range x {
 			choice[1] = s * v
@@ -111,7 +113,8 @@ func finish[T Float](x []T, frame [][]T, q *Product, offset int) {
 	}
 }
 
-// transpose moves four rows at a time.
+// transpose carries out a transposition, four rows of S at a time, whose elements of a
+// column are one store in D.
 func transpose[T Float](frame [][]T, q *Transpose) {
 	s, d := at(frame, q.S), at(frame, q.D)
 	m := 0
@@ -129,7 +132,7 @@ func transpose[T Float](frame [][]T, q *Transpose) {
 	}
 }
 
-// dots makes a product by columns.
+// dots carries out a product by columns, each element of C one or two inner products.
 func dots[T Float](frame [][]T, q *Product) {
 	for m := range q.M {
 		var x [2]T
@@ -144,7 +147,7 @@ func dots[T Float](frame [][]T, q *Product) {
 	}
 }
 
-// inner is an inner product in four sums, which need not wait for each other.
+// inner is an inner product in four partial sums, which the processor adds to in parallel.
 func inner[T Float](a, b []T) T {
 	var x0, x1, x2, x3 T
 	for len(a) >= 4 && len(b) >= 4 {

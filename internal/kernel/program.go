@@ -12,6 +12,7 @@ type Float interface{ float32 | float64 }
 // set. AVX2's products whose N is a multiple of it need no masks.
 func Granule[T Float]() int { return 32 / size[T]() }
 
+// size is the number of bytes of a number.
 func size[T Float]() int {
 	var x T
 	return int(unsafe.Sizeof(x))
@@ -117,7 +118,8 @@ func NewProgram[T Float](s Set) *Program[T] { return &Program[T]{set: s} }
 func (p *Program[T]) Run(frame [][]T) {
 	for i, n := range p.need {
 		if len(frame[i]) < n {
-			panic(fmt.Sprintf("kernel: slice %d of the frame has %d elements, want %d", i, len(frame[i]), n))
+			panic(fmt.Sprintf("kernel: slice %d of the frame has %d elements, want %d",
+				i, len(frame[i]), n))
 		}
 	}
 	if len(p.code) > 0 {
@@ -181,7 +183,8 @@ func (p *Program[T]) Transpose(q Transpose) {
 	case q.Pairs: // a transposition of doubles
 		double := func(o Operand) Operand { return Operand{o.Slice, o.Offset / 2} }
 		p.code = compileTranspose[float64](p.code, p.set, &Transpose{
-			M: half(q.M), N: PairRows, S: double(q.S), SRow: PairRows, D: double(q.D), DRow: q.DRow / 2,
+			M: half(q.M), N: PairRows,
+			S: double(q.S), SRow: PairRows, D: double(q.D), DRow: q.DRow / 2,
 		})
 	default:
 		p.code = compileTranspose[T](p.code, p.set, &q)

@@ -15,8 +15,10 @@ import "math"
 // position taken from different bits (Doornik, "An improved ziggurat method to
 // generate normal random samples", 2005).
 type ziggurat struct {
-	layers [zigguratLayers]struct{ unit, inner float64 } // width / 2²⁴, width of the next layer
-	height [zigguratLayers + 1]float64                   // of the density at a layer's width
+	// layers have their width / 2²⁴, and the width of the next layer.
+	layers [zigguratLayers]struct{ unit, inner float64 }
+	// height is the density at each layer's width.
+	height [zigguratLayers + 1]float64
 }
 
 const (
@@ -31,7 +33,8 @@ var theZiggurat = newZiggurat()
 
 func newZiggurat() *ziggurat {
 	density := func(x float64) float64 { return math.Exp(-x * x / 2) }
-	area := zigguratTail*density(zigguratTail) + math.Sqrt(math.Pi/2)*math.Erfc(zigguratTail/math.Sqrt2)
+	area := zigguratTail*density(zigguratTail) +
+		math.Sqrt(math.Pi/2)*math.Erfc(zigguratTail/math.Sqrt2)
 	z := &ziggurat{}
 	// The lowest layer, with the tail, has the width of a rectangle of its area.
 	width, next := area/density(zigguratTail), zigguratTail
@@ -59,7 +62,9 @@ func (n *Noise) ziggurat(dst []float64, from int) {
 	n.counter.share()
 	for len(dst) > 0 {
 		w0, w1, w2, w3 := n.counter.draw(uint32(from / 4))
-		x := [4]float64{n.normal(from, w0), n.normal(from+1, w1), n.normal(from+2, w2), n.normal(from+3, w3)}
+		x := [4]float64{
+			n.normal(from, w0), n.normal(from+1, w1), n.normal(from+2, w2), n.normal(from+3, w3),
+		}
 		done := copy(dst, x[:])
 		dst, from = dst[done:], from+done
 	}
@@ -81,7 +86,8 @@ func (n *Noise) edge(i int, layer uint8, x float64) float64 {
 	const attemptBit = 16 // of the high word: vectors are fewer than 2⁴⁸
 	c, z := &n.counter, theZiggurat
 	for attempt := uint32(1); ; attempt++ {
-		u := Philox([4]uint32{uint32(i), uint32(c.words[0]), uint32(c.words[1]) | attempt<<attemptBit, uint32(c.words[2])}, c.key())
+		word1 := uint32(c.words[1]) | attempt<<attemptBit
+		u := Philox([4]uint32{uint32(i), uint32(c.words[0]), word1, uint32(c.words[2])}, c.key())
 		if layer == 0 { // the tail: Marsaglia (1964), as in the source
 			t := -math.Log(uniform(u[0])) / zigguratTail
 			if -2*math.Log(uniform(u[1])) > t*t {

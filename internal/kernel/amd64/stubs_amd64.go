@@ -18,10 +18,12 @@ func NoiseUpdateAVX512(counter, coefficients unsafe.Pointer, theta, r, grad *flo
 func NoiseUpdateAVX2(counter, coefficients unsafe.Pointer, theta, r, grad *float64, turns int)
 
 //go:noescape
-func NoiseStepAVX512(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)
+func NoiseStepAVX512(counter, coefficients unsafe.Pointer, theta, r *float64,
+	grad, next *float32, turns int)
 
 //go:noescape
-func NoiseStepAVX2(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)
+func NoiseStepAVX2(counter, coefficients unsafe.Pointer, theta, r *float64,
+	grad, next *float32, turns int)
 
 //go:noescape
 func NarrowAVX512(dst *float32, x *float64, turns int)

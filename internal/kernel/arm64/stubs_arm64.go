@@ -12,7 +12,8 @@ func Normals(counter unsafe.Pointer, dst *float64, turns int)
 func NoiseUpdate(counter, coefficients unsafe.Pointer, theta, r, grad *float64, turns int)
 
 //go:noescape
-func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)
+func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64,
+	grad, next *float32, turns int)
 
 //go:noescape
 func Narrow(dst *float32, x *float64, turns int)
