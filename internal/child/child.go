@@ -1,9 +1,11 @@
-// Package child runs a program that answers each line on its standard input with
-// a JSON object in one line on its standard output, and holds it to that: a
-// child that is silent, ends early or says something else is a usage error of
-// one line, and nothing that it started stays behind. It has what all children,
-// samplers and models, have in common: how they introduce themselves
-// ([Greeting]), and how vectors are written ([Vector]).
+// Package child runs external samplers and models: programs that answer each line on
+// their standard input with a JSON object in one line on their standard output (the
+// protocol of docs/samplers.md). A child that is silent, ends early or says something
+// else is a usage error of one line, and nothing that it started stays behind.
+//
+// The package has the parts of the protocol that all children share: the first
+// question and its answer ([Hello], [Greeting]), and vectors ([Vector]). What a
+// sampler or a model is asked beyond that is the business of its caller.
 package child
 
 import (
@@ -22,12 +24,12 @@ import (
 )
 
 const (
-	// grace is how long a child may take to end when it is told to.
+	// grace is the time in which a child must end after it was told to.
 	grace = 2 * time.Second
 	// maxAnswer bounds a line of an answer, in bytes.
 	maxAnswer = 1 << 28
-	// maxSaid is how much of what a child says on standard error is kept, and
-	// maxShown how much of a text is shown.
+	// maxSaid is the number of bytes kept of what a child writes to standard error, and
+	// maxShown the number of characters of a text that a message shows.
 	maxSaid  = 4096
 	maxShown = 200
 )
@@ -35,17 +37,18 @@ const (
 // Child is a running program. It serves one caller at a time.
 type Child struct {
 	command string
-	timeout time.Duration
+	timeout time.Duration // for each answer
 	process *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Scanner
-	said    tail
-	failed  error
+	said    tail  // on standard error
+	failed  error // of the first call that failed
 	calls   int
 }
 
 // Start runs a command by sh -c in a folder, "" for the current one, in a process
-// group of its own. Each answer must come within the timeout.
+// group of its own. Each answer must come within the timeout. A shell or a folder that
+// is not there is a usage error; a command that is not there shows at the first Ask.
 func Start(command, dir string, timeout time.Duration) (*Child, error) {
 	c := &Child{command: command, timeout: timeout, process: exec.Command("sh", "-c", command)}
 	c.process.Dir = dir
@@ -71,12 +74,14 @@ func Start(command, dir string, timeout time.Duration) (*Child, error) {
 // Calls returns how many questions were asked.
 func (c *Child) Calls() int { return c.calls }
 
+// name is what errors call the child: its command, shortened.
 func (c *Child) name() string { return strings.TrimSpace(shown([]byte(c.command))) }
 
 // Ask sends a question, called op in messages, and stores the answer in the
-// struct that answer points to. The answer {"error":"…"} is an error, too. If ctx
-// ends before the answer comes, so does the child. After an error the child has
-// ended, and every call fails in the same way.
+// struct that answer points to; keys that it does not have are refused. The answer
+// {"error":"…"} is an error, too. If ctx ends before the answer comes, so does the
+// child, and the error is that of ctx; all others are usage errors. After an error the
+// child has ended, and every call returns the same error.
 func (c *Child) Ask(ctx context.Context, op string, question, answer any) error {
 	if c.failed != nil {
 		return c.failed
@@ -93,21 +98,27 @@ func (c *Child) Ask(ctx context.Context, op string, question, answer any) error 
 	return err
 }
 
+// ask is Ask without the end of the child.
 func (c *Child) ask(op string, question, answer any) error {
 	line, err := json.Marshal(question)
 	if err != nil {
 		return usage.Errorf("%s: %s: %w", c.name(), op, err)
 	}
 	c.calls++
+	// The answer may come without the question being read, which is an error of its own:
+	// so the write's error waits for the answer.
 	late := time.AfterFunc(c.timeout, func() { killGroup(c.process) })
 	_, sent := c.in.Write(append(line, '\n'))
 	heard := c.out.Scan()
 	if !late.Stop() {
-		return usage.Errorf("%s: no answer to %s within %s%s: want one line of JSON for each line, flushed; --exec-timeout allows more time", c.name(), op, c.timeout, c.said.last())
+		return usage.Errorf("%s: no answer to %s within %s%s: want one line of JSON for each "+
+			"line, flushed; --exec-timeout allows more time",
+			c.name(), op, c.timeout, c.said.last())
 	}
 	if !heard {
 		if errors.Is(c.out.Err(), bufio.ErrTooLong) {
-			return usage.Errorf("%s: the answer to %s is longer than %d MB: want one line", c.name(), op, maxAnswer>>20)
+			return usage.Errorf("%s: the answer to %s is longer than %d MB: want one line",
+				c.name(), op, maxAnswer>>20)
 		}
 		return c.ended(op)
 	}
@@ -117,7 +128,8 @@ func (c *Child) ask(op string, question, answer any) error {
 	return c.read(op, c.out.Bytes(), answer)
 }
 
-// ended says how the child ended without an answer.
+// ended returns the error of a child that ended without an answer, with its exit code and
+// its last words.
 func (c *Child) ended(op string) error {
 	killGroup(c.process)
 	how := "with exit code 0"
@@ -127,14 +139,17 @@ func (c *Child) ended(op string) error {
 	return usage.Errorf("%s: ended before it answered %s, %s%s", c.name(), op, how, c.said.last())
 }
 
-// read decodes an answer.
+// read decodes an answer. Its errors tell a number that JSON lacks, a line that is no
+// object, a refusal by the child, and an object of another form apart.
 func (c *Child) read(op string, line []byte, answer any) error {
 	line = bytes.TrimSpace(line)
 	if !json.Valid(line) || line[0] != '{' {
 		if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
-			return usage.Errorf("%s: the answer to %s has numbers that are not finite", c.name(), op)
+			return usage.Errorf("%s: the answer to %s has numbers that are not finite",
+				c.name(), op)
 		}
-		return usage.Errorf("%s: the answer to %s is not an object in JSON: %q: want nothing else on standard output; print to standard error", c.name(), op, shown(line))
+		return usage.Errorf("%s: the answer to %s is not an object in JSON: %q: want nothing else "+
+			"on standard output; print to standard error", c.name(), op, shown(line))
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -148,25 +163,27 @@ func (c *Child) read(op string, line []byte, answer any) error {
 	if json.Unmarshal(line, &refusal) == nil && refusal.Error != nil {
 		return usage.Errorf("%s: %s: %s", c.name(), op, shown([]byte(*refusal.Error)))
 	}
-	return usage.Errorf("%s: the answer to %s: %s", c.name(), op, strings.TrimPrefix(err.Error(), "json: "))
+	what := strings.TrimPrefix(err.Error(), "json: ")
+	return usage.Errorf("%s: the answer to %s: %s", c.name(), op, what)
 }
 
-// Stop tells the child that there is no more, and ends what is left of it and of
-// what it started.
+// Stop says bye to the child, waits a while for it to end, and kills what is left of it
+// and of what it started.
 func (c *Child) Stop() {
 	if c.failed == nil {
-		io.WriteString(c.in, `{"op":"bye"}`+"\n") // it may have ended already
+		io.WriteString(c.in, `{"op":"bye"}`+"\n") // fails if it has ended already
 	}
 	c.in.Close()
 	late := time.AfterFunc(grace, func() { killGroup(c.process) })
-	for c.out.Scan() { // to the end: who writes must not wait
+	for c.out.Scan() { // a child that still writes must not block on a full pipe
 	}
 	c.process.Wait()
 	late.Stop()
 	killGroup(c.process)
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the last maxSaid bytes. It is safe for concurrent use: the
+// process writes while a caller reads.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -180,7 +197,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is the last line, introduced; "" if there is none.
+// last returns the last line as the end of a message; "" if there is none.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +208,7 @@ func (t *tail) last() string {
 	return "; on standard error: " + shown(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
-// shown is a text in one line that is not too long.
+// shown returns a text in one line of at most maxShown characters.
 func shown(text []byte) string {
 	s := strings.Join(strings.Fields(string(text)), " ")
 	if r := []rune(s); len(r) > maxShown {

@@ -4,6 +4,7 @@ package child
 
 import "os/exec"
 
+// setGroup does nothing: this system has no process groups.
 func setGroup(*exec.Cmd) {}
 
 // killGroup ends a command; what it started is out of reach here.

@@ -4,7 +4,7 @@ package distinct
 
 import "slices"
 
-// Append appends x unless s has it.
+// Append appends x unless s has it. Lists are short: it compares x with every entry.
 func Append[T comparable](s []T, x T) []T {
 	if slices.Contains(s, x) {
 		return s

@@ -6,11 +6,16 @@ import (
 	"regexp"
 )
 
-// colours are the escape sequences of verdicts: green, red, yellow.
+// colours has the escape sequence of each verdict: green, red or yellow.
 var colours = map[string]string{
-	"confirmed": "\x1b[32m", "refuted": "\x1b[31m", "unstable": "\x1b[31m", "inconclusive": "\x1b[33m", "not decided": "\x1b[33m",
+	"confirmed":    "\x1b[32m",
+	"refuted":      "\x1b[31m",
+	"unstable":     "\x1b[31m",
+	"inconclusive": "\x1b[33m",
+	"not decided":  "\x1b[33m",
 }
 
+// verdict matches a verdict at the start of a cell.
 var verdict = regexp.MustCompile(`\| (confirmed|refuted|unstable|inconclusive|not decided)\b`)
 
 // Colour colours the verdicts with which cells of a printed table begin, if the
@@ -30,6 +35,9 @@ func Colour(w io.Writer, printed string) string {
 // them (no-color.org).
 func Colours(f *os.File) bool {
 	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
 	term := os.Getenv("TERM")
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && term != "" && term != "dumb" && os.Getenv("NO_COLOR") == ""
+	return term != "" && term != "dumb" && os.Getenv("NO_COLOR") == ""
 }

@@ -1,4 +1,5 @@
-// Package table prints ASCII tables for terminals.
+// Package table prints ASCII tables that fit a terminal: columns are wrapped first, then
+// those of least importance left out, then words cut. Widths are in characters.
 package table
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// usualWidth is how wide tables are where the terminal's width is unknown.
+// usualWidth is the width of tables where that of the terminal is unknown.
 const usualWidth = 100
 
 // Width returns the width of the terminal according to COLUMNS, or 100.
@@ -25,7 +26,7 @@ func Width() int {
 	return usualWidth
 }
 
-// WidthOf returns how wide tables on a writer may be, from its method Width; 0,
+// WidthOf returns the most that tables on a writer may be wide, from its method Width; 0,
 // which means any width, if it has none.
 func WidthOf(w io.Writer) int {
 	if o, ok := w.(interface{ Width() int }); ok {
@@ -37,7 +38,7 @@ func WidthOf(w io.Writer) int {
 // Write prints the rows under the header as an ASCII table, which fits the
 // writer's width if that has one, with verdicts in colour if the writer shows
 // colours; minor is as in Fit, and a line says what is left out. Headers keep
-// their case.
+// their case. Errors are those of the writer.
 func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	var b strings.Builder
 	left, err := Fit(&b, WidthOf(w), minor, header, rows)
@@ -47,7 +48,8 @@ func Write(w io.Writer, header []string, rows [][]string, minor ...int) error {
 	if _, err := io.WriteString(w, Colour(w, b.String())); err != nil || len(left) == 0 {
 		return err
 	}
-	return Note(w, "Left out for want of room: "+strings.Join(left, ", ")+"; COLUMNS says how much there is.")
+	return Note(w, "Left out for want of room: "+strings.Join(left, ", ")+
+		"; COLUMNS says how much there is.")
 }
 
 // Note prints lines under a table, each wrapped as Write's tables are.
@@ -60,14 +62,18 @@ func Note(w io.Writer, lines ...string) error {
 	return nil
 }
 
-// long is how wide a column stays that is wrapped before others are left out.
+// long is the width down to which a column is wrapped before others are left out.
 const long = 28
 
 // Fit prints a table of at most width characters; 0 means any width. Rows are as long
-// as the header. It wraps headers and long columns, then leaves out minor ones, those
-// with the highest number first (0 is never left out), then wraps what can be wrapped,
-// and cuts long words last. It returns the headers of the columns left out.
-func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) (left []string, err error) {
+// as the header, and so is minor, unless it is nil: the least important columns have
+// the highest numbers, and those with 0 are never left out.
+//
+// It wraps headers and long columns, then leaves out minor ones, those with the highest
+// number first, then wraps what can be wrapped, and cuts long words last. It returns the
+// headers of the columns left out, and the error of the writer.
+func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) (
+	left []string, err error) {
 	all := grid(append([][]string{header}, rows...))
 	t := all.fit(width)
 	for width > 0 && t.width() > width && len(minor) > 0 && slices.Max(minor) > 0 {
@@ -98,10 +104,12 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 	return left, nil
 }
 
-// grid is a table's header and rows.
+// grid holds a table's cells: the header, and then the rows. A cell may have several
+// lines.
 type grid [][]string
 
-// fit is the table with headers and long columns wrapped as far as it needs.
+// fit returns the table with headers and long columns wrapped until it fits, or until
+// that gains nothing more.
 func (g grid) fit(width int) grid {
 	g = slices.Clone(g)
 	g.narrow(width, Wrap, func(column, _, word int) int {
@@ -112,7 +120,7 @@ func (g grid) fit(width int) grid {
 	return g
 }
 
-// column is the width of a column, and that of its longest word.
+// column returns the width of a column, and that of its longest word.
 func (g grid) column(i int) (width, word int) {
 	for _, row := range g {
 		for _, line := range strings.Split(row[i], "\n") {
@@ -125,7 +133,7 @@ func (g grid) column(i int) (width, word int) {
 	return width, word
 }
 
-// width is that of the whole table.
+// width returns the width of the whole table, with its borders.
 func (g grid) width() int {
 	total := 1
 	for i := range g[0] {
@@ -135,14 +143,15 @@ func (g grid) width() int {
 	return total
 }
 
-// shortest is the least width to which words are cut: narrower columns cannot be
-// read.
+// shortest is the least width to which words are cut: narrower columns are hard to read.
 const shortest = 4
 
-// narrow breaks the lines of the columns with most to spare until the table fits; 0 means
-// any width. least is the width that a column keeps in one go, given its width now and
-// its longest word.
-func (g grid) narrow(width int, broken func(cell string, width int) string, least func(column, now, word int) int) {
+// narrow breaks lines until the table fits a width, or no column has anything to spare; 0
+// means any width. Again and again it takes the column with the most to spare, and breaks
+// its cells by broken. least returns the width that a column keeps at one such step,
+// given its width now and that of its longest word.
+func (g grid) narrow(width int, broken func(cell string, width int) string,
+	least func(column, now, word int) int) {
 	for excess := g.width() - width; width > 0 && excess > 0; excess = g.width() - width {
 		most, to, spare := 0, 0, 0
 		for i := range g[0] {
@@ -161,7 +170,8 @@ func (g grid) narrow(width int, broken func(cell string, width int) string, leas
 	}
 }
 
-// cutLines breaks lines into pieces of at most width characters.
+// cutLines breaks each line of a text into pieces of at most width characters, in the
+// middle of words if need be.
 func cutLines(s string, width int) string {
 	var out []string
 	for _, line := range strings.Split(s, "\n") {
@@ -176,14 +186,18 @@ func cutLines(s string, width int) string {
 
 // Wrap breaks a text into lines of at most width characters, at spaces; 0 means
 // any width.
+//
+// Runs of spaces and line breaks of the text become single spaces.
 func Wrap(s string, width int) string {
 	if width <= 0 {
 		return s
 	}
-	return strings.Join(Break(s, func(line string) bool { return utf8.RuneCountInString(line) <= width }), "\n")
+	fits := func(line string) bool { return utf8.RuneCountInString(line) <= width }
+	return strings.Join(Break(s, fits), "\n")
 }
 
-// Break breaks a text, at spaces, into lines that fit, as far as single words do.
+// Break breaks a text, at spaces, into lines that fit. A word that does not fit has a
+// line of its own.
 func Break(s string, fits func(line string) bool) []string {
 	var lines []string
 	line := ""
