@@ -29,7 +29,16 @@ func (w Accuracy) MSE(n float64) float64 {
 	sum := mat.NewSymDense(w.Bias.SymmetricDim(), nil)
 	sum.ScaleSym(1/n, w.Spread)
 	sum.AddSym(sum, w.Bias)
-	return markov.LargestOf(sum)
+	return largest(sum)
+}
+
+// largest is the largest absolute eigenvalue; +Inf if an element is not finite.
+func largest(m *mat.SymDense) float64 {
+	full := mat.DenseCopyOf(m).RawMatrix().Data
+	if !markov.Finite(full) {
+		return math.Inf(1)
+	}
+	return markov.Stretch(full)
 }
 
 // Summary is the largest bias and variance, and the integrated autocorrelation time
@@ -38,11 +47,11 @@ func (w Accuracy) Summary() (bias, variance, autocorrelation float64) {
 	if w.Bias == nil {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	bias = math.Sqrt(markov.LargestOf(w.Bias))
+	bias = math.Sqrt(largest(w.Bias))
 	if w.Spread == nil {
 		return bias, math.Inf(1), math.NaN()
 	}
-	variance, autocorrelation = markov.LargestOf(w.Spread), math.NaN()
+	variance, autocorrelation = largest(w.Spread), math.NaN()
 	var chol mat.Cholesky
 	var ratio mat.Dense
 	if chol.Factorize(w.Stationary) && chol.SolveTo(&ratio, w.Spread) == nil {
@@ -60,7 +69,8 @@ func (w Accuracy) Summary() (bias, variance, autocorrelation float64) {
 // the law of the state it needs the law weighted by each sum so far, of which
 // fewer moments do.
 type Sums struct {
-	States, Weighted markov.Evolution
+	States   markov.Evolution // of the law
+	Weighted markov.Evolution // of the law weighted by a sum
 	// Times returns a law times an observable, or, of −1, times 1, as weighted has it.
 	Times func(law []float64, observable int) []float64
 	// Forms are the observables' expectations as linear forms on weighted laws.
@@ -98,9 +108,10 @@ func (s *Sums) joint() markov.Evolution {
 type jointSums struct {
 	*Sums
 	state, weighted markov.Operator
-	adds            bool
+	adds            bool // it is the last part
 }
 
+// AddTo adds w times the image of a joint law, laid out as in joint.
 func (j *jointSums) AddTo(dst []float64, w float64, src []float64) {
 	m := len(j.Forms)
 	out := make([]float64, len(src))
@@ -112,6 +123,7 @@ func (j *jointSums) AddTo(dst []float64, w float64, src []float64) {
 		}
 		return out[from : from+size]
 	}
+	// E S_k S_l, of the sums, gains E S_k f_l + E f_k S_l + E f_k f_l when f is added to S.
 	state := act(j.state, 0, j.States.Size)
 	squares := act(nil, len(src)-m*m, m*m)
 	for k := range m {
@@ -140,11 +152,12 @@ const VarianceGoal = 1e-9
 func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.Linear) (spread,
 	stationary *mat.SymDense) {
 	m, size, outer := len(s.Forms), s.Weighted.Size, float64(p.Length()/p.Inner)
-	start := make([]float64, s.joint().Size)
+	start := make([]float64, s.joint().Size) // no sums yet
 	copy(start, law)
 	end := p.On(s.joint()).Advance(start, nil)
 	squares := end[len(end)-m*m:]
 	moments := s.Times(law, -1)
+	// later[k][l] is the covariance of the sum of k with all later values of l.
 	later, mean := mat.NewDense(m, m, nil), make([]float64, m)
 	after := p.On(s.Weighted)
 	for k := range m {
@@ -162,6 +175,7 @@ func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.
 			}
 		})
 	}
+	// The covariances along the chain are averages over the ends of outer steps.
 	spread, stationary = mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
 	p.On(s.States).Advance(law, func(w float64, at []float64) {
 		for k := range m {

@@ -4,16 +4,15 @@ import (
 	"errors"
 	"math"
 
-	"hambench/certify/markov"
 	"hambench/certify/probe"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 )
 
-// tried is a step at which averages were judged.
+// tried is a step at which averages were judged, and how.
 type tried struct {
 	h     float64
-	quick bool
+	quick bool // the answer was allowed to take the chain for a normal process
 }
 
 // Accuracies returns the accuracies of averages at a step; they are kept.
@@ -31,8 +30,8 @@ func (s *Search) Accuracies(h float64, quick bool) ([]Accuracy, error) {
 	return w, errors.Join(err, s.ctx.Err())
 }
 
-// mse is the mean squared error of the worst average over n outer steps; NaN if
-// they are less than one.
+// MSE is the mean squared error of the worst of averages over n outer steps, in units of the
+// variance of its observable; NaN if n is less than one, or nothing is known.
 func MSE(all []Accuracy, n float64) (size float64, worst Accuracy) {
 	size = math.NaN()
 	if n < 1 {
@@ -69,6 +68,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 	if math.IsInf(unit, 1) {
 		unit, top, first = 1/s.pace.Slow, -6*stepsPerOctave, -8*stepsPerOctave
 	}
+	// Steps are numbered downwards from the largest one.
 	step := func(j int) float64 { return unit * math.Exp2(-float64(j)/stepsPerOctave) }
 	var failed error
 	size := func(j int, quick bool) (size float64, worst Accuracy) {
@@ -90,19 +90,22 @@ func (s *Search) Best(outer float64) (Best, error) {
 		short := s.inner == 1 || float64(s.inner)*step(j)*s.pace.Fast < 1
 		if x < least {
 			at, least = j, x
-		} else if x > least && markov.LargestOf(w.Bias) < 0.01*x && short {
+		} else if x > least && largest(w.Bias) < 0.01*x && short {
 			break
 		}
 	}
 	if failed != nil || math.IsInf(least, 1) {
 		return out, failed
 	}
+	// From the best of these, halving the distance: first quickly, then for good.
 	for _, quick := range []bool{true, false} {
 		least, worst = size(at, quick)
 		for by := coarse / 2; by > 0 && failed == nil; {
 			moved := false
 			for _, j := range []int{at - by, at + by} {
-				if x, w := size(max(j, first), quick); j >= first && (x < least || math.IsInf(least, 1) && j > at) {
+				x, w := size(max(j, first), quick)
+				better := x < least || math.IsInf(least, 1) && j > at
+				if j >= first && better {
 					at, least, worst, moved = j, x, w, true
 				}
 			}
@@ -118,7 +121,8 @@ func (s *Search) Best(outer float64) (Best, error) {
 
 // Gradients returns the number of gradients of a batch in an outer step: all data count as
 // k, the number of batches.
-func Gradients(m integrators.Integrator, s minibatch.Scheme, by probe.Estimation, inner, k int) float64 {
+func Gradients(m integrators.Integrator, s minibatch.Scheme, by probe.Estimation,
+	inner, k int) float64 {
 	kernel, kernels := m.Needs.Cost(), float64(inner)
 	switch {
 	case s.Whole():

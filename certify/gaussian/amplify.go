@@ -46,7 +46,8 @@ func (g *Engine) Judging() (markov.Engine, []float64, error) {
 		by[0] = different / curved
 	}
 	// What the shifts of equal batches differ by is round-off of this size.
-	if floor := rounding * floats.Norm(g.frame.toWhite(g.frame.centre), 2); apart > floor && (apart < fewDifferent || apart > farApart) {
+	floor := rounding * floats.Norm(g.frame.toWhite(g.frame.centre), 2)
+	if apart > floor && (apart < fewDifferent || apart > farApart) {
 		by[1] = different / apart
 	}
 	if slices.Equal(by, []float64{1, 1}) || len(p.Batches) == 1 {
@@ -68,6 +69,7 @@ func (g *Engine) Judging() (markov.Engine, []float64, error) {
 	return e, by, err
 }
 
+// Pace is that of the batches, whatever the estimator.
 func (g *Engine) Pace() markov.Pace { return g.rates }
 
 // measured is the fastest and the slowest of the batches' frequencies and of
@@ -82,7 +84,8 @@ func (g *Engine) measured() markov.Pace {
 	}
 	slowest, _ := g.frequencies(g.Mean)
 	out := markov.Pace{
-		Slow: min(slowest, g.problem.Friction*slices.Min(squares)), Fast: g.problem.Friction * slices.Max(squares),
+		Slow:    min(slowest, g.problem.Friction*slices.Min(squares)),
+		Fast:    g.problem.Friction * slices.Max(squares),
 		Largest: 1, // half of the limit of stability
 	}
 	for _, b := range g.problem.Batches {

@@ -12,20 +12,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// vectorOf applies a map to the first moments E s(x, 1) of a weighted law.
-type vectorOf struct{ *affineMap }
-
-func (m vectorOf) AddTo(dst []float64, w float64, law []float64) {
-	out := mat.NewVecDense(m.n, dst)
-	var moved mat.VecDense
-	moved.MulVec(m.a, mat.NewVecDense(m.n, law))
-	out.AddScaledVec(out, w, &moved)
-}
-
 // fourth applies a map to fourth moments E(x, 1)⊗⁴, n⁴ numbers, which hold
 // all lower ones.
 type fourth struct{ *affineMap }
 
+// AddTo adds w times the image. With u = A(x, 1) and the noise Nξ apart, E(u + Nξ)⊗⁴ is
+// E u⊗⁴, the six products of E uuᵀ and Q = NNᵀ, and the three of Q with itself.
 func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 	n := m.n
 	floats.AddScaled(dst, w, alongAll(m.a, law))
@@ -45,7 +37,8 @@ func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 				ij, ik, jk := i*n+j, i*n+k, j*n+k
 				for l := range n {
 					il, jl, kl := i*n+l, j*n+l, k*n+l
-					dst[at] += w * (v[ij]*q[kl] + q[ij]*v[kl] + v[ik]*q[jl] + q[ik]*v[jl] + v[il]*q[jk] + q[il]*v[jk])
+					dst[at] += w * (v[ij]*q[kl] + q[ij]*v[kl] + v[ik]*q[jl] +
+						q[ik]*v[jl] + v[il]*q[jk] + q[il]*v[jk])
 					at++
 				}
 			}
@@ -111,7 +104,7 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	d, n := p.engine.frame.d, p.n
 	law := floats.AddTo(make([]float64, len(truth)), truth, s.delta)
 	beyond := cycle.Occupation(truth, s.delta)
-	first := &cost.Sums{States: cycle.Evolution, Weighted: p.evolution(func(m *affineMap) markov.Operator { return vectorOf{m} })}
+	first := &cost.Sums{States: cycle.Evolution, Weighted: p.evolution(asMeans)}
 	first.Weighted.Size, first.Weighted.Mass, first.Times = n, n-1, first.OfMoments
 	for i := range d {
 		first.Forms = append(first.Forms, markov.Unit(n, i))
@@ -141,7 +134,8 @@ func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []fl
 	var forms [][]float64
 	for k, a := range axes {
 		form := mat.NewDense(n, n, nil)
-		form.Slice(0, len(a), 0, len(a)).(*mat.Dense).Outer(1, mat.NewVecDense(len(a), a), mat.NewVecDense(len(a), a))
+		axis := mat.NewVecDense(len(a), a)
+		form.Slice(0, len(a), 0, len(a)).(*mat.Dense).Outer(1, axis, axis)
 		forms = append(forms, form.RawMatrix().Data)
 		bias := floats.Dot(forms[k], beyond)
 		w.Bias.SetSym(k, k, bias*bias/2) // x² has the variance 2 under N(0, 1)

@@ -46,13 +46,15 @@ func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wass
 // kolmogorovNormal is the distance of N(m, 1 + x) from N(0, 1). The difference of
 // the distribution functions is largest where the densities cross.
 func kolmogorovNormal(m, x float64) float64 {
+	// There ax² + bx + c = 0; its roots in the form that does not cancel.
 	v := 1 + x
 	a, b, c := x/v, 2*m/v, -m*m/v-math.Log1p(x)
 	q := -(b + math.Copysign(math.Sqrt(max(0, b*b-4*a*c)), b)) / 2
 	most := 0.0
 	for _, at := range []float64{q / a, c / q} {
 		if !math.IsNaN(at) && !math.IsInf(at, 0) {
-			most = max(most, math.Abs(distuv.UnitNormal.CDF(at)-distuv.UnitNormal.CDF((at-m)/math.Sqrt(v))))
+			target, law := distuv.UnitNormal.CDF(at), distuv.UnitNormal.CDF((at-m)/math.Sqrt(v))
+			most = max(most, math.Abs(target-law))
 		}
 	}
 	return most

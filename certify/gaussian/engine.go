@@ -66,11 +66,12 @@ type Engine struct {
 
 // target is a list of forces moved to the frame, and the law of their mean.
 type target struct {
-	moved []*integrators.Affine
-	law   []float64 // second moments in the frame
-	slip  float64   // how far round-off may have the mean of the law
+	moved []*integrators.Affine // the frame's centre is 0
+	law   []float64             // second moments in the frame
+	slip  float64               // how far round-off may have the mean of the law
 }
 
+// New returns the engine of a problem; a precision that float64 cannot hold is a usage error.
 func New(p Problem) (*Engine, error) {
 	g := &Engine{problem: p, Mean: Mean(p.Batches)}
 	var err error
@@ -113,6 +114,7 @@ func (g *Engine) Whole() (markov.Engine, error) {
 // and largest stretches (of covariances) in the frame.
 var observables = []string{"theta.mean", "theta.cov", "joint.cov"}
 
+// Observables are theta.mean, theta.cov and joint.cov.
 func (g *Engine) Observables() []string { return observables }
 
 // Size measures a relative error: of theta.mean as a vector, of the others as
@@ -141,7 +143,8 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		return nil, err
 	}
 	if in.Refresh != nil {
-		if p.refresh, err = g.frame.probe(probe.NewTransition(in, in.Refresh, nil), dim); err != nil {
+		refresh := probe.NewTransition(in, in.Refresh, nil)
+		if p.refresh, err = g.frame.probe(refresh, dim); err != nil {
 			return nil, fmt.Errorf("%s: refreshment: %w", in.Integrator.Name, err)
 		}
 	}
@@ -187,7 +190,8 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (
 	if everyStep {
 		s.delta = cycle.Occupation(truth, s.delta)
 	}
-	if !p.engine.problem.By.Plain() { // steps that batches do not move say nothing of how these add up
+	if !p.engine.problem.By.Plain() {
+		// Steps that batches do not move say nothing of how round-off adds up.
 		s.mean = max(s.mean, p.engine.slip)
 	}
 	return p.engine.frame.observe(truth, s), ctx.Err()

@@ -20,7 +20,7 @@ import (
 // twofold precision and stands in the target's law (see law), so that it is not
 // taken for an error of the chain.
 type frame struct {
-	d      int
+	d      int        // positions
 	centre []float64  // μ̂
 	white  *mat.Dense // U, upper triangular
 	colour *mat.Dense // U⁻¹
@@ -31,6 +31,8 @@ type frame struct {
 // precision in float64 says too little of the target.
 const worstConditioned = 1e-3
 
+// newFrame returns the frame of a target of the given force; invMass is the diagonal of M⁻¹,
+// nil for the identity.
 func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	d := len(mean.Shift)
 	f := &frame{d: d, root: slices.Repeat([]float64{1}, d), white: mat.NewDense(d, d, nil),
@@ -61,6 +63,7 @@ func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	return f, nil
 }
 
+// illConditioned is the error for a precision of which float64 holds too little.
 func illConditioned() error {
 	return usage.Errorf("mean precision is too badly conditioned for float64: want a condition " +
 		"number below about 1e12")
@@ -161,7 +164,8 @@ func (f *frame) distance(b *integrators.Affine) float64 {
 		return 0
 	}
 	var mean mat.VecDense
-	if err := mean.SolveVec(matrix(b), mat.NewVecDense(f.d, b.Shift)); err != nil && mean.Len() == 0 {
+	err := mean.SolveVec(matrix(b), mat.NewVecDense(f.d, b.Shift))
+	if err != nil && mean.Len() == 0 {
 		return math.Inf(1)
 	}
 	return floats.Norm(f.toWhite(mean.RawVector().Data), 2)

@@ -15,11 +15,11 @@ import (
 // the square matrix A = (M c; 0 1) and noise of covariance Q = NNᵀ (zero in the
 // last row and column).
 type affineMap struct {
-	n    int
-	a, q *mat.Dense
-	off  float64 // what round-off leaves of x⁺, for x and ξ of length 1
-	far  float64 // the length of x at the batch's own mean, which a step may reckon with
-	half []float64
+	n    int        // of the homogeneous vector
+	a, q *mat.Dense // n × n
+	off  float64    // what round-off leaves of x⁺, for x and ξ of length 1
+	far  float64    // the length of x at the batch's own mean, which a step may reckon with
+	half []float64  // room for a product
 }
 
 // newAffineMap returns the map of everything to 0, without noise.
@@ -38,17 +38,24 @@ func (m *affineMap) AddTo(dst []float64, w float64, law []float64) {
 	floats.AddScaled(dst, w*law[len(law)-1], m.q.RawMatrix().Data)
 }
 
+// general is a row-major n × n matrix for blas.
 func general(data []float64, n int) blas64.General {
 	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
 }
 
-// meanOf applies a map to means: a law is n vectors E(x, 1), its rows.
+// meanOf applies a map to first moments: a law is any number of vectors E s(x, 1) of
+// length n, one after another, each with a weight s of its own.
 type meanOf struct{ *affineMap }
 
+// AddTo adds w times the images A E s(x, 1).
 func (m meanOf) AddTo(dst []float64, w float64, law []float64) {
-	blas64.Gemm(blas.NoTrans, blas.Trans, w, general(law, m.n), m.a.RawMatrix(), 1, general(dst,
-		m.n))
+	rows := func(x []float64) blas64.General {
+		return blas64.General{Rows: len(x) / m.n, Cols: m.n, Stride: m.n, Data: x}
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, w, rows(law), m.a.RawMatrix(), 1, rows(dst))
 }
+
+func asMeans(m *affineMap) markov.Operator { return meanOf{m} }
 
 // unitNoise is the linear part of a map, with noise N(0, I).
 func (m *affineMap) unitNoise() markov.Operator {
@@ -60,6 +67,7 @@ func (m *affineMap) unitNoise() markov.Operator {
 	return out
 }
 
+// linear is M, a view.
 func (m *affineMap) linear() *mat.Dense { return m.a.Slice(0, m.n-1, 0, m.n-1).(*mat.Dense) }
 
 // change is the linear part less I, which is small where steps are.
@@ -71,9 +79,9 @@ func (m *affineMap) change() *mat.Dense {
 	return out
 }
 
-// moments are the maps of an integrator's steps.
+// moments are the maps of an integrator's steps, by which moments of laws evolve.
 type moments struct {
-	n       int
+	n       int          // 1 + the phase space's dimension
 	kernels []*affineMap // one for each list of batches that a kernel takes
 	each    int          // batches that a kernel takes
 	inner   int          // kernels between refreshments
@@ -92,4 +100,5 @@ func (e *moments) evolution(as func(*affineMap) markov.Operator) markov.Evolutio
 	return out
 }
 
+// asOperator lets a map act on second moments, as it does itself.
 func asOperator(m *affineMap) markov.Operator { return m }

@@ -32,14 +32,19 @@ func (g *Engine) OneStep() (markov.Engine, error) {
 // both measured in the frame.
 var stepObservables = []string{"step.mean", "step.cov"}
 
+// Observables are step.mean and step.cov.
 func (e stepEngine) Observables() []string { return stepObservables }
 
+// Size is Frobenius' norm.
 func (e stepEngine) Size(_ int, x []float64) float64 { return floats.Norm(x, 2) }
 
+// Judging returns the engine itself: the batches do not count.
 func (e stepEngine) Judging() (markov.Engine, []float64, error) { return e, nil, nil }
 
+// Whole returns the engine itself, which has one batch.
 func (e stepEngine) Whole() (markov.Engine, error) { return e, nil }
 
+// Prepare compares an outer step of the integrator with the exact flow over the same time.
 func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	p := in.Params
 	exact, err := integrators.Builtin().Lookup("exact")
@@ -67,7 +72,8 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		differs.Scale(1/p.Step, &differs)
 		size, off := mat.Norm(&differs, 2), bound*mat.Norm(pair[1], 2)
 		at.Observed = append(at.Observed, markov.Observation{
-			Signed: differs.RawMatrix().Data, Relative: size, Error: size, RelativeResolution: off, Resolution: off,
+			Signed: differs.RawMatrix().Data, Relative: size, Error: size,
+			RelativeResolution: off, Resolution: off,
 		})
 	}
 	return preparedStep(at), nil
@@ -97,6 +103,7 @@ func (e *moments) outerStep() *affineMap {
 // preparedStep is the outcome at a step size, whatever the scheme.
 type preparedStep markov.Point
 
+// Solve returns the outcome.
 func (p preparedStep) Solve(context.Context, minibatch.Scheme, bool) (markov.Point, error) {
 	return markov.Point(p), nil
 }

@@ -106,7 +106,8 @@ func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
 		off = max(off, safety*floats.Distance(got, want.RawVector().Data, 2)/(1+floats.Norm(got,
 			2)))
 	}
-	if tolerance := safety * (affineTolerance + 1e3*markov.Epsilon*f.strain()); !(off <= tolerance) {
+	tolerance := safety * (affineTolerance + 1e3*markov.Epsilon*f.strain())
+	if !(off <= tolerance) {
 		return off, usage.Errorf("step is not affine in state and noise: off by %.2g (relative) "+
 			"at a random point; the Gaussian engine wants an affine one", off/safety)
 	}
@@ -123,7 +124,8 @@ func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators
 	z := f.fromWhite(slices.Repeat([]float64{1}, 2*d))
 	far := append([]float64(nil), z...)
 	floats.Add(far[:d], f.centre)
-	near, away := probe.NewTransition(in, in.Kernel, moved), probe.NewTransition(in, in.Kernel, original)
+	near := probe.NewTransition(in, in.Kernel, moved)
+	away := probe.NewTransition(in, in.Kernel, original)
 	silence := [][]float64{make([]float64, near.Normals)}
 	near.Apply([][]float64{z}, silence)
 	away.Apply([][]float64{far}, silence)
@@ -141,7 +143,8 @@ func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators
 		if i < d {
 			size = markov.Largest(z[:d]) + markov.Largest(f.centre) + h*size
 		}
-		if defect := math.Abs(far[i]-z[i]) / (math.Sqrt(float64(2*d)) * size); !(defect <= affineTolerance) {
+		defect := math.Abs(far[i]-z[i]) / (math.Sqrt(float64(2*d)) * size)
+		if !(defect <= affineTolerance) {
 			return usage.Errorf("step depends on where the origin is: off by %.2g (relative) "+
 				"when target and state are moved", defect)
 		}

@@ -61,7 +61,7 @@ func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLa
 
 // meanMap returns the map by which E x evolves over a period.
 func (e *moments) meanMap(p *markov.Period) *affineMap {
-	means := e.evolution(func(m *affineMap) markov.Operator { return meanOf{m} })
+	means := e.evolution(asMeans)
 	units := make([]float64, e.n*e.n) // the rows are the unit laws
 	for i := range e.n {
 		units[i*e.n+i] = 1
@@ -126,7 +126,8 @@ func (f *frame) observe(truth []float64, s *stationaryLaw) markov.Point {
 				unit[i*dim+j] = s.unit[i*n+j]
 			}
 		}
-		bound := (1+markov.BoundGoal)*s.perKernel*markov.Stretch(unit) + 4*markov.Epsilon*math.Sqrt(float64(dim))
+		bound := (1+markov.BoundGoal)*s.perKernel*markov.Stretch(unit) +
+			4*markov.Epsilon*math.Sqrt(float64(dim))
 		variance := deviation * deviation
 		if dim > d {
 			variance = max(variance, heaviest)
@@ -142,7 +143,8 @@ func (f *frame) observe(truth []float64, s *stationaryLaw) markov.Point {
 // positive reports whether a law's second moments are positive definite.
 func positive(law []float64, n int) bool {
 	var chol mat.Cholesky
-	return markov.Finite(law) && chol.Factorize(mat.NewSymDense(n, slices.Clone(law)).SliceSym(0, n-1))
+	moments := mat.NewSymDense(n, slices.Clone(law))
+	return markov.Finite(law) && chol.Factorize(moments.SliceSym(0, n-1))
 }
 
 // Radius is the spectral radius of a period, of its mean map, and of its second moments

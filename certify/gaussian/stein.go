@@ -27,6 +27,7 @@ type stein []*affineMap // B^(2^k)
 // steinPowers bounds the doublings: 2⁴⁰ periods forget any start.
 const steinPowers = 40
 
+// newStein squares a map until nothing is left of where it began.
 func newStein(b *affineMap) (s stein) {
 	for len(s) < steinPowers {
 		s = append(s, b)

@@ -10,6 +10,7 @@ import (
 
 // Engine computes exact errors for one problem.
 type Engine interface {
+	// Observables are the names of what errors are found of.
 	Observables() []string
 	// Size is the relative error that a signed one amounts to.
 	Size(observable int, signed []float64) float64
@@ -33,6 +34,8 @@ type Pace struct{ Fast, Slow, Largest float64 }
 
 // Chain is an integrator at one step size on one problem.
 type Chain interface {
+	// Solve returns the errors of the stationary law under a scheme, at the ends of its
+	// periods, or averaged over the ends of all outer steps.
 	Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (Point, error)
 }
 
@@ -40,9 +43,11 @@ type Chain interface {
 // are smooth functions of the step, which sizes are not; a bound that is not
 // known is +Inf.
 type Observation struct {
-	Signed                       []float64
-	Relative, RelativeResolution float64
-	Error, Resolution            float64
+	Signed             []float64 // relative, elements one by one
+	Relative           float64   // in coordinates in which the target is N(0, I), or its deviations
+	RelativeResolution float64   // bounds the round-off and truncation in it
+	Error              float64   // in the problem's units
+	Resolution         float64   // bounds that
 }
 
 // Point is the outcome at one step size.
@@ -57,6 +62,7 @@ type Point struct {
 	Slowest float64
 }
 
+// Unstable reports whether the chain has no stationary law.
 func (p Point) Unstable() bool { return p.Observed == nil }
 
 // noContraction is a rate of contraction that no sampler has, relative to that

@@ -43,7 +43,8 @@ func SolveLinear(ctx context.Context, apply, solve Linear, b []float64,
 		if left < last {
 			best, residual = x, left
 		}
-		if left <= max(goal*size, ResidualGoal*(size+floats.Norm(x, 2))) || !(left < last/2) || ctx.Err() != nil {
+		solved := left <= max(goal*size, ResidualGoal*(size+floats.Norm(x, 2)))
+		if solved || !(left < last/2) || ctx.Err() != nil {
 			return best, residual
 		}
 		last = left

@@ -10,15 +10,6 @@ import (
 // Epsilon is the relative rounding of float64.
 const Epsilon = 0x1p-53
 
-// LargestOf is the largest absolute eigenvalue.
-func LargestOf(m *mat.SymDense) float64 {
-	full := mat.DenseCopyOf(m).RawMatrix().Data
-	if !Finite(full) {
-		return math.Inf(1)
-	}
-	return Stretch(full)
-}
-
 // Unit is the i-th of n unit vectors.
 func Unit(n, i int) []float64 {
 	out := make([]float64, n)
@@ -26,19 +17,12 @@ func Unit(n, i int) []float64 {
 	return out
 }
 
-// Stretch is the largest absolute eigenvalue of a symmetric matrix.
+// Stretch is the largest absolute eigenvalue of a symmetric matrix (row-major): +Inf if an
+// element is infinite, NaN if one is NaN.
 func Stretch(x []float64) float64 {
-	s, _ := principalAxis(x)
-	return math.Abs(s)
-}
-
-// principalAxis returns the eigenvalue of the largest absolute value of a
-// symmetric matrix, and its eigenvector.
-func principalAxis(x []float64) (value float64, axis []float64) {
-	n := Rank(x)
-	most := Largest(x)
+	n, most := Rank(x), Largest(x)
 	if most == 0 || !Finite(x) {
-		return most, make([]float64, n)
+		return most
 	}
 	scaled := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -50,16 +34,11 @@ func principalAxis(x []float64) (value float64, axis []float64) {
 		}
 	}
 	var eig mat.EigenSym
-	if !eig.Factorize(scaled, true) {
-		return floats.Norm(x, 2), make([]float64, n) // Frobenius' norm is above it
+	if !eig.Factorize(scaled, false) {
+		return floats.Norm(x, 2) // Frobenius' norm is above it
 	}
-	values, which := eig.Values(nil), 0
-	if math.Abs(values[n-1]) > math.Abs(values[0]) {
-		which = n - 1
-	}
-	var vectors mat.Dense
-	eig.VectorsTo(&vectors)
-	return most * values[which], mat.Col(nil, which, &vectors)
+	values := eig.Values(nil)
+	return most * max(-values[0], values[n-1])
 }
 
 // Rank is the number of rows of a square matrix.

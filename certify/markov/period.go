@@ -74,7 +74,8 @@ func (p *Period) On(e Evolution) *Period {
 // Drawn returns the period of an outer step whose batches are drawn independently.
 func (p *Period) Drawn() *Period {
 	q := *p
-	q.visits, q.Words = minibatch.Independent{}, minibatch.EquallyLikely(combin.Permutations(p.batches(), 1))
+	q.visits = minibatch.Independent{}
+	q.Words = minibatch.EquallyLikely(combin.Permutations(p.batches(), 1))
 	q.sweep, q.runs = 1, p.Inner
 	return &q
 }

@@ -48,7 +48,8 @@ func CheckScheme(m minibatch.Scheme) error {
 		}
 		return usage.Errorf("scheme %q has no fixed batches: want one of "+
 			"%s", m.Name, strings.Join(want, ", "))
-	case minibatch.Single, minibatch.Independent, minibatch.Permutation, minibatch.Cycle, minibatch.Palindrome, minibatch.Words:
+	case minibatch.Single, minibatch.Independent, minibatch.Permutation, minibatch.Cycle,
+		minibatch.Palindrome, minibatch.Words:
 	default:
 		return usage.Errorf("scheme %q visits its batches by %T, which certify does not know: "+
 			"want minibatch.Words or another law of package minibatch", m.Name, m.Visits)

@@ -14,6 +14,7 @@ import (
 // estimation is plain.
 type Estimation struct{ Method estimators.Estimator }
 
+// Plain reports whether the forces of steps are those of the batches.
 func (e Estimation) Plain() bool {
 	return e.Method.New == nil || e.Method.Name == estimators.Plain.Name
 }
@@ -142,15 +143,14 @@ func (e Estimation) Wrap(in *integrators.Instance, forces []integrators.Force,
 type estimated struct {
 	kernel    integrators.Stepper
 	estimator estimators.Instance
-	forces    []integrators.Force
+	forces    []integrators.Force // of the batches, in their order
 }
 
 // Step takes the force of a batch.
 func (s *estimated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	own, _ := f.(*integrators.Affine)
 	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool {
-		a,
-			ok := g.(*integrators.Affine)
+		a, ok := g.(*integrators.Affine)
 		return ok && a == own
 	})
 	s.kernel.Step(z, s.estimator.Force(estimators.Step{Number: 1, Batch: batch, Force: f}, z), n)
@@ -162,6 +162,7 @@ type restart struct {
 	force     integrators.Force // of any batch
 }
 
+// Step leaves position and momentum as they are.
 func (s *restart) Step(z *integrators.State, _ integrators.Force, _ integrators.Noise) {
 	s.estimator.Force(estimators.Step{Number: 0, Batch: 0, Force: s.force}, z)
 }

@@ -11,6 +11,7 @@ type replay struct {
 	at int
 }
 
+// next returns the next numbers.
 func (n *replay) next(count int) []float64 {
 	from := n.at
 	n.at += count
@@ -44,6 +45,8 @@ type Transition struct {
 	Normals int               // how many a step takes
 }
 
+// NewTransition returns the step of a part of an integrator; a trial step says how many
+// normals it takes.
 func NewTransition(in *integrators.Instance, part integrators.Stepper,
 	f integrators.Force) *Transition {
 	if e, ok := part.(remote); ok {

@@ -23,7 +23,7 @@ type noiseParts struct {
 	normals int         // numbers that a step takes
 	inside  [][]float64 // orthonormal directions in noise space that pass through the force
 	reach   float64     // how far the second of two moves the outcome, over the target's deviations
-	outside []added
+	outside []added     // what the other directions add
 }
 
 // insideAbove is the change of ∂z⁺/∂ξ over states above which a direction
@@ -46,6 +46,7 @@ func separateNoise(step *probe.Transition, sd float64) noiseParts {
 		}
 		return parts
 	}
+	// What ∂z⁺/∂ξ changes by from state to state spans the directions inside.
 	jacobians := noiseJacobians(step, 4*m+1)
 	changes := mat.NewDense(8*m, m, nil)
 	for p, j := range jacobians[1:] {
@@ -88,14 +89,14 @@ func (n *noiseParts) rotate(jacobians []*mat.Dense, sd float64) {
 	along, across := floats.Dot(r, a), floats.Dot(r, b)
 	if length := math.Hypot(along, across); length > 0 {
 		mixed := func(x, y float64) []float64 {
-			return floats.AddScaledTo(make([]float64, len(a)), floats.ScaleTo(make([]float64,
-				len(a)), x/length, a), y/length, b)
+			out := floats.ScaleTo(make([]float64, len(a)), x/length, a)
+			return floats.AddScaledTo(out, out, y/length, b)
 		}
 		n.inside = [][]float64{mixed(along, across), mixed(-across, along)}
 	}
 	for _, j := range jacobians {
-		theta, r := floats.Dot(j.RawRowView(0), n.inside[1]), floats.Dot(j.RawRowView(1),
-			n.inside[1])
+		theta := floats.Dot(j.RawRowView(0), n.inside[1])
+		r := floats.Dot(j.RawRowView(1), n.inside[1])
 		n.reach = max(n.reach, math.Hypot(theta/sd, r))
 	}
 }
@@ -190,8 +191,8 @@ func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 		var products []float64
 		for i, from := range xi {
 			for j, x := range rule.nodes {
-				moved = append(moved, floats.AddScaledTo(make([]float64, n.normals), from, x,
-					direction))
+				at := floats.AddScaledTo(make([]float64, n.normals), from, x, direction)
+				moved = append(moved, at)
 				products = append(products, weights[i]*rule.weights[j])
 			}
 		}

@@ -29,12 +29,14 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	if err != nil || at.Unstable() || math.IsInf(at.Observed[0].RelativeResolution, 1) {
 		return nil, true, err
 	}
+	// The variances of one rung are believed when the next one has the same.
 	var before, now []cost.Accuracy
 	agree := func(a, b cost.Accuracy) bool {
 		return math.Abs(a.Spread.At(0, 0)-b.Spread.At(0, 0)) <= varianceTolerance*b.Spread.At(0, 0)
 	}
 	for i := range p.engine.ladder {
-		if now, err = p.accuraciesOn(ctx, i, m, at); err != nil || now != nil && slices.EqualFunc(before, now, agree) {
+		now, err = p.accuraciesOn(ctx, i, m, at)
+		if err != nil || now != nil && slices.EqualFunc(before, now, agree) {
 			return now, true, err
 		}
 		before = now
@@ -54,12 +56,13 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 		return nil, err
 	}
 	law := slices.Clone(found.law)
-	law[0]++
+	law[0]++ // the target is (1, 0, …, 0)
 	var out []cost.Accuracy
 	for o, f := range p.engine.observed {
 		if f.of == nil {
 			continue
 		}
+		// A law times the observable, as a law of coefficients again.
 		by := r.basis.multiplication(f)
 		s := &cost.Sums{States: r.Evolution, Weighted: r.Evolution,
 			Forms: [][]float64{r.basis.observed[o]}}
@@ -73,7 +76,8 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 		}
 		w := cost.Accuracy{Name: f.name, Bias: mat.NewSymDense(1,
 			[]float64{at.Observed[o].Relative * at.Observed[o].Relative})}
-		if w.Spread, w.Stationary = s.Covariances(found.cycle, law, r.precondition); w.Spread == nil || !(w.Spread.At(0, 0) > 0) {
+		w.Spread, w.Stationary = s.Covariances(found.cycle, law, r.precondition)
+		if w.Spread == nil || !(w.Spread.At(0, 0) > 0) {
 			return nil, nil
 		}
 		w.Spread.ScaleSym(1/(f.sd*f.sd), w.Spread)

@@ -18,16 +18,18 @@ import (
 // the sum of theirs.
 type basis struct {
 	degrees
-	pairs  [][2]int // a and which q
-	widths []int    // how many pairs there are of each q
-	theta  gaussRule
-	others productRule
+	pairs  [][2]int    // a and which q, by q first
+	widths []int       // how many pairs there are of each q
+	theta  gaussRule   // of θ
+	others productRule // of r and the auxiliary variables
 
 	target   []float64   // the coefficients of the target
 	observed [][]float64 // of each observable
 	missing  []float64   // what the target's coefficients miss of each observable's mean
 }
 
+// newBasis makes the basis of some degrees in a space, with the target and the observables in
+// it.
 func (e *Engine) newBasis(s *space, d degrees) *basis {
 	// A product of two polynomials has twice their degree: one node more than
 	// the degree does for an affine force. The others are for curved ones.
@@ -50,11 +52,13 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	if s == e.narrow {
 		return b
 	}
-	byTheta, byR := b.means(e.narrow.theta, func(float64) float64 { return 1 }), make([]float64,
-		d.r+1)
+	// In a wider space the target is a product of its expansions in θ and in r.
+	byTheta := b.means(e.narrow.theta, func(float64) float64 { return 1 })
+	byR := make([]float64, d.r+1)
 	byR[0] = 1
 	for k := 2; k <= d.r; k += 2 { // E q_k(r) for r ~ N(0, 1)
-		byR[k] = byR[k-2] * (1/(s.others[0].sd*s.others[0].sd) - 1) * math.Sqrt(float64(k-1)/float64(k))
+		narrower := 1/(s.others[0].sd*s.others[0].sd) - 1
+		byR[k] = byR[k-2] * narrower * math.Sqrt(float64(k-1)/float64(k))
 	}
 	for i, pair := range b.pairs {
 		b.target[i] = byTheta[pair[0]] * byR[pair[1]]
@@ -119,10 +123,10 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 	byTheta, byR := b.theta.weighted(b.degrees.theta+1), b.others.weighted()
 	m, image := mat.NewDense(n, n, nil), mat.NewDense(nr, n, nil)
 	count := nr * len(xi) // outcomes from one θ
-	p, q, theta, rest := rows(count, b.degrees.theta+1), rows(count, len(b.widths)), make([]float64,
-		count), make([][]float64, count)
+	p, q := rows(count, b.degrees.theta+1), rows(count, len(b.widths))
+	theta, rest := make([]float64, count), make([][]float64, count)
 	var inner mat.Dense
-	var outcomes [][]float64
+	var outcomes [][]float64 // of the nodes of θ that come next
 	for i := range b.theta.nodes {
 		if len(outcomes) == 0 {
 			together := max(1, stepsTogether/(nr*len(xi)))
@@ -156,8 +160,8 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 // noises.
 func (b *basis) outcomes(step *probe.Transition, thetas []float64, noises [][]float64) [][]float64 {
 	count, n := len(thetas)*len(b.others.nodes)*len(noises), 1+len(b.others.rules)
-	flat, z, xi := make([]float64, 0, n*count), make([][]float64, 0, count), make([][]float64, 0,
-		count)
+	flat := make([]float64, 0, n*count) // behind z
+	z, xi := make([][]float64, 0, count), make([][]float64, 0, count)
 	for _, theta := range thetas {
 		for _, others := range b.others.nodes {
 			for _, noise := range noises {
@@ -174,6 +178,7 @@ func (b *basis) outcomes(step *probe.Transition, thetas []float64, noises [][]fl
 // to the space's law in the basis. In its own space the target is (1, 0, …, 0).
 type galerkin struct{ *mat.Dense }
 
+// AddTo adds w times the image of a row of coefficients.
 func (g galerkin) AddTo(dst []float64, w float64, law []float64) {
 	vector := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 	blas64.Gemv(blas.Trans, w, g.RawMatrix(), vector(law), 1, vector(dst))

@@ -36,7 +36,9 @@ func (m Mean) reach() (lo, hi float64) {
 		if !ok {
 			return -1, 1
 		}
-		stiffness, pull, height = stiffness+o.Stiffness/k, pull+o.Stiffness*o.Center/k, height+2*math.Abs(o.Amplitude)/k
+		stiffness += o.Stiffness / k
+		pull += o.Stiffness * o.Center / k
+		height += 2 * math.Abs(o.Amplitude) / k
 	}
 	if height <= tailDepth {
 		return -1, 1

@@ -31,7 +31,9 @@ func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Poin
 			continue
 		}
 		k, w := p.engine.narrow.theta.distances(r.basis, found.law, p.engine.observed[0].sd)
-		if math.Abs(k-kolmogorov) <= distancesAgree*k && math.Abs(w-wasserstein) <= distancesAgree*w {
+		agree := math.Abs(k-kolmogorov) <= distancesAgree*k &&
+			math.Abs(w-wasserstein) <= distancesAgree*w
+		if agree {
 			return k, w, nil
 		}
 		kolmogorov, wasserstein = k, w
@@ -44,8 +46,10 @@ func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Poin
 // length of the way that takes each quantile to its like.
 func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wasserstein float64) {
 	n, p := len(d.x), make([]float64, b.widths[0])
-	before, after, slope, moved := make([]float64, n), make([]float64, n), make([]float64, n), 0.0
-	width, sum := d.x[1]-d.x[0], 0.0
+	// Distribution functions at the grid's points, of the density and of the law, and the
+	// law's density there.
+	before, after, slope := make([]float64, n), make([]float64, n), make([]float64, n)
+	width, sum, moved := d.x[1]-d.x[0], 0.0, 0.0
 	for i, x := range d.x {
 		more := 0.0
 		if d.w[i] > 0 {
@@ -57,6 +61,7 @@ func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wa
 		slope[i] = (d.w[i] + more) / width
 		sum, moved = sum+d.w[i], moved+more
 	}
+	// Each point goes to where the law's distribution function has the same value.
 	var to interp.PiecewiseCubic
 	to.FitWithDerivatives(d.x, after, slope)
 	most := floats.Max(d.w)

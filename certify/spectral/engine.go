@@ -38,12 +38,13 @@ const maxNoiseNodes = 4096
 // first or second power of another variable, 0 being the momentum.
 type scalarObservable struct {
 	name     string
-	of       func(theta float64) float64
-	variable int
-	power    int
-	mean, sd float64 // under the target
+	of       func(theta float64) float64 // nil for one of another variable
+	variable int                         // which one
+	power    int                         // 1 or 2
+	mean, sd float64                     // under the target
 }
 
+// scalarObservables are those of every chain: low moments, and bounded functions.
 var scalarObservables = []scalarObservable{
 	{name: "theta^1", of: func(x float64) float64 { return x }},
 	{name: "theta^2", of: func(x float64) float64 { return x * x }},
@@ -71,22 +72,23 @@ type Engine struct {
 	by     probe.Estimation
 	mean   Mean
 	tail   *gaussian.Engine // the problem far out, of oscillators; nil with auxiliary variables
-	ladder []degrees
-	narrow *space // the target's
+	ladder []degrees        // of the bases
+	narrow *space           // the target's
 
 	observed []scalarObservable
 	variance float64 // of the batches' gradient under the target
 	rates    markov.Pace
 }
 
-func New(mean Mean, friction float64, by probe.Estimation) (*Engine,
-	error) {
+// New returns the engine of the potentials of some batches; a mean that is no target is a
+// usage error.
+func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 	target, err := mean.density()
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs, narrow: newSpace(target,
-		[]normal{{0, 1}})}
+	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs,
+		narrow: newSpace(target, []normal{{0, 1}})}
 	e.observed = e.narrow.measured(scalarObservables)
 	var far []*integrators.Affine
 	for i, u := range mean {
@@ -135,6 +137,7 @@ func (e *Engine) With(variables []integrators.Variable) *Engine {
 	return &out
 }
 
+// Whole is the mean of the batches for a batch of its own.
 func (e *Engine) Whole() (markov.Engine, error) {
 	out := *e
 	out.forces, out.by, out.variance = []integrators.Force{e.full}, probe.Estimation{}, 0
@@ -159,8 +162,10 @@ func (e *Engine) Judging() (markov.Engine, []float64, error) {
 // judgingRungs is the number of rungs that an order may ask for.
 const judgingRungs = 4
 
+// Pace is that of the curvatures where the target is.
 func (e *Engine) Pace() markov.Pace { return e.rates }
 
+// Size is that of the one number that an error is.
 func (e *Engine) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 
 // scalarPace takes the largest and the mean curvature, where the target is, for
@@ -176,14 +181,16 @@ func scalarPace(mean Mean, friction float64, target *density) markov.Pace {
 		}
 	}
 	typical := target.expect(mean.curvature)
-	return markov.Pace{Fast: max(math.Sqrt(most), friction), Slow: min(math.Sqrt(typical), friction),
-		Largest: 0.5}
+	return markov.Pace{
+		Fast: max(math.Sqrt(most), friction), Slow: min(math.Sqrt(typical), friction), Largest: 0.5,
+	}
 }
 
 // relevantDensity is the density, relative to the largest, above which a chain's
 // frequencies count.
 const relevantDensity = 1e-4
 
+// Observables are four functions of θ, r^2, and two powers of each auxiliary variable.
 func (e *Engine) Observables() []string {
 	var names []string
 	for _, o := range e.observed {
@@ -202,6 +209,7 @@ type space struct {
 	bases  map[degrees]*basis // made when needed
 }
 
+// newSpace returns a space without bases.
 func newSpace(theta *density, others []normal) *space {
 	return &space{theta, others, make(map[degrees]*basis)}
 }
@@ -214,7 +222,9 @@ func (s *space) measured(observables []scalarObservable) (out []scalarObservable
 			o.mean, o.sd = c[0], floats.Norm(c[1:], 2)
 		} else {
 			o.mean = s.theta.expect(o.of)
-			o.sd = math.Sqrt(s.theta.expect(func(x float64) float64 { return (o.of(x) - o.mean) * (o.of(x) - o.mean) }))
+			o.sd = math.Sqrt(s.theta.expect(func(x float64) float64 {
+				return (o.of(x) - o.mean) * (o.of(x) - o.mean)
+			}))
 		}
 		out = append(out, o)
 	}

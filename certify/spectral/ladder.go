@@ -43,7 +43,7 @@ func (e *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 type Chain struct {
 	engine *Engine
 	tail   *gaussian.Chain // the chain far out, or nil if it is not known
-	space  *space
+	space  *space          // in which laws are expanded
 	in     *integrators.Instance
 	forces []integrators.Force // one for each list of batches that a kernel takes
 	noise  []noiseParts        // of the kernel under each force
@@ -72,8 +72,8 @@ func (p *Chain) rung(i int) *rung {
 	}
 	b, additions, sd := p.space.bases[d], make(map[added]*mat.Dense), p.engine.observed[0].sd
 	n := len(b.pairs)
-	r := &rung{Evolution: markov.Evolution{Size: n, Each: probe.BatchesTaken(p.in.Kernel), Inner: p.in.Batches},
-		basis: b}
+	r := &rung{basis: b, Evolution: markov.Evolution{Size: n, Inner: p.in.Batches,
+		Each: probe.BatchesTaken(p.in.Kernel)}}
 	mean := mat.NewDense(n, n, nil)
 	for k, f := range p.forces {
 		step := probe.NewTransition(p.in, p.in.Kernel, f)
@@ -110,8 +110,8 @@ func (p *Chain) rung(i int) *rung {
 // target, a law that is much wider has no expansion that converges, and rungs
 // agree before they part again. So what is not resolved there, of a law that is
 // clearly wider, is done in a space as wide as that law.
-func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (markov.Point,
-	error) {
+func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
+	everyStep bool) (markov.Point, error) {
 	ladder, wide := p.engine.ladder, (*space)(nil)
 	if p.tail != nil {
 		far, err := p.tail.Solve(ctx, m, false)
@@ -163,7 +163,7 @@ func (e *Engine) wider(far markov.Point) (*space, error) {
 // ones: where steps are large, a stationary law has moments of low degree alone.
 func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 	everyStep bool) (best markov.Point, fine bool, err error) {
-	best = markov.LostPoint(len(p.engine.observed))
+	best = markov.LostPoint(len(p.engine.observed)) // until something is known
 	least := math.Inf(1)
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
@@ -188,8 +188,8 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 			continue
 		}
 		if change < least {
-			best, least = p.engine.point(before, now, max(sharedChange*change,
-				p.engine.unrefined(i)*last)), change
+			bound := max(sharedChange*change, p.engine.unrefined(i)*last)
+			best, least = p.engine.point(before, now, bound), change
 		}
 		if known(best, 4*floor) {
 			return best, true, nil
@@ -306,11 +306,12 @@ func (r *rung) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 		delta = cycle.Occupation(truth, delta)
 	}
 	out := &outcome{law: delta, cycle: cycle}
-	wrong, _ := cycle.Solve(roughness(len(b), float64(cycle.Length())), r.precondition, markov.BoundGoal)
+	rough := roughness(len(b), float64(cycle.Length()))
+	wrong, _ := cycle.Solve(rough, r.precondition, markov.BoundGoal)
 	for o, f := range r.basis.observed {
 		out.signed = append(out.signed, floats.Dot(delta, f)+r.basis.missing[o])
-		out.noise = append(out.noise, noiseSafety*math.Abs(floats.Dot(wrong, f))/floats.Norm(f[1:],
-			2)+4*markov.Epsilon)
+		noise := noiseSafety * math.Abs(floats.Dot(wrong, f)) / floats.Norm(f[1:], 2)
+		out.noise = append(out.noise, noise+4*markov.Epsilon)
 	}
 	return out, ctx.Err()
 }

@@ -32,7 +32,8 @@ func (o Oscillator) Value(theta float64) float64 {
 
 // Gradient returns the first derivative.
 func (o Oscillator) Gradient(theta float64) float64 {
-	return o.Stiffness*(theta-o.Center) - o.Amplitude*o.Frequency*math.Sin(o.Frequency*theta+o.Phase)
+	return o.Stiffness*(theta-o.Center) -
+		o.Amplitude*o.Frequency*math.Sin(o.Frequency*theta+o.Phase)
 }
 
 // Curvature returns the second derivative.
@@ -58,8 +59,8 @@ func (m Mean) Affine() bool {
 	})
 }
 
-func (m Mean) average(of func(u Potential, theta float64) float64,
-	theta float64) float64 {
+// average is the mean of a function over the potentials.
+func (m Mean) average(of func(u Potential, theta float64) float64, theta float64) float64 {
 	sum := 0.0
 	for _, u := range m {
 		sum += of(u, theta)
@@ -67,13 +68,13 @@ func (m Mean) average(of func(u Potential, theta float64) float64,
 	return sum / float64(len(m))
 }
 
+// value is U(θ).
 func (m Mean) value(theta float64) float64 { return m.average(Potential.Value, theta) }
 
-func (m Mean) slope(theta float64) float64 {
-	return m.average(Potential.Gradient,
-		theta)
-}
+// slope is U′(θ).
+func (m Mean) slope(theta float64) float64 { return m.average(Potential.Gradient, theta) }
 
+// curvature is U″(θ).
 func (m Mean) curvature(theta float64) float64 {
 	return m.average(Potential.Curvature, theta)
 }

@@ -97,6 +97,8 @@ type productRule struct {
 	weights []float64
 }
 
+// newProductRule returns the rule with as many nodes in each variable, and the products up to
+// a total degree.
 func newProductRule(laws []normal, degree, nodes int) productRule {
 	rule := hermite(nodes).gauss(nodes)
 	p := productRule{laws: laws, rules: slices.Repeat([]gaussRule{rule}, len(laws))}
@@ -114,6 +116,7 @@ func newProductRule(laws []normal, degree, nodes int) productRule {
 	return p
 }
 
+// total is the degree of a product.
 func total(powers []int) (sum int) {
 	for _, n := range powers {
 		sum += n
@@ -123,7 +126,9 @@ func total(powers []int) (sum int) {
 
 // only is which product is a polynomial of one variable.
 func (p *productRule) only(variable, degree int) int {
-	return slices.IndexFunc(p.powers, func(of []int) bool { return of[variable] == degree && total(of) == degree })
+	return slices.IndexFunc(p.powers, func(of []int) bool {
+		return of[variable] == degree && total(of) == degree
+	})
 }
 
 // values stores the products at x in dst.
