@@ -57,12 +57,12 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 	row.K, row.Friction = o.Problem.Batches(), o.Problem.Friction
 	if o.Distances {
 		for _, p := range points {
-			k, w, err := c.Distances(ctx, p)
+			k, w, err := c.distances(ctx, p)
 			if err != nil {
 				return err
 			}
-			row.Kolmogorov, row.Wasserstein = append(row.Kolmogorov,
-				Number(k)), append(row.Wasserstein, Number(w))
+			row.Kolmogorov = append(row.Kolmogorov, Number(k))
+			row.Wasserstein = append(row.Wasserstein, Number(w))
 		}
 	}
 	if !o.Stability && o.Budgets == nil {
@@ -90,14 +90,14 @@ type answering interface {
 	cost.Chain
 	// Distances are those between the stationary law of θ, whose errors stand at a point,
 	// and the target.
-	Distances(ctx context.Context, m minibatch.Scheme, at markov.Point, everyStep bool) (kolmogorov,
-		wasserstein float64, err error)
+	Distances(ctx context.Context, m minibatch.Scheme, at markov.Point,
+		everyStep bool) (kolmogorov, wasserstein float64, err error)
 }
 
-// Distances returns the distances between the stationary law of θ at a point and the
+// distances returns the distances between the stationary law of θ at a point and the
 // target; NaN where there is no law, or none that is known.
-func (c *certification) Distances(ctx context.Context, at markov.Point) (kolmogorov, wasserstein float64,
-	err error) {
+func (c *certification) distances(ctx context.Context,
+	at markov.Point) (kolmogorov, wasserstein float64, err error) {
 	if at.Unstable() || math.IsInf(at.Observed[0].RelativeResolution, 1) {
 		return math.NaN(), math.NaN(), nil
 	}
@@ -133,7 +133,7 @@ type Average struct {
 // a chain that starts in its stationary law; NaN if the gradients do not pay for
 // one outer step.
 type AtBudget struct {
-	// Of a batch; all data count K, a Hessian-vector product 2
+	// Gradients are of a batch: all data count K, a Hessian-vector product 2.
 	Gradients float64  `json:"gradients"`
 	MSE       []Number `json:"mse"` // at the row's steps
 	// Step is the best step of a geometric grid whose steps differ by 9 %; the
@@ -156,7 +156,7 @@ func (c *certification) averages(s *cost.Search, row *Row) error {
 	}
 	row.Cost = cost.Gradients(c.asked.method, c.scheme, o.estimation(), o.Inner,
 		o.Problem.Batches())
-	found := make([][]cost.Accuracy, len(o.Steps))
+	found := make([][]cost.Accuracy, len(o.Steps)) // nil where there is no law
 	for i, h := range o.Steps {
 		var err error
 		if found[i], err = s.Accuracies(h, false); err != nil {
@@ -187,7 +187,7 @@ func (c *certification) averages(s *cost.Search, row *Row) error {
 		if err != nil {
 			return err
 		}
-		b := AtBudget{Gradients: n, Step: Number(best.Step), Best: Number(best.Mse),
+		b := AtBudget{Gradients: n, Step: Number(best.Step), Best: Number(best.MSE),
 			Bias: Number(best.Bias), Autocorrelation: Number(best.Autocorrelation),
 			Worst: best.Worst, Outer: Number(outer), Evaluated: best.Evaluated}
 		for _, all := range found {

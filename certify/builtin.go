@@ -10,19 +10,25 @@ import (
 // the paper's toy.
 func Builtin() []*Problem { return []*Problem{gaussianBuiltin(), scalarBuiltin(), Toy()} }
 
+// gaussianBuiltin has four batches of unequal curvature that pull apart.
 func gaussianBuiltin() *Problem {
-	return &Problem{Name: "gaussian", Kind: Gaussian, Friction: 1.3, gaussian: []*integrators.Affine{
+	p := &Problem{Name: "gaussian", Kind: Gaussian, Friction: 1.3}
+	p.gaussian = []*integrators.Affine{
 		integrators.NewAffine([]float64{2.0, 0.3, 0.3, 1.5}, []float64{1.0, -0.5}),
 		integrators.NewAffine([]float64{1.0, 0.0, 0.0, 2.5}, []float64{0.0, 0.7}),
 		integrators.NewAffine([]float64{0.6, -0.2, -0.2, 1.1}, []float64{-0.4, 0.9}),
 		integrators.NewAffine([]float64{1.7, 0.5, 0.5, 0.8}, []float64{0.6, 0.1}),
-	}}
+	}
+	return p
 }
 
+// scalarBuiltin has two batches whose potentials oscillate about a well.
 func scalarBuiltin() *Problem {
 	return &Problem{Name: "scalar", Kind: Scalar, Friction: 1, scalar: spectral.Mean{
-		spectral.Oscillator{Stiffness: 1.0, Center: -0.1, Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
-		spectral.Oscillator{Stiffness: 1.7, Center: -0.1, Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
+		spectral.Oscillator{Stiffness: 1.0, Center: -0.1,
+			Amplitude: 0.6, Frequency: 1.0, Phase: 0.6},
+		spectral.Oscillator{Stiffness: 1.7, Center: -0.1,
+			Amplitude: 0.5, Frequency: 1.4, Phase: 1.4},
 	}}
 }
 

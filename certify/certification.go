@@ -23,6 +23,7 @@ type solver struct {
 	known   map[float64]markov.Chain // by the step
 }
 
+// newSolver returns a solver that has found nothing yet.
 func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
 	return &solver{e, o, m, make(map[float64]markov.Chain)}
 }
@@ -53,7 +54,8 @@ func (o *Options) integrator(m integrators.Integrator, h float64) (*integrators.
 }
 
 // at returns what is found at a step under a scheme.
-func (s *solver) at(ctx context.Context, m minibatch.Scheme, h float64) (at markov.Point, err error) {
+func (s *solver) at(ctx context.Context, m minibatch.Scheme,
+	h float64) (at markov.Point, err error) {
 	if err := ctx.Err(); err != nil {
 		return at, err
 	}
@@ -87,10 +89,12 @@ type certification struct {
 	lawless    bool    // at no step that was taken is there a stationary law
 }
 
+// row finds the errors, what else is asked for, and the orders.
 func (c *certification) row(ctx context.Context) (Row, error) {
 	o := c.options
 	row := Row{
-		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name, Values: o.Values, Inner: o.Inner, Estimator: o.estimation().Name(),
+		Problem: o.Problem.Name, Engine: o.Problem.Kind, Integrator: c.asked.method.Name,
+		Values: o.Values, Inner: o.Inner, Estimator: o.estimation().Name(),
 		Scheme: c.scheme.Name, Observe: "period", Steps: o.Steps, Amplified: c.amplified,
 	}
 	if o.EveryStep {
@@ -145,8 +149,8 @@ func (c *certification) Pace() markov.Pace {
 
 // decide finds the orders of all observables. known are the points at the steps
 // that were asked for.
-func (c *certification) decide(ctx context.Context, row *Row, known []markov.Point) (findings []finding,
-	err error) {
+func (c *certification) decide(ctx context.Context, row *Row,
+	known []markov.Point) (findings []finding, err error) {
 	if !c.decides || c.degeneracy != "" {
 		for range c.asked.Observables() {
 			findings = append(findings, unknown())
@@ -158,6 +162,7 @@ func (c *certification) decide(ctx context.Context, row *Row, known []markov.Poi
 	var points []markov.Point
 	for _, at := range known {
 		c.lawless = c.lawless && at.Lawless(p)
+		// Of a chain with amplified differences the errors asked for say nothing.
 		if c.amplified == nil && at.H >= reuseFrom/p.Fast && at.H <= p.Largest/p.Fast {
 			points = append(points, at)
 		}
@@ -177,7 +182,7 @@ func (c *certification) decide(ctx context.Context, row *Row, known []markov.Poi
 		if i+1 < ownNodes {
 			continue
 		}
-		open := false
+		open := false // an order that is asked for
 		findings = c.findings(points, p)
 		for observable, f := range findings {
 			open = open || c.judges(observable) && f.verdict(c.claim(observable)) == Inconclusive
@@ -208,26 +213,28 @@ func (c *certification) findings(points []markov.Point, p markov.Pace) []finding
 }
 
 // observable returns what the row says of an observable.
-func (c *certification) observable(i int, name string, points []markov.Point, f finding) Observable {
+func (c *certification) observable(i int, name string, points []markov.Point,
+	f finding) Observable {
 	nan := Number(math.NaN())
 	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty),
 		Constant: Number(f.constant), AtLeast: nan, Bound: nan}
 	if c.amplified != nil {
 		out.Constant = nan
 	}
-	stable := false
+	stable := false // at some step
 	for _, p := range points {
 		x := markov.LostPoint(1).Observed[0]
 		if !p.Unstable() {
 			x, stable = p.Observed[i], true
 		}
 		f.seen = f.seen || x.Relative > resolvedAbove*x.RelativeResolution
-		out.Errors, out.Resolution = append(out.Errors, Number(x.Error)), append(out.Resolution,
-			Number(x.Resolution))
-		out.Relative, out.RelativeResolution = append(out.Relative,
-			Number(x.Relative)), append(out.RelativeResolution, Number(x.RelativeResolution))
+		out.Errors = append(out.Errors, Number(x.Error))
+		out.Resolution = append(out.Resolution, Number(x.Resolution))
+		out.Relative = append(out.Relative, Number(x.Relative))
+		out.RelativeResolution = append(out.RelativeResolution, Number(x.RelativeResolution))
 	}
 	out.Slopes = localSlopes(c.options.Steps, out.Relative, out.RelativeResolution)
+	// What the errors decide, and below it what kept them from deciding.
 	claimed := c.claim(i)
 	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
 	smallest := slices.Index(c.options.Steps, slices.Min(c.options.Steps))

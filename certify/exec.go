@@ -22,10 +22,10 @@ const mostVectors = 64
 // step leads from given states with given normals. docs/samplers.md has the
 // protocol.
 type Sampler struct {
-	ctx    context.Context
+	ctx    context.Context // of all questions
 	child  *child.Child
-	hello  greeting
-	points int // that steps were asked for
+	hello  greeting // its own answer, or what stands in its place
+	points int      // states that steps were asked for
 }
 
 // greeting holds a sampler's answer to hello.
@@ -59,7 +59,7 @@ func StartSampler(ctx context.Context, command string, timeout time.Duration) (*
 	}
 	s := &Sampler{ctx: ctx, child: c, hello: defaultGreeting}
 	if err = c.Ask(ctx, "hello", child.Greet(), &s.hello); err == nil {
-		err = s.hello.Check()
+		err = s.hello.check()
 	}
 	if err != nil {
 		c.Stop()
@@ -74,10 +74,10 @@ func (s *Sampler) Stop() { s.child.Stop() }
 // Calls returns how often the child was asked, and for how many steps in all.
 func (s *Sampler) Calls() (calls, steps int) { return s.child.Calls(), s.points }
 
-func (g *greeting) Check() error {
+// check refuses an answer to hello that is out of range.
+func (g *greeting) check() error {
 	bad := func(format string, args ...any) error {
-		return usage.Errorf("answer to hello: "+format,
-			args...)
+		return usage.Errorf("answer to hello: "+format, args...)
 	}
 	switch {
 	case g.State < 1 || g.State > mostVectors:
@@ -88,7 +88,8 @@ func (g *greeting) Check() error {
 	case g.Batches < 1 || g.Batches > probe.MaxLists:
 		return bad("batches %d: want 1 to %d a step", g.Batches, probe.MaxLists)
 	}
-	for name, v := range map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint} {
+	claims := map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint}
+	for name, v := range claims {
 		if !(v > 0 && v < 100) {
 			return bad("claim %v on the order (%s): want a number above 0, or none", v, name)
 		}
@@ -145,8 +146,8 @@ func (s *Sampler) Integrator() integrators.Integrator {
 // by one call of steps, so the engines probe in as few calls as they can.
 type externalStep struct {
 	sampler *Sampler
-	dim     int
-	params  integrators.Params
+	dim     int                // of a vector
+	params  integrators.Params // the step and the friction count
 }
 
 // Taken is N_l, how many batches a step takes.
@@ -170,13 +171,13 @@ func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integra
 
 // question is the call for steps.
 type question struct {
-	Op       string        `json:"op"`
+	Op       string        `json:"op"` // step
 	Step     float64       `json:"h"`
 	Friction float64       `json:"friction"`
-	Dim      int           `json:"dim"`
-	Forces   []wireForce   `json:"forces"`
-	States   [][][]float64 `json:"states"`
-	Normals  [][][]float64 `json:"normals"`
+	Dim      int           `json:"dim"`     // numbers in a vector
+	Forces   []wireForce   `json:"forces"`  // N_l of them, the same for all states
+	States   [][][]float64 `json:"states"`  // vectors of each state
+	Normals  [][][]float64 `json:"normals"` // vectors for each state's step
 }
 
 // wireForce is a force in the protocol: Pθ − s, or the derivative of a sum of
@@ -187,6 +188,7 @@ type wireForce struct {
 	Terms     []wireTerm  `json:"terms,omitempty"`
 }
 
+// wireTerm is an oscillator in a sum of weights 1.
 type wireTerm struct {
 	Weight float64 `json:"weight"`
 	spectral.Oscillator
@@ -200,14 +202,14 @@ func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64)
 	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim,
 		Forces: wire(f)}
 	cut := func(v []float64) [][]float64 {
-		return slices.AppendSeq([][]float64{}, slices.Chunk(v,
-			e.dim))
+		return slices.AppendSeq([][]float64{}, slices.Chunk(v, e.dim)) // never null in JSON
 	}
-	asked := make(map[string]int)
-	index := make([]int, len(z))
+	asked := make(map[string]int) // where a question stands, by its bytes
+	index := make([]int, len(z))  // where each state's question stands
 	for i := range z {
 		state, normals := z[i][:g.State*e.dim], xi[i][:e.Normals()]
-		bits, _ := binary.Append(nil, binary.LittleEndian, slices.Concat(state, normals)) // fails for other types only
+		// It fails for other types only.
+		bits, _ := binary.Append(nil, binary.LittleEndian, slices.Concat(state, normals))
 		key := string(bits)
 		if _, known := asked[key]; !known {
 			asked[key] = len(q.States)

@@ -109,8 +109,8 @@ func bestFrom(nodes []node, q int) coefficient {
 		middle := interpolate(nodes[1:last], q)
 		short := interpolate(nodes[2:last], q)
 		noise := long.bound + middle.bound
-		now, before := floats.Distance(long.value, middle.value, 2), floats.Distance(middle.value,
-			short.value, 2)
+		now := floats.Distance(long.value, middle.value, 2)
+		before := floats.Distance(middle.value, short.value, 2)
 		if now > contraction*before+noise {
 			continue
 		}
@@ -211,7 +211,8 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 			break
 		}
 		limit := c.size + c.bound
-		if open = open || c.differs() || !(limit <= negligible*min(1, largest/small)*math.Pow(p.Slow/p.Fast, float64(q))); !open {
+		absent := negligible * min(1, largest/small) * math.Pow(p.Slow/p.Fast, float64(q))
+		if open = open || c.differs() || !(limit <= absent); !open {
 			f.limits = append(f.limits, limit*math.Pow(p.Fast, float64(q)))
 			clear++
 		}
@@ -273,7 +274,8 @@ func localSlopes(steps []float64, errors, resolution []Number) []Number {
 	slopes := []Number{}
 	for n := 1; n < len(index); n++ {
 		i, j := index[n-1], index[n]
-		slopes = append(slopes, Number(math.Log(float64(errors[i]/errors[j]))/math.Log(steps[i]/steps[j])))
+		rise := math.Log(float64(errors[i] / errors[j]))
+		slopes = append(slopes, Number(rise/math.Log(steps[i]/steps[j])))
 	}
 	return slopes
 }

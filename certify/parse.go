@@ -18,14 +18,14 @@ import (
 // problemFile is the JSON form of a problem.
 type problemFile struct {
 	Kind     Kind              `json:"kind"`
-	Friction *float64          `json:"friction"`
-	Batches  []json.RawMessage `json:"batches"`
+	Friction *float64          `json:"friction"` // nil if it is missing
+	Batches  []json.RawMessage `json:"batches"`  // each in the form of its kind
 }
 
 // gaussianBatch is one batch of a Gaussian problem: the gradient Pθ − s.
 type gaussianBatch struct {
-	Precision [][]float64 `json:"precision"`
-	Shift     []float64   `json:"shift"`
+	Precision [][]float64 `json:"precision"` // P by rows, symmetric
+	Shift     []float64   `json:"shift"`     // s
 }
 
 // LoadProblem reads a problem from a JSON file.
@@ -49,6 +49,7 @@ func ParseProblem(path string, data []byte) (*Problem, error) {
 	return p, nil
 }
 
+// parseProblem reads a problem without a name.
 func parseProblem(data []byte) (*Problem, error) {
 	if err := json.Unmarshal(data, new(any)); err != nil {
 		return nil, notJSON(err)
@@ -94,6 +95,7 @@ func decodeStrict(data []byte, v any) error {
 	return nil
 }
 
+// notJSON is the error for text that is no JSON, or of other types.
 func notJSON(err error) error { return usage.Errorf("not a problem in JSON: %w", err) }
 
 // checkNames refuses a valid JSON value in which an object has a name twice, since
@@ -113,7 +115,8 @@ func checkNames(d *json.Decoder) error {
 		if open == '{' {
 			token, _ := d.Token()
 			name := token.(string)
-			if slices.ContainsFunc(seen, func(s string) bool { return strings.EqualFold(s, name) }) {
+			same := func(s string) bool { return strings.EqualFold(s, name) }
+			if slices.ContainsFunc(seen, same) {
 				return usage.Errorf("%.40q stands twice in one object: want each name once", name)
 			}
 			seen = append(seen, name)
@@ -126,6 +129,7 @@ func checkNames(d *json.Decoder) error {
 	return err
 }
 
+// addGaussian reads a batch of a Gaussian problem.
 func (p *Problem) addGaussian(raw json.RawMessage) error {
 	var b gaussianBatch
 	if err := decodeStrict(raw, &b); err != nil {
@@ -152,12 +156,14 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 	return checkSymmetric(flat, dim)
 }
 
+// addScalar reads a batch of a scalar problem.
 func (p *Problem) addScalar(raw json.RawMessage) error {
 	var o spectral.Oscillator
 	if err := decodeStrict(raw, &o); err != nil {
 		return err
 	}
-	if math.IsInf(o.Amplitude*o.Frequency*o.Frequency, 0) || math.IsInf(o.Stiffness*o.Center*o.Center, 0) {
+	bent, pulled := o.Amplitude*o.Frequency*o.Frequency, o.Stiffness*o.Center*o.Center
+	if math.IsInf(bent, 0) || math.IsInf(pulled, 0) {
 		return usage.Errorf("amplitude × frequency² or stiffness × center² overflows: want " +
 			"finite derivatives")
 	}

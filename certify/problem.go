@@ -89,6 +89,7 @@ func (p *Problem) checkMean() error {
 	return nil
 }
 
+// checkProblem refuses what no problem can have.
 func checkProblem(friction float64, batches int) error {
 	if !(friction > 0) || math.IsInf(friction, 0) {
 		return usage.Errorf("friction %v: want a finite number > 0", friction)
@@ -115,9 +116,9 @@ func checkSymmetric(p []float64, dim int) error {
 	return nil
 }
 
-// Affine reports whether every batch's force is affine, and definite whether each
+// affine reports whether every batch's force is affine, and definite whether each
 // has a law of its own, which its exact flow tends to.
-func (p *Problem) Affine() (affine, definite bool) {
+func (p *Problem) affine() (affine, definite bool) {
 	definite = true
 	if !p.scalar.Affine() {
 		return false, false

@@ -38,8 +38,7 @@ type Options struct {
 	// Gradients of a batch that a chain may cost; none: averages are not judged
 	Budgets   []float64
 	Stability bool // find the largest stable step
-	// Find the distances of the stationary law of θ from the target
-	Distances bool
+	Distances bool // find those of the stationary law of θ from the target
 }
 
 // estimation makes the forces of steps of those of batches.
@@ -62,6 +61,7 @@ func Run(ctx context.Context, o Options) ([]Row, error) { return o.run(ctx, true
 // besides those asked for.
 func Errors(ctx context.Context, o Options) ([]Row, error) { return o.run(ctx, false) }
 
+// run finds the rows, with orders or with errors alone.
 func (o Options) run(ctx context.Context, decides bool) (rows []Row, err error) {
 	defer child.Catch(&err)
 	e, err := o.complete()
@@ -118,7 +118,8 @@ func (o *Options) complete() (markov.Engine, error) {
 		}
 	}
 	if steps := max(o.Inner, by.Period(k)); steps > markov.MaxWordSteps {
-		return nil, usage.Errorf("a period of %d steps: want at most %d", steps, markov.MaxWordSteps)
+		return nil, usage.Errorf("a period of %d steps: want at most %d", steps,
+			markov.MaxWordSteps)
 	}
 	if by.Name() != "" && (o.OneStep || o.Problem.Kind == Scalar && by.Variables(k) > 0) {
 		return nil, usage.Errorf("estimator %q, with variables of its own or for one step: want "+
@@ -161,9 +162,11 @@ func (o *Options) refuse(m integrators.Integrator) error {
 	return o.estimation().Check(m, o.Inner, o.Problem.Batches())
 }
 
+// engine makes the engine of the problem's kind.
 func (o *Options) engine() (markov.Engine, error) {
 	d := o.Problem.Dim()
-	if o.InvMass != nil && (len(o.InvMass) != d || slices.ContainsFunc(o.InvMass, func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) })) {
+	bad := func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) }
+	if o.InvMass != nil && (len(o.InvMass) != d || slices.ContainsFunc(o.InvMass, bad)) {
 		return nil, usage.Errorf("inverse mass %v: want %d finite numbers > 0, one a "+
 			"position", o.InvMass, d)
 	}
@@ -188,6 +191,7 @@ func (o *Options) engine() (markov.Engine, error) {
 	return spectral.New(o.Problem.scalar, o.Problem.Friction, o.estimation())
 }
 
+// checkSteps refuses steps of which no error can be found, and equal ones.
 func checkSteps(steps []float64) error {
 	for i, h := range steps {
 		if !(h > 0) || math.IsInf(h, 0) {
@@ -211,8 +215,8 @@ const (
 )
 
 // certify certifies one integrator under every scheme.
-func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.Integrator, decides bool,
-	progress func(done float64)) ([]Row, error) {
+func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.Integrator,
+	decides bool, progress func(done float64)) ([]Row, error) {
 	if s, ok := e.(*spectral.Engine); ok && m.Variables != nil {
 		in, err := o.integrator(m, o.Steps[0])
 		if err != nil {
@@ -230,7 +234,8 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 	}
 	var rows []Row
 	for i, s := range o.Schemes {
-		c, solved := batches, 0.0
+		// A scheme without mini-batches has the problem of all data for its own.
+		c, solved := batches, 0.0 // points
 		if s.Whole() {
 			all, err := e.Whole()
 			if err != nil {
@@ -242,7 +247,8 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 		}
 		c.scheme, c.degeneracy, c.decides, c.onPoint = s, degeneracy, decides, func() {
 			solved++
-			progress((float64(i) + min(1, solved/float64(len(o.Steps)+ownNodes))) / float64(len(o.Schemes)))
+			share := min(1, solved/float64(len(o.Steps)+ownNodes))
+			progress((float64(i) + share) / float64(len(o.Schemes)))
 		}
 		row, err := c.row(ctx)
 		if err != nil {
@@ -255,7 +261,7 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 
 // Takes returns what keeps an integrator from being certified on the problem, or nil.
 func (p *Problem) Takes(m integrators.Integrator) error {
-	affine, definite := p.Affine()
+	affine, definite := p.affine()
 	switch {
 	case m.Needs.Affine && !affine:
 		return usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does "+

@@ -23,7 +23,8 @@ func WriteTable(w io.Writer, rows []Row) error {
 		for _, o := range r.Observables {
 			lines = append(lines, []string{
 				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
-				formatOrder(o), format("%.4g", o.Constant), formatClaim(o.Claim), r.formatVerdict(o),
+				formatOrder(o), format("%.4g", o.Constant), formatClaim(o.Claim),
+				r.formatVerdict(o),
 			})
 		}
 	}
@@ -52,6 +53,7 @@ func (r Row) finest(o Observable) string {
 	return format("%.3e", o.Relative[at])
 }
 
+// formatVerdict is the verdict, with the largest spectral radius of an unstable chain.
 func (r Row) formatVerdict(o Observable) string {
 	if o.Verdict != Unstable {
 		return string(o.Verdict)
@@ -65,6 +67,7 @@ func (r Row) formatVerdict(o Observable) string {
 	return fmt.Sprintf("unstable (radius %.4g)", float64(radius))
 }
 
+// format is "-" for what is not finite.
 func format(verb string, v Number) string {
 	x := float64(v)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -73,6 +76,7 @@ func format(verb string, v Number) string {
 	return fmt.Sprintf(verb, x)
 }
 
+// formatOrder is the order, or its lower bound.
 func formatOrder(o Observable) string {
 	switch {
 	case !math.IsNaN(float64(o.Order)):
@@ -83,6 +87,7 @@ func formatOrder(o Observable) string {
 	return "-"
 }
 
+// formatClaim is the claimed order; the claim of an exact law is infinite.
 func formatClaim(v Number) string {
 	if math.IsInf(float64(v), 1) {
 		return "exact"
@@ -90,6 +95,7 @@ func formatClaim(v Number) string {
 	return format("%g", v)
 }
 
+// formatSlopes are the local orders in one cell.
 func formatSlopes(slopes []Number) string {
 	var s []string
 	for _, v := range slopes {
@@ -127,7 +133,8 @@ func (r Row) shortOrder(names ...string) string {
 // the smallest step.
 func WriteAnswers(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "largest stable h",
-		"Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
+		"Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias",
+		"IACT", "worst average"}
 	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 0, 5, 2, 4}
 	var lines [][]string
 	for _, r := range rows {
@@ -147,10 +154,9 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 				lines = append(lines, slices.Clone(line))
 			}
 			at := lines[len(lines)-1]
-			at[6], at[7], at[8] = fmt.Sprintf("%g", b.Gradients), format("%.4g",
-				b.Step), format("%.3g", b.Best)
-			at[9], at[10], at[11] = format("%.2g", b.Bias), format("%.3g",
-				b.Autocorrelation), b.Worst
+			copy(at[6:], []string{fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step),
+				format("%.3g", b.Best), format("%.2g", b.Bias),
+				format("%.3g", b.Autocorrelation), b.Worst})
 		}
 	}
 	for i := len(header) - 1; i >= 3; i-- { // what was not asked for

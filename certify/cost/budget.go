@@ -47,7 +47,7 @@ func MSE(all []Accuracy, n float64) (size float64, worst Accuracy) {
 
 // Best holds the step of the smallest mean squared error, NaN where none is known.
 type Best struct {
-	Step, Mse             float64
+	Step, MSE             float64
 	Bias, Autocorrelation float64 // of the worst average
 	Worst                 string  // its name
 	Evaluated             int     // steps at which averages were judged
@@ -59,7 +59,7 @@ type Best struct {
 func (s *Search) Best(outer float64) (Best, error) {
 	const coarse, deepest = stepsPerOctave / 2, 40 * stepsPerOctave
 	nan := math.NaN()
-	out := Best{Step: nan, Mse: nan, Bias: nan, Autocorrelation: nan}
+	out := Best{Step: nan, MSE: nan, Bias: nan, Autocorrelation: nan}
 	if outer < 1 || s.limit == 0 {
 		return out, nil
 	}
@@ -114,7 +114,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 			}
 		}
 	}
-	out.Step, out.Mse, out.Worst = step(at), least, worst.Name
+	out.Step, out.MSE, out.Worst = step(at), least, worst.Name
 	out.Bias, _, out.Autocorrelation = worst.Summary()
 	return out, failed
 }

@@ -177,7 +177,7 @@ func (e *moments) fourthMoments(cycle *markov.Period, forms [][]float64, means *
 	if values := eig.Values(nil); values[0] < -1e-6*values[n*n-1] {
 		return nil, nil
 	}
-	return s.Covariances(cycle, law, all.Solve)
+	return s.Covariances(cycle, law, all.solve)
 }
 
 // asNormal returns what fourthMoments would find of a normal process with the mean
@@ -198,7 +198,7 @@ func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64
 		now.AddScaledVec(&now, -m, moment.ColView(n-1))
 		var outer mat.Dense
 		outer.Outer(1, &now, &now)
-		later := mat.NewDense(n, n, memory.Solve(outer.RawMatrix().Data))
+		later := mat.NewDense(n, n, memory.solve(outer.RawMatrix().Data))
 		variance := mat.Dot(f, &now)
 		linear := mat.Inner(mat.NewVecDense(len(a), a), theta, mat.NewVecDense(len(a), a))
 		spread.SetSym(k, k, 2*(2*mat.Inner(f, later, f)-variance*variance)+4*m*m*linear)

@@ -33,7 +33,7 @@ func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLa
 	if rho > 1+slack {
 		return nil, rho
 	}
-	precondition := newStein(means).Solve
+	precondition := newStein(means).solve
 	s = &stationaryLaw{means: means, contraction: rho}
 	var left float64
 	// Noise N(0, I) at the end of every kernel and refreshment, and nothing

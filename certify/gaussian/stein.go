@@ -42,7 +42,7 @@ func newStein(b *affineMap) (s stein) {
 }
 
 // Solve sums B^k R B^kᵀ by doubling (Smith 1968). The mass of R must be 0.
-func (s stein) Solve(r []float64) []float64 {
+func (s stein) solve(r []float64) []float64 {
 	x := slices.Clone(r)
 	for _, b := range s {
 		b.AddTo(x, 1, slices.Clone(x))

@@ -51,7 +51,7 @@ const varianceTolerance = 1e-3
 func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	at markov.Point) ([]cost.Accuracy, error) {
 	r := p.rung(i)
-	found, err := r.Solve(ctx, m, false)
+	found, err := r.solve(ctx, m, false)
 	if err != nil || found.signed == nil {
 		return nil, err
 	}

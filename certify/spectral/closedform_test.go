@@ -95,7 +95,7 @@ func TestClosedFormHoldsOnScalarProblems(t *testing.T) {
 		if err := r.inverse.Inverse(left.Slice(1, n, 1, n)); err != nil {
 			return nil, err
 		}
-		out, err := r.Solve(context.Background(), s, false)
+		out, err := r.solve(context.Background(), s, false)
 		if err != nil {
 			return nil, err
 		}

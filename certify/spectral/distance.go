@@ -23,7 +23,7 @@ func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Poin
 	kolmogorov, wasserstein = math.NaN(), math.NaN()
 	for i := range p.engine.ladder {
 		r := p.rung(i)
-		found, err := r.Solve(ctx, m, everyStep)
+		found, err := r.solve(ctx, m, everyStep)
 		if err != nil {
 			return 0, 0, err
 		}

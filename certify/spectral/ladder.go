@@ -168,7 +168,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 	var before, now *outcome
 	change, radius := math.Inf(1), 0.0
 	for i := range ladder {
-		next, err := p.rung(i).Solve(ctx, m, everyStep)
+		next, err := p.rung(i).solve(ctx, m, everyStep)
 		if err != nil {
 			return markov.Point{}, false, err
 		}
@@ -288,7 +288,7 @@ func (e *Engine) point(before, now *outcome, least float64) markov.Point {
 
 // Solve returns the observables' errors in this basis, or the spectral radius
 // of a period that has no stationary law in it.
-func (r *rung) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*outcome, error) {
+func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*outcome, error) {
 	cycle, err := markov.NewPeriod(ctx, r.Evolution, m)
 	if err != nil {
 		return nil, err
