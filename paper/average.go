@@ -74,10 +74,8 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 	}
 	f.Verdict = NotDecided
 	switch value := x.format(e.value) + x.Unit; {
-	case n == 0 && len(x.left) == 0:
-		f.Summary = "no chains to compare yet: run " + reproduce + x.study()
 	case n == 0:
-		f.Summary = "no chains are left to compare"
+		f.Summary = x.nothing().Summary
 	case n < fewest:
 		f.Summary = fmt.Sprintf("%s on %d %s: want %d or more", value, n, over, fewest)
 		if len(x.Where["study"]) > 0 {
@@ -91,7 +89,8 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 			end := Number{name + []string{"low", "high"}[i], certify.Number(end), x.format(end)}
 			f.Numbers = append(f.Numbers, end)
 		}
-		f.Summary = fmt.Sprintf("%s, in [%s, %s], %d %s", value, x.format(e.low), x.format(e.high), n, over)
+		f.Summary = fmt.Sprintf("%s, in [%s, %s], %d %s",
+			value, x.format(e.low), x.format(e.high), n, over)
 		f.Verdict = x.verdict(e)
 	}
 	return f
@@ -190,9 +189,9 @@ func (x *evaluation) slopes(rows *table.Table) Finding {
 	return x.interval()
 }
 
-// sampledRatios averages both sides over the pairs of a replicate. The interval of the
+// excessRatios averages both sides over the pairs of a replicate. The interval of the
 // ratio of their means is Fieller's.
-func (x *evaluation) sampledRatios(pairs []table.Pair) Finding {
+func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 	for _, p := range pairs {
 		x.add(p.Left.Rows()[0], x.mean(p.Left))
 	}

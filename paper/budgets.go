@@ -21,14 +21,14 @@ type rivalry struct {
 
 // rivals compares each row with those that differ in what is compared alone, other than
 // itself. A choice or a rival without a number takes no part.
-func (x *evaluation) rivals(rows *table.Table) (out []rivalry) {
+func (x *evaluation) rivals() (out []rivalry) {
 	on, compared := x.shared(), slices.Collect(maps.Keys(x.Over))
 	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" }) // the worst one
 	others := make(map[table.Key]*table.Table)
 	for _, g := range x.rows(x.denominators()).GroupBy(on...) {
 		others[g.Key] = g.Table
 	}
-	for _, g := range rows.GroupBy(append(on, compared...)...) { // of several studies once
+	for _, g := range x.selected.GroupBy(append(on, compared...)...) { // of several studies once
 		r := rivalry{choice: g.Rows()[0]}
 		least, alone := inf, true
 		if of := others[r.choice.Key(on...)]; of != nil {
@@ -95,9 +95,9 @@ func (x *evaluation) decideRivals(all []rivalry) Finding {
 
 // frictionEfficient states the best friction in the unit of the target's lowest frequency,
 // too.
-func frictionEfficient(c Claim, rows *table.Table) Finding {
-	x := newEvaluation(c.Cases[0], rows)
-	all := x.rivals(x.rows(x.Where))
+func frictionEfficient(of []*evaluation) Finding {
+	x := of[0]
+	all := x.rivals()
 	f := x.decideRivals(all)
 	var best []float64
 	for _, r := range all {

@@ -101,8 +101,8 @@ func readClaims(text string) []Claim {
 	mustParse(text, &file)
 	for i, c := range file.Claim {
 		c.Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
-		if decide, ok := deciders[c.ID]; ok {
-			c.Decide = func(rows *table.Table) Finding { return decide(c, rows) }
+		if program, ok := programs[c.ID]; ok {
+			c.Decide = func(rows *table.Table) Finding { return c.run(program, rows) }
 		}
 		file.Claim[i] = c
 	}
@@ -117,8 +117,9 @@ func mustParse(text string, into any) {
 	}
 }
 
-// deciders decide the claims that are not data, by their ids.
-var deciders = map[string]func(c Claim, rows *table.Table) Finding{
+// programs decide the claims whose statistic is not data, by their ids. Each reads the
+// rows that the claim's cases select, and pairs them as these say.
+var programs = map[string]func(of []*evaluation) Finding{
 	"weak-orders":             weakOrders,
 	"quasi-symplectic":        quasiSymplectic,
 	"quasi-symplectic-better": quasiSymplecticBetter,
@@ -192,24 +193,31 @@ func (c Claim) decide(rows *table.Table) Finding {
 	return jointly(c.Cases, found)
 }
 
-// jointly joins findings on cases that must all hold. Where they do, the summary has
-// those of the cases that have a title.
+// run decides by a program, if there are rows for each case that is not optional.
+func (c Claim) run(program func(of []*evaluation) Finding, rows *table.Table) Finding {
+	var of []*evaluation
+	for _, one := range c.Cases {
+		x := newEvaluation(one, rows)
+		if x.selected.Len() == 0 && !one.Optional {
+			return x.finish(x.nothing())
+		}
+		of = append(of, x)
+	}
+	return program(of)
+}
+
+// jointly joins findings on cases that must all hold. Where they do, the summary is the
+// first's, or has those of all if the cases have titles.
 func jointly(cases []Case, found []Finding) Finding {
-	joint := found[0]
-	var parts []string
-	for i, f := range found {
-		if cases[i].Title != "" {
-			parts = append(parts, cases[i].Title+": "+f.Summary)
-		}
-		if i == 0 {
-			continue
-		}
+	joint, parts := found[0], []string{cases[0].Title + ": " + found[0].Summary}
+	for i, f := range found[1:] {
+		parts = append(parts, cases[i+1].Title+": "+f.Summary)
 		joint.Numbers = slices.Concat(joint.Numbers, f.Numbers)
 		if f.Verdict == Refuted || joint.Verdict == Confirmed && f.Verdict != Confirmed {
 			joint.Verdict, joint.Summary = f.Verdict, f.Summary
 		}
 	}
-	if joint.Verdict == Confirmed && len(parts) > 0 {
+	if joint.Verdict == Confirmed && cases[0].Title != "" {
 		joint.Summary = strings.Join(parts, "; ")
 	}
 	return joint
@@ -237,8 +245,11 @@ func holds(condition bool) Verdict {
 }
 
 // add appends a number with the format that people read it in.
-func (f *Finding) add(name string, v float64, verb string) {
-	f.Numbers = append(f.Numbers, Number{name, certify.Number(v), sprint(verb, v)})
+func (f *Finding) add(name string, v float64, verb string) { f.note(name, v, sprint(verb, v)) }
+
+// note appends a number with its text.
+func (f *Finding) note(name string, v float64, text string) {
+	f.Numbers = append(f.Numbers, Number{name, certify.Number(v), text})
 }
 
 // indicator is 1 for true.

@@ -399,7 +399,7 @@ func TestFrictionsAreJudgedOneByOne(t *testing.T) {
 // is.
 func TestDuplicatesAreNoEvidence(t *testing.T) {
 	listed := func(in *invented) (corrected, full bool) {
-		for _, e := range orders(ofOrders(in.rows(t, Claim{}))) {
+		for _, e := range orders(in.rows(t, Claim{}).Where("purpose", bench.OfOrders)) {
 			if e.row.Text("integrator") == "sghmc" {
 				corrected = corrected || e.row.Text("scheme") == "reshuffle"
 				full = full || e.row.Text("scheme") == "full"

@@ -34,6 +34,8 @@ type Case struct {
 	// Replicates is the column of what an interval is over; by default data sets, or the
 	// splits or seeds of the only one.
 	Replicates string
+	// Optional cases may have no rows, where a program decides.
+	Optional bool
 	// Summary formats a best-ratio: the smallest and largest ratio, how many hold, of how many.
 	Summary string
 }
@@ -48,6 +50,7 @@ const (
 type evaluation struct {
 	Case
 	all       *table.Table
+	selected  *table.Table               // rows of Where
 	what      string                     // names the numbers that are averaged
 	values    map[string][]float64       // by replicate
 	scale     func(x float64) float64    // of a mean, to how people read it
@@ -89,6 +92,7 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 		}
 		return r.Text("dataset")
 	}
+	x.selected = x.rows(c.Where)
 	return x
 }
 
@@ -99,30 +103,35 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 // an interval of their mean is Student's over replicates.
 func Evaluate(c Case, all *table.Table) Finding {
 	x := newEvaluation(c, all)
-	rows := x.rows(c.Where)
-	return x.finish(x.decide(rows))
+	return x.finish(x.decide())
 }
 
-func (x *evaluation) decide(rows *table.Table) Finding {
+func (x *evaluation) decide() Finding {
+	rows := x.selected
 	if rows.Len() == 0 {
 		return x.nothing()
 	}
-	exact := rows.Rows()[0].Text("record") != bench.CellRecord
+	exact := x.exact()
 	switch {
 	case x.Statistic == publishedStatistic:
 		return x.published(rows)
 	case x.Statistic == bestRatioStatistic:
-		return x.decideRivals(x.rivals(rows))
+		return x.decideRivals(x.rivals())
 	case x.Statistic == bench.OrderStatistic && exact:
 		return x.decideOrders(orders(rows))
 	case x.Statistic == bench.OrderStatistic:
 		return x.slopes(rows)
 	case x.Statistic == bench.RatioStatistic || x.Statistic == bench.LogRatioStatistic:
-		return x.ratios(rows, exact)
+		return x.ratios()
 	case exact:
 		return x.numbers(rows)
 	}
 	return x.means(rows)
+}
+
+// exact reports whether the rows that are selected are of exact errors or of checks.
+func (x *evaluation) exact() bool {
+	return x.selected.Rows()[0].Text("record") != bench.CellRecord
 }
 
 // finish adds what was left out.
@@ -207,6 +216,8 @@ func (x *evaluation) judges(r table.Row) bool {
 // number is the case's column as a number, 1 for true; NaN if the row has none.
 func (x *evaluation) number(r table.Row) float64 {
 	switch x.Of {
+	case "error":
+		return resolved(r)
 	case bench.ExcessColumn:
 		return excess(r)
 	case bench.RightColumn:
@@ -388,33 +399,22 @@ func (x *evaluation) sides() (above, below string) {
 	if len(x.Names) == 2 {
 		return x.Names[0], x.Names[1]
 	}
-	var texts [2][]string
-	for _, column := range slices.Sorted(maps.Keys(x.Over)) {
-		for i, values := range [][]any{x.Where[column], x.Over[column]} {
-			for _, v := range values {
-				texts[i] = append(texts[i], fmt.Sprint(v))
-			}
-		}
-	}
-	return strings.Join(texts[0], ", "), strings.Join(texts[1], ", ")
+	return selection(x.Where), selection(x.Over)
 }
 
-// ratios pairs rows that differ in what is compared alone.
-func (x *evaluation) ratios(above *table.Table, exact bool) Finding {
-	below := x.rows(x.denominators())
-	if below.Len() == 0 {
-		return x.nothing()
-	}
+// pairs returns rows that differ in what is compared alone: for each step, or for the one
+// of each line that the case wants. Pairs with a chain that diverged are left out, and
+// counted.
+func (x *evaluation) pairs() (pairs []table.Pair) {
 	sides := 1 // rows that a ratio divides by
 	for _, values := range x.Over {
 		sides *= len(values)
 	}
 	var alone, others int
-	var pairs []table.Pair
-	for _, line := range table.Join(above, below, x.shared()...) {
-		var last []table.Pair
+	compared := slices.Collect(maps.Keys(x.Over))
+	for _, line := range table.Join(x.selected, x.rows(x.denominators()), x.shared()...) {
+		var kept []table.Pair
 		for _, p := range table.Join(line.Left, line.Right, "h") {
-			compared := slices.Collect(maps.Keys(x.Over))
 			if p.Left.Len() == 0 || len(p.Right.GroupBy(compared...)) < sides ||
 				x.Visible && !visible(p.Left) && !visible(p.Right) {
 				continue
@@ -425,19 +425,18 @@ func (x *evaluation) ratios(above *table.Table, exact bool) Finding {
 			case right && !left:
 				others++
 			case left:
-			case x.At == "" || last == nil:
-				last = append(last, p)
-			case (stepOf(p) > stepOf(last[0])) == (x.At == "largest"):
-				last[0] = p
+			case x.At == "" || kept == nil:
+				kept = append(kept, p)
+			case (stepOf(p) > stepOf(kept[0])) == (x.At == "largest"):
+				kept[0] = p
 			}
 		}
-		pairs = append(pairs, last...)
+		pairs = append(pairs, kept...)
 	}
 	a, b := x.sides()
 	x.what = a + " / " + b
-	x.over(above)
 	switch {
-	case exact:
+	case x.exact():
 	case x.At != "":
 		x.count("cells where "+a+" diverged and "+b+" did not", alone)
 		x.count("cells where "+b+" diverged and "+a+" did not", others)
@@ -445,17 +444,7 @@ func (x *evaluation) ratios(above *table.Table, exact bool) Finding {
 		x.count("cells where "+a+" alone diverged", alone)
 		x.count("cells where "+a+" did not diverge and another did", others)
 	}
-	if len(pairs) == 0 {
-		why := "no two rows differ in what the ratio compares alone"
-		return Finding{Verdict: NotDecided, Summary: why}
-	}
-	switch {
-	case exact:
-		return x.exactRatios(pairs)
-	case x.Statistic == bench.LogRatioStatistic:
-		return x.logRatios(pairs)
-	}
-	return x.sampledRatios(pairs)
+	return pairs
 }
 
 // stepOf is the step of a pair.
@@ -463,48 +452,57 @@ func stepOf(p table.Pair) float64 { return p.Left.Rows()[0].Number("h") }
 
 // visible reports whether a finite chain is not where right ones are.
 func visible(rows *table.Table) bool {
-	return slices.ContainsFunc(rows.Rows(), func(r table.Row) bool { return !diverged(r) && !right(r) })
+	off := func(r table.Row) bool { return !diverged(r) && !right(r) }
+	return slices.ContainsFunc(rows.Rows(), off)
 }
 
 // count adds a statement about stability.
 func (x *evaluation) count(name string, n int) {
-	x.stability = append(x.stability, Number{"stability: " + name, certify.Number(n), fmt.Sprint(n)})
+	number := Number{"stability: " + name, certify.Number(n), fmt.Sprint(n)}
+	x.stability = append(x.stability, number)
 }
 
-// exactRatios takes each ratio by itself, of errors that are above their resolution.
-func (x *evaluation) exactRatios(pairs []table.Pair) Finding {
-	var found []estimate
+// quotient is the ratio of the numbers of a pair.
+type quotient struct {
+	row, below table.Row
+	value      float64
+}
+
+// quotients are those of the case's pairs.
+func (x *evaluation) quotients() []quotient { return x.quotientsOf(x.pairs()) }
+
+// quotientsOf are those of pairs both of which have numbers, not both 0.
+func (x *evaluation) quotientsOf(pairs []table.Pair) (out []quotient) {
 	for _, p := range pairs {
-		r := p.Left.Rows()[0]
-		a, b := x.resolved(p.Left), x.resolved(p.Right)
-		if v := a / b; v == v {
-			name := fmt.Sprintf("%s of %s, %s", x.Of, x.what, nameOf(r))
-			found = append(found, x.certain(r, name, v))
+		if v := x.mean(p.Left) / x.mean(p.Right); v == v {
+			out = append(out, quotient{p.Left.Rows()[0], p.Right.Rows()[0], v})
 		}
 	}
-	if len(found) == 0 {
-		return Finding{Verdict: NotDecided, Summary: "no error is above its resolution"}
-	}
-	return x.each("ratio", "ratios", found)
+	return out
 }
 
-// resolved is the mean of the rows' numbers.
-func (x *evaluation) resolved(rows *table.Table) float64 {
-	if x.Of != "error" {
-		return x.mean(rows)
+// ratios decides by the ratios of pairs: of exact numbers by each, of sampled ones by
+// their mean over replicates.
+func (x *evaluation) ratios() Finding {
+	if x.exact() {
+		var found []estimate
+		for _, q := range x.quotients() {
+			name := fmt.Sprintf("%s of %s, %s", x.Of, x.what, nameOf(q.row))
+			found = append(found, x.certain(q.row, name, q.value))
+		}
+		if len(found) > 0 {
+			return x.each("ratio", "ratios", found)
+		}
+		why := "no two numbers above their resolution differ in what is compared alone"
+		return Finding{Verdict: NotDecided, Summary: why}
 	}
-	sum := 0.0
-	for _, r := range rows.Rows() {
-		sum += resolved(r)
+	pairs := x.pairs()
+	x.over(x.selected)
+	if x.Statistic == bench.RatioStatistic {
+		return x.excessRatios(pairs)
 	}
-	return sum / float64(rows.Len())
-}
-
-// logRatios averages the logarithms of ratios, of which the denominator is the geometric
-// mean of what it divides by.
-func (x *evaluation) logRatios(pairs []table.Pair) Finding {
 	x.scale = math.Exp
-	for _, p := range pairs {
+	for _, p := range pairs { // by the geometric mean of what they divide by
 		sum := 0.0
 		for _, r := range p.Right.Rows() {
 			sum += math.Log(x.mean(p.Left) / x.number(r))

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -10,31 +11,30 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/table"
-	"hambench/certify"
+	"hambench/internal/distinct"
 )
 
-// errorsFor are the exact errors of a purpose under an integrator with N_l = 1.
-func errorsFor(rows *table.Table, purpose, integrator, scheme string) *table.Table {
-	return rows.Where("record", bench.ErrorRecord).Where("purpose", purpose).
-		Where("integrator", integrator).Where("nl", 1).Where("scheme", scheme)
-}
+// The programs below decide by exact errors, which have no scatter. What they read and
+// what they compare stands in claims.toml; of a case's rows they take those of a law, an
+// observable and a step.
 
-// The probes of the step run where a study is resolved; rows have what they found.
-func quasiSymplectic(_ Claim, rows *table.Table) Finding {
+// quasiSymplectic reads what the probes of the step found, which run where a study is
+// resolved.
+func quasiSymplectic(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed, Summary: "both conditions hold for each"}
-	for _, name := range []string{"leapfrog", "lietrotter", "mt3"} {
-		of := errorsFor(rows, bench.OfOrders, name, "full").Rows()
-		if len(of) == 0 || of[0].Get("constant_determinant").IsNone() {
-			return unavailable(computeAll)
-		}
+	for _, g := range of[0].selected.GroupBy("integrator") {
+		name := g.Get("integrator").Text()
 		for _, condition := range [][2]string{
 			{"determinant independent of the state", "constant_determinant"},
 			{"symplectic as C → 0", "symplectic_limit"},
 		} {
-			v := of[0].Get(condition[1]).Truth()
-			text := map[bool]string{true: "yes", false: "no"}[v]
-			f.Numbers = append(f.Numbers, Number{name + ", " + condition[0], certify.Number(indicator(v)), text})
-			if !v {
+			v := g.Get(condition[1])
+			if v.IsNone() {
+				return of[0].nothing()
+			}
+			text := map[bool]string{true: "yes", false: "no"}[v.Truth()]
+			f.note(name+", "+condition[0], indicator(v.Truth()), text)
+			if !v.Truth() {
 				f.Verdict, f.Summary = Refuted, name+" fails a condition"
 			}
 		}
@@ -42,105 +42,85 @@ func quasiSymplectic(_ Claim, rows *table.Table) Finding {
 	return f
 }
 
-// duels counts, for each observable of two laws, the steps at which the one has the
-// smaller error.
-type duels struct {
-	Finding
-	wins, n int
-	lost    []string
-	open    bool // whether losing at some steps leaves it open, rather than refutes
-}
-
-// add compares two laws.
-func (d *duels) compare(above, below *table.Table) {
-	won, of := make(map[string]int), make(map[string]int)
-	var names []string
-	for _, q := range quotients(above, below) {
+// decideDuels counts, for each of two laws and each observable, the steps at which the
+// first has the smaller error. Losing at every step refutes; losing at some refutes, too,
+// unless that is left open.
+func decideDuels(all []quotient, open bool) Finding {
+	f := Finding{Verdict: Confirmed}
+	won := make(map[string]int)
+	of := make(map[string]int)
+	var names, lost []string
+	wins := 0
+	for _, q := range all {
 		name := fmt.Sprintf("%s against %s, %s, %s", q.row.Text("integrator"),
 			q.below.Text("integrator"), q.row.Text("problem"), q.row.Text("observable"))
-		if q.value != q.value {
-			continue
-		}
-		if of[name] == 0 {
-			names = append(names, name)
-		}
+		names = distinct.Append(names, name)
 		of[name]++
-		won[name] += int(indicator(q.value < 1))
+		if q.value < 1 {
+			won[name]++
+			wins++
+		}
 	}
 	for _, name := range names {
-		d.wins, d.n = d.wins+won[name], d.n+of[name]
 		text := fmt.Sprintf("%d of %d", won[name], of[name])
-		number := Number{"steps with the smaller error, " + name, certify.Number(won[name]), text}
-		d.Numbers = append(d.Numbers, number)
+		f.note("steps with the smaller error, "+name, float64(won[name]), text)
 		switch {
-		case won[name] == 0 || won[name] < of[name] && !d.open:
-			d.Verdict, d.lost = Refuted, append(d.lost, name)
-		case won[name] < of[name] && d.Verdict == Confirmed:
-			d.Verdict = NotDecided
+		case won[name] == 0 || won[name] < of[name] && !open:
+			f.Verdict, lost = Refuted, append(lost, name)
+		case won[name] < of[name] && f.Verdict == Confirmed:
+			f.Verdict = NotDecided
 		}
 	}
+	f.Summary = fmt.Sprintf("smaller error in %d of %d comparisons", wins, len(all))
+	if len(lost) > 0 {
+		f.Summary += "; larger: " + strings.Join(lost, "; ")
+	}
+	return f
 }
 
-// decide confirms if the one always has the smaller error.
-func (d *duels) decide() Finding {
-	if d.n == 0 {
-		return unavailable(computeAll)
+// higherOrderBetter compares the two integrators of each case.
+func higherOrderBetter(of []*evaluation) Finding {
+	var all []quotient
+	for _, x := range of {
+		all = append(all, x.quotients()...)
 	}
-	d.Summary = fmt.Sprintf("smaller error in %d of %d comparisons", d.wins, d.n)
-	if len(d.lost) > 0 {
-		d.Summary += "; larger: " + strings.Join(d.lost, "; ")
-	}
-	return d.Finding
-}
-
-func higherOrderBetter(_ Claim, rows *table.Table) Finding {
-	d := duels{Finding: Finding{Verdict: Confirmed}}
-	for _, pair := range [][2]string{
-		{"mt3", "lietrotter"}, {"mt3", "leapfrog"}, {"lietrotter", "leapfrog"},
-	} {
-		high := errorsFor(rows, bench.OfBottleneck, pair[0], "full").Where("observable", covariance)
-		low := errorsFor(rows, bench.OfBottleneck, pair[1], "full")
-		if high.Len() == 0 || low.Len() == 0 {
-			return unavailable(computeAll)
-		}
-		d.compare(high, low)
-	}
-	return d.decide()
+	return decideDuels(all, false)
 }
 
 // quasiSymplecticBetter compares schemes of one order that have the same observables.
-func quasiSymplecticBetter(_ Claim, rows *table.Table) Finding {
+func quasiSymplecticBetter(of []*evaluation) Finding {
 	structured := func(g table.Group) bool {
 		return g.Get("constant_determinant").Truth() && g.Get("symplectic_limit").Truth()
 	}
-	d := duels{Finding: Finding{Verdict: Confirmed}, open: true}
-	laws := independent(ofOrders(rows).Where("scheme", "full").GroupBy(law...))
+	var all []quotient
+	laws := independent(of[0].selected.GroupBy(law...))
 	for _, a := range laws {
 		for _, b := range laws {
-			if a.Get("problem") == b.Get("problem") && structured(a) && !structured(b) &&
-				a.Get("joint_order") == b.Get("joint_order") && !a.Get("joint_order").IsNone() &&
-				len(a.Values("observable")) == len(b.Values("observable")) {
-				d.compare(a.Table, b.Table)
+			same := func(column string) bool { return a.Get(column) == b.Get(column) }
+			if !same("problem") || !same("joint_order") || a.Get("joint_order").IsNone() ||
+				!structured(a) || structured(b) ||
+				len(a.Values("observable")) != len(b.Values("observable")) {
+				continue
 			}
+			pairs := table.Join(a.Table, b.Table, "observable", "h")
+			all = append(all, of[0].quotientsOf(pairs)...)
 		}
 	}
-	return d.decide()
+	return decideDuels(all, true)
 }
 
-func toyLaw(_ Claim, rows *table.Table) Finding {
+// toyLaw compares the error of the variance at the paper's step, the first, with the
+// variance of the posterior. The second case has the paper's own experiment.
+func toyLaw(of []*evaluation) Finding {
 	const posterior = 1. / 3 // σ_l²
 	var f Finding
 	errs := make(map[string]float64)
-	for _, scheme := range []string{"full", "replacement", "reshuffle"} {
-		of := errorsFor(rows, bench.OfLargeSteps, "exact", scheme).Where("observable", covariance)
-		if of.Len() == 0 {
-			return unavailable(computeAll)
-		}
-		errs[scheme] = resolved(of.Rows()[0])
+	for _, g := range of[0].selected.GroupBy("scheme") {
+		scheme := g.Get("scheme").Text()
+		errs[scheme] = resolved(g.Rows()[0])
 		f.add("error of the variance of θ (which is 1/3), "+scheme, errs[scheme], "%.4g")
 	}
-	sampled := rows.Where("study", "toy").Where("record", bench.CellRecord).Where("missing", false)
-	for _, r := range sampled.Rows() {
+	for _, r := range of[1].selected.Rows() {
 		series := r.Source.(bench.Result).Series
 		v := histogramVariance(series["edges"], series["counts"])
 		name := "sampled variance of θ, %s, %g samples"
@@ -163,61 +143,44 @@ func histogramVariance(edges, counts []float64) float64 {
 	return stat.PopVariance(middles, counts)
 }
 
-// bottleneckExact shows every fourth step, and goes by the smallest, the last.
-func bottleneckExact(_ Claim, rows *table.Table) Finding {
-	of := func(scheme string) []quotient {
-		third := errorsFor(rows, bench.OfBottleneck, "mt3", scheme)
-		return quotients(third.Where("observable", covariance),
-			errorsFor(rows, bench.OfBottleneck, "lietrotter", scheme))
-	}
-	mini, full := of("reshuffle"), of("full")
-	if len(mini) == 0 || len(full) == 0 {
-		return unavailable(computeAll)
-	}
+// bottleneckExact shows every fourth step of both cases, and goes by the smallest, the
+// last.
+func bottleneckExact(of []*evaluation) Finding {
+	var f Finding
+	mini, full := of[0].quotients(), of[1].quotients()
 	last := len(full) - 1
-	a, b, h := mini[last].value, full[last].value, full[last].row.Number("h")
-	f := Finding{Verdict: holds(a >= 0.5 && a <= 2 && b < 0.1)}
 	for i := 0; i <= last; i += 4 {
-		const ratio = "error of mt3 / error of lietrotter, %s, h = %.4g"
-		h := full[i].row.Number("h")
-		f.add(fmt.Sprintf(ratio, "mini-batches", h), mini[i].value, "%.3g")
-		f.add(fmt.Sprintf(ratio, "full batch", h), full[i].value, "%.3g")
+		for k, q := range []quotient{mini[i], full[i]} {
+			name := "%s, %s, h = %.4g"
+			f.add(fmt.Sprintf(name, of[k].what, of[k].Title, q.row.Number("h")), q.value, "%.3g")
+		}
 	}
+	a, b, h := mini[last].value, full[last].value, full[last].row.Number("h")
+	f.Verdict = holds(a >= 0.5 && a <= 2 && b < 0.1)
 	const summary = "ratio of errors %.2f with mini-batches, %.3f with the full batch (h = %.2g)"
 	f.Summary = fmt.Sprintf(summary, a, b, h)
 	return f
 }
 
-func innerErrorExact(_ Claim, rows *table.Table) Finding {
+// innerErrorExact compares the largest N_l with N_l = 1 at the largest step.
+func innerErrorExact(of []*evaluation) Finding {
 	var f Finding
-	inner := rows.Where("purpose", bench.OfLargeSteps).Where("integrator", "lietrotter").
-		Where("observable", covariance).Where("scheme", "full", "reshuffle")
-	most, step := 1., 0.
-	for _, r := range inner.Rows() {
-		most, step = max(most, r.Number("nl")), max(step, r.Number("h"))
-	}
-	at := make(map[table.Key]float64) // errors
+	inner := of[0].selected
+	most, step := slices.Max(inner.Numbers("nl")), slices.Max(inner.Numbers("h"))
+	growth := map[string]float64{"full": 1, "reshuffle": 1}
 	for _, r := range inner.Rows() {
 		err := resolved(r)
 		if err != err { // no stationary law
 			err = inf
 		}
-		name := "error of cov θ, %s, N_l = %g, η = %g"
-		f.add(fmt.Sprintf(name, r.Text("scheme"), r.Number("nl"), r.Number("h")), err, "%.4g")
-		if r.Number("h") == step {
-			at[r.Key("scheme", "nl")] = err
+		scheme, nl, h := r.Text("scheme"), r.Number("nl"), r.Number("h")
+		f.add(fmt.Sprintf("error of cov θ, %s, N_l = %g, η = %g", scheme, nl, h), err, "%.4g")
+		switch {
+		case h == step && nl == 1:
+			growth[scheme] /= err
+		case h == step && nl == most:
+			growth[scheme] *= err
 		}
-	}
-	growth := make(map[string]float64)
-	for _, r := range inner.Where("nl", most).Where("h", step).Rows() {
-		first := inner.Where("nl", 1).Where("scheme", r.Text("scheme"))
-		if first.Len() > 0 && most > 1 {
-			short := at[first.Rows()[0].Key("scheme", "nl")]
-			growth[r.Text("scheme")] = at[r.Key("scheme", "nl")] / short
-		}
-	}
-	if len(growth) < 2 {
-		return unavailable(computeAll)
 	}
 	f.Verdict = holds(growth["reshuffle"] > 2)
 	const summary = "N_l = %g has %.1f times the error of N_l = 1 with mini-batches, " +
@@ -227,22 +190,22 @@ func innerErrorExact(_ Claim, rows *table.Table) Finding {
 }
 
 // growth decides how the constant of η² grows with K, by the slope of the logarithms.
-func growth(_ Claim, rows *table.Table) Finding {
+func growth(of []*evaluation) Finding {
 	var f Finding
 	var x, y []float64
-	random := rows.Where("purpose", bench.OfBatches).Where("scheme", "reshuffle")
-	for _, g := range random.Where("observable", covariance).Where("order", 2).Sort("K").GroupBy("K") {
+	for _, g := range of[0].selected.Sort("K").GroupBy("K") {
 		r := g.Rows()[0]
 		c, k, unsure := r.Number("constant"), r.Number("K"), r.Number("uncertainty")
 		if c != c {
 			continue
 		}
 		x, y = append(x, math.Log(k)), append(y, math.Log(c))
-		text := fmt.Sprintf("%.5f ± %.1g = %.5f K; closed form %.5f", c, c*unsure, c/k, r.Number("closed_form"))
-		f.Numbers = append(f.Numbers, Number{fmt.Sprintf("constant of η², K = %g", k), certify.Number(c), text})
+		text := fmt.Sprintf("%.5f ± %.1g = %.5f K; closed form %.5f",
+			c, c*unsure, c/k, r.Number("closed_form"))
+		f.note(fmt.Sprintf("constant of η², K = %g", k), c, text)
 	}
 	if len(x) < 3 {
-		return unavailable(computeAll)
+		return of[0].nothing()
 	}
 	_, slope := stat.LinearRegression(x, y, nil, false)
 	f.Verdict = holds(math.Abs(slope-1) < 0.1)
@@ -258,27 +221,24 @@ const (
 	shortEpoch = 1
 )
 
-func longEpochs(_ Claim, rows *table.Table) Finding {
+// longEpochs sorts the ratios of errors by the length of an epoch, Kηω.
+func longEpochs(of []*evaluation) Finding {
 	var f Finding
 	var long, short []float64
-	batches := rows.Where("purpose", bench.OfBatches).Where("observable", covariance)
-	for _, g := range batches.Sort("K").GroupBy("K") {
-		for _, q := range quotients(g.Where("scheme", "reshuffle"), g.Where("scheme", "replacement")) {
-			x := q.row.Number("K") * q.row.Number("h")
-			switch {
-			case q.value != q.value:
-				continue
-			case x >= longEpoch:
-				long = append(long, q.value)
-			case x <= shortEpoch:
-				short = append(short, q.value)
-			}
-			const name = "error in random orders / drawn at every step, %s, Kηω = %.3g"
-			f.add(fmt.Sprintf(name, q.row.Text("problem"), x), q.value, "%.3f")
+	of[0].selected = of[0].selected.Sort("K")
+	for _, q := range of[0].quotients() {
+		x := q.row.Number("K") * q.row.Number("h")
+		switch {
+		case x >= longEpoch:
+			long = append(long, q.value)
+		case x <= shortEpoch:
+			short = append(short, q.value)
 		}
+		name := "%s, %s, Kηω = %.3g"
+		f.add(fmt.Sprintf(name, of[0].what, q.row.Text("problem"), x), q.value, "%.3f")
 	}
 	if len(long) == 0 || len(short) == 0 {
-		return unavailable(computeAll)
+		return of[0].nothing()
 	}
 	f.Verdict = holds(floats.Min(long) >= 0.5 && floats.Max(short) <= 0.25)
 	f.Summary = fmt.Sprintf("ratio of errors %.2f to %.2f for Kηω ≥ %d, at most %.2f for Kηω ≤ %d",
@@ -289,10 +249,12 @@ func longEpochs(_ Claim, rows *table.Table) Finding {
 // threeDigits is how near the closed form must be to constants known as well.
 const threeDigits = 1e-3
 
-func closedForm(_ Claim, rows *table.Table) Finding {
+// closedForm compares constants of η² with the closed form on the problems of the first
+// case, and asks whether both vanish on the toy, the second.
+func closedForm(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
 	compared, worst := 0, 0.0
-	for _, g := range rows.Where("purpose", bench.OfClosedForm).GroupBy("key", "scheme", "observable") {
+	for _, g := range of[0].selected.GroupBy("key", "scheme", "observable") {
 		r := g.Rows()[0]
 		constant, predicted := r.Number("constant"), r.Number("closed_form")
 		order, unsure := r.Number("order"), r.Number("uncertainty")
@@ -303,9 +265,8 @@ func closedForm(_ Claim, rows *table.Table) Finding {
 		case order != 2:
 			off = inf
 		}
-		name := fmt.Sprintf("constant of η², %s, %s", r.Text("problem"), r.Text("observable"))
 		text := fmt.Sprintf("%.5f ± %.1g, closed form %.5f", constant, unsure*constant, predicted)
-		f.Numbers = append(f.Numbers, Number{name, certify.Number(constant), text})
+		f.note("constant of η², "+r.Text("problem")+", "+r.Text("observable"), constant, text)
 		if off > max(threeDigits, unsure) {
 			f.Verdict = Refuted
 		}
@@ -313,19 +274,14 @@ func closedForm(_ Claim, rows *table.Table) Finding {
 			compared, worst = compared+1, max(worst, off)
 		}
 	}
-	toy := errorsFor(rows, bench.OfOrders, "exact", "reshuffle").Where("problem", "toy").
-		Where("observable", covariance)
-	if compared == 0 || toy.Len() == 0 {
-		return unavailable(computeAll)
-	}
-	vanishes := toy.Rows()[0].Number("closed_form") == 0
-	ofOrder2 := toy.Rows()[0].Number("order") == 2
+	toy := of[1].selected.Rows()[0]
+	vanishes, ofOrder2 := toy.Number("closed_form") == 0, toy.Number("order") == 2
 	f.Summary = fmt.Sprintf("%d constants agree to %.1g; on the toy it vanishes", compared, worst)
 	switch {
 	case f.Verdict == Refuted || !vanishes || ofOrder2:
-		f.Verdict = Refuted
-		const summary = "constants differ by up to %.1g; toy: closed form 0: %t, error of order 2: %t"
-		f.Summary = fmt.Sprintf(summary, worst, vanishes, ofOrder2)
+		const summary = "constants differ by up to %.1g; " +
+			"toy: closed form 0: %t, error of order 2: %t"
+		f.Verdict, f.Summary = Refuted, fmt.Sprintf(summary, worst, vanishes, ofOrder2)
 	case compared < 5:
 		f.Verdict = NotDecided
 		f.Summary = fmt.Sprintf("only %d constants are known to three digits", compared)
@@ -333,49 +289,34 @@ func closedForm(_ Claim, rows *table.Table) Finding {
 	return f
 }
 
-// sghmcCorrection is decided exactly; sampled chains alone do not show an error below
-// their noise. Where they do show a difference, it is one. The case is of these.
-func sghmcCorrection(c Claim, rows *table.Table) Finding {
+// sghmcCorrection is decided exactly, by the first case; sampled chains alone, the last
+// case, do not show an error below their noise. Where they do show a difference, it is
+// one. The orders between are for readers.
+func sghmcCorrection(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
-	by := make(map[string][]float64) // ratios at the smallest step, by scheme
-	position := ofOrders(rows).Filter(ofPosition)
-	of := func(name, scheme string) *table.Table {
-		return position.Where("integrator", name).Where("scheme", scheme)
-	}
-	for _, problem := range []string{"gaussian", "scalar"} {
-		for _, scheme := range []string{"reshuffle", "replacement"} {
-			on := func(name string) *table.Table { return of(name, scheme).Where("problem", problem) }
-			all := quotients(on("sghmc"), on("leapfrog"))
-			for i, q := range all {
-				last := i+1 == len(all) || all[i+1].row.Get("observable") != q.row.Get("observable")
-				if !last || q.value != q.value {
-					continue
-				}
-				name := fmt.Sprintf("error of sghmc / error of leapfrog, %s, %s, %s, h = %g", scheme,
-					problem, q.row.Text("observable"), q.row.Number("h"))
-				f.add(name, q.value, "%.3g")
-				by[scheme] = append(by[scheme], q.value)
-				if q.value > 2 || q.value < 0.5 {
-					f.Verdict = Refuted
-				}
-			}
+	by := make(map[string][]float64) // ratios, by scheme
+	for _, q := range of[0].quotients() {
+		scheme := q.row.Text("scheme")
+		f.add(fmt.Sprintf("%s, %s, %s, %s, h = %g", of[0].what, scheme,
+			q.row.Text("problem"), q.row.Text("observable"), q.row.Number("h")), q.value, "%.3g")
+		by[scheme] = append(by[scheme], q.value)
+		if q.value > 2 || q.value < 0.5 {
+			f.Verdict = Refuted
 		}
 	}
 	if len(by) < 2 {
-		return unavailable(computeAll)
+		return of[0].nothing()
 	}
 	const summary = "exactly, the correction makes errors of θ %.3g to %.3g times as large " +
 		"in random orders, %.3g to %.3g times with batches drawn at every step"
 	f.Summary = fmt.Sprintf(summary, floats.Min(by["reshuffle"]), floats.Max(by["reshuffle"]),
 		floats.Min(by["replacement"]), floats.Max(by["replacement"]))
-	for _, name := range []string{"sghmc", "leapfrog"} {
-		any := Case{DataClaim: bench.DataClaim{Between: [2]bench.Limit{bench.Limit(-inf), bench.Limit(inf)}}}
-		any.Worst = law
-		found := decideOrders(any, orders(of(name, "reshuffle")))
-		f.Summary += fmt.Sprintf("; %s: %s in random orders", name, found.Summary)
-		f.Numbers = append(f.Numbers, found.Numbers...)
+	for _, x := range of[1:3] {
+		orders := x.decide()
+		f.Summary += fmt.Sprintf("; %s: %s in random orders", x.Title, orders.Summary)
+		f.Numbers = append(f.Numbers, orders.Numbers...)
 	}
-	sampled := Evaluate(c.Cases[0], rows)
+	sampled := of[3].finish(of[3].decide())
 	f.Detail = "The correction is made for gradient noise that is independent from step to step; " +
 		"in random orders it is not. " + sampled.Detail
 	f.Numbers = append(f.Numbers, sampled.Numbers...)

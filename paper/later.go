@@ -7,19 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"hambench/bench"
 	"hambench/bench/table"
 )
-
-// jointLaw is the observable that has no change of sign in the study svrg-ubu.
-const jointLaw = "joint.cov"
-
-// svrgLaws are the joint laws of the study svrg-ubu with some steps between two full
-// gradients.
-func svrgLaws(rows *table.Table, periods ...any) []table.Group {
-	return rows.Where("record", bench.ErrorRecord).Where("observable", jointLaw).
-		Where("period", periods...).GroupBy(law...)
-}
 
 // caseName names a law of the study svrg-ubu.
 func caseName(g table.Group) string {
@@ -52,33 +41,34 @@ func critical(of table.Group) (step, slope float64) {
 }
 
 // transition takes the order at small steps from its case, and the slopes above them.
-func transition(c Claim, rows *table.Table) Finding {
-	f := Evaluate(c.Cases[0], rows)
-	laws := svrgLaws(rows, c.Cases[0].Where["period"]...)
+func transition(of []*evaluation) Finding {
+	f := of[0].decide()
+	laws := of[0].selected.GroupBy(law...)
 	for _, g := range laws {
 		step, slope := critical(g)
-		name := fmt.Sprintf("slope above the critical step %.3g, %s", step, caseName(g))
-		f.add(name, slope, "%.2f")
+		f.add(fmt.Sprintf("slope above the critical step %.3g, %s", step, caseName(g)), slope, "%.2f")
 		if !(math.Abs(slope-1) <= orderTolerance) || math.IsNaN(step) {
 			const summary = "the slope nearest to 1 at large steps is %.2f, %s"
 			f.Verdict, f.Summary = Refuted, fmt.Sprintf(summary, slope, caseName(g))
 		}
 	}
 	if f.Verdict == Confirmed {
-		const summary = "slopes of 1 at large steps and order 2 or more at small ones in all %d cases"
+		const summary = "slopes of 1 at large steps and order 2 or more at small ones " +
+			"in all %d cases"
 		f.Summary = fmt.Sprintf(summary, len(laws))
 	}
 	return f
 }
 
-func criticalSteps(_ Claim, rows *table.Table) Finding {
+// criticalSteps fits the power of m in the critical step on each problem, which come by
+// their curvature: for each m the critical step must fall.
+func criticalSteps(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
 	var powers []float64
-	least := make(map[table.Value]float64) // of the critical step, by m: problems come by curvature
-	all := rows.Filter(func(r table.Row) bool { return r.Number("period") >= 128 })
-	for _, problem := range all.GroupBy("problem") {
+	least := make(map[table.Value]float64) // of the critical step, by m
+	for _, problem := range of[0].selected.GroupBy("problem") {
 		var x, y []float64
-		for _, g := range svrgLaws(problem.Table, 128, 512, 2048) {
+		for _, g := range problem.GroupBy(law...) {
 			step, _ := critical(g)
 			f.add("critical step, "+caseName(g), step, "%.4f")
 			m := g.Get("period")
@@ -94,9 +84,6 @@ func criticalSteps(_ Claim, rows *table.Table) Finding {
 		if !(math.Abs(power+1) <= 0.1) {
 			f.Verdict = Refuted
 		}
-	}
-	if len(powers) == 0 {
-		return unavailable("hambench run svrg-ubu")
 	}
 	f.Summary = fmt.Sprintf("m to the power %.2f to %.2f", floats.Min(powers), floats.Max(powers))
 	return f

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
 )
@@ -60,7 +59,10 @@ func (x *evaluation) decideOrders(found []estimate) Finding {
 	if x.Worst != nil {
 		found = worst(found, x.Worst...)
 	}
-	x.Verb = "%.2f"
+	if len(found) == 0 {
+		return x.nothing()
+	}
+	x.Verb = cmp.Or(x.Verb, "%.2f")
 	return x.each("order", "orders", found)
 }
 
@@ -127,61 +129,27 @@ func resolved(r table.Row) float64 {
 	return 0
 }
 
-// quotient is the error of an observable under one law over that under another, at one
-// step.
-type quotient struct {
-	row   table.Row // of the law above
-	below table.Row
-	value float64 // NaN where one is unstable or both are too small to tell
-}
-
-// quotients are those of all observables and steps that both laws have.
-func quotients(above, below *table.Table) (out []quotient) {
-	for _, p := range table.Join(above, below, "observable", "h") {
-		if p.Left.Len() > 0 && p.Right.Len() > 0 {
-			a, b := p.Left.Rows()[0], p.Right.Rows()[0]
-			out = append(out, quotient{a, b, resolved(a) / resolved(b)})
-		}
-	}
-	return out
-}
-
-// covariance names the observable that the claims about single errors use.
-const covariance = "theta.cov"
-
-// ofMomentum are the observables that are not of θ alone.
-var ofMomentum = []string{"joint.cov", "r^2"}
-
-func ofPosition(r table.Row) bool { return !slices.Contains(ofMomentum, r.Text("observable")) }
-
-// ofOrders are the exact errors of all integrators, on problems whose batches differ in
-// curvature: not on the toy, where mini-batches cost less than elsewhere.
-func ofOrders(rows *table.Table) *table.Table {
-	return rows.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders).
-		Where("problem", "gaussian", "scalar")
-}
-
 // comparison is an order with the least that is claimed of it.
 type comparison struct {
 	estimate
 	claimed float64
 }
 
-// underCap returns the smallest order of every chain under a scheme. Claimed of each is
-// the smaller of its order with the full batch and the limit.
-func underCap(rows *table.Table, scheme string, limit float64) (found []comparison) {
-	full := make(map[table.Key]estimate)
+// underCap returns the smallest order of every chain that the case selects. Claimed of each
+// is the smaller of its order over what it is compared with, the full batch, and the limit.
+func (x *evaluation) underCap(limit float64) (found []comparison) {
+	full := make(map[table.Value]estimate)
 	var all []estimate
-	for _, g := range rows.Where("scheme", "full").GroupBy("key", "observable") {
+	for _, g := range x.rows(x.denominators()).GroupBy("key", "observable") {
 		all = append(all, orderOf(g.Rows()[0]))
 	}
 	for _, e := range worst(all, "key") {
-		full[e.row.Key("key")] = e
+		full[e.row.Get("key")] = e
 	}
-	for _, e := range worst(orders(rows.Where("scheme", scheme)), "key") {
-		own, ok := full[e.row.Key("key")]
+	for _, e := range worst(orders(x.selected), "key") {
+		own, ok := full[e.row.Get("key")]
 		if !ok {
-			own.open = "there is no order with the full batch"
+			own.open = "its order with the full batch is not there"
 		}
 		e.open = cmp.Or(e.open, own.open)
 		found = append(found, comparison{e, min(math.Round(own.value), limit)})
@@ -191,11 +159,8 @@ func underCap(rows *table.Table, scheme string, limit float64) (found []comparis
 
 // atLeast decides whether each order reaches what is claimed of it.
 func atLeast(found []comparison) Finding {
-	if len(found) == 0 {
-		return unavailable(computeAll)
-	}
-	summary := fmt.Sprintf("all %d orders reach what is claimed", len(found))
-	f := Finding{Verdict: Confirmed, Summary: summary}
+	f := Finding{Verdict: Confirmed}
+	f.Summary = fmt.Sprintf("all %d orders reach what is claimed", len(found))
 	var short []comparison
 	for _, e := range found {
 		f.Numbers = append(f.Numbers, e.number())
@@ -207,90 +172,73 @@ func atLeast(found []comparison) Finding {
 		}
 	}
 	if len(short) > 0 {
-		f.Verdict = Refuted
-		f.Summary = fmt.Sprintf("%d of %d orders are below what is claimed: %s has order %s, not %g",
+		const summary = "%d of %d orders are below what is claimed: %s has order %s, not %g"
+		f.Verdict, f.Summary = Refuted, fmt.Sprintf(summary,
 			len(short), len(found), short[0].name, short[0].text, short[0].claimed)
 	}
 	return f
 }
 
-func reshuffleOrder(_ Claim, rows *table.Table) Finding {
-	return atLeast(underCap(ofOrders(rows), "reshuffle", 2))
-}
+func reshuffleOrder(of []*evaluation) Finding { return atLeast(of[0].underCap(2)) }
 
-// above2 returns the orders under a scheme of the integrators whose order with the full
-// batch is above 2.
-func above2(rows *table.Table, scheme string) []comparison {
-	return slices.DeleteFunc(underCap(ofOrders(rows), scheme, inf), func(e comparison) bool {
-		return e.claimed <= 2+orderTolerance
-	})
-}
-
-func reshuffleLimit(c Claim, rows *table.Table) Finding {
-	return decideOrders(c.Cases[0], estimates(above2(rows, "reshuffle")))
-}
-
-// decideOrders decides a case by orders that its claim's decider chose.
-func decideOrders(c Case, found []estimate) Finding {
-	x := newEvaluation(c, table.New())
-	if len(found) == 0 {
-		return x.nothing()
-	}
-	return x.decideOrders(found)
-}
-
-func estimates(found []comparison) (out []estimate) {
-	for _, e := range found {
-		out = append(out, e.estimate)
-	}
-	return out
-}
-
-// The paper contradicts this claim of Chen et al., so it should be refuted.
-func chenErgodicError(_ Claim, rows *table.Table) Finding {
-	reshuffle, replacement := above2(rows, "reshuffle"), above2(rows, "replacement")
-	f := atLeast(slices.Concat(reshuffle, replacement))
-	if f.Verdict == Refuted {
-		span := func(found []comparison) string {
-			return (&evaluation{Case: Case{Verb: "%.2f"}}).span("order", "orders", estimates(found))
+// above2 returns the orders of the integrators whose order with the full batch is above 2.
+func (x *evaluation) above2() (orders []estimate, compared []comparison) {
+	for _, e := range x.underCap(inf) {
+		if !(e.claimed <= 2+orderTolerance) {
+			orders, compared = append(orders, e.estimate), append(compared, e)
 		}
-		f.Summary = fmt.Sprintf("orders of 3 and more fall to %s (random orders) and %s (drawn at every step)",
-			span(reshuffle), span(replacement))
+	}
+	return orders, compared
+}
+
+func reshuffleLimit(of []*evaluation) Finding {
+	orders, _ := of[0].above2()
+	return of[0].decideOrders(orders)
+}
+
+// chenErgodicError takes random orders and batches drawn at every step. The paper
+// contradicts this claim of Chen et al., so it should be refuted.
+func chenErgodicError(of []*evaluation) Finding {
+	random, comparedRandom := of[0].above2()
+	drawn, comparedDrawn := of[1].above2()
+	f := atLeast(slices.Concat(comparedRandom, comparedDrawn))
+	if f.Verdict == Refuted {
+		const summary = "orders of 3 and more fall to %s (random orders) and %s (drawn at every step)"
+		f.Summary = fmt.Sprintf(summary,
+			of[0].span("order", "orders", random), of[1].span("order", "orders", drawn))
 	}
 	return f
 }
 
-// cyclicOrder takes the integrators whose θ-averages have order 2 with the full batch: the
-// first case is of θ, the second of the joint law.
-func cyclicOrder(c Claim, rows *table.Table) Finding {
-	rows = ofOrders(rows)
-	of := func(scheme string, keep func(table.Row) bool) []estimate {
-		return slices.DeleteFunc(orders(rows.Where("scheme", scheme)), func(e estimate) bool {
-			return !keep(e.row)
-		})
-	}
+// cyclicOrder takes the integrators whose θ-averages have order 2 with the full batch, as
+// the first case has them: the second is of θ with one order of the batches for ever, the
+// third of the joint law.
+func cyclicOrder(of []*evaluation) Finding {
 	good := make(map[table.Value]bool)
-	for _, e := range worst(of("full", ofPosition), "key") {
+	full := slices.DeleteFunc(orders(of[0].selected), func(e estimate) bool {
+		return !slices.Contains(of[1].Where["observable"], any(e.row.Text("observable")))
+	})
+	for _, e := range worst(full, "key") {
 		good[e.row.Get("key")] = e.value > 2-orderTolerance
 	}
-	position := of("cyclic", func(r table.Row) bool { return good[r.Get("key")] && ofPosition(r) })
-	joint := of("cyclic", func(r table.Row) bool {
-		return good[r.Get("key")] && r.Text("observable") == "joint.cov"
-	})
-	found := []Finding{decideOrders(c.Cases[0], position), decideOrders(c.Cases[1], joint)}
-	return jointly(c.Cases, found)
+	var found []Finding
+	for _, x := range of[1:] {
+		all := orders(x.selected)
+		all = slices.DeleteFunc(all, func(e estimate) bool { return !good[e.row.Get("key")] })
+		found = append(found, x.decideOrders(all))
+	}
+	return jointly([]Case{of[1].Case, of[2].Case}, found)
 }
 
 // weakOrders are those that the paper states.
-func weakOrders(_ Claim, rows *table.Table) Finding {
+func weakOrders(of []*evaluation) Finding {
 	stated := map[string]float64{"leapfrog": 1, "lietrotter": 2, "mt3": 3}
-	weak := rows.Where("purpose", bench.OfWeak).Where("integrator", "leapfrog", "lietrotter", "mt3")
 	var found []comparison
-	for _, e := range worst(orders(weak), law...) {
+	for _, e := range worst(orders(of[0].selected), law...) {
 		found = append(found, comparison{e, stated[e.row.Text("integrator")]})
 	}
 	if f := atLeast(found); f.Verdict != Confirmed || len(found) == len(stated) {
 		return f
 	}
-	return unavailable(computeAll)
+	return of[0].nothing()
 }

@@ -18,14 +18,13 @@ var conditions = []string{"dataset", "split", "seed", "K", "h"}
 // allConverge joins what is exact, on two problems, with the chains of the sweep at the
 // smallest step of their line. The first case is of orders, the second of the share of
 // chains, the third of distances at the second smallest step over those at the smallest.
-func allConverge(c Claim, rows *table.Table) Finding {
-	exact := Evaluate(c.Cases[0], rows)
-	outside, falls := newEvaluation(c.Cases[1], rows), newEvaluation(c.Cases[2], rows)
-	outside.what, outside.scale = c.Cases[1].Names[0], asShare
-	falls.what, falls.scale = c.Cases[2].Names[0], math.Exp
+func allConverge(of []*evaluation) Finding {
+	exact, outside, falls := of[0].decide(), of[1], of[2]
+	outside.what, outside.scale = outside.Title, asShare
+	falls.what, falls.scale = falls.Title, math.Exp
 	chains, out := 0, 0
 	line := []string{"dataset", "split", "seed", "K", "integrator"}
-	for _, l := range outside.rows(outside.Where).GroupBy(line...) {
+	for _, l := range outside.selected.GroupBy(line...) {
 		steps := l.Sort("h").GroupBy("h")
 		first := steps[0].Rows()[0]
 		chains++
@@ -70,7 +69,7 @@ type accepted struct {
 // quarter of the distance. Frictions ascend.
 func (x *evaluation) frictions() (cases [][]accepted) {
 	lost := 0
-	for _, g := range x.rows(x.Where).GroupBy(conditions...) {
+	for _, g := range x.selected.GroupBy(conditions...) {
 		best, limit := inf, 0.0
 		for _, r := range g.Rows() {
 			if ks := r.Number("ks"); !diverged(r) && ks < best {
@@ -93,9 +92,9 @@ func (x *evaluation) frictions() (cases [][]accepted) {
 
 // frictionReasonable judges each friction by itself: the better of two would look better
 // than one.
-func frictionReasonable(c Claim, rows *table.Table) Finding {
-	x := newEvaluation(c.Cases[0], rows)
-	x.what, x.scale = c.Cases[0].Names[0], asShare
+func frictionReasonable(of []*evaluation) Finding {
+	x := of[0]
+	x.what, x.scale = x.Title, asShare
 	good := make(map[float64][]float64) // by friction
 	for _, of := range x.frictions() {
 		var hits []float64
@@ -120,15 +119,16 @@ func frictionReasonable(c Claim, rows *table.Table) Finding {
 
 // frictionRange sums the acceptable part of the grid on the axis of log₁₀ C. A tested
 // friction stands for what is nearer to it than to its neighbours, within the grid.
-func frictionRange(c Claim, rows *table.Table) Finding {
-	x := newEvaluation(c.Cases[0], rows)
-	x.what = c.Cases[0].Names[0]
+func frictionRange(of []*evaluation) Finding {
+	x := of[0]
+	x.what = x.Title
 	x.scale = func(decades float64) float64 { return max(decades, 0) }
 	for _, of := range x.frictions() {
 		friction := func(i int) float64 { return of[i].row.Number("friction") }
 		width, last := 0.0, len(of)-1
 		for i, a := range of {
-			width += indicator(a.acceptable) * math.Log10(friction(min(i+1, last))/friction(max(i-1, 0))) / 2
+			decades := math.Log10(friction(min(i+1, last)) / friction(max(i-1, 0)))
+			width += indicator(a.acceptable) * decades / 2
 		}
 		if friction(last) >= 10*friction(0) {
 			x.add(of[0].row, width)
@@ -141,71 +141,54 @@ func frictionRange(c Claim, rows *table.Table) Finding {
 // mt3's excess over the self-distance is more or less than half of lietrotter's: at
 // single steps chance decides. An error of order 2 has the weight h²; a distance
 // scatters by σ and by a tenth of its excess.
-func bottleneckSampled(c Claim, rows *table.Table) Finding {
-	x := newEvaluation(c.Cases[0], rows)
-	chains := x.rows(x.Where)
-	if chains.Len() == 0 {
-		return x.finish(x.nothing())
-	}
-	type regime struct{ second, third, variance, pairs float64 } // variance is of third − second/2
-	var of [2]regime                                             // full batch, mini-batches
-	finite := chains.Filter(func(r table.Row) bool { return !diverged(r) })
-	for _, p := range table.Join(finite.Where("integrator", "lietrotter"),
-		finite.Where("integrator", "mt3"), conditions...) {
-		if p.Left.Len() == 0 || p.Right.Len() == 0 {
-			continue
-		}
-		second, third := p.Left.Rows()[0], p.Right.Rows()[0]
-		r := &of[int(indicator(second.Number("K") > 1))]
-		weight := second.Number("h") * second.Number("h")
-		r.second += weight * excess(second)
-		r.third += weight * excess(third)
-		for i, r2 := range []table.Row{second, third} {
-			sd := r2.Number("ks_self_sd")
-			scale := weight * []float64{0.5, 1}[i]
-			r.variance += scale * scale * (sd*sd + excess(r2)*excess(r2)/100)
-		}
-		r.pairs++
-	}
+func bottleneckSampled(of []*evaluation) Finding {
 	f := Finding{Verdict: NotDecided}
-	if !(of[0].second > 0 && of[1].second > 0) {
-		f.Summary = "lietrotter's chains are not off in both regimes, or there are none: run " +
-			reproduceMore + x.study()
-		return f
-	}
-	var z [2]float64
-	for i, r := range of {
-		name := []string{"full batch", "mini-batches"}[i]
-		z[i] = (r.third - r.second/2) / math.Sqrt(r.variance)
-		pairs := fmt.Sprintf("mt3's excess over lietrotter's, %s (%g pairs of chains)", name, r.pairs)
-		f.add(pairs, r.third/r.second, "%.2f")
-		f.add("standard deviations above one half, "+name, z[i], "%.1f")
+	var ratio, z [2]float64 // mini-batches, full batch
+	for i, x := range of {
+		var two, three, variance float64 // variance is of three − two/2
+		pairs := x.pairs()
+		for _, p := range pairs {
+			third, second := p.Left.Rows()[0], p.Right.Rows()[0]
+			weight := stepOf(p) * stepOf(p)
+			two, three = two+weight*excess(second), three+weight*excess(third)
+			variance += math.Pow(weight, 2) * (scatter(third) + scatter(second)/4)
+		}
+		if !(two > 0) {
+			f.Summary = "lietrotter's chains are not off in both regimes, or there are none: run " +
+				reproduceMore + x.study()
+			return x.finish(f)
+		}
+		ratio[i], z[i] = three/two, (three-two/2)/math.Sqrt(variance)
+		name := "mt3's excess over lietrotter's, %s (%d pairs of chains)"
+		f.add(fmt.Sprintf(name, x.Title, len(pairs)), ratio[i], "%.2f")
+		f.add("standard deviations above one half, "+x.Title, z[i], "%.1f")
 	}
 	const summary = "mt3's excess distance is %.2f of lietrotter's with mini-batches and %.2f " +
 		"with the full batch, %+.1f and %+.1f standard deviations from one half"
-	f.Summary = fmt.Sprintf(summary, of[1].third/of[1].second, of[0].third/of[0].second, z[1], z[0])
-	limit := distuv.UnitNormal.Quantile((1 + x.Level) / 2)
+	f.Summary = fmt.Sprintf(summary, ratio[1], ratio[0], z[1], z[0])
+	limit := distuv.UnitNormal.Quantile((1 + of[0].Level) / 2)
 	switch {
 	case z[1] > limit && z[0] < -limit:
 		f.Verdict = Confirmed
 	case z[1] < -limit || z[0] > limit:
 		f.Verdict = Refuted
 	default:
-		f.Summary += "; more chains would tell: run " + reproduceMore + x.study()
+		f.Summary += "; more chains would tell: run " + reproduceMore + of[0].study()
 	}
 	return f
 }
 
+// scatter is the variance of a chain's distance.
+func scatter(r table.Row) float64 {
+	return math.Pow(r.Number("ks_self_sd"), 2) + math.Pow(excess(r), 2)/100
+}
+
 // syntheticDistance takes the only chain of its study.
-func syntheticDistance(c Claim, rows *table.Table) Finding {
-	x := newEvaluation(c.Cases[0], rows)
-	chains := x.rows(x.Where).Rows()
-	if len(chains) == 0 {
-		return x.nothing()
-	}
-	ks := chains[0].Number("ks")
+func syntheticDistance(of []*evaluation) Finding {
+	r := of[0].selected.Rows()[0]
+	ks := r.Number("ks")
 	f := Finding{Verdict: holds(ks < 0.1), Summary: fmt.Sprintf("distance %.3f", ks)}
 	f.add("distance", ks, "%.4f")
-	f.add("self-distance", chains[0].Number("ks_self"), "%.4f")
+	f.add("self-distance", r.Number("ks_self"), "%.4f")
 	return f
 }
