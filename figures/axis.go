@@ -22,8 +22,8 @@ const (
 	edge = 12
 )
 
-// Title returns the label with its unit.
-func (a Axis) Title() string {
+// title returns the label with its unit.
+func (a axis) title() string {
 	if a.Unit == "" {
 		return a.Label
 	}
@@ -31,40 +31,40 @@ func (a Axis) Title() string {
 }
 
 // at returns the value at a fraction of the axis.
-func (a Axis) at(fraction float64) float64 {
+func (a axis) at(fraction float64) float64 {
 	if a.Log {
 		return a.Low * math.Pow(a.High/a.Low, fraction)
 	}
 	return a.Low + fraction*(a.High-a.Low)
 }
 
-// Fraction returns the place of a value on the axis, from 0 to 1.
-func (a Axis) Fraction(x float64) float64 {
+// fraction returns the place of a value on the axis, from 0 to 1.
+func (a axis) fraction(x float64) float64 {
 	if a.Log {
 		return math.Log(x/a.Low) / math.Log(a.High/a.Low)
 	}
 	return (x - a.Low) / (a.High - a.Low)
 }
 
-// Shows reports whether a value has a place on the axis: log axes panic at
+// shows reports whether a value has a place on the axis: log axes panic at
 // values ≤ 0 (gonum/plot#681).
-func (a Axis) Shows(x float64) bool {
+func (a axis) shows(x float64) bool {
 	return isFinite(x) && (!a.Log || x > 0)
 }
 
-// Clamp returns the value on the axis that is nearest to x.
-func (a Axis) Clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
+// clamp returns the value on the axis that is nearest to x.
+func (a axis) clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
 
 // padded widens the axis by a fraction of its length on both sides.
-func (a Axis) padded(fraction float64) Axis {
+func (a axis) padded(fraction float64) axis {
 	a.Low, a.High = a.at(-fraction), a.at(1+fraction)
 	return a
 }
 
 // over makes the axis span the values that it shows. Without any, or with one
 // only, it is a decade around it or 1, or two units around it or 0.
-func (a Axis) over(values ...[]float64) Axis {
-	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.Shows(v) })
+func (a axis) over(values ...[]float64) axis {
+	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.shows(v) })
 	switch {
 	case len(shown) > 0:
 	case a.Log:
@@ -85,7 +85,7 @@ func (a Axis) over(values ...[]float64) Axis {
 
 // roomy pads the axis so that, on a panel of a width, the outermost values have
 // some points of room.
-func (a Axis) roomy(width float64) Axis {
+func (a axis) roomy(width float64) axis {
 	return a.padded(edge / (dataWidth(width) - 2*edge))
 }
 
@@ -93,8 +93,8 @@ func (a Axis) roomy(width float64) Axis {
 func dataWidth(width float64) float64   { return width - panelGap - 8 }
 func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 
-// Place returns the ticks of an axis with a length in points.
-func (a Axis) Place(length float64, vertical bool) []plot.Tick {
+// place returns the ticks of an axis with a length in points.
+func (a axis) place(length float64, vertical bool) []plot.Tick {
 	switch {
 	case a.Powers:
 		return decadeTicks(a.Low, a.High)

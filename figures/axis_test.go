@@ -74,7 +74,7 @@ func TestRangesWithoutUsableValues(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"none": nil, "zero": {0}, "negative": {-1}, "not a number": {math.NaN(), math.Inf(1)}, "one": {0.3}, "twice the same": {2, 2},
 	} {
-		for kind, a := range map[string]Axis{"log": Axis{Log: true}.over(values), "linear": Axis{}.over(values)} {
+		for kind, a := range map[string]axis{"log": axis{Log: true}.over(values), "linear": axis{}.over(values)} {
 			if !(a.Low < a.High) || math.IsInf(a.Low, 0) || math.IsInf(a.High, 0) || kind == "log" && a.Low <= 0 {
 				t.Errorf("%s axis over values %s: %v … %v", kind, name, a.Low, a.High)
 			}
@@ -122,7 +122,7 @@ func TestWrapAndSubscripts(t *testing.T) {
 // A mark of a lost point stands at its place, beside it only where others are lost
 // there, too.
 func TestLostPointsStandAtTheirPlace(t *testing.T) {
-	k := canvas{lanes: []string{"b", "a", "c"}, Panel: &Panel{Series: []Series{
+	k := canvas{lanes: []string{"b", "a", "c"}, panel: &panel{Series: []curve{
 		{Name: "a", X: []float64{1, 2}, Lost: []float64{0.5, 1}}, {Name: "b", X: []float64{2}, Lost: []float64{1}}, {Name: "c", X: []float64{1, 2}},
 	}}}
 	for x, want := range map[float64]string{1: "a", 2: "b a", 3: ""} {

@@ -37,7 +37,7 @@ type point struct {
 
 // panel holds the rows of a panel and their points by line, ascending in x. A line that
 // the panel lacks has none.
-type panel struct {
+type facet struct {
 	*table.Table
 	lines [][]point
 }
@@ -48,7 +48,7 @@ type grid struct {
 	chart
 	lines  []table.Group // in the order of the legend
 	names  []string      // of the lines
-	panels [][]*panel    // by rows and columns; nil where there is nothing
+	facets [][]*facet    // by rows and columns; nil where there is nothing
 
 	most             int       // rows of a point at most
 	anyLost          bool      // any point has a mark of lost chains
@@ -69,13 +69,13 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 	columns := t.Sort(c.columns...).GroupBy(c.columns...)
 	for _, r := range t.Sort(c.rows...).GroupBy(c.rows...) {
 		of := byKey(r.GroupBy(c.columns...))
-		row := make([]*panel, len(columns))
+		row := make([]*facet, len(columns))
 		for i, column := range columns {
 			if t := of[column.Key]; t != nil {
-				row[i] = g.panel(t)
+				row[i] = g.facet(t)
 			}
 		}
-		g.panels = append(g.panels, row)
+		g.facets = append(g.facets, row)
 	}
 	for _, at := range g.points() {
 		g.most, g.anyLost = max(g.most, at.Len()), g.anyLost || at.lost > 0
@@ -95,8 +95,8 @@ func byKey(groups []table.Group) map[table.Key]*table.Table {
 }
 
 // panel arranges the rows of one panel.
-func (g *grid) panel(t *table.Table) *panel {
-	p := &panel{t, make([][]point, len(g.lines))}
+func (g *grid) facet(t *table.Table) *facet {
+	p := &facet{t, make([][]point, len(g.lines))}
 	of := byKey(t.GroupBy(g.chart.lines...))
 	for i, line := range g.lines {
 		if t := of[line.Key]; t != nil {
@@ -140,8 +140,8 @@ func lost(t *table.Table) int {
 }
 
 // points are all points with their panels: row by row, line by line, by ascending x.
-func (g *grid) points() iter.Seq2[*panel, point] {
-	return func(yield func(*panel, point) bool) {
+func (g *grid) points() iter.Seq2[*facet, point] {
+	return func(yield func(*facet, point) bool) {
 		for _, p := range g.all() {
 			for _, at := range slices.Concat(p.lines...) {
 				if !yield(p, at) {
@@ -153,8 +153,8 @@ func (g *grid) points() iter.Seq2[*panel, point] {
 }
 
 // series is a line of a panel, with a band where values deviate.
-func series(line []point, name string, style Style) Series {
-	s := Series{Name: name, Style: style}
+func lineOf(line []point, name string, style style) curve {
+	s := curve{Name: name, Style: style}
 	for _, at := range line {
 		s.X, s.Y = append(s.X, at.x), append(s.Y, at.mean)
 		s.Low, s.High = append(s.Low, at.low), append(s.High, at.high)
@@ -165,8 +165,8 @@ func series(line []point, name string, style Style) Series {
 
 // draw makes a panel of its lines, in front of other series; a panel of nothing has these
 // alone.
-func (g *grid) draw(p *panel, x, y Axis, style func(i int) Style, behind ...Series) *Panel {
-	out := &Panel{X: x, Y: y, Series: behind}
+func (g *grid) draw(p *facet, x, y axis, style func(i int) style, behind ...curve) *panel {
+	out := &panel{X: x, Y: y, Series: behind}
 	if p == nil {
 		return out
 	}
@@ -174,23 +174,23 @@ func (g *grid) draw(p *panel, x, y Axis, style func(i int) Style, behind ...Seri
 		if line != nil {
 			style := style(i)
 			style.Fill = translucent(style.Color, len(g.names))
-			out.Series = append(out.Series, series(line, g.names[i], style))
+			out.Series = append(out.Series, lineOf(line, g.names[i], style))
 		}
 	}
 	return out
 }
 
 // legend has the lines, with a label for each.
-func (g *grid) legend(label func(i int) string, style func(i int) Style) (entries []Entry) {
+func (g *grid) legend(label func(i int) string, style func(i int) style) (entries []legendEntry) {
 	for i, name := range g.names {
-		entries = append(entries, Entry{Name: name, Label: label(i), Style: style(i)})
+		entries = append(entries, legendEntry{Name: name, Label: label(i), Style: style(i)})
 	}
 	return entries
 }
 
 // all are the panels that there are, row by row.
-func (g *grid) all() (panels []*panel) {
-	for _, row := range g.panels {
+func (g *grid) all() (panels []*facet) {
+	for _, row := range g.facets {
 		for _, p := range row {
 			if p != nil {
 				panels = append(panels, p)

@@ -62,10 +62,10 @@ func arranged(t *testing.T, m memory, s bench.Study) *sampled {
 // pointsOf are the points of the only panel's only line.
 func pointsOf(t *testing.T, s *sampled) []point {
 	t.Helper()
-	if len(s.panels) != 1 || len(s.panels[0]) != 1 || len(s.panels[0][0].lines) != 1 {
-		t.Fatalf("panels %v, want one with one line", s.panels)
+	if len(s.facets) != 1 || len(s.facets[0]) != 1 || len(s.facets[0][0].lines) != 1 {
+		t.Fatalf("panels %v, want one with one line", s.facets)
 	}
-	return s.panels[0][0].lines[0]
+	return s.facets[0][0].lines[0]
 }
 
 func TestMeansOverSplits(t *testing.T) {
@@ -96,13 +96,13 @@ func TestMeansOverSplits(t *testing.T) {
 		{"mean at 0.02, a diverged chain counting 1", points[1].mean, 2.0 / 3},
 		{"share of diverged chains at 0.01, of which one is missing", points[0].lost, 0},
 		{"share of diverged chains at 0.02", points[1].lost, 1.0 / 3},
-		{"self-distance over three splits", selfBand(s.panels[0][0].Table).mean, 0.09},
+		{"self-distance over three splits", selfBand(s.facets[0][0].Table).mean, 0.09},
 	} {
 		if !(math.Abs(c.got-c.want) < 1e-12) { // a few roundings of numbers below 1
 			t.Errorf("%s = %v, want %v", c.what, c.got, c.want)
 		}
 	}
-	line := series(points, "leapfrog", Style{})
+	line := lineOf(points, "leapfrog", style{})
 	if line.High[1] > 1 || line.Low[0] < 0 || line.High[0] <= line.Low[0] {
 		t.Errorf("bands %v … %v leave the range of a distance, or are none", line.Low, line.High)
 	}
@@ -163,7 +163,7 @@ func TestEveryCellIsInItsPlace(t *testing.T) {
 
 // panelTexts are what panels have in a row of the grid, by any of their cells.
 func panelTexts(s *sampled) (texts []string) {
-	for _, p := range slices.Concat(s.panels...) {
+	for _, p := range slices.Concat(s.facets...) {
 		if p == nil {
 			texts = append(texts, "")
 			continue
@@ -185,7 +185,7 @@ func TestBatchSizesAscendAndFullIsLast(t *testing.T) {
 }
 
 func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
-	line := Series{X: []float64{1, 2, 3, 4, 5, 6}, Y: []float64{0.5, 0.5, math.NaN(), 0.5, 0, 0.4}}
+	line := curve{X: []float64{1, 2, 3, 4, 5, 6}, Y: []float64{0.5, 0.5, math.NaN(), 0.5, 0, 0.4}}
 	for name, c := range map[string]struct {
 		log  bool
 		want []int
@@ -194,8 +194,8 @@ func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
 		"log axis, which lacks a zero": {true, []int{2, 1, 1}},
 	} {
 		var got []int
-		k := canvas{Panel: &Panel{Y: Axis{Low: 0.1, High: 1, Log: c.log}}}
-		for _, at := range k.Stretches(line) {
+		k := canvas{panel: &panel{Y: axis{Low: 0.1, High: 1, Log: c.log}}}
+		for _, at := range k.stretches(line) {
 			got = append(got, at[1]-at[0])
 		}
 		if !slices.Equal(got, c.want) {

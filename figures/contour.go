@@ -8,7 +8,7 @@ import (
 
 // massLevels returns the log-densities whose superlevel sets hold the given
 // shares of the mass on the grid (highest-density regions).
-func (h *Heat) massLevels(shares []float64) (levels []float64) {
+func (h *density) massLevels(shares []float64) (levels []float64) {
 	sorted := slices.Sorted(slices.Values(h.Value))
 	slices.Reverse(sorted)
 	mass := make([]float64, len(sorted)) // of the points up to each
@@ -26,8 +26,8 @@ func (h *Heat) massLevels(shares []float64) (levels []float64) {
 // contour is the curve on which the value is level, as pieces with gaps between
 // them. Each cell of the grid is cut into two triangles, in which interpolation is
 // linear and a contour is one straight piece, so that no saddle is ambiguous.
-func (h *Heat) contour(level float64, style Style) Series {
-	s := Series{Name: "contours", Style: style}
+func (h *density) contour(level float64, style style) curve {
+	s := curve{Name: "contours", Style: style}
 	corner := func(i, j int) [3]float64 { return [3]float64{h.X[i], h.Y[j], h.Value[j*len(h.X)+i] - level} }
 	for j := range len(h.Y) - 1 {
 		for i := range len(h.X) - 1 {
@@ -41,7 +41,7 @@ func (h *Heat) contour(level float64, style Style) Series {
 
 // addCrossing adds the piece on which the linear function on a triangle with the
 // corners (x, y, value) is 0, if there is one: it then crosses two of its sides.
-func (s *Series) addCrossing(corners ...[3]float64) {
+func (s *curve) addCrossing(corners ...[3]float64) {
 	crossed := false
 	for k, p := range corners {
 		q := corners[(k+1)%3]

@@ -6,8 +6,8 @@ import (
 )
 
 // bell is the log-density −r²/2 on n × n points of [−5, 5]².
-func bell(n int) *Heat {
-	g := &Heat{}
+func bell(n int) *density {
+	g := &density{}
 	for i := range n {
 		g.X = append(g.X, -5+10*float64(i)/float64(n-1))
 	}
@@ -35,7 +35,7 @@ func TestMassLevelsOfANormal(t *testing.T) {
 }
 
 func TestContourIsTheCircle(t *testing.T) {
-	s := bell(101).contour(-2, Style{}) // radius 2
+	s := bell(101).contour(-2, style{}) // radius 2
 	var length float64
 	for i := range s.X {
 		if math.IsNaN(s.X[i]) {

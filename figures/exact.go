@@ -35,7 +35,7 @@ type quantity struct {
 	// of is the column that panels differ in besides the problem; "" for none.
 	of      string
 	csv     string // the column in CSV, with its unit
-	axes    [2]Axis
+	axes    [2]axis
 	powers  []float64 // slopes of grey lines
 	legend  string    // of these
 	caption string
@@ -51,13 +51,13 @@ const (
 
 var (
 	orders   = []float64{1, 2, 3}
-	stepAxis = Axis{Label: stepLabel, Unit: timeUnit}
-	mseAxis  = Axis{Label: "mean squared error", Unit: "target variances"}
+	stepAxis = axis{Label: stepLabel, Unit: timeUnit}
+	mseAxis  = axis{Label: "mean squared error", Unit: "target variances"}
 	// quantities are what bench.FigureSpec.Y may name, and what stands against a budget.
 	quantities = map[string]quantity{
 		bench.OnError: {
 			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
-			axes:   [2]Axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
+			axes:   [2]axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
 			powers: orders, legend: ordersLegend,
 			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator " +
 				"claims for what the panel shows. Exact: the error is round-off.",
@@ -65,14 +65,14 @@ var (
 		bench.OnKolmogorov: {
 			record: bench.LawRecord, column: "kolmogorov", x: "h", of: "observable",
 			csv:  "kolmogorov",
-			axes: [2]Axis{stepAxis, {Label: "Kolmogorov distance"}}, powers: orders, legend: ordersLegend,
+			axes: [2]axis{stepAxis, {Label: "Kolmogorov distance"}}, powers: orders, legend: ordersLegend,
 			caption: "Between the stationary law of θ and the target, from 0 to 1: the largest of the " +
 				"marginals along the target's principal axes.",
 		},
 		bench.OnWasserstein: {
 			record: bench.LawRecord, column: "wasserstein", x: "h", of: "observable",
 			csv:    "wasserstein_per_target_sd",
-			axes:   [2]Axis{stepAxis, {Label: "Wasserstein distance", Unit: "standard deviations"}},
+			axes:   [2]axis{stepAxis, {Label: "Wasserstein distance", Unit: "standard deviations"}},
 			powers: orders, legend: ordersLegend,
 			caption: "Of order 2, between the stationary law of θ and the target, in coordinates in " +
 				"which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
@@ -80,20 +80,20 @@ var (
 		bench.OnAutocorrelation: {
 			record: bench.AverageRecord, column: "autocorrelation", x: "h", of: "observable",
 			csv:    "autocorrelation_outer_steps",
-			axes:   [2]Axis{stepAxis, {Label: "autocorrelation time", Unit: "outer steps"}},
+			axes:   [2]axis{stepAxis, {Label: "autocorrelation time", Unit: "outer steps"}},
 			powers: []float64{-1}, legend: "inverse to η",
 			caption: "Integrated autocorrelation times along the stationary chain, " +
 				"in the worst direction.",
 		},
 		bench.OnMSE: {
 			record: bench.BudgetRecord, column: "mse", x: "h", of: "budget", csv: mseColumn,
-			axes: [2]Axis{stepAxis, mseAxis}, caption: mseText,
+			axes: [2]axis{stepAxis, mseAxis}, caption: mseText,
 		},
 		// At the best step: h^2p + 1/(hN) is smallest, as h varies, in proportion to
 		// N^(−2p/(2p + 1)).
 		bench.OnBudget: {
 			record: bench.BestRecord, column: "mse", x: "budget", csv: mseColumn,
-			axes:   [2]Axis{{Label: "budget", Unit: "gradients of a batch", Powers: true}, mseAxis},
+			axes:   [2]axis{{Label: "budget", Unit: "gradients of a batch", Powers: true}, mseAxis},
 			powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
 			caption: mseText + " Each point has its own best step. Grey: what a bias of order 1, 2, 3 " +
 				"leads to, slopes −2/3, −4/5, −6/7.",
@@ -275,8 +275,8 @@ func near(a, b []point, ratio float64) bool {
 }
 
 // sameLines reports whether two rows of panels show the same.
-func sameLines(a, b []*panel) bool {
-	return slices.EqualFunc(a, b, func(a, b *panel) bool {
+func sameLines(a, b []*facet) bool {
+	return slices.EqualFunc(a, b, func(a, b *facet) bool {
 		if a == nil || b == nil {
 			return a == b
 		}
@@ -285,8 +285,8 @@ func sameLines(a, b []*panel) bool {
 }
 
 // firstOf is a row of the table that some of the panels have.
-func firstOf(panels []*panel) table.Row {
-	i := slices.IndexFunc(panels, func(p *panel) bool { return p != nil })
+func firstOf(panels []*facet) table.Row {
+	i := slices.IndexFunc(panels, func(p *facet) bool { return p != nil })
 	return panels[i].Rows()[0]
 }
 
@@ -296,25 +296,25 @@ const abreast = 3
 // figure has common axes throughout, so that panels can be compared. Rows of panels that show
 // the same share one, which panels tell apart by the settings of.
 func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
-	f := &Figure{Width: 152, Height: 112}
-	x, y := q.ranges(g, f.Width)
+	f := &Figure{width: 152, height: 112}
+	x, y := q.ranges(g, f.width)
 	errors := q.record == bench.ErrorRecord
-	if len(g.panels) == 1 && errors { // whose height the label would exceed
+	if len(g.facets) == 1 && errors { // whose height the label would exceed
 		y.Label = "absolute error"
 	}
-	f.Legend = g.legend(func(i int) string { return g.names[i] }, Categorical)
+	f.legend = g.legend(func(i int) string { return g.names[i] }, categorical)
 	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Computed without Monte Carlo. " + q.caption +
 		" \"A as B\": the line of A lies on that of B."
-	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.Height))
-	name := func(row []*panel) string { return bench.TextOf(of, firstOf(row)) }
-	for i, row := range g.panels {
-		same := func(o []*panel) bool { return sameLines(row, o) }
-		if slices.ContainsFunc(g.panels[:i], same) {
+	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
+	name := func(row []*facet) string { return bench.TextOf(of, firstOf(row)) }
+	for i, row := range g.facets {
+		same := func(o []*facet) bool { return sameLines(row, o) }
+		if slices.ContainsFunc(g.facets[:i], same) {
 			continue
 		}
 		var others []string
-		for _, o := range g.panels[i+1:] {
+		for _, o := range g.facets[i+1:] {
 			if same(o) {
 				others = append(others, name(o))
 			}
@@ -322,27 +322,27 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		if len(others) > 0 {
 			f.Caption += " " + name(row) + " stands for " + strings.Join(others, " and ") + " as well."
 		}
-		var drawn []*Panel
+		var drawn []*panel
 		for i, p := range row {
-			column := firstOf(columnOf(g.panels, i))
-			out := g.draw(p, x, y, Categorical, slopes(x, y, q.powers...)...)
+			column := firstOf(columnOf(g.facets, i))
+			out := g.draw(p, x, y, categorical, slopes(x, y, q.powers...)...)
 			out.Title = name(row) + ": " + q.label(column) + ", " + exactOf(column).Problem
 			out.Note = g.note(p, width)
 			drawn = append(drawn, out)
 		}
-		f.Rows = append(f.Rows, drawn)
+		f.panels = append(f.panels, drawn)
 	}
-	if len(f.Rows[0]) == 1 && !errors { // side by side
-		f.Rows = Grid(slices.Concat(f.Rows...), abreast)
+	if len(f.panels[0]) == 1 && !errors { // side by side
+		f.panels = inRows(slices.Concat(f.panels...), abreast)
 	}
-	if len(f.Rows) == 1 && !errors { // for the label with its unit
-		f.Height = 180
+	if len(f.panels) == 1 && !errors { // for the label with its unit
+		f.height = 180
 	}
 	return f
 }
 
 // columnOf are the panels of one column.
-func columnOf(rows [][]*panel, i int) (column []*panel) {
+func columnOf(rows [][]*facet, i int) (column []*facet) {
 	for _, row := range rows {
 		column = append(column, row[i])
 	}
@@ -352,7 +352,7 @@ func columnOf(rows [][]*panel, i int) (column []*panel) {
 // note states the order that an integrator claims with the full batch for the law that a
 // panel shows, which lines lie on each other, those within a ratio, and why a line of the
 // legend is not there.
-func (g *grid) note(p *panel, ratio float64) string {
+func (g *grid) note(p *facet, ratio float64) string {
 	if p == nil {
 		return "does not run on this problem"
 	}
@@ -394,7 +394,7 @@ func (g *grid) note(p *panel, ratio float64) string {
 }
 
 // ranges are the axes that are common to all panels.
-func (q quantity) ranges(g *grid, width float64) (x, y Axis) {
+func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	x, y = q.axes[0], q.axes[1]
 	x.Log, y.Log, y.Powers, y.Grid = true, true, true, true
 	if g.anyLost {
@@ -407,15 +407,15 @@ func (q quantity) ranges(g *grid, width float64) (x, y Axis) {
 
 // slopes are lines of y ∝ x^p from a common point at the upper right, or the upper left for
 // p < 0, within the panel.
-func slopes(x, y Axis, powers ...float64) []Series {
-	var out []Series
+func slopes(x, y axis, powers ...float64) []curve {
+	var out []curve
 	for _, p := range powers {
 		from := x.High
 		if p < 0 {
 			from = x.Low
 		}
-		end := x.Clamp(from * math.Pow(y.Low/y.High, 1/p))
-		out = append(out, Series{Name: "slopes", Style: dotted(0.6),
+		end := x.clamp(from * math.Pow(y.Low/y.High, 1/p))
+		out = append(out, curve{Name: "slopes", Style: dotted(0.6),
 			X: []float64{end, from}, Y: []float64{y.High * math.Pow(end/from, p), y.High}})
 	}
 	return out
@@ -424,11 +424,11 @@ func slopes(x, y Axis, powers ...float64) []Series {
 // addSlopes puts slopes, and lost points, into the legend, if there are any.
 func (f *Figure) addSlopes(label, lost string) {
 	if label != "" {
-		f.Legend = append(f.Legend, Entry{Name: "slopes", Label: label, Style: dotted(0.6)})
+		f.legend = append(f.legend, legendEntry{Name: "slopes", Label: label, Style: dotted(0.6)})
 	}
 	if lost != "" {
-		f.Legend = append(f.Legend,
-			Entry{Label: "no stationary law", Style: Style{Color: ink}, Lost: 1})
+		f.legend = append(f.legend,
+			legendEntry{Label: "no stationary law", Style: style{Color: ink}, Lost: 1})
 	}
 }
 
@@ -508,23 +508,23 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
 	f := s.figure(d)
-	if len(g.panels) == 0 || len(g.panels[0]) != len(f.Rows[0]) {
+	if len(g.facets) == 0 || len(g.facets[0]) != len(f.panels[0]) {
 		return drawOrders(d)
 	}
-	isFull := func(p *panel) int { return p.Where("scheme", "full").Len() }
-	slices.SortStableFunc(g.panels[0], func(a, b *panel) int { // last, as above
+	isFull := func(p *facet) int { return p.Where("scheme", "full").Len() }
+	slices.SortStableFunc(g.facets[0], func(a, b *facet) int { // last, as above
 		return cmp.Compare(min(isFull(a), 1), min(isFull(b), 1))
 	})
-	x, y := q.ranges(g, f.Width)
+	x, y := q.ranges(g, f.width)
 	y.Label = "error of " + observableLabels[belowSampled]
-	var row []*Panel
-	for _, p := range g.panels[0] {
+	var row []*panel
+	for _, p := range g.facets[0] {
 		r := exactOf(p.Rows()[0])
 		out := g.draw(p, x, y, s.style, slopes(x, y, q.powers...)...)
 		out.Title, out.Note = r.Problem+", exact: "+r.Scheme, g.note(p, 1)
 		row = append(row, out)
 	}
-	f.Title, f.Rows = title, append(f.Rows, row)
+	f.Title, f.panels = title, append(f.panels, row)
 	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
 	for _, at := range g.points() {
 		r := exactOf(at.Rows()[0])

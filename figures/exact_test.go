@@ -142,7 +142,7 @@ func TestErrorsThatAreNotResolvedLeaveGaps(t *testing.T) {
 // A reference slope of order p falls by p decades over a decade of steps, until
 // it leaves the panel.
 func TestReferenceSlopes(t *testing.T) {
-	x, y := Axis{Low: 0.001, High: 0.1, Log: true}, Axis{Low: 1e-5, High: 0.1, Log: true}
+	x, y := axis{Low: 0.001, High: 0.1, Log: true}, axis{Low: 1e-5, High: 0.1, Log: true}
 	for i, s := range slopes(x, y, orders...) {
 		fall := math.Log(s.Y[1]/s.Y[0]) / math.Log(s.X[1]/s.X[0])
 		if math.Abs(fall-float64(i+1)) > 1e-9 { // rounding of logarithms
@@ -169,10 +169,10 @@ func TestOrdersFigure(t *testing.T) {
 	f := quantities[bench.OnError].figure(g, of)
 	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full",
 		"lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
-	if len(f.Rows) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
-		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.Rows), f.Caption)
+	if len(f.panels) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
+		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.panels), f.Caption)
 	}
-	for _, row := range f.Rows {
+	for _, row := range f.panels {
 		name, _, _ := strings.Cut(row[0].Title, ":")
 		if len(row) != 1 || row[0].Note != notes[name] || len(row[0].Series) != 3+2 {
 			t.Errorf("%s: %d panels with the note %q and %d lines: want one with %q, two schemes and three slopes", name, len(row), row[0].Note, len(row[0].Series), notes[name])
@@ -185,7 +185,7 @@ func TestOrdersFigure(t *testing.T) {
 		}
 	}
 	g, of = gridOf(p, m, "")
-	if note := quantities[bench.OnError].figure(g, of).Rows[0][0].Note; !strings.Contains(note, "not run: replacement") {
+	if note := quantities[bench.OnError].figure(g, of).panels[0][0].Note; !strings.Contains(note, "not run: replacement") {
 		t.Errorf("a scheme without errors has the note %q", note)
 	}
 }
@@ -333,14 +333,14 @@ func TestFiguresOfAnswers(t *testing.T) {
 		}
 		f := out.Figures[0]
 		var titles []string
-		for _, row := range f.Rows {
+		for _, row := range f.panels {
 			for _, panel := range row {
 				if panel == nil { // an empty place
 					continue
 				}
 				titles = append(titles, panel.Title)
-				if panel.X.Title() != c.x || panel.Y.Title() != c.y {
-					t.Errorf("%+v: axes %q and %q, want %q and %q", c.spec, panel.X.Title(), panel.Y.Title(), c.x, c.y)
+				if panel.X.title() != c.x || panel.Y.title() != c.y {
+					t.Errorf("%+v: axes %q and %q, want %q and %q", c.spec, panel.X.title(), panel.Y.title(), c.x, c.y)
 				}
 				for _, s := range panel.Series {
 					if s.Name != "slopes" && (!slices.IsSorted(s.X) || len(s.X) < 2) {
@@ -351,8 +351,8 @@ func TestFiguresOfAnswers(t *testing.T) {
 		}
 		// Integrators with equal numbers share a row, and rows of one panel stand side by
 		// side.
-		if len(f.Rows) != c.rows || len(f.Rows[0]) != c.columns {
-			t.Errorf("%+v: %d rows of %d panels, want %d of %d", c.spec, len(f.Rows), len(f.Rows[0]), c.rows, c.columns)
+		if len(f.panels) != c.rows || len(f.panels[0]) != c.columns {
+			t.Errorf("%+v: %d rows of %d panels, want %d of %d", c.spec, len(f.panels), len(f.panels[0]), c.rows, c.columns)
 		}
 		if !slices.Contains(titles, c.title) && !slices.Contains(titles, strings.Replace(c.title, "lietrotter", "euler", 1)) {
 			t.Errorf("%+v: panels %q, want %q", c.spec, titles, c.title)
@@ -371,7 +371,7 @@ func TestFiguresOfAnswers(t *testing.T) {
 
 // A reference slope of negative order falls to the right from the upper left.
 func TestReferenceSlopesThatFall(t *testing.T) {
-	x, y := Axis{Low: 1000, High: 1e6, Log: true}, Axis{Low: 1e-3, High: 0.1, Log: true}
+	x, y := axis{Low: 1000, High: 1e6, Log: true}, axis{Low: 1e-3, High: 0.1, Log: true}
 	for _, s := range slopes(x, y, quantities[bench.OnBudget].powers...) {
 		if s.X[1] != x.Low || s.Y[1] != y.High || s.X[0] > x.High || s.Y[0] < y.Low*(1-1e-9) || s.Y[0] >= s.Y[1] {
 			t.Errorf("a line runs from (%v, %v) to (%v, %v)", s.X[0], s.Y[0], s.X[1], s.Y[1])

@@ -87,14 +87,14 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 		l := f.layout()
 		png := func() ([]byte, error) { return l.png(resolution) }
 		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", png},
-			file{f.ID + ".svg", f.SVG}, file{f.ID + ".pdf", l.pdf})
+			file{f.ID + ".svg", f.svg}, file{f.ID + ".pdf", l.pdf})
 	}
 	for _, t := range out.Tables {
 		text := func() ([]byte, error) { // with all columns, however wide
-			s, err := t.Text(0)
+			s, err := t.text(0)
 			return []byte(s), err
 		}
-		files = append(files, file{t.ID + ".csv", t.Data.CSV}, file{t.ID + ".json", t.Data.JSON},
+		files = append(files, file{t.ID + ".csv", t.Data.CSV}, file{t.ID + ".json", t.Data.json},
 			file{t.ID + ".txt", text})
 	}
 	for _, f := range append(files, out.others...) {
@@ -135,7 +135,7 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
 			continue
 		}
-		text, err := t.Text(r.width())
+		text, err := t.text(r.width())
 		if err != nil {
 			return d.out, err
 		}
@@ -217,9 +217,9 @@ func (d *drawing) file(suffix string, write func(io.Writer) error) {
 	}})
 }
 
-// Text returns the table with its title and notes, at most width characters wide
+// text returns the table with its title and notes, at most width characters wide
 // if possible; 0 means any width.
-func (t *Table) Text(width int) (string, error) {
+func (t *Table) text(width int) (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, t.Title)
 	if t.Warning != "" {

@@ -185,11 +185,11 @@ func TestGoldenTables(t *testing.T) {
 			if want := golden(t, name, written); string(written) != string(want) {
 				t.Errorf("%s: got\n%s\nwant\n%s", name, written, want)
 			}
-			if text, err := out.Tables[0].Text(100); err != nil || text != out.Text {
+			if text, err := out.Tables[0].text(100); err != nil || text != out.Text {
 				t.Errorf("%s: the terminal gets\n%s\nwant\n%s (%v)", name, out.Text, text, err)
 			}
 			for _, width := range []int{80, 100, 200} {
-				text, err := out.Tables[0].Text(width)
+				text, err := out.Tables[0].text(width)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -53,10 +53,10 @@ func (f *Figure) Inline() (template.HTML, error) {
 
 // axisTitles says what the first panel shows against what.
 func (f *Figure) axisTitles() string {
-	for _, row := range f.Rows {
+	for _, row := range f.panels {
 		for _, p := range row {
 			if p != nil {
-				return p.Y.Title() + " against " + p.X.Title()
+				return p.Y.title() + " against " + p.X.title()
 			}
 		}
 	}
@@ -64,15 +64,15 @@ func (f *Figure) axisTitles() string {
 }
 
 // tip keeps the place of a point with its numbers, if a page wants them.
-func (k canvas) tip(s Series, i int, at vg.Point) {
-	if k.tips != nil && s.Style.Marker != "" && s.Style.Marker != Dot {
+func (k canvas) tip(s curve, i int, at vg.Point) {
+	if k.tips != nil && s.Style.Marker != "" && s.Style.Marker != dot {
 		*k.tips = append(*k.tips, tip{at, k.reading(s, i)})
 	}
 }
 
 // reading states the numbers of a point: its values, its band, the share that was
 // lost, and the local slope where axes are logarithmic.
-func (k canvas) reading(s Series, i int) string {
+func (k canvas) reading(s curve, i int) string {
 	parts := []string{k.labelOf(s.Name), fmt.Sprintf("%s = %.4g", k.X.Label, s.X[i])}
 	if s.Points != nil {
 		parts[0] = s.Points[i] + ": " + parts[0]
@@ -88,7 +88,7 @@ func (k canvas) reading(s Series, i int) string {
 		value += fmt.Sprintf(" (%.3g to %.3g)", s.Low[i], s.High[i])
 	}
 	parts = append(parts, value)
-	shown := i > 0 && k.Shown(s, i-1) && k.Shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
+	shown := i > 0 && k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
 	if shown && k.X.Log && s.X[i] != s.X[i-1] {
 		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])
 		parts = append(parts, fmt.Sprintf("local slope %.2f", slope))

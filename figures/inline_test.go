@@ -10,12 +10,12 @@ import (
 // what the page says itself.
 func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 	f := &Figure{
-		ID: "f", Title: `Errors & "orders"`, Warning: "a warning", Caption: "a caption", Width: 200, Height: 150,
-		Legend: []Entry{{Name: "a", Label: "leapfrog", Style: Categorical(0)}},
-		Rows: [][]*Panel{{{
-			X: Axis{Label: "η", Log: true, Low: 0.01, High: 0.1}, Y: Axis{Label: "error", Log: true, Low: 0.001, High: 1, Lost: "unstable"},
-			Series: []Series{{
-				Name: "a", Style: Categorical(0), X: []float64{0.02, 0.04, 0.08}, Y: []float64{0.01, 0.04, 1}, Low: []float64{0.005, 0.04, 1},
+		ID: "f", Title: `Errors & "orders"`, Warning: "a warning", Caption: "a caption", width: 200, height: 150,
+		legend: []legendEntry{{Name: "a", Label: "leapfrog", Style: categorical(0)}},
+		panels: [][]*panel{{{
+			X: axis{Label: "η", Log: true, Low: 0.01, High: 0.1}, Y: axis{Label: "error", Log: true, Low: 0.001, High: 1, Lost: "unstable"},
+			Series: []curve{{
+				Name: "a", Style: categorical(0), X: []float64{0.02, 0.04, 0.08}, Y: []float64{0.01, 0.04, 1}, Low: []float64{0.005, 0.04, 1},
 				High: []float64{0.02, 0.04, 1}, Lost: []float64{0, 0.5, 1},
 			}},
 		}}},
@@ -36,7 +36,7 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 			t.Errorf("%q is there %d times, want %d", want, k, n)
 		}
 	}
-	file, err := f.SVG()
+	file, err := f.svg()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestTextHasRoom(t *testing.T) {
 		}
 		_, labels := s.layout().labels()
 		for _, label := range labels { // turned, so not among what clashes looks at
-			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.Rows)/len(labels))*vg.Length(s.Height); w > h {
+			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(labels))*vg.Length(s.height); w > h {
 				t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, label, w, h)
 			}
 		}
@@ -117,7 +117,7 @@ func TestTextHasRoom(t *testing.T) {
 func TestClashesAreFound(t *testing.T) {
 	p := plan(t, "paper", "methods")
 	s := figureOf(t, p, invent(p, nil))
-	s.Width = 80
+	s.width = 80
 	if _, found := clashes(s); len(found) == 0 {
 		t.Error("panel titles of 100 points on panels of 80 are not found to clash")
 	}

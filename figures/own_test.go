@@ -21,7 +21,7 @@ func TestParametersTellIntegratorsApart(t *testing.T) {
 	m := stored(p.Cells, tenth)
 	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"integrator"}}, &bench.TableSpec{Rows: []string{"integrator"}}
 	out := made(t, p, m)
-	if n := len(out.Figures[0].Rows[0]); n != 2 {
+	if n := len(out.Figures[0].panels[0]); n != 2 {
 		t.Errorf("%d panels, want 2", n)
 	}
 	if rows := out.Tables[0].Data.Rows; len(rows) != 2 || rows[0][0] != "mt3" || rows[1][0] != "mt3, w2-variance = 1" {
@@ -48,7 +48,7 @@ func TestFullBatchIsNamedByItsScheme(t *testing.T) {
 	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, Lines: []string{"scheme"}}
 	p.Table = &bench.TableSpec{Rows: []string{"step"}, Columns: []string{"scheme"}, Values: []string{distance}}
 	out := made(t, p, stored(p.Cells, tenth))
-	if l := out.Figures[0].Legend; l[0].Label != "reshuffle" || l[1].Label != "full" {
+	if l := out.Figures[0].legend; l[0].Label != "reshuffle" || l[1].Label != "full" {
 		t.Errorf("lines %q and %q, want reshuffle and full", l[0].Label, l[1].Label)
 	}
 	if c := out.Tables[0].Columns; c[1].Label != "reshuffle" || c[2].Label != "full" {
@@ -66,7 +66,7 @@ func TestMeansOverDataSets(t *testing.T) {
 	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"batch"}}, &bench.TableSpec{Rows: []string{"friction"}, Values: []string{distance}}
 	out := made(t, p, m)
 	f := out.Figures[0]
-	if high := f.Rows[0][0].Series[0].High[0]; math.Abs(high-0.2) > 1e-12 {
+	if high := f.panels[0][0].Series[0].High[0]; math.Abs(high-0.2) > 1e-12 {
 		t.Errorf("the band ends at %v, want 0.2", high)
 	}
 	if !strings.Contains(f.Caption, "mean over up to 4 chains, which differ in data set;") {
@@ -91,7 +91,7 @@ func TestPointsOffTheAxis(t *testing.T) {
 	}
 	m = m.changed(func(r *bench.Result) { r.KS, r.Diverged = 1, true })
 	f := figureOf(t, p, m)
-	if svg, err := f.SVG(); err != nil || strings.Contains(string(svg), "NaN") || !strings.Contains(f.Caption, "have no place") {
+	if svg, err := f.svg(); err != nil || strings.Contains(string(svg), "NaN") || !strings.Contains(f.Caption, "have no place") {
 		t.Errorf("the figure of diverged chains has coordinates that are no numbers, or caption %q lacks a note; error %v", f.Caption, err)
 	}
 }
@@ -160,8 +160,8 @@ func TestFullBatchHasItsRowsUnderSeveralModels(t *testing.T) {
 	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, X: "batch"}
 	rows := float64(p.Data[0].Rows)
 	f := figureOf(t, p, stored(p.Cells, tenth))
-	if x := f.Rows[0][0].Series[1].X[0]; len(f.Rows[0]) != 2 || x != rows || rows == 0 {
-		t.Errorf("%d panels, the full batch at %v: want 2, %v", len(f.Rows[0]), x, rows)
+	if x := f.panels[0][0].Series[1].X[0]; len(f.panels[0]) != 2 || x != rows || rows == 0 {
+		t.Errorf("%d panels, the full batch at %v: want 2, %v", len(f.panels[0]), x, rows)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestPanelsOfSeedsAreToldApart(t *testing.T) {
 		}
 		f := made(t, p, m).Figures[0]
 		var titles []string
-		for _, panel := range f.Rows[0] {
+		for _, panel := range f.panels[0] {
 			titles = append(titles, panel.Title)
 		}
 		if !slices.Equal(titles, c.want) || f.Data.Columns[len(f.Data.Columns)-1] != c.column {

@@ -19,8 +19,8 @@ const (
 
 // canvas is a panel in the making.
 type canvas struct {
-	*Panel
-	legend []Entry
+	*panel
+	legend []legendEntry
 	lanes  []string
 	grid   []plot.Tick
 	tips   *[]tip
@@ -28,7 +28,7 @@ type canvas struct {
 
 // lanes returns the names of a legend's lines, in the order in which marks of lost
 // points stand side by side.
-func lanes(legend []Entry) (names []string) {
+func lanes(legend []legendEntry) (names []string) {
 	for _, e := range legend {
 		if e.Name != "" && e.Style.Marker != "" {
 			names = append(names, e.Name)
@@ -39,11 +39,11 @@ func lanes(legend []Entry) (names []string) {
 
 // plot makes a panel a plot, with labels at the ticks of its axes or without.
 // It has no other labels: those that panels share are the layout's.
-func (l layout) plot(p *Panel, labelX, labelY bool) *plot.Plot {
+func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	out := plot.New()
-	height := dataHeight(l.Height)
-	k := canvas{p, l.Legend, lanes(l.Legend), p.Y.Place(height, true), l.tips}
-	apply(&out.X, p.X, p.X.Place(dataWidth(l.Width), false), labelX)
+	height := dataHeight(l.height)
+	k := canvas{p, l.legend, lanes(l.legend), p.Y.place(height, true), l.tips}
+	apply(&out.X, p.X, p.X.place(dataWidth(l.width), false), labelX)
 	shown, ticks := p.Y, k.grid
 	if p.Y.Lost != "" {
 		without := height - stripHeight
@@ -56,7 +56,7 @@ func (l layout) plot(p *Panel, labelX, labelY bool) *plot.Plot {
 }
 
 // apply sets an axis of a plot. Labels are left out where a neighbour has them.
-func apply(to *plot.Axis, a Axis, ticks []plot.Tick, labels bool) {
+func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 	to.LineStyle.Color, to.Tick.LineStyle.Color = axisGrey, axisGrey
 	to.LineStyle.Width, to.Tick.LineStyle.Width = 0.6, 0.6
 	to.Padding, to.Tick.Length = 0, 3.5
@@ -92,14 +92,14 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	if k.Heat != nil {
 		k.Heat.fill(&c, x, y)
 	}
-	place := func(s Series, values []float64, at [2]int) (out []vg.Point) {
+	place := func(s curve, values []float64, at [2]int) (out []vg.Point) {
 		for i := at[0]; i < at[1]; i++ {
-			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.Clamp(values[i]))})
+			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.clamp(values[i]))})
 		}
 		return out
 	}
 	for _, s := range k.Series {
-		for _, at := range k.Stretches(s) {
+		for _, at := range k.stretches(s) {
 			if s.Low == nil || at[1]-at[0] < 2 || slices.Equal(s.Low[at[0]:at[1]], s.High[at[0]:at[1]]) {
 				continue
 			}
@@ -111,7 +111,7 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, s := range k.Series {
 		var path vg.Path
 		var marks []vg.Point // none where all chains diverged
-		for _, at := range k.Stretches(s) {
+		for _, at := range k.stretches(s) {
 			for i, p := range place(s, s.Y, at) {
 				if i == 0 {
 					path.Move(p)
@@ -137,16 +137,16 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Shown reports whether the i-th point of a series has a place on the panel.
-func (p *Panel) Shown(s Series, i int) bool { return p.X.Shows(s.X[i]) && p.Y.Shows(s.Y[i]) }
+// shown reports whether the i-th point of a series has a place on the panel.
+func (p *panel) shown(s curve, i int) bool { return p.X.shows(s.X[i]) && p.Y.shows(s.Y[i]) }
 
-// Stretches returns the ranges of indices, between the gaps of a series, whose
+// stretches returns the ranges of indices, between the gaps of a series, whose
 // points can be drawn.
-func (p *Panel) Stretches(s Series) [][2]int {
+func (p *panel) stretches(s curve) [][2]int {
 	var out [][2]int
 	for i := range s.X {
 		switch last := len(out) - 1; {
-		case !p.Shown(s, i):
+		case !p.shown(s, i):
 		case last >= 0 && out[last][1] == i:
 			out[last][1]++
 		default:
@@ -158,16 +158,16 @@ func (p *Panel) Stretches(s Series) [][2]int {
 
 // lost marks lost points on the strip. Marks of several lines at one place stand
 // side by side around it.
-func (k canvas) lost(c *draw.Canvas, s Series, x func(float64) vg.Length) {
+func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	room, last := 24.0, math.Inf(-1)
 	for _, v := range s.X {
-		if k.X.Shows(v) {
+		if k.X.shows(v) {
 			room, last = min(room, math.Abs(float64(x(v))-last)), float64(x(v))
 		}
 	}
 	pitch := min(vg.Length(room)*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
 	for i, share := range s.Lost {
-		if share > 0 && k.X.Shows(s.X[i]) {
+		if share > 0 && k.X.shows(s.X[i]) {
 			there := k.lostAt(s.X[i])
 			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
 			place := vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}
@@ -180,7 +180,7 @@ func (k canvas) lost(c *draw.Canvas, s Series, x func(float64) vg.Length) {
 // lostAt are the lines that are lost at a place, in the order of the legend.
 func (k canvas) lostAt(x float64) []string {
 	return slices.DeleteFunc(slices.Clone(k.lanes), func(name string) bool {
-		return !slices.ContainsFunc(k.Series, func(s Series) bool {
+		return !slices.ContainsFunc(k.Series, func(s curve) bool {
 			i := slices.Index(s.X, x)
 			return s.Name == name && i >= 0 && s.Lost != nil && s.Lost[i] > 0
 		})
@@ -189,7 +189,7 @@ func (k canvas) lostAt(x float64) []string {
 
 // drawLost draws a cross for "all" and a ring for "some". A ring does not look
 // like a cross even where lines are so close that marks overlap.
-func drawLost(c *draw.Canvas, col Color, at vg.Point, share float64) {
+func drawLost(c *draw.Canvas, col colour, at vg.Point, share float64) {
 	const r = 2
 	style := draw.LineStyle{Color: col, Width: 1}
 	if share == 1 {
@@ -202,7 +202,7 @@ func drawLost(c *draw.Canvas, col Color, at vg.Point, share float64) {
 }
 
 // line is the style of the line as gonum/plot has it.
-func (s Style) line() draw.LineStyle {
+func (s style) line() draw.LineStyle {
 	out := draw.LineStyle{Color: s.Color, Width: vg.Length(s.Width)}
 	for _, d := range s.Dashes {
 		out.Dashes = append(out.Dashes, vg.Length(d))
@@ -212,13 +212,13 @@ func (s Style) line() draw.LineStyle {
 
 // mark draws the marker around a point, if there is one. Open markers are larger, so
 // that they stay visible around a filled one at the same place.
-func (s Style) mark(c *draw.Canvas, at vg.Point) {
+func (s style) mark(c *draw.Canvas, at vg.Point) {
 	r := vg.Length(2.2)
-	corners, open := s.Marker.Shape()
+	corners, open := s.Marker.shape()
 	switch {
 	case s.Marker == "":
 		return
-	case s.Marker == Dot:
+	case s.Marker == dot:
 		r = 1.3
 	case open:
 		r *= 1.45
@@ -252,10 +252,10 @@ func circle(at vg.Point, r vg.Length) vg.Path {
 }
 
 // heat are the colours from no density to the mode.
-var heat = []Color{0xffffffff, 0xd6e6f2ff, 0x8dbcdcff, 0x3f88bdff}
+var heat = []colour{0xffffffff, 0xd6e6f2ff, 0x8dbcdcff, 0x3f88bdff}
 
 // fill draws the density as an image over the grid's box.
-func (h *Heat) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
+func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 	const finesse = 4 // pixels between two points of the grid
 	n, m := len(h.X), len(h.Y)
 	top := slices.Max(h.Value)
@@ -271,7 +271,7 @@ func (h *Heat) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 }
 
 // bilinear interpolates at a fractional index.
-func (h *Heat) bilinear(i, j float64) float64 {
+func (h *density) bilinear(i, j float64) float64 {
 	n := len(h.X)
 	i0, j0 := min(int(i), n-2), min(int(j), len(h.Y)-2)
 	a, b := i-float64(i0), j-float64(j0)

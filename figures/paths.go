@@ -14,7 +14,7 @@ import (
 var massShares = []float64{0.1, 0.5, 0.9, 0.99}
 
 // contourStyle is black over the heat map; over paths contours are grey.
-var contourStyle = Style{Color: okabeIto[6], Width: 0.45}
+var contourStyle = style{Color: okabeIto[6], Width: 0.45}
 
 // isPath reports whether a result has the series of a path, or of a density on a
 // grid.
@@ -34,7 +34,7 @@ func drawPaths(d *drawing) error {
 	if err != nil {
 		return err
 	}
-	var h *Heat
+	var h *density
 	var walks []table.Row
 	var xs, ys [][]float64
 	for _, row := range rows {
@@ -42,18 +42,18 @@ func drawPaths(d *drawing) error {
 		x, y := r.Series["theta0"], r.Series["theta1"]
 		xs, ys = append(xs, x), append(ys, y)
 		if r.Cell.Observe == bench.Density {
-			h = &Heat{X: x, Y: y, Value: r.Series["logdensity"]}
+			h = &density{X: x, Y: y, Value: r.Series["logdensity"]}
 		} else {
 			walks = append(walks, row)
 		}
 	}
 	titles, stated := titlesOf(walks, setting("friction").Text)
-	x := Axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
-	y := Axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
-	var row []*Panel
-	var behind []Series
+	x := axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
+	y := axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
+	var row []*panel
+	var behind []curve
 	if h != nil {
-		posterior := &Panel{Title: "posterior", X: x, Y: y, Heat: h}
+		posterior := &panel{Title: "posterior", X: x, Y: y, Heat: h}
 		for _, level := range h.massLevels(massShares) {
 			s := h.contour(level, contourStyle)
 			posterior.Series = append(posterior.Series, s)
@@ -62,19 +62,19 @@ func drawPaths(d *drawing) error {
 		}
 		row = append(row, posterior)
 	}
-	path, start := Style{Color: okabeIto[0], Width: 0.5}, Style{Color: okabeIto[1], Marker: markers[0]}
+	path, start := style{Color: okabeIto[0], Width: 0.5}, style{Color: okabeIto[1], Marker: markers[0]}
 	for i, r := range walks {
 		series := resultOf(r).Series
 		xs, ys := series["theta0"], series["theta1"]
 		first := min(1, len(xs))
-		row = append(row, &Panel{Title: titles[i], X: x, Y: y, Series: slices.Concat(behind, []Series{
+		row = append(row, &panel{Title: titles[i], X: x, Y: y, Series: slices.Concat(behind, []curve{
 			{Name: "path", Style: path, X: xs, Y: ys},
 			{Name: "start", Style: start, X: xs[:first], Y: ys[:first]},
 		})})
 	}
-	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 168, Height: 168,
-		Rows: [][]*Panel{row}, Data: pathRecords(h, walks, stated)}
-	f.Legend = []Entry{
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, width: 168, height: 168,
+		panels: [][]*panel{row}, Data: pathRecords(h, walks, stated)}
+	f.legend = []legendEntry{
 		{Name: "contours", Label: "10, 50, 90, 99 % of the posterior's mass", Style: contourStyle},
 		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
 	}
@@ -94,7 +94,7 @@ func drawPaths(d *drawing) error {
 
 // pathRecords are the grid of the density, then every position of every path, with the
 // settings that its title states.
-func pathRecords(h *Heat, walks []table.Row, stated []bench.Setting) Records {
+func pathRecords(h *density, walks []table.Row, stated []bench.Setting) Records {
 	columns := []string{"kind", "friction", "theta0", "theta1", "logdensity"}
 	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}
 	if h != nil {

@@ -35,7 +35,7 @@ type layout struct {
 	columns             int
 	innerWidth          vg.Length
 	title, alert, below []string
-	legend              [][]Entry
+	legendLines         [][]legendEntry
 	total               vg.Point
 	tips                *[]tip // of the points, in the order drawn; nil if none are wanted
 }
@@ -43,8 +43,8 @@ type layout struct {
 // layout breaks the texts to the width that the panels fix, and so finds the
 // height.
 func (f *Figure) layout() layout {
-	l := layout{Figure: f, columns: len(f.Rows[0])}
-	l.innerWidth = vg.Length(l.columns)*vg.Length(f.Width) + yLabelWidth
+	l := layout{Figure: f, columns: len(f.panels[0])}
+	l.innerWidth = vg.Length(l.columns)*vg.Length(f.width) + yLabelWidth
 	if f.Title != "" {
 		l.title = wrap(sans(titleSize, ink), f.Title, l.innerWidth)
 	}
@@ -54,10 +54,10 @@ func (f *Figure) layout() layout {
 	if f.Caption != "" {
 		l.below = wrap(sans(captionSize, ink), f.Caption, l.innerWidth)
 	}
-	l.legend = flow(f.Legend, l.innerWidth)
+	l.legendLines = flow(f.legend, l.innerWidth)
 	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2.5*gap
-	height += vg.Length(len(l.legend)) * legendSize * leading
-	height += vg.Length(len(f.Rows))*vg.Length(f.Height) + xLabelHeight
+	height += vg.Length(len(l.legendLines)) * legendSize * leading
+	height += vg.Length(len(f.panels))*vg.Length(f.height) + xLabelHeight
 	l.total = vg.Point{X: l.innerWidth + 2*margin, Y: height}
 	return l
 }
@@ -66,13 +66,13 @@ func (f *Figure) layout() layout {
 func lines(l []string, size float64) vg.Length { return vg.Length(float64(len(l)) * size * leading) }
 
 // width is that of the sample and its name.
-func (e Entry) width() vg.Length {
+func (e legendEntry) width() vg.Length {
 	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), e.Label)
 }
 
 // flow breaks the legend into lines of at most the given width.
-func flow(legend []Entry, width vg.Length) [][]Entry {
-	var rows [][]Entry
+func flow(legend []legendEntry, width vg.Length) [][]legendEntry {
+	var rows [][]legendEntry
 	var used vg.Length
 	for _, e := range legend {
 		if len(rows) == 0 || used+e.width() > width {
@@ -90,7 +90,7 @@ func (l layout) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	x, y := c.Min.X+margin, c.Max.Y-margin
-	put := func(ls []string, size float64, col Color) {
+	put := func(ls []string, size float64, col colour) {
 		for _, s := range ls {
 			write(&c, sans(size, col), vg.Point{X: x, Y: y - vg.Length(size)}, left, s)
 			y -= vg.Length(size * leading)
@@ -109,7 +109,7 @@ func (l layout) draw(c draw.Canvas) {
 // drawLegend draws the legend downwards from y, and returns where it ends.
 func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	style := sans(legendSize, ink)
-	for _, row := range l.legend {
+	for _, row := range l.legendLines {
 		x, middle := left0, y-legendSize*leading/2
 		for _, e := range row {
 			const half = legendSize * 0.4
@@ -123,7 +123,7 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 }
 
 // draw draws a sample of what the entry is of.
-func (e Entry) draw(c *draw.Canvas, b vg.Rectangle) {
+func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 	at := func(fraction vg.Length) vg.Point {
 		return vg.Point{X: b.Min.X + fraction*(b.Max.X-b.Min.X), Y: (b.Min.Y + b.Max.Y) / 2}
 	}
@@ -141,7 +141,7 @@ func (e Entry) draw(c *draw.Canvas, b vg.Rectangle) {
 	switch {
 	case e.Lost > 0:
 		drawLost(c, e.Style.Color, at(0.5), e.Lost)
-	case e.Style.Marker == Dot:
+	case e.Style.Marker == dot:
 		for _, f := range []vg.Length{0.25, 0.5, 0.75} {
 			e.Style.mark(c, at(f))
 		}
@@ -155,9 +155,9 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 	grid := draw.Canvas{Canvas: c.Canvas, Rectangle: box}
 	grid.Min.X += yLabelWidth
 	grid.Min.Y += xLabelHeight
-	tiles := draw.Tiles{Rows: len(l.Rows), Cols: l.columns, PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2}
-	plots := make([][]*plot.Plot, len(l.Rows))
-	for j, row := range l.Rows {
+	tiles := draw.Tiles{Rows: len(l.panels), Cols: l.columns, PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2}
+	plots := make([][]*plot.Plot, len(l.panels))
+	for j, row := range l.panels {
 		plots[j] = make([]*plot.Plot, len(row))
 		for i, p := range row {
 			if p != nil {
@@ -166,8 +166,8 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 		}
 	}
 	canvases := plot.Align(plots, tiles, grid)
-	rows := make([]vg.Rectangle, len(l.Rows)) // what the data of each row span
-	for j, row := range l.Rows {
+	rows := make([]vg.Rectangle, len(l.panels)) // what the data of each row span
+	for j, row := range l.panels {
 		rows[j] = vg.Rectangle{Min: grid.Max, Max: grid.Min}
 		for i, p := range row {
 			if p == nil {
@@ -190,9 +190,9 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 // repeats reports whether the next panel in a direction, below or to the left,
 // has the same axis in its place, so that this one needs no labels.
 func (l layout) repeats(j, i, down, across int) bool {
-	p := l.Rows[j][i]
-	for j, i = j+down, i+across; j < len(l.Rows) && i >= 0; j, i = j+down, i+across {
-		if q := l.Rows[j][i]; q != nil {
+	p := l.panels[j][i]
+	for j, i = j+down, i+across; j < len(l.panels) && i >= 0; j, i = j+down, i+across {
+		if q := l.panels[j][i]; q != nil {
 			return down > 0 && q.X == p.X || across < 0 && q.Y == p.Y
 		}
 	}
@@ -221,10 +221,10 @@ func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle
 // labels are that of the horizontal axes, and those of the vertical ones: one
 // for all rows, or one for each.
 func (l layout) labels() (x string, ys []string) {
-	for _, row := range l.Rows {
-		i := slices.IndexFunc(row, func(p *Panel) bool { return p != nil })
-		x = row[i].X.Title()
-		ys = append(ys, row[i].Y.Title())
+	for _, row := range l.panels {
+		i := slices.IndexFunc(row, func(p *panel) bool { return p != nil })
+		x = row[i].X.title()
+		ys = append(ys, row[i].Y.title())
 	}
 	if len(slices.Compact(slices.Clone(ys))) == 1 {
 		ys = ys[:1]
@@ -260,9 +260,9 @@ func (l layout) render(c interface {
 // that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
-// SVG returns the figure as an SVG file. Text stays text, which browsers search and
+// svg returns the figure as an SVG file. Text stays text, which browsers search and
 // select.
-func (f *Figure) SVG() ([]byte, error) {
+func (f *Figure) svg() ([]byte, error) {
 	return f.layout().svg()
 }
 

@@ -160,29 +160,29 @@ const mostColumns = 4
 // figure has all panels on the same axes. Places without cells stay empty.
 func (s *sampled) figure(d *drawing) *Figure {
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
-	columns := len(s.panels[0])
+	columns := len(s.facets[0])
 	if len(s.ofColumns) == 0 {
-		columns = min(mostColumns, len(s.panels))
+		columns = min(mostColumns, len(s.facets))
 	}
 	size := sizes[min(columns, len(sizes))-1]
-	f.Width, f.Height = size[0], size[1]
-	x, y := s.axes(f.Width)
-	var panels []*Panel
-	for _, p := range slices.Concat(s.panels...) {
+	f.width, f.height = size[0], size[1]
+	x, y := s.axes(f.width)
+	var panels []*panel
+	for _, p := range slices.Concat(s.facets...) {
 		panels = append(panels, s.drawn(p, x, y))
 	}
-	f.Rows = Grid(panels, columns)
-	f.Legend = s.legend(func(i int) string { return s.names[i] + s.order(d.plan, i) }, s.style)
+	f.panels = inRows(panels, columns)
+	f.legend = s.legend(func(i int) string { return s.names[i] + s.order(d.plan, i) }, s.style)
 	if s.bounded {
-		f.Legend = append(f.Legend, Entry{Label: "self-distance (5–95 %)", Style: selfStyle()})
+		f.legend = append(f.legend, legendEntry{Label: "self-distance (5–95 %)", Style: selfStyle()})
 	}
-	mark := Style{Color: ink}
+	mark := style{Color: ink}
 	if s.anyLost {
-		f.Legend = append(f.Legend, Entry{Label: "diverged", Style: mark, Lost: 1})
+		f.legend = append(f.legend, legendEntry{Label: "diverged", Style: mark, Lost: 1})
 	}
 	if s.anyLost && s.most > 1 {
-		some := Entry{Label: "diverged in some splits", Style: mark, Lost: 0.5}
-		f.Legend = append(f.Legend, some)
+		some := legendEntry{Label: "diverged in some splits", Style: mark, Lost: 0.5}
+		f.legend = append(f.legend, some)
 	}
 	f.Caption = d.caption(s.notes(d.cells, x)...)
 	return f
@@ -192,15 +192,15 @@ func (s *sampled) figure(d *drawing) *Figure {
 var sizes = [][2]float64{{302, 235}, {302, 235}, {210, 126}, {170, 122}, {145, 120}}
 
 // axes are those that all panels share.
-func (s *sampled) axes(width float64) (x, y Axis) {
-	x = Axis{Log: s.logX, Ticks: 4, Label: s.ofX.Label}
+func (s *sampled) axes(width float64) (x, y axis) {
+	x = axis{Log: s.logX, Ticks: 4, Label: s.ofX.Label}
 	switch {
 	case s.xObserved != nil:
 		x.Label = s.xObserved.Label
 	case s.ofX.Name == "step":
 		x.Label, x.Unit = stepLabel, timeUnit
 	}
-	y = Axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
+	y = axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
 	switch {
 	case s.bounded && !s.logY:
 		y.Low, y.High = 0, 1
@@ -223,7 +223,7 @@ func (s *sampled) axes(width float64) (x, y Axis) {
 }
 
 // selfStyle is that of the band of self-distance with its mean.
-func selfStyle() Style {
+func selfStyle() style {
 	style := dotted(1)
 	style.Fill = bandGrey
 	return style
@@ -231,10 +231,10 @@ func selfStyle() Style {
 
 // style is that of the i-th line: lines that differ in a number alone are coloured in its
 // order.
-func (s *sampled) style(i int) Style {
+func (s *sampled) style(i int) style {
 	switch {
 	case len(s.ofLines) > 1:
-		return Categorical(i)
+		return categorical(i)
 	case s.ofLines[0].Kind == table.Number:
 		return sequential(i, len(s.names))
 	}
@@ -242,14 +242,14 @@ func (s *sampled) style(i int) Style {
 }
 
 // drawn is a panel with the self-distance behind its lines; nil where there are no cells.
-func (s *sampled) drawn(p *panel, x, y Axis) *Panel {
+func (s *sampled) drawn(p *facet, x, y axis) *panel {
 	if p == nil {
 		return nil
 	}
-	var behind []Series
+	var behind []curve
 	if self := selfBand(p.Table); s.bounded && isFinite(self.mean) {
 		twice := func(v float64) []float64 { return []float64{v, v} }
-		behind = append(behind, Series{Style: selfStyle(), X: []float64{x.Low, x.High},
+		behind = append(behind, curve{Style: selfStyle(), X: []float64{x.Low, x.High},
 			Y: twice(self.mean), Low: twice(self.low), High: twice(self.high)})
 	}
 	out := s.draw(p, x, y, s.style, behind...)
@@ -272,7 +272,7 @@ func (s *sampled) order(p bench.Plan, line int) string {
 
 // notes are the sentences of the caption: what does not vary, what means and bands are,
 // what chains that diverged count as, and what the axes cannot show.
-func (s *sampled) notes(cells *table.Table, x Axis) (notes []string) {
+func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	state := func(r table.Row) string { return bench.TextOf(s.stated, r) }
 	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
@@ -290,13 +290,13 @@ func (s *sampled) notes(cells *table.Table, x Axis) (notes []string) {
 		means = append(means, at.Table)
 		switch {
 		case present(at.Table).Len() == 0:
-		case !x.Shows(at.x):
+		case !x.shows(at.x):
 			noX++
 		case s.logY && !(at.mean > 0):
 			noY++
 		}
 	}
-	lengths := func(p *panel) bool { return present(p.Table).Varies("samples") }
+	lengths := func(p *facet) bool { return present(p.Table).Varies("samples") }
 	if s.bounded && slices.ContainsFunc(s.all(), lengths) {
 		note("The band of self-distance is the mean over chains of several lengths: " +
 			"shorter ones are further apart.")

@@ -39,7 +39,7 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 		if got := strings.Join(s.names, "|"); got != c.lines {
 			t.Errorf("%s varies: lines %q, want %q", name, got, c.lines)
 		}
-		if got := bench.TextOf(s.stated, s.panels[0][0].Rows()[0]); got != c.fixed {
+		if got := bench.TextOf(s.stated, s.facets[0][0].Rows()[0]); got != c.fixed {
 			t.Errorf("%s varies: the caption says %q, want %q", name, got, c.fixed)
 		}
 	}

@@ -24,23 +24,26 @@ const (
 
 // The greys of what is no data, and the colour of warnings.
 const (
-	ink       = Color(0x222222ff)
-	axisGrey  = Color(0x666666ff)
-	selfGrey  = Color(0x7f7f7fff)
-	bandGrey  = Color(0xe9e9e9ff)
-	gridGrey  = Color(0xf0f0f0ff)
-	stripGrey = Color(0xfbf3eaff)
-	warning   = Color(0xb03a00ff)
+	ink       = colour(0x222222ff)
+	axisGrey  = colour(0x666666ff)
+	selfGrey  = colour(0x7f7f7fff)
+	bandGrey  = colour(0xe9e9e9ff)
+	gridGrey  = colour(0xf0f0f0ff)
+	stripGrey = colour(0xfbf3eaff)
+	warning   = colour(0xb03a00ff)
 )
 
 // okabeIto are the colours of Okabe & Ito, Color Universal Design (2008), that
 // are dark enough for a line on white: blue, vermilion, bluish green, reddish
 // purple, orange, sky blue, black.
-var okabeIto = []Color{0x0072b2ff, 0xd55e00ff, 0x009e73ff, 0xcc79a7ff, 0xe69f00ff, 0x56b4e9ff, 0x222222ff}
+var okabeIto = []colour{
+	0x0072b2ff, 0xd55e00ff, 0x009e73ff, 0xcc79a7ff, 0xe69f00ff, 0x56b4e9ff, 0x222222ff,
+}
 
 // viridis are ten stops of the map of Smith & van der Walt (matplotlib, 2015).
-var viridis = []Color{
-	0x440154ff, 0x482878ff, 0x3e4989ff, 0x31688eff, 0x26828eff, 0x1f9e89ff, 0x35b779ff, 0x6ece58ff, 0xb5de2bff, 0xfde725ff,
+var viridis = []colour{
+	0x440154ff, 0x482878ff, 0x3e4989ff, 0x31688eff, 0x26828eff,
+	0x1f9e89ff, 0x35b779ff, 0x6ece58ff, 0xb5de2bff, 0xfde725ff,
 }
 
 // brightest is how far up the viridis map lines go: beyond, they are too
@@ -48,43 +51,50 @@ var viridis = []Color{
 const brightest = 0.7
 
 // interpolate returns the opaque colour at t in [0, 1] between the stops.
-func interpolate(stops []Color, t float64) Color {
+func interpolate(stops []colour, t float64) colour {
 	at := min(max(t, 0), 1) * float64(len(stops)-1)
 	i := min(int(at), len(stops)-2)
 	f := at - float64(i)
-	var out Color
+	var out colour
 	for shift := 8; shift <= 24; shift += 8 {
 		a, b := float64(stops[i]>>shift&0xff), float64(stops[i+1]>>shift&0xff)
-		out |= Color(math.Round(a*(1-f)+b*f)) << shift
+		out |= colour(math.Round(a*(1-f)+b*f)) << shift
 	}
 	return out | 0xff
 }
 
 // translucent is the colour for the bands behind n lines: so faint that all
 // of them over each other let the lines stand out.
-func translucent(c Color, n int) Color {
-	return c&^0xff | Color(min(0x38, 0xc0/max(n, 1)))
+func translucent(c colour, n int) colour {
+	return c&^0xff | colour(min(0x38, 0xc0/max(n, 1)))
 }
 
 // lineWidth is that of lines with markers, in points.
 const lineWidth = 1.1
 
-// dashings and Markers distinguish lines without colour: in print, and for
+// dashings and markers distinguish lines without colour: in print, and for
 // readers who do not see it.
-var dashings = [][]float64{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
+var dashings = [][]float64{
+	nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 2.5}, {3, 1.5}, {6, 1.5, 1.5, 1.5, 1.5, 1.5},
+}
 
-// Categorical returns the i-th style for unordered names. After one round the
+// categorical returns the i-th style for unordered names. After one round the
 // colours repeat, with other dashes and markers.
-func Categorical(i int) Style {
+func categorical(i int) style {
 	shift := 2 * (i / len(okabeIto))
-	return Style{Color: okabeIto[i%len(okabeIto)], Width: lineWidth, Dashes: dashings[(i+shift)%len(dashings)], Marker: markers[(i+shift)%len(markers)]}
+	return style{
+		Color: okabeIto[i%len(okabeIto)], Width: lineWidth,
+		Dashes: dashings[(i+shift)%len(dashings)], Marker: markers[(i+shift)%len(markers)],
+	}
 }
 
 // sequential returns the i-th of n styles for ordered values: from dark to
 // light along viridis.
-func sequential(i, n int) Style {
+func sequential(i, n int) style {
 	t := float64(i) / float64(max(1, n-1))
-	return Style{Color: interpolate(viridis, t*brightest), Width: lineWidth, Marker: markers[i%filledMarkers]}
+	return style{
+		Color: interpolate(viridis, t*brightest), Width: lineWidth, Marker: markers[i%filledMarkers],
+	}
 }
 
 // integratorStyles keeps an integrator's style the same in every figure: the
@@ -95,45 +105,52 @@ var integratorStyles = []string{
 	"baoab", "aboba", "obabo", "baoa", "ubu", "exact", "sghmc-adaptive",
 }
 
-// stylesOf returns the styles of a figure's integrators. One that is not in the
-// list, such as a splitting word or a scheme from elsewhere, gets a colour and a
-// marker that no other in the figure has, as long as any are left.
-func stylesOf(names []string) []Style {
-	styles := make([]Style, len(names))
+// stylesOf returns the styles of a figure's integrators. One that is not in the list, such as a
+// splitting word or a user's own integrator, gets a colour and a marker that no other in the
+// figure has, as long as any are left.
+func stylesOf(names []string) []style {
+	styles := make([]style, len(names))
 	for i, name := range names {
 		if listed := slices.Index(integratorStyles, name); listed >= 0 {
-			styles[i] = Categorical(listed)
+			styles[i] = categorical(listed)
 		}
 	}
 	for i, name := range names {
-		if slices.Contains(integratorStyles, name) {
-			continue
-		}
-		styles[i] = Categorical(len(integratorStyles) + i)
-		for k := range len(okabeIto) * len(markers) {
-			style := Categorical(len(integratorStyles) + k)
-			if !slices.ContainsFunc(styles, func(t Style) bool { return t.Color == style.Color || t.Marker == style.Marker }) {
-				styles[i] = style
-				break
-			}
+		if !slices.Contains(integratorStyles, name) {
+			styles[i] = unlike(styles, len(integratorStyles)+i)
 		}
 	}
 	return styles
 }
 
-// dotted is the style of what is no method's line: self-distances and reference
-// slopes.
-func dotted(width float64) Style {
-	return Style{Color: selfGrey, Width: width, Dashes: []float64{1.2, 1.8}}
+// unlike returns a style whose colour and marker none of the styles has, or the i-th if all are
+// taken.
+func unlike(styles []style, i int) style {
+	for k := range len(okabeIto) * len(markers) {
+		own := categorical(len(integratorStyles) + k)
+		taken := func(s style) bool { return s.Color == own.Color || s.Marker == own.Marker }
+		if !slices.ContainsFunc(styles, taken) {
+			return own
+		}
+	}
+	return categorical(i)
 }
 
-// Marker is the shape of a point.
-type Marker string
+// dotted is the style of what is no method's line: self-distances and reference
+// slopes.
+func dotted(width float64) style {
+	return style{Color: selfGrey, Width: width, Dashes: []float64{1.2, 1.8}}
+}
 
-// Dot is a small translucent point, for data, of which there are many.
-const Dot Marker = "dot"
+// marker is the shape of a point.
+type marker string
 
-var markers = []Marker{"circle", "square", "triangle", "diamond", "nabla", "open square", "open circle"}
+// dot is a small translucent point, for data, of which there are many.
+const dot marker = "dot"
+
+var markers = []marker{
+	"circle", "square", "triangle", "diamond", "nabla", "open square", "open circle",
+}
 
 // filledMarkers is how many of the markers, from the first, are filled.
 // Ordered lines use these alone: open ones look like a second group.
@@ -148,16 +165,16 @@ var polygons = map[string][]vg.Point{
 	"nabla":    {{X: 0, Y: -1.25}, {X: -1.1, Y: 0.75}, {X: 1.1, Y: 0.75}},
 }
 
-// Shape returns the corners of a marker in units of its radius, y upwards; nil
+// shape returns the corners of a marker in units of its radius, y upwards; nil
 // means a circle. Open markers are not filled.
-func (m Marker) Shape() (corners []vg.Point, open bool) {
+func (m marker) shape() (corners []vg.Point, open bool) {
 	name, open := strings.CutPrefix(string(m), "open ")
 	return polygons[name], open
 }
 
 // sans is the style of all text. The weight is regular throughout: the PDF
 // writer of gonum/plot cannot take bold fonts.
-func sans(size float64, c Color) text.Style {
+func sans(size float64, c colour) text.Style {
 	return text.Style{
 		Color:   c,
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)},

@@ -53,28 +53,28 @@ func drawSynthetic(d *drawing) error {
 	r := resultOf(rows[0])
 	m := newMarginals(r)
 	normal95 := distuv.UnitNormal.Quantile(0.95)
-	law := func(name string, fill Color, z float64) Series {
-		return Series{Name: name, Style: Style{Fill: fill}, X: m["x"], Y: m["exact_mean"],
+	law := func(name string, fill colour, z float64) curve {
+		return curve{Name: name, Style: style{Fill: fill}, X: m["x"], Y: m["exact_mean"],
 			Low: m.shifted(-z), High: m.shifted(z)}
 	}
-	sampled := Style{Color: okabeIto[1], Width: 1.1, Dashes: []float64{4, 2}}
-	p := &Panel{
-		X: Axis{Label: "input x", Ticks: 8}.over(m["x"]).padded(0.02),
-		Y: Axis{Label: "target y", Ticks: 6, Grid: true}.
+	sampled := style{Color: okabeIto[1], Width: 1.1, Dashes: []float64{4, 2}}
+	p := &panel{
+		X: axis{Label: "input x", Ticks: 8}.over(m["x"]).padded(0.02),
+		Y: axis{Label: "target y", Ticks: 6, Grid: true}.
 			over(m.shifted(-2), m.shifted(2), m["q05"], m["q95"], m["train_y"]).padded(0.04),
-		Series: []Series{
+		Series: []curve{
 			law("wide", 0xdbe9f4ff, 2), law("narrow", 0xaecee6ff, normal95),
-			{Name: "data", Style: Style{Color: 0x555555a0, Marker: Dot},
+			{Name: "data", Style: style{Color: 0x555555a0, Marker: dot},
 				X: m["train_x"], Y: m["train_y"]},
-			{Name: "mean", Style: Style{Color: okabeIto[0], Width: 1.3},
+			{Name: "mean", Style: style{Color: okabeIto[0], Width: 1.3},
 				X: m["x"], Y: m["exact_mean"]},
 		},
 	}
 	for _, q := range []string{"q05", "q50", "q95"} {
-		p.Series = append(p.Series, Series{Name: "sampled", Style: sampled, X: m["x"], Y: m[q]})
+		p.Series = append(p.Series, curve{Name: "sampled", Style: sampled, X: m["x"], Y: m[q]})
 	}
-	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Width: 510, Height: 270,
-		Rows: [][]*Panel{{p}}}
+	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, width: 510, height: 270,
+		panels: [][]*panel{{p}}}
 	for _, e := range []struct {
 		series int
 		label  string
@@ -83,7 +83,7 @@ func drawSynthetic(d *drawing) error {
 		{4, "sampled 5, 50, 95 %"}, {2, "data"},
 	} {
 		s := p.Series[e.series]
-		f.Legend = append(f.Legend, Entry{Name: s.Name, Label: e.label, Style: s.Style})
+		f.legend = append(f.legend, legendEntry{Name: s.Name, Label: e.label, Style: s.Style})
 	}
 	f.Data.Columns = []string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50",
 		"sampled_q95"}

@@ -48,17 +48,17 @@ func toyTitle(r table.Row) string {
 }
 
 // histogramFill is translucent: the grid and the truth show through.
-const histogramFill = Color(0x56b4e990)
+const histogramFill = colour(0x56b4e990)
 
 var (
-	histogramStyle = Style{Color: okabeIto[0], Fill: histogramFill, Width: 0.6}
+	histogramStyle = style{Color: okabeIto[0], Fill: histogramFill, Width: 0.6}
 	// truthStyle is that of the paper's Figure 3: dotted.
-	truthStyle = Style{Color: ink, Width: 1.3, Dashes: []float64{1.3, 2}}
+	truthStyle = style{Color: ink, Width: 1.3, Dashes: []float64{1.3, 2}}
 )
 
 // outline is the bins as one filled shape, as far as the axis reaches.
-func (h histogram) outline(x Axis) Series {
-	s := Series{Name: "law", Style: histogramStyle}
+func (h histogram) outline(x axis) curve {
+	s := curve{Name: "law", Style: histogramStyle}
 	for i, d := range h.density {
 		if low, high := max(h.edges[i], x.Low), min(h.edges[i+1], x.High); low < high {
 			s.X, s.Y = append(s.X, low, high), append(s.Y, d, d)
@@ -71,9 +71,9 @@ func (h histogram) outline(x Axis) Series {
 }
 
 // truth is the posterior's density.
-func (h histogram) truth(x Axis) Series {
+func (h histogram) truth(x axis) curve {
 	const n = 300
-	s := Series{Name: "truth", Style: truthStyle}
+	s := curve{Name: "truth", Style: truthStyle}
 	for i := range n + 1 {
 		v := x.at(float64(i) / n)
 		s.X, s.Y = append(s.X, v), append(s.Y, h.exact.Prob(v))
@@ -94,17 +94,17 @@ func drawToy(d *drawing) error {
 	}
 	titles, stated := titlesOf(rows, toyTitle)
 	f := &Figure{
-		ID: d.plan.ID, Title: d.plan.Title, Width: 232, Height: 200,
-		Rows: [][]*Panel{nil}, Data: toyRecords(hs, stated),
-		Legend: []Entry{
+		ID: d.plan.ID, Title: d.plan.Title, width: 232, height: 200,
+		panels: [][]*panel{nil}, Data: toyRecords(hs, stated),
+		legend: []legendEntry{
 			{Name: "law", Label: "stationary law of the chain", Style: histogramStyle},
 			{Name: "truth", Label: "exact posterior", Style: truthStyle},
 		},
 	}
 	x, y := toyAxes(hs)
 	for i, h := range hs {
-		f.Rows[0] = append(f.Rows[0], &Panel{Title: titles[i], X: x, Y: y,
-			Series: []Series{h.outline(x), h.truth(x)}})
+		f.panels[0] = append(f.panels[0], &panel{Title: titles[i], X: x, Y: y,
+			Series: []curve{h.outline(x), h.truth(x)}})
 	}
 	r := rows[0]
 	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.", capital(r.Text("integrator")),
@@ -117,7 +117,7 @@ func drawToy(d *drawing) error {
 
 // toyAxes span three and a half standard deviations of the posterior, all
 // bins with more than a thousandth of the draws, and all densities.
-func toyAxes(hs []histogram) (x, y Axis) {
+func toyAxes(hs []histogram) (x, y axis) {
 	var xs []float64
 	top := []float64{0}
 	for _, h := range hs {
@@ -129,8 +129,8 @@ func toyAxes(hs []histogram) (x, y Axis) {
 		}
 		xs = append(xs, h.exact.Mu-3.5*h.exact.Sigma, h.exact.Mu+3.5*h.exact.Sigma)
 	}
-	x = Axis{Label: "parameter θ", Ticks: 5}.over(xs).padded(0.02)
-	y = Axis{Label: "density", Ticks: 5, Grid: true}.over(top)
+	x = axis{Label: "parameter θ", Ticks: 5}.over(xs).padded(0.02)
+	y = axis{Label: "density", Ticks: 5, Grid: true}.over(top)
 	y.High *= 1.05
 	return x, y
 }

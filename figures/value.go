@@ -16,27 +16,27 @@ import (
 type Figure struct {
 	ID      string // names its files
 	Title   string
-	Warning string     // what must not be overlooked
-	Rows    [][]*Panel // of equal length; nil is an empty place
-	Legend  []Entry    // in the order in which it is read
+	Warning string        // what must not be overlooked
+	panels  [][]*panel    // of equal length; nil is an empty place
+	legend  []legendEntry // in the order in which it is read
 	Caption string
 	// Width and Height are those of one panel, with its share of axes and gaps.
-	Width, Height float64
+	width, height float64
 	Data          Records // the numbers drawn
 }
 
-// Panel is one plot of a figure.
-type Panel struct {
+// panel is one plot of a figure.
+type panel struct {
 	Title  string
 	Note   string // in the lower right corner
-	X, Y   Axis
-	Heat   *Heat    // behind all series
-	Series []Series // from the back to the front; all bands lie behind all lines
+	X, Y   axis
+	Heat   *density // behind all series
+	Series []curve  // from the back to the front; all bands lie behind all lines
 }
 
-// Grid puts panels into rows of the given number of columns, or of as many as there
+// inRows puts panels into rows of the given number of columns, or of as many as there
 // are panels if these are fewer. Empty places fill up the last row.
-func Grid(panels []*Panel, columns int) [][]*Panel {
+func inRows(panels []*panel, columns int) [][]*panel {
 	columns = min(columns, len(panels))
 	for len(panels)%columns > 0 {
 		panels = append(panels, nil)
@@ -44,8 +44,8 @@ func Grid(panels []*Panel, columns int) [][]*Panel {
 	return slices.Collect(slices.Chunk(panels, columns))
 }
 
-// Axis is an axis of a panel.
-type Axis struct {
+// axis is an axis of a panel.
+type axis struct {
 	Label, Unit string
 	Low, High   float64
 	Log         bool
@@ -59,11 +59,11 @@ type Axis struct {
 	Lost string
 }
 
-// Series is a line, with a band or without, or points alone. A NaN value leaves
+// curve is a line, with a band or without, or points alone. A NaN value leaves
 // a gap.
-type Series struct {
+type curve struct {
 	Name  string // of its entry in the legend
-	Style Style
+	Style style
 	X, Y  []float64
 	// Low and High are the edges of a band; nil without one.
 	Low, High []float64
@@ -74,38 +74,38 @@ type Series struct {
 	Lost []float64
 }
 
-// Style is how a series is drawn.
-type Style struct {
-	Color  Color
-	Fill   Color   // of the band; 0 without one
+// style is how a series is drawn.
+type style struct {
+	Color  colour
+	Fill   colour  // of the band; 0 without one
 	Width  float64 // of the line; 0 without one
 	Dashes []float64
-	Marker Marker // "" without one
+	Marker marker // "" without one
 }
 
-// Entry is an entry of the legend.
-type Entry struct {
+// legendEntry is an entry of the legend.
+type legendEntry struct {
 	Name  string // of the series that it stands for
 	Label string
-	Style Style
+	Style style
 	Lost  float64 // a mark for this share of lost chains
 }
 
-// Heat is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]).
-type Heat struct {
+// density is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]).
+type density struct {
 	X, Y, Value []float64
 }
 
-// Color is a colour as 0xRRGGBBAA, not premultiplied.
-type Color uint32
+// colour is a colour as 0xRRGGBBAA, not premultiplied.
+type colour uint32
 
 // RGBA implements color.Color.
-func (c Color) RGBA() (r, g, b, a uint32) {
+func (c colour) RGBA() (r, g, b, a uint32) {
 	return color.NRGBA{R: uint8(c >> 24), G: uint8(c >> 16), B: uint8(c >> 8), A: uint8(c)}.RGBA()
 }
 
 // String writes the colour as CSS does.
-func (c Color) String() string { return fmt.Sprintf("#%08x", uint32(c)) }
+func (c colour) String() string { return fmt.Sprintf("#%08x", uint32(c)) }
 
 // Table is a table as plain data.
 type Table struct {
@@ -168,8 +168,8 @@ func fieldText(f any) string {
 	return fmt.Sprint(f)
 }
 
-// JSON returns an array with an object for each row.
-func (r Records) JSON() ([]byte, error) {
+// json returns an array with an object for each row.
+func (r Records) json() ([]byte, error) {
 	objects := make([]map[string]any, len(r.Rows))
 	for i, row := range r.Rows {
 		objects[i] = make(map[string]any)

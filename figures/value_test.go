@@ -18,7 +18,7 @@ func TestRecordsAsFiles(t *testing.T) {
 	if b, err := r.CSV(); err != nil || string(b) != "a,b\n,\"x,y\"\n0.1,true\n" {
 		t.Errorf("CSV %q, error %v", b, err)
 	}
-	if b, err := r.JSON(); err != nil || !strings.Contains(string(b), `"a": null`) || !strings.Contains(string(b), `"a": 0.1`) {
+	if b, err := r.json(); err != nil || !strings.Contains(string(b), `"a": null`) || !strings.Contains(string(b), `"a": 0.1`) {
 		t.Errorf("JSON %s, error %v", b, err)
 	}
 }
@@ -51,10 +51,10 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 	p, m := ownStudy(t)
 	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, X: "friction", Lines: []string{"step"}, Y: "rmse", YScale: "log"}
 	f := figureOf(t, p, m)
-	if len(f.Rows) != 1 || len(f.Rows[0]) != 2 || f.Rows[0][1].Title != "yacht" {
-		t.Fatalf("%d rows of panels, want one of boston and yacht", len(f.Rows))
+	if len(f.panels) != 1 || len(f.panels[0]) != 2 || f.panels[0][1].Title != "yacht" {
+		t.Fatalf("%d rows of panels, want one of boston and yacht", len(f.panels))
 	}
-	panel := f.Rows[0][0]
+	panel := f.panels[0][0]
 	if panel.X.Label != "C" || !panel.X.Log || panel.Y.Label != "test RMSE" || !panel.Y.Log {
 		t.Errorf("axes %+v and %+v: want the friction and the RMSE, both logarithmic", panel.X, panel.Y)
 	}
@@ -62,18 +62,18 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 	if line.Name != "η = 0.02" || !reflect.DeepEqual(line.X, []float64{1, 5, 50}) || !reflect.DeepEqual(line.Y, []float64{3.5, 7.5, 52.5}) || line.Low[0] >= 3.5 {
 		t.Errorf("line %+v: want means over the splits with a band", line)
 	}
-	if y := f.Rows[0][1].Series[0].Y; !math.IsNaN(y[2]) {
+	if y := f.panels[0][1].Series[0].Y; !math.IsNaN(y[2]) {
 		t.Errorf("yacht lacks C = 50, and has %v there", y[2])
 	}
 	if got := strings.Join(f.Data.Columns, ","); got != "dataset,batch,K,scheme,integrator,nl,friction,h,cells,cells_expected,cells_diverged,rmse_mean,rmse_sd,self_mean,self_p05,self_p95" {
 		t.Errorf("CSV has the columns %s", got)
 	}
 	p.Figure = &bench.FigureSpec{Panels: []string{"integrator"}, X: "friction"}
-	if f := figureOf(t, p, m); len(f.Rows[0]) != 1 || len(f.Rows[0][0].Series) != 2 || f.Legend[0].Label != "leapfrog" {
-		t.Errorf("what lines could be named by is an axis: %+v", f.Legend)
+	if f := figureOf(t, p, m); len(f.panels[0]) != 1 || len(f.panels[0][0].Series) != 2 || f.legend[0].Label != "leapfrog" {
+		t.Errorf("what lines could be named by is an axis: %+v", f.legend)
 	}
 	p.Figure = &bench.FigureSpec{X: "gradients"}
-	if line := figureOf(t, p, m).Rows[0][0].Series[1]; !reflect.DeepEqual(line.X, []float64{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {
+	if line := figureOf(t, p, m).panels[0][0].Series[1]; !reflect.DeepEqual(line.X, []float64{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {
 		t.Errorf("against gradients: x = %v, y = %v", line.X, line.Y)
 	}
 }
