@@ -38,14 +38,6 @@ func (a axis) at(fraction float64) float64 {
 	return a.Low + fraction*(a.High-a.Low)
 }
 
-// fraction returns the place of a value on the axis, from 0 to 1.
-func (a axis) fraction(x float64) float64 {
-	if a.Log {
-		return math.Log(x/a.Low) / math.Log(a.High/a.Low)
-	}
-	return (x - a.Low) / (a.High - a.Low)
-}
-
 // shows reports whether a value has a place on the axis: log axes panic at
 // values ≤ 0 (gonum/plot#681).
 func (a axis) shows(x float64) bool {

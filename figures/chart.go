@@ -9,55 +9,61 @@ import (
 	"hambench/bench/table"
 )
 
-// chart says which columns of a table make a figure. What rows differ in besides these
-// columns is averaged. Groups are told apart by their values, never by what they are called.
+// chart says which columns of a table make a figure, sampled or exact: panels stand in rows and
+// columns, each has lines, and these have points. What rows differ in besides these columns is
+// averaged. Groups are told apart by their values, never by what they are called: two lines
+// may have one name, and are two lines.
 type chart struct {
-	rows, columns []string // which panels they stand in
-	lines         []string // which line of a panel they belong to
-	x             []string // which point of a line they belong to
+	rows, columns []string // which panels a row of the table belongs to
+	lines         []string // which line of a panel
+	x             []string // which point of a line
 	// at is the place on the x axis of the rows of a point; NaN if they have none.
 	at func(*table.Table) float64
-	// y is the value of a row; NaN leaves it out of the mean.
+	// y is the value of a row; NaN leaves it out of the mean, and a point of no values out of
+	// the line, which then has a gap.
 	y func(table.Row) float64
-	// name is that of a line, by any row of it.
+	// name is that of a line in the legend, by any row of it.
 	name func(table.Row) string
 	// bounded says that y lies between 0 and 1, beyond which no band goes.
 	bounded bool
 }
 
-// point holds the rows at one place of a line, and the mean of their values.
+// point holds the rows at one place of a line, and the mean of their values. Rows of cells
+// without a result are among them: they count as expected, and have no value.
 type point struct {
 	*table.Table
-	line      int // index of the line in the legend
+	line      int // its place in grid.lines
 	x         float64
 	mean, sd  float64 // NaN without values; sd is for fewer than two
 	low, high float64 // edges of the band: a deviation to both sides
-	lost      float64 // share of the results that diverged or have no stationary law
+	lost      float64 // share of the results that diverged or have no stationary law, 0 to 1
 }
 
-// panel holds the rows of a panel and their points by line, ascending in x. A line that
-// the panel lacks has none.
+// facet holds the rows of one panel, and its points by line.
 type facet struct {
 	*table.Table
+	// lines are as many as the grid has; points ascend in x. A line without any row in the
+	// facet is nil: nothing was asked for, which is not the same as no value.
 	lines [][]point
 }
 
 // grid is a table arranged by a chart, with what axes and captions need to know of all its
-// points.
+// points: panels have common axes, so that they can be compared.
 type grid struct {
 	chart
 	lines  []table.Group // in the order of the legend
 	names  []string      // of the lines
-	facets [][]*facet    // by rows and columns; nil where there is nothing
+	facets [][]*facet    // by rows and columns of panels; nil where there is nothing
 
 	most             int       // rows of a point at most
 	anyLost          bool      // any point has a mark of lost chains
 	xs, means, edges []float64 // places, means and edges of the bands of all points
 }
 
-// arrange puts the rows of a table into panels, lines and points. Rows and columns of panels
-// ascend, texts in the order in which they occur. Lines are the given ones, or all there
-// are in their order.
+// arrange puts the rows of a table into facets, lines and points. Rows and columns of panels
+// ascend by their values, texts in the order in which they first occur in the table, so that
+// a study's own order shows. Lines are the given ones, groups of this table or of another one
+// with the same columns, or all there are in their order.
 func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 	if lines == nil {
 		lines = t.GroupBy(c.lines...)
@@ -85,7 +91,7 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 	return g
 }
 
-// byKey are groups by their keys.
+// byKey are groups by their keys. A key that is not there has nil.
 func byKey(groups []table.Group) map[table.Key]*table.Table {
 	of := make(map[table.Key]*table.Table)
 	for _, g := range groups {
@@ -94,7 +100,8 @@ func byKey(groups []table.Group) map[table.Key]*table.Table {
 	return of
 }
 
-// panel arranges the rows of one panel.
+// facet arranges the rows of one panel. Rows of lines that the grid does not have are in the
+// facet's table, but at none of its points.
 func (g *grid) facet(t *table.Table) *facet {
 	p := &facet{t, make([][]point, len(g.lines))}
 	of := byKey(t.GroupBy(g.chart.lines...))
@@ -108,7 +115,7 @@ func (g *grid) facet(t *table.Table) *facet {
 	return p
 }
 
-// point takes the mean over rows.
+// point takes the mean over rows, which are those of a line at one place.
 func (g *grid) point(t *table.Table, line int) point {
 	p := point{Table: t, line: line, x: g.at(t)}
 	var values []float64
@@ -129,7 +136,8 @@ func (g *grid) point(t *table.Table, line int) point {
 	return p
 }
 
-// present are the rows that have a result.
+// present are the rows that have a result: cells that were run, and all exact rows, which have
+// no column that says so.
 func present(t *table.Table) *table.Table { return t.Where("missing", false, nil) }
 
 // lost counts the chains that diverged and the exact rows without a stationary law.
@@ -152,7 +160,7 @@ func (g *grid) points() iter.Seq2[*facet, point] {
 	}
 }
 
-// series is a line of a panel, with a band where values deviate.
+// lineOf is a line of a panel, with a band where values deviate.
 func lineOf(line []point, name string, style style) curve {
 	s := curve{Name: name, Style: style}
 	for _, at := range line {
@@ -163,8 +171,8 @@ func lineOf(line []point, name string, style style) curve {
 	return s
 }
 
-// draw makes a panel of its lines, in front of other series; a panel of nothing has these
-// alone.
+// draw makes the panel of a facet: its lines, in styles by their places in the legend, in
+// front of the series behind them. A facet that is nil has these alone.
 func (g *grid) draw(p *facet, x, y axis, style func(i int) style, behind ...curve) *panel {
 	out := &panel{X: x, Y: y, Series: behind}
 	if p == nil {
@@ -180,7 +188,8 @@ func (g *grid) draw(p *facet, x, y axis, style func(i int) style, behind ...curv
 	return out
 }
 
-// legend has the lines, with a label for each.
+// legend has an entry for each line, with a label and a style by its place. Labels are for
+// readers; the names tie entries to the lines of panels.
 func (g *grid) legend(label func(i int) string, style func(i int) style) (entries []legendEntry) {
 	for i, name := range g.names {
 		entries = append(entries, legendEntry{Name: name, Label: label(i), Style: style(i)})

@@ -16,9 +16,9 @@ import (
 	"hambench/paper"
 )
 
-// observableLabels are the observables that the figure of orders shows, and their names on
-// panels. For each kind of problem there is one of the position alone and one that the
-// momentum takes part in: their orders differ.
+// observableLabels are the observables of stationary laws that the figure of orders shows, and
+// their names on panels. For each kind of problem there is one of the position alone and one
+// that the momentum takes part in: their orders differ. Tables and CSV files have all others.
 var observableLabels = map[string]string{
 	"theta.cov": "cov θ",
 	"joint.cov": "cov(θ, r)",
@@ -26,25 +26,28 @@ var observableLabels = map[string]string{
 	"r^2":       "E r²",
 }
 
-// quantity is what a figure of exact errors shows: a column of one kind of rows, against
-// another one.
+// quantity declares what a figure of exact errors shows: a column of one kind of rows against
+// another one, on logarithmic axes.
 type quantity struct {
-	record string // of the rows
-	column string // shown against x
-	x      string // h or budget
-	// of is the column that panels differ in besides the problem; "" for none.
-	of      string
-	csv     string // the column in CSV, with its unit
-	axes    [2]axis
-	powers  []float64 // slopes of grey lines
+	record string // of the rows: bench.ErrorRecord …
+	column string // of the table, shown against x
+	x      string // a column, too: h or budget
+	// of is the column that panels differ in besides the problem: observables or budgets; ""
+	// for none.
+	of string
+	// csv names the column of the numbers in CSV files, with their unit; "" for errors, whose
+	// files have columns of their own.
+	csv     string
+	axes    [2]axis   // x and y, without ranges
+	powers  []float64 // slopes of grey lines, to compare lines with
 	legend  string    // of these
-	caption string
+	caption string    // what the numbers are
 }
 
 const (
 	ordersLegend = "orders 1, 2, 3"
-	mseText      = "Bias² + variance of the average over a stationary chain that costs a number of " +
-		"gradients of a batch (all data count K, a Hessian-vector product 2), of the worst " +
+	mseText      = "Bias² + variance of the average over a stationary chain that costs a number " +
+		"of gradients of a batch (all data count K, a Hessian-vector product 2), of the worst " +
 		"average: 0.001 is what 1000 independent draws of the target give."
 	mseColumn = "mse_per_target_variance"
 )
@@ -59,23 +62,25 @@ var (
 			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
 			axes:   [2]axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
 			powers: orders, legend: ordersLegend,
-			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the integrator " +
-				"claims for what the panel shows. Exact: the error is round-off.",
+			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the " +
+				"integrator claims for what the panel shows. Exact: the error is round-off.",
 		},
 		bench.OnKolmogorov: {
 			record: bench.LawRecord, column: "kolmogorov", x: "h", of: "observable",
-			csv:  "kolmogorov",
-			axes: [2]axis{stepAxis, {Label: "Kolmogorov distance"}}, powers: orders, legend: ordersLegend,
-			caption: "Between the stationary law of θ and the target, from 0 to 1: the largest of the " +
-				"marginals along the target's principal axes.",
+			csv:    "kolmogorov",
+			axes:   [2]axis{stepAxis, {Label: "Kolmogorov distance"}},
+			powers: orders, legend: ordersLegend,
+			caption: "Between the stationary law of θ and the target, from 0 to 1: the largest " +
+				"of the marginals along the target's principal axes.",
 		},
 		bench.OnWasserstein: {
 			record: bench.LawRecord, column: "wasserstein", x: "h", of: "observable",
 			csv:    "wasserstein_per_target_sd",
 			axes:   [2]axis{stepAxis, {Label: "Wasserstein distance", Unit: "standard deviations"}},
 			powers: orders, legend: ordersLegend,
-			caption: "Of order 2, between the stationary law of θ and the target, in coordinates in " +
-				"which the target is N(0, I); on Gaussian problems of normal laws with the exact moments.",
+			caption: "Of order 2, between the stationary law of θ and the target, in coordinates " +
+				"in which the target is N(0, I); on Gaussian problems of normal laws with the " +
+				"exact moments.",
 		},
 		bench.OnAutocorrelation: {
 			record: bench.AverageRecord, column: "autocorrelation", x: "h", of: "observable",
@@ -95,13 +100,14 @@ var (
 			record: bench.BestRecord, column: "mse", x: "budget", csv: mseColumn,
 			axes:   [2]axis{{Label: "budget", Unit: "gradients of a batch", Powers: true}, mseAxis},
 			powers: []float64{-2. / 3, -4. / 5, -6. / 7}, legend: ordersLegend,
-			caption: mseText + " Each point has its own best step. Grey: what a bias of order 1, 2, 3 " +
-				"leads to, slopes −2/3, −4/5, −6/7.",
+			caption: mseText + " Each point has its own best step. Grey: what a bias of order " +
+				"1, 2, 3 leads to, slopes −2/3, −4/5, −6/7.",
 		},
 	}
 )
 
-// quantityOf is what a figure asks for, or the errors.
+// quantityOf is what a study's figure asks for: by default the errors. What stands against a
+// budget is always the mean squared error at the best step.
 func quantityOf(s bench.FigureSpec) quantity {
 	if s.X == bench.OnBudget {
 		return quantities[bench.OnBudget]
@@ -109,7 +115,7 @@ func quantityOf(s bench.FigureSpec) quantity {
 	return quantities[cmp.Or(s.Y, bench.OnError)]
 }
 
-// subject names what a row is about, besides its problem and sampler.
+// subject names what a row is about, besides its problem and sampler, as CSV has it.
 func (q quantity) subject(r table.Row) string {
 	switch q.of {
 	case "":
@@ -120,7 +126,7 @@ func (q quantity) subject(r table.Row) string {
 	return r.Text("observable")
 }
 
-// label is the subject for people.
+// label is the subject for people; "" for an observable that no panel shows.
 func (q quantity) label(r table.Row) string {
 	subject := q.subject(r)
 	if q.record == bench.ErrorRecord {
@@ -129,10 +135,12 @@ func (q quantity) label(r table.Row) string {
 	return strings.ReplaceAll(subject, "theta", "θ")
 }
 
-// exactOf is what certify found, of which a row is a part.
+// exactOf is what certify found for a sampler under a scheme, of which the row is one number.
+// It has what no column has: the name of the problem with its friction and mass.
 func exactOf(r table.Row) certify.Row { return r.Source.(certify.Row) }
 
-// methodName is an integrator with its estimator of gradients.
+// methodName is an integrator with its estimator of gradients, if it is not plain, as CSV has
+// it.
 func methodName(r certify.Row) string {
 	if r.Estimator == "" {
 		return r.Integrator
@@ -140,8 +148,9 @@ func methodName(r certify.Row) string {
 	return r.Integrator + ", " + r.Estimator
 }
 
-// records are the numbers behind a figure: of errors all that there are, of others those that
-// it shows, by shown.
+// records are the numbers behind a figure, in the order of the rows. Of errors there are all,
+// with their resolution and the fitted orders; of other quantities those that the figure
+// shows, by shown, at their step and number of gradients.
 func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Records {
 	of := []string{"of", "h", "batch_gradients", q.csv}
 	numbers := []string{"h", "budget"}
@@ -167,14 +176,16 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 	return out
 }
 
-// value returns the numbers that a figure shows of rows. An error that is round-off or not
-// resolved leaves a gap, and so does a distance of θ's law that is no larger than what
-// round-off and truncation make of θ's moments, which all has.
+// value returns the number that a figure shows of a row, or NaN for a gap. An error that is
+// round-off, or no larger than its resolution, leaves one, and so does a distance of θ's law
+// that is no larger than what round-off and truncation make of θ's moments: of them the rows
+// of errors at the same step tell, which are joined from all rows of the study.
 func (q quantity) value(all *table.Table) func(table.Row) float64 {
 	at := []string{"key", "scheme", "h"}
 	least := make(map[table.Key]float64)
 	for _, r := range all.Where("record", bench.ErrorRecord).Rows() {
-		if x := r.Get("relative_resolution"); !x.IsNone() && strings.Contains(r.Text("observable"), "theta") {
+		x := r.Get("relative_resolution")
+		if !x.IsNone() && strings.Contains(r.Text("observable"), "theta") {
 			least[r.Key(at...)] = max(least[r.Key(at...)], x.Number())
 		}
 	}
@@ -196,11 +207,14 @@ func (q quantity) value(all *table.Table) func(table.Row) float64 {
 // isExact reports whether a row's error is round-off.
 func isExact(r table.Row) bool { return r.Text("verdict") == string(certify.Exact) }
 
-// problem are the columns that tell problems apart.
+// problem are the columns that tell problems apart. One name may stand for a family of them.
 var problem = []string{"problem", "friction", "mass"}
 
-// chart is that of a quantity, with lines by scheme, estimator or integrator, and a row of
-// panels for each of what lines do not tell apart: samplers, or schemes.
+// chart arranges the rows that a figure shows, among all rows of its study, and returns the
+// settings that rows of panels are named by. Lines are those of schemes or, if the study says
+// so, of estimators or integrators; rows of panels are what lines do not tell apart: samplers
+// under schemes, or schemes. Samplers are named by what varies: an estimator or an N_l that
+// all have is not.
 func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.Setting) {
 	scheme, named := setting("scheme"), []bench.Setting{setting("integrator")}
 	var panels []bench.Setting
@@ -231,7 +245,9 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 	}, panels
 }
 
-// drawOrders makes the figure of a study's exact errors and the table of fitted orders.
+// drawOrders makes the figure of a study's exact errors and the table of fitted orders, and
+// decides the claims of the later paper that the study repeats, if it is such a one. A study
+// of laws after one step has no figure: it has none of the observables that panels show.
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
 	if len(have) == 0 {
@@ -266,7 +282,8 @@ func drawOrders(d *drawing) error {
 // for both: by less than shows.
 const alike = 1.02
 
-// near reports whether two lines have the same points but for a ratio.
+// near reports whether two lines have the same points but for a ratio: gaps at the same
+// places, and values of which the larger is at most ratio times the smaller.
 func near(a, b []point, ratio float64) bool {
 	return slices.EqualFunc(a, b, func(a, b point) bool {
 		unknown := math.IsNaN(a.mean) && math.IsNaN(b.mean)
@@ -274,17 +291,21 @@ func near(a, b []point, ratio float64) bool {
 	})
 }
 
-// sameLines reports whether two rows of panels show the same.
+// sameLines reports whether two rows of panels show the same: facets of the same columns, lines
+// at the same places that are near to each other.
 func sameLines(a, b []*facet) bool {
 	return slices.EqualFunc(a, b, func(a, b *facet) bool {
 		if a == nil || b == nil {
 			return a == b
 		}
-		return slices.EqualFunc(a.lines, b.lines, func(a, b []point) bool { return near(a, b, alike) })
+		return slices.EqualFunc(a.lines, b.lines, func(a, b []point) bool {
+			return near(a, b, alike)
+		})
 	})
 }
 
-// firstOf is a row of the table that some of the panels have.
+// firstOf is a row of the table from one of the panels, not all of which are empty: any row of
+// a row or a column of panels names it.
 func firstOf(panels []*facet) table.Row {
 	i := slices.IndexFunc(panels, func(p *facet) bool { return p != nil })
 	return panels[i].Rows()[0]
@@ -293,8 +314,10 @@ func firstOf(panels []*facet) table.Row {
 // abreast is how many panels stand side by side where each row would have one.
 const abreast = 3
 
-// figure has common axes throughout, so that panels can be compared. Rows of panels that show
-// the same share one, which panels tell apart by the settings of.
+// figure draws a grid whose rows of panels the settings of name. Samplers whose errors are the
+// same share a row, under the first one's name: the caption says for whom it stands. Where each
+// row would have one panel, they stand side by side, but for those of errors, whose order among
+// integrators is read from above to below.
 func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f := &Figure{width: 152, height: 112}
 	x, y := q.ranges(g, f.width)
@@ -320,7 +343,8 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 			}
 		}
 		if len(others) > 0 {
-			f.Caption += " " + name(row) + " stands for " + strings.Join(others, " and ") + " as well."
+			f.Caption += fmt.Sprintf(" %s stands for %s as well.",
+				name(row), strings.Join(others, " and "))
 		}
 		var drawn []*panel
 		for i, p := range row {
@@ -341,7 +365,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	return f
 }
 
-// columnOf are the panels of one column.
+// columnOf are the panels of the i-th column.
 func columnOf(rows [][]*facet, i int) (column []*facet) {
 	for _, row := range rows {
 		column = append(column, row[i])
@@ -349,9 +373,11 @@ func columnOf(rows [][]*facet, i int) (column []*facet) {
 	return column
 }
 
-// note states the order that an integrator claims with the full batch for the law that a
-// panel shows, which lines lie on each other, those within a ratio, and why a line of the
-// legend is not there.
+// note is what a panel says of its lines: the order that an integrator claims with the full
+// batch for the law that it shows, where lines are those of schemes; which lines lie on each
+// other, being within a ratio; and why a line of the legend is not there. A line that was
+// computed is exact, where its error is round-off, or not resolved, where that is below what
+// the engine can tell.
 func (g *grid) note(p *facet, ratio float64) string {
 	if p == nil {
 		return "does not run on this problem"
@@ -393,7 +419,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 	return strings.Join(notes, "\n")
 }
 
-// ranges are the axes that are common to all panels.
+// ranges are the axes of a quantity over all points of a grid, on panels of a width in points.
 func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	x, y = q.axes[0], q.axes[1]
 	x.Log, y.Log, y.Powers, y.Grid = true, true, true, true
@@ -405,8 +431,8 @@ func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	return x.over(g.xs).roomy(width), y
 }
 
-// slopes are lines of y ∝ x^p from a common point at the upper right, or the upper left for
-// p < 0, within the panel.
+// slopes are lines of y ∝ x^p for each power p, from a common point at the upper right, or the
+// upper left for p < 0, to where they leave the panel.
 func slopes(x, y axis, powers ...float64) []curve {
 	var out []curve
 	for _, p := range powers {
@@ -432,8 +458,9 @@ func (f *Figure) addSlopes(label, lost string) {
 	}
 }
 
-// writeOrders writes the fitted orders as text and JSON. The text has hundreds of lines: the
-// terminal gets their summary.
+// writeOrders writes the fitted orders of all observables as text and JSON, with the answers to
+// what else the study asked of certify. The text has hundreds of lines: the terminal gets their
+// summary.
 func (d *drawing) writeOrders(have []bench.Evidence) {
 	var rows []certify.Row
 	answered := false // something besides errors was asked for
@@ -457,7 +484,8 @@ func (d *drawing) writeOrders(have []bench.Evidence) {
 	})
 }
 
-// countVerdicts says how many fitted orders have which verdict.
+// countVerdicts says how many fitted orders have which verdict, confirmed and refuted ones in
+// any case. Its parts add up to its total, whatever version recorded the verdicts.
 func countVerdicts(rows []certify.Row) string {
 	n := make(map[certify.Verdict]int)
 	total := 0
@@ -485,9 +513,10 @@ func countVerdicts(rows []certify.Row) string {
 const belowSampled = "theta.cov"
 
 // drawAboveExact makes a study's figure of cells once more, as figure "ID-exact": above its
-// distances, below exact errors of its lines, a column per batch size above and per scheme
-// below. Where these differ in number, the exact errors have a figure of their own, as those
-// of a study without cells.
+// distances, below exact errors of the same lines, a column per batch size above and per
+// problem and scheme below. The rows of both have the columns that tell lines apart: a line
+// below is that of the same values, whatever it is called. Where columns differ in number, the
+// exact errors have a figure of their own, as those of a study without cells.
 func drawAboveExact(d *drawing, s *sampled) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing", len(missing), len(d.plan.Exact)))
@@ -531,8 +560,8 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		f.Data.add(r.Problem, r.Scheme, g.names[at.line], at.x, at.mean, at.lost > 0)
 	}
 	f.addSlopes(q.legend, y.Lost)
-	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without Monte " +
-		"Carlo, on a problem of its own (" + problemsText(shown) + ")."
+	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without " +
+		"Monte Carlo, on a problem of its own (" + problemsText(shown) + ")."
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
 }

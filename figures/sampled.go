@@ -15,22 +15,26 @@ import (
 	"hambench/usage"
 )
 
-// sampled is a study's cells as its figure shows them.
+// sampled is a study's cells as its figure shows them: which settings stand where, and the
+// grid of what was observed.
 type sampled struct {
 	*grid
-	ofRows, ofColumns []bench.Setting // tell panels apart
-	ofLines           []bench.Setting
+	ofRows, ofColumns []bench.Setting // tell panels apart, and make their titles
+	ofLines           []bench.Setting // tell lines apart, and make their names
 	stated            []bench.Setting // do not vary: captions state them
 	ofX               bench.Setting   // tells the points of a line apart
 	shown             bench.Observation
-	// xObserved is what the x axis shows in place of x; nil for x itself.
+	// xObserved is what the x axis shows in place of ofX, such as the gradients that a chain
+	// took; nil for ofX itself.
 	xObserved  *bench.Observation
 	logX, logY bool
 }
 
-// newSampled arranges the cells of a plan as its study says. By default there is a panel
-// per data set and batch size with the distance against the step, and a line for each
-// combination of all that varies besides.
+// newSampled arranges the cells of a plan, missing ones included, as its study says. By
+// default there is a panel per data set and batch size with the distance against the step, and
+// a line for each combination of all that varies besides. Distances stand on a linear axis
+// unless exact errors, which need a logarithmic one, stand below. What the study names and no
+// cell has is a usage error.
 func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	spec := *cmp.Or(p.Figure, new(bench.FigureSpec))
 	s = &sampled{logX: spec.XScale != "linear", logY: spec.YScale == "log"}
@@ -57,8 +61,11 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	return s, nil
 }
 
-// findAxes looks up the settings that a study names, and finds those that lines and
-// captions have to name besides.
+// findAxes looks up the settings that a study names, and finds those that lines and captions
+// have to name besides: of those that are declared to make lines, the ones that vary within
+// panels are named by lines, unless the study names its own, and the others by the caption,
+// if they are declared to be stated. A figure whose cells differ in nothing has one line, which
+// is named all the same: by the first setting that the caption would state.
 func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	if len(spec.Panels) == 0 {
 		spec.Panels = []string{"data", "batch"}
@@ -122,7 +129,8 @@ func variesInPanels(s bench.Setting, cells *table.Table) bool {
 	})
 }
 
-// place is where the rows of a point stand on the x axis. The full batch is as large as its
+// place is where the rows of a point stand on the x axis, in the units of its setting or
+// observation: NaN if no row has it. The full batch, whose size is infinite, is as large as its
 // data set.
 func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 	if s.xObserved != nil {
@@ -137,8 +145,8 @@ func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 	return x
 }
 
-// band is the self-distance: a mean with its 5 and 95 % quantiles. All are NaN without
-// results.
+// band is the self-distance, from 0 to 1: its mean, and its 5 and 95 % quantiles over
+// predicted values. All are NaN without results.
 type band struct{ mean, low, high float64 }
 
 // selfBand is the mean self-distance over the splits. All results of a split (or seed) that
@@ -157,7 +165,8 @@ func selfBand(t *table.Table) band {
 // mostColumns is how many panels of one setting stand side by side.
 const mostColumns = 4
 
-// figure has all panels on the same axes. Places without cells stay empty.
+// figure draws all panels on the same axes, in rows and columns or, if they differ in one
+// setting, row by row. Places without cells stay empty.
 func (s *sampled) figure(d *drawing) *Figure {
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
 	columns := len(s.facets[0])
@@ -174,7 +183,8 @@ func (s *sampled) figure(d *drawing) *Figure {
 	f.panels = inRows(panels, columns)
 	f.legend = s.legend(func(i int) string { return s.names[i] + s.order(d.plan, i) }, s.style)
 	if s.bounded {
-		f.legend = append(f.legend, legendEntry{Label: "self-distance (5–95 %)", Style: selfStyle()})
+		self := legendEntry{Label: "self-distance (5–95 %)", Style: selfStyle()}
+		f.legend = append(f.legend, self)
 	}
 	mark := style{Color: ink}
 	if s.anyLost {
@@ -191,7 +201,9 @@ func (s *sampled) figure(d *drawing) *Figure {
 // sizes are the width and the height of a panel among one, two … panels in a row, in points.
 var sizes = [][2]float64{{302, 235}, {302, 235}, {210, 126}, {170, 122}, {145, 120}}
 
-// axes are those that all panels share.
+// axes are those that all panels share, on panels of a width in points. Distances end at 1,
+// the largest there is, and begin at 0 or, on a logarithmic axis, below the smallest one and
+// the bands of self-distance; what else is observed spans its values or their bands.
 func (s *sampled) axes(width float64) (x, y axis) {
 	x = axis{Log: s.logX, Ticks: 4, Label: s.ofX.Label}
 	switch {
@@ -230,7 +242,7 @@ func selfStyle() style {
 }
 
 // style is that of the i-th line: lines that differ in a number alone are coloured in its
-// order.
+// order, those that differ in their integrator alone as in all other figures.
 func (s *sampled) style(i int) style {
 	switch {
 	case len(s.ofLines) > 1:
@@ -339,7 +351,8 @@ func (s *sampled) ofDiverged() string {
 	return "has no " + s.shown.Name
 }
 
-// mixed names what the rows of any of the groups differ in, besides splits and seeds.
+// mixed names what the results of any of the groups differ in, besides splits and seeds: over
+// that, too, their means are, which a reader should know.
 func mixed(groups []*table.Table) (labels []string) {
 	for _, s := range shownSettings() {
 		differ := func(t *table.Table) bool {
@@ -353,10 +366,13 @@ func mixed(groups []*table.Table) (labels []string) {
 	return labels
 }
 
-// always are the settings that the CSV of every figure of cells has.
+// always are the settings that the CSV of every figure of cells has, in this order, so that
+// files of several studies can be read as one.
 var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "friction", "step"}
 
-// records are the numbers drawn, a row per point.
+// records are the numbers drawn, a row per point: its settings, how many cells it stands for,
+// its mean and deviation, and the self-distance of its panel. A point of no result has a row
+// without numbers.
 func (s *sampled) records() (out Records) {
 	var columns []bench.Setting
 	for _, name := range always {
@@ -386,7 +402,9 @@ func (s *sampled) records() (out Records) {
 }
 
 // drawSampled makes the figure of a study's cells, its table, and the same figure above exact
-// errors of a study that has these, too.
+// errors of a study that has these, too. A study may have a table in place of the figure. Cells
+// that recorded something else than what is to be shown are a usage error: another kind of
+// figure, which the study does not name, would show them.
 func drawSampled(d *drawing) error {
 	coupled := d.plan.Figure != nil && d.plan.Figure.Y == string(bench.Coupled)
 	for _, o := range d.cells.Values("observe") {

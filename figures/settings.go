@@ -13,7 +13,8 @@ import (
 // nothing else but counts has it a value.
 const distance = "distance"
 
-// setting returns the declaration of a setting that there is.
+// setting returns the declaration of a setting of the program; it panics if there is none of
+// the name. Names that a study gives are for bench.LookupSettings.
 func setting(name string) bench.Setting {
 	all := bench.Settings()
 	return all[slices.IndexFunc(all, func(s bench.Setting) bool { return s.Name == name })]
@@ -30,8 +31,8 @@ func nameOf(s bench.Setting) string { return s.Name }
 // plainText is the value of a setting in a row as tables have it.
 func plainText(name string, r table.Row) string { return setting(name).Plain(r) }
 
-// fieldOf is the value of a setting for programs: whole numbers have all their digits, an
-// integrator has its parameters.
+// fieldOf is the value of a setting for programs: whole numbers have all their digits, and an
+// integrator, which several columns tell apart, has its parameters behind its name.
 func fieldOf(s bench.Setting, r table.Row) any {
 	v := s.Field(r)
 	x, isNumber := v.(float64)
@@ -44,6 +45,7 @@ func fieldOf(s bench.Setting, r table.Row) any {
 	return v
 }
 
+// fieldsOf are the values of some settings for programs.
 func fieldsOf(settings []bench.Setting, r table.Row) (fields []any) {
 	for _, s := range settings {
 		fields = append(fields, fieldOf(s, r))
@@ -54,19 +56,23 @@ func fieldsOf(settings []bench.Setting, r table.Row) (fields []any) {
 // decimal writes a number without an exponent: 0.001, 20.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// resultOf is the result of a cell's row.
+// resultOf is the result of a cell's row: zero but for the cell if it is missing. It has what
+// no column has: series, and scores that are not declared as observations.
 func resultOf(r table.Row) bench.Result { return r.Source.(bench.Result) }
 
 // titlesOf returns the titles of panels, a row each, and the settings that titles state
 // because their chains would have the same title otherwise.
-func titlesOf(rows []table.Row, title func(table.Row) string) (titles []string, stated []bench.Setting) {
+func titlesOf(rows []table.Row, title func(table.Row) string) (
+	titles []string, stated []bench.Setting) {
 	for _, r := range rows {
 		titles = append(titles, title(r))
 	}
 	for _, name := range []string{"split", "batch", "seed"} {
 		s, found := setting(name), false
 		for i, r := range rows {
-			clash := func(o table.Row) bool { return title(o) == title(r) && s.Plain(o) != s.Plain(r) }
+			clash := func(o table.Row) bool {
+				return title(o) == title(r) && s.Value(o) != s.Value(r)
+			}
 			if slices.ContainsFunc(rows, clash) {
 				titles[i], found = titles[i]+", "+s.Text(r), true
 			}

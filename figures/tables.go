@@ -17,33 +17,35 @@ import (
 	"hambench/paper"
 )
 
-// entry is what a row of a table has in one column: as people read it, as programs
-// do, or both. All rows of a table have the same columns.
+// entry is what a row of a table has in one column: as people read it, as programs do, or
+// both. All rows of a table have the same columns, which the first row's entries name.
 type entry struct {
-	label  string // of the column; "" for programs alone
-	minor  int    // as of Column
-	text   string
-	names  string // of the column for programs, separated by commas; "" for people alone
-	fields []any  // of names
+	label string // heads the column for people; "" for what only programs get
+	minor int    // as of Column
+	text  string // what people read
+	// names are the columns for programs, separated by commas: a mean and its deviation are
+	// one entry for people and two for programs. "" for what only people get.
+	names  string
+	fields []any // the values of names
 }
 
-// plain is what people read as programs do.
+// plain is an entry that people read as programs do.
 func plain(label string, minor int, name string, v any) entry {
 	return entry{label, minor, fieldText(v), name, []any{v}}
 }
 
-// rounded is a number, with some digits for people.
+// rounded is an entry of a number, with some digits after the point for people.
 func rounded(label string, minor int, name string, x float64, digits int) entry {
 	return entry{label, minor, show(x, math.NaN(), digits), name, []any{x}}
 }
 
-// deviating is a mean with its standard deviation, which programs have as name_sd.
+// deviating is an entry of a mean with its standard deviation, which programs have as
+// name_sd. Either may be NaN: of no chain there is no mean, of one no deviation.
 func deviating(label, name string, mean, sd float64, digits int) entry {
 	return entry{label, 0, show(mean, sd, digits), name + "," + name + "_sd", []any{mean, sd}}
 }
 
-// table adds a table of rows to the study's, with what captions state as its last
-// note.
+// table adds a table of rows to the study's, with what captions state as its last note.
 func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 	t := &Table{ID: id, Title: d.plan.Title, Warning: d.replaced(), Notes: notes}
 	if c := d.caption(); c != "" {
@@ -70,8 +72,9 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 	d.out.Tables = append(d.out.Tables, t)
 }
 
-// drawTable makes the table of a study's cells; nil is what the figure has. Means are over
-// what is neither a row nor a column.
+// drawTable makes the table of a study's cells that have results: a row for each combination
+// of what heads differ in and, if the study says so, columns for each combination of what
+// these differ in. Means are over all else. A nil spec is what the figure has.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	spec = cmp.Or(spec, new(bench.TableSpec))
 	heads, err := headsOf(d, spec)
@@ -109,7 +112,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, compared(g.Table, levels, values)...))
 	}
-	var parts []*table.Table
+	var parts []*table.Table // that means are over
 	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
 		parts = append(parts, g.Table)
 	}
@@ -121,8 +124,9 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	return nil
 }
 
-// tableNotes say what the means of a table are over, besides splits, and how distances are
-// judged, with columns of some levels or without any.
+// tableNotes are the notes below a table of values: what its means are over besides splits,
+// and how distances are judged. A plain table has the entries of means; one that is not has
+// some levels side by side, those of compared.
 func tableNotes(values []bench.Observation, levels int, plain bool, over []string) []string {
 	list := strings.Join(append([]string{"splits"}, over...), ", ")
 	judged := slices.ContainsFunc(values, isDistance)
@@ -131,7 +135,9 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 		if judged {
 			lost = "counts as distance 1 and has no scores."
 		}
-		notes := []string{"Means over " + list + "; ±: standard deviation. A chain that diverged " + lost}
+		notes := []string{
+			"Means over " + list + "; ±: standard deviation. A chain that diverged " + lost,
+		}
 		if judged {
 			notes = append(notes, "In band: the distance is at most the 95 % quantile of the "+
 				"self-distance of independent chains.")
@@ -149,16 +155,18 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 	return notes
 }
 
+// isDistance reports whether the observation is the one by which chains are judged: tables show
+// it with the self-distance, which is what right chains have.
 func isDistance(o bench.Observation) bool { return o.Name == distance }
 
-// head is a column of a table that tells its rows apart: a setting, or all that name the
-// lines of a figure.
+// head is a column that tells the rows of a table apart: one setting or, as the column "line",
+// all those that name the lines of the study's figure.
 type head struct {
 	settings []bench.Setting
-	line     bool
+	line     bool // the column is "line"
 }
 
-// entry is the head of a row.
+// entry is what the head has of a group of rows, by any of them.
 func (h head) entry(r table.Row) entry {
 	if h.line {
 		return plain("line", 0, "line", bench.TextOf(h.settings, r))
@@ -167,8 +175,9 @@ func (h head) entry(r table.Row) entry {
 	return entry{s.Label, 0, s.Plain(r), s.Column, []any{fieldOf(s, r)}}
 }
 
-// headsOf are what a study says that its rows differ in, or what its figure has, without
-// what columns differ in.
+// headsOf returns what tells the rows of a table apart: the settings that the study names or,
+// by default, those of the panels, the lines and the x axis of its figure. What columns differ
+// in is none of them. An unknown name is a usage error.
 func headsOf(d *drawing, spec *bench.TableSpec) (heads []head, err error) {
 	var lines []bench.Setting
 	add := func(settings ...bench.Setting) {
@@ -200,8 +209,8 @@ func headsOf(d *drawing, spec *bench.TableSpec) (heads []head, err error) {
 	return heads, nil
 }
 
-// valuesOf are the observations of a table: what its study says, or the distance, all
-// scores that there are, and the cost.
+// valuesOf returns the observations of a table: those that its study names or, by default, all
+// that any cell has and that tables show unasked: the distance, scores, and the cost.
 func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err error) {
 	if len(spec.Values) == 0 {
 		return slices.DeleteFunc(bench.Observations(), func(o bench.Observation) bool {
@@ -218,7 +227,9 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 	return out, nil
 }
 
-// means are the counts of chains and, for each observation, its mean.
+// means are the entries of a group of cells in a table without levels: the counts of chains
+// and, for each observation, its mean over those that have it. A distance is in the band if it
+// is at most the 95 % quantile of the self-distance, one predicted value at a time.
 func means(t *table.Table, observations []bench.Observation) []entry {
 	out := []entry{splitsEntry(0, t)}
 	for i, o := range observations {
@@ -234,13 +245,15 @@ func means(t *table.Table, observations []bench.Observation) []entry {
 	return out
 }
 
-// level is what a row has of one value of the columns' settings.
+// level holds the cells of one row of a table that have one combination of values of the
+// settings that columns differ in.
 type level struct {
-	name, label  string // of the value, for programs and for people
-	*table.Table        // empty where the row lacks it
+	name, label  string // of the values, for programs and for people
+	*table.Table        // empty where the row has no such cell
 }
 
-// newLevel is the level of a group of all rows in one of them.
+// newLevel makes a level of the cells of one row, nil if there are none. All cells of the level,
+// in whichever row, are of: they have its values.
 func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 	r := of.Rows()[0]
 	names := make([]string, len(columns))
@@ -250,8 +263,11 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 	return level{strings.Join(names, "_"), bench.TextOf(columns, r), cmp.Or(in, new(table.Table))}
 }
 
-// compared are, for each observation, its mean by the values of the columns' settings. Where
-// these are two, distances have their difference, and whether it is more than the noise.
+// compared are the entries of a row with levels side by side: for each observation its mean
+// at each level. Distances have the self-distance of the row's references, which is the same
+// for all levels, the chains that diverged and, of two levels, their difference. Two are alike
+// if this is at most half the width of the band of self-distance, which is the noise, and as
+// many chains diverged; null if one of them has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64
@@ -280,9 +296,11 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 				alike.text, alike.fields = yesNo(is), []any{is}
 			}
 		}
-		text := decimals(self.mean, 3) + " (" + decimals(self.low, 3) + "–" + decimals(self.high, 3) + ")"
+		text := fmt.Sprintf("%s (%s–%s)",
+			decimals(self.mean, 3), decimals(self.low, 3), decimals(self.high, 3))
 		out = append(out, entry{"self-distance (5–95 %)", 1, text,
-			"self_distance,self_distance_p05,self_distance_p95", []any{self.mean, self.low, self.high}})
+			"self_distance,self_distance_p05,self_distance_p95",
+			[]any{self.mean, self.low, self.high}})
 		for _, l := range of {
 			out = append(out, entry{names: "diverged_" + l.name, fields: []any{lost(l.Table)}})
 		}
@@ -293,7 +311,8 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 	return out
 }
 
-// scores are the scores of a name that chains have: those that stayed finite.
+// scores returns the scores of a name, in the units of the target, of the chains that have
+// it: a chain that diverged has none.
 func scores(t *table.Table, name string) (values []float64) {
 	for _, r := range t.Rows() {
 		result := resultOf(r)
@@ -304,14 +323,13 @@ func scores(t *table.Table, name string) (values []float64) {
 	return values
 }
 
-// againstPaper are the mean of a score over splits, the paper's for a data set and a method,
-// and their difference. Columns are named by the score; in deviations is what the paper's
-// standard deviations divide the difference by, where it states them.
-type againstPaper struct{ mean, sd, paper, paperSD float64 }
+// besidePaper holds the mean of a score over splits and what the paper has for the same data
+// set and method, each with its standard deviation. What there is not is NaN.
+type besidePaper struct{ mean, sd, paper, paperSD float64 }
 
-// compareScore compares a score of chains with the paper's.
-func compareScore(t *table.Table, dataset, method, score string) againstPaper {
-	c := againstPaper{paper: math.NaN(), paperSD: math.NaN()}
+// newBesidePaper joins the scores of chains with the paper's numbers.
+func newBesidePaper(t *table.Table, dataset, method, score string) besidePaper {
+	c := besidePaper{paper: math.NaN(), paperSD: math.NaN()}
 	c.mean, c.sd = stat.MeanStdDev(scores(t, score), nil)
 	if p, ok := paper.PublishedFor(dataset, method, score); ok {
 		c.paper, c.paperSD = p.Mean, p.SD
@@ -319,9 +337,23 @@ func compareScore(t *table.Table, dataset, method, score string) againstPaper {
 	return c
 }
 
-// drawScores makes the paper's table of test scores with ours beside it, a line per data
-// set, the paper's first, and method. Means are over the splits whose chains stayed finite.
-// What the paper states of its data sets goes before what the plan knows of ours.
+// scoreEntries are a score of one data set's chains of one method, the paper's, and their
+// difference in units of the paper's standard deviation.
+func scoreEntries(t *table.Table, label, name string) []entry {
+	cell := resultOf(t.Rows()[0]).Cell
+	c := newBesidePaper(t, cell.Dataset, paper.MethodOf(cell), name)
+	difference := (c.mean - c.paper) / c.paperSD
+	return []entry{
+		deviating(label, name, c.mean, c.sd, 3),
+		deviating("paper", name+"_paper", c.paper, c.paperSD, 3),
+		{"Δ/sd", 0, inDeviations(difference), name + "_difference_in_sd", []any{difference}},
+	}
+}
+
+// drawScores makes the paper's table of test scores with ours beside it: a line per data set
+// and method, the paper's data sets first, in its order. Means are over the splits whose
+// chains stayed finite. Of its own data sets the paper states sizes and noise variances, which
+// are shown in place of what the plan knows; of others the plan's are.
 func drawScores(d *drawing) error {
 	score, label, kind := "rmse", "RMSE", "σ²"
 	if slices.ContainsFunc(d.plan.Data, func(d bench.Data) bool { return d.Classes > 0 }) {
@@ -332,7 +364,8 @@ func drawScores(d *drawing) error {
 		set := v.Text()
 		if !slices.ContainsFunc(setups, func(s paper.Setup) bool { return s.Dataset == set }) {
 			data, _ := d.plan.Dataset(set)
-			setups = append(setups, paper.Setup{Dataset: set, Classes: data.Classes, Train: data.Rows})
+			own := paper.Setup{Dataset: set, Classes: data.Classes, Train: data.Rows}
+			setups = append(setups, own)
 		}
 	}
 	var rows [][]entry
@@ -340,9 +373,10 @@ func drawScores(d *drawing) error {
 		classes, variance := orNothing(s.Classes), orNothing(s.NoiseVariance)
 		set := []entry{
 			plain("data set", 0, "dataset", s.Dataset),
-			{"train/test", 3, sizesText(s), "train,test", []any{orNothing(s.Train), orNothing(s.Test)}},
-			{kind, 4, cmp.Or(fieldText(classes), fieldText(variance), "–"), "noise_variance,classes",
-				[]any{variance, classes}},
+			{"train/test", 3, sizesText(s), "train,test",
+				[]any{orNothing(s.Train), orNothing(s.Test)}},
+			{kind, 4, cmp.Or(fieldText(classes), fieldText(variance), "–"),
+				"noise_variance,classes", []any{variance, classes}},
 		}
 		for _, method := range []string{paper.SHMC, paper.SGHMC} {
 			of := there.Where("dataset", s.Dataset).Filter(func(r table.Row) bool {
@@ -359,16 +393,11 @@ func drawScores(d *drawing) error {
 				entry{names: "integrator", fields: []any{of.Rows()[0].Text("integrator")}},
 				entry{"η", 2, strings.Join(steps, ", "), "h", []any{strings.Join(steps, " ")}},
 				splitsEntry(0, of))
-			if lost(d.cells) == 0 {
+			if lost(d.cells) == 0 { // then the column says the same of all
 				row[len(row)-1].minor = 1
 			}
-			for _, of2 := range [][2]string{{label, score}, {"MNLL", "mnll"}} {
-				c := compareScore(of, s.Dataset, method, of2[1])
-				difference := (c.mean - c.paper) / c.paperSD
-				row = append(row, deviating(of2[0], of2[1], c.mean, c.sd, 3),
-					deviating("paper", of2[1]+"_paper", c.paper, c.paperSD, 3),
-					entry{"Δ/sd", 0, inDeviations(difference), of2[1] + "_difference_in_sd", []any{difference}})
-			}
+			row = append(row, scoreEntries(of, label, score)...)
+			row = append(row, scoreEntries(of, "MNLL", "mnll")...)
 			rows = append(rows, row)
 			for i := range set { // said once
 				set[i].text = ""
@@ -383,17 +412,19 @@ func drawScores(d *drawing) error {
 	return nil
 }
 
-// drawAutocorrelation makes the paper's table of lag-1 autocorrelations with ours beside it,
-// and what else is known of the quality of the oracles.
+// drawAutocorrelation makes the paper's table of lag-1 autocorrelations with ours beside it, a
+// line per data set, and what else is known of the quality of the oracles: means over splits
+// and, of the checks that failed, their sum.
 func drawAutocorrelation(d *drawing) error {
 	var rows [][]entry
 	for _, of := range present(d.cells).GroupBy("dataset") {
 		set := of.Get("dataset").Text()
-		lag1 := compareScore(of.Table, set, paper.SGHMC, "lag1")
+		lag1 := newBesidePaper(of.Table, set, paper.SGHMC, "lag1")
 		difference := lag1.mean - lag1.paper
 		score := func(label string, minor int, name string, digits int) entry {
 			return rounded(label, minor, name, stat.Mean(scores(of.Table, name), nil), digits)
 		}
+		failed := int(floats.Sum(scores(of.Table, "checks_failed")))
 		rows = append(rows, []entry{
 			plain("data set", 0, "dataset", set),
 			plain("splits", 6, "splits", of.Len()),
@@ -405,7 +436,7 @@ func drawAutocorrelation(d *drawing) error {
 			rounded("self-distance", 1, "self_distance", selfBand(of.Table).mean, 3),
 			score("Metropolis chain", 2, "metropolis_distance", 3),
 			score("accepted", 5, "metropolis_acceptance", 2),
-			plain("checks failed", 0, "checks_failed", int(floats.Sum(scores(of.Table, "checks_failed")))),
+			plain("checks failed", 0, "checks_failed", failed),
 		})
 	}
 	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
@@ -418,14 +449,16 @@ func drawAutocorrelation(d *drawing) error {
 	d.table(d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+chains+" of "+
 			strings.Join(lengths, " or ")+"), averaged over the test points.",
-		"Δ: difference from the paper, which states no deviations. ESS: of the "+chains+" together.",
+		"Δ: difference from the paper, which states no deviations. "+
+			"ESS: of the "+chains+" together.",
 		"Metropolis chain: distance of a chain without step-size bias to the oracle. "+
-			"Checks failed: of six for each oracle; hambench judge --dataset NAME --checks shows them.")
+			"Checks failed: of six for each oracle; "+
+			"hambench judge --dataset NAME --checks shows them.")
 	return nil
 }
 
-// show prints mean ± sd: without ± if there is no deviation, "–" if there is
-// no mean.
+// show prints mean ± sd, the deviation with a digit less: without ± if there is no deviation,
+// "–" if there is no mean.
 func show(mean, sd float64, digits int) string {
 	switch {
 	case !isFinite(mean):
@@ -436,7 +469,7 @@ func show(mean, sd float64, digits int) string {
 	return decimals(mean, digits) + " ± " + decimals(sd, digits-1)
 }
 
-// decimals rounds as the paper does, to a fixed number of digits; a number far
+// decimals rounds as the paper does, to a fixed number of digits after the point; a number far
 // beyond, as a score of a chain that went astray, has an exponent.
 func decimals(x float64, digits int) string {
 	if digits > 0 && math.Abs(x) >= 1e6 {
@@ -445,7 +478,7 @@ func decimals(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
-// signed always has a sign: differences are read by it.
+// signed prints a difference, always with its sign; "–" for none.
 func signed(x float64, digits int) string {
 	if !isFinite(x) {
 		return "–"
@@ -453,8 +486,7 @@ func signed(x float64, digits int) string {
 	return fmt.Sprintf("%+.*f", digits, x)
 }
 
-// inDeviations prints a difference in standard deviations, with a mark beyond
-// two.
+// inDeviations prints a difference in standard deviations, marked where it is beyond two.
 func inDeviations(x float64) string {
 	s := signed(x, 2)
 	if isFinite(x) && math.Abs(x) > 2 {
@@ -463,7 +495,7 @@ func inDeviations(x float64) string {
 	return s
 }
 
-// splitsEntry counts splits, and those of them whose chain diverged.
+// splitsEntry counts the chains of a group, one per split or seed, and those that diverged.
 func splitsEntry(minor int, t *table.Table) entry {
 	text, diverged := strconv.Itoa(t.Len()), lost(t)
 	if diverged > 0 {
@@ -472,7 +504,7 @@ func splitsEntry(minor int, t *table.Table) entry {
 	return entry{"splits", minor, text, "splits,splits_diverged", []any{t.Len(), diverged}}
 }
 
-// sizesText is train/test; what is not known is a dash.
+// sizesText is the numbers of rows for training and for tests; what is not known is a dash.
 func sizesText(s paper.Setup) string {
 	if s.Train == 0 {
 		return "–"
@@ -480,7 +512,7 @@ func sizesText(s paper.Setup) string {
 	return fmt.Sprintf("%d/%s", s.Train, cmp.Or(fieldText(orNothing(s.Test)), "–"))
 }
 
-// orNothing is nothing for programs where a number does not apply.
+// orNothing is a field without a value where a number is 0 because it does not apply.
 func orNothing[N int | float64](n N) any {
 	if n == 0 {
 		return nil
