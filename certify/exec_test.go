@@ -42,7 +42,7 @@ func rowsOf(t *testing.T, p *Problem, m integrators.Integrator, inner int, steps
 
 // A step in another process has the errors that the same step has here: to
 // round-off on Gaussian problems, within the resolution on scalar ones.
-func TestASamplerElsewhereHasTheErrorsOfOurOwn(t *testing.T) {
+func TestAnExternalSamplerHasTheErrorsOfOurOwn(t *testing.T) {
 	type ours struct {
 		arguments, ours string
 		inner           int
@@ -107,7 +107,7 @@ func compareErrors(t *testing.T, theirs, ours Row) {
 }
 
 // Negative controls: a bug in a step is refuted, or leaves no law to speak of.
-func TestABugElsewhereIsFound(t *testing.T) {
+func TestABugOfAnExternalSamplerIsFound(t *testing.T) {
 	type bug struct {
 		arguments string
 		want      Verdict

@@ -128,7 +128,7 @@ func (n louder) Update(u *integrators.Update) {
 }
 
 // What the engines cannot take is refused by name, and left out of runs of all.
-func TestThermostatsElsewhereAreRefusedByName(t *testing.T) {
+func TestThermostatsOnOtherProblemsAreRefusedByName(t *testing.T) {
 	_, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), Integrators: thermostat(t, "sgnht")})
 	if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), `integrator "sgnht" is not affine in its state, which problem "gaussian"`) {
 		t.Errorf("error %v: want a usage error that names both", err)

@@ -76,7 +76,7 @@ type Sampler struct {
 	noise     integrators.Noise
 	forces    *forces
 	estimator estimators.Instance
-	// state is that of the last Advance, which has the estimator's variables.
+	// state is the argument of the last Advance: it has the estimator's variables.
 	state *integrators.State
 	// next is s.nextForce, bound once since binding a method allocates.
 	next  func() integrators.Force

@@ -18,7 +18,7 @@ type forces struct {
 	target models.Target
 	can    models.Capabilities // beyond gradients
 	rows   models.Rows         // of the current batch
-	// force is that of rows: a batch, or a fusedBatch.
+	// force is the force of the current rows: a batch, or a fusedBatch.
 	force  integrators.Force
 	counts Counts // all but the steps
 	// affine holds the affine forces of the current arrangement, by their rows.

@@ -37,7 +37,7 @@ type exact struct {
 	p     Params
 	flows map[*Affine]affineFlow
 	// most bounds the number of flows kept. When it is reached all are dropped: a
-	// scheme that cuts its batches anew never asks for the old ones.
+	// scheme that changes its batches never asks for the old ones.
 	most int
 
 	xi1, xi2, x, y, u, v []float64 // scratch of length dim

@@ -232,7 +232,7 @@ func (in *Instance) InvMass() []float64 {
 type Params struct {
 	// Step is h = η > 0, in units of simulation time.
 	Step float64
-	// Friction is C > 0, a mass per unit of time. +Inf draws the momentum anew at every
+	// Friction is C > 0, a mass per unit of time. +Inf draws a new momentum at every
 	// refreshment; only schemes with Integrator.FullRefreshment take it.
 	Friction float64
 	// Inner is N_l ≥ 1, the kernels per refreshment; 0 means 1. Only schemes with

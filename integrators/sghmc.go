@@ -29,7 +29,7 @@ var sghmcIntegrator = Define(Integrator{
 	Needs: Needs{Gradients: 1, Normals: 1},
 }, func(dim int, p Params) (Stepper, Stepper) { return newSGHMC(dim, p), nil })
 
-// varianceWindow is how many steps the running variance remembers: its
+// varianceWindow is the number of steps that the running variance remembers: its
 // relative standard deviation is then about √(1.5/1000), 4 %, while what the
 // first steps of a burn-in left is gone after a few thousand.
 const varianceWindow = 1000

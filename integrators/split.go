@@ -14,7 +14,7 @@ const maxWord = 64
 // splitPrefix marks a word that the user types.
 const splitPrefix = "split:"
 
-// splittings are those that have a name.
+// splittings lists the splittings with a name of their own.
 var splittings = []Integrator{
 	splitIntegrator("baoab", "BAOAB",
 		"splitting BAOAB: exact in the θ covariance of a Gaussian",
@@ -191,7 +191,7 @@ func (w wordStep) pack(segs []segment) (Update, []segment) {
 	return u, segs
 }
 
-// coefs are what a segment does: r ← decay r + kick ∇U + noise ξ, θ ← θ + drift r.
+// coefs returns the coefficients of a segment: r ← decay r + kick ∇U + noise ξ, θ ← θ + drift r.
 func (w wordStep) coefs(s segment) (decay, kick, noise, drift Coef) {
 	coef := func(part int) Coef {
 		return w.p.Coef(func(m float64) float64 { return w.run(s.run, m)[part] })

@@ -20,8 +20,8 @@ type Capabilities struct {
 	Analytic       Analytic
 	Scorer         Scorer
 	Described      Described
-	// Name is what messages call the target's model: what its method Name
-	// returns, or its Go type if it has none.
+	// Name stands for the target's model in messages: the result of its method
+	// Name, or its Go type if it has none.
 	Name string
 
 	sourced sourced

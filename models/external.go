@@ -56,7 +56,7 @@ type modelGreeting struct {
 	Outputs int `json:"outputs"`
 	// Hessian says that the model answers for Hessian-vector products.
 	Hessian bool `json:"hessian"`
-	// Files are those that the numbers depend on, besides those that the command names.
+	// Files names the files that the numbers depend on, the command's own words apart.
 	Files []string `json:"files"`
 }
 
@@ -95,7 +95,7 @@ type wireData struct {
 	TestX         [][]float64 `json:"test_x"`
 }
 
-// wire returns what a model is told of a split, nil of one without rows.
+// wire returns a split for the question hello; nil for a split without rows.
 func wire(s *datasets.Split) *wireData {
 	if s.TrainRows() == 0 {
 		return nil
@@ -231,7 +231,7 @@ func (t *external) Name() string { return t.hello.Name }
 func (t *external) Dim() int     { return t.hello.Dim }
 func (t *external) Rows() int    { return t.hello.Rows }
 
-// Outputs is what the model said, or Dim if it has no predictions of its own.
+// Outputs is the number that the model stated, or Dim if it has no predictions.
 func (t *external) Outputs() int {
 	if t.hello.Outputs == 0 {
 		return t.hello.Dim

@@ -65,8 +65,8 @@ func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 	}
 }
 
-// confidenceBins is how many bins of equal width the expected calibration error
-// has, as in Guo et al., 2017, table 1.
+// confidenceBins is the number of bins of equal width of the expected calibration
+// error, as in Guo et al., 2017, table 1.
 const confidenceBins = 15
 
 // classificationScores judges the mean of the draws' class probabilities: the share

@@ -11,7 +11,7 @@ import (
 // Source makes targets of models and data sets by their names. It loads each
 // data set once, and is safe for concurrent use.
 type Source struct {
-	// Processes are those of external models.
+	// Processes holds the processes of external models.
 	Processes Processes
 
 	models   Registry

@@ -24,8 +24,8 @@ type task struct {
 	started time.Time // progress guards it
 }
 
-// errElsewhere says that another process works at a task: it is tried again.
-var errElsewhere = errors.New("another process works at it")
+// errLeased says that another process works at a task: it is tried again.
+var errLeased = errors.New("another process works at it")
 
 // retryInterval is how often tasks that other processes work at are tried
 // again.
@@ -83,7 +83,7 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 		select {
 		case t := <-over:
 			free, running = free+t.cores, running-1
-			if errors.Is(t.err, errElsewhere) {
+			if errors.Is(t.err, errLeased) {
 				parked = append(parked, t)
 				continue
 			}

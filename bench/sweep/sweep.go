@@ -241,7 +241,7 @@ func (s *session) newTask(j Job) *task {
 	t.run = func(ctx context.Context) error {
 		release, ok := s.Store.Lease(string(j.Kind) + "-" + j.Key)
 		if !ok {
-			return errElsewhere
+			return errLeased
 		}
 		defer release()
 		// Now nobody else works at it: what others have done is in the store.
@@ -371,12 +371,12 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, 
 			return bench.Result{}, err
 		}
 	}
-	var elsewhere *store.Machine
-	if in.Truth, elsewhere, err = s.truth(c, target); err != nil {
+	var maker *store.Machine
+	if in.Truth, maker, err = s.truth(c, target); err != nil {
 		return bench.Result{}, err
 	}
 	r, err := Compute(ctx, c, in)
-	r.OracleMachine = elsewhere
+	r.OracleMachine = maker
 	return r, err
 }
 

@@ -524,7 +524,7 @@ func TestProgressOfATaskThatStartsAgain(t *testing.T) {
 	again.run = func(context.Context) error {
 		starts++
 		if starts < 2 {
-			return errElsewhere
+			return errLeased
 		}
 		return nil
 	}

@@ -134,7 +134,7 @@ type output struct {
 	path, draft string
 }
 
-// begin makes a draft of the folder beside the place that it will have.
+// begin makes a draft of the folder, in the folder that will hold it.
 func (o *output) begin(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return usage.Errorf("%s is there already: want the name of a new folder", path)

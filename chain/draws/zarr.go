@@ -23,7 +23,7 @@ type variable struct {
 	data [][]float64
 }
 
-// path is that of the array in the folder.
+// path is the array's place in the folder, with slashes.
 func (v *variable) path() string { return v.group + "/" + v.name }
 
 // variables lists the variables that ArviZ expects in its groups: posterior,

@@ -21,7 +21,7 @@ var (
 		},
 	}
 
-	// Independent rows are what most analyses of stochastic gradients assume.
+	// Most analyses of stochastic gradients assume independent rows.
 	// The variance of the gradient is that of one row over B; batches without
 	// replacement have less, by the factor (N − B)/(N − 1).
 	iidScheme = Scheme{

@@ -32,7 +32,7 @@ var (
 		},
 	}
 
-	// The noise of a batch drawn anew at every step has the variance h²·Var(∇)
+	// A batch drawn independently at every step adds noise of variance h²·Var(∇)
 	// a step, O(h) a unit of time: of order 1 whatever the integrator.
 	replacementScheme = Scheme{
 		Name:   "replacement",

@@ -126,7 +126,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	}
 	var rows []certify.Row
 	if f.exec != "" {
-		if rows, err = f.certifyElsewhere(ctx, problems); err != nil {
+		if rows, err = f.certifyExternal(ctx, problems); err != nil {
 			return err
 		}
 	}
@@ -212,9 +212,9 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 	return fit
 }
 
-// certifyElsewhere certifies the sampler of --exec, on all of the problems that
+// certifyExternal certifies the external sampler of --exec, on all of the problems that
 // can be asked of it.
-func (f *certifyFlags) certifyElsewhere(ctx context.Context,
+func (f *certifyFlags) certifyExternal(ctx context.Context,
 	problems []*certify.Problem) ([]certify.Row, error) {
 	s, err := certify.StartSampler(ctx, f.exec, f.timeout)
 	if err != nil {

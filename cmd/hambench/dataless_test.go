@@ -15,10 +15,10 @@ import (
 	"hambench/models/datasets"
 )
 
-// storedElsewhere leaves in a folder what a run on data that this machine does
+// storedWithData leaves in a folder what a run on data that this machine does
 // not have would leave: manifests, and invented results under keys that only
 // they hold.
-func storedElsewhere(t *testing.T, ids ...string) (out string, cells int) {
+func storedWithData(t *testing.T, ids ...string) (out string, cells int) {
 	t.Helper()
 	out = t.TempDir()
 	profile, err := bench.LookupProfile("quick")
@@ -77,7 +77,7 @@ func TestStoredRunsAreDrawnAndExportedWithoutTheirData(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	t.Setenv("HAMBENCH_DATA", "")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	out, cells := storedElsewhere(t, "friction")
+	out, cells := storedWithData(t, "friction")
 	var here selection
 	if err := here.open(nil); err != nil {
 		t.Fatal(err)

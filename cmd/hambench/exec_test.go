@@ -133,7 +133,7 @@ func TestBrokenModelsAreNamedInOneLine(t *testing.T) {
 // A study on a model in Python: when its process ends half-way, so does the run,
 // with one line; the same command goes on, and then there is nothing to do. A
 // model that was changed has other keys.
-func TestAStudyOfAModelElsewhere(t *testing.T) {
+func TestAStudyOfAnExternalModel(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not on this machine")
 	}

@@ -26,7 +26,7 @@ func judgeCommand() *cobra.Command {
 	var asJSON, checks bool
 	c := &cobra.Command{
 		Use:   "judge DRAWS.csv …",
-		Short: "Judges draws made elsewhere against a data set's posterior.",
+		Short: "Judges draws of any program against a data set's posterior.",
 		Long: `Each row is a draw: columns f0 … hold the predictive values at the test inputs, as
 sample --predictions writes them. A column named chain tells the chains of a file
 apart; a file without it is one chain. Other columns are ignored. The truth is the

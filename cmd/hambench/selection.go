@@ -227,11 +227,11 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 		labels = distinct.Append(labels, p.Profile)
 	}
 	if label := f.label(); !slices.Contains(labels, label) {
-		elsewhere := "run hambench reproduce first"
+		instead := "run hambench reproduce first"
 		if len(labels) > 0 {
-			elsewhere = "there are runs of " + strings.Join(labels, "; ")
+			instead = "there are runs of " + strings.Join(labels, "; ")
 		}
-		return nil, usage.Errorf("no run of profile %s in %s: %s", label, f.Store.Dir(), elsewhere)
+		return nil, usage.Errorf("no run of profile %s in %s: %s", label, f.Store.Dir(), instead)
 	}
 	all = slices.DeleteFunc(all, func(p bench.Plan) bool {
 		return p.Profile != f.label() || f.study != nil && f.study.BuiltIn() != p.BuiltIn()

@@ -22,7 +22,7 @@ import (
 	"hambench/usage"
 )
 
-// Problem is what an estimator is made for.
+// Problem holds the facts and forces that an estimator is made for.
 type Problem struct {
 	Dim    int
 	Scheme string // of the mini-batches, for errors
@@ -70,10 +70,10 @@ type Estimator struct {
 	About string // one line for lists
 	// Keeps states what the estimator's force offers if those of the batches do.
 	Keeps integrators.Available
-	// Extra is how many gradients of a batch a step costs on average besides the
-	// integrator's own, with K steps an epoch; nil means none.
+	// Extra is the number of gradients of a batch that a step costs on average, the
+	// integrator's own not counted, with K steps an epoch; nil means none.
 	Extra func(epoch int) float64
-	// Period is the number of steps after which an estimator begins anew, with K
+	// Period is the number of steps after which an estimator restarts, with K
 	// steps an epoch: at steps whose number is a multiple of it, Force changes
 	// the variables in z in another way than at others; nil means no period.
 	Period func(epoch int) int

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// grace is the time in which a child must end after it was told to.
+	// grace is the time in which a child must end after its standard input was closed.
 	grace = 2 * time.Second
 	// maxAnswer bounds a line of an answer, in bytes.
 	maxAnswer = 1 << 28
@@ -74,7 +74,7 @@ func Start(command, dir string, timeout time.Duration) (*Child, error) {
 // Calls returns how many questions were asked.
 func (c *Child) Calls() int { return c.calls }
 
-// name is what errors call the child: its command, shortened.
+// name stands for the child in errors: its command, shortened.
 func (c *Child) name() string { return strings.TrimSpace(shown([]byte(c.command))) }
 
 // Ask sends a question, called op in messages, and stores the answer in the

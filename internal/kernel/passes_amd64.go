@@ -14,7 +14,7 @@ func iterationLen(s Set) int {
 	return longestIteration / 2
 }
 
-// normalsIterationLen is that of the loops that make normals.
+// normalsIterationLen is the same for the loops that make normals.
 func normalsIterationLen(s Set) int {
 	if s == avx512 {
 		return 2 * groupLen

@@ -9,7 +9,7 @@ import (
 // iterationLen is the number of doubles that one iteration of a pass's loop takes.
 func iterationLen(Set) int { return 8 }
 
-// normalsIterationLen is that of the loops that make normals.
+// normalsIterationLen is the same for the loops that make normals.
 func normalsIterationLen(Set) int { return groupLen }
 
 // narrowLoop rounds x to float32 in dst.

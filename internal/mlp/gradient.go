@@ -140,7 +140,7 @@ func (b *builder[T]) backward(e kernel.Epilogue) *kernel.Program[T] {
 	return b.Program
 }
 
-// form is that of pairs in a paired pass.
+// form returns the given form in a paired pass, and ByRows in any other.
 func (b *builder[T]) form(paired kernel.Form) kernel.Form {
 	if b.paired {
 		return paired
@@ -268,10 +268,10 @@ func transposedRow[T kernel.Float](n int) int {
 	return (kernel.RoundUp(n, line)/line | 1) * line
 }
 
-// dotColumns is how many of a layer's last outputs have their weights'
+// dotColumns returns the number of a layer's last outputs whose weights have a
 // gradient made of inner products along the n data, because a vector across
 // outputs would be nearly empty. A row of C then costs, per output, n/lanes
-// multiply-adds and a horizontal sum, worth some six, instead of n.
+// multiply-adds and a horizontal sum, which costs about six, instead of n.
 func (b *builder[T]) dotColumns(out int) int {
 	const horizontalSum = 6
 	lanes := kernel.VectorLen[T](b.set)

@@ -6,7 +6,7 @@ package rows
 
 import "fmt"
 
-// Layout is how many rows a target has.
+// Layout counts the rows of a target.
 type Layout struct {
 	N        int // data rows
 	Gathered int // rows of the list behind them, at most N

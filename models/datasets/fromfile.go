@@ -25,7 +25,7 @@ type FileOptions struct {
 	// TestShare is the share of the rows that each split holds out, from 0 to
 	// 1; 0 means 0.1.
 	TestShare float64
-	// Label is that of the Dataset; "" means the name.
+	// Label is the Dataset's, for figures and tables; "" means the name.
 	Label string
 	// Model is the model of the Dataset; "" means bnn.
 	Model string
@@ -72,7 +72,7 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	return d, nil
 }
 
-// defaultTestShare is that of the splits of Gal and Ghahramani (2016).
+// defaultTestShare is the share in the splits of Gal and Ghahramani (2016).
 const defaultTestShare = 0.1
 
 // nameForm matches the names that a data set may have: they become parts of file names.

@@ -24,7 +24,7 @@ type File struct {
 	URLs []string
 }
 
-// Shape is what a model must know of data before they are loaded.
+// Shape holds the facts about data that a model must know before they are loaded.
 type Shape struct {
 	Task      Task `toml:"-"`
 	TrainRows int  `toml:"train"` // of each split
@@ -95,7 +95,7 @@ var builtin = sync.OnceValue(func() (r Registry) {
 		Address map[string]string // variables of the files' URLs
 		Dataset []struct {
 			Dataset
-			Published bool // its splits are those of Gal and Ghahramani (2016)
+			Published bool // split as Gal and Ghahramani (2016) did
 		}
 	}
 	d := toml.NewDecoder(strings.NewReader(builtinText)).DisallowUnknownFields()

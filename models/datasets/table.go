@@ -25,7 +25,7 @@ type table struct {
 	names []string
 	// headed says that the first line has the names.
 	headed bool
-	// classes are those that a target may name, in order; nil means any.
+	// classes lists the classes that a target may name, in order; nil means any.
 	classes []string
 
 	// x holds the features, row-major; y the targets of a regression, words those of

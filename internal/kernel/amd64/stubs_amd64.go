@@ -2,7 +2,7 @@ package amd64
 
 import "unsafe"
 
-// What normals_amd64.s and passes_amd64.s hold. Structures are those of
+// The functions of normals_amd64.s and passes_amd64.s. Structures are those of
 // package kernel: a counter, coefficients, summands, a pass.
 
 //go:noescape
