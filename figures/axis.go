@@ -15,6 +15,7 @@ import (
 // Axes are made by builders and turned into ticks by the renderer.
 
 const (
+	// stepLabel and timeUnit name the axis of the step, sampled and exact.
 	stepLabel = "step size η"
 	timeUnit  = "simulation time"
 	// edge is the space, in points, between the outermost steps and the edges of
@@ -30,7 +31,8 @@ func (a axis) title() string {
 	return a.Label + " (" + a.Unit + ")"
 }
 
-// at returns the value at a fraction of the axis.
+// at returns the value at a fraction of the axis, from 0 at its low end to 1; beyond these it
+// is beyond the axis.
 func (a axis) at(fraction float64) float64 {
 	if a.Log {
 		return a.Low * math.Pow(a.High/a.Low, fraction)
@@ -56,7 +58,8 @@ func (a axis) padded(fraction float64) axis {
 // over makes the axis span the values that it shows. Without any, or with one
 // only, it is a decade around it or 1, or two units around it or 0.
 func (a axis) over(values ...[]float64) axis {
-	shown := slices.DeleteFunc(slices.Concat(values...), func(v float64) bool { return !a.shows(v) })
+	hidden := func(v float64) bool { return !a.shows(v) }
+	shown := slices.DeleteFunc(slices.Concat(values...), hidden)
 	switch {
 	case len(shown) > 0:
 	case a.Log:
@@ -81,11 +84,12 @@ func (a axis) roomy(width float64) axis {
 	return a.padded(edge / (dataWidth(width) - 2*edge))
 }
 
-// dataWidth and dataHeight are what is left for the data of a panel, about.
+// dataWidth and dataHeight are what is left for the data of a panel, about, of its width and
+// height in points.
 func dataWidth(width float64) float64   { return width - panelGap - 8 }
 func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 
-// place returns the ticks of an axis with a length in points.
+// place returns the ticks of an axis with a length in points, labelled and not.
 func (a axis) place(length float64, vertical bool) []plot.Tick {
 	switch {
 	case a.Powers:
@@ -100,8 +104,8 @@ func (a axis) place(length float64, vertical bool) []plot.Tick {
 // axis, in points.
 const overhang = vg.Length(8)
 
-// logTicks returns ticks at 1, 2 and 5 times the powers of ten within [min,
-// max], labelled by plain decimals as far as the labels fit on the axis's length:
+// logTicks returns ticks at 1, 2 and 5 times the powers of ten within [low,
+// high], labelled by plain decimals as far as the labels fit on the axis's length:
 // powers of ten first. Labels are upright, so along a vertical axis each takes up
 // its height. plot.LogTicks labels in exponents and loses ticks below 1
 // (gonum/plot#747).
@@ -121,8 +125,8 @@ func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 			}
 			middle, half := length*vg.Length(math.Log(x/low)/math.Log(high/low)), extent/2+3
 			from, to := middle-half, middle+half
-			overlaps := slices.ContainsFunc(taken, func(o [2]vg.Length) bool { return from < o[1] && o[0] < to })
-			if from >= -overhang && to <= length+overhang && !overlaps {
+			overlaps := func(o [2]vg.Length) bool { return from < o[1] && o[0] < to }
+			if from >= -overhang && to <= length+overhang && !slices.ContainsFunc(taken, overlaps) {
 				t.Label = decimal(x)
 				taken = append(taken, [2]vg.Length{from, to})
 			}
@@ -158,8 +162,8 @@ func power(mantissa float64, k int) float64 {
 	return x
 }
 
-// linearTicks returns ticks at round values within [min, max], about n of
-// them.
+// linearTicks returns ticks at round values within [low, high], about n of them: at multiples
+// of 1, 2 or 5 times a power of ten.
 func linearTicks(low, high float64, n int) []plot.Tick {
 	raw := (high - low) / float64(n)
 	k := int(math.Floor(math.Log10(raw)))
@@ -171,8 +175,8 @@ func linearTicks(low, high float64, n int) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
-		label := decimal(scalar.Round(i*step, max(0, -k)))
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strings.Replace(label, "-", "−", 1)})
+		label := strings.Replace(decimal(scalar.Round(i*step, max(0, -k))), "-", "−", 1)
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: label})
 	}
 	return ticks
 }

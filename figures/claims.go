@@ -7,25 +7,31 @@ import (
 	"hambench/paper"
 )
 
-// drawClaims decides the paper's claims by all that the run has, and writes
-// them as text, as a page, and as JSON.
+// drawClaims decides the paper's claims by all that the run has of built-in studies, and writes
+// them as text, as a page, and as JSON. Claims whose exact errors are missing are not decided,
+// which is a note.
 func drawClaims(d *drawing) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
-		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided", len(missing), len(d.plan.Exact)))
+		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided",
+			len(missing), len(d.plan.Exact)))
 	}
 	rows := paper.Rows(append(d.All, d.plan), d.Results)
 	return d.writeClaims(paper.Decide(paper.Claims(), rows), "")
 }
 
-// writeClaims writes decisions to files whose names end in suffix.
+// writeClaims writes decisions to files named after the study and a suffix, and makes their
+// table the text of the study.
 func (d *drawing) writeClaims(decisions []paper.Decision, suffix string) error {
 	profile := d.plan.Profile
 	var err error
 	if d.out.Text, err = paper.Table(decisions, profile, d.width()); err != nil {
 		return fmt.Errorf("figures: claims: %w", err)
 	}
-	d.file(suffix+".txt", func(w io.Writer) error { return paper.WriteText(w, decisions, profile) })
-	d.file(suffix+".md", func(w io.Writer) error { return paper.WriteMarkdown(w, decisions, profile) })
-	d.file(suffix+".json", func(w io.Writer) error { return paper.WriteJSON(w, decisions, profile) })
+	for _, f := range []struct {
+		ending string
+		write  func(io.Writer, []paper.Decision, string) error
+	}{{".txt", paper.WriteText}, {".md", paper.WriteMarkdown}, {".json", paper.WriteJSON}} {
+		d.file(suffix+f.ending, func(w io.Writer) error { return f.write(w, decisions, profile) })
+	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// massLevels returns the log-densities whose superlevel sets hold the given
-// shares of the mass on the grid (highest-density regions).
+// massLevels returns the log-densities whose superlevel sets hold the given shares of the mass
+// on the grid, 0 to 1 (highest-density regions). All cells of the grid have one size.
 func (h *density) massLevels(shares []float64) (levels []float64) {
 	sorted := slices.Sorted(slices.Values(h.Value))
 	slices.Reverse(sorted)
@@ -28,7 +28,9 @@ func (h *density) massLevels(shares []float64) (levels []float64) {
 // linear and a contour is one straight piece, so that no saddle is ambiguous.
 func (h *density) contour(level float64, style style) curve {
 	s := curve{Name: "contours", Style: style}
-	corner := func(i, j int) [3]float64 { return [3]float64{h.X[i], h.Y[j], h.Value[j*len(h.X)+i] - level} }
+	corner := func(i, j int) [3]float64 {
+		return [3]float64{h.X[i], h.Y[j], h.Value[j*len(h.X)+i] - level}
+	}
 	for j := range len(h.Y) - 1 {
 		for i := range len(h.X) - 1 {
 			a, b, c, d := corner(i, j), corner(i+1, j), corner(i+1, j+1), corner(i, j+1)

@@ -236,8 +236,9 @@ func (t *Table) text(width int) (string, error) {
 	}
 	notes := t.Notes
 	if len(left) > 0 {
-		all := "Left out for want of room: " + strings.Join(left, ", ") + "; " + t.ID + ".txt has all."
-		notes = append([]string{all}, notes...)
+		missing := fmt.Sprintf("Left out for want of room: %s; %s.txt has all.",
+			strings.Join(left, ", "), t.ID)
+		notes = append([]string{missing}, notes...)
 	}
 	for _, n := range notes {
 		fmt.Fprintln(&b, text.Wrap(n, width))

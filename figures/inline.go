@@ -14,16 +14,19 @@ import (
 
 // tip holds what a page says of one point, and where the point is drawn.
 type tip struct {
-	at   vg.Point
+	at   vg.Point // from the lower left corner of the sheet
 	text string
 }
 
 // fontStyle matches the font of a text, which a page's style sheet sets once.
-var fontStyle = regexp.MustCompile(`font-family:[^;]*;font-variant:normal;font-weight:normal;font-style:normal;`)
+var fontStyle = regexp.MustCompile(
+	`font-family:[^;]*;font-variant:normal;font-weight:normal;font-style:normal;`)
 
-// Inline returns the figure as an SVG element for an HTML page, drawn as its file is.
-// Title, warning and caption are left to the page, and so are font and background.
-// Every point has a title that states its numbers.
+// Inline returns the figure as an SVG element for an HTML page, drawn as its file is. Title,
+// warning and caption are left to the page, and so are font and background: what is white in
+// the file is not filled, and the element's class, chart, and its style's --width, which is its
+// width in points, are for the page's style sheet. Every point lies under a circle of class tip
+// whose title states its numbers.
 func (f *Figure) Inline() (template.HTML, error) {
 	bare := *f
 	bare.Title, bare.Warning, bare.Caption = "", "", ""
@@ -39,7 +42,8 @@ func (f *Figure) Inline() (template.HTML, error) {
 	svg = bytes.ReplaceAll(svg, []byte("fill:#FFFFFF"), []byte("fill:none"))
 	width, height := float64(l.total.X), float64(l.total.Y)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %.5g %.5g" style="--width:%.0f" role="img" aria-label="%s">`,
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %.5g %.5g" style="--width:%.0f" `+
+		`role="img" aria-label="%s">`,
 		width, height, width, html.EscapeString(f.Title+": "+f.axisTitles()))
 	b.WriteString("<g ")
 	b.Write(svg)
@@ -51,7 +55,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// axisTitles says what the first panel shows against what.
+// axisTitles says what the first panel shows against what, for readers who hear the page.
 func (f *Figure) axisTitles() string {
 	for _, row := range f.panels {
 		for _, p := range row {
@@ -63,7 +67,8 @@ func (f *Figure) axisTitles() string {
 	return ""
 }
 
-// tip keeps the place of a point with its numbers, if a page wants them.
+// tip keeps the place of a point with its numbers, if a page wants them. Points of data, of
+// which there are many, and lines without markers, such as slopes, have none.
 func (k canvas) tip(s curve, i int, at vg.Point) {
 	if k.tips != nil && s.Style.Marker != "" && s.Style.Marker != dot {
 		*k.tips = append(*k.tips, tip{at, k.reading(s, i)})

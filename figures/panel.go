@@ -10,24 +10,25 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The strip for lost points, at the top of a panel: its height, and where on it
-// the marks stand, far enough above the axis's last label.
+// The strip for lost points, at the top of a panel, in points: its height, and where on it the
+// marks stand, far enough above the axis's last label.
 const (
 	stripHeight = 16
 	stripMiddle = 10
 )
 
-// canvas is a panel in the making.
+// canvas draws a panel, as a plot.Plotter of gonum/plot, whose own plotters have neither gaps
+// nor marks beyond the axis.
 type canvas struct {
 	*panel
-	legend []legendEntry
-	lanes  []string
-	grid   []plot.Tick
-	tips   *[]tip
+	legend []legendEntry // of the figure
+	lanes  []string      // names of the lines of which marks stand side by side
+	grid   []plot.Tick   // of the vertical axis
+	tips   *[]tip        // as of layout
 }
 
-// lanes returns the names of a legend's lines, in the order in which marks of lost
-// points stand side by side.
+// lanes returns the names of a legend's lines, in the order in which marks of lost points stand
+// side by side: of the entries with a marker, which are lines of points.
 func lanes(legend []legendEntry) (names []string) {
 	for _, e := range legend {
 		if e.Name != "" && e.Style.Marker != "" {
@@ -37,8 +38,9 @@ func lanes(legend []legendEntry) (names []string) {
 	return names
 }
 
-// plot makes a panel a plot, with labels at the ticks of its axes or without.
-// It has no other labels: those that panels share are the layout's.
+// plot makes a panel a plot, with labels at the ticks of its axes or without. It has no other
+// labels: those that panels share are the layout's. The vertical axis goes on into the strip,
+// where no value is drawn, if any panel of the figure has lost points.
 func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	out := plot.New()
 	height := dataHeight(l.height)
@@ -47,7 +49,8 @@ func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	shown, ticks := p.Y, k.grid
 	if p.Y.Lost != "" {
 		without := height - stripHeight
-		ticks = append(slices.Clip(ticks), plot.Tick{Value: p.Y.at((without + stripMiddle) / without), Label: p.Y.Lost})
+		strip := plot.Tick{Value: p.Y.at((without + stripMiddle) / without), Label: p.Y.Lost}
+		ticks = append(slices.Clip(ticks), strip)
 		shown.High = p.Y.at(height / without)
 	}
 	apply(&out.Y, shown, ticks, labelY)
@@ -55,7 +58,8 @@ func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	return out
 }
 
-// apply sets an axis of a plot. Labels are left out where a neighbour has them.
+// apply sets an axis of a plot, with its ticks. Their labels are left out where a neighbour
+// has them.
 func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 	to.LineStyle.Color, to.Tick.LineStyle.Color = axisGrey, axisGrey
 	to.LineStyle.Width, to.Tick.LineStyle.Width = 0.6, 0.6
@@ -67,7 +71,7 @@ func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 	if a.Log {
 		to.Scale = plot.LogScale{}
 	}
-	ticks = slices.Clone(ticks)
+	ticks = slices.Clone(ticks) // which the grid needs with their labels
 	for i := range ticks {
 		if !labels {
 			ticks[i].Label = ""
@@ -82,11 +86,13 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	if k.Y.Lost != "" {
 		c.SetColor(stripGrey)
-		c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: c.Max.Y - stripHeight + 3}, Max: c.Max}.Path())
+		bottom := vg.Point{X: c.Min.X, Y: c.Max.Y - stripHeight + 3}
+		c.Fill(vg.Rectangle{Min: bottom, Max: c.Max}.Path())
 	}
+	faint := draw.LineStyle{Color: gridGrey, Width: 0.5}
 	for _, t := range k.grid {
 		if k.Y.Grid && t.Label != "" && t.Value > p.Y.Min && t.Value <= p.Y.Max {
-			c.StrokeLine2(draw.LineStyle{Color: gridGrey, Width: 0.5}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+			c.StrokeLine2(faint, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 		}
 	}
 	if k.Heat != nil {
@@ -99,49 +105,66 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 		return out
 	}
 	for _, s := range k.Series {
-		for _, at := range k.stretches(s) {
-			if s.Low == nil || at[1]-at[0] < 2 || slices.Equal(s.Low[at[0]:at[1]], s.High[at[0]:at[1]]) {
-				continue
-			}
-			down := place(s, s.Low, at)
-			slices.Reverse(down)
-			c.FillPolygon(s.Style.Fill, append(place(s, s.High, at), down...))
-		}
+		k.band(&c, s, place)
 	}
 	for _, s := range k.Series {
-		var path vg.Path
-		var marks []vg.Point // none where all chains diverged
-		for _, at := range k.stretches(s) {
-			for i, p := range place(s, s.Y, at) {
-				if i == 0 {
-					path.Move(p)
-				} else {
-					path.Line(p)
-				}
-				if s.Lost == nil || s.Lost[at[0]+i] < 1 {
-					marks = append(marks, p)
-					k.tip(s, at[0]+i, p)
-				}
-			}
-		}
-		if s.Style.Width > 0 && path != nil {
-			c.SetLineStyle(s.Style.line())
-			c.Stroke(path)
-		}
-		for _, p := range marks {
-			s.Style.mark(&c, p)
-		}
+		k.line(&c, s, place)
 	}
 	for _, s := range k.Series {
 		k.lost(&c, s, x)
 	}
 }
 
+// placer returns the places of some values of a series, those of the indices from at[0] to
+// before at[1].
+type placer = func(s curve, values []float64, at [2]int) []vg.Point
+
+// band fills the area between the edges of a series' band. Where they are equal, as those of a
+// mean over one chain are, there is none.
+func (k canvas) band(c *draw.Canvas, s curve, place placer) {
+	for _, at := range k.stretches(s) {
+		from, to := at[0], at[1]
+		if s.Low == nil || to-from < 2 || slices.Equal(s.Low[from:to], s.High[from:to]) {
+			continue
+		}
+		down := place(s, s.Low, at)
+		slices.Reverse(down)
+		c.FillPolygon(s.Style.Fill, append(place(s, s.High, at), down...))
+	}
+}
+
+// line draws a series between its gaps, and its markers: none where all chains diverged, which
+// have marks on the strip.
+func (k canvas) line(c *draw.Canvas, s curve, place placer) {
+	var path vg.Path
+	var marks []vg.Point
+	for _, at := range k.stretches(s) {
+		for i, p := range place(s, s.Y, at) {
+			if i == 0 {
+				path.Move(p)
+			} else {
+				path.Line(p)
+			}
+			if s.Lost == nil || s.Lost[at[0]+i] < 1 {
+				marks = append(marks, p)
+				k.tip(s, at[0]+i, p)
+			}
+		}
+	}
+	if s.Style.Width > 0 && path != nil {
+		c.SetLineStyle(s.Style.line())
+		c.Stroke(path)
+	}
+	for _, p := range marks {
+		s.Style.mark(c, p)
+	}
+}
+
 // shown reports whether the i-th point of a series has a place on the panel.
 func (p *panel) shown(s curve, i int) bool { return p.X.shows(s.X[i]) && p.Y.shows(s.Y[i]) }
 
-// stretches returns the ranges of indices, between the gaps of a series, whose
-// points can be drawn.
+// stretches returns the ranges of indices, from the first to before the last, between the gaps
+// of a series, whose points can be drawn.
 func (p *panel) stretches(s curve) [][2]int {
 	var out [][2]int
 	for i := range s.X {
@@ -156,8 +179,8 @@ func (p *panel) stretches(s curve) [][2]int {
 	return out
 }
 
-// lost marks lost points on the strip. Marks of several lines at one place stand
-// side by side around it.
+// lost marks lost points on the strip. Marks of several lines at one place stand side by side
+// around it, as close as the next place of the axis demands.
 func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	room, last := 24.0, math.Inf(-1)
 	for _, v := range s.X {
@@ -177,7 +200,7 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	}
 }
 
-// lostAt are the lines that are lost at a place, in the order of the legend.
+// lostAt are the names of the lines that are lost at a place, in the order of the legend.
 func (k canvas) lostAt(x float64) []string {
 	return slices.DeleteFunc(slices.Clone(k.lanes), func(name string) bool {
 		return !slices.ContainsFunc(k.Series, func(s curve) bool {
@@ -187,8 +210,8 @@ func (k canvas) lostAt(x float64) []string {
 	})
 }
 
-// drawLost draws a cross for "all" and a ring for "some". A ring does not look
-// like a cross even where lines are so close that marks overlap.
+// drawLost draws a cross where the share of lost chains is 1, "all", and a ring for "some". A
+// ring does not look like a cross even where lines are so close that marks overlap.
 func drawLost(c *draw.Canvas, col colour, at vg.Point, share float64) {
 	const r = 2
 	style := draw.LineStyle{Color: col, Width: 1}
@@ -210,10 +233,10 @@ func (s style) line() draw.LineStyle {
 	return out
 }
 
-// mark draws the marker around a point, if there is one. Open markers are larger, so
-// that they stay visible around a filled one at the same place.
+// mark draws the marker around a point, if there is one. Open markers are larger, so that they
+// stay visible around a filled one at the same place; dots, of which there are many, smaller.
 func (s style) mark(c *draw.Canvas, at vg.Point) {
-	r := vg.Length(2.2)
+	r := vg.Length(2.2) // in points
 	corners, open := s.Marker.shape()
 	switch {
 	case s.Marker == "":
@@ -242,7 +265,7 @@ func (s style) mark(c *draw.Canvas, at vg.Point) {
 	c.Stroke(p)
 }
 
-// circle is the outline of one.
+// circle is the outline of a circle of radius r around a point.
 func circle(at vg.Point, r vg.Length) vg.Path {
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + r, Y: at.Y})
@@ -251,10 +274,11 @@ func circle(at vg.Point, r vg.Length) vg.Path {
 	return p
 }
 
-// heat are the colours from no density to the mode.
+// heat are the colours of a density, from none to the mode's.
 var heat = []colour{0xffffffff, 0xd6e6f2ff, 0x8dbcdcff, 0x3f88bdff}
 
-// fill draws the density as an image over the grid's box.
+// fill draws the density, relative to its mode, as an image over the grid's box. An image stays
+// small as vector graphics of as many cells would not.
 func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 	const finesse = 4 // pixels between two points of the grid
 	n, m := len(h.X), len(h.Y)
@@ -267,10 +291,11 @@ func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 			img.Set(px, py, interpolate(heat, math.Exp(v-top)))
 		}
 	}
-	c.DrawImage(vg.Rectangle{Min: vg.Point{X: x(h.X[0]), Y: y(h.Y[0])}, Max: vg.Point{X: x(h.X[n-1]), Y: y(h.Y[m-1])}}, img)
+	low, high := vg.Point{X: x(h.X[0]), Y: y(h.Y[0])}, vg.Point{X: x(h.X[n-1]), Y: y(h.Y[m-1])}
+	c.DrawImage(vg.Rectangle{Min: low, Max: high}, img)
 }
 
-// bilinear interpolates at a fractional index.
+// bilinear interpolates the log-density at a fractional index, i along X and j along Y.
 func (h *density) bilinear(i, j float64) float64 {
 	n := len(h.X)
 	i0, j0 := min(int(i), n-2), min(int(j), len(h.Y)-2)

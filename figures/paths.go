@@ -13,11 +13,11 @@ import (
 // massShares are the shares of the posterior inside the contours.
 var massShares = []float64{0.1, 0.5, 0.9, 0.99}
 
-// contourStyle is black over the heat map; over paths contours are grey.
+// contourStyle is that of contours over the heat map; over paths they are grey.
 var contourStyle = style{Color: okabeIto[6], Width: 0.45}
 
-// isPath reports whether a result has the series of a path, or of a density on a
-// grid.
+// isPath reports whether a result has the series of a path, theta0 and theta1 of equal length,
+// or those of a density on a grid: the grid's θ_1, its θ_2, and the log-density at each pair.
 func isPath(r bench.Result) bool {
 	x, y := len(r.Series["theta0"]), len(r.Series["theta1"])
 	if r.Cell.Observe == bench.Density {
@@ -26,9 +26,10 @@ func isPath(r bench.Result) bool {
 	return x == y
 }
 
-// drawPaths makes the figure of a two-parameter posterior and paths of chains
-// over it, the paper's Figure 2: the posterior, then a path per friction over
-// its contours, on common axes. Without the density the paths stand alone.
+// drawPaths makes the figure of a two-parameter posterior and paths of chains over it, the
+// paper's Figure 2: the posterior, then a path per friction over its contours, on common axes.
+// Without the density the paths stand alone. The caption states the settings of the first path:
+// bench sees to it that the others have the same, but for their friction.
 func drawPaths(d *drawing) error {
 	rows, err := d.finite(isPath)
 	if err != nil {
@@ -62,15 +63,15 @@ func drawPaths(d *drawing) error {
 		}
 		row = append(row, posterior)
 	}
-	path, start := style{Color: okabeIto[0], Width: 0.5}, style{Color: okabeIto[1], Marker: markers[0]}
+	path := style{Color: okabeIto[0], Width: 0.5}
+	start := style{Color: okabeIto[1], Marker: markers[0]}
 	for i, r := range walks {
 		series := resultOf(r).Series
 		xs, ys := series["theta0"], series["theta1"]
 		first := min(1, len(xs))
-		row = append(row, &panel{Title: titles[i], X: x, Y: y, Series: slices.Concat(behind, []curve{
-			{Name: "path", Style: path, X: xs, Y: ys},
-			{Name: "start", Style: start, X: xs[:first], Y: ys[:first]},
-		})})
+		lines := append(slices.Clip(behind), curve{Name: "path", Style: path, X: xs, Y: ys},
+			curve{Name: "start", Style: start, X: xs[:first], Y: ys[:first]})
+		row = append(row, &panel{Title: titles[i], X: x, Y: y, Series: lines})
 	}
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, width: 168, height: 168,
 		panels: [][]*panel{row}, Data: pathRecords(h, walks, stated)}
@@ -92,8 +93,8 @@ func drawPaths(d *drawing) error {
 	return nil
 }
 
-// pathRecords are the grid of the density, then every position of every path, with the
-// settings that its title states.
+// pathRecords are the grid of the density, then every position of every path, with the settings
+// that its title states: rows of two kinds, which the column kind tells apart.
 func pathRecords(h *density, walks []table.Row, stated []bench.Setting) Records {
 	columns := []string{"kind", "friction", "theta0", "theta1", "logdensity"}
 	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}

@@ -14,34 +14,35 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// The layout, in points.
+// The layout, in points. From the top down a sheet has the title, the warning, the legend, the
+// panels with the labels of their axes, and the caption.
 const (
-	margin       = vg.Length(14)
-	gap          = vg.Length(9)
-	yLabelWidth  = vg.Length(17)
+	margin       = vg.Length(14) // around the sheet
+	gap          = vg.Length(9)  // between its parts
+	yLabelWidth  = vg.Length(17) // of the shared labels of vertical axes
 	xLabelHeight = vg.Length(15)
-	panelGap     = 11
-	panelTitle   = 15 // space above a panel's data for its title
-	swatchWidth  = vg.Length(23)
+	panelGap     = 11            // between the columns of panels
+	panelTitle   = 15            // space above a panel's data for its title
+	swatchWidth  = vg.Length(23) // of the sample of an entry of the legend
 	swatchGap    = vg.Length(5)
 	entryGap     = vg.Length(13)
 	leading      = 1.35 // line height over font size
 	resolution   = 150  // of PNG files, in dots per inch
 )
 
-// layout is a figure with its lines of text broken.
+// layout is a figure with its lines of text broken to the width of its panels.
 type layout struct {
 	*Figure
-	columns             int
-	innerWidth          vg.Length
-	title, alert, below []string
+	columns             int       // of panels
+	innerWidth          vg.Length // of the sheet, without margins
+	title, alert, below []string  // lines of the title, the warning and the caption
 	legendLines         [][]legendEntry
-	total               vg.Point
-	tips                *[]tip // of the points, in the order drawn; nil if none are wanted
+	total               vg.Point // the size of the sheet
+	tips                *[]tip   // of the points, in the order drawn; nil if none are wanted
 }
 
-// layout breaks the texts to the width that the panels fix, and so finds the
-// height.
+// layout breaks the texts to the width that the panels fix, and so finds the height of the
+// sheet.
 func (f *Figure) layout() layout {
 	l := layout{Figure: f, columns: len(f.panels[0])}
 	l.innerWidth = vg.Length(l.columns)*vg.Length(f.width) + yLabelWidth
@@ -55,22 +56,26 @@ func (f *Figure) layout() layout {
 		l.below = wrap(sans(captionSize, ink), f.Caption, l.innerWidth)
 	}
 	l.legendLines = flow(f.legend, l.innerWidth)
-	height := 2*margin + lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize) + 2.5*gap
+	height := 2*margin + 2.5*gap
+	height += lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize)
 	height += vg.Length(len(l.legendLines)) * legendSize * leading
 	height += vg.Length(len(f.panels))*vg.Length(f.height) + xLabelHeight
 	l.total = vg.Point{X: l.innerWidth + 2*margin, Y: height}
 	return l
 }
 
-// lines is the height of lines of text.
-func lines(l []string, size float64) vg.Length { return vg.Length(float64(len(l)) * size * leading) }
+// lines is the height of lines of text in a font size.
+func lines(l []string, size float64) vg.Length {
+	return vg.Length(float64(len(l)) * size * leading)
+}
 
-// width is that of the sample and its name.
+// width is that of the sample and its label, with the gap between them.
 func (e legendEntry) width() vg.Length {
 	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), e.Label)
 }
 
-// flow breaks the legend into lines of at most the given width.
+// flow breaks the legend into lines of at most the given width. An entry that is wider has a
+// line of its own.
 func flow(legend []legendEntry, width vg.Length) [][]legendEntry {
 	var rows [][]legendEntry
 	var used vg.Length
@@ -85,7 +90,7 @@ func flow(legend []legendEntry, width vg.Length) [][]legendEntry {
 	return rows
 }
 
-// draw draws the sheet from the top down.
+// draw draws the sheet from the top down on a white ground.
 func (l layout) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -101,7 +106,10 @@ func (l layout) draw(c draw.Canvas) {
 	y -= gap / 2
 	y = l.drawLegend(&c, x, y) - gap/2
 	bottom := c.Min.Y + margin + lines(l.below, captionSize) + gap
-	l.drawPanels(c, vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + l.innerWidth, Y: y}})
+	l.drawPanels(c, vg.Rectangle{
+		Min: vg.Point{X: x, Y: bottom},
+		Max: vg.Point{X: x + l.innerWidth, Y: y},
+	})
 	y = bottom - gap
 	put(l.below, captionSize, ink)
 }
@@ -113,8 +121,12 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 		x, middle := left0, y-legendSize*leading/2
 		for _, e := range row {
 			const half = legendSize * 0.4
-			e.draw(c, vg.Rectangle{Min: vg.Point{X: x, Y: middle - half}, Max: vg.Point{X: x + swatchWidth, Y: middle + half}})
-			write(c, style, vg.Point{X: x + swatchWidth + swatchGap, Y: middle - legendSize*0.35}, left, e.Label)
+			e.draw(c, vg.Rectangle{
+				Min: vg.Point{X: x, Y: middle - half},
+				Max: vg.Point{X: x + swatchWidth, Y: middle + half},
+			})
+			at := vg.Point{X: x + swatchWidth + swatchGap, Y: middle - legendSize*0.35}
+			write(c, style, at, left, e.Label)
 			x += e.width() + entryGap
 		}
 		y -= legendSize * leading
@@ -122,7 +134,8 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	return y
 }
 
-// draw draws a sample of what the entry is of.
+// draw draws a sample of what the entry is of into a box: the band, the line and the marker of
+// a series, or the mark of lost chains on the colour of its strip.
 func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 	at := func(fraction vg.Length) vg.Point {
 		return vg.Point{X: b.Min.X + fraction*(b.Max.X-b.Min.X), Y: (b.Min.Y + b.Max.Y) / 2}
@@ -150,12 +163,16 @@ func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 	}
 }
 
-// drawPanels draws the grid of panels with the labels that they share.
+// drawPanels draws the panels into a box, with their titles and notes, and the labels that they
+// share. Their data are aligned, whatever room the labels of ticks take up.
 func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 	grid := draw.Canvas{Canvas: c.Canvas, Rectangle: box}
 	grid.Min.X += yLabelWidth
 	grid.Min.Y += xLabelHeight
-	tiles := draw.Tiles{Rows: len(l.panels), Cols: l.columns, PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2}
+	tiles := draw.Tiles{
+		Rows: len(l.panels), Cols: l.columns,
+		PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2,
+	}
 	plots := make([][]*plot.Plot, len(l.panels))
 	for j, row := range l.panels {
 		plots[j] = make([]*plot.Plot, len(row))
@@ -175,20 +192,23 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 			}
 			plots[j][i].Draw(canvases[j][i])
 			d := plots[j][i].DataCanvas(canvases[j][i])
-			write(&c, sans(panelSize, ink), vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}, center, p.Title)
+			above := vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}
+			write(&c, sans(panelSize, ink), above, center, p.Title)
 			rows[j] = union(rows[j], d.Rectangle)
 			note := wrap(sans(noteSize, ink), p.Note, d.Max.X-d.Min.X-8)
 			slices.Reverse(note)
 			for k, line := range note {
-				write(&c, sans(noteSize, ink), vg.Point{X: d.Max.X - 4, Y: d.Min.Y + 4 + lines(note[:k], noteSize)}, right, line)
+				at := vg.Point{X: d.Max.X - 4, Y: d.Min.Y + 4 + lines(note[:k], noteSize)}
+				write(&c, sans(noteSize, ink), at, right, line)
 			}
 		}
 	}
 	l.drawLabels(&c, box, rows)
 }
 
-// repeats reports whether the next panel in a direction, below or to the left,
-// has the same axis in its place, so that this one needs no labels.
+// repeats reports whether the next panel in a direction, below (1, 0) or to the left (0, -1),
+// has the same axis in its place, so that this one needs no labels at its ticks. Empty places
+// are skipped.
 func (l layout) repeats(j, i, down, across int) bool {
 	p := l.panels[j][i]
 	for j, i = j+down, i+across; j < len(l.panels) && i >= 0; j, i = j+down, i+across {
@@ -199,8 +219,8 @@ func (l layout) repeats(j, i, down, across int) bool {
 	return false
 }
 
-// drawLabels writes the labels of the axes in the middle of what they are
-// for.
+// drawLabels writes the labels of the axes in the middle of what they are for: all panels, or
+// a row of them.
 func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle) {
 	all := rows[0]
 	for _, r := range rows {
@@ -214,12 +234,13 @@ func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle
 		if len(ys) == len(rows) {
 			span = rows[j]
 		}
-		writeUpwards(c, style, vg.Point{X: box.Min.X + labelSize*0.8, Y: (span.Min.Y + span.Max.Y) / 2}, label)
+		middle := vg.Point{X: box.Min.X + labelSize*0.8, Y: (span.Min.Y + span.Max.Y) / 2}
+		writeUpwards(c, style, middle, label)
 	}
 }
 
-// labels are that of the horizontal axes, and those of the vertical ones: one
-// for all rows, or one for each.
+// labels are that of the horizontal axes, which all panels have in common, and those of the
+// vertical ones: one for all rows, or one for each.
 func (l layout) labels() (x string, ys []string) {
 	for _, row := range l.panels {
 		i := slices.IndexFunc(row, func(p *panel) bool { return p != nil })
@@ -242,7 +263,8 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 
 // png renders at a resolution in dots per inch.
 func (l layout) png(dpi int) ([]byte, error) {
-	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(l.total.X, l.total.Y), vgimg.UseDPI(dpi))})
+	size := vgimg.UseWH(l.total.X, l.total.Y)
+	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(size, vgimg.UseDPI(dpi))})
 }
 
 // render draws on a canvas and returns its bytes.
@@ -256,8 +278,8 @@ func (l layout) render(c interface {
 	return b.Bytes(), err
 }
 
-// fallbackFonts have the metrics of Liberation Sans, or nearly: a viewer
-// that lacks it takes one of them, not its serif default.
+// fallbackFonts have the metrics of Liberation Sans, or nearly, in which texts were measured: a
+// viewer that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
 // svg returns the figure as an SVG file. Text stays text, which browsers search and

@@ -93,7 +93,8 @@ func categorical(i int) style {
 func sequential(i, n int) style {
 	t := float64(i) / float64(max(1, n-1))
 	return style{
-		Color: interpolate(viridis, t*brightest), Width: lineWidth, Marker: markers[i%filledMarkers],
+		Color: interpolate(viridis, t*brightest), Width: lineWidth,
+		Marker: markers[i%filledMarkers],
 	}
 }
 

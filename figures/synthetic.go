@@ -10,18 +10,20 @@ import (
 	"hambench/bench"
 )
 
-// marginals are the predictive laws along a one-dimensional input, by ascending
-// x: the series of a result of the same names.
+// marginals are the predictive laws along a one-dimensional input, by ascending x: the series of
+// a result by their names. Besides those along x there are the inputs and targets of the
+// training data, train_x and train_y.
 type marginals map[string][]float64
 
-// isMarginal reports whether a result has the series of marginals.
+// isMarginal reports whether a result has the series of marginals, of equal lengths.
 func isMarginal(r bench.Result) bool {
 	n := len(r.Series["x"])
 	return n > 0 && len(r.Series["train_x"]) == len(r.Series["train_y"]) &&
 		!slices.ContainsFunc(alongX, func(name string) bool { return len(r.Series[name]) != n })
 }
 
-// alongX are the series with a number for each x.
+// alongX are the series with a number for each x: the mean and the deviation of the exact law,
+// and quantiles of the sampled one.
 var alongX = []string{"x", "exact_mean", "exact_sd", "q05", "q50", "q95"}
 
 // newMarginals sorts the series by x: test inputs come in the order of the data set.
@@ -37,14 +39,15 @@ func newMarginals(r bench.Result) marginals {
 	return m
 }
 
-// shifted returns mean + z·sd of the exact law.
+// shifted returns mean + z·sd of the exact law, for each x.
 func (m marginals) shifted(z float64) []float64 {
 	return floats.AddScaledTo(make([]float64, len(m["x"])), m["exact_mean"], z, m["exact_sd"])
 }
 
-// drawSynthetic makes the figure of the predictive posterior along a
-// one-dimensional input: the exact law, blue and filled, and the sampled
-// quantiles of one chain, the study's first, vermilion and dashed.
+// drawSynthetic makes the figure of the predictive posterior along a one-dimensional input: the
+// exact law, blue and filled, and the sampled quantiles of one chain, the study's first that
+// stayed finite, vermilion and dashed. Quantiles of several chains would hide each other; the
+// caption counts them.
 func drawSynthetic(d *drawing) error {
 	rows, err := d.finite(isMarginal)
 	if err != nil {

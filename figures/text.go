@@ -12,9 +12,10 @@ import (
 	"hambench/internal/table"
 )
 
+// The size of a subscript and how far it is lowered, in units of the font's size.
 const (
 	subscriptScale = 0.72
-	subscriptDrop  = 0.22 // in units of the font's size
+	subscriptDrop  = 0.22
 )
 
 // subscript finds the character after an underscore behind a single letter, as in
@@ -24,7 +25,7 @@ var subscript = regexp.MustCompile(`(?:^|[^\pL\pN_])\pL_([\pL\pN])(?:[^\pL\pN_]|
 // each calls f with every run of a line of text, its style, and its place relative to
 // the start of the line, and returns the line's width. A subscript is a run of its own,
 // lowered and smaller.
-func each(style text.Style, s string, f func(run string, style text.Style, offset vg.Point)) (width vg.Length) {
+func each(style text.Style, s string, f func(string, text.Style, vg.Point)) (width vg.Length) {
 	put := func(run string, style text.Style, y vg.Length) {
 		if run != "" {
 			f(run, style, vg.Point{X: width, Y: y})
@@ -33,7 +34,11 @@ func each(style text.Style, s string, f func(run string, style text.Style, offse
 	}
 	small := style
 	small.Font.Size *= subscriptScale
-	for at := subscript.FindStringSubmatchIndex(s); at != nil; at = subscript.FindStringSubmatchIndex(s) {
+	for {
+		at := subscript.FindStringSubmatchIndex(s)
+		if at == nil {
+			break
+		}
 		put(s[:at[2]-len("_")], style, 0)
 		put(s[at[2]:at[3]], small, -subscriptDrop*style.Font.Size)
 		s = s[at[3]:]
@@ -42,7 +47,7 @@ func each(style text.Style, s string, f func(run string, style text.Style, offse
 	return width
 }
 
-// textWidth is the width of a line with its subscripts.
+// textWidth is the width of a line with its subscripts, in points.
 func textWidth(style text.Style, s string) vg.Length {
 	return each(style, s, func(string, text.Style, vg.Point) {})
 }
@@ -74,8 +79,9 @@ func writeUpwards(c *draw.Canvas, style text.Style, middle vg.Point, s string) {
 // breaks in the text stay.
 func wrap(style text.Style, s string, width vg.Length) []string {
 	var lines []string
+	fits := func(line string) bool { return textWidth(style, line) <= width }
 	for _, paragraph := range strings.Split(s, "\n") {
-		lines = append(lines, table.Break(paragraph, func(line string) bool { return textWidth(style, line) <= width })...)
+		lines = append(lines, table.Break(paragraph, fits)...)
 	}
 	return lines
 }

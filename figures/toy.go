@@ -11,23 +11,25 @@ import (
 	"hambench/bench/table"
 )
 
-// histogram is one panel of the toy figure: a chain's law as a density, and
-// the exact posterior.
+// histogram is one panel of the toy figure: a chain's law as a density, and the exact posterior,
+// which is normal.
 type histogram struct {
-	row            table.Row
+	row            table.Row // of the chain
 	edges, density []float64 // density of bin i, between edges i and i + 1
-	counts         []float64
-	total          float64
+	counts         []float64 // draws in each bin
+	total          float64   // of counts
 	exact          distuv.Normal
 }
 
-// isHistogram reports whether a result has the series of one, and its truth.
+// isHistogram reports whether a result has the series of one, and the mean and the deviation of
+// the posterior.
 func isHistogram(r bench.Result) bool {
 	s := r.Series
-	return len(s["counts"]) > 0 && len(s["edges"]) == len(s["counts"])+1 && len(s["mean"]) == 1 && len(s["sd"]) == 1
+	bins := len(s["counts"])
+	return bins > 0 && len(s["edges"]) == bins+1 && len(s["mean"]) == 1 && len(s["sd"]) == 1
 }
 
-// newHistogram makes a density of the counts.
+// newHistogram makes a density of a chain's counts: its integral over the bins is 1.
 func newHistogram(row table.Row) histogram {
 	r := resultOf(row)
 	h := histogram{row: row, edges: r.Series["edges"], counts: r.Series["counts"]}
@@ -39,7 +41,7 @@ func newHistogram(row table.Row) histogram {
 	return h
 }
 
-// toyTitle says how a chain saw its data.
+// toyTitle says how a chain saw its data: what the figure's panels differ in.
 func toyTitle(r table.Row) string {
 	if r.Number("K") == 1 {
 		return "full batch"
@@ -56,7 +58,8 @@ var (
 	truthStyle = style{Color: ink, Width: 1.3, Dashes: []float64{1.3, 2}}
 )
 
-// outline is the bins as one filled shape, as far as the axis reaches.
+// outline is the bins as one filled shape, within the axis: steps from 0 up and down to 0, as
+// the upper edge of a band.
 func (h histogram) outline(x axis) curve {
 	s := curve{Name: "law", Style: histogramStyle}
 	for i, d := range h.density {
@@ -70,7 +73,7 @@ func (h histogram) outline(x axis) curve {
 	return s
 }
 
-// truth is the posterior's density.
+// truth is the posterior's density along the axis.
 func (h histogram) truth(x axis) curve {
 	const n = 300
 	s := curve{Name: "truth", Style: truthStyle}
@@ -107,8 +110,8 @@ func drawToy(d *drawing) error {
 			Series: []curve{h.outline(x), h.truth(x)}})
 	}
 	r := rows[0]
-	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.", capital(r.Text("integrator")),
-		setting("step").Text(r), setting("friction").Text(r)),
+	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.",
+		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r)),
 		"Irrespective of the integrator's order, a step that sees a part of the data alone has "+
 			"another stationary law than the posterior.")
 	d.out.Figures = append(d.out.Figures, f)
@@ -135,7 +138,8 @@ func toyAxes(hs []histogram) (x, y axis) {
 	return x, y
 }
 
-// toyRecords have a row per bin, with the settings that titles state besides scheme and K.
+// toyRecords have a row per bin of each chain: what tells the chain apart, the bin's edges, how
+// many draws it has, and the density of the chain and of the posterior there.
 func toyRecords(hs []histogram, stated []bench.Setting) Records {
 	columns := []string{"scheme", "K", "theta_low", "theta_high", "count", "density",
 		"exact_density_at_middle"}

@@ -32,7 +32,7 @@ import (
 	"hambench/paper"
 )
 
-// Page is what a page shows.
+// Page is what a page shows. It is plain data: Write makes HTML of it.
 type Page struct {
 	// Profile names the profile and what the run changed in it.
 	Profile string
@@ -41,23 +41,24 @@ type Page struct {
 	Running string
 	// Missing counts the cells and exact jobs without a result, of Wanted.
 	Missing, Wanted int
-	Warnings        []string
-	Claims          []paper.Decision
-	Studies         []Study
+	Warnings        []string           // what is missing or could not be drawn, each once
+	Claims          []paper.Decision   // of the program: those that are decided first
+	Studies         []Study            // that have any result
 	Rankings        []Matrix[Cheapest] // by friction
 	Orders          []Matrix[*Order]   // by problem
 	Made            Provenance
 }
 
-// Study is what one study shows.
+// Study is what one study shows: its figures and tables, and what a user's study claims.
 type Study struct {
 	ID, Title string
 	*figures.Output
 	Claims []paper.Decision // that a user's study states
 }
 
-// Provenance is where the results come from.
+// Provenance is where the results come from, and of which of them a reader should know.
 type Provenance struct {
+	// Commits of the program, machines and versions of the compiler that made any record.
 	Commits, Machines, Versions []string
 	From, To                    time.Time // of the first and the last record
 	Seconds                     float64   // of one core
@@ -66,8 +67,8 @@ type Provenance struct {
 	Failed                      []bench.Result // references with checks that failed
 }
 
-// New makes the page of a run from its plans and the results that exist. Missing
-// results are counted; a study without any result is left out.
+// New makes the page of a run from its plans and the results that exist. Missing results are
+// counted; a study without any result is left out, one that cannot be drawn is a warning.
 func New(plans []bench.Plan, results bench.Results) *Page {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
@@ -119,16 +120,19 @@ func rank(v paper.Verdict) int {
 	return 1
 }
 
+// warn adds a warning, once; "" is none.
 func (p *Page) warn(text string) {
 	if text != "" {
 		p.Warnings = distinct.Append(p.Warnings, text)
 	}
 }
 
-// chains are the rows of the cells that have results, each cell once.
+// chains are the rows of the cells that have results, each cell once, whichever studies share
+// it.
 func chains(t *table.Table) *table.Table {
 	seen := make(map[string]bool)
-	return t.Where("record", bench.CellRecord).Where("missing", false).Filter(func(r table.Row) bool {
+	there := t.Where("record", bench.CellRecord).Where("missing", false)
+	return there.Filter(func(r table.Row) bool {
 		key := r.Text("key")
 		again := seen[key]
 		seen[key] = true
@@ -136,8 +140,9 @@ func chains(t *table.Table) *table.Table {
 	})
 }
 
-// count adds to the provenance what the plans want, each job once, and the cells of which a
-// reader should know.
+// count counts what the plans want and what of it is missing, each job once, and adds to the
+// provenance the records that are there, the data, the chains that diverged, and the
+// references with checks that failed.
 func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Table) {
 	seen := make(map[string]bool)
 	want := func(kind store.Kind, key string) {
@@ -177,6 +182,7 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 	}
 }
 
+// add adds a record: who made it, when, and how long that took.
 func (m *Provenance) add(r store.Record) {
 	for to, text := range map[*[]string]string{
 		&m.Commits: r.Made.Commit, &m.Machines: r.Made.Machine.String(), &m.Versions: r.Made.Go,
@@ -205,6 +211,8 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
+// pages are the templates of the page, with what they call. A class is a word of a verdict as
+// CSS wants it: "no-stationary-law".
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":    func() template.CSS { return template.CSS(pageCSS) },
 	"js":     func() template.JS { return template.JS(pageJS) },
@@ -233,12 +241,13 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error { return pages.ExecuteTemplate(w, "page.html", p) }
 
+// dataURL is a file of a media type as a link that holds it.
 func dataURL(kind string, b []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(b))
 }
 
-// csvLink is the file of a figure's or a table's numbers, compressed: a page holds
-// dozens. The script unpacks it.
+// csvLink is the file of a figure's or a table's numbers, compressed: a page holds dozens. The
+// script unpacks it; without the script the reader gets the compressed file.
 func csvLink(r figures.Records) (template.URL, error) {
 	text, err := r.CSV()
 	if err != nil {
@@ -251,7 +260,7 @@ func csvLink(r figures.Records) (template.URL, error) {
 	return dataURL("application/gzip", b.Bytes()), nil
 }
 
-// count is how many claims have a value.
+// count is how many claims have a verdict, or are made by someone.
 type count struct {
 	Name string
 	N    int

@@ -13,27 +13,29 @@ import (
 	"hambench/paper"
 )
 
-// Matrix is a table of rows grouped in two ways: each place holds what the rows at it are
-// shown as, and a Matrix of all rows has places of a problem or of a friction.
+// Matrix shows rows of a table grouped in two ways, such as the orders on one problem by sampler
+// and scheme: each place is what the rows at it are shown as.
 type Matrix[P any] struct {
-	Title   string
+	Title   string // what all rows have in common: a problem, a friction
 	Columns []string
 	Rows    []Line[P]
 }
 
-// Line is one row of a matrix, with a place for each column.
+// Line is one row of a matrix, with a place for each of its columns.
 type Line[P any] struct {
 	Name   string
 	Places []P
 }
 
-// axis is what one side of a matrix is grouped by, and what a row is called there.
+// axis is one side of a matrix: the columns of the table that its rows or columns differ in, and
+// what people read of a group, by any row of it.
 type axis struct {
 	columns []string
 	name    func(table.Row) string
 }
 
-// newMatrix groups the rows of a table; place gets those of a place, nil where there are none.
+// newMatrix groups the rows of a table, in the order in which groups occur. The function place
+// gets the rows at a place, or nil where there are none.
 func newMatrix[P any](title string, t *table.Table, rows, columns axis,
 	place func(*table.Table) P) Matrix[P] {
 	m := Matrix[P]{Title: title}
@@ -55,7 +57,7 @@ func newMatrix[P any](title string, t *table.Table, rows, columns axis,
 	return m
 }
 
-// settings are those that tell chains apart, without some.
+// settings are those that tell chains apart and have a column, without those of some names.
 func settings(without ...string) (of []bench.Setting) {
 	for _, s := range bench.Settings() {
 		if s.Column != "" && !slices.Contains(without, s.Name) {
@@ -65,10 +67,12 @@ func settings(without ...string) (of []bench.Setting) {
 	return of
 }
 
-// Cheapest is the cheapest right chain of an integrator on a data set.
+// Cheapest is a place of a ranking: the cheapest right chain of an integrator on a data set.
 type Cheapest struct {
-	Passes float64 // over the data; +Inf if no chain was right, NaN if none was run
-	Of     string  // the chain's batch size and step
+	// Passes are those over the data, burn-in included, on average over the chain's
+	// repetitions: +Inf if no chain was right, NaN if none was run.
+	Passes float64
+	Of     string // the chain's batch size and step
 }
 
 // Text returns the number for people.
@@ -82,9 +86,10 @@ func (p Cheapest) Text() string {
 	return fmt.Sprintf("%.0f", p.Passes)
 }
 
-// newRankings ranks integrators by what they cost, per data set, until a chain was where
-// right ones are: for each friction at which several integrators ran. One with its best of
-// five frictions is not compared with one at a single friction.
+// newRankings ranks integrators by what they cost, per data set, until a chain was where right
+// ones are, from the rows of cells, each once. There is a ranking for each friction at which
+// several integrators ran: one with its best of five frictions is not compared with one at a
+// single friction.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	judged := cells.Where("observe", string(bench.Distance))
 	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
@@ -105,8 +110,10 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	return out
 }
 
-// cheapest finds the cheapest right chain. Chains that differ in split, seed or reference
-// alone are one, which must be right on average.
+// cheapest finds the cheapest right chain, by the criterion of the claims. Chains that differ in
+// split, seed or reference alone are repetitions of one, which must be right on average and
+// costs what they cost on average. A gradient of one of K batches is a K-th of a pass over the
+// data, a Hessian-vector product costs as much as integrators.ProductGradients of them.
 func cheapest(t *table.Table) Cheapest {
 	if t == nil {
 		return Cheapest{Passes: math.NaN()}
@@ -118,7 +125,6 @@ func cheapest(t *table.Table) Cheapest {
 		for _, r := range g.Rows() {
 			c := r.Source.(bench.Result)
 			chains = append(chains, c)
-			// A gradient of one of K batches is a K-th of a pass.
 			gradients := c.Gradients + integrators.ProductGradients*c.HessianVectors
 			passes += float64(gradients) / float64(c.Cell.Batches) / float64(g.Len())
 		}
@@ -145,12 +151,13 @@ func reached(places []Cheapest) float64 {
 	return sum/float64(max(1, n)) - 1000*float64(n)
 }
 
-// Order holds the orders of the law of the position and of the joint law, the worst verdict
-// of all observables, and their exact errors.
+// Order is a place of a matrix of orders: what certify found for a sampler under a scheme.
 type Order struct {
 	certify.Row
+	// Position and Joint are the orders of the law of the position and of the joint law, as
+	// certify.Row.Orders has them.
 	Position, Joint string
-	Verdict         certify.Verdict
+	Verdict         certify.Verdict // the worst of all observables
 }
 
 // Plain reports whether the orders say all, without the verdict's words.
@@ -158,7 +165,7 @@ func (o *Order) Plain() bool {
 	return o.Verdict == certify.Confirmed || o.Verdict == certify.Exact
 }
 
-// newOrder shows the exact errors of a sampler under a scheme; nil without any.
+// newOrder makes a place of the exact errors of a sampler under a scheme; nil of none.
 func newOrder(t *table.Table) *Order {
 	if t == nil {
 		return nil
@@ -171,10 +178,12 @@ func newOrder(t *table.Table) *Order {
 	return o
 }
 
+// exactOf is what certify found, of which a row of exact errors is one number.
 func exactOf(r table.Row) certify.Row { return r.Source.(certify.Row) }
 
-// newOrders makes a matrix of each problem of the study of orders: a row per integrator with
-// its estimator and parameters, a column per mini-batch scheme.
+// newOrders makes a matrix of each problem whose exact errors have the purpose of the study of
+// orders, a user's among them: a row per integrator with its estimator, its parameters and N_l,
+// a column per mini-batch scheme.
 func newOrders(t *table.Table) (out []Matrix[*Order]) {
 	samplers := axis{[]string{"integrator", "parameters", "estimator", "nl"},
 		func(r table.Row) string { return exactOf(r).Name() }}
