@@ -159,7 +159,7 @@ func (m *methods) steps(b *testing.B, d datasets.Dataset, k int) []float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, j := range studies[0].Jobs() {
+	for _, j := range studies[0].Cells {
 		if c := j.Cell; c.Dataset == d.Name && (c.Batches == k || steps == nil) && !slices.Contains(steps, c.Step) {
 			steps = append(steps, c.Step)
 		}

@@ -58,25 +58,32 @@ var Precisions = []string{"float32", "float64"}
 // Analytic, as a cell's Oracle, is the target's exact posterior.
 const Analytic = "analytic"
 
-// Friction is C. JSON has no infinity, so full momentum refreshment, C = +Inf,
-// is written as the string "inf".
-type Friction float64
+// Real is a number that JSON writes as a text where it is infinite, since it has no
+// infinity: "inf", "-inf".
+type Real float64
 
-// MarshalJSON writes +Inf as "inf".
-func (c Friction) MarshalJSON() ([]byte, error) {
-	if math.IsInf(float64(c), 1) {
+// MarshalJSON writes the number.
+func (x Real) MarshalJSON() ([]byte, error) {
+	switch {
+	case math.IsInf(float64(x), 1):
 		return []byte(`"inf"`), nil
+	case math.IsInf(float64(x), -1):
+		return []byte(`"-inf"`), nil
 	}
-	return json.Marshal(float64(c))
+	return json.Marshal(float64(x))
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (c *Friction) UnmarshalJSON(b []byte) error {
-	if string(b) == `"inf"` {
-		*c = Friction(math.Inf(1))
-		return nil
+func (x *Real) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `"inf"`, `"+Inf"`: // the latter in claims of earlier versions
+		*x = Real(math.Inf(1))
+	case `"-inf"`, `"-Inf"`:
+		*x = Real(math.Inf(-1))
+	default:
+		return json.Unmarshal(b, (*float64)(x))
 	}
-	return json.Unmarshal(b, (*float64)(c))
+	return nil
 }
 
 // Cell is one chain to run: everything its result depends on except the code
@@ -92,7 +99,7 @@ type Cell struct {
 	Values    map[string]float64 `json:"values,omitempty"`
 	Estimator string             `json:"estimator,omitempty"`
 	Inner     int                `json:"nl"`                 // N_l; 1 for all but lietrotter
-	Friction  Friction           `json:"friction,omitempty"` // C; absent where no chain runs
+	Friction  Real               `json:"friction,omitempty"` // C; absent where no chain runs
 	Scheme    string             `json:"scheme"`
 	Batches   int                `json:"K"`
 	BatchSize int                `json:"batch"` // B as requested; Full for one batch
@@ -217,9 +224,11 @@ func (c Cell) String() string {
 // Chain describes the cell's chain.
 func (c Cell) Chain() chain.Spec {
 	return chain.Spec{
-		Integrator: c.Integrator, Params: integrators.Params{Step: c.Step,
-			Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values},
-		Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches, Key: noise.KeyOf(c.Stream()),
+		Integrator: c.Integrator, Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches,
+		Params: integrators.Params{
+			Step: c.Step, Friction: float64(c.Friction), Inner: c.Inner, Values: c.Values,
+		},
+		More: c.More, Key: noise.KeyOf(c.Stream()),
 	}
 }
 

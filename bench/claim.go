@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -46,35 +45,11 @@ type DataClaim struct {
 	Over      map[string][]any `json:"over,omitempty"`
 	Statistic string           `json:"statistic"`
 	Of        string           `json:"of"` // a column, ExcessColumn or RightColumn
-	Between   [2]Limit         `json:"between"`
+	Between   [2]Real          `json:"between"`
 	Level     float64          `json:"level"` // of confidence
 	// From is the published number that the distance is from, in units of SD.
 	From float64 `json:"from,omitempty"`
 	SD   float64 `json:"sd,omitempty"`
-}
-
-// Limit is an end of an interval, which JSON writes as a text if it is infinite.
-type Limit float64
-
-// MarshalJSON writes infinities as "+Inf" and "-Inf".
-func (l Limit) MarshalJSON() ([]byte, error) {
-	if math.IsInf(float64(l), 0) {
-		return fmt.Appendf(nil, "%q", fmt.Sprint(float64(l))), nil
-	}
-	return json.Marshal(float64(l))
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (l *Limit) UnmarshalJSON(b []byte) error {
-	switch string(b) {
-	case `"+Inf"`:
-		*l = Limit(math.Inf(1))
-	case `"-Inf"`:
-		*l = Limit(math.Inf(-1))
-	default:
-		return json.Unmarshal(b, (*float64)(l))
-	}
-	return nil
 }
 
 // Selected returns the rows that have, in each column, one of the values: none if the
@@ -129,7 +104,7 @@ func (f *File) readClaims(s section) {
 			s.at("between").fail(errors.New(
 				"want two numbers, [low, high]; -inf and inf are open ends"))
 		} else {
-			c.Between = [2]Limit{Limit(between[0]), Limit(between[1])}
+			c.Between = [2]Real{Real(between[0]), Real(between[1])}
 		}
 		if !(c.Level >= 0.5 && c.Level < 1) {
 			s.at("level").fail(fmt.Errorf("is %v: want a number from 0.5, below 1", c.Level))
@@ -306,7 +281,7 @@ func stated(plans []Plan) map[string][]table.Value {
 		}
 	}
 	for _, p := range plans {
-		for _, j := range p.Jobs() {
+		for _, j := range p.Cells {
 			row := make(map[string]any)
 			j.fill(row, Result{}, true)
 			delete(row, "missing")

@@ -167,7 +167,7 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 		c = Cell{
 			Observe: Reference, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Integrator: ref.Integrator, Inner: 1,
 			Estimator: estimators.Plain.Name,
-			Friction:  Friction(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step, Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
+			Friction:  Real(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step, Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
 			Seed: ref.Seed,
 		}
 		x.Precision = ref.Precision

@@ -41,7 +41,7 @@ func TestTheDefaultsOfACellAreThePapers(t *testing.T) {
 }
 
 func TestAnExactPosteriorNeedsNoReference(t *testing.T) {
-	s, err := NewStudy(source(), "mine", "", []Cell{{Dataset: "linear", Integrator: "baoab", Step: 0.01, Friction: Friction(math.Inf(1)), Samples: 10}})
+	s, err := NewStudy(source(), "mine", "", []Cell{{Dataset: "linear", Integrator: "baoab", Step: 0.01, Friction: Real(math.Inf(1)), Samples: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

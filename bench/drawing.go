@@ -78,7 +78,7 @@ func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottl
 // checkCells refuses a figure that cannot show the study's cells, before they are
 // run.
 func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
-	jobs := s.Jobs()
+	jobs := s.Cells
 	kind := figureKind{observes: []Observable{Distance}}
 	if i := slices.IndexFunc(figureKinds,
 		func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {
@@ -139,11 +139,11 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 
 // check refuses a table that cannot show the study's cells.
 func (t TableSpec) check(s Study, g FigureSpec) error {
-	if !g.swept() || len(s.Jobs()) == 0 {
+	if !g.swept() || len(s.Cells) == 0 {
 		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of "+
 			"its own: leave it out", g.Kind)
 	}
-	return checkNames(s.Jobs(), t.Rows, t.Columns)
+	return checkNames(s.Cells, t.Rows, t.Columns)
 }
 
 // checkNames refuses parameters that none of the cells has.

@@ -103,7 +103,7 @@ func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string
 	known := make(map[string]float64)
 	for _, p := range plans {
 		specs := specsOf([]Plan{p})
-		for _, j := range p.Jobs() {
+		for _, j := range p.Cells {
 			of := stableOf(j.Cell)
 			h, ok := p.Stable[of]
 			if _, twice := known[of]; !ok || twice || !slices.Contains(on, j.Cell.Dataset) {

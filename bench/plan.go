@@ -57,17 +57,14 @@ type Data struct {
 // of its stationary law with the full batch.
 type Method struct {
 	Name     string `json:"name"`
-	Joint    Order  `json:"joint_order"`    // of (θ, r)
-	Position Order  `json:"position_order"` // of θ; at least Joint
+	Joint    Real   `json:"joint_order"`    // of (θ, r); +Inf: exact
+	Position Real   `json:"position_order"` // of θ; at least Joint
 	// ConstantDeterminant and SymplecticLimit together make it
 	// quasi-symplectic (integrators.Structure). Schemes with auxiliary
 	// variables are not probed: both are false.
 	ConstantDeterminant bool `json:"constant_determinant"`
 	SymplecticLimit     bool `json:"symplectic_limit"`
 }
-
-// Order is an order of convergence; JSON says "exact" for +Inf.
-type Order = Friction
 
 // Resolve gives every job of the studies its key, and adds what is stated
 // besides the results. It loads the data that the studies use.
@@ -169,8 +166,8 @@ func (k *Keys) describeMethod(p *Plan, name string) error {
 	if err != nil {
 		return err
 	}
-	entry := Method{Name: m.Name, Joint: Order(m.Claims.ErgodicOrder),
-		Position: Order(m.Claims.PositionOrder)}
+	entry := Method{Name: m.Name, Joint: Real(m.Claims.ErgodicOrder),
+		Position: Real(m.Claims.PositionOrder)}
 	entry.ConstantDeterminant, entry.SymplecticLimit = integrators.Structure(m)
 	p.Methods = append(p.Methods, entry)
 	return nil
@@ -286,7 +283,7 @@ func Widest(plans []Plan) []Plan {
 		case !p.has(latest[slices.IndexFunc(latest, p.sameStudy)]):
 		case i < 0:
 			out = append(out, p)
-		case len(p.Jobs()) > len(out[i].Jobs()):
+		case len(p.Cells) > len(out[i].Cells):
 			out[i] = p
 		}
 	}
@@ -342,7 +339,7 @@ func (p Plan) has(o Plan) bool {
 
 // keys are those of the cells and exact jobs.
 func (p Plan) keys() (keys []string) {
-	for _, j := range p.Jobs() {
+	for _, j := range p.Cells {
 		keys = append(keys, j.Key)
 	}
 	for _, j := range p.Exact {

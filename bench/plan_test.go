@@ -127,8 +127,8 @@ func TestARunOnSomeDataDoesNotHideOneOnAll(t *testing.T) {
 	some := resolved(t, "quick", []string{"linear"}, "methods")
 	for _, order := range [][][]Plan{{all, some}, {some, all}} {
 		got := Widest(plansIn(t, savedIn(t, order...), "quick"))
-		if len(got) != 2 || got[0].ID != "methods" || len(got[0].Jobs()) != len(all[0].Jobs()) || got[1].ID != "synthetic" {
-			t.Errorf("got %d plans, the first of %d cells; want 2, %d", len(got), len(got[0].Jobs()), len(all[0].Jobs()))
+		if len(got) != 2 || got[0].ID != "methods" || len(got[0].Cells) != len(all[0].Cells) || got[1].ID != "synthetic" {
+			t.Errorf("got %d plans, the first of %d cells; want 2, %d", len(got), len(got[0].Cells), len(all[0].Cells))
 		}
 	}
 }
@@ -138,8 +138,8 @@ func TestAChangedStudyHidesWhatItWas(t *testing.T) {
 	was := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods")
 	is := resolved(t, "quick", []string{"linear"}, "methods")
 	is[0].Cells[0].Key = "of another step"
-	if got := Widest(plansIn(t, savedIn(t, was, is), "quick")); len(got) != 1 || len(got[0].Jobs()) != len(is[0].Jobs()) {
-		t.Errorf("%d plans, the first of %d cells: want one of %d", len(got), len(got[0].Jobs()), len(is[0].Jobs()))
+	if got := Widest(plansIn(t, savedIn(t, was, is), "quick")); len(got) != 1 || len(got[0].Cells) != len(is[0].Cells) {
+		t.Errorf("%d plans, the first of %d cells: want one of %d", len(got), len(got[0].Cells), len(is[0].Cells))
 	}
 }
 
@@ -184,7 +184,7 @@ func TestContained(t *testing.T) {
 func TestAPlanOnSomeDataHasNothingOfTheOthers(t *testing.T) {
 	whole := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods")[0]
 	narrow := resolved(t, "quick", []string{"linear"}, "methods")[0]
-	cells, data := len(whole.Jobs()), len(whole.Data)
+	cells, data := len(whole.Cells), len(whole.Data)
 	got := whole.On("linear")
 	if !reflect.DeepEqual(got.Cells, narrow.Cells) || !reflect.DeepEqual(got.Data, narrow.Data) || len(got.References) != 0 {
 		t.Errorf("%d cells, %d references, data %v; want %d, 0, %v", len(got.Cells), len(got.References), got.Data, len(narrow.Cells), narrow.Data)
@@ -192,10 +192,10 @@ func TestAPlanOnSomeDataHasNothingOfTheOthers(t *testing.T) {
 	if Digest([]Plan{got}) != Digest([]Plan{narrow}) {
 		t.Error("the digest is not that of a run on the data alone")
 	}
-	if len(whole.Jobs()) != cells || len(whole.Data) != data || len(whole.References) == 0 {
+	if len(whole.Cells) != cells || len(whole.Data) != data || len(whole.References) == 0 {
 		t.Error("the plan itself was changed")
 	}
-	if n := len(whole.On("yacht").Jobs()); n != 0 {
+	if n := len(whole.On("yacht").Cells); n != 0 {
 		t.Errorf("%d cells on a data set that the plan does not use", n)
 	}
 }

@@ -120,7 +120,7 @@ func newRows(plans []Plan) *table.Table {
 		columns = append(columns, table.Column{Name: o.Column, Kind: table.Number})
 	}
 	for _, p := range plans {
-		for _, j := range p.Jobs() {
+		for _, j := range p.Cells {
 			columns = addParameters(columns, j.Cell.Values)
 		}
 		for _, j := range p.Exact {

@@ -75,7 +75,7 @@ func TestRowsSayWhereTheyAreFrom(t *testing.T) {
 func TestACellsRowHasItsSettingsAndWhatItYielded(t *testing.T) {
 	study, err := NewStudy(source(), "own", "", []Cell{
 		{Dataset: "linear", Integrator: "mt3", Values: map[string]float64{"w2-variance": 1}, Step: 0.1, BatchSize: 32},
-		{Dataset: "linear", Integrator: "leapfrog", Step: 0.1, Friction: Friction(math.Inf(1))},
+		{Dataset: "linear", Integrator: "leapfrog", Step: 0.1, Friction: Real(math.Inf(1))},
 		{Dataset: "linear", Integrator: "leapfrog", Step: 0.2},
 	})
 	if err != nil {

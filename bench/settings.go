@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -131,8 +132,8 @@ var declared = []Setting{
 		About: "`N` steps before the first draw; by default 10 units of time", Kind: table.Number, High: 1e9,
 		field: func(d *draft) any { return &d.BurnIn }, read: (*draft).readBurnIn},
 	{Name: "precision", Flag: "precision", Column: "precision", Label: "precision", Axis: OnLines,
-		legend: 6,
-		About:  "precision of network gradients", Kind: table.Text, Words: Precisions,
+		legend: 6, Default: "float32",
+		About: "precision of network gradients", Kind: table.Text, Words: Precisions,
 		field: func(d *draft) any { return &d.Precision }},
 }
 
@@ -191,10 +192,15 @@ func ColumnsOf(settings ...Setting) (columns []string) {
 // Value is the setting's value in a row.
 func (s Setting) Value(r table.Row) table.Value { return r.Get(s.Column) }
 
-// Field is the value as CSV and JSON have it, which say "inf" for infinity and 0 for
-// the full batch.
-func (s Setting) Field(r table.Row) any {
-	switch v := s.Value(r); {
+// Field returns the value in a row as CSV and JSON state it: "inf" for infinity, 0 for the
+// full batch.
+func (s Setting) Field(r table.Row) any { return s.stated(s.Value(r)) }
+
+// FieldOf is Field for a cell.
+func (s Setting) FieldOf(c Cell) any { return s.stated(table.Of(s.Of(c))) }
+
+func (s Setting) stated(v table.Value) any {
+	switch {
 	case !math.IsInf(v.Number(), 1):
 		return v.Any()
 	case s.full != "":
@@ -298,6 +304,29 @@ func (s Setting) Of(c Cell) any {
 		return v.Float()
 	}
 	return nil
+}
+
+// Set reads the text of the setting's flag into a cell. A step must be a number.
+func (s Setting) Set(c *Cell, text string) error {
+	var v any = text
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && s.Kind == table.Number {
+		v = n
+	} else if x, err := strconv.ParseFloat(text, 64); err == nil && s.Kind == table.Number {
+		v = x
+	} else if truth, err := strconv.ParseBool(text); err == nil && s.Kind == table.Truth {
+		v = truth
+	}
+	_, isNumber := numberOf(v)
+	switch {
+	case s.full != "" && v == int64(Full): // as exports have it; files say "full"
+		v = "full"
+	case s.Kind == table.Number && !isNumber && !(s.full != "" && text == "full"):
+		return errors.New("want a number")
+	}
+	d := draft{Cell: *c}
+	err := s.key(&d, Parts{}.filled()).set(v)
+	*c = d.Cell
+	return err
 }
 
 // key declares the setting's key in a study's file, whose value goes into a draft.

@@ -38,6 +38,14 @@ func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 	if _, err := load(t, strings.Replace(text, "2.5", "25", 1)); err == nil || !strings.Contains(err.Error(), "vary.temperature: is 25: want a number from 0 to 10") {
 		t.Errorf("error %v", err)
 	}
+	var flagged Cell
+	last := declared[len(declared)-1]
+	if err := last.Set(&flagged, "2.5"); err != nil || flagged.Chain().More["temperature"] != 2.5 {
+		t.Errorf("by a flag, in the chain: %v, %v", flagged.Chain().More, err)
+	}
+	if err := last.Set(&flagged, "25"); err == nil || !strings.Contains(err.Error(), "is 25: want a number from 0 to 10") {
+		t.Errorf("by a flag, out of range: %v", err)
+	}
 	results, plans := stored(t, study)
 	cells := plans[0].Cells
 	for i, j := range cells {

@@ -19,7 +19,7 @@ var uci = []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehic
 
 // everyCell calls f with every cell of a study, choices included.
 func everyCell(s Study, f func(Cell)) {
-	for _, j := range s.Jobs() {
+	for _, j := range s.Cells {
 		f(j.Cell)
 	}
 }
@@ -86,7 +86,7 @@ func TestStreamsAreStable(t *testing.T) {
 // do not use them alone; full refreshment is said as such.
 func TestJSONOfACell(t *testing.T) {
 	c := numbered(1)
-	c.Friction = Friction(math.Inf(1))
+	c.Friction = Real(math.Inf(1))
 	text, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestEveryFieldIsPartOfTheStream(t *testing.T) {
 		"observe": func(c *Cell) { c.Observe = Path }, "dataset": func(c *Cell) { c.Dataset = "toy" },
 		"split": func(c *Cell) { c.Split++ }, "model": func(c *Cell) { c.Model = "toy" },
 		"integrator": func(c *Cell) { c.Integrator = "mt3" }, "inner": func(c *Cell) { c.Inner++ },
-		"friction": func(c *Cell) { c.Friction = Friction(math.Nextafter(float64(c.Friction), 9)) }, "scheme": func(c *Cell) { c.Scheme = "reshuffle" },
+		"friction": func(c *Cell) { c.Friction = Real(math.Nextafter(float64(c.Friction), 9)) }, "scheme": func(c *Cell) { c.Scheme = "reshuffle" },
 		"batches": func(c *Cell) { c.Batches++ }, "batch size": func(c *Cell) { c.BatchSize++ }, "values": func(c *Cell) { c.Values = map[string]float64{"a": 1} }, "estimator": func(c *Cell) { c.Estimator = "x" }, "step": func(c *Cell) { c.Step = math.Nextafter(c.Step, 9) },
 		"samples": func(c *Cell) { c.Samples++ }, "thin": func(c *Cell) { c.Thin++ }, "burn-in": func(c *Cell) { c.BurnIn++ },
 		"seed": func(c *Cell) { c.Seed++ }, "precision": func(c *Cell) { c.Precision = "float32" }, "oracle": func(c *Cell) { c.Oracle = "x" },
@@ -350,8 +350,8 @@ func TestLaterStudies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Jobs()) > 0 == (len(s.Exact) > 0) || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
-			t.Errorf("%s: %d cells, exact jobs %+v", id, len(s.Jobs()), s.Exact)
+		if len(s.Cells) > 0 == (len(s.Exact) > 0) || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
+			t.Errorf("%s: %d cells, exact jobs %+v", id, len(s.Cells), s.Exact)
 		}
 		if _, err := Select(studies(t, Profile{}), id); err == nil {
 			t.Errorf("%s is one of the studies of reproduce", id)

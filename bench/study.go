@@ -109,10 +109,10 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 	var used []string
 	var out []Study
 	for _, s := range studies {
-		own := distinct.Of(s.Jobs(), func(j Job) string { return j.Cell.Dataset })
+		own := distinct.Of(s.Cells, func(j Job) string { return j.Cell.Dataset })
 		used = append(used, own...)
 		r := s.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
-		if len(own) == 0 || len(r.Jobs()) > 0 {
+		if len(own) == 0 || len(r.Cells) > 0 {
 			out = append(out, r)
 		}
 	}

@@ -56,7 +56,7 @@ func TestRestrict(t *testing.T) {
 func TestExport(t *testing.T) {
 	full := result(2)
 	full.Cell.Values = map[string]float64{"w2-variance": 1, "b": 2}
-	full.Cell.Friction, full.Cell.Step, full.Made = Friction(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
+	full.Cell.Friction, full.Cell.Step, full.Made = Real(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
 	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125}
 	have := map[string]Result{full.Key: full, result(1).Key: result(1)}
 	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: result(3).Key, Cell: numbered(3)}}}}}

@@ -24,6 +24,9 @@ type Spec struct {
 	Scheme string
 	// Batches is K, the number of batches of an epoch; 0 means 1.
 	Batches int
+	// More has the settings of a run that no field states (bench.Setting), by name, where
+	// they differ from their defaults: bool, float64 or string.
+	More map[string]any
 	// Key names the random streams: a seed, or noise.KeyOf a digest.
 	Key uint64
 	// Noise drives the integrator; nil means the key's stream StreamNoise.

@@ -129,7 +129,7 @@ func TestEveryCellIsInItsPlace(t *testing.T) {
 	for _, dataset := range []string{"yacht", "boston"} {
 		for _, batch := range []int{bench.Full, 8} {
 			for _, name := range []string{"mt3", "leapfrog"} {
-				for _, friction := range []bench.Friction{5, 1} {
+				for _, friction := range []bench.Real{5, 1} {
 					for _, h := range []float64{0.04, 0.01} {
 						c := cell(name, 0, batch, h)
 						c.Dataset, c.Friction = dataset, friction

@@ -105,7 +105,7 @@ func addMethod(t testing.TB, p *bench.Plan, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Methods = append(p.Methods, bench.Method{Name: name, Joint: bench.Order(m.Claims.ErgodicOrder), Position: bench.Order(m.Claims.PositionOrder)})
+	p.Methods = append(p.Methods, bench.Method{Name: name, Joint: bench.Real(m.Claims.ErgodicOrder), Position: bench.Real(m.Claims.PositionOrder)})
 }
 
 func data(t testing.TB, name string, unavailable []string) bench.Data {
@@ -127,7 +127,7 @@ func data(t testing.TB, name string, unavailable []string) bench.Data {
 // keep is true. They depend on what the cell says alone.
 func invent(p bench.Plan, keep func(bench.Cell) bool) memory {
 	m := memory{results: make(map[string]bench.Result), rows: make(map[string][]certify.Row)}
-	for _, j := range p.Jobs() {
+	for _, j := range p.Cells {
 		if keep == nil || keep(j.Cell) {
 			d, _ := p.Dataset(j.Cell.Dataset)
 			m.results[j.Key] = inventResult(j, d.Classes > 0)

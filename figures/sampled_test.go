@@ -27,7 +27,7 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 	}{
 		"integrator":            {with(func(c *bench.Cell) { c.Integrator = "mt3" }), "lietrotter|mt3", "C = 5"},
 		"N_l":                   {with(func(c *bench.Cell) { c.Inner = 10 }), "N_l = 1|N_l = 10", "lietrotter, C = 5"},
-		"friction":              {with(func(c *bench.Cell) { c.Friction = bench.Friction(math.Inf(1)) }), "C = 5|C = ∞", "lietrotter"},
+		"friction":              {with(func(c *bench.Cell) { c.Friction = bench.Real(math.Inf(1)) }), "C = 5|C = ∞", "lietrotter"},
 		"integrator and C":      {with(func(c *bench.Cell) { c.Integrator, c.Friction = "mt3", 1 }), "lietrotter, C = 5|mt3, C = 1", ""},
 		"a scheme's parameter":  {with(func(c *bench.Cell) { c.Values = map[string]float64{"a": 2} }), "lietrotter|lietrotter, a = 2", "C = 5"},
 		"mini-batch scheme":     {with(func(c *bench.Cell) { c.Scheme = "cyclic" }), "reshuffle|cyclic", "lietrotter, C = 5"},

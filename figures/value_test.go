@@ -29,7 +29,7 @@ func ownStudy(t *testing.T) (bench.Plan, memory) {
 	var cells []bench.Cell
 	for _, set := range []string{"boston", "yacht"} {
 		for split := range 2 {
-			for _, friction := range []bench.Friction{1, 5, 50} {
+			for _, friction := range []bench.Real{1, 5, 50} {
 				for _, h := range []float64{0.01, 0.02} {
 					c := cell("leapfrog", split, 8, h)
 					c.Dataset, c.Friction = set, friction

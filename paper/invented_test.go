@@ -221,7 +221,7 @@ func (in *invented) rows(t *testing.T, claims ...Claim) *table.Table {
 		}
 		structured := name != "euler" && name != "rk2"
 		exact.Methods = append(exact.Methods, bench.Method{
-			Name: name, Joint: bench.Order(joint), ConstantDeterminant: structured,
+			Name: name, Joint: bench.Real(joint), ConstantDeterminant: structured,
 			SymplecticLimit: structured && in.symplectic,
 		})
 	}
@@ -509,7 +509,7 @@ func (in *invented) results(study string) []bench.Result {
 		}
 	case "friction":
 		for _, c := range in.frictions {
-			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: bench.Friction(c)})
+			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: bench.Real(c)})
 		}
 	case "precision":
 		for _, p := range bench.Precisions {

@@ -51,8 +51,8 @@ func exactRow(t *table.Table, integrator string, order, least, at float64, v cer
 	})
 }
 
-func limits(low, high float64) [2]bench.Limit {
-	return [2]bench.Limit{bench.Limit(low), bench.Limit(high)}
+func limits(low, high float64) [2]bench.Real {
+	return [2]bench.Real{bench.Real(low), bench.Real(high)}
 }
 
 // Six data sets with noise of their own: a chain of excess 0.1 and one of factor times
@@ -74,7 +74,7 @@ func sixSets(factor, noise float64) *table.Table {
 func TestStatisticsDecide(t *testing.T) {
 	over := map[string][]any{"integrator": {"slow"}}
 	fast, slow := map[string][]any{"integrator": {"fast"}}, map[string][]any{"integrator": {"slow"}}
-	type ends = [2]bench.Limit
+	type ends = [2]bench.Real
 	claim := func(statistic, of string, where, over map[string][]any, between ends) bench.DataClaim {
 		return bench.DataClaim{ID: "c", Statistic: statistic, Of: of, Where: where, Over: over, Between: between, Level: 0.99}
 	}

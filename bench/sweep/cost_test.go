@@ -92,7 +92,7 @@ func TestCostsFollowTheCallersProblems(t *testing.T) {
 // on it.
 func TestStudiesFitTheRegistries(t *testing.T) {
 	for _, p := range unresolved(t, "paper") {
-		for _, j := range p.Jobs() {
+		for _, j := range p.Cells {
 			d, err := datasets.Builtin().Lookup(j.Cell.Dataset)
 			if err != nil {
 				t.Fatal(err)

@@ -161,7 +161,7 @@ type loaded struct {
 func (r *Runner) precheck(plans []bench.Plan) error {
 	checked := make(map[string]bool) // most cells differ in what Cell.Check sees alone
 	for _, p := range plans {
-		for _, j := range p.Jobs() {
+		for _, j := range p.Cells {
 			c := j.Cell
 			parts := fmt.Sprintf("%s %v %d %v %s %s", c.Integrator, c.Values, c.Inner, c.Friction,
 				c.Estimator, c.Scheme)

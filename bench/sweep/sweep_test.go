@@ -412,7 +412,7 @@ func TestMistakesAreFoundBeforeAnythingRuns(t *testing.T) {
 		"scheme":     func(c *bench.Cell) { c.Scheme = "shuffle" },
 		"step":       func(c *bench.Cell) { c.Step = -1 },
 		"N_l":        func(c *bench.Cell) { c.Inner = 2 },
-		"friction":   func(c *bench.Cell) { c.Friction = bench.Friction(math.Inf(1)) },
+		"friction":   func(c *bench.Cell) { c.Friction = bench.Real(math.Inf(1)) },
 		"parameter":  func(c *bench.Cell) { c.Values = map[string]float64{"none": 1} },
 	} {
 		plans := smallRun()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 
 	"hambench/certify"
@@ -145,24 +144,16 @@ func withKinetic(u float64, in *integrators.Instance, z *integrators.State) floa
 	return u
 }
 
-// Attributes returns what describes the chains and their accuracy, by the names that
-// files give it: the names and numbers of their parts (K is the number of batches, h
-// the step, nl the inner steps, steps_per_draw the outer steps), and the orders of the
-// stationary law of θ and of (θ, r) that certify finds for them on its Gaussian
-// problem, or else, as not_certified, why they cannot be certified there.
+// Attributes returns the integrator's own parameters and the chains' accuracy: the orders
+// of the stationary law of θ and of (θ, r) that certify finds for their parts on its
+// Gaussian problem, or else why they cannot be certified there.
 func (c Chains) Attributes(ctx context.Context) map[string]any {
 	s := c.Spec
 	s.Batches = max(1, s.Batches)
 	if s.Scheme == "" {
 		s.Scheme = chain.DefaultScheme(s.Batches)
 	}
-	a := map[string]any{
-		"inference_library": "hambench",
-		"integrator":        s.Integrator, "scheme": s.Scheme, "estimator": s.Estimator,
-		"K": s.Batches, "h": s.Params.Step, "nl": max(1, s.Params.Inner), "seed": s.Key,
-		"friction":      strconv.FormatFloat(s.Params.Friction, 'g', -1, 64),
-		"burn_in_steps": c.Plan.BurnIn, "steps_per_draw": c.Plan.Thin,
-	}
+	a := map[string]any{"inference_library": "hambench"}
 	for name, v := range s.Params.Values {
 		a[name] = v
 	}

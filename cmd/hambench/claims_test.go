@@ -14,7 +14,7 @@ func TestClaimsBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"claims", "--format", "pdf"}, `"pdf" for "--format" flag: want one of text, markdown, json`},
+		{[]string{"claims", "--format", "pdf"}, `--format "pdf": want one of text, markdown, json`},
 		{[]string{"claims", "--profile", "huge"}, `unknown profile "huge"`},
 		{[]string{"claims", "--out", ""}, "--out is empty"},
 		{[]string{"claims", "leapfrog"}, `unknown study "leapfrog"`},

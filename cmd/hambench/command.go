@@ -165,9 +165,12 @@ func flagError(c *cobra.Command, err error) error {
 		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 		hint = usage.Suggest("--"+name, known)
 	}
-	wrong, number := new(pflag.InvalidValueError), new(strconv.NumError)
-	if errors.As(err, &wrong) && errors.As(err, &number) {
-		err = fmt.Errorf("--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), number.Err)
+	if wrong := new(pflag.InvalidValueError); errors.As(err, &wrong) {
+		cause := errors.Unwrap(wrong)
+		if number := new(strconv.NumError); errors.As(err, &number) {
+			cause = number.Err
+		}
+		err = fmt.Errorf("--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), cause)
 	}
 	return usage.Errorf("%s: %w%s (see '%s --help')", c.CommandPath(), err, hint, c.CommandPath())
 }

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"hambench/internal/atomicfile"
+	"hambench/chain/draws"
 	"hambench/internal/table"
-	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/usage"
 )
@@ -159,31 +154,7 @@ then judges draws of the predictive values.`,
 	return c
 }
 
-// exportedProblem is problem.json.
-type exportedProblem struct {
-	Format   string `json:"format"`
-	Data     string `json:"data"`
-	Split    int    `json:"split"`
-	Task     string `json:"task"`
-	Model    string `json:"model"`
-	Dim      int    `json:"parameters"`
-	Train    int    `json:"train_rows"`
-	Test     int    `json:"test_rows"`
-	Features int    `json:"features"`
-	Classes  int    `json:"classes,omitempty"`
-	// A target in its own units is Mean + Scale · y.
-	Mean  float64 `json:"target_mean"`
-	Scale float64 `json:"target_scale"`
-	models.Formula
-	Example example `json:"example"`
-}
-
-// example is the log density at one point.
-type example struct {
-	Theta      string  `json:"theta"`
-	LogDensity float64 `json:"log_density"`
-}
-
+// exportPosterior writes the posterior of the flags into a folder.
 func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	ctx := c.Context()
 	if to == "" {
@@ -193,63 +164,14 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.keys.Source.Split(ctx, f.dataset, f.split)
+	split, err := f.keys.Source.Split(ctx, f.dataset, f.split)
 	if err != nil {
 		return err
 	}
-	described := models.CapabilitiesOf(target).Described
-	if described == nil {
-		return usage.Errorf("model %q does not say its formula: it cannot be exported", f.model)
-	}
-	theta := make([]float64, target.Dim())
-	for i := range theta {
-		theta[i] = math.Sin(float64(i + 1))
-	}
-	problem, err := json.MarshalIndent(exportedProblem{
-		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(), Model: f.model, Dim: target.Dim(),
-		Train: s.TrainRows(), Test: s.TestRows(), Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
-		Formula: described.Formula(), Example: example{"theta[i] = sin(i + 1), i from 0",
-			-target.Potential(theta)},
-	}, "", "  ")
+	files, err := draws.WriteProblem(to, f.model, target, split)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return usage.Errorf("folder %s cannot be created: %w", to, err)
-	}
-	for name, text := range map[string][]byte{
-		"problem.json": append(problem, '\n'), "train.csv": rowsCSV(s, s.TrainX, s.TrainY,
-			s.TrainLabels), "test.csv": rowsCSV(s, s.TestX, s.TestY, s.TestLabels),
-	} {
-		if err := atomicfile.Write(filepath.Join(to, name), text); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(f.stdout, "%s: problem.json, train.csv, test.csv\n", to)
+	fmt.Fprintf(f.stdout, "%s: %s\n", to, strings.Join(files, ", "))
 	return nil
-}
-
-// rowsCSV writes rows with all their digits; test rows may have no target.
-func rowsCSV(s *datasets.Split, x, y []float64, labels []int) []byte {
-	var b bytes.Buffer
-	for i := range s.Features {
-		fmt.Fprintf(&b, "x%d,", i)
-	}
-	b.WriteString("y\n")
-	rows := max(len(y), len(labels))
-	if s.Features > 0 {
-		rows = len(x) / s.Features
-	}
-	for r := range rows {
-		for _, v := range x[r*s.Features : (r+1)*s.Features] {
-			fmt.Fprint(&b, v, ",")
-		}
-		if r < len(y) {
-			fmt.Fprint(&b, y[r])
-		} else if r < len(labels) {
-			fmt.Fprint(&b, labels[r])
-		}
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
 }

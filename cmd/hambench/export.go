@@ -60,7 +60,7 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 // exportable refuses a study that was asked for and has no cells.
 func (f *selection) exportable(studies []bench.Study) error {
 	for _, s := range studies {
-		if f.only != nil && len(s.Jobs()) == 0 {
+		if f.only != nil && len(s.Cells) == 0 {
 			return usage.Errorf("study %q has no cells to export: its numbers come from hambench "+
 				"certify --json", s.ID)
 		}

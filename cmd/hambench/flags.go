@@ -146,12 +146,17 @@ type choice struct {
 // oneOf registers a flag that takes one of some words; its help lists them
 // after about. What value points to is the default.
 func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
-	fs.Var(&choice{value, known}, name, fmt.Sprintf("`WORD` %s: %s", about,
-		strings.Join(known, ", ")))
+	fs.Var(&choice{value, known}, name, wordUsage(about, known))
 }
 
-func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return "" }
+// wordUsage returns the usage of a flag that takes one of some words.
+func wordUsage(about string, words []string) string {
+	return fmt.Sprintf("`WORD` %s: %s", about, strings.Join(words, ", "))
+}
+
+func (c *choice) String() string    { return *c.value }
+func (c *choice) Type() string      { return "" }
+func (c *choice) allowed() []string { return c.known }
 
 // Set takes one of the words.
 func (c *choice) Set(s string) error {

@@ -46,7 +46,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		{"no inner step", []string{"sample", "--model", "toy", "--nl", "0"}, "--nl 0: want at least 1"},
+		{"no inner step", []string{"sample", "--model", "toy", "--nl", "0"}, `--nl "0": is 0: want a whole number from 1 to 1000000`},
 		{"a batch of more rows than there are", []string{"sample", "--model", "toy", "--batch", "3"}, "--batch 3 exceeds the 2 training rows"},
 		{"merging what is no store, the flag last", []string{"store", "merge", dir, "--out", out}, "holds no store"},
 		{"an oracle of a split that is not there", []string{"judge", "--checks", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
@@ -54,9 +54,9 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"splits where one is judged", []string{"judge", "--dataset", "linear", "--splits", "3", "draws.csv"}, "--splits"},
 		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `study "orders" has no cells`},
 		{"exporting an unknown study", []string{"export", "--only", "order", "--out", out}, `unknown study "order"`},
-		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `"half" for "--precision" flag: want one of float32, float64`},
-		{"the same for an oracle", []string{"judge", "--checks", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `"16" for "--precision" flag: want one of float32, float64`},
-		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `"double" for "--precision" flag: want one of float32, float64`},
+		{"a precision of no gradients", []string{"reproduce", "--precision", "half", "--out", out}, `--precision "half": want one of float32, float64`},
+		{"the same for an oracle", []string{"judge", "--checks", "--dataset", "teacher-reg", "--precision", "16", "--out", out}, `--precision "16": want one of float32, float64`},
+		{"the same for the claims", []string{"claims", "--precision", "double", "--out", out}, `--precision "double": want one of float32, float64`},
 		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
 		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
 		{"a step given twice to all integrators", []string{"certify", "--steps", "0.1,0.1"}, "step 0.1 is given twice"},

@@ -2,23 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
-	"math"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hambench/bench/store"
+	"hambench/chain/draws"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
-	"hambench/usage"
 )
 
 func judgeCommand() *cobra.Command {
@@ -79,7 +74,7 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 	}
 	var chains [][][]float64
 	for _, file := range files {
-		of, err := readDraws(file, target.Outputs())
+		of, err := draws.Read(file, target.Outputs())
 		if err != nil {
 			return err
 		}
@@ -108,68 +103,6 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 			j.Limit)
 	}
 	return err
-}
-
-// readDraws reads the columns f0 … of a CSV: the draws of its chains, in the order
-// in which these begin.
-func readDraws(file string, outputs int) ([][][]float64, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, usage.Errorf("draws: %w", err)
-	}
-	defer in.Close()
-	r := csv.NewReader(in)
-	header, err := r.Read()
-	if err != nil {
-		return nil, usage.Errorf("draws %s: no header: %w", file, err)
-	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
-	at := make([]int, outputs)
-	for o := range at {
-		name := fmt.Sprintf("f%d", o)
-		if at[o] = slices.Index(header, name); at[o] < 0 {
-			return nil, usage.Errorf("draws %s: no column f%d: want f0 to f%d, a predictive "+
-				"value each", file, o, outputs-1)
-		}
-		if slices.Contains(header[at[o]+1:], name) {
-			return nil, usage.Errorf("draws %s: two columns f%d: want one", file, o)
-		}
-	}
-	if slices.Contains(header, fmt.Sprintf("f%d", outputs)) {
-		return nil, usage.Errorf("draws %s: there is a column f%d: want f0 to f%d: are they of "+
-			"another split?", file, outputs, outputs-1)
-	}
-	var draws [][][]float64
-	chain, known := slices.Index(header, "chain"), make(map[string]int)
-	for row, err := r.Read(); err != io.EOF; row, err = r.Read() {
-		if err != nil {
-			return nil, usage.Errorf("draws %s: %w", file, err)
-		}
-		d := make([]float64, outputs)
-		for o, i := range at {
-			// as references hold them
-			if d[o], err = strconv.ParseFloat(row[i], 64); err != nil ||
-				!(math.Abs(d[o]) <= math.MaxFloat32) {
-				line, _ := r.FieldPos(i)
-				return nil, usage.Errorf("draws %s: line %d, column f%d: %q: want a finite "+
-					"number in the range of float32", file, line, o, row[i])
-			}
-		}
-		name := ""
-		if chain >= 0 {
-			name = row[chain]
-		}
-		c, ok := known[name]
-		if !ok {
-			c, draws = len(draws), append(draws, nil)
-			known[name] = c
-		}
-		draws[c] = append(draws[c], d)
-	}
-	if len(draws) == 0 {
-		return nil, usage.Errorf("draws %s: a header and no draws: want a row a draw", file)
-	}
-	return draws, nil
 }
 
 func printJudgement(w io.Writer, j oracle.Judgement) error {

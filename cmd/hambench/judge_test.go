@@ -77,11 +77,11 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"requires at least 1 arg(s), only received 0: want DRAWS.csv …": {},
-		"draws: open none.csv":             {"none.csv"},
-		"chains of 300 and 1 draws":        {"a.csv", "short-a.csv"},
-		"unknown data set \"linera\"":      {"--dataset", "linera", "a.csv"},
-		"there is a column f51":            {"--dataset", "teacher-reg", "a.csv"},
-		"no column f0: want f0 to f199, a": {"words.csv"},
+		"draws none.csv: open none.csv":                                 {"none.csv"},
+		"chains of 300 and 1 draws":                                     {"a.csv", "short-a.csv"},
+		"unknown data set \"linera\"":                                   {"--dataset", "linera", "a.csv"},
+		"there is a column f51":                                         {"--dataset", "teacher-reg", "a.csv"},
+		"no column f0: want f0 to f199, a":                              {"words.csv"},
 	} {
 		if err := os.WriteFile("words.csv", []byte("sample,g0\n1,2\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 	}{
 		{"unknown command", []string{"reprodce"}, `unknown command "reprodce"`},
 		{"unknown flag", sample("--hh", "1"), "hh"},
-		{"a flag that is no number", sample("--h", "small"), `--h "small": invalid syntax`},
+		{"a flag that is no number", sample("--h", "small"), `--h "small": want a number`},
 		{"a flag with one dash", sample("-integrator", "mt3"), "did you mean --integrator?"},
 		{"an argument too many", sample("more"), `unexpected argument "more": want no arguments`},
 		{"unknown integrator", sample("--integrator", "leapfrg"), `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler`},
@@ -49,30 +49,30 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"unknown data set", []string{"sample", "--dataset", "bostn"}, `unknown data set "bostn" (did you mean boston?): want one of boston`},
 		{"unknown profile", []string{"reproduce", "--profile", "huge", "--out", dir}, `unknown profile "huge": want one of`},
 		{"unknown study", []string{"reproduce", "--only", "figure1", "--out", dir}, `unknown study "figure1": want one of`},
-		{"unknown format", sample("--format", "xml"), `"xml" for "--format" flag: want one of csv, jsonl, zarr`},
+		{"unknown format", sample("--format", "xml"), `--format "xml": want one of csv, jsonl, zarr`},
 		{"a folder without a name", sample("--format", "zarr"), `--format zarr needs --to`},
 		{"a name for text", sample("--to", "x"), `--to x: csv goes to standard output`},
 		{"a negative number of chains", sample("--chains", "-1"), `--chains -1: want 1 to 10000`},
 		{"predictions apart from both", sample("--format", "zarr", "--to", "x", "--predictions"), `holds them with the parameters`},
 		{"unknown precision", []string{"sample", "--dataset", "teacher-reg", "--precision", "half"}, `half`},
-		{"a step of zero", sample("--h", "0"), "step h = 0: want a finite number > 0"},
+		{"a step of zero", sample("--h", "0"), `--h "0": is 0: want a finite number > 0`},
 		{"a step so small that no chain ends", sample("--h", "1e-18"), "no chain ends; want a larger step h"},
 		{"a smaller one", sample("--h", "1e-19", "--samples", "1", "--burn", "0"), "no chain ends"},
-		{"steps that overflow", sample("--thin", "9223372036854775807", "--h", "0.1"), "no chain ends"},
+		{"steps that overflow", sample("--thin", "9223372036854775807", "--h", "0.1"), "want a whole number from 1 to 1000000000"},
 		{"a wrong integrator where the step is to be found", sample("--integrator", "leapfrg"), "did you mean leapfrog?"},
 		{"a mistyped command", []string{"sampel"}, "did you mean sample?"},
 		{"a mistyped flag", sample("--modle", "toy"), "did you mean --model?"},
 		{"a mistyped study", []string{"reproduce", "--only", "metods", "--out", dir}, "did you mean methods?"},
 		{"a mistyped profile", []string{"reproduce", "--profile", "standrad", "--out", dir}, "did you mean standard?"},
 		{"data for studies without", []string{"reproduce", "--only", "claims", "--datasets", "boston", "--out", dir}, `data set "boston" was chosen, but none of the studies uses data`},
-		{"a negative step", sample("--h", "-0.1"), "step h = -0.1"},
-		{"a step that is no number", sample("--h", "NaN"), "step h = NaN"},
-		{"no friction", sample("--friction", "0"), "friction C = 0"},
+		{"a negative step", sample("--h", "-0.1"), "is -0.1: want a finite number > 0"},
+		{"a step that is no number", sample("--h", "NaN"), "is NaN: want a finite number > 0"},
+		{"no friction", sample("--friction", "0"), `--friction "0": is 0: want a number > 0, or inf`},
 		{"infinite friction where it is not exact", sample("--friction", "Inf"), "friction C = +Inf"},
 		{"more batches than rows", sample("--scheme", "reshuffle", "--K", "3"), "3"},
 		{"batches for a scheme that has one", sample("--scheme", "full", "--K", "2", "--h", "0.1"), "full: K = 2 batches: want 1"},
 		{"inner steps for a scheme without", sample("--nl", "2"), "N_l = 2"},
-		{"no samples", sample("--samples", "0"), "--samples 0: want at least 1"},
+		{"no samples", sample("--samples", "0"), `--samples "0": is 0: want a whole number from 1`},
 		{"batch size and number of batches", sample("--K", "2", "--batch", "1"), "--batch and --K: want one of them"},
 		{"neither model nor data", []string{"sample"}, "neither --model nor --dataset"},
 		{"a model that does not take the data", []string{"sample", "--model", "logistic", "--dataset", "teacher-reg"}, "logistic"},
@@ -342,6 +342,22 @@ func TestHelpIsAligned(t *testing.T) {
 	}
 }
 
+// A setting needs no line in this command to be a flag of sample.
+func TestEverySettingIsAFlagOfSample(t *testing.T) {
+	sample, _, err := newRoot().Find([]string{"sample"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range bench.Settings() {
+		if s.Flag != "" && sample.Flags().Lookup(s.Flag) == nil {
+			t.Errorf("setting %s: no flag --%s", s.Name, s.Flag)
+		}
+	}
+	if seed := sample.Flags().Lookup("samples"); seed.DefValue != "200" {
+		t.Errorf("--samples has default %q: want that of its declaration, 200", seed.DefValue)
+	}
+}
+
 // Draws of a known posterior state float64, in which its model computes whatever
 // was asked for.
 func TestDrawsStateThePrecisionUsed(t *testing.T) {
@@ -350,5 +366,10 @@ func TestDrawsStateThePrecisionUsed(t *testing.T) {
 	attributes, err := os.ReadFile(filepath.Join(folder, ".zattrs"))
 	if code != exitOK || err != nil || !strings.Contains(string(attributes), `"precision":"float64"`) || strings.Contains(string(attributes), "float32") {
 		t.Errorf("exit code %d, %v, %s%s: want float64 as the precision", code, err, attributes, stderr)
+	}
+	for _, s := range bench.Settings() {
+		if s.Flag != "" && !strings.Contains(string(attributes), `"`+s.Column+`":`) {
+			t.Errorf("the draws' attributes lack %s: %s", s.Column, attributes)
+		}
 	}
 }

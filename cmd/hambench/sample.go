@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hambench/bench"
 	"hambench/bench/sweep"
+	cells "hambench/bench/table"
 	"hambench/chain"
 	"hambench/chain/draws"
 	"hambench/models"
@@ -37,88 +38,83 @@ that diverges ends the run with exit code 1.`,
 		RunE: f.run,
 	}
 	f.register(c, posteriorFlags+" exec-timeout")
-	f.asked.Precision = "float32"
 	fs := c.Flags()
-	fs.StringVar(&f.Spec.Integrator, "integrator", "leapfrog", "`NAME` integrator, or split:WORD")
-	fs.StringVar(&f.Spec.Estimator, "estimator", "plain",
-		"`NAME` of the gradient estimator: plain, cv, svrg, svrg:M, saga")
-	fs.StringVar(&f.Spec.Scheme, "scheme", "",
-		"`NAME` mini-batch scheme; reshuffle if empty, full for one batch")
-	fs.IntVar(&f.batch, "batch", 0,
-		"`B` rows per batch (rounded so that batches differ by at most one row); 0 means all")
-	fs.IntVar(&f.Spec.Batches, "K", 0, "`K` number of batches, instead of --batch")
-	fs.Float64Var(&f.Spec.Params.Step, "h", 0,
-		"`H` step in units of simulation time; by default it follows the largest stable one")
-	fs.Float64Var(&f.Spec.Params.Friction, "friction", 5,
-		"`C` friction; +Inf refreshes the momentum in full")
-	fs.IntVar(&f.Spec.Params.Inner, "nl", 1, "`N` inner steps of lietrotter")
-	fs.IntVar(&f.Plan.Samples, "samples", 200, "`N` draws")
-	fs.IntVar(&f.Plan.Thin, "thin", 0, "`N` steps per draw; 0 means 2.5 units of time")
-	fs.IntVar(&f.Plan.BurnIn, "burn", -1,
-		"`N` steps before the first draw; -1 means 10 units of time")
-	fs.Uint64Var(&f.Spec.Key, "seed", 1, "`N` seed of the random streams")
-	oneOf(fs, &f.asked.Precision, "precision", "precision of network gradients",
-		bench.Precisions...)
+	f.registerSettings(fs)
 	oneOf(fs, &f.format, "format",
 		"format: zarr goes to the folder --to, the others to standard output", draws.Names()...)
-	fs.IntVar(&f.chains, "chains", 0,
-		"`N` chains at once, with seeds --seed, --seed + 1 …, numbered in the output; 0 means "+
-			"one, not numbered")
-	fs.BoolVar(&f.coupled, "coupled", false,
-		"write the differences between the draws of two chains that share their noise, at --h "+
-			"and at half of it; the means estimate the bias")
+	fs.IntVar(&f.chains, "chains", 0, "`N` chains at once, with seeds --seed, --seed + 1 …, "+
+		"numbered in the output; 0 means one, not numbered")
+	fs.BoolVar(&f.coupled, "coupled", false, "write the differences between the draws of two "+
+		"chains that share their noise, at --h and at half of it; the means estimate the bias")
 	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format zarr")
-	fs.BoolVar(&f.predictions, "predictions", false,
-		"write predictive values instead of parameters")
+	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
 	return c
 }
 
-// sampleFlags describe chains.
+// sampleFlags holds the command's flags and the chains that they describe.
 type sampleFlags struct {
 	selection
-	draws.Chains         // Spec.Batches is --K; 0 if it is not given
-	format, to           string
-	batch, chains        int
-	predictions, coupled bool
+	cell         bench.Cell // as its settings' flags state it; 0 and "" follow from the target
+	draws.Chains            // described by cell and the target
+	format, to   string
+	chains       int // 0: one chain, whose lines have no number
+	predictions  bool
+	coupled      bool
 }
 
+// settingValue is the flag of a setting of the chains.
+type settingValue struct {
+	bench.Setting
+	cell  *bench.Cell
+	typed string
+}
+
+// registerSettings adds a flag for each setting that has one and is no shared flag.
+func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
+	for _, s := range bench.Settings() {
+		if s.Flag == "" || fs.Lookup(s.Flag) != nil {
+			continue
+		}
+		v := &settingValue{Setting: s, cell: &f.cell}
+		if s.Default != nil {
+			if err := v.Set(fmt.Sprint(s.Default)); err != nil {
+				panic(fmt.Sprintf("hambench: default of --%s: %v", s.Flag, err)) // tests read all
+			}
+		}
+		about := s.About
+		if s.Words != nil {
+			about = wordUsage(about, s.Words)
+		}
+		flag := fs.VarPF(v, s.Flag, "", about)
+		if s.Kind == cells.Truth { // --flag alone means true
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+func (v *settingValue) String() string    { return v.typed }
+func (v *settingValue) Type() string      { return "" }
+func (v *settingValue) allowed() []string { return v.Words }
+
+// Set reads the value into the cell.
+func (v *settingValue) Set(text string) error {
+	v.typed = text
+	return v.Setting.Set(v.cell, text)
+}
+
+// run runs the chains and writes their draws.
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	ctx := c.Context()
 	format, err := draws.Lookup(f.format)
 	if err = cmp.Or(err, f.checkFlags(format)); err != nil {
 		return err
 	}
-	target, err := f.openPosterior(ctx, f.asked.Precision)
+	target, err := f.openPosterior(ctx, f.cell.Precision)
 	if err != nil {
 		return err
 	}
-	if !c.Flags().Changed("h") {
-		if err := f.setStep(ctx, target); err != nil {
-			return err
-		}
-	}
-	paper := chain.PaperPlan(f.Spec.Params.Step, f.Spec.Params.Inner, f.Plan.Samples)
-	f.Plan.Thin = cmp.Or(f.Plan.Thin, paper.Thin)
-	if f.Plan.BurnIn < 0 {
-		f.Plan.BurnIn = paper.BurnIn
-	}
-	if err := cmp.Or(f.checkChain(), f.Plan.Check()); err != nil {
+	if err := f.describe(ctx, target); err != nil {
 		return err
-	}
-	if f.Spec.Batches, err = batches(target, f.batch, f.Spec.Batches); err != nil {
-		return err
-	}
-	if f.batch > 0 && f.batch < target.Rows() && f.Spec.Batches == 1 {
-		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n",
-			f.batch, target.Rows())
-	}
-	f.Target = func(ctx context.Context) (models.Target, error) {
-		return f.target(ctx, f.asked.Precision)
-	}
-	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
-	if f.chains > 1 {
-		told := progress(f.stderr, "sample")
-		f.Progress = func(done, total int) { told(float64(done) / float64(total)) }
 	}
 	header, err := f.header(ctx, format, target)
 	if err != nil {
@@ -151,6 +147,46 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	return nil
 }
 
+// describe completes the cell by what follows from the target, as in the paper, and
+// describes the chains by it.
+func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error) {
+	cell := &f.cell
+	cell.Dataset, cell.Split, cell.Model = f.dataset, f.split, f.model
+	if models.CapabilitiesOf(t).Analytic != nil { // whatever was asked for
+		cell.Precision = "float64"
+	}
+	if cell.Batches, err = batches(t, cell.BatchSize, cell.Batches); err != nil {
+		return err
+	}
+	if cell.BatchSize > 0 && cell.BatchSize < t.Rows() && cell.Batches == 1 {
+		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n",
+			cell.BatchSize, t.Rows())
+	}
+	cell.Scheme = cmp.Or(cell.Scheme, chain.DefaultScheme(cell.Batches))
+	f.Spec = cell.Chain()
+	f.Spec.Key = cell.Seed
+	if cell.Step == 0 {
+		step, largest, err := f.DefaultStep(ctx, t)
+		if err != nil {
+			return err
+		}
+		cell.Step, f.Spec.Params.Step = step, step
+		fmt.Fprintf(f.stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n",
+			step, largest)
+	}
+	f.Plan = chain.PaperPlan(cell.Step, cell.Inner, cell.Samples)
+	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
+	f.Plan.BurnIn = max(0, cmp.Or(cell.BurnIn, f.Plan.BurnIn)) // NoBurnIn is below 0
+	cell.Thin, cell.BurnIn = f.Plan.Thin, f.Plan.BurnIn
+	f.Target = func(ctx context.Context) (models.Target, error) { return f.target(ctx, cell.Precision) }
+	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
+	if f.chains > 1 {
+		told := progress(f.stderr, "sample")
+		f.Progress = func(done, total int) { told(float64(done) / float64(total)) }
+	}
+	return cmp.Or(chain.Registries{}.Check(f.Spec), f.Plan.Check())
+}
+
 // runCoupled writes the differences of the draws of two coupled chains, and then
 // what they say of the bias.
 func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *draws.Writer) error {
@@ -178,63 +214,10 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 // mostChains bounds the chains that run side by side.
 const mostChains = 10_000
 
-// stableShare is the default step in units of the largest stable one: at a
-// quarter a second-order scheme's error is a few percent.
-const stableShare = 0.25
-
-// tinyStep is one that all integrators take.
-const tinyStep = 1e-6
-
-// checkChain refuses a chain whose names or numbers are wrong.
-func (f *sampleFlags) checkChain() error {
-	s := f.Spec
-	s.Batches = cmp.Or(s.Batches, 1)
-	return chain.Registries{}.Check(s)
-}
-
-// setStep sets the step from the largest stable one.
-func (f *sampleFlags) setStep(ctx context.Context, t models.Target) error {
-	f.Spec.Params.Step = tinyStep
-	if err := f.checkChain(); err != nil {
-		return err
-	}
-	k, err := batches(t, f.batch, f.Spec.Batches)
-	if err != nil {
-		return err
-	}
-	stable, err := oracle.StableSteps(ctx, t, k)
-	if err != nil {
-		return err
-	}
-	in, err := chain.Registries{}.Integrator(f.Spec.Integrator)
-	if err != nil {
-		return err
-	}
-	largest := in.StableStep(stable[0])
-	f.Spec.Params.Step = stableShare * largest
-	if !math.IsInf(f.Spec.Params.Friction, 1) && !in.PositionOnly {
-		f.Spec.Params.Step = min(f.Spec.Params.Step, 0.5/f.Spec.Params.Friction)
-	}
-	fmt.Fprintf(f.stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n",
-		f.Spec.Params.Step, largest)
-	return nil
-}
-
-// checkFlags refuses values out of range that no constructor sees, and flags that do
-// not go with the format of the output.
+// checkFlags refuses flags that do not go with each other or with the format.
 func (f *sampleFlags) checkFlags(format draws.Format) error {
 	switch {
-	case f.Plan.Samples < 1:
-		return usage.Errorf("--samples %d: want at least 1", f.Plan.Samples)
-	case f.Plan.Thin < 0:
-		return usage.Errorf("--thin %d: want 0 or more", f.Plan.Thin)
-	case f.Plan.BurnIn < -1:
-		return usage.Errorf("--burn %d: want -1 or more", f.Plan.BurnIn)
-	case f.batch < 0 || f.Spec.Batches < 0:
-		return usage.Errorf("--batch %d, --K %d: want 0 or more", f.batch, f.Spec.Batches)
-	case f.Spec.Params.Inner < 1:
-		return usage.Errorf("--nl %d: want at least 1", f.Spec.Params.Inner)
-	case f.batch > 0 && f.Spec.Batches > 0:
+	case f.cell.BatchSize > 0 && f.cell.Batches > 0:
 		return usage.Errorf("--batch and --K: want one of them")
 	case f.chains < 0 || f.chains > mostChains:
 		return usage.Errorf("--chains %d: want 1 to %d, or 0 for one", f.chains, mostChains)
@@ -244,7 +227,7 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 		return usage.Errorf("--to %s: %s goes to standard output", f.to, f.format)
 	case format.Folder && f.predictions:
 		return usage.Errorf("--predictions: --format %s holds them with the parameters", f.format)
-	case f.coupled && (f.chains > 0 || format.Folder || f.Plan.Samples < 4):
+	case f.coupled && (f.chains > 0 || format.Folder || f.cell.Samples < 4):
 		return usage.Errorf("--coupled: want --format csv or jsonl, no --chains, and 4 samples " +
 			"or more")
 	}
@@ -281,14 +264,14 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	if !format.Folder {
 		return h, nil
 	}
-	precision := f.asked.Precision
-	if models.CapabilitiesOf(t).Analytic != nil { // whatever was asked for
-		precision = "float64"
-	}
 	h.Attributes = f.Attributes(ctx)
 	maps.Copy(h.Attributes, map[string]any{
-		"model": f.model, "dataset": f.dataset, "split": f.split, "data_digest": split.Digest, "precision": precision,
-		"inference_library_version": sweep.Commit(),
+		"data_digest": split.Digest, "inference_library_version": sweep.Commit(),
 	})
+	for _, s := range bench.Settings() {
+		if s.Flag != "" {
+			h.Attributes[s.Column] = s.FieldOf(f.cell)
+		}
+	}
 	return h, nil
 }

@@ -154,7 +154,7 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 		return nil, err
 	}
 	relative := func(s bench.Study) bool {
-		return slices.ContainsFunc(s.Jobs(), func(j bench.Job) bool { return j.Relative > 0 })
+		return slices.ContainsFunc(s.Cells, func(j bench.Job) bool { return j.Relative > 0 })
 	}
 	if slices.ContainsFunc(studies, relative) {
 		if err := f.fixSteps(ctx, used(studies), stderr); err != nil {
@@ -200,7 +200,7 @@ func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer)
 func used(studies []bench.Study) []string {
 	var names []string
 	for _, s := range studies {
-		for _, j := range s.Jobs() {
+		for _, j := range s.Cells {
 			names = distinct.Append(names, j.Cell.Dataset)
 		}
 	}
@@ -244,7 +244,7 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 		if f.on != nil {
 			left = p.On(f.on...)
 		}
-		lost := len(p.Jobs()) > 0 && len(left.Jobs()) == 0
+		lost := len(p.Cells) > 0 && len(left.Cells) == 0
 		if !lost && (f.only == nil || slices.Contains(f.only, p.ID)) {
 			chosen = append(chosen, left)
 		}

@@ -201,7 +201,7 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 	m := make(memory)
 	for _, c := range []struct {
 		name     string
-		friction bench.Friction
+		friction bench.Real
 		passes   int64
 	}{{"leapfrog", 1, 10}, {"leapfrog", 5, 200}, {"mt3", 5, 100}} {
 		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Integrator: c.name, Friction: c.friction, Batches: 1, BatchSize: bench.Full, Step: 0.01}

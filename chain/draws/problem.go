@@ -1,0 +1,109 @@
+package draws
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"hambench/internal/atomicfile"
+	"hambench/models"
+	"hambench/models/datasets"
+	"hambench/usage"
+)
+
+// problem is the content of problem.json: what another program needs, besides the rows, to
+// sample a posterior and to predict at the test inputs.
+type problem struct {
+	Format   string `json:"format"`
+	Data     string `json:"data"`
+	Split    int    `json:"split"`
+	Task     string `json:"task"`
+	Model    string `json:"model"`
+	Dim      int    `json:"parameters"`
+	Train    int    `json:"train_rows"`
+	Test     int    `json:"test_rows"`
+	Features int    `json:"features"`
+	Classes  int    `json:"classes,omitempty"`
+	// A target in its own units is Mean + Scale · y.
+	Mean  float64 `json:"target_mean"`
+	Scale float64 `json:"target_scale"`
+	models.Formula
+	Example example `json:"example"`
+}
+
+// example is the log density at one point, by which a program checks its own.
+type example struct {
+	Theta      string  `json:"theta"`
+	LogDensity float64 `json:"log_density"`
+}
+
+// WriteProblem writes the posterior of a model on a split into a folder, which it makes if
+// need be: problem.json with the log density as a formula, its numbers, and its value at
+// one point; train.csv and test.csv with the standardised rows. It returns the names of
+// the files. A model that states no formula is a usage error.
+func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names []string, err error) {
+	described := models.CapabilitiesOf(t).Described
+	if described == nil {
+		return nil, usage.Errorf("model %q does not say its formula: it cannot be exported", model)
+	}
+	theta := make([]float64, t.Dim())
+	for i := range theta {
+		theta[i] = math.Sin(float64(i + 1))
+	}
+	text, err := json.MarshalIndent(problem{
+		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(),
+		Model: model, Dim: t.Dim(), Train: s.TrainRows(), Test: s.TestRows(),
+		Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
+		Formula: described.Formula(),
+		Example: example{"theta[i] = sin(i + 1), i from 0", -t.Potential(theta)},
+	}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return nil, usage.Errorf("folder %s cannot be created: %w", to, err)
+	}
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{
+		{"problem.json", append(text, '\n')},
+		{"train.csv", rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels)},
+		{"test.csv", rowsCSV(s, s.TestX, s.TestY, s.TestLabels)},
+	} {
+		if err := atomicfile.Write(filepath.Join(to, file.name), file.text); err != nil {
+			return nil, err
+		}
+		names = append(names, file.name)
+	}
+	return names, nil
+}
+
+// rowsCSV returns rows as CSV, with all digits of their numbers: x0 … and y, which is a
+// target, the number of a class, or, of test rows that have none, empty.
+func rowsCSV(s *datasets.Split, x, y []float64, labels []int) []byte {
+	var b bytes.Buffer
+	for i := range s.Features {
+		fmt.Fprintf(&b, "x%d,", i)
+	}
+	b.WriteString("y\n")
+	rows := max(len(y), len(labels))
+	if s.Features > 0 {
+		rows = len(x) / s.Features
+	}
+	for r := range rows {
+		for _, v := range x[r*s.Features : (r+1)*s.Features] {
+			fmt.Fprint(&b, v, ",")
+		}
+		if r < len(y) {
+			fmt.Fprint(&b, y[r])
+		} else if r < len(labels) {
+			fmt.Fprint(&b, labels[r])
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
