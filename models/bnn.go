@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"hambench/internal/kernel"
 	"hambench/internal/mlp"
 	"hambench/models/datasets"
 	"hambench/usage"
@@ -15,8 +14,9 @@ import (
 // Gaussian noise on the standardised target, for classification with softmax.
 type bnn struct {
 	scores
-	// Net is the network on the training rows; widths are those of all its layers,
-	// from the inputs to the outputs.
+	// Net is the network on the training rows. It has the methods of a Fused and a
+	// Gatherer, with the prior's part in every derivative. widths are those of all its
+	// layers, from the inputs to the outputs.
 	*mlp.Net
 	widths []int
 	// test is the network on the test rows, in float64, and raw has room for its
@@ -78,25 +78,6 @@ func (t *bnn) Name() string { return "bnn" }
 // Potential returns the negative log-likelihood of all rows plus ½|θ|².
 func (t *bnn) Potential(theta []float64) float64 {
 	return t.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
-}
-
-// Gradient stores Scale × the gradient of the rows' negative log-likelihood plus θ.
-func (t *bnn) Gradient(g, theta []float64, rows Rows) {
-	t.Net.Gradient(g, theta, rows.Lo, rows.Hi, rows.Scale)
-}
-
-// HessianVector stores the exact product, with the ReLU's second derivative taken as 0.
-func (t *bnn) HessianVector(hv, theta, v []float64, rows Rows) {
-	t.Net.HessianVector(hv, theta, v, rows.Lo, rows.Hi, rows.Scale)
-}
-
-func (t *bnn) Kick(drift kernel.Coef, u *kernel.Update, n mlp.Noise, ahead any, rows Rows) any {
-	return t.Net.Kick(drift, u, n, ahead, rows.Lo, rows.Hi, rows.Scale)
-}
-
-func (t *bnn) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand,
-	rows Rows) (gradient, product kernel.Summand) {
-	return t.Net.At(x, xs, v, vs, rows.Lo, rows.Hi, rows.Scale)
 }
 
 // Outputs is one for each test row, or one for each class of more than two.

@@ -135,7 +135,7 @@ func TestNetworkPrecisions(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(9, 0))
 		theta, a, b := normals(r, wide.Dim()), make([]float64, wide.Dim()), make([]float64, wide.Dim())
-		rows := Rows{0, s.TrainRows(), 1}
+		rows := Rows{Lo: 0, Hi: s.TrainRows(), Scale: 1}
 		narrow.Gradient(a, theta, rows)
 		wide.Gradient(b, theta, rows)
 		if d := distance(a, b) / norm(b); d > 1e-5 || d == 0 {

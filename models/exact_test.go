@@ -31,12 +31,12 @@ func TestToyIsThePapers(t *testing.T) {
 	theta, g, g2 := []float64{0.7}, make([]float64, 1), make([]float64, 1)
 	for i, x := range []float64{x1, x2} {
 		// ∇U_i = (θ − 2x_i/v)/σ_l², already scaled by K = 2.
-		target.Gradient(g, theta, Rows{i, i + 1, 2})
+		target.Gradient(g, theta, Rows{Lo: i, Hi: i + 1, Scale: 2})
 		if want := (theta[0] - 2*x/v) / posteriorVar; math.Abs(g[0]-want) > 1e-14 {
 			t.Errorf("gradient of observation %d is %g: want %g", i, g[0], want)
 		}
 	}
-	target.Gradient(g2, theta, Rows{0, 2, 1})
+	target.Gradient(g2, theta, Rows{Lo: 0, Hi: 2, Scale: 1})
 	if want := (theta[0] - (x1+x2)/v) / posteriorVar; math.Abs(g2[0]-want) > 1e-14 {
 		t.Errorf("full gradient %g: want %g", g2[0], want)
 	}
@@ -195,7 +195,7 @@ func TestPosteriorMeanIsTheMode(t *testing.T) {
 	for name, target := range affineModels(t) {
 		theta, g := make([]float64, target.Dim()), make([]float64, target.Dim())
 		target.(Analytic).DrawPosterior(theta)
-		all := Rows{0, target.Rows(), 1}
+		all := Rows{Lo: 0, Hi: target.Rows(), Scale: 1}
 		_, s := target.Affine(all)
 		if target.Gradient(g, theta, all); norm(g) > 1e-11*norm(s) {
 			t.Errorf("%s: gradient %.3g at the posterior mean (shift %.3g)", name, norm(g), norm(s))
@@ -273,6 +273,6 @@ func BenchmarkLinearGradient(b *testing.B) {
 	}
 	theta, g := make([]float64, trigonometric), make([]float64, trigonometric)
 	for b.Loop() {
-		target.Gradient(g, theta, Rows{8, 16, 32})
+		target.Gradient(g, theta, Rows{Lo: 8, Hi: 16, Scale: 32})
 	}
 }

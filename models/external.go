@@ -369,7 +369,7 @@ func (t *external) check() error {
 			"it is %.4g, and by differences of the potential (rows 0 to %d, scale 1) %.4g",
 			slope, n, want)
 	}
-	for _, r := range []Rows{{0, n / 2, 2}, {n / 2, n, 2}} {
+	for _, r := range []Rows{{Lo: 0, Hi: n / 2, Scale: 2}, {Lo: n / 2, Hi: n, Scale: 2}} {
 		t.Gradient(half, theta, r)
 		floats.AddScaled(g, -0.5, half)
 	}

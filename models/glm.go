@@ -70,7 +70,7 @@ func (t *glm) weight(i int) float64 {
 
 // check panics if the rows are neither within the data, nor within the list
 // gathered behind them.
-func (t *glm) check(r Rows) { t.layout.CheckRange(r.Lo, r.Hi) }
+func (t *glm) check(r Rows) { t.layout.Check(r) }
 
 // observed returns the observations of the data rows in the current arrangement.
 func (t *glm) observed() []float64 { return t.y.now[:t.layout.N] }

@@ -181,7 +181,7 @@ func (t *linear) posterior() *linearLaw {
 // solve stores the posterior. It returns a usage error if the precision has no
 // Cholesky factor, or one whose condition leaves no digits of the mean.
 func (t *linear) solve() error {
-	precision, shift := t.Affine(Rows{0, t.Rows(), 1})
+	precision, shift := t.Affine(Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
 	var chol mat.Cholesky
 	var m mat.VecDense
 	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) ||

@@ -41,17 +41,17 @@ func TestListsAreWeightedSumsOfTheirRows(t *testing.T) {
 		theta, v := normals(r, dim), normals(r, dim)
 		for _, l := range listsOf(r, n) {
 			target.(Gatherer).Gather(l.index, l.weights)
-			rows := Rows{n, n + len(l.index), l.scale}
+			rows := Rows{Lo: n, Hi: n + len(l.index), Scale: l.scale}
 			for what, derive := range map[string]func(target Hessian, dst []float64, rows Rows){
 				"gradient": func(target Hessian, dst []float64, rows Rows) { target.Gradient(dst, theta, rows) },
 				"product":  func(target Hessian, dst []float64, rows Rows) { target.HessianVector(dst, theta, v, rows) },
 			} {
 				got, want, row, prior := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim)
-				derive(alone, prior, Rows{0, 0, 1})
+				derive(alone, prior, Rows{Lo: 0, Hi: 0, Scale: 1})
 				copy(want, prior)
 				size := norm(prior)
 				for j, i := range l.index {
-					derive(alone, row, Rows{i, i + 1, 1})
+					derive(alone, row, Rows{Lo: i, Hi: i + 1, Scale: 1})
 					w := l.scale
 					if l.weights != nil {
 						w *= l.weights[j]
@@ -93,12 +93,12 @@ func TestGradientOfAListIsDerivativeOfItsPotential(t *testing.T) {
 		target.(Gatherer).Gather(l.index, l.weights)
 		var terms []func([]float64) float64
 		for j, i := range l.index {
-			terms = append(terms, batchPotential(t, s, []int{i}, Rows{0, 1, l.scale * l.weights[j]}))
+			terms = append(terms, batchPotential(t, s, []int{i}, Rows{Lo: 0, Hi: 1, Scale: l.scale * l.weights[j]}))
 		}
 		prior := batchPotential(t, s, nil, Rows{})
 		u := func(theta []float64) float64 { return terms[0](theta) + terms[1](theta) - prior(theta) }
 		theta, v, g := normals(r, dim), normals(r, dim), make([]float64, dim)
-		target.Gradient(g, theta, Rows{n, n + 2, l.scale})
+		target.Gradient(g, theta, Rows{Lo: n, Hi: n + 2, Scale: l.scale})
 		got, want := dot(g, v), slope(u, theta, v, 1e-5)
 		if size := math.Abs(u(theta)) + math.Abs(want); math.Abs(got-want) > 1e-7*size {
 			t.Errorf("gradient along v is %.12g, differences give %.12g (size %.3g)", got, want, size)
@@ -117,7 +117,7 @@ func TestAffineForceOfAList(t *testing.T) {
 		n, dim := target.Rows(), target.Dim()
 		l := listsOf(r, n)[5]
 		target.(Gatherer).Gather(l.index, l.weights)
-		rows := Rows{n, n + len(l.index), l.scale}
+		rows := Rows{Lo: n, Hi: n + len(l.index), Scale: l.scale}
 		theta, g := normals(r, dim), make([]float64, dim)
 		target.Gradient(g, theta, rows)
 		p, shift := target.Affine(rows)
@@ -149,14 +149,14 @@ func TestListsAndArrangementsDoNotMeet(t *testing.T) {
 			return g
 		}
 		target.Arrange(order)
-		u, batch := target.Potential(theta), gradient(Rows{n / 3, n, 2})
+		u, batch := target.Potential(theta), gradient(Rows{Lo: n / 3, Hi: n, Scale: 2})
 		target.(Gatherer).Gather([]int{n - 1, 0}, []float64{2, 5})
-		if target.Potential(theta) != u || !slices.Equal(gradient(Rows{n / 3, n, 2}), batch) || target.Rows() != n {
+		if target.Potential(theta) != u || !slices.Equal(gradient(Rows{Lo: n / 3, Hi: n, Scale: 2}), batch) || target.Rows() != n {
 			t.Error("a list changed the potential, a batch, or the number of rows")
 		}
-		listed := gradient(Rows{n, n + 2, 1})
+		listed := gradient(Rows{Lo: n, Hi: n + 2, Scale: 1})
 		target.Arrange(nil)
-		if !slices.Equal(gradient(Rows{n, n + 2, 1}), listed) {
+		if !slices.Equal(gradient(Rows{Lo: n, Hi: n + 2, Scale: 1}), listed) {
 			t.Error("an arrangement changed a list")
 		}
 	})
@@ -168,7 +168,7 @@ func TestListsAllocateNothing(t *testing.T) {
 		n, dim := target.Rows(), target.Dim()
 		theta, g := normals(r, dim), make([]float64, dim)
 		for _, l := range listsOf(r, n) {
-			rows := Rows{n, n + len(l.index), l.scale}
+			rows := Rows{Lo: n, Hi: n + len(l.index), Scale: l.scale}
 			if a := testing.AllocsPerRun(10, func() { target.(Gatherer).Gather(l.index, l.weights); target.Gradient(g, theta, rows) }); a != 0 {
 				t.Errorf("%d rows: %v allocations, want none", len(l.index), a)
 			}
@@ -186,8 +186,8 @@ func TestBadListsPanic(t *testing.T) {
 			"more rows than there are": func() { target.(Gatherer).Gather(make([]int, n+1), nil) },
 			"weights of other rows":    func() { target.(Gatherer).Gather([]int{0}, []float64{1, 2}) },
 			"a row beyond the data":    func() { target.(Gatherer).Gather([]int{n}, nil) },
-			"rows beyond the list":     func() { target.Gradient(g, theta, Rows{n, n + 2, 1}) },
-			"rows on both sides":       func() { target.Gradient(g, theta, Rows{n - 1, n + 1, 1}) },
+			"rows beyond the list":     func() { target.Gradient(g, theta, Rows{Lo: n, Hi: n + 2, Scale: 1}) },
+			"rows on both sides":       func() { target.Gradient(g, theta, Rows{Lo: n - 1, Hi: n + 1, Scale: 1}) },
 		} {
 			if !panics(f) {
 				t.Errorf("%s: no panic", what)

@@ -23,14 +23,16 @@
 // under which results are stored; the second is stored with them.
 package models
 
-import "fmt"
+import (
+	"fmt"
 
-// Rows are the data rows [Lo, Hi) of a target's current arrangement, or of the
-// list that a Gatherer keeps behind them.
-type Rows struct {
-	Lo, Hi int
-	Scale  float64 // factor of their negative log-likelihood: K for one of K batches
-}
+	"hambench/internal/rows"
+)
+
+// Rows names the data rows [Lo, Hi) of a target's current arrangement, or of the list
+// that a Gatherer keeps behind them, with the factor Scale of their negative
+// log-likelihood: K for one of K batches.
+type Rows = rows.Range
 
 // Target is a posterior density ∝ exp(−U(θ)), with U the sum over the training
 // rows of −log p(y_i | x_i, θ), plus −log p(θ). A Target holds scratch space and

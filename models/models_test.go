@@ -94,7 +94,10 @@ func eachSubject(t *testing.T, f func(t *testing.T, s subject, r *rand.Rand)) {
 
 // rowsOf are batches at odd places, with odd scales.
 func rowsOf(n int) []Rows {
-	return []Rows{{0, n, 1}, {0, 0, 3}, {n - 1, n, float64(n)}, {n / 3, n, 1.5}, {0, n / 2, 2}}
+	return []Rows{
+		{Lo: 0, Hi: n, Scale: 1}, {Lo: 0, Hi: 0, Scale: 3}, {Lo: n - 1, Hi: n, Scale: float64(n)},
+		{Lo: n / 3, Hi: n, Scale: 1.5}, {Lo: 0, Hi: n / 2, Scale: 2},
+	}
 }
 
 // part returns the split whose training rows are the rows [lo, hi) of s in
@@ -237,12 +240,12 @@ func TestBatchGradientsAverageToFull(t *testing.T) {
 		n, dim := target.Rows(), target.Dim()
 		theta, g := normals(r, dim), make([]float64, dim)
 		full, mean := make([]float64, dim), make([]float64, dim)
-		target.Gradient(full, theta, Rows{0, n, 1})
+		target.Gradient(full, theta, Rows{Lo: 0, Hi: n, Scale: 1})
 		target.Arrange(r.Perm(n))
 		for _, k := range []int{2, min(5, n), n} {
 			clear(mean)
 			for i := range k {
-				target.Gradient(g, theta, Rows{i * n / k, (i + 1) * n / k, float64(k)})
+				target.Gradient(g, theta, Rows{Lo: i * n / k, Hi: (i + 1) * n / k, Scale: float64(k)})
 				floats.AddScaled(mean, 1/float64(k), g)
 			}
 			if d := distance(mean, full); d > 1e-12*norm(full)*float64(k) {
@@ -257,8 +260,8 @@ func TestArrange(t *testing.T) {
 		target := s.on(t, s.split)
 		n, dim := target.Rows(), target.Dim()
 		theta, g, want := normals(r, dim), make([]float64, dim), make([]float64, dim)
-		first := Rows{0, 1, 1}
-		last := Rows{n - 1, n, 1}
+		first := Rows{Lo: 0, Hi: 1, Scale: 1}
+		last := Rows{Lo: n - 1, Hi: n, Scale: 1}
 		target.Gradient(want, theta, last)
 		order := make([]int, n)
 		for i := range order {
@@ -284,7 +287,7 @@ func TestTargetsAreIndependent(t *testing.T) {
 		a, b := s.on(t, s.split), s.on(t, s.split)
 		theta := normals(r, a.Dim())
 		before := b.Potential(theta)
-		g, batch, want := make([]float64, a.Dim()), Rows{0, 1, 1}, make([]float64, a.Dim())
+		g, batch, want := make([]float64, a.Dim()), Rows{Lo: 0, Hi: 1, Scale: 1}, make([]float64, a.Dim())
 		b.Gradient(want, theta, batch)
 		a.Arrange(r.Perm(a.Rows()))
 		a.Gradient(g, theta, batch)
@@ -298,7 +301,7 @@ func TestTargetsAreIndependent(t *testing.T) {
 func TestHotPathsDoNotAllocate(t *testing.T) {
 	eachSubject(t, func(t *testing.T, s subject, r *rand.Rand) {
 		target := s.on(t, s.split)
-		dim, rows := target.Dim(), Rows{0, (target.Rows() + 1) / 2, 2}
+		dim, rows := target.Dim(), Rows{Lo: 0, Hi: (target.Rows() + 1) / 2, Scale: 2}
 		theta, v, g := normals(r, dim), normals(r, dim), make([]float64, dim)
 		out := make([]float64, target.Outputs())
 		for name, f := range map[string]func(){
@@ -392,8 +395,8 @@ func TestMisusePanics(t *testing.T) {
 		target := s.on(t, s.split)
 		g, theta := make([]float64, target.Dim()), make([]float64, target.Dim())
 		for name, f := range map[string]func(){
-			"rows beyond the end":   func() { target.Gradient(g, theta, Rows{0, target.Rows() + 1, 1}) },
-			"a short gradient":      func() { target.Gradient(g[1:], theta, Rows{0, 1, 1}) },
+			"rows beyond the end":   func() { target.Gradient(g, theta, Rows{Lo: 0, Hi: target.Rows() + 1, Scale: 1}) },
+			"a short gradient":      func() { target.Gradient(g[1:], theta, Rows{Lo: 0, Hi: 1, Scale: 1}) },
 			"a short draw":          func() { target.DrawPrior(g[1:]) },
 			"predictions too short": func() { target.Predict(make([]float64, target.Outputs()-1), theta) },
 			"an order too short":    func() { target.Arrange([]int{}) },

@@ -78,7 +78,7 @@ func (t *toy) DrawPrior(dst []float64) {
 
 // posterior returns the mean s/P and the deviation 1/√P over all rows.
 func (t *toy) posterior() (mean, sd float64) {
-	p, s := t.affine(Rows{0, t.Rows(), 1})
+	p, s := t.affine(Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
 	return s / p, 1 / math.Sqrt(p)
 }
 

@@ -1,6 +1,10 @@
 package minibatch
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"hambench/internal/rows"
+)
 
 // Index is an endless sequence of batch numbers 0 … K−1.
 type Index interface {
@@ -58,13 +62,7 @@ func Cut(n, k, i int) Batch {
 }
 
 // identity returns 0, 1, …, n − 1.
-func identity(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
-}
+var identity = rows.Identity
 
 // shuffled returns a uniform random order of 0 … n − 1.
 func shuffled(n int, rng *rand.Rand) []int {

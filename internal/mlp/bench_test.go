@@ -38,13 +38,13 @@ func multiplyAdds(hessian bool) float64 {
 
 func BenchmarkGradient(b *testing.B) {
 	eachCase(b, func(n *Net, theta []float64, rows int) (func(), float64) {
-		return func() { n.derive(gradientOnly, theta, nil, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(false)
+		return func() { n.derive(gradientOnly, theta, nil, Rows{Lo: 0, Hi: rows, Scale: 455 / float64(rows)}) }, float64(rows) * multiplyAdds(false)
 	})
 }
 
 func BenchmarkHessianVector(b *testing.B) {
 	eachCase(b, func(n *Net, theta []float64, rows int) (func(), float64) {
-		return func() { n.derive(productOnly, theta, theta, 0, rows, 455/float64(rows)) }, float64(rows) * multiplyAdds(true)
+		return func() { n.derive(productOnly, theta, theta, Rows{Lo: 0, Hi: rows, Scale: 455 / float64(rows)}) }, float64(rows) * multiplyAdds(true)
 	})
 }
 
@@ -148,18 +148,20 @@ type batch struct {
 	scale float64
 }
 
-func (f batch) Gradient(g, theta []float64) { f.n.Gradient(g, theta, 0, f.rows, f.scale) }
+func (f batch) Gradient(g, theta []float64) {
+	f.n.Gradient(g, theta, Rows{Lo: 0, Hi: f.rows, Scale: f.scale})
+}
 
 func (f batch) HessianVector(hv, theta, v []float64) {
-	f.n.HessianVector(hv, theta, v, 0, f.rows, f.scale)
+	f.n.HessianVector(hv, theta, v, Rows{Lo: 0, Hi: f.rows, Scale: f.scale})
 }
 
 func (f batch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise, ahead any) any {
-	return f.n.Kick(drift, u, n, ahead, 0, f.rows, f.scale)
+	return f.n.Kick(drift, u, n, ahead, Rows{Lo: 0, Hi: f.rows, Scale: f.scale})
 }
 
 func (f batch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (gradient, product integrators.Term) {
-	return f.n.At(x, xs, v, vs, 0, f.rows, f.scale)
+	return f.n.At(x, xs, v, vs, Rows{Lo: 0, Hi: f.rows, Scale: f.scale})
 }
 
 // BenchmarkStep is a whole step of every integrator, gradients and noise

@@ -33,36 +33,34 @@ func newSingle(p *Problem, rows int) *single {
 }
 
 // derive returns the gradient at theta and the product with v, those that the kind has, as
-// terms of a combination: scale × the likelihood's part over the rows [lo, hi), with the
-// prior's, θ or v. In float32 the caller must have rounded theta and v into n.single.
-func (n *Net) derive(k kind, theta, v []float64, lo, hi int, scale float64) (
-	gradient, product kernel.Summand) {
+// terms of a combination: Scale × the likelihood's part over the rows, with the prior's, θ
+// or v. In float32 the caller must have rounded theta and v into n.single.
+func (n *Net) derive(k kind, theta, v []float64, r Rows) (gradient, product kernel.Summand) {
 	gradient, product = kernel.Summand{Prior: theta}, kernel.Summand{Prior: v}
 	if s := n.single; s != nil {
 		o := operands[float32]{s.theta, s.v, s.gradient, s.product}
-		s.engine.derive(k, o, lo, hi, scale)
+		s.engine.derive(k, o, r)
 		gradient.Float32, product.Float32 = s.gradient, s.product
 		return gradient, product
 	}
-	n.arranged().derive(k, operands[float64]{theta, v, n.gradient, n.product}, lo, hi, scale)
+	n.arranged().derive(k, operands[float64]{theta, v, n.gradient, n.product}, r)
 	gradient.X, product.X = n.gradient, n.product
 	return gradient, product
 }
 
 // Kick carries out a drift and an update with the gradient where it leads, as
-// integrators.FusedForce asks for it, with scale × the gradient over the rows [lo, hi).
+// integrators.FusedForce asks for it, with Scale × the gradient over the rows.
 // In float32 the update also drifts on, to the position of the next Kick's gradient; the
 // Net itself is the ahead that says so.
-func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any,
-	lo, hi int, scale float64) any {
-	n.check(lo, hi, u.Theta, u.R)
+func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any, r Rows) any {
+	n.check(r, u.Theta, u.R)
 	s, still := n.single, drift.All == 0 && drift.Each == nil
 	drifted := []kernel.Summand{{C: one, X: u.Theta}, {C: drift, X: u.R}}
 	if s == nil {
 		if !still {
 			n.set.Combine(u.Theta, nil, drifted...)
 		}
-		n.derive(gradientOnly, u.Theta, nil, lo, hi, scale)
+		n.derive(gradientOnly, u.Theta, nil, r)
 		apply(u, kernel.Likelihood{G: n.gradient}, noise)
 		return nil
 	}
@@ -74,7 +72,7 @@ func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any,
 		n.set.Combine(s.drifted, s.next, drifted...)
 	}
 	o := operands[float32]{theta: s.next, gradient: s.gradient}
-	s.engine.derive(gradientOnly, o, lo, hi, scale)
+	s.engine.derive(gradientOnly, o, r)
 	apply(u, kernel.Likelihood{Float32: s.gradient, Next: s.next, Drift: drift}, noise)
 	return n
 }
@@ -82,18 +80,18 @@ func (n *Net) Kick(drift kernel.Coef, u *kernel.Update, noise Noise, ahead any,
 // At evaluates derivatives at linear combinations, as integrators.FusedForce
 // asks for it: the sum of xs is stored in x, and that of vs, unless v is nil, in v.
 func (n *Net) At(x []float64, xs []kernel.Summand, v []float64, vs []kernel.Summand,
-	lo, hi int, scale float64) (gradient, product kernel.Summand) {
-	n.check(lo, hi, x)
+	r Rows) (gradient, product kernel.Summand) {
+	n.check(r, x)
 	var theta32, v32 []float32
 	if s := n.single; s != nil {
 		theta32, v32 = s.theta, s.v
 	}
 	n.set.Combine(x, theta32, xs...)
 	if v == nil {
-		return n.derive(gradientOnly, x, nil, lo, hi, scale)
+		return n.derive(gradientOnly, x, nil, r)
 	}
 	n.set.Combine(v, v32, vs...)
-	return n.derive(gradientAndProduct, x, v, lo, hi, scale)
+	return n.derive(gradientAndProduct, x, v, r)
 }
 
 // apply carries out an update with the likelihood's gradient, and without normals if

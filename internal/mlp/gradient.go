@@ -29,25 +29,25 @@ const (
 func (k kind) hasGradient() bool { return k == gradientOnly || k == gradientAndProduct }
 func (k kind) hasProduct() bool  { return k == productOnly || k == gradientAndProduct }
 
-// derive stores derivatives of scale × the negative log-likelihood of the rows [lo, hi),
-// zeros if there are none. The prior's part is left to the caller, who may have a
+// derive stores derivatives of Scale × the negative log-likelihood of the rows, zeros if
+// there are none. The prior's part is left to the caller, who may have a
 // cheaper place for it, and in float32 it would lose digits here.
-func (e *engine[T]) derive(k kind, o operands[T], lo, hi int, scale float64) {
-	if lo == hi {
+func (e *engine[T]) derive(k kind, o operands[T], r Rows) {
+	if r.Lo == r.Hi {
 		clear(o.gradient)
 		clear(o.product)
 		return
 	}
 	e.frame[slotTheta], e.frame[slotVector] = o.theta, o.v
 	e.frame[slotGradient], e.frame[slotProduct] = o.gradient, o.product
-	for c := lo; c < hi; c += e.chunk {
-		n := min(e.chunk, hi-c)
+	for c := r.Lo; c < r.Hi; c += e.chunk {
+		n := min(e.chunk, r.Hi-c)
 		p := e.forward(k, c, n)
 		if k.hasProduct() {
-			e.lossTangent(c, n, scale)
+			e.lossTangent(c, n, r.Scale)
 		}
-		e.lossDelta(p.paired, c, n, scale)
-		if c == lo {
+		e.lossDelta(p.paired, c, n, r.Scale)
+		if c == r.Lo {
 			p.first.Run(e.frame)
 		} else {
 			p.others.Run(e.frame)

@@ -22,6 +22,9 @@ import (
 	"hambench/internal/rows"
 )
 
+// Rows names rows of a network's data, with the factor of their negative log-likelihood.
+type Rows = rows.Range
+
 // Problem is a network with its data, which are trusted. With Labels it is a
 // classification by the softmax of D_{L+1} outputs; otherwise there is one
 // output, of which Targets are observations with Gaussian noise.
@@ -112,46 +115,46 @@ func (n *Net) arranged() *engine[float64] {
 	return n.exact
 }
 
-// Gradient stores scale × the gradient of the negative log-likelihood of the
-// rows [lo, hi), plus theta, the gradient of the negative log-prior, in g.
-func (n *Net) Gradient(g, theta []float64, lo, hi int, scale float64) {
-	n.check(lo, hi, g, theta)
+// Gradient stores Scale × the gradient of the rows' negative log-likelihood, plus theta,
+// the gradient of the negative log-prior, in g.
+func (n *Net) Gradient(g, theta []float64, r Rows) {
+	n.check(r, g, theta)
 	if s := n.single; s != nil {
 		n.set.Narrow(s.theta, theta)
 	}
-	gradient, _ := n.derive(gradientOnly, theta, nil, lo, hi, scale)
+	gradient, _ := n.derive(gradientOnly, theta, nil, r)
 	n.set.Combine(g, nil, gradient.Times(one))
 }
 
 // HessianVector stores Hv in hv, with H the Jacobian at theta of what Gradient stores.
 // The ReLU's second derivative is taken as 0.
-func (n *Net) HessianVector(hv, theta, v []float64, lo, hi int, scale float64) {
-	n.check(lo, hi, hv, theta, v)
+func (n *Net) HessianVector(hv, theta, v []float64, r Rows) {
+	n.check(r, hv, theta, v)
 	if s := n.single; s != nil {
 		n.set.Narrow(s.theta, theta)
 		n.set.Narrow(s.v, v)
 	}
-	_, product := n.derive(productOnly, theta, v, lo, hi, scale)
+	_, product := n.derive(productOnly, theta, v, r)
 	n.set.Combine(hv, nil, product.Times(one))
 }
 
 // NegLogLikelihood returns −log p(rows [lo, hi) | theta), constants
 // included, in float64 arithmetic.
 func (n *Net) NegLogLikelihood(theta []float64, lo, hi int) float64 {
-	n.check(lo, hi, theta)
+	n.check(Rows{Lo: lo, Hi: hi}, theta)
 	return n.arranged().negLogLikelihood(theta, lo, hi)
 }
 
 // Outputs stores the network's raw outputs at all rows in dst, row-major, in
 // the order of the rows in force, in float64 arithmetic.
 func (n *Net) Outputs(dst, theta []float64) {
-	n.check(0, n.layout.N, theta)
+	n.check(Rows{Lo: 0, Hi: n.layout.N}, theta)
 	n.arranged().outputs(dst, theta)
 }
 
 // check panics if rows are out of range, or a vector has another length than Dim.
-func (n *Net) check(lo, hi int, vectors ...[]float64) {
-	n.layout.CheckRange(lo, hi)
+func (n *Net) check(r Rows, vectors ...[]float64) {
+	n.layout.Check(r)
 	for _, v := range vectors {
 		if len(v) != n.dim {
 			panic(fmt.Sprintf("mlp: vector of %d numbers: want %d", len(v), n.dim))

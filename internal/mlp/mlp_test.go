@@ -93,7 +93,7 @@ func TestGradientIsDerivativeOfPotential(t *testing.T) {
 				x := moved(theta, h, u)
 				return scale*n.NegLogLikelihood(x, rows[0], rows[1]) + dot(x, x)/2
 			}
-			n.Gradient(g, theta, rows[0], rows[1], scale)
+			n.Gradient(g, theta, Rows{Lo: rows[0], Hi: rows[1], Scale: scale})
 			want := (potential(h) - potential(-h)) / (2 * h)
 			got := dot(g, u)
 			if tol := 1e-7 * (norm(g)*norm(u) + math.Abs(potential(0))); !(math.Abs(got-want) <= tol) {
@@ -111,10 +111,10 @@ func TestHessianVectorIsDerivativeOfGradient(t *testing.T) {
 		hv, lo, hi := make([]float64, n.Dim()), make([]float64, n.Dim()), make([]float64, n.Dim())
 		const scale = 1.5
 		for _, rows := range ranges(n.Rows()) {
-			n.HessianVector(hv, theta, v, rows[0], rows[1], scale)
+			n.HessianVector(hv, theta, v, Rows{Lo: rows[0], Hi: rows[1], Scale: scale})
 			h := 1e-7 // keeps nearly all of the 455 × 200 ReLUs on their sides
-			n.Gradient(lo, moved(theta, -h, v), rows[0], rows[1], scale)
-			n.Gradient(hi, moved(theta, h, v), rows[0], rows[1], scale)
+			n.Gradient(lo, moved(theta, -h, v), Rows{Lo: rows[0], Hi: rows[1], Scale: scale})
+			n.Gradient(hi, moved(theta, h, v), Rows{Lo: rows[0], Hi: rows[1], Scale: scale})
 			for i := range hi {
 				lo[i] = (hi[i]-lo[i])/(2*h) - hv[i]
 			}
@@ -132,8 +132,8 @@ func TestHessianIsSymmetric(t *testing.T) {
 	eachNet(t, Float64, func(t *testing.T, n *Net, r *rand.Rand) {
 		theta, u, v := normals(r, n.Dim()), normals(r, n.Dim()), normals(r, n.Dim())
 		hu, hv := make([]float64, n.Dim()), make([]float64, n.Dim())
-		n.HessianVector(hu, theta, u, 0, n.Rows(), 2)
-		n.HessianVector(hv, theta, v, 0, n.Rows(), 2)
+		n.HessianVector(hu, theta, u, Rows{Lo: 0, Hi: n.Rows(), Scale: 2})
+		n.HessianVector(hv, theta, v, Rows{Lo: 0, Hi: n.Rows(), Scale: 2})
 		if a, b := dot(u, hv), dot(v, hu); !(math.Abs(a-b) <= 1e-12*norm(u)*norm(hv)) {
 			t.Errorf("u·Hv = %g, v·Hu = %g", a, b)
 		}
@@ -152,13 +152,13 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 			theta, v := normals(r, rounded.Dim()), normals(r, rounded.Dim())
 			a, b := make([]float64, rounded.Dim()), make([]float64, rounded.Dim())
 			for _, rows := range ranges(s.rows) {
-				rounded.Gradient(a, theta, rows[0], rows[1], 2)
-				double.Gradient(b, theta, rows[0], rows[1], 2)
+				rounded.Gradient(a, theta, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
+				double.Gradient(b, theta, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				if d := relative(a, b); !(d <= 3e-6) {
 					t.Errorf("%s %v rows %v: gradients differ by %g", set.Name(), s.widths, rows, d)
 				}
-				rounded.HessianVector(a, theta, v, rows[0], rows[1], 2)
-				double.HessianVector(b, theta, v, rows[0], rows[1], 2)
+				rounded.HessianVector(a, theta, v, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
+				double.HessianVector(b, theta, v, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				if d := relative(a, b); !(d <= 1e-5) {
 					t.Errorf("%s %v rows %v: products differ by %g", set.Name(), s.widths, rows, d)
 				}
@@ -187,9 +187,9 @@ func TestKicksAreThePlainOnes(t *testing.T) {
 					plain.R[0]++
 					ahead = []any{nil, new(Net)}[step-2]
 				}
-				ahead = n.Kick(drift, &fused, xi, ahead, rows[0], rows[1], 2)
+				ahead = n.Kick(drift, &fused, xi, ahead, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				kernel.Combine(plain.Theta, nil, kernel.Summand{C: one, X: plain.Theta}, kernel.Summand{C: drift, X: plain.R})
-				n.Gradient(plain.G, plain.Theta, rows[0], rows[1], 2)
+				n.Gradient(plain.G, plain.Theta, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				xi.Update(&plain)
 				if !slices.Equal(fused.Theta, plain.Theta) || !slices.Equal(fused.R, plain.R) {
 					t.Fatalf("%v: step %d is not the plain one", precision, step)
@@ -222,13 +222,13 @@ func TestDerivativesAtCombinations(t *testing.T) {
 						t.Errorf("%v rows %v: %s differs by %g of %g", precision, rows, what, d, norm(want))
 					}
 				}
-				g, _ := n.At(x, xs, nil, nil, rows[0], rows[1], 2)
-				n.Gradient(want, x, rows[0], rows[1], 2)
+				g, _ := n.At(x, xs, nil, nil, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
+				n.Gradient(want, x, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				check("the gradient alone", g, 0)
-				g, hv := n.At(x, xs, w, vs, rows[0], rows[1], 2)
+				g, hv := n.At(x, xs, w, vs, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				check("the gradient made with a product", g, together)
-				n.HessianVector(want, x, w, rows[0], rows[1], 2)
-				g, hv = n.At(x, xs, w, vs, rows[0], rows[1], 2)
+				n.HessianVector(want, x, w, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
+				g, hv = n.At(x, xs, w, vs, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				check("the product", hv, 0)
 			}
 		})
@@ -249,10 +249,10 @@ func TestSmallBatches(t *testing.T) {
 				infinite[j] = math.Inf(1)
 			}
 			for rows := min(17, s.rows); rows > 0; rows-- {
-				rounded.Gradient(a, infinite, 0, min(8, s.rows), 2)
+				rounded.Gradient(a, infinite, Rows{Lo: 0, Hi: min(8, s.rows), Scale: 2})
 				theta, lo := normals(r, rounded.Dim()), r.IntN(s.rows-rows+1)
-				rounded.Gradient(a, theta, lo, lo+rows, 2)
-				double.Gradient(b, theta, lo, lo+rows, 2)
+				rounded.Gradient(a, theta, Rows{Lo: lo, Hi: lo + rows, Scale: 2})
+				double.Gradient(b, theta, Rows{Lo: lo, Hi: lo + rows, Scale: 2})
 				if d := relative(a, b); !(d <= 3e-6) {
 					t.Errorf("%s %v: %d rows from %d on: gradients differ by %g", set.Name(), s.widths, rows, lo, d)
 				}
@@ -268,14 +268,14 @@ func TestPriorIsExact(t *testing.T) {
 	for i := range theta {
 		theta[i] = -1 - 1e-12 // is -1 in float32
 	}
-	n.Gradient(g, theta, 0, 0, 1)
+	n.Gradient(g, theta, Rows{Lo: 0, Hi: 0, Scale: 1})
 	for i, x := range g {
 		if x != theta[i] {
 			t.Fatalf("component %d of an empty batch's gradient is %v, want %v", i, x, theta[i])
 		}
 	}
 	last := n.Dim() - 2 // the weight of a hidden unit
-	n.Gradient(g, theta, 0, n.Rows(), 1e-30)
+	n.Gradient(g, theta, Rows{Lo: 0, Hi: n.Rows(), Scale: 1e-30})
 	if d := math.Abs(g[last] - theta[last]); !(d <= 1e-15) {
 		t.Errorf("component %d is off by %g", last, d)
 	}
@@ -342,7 +342,7 @@ func TestSoftmaxDoesNotOverflow(t *testing.T) {
 		p.Float64 = precision == Float64
 		n := mustNet(t, kernel.Default(), p)
 		g := make([]float64, n.Dim())
-		n.Gradient(g, []float64{1e4, 0, 0, 0}, 0, 2, 1)
+		n.Gradient(g, []float64{1e4, 0, 0, 0}, Rows{Lo: 0, Hi: 2, Scale: 1})
 		// Row 0 is right for sure, row 1 wrong for sure: (p − y) = ±1.
 		want := []float64{1e4 + 1, -1, 1, -1}
 		if d := relative(g, want); !(d <= 1e-7) {
@@ -363,8 +363,8 @@ func TestArrangePermutesRows(t *testing.T) {
 		moved.Arrange(order)
 		a, b := make([]float64, moved.Dim()), make([]float64, moved.Dim())
 		for j, row := range order {
-			moved.Gradient(a, theta, j, j+1, 1)
-			given.Gradient(b, theta, row, row+1, 1)
+			moved.Gradient(a, theta, Rows{Lo: j, Hi: j + 1, Scale: 1})
+			given.Gradient(b, theta, Rows{Lo: row, Hi: row + 1, Scale: 1})
 			if d := relative(a, b); d != 0 {
 				t.Fatalf("%v: row %d is not row %d of the data: gradients differ by %g", s.widths, j, row, d)
 			}
@@ -388,13 +388,13 @@ func TestNothingSurvivesACall(t *testing.T) {
 		theta, v := normals(r, used.Dim()), normals(r, used.Dim())
 		huge := moved(theta, math.Inf(1), v)
 		a, b := make([]float64, used.Dim()), make([]float64, used.Dim())
-		used.Gradient(a, huge, 0, used.Rows(), 1)
-		used.HessianVector(a, huge, v, 0, used.Rows(), 1)
+		used.Gradient(a, huge, Rows{Lo: 0, Hi: used.Rows(), Scale: 1})
+		used.HessianVector(a, huge, v, Rows{Lo: 0, Hi: used.Rows(), Scale: 1})
 		for _, rows := range [][2]int{{3, 12}, {0, 70}, {69, 70}} {
-			used.Gradient(a, theta, rows[0], rows[1], 1)
-			fresh.Gradient(b, theta, rows[0], rows[1], 1)
-			used.HessianVector(a, theta, v, rows[0], rows[1], 1)
-			fresh.HessianVector(b, theta, v, rows[0], rows[1], 1)
+			used.Gradient(a, theta, Rows{Lo: rows[0], Hi: rows[1], Scale: 1})
+			fresh.Gradient(b, theta, Rows{Lo: rows[0], Hi: rows[1], Scale: 1})
+			used.HessianVector(a, theta, v, Rows{Lo: rows[0], Hi: rows[1], Scale: 1})
+			fresh.HessianVector(b, theta, v, Rows{Lo: rows[0], Hi: rows[1], Scale: 1})
 			if d := relative(a, b); d != 0 {
 				t.Errorf("%v rows %v: an overflow earlier changes the result by %g", precision, rows, d)
 			}
@@ -410,8 +410,8 @@ func TestDerivativesAllocateNothing(t *testing.T) {
 				theta := normals(rand.New(rand.NewPCG(7, 7)), n.Dim())
 				g := make([]float64, n.Dim())
 				if a := testing.AllocsPerRun(10, func() {
-					n.Gradient(g, theta, 1, n.Rows(), 2)
-					n.HessianVector(g, theta, theta, 1, n.Rows(), 2)
+					n.Gradient(g, theta, Rows{Lo: 1, Hi: n.Rows(), Scale: 2})
+					n.HessianVector(g, theta, theta, Rows{Lo: 1, Hi: n.Rows(), Scale: 2})
 					n.NegLogLikelihood(theta, 0, 9)
 				}); a != 0 {
 					t.Errorf("%s %v: %g allocations, want 0", set.Name(), precision, a)

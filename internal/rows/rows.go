@@ -6,6 +6,14 @@ package rows
 
 import "fmt"
 
+// Range names the rows [Lo, Hi) of a target: data rows in their current arrangement, or
+// rows of the list behind them.
+type Range struct {
+	Lo, Hi int
+	// Scale is the factor of their negative log-likelihood: K for one of K batches.
+	Scale float64
+}
+
 // Layout counts the rows of a target.
 type Layout struct {
 	N        int // data rows
@@ -29,15 +37,24 @@ func (l *Layout) Gather(index []int, weights []float64) {
 	l.Gathered = len(index)
 }
 
-// CheckRange panics if the rows [lo, hi) are neither all data rows, nor all of the
-// list behind them.
-func (l *Layout) CheckRange(lo, hi int) {
+// Check panics if the rows of a range are neither all data rows, nor all of the list
+// behind them.
+func (l *Layout) Check(r Range) {
 	end := l.N
-	if lo >= l.N {
+	if r.Lo >= l.N {
 		end += l.Gathered
 	}
-	if lo < 0 || hi < lo || hi > end {
+	if r.Lo < 0 || r.Hi < r.Lo || r.Hi > end {
 		panic(fmt.Sprintf("rows: rows [%d, %d): want a range within [0, %d) "+
-			"or within the %d rows gathered behind", lo, hi, l.N, l.Gathered))
+			"or within the %d rows gathered behind", r.Lo, r.Hi, l.N, l.Gathered))
 	}
+}
+
+// Identity returns 0, 1, …, n − 1: the order of rows as given.
+func Identity(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
 }

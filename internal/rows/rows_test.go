@@ -10,13 +10,13 @@ func TestRowsOutOfRangeAreRefused(t *testing.T) {
 		call func()
 		want bool // a panic
 	}{
-		{"all data rows", func() { l.CheckRange(0, 4) }, false},
-		{"an empty range at the end", func() { l.CheckRange(4, 4) }, false},
-		{"the list behind them", func() { l.CheckRange(4, 6) }, false},
-		{"a range over both", func() { l.CheckRange(3, 5) }, true},
-		{"beyond the list", func() { l.CheckRange(5, 7) }, true},
-		{"before the first row", func() { l.CheckRange(-1, 2) }, true},
-		{"a reversed range", func() { l.CheckRange(2, 1) }, true},
+		{"all data rows", func() { l.Check(Range{Lo: 0, Hi: 4}) }, false},
+		{"an empty range at the end", func() { l.Check(Range{Lo: 4, Hi: 4}) }, false},
+		{"the list behind them", func() { l.Check(Range{Lo: 4, Hi: 6}) }, false},
+		{"a range over both", func() { l.Check(Range{Lo: 3, Hi: 5}) }, true},
+		{"beyond the list", func() { l.Check(Range{Lo: 5, Hi: 7}) }, true},
+		{"before the first row", func() { l.Check(Range{Lo: -1, Hi: 2}) }, true},
+		{"a reversed range", func() { l.Check(Range{Lo: 2, Hi: 1}) }, true},
 		{"the order of the data", func() { l.CheckOrder(nil) }, false},
 		{"an order of all rows", func() { l.CheckOrder([]int{3, 2, 1, 0}) }, false},
 		{"an order of some rows", func() { l.CheckOrder([]int{1, 0}) }, true},

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 
 	"gonum.org/v1/gonum/mathext/prng"
+
+	"hambench/internal/rows"
 )
 
 // Seeds of the splits: those that Gal and Ghahramani (2016) published with the
@@ -32,7 +34,7 @@ func permuted(seed uint64, n, train, test int) func(index int) ([]int, []int) {
 // permutation is numpy's RandomState.permutation(n): Fisher and Yates from the last
 // element on.
 func permutation(g *prng.MT19937, n int) []int {
-	p := consecutive(n)
+	p := rows.Identity(n)
 	for i := n - 1; i > 0; i-- {
 		j := interval(g, uint32(i))
 		p[i], p[j] = p[j], p[i]
@@ -55,16 +57,7 @@ func interval(g *prng.MT19937, limit uint32) uint32 {
 // the others test.
 func fixedSplit(n, train int) func(index int) ([]int, []int) {
 	return func(int) ([]int, []int) {
-		p := consecutive(n)
+		p := rows.Identity(n)
 		return p[:train:train], p[train:]
 	}
-}
-
-// consecutive returns 0, 1, …, n − 1.
-func consecutive(n int) []int {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i
-	}
-	return p
 }
