@@ -421,7 +421,7 @@ func sampledSecondMoment(t *testing.T, p *Problem, name, scheme string, h float6
 	}
 	sum := 0.0
 	for i := range burn + length {
-		in.OuterStep(z, next, noise)
+		in.OuterSteps(z, next, noise, 1)
 		if i >= burn {
 			sum += z.Theta[0] * z.Theta[0]
 		}

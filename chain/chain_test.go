@@ -11,7 +11,6 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
-	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/usage"
 )
@@ -543,19 +542,9 @@ func BenchmarkFinite8401(b *testing.B) {
 func TestFullBatchHasNoGradientNoise(t *testing.T) {
 	run := func(name, scheme string, k int) float64 {
 		target := newSprings(1, -2, 0.5, 3)
-		m, err := integrators.Builtin().Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := m.New(1, integrators.Params{Step: 0.3, Friction: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		stream, err := minibatch.Builtin().New(scheme, 4, k, noise.New(1, noise.StreamBatches).Rand())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := assembled(target, in, stream, noise.New(1, noise.StreamNoise))
+		s, err := Registries{}.New(target, Spec{
+			Integrator: name, Params: integrators.Params{Step: 0.3, Friction: 1}, Scheme: scheme, Batches: k, Key: 1,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,7 +191,7 @@ func noiseEffects(in *integrators.Instance, steps, normals int) [3]*mat.VecDense
 		})
 		z, f := in.NewState(), &still{}
 		for range steps {
-			in.OuterStep(z, func() integrators.Force { return f }, unit)
+			in.OuterSteps(z, func() integrators.Force { return f }, unit, 1)
 		}
 		out[0].SetVec(j, z.R[0])
 		out[1].SetVec(j, z.Theta[0])

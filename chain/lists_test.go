@@ -209,11 +209,7 @@ func TestUndeclaredListsAndWeightsPanic(t *testing.T) {
 		"weights of a range":                 {target(t, "toy", "toy", ""), minibatch.Batch{Lo: 0, Hi: 1, Weights: []float64{2}, Scale: 2}},
 	} {
 		scheme := minibatch.Scheme{Name: "mine", Stream: func(rows, k int, rng *rand.Rand) minibatch.Stream {
-			full, err := minibatch.Builtin().New("full", rows, 1, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return misdeclared{full, tt.batch}
+			return misdeclared{minibatch.Builtin()[0].Stream(rows, 1, rng), tt.batch} // full
 		}}
 		s, err := chain.Registries{Schemes: minibatch.Registry{scheme}}.New(tt.model, chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, Scheme: "mine", Batches: 2})
 		if err != nil {

@@ -68,7 +68,7 @@ func probe(in *Instance, f Force, dim int) affineMap {
 	step := func(z, xi []float64) *mat.VecDense {
 		s := &State{Theta: append([]float64(nil), z[:dim]...), R: append([]float64(nil), z[dim:]...)}
 		noise := &replay{xi: xi}
-		in.OuterStep(s, func() Force { return f }, noise)
+		in.OuterSteps(s, func() Force { return f }, noise, 1)
 		if noise.at != len(xi) {
 			panic("probe: the step did not use the normals that it claims")
 		}

@@ -186,13 +186,9 @@ func (in *Instance) NewState() *State {
 	return z
 }
 
-// OuterStep runs one outer step. next is called before each kernel and
-// returns the force of the next mini-batch. It panics if a force lacks what the
-// integrator's Needs say.
-func (in *Instance) OuterStep(z *State, next func() Force, n Noise) { in.OuterSteps(z, next, n, 1) }
-
-// OuterSteps runs count outer steps. It does what that many calls of OuterStep
-// do, but faster if the forces are FusedForces.
+// OuterSteps runs count outer steps. next is called before each kernel and returns the
+// force of the next mini-batch. Many steps in one call are faster than one by one if the
+// forces are FusedForces. It panics if a force lacks what the integrator's Needs say.
 func (in *Instance) OuterSteps(z *State, next func() Force, n Noise, count int) {
 	var ahead any // see Kick.step
 	for range count {

@@ -124,7 +124,7 @@ func TestCostsMatchClaims(t *testing.T) {
 		f := &countingForce{gaussian: p.force}
 		in := p.newAt(t, m, 0.1, 1)
 		noise := &replay{xi: make([]float64, 3*m.Needs.Normals)}
-		in.OuterStep(in.NewState(), func() Force { return f }, noise)
+		in.OuterSteps(in.NewState(), func() Force { return f }, noise, 1)
 		if f.gradients != m.Needs.Gradients || f.hessians != m.Needs.HessianVectors || noise.at != len(noise.xi) {
 			t.Errorf("%s: %d gradients, %d Hessian-vector products, %d normals; claims %d, %d, %d", m.Name,
 				f.gradients, f.hessians, noise.at/3, m.Needs.Gradients, m.Needs.HessianVectors, m.Needs.Normals)
@@ -148,7 +148,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 			z, f := in.NewState(), Force(p.force)
 			var n Noise = ones{0.3, -0.2, 0.1}
 			next := func() Force { return f }
-			if got := testing.AllocsPerRun(100, func() { in.OuterStep(z, next, n) }); got != 0 {
+			if got := testing.AllocsPerRun(100, func() { in.OuterSteps(z, next, n, 1) }); got != 0 {
 				t.Errorf("%s, %s: %v allocations a step", m.Name, p.name, got)
 			}
 		}
@@ -164,7 +164,7 @@ func TestStepsSurviveOverflow(t *testing.T) {
 		z := in.NewState()
 		z.Theta[0], z.R[0] = math.Inf(1), math.NaN()
 		var n Noise = ones{1, 1, 1}
-		in.OuterStep(z, func() Force { return p.force }, n)
+		in.OuterSteps(z, func() Force { return p.force }, n, 1)
 		if !math.IsNaN(z.Theta[0]) && !math.IsInf(z.Theta[0], 0) {
 			t.Errorf("%s: θ became %v out of +Inf", m.Name, z.Theta[0])
 		}

@@ -75,7 +75,7 @@ func (p thermalProblem) defect(t *testing.T, h float64) float64 {
 			sum[i] -= w * v
 		}
 		n.xi, n.at = x[5:], 0
-		in.OuterStep(z, func() Force { return f }, n)
+		in.OuterSteps(z, func() Force { return f }, n, 1)
 		for i, v := range observed(z) {
 			sum[i] += w * v
 		}
@@ -98,7 +98,7 @@ func (p thermalProblem) weakError(t *testing.T, h float64) float64 {
 			z.Aux[0][0] = 1.9
 			n.xi, n.at = x, 0
 			for range steps {
-				in.OuterStep(z, func() Force { return quartic{} }, n)
+				in.OuterSteps(z, func() Force { return quartic{} }, n, 1)
 			}
 			for i, v := range observed(z) {
 				sum[i] += w * v

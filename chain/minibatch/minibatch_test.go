@@ -27,7 +27,7 @@ func lookup(t *testing.T, name string) Scheme {
 
 func mustStream(t *testing.T, name string, rows, k int, seed uint64) Stream {
 	t.Helper()
-	s, err := Builtin().New(name, rows, k, source(seed))
+	s, err := lookup(t, name).New(rows, k, source(seed))
 	if err != nil {
 		t.Fatal(err)
 	}

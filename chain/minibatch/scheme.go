@@ -79,15 +79,6 @@ func (r Registry) Lookup(name string) (Scheme, error) {
 	return usage.Lookup("mini-batch scheme", name, r, func(m Scheme) string { return m.Name })
 }
 
-// New returns the stream of the scheme with a name; see Scheme.New.
-func (r Registry) New(name string, rows, k int, rng *rand.Rand) (Stream, error) {
-	m, err := r.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	return m.New(rows, k, rng)
-}
-
 // Fixed returns the schemes with a known law of visits to the batches of a
 // fixed partition: those that package certify takes.
 func (r Registry) Fixed() Registry {
