@@ -73,7 +73,7 @@ func (x *evaluation) decideRivals(all []rivalry) Finding {
 			r.choice.Text("scheme"), r.choice.Number("budget"))
 		f.add(name, r.ratio, "%.3g")
 		ratios = append(ratios, r.ratio)
-		if x.verdict(x.certain(r.choice, name, r.ratio)) == Confirmed {
+		if x.holds(r.ratio) {
 			good++
 		} else if !slices.Contains(contrary, at) {
 			contrary = append(contrary, at)
@@ -104,8 +104,8 @@ func frictionEfficient(of []*evaluation) Finding {
 		best = append(best, r.best.Number("friction")/r.choice.Number("omega"))
 	}
 	if len(best) > 0 {
-		f.Summary += fmt.Sprintf("; the best C is %.2g to %.2g ω, ω the target's lowest frequency",
-			floats.Min(best), floats.Max(best))
+		const more = "; the best C is %.2g to %.2g ω, ω the target's lowest frequency"
+		f.Summary += fmt.Sprintf(more, floats.Min(best), floats.Max(best))
 	}
 	return f
 }

@@ -76,19 +76,10 @@ var laterText string
 // Claims returns every claim, in the order of the paper.
 func Claims() []Claim { return readClaims(claimsText) }
 
-// Later returns the claims that the study of a later paper decides, each by the rows of
-// that study.
+// Later returns the claims that the study of a later paper decides.
 func Later(study string) []Claim {
-	claims := readClaims(laterText)
-	for i, c := range claims {
-		claims[i].Decide = func(rows *table.Table) Finding {
-			if rows = rows.Where("study", c.Study); rows.Len() == 0 {
-				return unavailable("hambench run " + c.Study)
-			}
-			return c.decide(rows)
-		}
-	}
-	return slices.DeleteFunc(claims, func(c Claim) bool { return c.Study != study })
+	other := func(c Claim) bool { return c.Study != study }
+	return slices.DeleteFunc(readClaims(laterText), other)
 }
 
 // readClaims returns the claims of a file, whose tests may name its phrases, as
@@ -228,7 +219,6 @@ func jointly(cases []Case, found []Finding) Finding {
 const (
 	reproduce     = "hambench reproduce --only "
 	reproduceMore = "hambench reproduce --profile paper --only "
-	computeAll    = reproduce + StudyID
 )
 
 // unavailable is the finding where there is no evidence yet.

@@ -336,15 +336,6 @@ func TestFailedReferencesDoNotJudge(t *testing.T) {
 	}
 }
 
-func TestRecordsWithoutScatterDoNotJudge(t *testing.T) {
-	in := inventedTruth()
-	in.old = true
-	f := verdictOf(t, "second-order-alike", in)
-	if f.Verdict != NotDecided || !strings.Contains(f.Detail, "scatter") || f.Summary != "no chains are left to compare" {
-		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
-	}
-}
-
 // Where no study recorded the checks of a reference, the page says so.
 func TestUnknownChecksAreNamed(t *testing.T) {
 	in := inventedTruth()

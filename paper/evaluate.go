@@ -36,7 +36,7 @@ type Case struct {
 	Replicates string
 	// Optional cases may have no rows, where a program decides.
 	Optional bool
-	// Summary formats a best-ratio: the smallest and largest ratio, how many hold, of how many.
+	// Summary formats what a best-ratio or a program found, for people.
 	Summary string
 }
 
@@ -58,14 +58,12 @@ type evaluation struct {
 	left      map[string]map[string]bool // names of chains that were left out, by the reason
 	stability []Number                   // counts of chains that diverged
 	failures  map[table.Key]float64      // checks that failed, by reference
-	names     func(r table.Row) string   // of a chain's reference
 }
 
 // Reasons why chains are left out, and what is not known of those that are not.
 const (
-	failedReference  = "Left out, since a check of the reference failed"
-	unscaledDistance = "Left out, since the records do not say how right chains scatter"
-	uncheckedChains  = "Judged by references whose checks are not known (run " + reproduce +
+	failedReference = "Left out, since a check of the reference failed"
+	uncheckedChains = "Judged by references whose checks are not known (run " + reproduce +
 		"autocorrelation)"
 )
 
@@ -76,21 +74,13 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 		values: make(map[string][]float64), left: make(map[string]map[string]bool),
 		scale: func(x float64) float64 { return x }, failures: make(map[table.Key]float64),
 	}
-	several := false
 	for _, r := range all.Rows() {
-		several = several || r.Number("split") > 0
 		switch n := r.Number("checks_failed"); {
 		case n == n:
 			x.failures[r.Key("dataset", "split")] = n
 		case r.Text("record") == bench.CheckRecord:
 			x.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
 		}
-	}
-	x.names = func(r table.Row) string {
-		if several {
-			return fmt.Sprintf("%s (split %g)", r.Text("dataset"), r.Number("split"))
-		}
-		return r.Text("dataset")
 	}
 	x.selected = x.rows(c.Where)
 	return x
@@ -147,7 +137,7 @@ func (x *evaluation) remarks() (text string) {
 	if x.missing > 0 {
 		text = fmt.Sprintf(" %d cells have no result yet.", x.missing)
 	}
-	for _, reason := range []string{failedReference, unscaledDistance, uncheckedChains} {
+	for _, reason := range []string{failedReference, uncheckedChains} {
 		if names := slices.Sorted(maps.Keys(x.left[reason])); len(names) > 0 {
 			text += fmt.Sprintf(" %s: %s.", reason, strings.Join(names, ", "))
 		}
@@ -159,6 +149,9 @@ func (x *evaluation) remarks() (text string) {
 func (x *evaluation) nothing() Finding {
 	if len(x.left) > 0 {
 		return Finding{Verdict: NotDecided, Summary: "no chains are left to compare"}
+	}
+	if study := x.study(); slices.Contains(bench.Later(), study) {
+		return unavailable("hambench run " + study)
 	}
 	return unavailable(reproduce + x.study())
 }
@@ -195,7 +188,8 @@ func (x *evaluation) judges(r table.Row) bool {
 		if x.left[reason] == nil {
 			x.left[reason] = make(map[string]bool)
 		}
-		x.left[reason][x.names(r)] = true
+		name := fmt.Sprintf("%s (split %g)", r.Text("dataset"), r.Number("split"))
+		x.left[reason][name] = true
 	}
 	ofSplit, known := x.failures[r.Key("dataset", "split")]
 	ofOracle, checked := x.failures[r.Key("oracle")]
@@ -203,9 +197,6 @@ func (x *evaluation) judges(r table.Row) bool {
 	switch {
 	case ofSplit > 0 || ofOracle > 0:
 		leave(failedReference)
-		return false
-	case r.Number("ks_self_sd") == 0:
-		leave(unscaledDistance)
 		return false
 	case !known && !checked && oracle != "" && oracle != bench.Analytic:
 		leave(uncheckedChains)
@@ -271,7 +262,8 @@ type estimate struct {
 	row              table.Row // the first of those that it is of
 	name, text       string    // for people
 	value, low, high float64
-	open             string // why there is no interval
+	open             string  // why there is no interval
+	claimed          float64 // the least order that is claimed, where a program compares
 }
 
 // certain is an estimate without scatter.
@@ -299,6 +291,11 @@ func (x *evaluation) verdict(e estimate) Verdict {
 		return Refuted
 	}
 	return NotDecided
+}
+
+// holds reports whether a number without scatter lies in the interval.
+func (x *evaluation) holds(v float64) bool {
+	return x.verdict(estimate{low: v, high: v}) == Confirmed
 }
 
 // each decides where every estimate must lie in the interval: one that does not refutes,

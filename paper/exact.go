@@ -126,11 +126,9 @@ func toyLaw(of []*evaluation) Finding {
 		name := "sampled variance of θ, %s, %g samples"
 		f.add(fmt.Sprintf(name, r.Text("scheme"), r.Number("samples")), v, "%.4f")
 	}
-	const summary = "variance off by %.0f %% (drawn at every step), %.0f %% (random orders), " +
-		"0 with the full batch"
 	drawn, random := errs["replacement"]/posterior, errs["reshuffle"]/posterior
-	f.Summary = fmt.Sprintf(summary, 100*drawn, 100*random)
-	f.Verdict = holds(errs["full"] < 1e-10 && drawn > 0.01 && random > 0.01)
+	f.Summary = sprint(of[0].Summary, 100*drawn, 100*random)
+	f.Verdict = holds(errs["full"] < 1e-10 && of[0].holds(drawn) && of[0].holds(random))
 	return f
 }
 
@@ -156,9 +154,8 @@ func bottleneckExact(of []*evaluation) Finding {
 		}
 	}
 	a, b, h := mini[last].value, full[last].value, full[last].row.Number("h")
-	f.Verdict = holds(a >= 0.5 && a <= 2 && b < 0.1)
-	const summary = "ratio of errors %.2f with mini-batches, %.3f with the full batch (h = %.2g)"
-	f.Summary = fmt.Sprintf(summary, a, b, h)
+	f.Verdict = holds(of[0].holds(a) && of[1].holds(b))
+	f.Summary = sprint(of[0].Summary, a, b, h)
 	return f
 }
 
@@ -182,10 +179,8 @@ func innerErrorExact(of []*evaluation) Finding {
 			growth[scheme] *= err
 		}
 	}
-	f.Verdict = holds(growth["reshuffle"] > 2)
-	const summary = "N_l = %g has %.1f times the error of N_l = 1 with mini-batches, " +
-		"%.2f times with the full batch (η = %g)"
-	f.Summary = fmt.Sprintf(summary, most, growth["reshuffle"], growth["full"], step)
+	f.Verdict = holds(of[0].holds(growth["reshuffle"]))
+	f.Summary = sprint(of[0].Summary, most, growth["reshuffle"], growth["full"], step)
 	return f
 }
 
@@ -208,8 +203,8 @@ func growth(of []*evaluation) Finding {
 		return of[0].nothing()
 	}
 	_, slope := stat.LinearRegression(x, y, nil, false)
-	f.Verdict = holds(math.Abs(slope-1) < 0.1)
-	f.Summary = fmt.Sprintf("K to the power %.2f for K = %.0f … %.0f: %.3f K", slope,
+	f.Verdict = holds(of[0].holds(slope))
+	f.Summary = sprint(of[0].Summary, slope,
 		math.Exp(x[0]), math.Exp(x[len(x)-1]), math.Exp(stat.Mean(y, nil)-stat.Mean(x, nil)))
 	return f
 }
@@ -240,9 +235,9 @@ func longEpochs(of []*evaluation) Finding {
 	if len(long) == 0 || len(short) == 0 {
 		return of[0].nothing()
 	}
-	f.Verdict = holds(floats.Min(long) >= 0.5 && floats.Max(short) <= 0.25)
-	f.Summary = fmt.Sprintf("ratio of errors %.2f to %.2f for Kηω ≥ %d, at most %.2f for Kηω ≤ %d",
-		floats.Min(long), floats.Max(long), longEpoch, floats.Max(short), shortEpoch)
+	least, most := floats.Min(long), floats.Max(short)
+	f.Verdict = holds(of[0].holds(least) && of[1].holds(most))
+	f.Summary = sprint(of[0].Summary, least, floats.Max(long), longEpoch, most, shortEpoch)
 	return f
 }
 
@@ -276,12 +271,10 @@ func closedForm(of []*evaluation) Finding {
 	}
 	toy := of[1].selected.Rows()[0]
 	vanishes, ofOrder2 := toy.Number("closed_form") == 0, toy.Number("order") == 2
-	f.Summary = fmt.Sprintf("%d constants agree to %.1g; on the toy it vanishes", compared, worst)
+	f.Summary = sprint(of[0].Summary, compared, worst)
 	switch {
 	case f.Verdict == Refuted || !vanishes || ofOrder2:
-		const summary = "constants differ by up to %.1g; " +
-			"toy: closed form 0: %t, error of order 2: %t"
-		f.Verdict, f.Summary = Refuted, fmt.Sprintf(summary, worst, vanishes, ofOrder2)
+		f.Verdict, f.Summary = Refuted, sprint(of[1].Summary, worst, vanishes, ofOrder2)
 	case compared < 5:
 		f.Verdict = NotDecided
 		f.Summary = fmt.Sprintf("only %d constants are known to three digits", compared)
@@ -300,16 +293,14 @@ func sghmcCorrection(of []*evaluation) Finding {
 		f.add(fmt.Sprintf("%s, %s, %s, %s, h = %g", of[0].what, scheme,
 			q.row.Text("problem"), q.row.Text("observable"), q.row.Number("h")), q.value, "%.3g")
 		by[scheme] = append(by[scheme], q.value)
-		if q.value > 2 || q.value < 0.5 {
+		if !of[0].holds(q.value) {
 			f.Verdict = Refuted
 		}
 	}
 	if len(by) < 2 {
 		return of[0].nothing()
 	}
-	const summary = "exactly, the correction makes errors of θ %.3g to %.3g times as large " +
-		"in random orders, %.3g to %.3g times with batches drawn at every step"
-	f.Summary = fmt.Sprintf(summary, floats.Min(by["reshuffle"]), floats.Max(by["reshuffle"]),
+	f.Summary = sprint(of[0].Summary, floats.Min(by["reshuffle"]), floats.Max(by["reshuffle"]),
 		floats.Min(by["replacement"]), floats.Max(by["replacement"]))
 	for _, x := range of[1:3] {
 		orders := x.decide()

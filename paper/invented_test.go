@@ -47,7 +47,6 @@ type invented struct {
 	only       []string                                // data sets, if not all
 	failed     []string                                // data sets whose references failed a check
 	judgedBy   string                                  // the oracle of boston's chains
-	old        bool                                    // records do not say how right chains scatter
 	noMethods  bool                                    // no plan says anything of an integrator
 	symplectic bool                                    // as C → 0
 
@@ -544,9 +543,6 @@ func (in *invented) grid(study string, variants []bench.Cell) []bench.Result {
 						r := bench.Result{Cell: c, KS: in.ks(study, c), KSSelf: selfMean, KSSelfLow: selfMean - 1.6449*selfSD, KSSelfHigh: selfMean + 1.6449*selfSD, KSSelfSD: sigma}
 						if set == "boston" {
 							r.Cell.Oracle = in.judgedBy
-						}
-						if in.old {
-							r.KSSelfSD = 0
 						}
 						if r.KS > 1 {
 							r.KS, r.Diverged = 1, true

@@ -53,9 +53,7 @@ func transition(of []*evaluation) Finding {
 		}
 	}
 	if f.Verdict == Confirmed {
-		const summary = "slopes of 1 at large steps and order 2 or more at small ones " +
-			"in all %d cases"
-		f.Summary = fmt.Sprintf(summary, len(laws))
+		f.Summary = sprint(of[0].Summary, len(laws))
 	}
 	return f
 }
@@ -81,10 +79,10 @@ func criticalSteps(of []*evaluation) Finding {
 		_, power := stat.LinearRegression(x, y, nil, false)
 		f.add("power of m in the critical step, "+problem.Get("problem").Text(), power, "%.3f")
 		powers = append(powers, power)
-		if !(math.Abs(power+1) <= 0.1) {
+		if !of[0].holds(power) {
 			f.Verdict = Refuted
 		}
 	}
-	f.Summary = fmt.Sprintf("m to the power %.2f to %.2f", floats.Min(powers), floats.Max(powers))
+	f.Summary = sprint(of[0].Summary, floats.Min(powers), floats.Max(powers))
 	return f
 }

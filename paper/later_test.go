@@ -93,7 +93,7 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 			if f := Decide([]Claim{c}, trueLater().rows(t, study))[0].Finding; f.Verdict != Confirmed {
 				t.Errorf("%s by true evidence: %s (%s)", c.ID, f.Verdict, f.Summary)
 			}
-			if f := c.Decide(memory{}.of()); f.Verdict != NotDecided || f.Summary != "no results yet: run hambench run "+study {
+			if f := Decide([]Claim{c}, memory{}.of())[0].Finding; f.Verdict != NotDecided || f.Summary != "no results yet: run hambench run "+study {
 				t.Errorf("%s without evidence: %s (%s)", c.ID, f.Verdict, f.Summary)
 			}
 		}
@@ -137,7 +137,7 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 				if c.ID != tt.id {
 					continue
 				}
-				if f := c.Decide(l.rows(t, study)); f.Verdict != tt.want || strings.Contains(f.Summary, "hambench") {
+				if f := Decide([]Claim{c}, l.rows(t, study))[0].Finding; f.Verdict != tt.want || strings.Contains(f.Summary, "hambench") {
 					t.Errorf("%s: %s (%s), want %s", tt.id, f.Verdict, f.Summary, tt.want)
 				}
 			}

@@ -129,15 +129,9 @@ func resolved(r table.Row) float64 {
 	return 0
 }
 
-// comparison is an order with the least that is claimed of it.
-type comparison struct {
-	estimate
-	claimed float64
-}
-
 // underCap returns the smallest order of every chain that the case selects. Claimed of each
 // is the smaller of its order over what it is compared with, the full batch, and the limit.
-func (x *evaluation) underCap(limit float64) (found []comparison) {
+func (x *evaluation) underCap(limit float64) (found []estimate) {
 	full := make(map[table.Value]estimate)
 	var all []estimate
 	for _, g := range x.rows(x.denominators()).GroupBy("key", "observable") {
@@ -151,17 +145,17 @@ func (x *evaluation) underCap(limit float64) (found []comparison) {
 		if !ok {
 			own.open = "its order with the full batch is not there"
 		}
-		e.open = cmp.Or(e.open, own.open)
-		found = append(found, comparison{e, min(math.Round(own.value), limit)})
+		e.open, e.claimed = cmp.Or(e.open, own.open), min(math.Round(own.value), limit)
+		found = append(found, e)
 	}
 	return found
 }
 
 // atLeast decides whether each order reaches what is claimed of it.
-func atLeast(found []comparison) Finding {
+func atLeast(found []estimate) Finding {
 	f := Finding{Verdict: Confirmed}
 	f.Summary = fmt.Sprintf("all %d orders reach what is claimed", len(found))
-	var short []comparison
+	var short []estimate
 	for _, e := range found {
 		f.Numbers = append(f.Numbers, e.number())
 		switch {
@@ -182,29 +176,21 @@ func atLeast(found []comparison) Finding {
 func reshuffleOrder(of []*evaluation) Finding { return atLeast(of[0].underCap(2)) }
 
 // above2 returns the orders of the integrators whose order with the full batch is above 2.
-func (x *evaluation) above2() (orders []estimate, compared []comparison) {
-	for _, e := range x.underCap(inf) {
-		if !(e.claimed <= 2+orderTolerance) {
-			orders, compared = append(orders, e.estimate), append(compared, e)
-		}
-	}
-	return orders, compared
+func (x *evaluation) above2() []estimate {
+	return slices.DeleteFunc(x.underCap(inf), func(e estimate) bool {
+		return e.claimed <= 2+orderTolerance
+	})
 }
 
-func reshuffleLimit(of []*evaluation) Finding {
-	orders, _ := of[0].above2()
-	return of[0].decideOrders(orders)
-}
+func reshuffleLimit(of []*evaluation) Finding { return of[0].decideOrders(of[0].above2()) }
 
 // chenErgodicError takes random orders and batches drawn at every step. The paper
 // contradicts this claim of Chen et al., so it should be refuted.
 func chenErgodicError(of []*evaluation) Finding {
-	random, comparedRandom := of[0].above2()
-	drawn, comparedDrawn := of[1].above2()
-	f := atLeast(slices.Concat(comparedRandom, comparedDrawn))
+	random, drawn := of[0].above2(), of[1].above2()
+	f := atLeast(slices.Concat(random, drawn))
 	if f.Verdict == Refuted {
-		const summary = "orders of 3 and more fall to %s (random orders) and %s (drawn at every step)"
-		f.Summary = fmt.Sprintf(summary,
+		f.Summary = sprint(of[0].Summary,
 			of[0].span("order", "orders", random), of[1].span("order", "orders", drawn))
 	}
 	return f
@@ -233,9 +219,10 @@ func cyclicOrder(of []*evaluation) Finding {
 // weakOrders are those that the paper states.
 func weakOrders(of []*evaluation) Finding {
 	stated := map[string]float64{"leapfrog": 1, "lietrotter": 2, "mt3": 3}
-	var found []comparison
+	var found []estimate
 	for _, e := range worst(orders(of[0].selected), law...) {
-		found = append(found, comparison{e, stated[e.row.Text("integrator")]})
+		e.claimed = stated[e.row.Text("integrator")]
+		found = append(found, e)
 	}
 	if f := atLeast(found); f.Verdict != Confirmed || len(found) == len(stated) {
 		return f

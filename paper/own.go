@@ -18,8 +18,7 @@ func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 		}
 		rows := results.Table([]bench.Plan{p})
 		for _, c := range p.Claims {
-			f := Evaluate(Case{DataClaim: c}, rows)
-			decisions = append(decisions, Decision{ownClaim(p, c), f})
+			decisions = append(decisions, Decide([]Claim{ownClaim(p, c)}, rows)...)
 		}
 	}
 	return decisions
@@ -36,8 +35,10 @@ func ownClaim(p bench.Plan, c bench.DataClaim) Claim {
 	if c.Statistic == bench.DistanceStatistic {
 		test += fmt.Sprintf("; from %g, in units of %g", c.From, unitOf(c))
 	}
-	by := "study " + p.ID
-	return Claim{ID: c.ID, Own: true, Study: p.ID, By: by, Statement: c.Text, Where: where, Test: test}
+	return Claim{
+		ID: c.ID, Own: true, Study: p.ID, By: "study " + p.ID, Statement: c.Text, Where: where,
+		Test: test, Cases: []Case{{DataClaim: c}},
+	}
 }
 
 // selection states the rows that a claim selects.

@@ -39,9 +39,7 @@ func allConverge(of []*evaluation) Finding {
 	}
 	f, fall := outside.finish(outside.interval()), falls.interval()
 	outsiders := f.Verdict
-	const summary = "%s; at the smallest step of the grid %d of %d sampled chains " +
-		"are not where right ones are"
-	f.Verdict, f.Summary = NotDecided, fmt.Sprintf(summary, exact.Summary, out, chains)
+	f.Verdict, f.Summary = NotDecided, sprint(outside.Summary, exact.Summary, out, chains)
 	switch {
 	case chains == 0:
 		f.Summary = exact.Summary + "; " + outside.nothing().Summary
@@ -163,9 +161,7 @@ func bottleneckSampled(of []*evaluation) Finding {
 		f.add(fmt.Sprintf(name, x.Title, len(pairs)), ratio[i], "%.2f")
 		f.add("standard deviations above one half, "+x.Title, z[i], "%.1f")
 	}
-	const summary = "mt3's excess distance is %.2f of lietrotter's with mini-batches and %.2f " +
-		"with the full batch, %+.1f and %+.1f standard deviations from one half"
-	f.Summary = fmt.Sprintf(summary, ratio[1], ratio[0], z[1], z[0])
+	f.Summary = sprint(of[0].Summary, ratio[1], ratio[0], z[1], z[0])
 	limit := distuv.UnitNormal.Quantile((1 + of[0].Level) / 2)
 	switch {
 	case z[1] > limit && z[0] < -limit:
@@ -187,7 +183,7 @@ func scatter(r table.Row) float64 {
 func syntheticDistance(of []*evaluation) Finding {
 	r := of[0].selected.Rows()[0]
 	ks := r.Number("ks")
-	f := Finding{Verdict: holds(ks < 0.1), Summary: fmt.Sprintf("distance %.3f", ks)}
+	f := Finding{Verdict: holds(of[0].holds(ks)), Summary: fmt.Sprintf("distance %.3f", ks)}
 	f.add("distance", ks, "%.4f")
 	f.add("self-distance", r.Number("ks_self"), "%.4f")
 	return f

@@ -177,7 +177,7 @@ func TestRowsThatAreLeftOutAreStated(t *testing.T) {
 	rows.Add(nil, map[string]any{"record": bench.CellRecord, "dataset": "set1", "integrator": "fast", "missing": true})
 	c := bench.DataClaim{Statistic: bench.MeanStatistic, Of: "ks", Between: limits(0, 1), Level: 0.99}
 	f := Evaluate(Case{DataClaim: c}, rows)
-	if !strings.Contains(f.Detail, "1 cells have no result yet") || !strings.Contains(f.Detail, "a check of the reference failed: set0.") {
+	if !strings.Contains(f.Detail, "1 cells have no result yet") || !strings.Contains(f.Detail, "a check of the reference failed: set0 (split 0).") {
 		t.Errorf("detail %q: want one missing and six left out", f.Detail)
 	}
 	if !strings.Contains(f.Summary, "5 data sets") {
