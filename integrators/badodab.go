@@ -25,10 +25,12 @@ var badodabIntegrator = thermostatIntegrator(Integrator{
 //	r ← e^{−ζM⁻¹h}r + √(C(1 − e^{−2ζM⁻¹h})/(ζM⁻¹)) ξ,
 //
 // and another half of ζ.
+// For ζ → 0 the noise's variance tends to 2Ch. ζ may be negative: then r grows, and the
+// formulas hold as they are.
 type bath struct {
 	thermostat
 	h float64
-	u Update
+	u Update // r ← P∘r + S∘ξ, whose coefficients are set at every step
 }
 
 func newBath(dim int, p Params) *bath {

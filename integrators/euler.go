@@ -15,9 +15,12 @@ var eulerIntegrator = Define(Integrator{
 // euler is the Euler–Maruyama scheme,
 //
 //	θ⁺ = θ + h M⁻¹ r,   r⁺ = r − h∇U(θ) − hC M⁻¹ r + √(2Ch) ξ.
+//
+// Both lines use the state before the step: the gradient is taken at θ, and then θ drifts
+// by r before r is kicked.
 type euler struct {
-	drift Coef
-	kick  Update
+	drift Coef   // h M⁻¹
+	kick  Update // of r alone: its Theta is nil
 }
 
 func newEuler(dim int, p Params) *euler {

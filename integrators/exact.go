@@ -40,7 +40,9 @@ type exact struct {
 	// scheme that changes its batches never asks for the old ones.
 	most int
 
-	xi1, xi2, x, y, u, v []float64 // scratch of length dim
+	// xi1 and xi2 hold normals, x the deviation from the mean, y the momentum, u and v
+	// the deviation and the momentum along the eigenvectors.
+	xi1, xi2, x, y, u, v []float64
 }
 
 // affineFlow is the flow of one force: the mean P⁻¹s, and the law of the deviation
@@ -189,7 +191,7 @@ func modeFlows(precision *mat.SymDense, m, friction, h float64) ([]float64, line
 }
 
 // addProduct adds the product of a square row-major matrix, or of its
-// transpose, with x to dst.
+// transpose, with x to dst, which must not be x.
 func addProduct(t blas.Transpose, dst, a, x []float64) {
 	n := len(x)
 	blas64.Gemv(t, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: a},

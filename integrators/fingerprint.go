@@ -39,6 +39,8 @@ func Fingerprint(m Integrator, values map[string]float64) (string, error) {
 	return d.String(), nil
 }
 
+// Two dimensions show coefficients by coordinate; three steps, what one leaves for the
+// next.
 const (
 	fingerprintDim   = 2
 	fingerprintSteps = 3

@@ -10,7 +10,7 @@ import (
 	"hambench/usage"
 )
 
-// Registry is a list of schemes that can be looked up by name.
+// Registry is a list of schemes, each with a name of its own.
 type Registry []Integrator
 
 // Builtin returns the schemes of this package that have a name of their own.
@@ -51,6 +51,9 @@ func (r Registry) Lookup(name string) (Integrator, error) {
 // Define completes an integrator: its New checks the parameters against what the
 // integrator says about itself, fills in the defaults, and hands them to build. For
 // a scheme without a refreshment of its own, build returns a nil refresh.
+//
+// build need not check: dim, p.Step, p.Friction and p.Inner are in range, p.InvMass is
+// nil or has dim positive numbers, and p.Values has all of m.Parameters.
 func Define(m Integrator, build func(dim int, p Params) (kernel, refresh Stepper)) Integrator {
 	m.New = func(dim int, p Params) (*Instance, error) {
 		p, err := p.checked(&m, dim)
@@ -67,7 +70,8 @@ func Define(m Integrator, build func(dim int, p Params) (kernel, refresh Stepper
 }
 
 // checked returns the parameters with their defaults filled in and with
-// slices and maps of their own.
+// slices and maps of their own. The first that is out of range, or that the scheme does
+// not take, is a usage error.
 func (p Params) checked(m *Integrator, dim int) (Params, error) {
 	p.Inner = cmp.Or(p.Inner, 1)
 	switch {
@@ -102,7 +106,8 @@ func (p Params) checked(m *Integrator, dim int) (Params, error) {
 }
 
 // values returns the values of the scheme's own parameters, given or
-// default; nil if it has none.
+// default; nil if it has none. A name that the scheme does not have is a usage error,
+// since it would be a misspelt one, and so is a value out of its range.
 func (m *Integrator) values(given map[string]float64) (map[string]float64, error) {
 	values := make(map[string]float64)
 	var names []string
@@ -134,8 +139,9 @@ func (m *Integrator) values(given map[string]float64) (map[string]float64, error
 	return values, nil
 }
 
-// StableStep returns the largest stable step of the scheme, given leapfrog's:
-// the same or, if the scheme moves only the position, 2/λ for leapfrog's 2/√λ.
+// StableStep estimates the largest stable step of the scheme from leapfrog's, which is
+// 2/√λ for the largest curvature λ of the potential: the same or, if the scheme moves
+// only the position, 2/λ.
 func (m Integrator) StableStep(leapfrog float64) float64 {
 	if m.PositionOnly {
 		return leapfrog * leapfrog / 2
@@ -149,7 +155,8 @@ var one = Coef{All: 1}
 // times is the term c∘x of a linear combination.
 func times(c Coef, x []float64) Term { return Term{C: c, X: x} }
 
-// Coef evaluates a coefficient at the inverse mass of every coordinate.
+// Coef evaluates a coefficient at the inverse mass of every coordinate. With M = I it is
+// one number, so that a step has fewer vectors to read.
 func (p Params) Coef(at func(m float64) float64) Coef {
 	if p.InvMass == nil {
 		return Coef{All: at(1)}
@@ -161,7 +168,7 @@ func (p Params) Coef(at func(m float64) float64) Coef {
 	return c
 }
 
-// vectors cuts count vectors of length dim from one allocation.
+// vectors returns count vectors of length dim, cut from one allocation.
 func vectors(count, dim int) [][]float64 {
 	all, v := make([]float64, count*dim), make([][]float64, count)
 	for i := range v {

@@ -17,8 +17,11 @@ var rk2Integrator = Define(Integrator{
 //	θ* = θ + h M⁻¹ r,              r* = r + hF(θ, r) + √(2Ch) ξ
 //	θ⁺ = θ + (h/2) M⁻¹(r + r*),    r⁺ = r + (h/2)(F(θ, r) + F(θ*, r*)) + √(2Ch) ξ.
 type rk2 struct {
-	drift, half           Coef // h M⁻¹ and h/2 M⁻¹
-	damp, damp1, damp2    Coef // 1 − hC M⁻¹ of r in r*; of r and of r* in r⁺
+	drift, half Coef // h M⁻¹ and (h/2) M⁻¹
+	// damp is the factor 1 − hC M⁻¹ of r in r*; damp1 and damp2 are those of r and of r*
+	// in r⁺, 1 − (h/2)C M⁻¹ and −(h/2)C M⁻¹.
+	damp, damp1, damp2 Coef
+	// kick is −h, halfKick −h/2, and noise √(2Ch).
 	kick, halfKick, noise Coef
 	theta, r, g, g2, w    []float64 // θ*, r*, ∇U(θ), ∇U(θ*), ξ
 }

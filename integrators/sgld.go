@@ -20,7 +20,9 @@ var sgldIntegrator = Define(Integrator{
 //
 // stable up to h = 2/λ, λ the largest curvature, where schemes with a momentum
 // are up to 2/√λ.
-type sgld struct{ kick Update } // of the position in the momentum's place
+type sgld struct {
+	kick Update // with θ in the place of r
+}
 
 func newSGLD(dim int, p Params) *sgld {
 	return &sgld{Update{

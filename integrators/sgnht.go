@@ -17,6 +17,8 @@ var sgnhtIntegrator = thermostatIntegrator(Integrator{
 //	r⁺ = r − h∇U(θ) − hζM⁻¹r + √(2Ch) ξ
 //	θ⁺ = θ + hM⁻¹r⁺
 //	ζ⁺ = ζ + h(r⁺ᵀM⁻²r⁺ − tr M⁻¹)/(dμ).
+//
+// The kick's factor of r depends on ζ, so that it is set before every step.
 type sgnht struct {
 	thermostat
 	h    float64

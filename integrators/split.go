@@ -8,7 +8,7 @@ import (
 	"hambench/usage"
 )
 
-// maxWord is the longest splitting word.
+// maxWord bounds a splitting word, in letters.
 const maxWord = 64
 
 // splitPrefix marks a word that the user types.
@@ -30,7 +30,8 @@ var splittings = []Integrator{
 		"Leimkuhler, Matthews & Stoltz 2016"),
 }
 
-// parseSplit makes the scheme of the name split:WORD.
+// parseSplit returns the scheme of the name split:WORD, in either case. A word that is too
+// long, has another letter than A, B and O, or lacks one of them is a usage error.
 func parseSplit(name string) (Integrator, error) {
 	typed := strings.TrimPrefix(name, splitPrefix)
 	word := strings.ToUpper(typed)
@@ -165,7 +166,8 @@ func newSplitting(dim int, p Params, word string, segs []segment) Stepper {
 	return s
 }
 
-// wordStep holds the shares of the step that one letter of a word has.
+// wordStep holds the time that each letter A, B and O of a word stands for: h divided by
+// the number of such letters.
 type wordStep struct {
 	p                     Params
 	drift, kick, friction float64
@@ -199,7 +201,9 @@ func (w wordStep) coefs(s segment) (decay, kick, noise, drift Coef) {
 	return coef(0), coef(1), coef(2), w.p.Drift(float64(s.drifts) * w.drift)
 }
 
-// run are the decay, the kick and the noise of a run at one position.
+// run returns the decay, the kick and the noise's deviation of a run of B and O at one
+// position, for a coordinate of inverse mass m. A later O also damps the kicks and the
+// noise of the letters before it.
 func (w wordStep) run(run string, m float64) [3]float64 {
 	x := w.p.Friction * m * w.friction
 	e, variance := math.Exp(-x), -math.Expm1(-2*x)/m

@@ -42,6 +42,8 @@ func NewStages(dim int, p Params, write func(s *Stages, m float64)) *Stages {
 		write(s, m)
 		return s
 	}
+	// One run of write at M = I makes the lines. Another for each inverse mass makes its
+	// coefficients, which are copied into the same terms.
 	s := written(dim, 1)
 	for i, m := range p.InvMass {
 		for j, sum := range written(0, m).sums {
@@ -57,7 +59,8 @@ func NewStages(dim int, p Params, write func(s *Stages, m float64)) *Stages {
 	return s
 }
 
-// Step implements Stepper.
+// Step carries out the lines on a state. Vectors that change their storage from step to
+// step, the state and what a fused force returns, are set where they are used.
 func (s *Stages) Step(z *State, f Force, n Noise) {
 	s.Theta.x, s.R.x = z.Theta, z.R
 	s.Theta.is(Term{X: z.Theta})
@@ -67,10 +70,13 @@ func (s *Stages) Step(z *State, f Force, n Noise) {
 	}
 }
 
+// line appends a line.
 func (s *Stages) line(do func(f Force, n Noise)) { s.lines = append(s.lines, do) }
 
+// vector returns a new vector of the step's own.
 func (s *Stages) vector() *Vector { return &Vector{x: make([]float64, s.dim)} }
 
+// sum returns the terms of a sum, and notes in which terms each vector stands.
 func (s *Stages) sum(of ...Scaled) []Term {
 	terms := make([]Term, len(of))
 	for i, t := range of {

@@ -57,7 +57,7 @@ func frozen(m Integrator, invMass []float64, friction float64) *Instance {
 }
 
 // jacobian returns ∂z⁺/∂z of an outer step at a numbered point, z = (θ, r), with
-// a noise of its own.
+// a noise of its own, by central differences: 2d × 2d.
 func (in *Instance) jacobian(point int) *mat.Dense {
 	z := make([]float64, 2*in.Dim)
 	for i := range z {
@@ -92,7 +92,8 @@ func symplecticDefect(omega *mat.Dense) float64 {
 	return mat.Norm(&full, math.Inf(1))
 }
 
-// trialForce makes a force to probe the scheme with.
+// trialForce returns the force to probe the scheme with: one that is not linear, unless
+// the scheme needs an affine one.
 func (in *Instance) trialForce() Force {
 	if in.Integrator.Needs.Affine {
 		return newWell(in.Dim)

@@ -39,6 +39,8 @@ var ControlVariates = Estimator{
 	},
 }
 
+// controlVariates is the estimator of one chain. It has no variables: the anchor θ̂ is
+// fixed, and the gradients kept only save work.
 type controlVariates struct {
 	corrected
 	mode  []float64   // θ̂
@@ -49,8 +51,10 @@ type controlVariates struct {
 // mostKept bounds the numbers kept, to 64 MB.
 const mostKept = 1 << 23
 
+// Begin adds no variables.
 func (e *controlVariates) Begin(*integrators.State) {}
 
+// Force takes G_i(θ̂) from those kept, or computes it.
 func (e *controlVariates) Force(s Step, _ *integrators.State) integrators.Force {
 	if s.Batch < 0 || s.Batch >= len(e.kept) {
 		return e.at(s.Force, e.mode)

@@ -9,7 +9,10 @@ import (
 
 // Fingerprint digests the gradients and the variables of an estimator along a
 // fixed path over three batches. It is the same on all machines, and changes
-// whenever the estimator's numbers do.
+// whenever the estimator's numbers do. The error is that of the estimator's New.
+//
+// The path is not a chain's: θ moves on a sine curve, so that the digest does not depend
+// on an integrator. Each batch comes at irregular distances from its last visit.
 func Fingerprint(m Estimator) (string, error) {
 	const (
 		batches = 3

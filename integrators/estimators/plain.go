@@ -11,6 +11,7 @@ var Plain = Estimator{
 	New:   func(Problem) (Instance, error) { return plain{}, nil },
 }
 
+// plain has no state.
 type plain struct{}
 
 func (plain) Begin(*integrators.State) {}

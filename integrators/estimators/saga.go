@@ -28,6 +28,7 @@ var SAGA = Estimator{
 	},
 }
 
+// saga is the estimator of one chain, and the force of its current step.
 type saga struct {
 	problem Problem
 	first   int // place of A_0 among the state's variables
@@ -56,6 +57,8 @@ func (e *saga) average(z *integrators.State) {
 	}
 }
 
+// Force returns the estimator itself, for the batch of the step. If any state may come at
+// any step, the mean of the table is not that of the step before.
 func (e *saga) Force(s Step, z *integrators.State) integrators.Force {
 	if e.problem.Probed {
 		e.average(z)

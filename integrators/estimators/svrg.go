@@ -42,6 +42,7 @@ func VarianceReduced(period int) Estimator {
 // periodPrefix stands before the period in a name.
 const periodPrefix = "svrg:"
 
+// varianceReduced is the estimator of one chain.
 type varianceReduced struct {
 	corrected
 	problem Problem
@@ -50,11 +51,14 @@ type varianceReduced struct {
 	known   bool // full is that of the state's θ̂
 }
 
+// Begin makes the start the first anchor.
 func (e *varianceReduced) Begin(z *integrators.State) {
 	e.first, e.known = len(z.Aux), false
 	z.Aux = append(z.Aux, slices.Clone(z.Theta))
 }
 
+// Force moves the anchor to θ at the start of a period. It computes ∇U(θ̂) when θ̂ has
+// changed or, if any state may come at any step, always.
 func (e *varianceReduced) Force(s Step, z *integrators.State) integrators.Force {
 	anchor := z.Aux[e.first]
 	if s.Number%e.period == 0 {
