@@ -26,6 +26,7 @@ import (
 // friction over h their weights are e^{−Ch/2} and 1, divided by their length. Each
 // chain draws its own batches.
 type Coupled struct {
+	// Coarse has the step h, and Fine h/2.
 	Coarse, Fine *Sampler
 	key          uint64
 }
@@ -85,11 +86,13 @@ func (c *Coupled) Counts() Counts {
 }
 
 // Run starts both chains at theta and calls observe with both states after each
-// sample's time. The plan is in outer steps of the coarse chain.
+// sample's time. The plan is in outer steps of the coarse chain. An error from observe
+// ends the run; the others are those of Sampler.Advance.
 func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan,
 	observe func(sample int, coarse, fine *integrators.State) error) (err error) {
 	defer child.Catch(&err)
 	coarse, fine := c.Coarse.Start(c.key, theta), c.Fine.Start(c.key, theta)
+	// The fine chain goes first: it draws the normals that the coarse one combines.
 	advance := func(steps int) error {
 		for range steps {
 			if err := c.Fine.Advance(ctx, fine, 2); err != nil {

@@ -12,6 +12,9 @@ import (
 // start, the batches, the burn-in with its end of the adaptation, and the
 // thinning, in float64 by the plain formulas. It is the same on all machines,
 // and changes with any change of the loop that changes the numbers of chains.
+//
+// The three chains cover an integrator that adapts, the variance that full batches set
+// to 0, and inner steps with a mass and a scheme that rearranges.
 func Fingerprint() (string, error) {
 	d := fingerprint.New()
 	noise := &fingerprint.Noise{}

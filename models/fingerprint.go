@@ -29,7 +29,7 @@ import (
 // Of an external model, the contents of its files are hashed, too. Data that the
 // model does not take, and a file that cannot be read, are usage errors.
 func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
-	defer child.Catch(&err)
+	defer child.Catch(&err) // of an external model
 	o.Precision, o.Plain = "float64", true
 	t, err := m.On(s, o)
 	if err != nil {
@@ -48,7 +48,8 @@ func Fingerprint(m Model, s *datasets.Split, o Options) (_ string, err error) {
 	return p.String(), nil
 }
 
-// probe digests what is computed at fixed points.
+// probe digests what is computed at fixed points. Labels stand before the numbers, so that
+// a target with other capabilities has another digest.
 type probe struct {
 	fingerprint.Digest
 	points // at which it is computed
@@ -116,6 +117,7 @@ func (p *probe) data(s *datasets.Split) {
 // rows as given, reversed, and gathered with weights. Of networks it takes few rows,
 // since plain kernels are slow.
 func (p *probe) target(t Target) {
+	// The order of the points and of the calls is part of every fingerprint.
 	n, dim := t.Rows(), t.Dim()
 	p.Add("sizes", float64(dim), float64(n), float64(t.Outputs()))
 	near, far := p.point(dim), p.point(dim)
@@ -186,7 +188,8 @@ func (p *probe) laws(t Target, points ...[]float64) {
 // KernelDigest digests, to the bit, what the machine kernels in force compute:
 // gradients and Hessian-vector products of networks in both precisions at several
 // batch sizes, those of the linear model, normals, and a step's update. Kernels
-// of the same instruction set that round differently have another digest.
+// of the same instruction set that round differently have another digest. It has 32
+// hexadecimal digits and is computed once.
 func KernelDigest() string { return kernelDigest() }
 
 var kernelDigest = sync.OnceValue(func() string {
@@ -212,7 +215,7 @@ var kernelDigest = sync.OnceValue(func() string {
 // bitDigest hashes numbers to the bit.
 type bitDigest struct {
 	hash.Hash
-	points
+	points // at which it is computed
 }
 
 // add adds the 64-bit words of x.

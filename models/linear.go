@@ -167,7 +167,7 @@ type linearLaw struct {
 	outputs, sdOut []float64         // mean and standard deviation of each output
 }
 
-// posterior returns the posterior, decomposed on first use.
+// posterior returns the posterior, decomposed on first use. Chains do not need it.
 func (t *linear) posterior() *linearLaw {
 	if t.law == nil {
 		if err := t.solve(); err != nil {
@@ -195,7 +195,7 @@ func (t *linear) solve() error {
 	for i := range t.Outputs() {
 		phi := slices.Clone(t.test[i*t.dim : (i+1)*t.dim])
 		law.outputs = append(law.outputs, dot(phi, law.mean))
-		// φᵀP⁻¹φ = |U⁻ᵀφ|²
+		// φᵀP⁻¹φ = |U⁻ᵀφ|² by one triangular solve, since P = UᵀU.
 		blas64.Trsv(blas.Trans, law.factor, blas64.Vector{N: t.dim, Data: phi, Inc: 1})
 		law.sdOut = append(law.sdOut, math.Sqrt(2*halfSquares(phi)))
 	}
@@ -209,7 +209,8 @@ func (t *linear) PredictiveMarginals() (mean, sd []float64) {
 	return law.outputs, law.sdOut
 }
 
-// DrawPosterior stores m + U⁻¹z: its covariance is U⁻¹U⁻ᵀ = P⁻¹.
+// DrawPosterior stores m + U⁻¹z for the standard normals z in dst: its covariance is
+// U⁻¹U⁻ᵀ = P⁻¹.
 func (t *linear) DrawPosterior(dst []float64) {
 	checkLen(t.dim, dst)
 	law := t.posterior()
@@ -256,6 +257,7 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 		}
 		return
 	}
+	// Batches have one or two sizes, so that few programs are built.
 	if t.programs[n] == nil {
 		t.programs[n] = newLinearPrograms(t.kernels, n)
 	}

@@ -48,6 +48,7 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 	queues, counts, errs := make([]chan Draw, n), make([]chain.Counts, n), make([]error, n)
 	var running sync.WaitGroup
 	for i := range n {
+		// One draw in the queue and one in a chain's hand keep all chains busy.
 		queues[i] = make(chan Draw, 1)
 		running.Go(func() {
 			defer close(queues[i])
@@ -61,6 +62,7 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 			})
 		})
 	}
+	// Draw by draw and chain by chain: the order does not depend on which chain is faster.
 	err = func() error {
 		for range c.Plan.Samples {
 			for i, queue := range queues {
@@ -82,7 +84,7 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 		}
 		return nil
 	}()
-	cancel()
+	cancel() // of the chains that still wait for the writer
 	running.Wait()
 	for _, k := range counts {
 		done = done.Plus(k)
@@ -99,6 +101,8 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	if err != nil {
 		return chain.Counts{}, err
 	}
+	// The warm-up has streams of its own, so that a chain's numbers are the same whether
+	// its start was found here or given.
 	spec := c.Spec
 	spec.Key += uint64(i)
 	sampler, err := c.Parts.New(target, spec)

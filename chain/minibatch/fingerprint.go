@@ -38,6 +38,7 @@ func hashBatch(h hash.Hash, s Stream) {
 	}
 }
 
+// hashVisits adds the law of the visits and the cap that a scheme states, if it does.
 func hashVisits(h hash.Hash, m Scheme, k int) {
 	if m.Visits == nil {
 		return

@@ -16,7 +16,7 @@ func product[T Float](frame [][]T, q *Product) {
 		dots(frame, q)
 		return
 	}
-	const block = 128
+	const block = 128 // columns: two rows of float64 are 2 KB
 	var acc [2][block]T
 	for m := 0; m < q.M; m += 2 {
 		rows := [2]int{m, min(m+1, q.M-1)}
@@ -36,7 +36,8 @@ func product[T Float](frame [][]T, q *Product) {
 }
 
 // accumulate adds columns n, n+1, … of two rows of a term to x and y, four
-// rows of B at a time. In place of those beyond the last it takes 0 times that.
+// rows of B at a time. In place of rows beyond the last it takes 0 times the last, so
+// that addRows has one form.
 func accumulate[T Float](x, y []T, frame [][]T, t *Term, rows [2]int, n int) {
 	a, b := at(frame, t.A), at(frame, t.B)
 	var v, w [4]T

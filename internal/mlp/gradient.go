@@ -26,6 +26,7 @@ const (
 	kinds = iota
 )
 
+// hasGradient and hasProduct report which results a kind has.
 func (k kind) hasGradient() bool { return k == gradientOnly || k == gradientAndProduct }
 func (k kind) hasProduct() bool  { return k == productOnly || k == gradientAndProduct }
 
@@ -82,7 +83,8 @@ func (e *engine[T]) newPass(k kind, n int) pass[T] {
 	return p
 }
 
-// builder builds a pass's programs for n columns.
+// builder builds a pass's programs for n columns. Its methods append to the program that
+// is being built.
 type builder[T kernel.Float] struct {
 	*engine[T]
 	*kernel.Program[T] // the one being built
@@ -128,7 +130,7 @@ func (b *builder[T]) backward(e kernel.Epilogue) *kernel.Program[T] {
 		if b.kind.hasProduct() {
 			b.outerTangent(l, e)
 		}
-		if l == 0 {
+		if l == 0 { // nothing needs the derivative by the data
 			break
 		}
 		b.back(l, slotDelta, b.weighBack(slotTheta, l, delta))

@@ -47,7 +47,7 @@ func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 			rdelta[b] = s * r
 		}
 	} else {
-		// The derivative of softmax: ṗ_c = p_c (ż_c − Σ p_k ż_k).
+		// The derivative of the softmax: ṗ_c = p_c (ż_c − Σ_k p_k ż_k).
 		e.probabilities(false, rdelta, z, n)
 		for b := range n {
 			mean := T(0)
@@ -75,10 +75,12 @@ func (e *engine[T]) weighRows(paired bool, delta []T, lo, n int) {
 	}
 }
 
-// width is the number of outputs.
+// width is the number of outputs, D_{L+1}.
 func (e *engine[T]) width() int { return e.layers[len(e.layers)-1].out }
 
-// probabilities stores the softmax of n columns of outputs z in p.
+// probabilities stores the softmax of n columns of outputs z in p. The largest output of a
+// column is subtracted first, so that nothing overflows. The exponential is float64's in
+// either format: Go has none in float32.
 func (e *engine[T]) probabilities(paired bool, p, z []T, n int) {
 	for b := range n {
 		top := z[e.place(paired, 0, b)]
@@ -116,7 +118,7 @@ func (e *engine[T]) negLogLikelihood(theta []T, lo, hi int) (sum float64) {
 	return sum
 }
 
-// rowLoss is the loss of a row whose outputs stand in column b.
+// rowLoss returns the loss of a row whose outputs stand in column b, with its constants.
 func (e *engine[T]) rowLoss(row, b int) float64 {
 	z := e.frame[e.activation(len(e.layers))]
 	if e.classes == 0 {

@@ -102,6 +102,7 @@ func (n *network) get(ctx context.Context, address string) ([]byte, error) {
 	if cause, ok := n.down.Load(u.Host); ok {
 		return nil, fmt.Errorf("%s: %w", address, cause.(error))
 	}
+	// The client's time-out covers the body, too.
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -120,6 +121,7 @@ func (n *network) get(ctx context.Context, address string) ([]byte, error) {
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s: status %s", address, resp.Status)
 	}
+	// One byte more than the limit tells a file of that size from a longer one.
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFileSize+1))
 	switch {
 	case err != nil:

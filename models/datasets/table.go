@@ -49,7 +49,8 @@ func (t *table) labels() []int {
 // set returns the set of an entry with the rows read.
 func (t *table) set(d Dataset) *Set { return &Set{d, t.x, t.y, t.labels()} }
 
-// read adds the rows of a file. Its error names the line and mostly the column, but not
+// read adds the rows of a file. The first line of the first file decides on the header and
+// on the number of columns. Its error names the line and mostly the column, but not
 // the file. A file without rows is an error, too.
 func (t *table) read(data []byte) error {
 	before := len(t.lines)
@@ -92,6 +93,7 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 		}
 		return nil
 	}
+	// Rows of another length are left to add, whose error says how many columns it wants.
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = comma, -1, true
 	for {
@@ -193,6 +195,7 @@ func (t *table) add(fields []string) error {
 			}
 			continue
 		}
+		// The comparison is false for NaN, too.
 		v, err := strconv.ParseFloat(f, 64)
 		if err != nil || !(math.Abs(v) <= largest) {
 			return fmt.Errorf("%s: %.40q is not a number from %g to %g",
