@@ -68,7 +68,7 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 	if !o.Stability && o.Budgets == nil {
 		return nil
 	}
-	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.Pace(), func(h float64) (cost.Chain, error) {
+	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64) (cost.Chain, error) {
 		found, err := c.asked.prepared(h)
 		if err != nil {
 			return nil, err

@@ -16,10 +16,11 @@ func BottleneckProblem() *Problem {
 		noiseVariance         = 1.0
 		friction              = 2.0
 	)
-	omegas := []float64{0.4, 1.3, 2.7}
+	omegas := []float64{0.4, 1.3, 2.7} // D of them
 	p := &Problem{Name: "linear", Kind: Gaussian, Friction: friction}
 	d := len(omegas)
 	for i := range batches {
+		// Of batch i: P = I + (K/σ²) Σ φφᵀ and s = (K/σ²) Σ yφ over its rows, with y = sin 2x.
 		precision, shift := make([]float64, d*d), make([]float64, d)
 		for j := range d {
 			precision[j*d+j] = 1 // the prior: K times a share of 1/K

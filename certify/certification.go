@@ -20,7 +20,9 @@ type solver struct {
 	markov.Engine
 	options *Options
 	method  integrators.Integrator
-	known   map[float64]markov.Chain // by the step
+	// known holds the chains made so far, by their step. What they find out about a step
+	// serves all schemes.
+	known map[float64]markov.Chain
 }
 
 // newSolver returns a solver that has found nothing yet.
@@ -28,7 +30,8 @@ func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
 	return &solver{e, o, m, make(map[float64]markov.Chain)}
 }
 
-// prepared returns the integrator at a step.
+// prepared returns the integrator at a step, taken apart by the engine. An error says that the
+// integrator does not fit the problem or that another process failed.
 func (s *solver) prepared(h float64) (markov.Chain, error) {
 	if s.known[h] == nil {
 		in, err := s.options.integrator(s.method, h)
@@ -42,7 +45,8 @@ func (s *solver) prepared(h float64) (markov.Chain, error) {
 	return s.known[h], nil
 }
 
-// integrator makes an integrator for the problem, past its adaptation.
+// integrator makes an integrator for the problem at step h. What it adapts in the course of a
+// chain is frozen: its law would not be stationary before.
 func (o *Options) integrator(m integrators.Integrator, h float64) (*integrators.Instance, error) {
 	in, err := m.New(o.Problem.Dim(), integrators.Params{Step: h, Friction: o.Problem.Friction,
 		Inner: o.Inner, InvMass: o.InvMass, Values: o.Values})
@@ -53,7 +57,8 @@ func (o *Options) integrator(m integrators.Integrator, h float64) (*integrators.
 	return in, nil
 }
 
-// at returns what is found at a step under a scheme.
+// at returns the errors at step h under a scheme, or the spectral radius of a chain without a
+// stationary law. Once the context is done, its error is returned.
 func (s *solver) at(ctx context.Context, m minibatch.Scheme,
 	h float64) (at markov.Point, err error) {
 	if err := ctx.Err(); err != nil {
@@ -68,7 +73,8 @@ func (s *solver) at(ctx context.Context, m minibatch.Scheme,
 	return at, err
 }
 
-// certification leaves the scheme open.
+// certification returns what all schemes share of an integrator on an engine's problem; the
+// scheme, the degeneracy and the progress are left open.
 func (o *Options) certification(e markov.Engine, m integrators.Integrator) (certification, error) {
 	judge, amplified, err := e.Judging()
 	return certification{options: o, asked: newSolver(o, e, m), judged: newSolver(o, judge, m),
@@ -79,14 +85,15 @@ func (o *Options) certification(e markov.Engine, m integrators.Integrator) (cert
 type certification struct {
 	options *Options
 	scheme  minibatch.Scheme
-	asked   *solver // finds the errors that were asked for
-	// The order is decided on a problem of the same expansion.
-	judged     *solver
-	amplified  []float64
-	decides    bool    // orders, not errors alone
-	onPoint    func()  // that a point is done
-	degeneracy Verdict // Frozen, Silent or Adrift: there is nothing to solve
-	lawless    bool    // at no step that was taken is there a stationary law
+	// asked finds the errors that were asked for. judged finds those that decide the order,
+	// on a problem of the same expansion whose batches may differ more: amplified has the
+	// factors for precisions and shifts, nil if they do not.
+	asked, judged *solver
+	amplified     []float64
+	decides       bool    // find orders, not errors alone
+	onPoint       func()  // called when a point is done
+	degeneracy    Verdict // Frozen, Silent or Adrift: there is nothing to solve
+	lawless       bool    // at no step that was taken is there a stationary law
 }
 
 // row finds the errors, what else is asked for, and the orders.
@@ -103,7 +110,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	if o.OneStep {
 		row.Observe = "one-step"
 	}
-	row.ClosedForm = c.ClosedForm()
+	row.ClosedForm = c.closedForm()
 	var points []markov.Point
 	for _, h := range o.Steps {
 		p := markov.LostPoint(len(c.asked.Observables()))
@@ -116,6 +123,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 		points = append(points, p)
 		c.onPoint()
 	}
+	// Answers come before orders: they need the chains at the row's own steps alone.
 	row.Radii = radii(points)
 	if err := c.answer(ctx, &row, points); err != nil {
 		return row, err
@@ -137,9 +145,9 @@ func (c *certification) judges(observable int) bool {
 	return !c.asked.method.PositionOnly || !ofMomentum(c.asked.Observables()[observable])
 }
 
-// Pace is that of the dynamics that the integrator follows: without a momentum,
+// pace is that of the dynamics that the integrator follows: without a momentum,
 // the rate of a frequency ω is ω².
-func (c *certification) Pace() markov.Pace {
+func (c *certification) pace() markov.Pace {
 	p := c.judged.Pace()
 	if c.asked.method.PositionOnly {
 		p.Fast, p.Slow = p.Fast*p.Fast, p.Slow*p.Slow
@@ -148,7 +156,9 @@ func (c *certification) Pace() markov.Pace {
 }
 
 // decide finds the orders of all observables. known are the points at the steps
-// that were asked for.
+// that were asked for; those that lie where an expansion holds serve as nodes, and others are
+// added from the largest such step down, halving, until every claim is decided or there are
+// mostOwnNodes. The row is told the steps that were added.
 func (c *certification) decide(ctx context.Context, row *Row,
 	known []markov.Point) (findings []finding, err error) {
 	if !c.decides || c.degeneracy != "" {
@@ -157,7 +167,7 @@ func (c *certification) decide(ctx context.Context, row *Row,
 		}
 		return findings, nil
 	}
-	p := c.Pace()
+	p := c.pace()
 	c.lawless = true
 	var points []markov.Point
 	for _, at := range known {
@@ -168,9 +178,10 @@ func (c *certification) decide(ctx context.Context, row *Row,
 		}
 	}
 	for i := range mostOwnNodes {
+		// One step next to another would add little.
 		h := math.Ldexp(p.Largest/p.Fast, -i)
 		crowded := func(at markov.Point) bool { return h < 1.3*at.H && at.H < 1.3*h }
-		if !slices.ContainsFunc(points, crowded) { // one next to another would add little
+		if !slices.ContainsFunc(points, crowded) {
 			at, err := c.judged.at(ctx, c.scheme, h)
 			if err != nil {
 				return nil, err
@@ -194,7 +205,8 @@ func (c *certification) decide(ctx context.Context, row *Row,
 	return findings, nil
 }
 
-// findings judges each observable by the points.
+// findings judges each observable by the points at which its signed error is known. Unstable
+// steps say nothing of small ones.
 func (c *certification) findings(points []markov.Point, p markov.Pace) []finding {
 	var out []finding
 	for i := range c.judged.Observables() {
@@ -212,14 +224,16 @@ func (c *certification) findings(points []markov.Point, p markov.Pace) []finding
 	return out
 }
 
-// observable returns what the row says of an observable.
+// observable returns what the row says of the i-th observable: its errors at the points asked
+// for, and the order that was found. A verdict on the chain as a whole, that it is degenerate
+// or has no law, takes the place of that on the claim.
 func (c *certification) observable(i int, name string, points []markov.Point,
 	f finding) Observable {
 	nan := Number(math.NaN())
 	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty),
 		Constant: Number(f.constant), AtLeast: nan, Bound: nan}
 	if c.amplified != nil {
-		out.Constant = nan
+		out.Constant = nan // it is that of other batches
 	}
 	stable := false // at some step
 	for _, p := range points {
@@ -243,8 +257,8 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 		out.AtLeast, out.Bound = out.Claim, out.Relative[smallest]+out.RelativeResolution[smallest]
 	case !math.IsNaN(f.atLeast):
 		// Small terms above the claim were not looked for with its care.
-		out.AtLeast, out.Bound = min(Number(f.atLeast),
-			out.Claim), Number(f.below(c.options.Steps[smallest]))
+		out.AtLeast = min(Number(f.atLeast), out.Claim)
+		out.Bound = Number(f.below(c.options.Steps[smallest]))
 	}
 	switch {
 	case c.degeneracy != "":
@@ -273,10 +287,10 @@ func radii(points []markov.Point) []Number {
 	return out
 }
 
-// ClosedForm returns the sizes of the closed form's errors, as the row's
+// closedForm returns the sizes of the closed form's errors, as the row's
 // observables measure them, of a chain that it is the expansion of; nil for any
 // other.
-func (c *certification) ClosedForm() map[string]Number {
+func (c *certification) closedForm() map[string]Number {
 	e, ok := c.asked.Engine.(*gaussian.Engine)
 	_, random := c.scheme.Visits.(minibatch.Permutation)
 	if !ok || !random || !c.asked.method.Needs.Affine || c.options.EveryStep || c.amplified != nil {

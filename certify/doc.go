@@ -10,8 +10,8 @@
 //
 //   - package gaussian, where every batch's force is affine: stationary means and
 //     covariances solve linear fixed-point equations;
-//   - package spectral, one position and one momentum in any smooth potential: the
-//     stationary law is the left eigenvector of a matrix in polynomials.
+//   - package spectral, one position and one momentum in a potential that need not be
+//     quadratic: the stationary law is the left eigenvector of a matrix in polynomials.
 //
 // A Row has the errors at the steps asked for, a bound on the round-off and
 // truncation in each, and the order. Orders are statements with evidence: the

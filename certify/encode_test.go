@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strings"
 	"testing"
 
-	"hambench/certify/spectral"
 	"hambench/integrators"
 )
 
@@ -42,37 +39,5 @@ func TestProblemJSONRoundTrip(t *testing.T) {
 		if a, b := fmt.Sprintf("%+v", run(p)), fmt.Sprintf("%+v", run(q)); a != b {
 			t.Errorf("%s: rows differ after JSON:\n%s\n%s", p.Name, a, b)
 		}
-	}
-}
-
-// own is a potential that certify knows nothing of.
-type own struct{ spectral.Potential }
-
-// A potential of one's own is certified as the oscillator that it is, and has no JSON form.
-func TestPotentialsOfOnesOwn(t *testing.T) {
-	known := scalarBuiltin()
-	p, err := NewScalar("own", known.Friction, own{known.scalar[0]}, own{known.scalar[1]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := integrators.Builtin().Lookup("leapfrog")
-	if err != nil {
-		t.Fatal(err)
-	}
-	errors := func(p *Problem) []Observable {
-		rows, err := Errors(context.Background(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Steps: []float64{0.1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rows[0].Observables
-	}
-	want := errors(known)
-	for i, got := range errors(p) {
-		if d := math.Abs(float64(got.Errors[0] - want[i].Errors[0])); !(d <= float64(got.Resolution[0]+want[i].Resolution[0])) {
-			t.Errorf("%s: error %v ± %v, of the oscillators %v", got.Name, got.Errors[0], got.Resolution[0], want[i].Errors[0])
-		}
-	}
-	if _, err := json.Marshal(p); err == nil || !strings.Contains(err.Error(), "no JSON form") {
-		t.Errorf("error is %v, want one that says there is no JSON form", err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"hambench/usage"
 )
 
-// mostVectors bounds the vectors of a state and of a step's normals.
+// mostVectors bounds the vectors of a state and of a step's normals: far more than any sampler
+// has, and few enough that a wrong answer to hello cannot ask for all memory.
 const mostVectors = 64
 
 // Sampler is a sampler in another process, in any language. It answers where its
@@ -101,7 +102,8 @@ func (g *greeting) check() error {
 func (s *Sampler) Batches() int { return s.hello.Batches }
 
 // Integrator describes the sampler as an integrator, to be certified like any other.
-// It has no parameters of its own, and no mass.
+// It has no parameters of its own, and no mass. Its kernel takes as many batches as its answer
+// to hello says, which is the N_l of its rows, whatever the options ask for.
 func (s *Sampler) Integrator() integrators.Integrator {
 	g := s.hello
 	m := integrators.Integrator{
@@ -118,6 +120,7 @@ func (s *Sampler) Integrator() integrators.Integrator {
 		m.Needs.HessianVectors = 1
 	}
 	if g.State > 2 {
+		// Vectors beyond position and momentum, which start at 0.
 		m.Variables = func(dim int, _ integrators.Params) []integrators.Variable {
 			var out []integrators.Variable
 			for range g.State - 2 {
@@ -156,7 +159,8 @@ func (e *externalStep) Taken() int { return e.sampler.Batches() }
 // Normals is the number of normals of a step.
 func (e *externalStep) Normals() int { return e.sampler.hello.Normals * e.dim }
 
-// Step moves one state.
+// Step moves one state, with the next normals of the noise. A failure of the child is a panic
+// with a child.Failure, which Run turns into its error.
 func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.Normals())
 	for part := range slices.Chunk(xi, e.dim) {
@@ -196,7 +200,7 @@ type wireTerm struct {
 
 // Steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
 // normals of its own. It asks the child for all steps at once, but for those that are
-// the same. A force is of the type several if a step takes several batches.
+// the same. A step that takes several batches has a probe.ForceList for its force.
 func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64) {
 	g := e.sampler.hello
 	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim,
@@ -230,12 +234,14 @@ func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64)
 	if err != nil {
 		panic(&child.Failure{Err: err})
 	}
+	// A state that the child keeps shorter than ours leaves the rest as it was.
 	for i, at := range z {
 		copy(at, slices.Concat(answer.States[index[i]]...))
 	}
 }
 
-// checkShape refuses an answer of another shape.
+// checkShape refuses an answer of another shape than points states of vectors of dim finite
+// numbers, naming the first thing that is wrong.
 func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 	if len(states) != points {
 		return usage.Errorf("%d states: want %d, one for each that was asked "+
@@ -258,7 +264,7 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 	return nil
 }
 
-// wire returns the forces of a step in the protocol.
+// wire returns the forces of a step in the protocol: one for each batch that it takes.
 func wire(f integrators.Force) (out []wireForce) {
 	all, many := f.(probe.ForceList)
 	if !many {
@@ -271,12 +277,7 @@ func wire(f integrators.Force) (out []wireForce) {
 			w.Precision = slices.Collect(slices.Chunk(affine.Precision, len(w.Shift)))
 		} else {
 			potentials := f.(spectral.Mean)
-			for _, u := range potentials {
-				o, ok := u.(spectral.Oscillator)
-				if !ok {
-					panic(&child.Failure{Err: usage.Errorf("a potential of type %T has no form "+
-						"in the protocol: want an Oscillator", u)})
-				}
+			for _, o := range potentials {
 				w.Terms = append(w.Terms, wireTerm{1 / float64(len(potentials)), o})
 			}
 		}

@@ -26,7 +26,7 @@ func Fingerprint() (string, error) {
 // averages, the largest stable step and distances on the toy, under every scheme, and
 // distances on the scalar problem.
 func AnswersFingerprint() (string, error) {
-	// Variances are solved for to worthGoal.
+	// Variances are solved for to a relative residual of 1e-9, which conditions magnify.
 	const digits = 1e-6
 	gaussian, err := digest(Options{Budgets: []float64{1000}, Stability: true, Distances: true},
 		digits, []string{"lietrotter"}, Toy())
@@ -38,7 +38,8 @@ func AnswersFingerprint() (string, error) {
 	return gaussian + scalar, err
 }
 
-// digest is of errors and answers, to a number of digits.
+// digest digests the errors and answers of some integrators on some problems, each number
+// rounded to a multiple of digits, under a name that says what it is of.
 func digest(o Options, digits float64, integrator []string, problems ...*Problem) (string, error) {
 	d := fingerprint.New()
 	for _, name := range integrator {

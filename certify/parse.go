@@ -3,7 +3,6 @@ package certify
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,7 +27,7 @@ type gaussianBatch struct {
 	Shift     []float64   `json:"shift"`     // s
 }
 
-// LoadProblem reads a problem from a JSON file.
+// LoadProblem reads a problem from a JSON file. A file that is not there is a usage error, too.
 func LoadProblem(path string) (*Problem, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -49,8 +48,10 @@ func ParseProblem(path string, data []byte) (*Problem, error) {
 	return p, nil
 }
 
-// parseProblem reads a problem without a name.
+// parseProblem reads a problem without a name. Its errors do not name the file, but the batch,
+// counted from 1.
 func parseProblem(data []byte) (*Problem, error) {
+	// Syntax first, so that what follows reads valid JSON.
 	if err := json.Unmarshal(data, new(any)); err != nil {
 		return nil, notJSON(err)
 	}
@@ -85,7 +86,8 @@ func parseProblem(data []byte) (*Problem, error) {
 	return p, p.checkMean()
 }
 
-// decodeStrict decodes valid JSON without unknown fields.
+// decodeStrict decodes valid JSON into v; a field that v does not have is an error, since it
+// would be a misspelt name whose value is then left at 0.
 func decodeStrict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -110,6 +112,7 @@ func checkNames(d *json.Decoder) error {
 	if !ok {
 		return err
 	}
+	// The values of an object or a list, with the names before them in an object.
 	var seen []string
 	for d.More() {
 		if open == '{' {
@@ -129,7 +132,9 @@ func checkNames(d *json.Decoder) error {
 	return err
 }
 
-// addGaussian reads a batch of a Gaussian problem.
+// addGaussian reads a batch of a Gaussian problem: a symmetric precision with as many rows as
+// those of the batches before, and a shift of that length. The precision need not be definite,
+// which is asked of the mean alone.
 func (p *Problem) addGaussian(raw json.RawMessage) error {
 	var b gaussianBatch
 	if err := decodeStrict(raw, &b); err != nil {
@@ -156,7 +161,8 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 	return checkSymmetric(flat, dim)
 }
 
-// addScalar reads a batch of a scalar problem.
+// addScalar reads a batch of a scalar problem. Numbers that it does not name are 0; a product
+// of them that overflows would make derivatives infinite.
 func (p *Problem) addScalar(raw json.RawMessage) error {
 	var o spectral.Oscillator
 	if err := decodeStrict(raw, &o); err != nil {
@@ -171,21 +177,16 @@ func (p *Problem) addScalar(raw json.RawMessage) error {
 	return nil
 }
 
-// MarshalJSON writes the problem in the form that ParseProblem reads; its
-// name is not part of it. A scalar problem whose potentials are not Oscillators
-// has no such form.
+// MarshalJSON writes the problem in the form that ParseProblem reads; its name is not part of
+// it.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	var batches []any
 	for _, b := range p.gaussian {
 		rows := slices.Collect(slices.Chunk(b.Precision, p.Dim()))
 		batches = append(batches, gaussianBatch{Precision: rows, Shift: b.Shift})
 	}
-	for i, u := range p.scalar {
-		if _, ok := u.(spectral.Oscillator); !ok {
-			return nil, fmt.Errorf("certify: batch %d of problem %q has no JSON form: its "+
-				"potential is a %T", i+1, p.Name, u)
-		}
-		batches = append(batches, u)
+	for _, o := range p.scalar {
+		batches = append(batches, o)
 	}
 	return json.Marshal(struct {
 		Kind     Kind    `json:"kind"`

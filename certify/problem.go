@@ -18,7 +18,7 @@ type Kind string
 const (
 	// Gaussian problems have affine batch gradients P_i θ − s_i.
 	Gaussian Kind = "gaussian"
-	// Scalar problems have one position and any smooth potential.
+	// Scalar problems have one position and a potential that need not be quadratic.
 	Scalar Kind = "scalar"
 )
 
@@ -29,8 +29,9 @@ type Problem struct {
 	Kind     Kind
 	Friction float64 // C > 0
 
-	gaussian []*integrators.Affine // Gaussian: one a batch
-	scalar   spectral.Mean         // Scalar: one a batch
+	// Of a problem's kind, one a batch; the other is empty.
+	gaussian []*integrators.Affine // the forces P_i θ − s_i
+	scalar   spectral.Mean         // the potentials
 }
 
 // Batches is the number K of batches.
@@ -58,15 +59,6 @@ func (p *Problem) LowestFrequency() (omega float64, ok bool) {
 	return math.Sqrt(eigen.Values(nil)[0]), true
 }
 
-// NewScalar returns a scalar problem with a potential for each batch.
-func NewScalar(name string, friction float64, batches ...spectral.Potential) (*Problem, error) {
-	if err := checkProblem(friction, len(batches)); err != nil {
-		return nil, err
-	}
-	p := &Problem{Name: name, Kind: Scalar, Friction: friction, scalar: batches}
-	return p, p.checkMean()
-}
-
 // checkMean refuses a problem whose batches have no mean that is a target. Each of
 // them need not be one.
 func (p *Problem) checkMean() error {
@@ -75,11 +67,7 @@ func (p *Problem) checkMean() error {
 			"mean that is")
 	}
 	stiffness := 0.0
-	for _, u := range p.scalar {
-		o, ok := u.(spectral.Oscillator)
-		if !ok {
-			return nil // newDensity finds out whether it confines
-		}
+	for _, o := range p.scalar {
 		stiffness += o.Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
@@ -89,7 +77,8 @@ func (p *Problem) checkMean() error {
 	return nil
 }
 
-// checkProblem refuses what no problem can have.
+// checkProblem refuses a friction that is no finite number above 0, and a problem without
+// batches.
 func checkProblem(friction float64, batches int) error {
 	if !(friction > 0) || math.IsInf(friction, 0) {
 		return usage.Errorf("friction %v: want a finite number > 0", friction)
@@ -100,7 +89,8 @@ func checkProblem(friction float64, batches int) error {
 	return nil
 }
 
-// checkSymmetric refuses a matrix (row-major, dim × dim) that is not symmetric.
+// checkSymmetric refuses a matrix (row-major, dim × dim) that is not symmetric, naming the two
+// elements that differ, counted from 1.
 func checkSymmetric(p []float64, dim int) error {
 	scale := markov.Largest(p)
 	for i := range dim {
@@ -123,8 +113,8 @@ func (p *Problem) affine() (affine, definite bool) {
 	if !p.scalar.Affine() {
 		return false, false
 	}
-	for _, u := range p.scalar {
-		definite = definite && u.(spectral.Oscillator).Stiffness > 0
+	for _, o := range p.scalar {
+		definite = definite && o.Stiffness > 0
 	}
 	for _, f := range p.gaussian {
 		definite = definite && gaussian.IsDefinite(f)

@@ -62,7 +62,7 @@ func verdict(p *Problem, err error) error {
 				return fmt.Errorf("batch %d: accepted %+v: U(%v) = %v, U′ = %v, U″ = %v", i+1, u, theta, u.Value(theta), u.Gradient(theta), u.Curvature(theta))
 			}
 		}
-		stiffness += u.(spectral.Oscillator).Stiffness
+		stiffness += u.Stiffness
 	}
 	if p.Kind == Scalar && !(stiffness > 0) {
 		return fmt.Errorf("accepted a mean stiffness of %v", stiffness)

@@ -14,7 +14,7 @@ import (
 // for a budget, the one in place index of Options.Budgets; rows whose error is not
 // known come last. Problems keep their order.
 func Rank(rows []Row, index int) []Row {
-	place := make(map[string]int)
+	place := make(map[string]int) // of a problem, by its name
 	for _, r := range rows {
 		if _, known := place[r.Problem]; !known {
 			place[r.Problem] = len(place)
@@ -38,7 +38,9 @@ func (r Row) leastError(index int) float64 {
 }
 
 // WriteBest names, for each problem and budget of the rows, the chain with the smallest
-// error. Exact flows are passed over: gradients alone do not give them.
+// error, its best step, and how many independent draws would have the same error. Exact flows
+// are passed over: gradients alone do not give them. A budget that pays for no outer step of
+// any chain has no line.
 func WriteBest(w io.Writer, rows []Row) error {
 	budgets := 0
 	for _, r := range rows {

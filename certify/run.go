@@ -28,14 +28,17 @@ type Options struct {
 	Inner       int                      // N_l; default 1
 	Values      map[string]float64       // the integrators' own parameters; default theirs
 	Estimator   estimators.Estimator     // of gradients; default plain
-	// Diagonal of M⁻¹; default the identity; Gaussian problems only
-	InvMass   []float64
-	EveryStep bool // observe at the end of every outer step, not of every period
-	// Judge the law after one step of the full batch (weak orders) instead of the stationary
-	// law; Gaussian problems only
+	// InvMass is the diagonal of M⁻¹, one number a position, on Gaussian problems; default
+	// the identity.
+	InvMass []float64
+	// EveryStep observes the law at the ends of all outer steps, averaged, instead of at the
+	// ends of periods.
+	EveryStep bool
+	// OneStep judges the law after one step of the full batch (weak orders) instead of the
+	// stationary law, on Gaussian problems.
 	OneStep  bool
 	Progress func(done float64) // called with the share done, from 0 to 1; default: not called
-	// Gradients of a batch that a chain may cost; none: averages are not judged
+	// Budgets are gradients of a batch that a chain may cost; none: averages are not judged.
 	Budgets   []float64
 	Stability bool // find the largest stable step
 	Distances bool // find those of the stationary law of θ from the target
@@ -54,7 +57,8 @@ func defaultSteps(k Kind) []float64 {
 }
 
 // Run certifies every integrator under every scheme. The rows come in the
-// order of the integrators, then of the schemes.
+// order of the integrators, then of the schemes. Options that cannot be met are a usage error
+// before any work; once the context is done, its error is returned soon.
 func Run(ctx context.Context, o Options) ([]Row, error) { return o.run(ctx, true) }
 
 // Errors does what Run does, except that it decides no orders and takes no steps
@@ -106,6 +110,8 @@ func (o *Options) complete() (markov.Engine, error) {
 	if err := o.checkAnswers(); err != nil {
 		return nil, err
 	}
+	// Schemes and integrators that were not named are all that fit; one that was named and
+	// does not fit is an error.
 	by, k := o.estimation(), o.Problem.Batches()
 	if len(o.Schemes) == 0 {
 		o.Schemes = slices.DeleteFunc(ExactSchemes(), func(s minibatch.Scheme) bool {
@@ -129,6 +135,7 @@ func (o *Options) complete() (markov.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Rates further apart cannot be added: steps would seem not to depend on their noise.
 	if p := e.Pace(); !(markov.Epsilon*p.Fast < p.Slow) {
 		return nil, usage.Errorf("problem %q: rates from %.3g to %.3g, of frequencies and "+
 			"friction: want them less than %.0g apart, as float64 can tell",
@@ -150,7 +157,8 @@ func (o *Options) complete() (markov.Engine, error) {
 	return e, nil
 }
 
-// refuse returns what keeps an integrator from what is asked, or nil.
+// refuse returns what keeps an integrator from what is asked, as a usage error that names
+// both, or nil.
 func (o *Options) refuse(m integrators.Integrator) error {
 	if err := o.Problem.Takes(m); err != nil {
 		return err
@@ -214,7 +222,8 @@ const (
 	reuseFrom = 1e-4
 )
 
-// certify certifies one integrator under every scheme.
+// certify certifies one integrator under every scheme. decides says whether orders are found,
+// and progress is called with the share of the schemes that is done.
 func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.Integrator,
 	decides bool, progress func(done float64)) ([]Row, error) {
 	if s, ok := e.(*spectral.Engine); ok && m.Variables != nil {
@@ -222,7 +231,7 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 		if err != nil {
 			return nil, err
 		}
-		e = s.With(m.Variables(1, in.Params))
+		e = s.With(m.Variables(1, in.Params)) // their laws are observed, too
 	}
 	degeneracy, err := o.degeneracy(e, m)
 	if err != nil {
@@ -259,7 +268,8 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 	return rows, nil
 }
 
-// Takes returns what keeps an integrator from being certified on the problem, or nil.
+// Takes returns what keeps an integrator from being certified on the problem, as a usage
+// error that names both, or nil.
 func (p *Problem) Takes(m integrators.Integrator) error {
 	affine, definite := p.affine()
 	switch {
@@ -307,7 +317,8 @@ func All(p *Problem) []integrators.Integrator {
 // with a fixed partition into batches.
 func ExactSchemes() []minibatch.Scheme { return minibatch.Builtin().Fixed() }
 
-// Schemes looks up schemes by name and refuses those without fixed batches.
+// Schemes looks up schemes by name. A name that is not known, or of a scheme without fixed
+// batches, is a usage error that says which there are.
 func Schemes(names ...string) ([]minibatch.Scheme, error) {
 	var out []minibatch.Scheme
 	for _, name := range names {

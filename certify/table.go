@@ -13,7 +13,9 @@ import (
 	"hambench/internal/table"
 )
 
-// WriteTable prints the rows as an ASCII table, a line per observable.
+// WriteTable prints the rows as an ASCII table, a line per observable, and below it what its
+// columns and verdicts mean. Where the table is too wide for the writer, table.Write leaves out
+// columns in the order of the numbers that it is given.
 func WriteTable(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "observable",
 		"relative error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
@@ -39,8 +41,8 @@ func WriteTable(w io.Writer, rows []Row) error {
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
 }
 
-// finest is the relative error at the smallest step, or what stands in its
-// place.
+// finest is the relative error at the smallest step, "< bound" where it is not resolved, or
+// "-" where it is not known.
 func (r Row) finest(o Observable) string {
 	at := slices.Index(r.Steps, slices.Min(r.Steps))
 	if at >= len(o.Relative) || at >= len(o.RelativeResolution) { // of a row of the first edition
@@ -58,9 +60,9 @@ func (r Row) formatVerdict(o Observable) string {
 	if o.Verdict != Unstable {
 		return string(o.Verdict)
 	}
-	radius := Number(0)
+	radius := Number(0) // the largest; NaN stands where the chain is stable
 	for _, v := range r.Radii {
-		if v > radius { // not NaN
+		if v > radius {
 			radius = v
 		}
 	}
@@ -111,7 +113,8 @@ func (r Row) Orders() (position, joint string) {
 	return r.shortOrder("theta.cov", "theta^2"), r.shortOrder("joint.cov", "r^2")
 }
 
-// shortOrder is the order of the first of the observables that the row has.
+// shortOrder is the order of the first of the named observables that the row has, in the words
+// of Orders.
 func (r Row) shortOrder(names ...string) string {
 	for _, x := range r.Observables {
 		switch order, least := float64(x.Order), float64(x.AtLeast); {
@@ -129,8 +132,9 @@ func (r Row) shortOrder(names ...string) string {
 	return "–"
 }
 
-// WriteAnswers prints the rows' Answers as an ASCII table; distances are those at
-// the smallest step.
+// WriteAnswers prints the rows' Answers as an ASCII table, a line for each budget, or one line
+// of a row without budgets; distances are those at the smallest step. Columns of what was not
+// asked for are left out.
 func WriteAnswers(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "largest stable h",
 		"Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias",
@@ -145,7 +149,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 			line[3] = format("%.4g", *r.StableStep)
 		}
 		if r.Kolmogorov != nil {
-			at := slices.Index(r.Steps, slices.Min(r.Steps))
+			at := slices.Index(r.Steps, slices.Min(r.Steps)) // the smallest
 			line[4], line[5] = format("%.3g", r.Kolmogorov[at]), format("%.3g", r.Wasserstein[at])
 		}
 		lines = append(lines, line)
@@ -159,7 +163,8 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 				format("%.3g", b.Autocorrelation), b.Worst})
 		}
 	}
-	for i := len(header) - 1; i >= 3; i-- { // what was not asked for
+	// What was not asked for is "-" in all lines.
+	for i := len(header) - 1; i >= 3; i-- {
 		if !slices.ContainsFunc(lines, func(line []string) bool { return line[i] != "-" }) {
 			header, minor = slices.Delete(header, i, i+1), slices.Delete(minor, i, i+1)
 			for j := range lines {

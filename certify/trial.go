@@ -14,14 +14,19 @@ import (
 const trialPoints = 3
 
 // degeneracy returns the verdict on a step that is not that of a sampler: Frozen,
-// Silent or Adrift, or "" for any other. It refuses a step that leads elsewhere when
-// it is repeated.
+// Silent or Adrift, or "" for any other. A stationary law would be solved for all the same,
+// and might be right by chance. A step that is not the same when it is repeated is a usage
+// error.
+//
+// The step is tried from a few states, with a few noises each, under two forces of the same
+// curvature: one that is 0 at the position where the trials start, and one that is not.
 func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict, error) {
 	fast := e.Pace().Fast
 	in, err := o.integrator(m, trialStep/fast)
 	if err != nil {
 		return "", err
 	}
+	// Both forces have the curvature fast², so that the step suits them as it does the batches.
 	dim := o.Problem.Dim()
 	none, pull := make([]float64, dim), slices.Repeat([]float64{fast}, dim)
 	stiffness := make([]float64, dim*dim)
@@ -39,6 +44,8 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 	if m.PositionOnly {
 		judged = dim
 	}
+	// moves: some position changes; heard: two noises lead to different states; led: so do two
+	// forces.
 	moves, heard, led := false, false, false
 	for i, z := range pulled {
 		moves = moves || markov.Largest(z[:dim]) > 0
@@ -64,6 +71,8 @@ const trialStep = 0.1
 // with different noises.
 func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 	rng := rand.New(rand.NewPCG(13, 14)) // any points do
+	// The first state is at rest, the others have momenta; auxiliary variables are where a
+	// chain starts them.
 	var z [][]float64
 	for s := range trialPoints {
 		from := make([]float64, 2*in.Dim+probe.Auxiliary(in))

@@ -21,7 +21,8 @@ type Accuracy struct {
 	Normal     bool          // the spread is that of a normal process with the same moments
 }
 
-// mse is the largest mean squared error of n outer steps, in any direction.
+// MSE is the largest mean squared error of averages over n outer steps, in any direction;
+// +Inf where the spread is not known.
 func (w Accuracy) MSE(n float64) float64 {
 	if w.Spread == nil {
 		return math.Inf(1)
@@ -52,6 +53,7 @@ func (w Accuracy) Summary() (bias, variance, autocorrelation float64) {
 		return bias, math.Inf(1), math.NaN()
 	}
 	variance, autocorrelation = largest(w.Spread), math.NaN()
+	// The worst direction of spread over stationary is an eigenvector of their quotient.
 	var chol mat.Cholesky
 	var ratio mat.Dense
 	if chol.Factorize(w.Stationary) && chol.SolveTo(&ratio, w.Spread) == nil {
@@ -77,7 +79,7 @@ type Sums struct {
 	Forms [][]float64
 }
 
-// OfMoments is times where laws are matrices of moments, whose last row and column are
+// OfMoments is Times where laws are matrices of moments, whose last row and column are
 // those of 1: a law's product with the observable's form.
 func (s *Sums) OfMoments(law []float64, observable int) []float64 {
 	form := markov.Unit(s.Weighted.Size, s.Weighted.Mass)
@@ -127,6 +129,7 @@ func (j *jointSums) AddTo(dst []float64, w float64, src []float64) {
 	state := act(j.state, 0, j.States.Size)
 	squares := act(nil, len(src)-m*m, m*m)
 	for k := range m {
+		// own is the law weighted by the k-th sum, now the law times the k-th observable.
 		own := act(j.weighted, j.States.Size+k*j.Sums.Weighted.Size, j.Sums.Weighted.Size)
 		if !j.adds {
 			continue

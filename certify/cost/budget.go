@@ -15,7 +15,8 @@ type tried struct {
 	quick bool // the answer was allowed to take the chain for a normal process
 }
 
-// Accuracies returns the accuracies of averages at a step; they are kept.
+// Accuracies returns the accuracies of averages at step h, nil where there is no stationary
+// law; they are kept. A quick answer may take the chain for a normal process.
 func (s *Search) Accuracies(h float64, quick bool) ([]Accuracy, error) {
 	if w, ok := s.tried[tried{h, quick || s.final}]; ok {
 		return w, nil
@@ -81,7 +82,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 		}
 		return MSE(all, outer)
 	}
-	at, least := 0, math.Inf(1)
+	at, least := 0, math.Inf(1) // the number of the best step so far, and its error
 	var worst Accuracy
 	for j := top; j < deepest && failed == nil; j += coarse {
 		x, w := size(j, true)
@@ -94,7 +95,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 			break
 		}
 	}
-	if failed != nil || math.IsInf(least, 1) {
+	if failed != nil || math.IsInf(least, 1) { // no step has an error that is known
 		return out, failed
 	}
 	// From the best of these, halving the distance: first quickly, then for good.
@@ -109,7 +110,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 					at, least, worst, moved = j, x, w, true
 				}
 			}
-			if !moved {
+			if !moved { // none of the two neighbours is better
 				by /= 2
 			}
 		}
@@ -119,8 +120,9 @@ func (s *Search) Best(outer float64) (Best, error) {
 	return out, failed
 }
 
-// Gradients returns the number of gradients of a batch in an outer step: all data count as
-// k, the number of batches.
+// Gradients returns the number of gradients of a batch in an outer step of an integrator with
+// N_l inner kernels: all data count as k, the number of batches, a Hessian-vector product as
+// two, and an estimator may take more than one a kernel.
 func Gradients(m integrators.Integrator, s minibatch.Scheme, by probe.Estimation,
 	inner, k int) float64 {
 	kernel, kernels := m.Needs.Cost(), float64(inner)

@@ -52,7 +52,7 @@ type Search struct {
 // StableStep finds the largest step at which the second moments of a chain are bounded,
 // 0 if there is none and +Inf if all are. It is known where the law far out is, which
 // decides what is stable, and where round-off does not hide it. Where it is not known, as
-// of potentials that are no oscillators and of thermostats, it is where the search for
+// of thermostats, it is where the search for
 // averages begins.
 func (s *Search) StableStep() (limit float64, known bool, err error) {
 	s.limit, known, err = s.largestStable()
@@ -64,6 +64,7 @@ func (s *Search) StableStep() (limit float64, known bool, err error) {
 func (s *Search) largestStable() (limit float64, known bool, err error) {
 	const first, lowest, highest = -3 * stepsPerOctave, -40 * stepsPerOctave, 14 * stepsPerOctave
 	unit, last := 1/s.pace.Fast, Growth{}
+	// Steps are numbered upwards from the fastest rate's time.
 	at := func(j int) float64 { return unit * math.Exp2(float64(j)/stepsPerOctave) }
 	stable := func(h float64) bool {
 		if err == nil {

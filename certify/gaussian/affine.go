@@ -13,13 +13,13 @@ func matrix(f *integrators.Affine) *mat.Dense {
 	return mat.NewDense(len(f.Shift), len(f.Shift), f.Precision)
 }
 
-// IsDefinite reports whether P is positive definite.
+// IsDefinite reports whether P is positive definite: whether the force is that of a normal law.
 func IsDefinite(f *integrators.Affine) bool {
 	var chol mat.Cholesky
 	return chol.Factorize(mat.NewSymDense(len(f.Shift), slices.Clone(f.Precision)))
 }
 
-// Mean is the force of the full data: the mean over the batches.
+// Mean is the force of the full data: the mean over the batches, rounded.
 func Mean(batches []*integrators.Affine) *integrators.Affine {
 	d := len(batches[0].Shift)
 	precision, shift := make([]float64, d*d), make([]float64, d)

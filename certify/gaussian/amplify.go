@@ -30,7 +30,8 @@ const (
 // term of batches that differ by 10⁻⁶ is 10⁻¹² of the others, and round-off
 // hides it.
 func (g *Engine) Judging() (markov.Engine, []float64, error) {
-	p, d, mean := g.problem, g.frame.d, g.Mean
+	p, d, mean := g.problem, g.frame.d, g.mean
+	// How far precisions and shifts of the batches are from their mean, in the frame.
 	curved, apart := 0.0, 0.0
 	for i, b := range p.Batches {
 		diff := floats.SubTo(make([]float64, d*d), b.Precision, mean.Precision)
@@ -41,7 +42,7 @@ func (g *Engine) Judging() (markov.Engine, []float64, error) {
 		pull.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.moved[i].Shift))
 		apart = max(apart, mat.Norm(&pull, 2))
 	}
-	by := []float64{1, 1}
+	by := []float64{1, 1} // for precisions, for shifts
 	if curved > 0 && curved < fewDifferent {
 		by[0] = different / curved
 	}
@@ -82,7 +83,7 @@ func (g *Engine) measured() markov.Pace {
 	for _, v := range g.frame.root {
 		squares = append(squares, v*v)
 	}
-	slowest, _ := g.frequencies(g.Mean)
+	slowest, _ := g.frequencies(g.mean)
 	out := markov.Pace{
 		Slow:    min(slowest, g.problem.Friction*slices.Min(squares)),
 		Fast:    g.problem.Friction * slices.Max(squares),

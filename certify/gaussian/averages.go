@@ -13,7 +13,7 @@ import (
 )
 
 // fourth applies a map to fourth moments E(x, 1)⊗⁴, n⁴ numbers, which hold
-// all lower ones.
+// all lower ones: those of second order stand where two indices are the last.
 type fourth struct{ *affineMap }
 
 // AddTo adds w times the image. With u = A(x, 1) and the noise Nξ apart, E(u + Nξ)⊗⁴ is
@@ -23,7 +23,7 @@ func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 	floats.AddScaled(dst, w, alongAll(m.a, law))
 	v := make([]float64, n*n) // E uuᵀ + ½Q, u the image without noise
 	quiet := affineMap{n: n, a: m.a, q: mat.NewDense(n, n, nil), half: m.half}
-	lower := make([]float64, n*n) // second moments
+	lower := make([]float64, n*n) // the second moments of the law itself
 	for i := range lower {
 		lower[i] = law[(i+1)*n*n-1]
 	}
@@ -46,7 +46,8 @@ func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 	}
 }
 
-// alongAll applies a matrix to each of the four indices of a tensor.
+// alongAll applies a matrix (n × n) to each of the four indices of a tensor (n⁴ numbers, the
+// last index changing first), into a new one.
 func alongAll(a *mat.Dense, tensor []float64) []float64 {
 	n, _ := a.Dims()
 	for range 4 { // to the first index, which becomes the last
@@ -65,8 +66,9 @@ const (
 	mostAxes = 8
 )
 
-// axes are the directions in the frame of the target's principal axes, the
-// outermost ones if there are many.
+// axes are the directions in the frame of the target's principal axes, unit vectors in the
+// order of the eigenvalues of its precision, the outermost ones if there are many. If no
+// eigenvectors are found there are none.
 func (f *frame) axes() [][]float64 {
 	var precision mat.SymDense
 	precision.SymOuterK(1, f.white.T())
@@ -101,14 +103,18 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	if err := ctx.Err(); err != nil || s == nil || s.inverse == nil {
 		return nil, false, err
 	}
+	// The law where periods end, and the average over the ends of outer steps, which is what
+	// averages are biased by.
 	d, n := p.engine.frame.d, p.n
 	law := floats.AddTo(make([]float64, len(truth)), truth, s.delta)
 	beyond := cycle.Occupation(truth, s.delta)
+	// Averages of θ: sums weight the law's first moments alone, whose evolution has an inverse.
 	first := &cost.Sums{States: cycle.Evolution, Weighted: p.evolution(asMeans)}
 	first.Weighted.Size, first.Weighted.Mass, first.Times = n, n-1, first.OfMoments
 	for i := range d {
 		first.Forms = append(first.Forms, markov.Unit(n, i))
 	}
+	// Averages of θ: their sums weight the law's first moments, whose evolution has an inverse.
 	theta := cost.Accuracy{Name: "theta", Bias: mat.NewSymDense(d, nil)}
 	theta.Spread, theta.Stationary = first.Covariances(cycle, law, func(y []float64) []float64 {
 		x := make([]float64, n)
@@ -119,6 +125,7 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	if theta.Spread == nil {
 		return nil, false, nil
 	}
+	// The last column of what is beyond the target's moments is the bias of the mean.
 	mean := mat.NewDense(n, n, beyond).ColView(n-1).(*mat.VecDense).SliceVec(0, d)
 	theta.Bias.SymOuterK(1, mean)
 	final = float64(n*n*n*n)*cycle.Work() > mostFourth
@@ -126,7 +133,10 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	return []cost.Accuracy{theta, squares}, final, nil
 }
 
-// squares judges the averages of squares along the principal axes.
+// squares judges the averages of squares along the principal axes, over their deviation √2
+// under the target. law is where periods end, beyond the average over outer steps less the
+// target's law, theta the asymptotic covariances of averages of θ. A quick answer takes the
+// chain for a normal process.
 func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []float64,
 	theta *mat.SymDense, quick bool) cost.Accuracy {
 	n, axes := p.n, p.engine.frame.axes()
@@ -152,14 +162,18 @@ func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []fl
 	return w
 }
 
-// fourthMoments works out the covariances of quadratic forms; they are nil where
-// a chain has no fourth moments.
+// fourthMoments works out the covariances of quadratic forms (n × n, one an axis) over outer
+// steps, asymptotic and along the chain; both are nil where a chain has no fourth moments.
 func (e *moments) fourthMoments(cycle *markov.Period, forms [][]float64, means *affineMap) (spread,
 	stationary *mat.SymDense) {
 	n := e.n
 	s := &cost.Sums{States: e.evolution(func(m *affineMap) markov.Operator { return fourth{m} }),
 		Weighted: e.evolution(asOperator), Forms: forms}
+	// The law's fourth moments solve a fixed-point equation as its second moments do; rest is
+	// the law of a chain that stands still at the frame's centre.
 	s.States.Size, s.States.Mass, s.Times = n*n*n*n, n*n*n*n-1, s.OfMoments
+	// Fourth moments solve a fixed-point equation as second ones do. They are found less rest,
+	// the moments of a chain that stands still at the frame's centre.
 	all, rest := newStein(means), make([]float64, s.States.Size)
 	rest[s.States.Mass] = 1
 	b := cycle.On(s.States).Excess(rest)
@@ -190,9 +204,13 @@ func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64
 	moment := mat.NewDense(n, n, cycle.Occupation(make([]float64, n*n), law))
 	spread, stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
 	for k, a := range axes {
+		// now is the covariance of the state with aᵀx, m the mean of aᵀx, later the sum over
+		// lags t ≥ 0 of the products of covariances at that lag.
 		f := mat.NewVecDense(n, nil)
 		copy(f.RawVector().Data, a)
 		var now mat.VecDense
+		// now is the covariance of the state with y = aᵀx, m the mean of y, later the sum over
+		// lags t ≥ 0 of the products of such covariances at that lag.
 		now.MulVec(moment, f)
 		m := now.AtVec(n - 1)
 		now.AddScaledVec(&now, -m, moment.ColView(n-1))

@@ -32,6 +32,7 @@ func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wass
 		kolmogorov = max(kolmogorov, kolmogorovNormal(floats.Dot(a, mean), mat.Inner(v,
 			mat.NewDense(d, d, change), v)))
 	}
+	// With I for one of the covariances, Wasserstein's is |mean|² + Σ (√λ − 1)², squared.
 	var eig mat.EigenSym
 	if !eig.Factorize(mat.NewSymDense(d, slices.Clone(change)), false) {
 		return kolmogorov, math.NaN()

@@ -55,16 +55,17 @@ const maxMemory = 2 << 30
 // Engine solves a Gaussian problem.
 type Engine struct {
 	problem Problem
-	Mean    *integrators.Affine // of the batches, rounded
+	mean    *integrators.Affine // of the batches, rounded
 	frame   *frame
 	target
 	rates markov.Pace
 
-	differs  []*mat.Dense // (P_i − P̄)U⁻¹ of each batch
-	variance []float64    // E_θ E_i (∇U_i − ∇U)² under the target, per coordinate
+	differs  []*mat.Dense // (P_i − P̄)U⁻¹ of each batch, d × d
+	variance []float64    // E_θ E_i (∇U_i − ∇U)² under the target, per coordinate of θ
 }
 
-// target is a list of forces moved to the frame, and the law of their mean.
+// target is a list of forces moved to the frame, and the law of their mean. The frame is
+// rounded, so that its own law is not quite N(0, I) there.
 type target struct {
 	moved []*integrators.Affine // the frame's centre is 0
 	law   []float64             // second moments in the frame
@@ -73,18 +74,19 @@ type target struct {
 
 // New returns the engine of a problem; a precision that float64 cannot hold is a usage error.
 func New(p Problem) (*Engine, error) {
-	g := &Engine{problem: p, Mean: Mean(p.Batches)}
+	g := &Engine{problem: p, mean: Mean(p.Batches)}
 	var err error
-	if g.frame, err = newFrame(g.Mean, p.InvMass); err != nil {
+	if g.frame, err = newFrame(g.mean, p.InvMass); err != nil {
 		return nil, err
 	}
 	if g.target, err = g.frame.target(p.Batches); err != nil {
 		return nil, err
 	}
 	g.variance = make([]float64, g.frame.d)
+	// In the frame a batch's gradient differs from the mean's by differs·x − shift, x ~ N(0, I).
 	for i, b := range p.Batches {
 		var differs mat.Dense
-		differs.Sub(matrix(b), matrix(g.Mean))
+		differs.Sub(matrix(b), matrix(g.mean))
 		differs.Mul(&differs, g.frame.colour)
 		g.differs = append(g.differs, &differs)
 		for j, s := range g.moved[i].Shift {
@@ -100,7 +102,7 @@ func New(p Problem) (*Engine, error) {
 // leave as it is, at the pace of the batches.
 func (g *Engine) Whole() (markov.Engine, error) {
 	p := g.problem
-	p.Batches, p.By = []*integrators.Affine{g.Mean}, probe.Estimation{}
+	p.Batches, p.By = []*integrators.Affine{g.mean}, probe.Estimation{}
 	out, err := New(p)
 	if err == nil {
 		out.rates = g.rates
@@ -118,7 +120,7 @@ var observables = []string{"theta.mean", "theta.cov", "joint.cov"}
 func (g *Engine) Observables() []string { return observables }
 
 // Size measures a relative error: of theta.mean as a vector, of the others as
-// symmetric matrices.
+// symmetric matrices, by the largest stretch of a direction.
 func (g *Engine) Size(observable int, x []float64) float64 {
 	if observable == 0 {
 		return floats.Norm(x, 2)
@@ -127,14 +129,16 @@ func (g *Engine) Size(observable int, x []float64) float64 {
 }
 
 // Prepare probes the integrator's parts under every list of batches that a kernel
-// takes.
+// takes. A part that is not affine, or that knows where the origin is, is a usage error that
+// names the integrator and the batch.
 func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
-	forces, _ := probe.Lists(g.moved, 1)
-	in, err := g.problem.By.Wrap(in, forces, g.frame.moved(g.Mean), make([]float64, g.frame.d))
+	forces, _ := probe.Lists(g.moved, 1) // as many as batches: never too many
+	in, err := g.problem.By.Wrap(in, forces, g.frame.moved(g.mean), make([]float64, g.frame.d))
 	if err != nil {
 		return nil, err
 	}
 	probe.Correct(in, g.variance)
+	// θ, r and auxiliary variables, those of an estimator behind the integrator's own.
 	dim := 2*g.frame.d + probe.Auxiliary(in)
 	p := &Chain{g, moments{n: dim + 1, each: probe.BatchesTaken(in.Kernel), inner: in.Batches}}
 	original, _ := probe.Lists(g.problem.Batches, p.each)
@@ -164,7 +168,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	return p, nil
 }
 
-// Chain is an integrator at one step size.
+// Chain is an integrator at one step size, as affine maps in the frame.
 type Chain struct {
 	engine *Engine
 	moments
@@ -177,12 +181,14 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (
 	if err != nil {
 		return markov.Point{}, err
 	}
+	// Auxiliary variables of integrators or estimators are part of the law that is solved
+	// for, and are left out of the errors.
 	truth := p.truth()
 	s, radius := p.stationary(cycle, truth)
 	if err := ctx.Err(); err != nil || s == nil {
 		return markov.Point{Radius: radius}, err
 	}
-	if s.delta == nil {
+	if s.delta == nil { // round-off hides whether there is a law
 		lost := markov.LostPoint(len(observables))
 		lost.Slowest = s.contraction
 		return lost, nil

@@ -52,7 +52,7 @@ func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	}
 	f.colour.Copy(&inverse)
 	f.centre = make([]float64, d)
-	for range 2 { // the second time refines the first
+	for range 2 { // Newton's method; the second time refines the first
 		g := mat.NewVecDense(d, gradient(mean, f.centre))
 		var step mat.VecDense
 		if err := chol.SolveVecTo(&step, g); err != nil {
@@ -70,7 +70,10 @@ func illConditioned() error {
 }
 
 // target returns the forces moved so that the frame's centre is 0, and the law
-// of their mean, whose mean and covariance say what the frame's rounding left.
+// of their mean, whose mean and covariance say what the frame's rounding left: with R the
+// defect of the precision in the frame, the covariance is (I + R)⁻¹, and the mean that times
+// the mean pull at the centre. Momenta have the covariance I. A defect above worstConditioned
+// is a usage error.
 func (f *frame) target(forces []*integrators.Affine) (target, error) {
 	d, n := f.d, 2*f.d+1
 	t := target{law: make([]float64, n*n)}
@@ -88,10 +91,10 @@ func (f *frame) target(forces []*integrators.Affine) (target, error) {
 	if !(mat.Norm(missed, 2) < worstConditioned) {
 		return t, illConditioned()
 	}
-	var cov mat.Dense // (I + R)⁻¹ − I, to R³
+	var cov mat.Dense // (I + R)⁻¹ − I = R² − R, to R³
 	cov.Mul(missed, missed)
 	cov.Sub(&cov, missed)
-	var white, e mat.VecDense
+	var white, e mat.VecDense // the law's mean, e
 	white.MulVec(f.colour.T(), pull)
 	e.MulVec(&cov, &white)
 	e.AddVec(&e, &white)
@@ -115,7 +118,8 @@ func (f *frame) moved(b *integrators.Affine) *integrators.Affine {
 	return integrators.NewAffine(b.Precision, g)
 }
 
-// defect is P̄ − UᵀU, P̄ the exact mean of the forces' precisions.
+// defect is P̄ − UᵀU, P̄ the exact mean of the forces' precisions: a small difference of sums,
+// each element of which is summed as if in twice the digits.
 func (f *frame) defect(forces []*integrators.Affine) *mat.Dense {
 	d, k := f.d, float64(len(forces))
 	out := mat.NewDense(d, d, nil)
@@ -192,8 +196,8 @@ func (f *frame) fromWhite(x []float64) []float64 {
 	return z
 }
 
-// congruent returns a covariance in the frame, of θ or of (θ, r), in the
-// problem's coordinates.
+// congruent returns a covariance in the frame, of θ or of (θ, r) (dim × dim, row-major), in
+// the problem's coordinates.
 func (f *frame) congruent(x []float64, dim int) []float64 {
 	w := mat.NewDense(dim, dim, nil)
 	w.Slice(0, f.d, 0, f.d).(*mat.Dense).Copy(f.colour)

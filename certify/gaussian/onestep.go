@@ -51,6 +51,7 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The flow goes as far as an outer step's kernels do together.
 	flow, err := exact.New(in.Dim, integrators.Params{Step: p.Step * float64(in.Batches),
 		Friction: p.Friction, InvMass: p.InvMass})
 	if err != nil {
@@ -64,6 +65,7 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		}
 		laws[i] = prepared.(*Chain).outerStep()
 	}
+	// Means as linear functions of the start, and covariances of the noise, per unit of time.
 	at := markov.Point{}
 	bound := (laws[0].off + laws[1].off + 8*markov.Epsilon) / p.Step
 	for _, pair := range [][2]*mat.Dense{{laws[0].a, laws[1].a}, {laws[0].q, laws[1].q}} {
@@ -89,7 +91,7 @@ func (e *moments) outerStep() *affineMap {
 	for i := range e.n {
 		out.a.Set(i, i, 1)
 	}
-	for _, m := range parts {
+	for _, m := range parts { // x ↦ M(M′x + …) has the noise M Q′Mᵀ + Q
 		var a, q mat.Dense
 		a.Mul(m.a, out.a)
 		q.Product(m.a, out.q, m.a.T())

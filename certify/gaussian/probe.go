@@ -28,7 +28,9 @@ const (
 
 // probe finds the affine map of a step in the frame, and refuses a step that is
 // not affine. What is probed is what a step adds to the state, so that the
-// frame's own rounding is in proportion to the step.
+// frame's own rounding is in proportion to the step. dim is the dimension of the phase space,
+// auxiliary variables included. Half the difference of a step up and a step down each
+// direction is a column of the map; its value at the origin is the constant.
 func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
 	all := dim + step.Normals
 	points := probes(all)
@@ -40,7 +42,7 @@ func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
 		floats.Scale(0.5, up)
 		linear.SetCol(j, up)
 	}
-	random := 1 + 2*all
+	random := 1 + 2*all // the points from here on are random
 	off, err := f.checkAffine(constant, linear, points[random:], added[random:])
 	if err != nil {
 		return nil, err
@@ -96,7 +98,8 @@ func (f *frame) addedBy(step *probe.Transition, points [][]float64, dim int) [][
 }
 
 // checkAffine compares what a step added at random points with an affine
-// function of them, and returns a bound on what round-off leaves.
+// function of them, and returns a bound on what round-off leaves, relative to 1 + the length
+// of what is added. A difference beyond what the frame's rounding explains is a usage error.
 func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
 	added [][]float64) (off float64, err error) {
 	want := mat.NewVecDense(len(constant), nil)
@@ -115,7 +118,8 @@ func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
 }
 
 // checkMoved refuses a step that knows where the origin is: the engine moves
-// the target's mean there, and a step must not see that.
+// the target's mean there, and a step must not see that. One step from the same place, seen
+// from the mean and from the origin, must lead to the same place, up to round-off.
 func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators.Force) error {
 	h, d := in.Params.Step, f.d
 	if floats.Norm(f.centre, 2) == 0 || probe.Auxiliary(in) > 0 { // which may be positions, too
@@ -126,7 +130,7 @@ func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators
 	floats.Add(far[:d], f.centre)
 	near := probe.NewTransition(in, in.Kernel, moved)
 	away := probe.NewTransition(in, in.Kernel, original)
-	silence := [][]float64{make([]float64, near.Normals)}
+	silence := [][]float64{make([]float64, near.Normals)} // no noise
 	near.Apply([][]float64{z}, silence)
 	away.Apply([][]float64{far}, silence)
 	floats.Sub(far[:d], f.centre)

@@ -59,7 +59,8 @@ func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLa
 	return s, 0
 }
 
-// meanMap returns the map by which E x evolves over a period.
+// meanMap returns the map by which E x evolves over a period, averaged over its orders of the
+// batches: what the period does to the unit vectors. Its noise is left out.
 func (e *moments) meanMap(p *markov.Period) *affineMap {
 	means := e.evolution(asMeans)
 	units := make([]float64, e.n*e.n) // the rows are the unit laws
@@ -101,11 +102,15 @@ func (s *stationaryLaw) bound(p *markov.Period, e *moments, residual float64) {
 	s.perKernel = 2*off*length*size + 2*moves*s.mean + residual
 }
 
-// observe turns a stationary law into errors of the observables.
+// observe turns a stationary law into errors of the observables. Covariances are about the
+// law's own mean; truth has the second moments of the target in the frame, which tell what is
+// round-off of the frame and no error.
 func (f *frame) observe(truth []float64, s *stationaryLaw) markov.Point {
 	n := markov.Rank(truth)
 	d, last := f.d, n-1
 	p := markov.Point{Slowest: s.contraction}
+	// Absolute errors are at most relative ones times the largest deviation of a coordinate, or
+	// its square.
 	mean := make([]float64, d)
 	deviation, heaviest := 0.0, 0.0 // largest standard deviation of θ, largest variance of r
 	for i := range mean {

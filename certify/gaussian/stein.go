@@ -64,7 +64,7 @@ func secondMomentRadius(p *markov.Period, n int) (radius, slack float64) {
 		}
 		return p.Growth(law), 16 * markov.Epsilon * float64(n*n)
 	}
-	var index [][2]int
+	var index [][2]int // of a symmetric matrix: both places of each element
 	for i := range n - 1 {
 		for j := i; j < n-1; j++ {
 			index = append(index, [2]int{i*n + j, j*n + i})

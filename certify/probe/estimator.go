@@ -27,7 +27,8 @@ func (e Estimation) Name() string {
 	return e.Method.Name
 }
 
-// Period is the number of steps after which the estimator starts again.
+// Period is the number of steps after which the estimator starts again, of a problem of some
+// batches; 1 for one that never does.
 func (e Estimation) Period(batches int) int {
 	if e.Plain() || e.Method.Period == nil {
 		return 1
@@ -35,7 +36,8 @@ func (e Estimation) Period(batches int) int {
 	return e.Method.Period(batches)
 }
 
-// Check refuses, naming both, an integrator that the estimator does not fit.
+// Check refuses, naming both, an integrator that the estimator does not fit, of N_l inner
+// kernels on a problem of some batches.
 func (e Estimation) Check(m integrators.Integrator, inner, batches int) error {
 	if e.Plain() {
 		return nil
@@ -67,9 +69,10 @@ func (e Estimation) CheckScheme(s minibatch.Scheme, batches int) error {
 	return nil
 }
 
-// Cap is the highest order that integrators keep under a scheme.
+// Cap is the highest order that integrators keep under a scheme: the scheme's own with plain
+// gradients, else what the estimator claims under that kind of visits.
 func (e Estimation) Cap(s minibatch.Scheme) minibatch.Cap {
-	by := e.Method.Caps.Fixed
+	by := e.Method.Caps.Fixed // of the other laws: one order for ever, and lists of words
 	switch s.Visits.(type) {
 	case minibatch.Single:
 		return s.Cap
@@ -84,7 +87,8 @@ func (e Estimation) Cap(s minibatch.Scheme) minibatch.Cap {
 	return minibatch.Cap{Marginal: by, Joint: by}
 }
 
-// Variables is the number of state variables that the estimator adds for a position.
+// Variables is the number of state variables that the estimator adds for a position, as one
+// that is made for a trial force says.
 func (e Estimation) Variables(batches int) int {
 	if e.Plain() {
 		return 0
@@ -99,7 +103,8 @@ func (e Estimation) Variables(batches int) int {
 	return len(z.Aux)
 }
 
-// made is the estimator of the forces of batches, of which full is the mean.
+// made is the estimator of the forces of batches, of which full is the mean, and mode the
+// position of largest density.
 func (e Estimation) made(forces []integrators.Force, full integrators.Force,
 	mode []float64) (estimators.Instance, error) {
 	return e.Method.New(estimators.Problem{
@@ -123,6 +128,7 @@ func (e Estimation) Wrap(in *integrators.Instance, forces []integrators.Force,
 		return nil, err
 	}
 	out := *in
+	// What Begin puts behind the integrator's own variables becomes part of its state.
 	state := in.NewState()
 	made.Begin(state)
 	out.Integrator.Variables = func(int, integrators.Params) []integrators.Variable {
@@ -146,7 +152,8 @@ type estimated struct {
 	forces    []integrators.Force // of the batches, in their order
 }
 
-// Step takes the force of a batch.
+// Step takes the force of a batch, which must be one of the estimator's. Its number is that of
+// no first step of a period: those are the restart's.
 func (s *estimated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	own, _ := f.(*integrators.Affine)
 	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool {

@@ -25,7 +25,7 @@ type ForceList []integrators.Force
 // Gradient stores that of the first force in g.
 func (s ForceList) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
 
-// Members are the affine forces of a step.
+// Members are the affine forces of a step, in the order in which it takes them.
 func Members(f integrators.Force) []*integrators.Affine {
 	if one, ok := f.(*integrators.Affine); ok {
 		return []*integrators.Affine{one}
@@ -40,7 +40,8 @@ func Members(f integrators.Force) []*integrators.Affine {
 // MaxLists bounds the lists of batches under which a kernel is probed.
 const MaxLists = 4096
 
-// Lists returns all lists of a number of forces, the last one changing first.
+// Lists returns all lists of a number of forces, the last one changing first: for length 1
+// the forces themselves, else values of type ForceList. More than MaxLists are a usage error.
 func Lists[F integrators.Force](forces []F, length int) ([]integrators.Force, error) {
 	if all := math.Pow(float64(len(forces)), float64(length)); all > MaxLists {
 		return nil, usage.Errorf("a step takes %d of K = %d batches, in %.4g ways: want at most "+

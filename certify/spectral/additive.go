@@ -58,7 +58,9 @@ func separateNoise(step *probe.Transition, sd float64) noiseParts {
 	}
 	var v mat.Dense
 	svd.VTo(&v)
-	var z, xi [][]float64 // up and down the directions of what is merely added
+	// Singular values that are round-off are of directions that are merely added: half of what
+	// a step up such a direction leads away from a step down.
+	var z, xi [][]float64
 	for l, sigma := range svd.Values(nil) {
 		direction := mat.Col(nil, l, &v)
 		if sigma > insideAbove {
@@ -101,8 +103,8 @@ func (n *noiseParts) rotate(jacobians []*mat.Dense, sd float64) {
 	}
 }
 
-// noiseJacobians are ∂(θ⁺, r⁺)/∂ξ (2 × m) at random states and noises, by
-// five-point differences.
+// noiseJacobians are ∂(θ⁺, r⁺)/∂ξ (2 × m) at count random states and noises, by
+// five-point differences, whose error is of the fourth power of delta.
 func noiseJacobians(step *probe.Transition, count int) []*mat.Dense {
 	const delta = 0.01
 	rng := rand.New(rand.NewPCG(5, 6)) // any points do
@@ -114,6 +116,7 @@ func noiseJacobians(step *probe.Transition, count int) []*mat.Dense {
 			at[l] = rng.NormFloat64()
 		}
 		for l := range m {
+			// Four points for each derivative, in the order in which they are used below.
 			for _, shift := range []float64{delta, -delta, 2 * delta, -2 * delta} {
 				moved := slices.Clone(at)
 				moved[l] += shift
@@ -138,6 +141,7 @@ func noiseJacobians(step *probe.Transition, count int) []*mat.Dense {
 // principal returns at most two additions whose sum has the same law as that
 // of all the given ones.
 func principal(all []added) []added {
+	// One that goes along the sum in r, and one of θ alone with the rest of the covariance.
 	r := 0.0
 	for _, v := range all {
 		r = math.Hypot(r, v[1])
@@ -177,7 +181,7 @@ func (a added) Step(z *integrators.State, _ integrators.Force, n integrators.Noi
 // reaches, or as many as the bound on all nodes allows; for a second direction,
 // no more than it reaches.
 func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
-	q := d.r/2 + d.theta/6 + 4
+	q := d.r/2 + d.theta/6 + 4 // nodes a direction
 	for q > 3 && math.Pow(float64(q), float64(len(n.inside))) > maxNoiseNodes {
 		q--
 	}
@@ -189,6 +193,7 @@ func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 		rule := hermite(q).gauss(q)
 		var moved [][]float64
 		var products []float64
+		// Every node so far, moved along this direction to every node of the rule.
 		for i, from := range xi {
 			for j, x := range rule.nodes {
 				at := floats.AddScaledTo(make([]float64, n.normals), from, x, direction)

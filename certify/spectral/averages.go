@@ -25,7 +25,7 @@ func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme) (cost.Growth, er
 // bears out.
 func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	_ bool) (all []cost.Accuracy, final bool, err error) {
-	at, err := p.Solve(ctx, m, true)
+	at, err := p.Solve(ctx, m, true) // biases count all outer steps
 	if err != nil || at.Unstable() || math.IsInf(at.Observed[0].RelativeResolution, 1) {
 		return nil, true, err
 	}
@@ -44,10 +44,12 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	return nil, true, nil
 }
 
-// varianceTolerance is how far, relatively, variances on two rungs may be apart.
+// varianceTolerance is how far, relatively, variances on two rungs may be apart. They need not
+// be better known: a best step is looked for among steps that differ by 9 %.
 const varianceTolerance = 1e-3
 
-// accuraciesOn judges averages on one rung; nil if there is no law there.
+// accuraciesOn judges averages on the i-th rung; nil if there is no law there, or a variance
+// comes out negative. Biases are those of the finest rung, which at has.
 func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	at markov.Point) ([]cost.Accuracy, error) {
 	r := p.rung(i)
@@ -66,6 +68,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 		by := r.basis.multiplication(f)
 		s := &cost.Sums{States: r.Evolution, Weighted: r.Evolution,
 			Forms: [][]float64{r.basis.observed[o]}}
+		// The law times the observable, or times 1, which is the law itself.
 		s.Times = func(law []float64, k int) []float64 {
 			if k < 0 {
 				return law
@@ -80,6 +83,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 		if w.Spread == nil || !(w.Spread.At(0, 0) > 0) {
 			return nil, nil
 		}
+		// In units of the observable's variance under the target.
 		w.Spread.ScaleSym(1/(f.sd*f.sd), w.Spread)
 		w.Stationary.ScaleSym(1/(f.sd*f.sd), w.Stationary)
 		out = append(out, w)
@@ -88,7 +92,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 }
 
 // multiplication is the matrix ⟨φ_a f φ_b⟩ by which a law is multiplied by a
-// function of θ.
+// function of θ. It leaves r alone, so that pairs with different polynomials of r have none.
 func (b *basis) multiplication(f scalarObservable) galerkin {
 	size := b.widths[0]
 	values, weighted := mat.NewDense(len(b.theta.nodes), size, nil), b.theta.weighted(size)

@@ -44,6 +44,7 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 		}
 		b.widths = append(b.widths, width)
 	}
+	// In the target's own space the target is the constant function, and no mean is missed.
 	for _, o := range e.observed {
 		b.observed = append(b.observed, b.coefficients(s, o))
 	}
@@ -69,7 +70,8 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	return b
 }
 
-// means returns the means of f·p_a under a density.
+// means returns the means of f·p_a under a density, for all a: by its grid, since neither is a
+// polynomial.
 func (b *basis) means(under *density, f func(float64) float64) []float64 {
 	c, p := make([]float64, b.widths[0]), make([]float64, b.widths[0])
 	for i, x := range under.x {
@@ -81,7 +83,8 @@ func (b *basis) means(under *density, f func(float64) float64) []float64 {
 	return c
 }
 
-// coefficients expands an observable in the basis.
+// coefficients expands an observable in the basis of a space, so that its mean under a law is
+// the scalar product with the law's coefficients.
 func (b *basis) coefficients(s *space, o scalarObservable) []float64 {
 	c := make([]float64, len(b.pairs))
 	if o.of == nil {
@@ -116,9 +119,10 @@ func (b *basis) matrix(step *probe.Transition, parts noiseParts,
 	return galerkin{m}
 }
 
-// project is the matrix of a step with nodes for its noise inside the force.
+// project is the matrix of a step (as many rows and columns as pairs), by quadrature over θ, the
+// other variables, and the noise inside the force.
 func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
-	n, nr := len(b.pairs), len(b.others.nodes)
+	n, nr := len(b.pairs), len(b.others.nodes) // basis functions, and nodes but those of θ
 	xi, weights := noise.nodes(b.degrees)
 	byTheta, byR := b.theta.weighted(b.degrees.theta+1), b.others.weighted()
 	m, image := mat.NewDense(n, n, nil), mat.NewDense(nr, n, nil)
@@ -129,6 +133,7 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 	var outcomes [][]float64 // of the nodes of θ that come next
 	for i := range b.theta.nodes {
 		if len(outcomes) == 0 {
+			// A sampler in another process is asked for many steps at once.
 			together := max(1, stepsTogether/(nr*len(xi)))
 			outcomes = b.outcomes(step, b.theta.nodes[i:min(i+together, len(b.theta.nodes))], xi)
 		}
@@ -156,8 +161,8 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 	return m
 }
 
-// outcomes are where a step goes from given positions, with all momenta and
-// noises.
+// outcomes are where a step goes from given positions, with all nodes of the other variables
+// and all noises, which change first.
 func (b *basis) outcomes(step *probe.Transition, thetas []float64, noises [][]float64) [][]float64 {
 	count, n := len(thetas)*len(b.others.nodes)*len(noises), 1+len(b.others.rules)
 	flat := make([]float64, 0, n*count) // behind z

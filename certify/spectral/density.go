@@ -27,15 +27,10 @@ const newtonSteps = 6
 
 // reach is an interval around 0 beyond which there is no barrier of tailDepth that
 // something may lie behind: (−1, 1) where amplitudes are too small for one, else
-// wherever U may be within tailDepth of its minimum. Of potentials other than
-// oscillators nothing is known.
+// wherever U may be within tailDepth of its minimum.
 func (m Mean) reach() (lo, hi float64) {
 	stiffness, pull, height, k := 0.0, 0.0, 0.0, float64(len(m))
-	for _, u := range m {
-		o, ok := u.(Oscillator)
-		if !ok {
-			return -1, 1
-		}
+	for _, o := range m {
 		stiffness += o.Stiffness / k
 		pull += o.Stiffness * o.Center / k
 		height += 2 * math.Abs(o.Amplitude) / k
@@ -72,6 +67,7 @@ const (
 // newDensity tabulates exp(−U), U the potential, which is looked for from an interval
 // outwards: beyond a barrier of tailDepth nothing is found.
 func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
+	// Widen the interval, doubling, until the potential is high at both ends.
 	for left, right := false, false; !(left && right); {
 		_, height := tabulate(u, lo, hi)
 		left, right = height[0] > tailDepth, height[gridPoints] > tailDepth
@@ -97,6 +93,7 @@ func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 		for last-2 > first && height[last-1] > tailDepth {
 			last--
 		}
+		// As long as that narrows the interval by a tenth, the grid may be too coarse.
 		before := hi - lo
 		lo, hi = x[first], x[last]
 		if hi-lo <= 0.9*before {
@@ -118,7 +115,8 @@ func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 		"a scale above its round-off")
 }
 
-// tabulate returns a grid and how far a potential is above its minimum there.
+// tabulate returns a uniform grid from lo to hi, of gridPoints intervals, and how far a
+// potential is above its minimum there.
 func tabulate(u func(float64) float64, lo, hi float64) (x, height []float64) {
 	x, height = make([]float64, gridPoints+1), make([]float64, gridPoints+1)
 	for i := range x {
@@ -129,7 +127,7 @@ func tabulate(u func(float64) float64, lo, hi float64) (x, height []float64) {
 	return x, height
 }
 
-// expect returns the mean of f under the density.
+// expect returns the mean of f under the density, by the trapezoidal sum.
 func (d *density) expect(f func(x float64) float64) float64 {
 	sum := 0.0
 	for i, w := range d.w {
@@ -143,6 +141,7 @@ func (d *density) expect(f func(x float64) float64) float64 {
 func (d *density) orthogonal(m int) jacobi {
 	c := jacobi{a: make([]float64, m), b: make([]float64, m+1)}
 	n := len(d.x)
+	// The values of two polynomials at the grid's points, the later one normalised.
 	old, now := make([]float64, n), slices.Repeat([]float64{1}, n)
 	for k := range m {
 		for i, w := range d.w {

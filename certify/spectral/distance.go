@@ -42,8 +42,9 @@ func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Poin
 }
 
 // distances returns those between a density and the law that a basis's
-// coefficients add to it. Wasserstein's, over the standard deviation, is the
-// length of the way that takes each quantile to its like.
+// coefficients add to it. Wasserstein's, over the standard deviation sd, is the
+// length of the way that takes each quantile to its like. Only coefficients without a
+// polynomial of r, which come first, count for the law of θ.
 func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wasserstein float64) {
 	n, p := len(d.x), make([]float64, b.widths[0])
 	// Distribution functions at the grid's points, of the density and of the law, and the
@@ -66,6 +67,7 @@ func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wa
 	to.FitWithDerivatives(d.x, after, slope)
 	most := floats.Max(d.w)
 	for i, x := range d.x {
+		// Points of no weight add nothing, and quantiles are not known there.
 		if d.w[i] < relevantDensity*relevantDensity*relevantDensity*most {
 			continue
 		}

@@ -1,4 +1,5 @@
-// Package spectral computes exact errors of chains with one position in any smooth potential.
+// Package spectral computes exact errors of chains with one position in a potential that
+// need not be quadratic.
 //
 // The transition operator of a step becomes a matrix in polynomials of θ and r that are
 // orthonormal under the target, or under a law as wide as the chain's own, and the stationary

@@ -91,20 +91,16 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 		narrow: newSpace(target, []normal{{0, 1}})}
 	e.observed = e.narrow.measured(scalarObservables)
 	var far []*integrators.Affine
-	for i, u := range mean {
-		if o, ok := u.(Oscillator); ok {
-			far = append(far, o.tail())
-		}
+	for i, o := range mean {
+		far = append(far, o.tail())
 		e.forces = append(e.forces, mean[i:i+1])
 	}
-	if len(far) == len(mean) {
-		e.tail, err = gaussian.New(gaussian.Problem{Batches: far, Friction: friction})
-		if err != nil {
-			return nil, err
-		}
+	e.tail, err = gaussian.New(gaussian.Problem{Batches: far, Friction: friction})
+	if err != nil {
+		return nil, err
 	}
 	if mean.Affine() {
-		e.full = e.tail.Mean
+		e.full = gaussian.Mean(far)
 		for i, f := range far {
 			e.forces[i] = f
 		}
@@ -171,6 +167,7 @@ func (e *Engine) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 // scalarPace takes the largest and the mean curvature, where the target is, for
 // the squares of the frequencies.
 func scalarPace(mean Mean, friction float64, target *density) markov.Pace {
+	// The fastest frequency of any batch where a chain comes, the slowest of the mean.
 	most, heaviest := 0.0, slices.Max(target.w)
 	for i, x := range target.x {
 		if target.w[i] <= relevantDensity*heaviest {
@@ -205,7 +202,7 @@ func (e *Engine) Observables() []string {
 // variances of p are less than twice those of w.
 type space struct {
 	theta  *density
-	others []normal
+	others []normal           // the momentum, then auxiliary variables
 	bases  map[degrees]*basis // made when needed
 }
 

@@ -122,13 +122,14 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 			return markov.Point{}, err
 		}
 	}
-	if wide != nil {
+	if wide != nil { // the target's space is good for the errors of low rungs at most
 		ladder = ladder[:judgingRungs]
 	}
 	near, fine, err := p.climb(ctx, ladder, m, everyStep)
 	if err != nil || fine || wide == nil {
 		return near, err
 	}
+	// The finer of the two results counts.
 	other := *p
 	other.space, other.rungs = wide, nil
 	far, _, err := other.climb(ctx, p.engine.ladder, m, everyStep)
@@ -144,7 +145,8 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 const clearlyWider = 0.2
 
 // wider returns the target's space, made as wide as a chain's law is far out, or
-// nil if that is not clearly wider. An order needs no such chains.
+// nil if that is not clearly wider. An order needs no such chains. θ gets the density e^(−U/v)
+// and r the variance w, v and w the relative variances of θ and r far out.
 func (e *Engine) wider(far markov.Point) (*space, error) {
 	excess := far.Observed[2].Signed // of the covariance of (θ, r)
 	if len(e.ladder) == judgingRungs || excess == nil || max(excess[0], excess[3]) < clearlyWider {
@@ -164,15 +166,16 @@ func (e *Engine) wider(far markov.Point) (*space, error) {
 func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 	everyStep bool) (best markov.Point, fine bool, err error) {
 	best = markov.LostPoint(len(p.engine.observed)) // until something is known
-	least := math.Inf(1)
-	var before, now *outcome
-	change, radius := math.Inf(1), 0.0
+	least := math.Inf(1)                            // the change that best is of
+	var before, now *outcome                        // of the last two rungs that have a law
+	change := math.Inf(1)                           // between those two
+	radius := 0.0                                   // of the last rung that has none
 	for i := range ladder {
 		next, err := p.rung(i).solve(ctx, m, everyStep)
 		if err != nil {
 			return markov.Point{}, false, err
 		}
-		if next.signed == nil {
+		if next.signed == nil { // the matrix is unstable: begin anew
 			radius = next.radius
 			before, now, change = nil, nil, math.Inf(1)
 			continue
@@ -183,6 +186,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 		}
 		last := change
 		change = p.engine.change(before, now)
+		// Changes that are no larger than round-off need not become smaller.
 		floor := slices.Max(now.noise)
 		if change > rungContraction*last && change > 4*floor || math.IsInf(last, 1) {
 			continue
@@ -195,6 +199,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 			return best, true, nil
 		}
 	}
+	// No rung had a law that the next one bears out, and the last one is sure that there is none.
 	if math.IsInf(least, 1) && radius >= 1 && now == nil {
 		return markov.Point{Radius: radius}, false, nil
 	}
@@ -294,6 +299,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 		return nil, err
 	}
 	truth := r.basis.target
+	// The law beyond the target solves x − Tx = Tπ − π; the constant function has no part in it.
 	b := cycle.Excess(truth)
 	delta, left := cycle.Solve(b, r.precondition, markov.ResidualGoal)
 	if err := ctx.Err(); err != nil {
@@ -306,6 +312,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 		delta = cycle.Occupation(truth, delta)
 	}
 	out := &outcome{law: delta, cycle: cycle}
+	// What round-off in every kernel may add up to, by one draw of it.
 	rough := roughness(len(b), float64(cycle.Length()))
 	wrong, _ := cycle.Solve(rough, r.precondition, markov.BoundGoal)
 	for o, f := range r.basis.observed {
@@ -316,7 +323,8 @@ func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 	return out, ctx.Err()
 }
 
-// roughness returns what round-off may add to a law of coefficients over a period.
+// roughness returns what round-off may add to a law of n coefficients over a period of some
+// kernels: the same size in all but the first, with random signs.
 func roughness(n int, kernels float64) []float64 {
 	rng := rand.New(rand.NewPCG(7, 8)) // any signs do
 	x := make([]float64, n)

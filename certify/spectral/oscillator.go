@@ -6,16 +6,7 @@ import (
 	"slices"
 )
 
-// ScalarPotential is the scaled potential U_i of one batch of a scalar
-// problem. The mean of the batches must confine: it grows at least linearly
-// in both directions.
-type Potential interface {
-	Value(theta float64) float64     // U_i(θ), up to a constant
-	Gradient(theta float64) float64  // U_i′(θ)
-	Curvature(theta float64) float64 // U_i″(θ), bounded
-}
-
-// Oscillator is the scalar potential ½k(θ−c)² + a·cos(fθ + p).
+// Oscillator is the scaled potential ½k(θ−c)² + a·cos(fθ + p) of one batch of a scalar problem.
 type Oscillator struct {
 	Stiffness float64 `json:"stiffness"` // k, whose mean over the batches is > 0
 	Center    float64 `json:"center"`    // c
@@ -24,19 +15,19 @@ type Oscillator struct {
 	Phase     float64 `json:"phase"`     // p
 }
 
-// Value returns the potential.
+// Value returns U(θ).
 func (o Oscillator) Value(theta float64) float64 {
 	x := theta - o.Center
 	return o.Stiffness*x*x/2 + o.Amplitude*math.Cos(o.Frequency*theta+o.Phase)
 }
 
-// Gradient returns the first derivative.
+// Gradient returns U′(θ).
 func (o Oscillator) Gradient(theta float64) float64 {
 	return o.Stiffness*(theta-o.Center) -
 		o.Amplitude*o.Frequency*math.Sin(o.Frequency*theta+o.Phase)
 }
 
-// Curvature returns the second derivative.
+// Curvature returns U″(θ).
 func (o Oscillator) Curvature(theta float64) float64 {
 	return o.Stiffness - o.Amplitude*o.Frequency*o.Frequency*math.Cos(o.Frequency*theta+o.Phase)
 }
@@ -49,35 +40,30 @@ func (o Oscillator) tail() *integrators.Affine {
 
 // Mean is the mean of potentials, and its force: of one batch, or of the full
 // data.
-type Mean []Potential
+type Mean []Oscillator
 
 // Affine reports whether the force of every potential is affine.
 func (m Mean) Affine() bool {
-	return !slices.ContainsFunc(m, func(u Potential) bool {
-		o, ok := u.(Oscillator)
-		return !ok || o.Amplitude*o.Frequency != 0
-	})
+	return !slices.ContainsFunc(m, func(o Oscillator) bool { return o.Amplitude*o.Frequency != 0 })
 }
 
 // average is the mean of a function over the potentials.
-func (m Mean) average(of func(u Potential, theta float64) float64, theta float64) float64 {
+func (m Mean) average(of func(o Oscillator, theta float64) float64, theta float64) float64 {
 	sum := 0.0
-	for _, u := range m {
-		sum += of(u, theta)
+	for _, o := range m {
+		sum += of(o, theta)
 	}
 	return sum / float64(len(m))
 }
 
 // value is U(θ).
-func (m Mean) value(theta float64) float64 { return m.average(Potential.Value, theta) }
+func (m Mean) value(theta float64) float64 { return m.average(Oscillator.Value, theta) }
 
 // slope is U′(θ).
-func (m Mean) slope(theta float64) float64 { return m.average(Potential.Gradient, theta) }
+func (m Mean) slope(theta float64) float64 { return m.average(Oscillator.Gradient, theta) }
 
 // curvature is U″(θ).
-func (m Mean) curvature(theta float64) float64 {
-	return m.average(Potential.Curvature, theta)
-}
+func (m Mean) curvature(theta float64) float64 { return m.average(Oscillator.Curvature, theta) }
 
 // Gradient stores U′(θ) in g.
 func (m Mean) Gradient(g, theta []float64) { g[0] = m.slope(theta[0]) }

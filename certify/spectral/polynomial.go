@@ -45,6 +45,7 @@ type gaussRule struct {
 // gauss returns the Gauss rule with m nodes, exact for polynomials of degree
 // 2m − 1 (Golub & Welsch 1969).
 func (c jacobi) gauss(m int) gaussRule {
+	// The nodes are the eigenvalues of the symmetric tridiagonal matrix of the recurrence.
 	t := mat.NewSymDense(m, nil)
 	for k := range m {
 		t.SetSym(k, k, c.a[k])
@@ -110,6 +111,7 @@ func newProductRule(laws []normal, degree, nodes int) productRule {
 		}
 		p.nodes, p.weights = append(p.nodes, x), append(p.weights, weight)
 	}
+	// Products of a total degree up to the given one, by that degree.
 	p.powers = combin.Cartesian(slices.Repeat([]int{degree + 1}, len(laws)))
 	p.powers = slices.DeleteFunc(p.powers, func(of []int) bool { return total(of) > degree })
 	slices.SortStableFunc(p.powers, func(a, b []int) int { return total(a) - total(b) })
@@ -136,7 +138,8 @@ func (p *productRule) values(dst, x []float64) { p.tabulate([][]float64{dst}, []
 
 // tabulate stores the products at each x in a row of dst.
 func (p *productRule) tabulate(dst, x [][]float64) {
-	q, at := dst, make([]float64, len(x)) // with one variable the products are its polynomials
+	// With one variable the products are its polynomials, which need no room of their own.
+	q, at := dst, make([]float64, len(x))
 	if len(p.rules) > 1 {
 		q = rows(len(x), total(p.powers[len(p.powers)-1])+1)
 	}
