@@ -9,6 +9,12 @@ import (
 	"hambench/bench/table"
 )
 
+// A figure of many numbers is made in four steps. Rows of the table are selected: cells with
+// their results, or exact errors. A chart, which names columns, arranges them as a grid of
+// facets, lines and points. A grid is drawn as panels on common axes, with styles, titles and
+// notes that its maker knows (sampled.go, exact.go). The renderer, which knows no table, lays
+// the panels out and draws them (render.go, panel.go).
+
 // chart says which columns of a table make a figure, sampled or exact: panels stand in rows and
 // columns, each has lines, and these have points. What rows differ in besides these columns is
 // averaged. Groups are told apart by their values, never by what they are called: two lines
@@ -54,6 +60,9 @@ type grid struct {
 	lines  []table.Group // in the order of the legend
 	names  []string      // of the lines
 	facets [][]*facet    // by rows and columns of panels; nil where there is nothing
+	// rowsOf and columnsOf are a row of the table from each row and each column of panels,
+	// which name it.
+	rowsOf, columnsOf []table.Row
 
 	most             int       // rows of a point at most
 	anyLost          bool      // any point has a mark of lost chains
@@ -73,6 +82,9 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 		g.names = append(g.names, c.name(l.Rows()[0]))
 	}
 	columns := t.Sort(c.columns...).GroupBy(c.columns...)
+	for _, column := range columns {
+		g.columnsOf = append(g.columnsOf, column.Rows()[0])
+	}
 	for _, r := range t.Sort(c.rows...).GroupBy(c.rows...) {
 		of := byKey(r.GroupBy(c.columns...))
 		row := make([]*facet, len(columns))
@@ -81,7 +93,7 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 				row[i] = g.facet(t)
 			}
 		}
-		g.facets = append(g.facets, row)
+		g.facets, g.rowsOf = append(g.facets, row), append(g.rowsOf, r.Rows()[0])
 	}
 	for _, at := range g.points() {
 		g.most, g.anyLost = max(g.most, at.Len()), g.anyLost || at.lost > 0

@@ -304,13 +304,6 @@ func sameLines(a, b []*facet) bool {
 	})
 }
 
-// firstOf is a row of the table from one of the panels, not all of which are empty: any row of
-// a row or a column of panels names it.
-func firstOf(panels []*facet) table.Row {
-	i := slices.IndexFunc(panels, func(p *facet) bool { return p != nil })
-	return panels[i].Rows()[0]
-}
-
 // abreast is how many panels stand side by side where each row would have one.
 const abreast = 3
 
@@ -329,28 +322,29 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Computed without Monte Carlo. " + q.caption +
 		" \"A as B\": the line of A lies on that of B."
+	// Two lines lie on each other if they are apart by less than half the width of one.
 	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
-	name := func(row []*facet) string { return bench.TextOf(of, firstOf(row)) }
+	name := func(row int) string { return bench.TextOf(of, g.rowsOf[row]) }
 	for i, row := range g.facets {
 		same := func(o []*facet) bool { return sameLines(row, o) }
 		if slices.ContainsFunc(g.facets[:i], same) {
-			continue
+			continue // one above stands for it
 		}
 		var others []string
-		for _, o := range g.facets[i+1:] {
-			if same(o) {
-				others = append(others, name(o))
+		for k := i + 1; k < len(g.facets); k++ {
+			if same(g.facets[k]) {
+				others = append(others, name(k))
 			}
 		}
 		if len(others) > 0 {
 			f.Caption += fmt.Sprintf(" %s stands for %s as well.",
-				name(row), strings.Join(others, " and "))
+				name(i), strings.Join(others, " and "))
 		}
 		var drawn []*panel
-		for i, p := range row {
-			column := firstOf(columnOf(g.facets, i))
+		for k, p := range row {
+			column := g.columnsOf[k]
 			out := g.draw(p, x, y, categorical, slopes(x, y, q.powers...)...)
-			out.Title = name(row) + ": " + q.label(column) + ", " + exactOf(column).Problem
+			out.Title = name(i) + ": " + q.label(column) + ", " + exactOf(column).Problem
 			out.Note = g.note(p, width)
 			drawn = append(drawn, out)
 		}
@@ -363,14 +357,6 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		f.height = 180
 	}
 	return f
-}
-
-// columnOf are the panels of the i-th column.
-func columnOf(rows [][]*facet, i int) (column []*facet) {
-	for _, row := range rows {
-		column = append(column, row[i])
-	}
-	return column
 }
 
 // note is what a panel says of its lines: the order that an integrator claims with the full
@@ -391,6 +377,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 			missing(2, i)
 			continue
 		}
+		// Of several lines on each other the first in the legend is named: others cover it.
 		on := slices.IndexFunc(p.lines[:i], func(o []point) bool { return near(o, line, ratio) })
 		if on >= 0 {
 			covered[on] = append(covered[on], g.names[i])
@@ -426,8 +413,8 @@ func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	if g.anyLost {
 		y.Lost = "unstable"
 	}
-	y = y.over(g.means).padded(0.06)
-	y.Low = y.at(-0.12) // a line of a note below the smallest error
+	y = y.over(g.means).padded(0.06) // of its length, for markers
+	y.Low = y.at(-0.12)              // a line of a note below the smallest error
 	return x.over(g.xs).roomy(width), y
 }
 
@@ -447,7 +434,8 @@ func slopes(x, y axis, powers ...float64) []curve {
 	return out
 }
 
-// addSlopes puts slopes, and lost points, into the legend, if there are any.
+// addSlopes puts slopes into the legend, and the mark of points without a stationary law, if
+// there are any: if label and lost are not "".
 func (f *Figure) addSlopes(label, lost string) {
 	if label != "" {
 		f.legend = append(f.legend, legendEntry{Name: "slopes", Label: label, Style: dotted(0.6)})

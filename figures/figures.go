@@ -57,13 +57,13 @@ type Drawer struct {
 type Output struct {
 	Figures []*Figure
 	Tables  []*Table
-	Text    string // a table for the terminal; empty if there is none, or if it is long
-	Notes   []string
+	Text    string   // tables for the terminal; empty if there is none, or if they are long
+	Notes   []string // what a reader should know besides, such as what is missing
 	Cells   int      // cells with a result
 	Of      int      // cells needed
-	Files   []string // files that Draw wrote
+	Files   []string // paths of the files that Draw wrote
 
-	others []file // beside those of figures and tables
+	others []file // those that are not of figures and tables
 }
 
 // file is a file of a study: its name, and what makes its bytes.
@@ -111,7 +111,9 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	return out, nil
 }
 
-// Make makes one study's figures and tables, as Draw does, but writes nothing.
+// Make makes one study's figures and tables, as Draw does, but writes nothing. It returns what
+// there is with an error of a later part. A study that asks for what figures do not know is a
+// usage error.
 func (r Drawer) Make(p bench.Plan) (*Output, error) {
 	rows := r.Results.Table([]bench.Plan{p})
 	d := &drawing{Drawer: r, plan: p, rows: rows, cells: rows.Where("record", bench.CellRecord)}
@@ -154,6 +156,7 @@ const longestPrinted = 24
 // usualWidth is that of text where a Drawer does not say.
 const usualWidth = 100
 
+// width is that of text, in characters.
 func (r Drawer) width() int { return cmp.Or(r.Width, usualWidth) }
 
 // makers make the figures and tables that a study may ask for by kind

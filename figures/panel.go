@@ -182,12 +182,13 @@ func (p *panel) stretches(s curve) [][2]int {
 // lost marks lost points on the strip. Marks of several lines at one place stand side by side
 // around it, as close as the next place of the axis demands.
 func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
-	room, last := 24.0, math.Inf(-1)
+	room, last := 24.0, math.Inf(-1) // the least distance of two places, in points; 24 of one
 	for _, v := range s.X {
 		if k.X.shows(v) {
 			room, last = min(room, math.Abs(float64(x(v))-last)), float64(x(v))
 		}
 	}
+	// All lanes fit between two places, and none goes beyond the panel at its edges.
 	pitch := min(vg.Length(room)*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
 	for i, share := range s.Lost {
 		if share > 0 && k.X.shows(s.X[i]) {
@@ -224,7 +225,7 @@ func drawLost(c *draw.Canvas, col colour, at vg.Point, share float64) {
 	c.Stroke(circle(at, r))
 }
 
-// line is the style of the line as gonum/plot has it.
+// line is the style of a series' line as gonum/plot has it.
 func (s style) line() draw.LineStyle {
 	out := draw.LineStyle{Color: s.Color, Width: vg.Length(s.Width)}
 	for _, d := range s.Dashes {
@@ -252,7 +253,7 @@ func (s style) mark(c *draw.Canvas, at vg.Point) {
 		for _, q := range corners {
 			p.Line(at.Add(q.Scale(r)))
 		}
-		p[0].Type = vg.MoveComp
+		p[0].Type = vg.MoveComp // a path begins where it is moved to
 		p.Close()
 	}
 	c.SetColor(s.Color)
@@ -280,12 +281,12 @@ var heat = []colour{0xffffffff, 0xd6e6f2ff, 0x8dbcdcff, 0x3f88bdff}
 // fill draws the density, relative to its mode, as an image over the grid's box. An image stays
 // small as vector graphics of as many cells would not.
 func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
-	const finesse = 4 // pixels between two points of the grid
+	const finesse = 4 // pixels from one point of the grid to the next, so that none shows
 	n, m := len(h.X), len(h.Y)
 	top := slices.Max(h.Value)
 	width, height := (n-1)*finesse+1, (m-1)*finesse+1
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
-	for py := range height {
+	for py := range height { // from the top, where images begin and the grid ends
 		for px := range width {
 			v := h.bilinear(float64(px)/finesse, float64(height-1-py)/finesse)
 			img.Set(px, py, interpolate(heat, math.Exp(v-top)))
@@ -298,7 +299,7 @@ func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 // bilinear interpolates the log-density at a fractional index, i along X and j along Y.
 func (h *density) bilinear(i, j float64) float64 {
 	n := len(h.X)
-	i0, j0 := min(int(i), n-2), min(int(j), len(h.Y)-2)
+	i0, j0 := min(int(i), n-2), min(int(j), len(h.Y)-2) // lower corner of the cell
 	a, b := i-float64(i0), j-float64(j0)
 	at := func(i, j int) float64 { return h.Value[j*n+i] }
 	return (1-b)*((1-a)*at(i0, j0)+a*at(i0+1, j0)) + b*((1-a)*at(i0, j0+1)+a*at(i0+1, j0+1))

@@ -14,6 +14,11 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
+// The renderer draws figures with gonum/plot. What a sheet has besides plots is its own: a
+// legend that all panels share, which gonum/plot has inside plots only (gonum/plot#802), titles
+// and notes of panels, and the labels of common axes. Coordinates are points from the lower left
+// corner of the sheet, y upwards. One drawing serves all formats.
+
 // The layout, in points. From the top down a sheet has the title, the warning, the legend, the
 // panels with the labels of their axes, and the caption.
 const (
@@ -33,12 +38,12 @@ const (
 // layout is a figure with its lines of text broken to the width of its panels.
 type layout struct {
 	*Figure
-	columns             int       // of panels
-	innerWidth          vg.Length // of the sheet, without margins
-	title, alert, below []string  // lines of the title, the warning and the caption
-	legendLines         [][]legendEntry
-	total               vg.Point // the size of the sheet
-	tips                *[]tip   // of the points, in the order drawn; nil if none are wanted
+	columns             int             // of panels
+	innerWidth          vg.Length       // of the sheet, without margins
+	title, alert, below []string        // lines of the title, the warning and the caption
+	legendLines         [][]legendEntry // by line of the sheet
+	total               vg.Point        // the size of the sheet
+	tips                *[]tip          // of the points, in the order drawn; nil if none are wanted
 }
 
 // layout breaks the texts to the width that the panels fix, and so finds the height of the
@@ -56,6 +61,7 @@ func (f *Figure) layout() layout {
 		l.below = wrap(sans(captionSize, ink), f.Caption, l.innerWidth)
 	}
 	l.legendLines = flow(f.legend, l.innerWidth)
+	// The heights are those of the parts that draw puts below each other.
 	height := 2*margin + 2.5*gap
 	height += lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize)
 	height += vg.Length(len(l.legendLines)) * legendSize * leading
@@ -114,7 +120,8 @@ func (l layout) draw(c draw.Canvas) {
 	put(l.below, captionSize, ink)
 }
 
-// drawLegend draws the legend downwards from y, and returns where it ends.
+// drawLegend draws the legend downwards from y, from left0 on, and returns where it ends. Each
+// entry is a sample of its style in the middle of its line, and its label.
 func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	style := sans(legendSize, ink)
 	for _, row := range l.legendLines {
@@ -174,7 +181,7 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 		PadX: panelGap, PadY: panelTitle + 3, PadTop: panelTitle, PadRight: 2,
 	}
 	plots := make([][]*plot.Plot, len(l.panels))
-	for j, row := range l.panels {
+	for j, row := range l.panels { // an empty place is a nil plot, which Align leaves out
 		plots[j] = make([]*plot.Plot, len(row))
 		for i, p := range row {
 			if p != nil {
@@ -195,6 +202,7 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 			above := vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}
 			write(&c, sans(panelSize, ink), above, center, p.Title)
 			rows[j] = union(rows[j], d.Rectangle)
+			// The note stands in the lower right corner, written from its last line up.
 			note := wrap(sans(noteSize, ink), p.Note, d.Max.X-d.Min.X-8)
 			slices.Reverse(note)
 			for k, line := range note {
@@ -267,7 +275,8 @@ func (l layout) png(dpi int) ([]byte, error) {
 	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(size, vgimg.UseDPI(dpi))})
 }
 
-// render draws on a canvas and returns its bytes.
+// render draws the sheet on a canvas of any format and returns its bytes. Some writers keep an
+// error until they write.
 func (l layout) render(c interface {
 	vg.CanvasSizer
 	io.WriterTo
@@ -282,12 +291,12 @@ func (l layout) render(c interface {
 // viewer that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
-// svg returns the figure as an SVG file. Text stays text, which browsers search and
-// select.
+// svg returns the figure as an SVG file. Text stays text, which browsers search and select.
 func (f *Figure) svg() ([]byte, error) {
 	return f.layout().svg()
 }
 
+// svg renders as a file does and as a page embeds it.
 func (l layout) svg() ([]byte, error) {
 	out, err := l.render(vgsvg.New(l.total.X, l.total.Y))
 	out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
