@@ -12,7 +12,7 @@ func (h *density) massLevels(shares []float64) (levels []float64) {
 	sorted := slices.Sorted(slices.Values(h.Value))
 	slices.Reverse(sorted)
 	mass := make([]float64, len(sorted)) // of the points up to each
-	var total float64
+	var total float64                    // relative to that of the mode's cell
 	for i, v := range sorted {
 		total += math.Exp(v - sorted[0])
 		mass[i] = total
@@ -23,7 +23,7 @@ func (h *density) massLevels(shares []float64) (levels []float64) {
 	return levels
 }
 
-// contour is the curve on which the value is level, as pieces with gaps between
+// contour is the curve on which the log-density is level, as pieces with gaps (NaN) between
 // them. Each cell of the grid is cut into two triangles, in which interpolation is
 // linear and a contour is one straight piece, so that no saddle is ambiguous.
 func (h *density) contour(level float64, style style) curve {
@@ -47,7 +47,7 @@ func (s *curve) addCrossing(corners ...[3]float64) {
 	crossed := false
 	for k, p := range corners {
 		q := corners[(k+1)%3]
-		if (p[2] >= 0) != (q[2] >= 0) {
+		if (p[2] >= 0) != (q[2] >= 0) { // the side is crossed at a fraction t of its length
 			t := p[2] / (p[2] - q[2])
 			s.X, s.Y = append(s.X, p[0]+t*(q[0]-p[0])), append(s.Y, p[1]+t*(q[1]-p[1]))
 			crossed = true

@@ -44,6 +44,7 @@ type quantity struct {
 	caption string    // what the numbers are
 }
 
+// What several quantities have in common.
 const (
 	ordersLegend = "orders 1, 2, 3"
 	mseText      = "Bias² + variance of the average over a stationary chain that costs a number " +
@@ -56,7 +57,9 @@ var (
 	orders   = []float64{1, 2, 3}
 	stepAxis = axis{Label: stepLabel, Unit: timeUnit}
 	mseAxis  = axis{Label: "mean squared error", Unit: "target variances"}
-	// quantities are what bench.FigureSpec.Y may name, and what stands against a budget.
+	// quantities are what bench.FigureSpec.Y may name, and what stands against a budget. Laws
+	// and averages have a slope to compare with, as errors do; a mean squared error has none,
+	// being a sum of two terms that fall and rise with the step.
 	quantities = map[string]quantity{
 		bench.OnError: {
 			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
@@ -159,6 +162,7 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 			"claim", "verdict"}
 		numbers = of[1:8]
 	}
+	// The name of a problem has its friction and mass, which the columns of CSV files lack.
 	out := Records{Columns: append([]string{"problem", "integrator", "nl", "scheme"}, of...)}
 	for _, r := range rows.Rows() {
 		x := exactOf(r)
@@ -181,7 +185,7 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 // that is no larger than what round-off and truncation make of θ's moments: of them the rows
 // of errors at the same step tell, which are joined from all rows of the study.
 func (q quantity) value(all *table.Table) func(table.Row) float64 {
-	at := []string{"key", "scheme", "h"}
+	at := []string{"key", "scheme", "h"} // of a law and of the errors of its moments
 	least := make(map[table.Key]float64)
 	for _, r := range all.Where("record", bench.ErrorRecord).Rows() {
 		x := r.Get("relative_resolution")
@@ -216,6 +220,8 @@ var problem = []string{"problem", "friction", "mass"}
 // under schemes, or schemes. Samplers are named by what varies: an estimator or an N_l that
 // all have is not.
 func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.Setting) {
+	// named are the settings of lines, panels those of rows of panels: at first samplers are
+	// both, by the integrator with its parameters and what else varies among them.
 	scheme, named := setting("scheme"), []bench.Setting{setting("integrator")}
 	var panels []bench.Setting
 	for _, name := range []string{"estimator", "nl"} {
@@ -234,7 +240,7 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 	default:
 		panels, named = named, []bench.Setting{scheme}
 	}
-	columns := problem
+	columns := problem // of panels
 	if q.of != "" {
 		columns = append(slices.Clip(columns), q.of)
 	}
@@ -260,6 +266,7 @@ func drawOrders(d *drawing) error {
 	}
 	spec := *cmp.Or(d.plan.Figure, new(bench.FigureSpec))
 	q := quantityOf(spec)
+	// The CSV has all rows of the kind, the figure those that panels have a name for.
 	rows := d.rows.Where("record", q.record)
 	shown := rows.Filter(func(r table.Row) bool { return q.label(r) != "" })
 	if shown.Len() > 0 {
@@ -271,6 +278,7 @@ func drawOrders(d *drawing) error {
 		d.note("No figure: it shows stationary laws, and there are none")
 	}
 	d.writeOrders(have)
+	// A user's study decides no claims of a paper, whatever its id is.
 	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
 		rows := paper.Rows([]bench.Plan{d.plan}, d.Results)
 		return d.writeClaims(paper.Decide(claims, rows), "-claims")
@@ -368,6 +376,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 	if p == nil {
 		return "does not run on this problem"
 	}
+	// Notes stand in the order: the claimed order, lines on each other, lines that are not there.
 	var notes []string
 	reasons := []string{"exact", "not resolved", "not run"}
 	why, covered := make([][]string, len(reasons)), make([][]string, len(g.names))
@@ -382,7 +391,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 		if on >= 0 {
 			covered[on] = append(covered[on], g.names[i])
 		}
-		first := line[0].Rows()[0]
+		first := line[0].Rows()[0] // claim and verdict are those of the whole line
 		switch claim := first.Number("claim"); {
 		case isExact(first):
 			missing(0, i)
@@ -427,7 +436,7 @@ func slopes(x, y axis, powers ...float64) []curve {
 		if p < 0 {
 			from = x.Low
 		}
-		end := x.clamp(from * math.Pow(y.Low/y.High, 1/p))
+		end := x.clamp(from * math.Pow(y.Low/y.High, 1/p)) // where y is at its low end
 		out = append(out, curve{Name: "slopes", Style: dotted(0.6),
 			X: []float64{end, from}, Y: []float64{y.High * math.Pow(end/from, p), y.High}})
 	}
@@ -475,8 +484,8 @@ func (d *drawing) writeOrders(have []bench.Evidence) {
 // countVerdicts says how many fitted orders have which verdict, confirmed and refuted ones in
 // any case. Its parts add up to its total, whatever version recorded the verdicts.
 func countVerdicts(rows []certify.Row) string {
-	n := make(map[certify.Verdict]int)
-	total := 0
+	n := make(map[certify.Verdict]int) // of observables
+	total := 0                         // then: of those that no part has counted
 	for _, row := range rows {
 		for _, o := range row.Observables {
 			n[o.Verdict]++
@@ -514,6 +523,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	if errors.Len() == 0 {
 		return nil
 	}
+	// Of the errors those of the lines above, at any friction and N_l that lines do not differ in.
 	sampled := byKey(s.lines)
 	shown := errors.Where("observable", belowSampled).Filter(func(r table.Row) bool {
 		return sampled[r.Key(s.chart.lines...)] != nil
@@ -522,6 +532,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	c.rows, c.columns = nil, append(slices.Clip(problem), "scheme")
 	c.lines, c.name = s.chart.lines, s.name
 	g := c.arrange(shown, s.lines)
+	// From here on the study is the figure's: files and notes have its name.
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
 	f := s.figure(d)
@@ -555,7 +566,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 }
 
 // problemsText states the friction and the number of batches of the problems of exact errors,
-// which are not those of cells.
+// which are not those of the cells above them.
 func problemsText(t *table.Table) string {
 	return strings.Join(distinct.Of(t.Rows(), func(r table.Row) string {
 		return fmt.Sprintf("%s: C = %s, K = %v",

@@ -36,6 +36,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	if err != nil {
 		return "", fmt.Errorf("figures: %s: %w", f.ID, err)
 	}
+	// What is before the drawing's group is the head of an SVG file.
 	_, svg, _ = bytes.Cut(svg, []byte("<g "))
 	svg = bytes.TrimSuffix(bytes.TrimSpace(svg), []byte("</svg>"))
 	svg = fontStyle.ReplaceAll(svg, nil)
@@ -48,6 +49,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	b.WriteString("<g ")
 	b.Write(svg)
 	for _, t := range *l.tips {
+		// SVG counts from the top.
 		fmt.Fprintf(&b, `<circle class="tip" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`,
 			float64(t.at.X), height-float64(t.at.Y), html.EscapeString(t.text))
 	}
@@ -75,8 +77,10 @@ func (k canvas) tip(s curve, i int, at vg.Point) {
 	}
 }
 
-// reading states the numbers of a point: its values, its band, the share that was
-// lost, and the local slope where axes are logarithmic.
+// reading states the numbers of the i-th point of a series, to four digits: its values with the
+// units of the axes' labels, its band, the share that was lost and, where axes are logarithmic,
+// the slope from the point before it, which is a local order. Of a point of which all chains
+// are lost there is nothing else to say.
 func (k canvas) reading(s curve, i int) string {
 	parts := []string{k.labelOf(s.Name), fmt.Sprintf("%s = %.4g", k.X.Label, s.X[i])}
 	if s.Points != nil {
@@ -101,7 +105,7 @@ func (k canvas) reading(s curve, i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// labelOf is the legend's label of a line, or the line's own name.
+// labelOf is the legend's label of a line, or the line's own name if the legend lacks it.
 func (k canvas) labelOf(name string) string {
 	for _, e := range k.legend {
 		if e.Name == name && e.Label != "" {

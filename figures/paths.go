@@ -10,7 +10,7 @@ import (
 	"hambench/bench/table"
 )
 
-// massShares are the shares of the posterior inside the contours.
+// massShares are the shares of the posterior's mass inside the contours.
 var massShares = []float64{0.1, 0.5, 0.9, 0.99}
 
 // contourStyle is that of contours over the heat map; over paths they are grey.
@@ -35,8 +35,8 @@ func drawPaths(d *drawing) error {
 	if err != nil {
 		return err
 	}
-	var h *density
-	var walks []table.Row
+	var h *density        // of the posterior; nil if no cell recorded it
+	var walks []table.Row // of the paths
 	var xs, ys [][]float64
 	for _, row := range rows {
 		r := resultOf(row)
@@ -68,7 +68,7 @@ func drawPaths(d *drawing) error {
 	for i, r := range walks {
 		series := resultOf(r).Series
 		xs, ys := series["theta0"], series["theta1"]
-		first := min(1, len(xs))
+		first := min(1, len(xs)) // a path of no step has no start
 		lines := append(slices.Clip(behind), curve{Name: "path", Style: path, X: xs, Y: ys},
 			curve{Name: "start", Style: start, X: xs[:first], Y: ys[:first]})
 		row = append(row, &panel{Title: titles[i], X: x, Y: y, Series: lines})
@@ -114,7 +114,8 @@ func pathRecords(h *density, walks []table.Row, stated []bench.Setting) Records 
 	return out
 }
 
-// batchText is a cell's mini-batches as captions state them.
+// batchText is a cell's mini-batches as captions of one chain state them: their size, and the
+// scheme that chooses them.
 func batchText(c bench.Cell) string {
 	if c.Batches == 1 {
 		return "full batch"
@@ -122,5 +123,5 @@ func batchText(c bench.Cell) string {
 	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
 }
 
-// capital makes the first letter of a name a capital.
+// capital makes the first letter of a name, which is ASCII, a capital.
 func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -40,6 +40,7 @@ func (c pdfCanvas) FillString(f font.Face, at vg.Point, s string) {
 // fillGlyph fills one glyph's outline, with the start of its baseline at a point. A glyph that
 // cannot be read is left out.
 func (c pdfCanvas) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune) {
+	// Outlines come in 64ths of a pixel, y downwards.
 	const unit = 64 // of fixed.Point26_6
 	const em = 1000 // pixels in which outlines are loaded, to be scaled down
 	index, _ := f.Face.GlyphIndex(buf, r)

@@ -28,6 +28,7 @@ type sampled struct {
 	// took; nil for ofX itself.
 	xObserved  *bench.Observation
 	logX, logY bool
+	self       map[*facet]band // the self-distance of each panel's truths
 }
 
 // newSampled arranges the cells of a plan, missing ones included, as its study says. By
@@ -58,6 +59,10 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		name:    func(r table.Row) string { return bench.TextOf(s.ofLines, r) },
 		bounded: s.shown.Name == distance,
 	}.arrange(cells, nil)
+	s.self = make(map[*facet]band)
+	for _, p := range s.all() {
+		s.self[p] = selfBand(p.Table)
+	}
 	return s, nil
 }
 
@@ -70,6 +75,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	if len(spec.Panels) == 0 {
 		spec.Panels = []string{"data", "batch"}
 	}
+	// The first setting is that of the rows of panels, all others are of the columns.
 	panels, err := bench.LookupSettings(spec.Panels, cells)
 	if err != nil {
 		return err
@@ -78,6 +84,8 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	if s.ofLines, err = bench.LookupSettings(spec.Lines, cells); err != nil {
 		return err
 	}
+	// Under an observed x the steps tell the points of a line apart: what is observed at one
+	// step is averaged, too.
 	x := cmp.Or(spec.X, "step")
 	if o, err := bench.LookupObservation(x); err == nil {
 		s.xObserved, x = &o, "step"
@@ -87,6 +95,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 		return usage.Errorf("x = %q is no number of a cell, and nothing that is observed", x)
 	}
 	s.ofX = found[0]
+	// bench.Settings come in the order in which legends and captions name them.
 	axes := distinct.Of(slices.Concat(panels, s.ofLines, found), nameOf)
 	for _, k := range shownSettings() {
 		onLines := k.Axis == bench.OnLines || k.Axis == bench.Stated
@@ -121,8 +130,9 @@ func withModels(of []bench.Setting, cells *table.Table) []bench.Setting {
 	return slices.Insert(slices.Clone(of), i+1, setting("model"))
 }
 
-// variesInPanels reports whether the setting differs among the cells on one data set with
-// one number of batches. A model or a precision that only goes with the data set does not.
+// variesInPanels reports whether the setting differs among the cells on one data set with one
+// number of batches, which the panels of any figure at least tell apart by default. A model or
+// a precision that only goes with the data set does not.
 func variesInPanels(s bench.Setting, cells *table.Table) bool {
 	return slices.ContainsFunc(cells.GroupBy("dataset", "K"), func(g table.Group) bool {
 		return slices.ContainsFunc(s.Columns(), g.Varies)
@@ -136,7 +146,7 @@ func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 	if s.xObserved != nil {
 		return stat.Mean(t.Numbers(s.xObserved.Column), nil)
 	}
-	first := t.Rows()[0]
+	first := t.Rows()[0] // as all of the point
 	x := first.Number(s.ofX.Column)
 	if s.ofX.Name == "batch" && math.IsInf(x, 1) {
 		d, _ := p.Dataset(first.Text("dataset"))
@@ -149,8 +159,9 @@ func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 // predicted values. All are NaN without results.
 type band struct{ mean, low, high float64 }
 
-// selfBand is the mean self-distance over the splits. All results of a split (or seed) that
-// are judged by one truth carry the same one: each counts once.
+// selfBand is the mean self-distance over the splits: what the draws of a right chain have. All
+// results of a split (or seed) that are judged by one truth carry the same one, which depends on
+// the number of draws alone: each counts once, however many chains were judged by it.
 func selfBand(t *table.Table) band {
 	var of [3][]float64
 	truths := present(t).GroupBy("dataset", "model", "oracle", "samples", "split", "seed")
@@ -162,7 +173,7 @@ func selfBand(t *table.Table) band {
 	return band{stat.Mean(of[0], nil), stat.Mean(of[1], nil), stat.Mean(of[2], nil)}
 }
 
-// mostColumns is how many panels of one setting stand side by side.
+// mostColumns is how many panels stand side by side at most, where they differ in one setting.
 const mostColumns = 4
 
 // figure draws all panels on the same axes, in rows and columns or, if they differ in one
@@ -198,7 +209,8 @@ func (s *sampled) figure(d *drawing) *Figure {
 	return f
 }
 
-// sizes are the width and the height of a panel among one, two … panels in a row, in points.
+// sizes are the width and the height of a panel among one, two … panels in a row, in points, with
+// its share of axes and gaps; five and more are as five. A sheet is about as wide as a page.
 var sizes = [][2]float64{{302, 235}, {302, 235}, {210, 126}, {170, 122}, {145, 120}}
 
 // axes are those that all panels share, on panels of a width in points. Distances end at 1,
@@ -212,6 +224,7 @@ func (s *sampled) axes(width float64) (x, y axis) {
 	case s.ofX.Name == "step":
 		x.Label, x.Unit = stepLabel, timeUnit
 	}
+	// A deviation may reach below 0, where a logarithmic axis has no place: it spans the means.
 	y = axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
 	switch {
 	case s.bounded && !s.logY:
@@ -219,7 +232,7 @@ func (s *sampled) axes(width float64) (x, y axis) {
 	case s.bounded:
 		ys := append(slices.Clone(s.means), 1)
 		for _, p := range s.all() {
-			ys = append(ys, selfBand(p.Table).low)
+			ys = append(ys, s.self[p].low)
 		}
 		y = y.over(ys).padded(0.03)
 		y.High = 1
@@ -234,7 +247,8 @@ func (s *sampled) axes(width float64) (x, y axis) {
 	return x.over(s.xs).roomy(width), y
 }
 
-// selfStyle is that of the band of self-distance with its mean.
+// selfStyle is that of the band of self-distance with its mean: grey and dotted, as nothing that
+// a sampler has.
 func selfStyle() style {
 	style := dotted(1)
 	style.Fill = bandGrey
@@ -253,13 +267,14 @@ func (s *sampled) style(i int) style {
 	return stylesOf(s.names)[i]
 }
 
-// drawn is a panel with the self-distance behind its lines; nil where there are no cells.
+// drawn is the panel of a facet: the band of self-distance across it, where distances are shown,
+// behind the lines. It is nil where there are no cells.
 func (s *sampled) drawn(p *facet, x, y axis) *panel {
 	if p == nil {
 		return nil
 	}
 	var behind []curve
-	if self := selfBand(p.Table); s.bounded && isFinite(self.mean) {
+	if self := s.self[p]; s.bounded && isFinite(self.mean) {
 		twice := func(v float64) []float64 { return []float64{v, v} }
 		behind = append(behind, curve{Style: selfStyle(), X: []float64{x.Low, x.High},
 			Y: twice(self.mean), Low: twice(self.low), High: twice(self.high)})
@@ -296,6 +311,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		text += " (" + strings.Join(distinct.Of(schemes, table.Value.Text), ", ") + ")"
 	}
 	note("%s.", text)
+	// Points that have results, and no place on an axis.
 	var noX, noY int
 	var means []*table.Table
 	for _, at := range s.points() {
@@ -308,6 +324,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 			noY++
 		}
 	}
+	// The self-distance of draws falls with their number.
 	lengths := func(p *facet) bool { return present(p.Table).Varies("samples") }
 	if s.bounded && slices.ContainsFunc(s.all(), lengths) {
 		note("The band of self-distance is the mean over chains of several lengths: " +
@@ -340,7 +357,8 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	return notes
 }
 
-// ofDiverged says what a chain that diverged has of what the figure shows.
+// ofDiverged says what a chain that diverged has of what the figure shows: distances are 1 then,
+// counts are those up to the step at which it was seen, and scores there are none.
 func (s *sampled) ofDiverged() string {
 	switch {
 	case s.bounded:
@@ -374,6 +392,7 @@ var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "frict
 // its mean and deviation, and the self-distance of its panel. A point of no result has a row
 // without numbers.
 func (s *sampled) records() (out Records) {
+	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
 	for _, name := range always {
 		columns = append(columns, setting(name))
@@ -394,7 +413,7 @@ func (s *sampled) records() (out Records) {
 		if s.xObserved != nil {
 			row = append(row, at.x)
 		}
-		there, self := present(at.Table), selfBand(p.Table)
+		there, self := present(at.Table), s.self[p]
 		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high)...)
 	}

@@ -55,6 +55,7 @@ func drawSynthetic(d *drawing) error {
 	}
 	r := resultOf(rows[0])
 	m := newMarginals(r)
+	// The exact law is normal: its quantiles follow from its mean and deviation.
 	normal95 := distuv.UnitNormal.Quantile(0.95)
 	law := func(name string, fill colour, z float64) curve {
 		return curve{Name: name, Style: style{Fill: fill}, X: m["x"], Y: m["exact_mean"],
@@ -65,6 +66,7 @@ func drawSynthetic(d *drawing) error {
 		X: axis{Label: "input x", Ticks: 8}.over(m["x"]).padded(0.02),
 		Y: axis{Label: "target y", Ticks: 6, Grid: true}.
 			over(m.shifted(-2), m.shifted(2), m["q05"], m["q95"], m["train_y"]).padded(0.04),
+		// From the back to the front; the legend has another order.
 		Series: []curve{
 			law("wide", 0xdbe9f4ff, 2), law("narrow", 0xaecee6ff, normal95),
 			{Name: "data", Style: style{Color: 0x555555a0, Marker: dot},

@@ -89,14 +89,14 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	if err != nil {
 		return err
 	}
-	var by []string
+	var by []string // columns of the table that heads differ in, of those that levels do
 	for _, h := range heads {
 		by = append(by, bench.ColumnsOf(h.settings...)...)
 	}
 	of := bench.ColumnsOf(columns...)
-	there := present(d.cells).Sort(by...)
+	there := present(d.cells).Sort(by...) // numbers ascend, texts as the study lists them
 	all := there.GroupBy(of...)
-	var lines [][]entry
+	var lines [][]entry // of the table, a group of cells each
 	for _, g := range there.GroupBy(by...) {
 		var line []entry
 		for _, h := range heads {
@@ -128,6 +128,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 // and how distances are judged. A plain table has the entries of means; one that is not has
 // some levels side by side, those of compared.
 func tableNotes(values []bench.Observation, levels int, plain bool, over []string) []string {
+	// Splits, and seeds where a set has none, are what all means are over.
 	list := strings.Join(append([]string{"splits"}, over...), ", ")
 	judged := slices.ContainsFunc(values, isDistance)
 	if !judged || plain {
@@ -192,6 +193,7 @@ func headsOf(d *drawing, spec *bench.TableSpec) (heads []head, err error) {
 		add(withModels(rows, d.cells)...)
 		return heads, err
 	}
+	// What the figure tells apart the table does, line by line.
 	s, err := newSampled(d.plan, d.cells)
 	if err != nil {
 		return nil, err
@@ -232,7 +234,7 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 // is at most the 95 % quantile of the self-distance, one predicted value at a time.
 func means(t *table.Table, observations []bench.Observation) []entry {
 	out := []entry{splitsEntry(0, t)}
-	for i, o := range observations {
+	for i, o := range observations { // on narrow terminals the last ones are left out first
 		mean, sd := stat.MeanStdDev(t.Numbers(o.Column), nil)
 		if !isDistance(o) {
 			out = append(out, rounded(o.Name, i, o.Column, mean, o.Digits))
@@ -270,10 +272,10 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 // many chains diverged; null if one of them has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
-		var means []float64
+		var means []float64 // by level; NaN where no chain has one
 		for i, l := range of {
 			means = append(means, stat.Mean(l.Numbers(o.Column), nil))
-			if len(observations) > 1 {
+			if len(observations) > 1 { // else the level says all
 				l.label = o.Name + " " + l.label
 			}
 			e := rounded(l.label, 0, o.Column+"_"+l.name, means[i], o.Digits)
@@ -360,6 +362,7 @@ func drawScores(d *drawing) error {
 		score, label, kind = "accuracy", "accuracy", "classes"
 	}
 	there, setups := present(d.cells), paper.Setups()
+	// Data sets of the study that the paper does not have come behind its own.
 	for _, v := range there.Values("dataset") {
 		set := v.Text()
 		if !slices.ContainsFunc(setups, func(s paper.Setup) bool { return s.Dataset == set }) {
@@ -370,6 +373,7 @@ func drawScores(d *drawing) error {
 	}
 	var rows [][]entry
 	for _, s := range setups {
+		// What both methods of a data set share is said once for people, twice for programs.
 		classes, variance := orNothing(s.Classes), orNothing(s.NoiseVariance)
 		set := []entry{
 			plain("data set", 0, "dataset", s.Dataset),
@@ -385,7 +389,7 @@ func drawScores(d *drawing) error {
 			if of.Len() == 0 {
 				continue
 			}
-			var steps []string
+			var steps []string // each at which any split ran
 			for _, v := range of.Sort("h").Values("h") {
 				steps = append(steps, decimal(v.Number()))
 			}
@@ -399,7 +403,7 @@ func drawScores(d *drawing) error {
 			row = append(row, scoreEntries(of, label, score)...)
 			row = append(row, scoreEntries(of, "MNLL", "mnll")...)
 			rows = append(rows, row)
-			for i := range set { // said once
+			for i := range set {
 				set[i].text = ""
 			}
 		}
@@ -417,7 +421,7 @@ func drawScores(d *drawing) error {
 // and, of the checks that failed, their sum.
 func drawAutocorrelation(d *drawing) error {
 	var rows [][]entry
-	for _, of := range present(d.cells).GroupBy("dataset") {
+	for _, of := range present(d.cells).GroupBy("dataset") { // the oracles' own cells
 		set := of.Get("dataset").Text()
 		lag1 := newBesidePaper(of.Table, set, paper.SGHMC, "lag1")
 		difference := lag1.mean - lag1.paper
@@ -439,6 +443,7 @@ func drawAutocorrelation(d *drawing) error {
 			plain("checks failed", 0, "checks_failed", failed),
 		})
 	}
+	// The references of a study may be made in several ways: the notes state all.
 	counts := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
 		return strconv.Itoa(r.Spec.Chains)
 	})
@@ -520,7 +525,7 @@ func orNothing[N int | float64](n N) any {
 	return n
 }
 
-// yesNo is loud where a reader should look.
+// yesNo answers a question to which yes is the rule: it is loud where a reader should look.
 func yesNo(b bool) string {
 	if b {
 		return "yes"

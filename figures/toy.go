@@ -49,10 +49,12 @@ func toyTitle(r table.Row) string {
 	return "mini-batches: " + r.Text("scheme")
 }
 
-// histogramFill is translucent: the grid and the truth show through.
+// histogramFill is translucent: the grid and the truth, which are drawn before and after it,
+// show through.
 const histogramFill = colour(0x56b4e990)
 
 var (
+	// histogramStyle is that of a chain's law.
 	histogramStyle = style{Color: okabeIto[0], Fill: histogramFill, Width: 0.6}
 	// truthStyle is that of the paper's Figure 3: dotted.
 	truthStyle = style{Color: ink, Width: 1.3, Dashes: []float64{1.3, 2}}
@@ -67,6 +69,7 @@ func (h histogram) outline(x axis) curve {
 			s.X, s.Y = append(s.X, low, high), append(s.Y, d, d)
 		}
 	}
+	// The line begins and ends on the axis; the band below it is the filled area.
 	s.X = slices.Concat(s.X[:1], s.X, s.X[len(s.X)-1:])
 	s.Y = slices.Concat([]float64{0}, s.Y, []float64{0})
 	s.Low, s.High = make([]float64, len(s.Y)), s.Y
@@ -75,7 +78,7 @@ func (h histogram) outline(x axis) curve {
 
 // truth is the posterior's density along the axis.
 func (h histogram) truth(x axis) curve {
-	const n = 300
+	const n = 300 // straight pieces, which look smooth on a panel of 232 points
 	s := curve{Name: "truth", Style: truthStyle}
 	for i := range n + 1 {
 		v := x.at(float64(i) / n)
@@ -109,7 +112,7 @@ func drawToy(d *drawing) error {
 		f.panels[0] = append(f.panels[0], &panel{Title: titles[i], X: x, Y: y,
 			Series: []curve{h.outline(x), h.truth(x)}})
 	}
-	r := rows[0]
+	r := rows[0] // bench sees to it that the others differ in batches and scheme alone
 	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.",
 		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r)),
 		"Irrespective of the integrator's order, a step that sees a part of the data alone has "+
@@ -118,8 +121,9 @@ func drawToy(d *drawing) error {
 	return nil
 }
 
-// toyAxes span three and a half standard deviations of the posterior, all
-// bins with more than a thousandth of the draws, and all densities.
+// toyAxes are common to all panels. They span three and a half standard deviations of the
+// posterior to both sides, all bins with more than a thousandth of their chain's draws, and all
+// densities with a twentieth above them.
 func toyAxes(hs []histogram) (x, y axis) {
 	var xs []float64
 	top := []float64{0}
@@ -144,6 +148,7 @@ func toyRecords(hs []histogram, stated []bench.Setting) Records {
 	columns := []string{"scheme", "K", "theta_low", "theta_high", "count", "density",
 		"exact_density_at_middle"}
 	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}
+	// Stated settings come last, behind the columns that every file has.
 	of := append([]bench.Setting{setting("scheme"), setting("K")}, stated...)
 	for _, h := range hs {
 		fields := fieldsOf(of, h.row)
