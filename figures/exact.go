@@ -124,7 +124,7 @@ func (q quantity) subject(r table.Row) string {
 	case "":
 		return "best step"
 	case "budget":
-		return decimal(r.Number("budget")) + " gradients"
+		return decimal(r.Number("budget")) + " gradients" // of a batch
 	}
 	return r.Text("observable")
 }
@@ -224,13 +224,14 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 	// both, by the integrator with its parameters and what else varies among them.
 	scheme, named := setting("scheme"), []bench.Setting{setting("integrator")}
 	var panels []bench.Setting
+	// An integrator's own parameters are told apart with it.
 	for _, name := range []string{"estimator", "nl"} {
 		if s := setting(name); name != lines && shown.Varies(s.Column) {
 			named = append(named, s)
 		}
 	}
 	switch lines {
-	case "integrator":
+	case "integrator": // a row of panels is a scheme
 		panels = []bench.Setting{scheme}
 	case "estimator":
 		if panels = named; shown.Varies("scheme") {
@@ -264,6 +265,7 @@ func drawOrders(d *drawing) error {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.",
 			len(missing), len(d.plan.Exact)))
 	}
+	// A study without cells need not say that it shows errors.
 	spec := *cmp.Or(d.plan.Figure, new(bench.FigureSpec))
 	q := quantityOf(spec)
 	// The CSV has all rows of the kind, the figure those that panels have a name for.
@@ -320,7 +322,7 @@ const abreast = 3
 // row would have one panel, they stand side by side, but for those of errors, whose order among
 // integrators is read from above to below.
 func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
-	f := &Figure{width: 152, height: 112}
+	f := &Figure{width: 152, height: 112} // points: rows are many
 	x, y := q.ranges(g, f.width)
 	errors := q.record == bench.ErrorRecord
 	if len(g.facets) == 1 && errors { // whose height the label would exceed
@@ -358,7 +360,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		}
 		f.panels = append(f.panels, drawn)
 	}
-	if len(f.panels[0]) == 1 && !errors { // side by side
+	if len(f.panels[0]) == 1 && !errors { // panels stand side by side
 		f.panels = inRows(slices.Concat(f.panels...), abreast)
 	}
 	if len(f.panels) == 1 && !errors { // for the label with its unit
@@ -417,6 +419,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 
 // ranges are the axes of a quantity over all points of a grid, on panels of a width in points.
 func (q quantity) ranges(g *grid, width float64) (x, y axis) {
+	// Numbers span many decades: labels are powers of ten, and the grid helps to compare.
 	x, y = q.axes[0], q.axes[1]
 	x.Log, y.Log, y.Powers, y.Grid = true, true, true, true
 	if g.anyLost {
@@ -463,7 +466,7 @@ func (d *drawing) writeOrders(have []bench.Evidence) {
 	answered := false // something besides errors was asked for
 	for _, r := range have {
 		rows = append(rows, r.Row)
-		answered = answered || r.K > 0
+		answered = answered || r.K > 0 // the batches of an epoch, which answers state
 	}
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
 	d.file(".txt", func(w io.Writer) error {
@@ -535,6 +538,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	// From here on the study is the figure's: files and notes have its name.
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
+	// The figure of cells once more, under its new name: panels are added below its own.
 	f := s.figure(d)
 	if len(g.facets) == 0 || len(g.facets[0]) != len(f.panels[0]) {
 		return drawOrders(d)
@@ -543,7 +547,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	slices.SortStableFunc(g.facets[0], func(a, b *facet) int { // last, as above
 		return cmp.Compare(min(isFull(a), 1), min(isFull(b), 1))
 	})
-	x, y := q.ranges(g, f.width)
+	x, y := q.ranges(g, f.width) // of their own: steps are smaller than those of chains
 	y.Label = "error of " + observableLabels[belowSampled]
 	var row []*panel
 	for _, p := range g.facets[0] {

@@ -17,6 +17,11 @@ const (
 	stripMiddle = 10
 )
 
+// A panel is drawn as one plot: gonum/plot makes its axes and ticks, and maps values to points;
+// all that is between the axes is drawn here, in one order for all series, so that no band lies
+// over a line. What is lost, having diverged or no stationary law, has a place of its own: a
+// strip beyond the upper end of the vertical axis, so that it is neither missing nor at a value.
+
 // canvas draws a panel, as a plot.Plotter of gonum/plot, whose own plotters have neither gaps
 // nor marks beyond the axis.
 type canvas struct {
@@ -83,8 +88,8 @@ func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 // Plot draws from the back to the front: the strip, the grid, the heat map, all
 // bands, all lines, and the marks of lost points.
 func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	if k.Y.Lost != "" {
+	x, y := p.Transforms(&c) // from values to points on the sheet
+	if k.Y.Lost != "" {      // the strip is there in all panels of a figure, if in one
 		c.SetColor(stripGrey)
 		bottom := vg.Point{X: c.Min.X, Y: c.Max.Y - stripHeight + 3}
 		c.Fill(vg.Rectangle{Min: bottom, Max: c.Max}.Path())
@@ -98,6 +103,7 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	if k.Heat != nil {
 		k.Heat.fill(&c, x, y)
 	}
+	// Values beyond the axis are drawn at its end: the lower edges of bands may reach there.
 	place := func(s curve, values []float64, at [2]int) (out []vg.Point) {
 		for i := at[0]; i < at[1]; i++ {
 			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.clamp(values[i]))})
@@ -160,7 +166,8 @@ func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 	}
 }
 
-// shown reports whether the i-th point of a series has a place on the panel.
+// shown reports whether the i-th point of a series has a place on the panel: numbers for x and
+// y which the axes can show.
 func (p *panel) shown(s curve, i int) bool { return p.X.shows(s.X[i]) && p.Y.shows(s.Y[i]) }
 
 // stretches returns the ranges of indices, from the first to before the last, between the gaps
@@ -190,9 +197,9 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	}
 	// All lanes fit between two places, and none goes beyond the panel at its edges.
 	pitch := min(vg.Length(room)*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
-	for i, share := range s.Lost {
+	for i, share := range s.Lost { // nil where nothing can be lost
 		if share > 0 && k.X.shows(s.X[i]) {
-			there := k.lostAt(s.X[i])
+			there := k.lostAt(s.X[i]) // itself among them
 			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
 			place := vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}
 			drawLost(c, s.Style.Color, place, share)
@@ -214,7 +221,7 @@ func (k canvas) lostAt(x float64) []string {
 // drawLost draws a cross where the share of lost chains is 1, "all", and a ring for "some". A
 // ring does not look like a cross even where lines are so close that marks overlap.
 func drawLost(c *draw.Canvas, col colour, at vg.Point, share float64) {
-	const r = 2
+	const r = 2 // points, as a marker has
 	style := draw.LineStyle{Color: col, Width: 1}
 	if share == 1 {
 		c.StrokeLine2(style, at.X-r, at.Y-r, at.X+r, at.Y+r)
@@ -261,7 +268,7 @@ func (s style) mark(c *draw.Canvas, at vg.Point) {
 		c.Fill(p)
 		return
 	}
-	c.SetLineWidth(0.9)
+	c.SetLineWidth(0.9) // whole, whatever the line's dashes are
 	c.SetLineDash(nil, 0)
 	c.Stroke(p)
 }

@@ -49,16 +49,17 @@ func drawPaths(d *drawing) error {
 		}
 	}
 	titles, stated := titlesOf(walks, setting("friction").Text)
+	// All panels have the axes that the density and the longest path need.
 	x := axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
 	y := axis{Label: "parameter θ_2", Ticks: 5}.over(ys...).padded(0.03)
 	var row []*panel
-	var behind []curve
+	var behind []curve // the contours, grey, of the panels of paths
 	if h != nil {
 		posterior := &panel{Title: "posterior", X: x, Y: y, Heat: h}
 		for _, level := range h.massLevels(massShares) {
 			s := h.contour(level, contourStyle)
 			posterior.Series = append(posterior.Series, s)
-			s.Style.Color = selfGrey
+			s.Style.Color = selfGrey // a path must stand out
 			behind = append(behind, s)
 		}
 		row = append(row, posterior)
@@ -80,7 +81,7 @@ func drawPaths(d *drawing) error {
 		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
 	}
 	var note []string
-	if len(walks) > 0 {
+	if len(walks) > 0 { // of a density alone there is nothing to state
 		c := resultOf(walks[0]).Cell
 		steps := c.Samples * c.Thin
 		note = append(note, fmt.Sprintf(

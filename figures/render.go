@@ -29,10 +29,10 @@ const (
 	panelGap     = 11            // between the columns of panels
 	panelTitle   = 15            // space above a panel's data for its title
 	swatchWidth  = vg.Length(23) // of the sample of an entry of the legend
-	swatchGap    = vg.Length(5)
-	entryGap     = vg.Length(13)
-	leading      = 1.35 // line height over font size
-	resolution   = 150  // of PNG files, in dots per inch
+	swatchGap    = vg.Length(5)  // between the sample and its label
+	entryGap     = vg.Length(13) // between two entries
+	leading      = 1.35          // line height over font size
+	resolution   = 150           // of PNG files, in dots per inch
 )
 
 // layout is a figure with its lines of text broken to the width of its panels.
@@ -101,6 +101,7 @@ func (l layout) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	x, y := c.Min.X+margin, c.Max.Y-margin
+	// put writes lines of text from y down, and leaves y below them.
 	put := func(ls []string, size float64, col colour) {
 		for _, s := range ls {
 			write(&c, sans(size, col), vg.Point{X: x, Y: y - vg.Length(size)}, left, s)
@@ -144,6 +145,7 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 // draw draws a sample of what the entry is of into a box: the band, the line and the marker of
 // a series, or the mark of lost chains on the colour of its strip.
 func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
+	// at is a point on the middle line of the box.
 	at := func(fraction vg.Length) vg.Point {
 		return vg.Point{X: b.Min.X + fraction*(b.Max.X-b.Min.X), Y: (b.Min.Y + b.Max.Y) / 2}
 	}
@@ -161,7 +163,7 @@ func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 	switch {
 	case e.Lost > 0:
 		drawLost(c, e.Style.Color, at(0.5), e.Lost)
-	case e.Style.Marker == dot:
+	case e.Style.Marker == dot: // one alone could be dust
 		for _, f := range []vg.Length{0.25, 0.5, 0.75} {
 			e.Style.mark(c, at(f))
 		}
@@ -189,8 +191,9 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 			}
 		}
 	}
+	// Align gives the data of a row one height and those of a column one width.
 	canvases := plot.Align(plots, tiles, grid)
-	rows := make([]vg.Rectangle, len(l.panels)) // what the data of each row span
+	rows := make([]vg.Rectangle, len(l.panels)) // what the data of each row of panels span
 	for j, row := range l.panels {
 		rows[j] = vg.Rectangle{Min: grid.Max, Max: grid.Min}
 		for i, p := range row {
@@ -261,7 +264,7 @@ func (l layout) labels() (x string, ys []string) {
 	return x, ys
 }
 
-// union is the smallest rectangle around both.
+// union is the smallest rectangle around both. An inverted one, with Min beyond Max, adds nothing.
 func union(a, b vg.Rectangle) vg.Rectangle {
 	return vg.Rectangle{
 		Min: vg.Point{X: min(a.Min.X, b.Min.X), Y: min(a.Min.Y, b.Min.Y)},
@@ -299,6 +302,7 @@ func (f *Figure) svg() ([]byte, error) {
 // svg renders as a file does and as a page embeds it.
 func (l layout) svg() ([]byte, error) {
 	out, err := l.render(vgsvg.New(l.total.X, l.total.Y))
+	// vgsvg names the one font that it was given.
 	out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
 	// vgsvg writes images as PNG and says that they are JPEG.
 	return bytes.ReplaceAll(out, []byte("data:image/jpg;"), []byte("data:image/png;")), err

@@ -181,7 +181,7 @@ const mostColumns = 4
 func (s *sampled) figure(d *drawing) *Figure {
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
 	columns := len(s.facets[0])
-	if len(s.ofColumns) == 0 {
+	if len(s.ofColumns) == 0 { // one facet a row, which would leave the sheet empty
 		columns = min(mostColumns, len(s.facets))
 	}
 	size := sizes[min(columns, len(sizes))-1]
@@ -197,7 +197,7 @@ func (s *sampled) figure(d *drawing) *Figure {
 		self := legendEntry{Label: "self-distance (5–95 %)", Style: selfStyle()}
 		f.legend = append(f.legend, self)
 	}
-	mark := style{Color: ink}
+	mark := style{Color: ink} // in place of the lines' colours
 	if s.anyLost {
 		f.legend = append(f.legend, legendEntry{Label: "diverged", Style: mark, Lost: 1})
 	}
@@ -228,7 +228,7 @@ func (s *sampled) axes(width float64) (x, y axis) {
 	y = axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
 	switch {
 	case s.bounded && !s.logY:
-		y.Low, y.High = 0, 1
+		y.Low, y.High = 0, 1 // all figures of distances can be compared
 	case s.bounded:
 		ys := append(slices.Clone(s.means), 1)
 		for _, p := range s.all() {
@@ -275,6 +275,7 @@ func (s *sampled) drawn(p *facet, x, y axis) *panel {
 	}
 	var behind []curve
 	if self := s.self[p]; s.bounded && isFinite(self.mean) {
+		// Two points, at both ends of the axis.
 		twice := func(v float64) []float64 { return []float64{v, v} }
 		behind = append(behind, curve{Style: selfStyle(), X: []float64{x.Low, x.High},
 			Y: twice(self.mean), Low: twice(self.low), High: twice(self.high)})
@@ -388,9 +389,10 @@ func mixed(groups []*table.Table) (labels []string) {
 // files of several studies can be read as one.
 var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "friction", "step"}
 
-// records are the numbers drawn, a row per point: its settings, how many cells it stands for,
-// its mean and deviation, and the self-distance of its panel. A point of no result has a row
-// without numbers.
+// records are the numbers drawn, a row per point: its settings, of which a full batch is 0; how
+// many cells it stands for (cells_expected), how many of them have a result (cells) and how many
+// diverged; the mean and the deviation of what is shown, such as ks_mean and ks_sd; and the
+// self-distance of its panel with its quantiles. A point of no result has a row without numbers.
 func (s *sampled) records() (out Records) {
 	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
@@ -425,6 +427,7 @@ func (s *sampled) records() (out Records) {
 // that recorded something else than what is to be shown are a usage error: another kind of
 // figure, which the study does not name, would show them.
 func drawSampled(d *drawing) error {
+	// Coupled chains record a bias, which only a figure that says so shows.
 	coupled := d.plan.Figure != nil && d.plan.Figure.Y == string(bench.Coupled)
 	for _, o := range d.cells.Values("observe") {
 		is := bench.Observable(o.Text())
@@ -433,7 +436,7 @@ func drawSampled(d *drawing) error {
 				"a run of this version writes one", d.plan.ID, is)
 		}
 	}
-	if d.plan.Figure == nil && d.plan.Table != nil {
+	if d.plan.Figure == nil && d.plan.Table != nil { // the study is its table
 		return drawTable(d, d.plan.ID, d.plan.Table)
 	}
 	s, err := newSampled(d.plan, d.cells)

@@ -29,7 +29,7 @@ var alongX = []string{"x", "exact_mean", "exact_sd", "q05", "q50", "q95"}
 // newMarginals sorts the series by x: test inputs come in the order of the data set.
 func newMarginals(r bench.Result) marginals {
 	m := marginals{"train_x": r.Series["train_x"], "train_y": r.Series["train_y"]}
-	order := make([]int, len(r.Series["x"]))
+	order := make([]int, len(r.Series["x"])) // places of ascending x
 	floats.ArgsortStable(slices.Clone(r.Series["x"]), order)
 	for _, name := range alongX {
 		for _, from := range order {
@@ -61,6 +61,7 @@ func drawSynthetic(d *drawing) error {
 		return curve{Name: name, Style: style{Fill: fill}, X: m["x"], Y: m["exact_mean"],
 			Low: m.shifted(-z), High: m.shifted(z)}
 	}
+	// Lines are told from the exact law's by colour and by dashes, for readers of print.
 	sampled := style{Color: okabeIto[1], Width: 1.1, Dashes: []float64{4, 2}}
 	p := &panel{
 		X: axis{Label: "input x", Ticks: 8}.over(m["x"]).padded(0.02),
@@ -80,6 +81,7 @@ func drawSynthetic(d *drawing) error {
 	}
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, width: 510, height: 270,
 		panels: [][]*panel{{p}}}
+	// Each entry has the style of a series that it stands for.
 	for _, e := range []struct {
 		series int
 		label  string

@@ -17,11 +17,15 @@ import (
 	"hambench/paper"
 )
 
+// Tables are groups of the rows of cells, each of which is printed by entries: the heads that
+// tell groups apart, then numbers over the group. A table has two forms with the same rows: for
+// people, with rounded numbers and few columns, and for programs, with all of them in full.
+
 // entry is what a row of a table has in one column: as people read it, as programs do, or
 // both. All rows of a table have the same columns, which the first row's entries name.
 type entry struct {
 	label string // heads the column for people; "" for what only programs get
-	minor int    // as of Column
+	minor int    // as of Column: what is left out first where room is short
 	text  string // what people read
 	// names are the columns for programs, separated by commas: a mean and its deviation are
 	// one entry for people and two for programs. "" for what only people get.
@@ -45,7 +49,9 @@ func deviating(label, name string, mean, sd float64, digits int) entry {
 	return entry{label, 0, show(mean, sd, digits), name + "," + name + "_sd", []any{mean, sd}}
 }
 
-// table adds a table of rows to the study's, with what captions state as its last note.
+// table adds a table of rows to the study's, with what captions state as its last note: the
+// profile, the length of chains, and what is missing. Columns are those of the first row, so
+// that a table without rows has none.
 func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 	t := &Table{ID: id, Title: d.plan.Title, Warning: d.replaced(), Notes: notes}
 	if c := d.caption(); c != "" {
@@ -75,6 +81,11 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 // drawTable makes the table of a study's cells that have results: a row for each combination
 // of what heads differ in and, if the study says so, columns for each combination of what
 // these differ in. Means are over all else. A nil spec is what the figure has.
+//
+// For programs, a table without such columns has, behind its heads, splits, splits_diverged and
+// a column of each observation, of which ks has a deviation, ks_sd, and in_band beside it. One
+// with them has a column of each observation at each level, such as ks_float32, and for ks the
+// columns of compared.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	spec = cmp.Or(spec, new(bench.TableSpec))
 	heads, err := headsOf(d, spec)
@@ -95,8 +106,8 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	}
 	of := bench.ColumnsOf(columns...)
 	there := present(d.cells).Sort(by...) // numbers ascend, texts as the study lists them
-	all := there.GroupBy(of...)
-	var lines [][]entry // of the table, a group of cells each
+	all := there.GroupBy(of...)           // the levels; one without columns
+	var lines [][]entry                   // of the table, a group of cells each
 	for _, g := range there.GroupBy(by...) {
 		var line []entry
 		for _, h := range heads {
@@ -106,6 +117,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 			lines = append(lines, append(line, means(g.Table, values)...))
 			continue
 		}
+		// Each row has every level, so that columns stay aligned where it lacks one.
 		at, levels := byKey(g.GroupBy(of...)), []level(nil)
 		for _, l := range all {
 			levels = append(levels, newLevel(columns, l, at[l.Key]))
@@ -240,6 +252,7 @@ func means(t *table.Table, observations []bench.Observation) []entry {
 			out = append(out, rounded(o.Name, i, o.Column, mean, o.Digits))
 			continue
 		}
+		// False without a mean or a self-distance: nothing says that chains are right.
 		inBand := mean <= selfBand(t).high
 		out = append(out, deviating(o.Name, o.Column, mean, sd, o.Digits),
 			entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
@@ -292,7 +305,7 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 		if len(of) == 2 {
 			difference := means[1] - means[0]
 			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
-			if of[0].Len() > 0 && of[1].Len() > 0 {
+			if of[0].Len() > 0 && of[1].Len() > 0 { // else there is nothing to compare
 				is := lost(of[0].Table) == lost(of[1].Table) &&
 					math.Abs(difference) <= (self.high-self.low)/2
 				alike.text, alike.fields = yesNo(is), []any{is}
@@ -303,6 +316,7 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 		out = append(out, entry{"self-distance (5–95 %)", 1, text,
 			"self_distance,self_distance_p05,self_distance_p95",
 			[]any{self.mean, self.low, self.high}})
+		// People see the word "diverged" in place of a distance; programs get counts.
 		for _, l := range of {
 			out = append(out, entry{names: "diverged_" + l.name, fields: []any{lost(l.Table)}})
 		}
@@ -329,7 +343,8 @@ func scores(t *table.Table, name string) (values []float64) {
 // set and method, each with its standard deviation. What there is not is NaN.
 type besidePaper struct{ mean, sd, paper, paperSD float64 }
 
-// newBesidePaper joins the scores of chains with the paper's numbers.
+// newBesidePaper joins the scores of chains with the paper's numbers: rmse, accuracy and mnll
+// of test rows, or lag1, the autocorrelation of the predictive values of successive draws.
 func newBesidePaper(t *table.Table, dataset, method, score string) besidePaper {
 	c := besidePaper{paper: math.NaN(), paperSD: math.NaN()}
 	c.mean, c.sd = stat.MeanStdDev(scores(t, score), nil)
@@ -343,6 +358,7 @@ func newBesidePaper(t *table.Table, dataset, method, score string) besidePaper {
 // difference in units of the paper's standard deviation.
 func scoreEntries(t *table.Table, label, name string) []entry {
 	cell := resultOf(t.Rows()[0]).Cell
+	// All chains of a group are of one data set and method.
 	c := newBesidePaper(t, cell.Dataset, paper.MethodOf(cell), name)
 	difference := (c.mean - c.paper) / c.paperSD
 	return []entry{
@@ -450,6 +466,7 @@ func drawAutocorrelation(d *drawing) error {
 	lengths := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
 		return strconv.Itoa(r.Spec.Samples)
 	})
+	// "4 chains of 200", or of what the study says.
 	chains := strings.Join(counts, " or ") + " chains"
 	d.table(d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+chains+" of "+
@@ -500,7 +517,8 @@ func inDeviations(x float64) string {
 	return s
 }
 
-// splitsEntry counts the chains of a group, one per split or seed, and those that diverged.
+// splitsEntry counts the chains of a group, one per split or seed, and those that diverged,
+// which are among them. A minor one is left out where room is short.
 func splitsEntry(minor int, t *table.Table) entry {
 	text, diverged := strconv.Itoa(t.Len()), lost(t)
 	if diverged > 0 {

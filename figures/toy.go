@@ -65,6 +65,7 @@ var (
 func (h histogram) outline(x axis) curve {
 	s := curve{Name: "law", Style: histogramStyle}
 	for i, d := range h.density {
+		// A bin has two points, at its edges; one beyond the axis has none.
 		if low, high := max(h.edges[i], x.Low), min(h.edges[i+1], x.High); low < high {
 			s.X, s.Y = append(s.X, low, high), append(s.Y, d, d)
 		}
@@ -126,7 +127,7 @@ func drawToy(d *drawing) error {
 // densities with a twentieth above them.
 func toyAxes(hs []histogram) (x, y axis) {
 	var xs []float64
-	top := []float64{0}
+	top := []float64{0} // what the vertical axis spans
 	for _, h := range hs {
 		top = append(append(top, h.exact.Prob(h.exact.Mu)), h.density...)
 		for i, n := range h.counts {

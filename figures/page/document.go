@@ -63,7 +63,7 @@ type Provenance struct {
 	From, To                    time.Time // of the first and the last record
 	Seconds                     float64   // of one core
 	Data                        []bench.Data
-	Diverged                    []bench.Result
+	Diverged                    []bench.Result // chains whose numbers became infinite or NaN
 	Failed                      []bench.Result // references with checks that failed
 }
 
@@ -73,13 +73,13 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
 	rows, claims := results.Table(plans), paper.Claims()
-	var absent []string
+	var absent []string // studies without any result
 	for _, plan := range plans {
 		p.Profile = plan.Profile
 		if plan.BuiltIn() {
 			claims = append(claims, paper.Later(plan.ID)...)
 		}
-		if plan.ID == paper.StudyID {
+		if plan.ID == paper.StudyID { // the claims, which have a section of their own
 			continue
 		}
 		have := rows.WhereAll(map[string]any{"study": plan.ID, "origin": plan.Source(),
@@ -112,7 +112,7 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	return p
 }
 
-// rank puts what is decided before what is not.
+// rank puts what is decided, either way, before what is not.
 func rank(v paper.Verdict) int {
 	if v == paper.Confirmed || v == paper.Refuted {
 		return 0
@@ -144,6 +144,7 @@ func chains(t *table.Table) *table.Table {
 // provenance the records that are there, the data, the chains that diverged, and the
 // references with checks that failed.
 func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Table) {
+	// Studies share jobs: a key is counted once.
 	seen := make(map[string]bool)
 	want := func(kind store.Kind, key string) {
 		if seen[key] {
@@ -202,6 +203,8 @@ func (m *Provenance) add(r store.Record) {
 	m.Seconds += r.Seconds
 }
 
+// The page's templates, its style sheet and its script, all of which go into the file.
+//
 //go:embed *.html
 var pagesHTML embed.FS
 
@@ -253,7 +256,7 @@ func csvLink(r figures.Records) (template.URL, error) {
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer // which takes everything
+	var b bytes.Buffer // which takes everything, so that writing cannot fail
 	z := gzip.NewWriter(&b)
 	z.Write(text)
 	z.Close()
