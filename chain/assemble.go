@@ -92,17 +92,18 @@ func (r Registries) parts(dim int, s Spec) (in *integrators.Instance, e estimato
 }
 
 // Integrator returns the integrator with a name, or that of split:WORD. An unknown name
-// is a usage error, as it is for the two that follow.
+// is a usage error.
 func (r Registries) Integrator(name string) (integrators.Integrator, error) {
 	return r.Filled().Integrators.Lookup(name)
 }
 
-// Estimator returns the estimator with a name; "" is plain.
+// Estimator returns the estimator with a name; "" is plain. An unknown name is a usage
+// error.
 func (r Registries) Estimator(name string) (estimators.Estimator, error) {
 	return r.Filled().Estimators.Lookup(cmp.Or(name, estimators.Plain.Name))
 }
 
-// Scheme returns the mini-batch scheme with a name.
+// Scheme returns the mini-batch scheme with a name. An unknown name is a usage error.
 func (r Registries) Scheme(name string) (minibatch.Scheme, error) {
 	return r.Filled().Schemes.Lookup(name)
 }

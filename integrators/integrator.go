@@ -71,9 +71,9 @@ type AffineForce interface {
 	Affine() *Affine
 }
 
-// NeedHessian returns a force that a step cannot do without. A force that is no
-// HessianForce is a mistake of the program, since Integrator.Check refuses it before a
-// chain starts: NeedHessian panics.
+// NeedHessian returns f as the HessianForce that a step cannot do without. It panics if f
+// is none: that is a mistake of the program, since Integrator.Check refuses such a force
+// before a chain starts.
 func NeedHessian(f Force) HessianForce { return need[HessianForce](f, "Hessian-vector products") }
 
 // needAffine is NeedHessian for an AffineForce.
@@ -167,9 +167,9 @@ type Adapter interface {
 // An Instance holds scratch space: it serves one chain.
 type Instance struct {
 	Integrator Integrator
-	Params     Params
-	Dim        int // of the positions
-	Batches    int
+	Params     Params // as given, with the defaults filled in
+	Dim        int    // of the positions
+	Batches    int    // kernels of an outer step: N_l
 	Kernel     Stepper
 	Refresh    Stepper // needs no force: it is called with nil
 }

@@ -30,7 +30,7 @@ import (
 )
 
 // Rows names the data rows [Lo, Hi) of a target's current arrangement, or of the list
-// that a Gatherer keeps behind them, with the factor Scale of their negative
+// that a Gatherer keeps behind them, with the factor Scale (a float64) of their negative
 // log-likelihood: K for one of K batches.
 type Rows = rows.Range
 
