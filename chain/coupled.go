@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -162,7 +163,8 @@ func (r Registries) Combinations(s Spec) ([][]float64, error) {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(sum, mat.SVDThin) {
-		panic("chain: singular values of a step's noise did not converge")
+		return nil, fmt.Errorf("integrator %q: singular values of a step's noise do not converge",
+			m.Name)
 	}
 	var u, v mat.Dense
 	svd.UTo(&u)
