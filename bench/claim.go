@@ -15,16 +15,19 @@ import (
 
 // Statistics of claims that are data.
 const (
-	OrderStatistic    = "order"        // slope of a column over the step, on logarithmic axes
-	RatioStatistic    = "excess-ratio" // of a column's means under one choice of settings and another
-	LogRatioStatistic = "ratio"        // of a column under one choice over another, by its logarithm
-	MeanStatistic     = "mean"         // over data sets
-	ShareStatistic    = "share"        // of the rows in which a column is true
-	DistanceStatistic = "distance"     // of a mean from a published number
+	OrderStatistic = "order" // slope of a column over the step, on logarithmic axes
+	// of a column's means under one choice of settings and another
+	RatioStatistic = "excess-ratio"
+	// of a column under one choice over another, by its logarithm
+	LogRatioStatistic = "ratio"
+	MeanStatistic     = "mean"     // over data sets
+	ShareStatistic    = "share"    // of the rows in which a column is true
+	DistanceStatistic = "distance" // of a mean from a published number
 )
 
 var statistics = []string{
-	OrderStatistic, RatioStatistic, LogRatioStatistic, MeanStatistic, ShareStatistic, DistanceStatistic,
+	OrderStatistic, RatioStatistic, LogRatioStatistic, MeanStatistic, ShareStatistic,
+	DistanceStatistic,
 }
 
 // Columns that claims derive from others.

@@ -152,7 +152,8 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 	switch {
 	case c.Observe == Density:
 		return Cell{
-			Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Estimator: estimators.Plain.Name, Samples: c.Samples,
+			Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model,
+			Estimator: estimators.Plain.Name, Samples: c.Samples,
 			Precision: "float64",
 		}, nil
 	case c.Observe == Path || c.Observe == Coupled:
@@ -165,9 +166,11 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 		return c, nil
 	case c.Observe == Reference:
 		c = Cell{
-			Observe: Reference, Dataset: c.Dataset, Split: c.Split, Model: c.Model, Integrator: ref.Integrator, Inner: 1,
+			Observe: Reference, Dataset: c.Dataset, Split: c.Split, Model: c.Model,
+			Integrator: ref.Integrator, Inner: 1,
 			Estimator: estimators.Plain.Name,
-			Friction:  Real(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step, Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
+			Friction:  Real(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step,
+			Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
 			Seed: ref.Seed,
 		}
 		x.Precision = ref.Precision

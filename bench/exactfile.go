@@ -73,7 +73,8 @@ type exactProblem struct {
 
 // keys are the keys of [[exact]].
 func (b *exactBlock) keys(f *File) []key {
-	schemes := distinct.Of(certify.ExactSchemes(), func(m minibatch.Scheme) string { return m.Name })
+	schemes := distinct.Of(certify.ExactSchemes(),
+		func(m minibatch.Scheme) string { return m.Name })
 	grid := positive("step", &b.job.Steps)
 	budget := positive("budget", &b.job.Budgets)
 	scheme := key{to: &b.job.Schemes, words: schemes, kind: "scheme with exact errors"}
@@ -115,7 +116,8 @@ func (b *exactBlock) keys(f *File) []key {
 			err := budget.set(v)
 			for i, n := range b.job.Budgets {
 				if slices.Contains(b.job.Budgets[:i], n) {
-					err = cmp.Or(err, fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
+					err = cmp.Or(err,
+						fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
 				}
 			}
 			return err

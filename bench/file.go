@@ -124,14 +124,16 @@ func (f *File) fill(s section, within []string) error {
 		"figure", "table", "profile")
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
 	var basePath string
-	for _, k := range []key{{name: "base", to: &basePath}, {name: "id", to: &f.ID}, {name: "title", to: &f.Title}} {
+	for _, k := range []key{{name: "base", to: &basePath}, {name: "id", to: &f.ID},
+		{name: "title", to: &f.Title}} {
 		if v, ok := s.values[k.name]; ok {
 			s.at(k.name).fail(k.set(v))
 		}
 	}
 	base := f.readBase(s.at("base"), basePath, within)
 	if !studyID.MatchString(f.ID) {
-		s.at("id").fail(fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", f.ID))
+		s.at("id").fail(fmt.Errorf("is %q: want letters, digits, - and _: files are named by it",
+			f.ID))
 	}
 	f.readData(s)
 	f.readLayers(s)
@@ -168,7 +170,8 @@ func (f *File) inherit(base *File) {
 	for name, below := range base.layers {
 		f.layers[name] = f.layers[name].over(below)
 	}
-	f.profiles = distinct.Of(slices.Concat(base.profiles, f.profiles), func(p string) string { return p })
+	f.profiles = distinct.Of(slices.Concat(base.profiles, f.profiles),
+		func(p string) string { return p })
 	if base.Title != base.ID { // which stands for no title
 		f.Title = cmp.Or(f.Title, base.Title)
 	}
@@ -300,8 +303,10 @@ func (f *File) readDrawing(s section) {
 		key{name: "kind", to: &g.Kind, kind: "kind of figure",
 			words: distinct.Of(figureKinds, func(k figureKind) string { return k.name })},
 		names("panels", &g.Panels, axes), names("lines", &g.Lines, axes),
-		key{name: "x", to: &g.X, words: slices.Concat(axes, values, []string{OnBudget}), kind: axisOrValue},
-		key{name: "y", to: &g.Y, words: slices.Concat(values, slices.Sorted(maps.Keys(answers))), kind: "value"},
+		key{name: "x", to: &g.X, words: slices.Concat(axes, values, []string{OnBudget}),
+			kind: axisOrValue},
+		key{name: "y", to: &g.Y, words: slices.Concat(values, slices.Sorted(maps.Keys(answers))),
+			kind: "value"},
 		scale("x-scale", &g.XScale), scale("y-scale", &g.YScale),
 	)
 	table.read(

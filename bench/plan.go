@@ -144,7 +144,8 @@ func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 		return err
 	}
 	entry := Data{
-		Name: d.Name, Label: d.Label, Task: d.Task.String(), Target: d.Target, Rows: d.TrainRows, Features: d.Features, Classes: d.Classes,
+		Name: d.Name, Label: d.Label, Task: d.Task.String(), Target: d.Target, Rows: d.TrainRows,
+		Features: d.Features, Classes: d.Classes,
 		Builtin: d.Builtin(), Digest: split.Digest,
 	}
 	for _, name := range p.Unavailable {

@@ -2,16 +2,19 @@ package bench
 
 import (
 	"encoding/json"
-	"hambench/chain"
-	"hambench/models"
-	"hambench/models/datasets"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"hambench/chain"
+	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // uci are the data sets from files.
@@ -24,14 +27,23 @@ func everyCell(s Study, f func(Cell)) {
 	}
 }
 
-// studies are those of a profile on the built-in registries.
+// expanded holds what studies returned, by profile and unavailable sets: a profile takes a
+// second to expand, and most tests read the same.
+var expanded sync.Map
+
+// studies are those of a profile on the built-in registries. No test may change them.
 func studies(t *testing.T, p Profile, unavailable ...string) []Study {
 	t.Helper()
+	key := fmt.Sprintf("%+v %q", p, unavailable)
+	if all, ok := expanded.Load(key); ok {
+		return slices.Clone(all.([]Study))
+	}
 	all, err := Studies(p, datasets.Builtin(), models.Builtin(), unavailable...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	expanded.Store(key, all)
+	return slices.Clone(all)
 }
 
 func study(t *testing.T, p Profile, id string) Study {

@@ -260,7 +260,8 @@ func (k key) assign(to reflect.Value, v any) error {
 	default:
 		n, ok := v.(int64)
 		if !ok || float64(n) < k.low || float64(n) > k.high {
-			return fmt.Errorf("is %s: want a whole number from %.0f to %.0f", kindOf(v), k.low, k.high)
+			return fmt.Errorf("is %s: want a whole number from %.0f to %.0f", kindOf(v), k.low,
+				k.high)
 		}
 		to.Set(reflect.ValueOf(n).Convert(to.Type()))
 	}

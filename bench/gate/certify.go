@@ -25,7 +25,8 @@ type quantity struct {
 
 func (o observed) quantity() quantity {
 	q := quantity{
-		problem: o.row.Problem, integrator: o.row.Integrator, scheme: o.row.Scheme, observable: o.Name,
+		problem: o.row.Problem, integrator: o.row.Integrator, scheme: o.row.Scheme,
+		observable: o.Name,
 	}
 	if o.row.Inner > 1 {
 		q.inner = o.row.Inner

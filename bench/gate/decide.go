@@ -95,8 +95,9 @@ func (r *Report) decide(tests []comparison, alpha float64) {
 				"%s worse, p = %.2g <= %.2g, n = %d", short(c.change()), p[i], level[i], c.n))
 		default:
 			r.Undecided = append(r.Undecided, Undecided{
-				Where: c.where, What: distance, Change: short(c.change()), Smallest: short(smallest),
-				Effect: short(c.effect), More: c.more(strictest),
+				Where: c.where, What: distance, Change: short(c.change()),
+				Smallest: short(smallest),
+				Effect:   short(c.effect), More: c.more(strictest),
 			})
 		}
 	}

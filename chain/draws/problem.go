@@ -44,7 +44,8 @@ type example struct {
 // need be: problem.json with the log density as a formula, its numbers, and its value at
 // one point; train.csv and test.csv with the standardised rows. It returns the names of
 // the files. A model that states no formula is a usage error.
-func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names []string, err error) {
+func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names []string,
+	err error) {
 	described := models.CapabilitiesOf(t).Described
 	if described == nil {
 		return nil, usage.Errorf("model %q does not say its formula: it cannot be exported", model)

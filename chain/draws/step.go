@@ -19,7 +19,8 @@ const (
 // DefaultStep returns the step for chains that state none, and the largest stable one
 // that it is a quarter of, with the spec's parts on a target, which it takes over. Where
 // there is friction C, the step is at most 1/(2C). The search takes a second or two.
-func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest float64, err error) {
+func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest float64,
+	err error) {
 	check := c.Spec
 	check.Params.Step = tinyStep
 	if err := c.Parts.Check(check); err != nil {

@@ -27,7 +27,8 @@ func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.",
 		"hambench reproduce --only toy",
-		reproduceCommand(), runCommand(), sampleCommand(), certifyCommand(), judgeCommand(), claimsCommand(), listCommand(), exportCommand(),
+		reproduceCommand(), runCommand(), sampleCommand(), certifyCommand(), judgeCommand(),
+		claimsCommand(), listCommand(), exportCommand(),
 		gateCommand(), storeCommand(), dataCommand(), slurmCommand(), completionCommand())
 	root.InitDefaultHelpCmd() // it completes names of commands; dispatch does the rest
 	help, _, _ := root.Find([]string{"help"})

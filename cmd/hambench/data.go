@@ -31,7 +31,8 @@ func filesCommand(name, about, example string, run func(c *cobra.Command, r *dat
 	names []string) error) *cobra.Command {
 	var f selection
 	c := &cobra.Command{
-		Use: name + " [DATASET …]", Short: about, Example: example, Args: cobra.ArbitraryArgs, ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
+		Use: name + " [DATASET …]", Short: about, Example: example, Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: completeNames("datasets", cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, names []string) error {
 			r, err := datasets.NewResolver(f.data)
 			if err != nil {

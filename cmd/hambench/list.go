@@ -118,7 +118,8 @@ func listing(name string) (header []string, rows [][]string) {
 			determinant, limit := integrators.Structure(m)
 			q := m.Claims
 			return []string{
-				m.Name, order(q.WeakOrder), order(q.ErgodicOrder), strconv.Itoa(m.Needs.Gradients), strconv.Itoa(m.Needs.HessianVectors), strconv.Itoa(m.Needs.Normals),
+				m.Name, order(q.WeakOrder), order(q.ErgodicOrder), strconv.Itoa(m.Needs.Gradients),
+				strconv.Itoa(m.Needs.HessianVectors), strconv.Itoa(m.Needs.Normals),
 				yes(q.QuasiSymplectic), yes(determinant && limit), m.About,
 			}
 		})

@@ -230,8 +230,10 @@ func (r *reproduction) printEstimates() error {
 	rows := rowsOf(append(estimates, total), func(e sweep.Estimate) []string {
 		core := time.Duration(e.Seconds * float64(time.Second))
 		return []string{
-			e.ID, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing[store.Result]), fmt.Sprint(e.Missing[store.Exact]), fmt.Sprint(e.Missing[store.Reference]),
-			core.Round(time.Second).String(), (core / time.Duration(r.Workers)).Round(time.Second).String(),
+			e.ID, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing[store.Result]),
+			fmt.Sprint(e.Missing[store.Exact]), fmt.Sprint(e.Missing[store.Reference]),
+			core.Round(time.Second).String(),
+			(core / time.Duration(r.Workers)).Round(time.Second).String(),
 		}
 	})
 	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time",

@@ -47,7 +47,8 @@ that diverges ends the run with exit code 1.`,
 	fs.BoolVar(&f.coupled, "coupled", false, "write the differences between the draws of two "+
 		"chains that share their noise, at --h and at half of it; the means estimate the bias")
 	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format zarr")
-	fs.BoolVar(&f.predictions, "predictions", false, "write predictive values instead of parameters")
+	fs.BoolVar(&f.predictions, "predictions", false,
+		"write predictive values instead of parameters")
 	return c
 }
 
@@ -178,7 +179,10 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
 	f.Plan.BurnIn = max(0, cmp.Or(cell.BurnIn, f.Plan.BurnIn)) // NoBurnIn is below 0
 	cell.Thin, cell.BurnIn = f.Plan.Thin, f.Plan.BurnIn
-	f.Target = func(ctx context.Context) (models.Target, error) { return f.target(ctx, cell.Precision) }
+	f.Target = func(ctx context.Context) (models.Target,
+		error) {
+		return f.target(ctx, cell.Precision)
+	}
 	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
 	if f.chains > 1 {
 		told := progress(f.stderr, "sample")

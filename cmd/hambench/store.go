@@ -24,7 +24,8 @@ func storeCommand() *cobra.Command {
 func verifyCommand() *cobra.Command {
 	var f selection
 	c := &cobra.Command{
-		Use: "verify", Short: "Reads every record and lists what cannot be used.", Example: "hambench store verify --out out",
+		Use: "verify", Short: "Reads every record and lists what cannot be used.",
+		Example: "hambench store verify --out out",
 		Long: `Nothing is changed. The exit code is 1 while something is left to do: a corrupt
 or foreign line or file that is not quarantined yet, or two records of one key
 that differ. The next reproduce with the same --out quarantines what cannot be
