@@ -43,7 +43,8 @@ func (f *File) readExact(s section) {
 			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name],
 				of); problems[j.Exact.Name] != of {
 				s.fail(fmt.Errorf("%s: another problem, or other masses, above have "+
-					"this name: want names that differ, by which figures tell them apart", j.Exact.Name))
+					"this name: want names that differ, by which figures tell them apart",
+					j.Exact.Name))
 			}
 			if id := digest(j); !seen[id] { // blocks may overlap, as those of a grid may
 				seen[id], f.exact = true, append(f.exact, j)

@@ -22,8 +22,9 @@ type Row struct {
 // exportOrder are the columns of exports that programs of others read, in their order.
 // The columns of other settings come after them, then the scores.
 var exportOrder = []string{
-	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h", "ks", "ks_self", "diverged", "steps", "gradients",
-	"seconds", "key", "seed", "precision", "arch", "isa", "model", parametersColumn, "estimator", "samples", "thin", "burn_in", "observe",
+	"experiment", "dataset", "split", "integrator", "nl", "friction", "scheme", "K", "batch", "h",
+	"ks", "ks_self", "diverged", "steps", "gradients", "seconds", "key", "seed", "precision",
+	"arch", "isa", "model", parametersColumn, "estimator", "samples", "thin", "burn_in", "observe",
 }
 
 // scores are the columns of scores, in the order of exports.
@@ -44,8 +45,10 @@ func exportColumns() []string {
 // full batch a batch of 0; where there is no distance, ks is 0.
 func (r Row) fields() map[string]any {
 	fields := map[string]any{
-		"experiment": r.Study, "ks": r.KS, "ks_self": r.KSSelf, "diverged": r.Diverged, "steps": r.Steps, "gradients": r.Gradients,
-		"seconds": r.Seconds, "key": r.Key, "arch": r.Made.Arch, "isa": r.Made.ISA, parametersColumn: parameters(r.Cell.Values),
+		"experiment": r.Study, "key": r.Key, parametersColumn: parameters(r.Cell.Values),
+		"ks": r.KS, "ks_self": r.KSSelf, "diverged": r.Diverged,
+		"steps": r.Steps, "gradients": r.Gradients, "seconds": r.Seconds,
+		"arch": r.Made.Arch, "isa": r.Made.ISA,
 	}
 	for _, s := range declared {
 		if s.Column != "" {

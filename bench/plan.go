@@ -95,7 +95,8 @@ func specsOf(plans []Plan) map[string]oracle.Spec {
 
 // clone copies the study as far as Resolve changes it.
 func (s Study) clone() Study {
-	s.Cells, s.Exact, s.References = slices.Clone(s.Cells), slices.Clone(s.Exact), slices.Clone(s.References)
+	s.Cells, s.Exact = slices.Clone(s.Cells), slices.Clone(s.Exact)
+	s.References = slices.Clone(s.References)
 	return s
 }
 

@@ -167,7 +167,8 @@ func (s Results) Table(plans []Plan) *table.Table {
 			of := j.row()
 			if m, ok := p.Method(j.Exact.Integrator); ok {
 				of["joint_order"] = m.Joint
-				of["constant_determinant"], of["symplectic_limit"] = m.ConstantDeterminant, m.SymplecticLimit
+				of["constant_determinant"] = m.ConstantDeterminant
+				of["symplectic_limit"] = m.SymplecticLimit
 			}
 			for _, r := range found {
 				for _, values := range exactRows(r) {
@@ -182,8 +183,9 @@ func (s Results) Table(plans []Plan) *table.Table {
 			for _, c := range s.checks(j.Key) {
 				row := next(CheckRecord, j.Key, store.Machine{})
 				maps.Copy(row, map[string]any{
-					"dataset": j.Spec.Dataset, "split": j.Spec.Split, "model": j.Spec.Model, "oracle": j.Spec.ID(),
-					"check": c.Name, "value": c.Value, "low": c.Low, "high": c.High, "pass": c.Pass,
+					"dataset": j.Spec.Dataset, "split": j.Spec.Split, "model": j.Spec.Model,
+					"oracle": j.Spec.ID(),
+					"check":  c.Name, "value": c.Value, "low": c.Low, "high": c.High, "pass": c.Pass,
 				})
 				t.Add(c, row)
 			}
@@ -220,7 +222,8 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 		row["checks_failed"] = n
 	}
 	maps.Copy(row, map[string]any{
-		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_low": r.KSSelfLow, "ks_self_high": r.KSSelfHigh, "ks_self_sd": r.KSSelfSD,
+		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_sd": r.KSSelfSD,
+		"ks_self_low": r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
 }
 
@@ -258,7 +261,8 @@ func (j ExactJob) row() map[string]any {
 // exactRows are the rows of what certify found for an integrator under a scheme.
 func exactRows(r certify.Row) (rows []map[string]any) {
 	share := func(record string, values map[string]any) {
-		values["record"], values["scheme"], values["engine"], values["law"] = record, r.Scheme, string(r.Engine), r.Observe
+		values["record"], values["scheme"] = record, r.Scheme
+		values["engine"], values["law"] = string(r.Engine), r.Observe
 		if r.StableStep != nil {
 			values["stable_step"] = *r.StableStep
 		}
@@ -274,12 +278,14 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 	for _, o := range r.Observables {
 		for i := range r.Steps {
 			values := at(i, map[string]any{
-				"observable": o.Name, "error": o.Errors[i], "resolution": o.Resolution[i], "order": o.Order, "at_least": o.AtLeast,
-				"claim": o.Claim, "constant": o.Constant, "uncertainty": o.Uncertainty, "verdict": string(o.Verdict),
+				"observable": o.Name, "error": o.Errors[i], "resolution": o.Resolution[i],
+				"order": o.Order, "at_least": o.AtLeast, "claim": o.Claim, "constant": o.Constant,
+				"uncertainty": o.Uncertainty, "verdict": string(o.Verdict),
 			})
 			// not of rows of the first edition
 			if i < len(o.Relative) && i < len(o.RelativeResolution) {
-				values["relative_error"], values["relative_resolution"] = o.Relative[i], o.RelativeResolution[i]
+				values["relative_error"] = o.Relative[i]
+				values["relative_resolution"] = o.RelativeResolution[i]
 			}
 			if v, ok := r.ClosedForm[o.Name]; ok {
 				values["closed_form"] = v

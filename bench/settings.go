@@ -87,9 +87,10 @@ var declared = []Setting{
 		High: math.MaxInt64 / 2, Default: 1,
 		field: func(d *draft) any { return &d.Seed }},
 	{Name: "batch", Flag: "batch", Column: "batch", Label: "batch", Symbol: "B = ", Axis: OnPanels,
-		full:  "full batch",
-		About: "`B` rows per batch (rounded so that batches differ by at most one row); 0 means all",
-		Kind:  table.Number, Low: 1, High: math.MaxInt32, Default: Full,
+		full: "full batch",
+		About: "`B` rows per batch (rounded so that batches differ by at most one row); " +
+			"0 means all",
+		Kind: table.Number, Low: 1, High: math.MaxInt32, Default: Full,
 		field: func(d *draft) any { return &d.BatchSize }, read: (*draft).readBatch},
 	{Name: "K", Flag: "K", Column: "K", Label: "K", Symbol: "K = ", Axis: Averaged,
 		About: "`K` number of batches, in place of batch", Kind: table.Number, Low: 1,

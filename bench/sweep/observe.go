@@ -291,12 +291,15 @@ func reference(r *bench.Result, in Inputs) error {
 		return usage.Errorf("cell observes %s without reference chains: %v", r.Cell.Observe, r.Cell)
 	}
 	self := ref.SelfDistance()
-	r.KS, r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Mean, self.Low, self.High, self.SD
+	r.KS, r.KSSelf, r.KSSelfSD = self.Mean, self.Mean, self.SD
+	r.KSSelfLow, r.KSSelfHigh = self.Low, self.High
 	r.Seconds = ref.Seconds
 	d := ref.Diagnostics
 	r.Scores = map[string]float64{
-		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95, "checks_failed": float64(len(ref.Failed())),
-		"metropolis_distance": ref.CrossCheck.Distance, "metropolis_acceptance": ref.CrossCheck.Acceptance,
+		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95,
+		"checks_failed":         float64(len(ref.Failed())),
+		"metropolis_distance":   ref.CrossCheck.Distance,
+		"metropolis_acceptance": ref.CrossCheck.Acceptance,
 	}
 	s := models.CapabilitiesOf(in.Target).Scorer
 	if s == nil {

@@ -22,6 +22,9 @@ import (
 	"hambench/usage"
 )
 
+// certifyCommand returns the command that computes exact errors and decides orders. Its flags
+// fill certify.Options; what several problems, estimators and a sampler in another process
+// add to these is in certifyFlags.
 func certifyCommand() *cobra.Command {
 	f := certifyFlags{observe: "period"}
 	c := &cobra.Command{
@@ -67,7 +70,8 @@ run failed. 2: the input is wrong.`,
 		"`CMD` run by sh -c that answers for a sampler in another process, certified besides the "+
 			"integrators named; docs/samplers.md has the protocol")
 	listOf(flags, &f.estimators, "estimator",
-		"`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga", estimators.Builtin().Lookup)
+		"`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga",
+		estimators.Builtin().Lookup)
 	flags.Lookup("estimator").DefValue = estimators.Plain.Name
 	listOf(flags, &f.Schemes, "scheme",
 		"`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all "+
@@ -83,7 +87,8 @@ run failed. 2: the input is wrong.`,
 		"`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
 	listOf(flags, &f.Budgets, "budget",
 		"`N,...` gradients of a batch that a chain may cost (all data count K): find the best "+
-			"step, its mean squared error and autocorrelation time, rank the rows and name the best", numberOf("--budget"))
+			"step, its mean squared error and autocorrelation time, rank the rows and name the best",
+		numberOf("--budget"))
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
 	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein "+
 		"distances of the stationary law of θ from the target")
@@ -108,13 +113,19 @@ const (
 type certifyFlags struct {
 	certify.Options
 	selection
+	// problem is a file, JSON, or the name of a built-in problem, "" for all built-in ones;
+	// exec is the command of a sampler in another process; observe is "period" or
+	// "every-step".
 	problem, exec, observe string
-	estimators             []estimators.Estimator
-	mass                   []float64 // diagonal of M; nil for the identity
-	json, strict           bool
+	// estimators are certified one after another; certify.Options has one.
+	estimators   []estimators.Estimator
+	mass         []float64 // diagonal of M; nil for the identity
+	json, strict bool
 }
 
 // run carries out hambench certify.
+// The rows of --exec come first, then those of the integrators, estimator by estimator. With
+// --exec and no --integrator, the sampler is the only one.
 func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	ctx := c.Context()
 	if len(f.estimators) == 0 {
@@ -157,6 +168,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 
 // certifyAll certifies the problems, each with the integrators that fit. What
 // takes long says how far it is.
+// Orders are decided only where they are shown, since they need errors at several steps.
 func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Problem,
 	fit [][]integrators.Integrator, options certify.Options) ([]certify.Row, error) {
 	var rows []certify.Row
@@ -184,6 +196,8 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 // fit returns the integrators for each problem, and says which are left out, those that
 // one of several problems cannot take and those that run only if they are named, and
 // which schemes.
+// With one problem, an integrator that does not fit is left for certify.Run, whose error says
+// why.
 func (f *certifyFlags) fit(problems []*certify.Problem,
 	named []integrators.Integrator) [][]integrators.Integrator {
 	fit := make([][]integrators.Integrator, len(problems))
@@ -237,6 +251,8 @@ func (f *certifyFlags) certifyExternal(ctx context.Context,
 const progressEvery = 5 * time.Second
 
 // progress returns a function that now and then writes to w which share is done.
+// Calls that come less than progressEvery after the last line write nothing, so that callers
+// may report each small part of their work.
 func progress(w io.Writer, command string) func(share float64) {
 	start, last := time.Now(), time.Now()
 	return func(share float64) {
@@ -247,6 +263,8 @@ func progress(w io.Writer, command string) func(share float64) {
 	}
 }
 
+// progressLine returns the line of progress: the share done in per cent, the time since the
+// start, and, if some is done, the time left at the speed so far.
 func progressLine(what string, share float64, elapsed time.Duration) string {
 	line := fmt.Sprintf("%s: %.0f %%, %s elapsed", what, 100*share, elapsed.Round(time.Second))
 	if share > 0 {
@@ -256,6 +274,8 @@ func progressLine(what string, share float64, elapsed time.Duration) string {
 	return line
 }
 
+// writeRows prints rows as JSON, with the estimator named where rows leave the default out:
+// readers in other languages should need no defaults of ours.
 func writeRows(w io.Writer, rows []certify.Row) error {
 	for i := range rows {
 		rows[i].Estimator = cmp.Or(rows[i].Estimator, estimators.Plain.Name)
@@ -273,6 +293,7 @@ func writeRanking(w io.Writer, rows []certify.Row) error {
 }
 
 // undecided is an error if some verdict is neither confirmed nor exact.
+// It counts the verdicts by kind, so that CI logs say what to look for.
 func undecided(rows []certify.Row) error {
 	count, all := make(map[certify.Verdict]int), 0
 	for _, r := range rows {
@@ -288,11 +309,14 @@ func undecided(rows []certify.Row) error {
 		count[certify.Inconclusive] + count[certify.Unstable]
 	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d "+
 		"on steps without a law: --strict wants all confirmed or exact",
-		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable], all-decided)
+		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable],
+		all-decided)
 }
 
 // check completes the options and returns the problems, or an error for what is
 // wrong with any integrator, before messages name integrators one by one.
+// What --exec does not combine with is refused here: the protocol has no masses, and the
+// sampler decides what it does with gradients.
 func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	problems, err := findProblems(f.problem)
 	if err != nil {
@@ -331,6 +355,8 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 }
 
 // weigh gives the problems the mass of --mass, as typed in text, and names that state it.
+// The engine takes the inverse of the mass, so that masses whose inverses overflow are
+// refused. Kinds of problems without a vector of positions have no mass matrix.
 func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 	for i, p := range problems {
 		if p.Kind != certify.Gaussian {
@@ -357,6 +383,7 @@ func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 }
 
 // findProblems returns the built-in problems, one of them, or a file's.
+// A text that begins with a brace is taken for JSON itself, for callers without a file.
 func findProblems(name string) ([]*certify.Problem, error) {
 	all := certify.Builtin()
 	if name == "" {
@@ -382,6 +409,7 @@ func findProblems(name string) ([]*certify.Problem, error) {
 }
 
 // exactScheme looks up a scheme that exact errors are computed under.
+// Its error lists these schemes only, not all that chains may use.
 func exactScheme(name string) (minibatch.Scheme, error) {
 	found, err := certify.Schemes(name)
 	if err != nil {
@@ -391,6 +419,7 @@ func exactScheme(name string) (minibatch.Scheme, error) {
 }
 
 // numberOf reads a number of a flag.
+// The range is checked where the option is used: an integrator may refuse a step.
 func numberOf(flag string) func(string) (float64, error) {
 	return func(s string) (float64, error) {
 		v, err := strconv.ParseFloat(s, 64)

@@ -16,6 +16,8 @@ import (
 	"hambench/usage"
 )
 
+// claimsCommand returns the command that decides claims: the paper's, for which missing exact
+// errors are computed, or those of a user's study, for which nothing is.
 func claimsCommand() *cobra.Command {
 	var f selection
 	format, strict := "text", false
@@ -49,11 +51,14 @@ are decided by what its run left in the store; nothing is computed.`,
 }
 
 // claimWriters write decisions, by format.
+// The keys are the words of --format. Each writes to a writer with a label for the run.
 var claimWriters = map[string]func(io.Writer, []paper.Decision, string) error{
 	"text": paper.WriteText, "markdown": paper.WriteMarkdown, "json": paper.WriteJSON,
 }
 
 // refusal is the error of --strict.
+// It is nil without --strict, or if no claim is refuted: what is not decided is no failure,
+// since most runs hold a part of the evidence.
 func refusal(decisions []paper.Decision, strict bool) error {
 	var refuted []string
 	for _, d := range decisions {
@@ -68,6 +73,7 @@ func refusal(decisions []paper.Decision, strict bool) error {
 }
 
 // claims decides the claims of a study's file, or those of the paper.
+// The file of a study makes the difference: its claims are decided by its own rows only.
 func (f *selection) claims(c *cobra.Command, args []string) ([]paper.Decision, error) {
 	if len(args) == 1 {
 		if err := f.takeStudy(c, args[0]); err != nil {
@@ -80,6 +86,8 @@ func (f *selection) claims(c *cobra.Command, args []string) ([]paper.Decision, e
 
 // ownClaims decides the claims that the file states now, by the rows that a run of the
 // study left.
+// The claims of the file replace those that the run's manifest has, so that a claim can be
+// written or changed after the run.
 func (f *selection) ownClaims() ([]paper.Decision, error) {
 	profile, err := f.lookupProfile()
 	if err != nil {
@@ -103,6 +111,8 @@ func (f *selection) ownClaims() ([]paper.Decision, error) {
 	return paper.Own(plans, bench.Results{Store: f.Store}), nil
 }
 
+// paperClaims computes the exact errors that the paper's claims need and the store lacks, and
+// decides the claims by these and by the sampled runs of the profile.
 func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if err := f.open(nil); err != nil {
 		return nil, err
@@ -133,6 +143,8 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 // openEvidence opens a writable store that has the runs of the profile: that of
 // --out or, if there is none or it is read-only, a temporary one, which remove
 // deletes.
+// A store that cannot be written is merged into the temporary one, without references: exact
+// errors can then be added. Without a store, claims that need sampled chains stay undecided.
 func (f *selection) openEvidence() (remove func(), err error) {
 	remove = func() {}
 	_, absent := os.Stat(storePath(f.out))

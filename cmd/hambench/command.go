@@ -23,6 +23,8 @@ import (
 const helpWidth = 100
 
 // newRoot returns the tree of commands, with no flag set yet.
+// Commands are listed in the order of their use, not sorted. The machine kernels are checked
+// once, before any command runs.
 func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.",
@@ -53,6 +55,8 @@ func newRoot() *cobra.Command {
 }
 
 // dispatch carries out a command line.
+// "help X" is rewritten as "X --help". Unknown commands are looked for here, since cobra
+// takes them for arguments of the command before them.
 func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	args = append([]string{}, args...)
 	if len(args) > 0 && args[0] == "help" {
@@ -72,6 +76,7 @@ func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 }
 
 // group returns a command that only has commands of its own.
+// Without a command it prints its help to standard error and fails as a usage error.
 func group(name, about, example string, commands ...*cobra.Command) *cobra.Command {
 	g := &cobra.Command{Use: name, Short: about, Example: example, Args: cobra.ArbitraryArgs}
 	g.AddCommand(commands...)
@@ -84,6 +89,7 @@ func group(name, about, example string, commands ...*cobra.Command) *cobra.Comma
 	return g
 }
 
+// commandNames returns the names of a command's own commands, in the order of the help.
 func commandNames(g *cobra.Command) (names []string) {
 	for _, c := range g.Commands() {
 		names = append(names, c.Name())
@@ -93,6 +99,8 @@ func commandNames(g *cobra.Command) (names []string) {
 
 // finish gives the commands from c on what all have in common: a check of the
 // number of arguments, and names and completions of the flags' values.
+// A flag whose usage begins with a name in backquotes shows that name for its value, and is
+// completed by it: NAME from a list, DIR by folders, FILE by files.
 func finish(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		finish(sub)
@@ -154,6 +162,7 @@ func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // flagError is the error of flags that cannot be parsed; it suggests a flag for
 // an unknown one.
+// A value that names an unknown part has an error of its own, which lists what there is.
 func flagError(c *cobra.Command, err error) error {
 	hint := ""
 	if bad := new(usage.Error); errors.As(err, &bad) { // of what the value names, in its own words
@@ -177,6 +186,7 @@ func flagError(c *cobra.Command, err error) error {
 }
 
 // printHelp prints what a command does, its usage, commands, flags and an example.
+// Lines are at most helpWidth columns wide, except examples.
 func printHelp(c *cobra.Command, _ []string) {
 	w, line := c.OutOrStdout(), c.UseLine()
 	if c.HasSubCommands() {
@@ -197,6 +207,7 @@ func printHelp(c *cobra.Command, _ []string) {
 }
 
 // printJSON prints a value as indented JSON.
+// NaN and infinities must not occur in the value: JSON has neither.
 func printJSON(w io.Writer, indent string, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", indent)

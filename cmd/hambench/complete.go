@@ -12,6 +12,8 @@ import (
 	"hambench/usage"
 )
 
+// completionCommand returns the command that prints completion scripts. It replaces cobra's
+// own one, whose script for bash does not complete lists with commas.
 func completionCommand() *cobra.Command {
 	write := map[string]func(*cobra.Command, io.Writer) error{
 		"bash": bashCompletion,
@@ -52,13 +54,18 @@ func bashCompletion(root *cobra.Command, w io.Writer) error {
 }
 
 // listingOf is the listing that the values of a flag are taken from.
+// Keys are the name of a flag, or command and flag where they differ. Values are names of
+// listings (see listing).
 var listingOf = map[string]string{
-	"profile": "profiles", "only": "reproduced studies", "dataset": "datasets", "datasets": "datasets", "model": "models",
-	"integrator": "integrators", "estimator": "estimators", "scheme": "schemes", "certify scheme": "fixed schemes", "problem": "problems",
+	"profile": "profiles", "only": "reproduced studies",
+	"dataset": "datasets", "datasets": "datasets", "model": "models", "problem": "problems",
+	"integrator": "integrators", "estimator": "estimators",
+	"scheme": "schemes", "certify scheme": "fixed schemes",
 }
 
 // completeFlag has the shell complete a flag's value: names of what it names,
 // files and folders where it is one, and nothing else.
+// Words of a fixed list are offered as such.
 func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	value, _ := f.Value.(namedValue)
 	others := cobra.ShellCompDirectiveNoFileComp
@@ -80,6 +87,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 }
 
 // completeNames completes a name from a listing or, after a comma, the next one.
+// What stands before the last comma is kept in front of each name that is offered.
 func completeNames(list string, others cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) (found []cobra.Completion,
 		_ cobra.ShellCompDirective) {

@@ -13,6 +13,8 @@ import (
 	"hambench/usage"
 )
 
+// dataCommand returns the commands for the files behind the data sets. They know files only;
+// posteriors are the business of data export.
 func dataCommand() *cobra.Command {
 	return group("data", "Lists, fetches and verifies the files of the data sets.",
 		"hambench data fetch boston yacht",
@@ -27,6 +29,7 @@ func dataCommand() *cobra.Command {
 
 // filesCommand is a command on the files of the named data sets, or of all that
 // have files if none is named.
+// Each of them has --data, the folder that is searched first. It opens no store.
 func filesCommand(name, about, example string, run func(c *cobra.Command, r *datasets.Resolver,
 	names []string) error) *cobra.Command {
 	var f selection
@@ -53,6 +56,7 @@ func filesCommand(name, about, example string, run func(c *cobra.Command, r *dat
 }
 
 // statuses looks at all files of the sets; builtin are the sets that have none.
+// An unknown name is a usage error that lists the data sets.
 func statuses(r *datasets.Resolver, names []string) (builtin []string, files []datasets.Status,
 	err error) {
 	for _, name := range names {
@@ -68,6 +72,7 @@ func statuses(r *datasets.Resolver, names []string) (builtin []string, files []d
 	return builtin, files, nil
 }
 
+// state returns the state of a file in words: "missing", "damaged: …" or "verified".
 func state(s datasets.Status) string {
 	switch {
 	case s.Missing():
@@ -78,6 +83,8 @@ func state(s datasets.Status) string {
 	return "verified"
 }
 
+// listFiles prints a table of the files: a row for each, with where it was found and the
+// first address that it can be had from.
 func listFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	builtin, files, err := statuses(r, names)
 	if err != nil {
@@ -93,6 +100,8 @@ func listFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 		"address"}, rows, 0, 0, 0, 1, 2)
 }
 
+// verifyFiles prints a line for each file and fails if any is missing or its checksum
+// differs. It fetches nothing.
 func verifyFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	stdout := c.OutOrStdout()
 	builtin, files, err := statuses(r, names)
@@ -115,6 +124,9 @@ func verifyFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	return nil
 }
 
+// fetchFiles loads each data set, which fetches and verifies what is missing. One that cannot
+// be had is reported, and the others are still fetched; a name that is unknown ends the
+// command.
 func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	ctx, stdout := c.Context(), c.OutOrStdout()
 	failed := 0
@@ -136,6 +148,8 @@ func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	return nil
 }
 
+// dataExportCommand returns the command that writes a posterior as files
+// (draws.WriteProblem).
 func dataExportCommand() *cobra.Command {
 	var f selection
 	var to string
@@ -156,6 +170,7 @@ then judges draws of the predictive values.`,
 }
 
 // exportPosterior writes the posterior of the flags into a folder.
+// The model is evaluated in float64, so that its value at the check point has all digits.
 func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	ctx := c.Context()
 	if to == "" {

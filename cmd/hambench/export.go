@@ -13,6 +13,8 @@ import (
 	"hambench/usage"
 )
 
+// exportCommand returns the command that writes results as rows. It reads the store's
+// manifests, so that it needs neither data nor models.
 func exportCommand() *cobra.Command {
 	var f selection
 	format := "csv"
@@ -35,6 +37,8 @@ result goes to standard error.`,
 	return c
 }
 
+// export writes the rows of the stored results of the flags' studies by one of bench's
+// writers. How many cells have no result goes to standard error.
 func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 	plans, err := f.stored()
 	if f.Store == nil { // a name that no built-in study has is the likelier mistake
@@ -58,6 +62,7 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 }
 
 // exportable refuses a study that was asked for and has no cells.
+// A study that is left out of --only is passed over silently: all have no cells in common.
 func (f *selection) exportable(studies []bench.Study) error {
 	for _, s := range studies {
 		if f.only != nil && len(s.Cells) == 0 {

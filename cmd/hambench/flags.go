@@ -30,6 +30,8 @@ const (
 // register adds the flags of the given names to the command and has their values
 // checked before it runs. Shared values without a flag here get their defaults too.
 // What the command opens is closed when it ends.
+// Values are checked in one place since several commands share them. A command that takes no
+// such flag has the default, which passes.
 func (f *selection) register(c *cobra.Command, names string) {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -43,7 +45,8 @@ func (f *selection) register(c *cobra.Command, names string) {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.StringVar(&f.asked.Name, "profile", "quick", "`NAME` profile (see hambench list profiles)")
 	oneOf(all, &f.asked.Precision, "precision",
-		"precision of network gradients, references included, instead of the profile's", bench.Precisions...)
+		"precision of network gradients, references included, instead of the profile's",
+		bench.Precisions...)
 	all.IntVar(&f.asked.Splits, "splits", 0,
 		"`N` splits of each data set, instead of the profile's number")
 	all.IntVar(&f.asked.Samples, "samples", 0,
@@ -57,7 +60,8 @@ func (f *selection) register(c *cobra.Command, names string) {
 	all.StringVar(&f.dataset, "dataset", "",
 		"`NAME` data set, or FILE.csv, whose last column is the target; the model's own if empty")
 	all.Float64Var(&f.noise, "noise", 0,
-		"`V` variance of the noise of FILE.csv's standardised target; 0 means its target is a class")
+		"`V` variance of the noise of FILE.csv's standardised target; 0 means its target is "+
+			"a class")
 	all.StringVar(&f.model, "model", "",
 		"`NAME` model, or exec:CMD for one in another process (docs/samplers.md); the data set's "+
 			"own if empty")
@@ -79,6 +83,8 @@ func (f *selection) register(c *cobra.Command, names string) {
 }
 
 // check refuses values out of range.
+// What depends on the study, such as whether it has splits, is checked when it is known
+// (File.Takes).
 func (f *selection) check() error {
 	switch {
 	case f.Workers < 1:
@@ -116,12 +122,17 @@ func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string,
 	fs.Var(&listValue[T]{"", values, read}, name, about)
 }
 
+// asItIs reads a name that is looked up later, when the data sets or studies are known.
 func asItIs(name string) (string, error) { return name, nil }
 
+// String returns the list as it was typed; it is the flag's default in the help.
 func (l *listValue[T]) String() string { return l.typed }
-func (l *listValue[T]) Type() string   { return "" }
+
+// Type is empty: the usage of each flag names its value.
+func (l *listValue[T]) Type() string { return "" }
 
 // Set reads the values.
+// A second use of the flag replaces the values of the first.
 func (l *listValue[T]) Set(s string) error {
 	l.typed, *l.values = s, nil
 	if s == "" {
@@ -154,8 +165,11 @@ func wordUsage(about string, words []string) string {
 	return fmt.Sprintf("`WORD` %s: %s", about, strings.Join(words, ", "))
 }
 
-func (c *choice) String() string    { return *c.value }
-func (c *choice) Type() string      { return "" }
+// String returns the word; it is the flag's default in the help.
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return "" }
+
+// allowed returns the words, for the completion of shells.
 func (c *choice) allowed() []string { return c.known }
 
 // Set takes one of the words.

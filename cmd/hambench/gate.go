@@ -6,6 +6,8 @@ import (
 	"hambench/bench/gate"
 )
 
+// gateCommand returns the command that compares two runs. Package gate decides; thresholds of
+// 0 stand for its defaults, which the help states.
 func gateCommand() *cobra.Command {
 	var o gate.Options
 	c := &cobra.Command{

@@ -16,6 +16,8 @@ import (
 	"hambench/oracle"
 )
 
+// judgeCommand returns the command that judges draws made elsewhere, or shows the checks of
+// the reference chains that they would be judged by.
 func judgeCommand() *cobra.Command {
 	var f selection
 	var asJSON, checks bool
@@ -56,6 +58,7 @@ batch, checked by a Metropolis-corrected sampler.`,
 }
 
 // showReference prints the reference of the flags, which is made if it is missing.
+// Checks that fail are shown as such; they are no error of the command.
 func (f *selection) showReference(ctx context.Context) error {
 	if err := f.namePosterior(); err != nil {
 		return err
@@ -67,6 +70,9 @@ func (f *selection) showReference(ctx context.Context) error {
 	return printReference(f.stdout, ref, machine)
 }
 
+// judge reads the draws of all files, chains in the order of the files, and prints how far
+// they are from the truth. Draws that are not of the posterior make an error, after the
+// numbers have been printed.
 func (f *selection) judge(ctx context.Context, files []string, asJSON bool) error {
 	target, err := f.openPosterior(ctx, "")
 	if err != nil {
@@ -105,6 +111,7 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 	return err
 }
 
+// printJudgement prints a judgement as a table of two columns, the scores last, by name.
 func printJudgement(w io.Writer, j oracle.Judgement) error {
 	verdict := "yes"
 	if !j.Accepted {
@@ -130,10 +137,12 @@ func printJudgement(w io.Writer, j oracle.Judgement) error {
 
 // printReference prints how reference chains were made, what is known of them, and
 // which of their checks they pass.
+// m is the machine that computed the chains, and the seconds are of all chains together.
 func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
 	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s "+
 		"gradients, %.0f s of chains together (%v)\n",
-		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision, r.Seconds, m)
+		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision,
+		r.Seconds, m)
 	self := r.SelfDistance()
 	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f "+
 		"with acceptance %.2f\n",
@@ -159,4 +168,5 @@ func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
 	return table.Write(w, []string{"check", "value", "from", "to", "passed"}, rows)
 }
 
+// number writes a number with four digits.
 func number(x float64) string { return fmt.Sprintf("%.4g", x) }

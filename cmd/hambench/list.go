@@ -25,6 +25,7 @@ import (
 var lists = []string{"models", "datasets", "integrators", "estimators", "schemes", "studies",
 	"profiles", "settings"}
 
+// listCommand returns the command that prints what there is, each list as a table.
 func listCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -34,7 +35,8 @@ func listCommand() *cobra.Command {
 		Long: `Without a name it prints all lists. list studies STUDY prints the file of a built-in
 study, to start your own from. list settings --json prints the declarations of all
 settings of a chain: the names they have in files, flags and columns, range and default.`,
-		Example:           "hambench list integrators\n  hambench list studies friction > mine.toml",
+		Example: "hambench list integrators\n" +
+			"  hambench list studies friction > mine.toml",
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: completeList,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -83,6 +85,8 @@ func completeList(c *cobra.Command, args []string, typed string) ([]cobra.Comple
 	return lists, cobra.ShellCompDirectiveNoFileComp
 }
 
+// writeList prints a list. On a narrow terminal, the columns that say least are dropped
+// first.
 func writeList(w io.Writer, name string) error {
 	header, rows := listing(name)
 	var minor []int
@@ -179,6 +183,7 @@ func listing(name string) (header []string, rows [][]string) {
 }
 
 // rowsOf returns the row of each entry.
+// It serves the tables of all commands.
 func rowsOf[T any](entries []T, row func(T) []string) [][]string {
 	rows := make([][]string, len(entries))
 	for i, e := range entries {
@@ -187,6 +192,7 @@ func rowsOf[T any](entries []T, row func(T) []string) [][]string {
 	return rows
 }
 
+// order writes an order of convergence, "exact" for +Inf.
 func order(p float64) string {
 	if math.IsInf(p, 1) {
 		return "exact"
@@ -194,6 +200,7 @@ func order(p float64) string {
 	return strconv.FormatFloat(p, 'g', -1, 64)
 }
 
+// yes writes a truth for people.
 func yes(b bool) string {
 	if b {
 		return "yes"

@@ -33,6 +33,8 @@ const (
 // errTerminated is the cause of a context that SIGTERM has cancelled.
 var errTerminated = fmt.Errorf("%w", context.Canceled)
 
+// main runs the command line until it ends or a signal asks it to: results that are complete
+// stay in the store, and exit codes are those of shells.
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -49,6 +51,8 @@ func main() {
 }
 
 // run carries out one command line and returns the exit code.
+// An error is printed as one line on standard error. A write to standard output that failed
+// is an error too, such as of a full disk behind a pipe.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	out := &output{Writer: stdout}
 	err := dispatch(ctx, out, stderr, args)
@@ -67,6 +71,7 @@ type output struct {
 	err error
 }
 
+// Write passes the bytes on. Commands ignore its error, which run reports.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
 	if o.err == nil {

@@ -12,10 +12,12 @@ import (
 )
 
 // pagePath is where the page is.
+// It is the only file that people need to open.
 func pagePath(out string) string { return filepath.Join(out, "index.html") }
 
 // writePage writes the page of the plans; running says how far a run is that has
 // not ended.
+// It is written whole, so that a browser never loads half of it.
 func writePage(out string, s *store.Store, plans []bench.Plan, running string) error {
 	p := page.New(plans, bench.Results{Store: s})
 	p.Running = running

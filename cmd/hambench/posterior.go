@@ -19,6 +19,8 @@ import (
 
 // namePosterior calls open, with the flags' data set if that is a file. If only one
 // of data set and model is named, it determines the other.
+// A data set of a file has the file's name without its ending. Its noise decides the task:
+// the target of a regression has some, a class has none.
 func (f *selection) namePosterior() error {
 	var own *bench.File
 	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
@@ -39,7 +41,8 @@ func (f *selection) namePosterior() error {
 	}
 	source := f.keys.Source
 	if f.model == "" && f.dataset == "" {
-		return usage.Errorf("neither --model nor --dataset: want at least one (see 'hambench list')")
+		return usage.Errorf("neither --model nor --dataset: want at least one " +
+			"(see 'hambench list')")
 	}
 	if f.dataset == "" {
 		m, err := source.Models().Lookup(f.model)
@@ -55,6 +58,7 @@ func (f *selection) namePosterior() error {
 
 // openPosterior loads the posterior of the flags in a precision of network
 // gradients, or in the usual one.
+// "" is the precision that the model has by default.
 func (f *selection) openPosterior(ctx context.Context, precision string) (models.Target, error) {
 	if err := f.namePosterior(); err != nil {
 		return nil, err
@@ -63,6 +67,7 @@ func (f *selection) openPosterior(ctx context.Context, precision string) (models
 }
 
 // target loads the posterior once it is named: each chain has one of its own.
+// A target serves one chain, since it holds the work space of its gradients.
 func (f *selection) target(ctx context.Context, precision string) (models.Target, error) {
 	t, err := f.keys.Source.Target(ctx, f.dataset, f.split, f.model,
 		models.Options{Precision: precision})
@@ -70,6 +75,7 @@ func (f *selection) target(ctx context.Context, precision string) (models.Target
 }
 
 // fetchHint adds to the error of missing data the command that fetches them.
+// Other errors, and nil, are returned as they are.
 func (f *selection) fetchHint(err error) error {
 	if errors.Is(err, datasets.ErrUnavailable) {
 		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
@@ -78,6 +84,8 @@ func (f *selection) fetchHint(err error) error {
 }
 
 // reference takes the reference of the posterior from the store, or makes it there.
+// It comes with the machine that computed it. The run that makes it is an ordinary one: it
+// can be interrupted, shares the work by leases, and keeps finished chains.
 func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on store.Machine,
 	err error) {
 	spec, err := f.referenceSpec()
@@ -105,6 +113,7 @@ func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on st
 
 // referenceSpec is the reference that the profile's studies use for the posterior;
 // one that is known needs none.
+// So a reference that reproduce has made is found, whatever else its profile changes.
 func (f *selection) referenceSpec() (oracle.Spec, error) {
 	d, err := f.keys.Source.Datasets().Lookup(f.dataset)
 	if err != nil {

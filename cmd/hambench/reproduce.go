@@ -20,6 +20,8 @@ import (
 	"hambench/paper"
 )
 
+// reproduceCommand returns the command that runs and draws the built-in studies. Command run
+// does the same for a file, and slurm submits either.
 func reproduceCommand() *cobra.Command {
 	var r reproduction
 	c := &cobra.Command{
@@ -38,12 +40,15 @@ obtained are replaced by built-in ones, and the figures say so.`,
 }
 
 // reproduction is one call of the command.
+// It holds what the flags select, and the plans: studies whose jobs have keys.
 type reproduction struct {
 	selection
+	// plans are in the order in which figures and pages show their studies.
 	plans []bench.Plan
 }
 
 // carryOut does what the flags say.
+// --dry-run goes before --check, and both before --figures-only: they change nothing.
 func (r *reproduction) carryOut(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
@@ -60,6 +65,9 @@ func (r *reproduction) carryOut(ctx context.Context) error {
 }
 
 // prepare opens the store and makes the plans; bad input leaves nothing behind.
+// With --figures-only the plans are those that a run left in the store, so that neither data
+// nor models are needed. Otherwise each job gets its key from the studies; the store is
+// opened for writing, and made if need be, only if something is to be run.
 func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if err := r.open(r.study); err != nil {
 		return err
@@ -85,6 +93,8 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 
 // runAndDraw computes what is missing and draws. Figures are drawn from what
 // there is, even if some jobs failed.
+// While it runs, the page is written once a minute from what is there. An interrupted run is
+// not drawn, so that Ctrl-C ends at once.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
 	r.nameKernels()
 	r.Live = func(line string) {
@@ -108,6 +118,8 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 
 // nameKernels says which machine kernels run and, if they are plain Go, how long the
 // run takes with them.
+// On a machine without vector units a run may take many times as long as the documents state,
+// which is said before it starts.
 func (r *reproduction) nameKernels() {
 	line := "kernels: " + kernel.ISA()
 	var seconds float64
@@ -131,6 +143,8 @@ func (r *reproduction) noteMissing() {
 }
 
 // describe is the last line of a run.
+// It begins with "nothing was computed" if all results were there: scripts look for these
+// words.
 func describe(s sweep.Summary) string {
 	kinds := []struct {
 		name string
@@ -157,6 +171,8 @@ func describe(s sweep.Summary) string {
 
 // draw draws every study that has results, prints the tables, and says where
 // the files are.
+// A study that cannot be drawn does not keep the others from being drawn, unless files cannot
+// be written at all. All failures are returned together.
 func (r *reproduction) draw(ctx context.Context) error {
 	all, err := bench.Plans(r.Store, r.label())
 	if err != nil {
@@ -193,6 +209,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 }
 
 // writePage writes the page of all studies of the profile that the store has.
+// running is the progress of a run that goes on, "" after it.
 func (r *reproduction) writePage(running string) error {
 	all, err := bench.Plans(r.Store, r.label())
 	if err != nil {
@@ -201,6 +218,8 @@ func (r *reproduction) writePage(running string) error {
 	return writePage(r.out, r.Store, bench.Widest(all), running)
 }
 
+// report prints what was drawn of a study: its table or title, notes, how many cells were
+// there, and the files.
 func (r *reproduction) report(e bench.Study, o *figures.Output) {
 	fmt.Fprintf(r.stdout, "%s: %s", e.ID, cmp.Or(o.Text, e.Title+"\n"))
 	for _, n := range o.Notes {
@@ -213,6 +232,8 @@ func (r *reproduction) report(e bench.Study, o *figures.Output) {
 }
 
 // printEstimates prints what each study would cost.
+// Times are of one core and of the workers of --workers; the last row, named all, has the
+// sums.
 func (r *reproduction) printEstimates() error {
 	if r.study != nil {
 		if err := printStudy(r.stdout, r.study); err != nil {
@@ -247,6 +268,8 @@ func (r *reproduction) printEstimates() error {
 }
 
 // checkComplete lists the jobs that the store lacks.
+// References are not listed: one is missing only if cells that it judges are. Missing jobs
+// make an error, so that scripts can ask by the exit code.
 func (r *reproduction) checkComplete() error {
 	wanted, missing := 0, 0
 	for _, j := range sweep.Jobs(r.plans, r.Store) {

@@ -12,6 +12,8 @@ import (
 	"hambench/internal/table"
 )
 
+// runCommand returns the command that runs a study in a file. It has reproduce's flags,
+// except --only.
 func runCommand() *cobra.Command {
 	var r reproduction
 	c := &cobra.Command{
@@ -41,6 +43,7 @@ it stopped. With --dry-run it checks the file and says what it would run and cos
 
 // takeStudy loads the study in path as the selection's only one. Its profiles are
 // its own: none is applied unless --profile names it.
+// A mistake in the file is a usage error with its line.
 func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	if f.study, err = bench.Load(path, bench.Parts{}); err != nil {
 		return err
@@ -53,6 +56,7 @@ func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 }
 
 // printStudy prints what a study would run in each of its profiles.
+// A profile that does not expand, say for too many cells, makes an error.
 func printStudy(w io.Writer, f *bench.File) error {
 	var rows [][]string
 	for _, name := range append([]string{""}, f.Profiles()...) {

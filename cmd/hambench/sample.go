@@ -20,6 +20,9 @@ import (
 	"hambench/usage"
 )
 
+// sampleCommand returns the command that runs chains and writes their draws. It keeps nothing
+// in a store. Its flags are those of the settings' declarations, and of what is done with the
+// draws.
 func sampleCommand() *cobra.Command {
 	f := sampleFlags{format: "csv"}
 	c := &cobra.Command{
@@ -29,8 +32,8 @@ func sampleCommand() *cobra.Command {
 and the draw, then the parameters (theta0 …), or with --predictions the predictive
 values at the test inputs (f0 …): standardised targets, or class probabilities (one
 per row for two classes, one per row and class for more). zarr is a folder for ArviZ
-and xarray (docs/draws.md), which gets its name when it is complete. A chain starts at a typical position, found from a draw of the prior by
-growing steps. Without --h the step is a quarter of the largest at which trial chains
+and xarray (docs/draws.md), which gets its name when it is complete. A chain starts
+at a typical position, found from a draw of the prior by growing steps. Without --h the step is a quarter of the largest at which trial chains
 stay finite, which takes a second or two to estimate, but at most 1/(2C). A chain
 that diverges ends the run with exit code 1.`,
 		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h " +
@@ -71,6 +74,8 @@ type settingValue struct {
 }
 
 // registerSettings adds a flag for each setting that has one and is no shared flag.
+// So a setting that is declared in package bench is a flag here without a line in this file.
+// Defaults are those of the declarations.
 func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 	for _, s := range bench.Settings() {
 		if s.Flag == "" || fs.Lookup(s.Flag) != nil {
@@ -93,17 +98,24 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 	}
 }
 
-func (v *settingValue) String() string    { return v.typed }
-func (v *settingValue) Type() string      { return "" }
+// String returns the value as it was typed, or the default.
+func (v *settingValue) String() string { return v.typed }
+func (v *settingValue) Type() string   { return "" }
+
+// allowed returns the words of a setting that takes one of some, for the completion of
+// shells.
 func (v *settingValue) allowed() []string { return v.Words }
 
 // Set reads the value into the cell.
+// The error says which values the declaration allows.
 func (v *settingValue) Set(text string) error {
 	v.typed = text
 	return v.Setting.Set(v.cell, text)
 }
 
 // run runs the chains and writes their draws.
+// Draws that were written before a failure stay, as far as the format allows; the line on
+// standard error counts them.
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	ctx := c.Context()
 	format, err := draws.Lookup(f.format)
@@ -193,6 +205,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 
 // runCoupled writes the differences of the draws of two coupled chains, and then
 // what they say of the bias.
+// Both chains have a target of their own, since a target serves one chain.
 func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *draws.Writer) error {
 	fine, err := f.Target(ctx)
 	if err != nil {
@@ -240,6 +253,7 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 
 // batches is the number of batches, K: the one given or, if that is 0, the one
 // that follows from the size.
+// A size above ⅔ of the rows gives one batch of all.
 func batches(t models.Target, size, given int) (int, error) {
 	if size > t.Rows() {
 		return 0, usage.Errorf("--batch %d exceeds the %d training rows: want at most as many, "+
@@ -253,6 +267,8 @@ func batches(t models.Target, size, given int) (int, error) {
 }
 
 // header returns what is known before the first draw.
+// Only folders have attributes: each setting with a flag, under the name of its column, and
+// what Chains.Attributes finds.
 func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	t models.Target) (draws.Header, error) {
 	h := draws.Header{Chains: max(1, f.chains), Draws: f.Plan.Samples, Numbered: f.chains > 0,

@@ -40,6 +40,7 @@ type selection struct {
 
 // open prepares keys over the built-in parts, with data looked for in --data
 // first; the data sets are those of the study, if there is one.
+// Commands of models in other processes run in the study's folder.
 func (f *selection) open(study *bench.File) error {
 	resolver, err := datasets.NewResolver(f.data)
 	if err != nil {
@@ -47,7 +48,8 @@ func (f *selection) open(study *bench.File) error {
 	}
 	source := models.NewSource(nil, resolver)
 	source.Processes.Timeout = f.timeout
-	f.keys, f.Source, f.Made, f.Progress = &bench.Keys{Source: source}, source, sweep.MadeHere(), f.stderr
+	f.keys, f.Source = &bench.Keys{Source: source}, source
+	f.Made, f.Progress = sweep.MadeHere(), f.stderr
 	if study != nil {
 		resolver.Registry = study.Data
 		source.Processes.Dir = filepath.Dir(study.Path)
@@ -61,6 +63,7 @@ func storePath(out string) string { return filepath.Join(out, "store") }
 
 // openStore opens the store of --out, as open does for a machine, and reports what
 // is newly found corrupt in it.
+// open is store.Open, store.Read or store.ReadIfThere.
 func (f *selection) openStore(open func(dir string, m store.Machine) (*store.Store, error),
 	m store.Machine) (err error) {
 	if f.Store, err = open(storePath(f.out), m); err != nil {
@@ -75,6 +78,7 @@ func (f *selection) openStore(open func(dir string, m store.Machine) (*store.Sto
 }
 
 // close ends the processes of models and releases the store.
+// It may be called whether or not anything was opened.
 func (f *selection) close() {
 	if f.keys != nil {
 		f.keys.Source.Close()
@@ -85,6 +89,7 @@ func (f *selection) close() {
 }
 
 // lookupProfile returns the profile of the flags, with what they change.
+// A flag that would change nothing in the study is refused, since captions would state it.
 func (f *selection) lookupProfile() (bench.Profile, error) {
 	p := f.asked
 	if f.study != nil {
@@ -96,6 +101,8 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 }
 
 // label names the profile, with what changes it.
+// Manifests are kept under it, so that runs with other flags do not replace each other's:
+// "quick, float64, 2 splits".
 func (f *selection) label() string {
 	label := cmp.Or(f.asked.Name, bench.AsItIs)
 	if f.asked.Precision != "" {
@@ -115,6 +122,8 @@ func (f *selection) label() string {
 
 // studies returns the studies of the flags. Data sets that are unavailable are
 // named by what stands in for them, too.
+// They are restricted to --only and --datasets. An unknown name is a usage error that lists
+// the names there are.
 func (f *selection) studies(data datasets.Registry, all models.Registry,
 	unavailable ...string) ([]bench.Study, error) {
 	profile, err := f.lookupProfile()
@@ -143,6 +152,7 @@ func (f *selection) studies(data datasets.Registry, all models.Registry,
 
 // resolve gives the studies their keys. The data that they use are loaded;
 // what cannot be had is replaced by built-in sets, and named on stderr.
+// Relative steps are fixed first, since the keys depend on them.
 func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan, error) {
 	source := f.keys.Source
 	studies, err := f.studies(source.Datasets(), source.Models())
@@ -175,6 +185,8 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 
 // fixSteps has relative steps follow the largest stable ones, taken from an earlier
 // run in the store or estimated now.
+// Estimates differ between machines, so that those of the first run count for all later ones
+// in its store.
 func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer) error {
 	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
 	if err != nil {
@@ -197,6 +209,7 @@ func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer)
 }
 
 // used returns the data sets of the studies.
+// They are in the order of the studies.
 func used(studies []bench.Study) []string {
 	var names []string
 	for _, s := range studies {
@@ -217,6 +230,8 @@ func (f *selection) stored() ([]bench.Plan, error) {
 
 // manifests returns the manifests in the store of the flags' profile, restricted to
 // the studies and data sets of the flags. It loads no data and looks no names up.
+// Of several manifests of one study the widest counts (bench.Widest). If none is left, the
+// error lists what the store has.
 func (f *selection) manifests() ([]bench.Plan, error) {
 	all, err := bench.Plans(f.Store, "")
 	if err != nil {

@@ -20,6 +20,8 @@ import (
 	"hambench/models/datasets"
 )
 
+// slurmCommand returns the command that submits a run to a cluster. The workers are the
+// commands reproduce or run themselves, which divide the work by leases in the shared store.
 func slurmCommand() *cobra.Command {
 	var r clusterRun
 	c := &cobra.Command{
@@ -41,6 +43,7 @@ docs/cluster.md.`,
 }
 
 // clusterRun is one call of the command.
+// The job's name and folder follow from what it computes and where.
 type clusterRun struct {
 	reproduction
 	slurm.Job
@@ -49,6 +52,8 @@ type clusterRun struct {
 // passedOn are the flags that are passed to the workers as given.
 const passedOn = selectionFlags + " data exec-timeout " + datasetFlags
 
+// registerCluster adds the flags of the run, which workers get as typed, and those of the
+// job.
 func (r *clusterRun) registerCluster(c *cobra.Command) {
 	r.register(c, passedOn)
 	fs := c.Flags()
@@ -64,6 +69,7 @@ func (r *clusterRun) registerCluster(c *cobra.Command) {
 }
 
 // carryOut submits the workers, unless nothing is missing.
+// The plans are made here, too, so that bad input and complete runs cost no job.
 func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	if len(args) > 0 {
@@ -121,6 +127,7 @@ func (r *clusterRun) missing() (missing, wanted int) {
 
 // compose completes the job. Its name depends on what is computed and where it goes, so
 // that scancel and squeue find all that was submitted for one run.
+// The program is this one, by its path: nodes must have it there.
 func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 	out, err := filepath.Abs(r.out)
 	if err != nil {
@@ -145,6 +152,7 @@ func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 
 // passOn returns the flags of passedOn as given, with absolute folders: jobs start
 // elsewhere.
+// Flags that were not typed are left out, so that the script shows what was chosen.
 func passOn(fs *pflag.FlagSet, out string) []string {
 	args := []string{"--out=" + out}
 	fs.Visit(func(f *pflag.Flag) {
@@ -162,6 +170,7 @@ func passOn(fs *pflag.FlagSet, out string) []string {
 
 // environment returns the variables that a worker's results depend on. All nodes use
 // one instruction set: results are the same bit for bit on one only.
+// Folders are made absolute.
 func environment() []slurm.Var {
 	env := []slurm.Var{{Name: "HAMBENCH_ISA", Value: kernel.ISA()}}
 	for _, name := range []string{datasets.EnvData, datasets.EnvOffline, "XDG_CACHE_HOME"} {

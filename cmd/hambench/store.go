@@ -16,11 +16,14 @@ import (
 	"hambench/usage"
 )
 
+// storeCommand returns the commands on stores: what they hold, whether it can be used, and
+// how several become one.
 func storeCommand() *cobra.Command {
 	return group("store", "Verifies, merges and describes stores of results.",
 		"hambench store verify --out out", verifyCommand(), mergeCommand(), statsCommand())
 }
 
+// verifyCommand returns the command that reads a whole store and changes nothing in it.
 func verifyCommand() *cobra.Command {
 	var f selection
 	c := &cobra.Command{
@@ -38,6 +41,9 @@ same lines as quarantined, and the exit code is 0.`,
 	return c
 }
 
+// verifyStore prints a line for each record or file that cannot be used and for each pair of
+// records that differ, and then counts. What the next run will not mend by itself, or has yet
+// to quarantine, is an error.
 func (f *selection) verifyStore() error {
 	r, err := store.Verify(storePath(f.out))
 	if err != nil {
@@ -64,12 +70,14 @@ func (f *selection) verifyStore() error {
 }
 
 // kinds names the kinds of records for people.
+// They are in the order in which counts list them.
 var kinds = []struct {
 	kind store.Kind
 	name string
 }{{store.Result, "results"}, {store.Exact, "exact errors"}, {store.Reference,
 	"references"}, {store.Part, "parts of references"}, {store.Run, "manifests"}}
 
+// countKinds lists how many records there are of each kind: "12 results, 3 references".
 func countKinds(n map[store.Kind]int) string {
 	var parts []string
 	for _, k := range kinds {
@@ -83,6 +91,8 @@ func countKinds(n map[store.Kind]int) string {
 	return strings.Join(parts, ", ")
 }
 
+// mergeCommand returns the command that adds the records of other stores to one, such as
+// those of machines without a shared folder.
 func mergeCommand() *cobra.Command {
 	var f selection
 	var published bool
@@ -102,6 +112,9 @@ listed and left there; the exit code is then 1.`,
 	return c
 }
 
+// mergeStores merges the stores in the output folders into that of --out, which is made if
+// need be. With published it leaves out references, which hold draws and are large, and
+// manifests that others contain.
 func (f *selection) mergeStores(from []string, published bool) error {
 	for i, dir := range from {
 		from[i] = storePath(dir)
@@ -132,6 +145,7 @@ func (f *selection) mergeStores(from []string, published bool) error {
 }
 
 // dropContained removes the manifests of a store that others make superfluous.
+// All removals are tried; their failures are returned together.
 func dropContained(s *store.Store) error {
 	plans, err := bench.Plans(s, "")
 	for _, key := range bench.Contained(plans) {
@@ -140,6 +154,7 @@ func dropContained(s *store.Store) error {
 	return err
 }
 
+// statsCommand returns the command that counts what a store holds.
 func statsCommand() *cobra.Command {
 	var f selection
 	c := &cobra.Command{
@@ -150,6 +165,8 @@ func statsCommand() *cobra.Command {
 	return c
 }
 
+// describeStore prints the records by kind, what they took of one core, the machines that
+// made them, and how complete each manifest is.
 func (f *selection) describeStore() error {
 	if err := f.openStore(store.Read, store.Machine{}); err != nil {
 		return err
