@@ -572,8 +572,8 @@ func drawAboveExact(d *drawing, s *sampled) error {
 // problemsText states the friction and the number of batches of the problems of exact errors,
 // which are not those of the cells above them.
 func problemsText(t *table.Table) string {
+	friction := setting("friction")
 	return strings.Join(distinct.Of(t.Rows(), func(r table.Row) string {
-		return fmt.Sprintf("%s: C = %s, K = %v",
-			exactOf(r).Problem, plainText("friction", r), r.Get("K"))
+		return fmt.Sprintf("%s: %s, K = %v", exactOf(r).Problem, friction.Text(r), r.Get("K"))
 	}), "; ")
 }

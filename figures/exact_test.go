@@ -192,7 +192,7 @@ func TestOrdersFigure(t *testing.T) {
 
 // A study with cells and exact errors is drawn twice: as it was sampled, and
 // with the exact errors below.
-func TestExactTwin(t *testing.T) {
+func TestExactErrorsStandBelowDistances(t *testing.T) {
 	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
 	dir := t.TempDir()
 	out, err := m.drawer(dir).Draw(p)
@@ -231,7 +231,7 @@ func TestExactTwin(t *testing.T) {
 }
 
 // Exact errors that are missing leave the sampled figure alone.
-func TestTwinWithoutExactErrors(t *testing.T) {
+func TestDistancesStandAloneWithoutExactErrors(t *testing.T) {
 	p := plan(t, "quick", "bottleneck")
 	out, err := invent(p, nil).drawer(t.TempDir()).Draw(p)
 	if err != nil || len(out.Files) != 7 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "4 of 4 exact jobs are missing") {

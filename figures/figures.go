@@ -259,7 +259,7 @@ func (d *drawing) caption(sentences ...string) string {
 		is := bench.Observable(r.Text("observe"))
 		return is != bench.Density && is != bench.Path
 	})
-	samples := distinct.Of(long.Rows(), func(r table.Row) string { return plainText("samples", r) })
+	samples := distinct.Of(long.Rows(), setting("samples").Plain)
 	if len(samples) > 0 {
 		sentences = append(sentences, strings.Join(samples, " or ")+" samples per chain.")
 	}

@@ -34,8 +34,8 @@ func golden(t *testing.T, name string, got []byte) []byte {
 }
 
 // small are studies of a few cells that show everything a sweep can: means
-// over splits, one and all diverged, missing cells. "bottleneck" has an exact
-// twin.
+// over splits, one and all diverged, missing cells. "bottleneck" has
+// exact errors.
 func small(t testing.TB, id string) (bench.Plan, memory) {
 	t.Helper()
 	s := bench.Study{ID: id, Title: "Invented results"}

@@ -111,7 +111,7 @@ func TestChainsWithoutTheParameterOfTheAxis(t *testing.T) {
 
 // Panels of one setting stand side by side: exact errors of one scheme do not fit
 // below several.
-func TestTwinOfPanelsOfOneSetting(t *testing.T) {
+func TestExactErrorsOfOneSchemeBelowPanelsOfOneSetting(t *testing.T) {
 	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
 	p.Exact = slices.DeleteFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != "full" })
 	p.Figure = &bench.FigureSpec{Panels: []string{"batch"}}

@@ -106,7 +106,7 @@ func pathRecords(h *density, walks []table.Row, stated []bench.Setting) Records 
 		}
 	}
 	for _, r := range walks {
-		series, friction := resultOf(r).Series, plainText("friction", r)
+		series, friction := resultOf(r).Series, setting("friction").Plain(r)
 		for i, x := range series["theta0"] {
 			row := []any{"path", friction, x, series["theta1"][i], nil}
 			out.add(append(row, fieldsOf(stated, r)...)...)

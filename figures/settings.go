@@ -28,9 +28,6 @@ func shownSettings() []bench.Setting {
 // nameOf is a setting's name in files.
 func nameOf(s bench.Setting) string { return s.Name }
 
-// plainText is the value of a setting in a row as tables have it.
-func plainText(name string, r table.Row) string { return setting(name).Plain(r) }
-
 // fieldOf is the value of a setting for programs: whole numbers have all their digits, and an
 // integrator, which several columns tell apart, has its parameters behind its name.
 func fieldOf(s bench.Setting, r table.Row) any {

@@ -142,20 +142,17 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 func tableNotes(values []bench.Observation, levels int, plain bool, over []string) []string {
 	// Splits, and seeds where a set has none, are what all means are over.
 	list := strings.Join(append([]string{"splits"}, over...), ", ")
-	judged := slices.ContainsFunc(values, isDistance)
-	if !judged || plain {
-		lost := "has no scores."
-		if judged {
-			lost = "counts as distance 1 and has no scores."
-		}
-		notes := []string{
-			"Means over " + list + "; ±: standard deviation. A chain that diverged " + lost,
-		}
-		if judged {
-			notes = append(notes, "In band: the distance is at most the 95 % quantile of the "+
-				"self-distance of independent chains.")
-		}
-		return notes
+	judged, lost := slices.ContainsFunc(values, isDistance), "has no scores."
+	if judged {
+		lost = "counts as distance 1 and has no scores."
+	}
+	means := "Means over " + list + "; ±: standard deviation. A chain that diverged " + lost
+	switch {
+	case !judged:
+		return []string{means}
+	case plain:
+		return []string{means, "In band: the distance is at most the 95 % quantile of the " +
+			"self-distance of independent chains."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
 	if len(over) > 0 {
