@@ -16,9 +16,20 @@ import (
 // the panels out and draws them (render.go, panel.go).
 
 // chart says which columns of a table make a figure, sampled or exact: panels stand in rows and
-// columns, each has lines, and these have points. What rows differ in besides these columns is
-// averaged. Groups are told apart by their values, never by what they are called: two lines
-// may have one name, and are two lines.
+// columns, each has lines, and these have points. Of built-in studies, for example,
+//
+//	methods     rows: dataset              columns: batch
+//	            lines: integrator, parameters
+//	            x: h                       y: mean of ks over split and seed
+//	orders      rows: integrator, parameters
+//	            columns: problem, friction, mass, observable
+//	            lines: scheme              x: h              y: error
+//	efficiency  rows: scheme               columns: problem, friction, mass
+//	            lines: integrator, parameters
+//	            x: budget                  y: mse
+//
+// What rows differ in besides these columns is averaged. Groups are told apart by their values,
+// never by what they are called: two lines may have one name, and are two lines.
 type chart struct {
 	rows, columns []string // which panels a row of the table belongs to
 	lines         []string // which line of a panel

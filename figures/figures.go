@@ -21,7 +21,16 @@
 //
 // Every figure comes as PNG, SVG and PDF with a CSV of the numbers drawn; every
 // table as text, CSV and JSON. All but the PDFs, which carry a date, have the
-// same bytes for the same results.
+// same bytes for the same results. What is not a number is empty in CSV and null
+// in JSON; columns are named as those of the table of rows are. A CSV has a row for
+//
+//   - a point of a figure of cells: its settings, the number of its cells, mean and
+//     deviation, and the self-distance of its panel;
+//   - an exact error at a step, with the fitted order of its observable, or another
+//     number that the figure shows of a problem, sampler, scheme and step;
+//   - a point of the exact errors below cells: problem, scheme, line, step, error;
+//   - a bin of a histogram, a place of a density or a path, an input of marginals;
+//   - a line of a table.
 package figures
 
 import (

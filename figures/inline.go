@@ -83,9 +83,6 @@ func (k canvas) tip(s curve, i int, at vg.Point) {
 // are lost there is nothing else to say.
 func (k canvas) reading(s curve, i int) string {
 	parts := []string{k.labelOf(s.Name), fmt.Sprintf("%s = %.4g", k.X.Label, s.X[i])}
-	if s.Points != nil {
-		parts[0] = s.Points[i] + ": " + parts[0]
-	}
 	if s.Lost != nil && s.Lost[i] == 1 {
 		return strings.Join(append(parts, k.Y.Lost), ", ")
 	}

@@ -21,6 +21,11 @@ const (
 // all that is between the axes is drawn here, in one order for all series, so that no band lies
 // over a line. What is lost, having diverged or no stationary law, has a place of its own: a
 // strip beyond the upper end of the vertical axis, so that it is neither missing nor at a value.
+//
+//	lost ──┤ strip:  × all lost   ○ some lost   ├── stripHeight
+//	High ──┤ ---------------------------------- ├
+//	       │ bands, then lines with markers     │
+//	Low  ──┴────────────────────────── note ────┘
 
 // canvas draws a panel, as a plot.Plotter of gonum/plot, whose own plotters have neither gaps
 // nor marks beyond the axis.

@@ -17,7 +17,18 @@ import (
 // The renderer draws figures with gonum/plot. What a sheet has besides plots is its own: a
 // legend that all panels share, which gonum/plot has inside plots only (gonum/plot#802), titles
 // and notes of panels, and the labels of common axes. Coordinates are points from the lower left
-// corner of the sheet, y upwards. One drawing serves all formats.
+// corner of the sheet, y upwards. One drawing serves all formats. A sheet has
+//
+//	title
+//	warning
+//	entries of the legend, in lines
+//	      title of a panel      title of a panel
+//	label ┌────────────────┐    ┌────────────────┐
+//	of y  │                │    │                │
+//	      └────────────────┘    └────────────────┘
+//	…     more rows of panels, with ticks labelled where no neighbour has them
+//	                  label of x
+//	caption
 
 // The layout, in points. From the top down a sheet has the title, the warning, the legend, the
 // panels with the labels of their axes, and the caption.

@@ -275,11 +275,15 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 	return level{strings.Join(names, "_"), bench.TextOf(columns, r), cmp.Or(in, new(table.Table))}
 }
 
-// compared are the entries of a row with levels side by side: for each observation its mean
-// at each level. Distances have the self-distance of the row's references, which is the same
-// for all levels, the chains that diverged and, of two levels, their difference. Two are alike
-// if this is at most half the width of the band of self-distance, which is the noise, and as
-// many chains diverged; null if one of them has no chain.
+// compared are the entries of a row with levels side by side, as in
+//
+//	| float32 | float64 | Δ      | self-distance (5–95 %) | alike |
+//	| 0.452   | 0.463   | +0.011 | 0.086 (0.050–0.143)    | yes   |
+//
+// For each observation there is its mean at each level. Distances have the self-distance of the
+// row's references, which is the same for all levels, the chains that diverged and, of two
+// levels, their difference. Two are alike if this is at most half the width of the band of
+// self-distance, which is the noise, and as many chains diverged; null if one has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one
@@ -365,11 +369,17 @@ func scoreEntries(t *table.Table, label, name string) []entry {
 	}
 }
 
-// drawScores makes the paper's table of test scores with ours beside it: a line per data set
-// and method, the paper's data sets first, in its order. Means are over the splits whose
-// chains stayed finite. Of its own data sets the paper states sizes and noise variances, which
-// are shown in place of what the plan knows; of others the plan's are.
+// drawScores makes the paper's table of test scores with ours beside it, as in
+//
+//	| data set | method | RMSE         | paper        | Δ/sd  |
+//	| boston   | SHMC   | 2.805 ± 0.72 | 2.821 ± 0.61 | -0.03 |
+//	|          | SGHMC  | 2.814 ± 0.70 | 2.825 ± 0.63 | -0.02 |
+//
+// There is a line per data set and method, the paper's data sets first, in its order. Means are
+// over the splits whose chains stayed finite. Of its own data sets the paper states sizes and
+// noise variances, which are shown in place of what the plan knows; of others the plan's are.
 func drawScores(d *drawing) error {
+	// The first score is that of the task, which all data sets of the study share.
 	score, label, kind := "rmse", "RMSE", "σ²"
 	if slices.ContainsFunc(d.plan.Data, func(d bench.Data) bool { return d.Classes > 0 }) {
 		score, label, kind = "accuracy", "accuracy", "classes"

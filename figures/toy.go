@@ -29,7 +29,8 @@ func isHistogram(r bench.Result) bool {
 	return bins > 0 && len(s["edges"]) == bins+1 && len(s["mean"]) == 1 && len(s["sd"]) == 1
 }
 
-// newHistogram makes a density of a chain's counts: its integral over the bins is 1.
+// newHistogram makes a density of a chain's counts, n / (N w) for n of the N counted draws in a
+// bin of width w: its integral over the bins is 1.
 func newHistogram(row table.Row) histogram {
 	r := resultOf(row)
 	h := histogram{row: row, edges: r.Series["edges"], counts: r.Series["counts"]}

@@ -67,8 +67,6 @@ type curve struct {
 	X, Y  []float64
 	// Low and High are the edges of a band; nil without one.
 	Low, High []float64
-	// Points are the names of the points, if they have any.
-	Points []string
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil where that cannot be.
 	Lost []float64
