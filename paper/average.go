@@ -133,7 +133,11 @@ func asShare(x float64) float64 { return min(max(x, 0), 1) }
 
 // means decides by the mean over replicates of a number, a share, or a difference from a
 // published number. Chains that diverged are left out of all but shares, and counted.
-func (x *evaluation) means(rows *table.Table) Finding {
+func (x *evaluation) means() Finding {
+	if x.exact() {
+		return x.numbers()
+	}
+	rows := x.selected
 	switch x.Statistic {
 	case bench.ShareStatistic:
 		x.scale = asShare
@@ -166,8 +170,8 @@ func (x *evaluation) finite(rows *table.Table) *table.Table {
 const fewestSteps = 3
 
 // slopes takes the slope over the steps of each chain.
-func (x *evaluation) slopes(rows *table.Table) Finding {
-	rows = x.finite(rows)
+func (x *evaluation) slopes() Finding {
+	rows := x.finite(x.selected)
 	x.over(rows)
 	for _, line := range rows.GroupBy(append([]string{"split"}, chainColumns...)...) {
 		var h, y []float64

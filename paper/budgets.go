@@ -58,7 +58,8 @@ func (x *evaluation) choiceName(r table.Row) string {
 }
 
 // decideRivals confirms if every ratio lies in the interval, and refutes if none does.
-func (x *evaluation) decideRivals(all []rivalry) Finding {
+func (x *evaluation) decideRivals() Finding {
+	all := x.rivals()
 	if len(all) == 0 {
 		return x.nothing()
 	}
@@ -96,11 +97,9 @@ func (x *evaluation) decideRivals(all []rivalry) Finding {
 // frictionEfficient states the best friction in the unit of the target's lowest frequency,
 // too.
 func frictionEfficient(of []*evaluation) Finding {
-	x := of[0]
-	all := x.rivals()
-	f := x.decideRivals(all)
+	f := of[0].decideRivals()
 	var best []float64
-	for _, r := range all {
+	for _, r := range of[0].rivals() {
 		best = append(best, r.best.Number("friction")/r.choice.Number("omega"))
 	}
 	if len(best) > 0 {

@@ -44,6 +44,8 @@ type Claim struct {
 	// Decide reads rows as Rows returns them. If there are too few of them, the verdict is
 	// NotDecided and the summary says what to run. It is nil if the cases decide.
 	Decide func(rows *table.Table) Finding `json:"-" toml:"-"`
+
+	program func(of []*evaluation) Finding // decides by the cases, instead of their statistics
 }
 
 // Finding is what the evidence says about a claim.
@@ -92,9 +94,7 @@ func readClaims(text string) []Claim {
 	mustParse(text, &file)
 	for i, c := range file.Claim {
 		c.Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
-		if program, ok := programs[c.ID]; ok {
-			c.Decide = func(rows *table.Table) Finding { return c.run(program, rows) }
-		}
+		c.program = programs[c.ID]
 		file.Claim[i] = c
 	}
 	return file.Claim
@@ -172,20 +172,12 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 	return out
 }
 
-// decide decides by the cases, unless the claim has a decider.
+// decide decides by the rows that the cases select. Where a case selects none, nothing is
+// decided, unless it is optional.
 func (c Claim) decide(rows *table.Table) Finding {
 	if c.Decide != nil {
 		return c.Decide(rows)
 	}
-	var found []Finding
-	for _, one := range c.Cases {
-		found = append(found, Evaluate(one, rows))
-	}
-	return jointly(c.Cases, found)
-}
-
-// run decides by a program, if there are rows for each case that is not optional.
-func (c Claim) run(program func(of []*evaluation) Finding, rows *table.Table) Finding {
 	var of []*evaluation
 	for _, one := range c.Cases {
 		x := newEvaluation(one, rows)
@@ -194,21 +186,31 @@ func (c Claim) run(program func(of []*evaluation) Finding, rows *table.Table) Fi
 		}
 		of = append(of, x)
 	}
-	return program(of)
+	if c.program != nil {
+		return c.program(of)
+	}
+	var found []Finding
+	for _, x := range of {
+		found = append(found, x.finish(x.decide()))
+	}
+	return jointly(of, found)
 }
 
 // jointly joins findings on cases that must all hold. Where they do, the summary is the
 // first's, or has those of all if the cases have titles.
-func jointly(cases []Case, found []Finding) Finding {
-	joint, parts := found[0], []string{cases[0].Title + ": " + found[0].Summary}
-	for i, f := range found[1:] {
-		parts = append(parts, cases[i+1].Title+": "+f.Summary)
+func jointly(of []*evaluation, found []Finding) Finding {
+	joint, parts := found[0], []string{}
+	for i, f := range found {
+		parts = append(parts, of[i].Title+": "+f.Summary)
+		if i == 0 {
+			continue
+		}
 		joint.Numbers = slices.Concat(joint.Numbers, f.Numbers)
 		if f.Verdict == Refuted || joint.Verdict == Confirmed && f.Verdict != Confirmed {
 			joint.Verdict, joint.Summary = f.Verdict, f.Summary
 		}
 	}
-	if joint.Verdict == Confirmed && cases[0].Title != "" {
+	if joint.Verdict == Confirmed && of[0].Title != "" {
 		joint.Summary = strings.Join(parts, "; ")
 	}
 	return joint

@@ -470,7 +470,7 @@ func TestIDsAreUniqueAndTextsComplete(t *testing.T) {
 			t.Errorf("%s appears twice", c.ID)
 		}
 		seen[c.ID] = true
-		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || c.Decide == nil && len(c.Cases) == 0 {
+		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || len(c.Cases) == 0 {
 			t.Errorf("%s: %+v: want every text, and a decider", c.ID, c)
 		}
 	}

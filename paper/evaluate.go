@@ -86,37 +86,28 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 	return x
 }
 
-// Evaluate decides a case by rows of bench.Results.Table.
+// statistics decide a case by the rows that it selects, by their names.
 //
 // Exact errors have no scatter: each order and each ratio must lie in the interval, and
 // one that does not refutes. Sampled numbers are averaged over what chains share, and
-// an interval of their mean is Student's over replicates.
-func Evaluate(c Case, all *table.Table) Finding {
-	x := newEvaluation(c, all)
-	return x.finish(x.decide())
+// an interval of their mean is Student's over replicates, or Fieller's of a ratio of means.
+var statistics = map[string]func(x *evaluation) Finding{
+	bench.OrderStatistic:    (*evaluation).orders,
+	bench.RatioStatistic:    (*evaluation).ratios,
+	bench.LogRatioStatistic: (*evaluation).ratios,
+	bench.MeanStatistic:     (*evaluation).means,
+	bench.ShareStatistic:    (*evaluation).means,
+	bench.DistanceStatistic: (*evaluation).means,
+	bestRatioStatistic:      (*evaluation).decideRivals,
+	publishedStatistic:      (*evaluation).published,
 }
 
+// decide decides by the case's statistic.
 func (x *evaluation) decide() Finding {
-	rows := x.selected
-	if rows.Len() == 0 {
+	if x.selected.Len() == 0 {
 		return x.nothing()
 	}
-	exact := x.exact()
-	switch {
-	case x.Statistic == publishedStatistic:
-		return x.published(rows)
-	case x.Statistic == bestRatioStatistic:
-		return x.decideRivals(x.rivals())
-	case x.Statistic == bench.OrderStatistic && exact:
-		return x.decideOrders(orders(rows))
-	case x.Statistic == bench.OrderStatistic:
-		return x.slopes(rows)
-	case x.Statistic == bench.RatioStatistic || x.Statistic == bench.LogRatioStatistic:
-		return x.ratios()
-	case exact:
-		return x.numbers(rows)
-	}
-	return x.means(rows)
+	return statistics[x.Statistic](x)
 }
 
 // exact reports whether the rows that are selected are of exact errors or of checks.
@@ -334,9 +325,11 @@ func (x *evaluation) span(one, many string, found []estimate) string {
 }
 
 // numbers takes every number of exact errors and of checks by itself.
-func (x *evaluation) numbers(rows *table.Table) Finding {
+func (x *evaluation) numbers() Finding {
+	rows := x.selected
 	if x.Statistic == bench.ShareStatistic {
-		return x.each("share", "shares", []estimate{x.certain(rows.Rows()[0], x.what, x.mean(rows))})
+		share := x.certain(rows.Rows()[0], x.what, x.mean(rows))
+		return x.each("share", "shares", []estimate{share})
 	}
 	var found []estimate
 	for _, r := range rows.Rows() {

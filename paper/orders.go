@@ -54,6 +54,14 @@ func orderOf(r table.Row) estimate {
 	return e
 }
 
+// orders decides by the orders of exact errors, or by the slopes of what is sampled.
+func (x *evaluation) orders() Finding {
+	if x.exact() {
+		return x.decideOrders(orders(x.selected))
+	}
+	return x.slopes()
+}
+
 // decideOrders decides by orders, or by the worst of each chain.
 func (x *evaluation) decideOrders(found []estimate) Finding {
 	if x.Worst != nil {
@@ -213,7 +221,7 @@ func cyclicOrder(of []*evaluation) Finding {
 		all = slices.DeleteFunc(all, func(e estimate) bool { return !good[e.row.Get("key")] })
 		found = append(found, x.decideOrders(all))
 	}
-	return jointly([]Case{of[1].Case, of[2].Case}, found)
+	return jointly(of[1:], found)
 }
 
 // weakOrders are those that the paper states.

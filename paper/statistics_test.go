@@ -71,6 +71,11 @@ func sixSets(factor, noise float64) *table.Table {
 	return t
 }
 
+// decideBy decides a claim of a user's study.
+func decideBy(c bench.DataClaim, rows *table.Table) Finding {
+	return Claim{Cases: []Case{{DataClaim: c}}}.decide(rows)
+}
+
 func TestStatisticsDecide(t *testing.T) {
 	over := map[string][]any{"integrator": {"slow"}}
 	fast, slow := map[string][]any{"integrator": {"fast"}}, map[string][]any{"integrator": {"slow"}}
@@ -142,7 +147,7 @@ func TestStatisticsDecide(t *testing.T) {
 		{"three seeds", distance, seeds(2.1, 3), NotDecided, "on 3 seeds: want 4 or more"},
 		{"nothing was run", mean, madeUp(), NotDecided, "no results yet"},
 	} {
-		f := Evaluate(Case{DataClaim: c.claim}, c.rows)
+		f := decideBy(c.claim, c.rows)
 		if f.Verdict != c.want || !strings.Contains(f.Summary, c.reason) {
 			t.Errorf("%s: %s: %q: want %s and %q", c.what, f.Verdict, f.Summary, c.want, c.reason)
 		}
@@ -176,7 +181,7 @@ func TestRowsThatAreLeftOutAreStated(t *testing.T) {
 	rows.Add(nil, map[string]any{"record": bench.CheckRecord, "oracle": "set0", "pass": false, "check": "split-R̂"})
 	rows.Add(nil, map[string]any{"record": bench.CellRecord, "dataset": "set1", "integrator": "fast", "missing": true})
 	c := bench.DataClaim{Statistic: bench.MeanStatistic, Of: "ks", Between: limits(0, 1), Level: 0.99}
-	f := Evaluate(Case{DataClaim: c}, rows)
+	f := decideBy(c, rows)
 	if !strings.Contains(f.Detail, "1 cells have no result yet") || !strings.Contains(f.Detail, "a check of the reference failed: set0 (split 0).") {
 		t.Errorf("detail %q: want one missing and six left out", f.Detail)
 	}

@@ -115,9 +115,9 @@ func lean(entries []tableEntry) (z float64, sets int, oneSide bool) {
 
 // published refutes a table if a difference, or all together, are more than chance
 // allows, and confirms it if all are near.
-func (x *evaluation) published(rows *table.Table) Finding {
+func (x *evaluation) published() Finding {
 	id := x.study()
-	entries := compareScores(PublishedIn(id), rows)
+	entries := compareScores(PublishedIn(id), x.selected)
 	n, missing := len(entries), len(PublishedIn(id))-len(entries)
 	if n == 0 {
 		return x.nothing()
