@@ -15,14 +15,17 @@ import (
 	"hambench/certify"
 )
 
-// fewest is how many replicates an interval needs.
+// fewest is how many replicates an interval needs: with fewer, Student's quantile is so
+// large that an interval would say little, and would rest on the normal law alone.
 const fewest = 4
 
 // replicateNames are columns whose values are replicates, and what these are called: data
 // sets, or the splits or seeds of the only one.
 var replicateNames = [][2]string{{"dataset", "data sets"}, {"split", "splits"}, {"seed", "seeds"}}
 
-// over settles what an interval of numbers of these rows is over.
+// over settles what an interval of numbers of these rows is over, unless the case says
+// so: the first of the columns in which they differ. It states the replicates in every
+// summary, so that an interval over seeds is not taken for one over data sets.
 func (x *evaluation) over(rows *table.Table) {
 	for _, by := range replicateNames {
 		if x.Replicates == "" && rows.Varies(by[0]) {
@@ -38,13 +41,15 @@ func (x *evaluation) replicates() string {
 	return replicateNames[i][1]
 }
 
-// add adds a number of a row's replicate.
+// add adds a number of a row's replicate. All numbers of a replicate count as one: their
+// mean.
 func (x *evaluation) add(r table.Row, v float64) {
 	name := r.Get(x.Replicates).String()
 	x.values[name] = append(x.values[name], v)
 }
 
-// means are those of the numbers of each replicate, by their names.
+// replicateMeans are the means of the numbers of each replicate, in the order of their
+// names.
 func (x *evaluation) replicateMeans() (means []float64) {
 	for _, name := range slices.Sorted(maps.Keys(x.values)) {
 		means = append(means, stat.Mean(x.values[name], nil))
@@ -52,7 +57,9 @@ func (x *evaluation) replicateMeans() (means []float64) {
 	return means
 }
 
-// interval decides by Student's interval of the mean over replicates.
+// interval decides by Student's interval of the mean over replicates, whose degrees of
+// freedom are one less than there are replicates. A share that is the same on all of them
+// has the interval of a binomial law instead.
 func (x *evaluation) interval() Finding {
 	means := x.replicateMeans()
 	mean, half := student(means, x.Level)
@@ -63,7 +70,9 @@ func (x *evaluation) interval() Finding {
 	return x.decideMean(e, means)
 }
 
-// decideMean decides by an interval, and lists the means of the replicates.
+// decideMean decides by an interval, and lists the means of the replicates with how many
+// numbers each is of. The interval is of numbers as they were averaged; the scale makes
+// them numbers as people read them, such as a ratio of its logarithm.
 func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 	e.value, e.low, e.high = x.scale(e.value), x.scale(e.low), x.scale(e.high)
 	n, over := len(means), x.replicates()
@@ -106,7 +115,8 @@ func student(x []float64, level float64) (mean, half float64) {
 	return mean, quantile(1-level, len(x)-1) * sd / math.Sqrt(float64(len(x)))
 }
 
-// quantile is what Student's law exceeds in size with a probability.
+// quantile is what Student's law with some degrees of freedom exceeds in size with a
+// probability.
 func quantile(probability float64, freedom int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile(1 - probability/2)
 }
@@ -128,7 +138,7 @@ func (x *evaluation) binomial(share float64) (low, high float64) {
 	return low, high
 }
 
-// asShare is the scale of shares.
+// asShare is the scale of shares, whose intervals end at 0 and 1.
 func asShare(x float64) float64 { return min(max(x, 0), 1) }
 
 // means decides by the mean over replicates of a number, a share, or a difference from a
@@ -166,10 +176,12 @@ func (x *evaluation) finite(rows *table.Table) *table.Table {
 	return left
 }
 
-// fewestSteps is how many steps a slope needs.
+// fewestSteps is how many steps a slope needs: two have a slope whatever the law is.
 const fewestSteps = 3
 
-// slopes takes the slope over the steps of each chain.
+// slopes takes the slope of the logarithm over that of the step, of the chains that differ
+// in their step alone. Numbers that are not above 0, such as an excess that chance made
+// negative, have no logarithm and are left out.
 func (x *evaluation) slopes() Finding {
 	rows := x.finite(x.selected)
 	x.over(rows)
@@ -194,7 +206,8 @@ func (x *evaluation) slopes() Finding {
 }
 
 // excessRatios averages both sides over the pairs of a replicate. The interval of the
-// ratio of their means is Fieller's.
+// ratio of their means is Fieller's: a ratio of two distances that share a sampling floor
+// is pulled to 1, that of their excesses over the floor is not, but may divide by little.
 func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 	for _, p := range pairs {
 		x.add(p.Left.Rows()[0], x.mean(p.Left))

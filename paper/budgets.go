@@ -13,14 +13,16 @@ import (
 )
 
 // rivalry compares the best mean squared errors of a choice and of the best of its rivals
-// at one number of gradients.
+// at one number of gradients: each at its own best step, so steps are not equal.
 type rivalry struct {
 	choice, best table.Row
 	ratio        float64 // of the choice's number over the best's
 }
 
-// rivals compares each row with those that differ in what is compared alone, other than
-// itself. A choice or a rival without a number takes no part.
+// rivals compares each row with those that differ in what is compared alone. The choice
+// itself may be among them, and is then the best at a ratio of 1; a choice that has no
+// other rival says nothing. A choice or a rival without a finite number takes no part. Two
+// studies that asked for the same numbers give one comparison.
 func (x *evaluation) rivals() (out []rivalry) {
 	on, compared := x.shared(), slices.Collect(maps.Keys(x.Over))
 	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" }) // the worst one
@@ -46,7 +48,7 @@ func (x *evaluation) rivals() (out []rivalry) {
 	return out
 }
 
-// choiceName names what is compared of a row.
+// choiceName names what is compared of a row, with the symbols of the settings: "C = 5".
 func (x *evaluation) choiceName(r table.Row) string {
 	var parts []string
 	for _, s := range bench.Settings() {
@@ -57,7 +59,9 @@ func (x *evaluation) choiceName(r table.Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// decideRivals confirms if every ratio lies in the interval, and refutes if none does.
+// decideRivals confirms if every ratio lies in the interval, and refutes if none does: a
+// choice that is good on some problems and bad on others is left open, and the detail
+// names those to the contrary.
 func (x *evaluation) decideRivals() Finding {
 	all := x.rivals()
 	if len(all) == 0 {
@@ -95,7 +99,7 @@ func (x *evaluation) decideRivals() Finding {
 }
 
 // frictionEfficient states the best friction in the unit of the target's lowest frequency,
-// too.
+// too: a friction is a rate, and means something beside a frequency alone.
 func frictionEfficient(of []*evaluation) Finding {
 	f := of[0].decideRivals()
 	var best []float64

@@ -20,7 +20,8 @@ const StudyID = "claims"
 // Verdict is the outcome for a claim.
 type Verdict string
 
-// The verdicts.
+// The verdicts. A claim is not decided if there is too little evidence, and if the
+// uncertainty of the evidence reaches beyond an end of the interval that confirms.
 const (
 	Confirmed  Verdict = "confirmed"
 	Refuted    Verdict = "refuted"
@@ -33,9 +34,10 @@ type Claim struct {
 	Study     string `json:"study,omitempty"` // the study of a later paper that decides it
 	By        string `json:"by"`              // who says so
 	Statement string `json:"statement"`
-	Where     string `json:"where" toml:"source"` // section, equation, theorem or figure of the paper
-	Test      string `json:"test"`                // how it is decided, with the criterion
-	Own       bool   `json:"-" toml:"-"`          // of a user's study, which states it
+	// Where it is said: section, equation, theorem or figure of the paper.
+	Where string `json:"where" toml:"source"`
+	Test  string `json:"test"`       // how it is decided, with the criterion
+	Own   bool   `json:"-" toml:"-"` // of a user's study, which states it
 	// Cases decide a claim that is data: each must hold. Decide may use them.
 	Cases []Case `json:"-" toml:"case"`
 	// Notes are what a reader should know, by the verdict, or by "decided" for both that
@@ -84,8 +86,8 @@ func Later(study string) []Claim {
 	return slices.DeleteFunc(readClaims(laterText), other)
 }
 
-// readClaims returns the claims of a file, whose tests may name its phrases, as
-// ${exact}, with their deciders.
+// readClaims returns the claims of a file, with their programs. The tests of claims may
+// name the file's phrases, as ${exact}: sentences that several tests share.
 func readClaims(text string) []Claim {
 	var file struct {
 		Phrase map[string]string
@@ -109,7 +111,8 @@ func mustParse(text string, into any) {
 }
 
 // programs decide the claims whose statistic is not data, by their ids. Each reads the
-// rows that the claim's cases select, and pairs them as these say.
+// rows that the claim's cases select, in the order of the cases, and pairs them as these
+// say. A user's claim has no program, whatever its id is.
 var programs = map[string]func(of []*evaluation) Finding{
 	"weak-orders":             weakOrders,
 	"quasi-symplectic":        quasiSymplectic,
@@ -157,7 +160,9 @@ func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 	return results.Table(plans)
 }
 
-// Decide returns the decisions on the claims by rows, in their order.
+// Decide returns the decisions on the claims by rows, in their order. The rows of built-in
+// claims are those that Rows returns. The detail of a finding ends in the claim's note
+// about its verdict.
 func Decide(claims []Claim, rows *table.Table) []Decision {
 	var out []Decision
 	for _, c := range claims {
@@ -223,12 +228,14 @@ const (
 	reproduceMore = "hambench reproduce --profile paper --only "
 )
 
-// unavailable is the finding where there is no evidence yet.
+// unavailable is the finding where there is no evidence yet, with the command that makes
+// it.
 func unavailable(command string) Finding {
 	return Finding{Verdict: NotDecided, Summary: "no results yet: run " + command}
 }
 
-// holds is the verdict on a condition that decides.
+// holds is the verdict on a condition that decides: on numbers without scatter, for which
+// there is nothing between holding and not holding.
 func holds(condition bool) Verdict {
 	if condition {
 		return Confirmed

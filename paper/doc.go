@@ -1,21 +1,65 @@
-// Package paper holds what Franzese et al. 2022 published and claim, and
-// decides each claim with numbers.
+// Package paper holds what Franzese et al. 2022 published and claim, and decides each
+// claim with numbers. It decides the claims of later papers and of users' studies, too.
 //
-// PublishedIn has the numbers of the paper's tables (published.toml). Claims has the
-// paper's claims, and those of others about the same questions. A Claim is a value:
-// what is said, who says it and where, how it is tested, and a function Decide that
-// reads the Evidence and returns a Finding: a verdict and the numbers behind it. To
-// test a claim of your own, write such a value and append it to Claims().
+// # Published numbers
 //
-// Evidence is what runs left in a store, gathered by their plans: results of
-// sampled chains by the id of the study that needed them, and exact errors of
-// stationary laws by their purpose (bench.OfOrders, bench.OfInner, …). Nothing but
-// statistics is computed here, without integrators, models or data sets.
+// PublishedIn has the numbers of the paper's tables (published.toml), Setups what it
+// states about its data sets.
+//
+// # Claims
+//
+// Claims has the paper's claims, and those of others about the same questions
+// (claims.toml); Later those about a later paper (later.toml); Own decides those that
+// users' studies state. A Claim is a value: what is said, who says it and where, and how
+// it is tested. A test reads rows of the table of results (bench.Results.Table), which it
+// selects, groups and joins by their columns. No text that people read, such as the name
+// of a problem or a legend, decides anything. Nothing but statistics is computed here,
+// without integrators, models or data sets.
 //
 //	plans, err := bench.Plans(store, "quick")
-//	evidence := paper.Gather(plans, bench.Results{Store: store})
-//	err = paper.WriteText(os.Stdout, paper.Decide(paper.Claims(), evidence), "quick")
+//	rows := paper.Rows(plans, bench.Results{Store: store})
+//	err = paper.WriteText(os.Stdout, paper.Decide(paper.Claims(), rows), "quick")
 //
-// Statements about orders are decided without Monte Carlo. Statements about
-// samples take data sets as replicates, and state their criterion.
+// Rows has the rows of built-in studies alone: no study of a user's, whatever its id and
+// its purposes are, takes part in the decision on a claim of the paper. A claim of a
+// user's reads the rows of its own study alone.
+//
+// # Cases
+//
+// A claim consists of cases, each of which must hold: [[claim.case]] in the claims' files,
+// [[claim]] itself in a user's study. A case says
+//
+//   - which rows count (where) and, for a ratio, which others they are divided by (over):
+//     rows are paired that are equal in every setting that is not compared;
+//   - the column (of) and its statistic;
+//   - the interval (between) in which the number must lie, and the level of confidence;
+//   - for readers: the names of both sides, the unit, the format of numbers.
+//
+// The interval that confirms, refutes if it is missed and leaves open if a confidence
+// interval holds one of its ends stands in the file, never in the code.
+//
+// # Statistics
+//
+// The map statistics names the functions that decide a case. To add one, write a method
+// of evaluation that reads its selected rows, enter it there, and, if users' studies may
+// name it, among those of package bench. What such methods share:
+//
+//   - evaluation.rows leaves out cells without a result, and distances to references that
+//     failed a check of their own, and keeps what the detail of the finding says of them;
+//   - evaluation.pairs joins rows with those that they are compared with, and counts the
+//     pairs in which a chain diverged: a diverged chain has no accuracy, but it is evidence
+//     about stability;
+//   - evaluation.add and evaluation.interval average numbers over replicates, by default
+//     data sets: chains on one data set share its data and its reference, and are no
+//     replicates of one another;
+//   - evaluation.each takes numbers without scatter, all of which must lie in the interval.
+//
+// # Programs
+//
+// Some claims are decided by a computation of their own, such as the closed form of the
+// bottleneck. The map programs has a function for the id of each. It gets the cases with
+// the rows that they select, and takes its limits and formats from them.
+//
+// To test a claim of your own in Go, write a Claim with a function Decide, and append it
+// to Claims().
 package paper

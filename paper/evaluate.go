@@ -21,13 +21,15 @@ import (
 type Case struct {
 	bench.DataClaim
 	Title string   // names the case where a claim has several
-	Names []string // of the two sides of a ratio; by default the values that differ
+	Names []string // of the two sides of a ratio; by default what they select
 	Unit  string   // follows the number that decides
-	Verb  string   // formats numbers; by default %.4g
+	Verb  string   // formats numbers; by default %.4g, %.2f for orders
 	// Worst has the columns that tell chains apart of which only the lowest order counts;
-	// none if every order does.
+	// none if every order does. The order of a law is that of its worst observable.
 	Worst []string
-	// At is "smallest" or "largest" if of each line only the ratio at that step counts.
+	// At is "smallest" or "largest" if of each line only the ratio at that step counts. A
+	// line has the rows that differ in the step alone; steps at which one of the two
+	// chains diverged do not count.
 	At string
 	// Visible leaves out ratios of chains all of which are where right ones are.
 	Visible bool
@@ -49,8 +51,8 @@ const (
 // evaluation is a case with the rows that it is decided by, and what was left out.
 type evaluation struct {
 	Case
-	all       *table.Table
-	selected  *table.Table               // rows of Where
+	all       *table.Table               // rows that the claim may read
+	selected  *table.Table               // those of Where
 	what      string                     // names the numbers that are averaged
 	values    map[string][]float64       // by replicate
 	scale     func(x float64) float64    // of a mean, to how people read it
@@ -67,6 +69,9 @@ const (
 		"autocorrelation)"
 )
 
+// newEvaluation selects the rows of a case, and finds which references failed checks: of
+// the chains that record the number of failed checks, by data set and split; of the checks
+// in a store that has the references themselves, by reference.
 func newEvaluation(c Case, all *table.Table) *evaluation {
 	c.Level = cmp.Or(c.Level, 0.99)
 	x := &evaluation{
@@ -102,7 +107,7 @@ var statistics = map[string]func(x *evaluation) Finding{
 	publishedStatistic:      (*evaluation).published,
 }
 
-// decide decides by the case's statistic.
+// decide decides by the case's statistic, without what was left out.
 func (x *evaluation) decide() Finding {
 	if x.selected.Len() == 0 {
 		return x.nothing()
@@ -115,7 +120,8 @@ func (x *evaluation) exact() bool {
 	return x.selected.Rows()[0].Text("record") != bench.CellRecord
 }
 
-// finish adds what was left out.
+// finish adds what was left out to the finding of a case: the counts of chains that
+// diverged to its numbers, the chains that do not count to its detail.
 func (x *evaluation) finish(f Finding) Finding {
 	f.Numbers = append(f.Numbers, x.stability...)
 	f.Detail += x.remarks()
@@ -136,10 +142,14 @@ func (x *evaluation) remarks() (text string) {
 	return text
 }
 
-// nothing is the finding where no rows are selected.
+// nothing is the finding where no rows are selected: it says which command gives them, if
+// it is not that no chain is judged by a good reference.
 func (x *evaluation) nothing() Finding {
 	if len(x.left) > 0 {
 		return Finding{Verdict: NotDecided, Summary: "no chains are left to compare"}
+	}
+	if x.ID != "" { // of a user's study
+		return Finding{Verdict: NotDecided, Summary: "no rows yet that the claim selects"}
 	}
 	if study := x.study(); slices.Contains(bench.Later(), study) {
 		return unavailable("hambench run " + study)
@@ -156,8 +166,10 @@ func (x *evaluation) study() string {
 	return StudyID
 }
 
-// rows are those that have the values, and a number of the case's column. Distances to a
-// reference that failed a check of its own are left out.
+// rows are those that have the values of where and a number of the case's column. Cells
+// without a result are left out and counted, distances to a reference that failed a check
+// of its own are left out and named. Errors are taken as they are: NaN says that the chain
+// has no stationary law at that step, and the orders of such a chain may still be known.
 func (x *evaluation) rows(where map[string][]any) *table.Table {
 	judged := slices.Contains([]string{"ks", bench.ExcessColumn, bench.RightColumn}, x.Of)
 	return bench.Selected(x.all, where).Filter(func(r table.Row) bool {
@@ -173,7 +185,9 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 	})
 }
 
-// judges reports whether a chain's distance says something, and keeps why it does not.
+// judges reports whether a chain's distance says something, and keeps why it does not. A
+// reference whose checks nobody recorded judges, but the finding says so. An analytic
+// posterior needs no checks.
 func (x *evaluation) judges(r table.Row) bool {
 	leave := func(reason string) {
 		if x.left[reason] == nil {
@@ -195,7 +209,9 @@ func (x *evaluation) judges(r table.Row) bool {
 	return true
 }
 
-// number is the case's column as a number, 1 for true; NaN if the row has none.
+// number is the case's column as a number, 1 for true; NaN if the row has none. An error
+// that is not above its resolution is 0. Two columns are derived: the excess of a distance,
+// and whether the chain is where right ones are.
 func (x *evaluation) number(r table.Row) float64 {
 	switch x.Of {
 	case "error":
@@ -214,6 +230,8 @@ func (x *evaluation) number(r table.Row) float64 {
 	return r.Number(x.Of)
 }
 
+// mean is the mean of the rows' numbers: of repetitions of one chain, of which there is
+// mostly one; NaN without rows.
 func (x *evaluation) mean(rows *table.Table) float64 {
 	var values []float64
 	for _, r := range rows.Rows() {
@@ -222,7 +240,8 @@ func (x *evaluation) mean(rows *table.Table) float64 {
 	return stat.Mean(values, nil)
 }
 
-// excess is a distance above the mean self-distance.
+// excess is a distance above the mean self-distance: that of draws of the truth itself, as
+// many as the chain's. Chance makes it negative.
 func excess(r table.Row) float64 { return r.Number("ks") - r.Number("ks_self") }
 
 func diverged(r table.Row) bool { return r.Get("diverged").Truth() }
@@ -234,7 +253,8 @@ func right(r table.Row) bool {
 	return !diverged(r) && isRight(r.Number("ks"), r.Number("ks_self"), r.Number("ks_self_sd"))
 }
 
-// isRight reports whether a distance is one that 19 of 20 right chains do not exceed.
+// isRight reports whether a distance is one that 19 of 20 right chains do not exceed: it is
+// a mean over many outputs, so its law is nearly normal, with the quantile 1.645.
 func isRight(distance, mean, sd float64) bool { return distance <= mean+1.645*sd }
 
 // Right reports whether no chain diverged and their mean distance is where that of right
@@ -248,7 +268,7 @@ func Right(chains ...bench.Result) bool {
 	return finite && isRight(ks, mean, sd) // sums do as well
 }
 
-// estimate is a number with its interval.
+// estimate is a number with its interval: of a certain number, the number itself.
 type estimate struct {
 	row              table.Row // the first of those that it is of
 	name, text       string    // for people
@@ -270,7 +290,8 @@ func (x *evaluation) format(v float64) string { return sprint(cmp.Or(x.Verb, "%.
 // sprint is fmt.Sprintf, whose format vet cannot check.
 func sprint(format string, values ...any) string { return fmt.Sprintf(format, values...) }
 
-// verdict compares an interval with the case's.
+// verdict compares an interval with the case's: within confirms, outside refutes, and one
+// that holds an end decides nothing.
 func (x *evaluation) verdict(e estimate) Verdict {
 	from, to := float64(x.Between[0]), float64(x.Between[1])
 	switch {
@@ -306,7 +327,8 @@ func (x *evaluation) each(one, many string, found []estimate) Finding {
 	return f
 }
 
-// span says between what numbers lie, which may be of laws that are exact.
+// span says between what numbers lie: "order 2.00", "orders from 1.00 to 2.00". Infinite
+// ones are the orders of laws that are exact; where others are finite, they are no ends.
 func (x *evaluation) span(one, many string, found []estimate) string {
 	var finite []float64
 	for _, e := range found {
@@ -324,7 +346,8 @@ func (x *evaluation) span(one, many string, found []estimate) string {
 	return many + " from " + low + " to " + high
 }
 
-// numbers takes every number of exact errors and of checks by itself.
+// numbers takes every number of exact errors and of checks by itself; a share is one
+// number.
 func (x *evaluation) numbers() Finding {
 	rows := x.selected
 	if x.Statistic == bench.ShareStatistic {
@@ -362,7 +385,9 @@ var (
 )
 
 // shared are the columns in which rows are equal that differ in what is compared alone,
-// and maybe in their step.
+// and maybe in their step. Some settings follow from a compared one: other integrators
+// have other parameters, another batch size gives another K and, with all rows, another
+// scheme.
 func (x *evaluation) shared() (on []string) {
 	for _, column := range slices.Concat([]string{"split", "seed"}, chainColumns, exactColumns) {
 		_, differs := x.Over[column]
@@ -376,7 +401,7 @@ func (x *evaluation) shared() (on []string) {
 	return on
 }
 
-// denominators select what a ratio divides by.
+// denominators select what a ratio divides by: the values of where, but for those of over.
 func (x *evaluation) denominators() map[string][]any {
 	where := make(map[string][]any)
 	maps.Copy(where, x.Where)
@@ -393,8 +418,10 @@ func (x *evaluation) sides() (above, below string) {
 }
 
 // pairs returns rows that differ in what is compared alone: for each step, or for the one
-// of each line that the case wants. Pairs with a chain that diverged are left out, and
-// counted.
+// of each line that the case wants. The right side has a row for each combination of the
+// values that it is compared with; where one of them is not there, there is no pair. Pairs
+// with a chain that diverged have no accuracy: they are left out, and counted as
+// statements about stability.
 func (x *evaluation) pairs() (pairs []table.Pair) {
 	sides := 1 // rows that a ratio divides by
 	for _, values := range x.Over {
@@ -452,7 +479,7 @@ func (x *evaluation) count(name string, n int) {
 	x.stability = append(x.stability, number)
 }
 
-// quotient is the ratio of the numbers of a pair.
+// quotient is the ratio of the numbers of a pair, with the first row of either side.
 type quotient struct {
 	row, below table.Row
 	value      float64
@@ -472,7 +499,8 @@ func (x *evaluation) quotientsOf(pairs []table.Pair) (out []quotient) {
 }
 
 // ratios decides by the ratios of pairs: of exact numbers by each, of sampled ones by
-// their mean over replicates.
+// their mean over replicates. The statistic "ratio" averages the logarithms of the ratios
+// of single pairs; "excess-ratio" divides means by means, which allows numbers below 0.
 func (x *evaluation) ratios() Finding {
 	if x.exact() {
 		var found []estimate

@@ -43,8 +43,9 @@ func quasiSymplectic(of []*evaluation) Finding {
 }
 
 // decideDuels counts, for each of two laws and each observable, the steps at which the
-// first has the smaller error. Losing at every step refutes; losing at some refutes, too,
-// unless that is left open.
+// first has the smaller error, that is a quotient below 1. Losing at every step refutes;
+// losing at some refutes, too, unless that is left open. Steps at which one of the two is
+// unstable, or both errors are below their resolution, are no comparisons.
 func decideDuels(all []quotient, open bool) Finding {
 	f := Finding{Verdict: Confirmed}
 	won := make(map[string]int)
@@ -78,7 +79,8 @@ func decideDuels(all []quotient, open bool) Finding {
 	return f
 }
 
-// higherOrderBetter compares the two integrators of each case.
+// higherOrderBetter compares the two integrators of each case, of which the first has the
+// higher order, at every step.
 func higherOrderBetter(of []*evaluation) Finding {
 	var all []quotient
 	for _, x := range of {
@@ -87,7 +89,9 @@ func higherOrderBetter(of []*evaluation) Finding {
 	return decideDuels(all, false)
 }
 
-// quasiSymplecticBetter compares schemes of one order that have the same observables.
+// quasiSymplecticBetter compares schemes that claim one order of the joint law and have
+// the same observables, one of which is quasi-symplectic. Where neither is better at all
+// steps, that is left open.
 func quasiSymplecticBetter(of []*evaluation) Finding {
 	structured := func(g table.Group) bool {
 		return g.Get("constant_determinant").Truth() && g.Get("symplectic_limit").Truth()
@@ -110,7 +114,9 @@ func quasiSymplecticBetter(of []*evaluation) Finding {
 }
 
 // toyLaw compares the error of the variance at the paper's step, the first, with the
-// variance of the posterior. The second case has the paper's own experiment.
+// variance of the posterior: with mini-batches it must be in the interval of the case, in
+// units of that variance, with the full batch 0 but for round-off. The second case has the
+// paper's own experiment, for comparison.
 func toyLaw(of []*evaluation) Finding {
 	const posterior = 1. / 3 // σ_l²
 	var f Finding
@@ -132,7 +138,8 @@ func toyLaw(of []*evaluation) Finding {
 	return f
 }
 
-// histogramVariance is the variance of draws known as counts in bins.
+// histogramVariance is the variance of draws known as counts in bins, between edges of
+// which there is one more.
 func histogramVariance(edges, counts []float64) float64 {
 	var middles []float64
 	for i := range counts {
@@ -142,7 +149,8 @@ func histogramVariance(edges, counts []float64) float64 {
 }
 
 // bottleneckExact shows every fourth step of both cases, and goes by the smallest, the
-// last.
+// last: the first case is of mini-batches, where the ratio must be about 1, the second of
+// the full batch, where it must be small.
 func bottleneckExact(of []*evaluation) Finding {
 	var f Finding
 	mini, full := of[0].quotients(), of[1].quotients()
@@ -159,7 +167,9 @@ func bottleneckExact(of []*evaluation) Finding {
 	return f
 }
 
-// innerErrorExact compares the largest N_l with N_l = 1 at the largest step.
+// innerErrorExact compares the largest N_l with N_l = 1 at the largest step, by scheme. A
+// chain without a stationary law has an infinite error. The second case makes sure that
+// there is one with N_l = 1 to compare with.
 func innerErrorExact(of []*evaluation) Finding {
 	var f Finding
 	inner := of[0].selected
@@ -184,7 +194,8 @@ func innerErrorExact(of []*evaluation) Finding {
 	return f
 }
 
-// growth decides how the constant of η² grows with K, by the slope of the logarithms.
+// growth decides how the constant of η² grows with K, by the slope of the logarithms over
+// three values of K or more. Laws without a constant of this order are left out.
 func growth(of []*evaluation) Finding {
 	var f Finding
 	var x, y []float64
@@ -216,7 +227,8 @@ const (
 	shortEpoch = 1
 )
 
-// longEpochs sorts the ratios of errors by the length of an epoch, Kηω.
+// longEpochs sorts the ratios of errors by the length of an epoch, Kηω. Long epochs must
+// all have a ratio in the interval of the first case, short ones in that of the second.
 func longEpochs(of []*evaluation) Finding {
 	var f Finding
 	var long, short []float64
@@ -245,7 +257,9 @@ func longEpochs(of []*evaluation) Finding {
 const threeDigits = 1e-3
 
 // closedForm compares constants of η² with the closed form on the problems of the first
-// case, and asks whether both vanish on the toy, the second.
+// case, and asks whether both vanish on the toy, the second. A constant that is known to
+// three digits must agree to three, another within its uncertainty; five of the former
+// are wanted. An error of another order than 2 disagrees.
 func closedForm(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
 	compared, worst := 0, 0.0
@@ -282,9 +296,10 @@ func closedForm(of []*evaluation) Finding {
 	return f
 }
 
-// sghmcCorrection is decided exactly, by the first case; sampled chains alone, the last
-// case, do not show an error below their noise. Where they do show a difference, it is
-// one. The orders between are for readers.
+// sghmcCorrection is decided exactly, by the first case: a ratio of errors outside its
+// interval is a difference, and refutes. Sampled chains alone, the last case, do not show
+// an error below their noise, so they do not confirm; where they do show a difference, it
+// is one. The orders between are for readers.
 func sghmcCorrection(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
 	by := make(map[string][]float64) // ratios, by scheme

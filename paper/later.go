@@ -10,7 +10,8 @@ import (
 	"hambench/bench/table"
 )
 
-// caseName names a law of the study svrg-ubu.
+// caseName names a law of the study svrg-ubu by m, the steps between two full gradients,
+// and by its problem, whose name has the curvature.
 func caseName(g table.Group) string {
 	return fmt.Sprintf("m = %v, %s", g.Get("period"), g.Get("problem").Text())
 }
@@ -40,13 +41,16 @@ func critical(of table.Group) (step, slope float64) {
 	return math.NaN(), slope
 }
 
-// transition takes the order at small steps from its case, and the slopes above them.
+// transition takes the order at small steps from its case, and the slopes above the
+// critical step from the errors themselves: the one nearest to 1 counts. A law without a
+// critical step refutes.
 func transition(of []*evaluation) Finding {
 	f := of[0].decide()
 	laws := of[0].selected.GroupBy(law...)
 	for _, g := range laws {
 		step, slope := critical(g)
-		f.add(fmt.Sprintf("slope above the critical step %.3g, %s", step, caseName(g)), slope, "%.2f")
+		name := fmt.Sprintf("slope above the critical step %.3g, %s", step, caseName(g))
+		f.add(name, slope, "%.2f")
 		if !(math.Abs(slope-1) <= orderTolerance) || math.IsNaN(step) {
 			const summary = "the slope nearest to 1 at large steps is %.2f, %s"
 			f.Verdict, f.Summary = Refuted, fmt.Sprintf(summary, slope, caseName(g))
@@ -58,8 +62,9 @@ func transition(of []*evaluation) Finding {
 	return f
 }
 
-// criticalSteps fits the power of m in the critical step on each problem, which come by
-// their curvature: for each m the critical step must fall.
+// criticalSteps fits the power of m in the critical step on each problem, and holds it to
+// the interval of its case. Problems come by their curvature: for each m the critical step
+// must fall from one to the next.
 func criticalSteps(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
 	var powers []float64

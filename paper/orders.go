@@ -24,7 +24,8 @@ func observableName(r table.Row) string {
 }
 
 // orders returns the orders of all observables of exact errors, of a chain that has
-// several names once.
+// several names once. certify has fitted them; a row at any step has that of its
+// observable.
 func orders(rows *table.Table) (found []estimate) {
 	for _, g := range independent(rows.GroupBy(law...)) {
 		for _, of := range g.GroupBy("observable") {
@@ -35,7 +36,8 @@ func orders(rows *table.Table) (found []estimate) {
 }
 
 // orderOf is the order of the observable of a row. One that is known is a certain power
-// of the step; of others certify may know that they are at least some power.
+// of the step; of others certify may know that they are at least some power. A law without
+// any error has every order: +Inf. An order that could not be fitted leaves a claim open.
 func orderOf(r table.Row) estimate {
 	order, least := r.Number("order"), r.Number("at_least")
 	e := estimate{row: r, name: observableName(r), value: order, low: order, high: order}
@@ -75,7 +77,7 @@ func (x *evaluation) decideOrders(found []estimate) Finding {
 }
 
 // worst returns the lowest order of each group by some columns, in order of appearance.
-// An unknown order counts as lower than all.
+// An unknown order counts as lower than all: it could be the worst.
 func worst(found []estimate, columns ...string) (lowest []estimate) {
 	at := make(map[table.Key]int) // places in lowest
 	for _, e := range found {
@@ -93,7 +95,7 @@ func worst(found []estimate, columns ...string) (lowest []estimate) {
 
 // independent leaves out laws whose errors are those of an earlier one under another
 // name: frozen sghmc-adaptive, and sghmc with the full batch, are leapfrog, and so are no
-// evidence of their own.
+// evidence of their own. Only laws of equal settings are compared.
 func independent(laws []table.Group) (out []table.Group) {
 	of := []string{"problem", "friction", "mass", "scheme", "nl", "estimator"}
 	seen := make(map[table.Key][]table.Group)
@@ -109,7 +111,7 @@ func independent(laws []table.Group) (out []table.Group) {
 }
 
 // sameErrors reports whether the errors of two laws are equal, but for round-off and for
-// what neither resolves, and some are resolved.
+// what neither resolves, and some are resolved: two laws without any error are not one.
 func sameErrors(a, b table.Group) bool {
 	seen := false
 	for _, p := range table.Join(a.Table, b.Table, "observable", "h") {
@@ -138,7 +140,9 @@ func resolved(r table.Row) float64 {
 }
 
 // underCap returns the smallest order of every chain that the case selects. Claimed of each
-// is the smaller of its order over what it is compared with, the full batch, and the limit.
+// is the smaller of the limit and of its order with the full batch, which is what the case
+// compares with: rounded, as orders are whole numbers. An order that is not known on either
+// side is open.
 func (x *evaluation) underCap(limit float64) (found []estimate) {
 	full := make(map[table.Value]estimate)
 	var all []estimate
@@ -159,7 +163,8 @@ func (x *evaluation) underCap(limit float64) (found []estimate) {
 	return found
 }
 
-// atLeast decides whether each order reaches what is claimed of it.
+// atLeast decides whether each order reaches what is claimed of it, less the tolerance. One
+// that does not refutes, even if others are not known.
 func atLeast(found []estimate) Finding {
 	f := Finding{Verdict: Confirmed}
 	f.Summary = fmt.Sprintf("all %d orders reach what is claimed", len(found))
@@ -181,6 +186,7 @@ func atLeast(found []estimate) Finding {
 	return f
 }
 
+// reshuffleOrder holds every integrator to the order of the paper's theorem, min(p, 2).
 func reshuffleOrder(of []*evaluation) Finding { return atLeast(of[0].underCap(2)) }
 
 // above2 returns the orders of the integrators whose order with the full batch is above 2.
@@ -190,6 +196,7 @@ func (x *evaluation) above2() []estimate {
 	})
 }
 
+// reshuffleLimit asks whether such integrators have the order that the case states.
 func reshuffleLimit(of []*evaluation) Finding { return of[0].decideOrders(of[0].above2()) }
 
 // chenErgodicError takes random orders and batches drawn at every step. The paper
@@ -224,7 +231,9 @@ func cyclicOrder(of []*evaluation) Finding {
 	return jointly(of[1:], found)
 }
 
-// weakOrders are those that the paper states.
+// weakOrders compares the orders of the law after one step with those that the paper
+// states. The worst observable of mean and covariance counts. An integrator without a row
+// leaves the claim open, unless another refutes it.
 func weakOrders(of []*evaluation) Finding {
 	stated := map[string]float64{"leapfrog": 1, "lietrotter": 2, "mt3": 3}
 	var found []estimate

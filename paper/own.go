@@ -24,7 +24,8 @@ func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 	return decisions
 }
 
-// ownClaim is a claim of a study as pages show it.
+// ownClaim is a claim of a study as pages show it: its test is put into words. It has one
+// case, and no program, whatever its id is.
 func ownClaim(p bench.Plan, c bench.DataClaim) Claim {
 	where := selection(c.Where)
 	if len(c.Over) > 0 {
@@ -41,7 +42,7 @@ func ownClaim(p bench.Plan, c bench.DataClaim) Claim {
 	}
 }
 
-// selection states the rows that a claim selects.
+// selection states the rows that a claim selects, by the columns in alphabetical order.
 func selection(where map[string][]any) string {
 	var parts []string
 	for _, column := range slices.Sorted(maps.Keys(where)) {

@@ -20,11 +20,12 @@ func Table(decisions []Decision, profile string, width int) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, decided (%s)\n", title(decisions), counts(decisions, profile))
-	_, err := table.Fit(&b, width, []int{0, 1, 0, 0}, []string{"claim", "by", "verdict", "number"}, rows)
+	header := []string{"claim", "by", "verdict", "number"}
+	_, err := table.Fit(&b, width, []int{0, 1, 0, 0}, header, rows)
 	return b.String(), err
 }
 
-// title says whose claims these are.
+// title says whose claims these are: decisions are of one study's claims or of the paper's.
 func title(decisions []Decision) string {
 	if len(decisions) > 0 && decisions[0].Own {
 		return "The claims of " + decisions[0].By
@@ -54,12 +55,14 @@ func WriteText(w io.Writer, decisions []Decision, profile string) error {
 	if err != nil {
 		return err
 	}
-	return pages.ExecuteTemplate(w, "claims.txt.tmpl", page{Table: table.Colour(w, head), Decisions: decisions})
+	p := page{Table: table.Colour(w, head), Decisions: decisions}
+	return pages.ExecuteTemplate(w, "claims.txt.tmpl", p)
 }
 
 // WriteMarkdown prints the claims as a page.
 func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
-	return pages.ExecuteTemplate(w, "claims.md.tmpl", page{Title: title(decisions), Counts: counts(decisions, profile), Decisions: decisions})
+	p := page{Title: title(decisions), Counts: counts(decisions, profile), Decisions: decisions}
+	return pages.ExecuteTemplate(w, "claims.md.tmpl", p)
 }
 
 // counts says how many claims have which verdict.
@@ -68,7 +71,8 @@ func counts(decisions []Decision, profile string) string {
 	for _, d := range decisions {
 		n[d.Verdict]++
 	}
-	return fmt.Sprintf("%d claims: %d confirmed, %d refuted, %d not decided; profile %s", len(decisions), n[Confirmed], n[Refuted], n[NotDecided], profile)
+	return fmt.Sprintf("%d claims: %d confirmed, %d refuted, %d not decided; profile %s",
+		len(decisions), n[Confirmed], n[Refuted], n[NotDecided], profile)
 }
 
 // WriteJSON prints the claims as an array.

@@ -28,7 +28,7 @@ type Published struct {
 //go:embed published.toml
 var publishedText string
 
-// published are the numbers of the paper's appendix.
+// published are the numbers of the paper's appendix, read once.
 var published = sync.OnceValue(func() (file struct {
 	Published []Published
 	Setups    []Setup
@@ -43,7 +43,8 @@ func Setups() []Setup { return slices.Clone(published().Setups) }
 // PublishedIn returns the numbers of one of the paper's tables, by the id of
 // the study that repeats it; none for another id.
 func PublishedIn(table string) []Published {
-	return slices.DeleteFunc(slices.Clone(published().Published), func(p Published) bool { return p.Table != table })
+	other := func(p Published) bool { return p.Table != table }
+	return slices.DeleteFunc(slices.Clone(published().Published), other)
 }
 
 // PublishedFor returns the paper's number for a data set, method and score.
@@ -66,8 +67,9 @@ func MethodOf(c bench.Cell) string {
 
 // Setup is what the paper states about a data set besides its scores.
 type Setup struct {
-	Dataset       string
-	Classes       int     // 0 for regression
-	Train, Test   int     // rows of a split
-	NoiseVariance float64 `toml:"noise-variance"` // of the likelihood on standardised targets; 0 for classification
+	Dataset     string
+	Classes     int // 0 for regression
+	Train, Test int // rows of a split
+	// NoiseVariance is that of the likelihood on standardised targets; 0 for classification.
+	NoiseVariance float64 `toml:"noise-variance"`
 }

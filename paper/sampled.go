@@ -12,12 +12,17 @@ import (
 	"hambench/bench/table"
 )
 
-// conditions tell chains apart that differ only in what the deciders here compare.
+// The programs below decide by sampled chains, which scatter. What scatters as one, such
+// as all chains on a data set, is averaged before an interval is made.
+
+// conditions tell chains apart that differ only in what the programs here compare.
 var conditions = []string{"dataset", "split", "seed", "K", "h"}
 
 // allConverge joins what is exact, on two problems, with the chains of the sweep at the
 // smallest step of their line. The first case is of orders, the second of the share of
-// chains, the third of distances at the second smallest step over those at the smallest.
+// chains that are not where right ones are, the third of distances at the second smallest
+// step over those at the smallest. Chains that are off refute only if they come no nearer
+// as the step falls: else the steps are too large to say.
 func allConverge(of []*evaluation) Finding {
 	exact, outside, falls := of[0].decide(), of[1], of[2]
 	outside.what, outside.scale = outside.Title, asShare
@@ -56,7 +61,8 @@ func allConverge(of []*evaluation) Finding {
 	return f
 }
 
-// accepted is one friction of a case, in which other settings are equal.
+// accepted is one friction of a case, in which other settings are equal, with whether its
+// chain does as well as that of the best.
 type accepted struct {
 	row        table.Row
 	acceptable bool
@@ -88,8 +94,9 @@ func (x *evaluation) frictions() (cases [][]accepted) {
 	return cases
 }
 
-// frictionReasonable judges each friction by itself: the better of two would look better
-// than one.
+// frictionReasonable judges each friction from 5 to 10 by itself: the better of two would
+// look better than one. It averages the share of those that are acceptable, case by case,
+// and lists the share of all frictions for comparison.
 func frictionReasonable(of []*evaluation) Finding {
 	x := of[0]
 	x.what, x.scale = x.Title, asShare
@@ -116,7 +123,8 @@ func frictionReasonable(of []*evaluation) Finding {
 }
 
 // frictionRange sums the acceptable part of the grid on the axis of log₁₀ C. A tested
-// friction stands for what is nearer to it than to its neighbours, within the grid.
+// friction stands for what is nearer to it than to its neighbours, within the grid. A grid
+// of less than a decade cannot show that a decade is acceptable, and is left out.
 func frictionRange(of []*evaluation) Finding {
 	x := of[0]
 	x.what = x.Title
@@ -174,12 +182,14 @@ func bottleneckSampled(of []*evaluation) Finding {
 	return f
 }
 
-// scatter is the variance of a chain's distance.
+// scatter is the variance of a chain's distance: that of a right one, and a tenth of its
+// excess squared.
 func scatter(r table.Row) float64 {
 	return math.Pow(r.Number("ks_self_sd"), 2) + math.Pow(excess(r), 2)/100
 }
 
-// syntheticDistance takes the only chain of its study.
+// syntheticDistance takes the only chain of its study, whose distance has no scatter that
+// would be known.
 func syntheticDistance(of []*evaluation) Finding {
 	r := of[0].selected.Rows()[0]
 	ks := r.Number("ks")

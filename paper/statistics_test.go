@@ -145,7 +145,7 @@ func TestStatisticsDecide(t *testing.T) {
 		{"far from it", distance, seeds(3, 9), Refuted, "9 seeds"},
 		{"one unit from it", distance, seeds(2.5, 9), NotDecided, "9 seeds"},
 		{"three seeds", distance, seeds(2.1, 3), NotDecided, "on 3 seeds: want 4 or more"},
-		{"nothing was run", mean, madeUp(), NotDecided, "no results yet"},
+		{"nothing was run", mean, madeUp(), NotDecided, "no rows yet that the claim selects"},
 	} {
 		f := decideBy(c.claim, c.rows)
 		if f.Verdict != c.want || !strings.Contains(f.Summary, c.reason) {

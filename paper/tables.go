@@ -13,6 +13,11 @@ import (
 	"hambench/certify"
 )
 
+// The tables of the paper have means and standard deviations over five splits of a data
+// set. Ours are over the splits of the profile. Which five splits the paper took is not
+// known, so the means of two samples are compared, and each difference is in units of the
+// paper's standard deviation.
+
 // paperSplits is over how many splits the paper's means are.
 const paperSplits = 5
 
@@ -35,8 +40,8 @@ type tableEntry struct {
 	difference float64   // of the means, in the paper's standard deviations if it states any
 }
 
-// limits are the largest difference that confirms, and what chance exceeds in 1 %
-// of tables of so many entries.
+// limits are the largest difference that confirms, and what chance exceeds in 1 % of tables
+// of so many entries (Bonferroni).
 func (t tableEntry) limits(of int) (near, limit float64) {
 	if t.SD == 0 {
 		return 2 * lagError * math.Sqrt2, 3.1 * lagError * math.Sqrt2
@@ -52,6 +57,7 @@ func (t tableEntry) noise() float64 {
 	return math.Sqrt(1/float64(len(t.ours)) + 1./paperSplits)
 }
 
+// name names the number for people.
 func (t tableEntry) name() string {
 	if t.SD == 0 {
 		return t.Dataset
@@ -59,6 +65,7 @@ func (t tableEntry) name() string {
 	return fmt.Sprintf("%s, %s, %s", t.Dataset, t.Method, t.Score)
 }
 
+// text has our number, the paper's, and their difference.
 func (t tableEntry) text() string {
 	if t.SD == 0 {
 		return fmt.Sprintf("%.3f, paper %.2f: %+.3f", t.mean, t.Mean, t.difference)
@@ -88,9 +95,10 @@ func compareScores(published []Published, rows *table.Table) (out []tableEntry) 
 	return out
 }
 
-// lean is by how many of its standard deviations the sum over data sets of
-// their mean differences, larger meaning worse, is off 0, and whether all have
-// one sign.
+// lean is by how many of its standard deviations the sum over data sets of their mean
+// differences, larger meaning worse, is off 0, and whether all have one sign. The numbers
+// of a data set come from the same splits, so they count as one: their mean, with the
+// noise of one of them.
 func lean(entries []tableEntry) (z float64, sets int, oneSide bool) {
 	differences, noise := make(map[string][]float64), make(map[string]float64)
 	for _, t := range entries {
@@ -113,8 +121,10 @@ func lean(entries []tableEntry) (z float64, sets int, oneSide bool) {
 	return sum / math.Sqrt(variance), sets, above == sets || below == sets
 }
 
-// published refutes a table if a difference, or all together, are more than chance
-// allows, and confirms it if all are near.
+// published refutes a table of the paper if a difference, or all together, are more than
+// chance allows, and confirms it if all are near and none is missing. The table is that of
+// the study whose cells the case selects. Together they refute beyond 2.576 standard
+// deviations (1 %), and leave open beyond 1.96 (5 %), or if six sets or more lie on one side.
 func (x *evaluation) published() Finding {
 	id := x.study()
 	entries := compareScores(PublishedIn(id), x.selected)
@@ -142,7 +152,8 @@ func (x *evaluation) published() Finding {
 	found := fmt.Sprintf("largest difference %+.3f (%s)", worst.difference, worst.name())
 	if worst.SD > 0 {
 		noun = "numbers"
-		const summary = "%d of %d numbers within 2 standard deviations; largest difference %+.1f (%s)"
+		const summary = "%d of %d numbers within 2 standard deviations; " +
+			"largest difference %+.1f (%s)"
 		found = fmt.Sprintf(summary, near, n, worst.difference, worst.name())
 	}
 	f.Summary = fmt.Sprintf("%s; together %+.1f σ", found, z)
