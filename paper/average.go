@@ -12,7 +12,6 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/table"
-	"hambench/certify"
 )
 
 // fewest is how many replicates an interval needs: with fewer, Student's quantile is so
@@ -76,10 +75,10 @@ func (x *evaluation) interval() Finding {
 func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 	e.value, e.low, e.high = x.scale(e.value), x.scale(e.low), x.scale(e.high)
 	n, over := len(means), x.replicates()
+	// The names are those of means, in the same order.
 	for i, name := range slices.Sorted(maps.Keys(x.values)) {
-		v := x.scale(means[i])
 		name = fmt.Sprintf("%s, %s (%d)", x.what, name, len(x.values[name]))
-		f.Numbers = append(f.Numbers, Number{name, certify.Number(v), x.format(v)})
+		f.note(name, x.scale(means[i]), x.format(x.scale(means[i])))
 	}
 	f.Verdict = NotDecided
 	switch value := x.format(e.value) + x.Unit; {
@@ -94,10 +93,8 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 		f.Summary = value + ": " + e.open
 	default:
 		name := fmt.Sprintf("%g %% interval over %s, ", 100*x.Level, over)
-		for i, end := range []float64{e.low, e.high} {
-			end := Number{name + []string{"low", "high"}[i], certify.Number(end), x.format(end)}
-			f.Numbers = append(f.Numbers, end)
-		}
+		f.note(name+"low", e.low, x.format(e.low))
+		f.note(name+"high", e.high, x.format(e.high))
 		f.Summary = fmt.Sprintf("%s, in [%s, %s], %d %s",
 			value, x.format(e.low), x.format(e.high), n, over)
 		f.Verdict = x.verdict(e)
@@ -105,8 +102,8 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 	return f
 }
 
-// student returns the mean of x, and half of Student's interval for the mean of the law
-// that x was drawn from: infinite of fewer than two values.
+// student returns the mean of x, and half of Student's interval at a level for the mean of
+// the law that x was drawn from: infinite of fewer than two values.
 func student(x []float64, level float64) (mean, half float64) {
 	mean, sd := stat.MeanStdDev(x, nil)
 	if len(x) < 2 {
@@ -122,7 +119,8 @@ func quantile(probability float64, freedom int) float64 {
 }
 
 // binomial is the interval of Clopper and Pearson for the probability of what happened
-// in a share of the case's values.
+// in a share of the case's values. It takes the chains of a data set for independent, which
+// Student's interval does not, and stands in where that has no width.
 func (x *evaluation) binomial(share float64) (low, high float64) {
 	n, tail := 0., (1-x.Level)/2
 	for _, values := range x.values {
@@ -142,7 +140,8 @@ func (x *evaluation) binomial(share float64) (low, high float64) {
 func asShare(x float64) float64 { return min(max(x, 0), 1) }
 
 // means decides by the mean over replicates of a number, a share, or a difference from a
-// published number. Chains that diverged are left out of all but shares, and counted.
+// published number, in units of the published deviation. Chains that diverged are left out
+// of all but shares, which may be of them, and counted.
 func (x *evaluation) means() Finding {
 	if x.exact() {
 		return x.numbers()
@@ -167,7 +166,8 @@ func (x *evaluation) means() Finding {
 	return x.interval()
 }
 
-// finite leaves out the rows of chains that diverged, and counts them.
+// finite leaves out the rows of chains that diverged, which have no accuracy, and counts
+// them as statements about stability.
 func (x *evaluation) finite(rows *table.Table) *table.Table {
 	left := rows.Filter(func(r table.Row) bool { return !diverged(r) })
 	if n := rows.Len() - left.Len(); n > 0 {
@@ -234,6 +234,8 @@ func fieller(a, b []float64, level float64) estimate {
 	if n < 2 {
 		return e
 	}
+	// The ends are the roots of (mean a − r mean b)² = q² var(a − r b)/n in r. Unless the mean
+	// of b is told from 0, what lies between them is not what satisfies it.
 	q := quantile(1-level, n-1)
 	scale := q * q / float64(n)
 	square := meanB*meanB - scale*stat.Variance(b, nil)

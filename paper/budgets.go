@@ -32,7 +32,7 @@ func (x *evaluation) rivals() (out []rivalry) {
 	}
 	for _, g := range x.selected.GroupBy(append(on, compared...)...) { // of several studies once
 		r := rivalry{choice: g.Rows()[0]}
-		least, alone := inf, true
+		least, alone := inf, true // alone: there is no rival but the choice itself
 		if of := others[r.choice.Key(on...)]; of != nil {
 			for _, o := range of.Rows() {
 				alone = alone && o.Key(compared...) == r.choice.Key(compared...)

@@ -14,7 +14,8 @@ import (
 	"hambench/certify"
 )
 
-// StudyID is the id of the study that decides the claims.
+// StudyID is the id of the built-in study that decides the claims. It has the exact errors
+// that they read; sampled chains are those of the other studies.
 const StudyID = "claims"
 
 // Verdict is the outcome for a claim.
@@ -58,7 +59,7 @@ type Finding struct {
 	Numbers []Number `json:"numbers"`
 }
 
-// Number is one of the numbers behind a verdict.
+// Number is one of the numbers behind a verdict, as tables and JSON list it.
 type Number struct {
 	Name  string         `json:"name"`
 	Value certify.Number `json:"value"` // null if the text is not a number
@@ -70,6 +71,9 @@ type Decision struct {
 	Claim
 	Finding
 }
+
+// The claims of the paper, in its order, and those of later papers. Each has texts for
+// readers, and cases or a program.
 
 //go:embed claims.toml
 var claimsText string
@@ -140,7 +144,9 @@ var programs = map[string]func(of []*evaluation) Finding{
 }
 
 // Rows returns what a store has for the plans of built-in studies, each job once per
-// study, or per purpose of its exact errors: the rows that built-in claims read.
+// study, or per purpose of its exact errors: the rows that built-in claims read. Plans may
+// share jobs, as those of a run on some data sets and of one on all do; a chain that was
+// counted twice would weigh twice.
 func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 	seen := make(map[[2]string]bool)
 	again := func(use, key string) bool {
@@ -177,7 +183,8 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 	return out
 }
 
-// decide decides by the rows that the cases select. Where a case selects none, nothing is
+// decide decides by the rows that the cases select: by the claim's own function, by its
+// program, or by the statistic of each case. Where a case selects no rows, nothing is
 // decided, unless it is optional.
 func (c Claim) decide(rows *table.Table) Finding {
 	if c.Decide != nil {

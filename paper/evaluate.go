@@ -42,7 +42,8 @@ type Case struct {
 	Summary string
 }
 
-// Statistics of built-in claims alone.
+// Statistics of built-in claims alone: users' studies cannot name them, as they presume
+// what only the built-in studies hold.
 const (
 	bestRatioStatistic = "best-ratio" // of each number over the least of its rivals'
 	publishedStatistic = "published"  // differences from a table of the paper
@@ -62,7 +63,8 @@ type evaluation struct {
 	failures  map[table.Key]float64      // checks that failed, by reference
 }
 
-// Reasons why chains are left out, and what is not known of those that are not.
+// Reasons why chains are left out, and what is not known of those that are not. The texts
+// stand before the names of data sets and splits.
 const (
 	failedReference = "Left out, since a check of the reference failed"
 	uncheckedChains = "Judged by references whose checks are not known (run " + reproduce +
@@ -129,7 +131,8 @@ func (x *evaluation) finish(f Finding) Finding {
 	return f
 }
 
-// remarks say which chains were left out, and why.
+// remarks say which chains were left out, and why. Cells without a result are counted:
+// they may change the verdict once they have run.
 func (x *evaluation) remarks() (text string) {
 	if x.missing > 0 {
 		text = fmt.Sprintf(" %d cells have no result yet.", x.missing)
@@ -157,8 +160,9 @@ func (x *evaluation) nothing() Finding {
 	return unavailable(reproduce + x.study())
 }
 
-// study is the study whose rows the case selects: exact errors have none, but are those
-// of the study of claims.
+// study is the study whose rows the case selects, which the command that gives them names.
+// Exact errors are selected by their purpose, whatever study has them: the study of claims
+// has all.
 func (x *evaluation) study() string {
 	if study := x.Where["study"]; len(study) > 0 {
 		return fmt.Sprint(study[0])
@@ -244,8 +248,10 @@ func (x *evaluation) mean(rows *table.Table) float64 {
 // many as the chain's. Chance makes it negative.
 func excess(r table.Row) float64 { return r.Number("ks") - r.Number("ks_self") }
 
+// diverged reports whether the numbers of a row's chain became infinite.
 func diverged(r table.Row) bool { return r.Get("diverged").Truth() }
 
+// anyDiverged reports whether one of the rows' chains diverged.
 func anyDiverged(rows *table.Table) bool { return slices.ContainsFunc(rows.Rows(), diverged) }
 
 // right reports whether a chain is where right ones are.
@@ -277,11 +283,12 @@ type estimate struct {
 	claimed          float64 // the least order that is claimed, where a program compares
 }
 
-// certain is an estimate without scatter.
+// certain is an estimate without scatter, such as one that was computed exactly.
 func (x *evaluation) certain(r table.Row, name string, v float64) estimate {
 	return estimate{row: r, name: name, text: x.format(v), value: v, low: v, high: v}
 }
 
+// number is the estimate as a finding lists it.
 func (e estimate) number() Number { return Number{e.name, certify.Number(e.value), e.text} }
 
 // format writes a number for people.
@@ -305,7 +312,7 @@ func (x *evaluation) verdict(e estimate) Verdict {
 	return NotDecided
 }
 
-// holds reports whether a number without scatter lies in the interval.
+// holds reports whether a number without scatter lies in the case's interval.
 func (x *evaluation) holds(v float64) bool {
 	return x.verdict(estimate{low: v, high: v}) == Confirmed
 }
@@ -375,7 +382,8 @@ func nameOf(r table.Row) string {
 }
 
 // chainColumns tell chains apart but for what is averaged or compared, exactColumns what
-// is computed exactly.
+// is computed exactly. Thinning and burn-in follow from the step, and are not among them;
+// neither is the step itself, along which lines run.
 var (
 	chainColumns = []string{
 		"dataset", "model", "observe", "integrator", "parameters", "estimator", "scheme",
@@ -429,6 +437,7 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 	}
 	var alone, others int
 	compared := slices.Collect(maps.Keys(x.Over))
+	// A line has the rows that differ in the step and in what is compared alone.
 	for _, line := range table.Join(x.selected, x.rows(x.denominators()), x.shared()...) {
 		var kept []table.Pair
 		for _, p := range table.Join(line.Left, line.Right, "h") {
@@ -441,7 +450,7 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 				alone++
 			case right && !left:
 				others++
-			case left:
+			case left: // both diverged: the step is too large for either
 			case x.At == "" || kept == nil:
 				kept = append(kept, p)
 			case (stepOf(p) > stepOf(kept[0])) == (x.At == "largest"):
@@ -452,6 +461,7 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 	}
 	a, b := x.sides()
 	x.what = a + " / " + b
+	// Exact errors of a chain without a stationary law are NaN, and not counted here.
 	switch {
 	case x.exact():
 	case x.At != "":
@@ -467,7 +477,8 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 // stepOf is the step of a pair.
 func stepOf(p table.Pair) float64 { return p.Left.Rows()[0].Number("h") }
 
-// visible reports whether a finite chain is not where right ones are.
+// visible reports whether a finite chain is not where right ones are: only there can
+// distances show which of two chains is better, and elsewhere they are noise.
 func visible(rows *table.Table) bool {
 	off := func(r table.Row) bool { return !diverged(r) && !right(r) }
 	return slices.ContainsFunc(rows.Rows(), off)

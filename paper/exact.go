@@ -161,6 +161,7 @@ func bottleneckExact(of []*evaluation) Finding {
 			f.add(fmt.Sprintf(name, of[k].what, of[k].Title, q.row.Number("h")), q.value, "%.3g")
 		}
 	}
+	// Both have the same steps, which fall.
 	a, b, h := mini[last].value, full[last].value, full[last].row.Number("h")
 	f.Verdict = holds(of[0].holds(a) && of[1].holds(b))
 	f.Summary = sprint(of[0].Summary, a, b, h)
@@ -173,6 +174,7 @@ func bottleneckExact(of []*evaluation) Finding {
 func innerErrorExact(of []*evaluation) Finding {
 	var f Finding
 	inner := of[0].selected
+	// The growth is the product of the error at the largest N_l and 1 over that at N_l = 1.
 	most, step := slices.Max(inner.Numbers("nl")), slices.Max(inner.Numbers("h"))
 	growth := map[string]float64{"full": 1, "reshuffle": 1}
 	for _, r := range inner.Rows() {
@@ -262,7 +264,7 @@ const threeDigits = 1e-3
 // are wanted. An error of another order than 2 disagrees.
 func closedForm(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
-	compared, worst := 0, 0.0
+	compared, worst := 0, 0.0 // constants known to three digits, and their largest difference
 	for _, g := range of[0].selected.GroupBy("key", "scheme", "observable") {
 		r := g.Rows()[0]
 		constant, predicted := r.Number("constant"), r.Number("closed_form")

@@ -25,6 +25,7 @@ func critical(of table.Group) (step, slope float64) {
 	for _, r := range of.Rows() {
 		h, errors = append(h, r.Number("h")), append(errors, resolved(r))
 	}
+	// Steps fall; the local slope between two of them is that of the logarithms.
 	slope, before := inf, math.NaN()
 	for i := 1; i < len(h); i++ {
 		now := math.Log(errors[i-1]/errors[i]) / math.Log(h[i-1]/h[i])

@@ -17,7 +17,8 @@ const orderTolerance = 0.3
 // law are the columns that tell stationary laws apart: the chain of a job and its scheme.
 var law = []string{"key", "scheme"}
 
-// observableName says what an order is of.
+// observableName says what an order is of, for people: the integrator with its settings,
+// the scheme, the problem with its friction and mass, the observable.
 func observableName(r table.Row) string {
 	of := r.Source.(certify.Row)
 	return fmt.Sprintf("%s, %s, %s, %s", of.Name(), of.Scheme, of.Problem, r.Text("observable"))
@@ -64,7 +65,8 @@ func (x *evaluation) orders() Finding {
 	return x.slopes()
 }
 
-// decideOrders decides by orders, or by the worst of each chain.
+// decideOrders decides by orders that a program may have chosen, or by the worst of each
+// chain if the case says so.
 func (x *evaluation) decideOrders(found []estimate) Finding {
 	if x.Worst != nil {
 		found = worst(found, x.Worst...)
@@ -130,8 +132,8 @@ func sameErrors(a, b table.Group) bool {
 	return seen
 }
 
-// resolved is the error of a row: 0 if it is not above its resolution, NaN where the
-// chain is unstable.
+// resolved is the error of a row: 0 if it is not above its resolution, which is what
+// certify can tell from 0, and NaN where the chain is unstable.
 func resolved(r table.Row) float64 {
 	if x := r.Number("error"); !(x <= r.Number("resolution")) {
 		return x

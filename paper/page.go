@@ -65,7 +65,8 @@ func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
 	return pages.ExecuteTemplate(w, "claims.md.tmpl", p)
 }
 
-// counts says how many claims have which verdict.
+// counts says how many claims have which verdict, and under which profile they were
+// decided: another one has other chains.
 func counts(decisions []Decision, profile string) string {
 	n := make(map[Verdict]int)
 	for _, d := range decisions {
@@ -75,7 +76,8 @@ func counts(decisions []Decision, profile string) string {
 		len(decisions), n[Confirmed], n[Refuted], n[NotDecided], profile)
 }
 
-// WriteJSON prints the claims as an array.
+// WriteJSON prints the claims as an array, each with its finding. A number that is infinite
+// or not known is null there, and its text says which.
 func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
 	type row struct {
 		Claim

@@ -37,7 +37,8 @@ var published = sync.OnceValue(func() (file struct {
 	return file
 })
 
-// Setups returns the data sets of the paper's tables of scores, in its order.
+// Setups returns what the paper states about the data sets of its tables of scores, in its
+// order.
 func Setups() []Setup { return slices.Clone(published().Setups) }
 
 // PublishedIn returns the numbers of one of the paper's tables, by the id of
@@ -57,7 +58,8 @@ func PublishedFor(dataset, method, score string) (Published, bool) {
 	return Published{}, false
 }
 
-// MethodOf returns the method of the paper's tables that a study's cell repeats.
+// MethodOf returns the method of the paper's tables that a study's cell repeats: its SGHMC
+// is the procedure that makes the references.
 func MethodOf(c bench.Cell) string {
 	if c.Observe == bench.Reference {
 		return SGHMC

@@ -27,6 +27,7 @@ func allConverge(of []*evaluation) Finding {
 	exact, outside, falls := of[0].decide(), of[1], of[2]
 	outside.what, outside.scale = outside.Title, asShare
 	falls.what, falls.scale = falls.Title, math.Exp
+	// Lines have the chains that differ in their step alone.
 	chains, out := 0, 0
 	line := []string{"dataset", "split", "seed", "K", "integrator"}
 	for _, l := range outside.selected.GroupBy(line...) {
@@ -76,6 +77,7 @@ func (x *evaluation) frictions() (cases [][]accepted) {
 	for _, g := range x.selected.GroupBy(conditions...) {
 		best, limit := inf, 0.0
 		for _, r := range g.Rows() {
+			// A distance scatters by σ; near the floor a quarter of it is less than 3 σ.
 			if ks := r.Number("ks"); !diverged(r) && ks < best {
 				best, limit = ks, max(1.25*ks, ks+3*r.Number("ks_self_sd"))
 			}

@@ -231,3 +231,68 @@ func TestHistogramVariance(t *testing.T) {
 		t.Errorf("variance %v, want 1", v)
 	}
 }
+
+// A claim of a user's study is decided by its statistic and by the rows of its study,
+// whatever its id is: not by the program of a built-in claim with that id.
+func TestAUsersClaimMayHaveTheIDOfABuiltInOne(t *testing.T) {
+	for _, c := range append(Claims(), Later("svrg-ubu")...) {
+		m := newMemory()
+		p := bench.Plan{Study: bench.Study{ID: "methods", Origin: "0123456789abcdef"}}
+		for i := range 6 {
+			cell := bench.Cell{Dataset: fmt.Sprint("set", i), Batches: 1}
+			m.putResult(&p, bench.Result{Cell: cell, KS: 0.5, KSSelfSD: 0.01})
+		}
+		p.Claims = []bench.DataClaim{{
+			ID: c.ID, Text: "Distances are 0.5.", Statistic: bench.MeanStatistic, Of: "ks",
+			Between: limits(0.4, 0.6), Level: 0.99,
+		}}
+		d := Own([]bench.Plan{p}, bench.Results{Store: m})
+		if len(d) != 1 || d[0].Verdict != Confirmed || d[0].Statement != p.Claims[0].Text {
+			t.Errorf("%s: %+v, want the user's claim, confirmed", c.ID, d)
+		}
+		if f := Decide([]Claim{c}, m.of(p))[0]; f.Verdict != NotDecided {
+			t.Errorf("%s is %s by the rows of a user's study: %s", c.ID, f.Verdict, f.Summary)
+		}
+	}
+}
+
+// The ratio of distances is that of each pair, by its logarithm, to the geometric mean of
+// those that it divides by, where all of these are there; at the largest step of a line
+// at which both chains stayed finite, if that is asked for.
+func TestRatiosAreOfPairs(t *testing.T) {
+	rows := madeUp()
+	for i := range 5 {
+		set := fmt.Sprint("set", i)
+		for h, ks := range map[float64][3]float64{0.1: {0.4, 0.1, 0.4}, 0.2: {0.9, 0.3, 0.3}, 0.4: {0.8, 0.1, 0.1}} {
+			for k, name := range []string{"new", "old", "older"} {
+				more := map[string]any{"diverged": h == 0.4 && name == "old"}
+				if !(h == 0.2 && name == "older" && i == 0) {
+					chainRow(rows, set, 1, name, h, ks[k], more)
+				}
+			}
+		}
+	}
+	one := Case{Replicates: "dataset", Verb: "%.3f"}
+	one.Statistic, one.Of, one.Between = bench.LogRatioStatistic, "ks", limits(1, 9)
+	one.Where = map[string][]any{"integrator": {"new"}}
+	decide := func(at string, over ...any) Finding {
+		one.At, one.Over = at, map[string][]any{"integrator": over}
+		return Claim{Cases: []Case{one}}.decide(rows)
+	}
+	for _, c := range []struct {
+		f     Finding
+		first string // number of set0, then of set1
+	}{
+		{decide("", "old", "older"), "2.000 2.449"}, // 0.4/0.2; and 0.9/0.3, their geometric mean
+		{decide("largest", "old"), "3.000 3.000"},
+		{decide("smallest", "old"), "4.000 4.000"},
+	} {
+		if got := c.f.Numbers[0].Text + " " + c.f.Numbers[1].Text; got != c.first {
+			t.Errorf("%s: ratios %s, want %s", c.f.Summary, got, c.first)
+		}
+		last := c.f.Numbers[len(c.f.Numbers)-1]
+		if want := certify.Number(5); last.Value != want {
+			t.Errorf("%s: %v, want %v", last.Name, last.Value, want)
+		}
+	}
+}
