@@ -111,6 +111,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 		row.Observe = "one-step"
 	}
 	row.ClosedForm = c.closedForm()
+	// A degenerate chain has no errors at any step.
 	var points []markov.Point
 	for _, h := range o.Steps {
 		p := markov.LostPoint(len(c.asked.Observables()))
@@ -140,7 +141,8 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	return row, nil
 }
 
-// judges reports whether an observable is one of the integrator's state.
+// judges reports whether an observable is one of the integrator's state: all are, but those of
+// the momentum of an integrator without one.
 func (c *certification) judges(observable int) bool {
 	return !c.asked.method.PositionOnly || !ofMomentum(c.asked.Observables()[observable])
 }
@@ -237,7 +239,7 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 	}
 	stable := false // at some step
 	for _, p := range points {
-		x := markov.LostPoint(1).Observed[0]
+		x := markov.LostPoint(1).Observed[0] // what is said of a step without a law
 		if !p.Unstable() {
 			x, stable = p.Observed[i], true
 		}
@@ -251,6 +253,7 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 	// What the errors decide, and below it what kept them from deciding.
 	claimed := c.claim(i)
 	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
+	// A bound below the claim says what lower terms may be in the error at the smallest step.
 	smallest := slices.Index(c.options.Steps, slices.Min(c.options.Steps))
 	switch {
 	case out.Verdict == Confirmed && f.hidden(claimed):
@@ -287,9 +290,9 @@ func radii(points []markov.Point) []Number {
 	return out
 }
 
-// closedForm returns the sizes of the closed form's errors, as the row's
-// observables measure them, of a chain that it is the expansion of; nil for any
-// other.
+// closedForm returns the sizes of the closed form's errors, by the names of the row's
+// observables and as they measure them, of a chain that it is the expansion of: an exact flow
+// of each batch under random orders, seen at the ends of epochs. It is nil for any other.
 func (c *certification) closedForm() map[string]Number {
 	e, ok := c.asked.Engine.(*gaussian.Engine)
 	_, random := c.scheme.Visits.(minibatch.Permutation)

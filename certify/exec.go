@@ -20,8 +20,9 @@ import (
 const mostVectors = 64
 
 // Sampler is a sampler in another process, in any language. It answers where its
-// step leads from given states with given normals. docs/samplers.md has the
-// protocol.
+// step leads from given states with given normals, under given forces, so that the
+// engines probe it as they do a built-in integrator; it never draws a number of its own.
+// docs/samplers.md has the protocol: lines of JSON on standard input and output.
 type Sampler struct {
 	ctx    context.Context // of all questions
 	child  *child.Child
@@ -52,7 +53,8 @@ var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{
 
 // StartSampler runs a command by sh -c and lets it introduce itself. Any mistake
 // of the child, now or in a later step, is a usage error; each answer must come
-// within the timeout.
+// within the timeout. The child runs until Stop; a context that is done ends the question
+// that is open, and all later ones.
 func StartSampler(ctx context.Context, command string, timeout time.Duration) (*Sampler, error) {
 	c, err := child.Start(command, "", timeout)
 	if err != nil {
@@ -129,6 +131,7 @@ func (s *Sampler) Integrator() integrators.Integrator {
 			return out
 		}
 	}
+	// A step has no part of its own for a refreshment: it is all kernel.
 	m = integrators.Define(m, func(dim int, p integrators.Params) (integrators.Stepper,
 		integrators.Stepper) {
 		return &externalStep{s, dim, p}, nil
@@ -139,7 +142,7 @@ func (s *Sampler) Integrator() integrators.Integrator {
 			return nil, usage.Errorf("%s: a mass matrix is not part of the protocol: want "+
 				"none", g.Name)
 		}
-		p.Inner = g.Batches
+		p.Inner = g.Batches // what it says, not what the options say
 		return checked(dim, p)
 	}
 	return m
@@ -166,7 +169,7 @@ func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integra
 	for part := range slices.Chunk(xi, e.dim) {
 		n.Normal(part)
 	}
-	at := slices.Concat(vectors...)
+	at := slices.Concat(vectors...) // a phase-space vector, moved in place
 	e.Steps([][]float64{at}, f, [][]float64{xi})
 	for i, to := range vectors {
 		copy(to, at[i*e.dim:])
@@ -184,8 +187,8 @@ type question struct {
 	Normals  [][][]float64 `json:"normals"` // vectors for each state's step
 }
 
-// wireForce is a force in the protocol: Pθ − s, or the derivative of a sum of
-// weighted oscillators.
+// wireForce is a force in the protocol: Pθ − s, with the rows of P, or the derivative of a sum
+// of weighted oscillators. It is one of the two: what is left out is empty.
 type wireForce struct {
 	Precision [][]float64 `json:"precision,omitempty"`
 	Shift     []float64   `json:"shift,omitempty"`
@@ -224,6 +227,7 @@ func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64)
 	var answer struct {
 		States [][]child.Vector `json:"states"`
 	}
+	// Equal states with equal normals were asked for once; all of them get that answer.
 	e.sampler.points += len(q.States)
 	err := e.sampler.child.Ask(e.sampler.ctx, "step", q, &answer)
 	if err == nil {

@@ -38,7 +38,8 @@ func LoadProblem(path string) (*Problem, error) {
 
 // ParseProblem reads a problem from JSON, strictly: anything unknown, missing
 // or out of range is a usage error that names the file (by the given path)
-// and the batch.
+// and the batch. The problem's name is the file's, without .json. Each batch need not have a
+// law of its own, but the mean of all must.
 func ParseProblem(path string, data []byte) (*Problem, error) {
 	p, err := parseProblem(data)
 	if err != nil {
@@ -72,6 +73,7 @@ func parseProblem(data []byte) (*Problem, error) {
 		return nil, err
 	}
 	p := &Problem{Kind: f.Kind, Friction: *f.Friction}
+	// A batch has the form of the problem's kind.
 	for i, raw := range f.Batches {
 		var err error
 		if f.Kind == Gaussian {
@@ -102,7 +104,8 @@ func notJSON(err error) error { return usage.Errorf("not a problem in JSON: %w",
 
 // checkNames refuses a valid JSON value in which an object has a name twice, since
 // package json would silently take the last, or which has a null, since json would
-// take that for 0. Names that differ only in case are the same name to json.
+// take that for 0. Names that differ only in case are the same name to json. It reads one
+// value, with all that is in it.
 func checkNames(d *json.Decoder) error {
 	token, err := d.Token()
 	if err == nil && token == nil {
@@ -151,12 +154,13 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 		return usage.Errorf("shift has %d elements: want %d, as the precision has "+
 			"rows", len(b.Shift), dim)
 	}
+	// A matrix is square or it is refused: rows of other lengths would be cut wrongly below.
 	for i, row := range b.Precision {
 		if len(row) != dim {
 			return usage.Errorf("row %d of precision has %d elements: want %d", i+1, len(row), dim)
 		}
 	}
-	flat := slices.Concat(b.Precision...)
+	flat := slices.Concat(b.Precision...) // row-major
 	p.gaussian = append(p.gaussian, integrators.NewAffine(flat, b.Shift))
 	return checkSymmetric(flat, dim)
 }
@@ -188,7 +192,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	for _, o := range p.scalar {
 		batches = append(batches, o)
 	}
-	return json.Marshal(struct {
+	return json.Marshal(struct { // a problemFile whose batches are values
 		Kind     Kind    `json:"kind"`
 		Friction float64 `json:"friction"`
 		Batches  []any   `json:"batches"`

@@ -28,8 +28,8 @@ func Rank(rows []Row, index int) []Row {
 	return ranked
 }
 
-// leastError is the mean squared error at the best step for a budget; +Inf if it is
-// not known.
+// leastError is the mean squared error at the best step for the budget in place index; +Inf if
+// it is not known, or the row has no such budget.
 func (r Row) leastError(index int) float64 {
 	if index >= len(r.Budgets) || math.IsNaN(float64(r.Budgets[index].Best)) {
 		return math.Inf(1)

@@ -65,7 +65,8 @@ func Run(ctx context.Context, o Options) ([]Row, error) { return o.run(ctx, true
 // besides those asked for.
 func Errors(ctx context.Context, o Options) ([]Row, error) { return o.run(ctx, false) }
 
-// run finds the rows, with orders or with errors alone.
+// run finds the rows, with orders or with errors alone. A sampler in another process that fails
+// in the middle of a step ends it by a panic, which becomes the error.
 func (o Options) run(ctx context.Context, decides bool) (rows []Row, err error) {
 	defer child.Catch(&err)
 	e, err := o.complete()
@@ -93,7 +94,8 @@ func (o Options) Check() (err error) {
 	return err
 }
 
-// complete checks the options, fills in the defaults, and makes the engine.
+// complete checks the options, fills in the defaults, and makes the engine. It changes the
+// options in place, and does no work that takes longer than an engine's own preparation.
 func (o *Options) complete() (markov.Engine, error) {
 	if o.Problem == nil {
 		return nil, usage.Errorf("certify: no problem given")
@@ -150,6 +152,7 @@ func (o *Options) complete() (markov.Engine, error) {
 		if err := o.refuse(m); err != nil {
 			return nil, err
 		}
+		// Parameters are checked by making an integrator.
 		if _, err := o.integrator(m, o.Steps[0]); err != nil {
 			return nil, err
 		}
@@ -170,7 +173,8 @@ func (o *Options) refuse(m integrators.Integrator) error {
 	return o.estimation().Check(m, o.Inner, o.Problem.Batches())
 }
 
-// engine makes the engine of the problem's kind.
+// engine makes the engine of the problem's kind. A mass, or one step, is of Gaussian problems
+// alone; laws that would not fit into memory are refused here.
 func (o *Options) engine() (markov.Engine, error) {
 	d := o.Problem.Dim()
 	bad := func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) }
@@ -226,6 +230,7 @@ const (
 // and progress is called with the share of the schemes that is done.
 func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.Integrator,
 	decides bool, progress func(done float64)) ([]Row, error) {
+	// On scalar problems auxiliary variables are part of what is expanded.
 	if s, ok := e.(*spectral.Engine); ok && m.Variables != nil {
 		in, err := o.integrator(m, o.Steps[0])
 		if err != nil {
@@ -233,6 +238,7 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 		}
 		e = s.With(m.Variables(1, in.Params)) // their laws are observed, too
 	}
+	// What does not depend on the scheme is found once.
 	degeneracy, err := o.degeneracy(e, m)
 	if err != nil {
 		return nil, err
@@ -291,7 +297,8 @@ func (p *Problem) Takes(m integrators.Integrator) error {
 }
 
 // oneOfKnownLaw reports whether an integrator's auxiliary variables in one
-// position are one number that states its law.
+// position are one number that states its law: a basis of polynomials needs the law, and grows
+// with every number.
 func oneOfKnownLaw(m integrators.Integrator, friction float64) bool {
 	in, err := m.New(1, integrators.Params{Step: 1, Friction: friction})
 	if err != nil || probe.Auxiliary(in) != 1 {

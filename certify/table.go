@@ -55,7 +55,8 @@ func (r Row) finest(o Observable) string {
 	return format("%.3e", o.Relative[at])
 }
 
-// formatVerdict is the verdict, with the largest spectral radius of an unstable chain.
+// formatVerdict is the verdict on an observable, with the largest spectral radius over the
+// row's steps if the chain is unstable.
 func (r Row) formatVerdict(o Observable) string {
 	if o.Verdict != Unstable {
 		return string(o.Verdict)
@@ -69,7 +70,7 @@ func (r Row) formatVerdict(o Observable) string {
 	return fmt.Sprintf("unstable (radius %.4g)", float64(radius))
 }
 
-// format is "-" for what is not finite.
+// format is a number by a verb of package fmt, or "-" for what is not finite.
 func format(verb string, v Number) string {
 	x := float64(v)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -78,7 +79,7 @@ func format(verb string, v Number) string {
 	return fmt.Sprintf(verb, x)
 }
 
-// formatOrder is the order, or its lower bound.
+// formatOrder is the order where it is known, else its lower bound where there is one.
 func formatOrder(o Observable) string {
 	switch {
 	case !math.IsNaN(float64(o.Order)):
@@ -97,7 +98,8 @@ func formatClaim(v Number) string {
 	return format("%g", v)
 }
 
-// formatSlopes are the local orders in one cell.
+// formatSlopes are the local orders between neighbouring steps in one cell, from the largest
+// steps down.
 func formatSlopes(slopes []Number) string {
 	var s []string
 	for _, v := range slopes {
@@ -139,6 +141,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "largest stable h",
 		"Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias",
 		"IACT", "worst average"}
+	// The higher a column's number, the earlier a narrow terminal does without it.
 	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 0, 5, 2, 4}
 	var lines [][]string
 	for _, r := range rows {
@@ -152,6 +155,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 			at := slices.Index(r.Steps, slices.Min(r.Steps)) // the smallest
 			line[4], line[5] = format("%.3g", r.Kolmogorov[at]), format("%.3g", r.Wasserstein[at])
 		}
+		// The first budget stands in the row's own line, others in copies of it.
 		lines = append(lines, line)
 		for i, b := range r.Budgets {
 			if i > 0 {
@@ -176,7 +180,8 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 }
 
 // Name names the sampler of a row: the integrator, the estimator unless it is plain,
-// the integrator's own parameters where they were given, and N_l above 1.
+// the integrator's own parameters where they were given, in the order of their names, and N_l
+// above 1. It is text for people: rows are told apart by their fields.
 func (r Row) Name() string {
 	name := r.Integrator
 	if r.Estimator != "" && r.Estimator != estimators.Plain.Name {

@@ -40,6 +40,7 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 			"same state and with the same normals: want one that draws no numbers of its own "+
 			"and keeps nothing between calls", m.Name)
 	}
+	// What is part of the state: without a momentum, the position alone.
 	judged := 2*dim + probe.Auxiliary(in)
 	if m.PositionOnly {
 		judged = dim
@@ -87,6 +88,7 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 			z = append(z, slices.Clone(from))
 		}
 	}
+	// Every part of an outer step, with new noise for each of the states.
 	part := func(s integrators.Stepper, f integrators.Force) {
 		step := probe.NewTransition(in, s, f)
 		xi := make([][]float64, len(z))

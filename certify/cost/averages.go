@@ -97,6 +97,7 @@ func (s *Sums) joint() markov.Evolution {
 	m := len(s.Forms)
 	e := markov.Evolution{Size: s.States.Size + m*s.Weighted.Size + m*m, Mass: s.States.Mass,
 		Each: s.States.Each, Inner: s.States.Inner}
+	// Kernels move the state alone; the sums grow where an outer step ends.
 	for i := range s.States.Kernels {
 		e.Kernels = append(e.Kernels, &jointSums{s, s.States.Kernels[i], s.Weighted.Kernels[i],
 			false})
@@ -155,6 +156,8 @@ const VarianceGoal = 1e-9
 func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.Linear) (spread,
 	stationary *mat.SymDense) {
 	m, size, outer := len(s.Forms), s.Weighted.Size, float64(p.Length()/p.Inner)
+	// One period from the stationary law gives the sums' second moments, and the laws that are
+	// weighted by them.
 	start := make([]float64, s.joint().Size) // no sums yet
 	copy(start, law)
 	end := p.On(s.joint()).Advance(start, nil)

@@ -39,7 +39,7 @@ func MSE(all []Accuracy, n float64) (size float64, worst Accuracy) {
 		return size, worst
 	}
 	for _, w := range all {
-		if x := w.MSE(n); !(x <= size) {
+		if x := w.MSE(n); !(x <= size) { // NaN comes first
 			size, worst = x, w
 		}
 	}
@@ -64,7 +64,8 @@ func (s *Search) Best(outer float64) (Best, error) {
 	if outer < 1 || s.limit == 0 {
 		return out, nil
 	}
-	// At the limit itself memory has no end.
+	// At the limit itself memory has no end. Where there is no limit, as of an exact flow, a
+	// step of many times the slowest rate's time forgets all.
 	unit, top, first := s.limit, coarse, 1
 	if math.IsInf(unit, 1) {
 		unit, top, first = 1/s.pace.Slow, -6*stepsPerOctave, -8*stepsPerOctave
@@ -84,6 +85,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 	}
 	at, least := 0, math.Inf(1) // the number of the best step so far, and its error
 	var worst Accuracy
+	// Down an octave's half at a time, until what is smaller can only be worse.
 	for j := top; j < deepest && failed == nil; j += coarse {
 		x, w := size(j, true)
 		// A trajectory of half a period or more may end where it began: from the

@@ -24,12 +24,14 @@ type Chain interface {
 
 // Growth is a spectral radius.
 type Growth struct {
-	Known  bool
-	Radius float64
+	Known  bool    // else the others say nothing
+	Radius float64 // below 1 if moments are bounded
 	Slack  float64 // how far round-off may have it from 1
 }
 
-// NewSearch returns the search for steps of an integrator, which at puts at a step.
+// NewSearch returns the search for steps of an integrator of N_l inner kernels under a scheme,
+// on a problem of some pace. at returns the integrator at a step; it is asked again for steps
+// that it has returned before.
 func NewSearch(ctx context.Context, m minibatch.Scheme, inner int, p markov.Pace,
 	at func(h float64) (Chain, error)) *Search {
 	return &Search{ctx: ctx, at: at, scheme: m, inner: inner, pace: p,
@@ -52,8 +54,7 @@ type Search struct {
 // StableStep finds the largest step at which the second moments of a chain are bounded,
 // 0 if there is none and +Inf if all are. It is known where the law far out is, which
 // decides what is stable, and where round-off does not hide it. Where it is not known, as
-// of thermostats, it is where the search for
-// averages begins.
+// of thermostats, it is the step from which Best goes down.
 func (s *Search) StableStep() (limit float64, known bool, err error) {
 	s.limit, known, err = s.largestStable()
 	return s.limit, known, err

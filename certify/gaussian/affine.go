@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// matrix is P, of which it is a view.
+// matrix is P as a matrix of d rows, a view of the force's own numbers.
 func matrix(f *integrators.Affine) *mat.Dense {
 	return mat.NewDense(len(f.Shift), len(f.Shift), f.Precision)
 }

@@ -93,6 +93,7 @@ func (g *Engine) measured() markov.Pace {
 		_, high := g.frequencies(b)
 		out.Fast = max(out.Fast, high)
 	}
+	// E ΔP P̄⁻¹ΔP / K, of which the rate is the root of the largest eigenvalue.
 	d, k := g.frame.d, float64(len(g.problem.Batches))
 	spread := mat.NewDense(d, d, nil)
 	for _, differs := range g.differs {

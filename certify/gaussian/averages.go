@@ -30,7 +30,7 @@ func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 	quiet.AddTo(v, 1, lower)
 	q := m.q.RawMatrix().Data
 	floats.AddScaled(v, law[len(law)-1]/2, q)
-	at := 0
+	at := 0 // elements in the order of (i, j, k, l)
 	for i := range n {
 		for j := range n {
 			for k := range n {
@@ -79,7 +79,7 @@ func (f *frame) axes() [][]float64 {
 	}
 	eig.VectorsTo(&vectors)
 	var out [][]float64
-	for k := range f.d {
+	for k := range f.d { // from the widest to the narrowest
 		if k >= mostAxes/2 && k < f.d-mostAxes/2 {
 			continue
 		}
@@ -142,6 +142,7 @@ func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []fl
 	n, axes := p.n, p.engine.frame.axes()
 	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil), Normal: quick}
 	var forms [][]float64
+	// An observable is a quadratic form on (x, 1), and its expectation linear in second moments.
 	for k, a := range axes {
 		form := mat.NewDense(n, n, nil)
 		axis := mat.NewVecDense(len(a), a)

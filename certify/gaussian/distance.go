@@ -26,6 +26,7 @@ func (p *Chain) Distances(_ context.Context, _ minibatch.Scheme, at markov.Point
 // normalDistances are those between N(mean, I + change) and N(0, I): Kolmogorov's of
 // the marginals along the axes, the largest, and Wasserstein's.
 func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wasserstein float64) {
+	// Along an axis the law is normal with its mean and variance there.
 	d := len(mean)
 	for _, a := range axes {
 		v := mat.NewVecDense(d, a)

@@ -79,6 +79,7 @@ func New(p Problem) (*Engine, error) {
 	if g.frame, err = newFrame(g.mean, p.InvMass); err != nil {
 		return nil, err
 	}
+	// The forces are moved to the frame in more than the usual precision.
 	if g.target, err = g.frame.target(p.Batches); err != nil {
 		return nil, err
 	}
@@ -105,6 +106,8 @@ func (g *Engine) Whole() (markov.Engine, error) {
 	p.Batches, p.By = []*integrators.Affine{g.mean}, probe.Estimation{}
 	out, err := New(p)
 	if err == nil {
+		// Steps are in proportion to the batches' pace, with mini-batches or without; the
+		// gradient of all data does not vary.
 		out.rates = g.rates
 		clear(out.variance)
 	}
@@ -141,6 +144,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	// θ, r and auxiliary variables, those of an estimator behind the integrator's own.
 	dim := 2*g.frame.d + probe.Auxiliary(in)
 	p := &Chain{g, moments{n: dim + 1, each: probe.BatchesTaken(in.Kernel), inner: in.Batches}}
+	// A kernel that takes several batches is probed under every list of them.
 	original, _ := probe.Lists(g.problem.Batches, p.each)
 	moved, err := probe.Lists(g.moved, p.each)
 	if err != nil {
@@ -193,7 +197,7 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (
 		lost.Slowest = s.contraction
 		return lost, nil
 	}
-	if everyStep {
+	if everyStep { // the law where periods end becomes the average over outer steps
 		s.delta = cycle.Occupation(truth, s.delta)
 	}
 	if !p.engine.problem.By.Plain() {
@@ -210,6 +214,7 @@ func (p *Chain) truth() []float64 {
 	from := markov.Rank(law)
 	out := mat.NewDense(n, n, nil)
 	out.Slice(0, from-1, 0, from-1).(*mat.Dense).Copy(mat.NewDense(from, from, law))
+	// The last row and column are the means.
 	for i, v := range law[(from-1)*from : from*from-1] {
 		out.Set(i, n-1, v)
 		out.Set(n-1, i, v)

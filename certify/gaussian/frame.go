@@ -38,12 +38,13 @@ func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	f := &frame{d: d, root: slices.Repeat([]float64{1}, d), white: mat.NewDense(d, d, nil),
 		colour: mat.NewDense(d, d, nil)}
 	for i, m := range invMass {
-		f.root[i] = math.Sqrt(m)
+		f.root[i] = math.Sqrt(m) // r = M^½x, so that x = M^−½r is N(0, I)
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(mat.NewSymDense(d, slices.Clone(mean.Precision))) {
 		return nil, illConditioned() // checkMean knows those that are not definite
 	}
+	// θ − μ̂ = U⁻¹x has the covariance U⁻¹U⁻ᵀ = P̄⁻¹ for x ~ N(0, I).
 	var u, inverse mat.TriDense
 	chol.UTo(&u)
 	f.white.Copy(&u)
@@ -82,6 +83,7 @@ func (f *frame) target(forces []*integrators.Affine) (target, error) {
 		moved := f.moved(b)
 		shift := mat.NewVecDense(d, moved.Shift)
 		pull.AddVec(pull, shift)
+		// The shift in the frame is rounded by about its own size, which may move the mean.
 		var part mat.VecDense
 		part.MulVec(f.colour.T(), shift)
 		t.slip += 2 * markov.Epsilon * mat.Norm(&part, 2)
@@ -99,6 +101,7 @@ func (f *frame) target(forces []*integrators.Affine) (target, error) {
 	e.MulVec(&cov, &white)
 	e.AddVec(&e, &white)
 	e.ScaleVec(1/float64(len(forces)), &e)
+	// Second moments on (θ, r, 1): the covariance and the mean of θ; momenta have 0 and I.
 	for i := range d {
 		t.law[i*n+n-1], t.law[(n-1)*n+i] = e.AtVec(i), e.AtVec(i)
 		for j := range d {
@@ -129,7 +132,7 @@ func (f *frame) defect(forces []*integrators.Affine) *mat.Dense {
 			for _, b := range forces {
 				terms = append(terms, b.Precision[i*d+j])
 			}
-			for l := range min(i, j) + 1 {
+			for l := range min(i, j) + 1 { // (UᵀU)_ij, U upper triangular
 				terms = appendProduct(terms, -k, f.white.At(l, i), f.white.At(l, j))
 			}
 			out.Set(i, j, floats.SumCompensated(terms)/k)
@@ -138,7 +141,8 @@ func (f *frame) defect(forces []*integrators.Affine) *mat.Dense {
 	return out
 }
 
-// gradient is Pθ − s, rounded once.
+// gradient is Pθ − s, each element rounded once: at a mean far from the origin it is a small
+// difference of large terms.
 func gradient(f *integrators.Affine, theta []float64) []float64 {
 	d := len(theta)
 	g := make([]float64, d)
@@ -199,7 +203,7 @@ func (f *frame) fromWhite(x []float64) []float64 {
 // congruent returns a covariance in the frame, of θ or of (θ, r) (dim × dim, row-major), in
 // the problem's coordinates.
 func (f *frame) congruent(x []float64, dim int) []float64 {
-	w := mat.NewDense(dim, dim, nil)
+	w := mat.NewDense(dim, dim, nil) // from the frame: U⁻¹ for θ, M^½ for r
 	w.Slice(0, f.d, 0, f.d).(*mat.Dense).Copy(f.colour)
 	for i := f.d; i < dim; i++ {
 		w.Set(i, i, 1/f.root[i-f.d])

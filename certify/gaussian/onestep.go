@@ -87,7 +87,7 @@ func (e *moments) outerStep() *affineMap {
 	if e.refresh != nil {
 		parts = append(parts, e.refresh)
 	}
-	out := newAffineMap(e.n)
+	out := newAffineMap(e.n) // first the identity
 	for i := range e.n {
 		out.a.Set(i, i, 1)
 	}

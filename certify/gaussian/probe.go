@@ -47,6 +47,7 @@ func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is added to x is linear·(x, ξ) + constant; the map itself has I more.
 	m := newAffineMap(dim + 1)
 	m.off = off
 	if all > dim {
@@ -85,6 +86,7 @@ func probes(all int) [][]float64 {
 // frame.
 func (f *frame) addedBy(step *probe.Transition, points [][]float64, dim int) [][]float64 {
 	var from, to, xi [][]float64
+	// The step is taken in the problem's coordinates, from many points at once.
 	for i, v := range points {
 		from = append(from, f.fromWhite(v[:dim]))
 		to, xi = append(to, slices.Clone(from[i])), append(xi, v[dim:])
@@ -103,7 +105,7 @@ func (f *frame) addedBy(step *probe.Transition, points [][]float64, dim int) [][
 func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
 	added [][]float64) (off float64, err error) {
 	want := mat.NewVecDense(len(constant), nil)
-	for i, got := range added {
+	for i, got := range added { // relative to what was added, which is small where steps are
 		want.MulVec(linear, mat.NewVecDense(len(points[i]), points[i]))
 		floats.Add(want.RawVector().Data, constant)
 		off = max(off, safety*floats.Distance(got, want.RawVector().Data, 2)/(1+floats.Norm(got,

@@ -30,7 +30,7 @@ type stationaryLaw struct {
 func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLaw, radius float64) {
 	means := e.meanMap(p)
 	rho, slack := markov.SpectralRadius(means.change())
-	if rho > 1+slack {
+	if rho > 1+slack { // means grow, and all else with them
 		return nil, rho
 	}
 	precondition := newStein(means).solve
@@ -96,6 +96,7 @@ func (s *stationaryLaw) bound(p *markov.Period, e *moments, residual float64) {
 	if err := inverse.Inverse(s.means.change()); err == nil {
 		s.inverse, amplified = &inverse, mat.Norm(&inverse, 2)
 	}
+	// Each kernel may be off by off·far, and later kernels by what that has grown to.
 	kernels := float64(p.Length())
 	s.mean = amplified*(kernels*(1+kernels)*off*far+residual) + markov.Epsilon*moves
 	size := 1 + floats.Norm(s.delta, 2)

@@ -58,6 +58,7 @@ const denseRadius = 12
 // second-moment map, and by how much round-off may have it above 1.
 func secondMomentRadius(p *markov.Period, n int) (radius, slack float64) {
 	law := make([]float64, n*n)
+	// In many dimensions the matrix of all pairs would be too large: see how a law grows.
 	if n-1 > denseRadius {
 		for i := range n - 1 {
 			law[i*n+i] = 1 // the largest eigenvalue rules how a positive law grows
@@ -71,7 +72,7 @@ func secondMomentRadius(p *markov.Period, n int) (radius, slack float64) {
 		}
 	}
 	change := mat.NewDense(len(index), len(index), nil)
-	for c, at := range index {
+	for c, at := range index { // what a period does to each unit of symmetric matrices
 		clear(law)
 		law[at[0]], law[at[1]] = 1, 1
 		out := p.Excess(law)

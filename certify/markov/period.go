@@ -55,7 +55,7 @@ func NewPeriod(ctx context.Context, e Evolution, m minibatch.Scheme) (*Period, e
 		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a "+
 			"divisor or a multiple of %s", inner, k, m.Name, name)
 	}
-	for p.Length()%inner != 0 {
+	for p.Length()%inner != 0 { // a period ends with an outer step
 		p.runs++
 	}
 	return p, nil
@@ -184,7 +184,7 @@ func (p *Period) permutation(src []float64, at int, visit visitor) []float64 {
 	k := p.batches()
 	before := map[int][]float64{0: src}
 	for used := 1; used <= k; used++ {
-		now := make(map[int][]float64, len(before))
+		now := make(map[int][]float64, len(before)) // laws after the sets of this size
 		for set := 1<<used - 1; set < 1<<k && p.ctx.Err() == nil; set = nextOfSize(set) {
 			law := make([]float64, p.lawsSize())
 			for i := range k {

@@ -45,6 +45,8 @@ func (e Estimation) Check(m integrators.Integrator, inner, batches int) error {
 	if err := m.Check(e.Method.Keeps, fmt.Sprintf("estimator %q", e.Method.Name)); err != nil {
 		return err
 	}
+	// An inner step's batches, or the variance of the batches' own gradient, are not an
+	// estimator's.
 	switch period := e.Period(batches); {
 	case m.Claims.BatchOrder > 0:
 		return usage.Errorf("integrator %q is certified with the variance of the batches' own "+
@@ -156,6 +158,8 @@ type estimated struct {
 // no first step of a period: those are the restart's.
 func (s *estimated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	own, _ := f.(*integrators.Affine)
+	// The batch is known by its force; a force of scalar problems is no pointer to compare, and
+	// estimators with a use for the number are of Gaussian problems.
 	batch := slices.IndexFunc(s.forces, func(g integrators.Force) bool {
 		a, ok := g.(*integrators.Affine)
 		return ok && a == own

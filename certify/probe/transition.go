@@ -82,7 +82,7 @@ func (t *Transition) view(state *integrators.State, z []float64) {
 	d := t.In.Dim
 	state.Theta, state.R = z[:d:d], z[d:2*d:2*d]
 	rest := z[2*d:]
-	for i, v := range state.Aux {
+	for i, v := range state.Aux { // each as long as it was
 		state.Aux[i], rest = rest[:len(v):len(v)], rest[len(v):]
 	}
 }

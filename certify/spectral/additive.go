@@ -96,6 +96,7 @@ func (n *noiseParts) rotate(jacobians []*mat.Dense, sd float64) {
 		}
 		n.inside = [][]float64{mixed(along, across), mixed(-across, along)}
 	}
+	// How far a unit of the second direction moves the outcome, in deviations of the target.
 	for _, j := range jacobians {
 		theta := floats.Dot(j.RawRowView(0), n.inside[1])
 		r := floats.Dot(j.RawRowView(1), n.inside[1])
@@ -164,7 +165,8 @@ func principal(all []added) []added {
 	return out
 }
 
-// added is the step that adds a fixed multiple of a normal to θ and to r.
+// added is the step that adds a fixed multiple of a normal to θ (the first number) and to r. It
+// is comparable, so that equal additions share a matrix.
 type added [2]float64
 
 // Step adds the noise.
@@ -186,7 +188,7 @@ func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 		q--
 	}
 	xi, weights = [][]float64{make([]float64, n.normals)}, []float64{1}
-	for l, direction := range n.inside {
+	for l, direction := range n.inside { // a product rule, direction by direction
 		if l == 1 && len(n.inside) == 2 {
 			q = min(q, nodesFor(n.reach, d))
 		}

@@ -15,7 +15,7 @@ import (
 
 // Radius is that of the chain far out, which decides what is stable.
 func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme) (cost.Growth, error) {
-	if p.tail == nil {
+	if p.tail == nil { // with auxiliary variables
 		return cost.Growth{}, nil
 	}
 	return p.tail.Radius(ctx, m)
@@ -52,7 +52,7 @@ const varianceTolerance = 1e-3
 // comes out negative. Biases are those of the finest rung, which at has.
 func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	at markov.Point) ([]cost.Accuracy, error) {
-	r := p.rung(i)
+	r := p.rung(i) // rungs are asked for one by one
 	found, err := r.solve(ctx, m, false)
 	if err != nil || found.signed == nil {
 		return nil, err
@@ -60,6 +60,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	law := slices.Clone(found.law)
 	law[0]++ // the target is (1, 0, …, 0)
 	var out []cost.Accuracy
+	// Observables of the momentum are nobody's estimate.
 	for o, f := range p.engine.observed {
 		if f.of == nil {
 			continue
@@ -100,7 +101,7 @@ func (b *basis) multiplication(f scalarObservable) galerkin {
 		b.theta.values(values.RawRowView(i), x)
 		floats.Scale(f.of(x), values.RawRowView(i))
 	}
-	var product mat.Dense
+	var product mat.Dense // ⟨p_a f p_b⟩ over θ alone
 	product.Mul(weighted.T(), values)
 	out := mat.NewDense(len(b.pairs), len(b.pairs), nil)
 	for i, p := range b.pairs {

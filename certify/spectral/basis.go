@@ -36,6 +36,7 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	thetaNodes, rNodes := d.theta+d.theta/3+6, d.r+8
 	b := &basis{degrees: d, theta: s.theta.orthogonal(thetaNodes).gauss(thetaNodes),
 		others: newProductRule(s.others, d.r, rNodes)}
+	// The triangle a/A + k/B ≤ 1, k the degree of q, which polynomials of a total degree fill.
 	for q, powers := range b.others.powers {
 		k, width := total(powers), 0
 		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
@@ -131,6 +132,7 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 	theta, rest := make([]float64, count), make([][]float64, count)
 	var inner mat.Dense
 	var outcomes [][]float64 // of the nodes of θ that come next
+	// For each node of θ: where steps lead, what the basis is there, and its projection.
 	for i := range b.theta.nodes {
 		if len(outcomes) == 0 {
 			// A sampler in another process is asked for many steps at once.

@@ -29,6 +29,7 @@ const newtonSteps = 6
 // something may lie behind: (−1, 1) where amplitudes are too small for one, else
 // wherever U may be within tailDepth of its minimum.
 func (m Mean) reach() (lo, hi float64) {
+	// The oscillations move U by at most height from one place to another.
 	stiffness, pull, height, k := 0.0, 0.0, 0.0, float64(len(m))
 	for _, o := range m {
 		stiffness += o.Stiffness / k
@@ -143,7 +144,7 @@ func (d *density) orthogonal(m int) jacobi {
 	n := len(d.x)
 	// The values of two polynomials at the grid's points, the later one normalised.
 	old, now := make([]float64, n), slices.Repeat([]float64{1}, n)
-	for k := range m {
+	for k := range m { // a_k, then the next polynomial, then its length b_{k+1}
 		for i, w := range d.w {
 			c.a[k] += w * d.x[i] * now[i] * now[i]
 		}

@@ -53,7 +53,7 @@ func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wa
 	width, sum, moved := d.x[1]-d.x[0], 0.0, 0.0
 	for i, x := range d.x {
 		more := 0.0
-		if d.w[i] > 0 {
+		if d.w[i] > 0 { // the polynomials are large where there is no weight
 			b.theta.values(p, x)
 			more = d.w[i] * floats.Dot(p, law[:len(p)])
 		}

@@ -119,6 +119,7 @@ func (e *Engine) With(variables []integrators.Variable) *Engine {
 	out, others := *e, slices.Clone(e.narrow.others)
 	out.tail, out.ladder = nil, rungsWithOthers
 	var more []scalarObservable
+	// Each number of a variable starts at its mean, which is that of its law.
 	for _, v := range variables {
 		for _, start := range v.Start {
 			for power := 1; power <= 2; power++ {

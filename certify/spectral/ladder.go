@@ -74,7 +74,7 @@ func (p *Chain) rung(i int) *rung {
 	n := len(b.pairs)
 	r := &rung{basis: b, Evolution: markov.Evolution{Size: n, Inner: p.in.Batches,
 		Each: probe.BatchesTaken(p.in.Kernel)}}
-	mean := mat.NewDense(n, n, nil)
+	mean := mat.NewDense(n, n, nil) // of the kernels under each force
 	for k, f := range p.forces {
 		step := probe.NewTransition(p.in, p.in.Kernel, f)
 		if len(p.noise) == k {
@@ -85,6 +85,7 @@ func (p *Chain) rung(i int) *rung {
 		mean.Add(mean, m)
 	}
 	mean.Scale(1/float64(len(p.forces)), mean)
+	// An outer step under the mean of the batches: its kernels, and its refreshment.
 	if times := r.Inner / r.Each; times > 1 {
 		mean.Pow(mean, times)
 	}
@@ -113,6 +114,7 @@ func (p *Chain) rung(i int) *rung {
 func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 	everyStep bool) (markov.Point, error) {
 	ladder, wide := p.engine.ladder, (*space)(nil)
+	// Far out the potential is quadratic: without a law there, there is none.
 	if p.tail != nil {
 		far, err := p.tail.Solve(ctx, m, false)
 		if err != nil || far.Unstable() {
@@ -171,6 +173,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 	change := math.Inf(1)                           // between those two
 	radius := 0.0                                   // of the last rung that has none
 	for i := range ladder {
+		// A rung that is stable by chance is found out by the next ones.
 		next, err := p.rung(i).solve(ctx, m, everyStep)
 		if err != nil {
 			return markov.Point{}, false, err

@@ -103,6 +103,7 @@ type productRule struct {
 func newProductRule(laws []normal, degree, nodes int) productRule {
 	rule := hermite(nodes).gauss(nodes)
 	p := productRule{laws: laws, rules: slices.Repeat([]gaussRule{rule}, len(laws))}
+	// Nodes are in units of each variable's own law.
 	for _, at := range combin.Cartesian(slices.Repeat([]int{nodes}, len(laws))) {
 		x, weight := make([]float64, len(laws)), 1.0
 		for v, j := range at {
