@@ -65,6 +65,7 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 			row.Wasserstein = append(row.Wasserstein, Number(w))
 		}
 	}
+	// Budgets need the largest stable step, too: the search for the best one begins there.
 	if !o.Stability && o.Budgets == nil {
 		return nil
 	}

@@ -133,6 +133,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	if err != nil {
 		return row, err
 	}
+	// Both solvers have the same observables, in the same order.
 	for i, name := range c.asked.Observables() {
 		if c.judges(i) {
 			row.Observables = append(row.Observables, c.observable(i, name, points, findings[i]))
@@ -164,13 +165,16 @@ func (c *certification) pace() markov.Pace {
 func (c *certification) decide(ctx context.Context, row *Row,
 	known []markov.Point) (findings []finding, err error) {
 	if !c.decides || c.degeneracy != "" {
+		// Nothing is found, and the verdict is another one.
 		for range c.asked.Observables() {
 			findings = append(findings, unknown())
 		}
 		return findings, nil
 	}
+	// Steps are measured in the time of the fastest rate: an expansion in h·fast holds up to
+	// about 1.
 	p := c.pace()
-	c.lawless = true
+	c.lawless = true // until a point has a law
 	var points []markov.Point
 	for _, at := range known {
 		c.lawless = c.lawless && at.Lawless(p)
@@ -192,7 +196,7 @@ func (c *certification) decide(ctx context.Context, row *Row,
 			c.lawless = c.lawless && at.Lawless(p)
 			c.onPoint()
 		}
-		if i+1 < ownNodes {
+		if i+1 < ownNodes { // too few to be judged
 			continue
 		}
 		open := false // an order that is asked for

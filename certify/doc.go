@@ -24,6 +24,12 @@
 // mini-batch schemes, once for both, package probe the steps, and package cost what rows say
 // of averages and budgets.
 //
+// This package itself has what is asked and what is said: problems and their files (problem.go,
+// parse.go, builtin.go, bottleneck.go), samplers of other processes (exec.go), options and the
+// rows of all combinations (run.go), one row (certification.go, answers.go, trial.go), orders
+// from errors (fit.go), claims and verdicts (claims.go), rows as JSON and as tables (row.go,
+// table.go, rank.go), and fingerprints of the engines' numbers (fingerprint.go).
+//
 // Weak, strong and stationary order are different things; every order here is
 // stationary (ergodic) and belongs to a stated observable.
 package certify

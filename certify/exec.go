@@ -46,8 +46,9 @@ type claims struct {
 	Joint    float64 `json:"joint"`    // of the law of θ and r
 }
 
-// defaultGreeting holds what a sampler that does not say otherwise is taken for. One that
-// claims no order claims that its error vanishes with the step.
+// defaultGreeting holds what a sampler that does not say otherwise is taken for: position and
+// momentum, and one vector of normals and one batch a step. One that claims no order claims that
+// its error vanishes with the step.
 var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{Position: 1,
 	Joint: 1}}
 
@@ -115,7 +116,7 @@ func (s *Sampler) Integrator() integrators.Integrator {
 		PositionOnly: g.State == 1,
 	}
 	m.Claims.ErgodicOrder, m.Claims.PositionOrder = g.Claims.Joint, g.Claims.Position
-	if g.State == 1 {
+	if g.State == 1 { // one law, so one claim
 		m.Claims.ErgodicOrder = m.Claims.PositionOrder
 	}
 	if g.Hessian {
@@ -156,7 +157,8 @@ type externalStep struct {
 	params  integrators.Params // the step and the friction count
 }
 
-// Taken is N_l, how many batches a step takes.
+// Taken is N_l, how many batches a step takes. An outer step is one step of the sampler, which
+// does with its forces what it likes.
 func (e *externalStep) Taken() int { return e.sampler.Batches() }
 
 // Normals is the number of normals of a step.
@@ -166,7 +168,7 @@ func (e *externalStep) Normals() int { return e.sampler.hello.Normals * e.dim }
 // with a child.Failure, which Run turns into its error.
 func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.Normals())
-	for part := range slices.Chunk(xi, e.dim) {
+	for part := range slices.Chunk(xi, e.dim) { // vector by vector, as a chain draws them
 		n.Normal(part)
 	}
 	at := slices.Concat(vectors...) // a phase-space vector, moved in place
@@ -195,7 +197,7 @@ type wireForce struct {
 	Terms     []wireTerm  `json:"terms,omitempty"`
 }
 
-// wireTerm is an oscillator in a sum of weights 1.
+// wireTerm is one oscillator of a sum; the weights of a sum add up to 1.
 type wireTerm struct {
 	Weight float64 `json:"weight"`
 	spectral.Oscillator

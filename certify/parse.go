@@ -59,6 +59,7 @@ func parseProblem(data []byte) (*Problem, error) {
 	if err := checkNames(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return nil, err
 	}
+	// Then the names, then the values: each error says the first thing that is wrong.
 	var f problemFile
 	if err := decodeStrict(data, &f); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func parseProblem(data []byte) (*Problem, error) {
 	if f.Kind != Gaussian && f.Kind != Scalar {
 		return nil, usage.Errorf("unknown kind %q: want one of gaussian, scalar", f.Kind)
 	}
-	if f.Friction == nil {
+	if f.Friction == nil { // 0 would be refused with another message
 		return nil, usage.Errorf("friction is missing: want a finite number > 0")
 	}
 	if err := checkProblem(*f.Friction, len(f.Batches)); err != nil {
@@ -127,6 +128,7 @@ func checkNames(d *json.Decoder) error {
 			}
 			seen = append(seen, name)
 		}
+		// A value, which may be an object or a list of its own.
 		if err := checkNames(d); err != nil {
 			return err
 		}
@@ -185,6 +187,7 @@ func (p *Problem) addScalar(raw json.RawMessage) error {
 // it.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	var batches []any
+	// Of a problem's kind one of the two loops has batches.
 	for _, b := range p.gaussian {
 		rows := slices.Collect(slices.Chunk(b.Precision, p.Dim()))
 		batches = append(batches, gaussianBatch{Precision: rows, Shift: b.Shift})

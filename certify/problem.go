@@ -66,6 +66,7 @@ func (p *Problem) checkMean() error {
 		return usage.Errorf("mean precision of the batches is not positive definite: want a " +
 			"mean that is")
 	}
+	// Far out the oscillations do not count.
 	stiffness := 0.0
 	for _, o := range p.scalar {
 		stiffness += o.Stiffness

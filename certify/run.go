@@ -176,7 +176,7 @@ func (o *Options) refuse(m integrators.Integrator) error {
 // engine makes the engine of the problem's kind. A mass, or one step, is of Gaussian problems
 // alone; laws that would not fit into memory are refused here.
 func (o *Options) engine() (markov.Engine, error) {
-	d := o.Problem.Dim()
+	d := o.Problem.Dim() // positions
 	bad := func(m float64) bool { return !(m > 0) || math.IsInf(m, 0) }
 	if o.InvMass != nil && (len(o.InvMass) != d || slices.ContainsFunc(o.InvMass, bad)) {
 		return nil, usage.Errorf("inverse mass %v: want %d finite numbers > 0, one a "+
@@ -209,13 +209,14 @@ func checkSteps(steps []float64) error {
 		if !(h > 0) || math.IsInf(h, 0) {
 			return usage.Errorf("step %v: want a finite number > 0", h)
 		}
-		if slices.Contains(steps[:i], h) {
+		if slices.Contains(steps[:i], h) { // a slope between equal steps has no meaning
 			return usage.Errorf("step %v is given twice: want steps that differ", h)
 		}
 	}
 	return nil
 }
 
+// The steps at which orders are decided, see certification.decide.
 const (
 	// ownNodes is how many steps an order is decided at before smaller ones
 	// are taken, halving, and mostOwnNodes when it is given up.
@@ -279,6 +280,7 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 func (p *Problem) Takes(m integrators.Integrator) error {
 	affine, definite := p.affine()
 	switch {
+	// An exact flow is that of a normal law, batch by batch.
 	case m.Needs.Affine && !affine:
 		return usage.Errorf("integrator %q needs a linear-Gaussian force, which problem %q does "+
 			"not have", m.Name, p.Name)

@@ -23,6 +23,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		name := r.Name()
 		for _, o := range r.Observables {
+			// In the order of the header.
 			lines = append(lines, []string{
 				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
 				formatOrder(o), format("%.4g", o.Constant), formatClaim(o.Claim),
@@ -48,6 +49,7 @@ func (r Row) finest(o Observable) string {
 	if at >= len(o.Relative) || at >= len(o.RelativeResolution) { // of a row of the first edition
 		return "-"
 	}
+	// An error below its bound may be 0; a bound that is not known says nothing.
 	e, res := float64(o.Relative[at]), float64(o.RelativeResolution[at])
 	if e <= res && !math.IsInf(res, 1) {
 		return fmt.Sprintf("< %.0e", res)
@@ -90,7 +92,8 @@ func formatOrder(o Observable) string {
 	return "-"
 }
 
-// formatClaim is the claimed order; the claim of an exact law is infinite.
+// formatClaim is the claimed order, or "exact" for the infinite one of a law that is claimed to
+// have no error.
 func formatClaim(v Number) string {
 	if math.IsInf(float64(v), 1) {
 		return "exact"
@@ -146,6 +149,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 	var lines [][]string
 	for _, r := range rows {
 		line := []string{r.Problem, r.Name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		// Without a largest stable step there is none that is too large.
 		if r.StableStep != nil && math.IsInf(float64(*r.StableStep), 1) {
 			line[3] = "none"
 		} else if r.StableStep != nil {

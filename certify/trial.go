@@ -100,6 +100,7 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 		}
 		step.Apply(z, xi)
 	}
+	// All batches of a kernel that takes several are the same.
 	alike, _ := probe.Lists([]*integrators.Affine{f}, probe.BatchesTaken(in.Kernel))
 	for range in.Batches / probe.BatchesTaken(in.Kernel) {
 		part(in.Kernel, alike[0])

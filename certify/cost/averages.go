@@ -27,6 +27,7 @@ func (w Accuracy) MSE(n float64) float64 {
 	if w.Spread == nil {
 		return math.Inf(1)
 	}
+	// Bias and chance add up direction by direction.
 	sum := mat.NewSymDense(w.Bias.SymmetricDim(), nil)
 	sum.ScaleSym(1/n, w.Spread)
 	sum.AddSym(sum, w.Bias)
@@ -166,7 +167,7 @@ func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.
 	// later[k][l] is the covariance of the sum of k with all later values of l.
 	later, mean := mat.NewDense(m, m, nil), make([]float64, m)
 	after := p.On(s.Weighted)
-	for k := range m {
+	for k := range m { // one equation for each observable's sum
 		b := slices.Clone(end[len(law)+k*size : len(law)+(k+1)*size])
 		mean[k] = b[s.Weighted.Mass]
 		floats.AddScaled(b, -mean[k], moments)

@@ -25,6 +25,7 @@ func (s *Search) Accuracies(h float64, quick bool) ([]Accuracy, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Where no better answer is to be had, a quick one need not be looked for twice.
 	w, final, err := c.Accuracies(s.ctx, s.scheme, quick)
 	s.final = s.final || final
 	s.tried[tried{h, quick || s.final}] = w
@@ -61,7 +62,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 	const coarse, deepest = stepsPerOctave / 2, 40 * stepsPerOctave
 	nan := math.NaN()
 	out := Best{Step: nan, MSE: nan, Bias: nan, Autocorrelation: nan}
-	if outer < 1 || s.limit == 0 {
+	if outer < 1 || s.limit == 0 { // no step is paid for, or none is stable
 		return out, nil
 	}
 	// At the limit itself memory has no end. Where there is no limit, as of an exact flow, a
@@ -73,6 +74,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 	// Steps are numbered downwards from the largest one.
 	step := func(j int) float64 { return unit * math.Exp2(-float64(j)/stepsPerOctave) }
 	var failed error
+	// The error at a step, and the average that it is of; an error of the search ends it.
 	size := func(j int, quick bool) (size float64, worst Accuracy) {
 		all, err := s.Accuracies(step(j), quick)
 		if err != nil {
@@ -127,7 +129,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 // two, and an estimator may take more than one a kernel.
 func Gradients(m integrators.Integrator, s minibatch.Scheme, by probe.Estimation,
 	inner, k int) float64 {
-	kernel, kernels := m.Needs.Cost(), float64(inner)
+	kernel, kernels := m.Needs.Cost(), float64(inner) // gradients, and kernels an outer step
 	switch {
 	case s.Whole():
 		kernel *= float64(k)
@@ -135,7 +137,7 @@ func Gradients(m integrators.Integrator, s minibatch.Scheme, by probe.Estimation
 		if by.Method.Extra != nil {
 			kernel += by.Method.Extra(k)
 		}
-		kernels *= float64(by.Period(k))
+		kernels *= float64(by.Period(k)) // an outer step ends where the estimator begins anew
 	}
 	return kernel * kernels
 }

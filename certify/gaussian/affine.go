@@ -23,7 +23,7 @@ func IsDefinite(f *integrators.Affine) bool {
 func Mean(batches []*integrators.Affine) *integrators.Affine {
 	d := len(batches[0].Shift)
 	precision, shift := make([]float64, d*d), make([]float64, d)
-	w := 1 / float64(len(batches))
+	w := 1 / float64(len(batches)) // of each
 	for _, b := range batches {
 		floats.AddScaled(precision, w, b.Precision)
 		floats.AddScaled(shift, w, b.Shift)

@@ -56,6 +56,7 @@ func (g *Engine) Judging() (markov.Engine, []float64, error) {
 	}
 	out := p
 	out.Batches = nil
+	// P̄ + f(P_i − P̄), and the moved shifts times the other factor: both keep their mean.
 	for i, b := range p.Batches {
 		precision := slices.Clone(mean.Precision)
 		for j, v := range b.Precision {

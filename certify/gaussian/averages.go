@@ -58,6 +58,7 @@ func alongAll(a *mat.Dense, tensor []float64) []float64 {
 	return tensor
 }
 
+// What bounds the work on squares of positions.
 const (
 	// mostFourth bounds the fourth moments that are worked out, times the kernels
 	// in a period over all orders: a few seconds.
@@ -140,6 +141,7 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []float64,
 	theta *mat.SymDense, quick bool) cost.Accuracy {
 	n, axes := p.n, p.engine.frame.axes()
+	// Squares are judged one by one: diagonal matrices.
 	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil), Normal: quick}
 	var forms [][]float64
 	// An observable is a quadratic form on (x, 1), and its expectation linear in second moments.

@@ -156,7 +156,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 			return nil, fmt.Errorf("%s: refreshment: %w", in.Integrator.Name, err)
 		}
 	}
-	for i, f := range moved {
+	for i, f := range moved { // list by list
 		m, err := g.frame.probe(probe.NewTransition(in, in.Kernel, f), dim)
 		if err == nil && g.problem.By.Plain() {
 			err = g.frame.checkMoved(in, original[i], f)
@@ -164,6 +164,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
 		}
+		// A step may reckon with the mean of the batch itself, which is not at the origin.
 		for _, f := range probe.Members(f) {
 			m.far = max(m.far, g.frame.distance(f))
 		}

@@ -171,6 +171,7 @@ func (f *frame) distance(b *integrators.Affine) float64 {
 	if !IsDefinite(b) {
 		return 0
 	}
+	// A matrix that is badly conditioned has a solution all the same.
 	var mean mat.VecDense
 	err := mean.SolveVec(matrix(b), mat.NewVecDense(f.d, b.Shift))
 	if err != nil && mean.Len() == 0 {
@@ -182,7 +183,7 @@ func (f *frame) distance(b *integrators.Affine) float64 {
 // toWhite returns the coordinates x of a displacement θ, or (θ, r), or (θ, r,
 // auxiliary variables), of which the last stay as they are.
 func (f *frame) toWhite(z []float64) []float64 {
-	x := slices.Clone(z)
+	x := slices.Clone(z) // the rest stays
 	mat.NewVecDense(f.d, x[:f.d]).MulVec(f.white, mat.NewVecDense(f.d, z[:f.d]))
 	if len(z) > f.d {
 		floats.Mul(x[f.d:2*f.d], f.root)
@@ -223,7 +224,7 @@ func (f *frame) whitened(p mat.Matrix) *mat.Dense {
 // strain is how much longer than a vector the sum of the absolute values in
 // its way to the frame and back may be: what round-off is multiplied by.
 func (f *frame) strain() float64 {
-	var a, b mat.Dense
+	var a, b mat.Dense // |U| and |U⁻¹|, element by element
 	abs := func(_, _ int, v float64) float64 { return math.Abs(v) }
 	a.Apply(abs, f.white)
 	b.Apply(abs, f.colour)

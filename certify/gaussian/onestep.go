@@ -57,7 +57,7 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	var laws [2]*affineMap
+	var laws [2]*affineMap // of the integrator, and of the flow
 	for i, x := range []*integrators.Instance{in, flow} {
 		prepared, err := e.Engine.Prepare(x)
 		if err != nil {
@@ -72,6 +72,7 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		var differs mat.Dense
 		differs.Sub(pair[0], pair[1])
 		differs.Scale(1/p.Step, &differs)
+		// Relative to the flow's own map, or noise.
 		size, off := mat.Norm(&differs, 2), bound*mat.Norm(pair[1], 2)
 		at.Observed = append(at.Observed, markov.Observation{
 			Signed: differs.RawMatrix().Data, Relative: size, Error: size,

@@ -50,7 +50,7 @@ func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
 	// What is added to x is linear·(x, ξ) + constant; the map itself has I more.
 	m := newAffineMap(dim + 1)
 	m.off = off
-	if all > dim {
+	if all > dim { // the step takes normals
 		noise := linear.Slice(0, dim, dim, all)
 		m.q.Slice(0, dim, 0, dim).(*mat.Dense).Mul(noise, noise.T())
 	}
@@ -127,6 +127,8 @@ func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators
 	if floats.Norm(f.centre, 2) == 0 || probe.Auxiliary(in) > 0 { // which may be positions, too
 		return nil
 	}
+	// One standard deviation from the mean in every coordinate, and the same place seen from the
+	// origin of the problem.
 	z := f.fromWhite(slices.Repeat([]float64{1}, 2*d))
 	far := append([]float64(nil), z...)
 	floats.Add(far[:d], f.centre)
@@ -137,7 +139,7 @@ func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators
 	away.Apply([][]float64{far}, silence)
 	floats.Sub(far[:d], f.centre)
 	// The force there is a difference of terms of this size.
-	force := 0.0
+	force := 0.0 // the largest term of a gradient
 	for _, m := range probe.Members(original) {
 		force = max(force, markov.Largest(m.Shift))
 		for i, v := range m.Precision {

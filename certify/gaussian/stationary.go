@@ -109,7 +109,7 @@ func (s *stationaryLaw) bound(p *markov.Period, e *moments, residual float64) {
 func (f *frame) observe(truth []float64, s *stationaryLaw) markov.Point {
 	n := markov.Rank(truth)
 	d, last := f.d, n-1
-	p := markov.Point{Slowest: s.contraction}
+	p := markov.Point{Slowest: s.contraction} // theta.mean, theta.cov, joint.cov
 	// Absolute errors are at most relative ones times the largest deviation of a coordinate, or
 	// its square.
 	mean := make([]float64, d)
@@ -127,6 +127,7 @@ func (f *frame) observe(truth []float64, s *stationaryLaw) markov.Point {
 		block, unit := make([]float64, dim*dim), make([]float64, dim*dim)
 		for i := range dim {
 			for j := range dim {
+				// E(x + …)(x + …)ᵀ less the product of means, each less the target's.
 				di, dj := s.delta[i*n+last], s.delta[j*n+last]
 				block[i*dim+j] = s.delta[i*n+j] - truth[i*n+last]*dj - di*truth[j*n+last] - di*dj
 				unit[i*dim+j] = s.unit[i*n+j]

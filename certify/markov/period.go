@@ -34,6 +34,7 @@ func NewPeriod(ctx context.Context, e Evolution, m minibatch.Scheme) (*Period, e
 		return nil, err
 	}
 	p := &Period{ctx: ctx, Evolution: e, visits: m.Visits, sweep: m.Visits.Period(k), runs: 1}
+	// What N_l must divide, or be a multiple of, and its name in errors.
 	unit, name := k, "K"
 	switch v := m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
@@ -183,7 +184,7 @@ func (p *Period) step(src []float64, i, n int, w float64, visit visitor) []float
 func (p *Period) permutation(src []float64, at int, visit visitor) []float64 {
 	k := p.batches()
 	before := map[int][]float64{0: src}
-	for used := 1; used <= k; used++ {
+	for used := 1; used <= k; used++ { // sets of one size after the other
 		now := make(map[int][]float64, len(before)) // laws after the sets of this size
 		for set := 1<<used - 1; set < 1<<k && p.ctx.Err() == nil; set = nextOfSize(set) {
 			law := make([]float64, p.lawsSize())
@@ -225,7 +226,7 @@ func (p *Period) palindrome(src []float64, at, used int, w float64, visit visito
 		return src
 	}
 	dst, share := make([]float64, p.lawsSize()), 1/float64(k-depth)
-	for i := range k {
+	for i := range k { // the batch that comes first and last of what remains
 		if used&(1<<i) != 0 || p.ctx.Err() != nil {
 			continue
 		}

@@ -75,7 +75,7 @@ func separateNoise(step *probe.Transition, sd float64) noiseParts {
 	for ; len(z) > 0; z = z[2:] {
 		outside = append(outside, added{(z[0][0] - z[1][0]) / 2, (z[0][1] - z[1][1]) / 2})
 	}
-	parts.outside = principal(outside)
+	parts.outside = principal(outside) // two matrices do for any number of normals
 	if len(parts.inside) == 2 {
 		parts.rotate(jacobians, sd)
 	}
@@ -87,7 +87,7 @@ func separateNoise(step *probe.Transition, sd float64) noiseParts {
 // step, and few nodes do for it.
 func (n *noiseParts) rotate(jacobians []*mat.Dense, sd float64) {
 	a, b := n.inside[0], n.inside[1]
-	r := jacobians[0].RawRowView(1)
+	r := jacobians[0].RawRowView(1) // ∂r⁺/∂ξ, which the first direction takes whole
 	along, across := floats.Dot(r, a), floats.Dot(r, b)
 	if length := math.Hypot(along, across); length > 0 {
 		mixed := func(x, y float64) []float64 {
@@ -147,7 +147,7 @@ func principal(all []added) []added {
 	for _, v := range all {
 		r = math.Hypot(r, v[1])
 	}
-	if r == 0 {
+	if r == 0 { // a noise of θ alone needs no turning
 		return all // of θ alone
 	}
 	along := 0.0 // the part of θ that moves with r

@@ -34,7 +34,7 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	agree := func(a, b cost.Accuracy) bool {
 		return math.Abs(a.Spread.At(0, 0)-b.Spread.At(0, 0)) <= varianceTolerance*b.Spread.At(0, 0)
 	}
-	for i := range p.engine.ladder {
+	for i := range p.engine.ladder { // from coarse to fine
 		now, err = p.accuraciesOn(ctx, i, m, at)
 		if err != nil || now != nil && slices.EqualFunc(before, now, agree) {
 			return now, true, err
@@ -57,8 +57,8 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	if err != nil || found.signed == nil {
 		return nil, err
 	}
-	law := slices.Clone(found.law)
-	law[0]++ // the target is (1, 0, …, 0)
+	law := slices.Clone(found.law) // beyond the target
+	law[0]++                       // the target is (1, 0, …, 0)
 	var out []cost.Accuracy
 	// Observables of the momentum are nobody's estimate.
 	for o, f := range p.engine.observed {
@@ -97,14 +97,14 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 func (b *basis) multiplication(f scalarObservable) galerkin {
 	size := b.widths[0]
 	values, weighted := mat.NewDense(len(b.theta.nodes), size, nil), b.theta.weighted(size)
-	for i, x := range b.theta.nodes {
+	for i, x := range b.theta.nodes { // f·p_b at the nodes
 		b.theta.values(values.RawRowView(i), x)
 		floats.Scale(f.of(x), values.RawRowView(i))
 	}
 	var product mat.Dense // ⟨p_a f p_b⟩ over θ alone
 	product.Mul(weighted.T(), values)
 	out := mat.NewDense(len(b.pairs), len(b.pairs), nil)
-	for i, p := range b.pairs {
+	for i, p := range b.pairs { // a block for each polynomial of r
 		for j, q := range b.pairs {
 			if p[1] == q[1] {
 				out.Set(i, j, product.At(p[0], q[0]))

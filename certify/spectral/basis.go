@@ -58,6 +58,7 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	byTheta := b.means(e.narrow.theta, func(float64) float64 { return 1 })
 	byR := make([]float64, d.r+1)
 	byR[0] = 1
+	// For r ~ N(0, 1) and polynomials orthonormal under a wider normal law.
 	for k := 2; k <= d.r; k += 2 { // E q_k(r) for r ~ N(0, 1)
 		narrower := 1/(s.others[0].sd*s.others[0].sd) - 1
 		byR[k] = byR[k-2] * narrower * math.Sqrt(float64(k-1)/float64(k))
@@ -139,7 +140,7 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 			together := max(1, stepsTogether/(nr*len(xi)))
 			outcomes = b.outcomes(step, b.theta.nodes[i:min(i+together, len(b.theta.nodes))], xi)
 		}
-		for l, z := range outcomes[:count] {
+		for l, z := range outcomes[:count] { // from θ_i, where each step ends
 			theta[l], rest[l] = z[0], z[1:]
 		}
 		b.theta.tabulate(p, theta)

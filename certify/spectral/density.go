@@ -87,7 +87,7 @@ func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 	// coarse grid may not have found the minimum.
 	for range 30 {
 		x, height := tabulate(u, lo, hi)
-		first, last := 0, gridPoints
+		first, last := 0, gridPoints // the outermost points that are low enough, or one beyond
 		for first+2 < gridPoints && height[first+1] > tailDepth {
 			first++
 		}

@@ -21,6 +21,7 @@ const distancesAgree = 0.03
 func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Point,
 	everyStep bool) (kolmogorov, wasserstein float64, err error) {
 	kolmogorov, wasserstein = math.NaN(), math.NaN()
+	// A rung without a law is passed over.
 	for i := range p.engine.ladder {
 		r := p.rung(i)
 		found, err := r.solve(ctx, m, everyStep)
@@ -72,7 +73,7 @@ func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wa
 			continue
 		}
 		low, high := d.x[0], d.x[n-1]
-		for range 60 { // to round-off
+		for range 60 { // bisection, to round-off
 			if y := (low + high) / 2; to.Predict(y) < before[i] {
 				low = y
 			} else {

@@ -5,4 +5,16 @@
 // orthonormal under the target, or under a law as wide as the chain's own, and the stationary
 // law is that matrix's left eigenvector. Bases of growing degree (see rungs) say how far each
 // result is from the next one, which is its stated resolution.
+//
+// In the order of a computation:
+//
+//   - oscillator.go, density.go: potentials, and the target on a fine grid;
+//   - polynomial.go: polynomials orthonormal under a density, and their quadrature rules;
+//   - additive.go: the noise of a step, apart from what passes through the force;
+//   - basis.go: a basis, and the matrix of a step in it;
+//   - ladder.go: an integrator in growing bases, and the errors with their resolution;
+//   - engine.go: the problem's engine, its observables, and the spaces of its bases.
+//
+// Far out a potential of oscillators is quadratic. There package gaussian decides whether a
+// chain has a stationary law, and how wide it is.
 package spectral

@@ -91,6 +91,7 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 		narrow: newSpace(target, []normal{{0, 1}})}
 	e.observed = e.narrow.measured(scalarObservables)
 	var far []*integrators.Affine
+	// A list of one potential is the force of its batch.
 	for i, o := range mean {
 		far = append(far, o.tail())
 		e.forces = append(e.forces, mean[i:i+1])
@@ -99,7 +100,7 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mean.Affine() {
+	if mean.Affine() { // exact flows ask for such forces
 		e.full = gaussian.Mean(far)
 		for i, f := range far {
 			e.forces[i] = f
@@ -117,7 +118,7 @@ func (e *Engine) With(variables []integrators.Variable) *Engine {
 		return e
 	}
 	out, others := *e, slices.Clone(e.narrow.others)
-	out.tail, out.ladder = nil, rungsWithOthers
+	out.tail, out.ladder = nil, rungsWithOthers // the step is not affine far out
 	var more []scalarObservable
 	// Each number of a variable starts at its mean, which is that of its law.
 	for _, v := range variables {

@@ -66,7 +66,7 @@ func (p *Chain) rung(i int) *rung {
 		return p.rungs[i]
 	}
 	probe.Correct(p.in, []float64{p.engine.variance})
-	d := p.engine.ladder[i]
+	d := p.engine.ladder[i] // bases are kept for other steps and integrators
 	if p.space.bases[d] == nil {
 		p.space.bases[d] = p.engine.newBasis(p.space, d)
 	}
@@ -96,6 +96,7 @@ func (p *Chain) rung(i int) *rung {
 		mean.Mul(mat.DenseCopyOf(mean), m)
 	}
 	mean.Scale(-1, mean)
+	// I − P, without the constant function, whose coefficient no step changes.
 	for i := range n {
 		mean.Set(i, i, 1+mean.At(i, i))
 	}
@@ -283,7 +284,7 @@ func (e *Engine) unrefined(rung int) float64 {
 // of the observables' standard deviations.
 func (e *Engine) point(before, now *outcome, least float64) markov.Point {
 	var p markov.Point
-	for o, v := range now.signed {
+	for o, v := range now.signed { // in the order of the observables
 		sd := e.observed[o].sd
 		bound := max(math.Abs(v-before.signed[o])/sd, least) + now.noise[o]
 		p.Observed = append(p.Observed, markov.Observation{
@@ -311,7 +312,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 	if !(left <= residualLimit*floats.Norm(b, 2)) || !markov.Finite(delta) {
 		return &outcome{radius: cycle.Growth(slices.Repeat([]float64{1}, r.Size))}, nil
 	}
-	if everyStep {
+	if everyStep { // the average over the ends of outer steps
 		delta = cycle.Occupation(truth, delta)
 	}
 	out := &outcome{law: delta, cycle: cycle}
