@@ -315,7 +315,7 @@ func TestBestStepOfTheLinearModelIsThatOfLongChains(t *testing.T) {
 			want, _ := r.expected(t, outer)
 			return fromExpected(want, r.blocks(t, target, w, outer, blocks)), floats.Max(want)
 		}
-		for _, part := range []float64{0.5, 1, 2} {
+		for _, part := range sampled([]float64{0.5, 1, 2}, 1) {
 			off, worst := off(part)
 			t.Logf("at %g of the best step: error %.4g, %.2f standard errors off", part, worst, off)
 			if !(off <= sigmas) {

@@ -29,7 +29,11 @@ func TestProblemJSONRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := Run(context.Background(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: s, Steps: []float64{0.1, 0.05}})
+			find := Run
+			if p.Kind == Scalar { // an order takes many more steps, and says no more of the JSON
+				find = Errors
+			}
+			rows, err := find(context.Background(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: s, Steps: []float64{0.1, 0.05}})
 			if err != nil {
 				t.Fatal(err)
 			}
