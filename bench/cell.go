@@ -49,6 +49,7 @@ const (
 	Coupled Observable = "coupled"
 )
 
+// observables are all, in the order in which errors list them.
 var observables = []Observable{Distance, Histogram, Path, Density, Marginals, Reference, Coupled}
 
 // Precisions are the precisions that a network's gradients may have; the state
@@ -131,6 +132,7 @@ type plainCell Cell
 
 // MarshalJSON writes the canonical JSON of the cell: the fields, then More, sorted by
 // name.
+// Its bytes make the cell's key, so that a field may be added only with its default left out.
 func (c Cell) MarshalJSON() ([]byte, error) {
 	c.Estimator = omitPlain(c.Estimator)
 	fields, err := json.Marshal(plainCell(c))
@@ -170,6 +172,8 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 
 // Check returns a usage error if no chain can run with the cell's numbers.
 // Names are checked where they are looked up.
+// It looks at the numbers of the cell alone: a study's file is checked before, key by key,
+// and a program's cells only here.
 func (c Cell) Check() error {
 	switch {
 	case !slices.Contains(observables, c.Observe):
@@ -200,10 +204,12 @@ func (c Cell) Check() error {
 	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
 
+// join lists observables for messages.
 func join(obs []Observable) string { return strings.Join(texts(obs), ", ") }
 
 // Kernels returns how many kernels the cell's chain runs if it does not
 // diverge, and 0 if the cell runs no chain.
+// Coupled chains count three times: one at h, and one of twice as many kernels at h/2.
 func (c Cell) Kernels() int64 {
 	if c.Observe == Density || c.Observe == Reference {
 		return 0
@@ -216,12 +222,15 @@ func (c Cell) Kernels() int64 {
 }
 
 // String names the cell for people.
+// It is for messages: cells that differ in other settings have the same text.
 func (c Cell) String() string {
 	return fmt.Sprintf("%s %s split %d, %s (nl %d, C %v), %s K %d, h %v", c.Observe, c.Dataset,
 		c.Split, c.Integrator, c.Inner, float64(c.Friction), c.Scheme, c.Batches, c.Step)
 }
 
 // Chain describes the cell's chain.
+// The key of its random streams follows from the cell, so that equal cells have equal numbers
+// in every study.
 func (c Cell) Chain() chain.Spec {
 	return chain.Spec{
 		Integrator: c.Integrator, Estimator: c.Estimator, Scheme: c.Scheme, Batches: c.Batches,
@@ -238,6 +247,7 @@ func (c Cell) Chain() chain.Spec {
 func (c Cell) Stream() string { return digest(c) }
 
 // digest is the hex SHA-256 of a value's JSON, which must have one.
+// Maps are written in the order of their keys, so that equal values have equal digests.
 func digest(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

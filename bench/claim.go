@@ -25,6 +25,7 @@ const (
 	DistanceStatistic = "distance" // of a mean from a published number
 )
 
+// statistics are all, in the order in which errors list them.
 var statistics = []string{
 	OrderStatistic, RatioStatistic, LogRatioStatistic, MeanStatistic, ShareStatistic,
 	DistanceStatistic,
@@ -81,6 +82,8 @@ type placedClaim struct {
 }
 
 // readClaims reads [[claim]].
+// Where and over are read later (completeClaims), when the columns of the study's rows are
+// known.
 func (f *File) readClaims(s section) {
 	for _, s := range s.tables("claim") {
 		c := DataClaim{Level: 0.99}
@@ -116,6 +119,7 @@ func (f *File) readClaims(s section) {
 	}
 }
 
+// checkClaimID refuses what cannot be part of a file's name or of an anchor on the page.
 func checkClaimID(id string) error {
 	if !studyID.MatchString(id) {
 		return fmt.Errorf("is %q: want letters, digits, - and _", id)
@@ -125,6 +129,7 @@ func checkClaimID(id string) error {
 
 // completeClaims reads what the claims say of the columns of the study's rows, and
 // refuses columns that they do not have and values that no job of any profile has.
+// So a mistyped value is found before the study is run for hours.
 func (f *File) completeClaims(s section) {
 	if len(f.claims) == 0 || s.err != nil {
 		return
@@ -171,6 +176,7 @@ func (f *File) dataClaims() (claims []DataClaim) {
 }
 
 // columnOf is the column of a name: its own, or that of a setting or an observation.
+// An unknown name is returned as it is: the table of rows refuses it.
 func columnOf(name string) string {
 	for _, s := range declared {
 		if s.Name == name {
@@ -186,6 +192,7 @@ func columnOf(name string) string {
 }
 
 // readOf checks the column that a statistic is of.
+// A share is of truths, every other statistic of numbers.
 func (c *placedClaim) readOf(rows *table.Table) error {
 	name := c.Of
 	c.Of = columnOf(name)
@@ -219,6 +226,8 @@ func kindIn(rows *table.Table, column string) (table.Kind, error) {
 }
 
 // readRows reads the values by column of where or over.
+// Values are checked where the jobs determine them; a column such as observable has its
+// values only after the run.
 func (c *placedClaim) readRows(key string, rows *table.Table,
 	known map[string][]table.Value) map[string][]any {
 	s := c.table(key)
@@ -245,6 +254,7 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 }
 
 // claimValue is a value of a file as a claim has it: of the kind of its column.
+// Whole numbers become floating-point ones, since columns of numbers hold these.
 func claimValue(v any, kind table.Kind) (any, error) {
 	switch x := v.(type) {
 	case int64:
@@ -267,6 +277,7 @@ func claimValue(v any, kind table.Kind) (any, error) {
 	return v, nil
 }
 
+// tableValue returns a value of a claim as tables of rows have it.
 func tableValue(v any) table.Value {
 	if v == "inf" {
 		return table.Of(math.Inf(1))
@@ -276,6 +287,8 @@ func tableValue(v any) table.Value {
 
 // stated are the values that the jobs of plans have in the columns that jobs fill.
 // Of other columns, such as observable, the values are known when the jobs have run.
+// The steps of exact jobs that search for their own are not known either; then no value of h
+// is refused.
 func stated(plans []Plan) map[string][]table.Value {
 	values := make(map[string][]table.Value)
 	add := func(row map[string]any) {

@@ -21,6 +21,7 @@ const Full = 0
 // draft is a cell of which some things are stated. A field with its zero value has its
 // default, which the settings' declarations describe; Batches is K, if that is stated
 // in place of B.
+// Keys of a file and fields of a program's cell both end up here; cell fills in the rest.
 type draft struct {
 	Cell
 	hidden   []int   // widths of the layers of a model that takes them; default: its own
@@ -95,6 +96,7 @@ type problem struct {
 
 // checkObserves refuses what chains of the problem cannot record or, in a study's
 // figure, show.
+// The text has no subject: the place of the key, or the study, stands before it.
 func (p problem) checkObserves(o Observable) error {
 	on := fmt.Sprintf("is %q: model %q on data set %q", o, p.Model, p.Name)
 	switch {
@@ -114,6 +116,7 @@ func (p problem) checkObserves(o Observable) error {
 
 // newProblem looks a draft's data set and model up; "" is the model of the
 // data set.
+// An unknown name, and a model that does not take the data, are usage errors.
 func newProblem(data datasets.Registry, all models.Registry, x draft) (problem, error) {
 	d, err := data.Lookup(x.Dataset)
 	if err != nil {
@@ -131,6 +134,8 @@ func newProblem(data datasets.Registry, all models.Registry, x draft) (problem, 
 // cell fills in the defaults and what follows from the problem. The reference
 // is nil where none judges the chain: where the posterior is known, and where
 // no distance is recorded.
+// Settings that the observable or the posterior make meaningless are reset, so that cells
+// that differ in these alone are one.
 func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 	c := x.Cell
 	c.Dataset, c.Model, c.Oracle, c.Precision = p.Name, p.Model, Analytic, "float64"
@@ -181,6 +186,7 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 }
 
 // referenceSpec is the spec of the draft's reference chains.
+// Without a statement it is the paper's, in the precision of the chain.
 func (x draft) referenceSpec(p problem) oracle.Spec {
 	if x.reference != nil {
 		return *x.reference

@@ -59,6 +59,8 @@ type figureKind struct {
 	differ string
 }
 
+// figureKinds are all figures with a name. What is swept has no entry of its own but
+// "exact-bottleneck", which adds exact errors to it.
 var figureKinds = []figureKind{
 	{"paths", []Observable{Density, Path}, func(c *Cell) { c.Friction = 0 }, "friction alone"},
 	{"toy", []Observable{Histogram}, func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" },
@@ -77,6 +79,7 @@ func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottl
 
 // checkCells refuses a figure that cannot show the study's cells, before they are
 // run.
+// The text of the error has no subject, since the key's place stands before it.
 func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	jobs := s.Cells
 	kind := figureKind{observes: []Observable{Distance}}
@@ -138,6 +141,7 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 }
 
 // check refuses a table that cannot show the study's cells.
+// Special figures bring tables of their own.
 func (t TableSpec) check(s Study, g FigureSpec) error {
 	if !g.swept() || len(s.Cells) == 0 {
 		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of "+
@@ -147,6 +151,8 @@ func (t TableSpec) check(s Study, g FigureSpec) error {
 }
 
 // checkNames refuses parameters that none of the cells has.
+// The error names the parameter; settings and observations need no check, since files are
+// read by their names.
 func checkNames(jobs []Job, lists ...[]string) error {
 	for _, name := range slices.Concat(lists...) {
 		if name == "" || slices.Contains(axisNames(), name) || slices.Contains(valueNames(), name) {
@@ -162,6 +168,8 @@ func checkNames(jobs []Job, lists ...[]string) error {
 
 // checkAnswers refuses axes that no figure of these exact errors has, and axes of
 // exact errors in any other figure; alone says that the study has nothing else.
+// Exact errors have another set of axes than cells, of which each needs what its key in
+// [[exact]] asks for.
 func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 	want, isAnswer := answers[cmp.Or(g.Y, OnError)]
 	ofExact := g.Kind == "orders" || g.Kind == "" && alone
@@ -209,6 +217,7 @@ func axisNames() []string {
 	return distinct.Of(shownSettings(), func(s Setting) string { return s.Name })
 }
 
+// valueNames are the names of the observations, which may be shown on an axis or in a table.
 func valueNames() []string {
 	return distinct.Of(observations, func(o Observation) string { return o.Name })
 }

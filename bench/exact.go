@@ -37,6 +37,7 @@ type Exact struct {
 type plainExact Exact
 
 // MarshalJSON writes the canonical JSON of the job.
+// Its bytes make the job's key.
 func (e Exact) MarshalJSON() ([]byte, error) {
 	e.Estimator = omitPlain(e.Estimator)
 	return json.Marshal(plainExact(e))
@@ -50,6 +51,7 @@ func (e *Exact) UnmarshalJSON(b []byte) error {
 }
 
 // Options returns the options with which package certify computes the job.
+// A name that the registries do not have is a usage error.
 func (e Exact) Options(r chain.Registries) (certify.Options, error) {
 	p, err := certify.ParseProblem(e.Name, e.Problem)
 	if err != nil {
@@ -78,6 +80,7 @@ func (e Exact) Options(r chain.Registries) (certify.Options, error) {
 }
 
 // String names the job for people.
+// It is for messages: jobs that differ in other fields have the same text.
 func (e Exact) String() string {
 	return fmt.Sprintf("exact errors of %s (nl %d) on %s", e.Integrator, e.Inner, e.Name)
 }

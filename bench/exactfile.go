@@ -22,6 +22,7 @@ var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVarianc
 	OfWeak, OfBatches, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT}
 
 // readExact lists the exact jobs, block by block.
+// Two problems of one name are refused, since figures tell problems apart by their names.
 func (f *File) readExact(s section) {
 	seen, problems := make(map[string]bool), make(map[string]string)
 	for _, s := range s.tables("exact") {
@@ -55,6 +56,7 @@ func (f *File) readExact(s section) {
 
 // exactBlock is [[exact]]: every problem, friction, integrator, estimator and
 // N_l, each under all schemes.
+// Lists hold the values that vary from job to job; the rest of a job is in the last field.
 type exactBlock struct {
 	purpose     string
 	problems    []exactProblem
@@ -73,6 +75,7 @@ type exactProblem struct {
 }
 
 // keys are the keys of [[exact]].
+// Those that have the names of settings take the same values, one or a list.
 func (b *exactBlock) keys(f *File) []key {
 	schemes := distinct.Of(certify.ExactSchemes(),
 		func(m minibatch.Scheme) string { return m.Name })
@@ -188,6 +191,8 @@ func textOf(p *certify.Problem) json.RawMessage {
 }
 
 // jobs are the combinations.
+// They are in the order problem, friction, integrator, estimator, N_l: the last changes
+// fastest.
 func (b *exactBlock) jobs() (out []ExactJob) {
 	for _, p := range b.problems {
 		which := b.integrators

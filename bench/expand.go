@@ -51,6 +51,7 @@ func LookupProfile(name string) (Profile, error) {
 // Studies returns every built-in study in a profile, the paper's in its order and
 // then ours, on data sets and models of the given registries. Data sets that are
 // unavailable are replaced by those that stand in for them.
+// A profile that no file has, such as one of a program's own, is laid over the file as it is.
 func Studies(p Profile, data datasets.Registry, all models.Registry,
 	unavailable ...string) ([]Study, error) {
 	var out []Study
@@ -80,6 +81,9 @@ const mostCells = 100_000
 
 // Study returns the file's study in a profile. Data sets that are unavailable
 // are replaced by those that stand in for them.
+// The study is complete but for keys, which Keys.Resolve adds. A mistake that only the
+// combination of values shows is a usage error with the line of a key that states one of
+// them.
 func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 	s, l, err := f.expand(p, unavailable)
 	if err == nil && len(s.References) == 0 {
@@ -93,6 +97,7 @@ func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 
 // checkReference refuses a file's own [reference] in a layer without reference
 // chains, unless the chains of another profile have a use for it.
+// Such a table is a sign of a misunderstanding: its author expects other numbers.
 func (f *File) checkReference(l layer) error {
 	own := slices.IndexFunc(l.reference, func(r section) bool { return r.file == f.Path })
 	if own < 0 {
@@ -110,6 +115,7 @@ func (f *File) checkReference(l layer) error {
 }
 
 // expand is Study before it is checked, with its layer.
+// The layer is returned for checkReference, which must know whose [reference] counted.
 func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 	l, err := f.layered(p)
 	if err != nil {
@@ -123,6 +129,7 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 }
 
 // Takes returns a usage error if p changes what the file does not state in p.
+// A caption states what was changed, so that a change without effect would make it wrong.
 func (f *File) Takes(p Profile) error {
 	l, err := f.layered(p)
 	if err != nil {
@@ -154,6 +161,7 @@ func (f *File) Takes(p Profile) error {
 }
 
 // layered lays the profile over the file, and the run's own changes over both.
+// The stronger layer is first in each step: block, run, profile, [vary] and [fix].
 func (f *File) layered(p Profile) (layer, error) {
 	l, own := f.layers[""], f.layers[p.Name]
 	switch {
@@ -216,6 +224,7 @@ func (s settings) ownSplits(below settings, splits int) []any {
 }
 
 // repeat makes the seeds of repetitions.
+// Seeds that are listed, and counted at the same time, are refused.
 func (s settings) repeat(p Profile) error {
 	n, from := p.Repeat, int64(p.SeedFrom)
 	if e, ok := s["repeat"]; ok && n == 0 {
@@ -280,6 +289,7 @@ func (x *expansion) failWhole(format string, args ...any) {
 
 // cells adds the cells of all blocks: data set by data set, split by split, block
 // by block.
+// Its order is part of the format: tests compare it, and the page lists cells in it.
 func (x *expansion) cells(unavailable []string) {
 	var names []string
 	splits := []any{}
@@ -325,6 +335,7 @@ func (x *expansion) cells(unavailable []string) {
 	}
 }
 
+// splits returns the splits of a block: those stated, or split 0.
 func (s settings) splits() []any {
 	if e, ok := s["split"]; ok {
 		return e.values
@@ -334,6 +345,7 @@ func (s settings) splits() []any {
 
 // covered is the name whose blocks a data set takes: its own, or that of the
 // first one of the study that it may stand in for.
+// Blocks name data sets of files; a built-in set that stands in for one takes its blocks.
 func (x *expansion) covered(name string, names []string) string {
 	if slices.Contains(names, name) {
 		return name
@@ -379,6 +391,7 @@ func (x *expansion) block(common draft) {
 }
 
 // add adds a cell to the study, unless it is there.
+// Blocks may overlap; what they share is listed once.
 func (x *expansion) add(s draft, last string) {
 	j := x.cell(s, last)
 	if x.err != nil {
@@ -432,6 +445,7 @@ func (x *expansion) cell(s draft, last string) Job {
 }
 
 // stableOf names the chains that share a largest stable step.
+// Splits and seeds are left out: all have the steps of split 0.
 func stableOf(c Cell) string {
 	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator,
 		c.Values, c.Inner, float64(c.Friction), c.Estimator, c.Scheme, c.Batches)
@@ -439,6 +453,7 @@ func stableOf(c Cell) string {
 
 // stable is the largest stable step of a setting's chains: one for all splits and
 // seeds, so that their steps are the same.
+// It is rounded to three digits. Steps that an earlier run fixed are taken as they are.
 func (x *expansion) stable(s draft, p problem) (float64, error) {
 	s.Split, s.Step = 0, 1
 	c, _ := s.cell(p)

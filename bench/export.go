@@ -31,6 +31,7 @@ var exportOrder = []string{
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled"}
 
 // exportColumns are the columns of exports but for the scores.
+// A setting that is new has its column behind those that others read by position.
 func exportColumns() []string {
 	columns := slices.Clone(exportOrder)
 	for _, s := range declared {
@@ -43,6 +44,7 @@ func exportColumns() []string {
 
 // fields are the row's values by column. Full refreshment is an infinite friction, the
 // full batch a batch of 0; where there is no distance, ks is 0.
+// Keys are the names of columns; a number that JSON cannot say is left to the writers.
 func (r Row) fields() map[string]any {
 	fields := map[string]any{
 		"experiment": r.Study, "key": r.Key, parametersColumn: parameters(r.Cell.Values),
@@ -66,6 +68,7 @@ func (r Row) fields() map[string]any {
 
 // Rows returns the rows of the plans' results that get finds, in the order of
 // the cells, and the number of cells that are missing.
+// Cells that two studies share have a row in each.
 func Rows(plans []Plan, get Getter) (rows []Row, missing int) {
 	for _, p := range plans {
 		results, lacking := p.Results(get)
@@ -143,6 +146,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	return csv.NewWriter(w).WriteAll(records)
 }
 
+// csvText returns a value as CSV has it: "inf" for infinity, seconds with milliseconds.
 func csvText(column string, v any) string {
 	x, isFloat := v.(float64)
 	switch {

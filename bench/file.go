@@ -64,10 +64,13 @@ func (l layer) over(below layer) layer {
 
 // Load reads the study in a file, which may use the names of the given parts. A
 // path that does not end in .toml is the name of a built-in study.
+// The error of a mistake is one line, which begins with file, line and key. What only a
+// profile shows is found by Study.
 func Load(path string, p Parts) (*File, error) {
 	return p.filled().load(path, os.ReadFile, nil)
 }
 
+// filled returns the parts with the built-in ones for those that are nil.
 func (p Parts) filled() Parts {
 	if p.Data == nil {
 		p.Data = datasets.Builtin()
@@ -111,6 +114,7 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 }
 
 // origin is the Origin of the file's study.
+// Two files with the same text are one origin, wherever they are.
 func (f *File) origin() string {
 	if f.own {
 		return digest(string(f.Text))[:digestLength]
@@ -166,6 +170,8 @@ func (f *File) readBase(at place, name string, within []string) *File {
 }
 
 // inherit takes from the base what the file does not state.
+// Tables that hold settings are merged key by key; figure, table, claims and exact jobs are
+// replaced as a whole.
 func (f *File) inherit(base *File) {
 	for name, below := range base.layers {
 		f.layers[name] = f.layers[name].over(below)
@@ -186,6 +192,7 @@ func (f *File) inherit(base *File) {
 }
 
 // complete refuses a file that states too little.
+// A study may have cells, exact jobs, or both.
 func (f *File) complete(s section) {
 	f.Title = cmp.Or(f.Title, f.ID)
 	cells := f.layers[""].grids != nil || len(f.layers[""].settings) > 0
@@ -203,6 +210,7 @@ var tasks = map[string]datasets.Task{
 }
 
 // readData adds the file's own data sets.
+// Each file is read now: its columns and rows are part of what may be wrong with the study.
 func (f *File) readData(s section) {
 	all := s.table("data")
 	for _, name := range all.keys() {
@@ -238,6 +246,7 @@ func (f *File) readData(s section) {
 }
 
 // readLayers reads the grid, as it is and in the profiles.
+// The name "" stands for the file as it is.
 func (f *File) readLayers(s section) {
 	varied := s.table("vary").settings(f.Parts, true, false)
 	fixed := s.table("fix").settings(f.Parts, false, true)
@@ -272,6 +281,7 @@ func (s section) layer(of settings, p Parts) layer {
 }
 
 // readDrawing reads how the study is shown.
+// Whether the study's cells can be shown that way is checked when they are listed.
 func (f *File) readDrawing(s section) {
 	axes := axisNames()
 	for _, m := range f.Chains.Integrators {
@@ -322,6 +332,7 @@ func (f *File) readDrawing(s section) {
 }
 
 // checkDrawing refuses a figure and a table that cannot show a study's cells.
+// The error has the place of the table that the file, or its base, states.
 func (f *File) checkDrawing(s Study) error {
 	g := FigureSpec{}
 	if f.figure != nil {
@@ -355,6 +366,7 @@ func (f *File) BuiltIn() bool { return !f.own }
 
 // collection is the list of the built-in studies, and of the profiles that they
 // have.
+// Its profiles have names, and what they change in all studies.
 func collection() (c struct {
 	Studies  []string
 	Later    []string

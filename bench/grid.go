@@ -31,6 +31,7 @@ type Parts struct {
 const whereSettings = 2
 
 // readBatch reads a size, or "full".
+// Exports write 0 for the full batch; files say it in words.
 func (s *draft) readBatch(Parts) func(any) error {
 	return func(v any) error {
 		if s.BatchSize = Full; v == "full" {
@@ -55,6 +56,7 @@ func (s *draft) readBurnIn(Parts) func(any) error {
 
 // readIntegrator reads a name, or a table with the integrator's own parameters:
 // {name = "mt3", w2-variance = 1}.
+// The values are checked by the integrator itself, at step and friction 1.
 func (s *draft) readIntegrator(p Parts) func(any) error {
 	return func(v any) error {
 		values, ok := v.(map[string]any)
@@ -91,6 +93,7 @@ func (s *draft) readIntegrator(p Parts) func(any) error {
 var stableStep = regexp.MustCompile(`^stable(?: */ *([0-9.]+))?$`)
 
 // readStep reads a step: a number, or the text of a number or of a relative step.
+// What is relative is resolved when the grid is expanded, since it depends on the chain.
 func (s *draft) readStep(Parts) func(any) error {
 	return func(v any) error {
 		s.Step, s.relative = 0, 0
@@ -229,6 +232,8 @@ func (s section) settings(p Parts, many, single bool, but ...string) settings {
 }
 
 // fill checks the values of a key and stores them.
+// A value that stands twice is refused: it would not make a cell twice, and was meant to be
+// another one.
 func (e *entry) fill(k key, v any, many, single bool) (err error) {
 	l, isList := v.([]any)
 	if k.name == "hidden" { // a list is one value

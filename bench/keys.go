@@ -36,6 +36,8 @@ type Keys struct {
 
 // Cell returns the key of a cell; specs holds the reference chains that cells
 // may name, by ID.
+// It reads the data set, whose digest is part of the model's fingerprint. A reference that
+// specs lacks is an error: a study that is restricted to some data sets has lost it.
 func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
 	parts := []part{k.model(ctx, c.Dataset, c.Split, c.Model)}
 	if c.Kernels() > 0 {
@@ -66,6 +68,7 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 }
 
 // Reference returns the key of reference chains.
+// The fingerprints are those of its chains and of the procedure that checks them.
 func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
 	parts := append(k.chain(s.Integrator, nil, estimators.Plain.Name, "full"),
 		k.model(ctx, s.Dataset, s.Split, s.Model), part{"procedure", "", oracle.Fingerprint})
@@ -73,6 +76,8 @@ func (k *Keys) Reference(ctx context.Context, s oracle.Spec) (string, error) {
 }
 
 // Exact returns the key of an exact job.
+// The problem's numbers are in the job itself. Budgets, stability and distances come from
+// code of their own, so only jobs that ask for them depend on it.
 func (k *Keys) Exact(e Exact) (string, error) {
 	parts := []part{k.integrator(e.Integrator, e.Values), k.estimator(e.Estimator),
 		{"engine", "", certify.Fingerprint}}
@@ -87,6 +92,7 @@ func (k *Keys) Exact(e Exact) (string, error) {
 
 // Stable estimates the largest stable step of a cell's chain; it can serve as
 // Profile.Stable.
+// It takes a second or two, and runs chains on the cell's split.
 func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model,
 		models.Options{Precision: c.Precision})
@@ -99,6 +105,7 @@ func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 // Known returns the stable steps of earlier plans on some data sets, in the form
 // of Profile.Known. It leaves out cells whose keys have changed: a name may stand
 // for other data now, or for another likelihood.
+// A step that cannot be trusted is estimated again.
 func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string]float64 {
 	known := make(map[string]float64)
 	for _, p := range plans {
@@ -118,12 +125,15 @@ func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string
 }
 
 // part is one of the things that make a job's numbers.
+// Its fingerprint is made when it is first needed.
 type part struct {
 	name, what  string // such as integrator, leapfrog
 	fingerprint func() (string, error)
 }
 
 // key is that of a job whose numbers the parts make.
+// The names of the parts are part of the hash, so that an estimator never passes for an
+// integrator.
 func (k *Keys) key(job any, parts []part) (string, error) {
 	of := make(map[string]string)
 	for _, p := range parts {
@@ -140,6 +150,7 @@ func (k *Keys) key(job any, parts []part) (string, error) {
 	}{job, of}), nil
 }
 
+// model is the model on a split of a data set: a change to either changes its fingerprint.
 func (k *Keys) model(ctx context.Context, dataset string, split int, model string) part {
 	return part{"model", fmt.Sprintf("%s %d %s", dataset, split, model), func() (string, error) {
 		return k.Source.Fingerprint(ctx, dataset, split, model, models.Options{})
@@ -153,6 +164,7 @@ func (k *Keys) chain(integrator string, values map[string]float64, estimator,
 		k.scheme("scheme", scheme), {"loop", "", chain.Fingerprint}}
 }
 
+// integrator is an integrator with its own parameters.
 func (k *Keys) integrator(name string, values map[string]float64) part {
 	print := func(i integrators.Integrator) (string, error) {
 		return integrators.Fingerprint(i, values)
@@ -160,16 +172,20 @@ func (k *Keys) integrator(name string, values map[string]float64) part {
 	return part{"integrator", fmt.Sprint(name, values), found(k.Chains.Integrator, name, print)}
 }
 
+// estimator is an estimator of gradients.
 func (k *Keys) estimator(name string) part {
 	return part{"estimator", name, found(k.Chains.Estimator, name, estimators.Fingerprint)}
 }
 
+// scheme is a mini-batch scheme, under the name that the key has for it: an exact job has
+// several.
 func (k *Keys) scheme(as, name string) part {
 	print := func(s minibatch.Scheme) (string, error) { return minibatch.Fingerprint(s), nil }
 	return part{as, name, found(k.Chains.Scheme, name, print)}
 }
 
 // found makes the fingerprint of what a lookup finds.
+// The lookup is part of it, so that an unknown name is the error of the key.
 func found[M any](lookup func(string) (M, error), name string,
 	print func(M) (string, error)) func() (string, error) {
 	return func() (string, error) {

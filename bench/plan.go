@@ -68,6 +68,8 @@ type Method struct {
 
 // Resolve gives every job of the studies its key, and adds what is stated
 // besides the results. It loads the data that the studies use.
+// The studies are not changed. profile is the label that manifests are kept under, and
+// unavailable the data sets that built-in ones stand in for.
 func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study,
 	unavailable ...string) ([]Plan, error) {
 	var plans []Plan
@@ -85,6 +87,7 @@ func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study,
 }
 
 // specsOf are the specs of all references of plans, by their IDs.
+// Cells name their reference by this ID.
 func specsOf(plans []Plan) map[string]oracle.Spec {
 	specs := make(map[string]oracle.Spec)
 	for _, r := range References(plans) {
@@ -100,6 +103,8 @@ func (s Study) clone() Study {
 	return s
 }
 
+// resolve gives the jobs of one plan their keys, references first, since cells depend on
+// them.
 func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spec) (err error) {
 	for i := range p.References {
 		r := &p.References[i]
@@ -132,6 +137,7 @@ func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spe
 }
 
 // describe adds a cell's data set to what the plan states.
+// It is stated once, by the split of the first cell on the data set.
 func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 	if _, ok := p.Dataset(c.Dataset); ok {
 		return nil
@@ -160,6 +166,7 @@ func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 }
 
 // describeMethod adds an integrator, if there is one, to what the plan states.
+// Its orders are those that it claims; what certify finds is in the rows of exact errors.
 func (k *Keys) describeMethod(p *Plan, name string) error {
 	if _, ok := p.Method(name); ok || name == "" {
 		return nil
@@ -176,6 +183,7 @@ func (k *Keys) describeMethod(p *Plan, name string) error {
 }
 
 // Dataset returns what the plan says of a data set.
+// ok is false for a data set that none of its cells is on.
 func (p Plan) Dataset(name string) (Data, bool) {
 	i := slices.IndexFunc(p.Data, func(d Data) bool { return d.Name == name })
 	if i < 0 {
@@ -185,6 +193,7 @@ func (p Plan) Dataset(name string) (Data, bool) {
 }
 
 // Method returns what the plan says of an integrator.
+// ok is false for an integrator that none of its jobs has.
 func (p Plan) Method(name string) (Method, bool) {
 	i := slices.IndexFunc(p.Methods, func(m Method) bool { return m.Name == name })
 	if i < 0 {
@@ -230,6 +239,7 @@ func OnlyBuiltIn(plans []Plan) []Plan {
 func (p Plan) sameStudy(o Plan) bool { return p.ID == o.ID && p.BuiltIn() == o.BuiltIn() }
 
 // Save writes the plans into a store, as manifests of a run.
+// A manifest of the same study and profile, on the same data sets, is replaced.
 func Save(s *store.Store, made store.Made, plans []Plan) error {
 	for _, p := range plans {
 		r, err := record(store.Run, p.key(), 0, made, p)
@@ -245,6 +255,7 @@ func Save(s *store.Store, made store.Made, plans []Plan) error {
 
 // Plans returns the manifests of a profile in a store, or of every profile if
 // the profile is "".
+// They are in the order of the run that wrote them.
 func Plans(s *store.Store, profile string) ([]Plan, error) {
 	var plans []Plan
 	for _, key := range s.Keys(store.Run) {
@@ -328,6 +339,7 @@ func hasAll(wide, plans []Plan) bool {
 }
 
 // has reports whether the plan has all cells and exact jobs of another.
+// Keys decide, so that a plan whose parts have changed has none of the old jobs.
 func (p Plan) has(o Plan) bool {
 	missing := make(map[string]bool)
 	for _, key := range o.keys() {
@@ -351,6 +363,7 @@ func (p Plan) keys() (keys []string) {
 }
 
 // On returns the plan with only the cells on the named data sets.
+// Exact jobs stay: they are on no data set. References of other data sets go.
 func (p Plan) On(names ...string) Plan {
 	p.Study = p.restrict(func(dataset string) bool { return slices.Contains(names, dataset) })
 	p.Data = slices.DeleteFunc(slices.Clone(p.Data), func(d Data) bool {
@@ -363,6 +376,7 @@ func (p Plan) On(names ...string) Plan {
 const digestLength = 16
 
 // Digest returns a digest of the keys of all jobs that the plans need.
+// Two runs with equal digests compute the same: a cluster's jobs are named by it.
 func Digest(plans []Plan) string {
 	var keys []string
 	for _, p := range plans {

@@ -9,6 +9,8 @@ import (
 )
 
 // Result is what a cell's chain yielded.
+// The body of its record is its JSON; what follows from the cell, such as the reference's
+// distance, is stored with it, so that figures need no reference.
 type Result struct {
 	Cell Cell `json:"cell"`
 
@@ -46,10 +48,12 @@ type Result struct {
 }
 
 // Record returns the result as a store keeps it.
+// Key, Seconds and Made are kept beside the body.
 func (r Result) Record() (store.Record, error) {
 	return record(store.Result, r.Key, r.Seconds, r.Made, r)
 }
 
+// record returns a record with a body in JSON.
 func record(kind store.Kind, key string, seconds float64, made store.Made, body any) (store.Record,
 	error) {
 	b, err := json.Marshal(body)
@@ -80,6 +84,7 @@ func (s Results) Result(key string) (r Result, ok bool) {
 }
 
 // Rows returns the exact errors under a job's key.
+// ok is false if there are none, or if the record does not hold rows.
 func (s Results) Rows(key string) ([]certify.Row, bool) {
 	rows, _, ok := s.exact(key)
 	return rows, ok

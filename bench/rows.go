@@ -109,6 +109,7 @@ var (
 
 // newRows returns an empty table for what the plans may have: with a column for each
 // parameter of their integrators.
+// Columns that no row fills stay empty.
 func newRows(plans []Plan) *table.Table {
 	columns := slices.Concat(originColumns, resultColumns, exactColumns, checkColumns)
 	for _, s := range declared {
@@ -130,6 +131,7 @@ func newRows(plans []Plan) *table.Table {
 	return table.New(columns...)
 }
 
+// addParameters adds a column for each parameter that is not there yet, by name.
 func addParameters(columns []table.Column, values map[string]float64) []table.Column {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		columns = distinct.Append(columns, table.Column{Name: name, Kind: table.Number})
@@ -195,6 +197,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 }
 
 // fill puts a cell and its result into a row.
+// A setting without a column, such as the widths of layers, is part of the model's name.
 func (j Job) fill(row map[string]any, r Result, missing bool) {
 	for _, s := range declared {
 		if s.Column != "" {
@@ -227,6 +230,8 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	})
 }
 
+// fillParameters puts an integrator's own parameters into a row: all as one text, and each in
+// the column of its name.
 func fillParameters(row map[string]any, values map[string]float64) {
 	row[parametersColumn] = parameters(values)
 	for name, v := range values {
@@ -313,6 +318,7 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 }
 
 // checks are those of the reference chains under a key.
+// A record that cannot be read has none.
 func (s Results) checks(key string) []oracle.Check {
 	rec, ok := s.Get(store.Reference, key)
 	var body struct {

@@ -150,6 +150,7 @@ var declared = []Setting{
 
 // Settings returns the declarations of all settings, those first that legends and
 // captions name first.
+// The order of declared is another one: that in which a grid's cells are listed.
 func Settings() []Setting {
 	last := len(declared)
 	return slices.SortedStableFunc(slices.Values(declared), func(a, b Setting) int {
@@ -185,6 +186,7 @@ func LookupSettings(names []string, rows *table.Table) (found []Setting, err err
 
 // Columns are the columns of a table of rows that together tell the setting's values
 // apart.
+// An integrator with other values of its own parameters is another one in figures.
 func (s Setting) Columns() []string {
 	if s.Name == "integrator" {
 		return []string{s.Column, parametersColumn}
@@ -201,6 +203,7 @@ func ColumnsOf(settings ...Setting) (columns []string) {
 }
 
 // Value is the setting's value in a row.
+// It is none where the row's job does not have the setting.
 func (s Setting) Value(r table.Row) table.Value { return r.Get(s.Column) }
 
 // Field returns the value in a row as CSV and JSON state it: "inf" for infinity, 0 for the
@@ -210,6 +213,7 @@ func (s Setting) Field(r table.Row) any { return s.stated(s.Value(r)) }
 // FieldOf is Field for a cell.
 func (s Setting) FieldOf(c Cell) any { return s.stated(table.Of(s.Of(c))) }
 
+// stated is Field for a value.
 func (s Setting) stated(v table.Value) any {
 	switch {
 	case !math.IsInf(v.Number(), 1):
@@ -221,6 +225,7 @@ func (s Setting) stated(v table.Value) any {
 }
 
 // Plain is the value as tables for people have it.
+// Large numbers have their digits in groups, and infinity its symbol.
 func (s Setting) Plain(r table.Row) string {
 	v := s.Value(r)
 	x := v.Number()
@@ -241,6 +246,8 @@ func (s Setting) Plain(r table.Row) string {
 
 // Text is the value as legends, titles and captions have it; "" where a row does not
 // have it.
+// A scheme says nothing where there is one batch; a batch is stated with K, which follows
+// from it.
 func (s Setting) Text(r table.Row) string {
 	switch {
 	case s.Name == "batch" && math.IsInf(r.Number("batch"), 1):
@@ -254,6 +261,7 @@ func (s Setting) Text(r table.Row) string {
 }
 
 // TextOf joins what the settings say of a row.
+// If none of them has a text, their plain values are joined.
 func TextOf(settings []Setting, r table.Row) string {
 	var texts, plain []string
 	for _, s := range settings {
@@ -266,6 +274,7 @@ func TextOf(settings []Setting, r table.Row) string {
 }
 
 // thousands separates the digits of a whole number.
+// They stand in groups of three, with spaces between.
 func thousands(s string) string {
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + " " + s[i:]
@@ -283,6 +292,7 @@ func parametersText(r table.Row) string {
 }
 
 // parameters are an integrator's own parameters as one text: name=value name=value.
+// They are in the order of their names: equal values give equal texts.
 func parameters(values map[string]float64) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -293,6 +303,7 @@ func parameters(values map[string]float64) string {
 
 // Of returns the setting's value in a cell, as tables of rows have it: +Inf for the full
 // batch.
+// A setting without a field has its default unless the cell states another value.
 func (s Setting) Of(c Cell) any {
 	if s.field == nil {
 		if v, ok := c.More[s.Name]; ok {
@@ -318,6 +329,8 @@ func (s Setting) Of(c Cell) any {
 }
 
 // Set reads the text of the setting's flag into a cell. A step must be a number.
+// What the declaration does not allow is an error that says what it allows; an unknown name
+// lists the known ones.
 func (s Setting) Set(c *Cell, text string) error {
 	var v any = text
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && s.Kind == table.Number {
@@ -341,6 +354,7 @@ func (s Setting) Set(c *Cell, text string) error {
 }
 
 // key declares the setting's key in a study's file, whose value goes into a draft.
+// The parts are what a name may stand for.
 func (s Setting) key(d *draft, p Parts) key {
 	k := key{name: s.Name, words: s.Words, low: s.Low, high: s.High}
 	switch {
@@ -449,6 +463,7 @@ func LookupObservation(name string) (Observation, error) {
 }
 
 // Of returns the number of a result; NaN where it has none.
+// A chain that diverged has no scores; its distance is 1.
 func (o Observation) Of(r Result) float64 {
 	if o.get != nil {
 		return o.get(r)

@@ -85,6 +85,7 @@ type Evidence struct {
 
 // Select returns the studies with the given ids, in the order of studies, or
 // all of them if no ids are given. An unknown id is a usage error.
+// The studies are not copied.
 func Select(studies []Study, ids ...string) ([]Study, error) {
 	known := distinct.Of(studies, func(s Study) string { return s.ID })
 	for _, id := range ids {
@@ -102,6 +103,7 @@ func Select(studies []Study, ids ...string) ([]Study, error) {
 // Restrict returns the studies with only the cells on the named data sets, less
 // the studies that lose all their cells; without names it changes nothing. A study
 // that never had cells stays. A name that no study uses is a usage error.
+// References of other data sets are left out with their cells.
 func Restrict(studies []Study, names ...string) ([]Study, error) {
 	if len(names) == 0 {
 		return studies, nil
@@ -146,6 +148,7 @@ func (s Study) Jobs() []Job { return slices.Clone(s.Cells) }
 
 // Results returns the results there are of the study's cells, in their order,
 // and the cells that are missing.
+// The missing ones are in their order, too.
 func (s Study) Results(get Getter) (have []Result, missing []Job) {
 	for _, j := range s.Cells {
 		if r, ok := get(j.Key); ok {
@@ -162,6 +165,7 @@ type Getter = func(key string) (Result, bool)
 
 // Evidence returns the exact errors there are of the study's jobs, in their
 // order, and the jobs that are missing.
+// A job has a row for each scheme under which its errors were found.
 func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evidence,
 	missing []ExactJob) {
 	for _, j := range s.Exact {

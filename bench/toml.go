@@ -36,6 +36,7 @@ type place struct {
 
 // errorf returns a usage error that begins with file, line and path. A key within
 // braces has the line of the key whose value they are.
+// The rest of the line says what is wrong and what is wanted.
 func (p place) errorf(format string, args ...any) error {
 	line, where := 1, ""
 	for path := p.path; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] {
@@ -76,6 +77,7 @@ type section struct {
 }
 
 // parseTOML reads a file's text.
+// A file that is not TOML is a usage error with the line at which the parser stopped.
 func parseTOML(file string, text []byte) (section, error) {
 	s := section{place: place{document: &document{file: file, lines: linesOf(string(text))}}}
 	err := toml.Unmarshal(text, &s.values)
@@ -126,6 +128,7 @@ func linesOf(text string) map[string]int {
 }
 
 // keys returns the section's keys in the order of the file.
+// So the first mistake in the file is the one that is reported.
 func (s section) keys() []string {
 	return slices.SortedFunc(maps.Keys(s.values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.lines[s.at(a).path], s.lines[s.at(b).path]), cmp.Compare(a, b))
@@ -133,6 +136,7 @@ func (s section) keys() []string {
 }
 
 // only refuses keys that are not known.
+// The error names the nearest key that is known.
 func (s section) only(known ...string) {
 	for _, k := range s.keys() {
 		if !slices.Contains(known, k) {
@@ -142,6 +146,7 @@ func (s section) only(known ...string) {
 }
 
 // table returns the table of a key, empty if there is none.
+// A value that is no table is a mistake; what it holds is not looked at.
 func (s section) table(key string) section {
 	t := section{place: s.at(key)}
 	v, ok := s.values[key]
@@ -152,6 +157,7 @@ func (s section) table(key string) section {
 }
 
 // tables returns the tables of an array.
+// One that is not an array of tables is a mistake.
 func (s section) tables(key string) (tables []section) {
 	v, ok := s.values[key]
 	list, _ := v.([]any)
@@ -269,6 +275,7 @@ func (k key) assign(to reflect.Value, v any) error {
 }
 
 // bound refuses a number that is out of the key's range.
+// The error says what is wanted, with the ends of the range.
 func (k key) bound(x float64) error {
 	high := cmp.Or(k.high, math.Inf(1))
 	want := fmt.Sprintf("a number from %v to %v", k.low, high)
@@ -284,6 +291,7 @@ func (k key) bound(x float64) error {
 }
 
 // numberOf returns the number that a value is.
+// ok is false for a text, a truth, a date, a list or a table.
 func numberOf(v any) (x float64, ok bool) {
 	switch v := v.(type) {
 	case int64:

@@ -116,6 +116,7 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 }
 
 // where names a cell for people.
+// Columns that are empty in the row are left out.
 func where(g table.Group, columns []table.Column) string {
 	var parts []string
 	for _, c := range columns {
@@ -126,6 +127,7 @@ func where(g table.Group, columns []table.Column) string {
 	return strings.Join(parts, " ")
 }
 
+// cells returns the cells of a group's rows; a group that a run lacks has none.
 func cells(g table.Group) (list []cell) {
 	if g.Table == nil {
 		return nil
@@ -136,6 +138,7 @@ func cells(g table.Group) (list []cell) {
 	return list
 }
 
+// has reports whether any record states a column.
 func has(records []map[string]string, column string) bool {
 	return slices.ContainsFunc(records, func(rec map[string]string) bool {
 		return rec[column] != ""
@@ -158,6 +161,7 @@ func parseRecords(r Run) (records []map[string]string, err error) {
 	return records, nil
 }
 
+// parseCSV returns the lines of a CSV file by the names in its header.
 func parseCSV(text []byte) (records []map[string]string, err error) {
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
@@ -173,6 +177,8 @@ func parseCSV(text []byte) (records []map[string]string, err error) {
 	return records, nil
 }
 
+// parseObjects returns the JSON objects of a text, or of the arrays in it, one after another.
+// A null is left out; numbers keep their digits.
 func parseObjects(text []byte) (records []map[string]string, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -226,6 +232,8 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 	return t, nil
 }
 
+// parseCell reads what is compared of a record. A self-distance that is missing, or 0, is the
+// usual one.
 func parseCell(rec map[string]string) (c cell, err error) {
 	if rec["experiment"] == "" || rec["dataset"] == "" {
 		return c, usage.Errorf("experiment or dataset is missing: want the columns of " +
@@ -247,6 +255,7 @@ func parseCell(rec map[string]string) (c cell, err error) {
 	return c, nil
 }
 
+// parseNumber reads the finite number of a column.
 func parseNumber(name, text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -258,6 +267,7 @@ func parseNumber(name, text string) (float64, error) {
 // pairOf is a cell in both runs.
 type pairOf struct{ old, new cell }
 
+// equal reports whether both runs have the same result, to the last digit.
 func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == p.new.diverged }
 
 // pair puts together what is the same cell and split in both runs, and counts what the
@@ -283,6 +293,7 @@ func pair(old, new []cell) (pairs []pairOf, missing int) {
 
 // compareCell compares the pairs of a cell that differ. More chains that diverge are a
 // move at once; the distances of those that do in neither run are returned, to be tested.
+// A chain that diverges no more is an improvement, and passes.
 func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparison {
 	pairs = slices.DeleteFunc(pairs, pairOf.equal)
 	if len(pairs) == 0 {
@@ -314,6 +325,8 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 }
 
 // compareDistances compares the distances of a cell, split by split.
+// The noise is that of one distance: estimated from the splits where there are several and
+// the distances are large, assumed elsewhere.
 func compareDistances(old, new []float64, self, effect float64) comparison {
 	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(new, nil), n: len(old)}
 	size := (c.old + c.new) / 2

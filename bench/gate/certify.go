@@ -23,6 +23,8 @@ type quantity struct {
 	values, estimator, observe              string
 }
 
+// quantity returns what identifies the observed, so that runs of earlier versions, whose rows
+// lack the later columns, compare with new ones.
 func (o observed) quantity() quantity {
 	q := quantity{
 		problem: o.row.Problem, integrator: o.row.Integrator, scheme: o.row.Scheme,
@@ -57,6 +59,8 @@ func (q quantity) String() string {
 	return name
 }
 
+// parseCertify reads the rows of certify --json, observable by observable. A row that lacks
+// what is compared, and one that occurs twice, are usage errors.
 func parseCertify(r Run) ([]observed, error) {
 	var rows []certify.Row
 	if err := json.Unmarshal(r.Data, &rows); err != nil {
@@ -89,6 +93,8 @@ func parseCertify(r Run) ([]observed, error) {
 	return all, nil
 }
 
+// compareCertify compares each observable of the old run with that of the new one. What only
+// the new run has is noted.
 func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	old, new, err := both(oldRun, newRun, parseCertify)
 	if err != nil {
@@ -114,6 +120,7 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 
 // compareObservable reports the first of verdict, order, constant and errors that moved:
 // each implies those after it.
+// Steps that only one of the runs has are not compared.
 func (r *Report) compareObservable(where string, old, new observed, o Options) {
 	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
 	if old.Verdict != new.Verdict {
@@ -152,6 +159,7 @@ func (r *Report) compareObservable(where string, old, new observed, o Options) {
 	}
 }
 
+// verdictText states a verdict with its order, if there is one.
 func verdictText(o observed) string {
 	if v := float64(o.Order); !math.IsNaN(v) {
 		return fmt.Sprintf("%s, order %.3f", o.Verdict, v)
@@ -166,6 +174,7 @@ func settled(o observed) bool {
 		float64(o.Uncertainty) < 1
 }
 
+// resolution returns the bound on the rounding of the error at a step; 0 if it is unknown.
 func (o observed) resolution(i int) float64 {
 	if i < len(o.Resolution) && !math.IsNaN(float64(o.Resolution[i])) {
 		return float64(o.Resolution[i])

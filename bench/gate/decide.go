@@ -29,8 +29,10 @@ type comparison struct {
 	known    bool    // sd is not estimated from these splits
 }
 
+// short writes a number with four digits.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
+// change is by how much the new mean distance is larger.
 func (c comparison) change() float64 { return c.new - c.old }
 
 // se is the standard error of the change after more splits.
@@ -53,6 +55,7 @@ func (c comparison) quantile(tail float64, more int) float64 {
 }
 
 // p is the one-sided p-value of "it is no worse".
+// A small one says that the new run is worse.
 func (c comparison) p() float64 { return c.student(0).Survival(c.change() / c.se(0)) }
 
 // highest is the bound that the true change exceeds in one of ten runs.

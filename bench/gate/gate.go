@@ -53,6 +53,7 @@ type Options struct {
 	Distance float64
 }
 
+// complete fills in the defaults and refuses thresholds that are out of range.
 func (o Options) complete() (Options, error) {
 	for _, v := range []struct {
 		name  string
@@ -150,10 +151,12 @@ func (r *Report) Write(w io.Writer) error {
 	return cmp.Or(err, last)
 }
 
+// moved adds a change that makes the gate fail.
 func (r *Report) moved(where, what, old, new, why string) {
 	r.Moved = append(r.Moved, Change{where, what, old, new, why})
 }
 
+// note adds what should be said and is no failure.
 func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
@@ -186,6 +189,7 @@ func Files(oldPath, newPath string, o Options) (*Report, error) {
 }
 
 // Compare compares two runs of the same kind, which it recognises by their form.
+// Two runs of different kinds are a usage error.
 func Compare(old, new Run, o Options) (*Report, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -205,6 +209,7 @@ func Compare(old, new Run, o Options) (*Report, error) {
 }
 
 // both parses two runs.
+// The error is that of the first which cannot be parsed.
 func both[T any](old, new Run, parse func(Run) (T, error)) (a, b T, err error) {
 	if a, err = parse(old); err == nil {
 		b, err = parse(new)
@@ -212,6 +217,7 @@ func both[T any](old, new Run, parse func(Run) (T, error)) (a, b T, err error) {
 	return a, b, err
 }
 
+// Kinds of runs, as reports and errors name them.
 const (
 	kindCertify = "certify"
 	kindCells   = "cells"
@@ -223,6 +229,8 @@ const wanted = "want the output of certify --json or of hambench export " +
 
 // kindOf recognises what a run holds: JSON with observables, or JSON or CSV rows of
 // cells. A table of another kind is refused by its name.
+// What a cell's table lacks is named, and the table of a figure, which looks like one, by its
+// kind.
 func kindOf(r Run) (string, error) {
 	text := bytes.TrimSpace(r.Data)
 	header, _, _ := strings.Cut(string(text), "\n")

@@ -87,6 +87,7 @@ func (j Job) Write() (path string, err error) {
 //go:embed script.sh.tmpl
 var scriptText string
 
+// script is the job script. Every value is quoted for the shell.
 var script = template.Must(template.New("script").Funcs(template.FuncMap{
 	"quote":    Quote,
 	"percents": func(s string) string { return strings.ReplaceAll(s, "%", "%%") },

@@ -13,6 +13,7 @@ import (
 	"hambench/usage"
 )
 
+// refresh is Refresh for a caller that holds the lock.
 func (s *Store) refresh() error {
 	// Torn last lines are read again each time: they may have been whole
 	// writes of another process that were seen half.
@@ -157,6 +158,7 @@ func (r stored) agrees(o stored) bool {
 	return r.sum == o.sum || r.Kind == Exact && r.Made.Commit != o.Made.Commit
 }
 
+// conflict returns the error of two records that differ under one key on one machine.
 func conflict(a, b stored) error {
 	return &Conflict{
 		Kind: a.Kind, Key: a.Key, Machine: a.Made.Machine, Here: a.place(), Also: b.place(),

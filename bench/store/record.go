@@ -71,6 +71,7 @@ type Made struct {
 	Time   time.Time `json:"time,omitzero"`
 }
 
+// String names the machine by architecture and instruction set.
 func (m Machine) String() string {
 	s := m.Arch + " " + m.ISA
 	if m.Kernels != "" {
@@ -108,6 +109,7 @@ type Corruption struct {
 	text  []byte // of a line, until it is quarantined
 }
 
+// Error names the file, the line if it is one, and what is wrong with it.
 func (c *Corruption) Error() string {
 	if c.Line == 0 {
 		return fmt.Sprintf("%s: %s", c.File, c.Reason)
@@ -159,13 +161,16 @@ func (r Record) fileName() string {
 	return fmt.Sprintf("%s-%.16s", r.Key, checksum(text))
 }
 
+// checksum returns the hex SHA-256 of a record's bytes.
 func checksum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
+// errTorn says that a line is incomplete, as after a crash while it was written.
 var errTorn = errors.New("torn record: the line has no end")
 
+// otherVersion matches the beginning of a line of another format, which is left alone.
 var otherVersion = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
 
 // decode is the inverse of encode. The error says what is wrong with the line. One

@@ -116,6 +116,7 @@ func (r stored) load() (Record, error) {
 	return loadFile(r.Kind, r.file)
 }
 
+// place names where the record is, for messages.
 func (r stored) place() string {
 	if r.line == 0 {
 		return r.file
@@ -137,6 +138,7 @@ type Conflict struct {
 	Here, Also string // the files, with the line in those of many records
 }
 
+// Error names both records.
 func (c *Conflict) Error() string {
 	return fmt.Sprintf("two records of one key differ: %s and %s (%s %.12s, both on %v)",
 		c.Here, c.Also, c.Kind, c.Key, c.Machine)
@@ -235,6 +237,7 @@ func scan(dir string, m Machine) (*Store, error) {
 	return s, s.refresh()
 }
 
+// newStore returns a store that is read-only and has no records yet.
 func newStore(dir string, m Machine) *Store {
 	return &Store{
 		dir: dir, machine: m, readOnly: true,

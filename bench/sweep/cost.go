@@ -64,6 +64,8 @@ func (m CostModel) size(c bench.Cell) (rows, parameters float64) {
 }
 
 // kernel estimates the seconds of one core that a kernel of a cell takes.
+// It adds arithmetic, a constant for each call, and the normals of the noise, which are drawn
+// once in N_l kernels.
 func (m CostModel) kernel(c bench.Cell, needs integrators.Needs) float64 {
 	rows, n := m.size(c)
 	perFlop := secondsPerFlop
@@ -90,6 +92,7 @@ const kernelsToDiverge = 200
 
 // unstable reports whether a cell's chain will diverge, since its step is beyond the
 // explicit friction's own limit, hC = 2.
+// Only friction is looked at: the limit of the potential is not known before a chain runs.
 func unstable(c bench.Cell, method integrators.Integrator) bool {
 	return !method.FullRefreshment && !method.PositionOnly && c.Step*float64(c.Friction) > 2
 }
@@ -138,6 +141,7 @@ type Estimate struct {
 
 // Estimates returns what each plan costs, summed over its jobs: what the store has
 // costs nothing, and what two studies share counts in the first.
+// The order is that of the plans.
 func (m CostModel) Estimates(plans []bench.Plan, s *store.Store) []Estimate {
 	jobs := Jobs(plans, s)
 	var out []Estimate

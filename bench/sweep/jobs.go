@@ -37,6 +37,7 @@ func (j Job) String() string {
 
 // Jobs returns the jobs of the plans, each once, in the plans' order. A reference comes
 // before the first missing cell that it judges; it is left out if there is no such cell.
+// Each has the first study that needs it, which estimates and messages name.
 func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 	references := make(map[string]bench.ReferenceJob) // by the spec's ID
 	for _, r := range bench.References(plans) {
@@ -65,6 +66,7 @@ func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 	return jobs
 }
 
+// referenceJob is the job that makes reference chains.
 func referenceJob(study string, r bench.ReferenceJob) Job {
 	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: r.Spec,
 		Cell: referenceCell(r.Spec)}

@@ -64,6 +64,8 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 	return r, nil
 }
 
+// runChain runs one chain and records, draw by draw, its predictive values or, for a path,
+// its positions. A chain that diverges has no series and no scores.
 func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
 	if in.Truth == nil && c.Observe != bench.Path {
@@ -101,6 +103,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 
 // account records the work of a chain that has ended, and whether it diverged,
 // which is no error.
+// Gradients of all data count as those of the batches that they sum.
 func account(r *bench.Result, n chain.Counts, err error) error {
 	r.Steps, r.HessianVectors = n.Steps, n.HessianVectors
 	r.Gradients = n.Gradients + n.FullGradients*int64(max(r.Cell.Batches, 1)) // of a batch
@@ -153,6 +156,7 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 }
 
 // lag1 is the lag-1 autocorrelation, averaged over the outputs.
+// A value near 1 says that draws repeat each other; 0 is that of independent draws.
 func lag1(draws [][]float64) float64 {
 	var sum float64
 	for o := range draws[0] {
@@ -161,6 +165,7 @@ func lag1(draws [][]float64) float64 {
 	return sum / float64(len(draws[0]))
 }
 
+// column returns one output of all draws.
 func column(draws [][]float64, output int) []float64 {
 	x := make([]float64, len(draws))
 	for s, d := range draws {
@@ -244,6 +249,7 @@ type densityValues struct {
 	value []float64 // row after row; a row has one value of axis 1
 }
 
+// gridOf evaluates the log-density at n points a side, from low to high, ends included.
 func gridOf(t models.Target, low, high [2]float64, n int) densityValues {
 	var g densityValues
 	for a := range 2 {
@@ -281,10 +287,12 @@ func contentBox(g densityValues) (low, high [2]float64) {
 	return low, high
 }
 
+// coordinate names a position in series: theta0, theta1, ….
 func coordinate(i int) string { return fmt.Sprint("theta", i) }
 
 // reference records an oracle: the scores of its chains' draws, averaged
 // over the chains, and its diagnostics.
+// Failed checks are counted, so that tables can mark what they judge.
 func reference(r *bench.Result, in Inputs) error {
 	ref, ok := in.Truth.(*oracle.Reference)
 	if !ok {

@@ -33,8 +33,10 @@ type progress struct {
 	width             int // of the last line, on a terminal
 }
 
+// tally counts tasks of a kind.
 type tally struct{ done, total int }
 
+// newProgress returns a reporter on out, which may be nil, as live may be.
 func newProgress(out io.Writer, live func(string), now func() time.Time) *progress {
 	p := &progress{out: out, live: live, start: now(), now: now, running: make(map[*task]float64)}
 	if f, ok := out.(*os.File); ok {
@@ -52,6 +54,7 @@ func (p *progress) add(t *task) {
 	p.left += t.cost
 }
 
+// of returns the counts of a task's kind: references, or all others.
 func (p *progress) of(t *task) *tally {
 	if t.first {
 		return &p.references
@@ -59,6 +62,7 @@ func (p *progress) of(t *task) *tally {
 	return &p.cells
 }
 
+// begin takes a task as running from now on.
 func (p *progress) begin(t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,6 +125,7 @@ func (p *progress) watch() (stop func()) {
 	}
 }
 
+// print writes the line, over the last one on a terminal.
 func (p *progress) print() {
 	line := p.line()
 	if !p.terminal {

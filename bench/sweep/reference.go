@@ -29,15 +29,18 @@ type parts struct {
 	key string // of the reference
 }
 
+// part is the key of the record of one chain.
 func (p parts) part(name string) string { return p.key + "-" + name }
 
 // Load returns a chain that an earlier run finished.
+// ok is false if there is none.
 func (p parts) Load(name string) ([]byte, bool) {
 	r, ok := p.s.Store.Get(store.Part, p.part(name))
 	return r.Body, ok
 }
 
 // Save keeps a finished chain.
+// A store that cannot be written ends the run.
 func (p parts) Save(name string, body []byte) error {
 	return p.s.fatal(p.s.Store.Put(store.Record{Kind: store.Part, Key: p.part(name), Made: p.s.Made,
 		Body: json.RawMessage(body)}))

@@ -9,6 +9,7 @@ import (
 )
 
 // task is a unit of work of the scheduler.
+// run is called in a goroutine of its own.
 type task struct {
 	name  string
 	first bool    // goes before all tasks that are not (references: others wait for them)
@@ -33,6 +34,7 @@ const retryInterval = 2 * time.Second
 
 // order puts references first, then long tasks first, so that the cores finish
 // together; names decide ties.
+// Two tasks are never equal unless they have one name.
 func order(a, b *task) int {
 	if a.first != b.first {
 		if a.first {

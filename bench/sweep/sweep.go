@@ -129,6 +129,7 @@ func (r *Runner) Cost() CostModel {
 }
 
 // cores is how many chains run at once.
+// A reference may use several of them, a cell one.
 func (r *Runner) cores() int {
 	if r.Workers > 0 {
 		return r.Workers
@@ -158,6 +159,8 @@ type loaded struct {
 }
 
 // precheck finds mistakes of the caller before anything is computed.
+// Names and combinations are looked up as the chains will look them up, so that a run of
+// hours does not end with a mistyped name.
 func (r *Runner) precheck(plans []bench.Plan) error {
 	checked := make(map[string]bool) // most cells differ in what Cell.Check sees alone
 	for _, p := range plans {
@@ -180,6 +183,8 @@ func (r *Runner) precheck(plans []bench.Plan) error {
 
 // start returns the tasks that are ready at the start. References share the cores
 // where there are more of these.
+// A reference that is there already makes no task, and the cells that it judges are ready at
+// once.
 func (s *session) start(plans []bench.Plan) (ready []*task) {
 	var jobs []Job
 	if s.ReferencesOnly {
@@ -200,6 +205,7 @@ func (s *session) start(plans []bench.Plan) (ready []*task) {
 }
 
 // want takes a job in, and returns its task if that is ready.
+// A cell whose reference is missing waits for the reference's task.
 func (s *session) want(j Job) []*task {
 	if j.Kind == store.Reference {
 		j.Have = s.setReference(j)
@@ -282,6 +288,8 @@ func (s *session) newTask(j Job) *task {
 
 // compute makes a job's record: its body, with the seconds of one core that it
 // took. A reference under way says how far it is.
+// The process of a model that ends makes an error, though it may end within a call that
+// returns none.
 func (s *session) compute(ctx context.Context, t *task, j Job) (body any, seconds float64,
 	err error) {
 	defer child.Catch(&err)
@@ -338,6 +346,8 @@ func (s *session) fatal(err error) error {
 	return err
 }
 
+// computeReference builds reference chains on the cores that the task was given. Chains that
+// an earlier run finished are taken from the store.
 func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, float64, error) {
 	newTarget := func() (models.Target, error) {
 		return s.Source.Target(ctx, j.Spec.Dataset, j.Spec.Split, j.Spec.Model,
@@ -353,6 +363,8 @@ func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, fl
 	return json.RawMessage(body), ref.Seconds, err
 }
 
+// computeCell runs the chain of a cell, started and judged by its truth. A result that was
+// judged by another machine's reference says so.
 func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, error) {
 	target := func() (models.Target, error) {
 		return s.Source.Target(ctx, c.Dataset, c.Split, c.Model,
@@ -382,6 +394,8 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, 
 
 // truth returns what starts and judges a cell's chain and, of reference chains, the
 // machine, if that is another one.
+// An exact posterior is made once for a data set, split and model, however many chains it
+// judges.
 func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (oracle.Truth,
 	*store.Machine, error) {
 	switch c.Oracle {
@@ -433,6 +447,7 @@ func (s *session) setReference(j Job) bool {
 }
 
 // outcome is the error of the whole run.
+// An interrupted run says how far it is and that the same command continues.
 func (s *session) outcome(ctx context.Context) error {
 	all := []Tally{s.summary.Cells, s.summary.Exact, s.summary.References}
 	var wanted, have int

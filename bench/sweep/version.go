@@ -27,6 +27,7 @@ func Commit() string {
 }
 
 // Here describes the machine that the program runs on.
+// Records of machines that differ in any of these stand side by side in a store.
 func Here() store.Machine {
 	return store.Machine{Arch: runtime.GOARCH, ISA: kernel.ISA(), Kernels: models.KernelDigest()}
 }
