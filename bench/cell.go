@@ -17,41 +17,6 @@ import (
 	"hambench/usage"
 )
 
-// Observable says what a cell records of its chain.
-type Observable string
-
-const (
-	// Distance records the Kolmogorov distance of the predictive marginals
-	// to the oracle, and the test scores.
-	Distance Observable = "distance"
-	// Histogram records the draws of a one-parameter target as counts: the
-	// series edges (bins + 1), counts, and the exact posterior's mean and sd
-	// (one number each).
-	Histogram Observable = "histogram"
-	// Path records the positions of a chain that starts at the prior mean,
-	// one per sample: the series theta0, theta1, ….
-	Path Observable = "path"
-	// Density records the log-density of a two-parameter target, minus its
-	// maximum, on a grid of Samples × Samples points over the box that holds
-	// its mass: the series theta0, theta1 (the axes) and logdensity (row by
-	// row, each row at one theta1). No chain runs.
-	Density Observable = "density"
-	// Marginals records the predictive marginals as well as the distance:
-	// the series x (test inputs), q05, q25, q50, q75, q95, exact_mean,
-	// exact_sd, train_x, train_y.
-	Marginals Observable = "marginals"
-	// Reference records the oracle itself: scores and diagnostics of its
-	// draws. No further chain runs.
-	Reference Observable = "reference"
-	// Coupled records how much the means of the predictive values differ
-	// between coupled chains at h and h/2, as the scores coupled and
-	// coupled-chance (oracle.CoupledBias). The chains are not judged.
-	Coupled Observable = "coupled"
-)
-
-// observables are all, in the order in which errors list them.
-var observables = []Observable{Distance, Histogram, Path, Density, Marginals, Reference, Coupled}
-
 // Precisions are the precisions that a network's gradients may have; the state
 // is float64 in both.
 var Precisions = []string{"float32", "float64"}
@@ -204,21 +169,12 @@ func (c Cell) Check() error {
 	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
 
-// join lists observables for messages.
-func join(obs []Observable) string { return strings.Join(texts(obs), ", ") }
-
-// Kernels returns how many kernels the cell's chain runs if it does not
-// diverge, and 0 if the cell runs no chain.
-// Coupled chains count three times: one at h, and one of twice as many kernels at h/2.
+// Kernels returns how many kernels the cell's chain runs if it does not diverge, and 0 if
+// the cell runs no chain. Coupled chains count three times: one at h, and one of twice as
+// many kernels at h/2.
 func (c Cell) Kernels() int64 {
-	if c.Observe == Density || c.Observe == Reference {
-		return 0
-	}
 	n := (int64(c.BurnIn) + int64(c.Samples)*int64(c.Thin)) * int64(c.Inner)
-	if c.Observe == Coupled {
-		return 3 * n
-	}
-	return n
+	return n * c.Observe.recording().chains
 }
 
 // String names the cell for people.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -94,26 +93,6 @@ type problem struct {
 	dim   int  // parameters of the model; 0 if that is known only when it runs
 }
 
-// checkObserves refuses what chains of the problem cannot record or, in a study's
-// figure, show.
-// The text has no subject: the place of the key, or the study, stands before it.
-func (p problem) checkObserves(o Observable) error {
-	on := fmt.Sprintf("is %q: model %q on data set %q", o, p.Model, p.Name)
-	switch {
-	case o == Reference && p.exact:
-		return fmt.Errorf("%s has a known posterior, and no reference chains", on)
-	case o == Histogram && (!p.exact || p.dim > 1):
-		return fmt.Errorf("%s has no known posterior of one parameter", on)
-	case o == Marginals && (!p.exact || p.Task != datasets.Regression || p.Features != 1):
-		return fmt.Errorf("%s has no known posterior along one feature", on)
-	case o == Density && p.dim > 0 && p.dim != 2:
-		return fmt.Errorf("%s has %d parameters: want 2", on, p.dim)
-	case o == Path && p.dim == 1:
-		return fmt.Errorf("%s has 1 parameter: want 2 or more", on)
-	}
-	return nil
-}
-
 // newProblem looks a draft's data set and model up; "" is the model of the
 // data set.
 // An unknown name, and a model that does not take the data, are usage errors.
@@ -161,7 +140,7 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 			Estimator: estimators.Plain.Name, Samples: c.Samples,
 			Precision: "float64",
 		}, nil
-	case c.Observe == Path || c.Observe == Coupled:
+	case !c.Observe.recording().judged:
 		c.Oracle = ""
 		if c.Observe == Coupled && !p.exact {
 			c.Precision = cmp.Or(x.Precision, "float32")
