@@ -296,3 +296,24 @@ func TestRatiosAreOfPairs(t *testing.T) {
 		}
 	}
 }
+
+// Where both chains are where right ones are, their ratio is noise.
+func TestVisibleRatiosLeaveOutRightChains(t *testing.T) {
+	rows := madeUp()
+	for i := range 5 {
+		for h, ks := range map[float64][2]float64{0.1: {0.4, 0.2}, 0.2: {0.1, 0.1}} {
+			chainRow(rows, fmt.Sprint("set", i), 1, "new", h, ks[0], nil)
+			chainRow(rows, fmt.Sprint("set", i), 1, "old", h, ks[1], nil)
+		}
+	}
+	one := Case{Verb: "%.3f"}
+	one.Statistic, one.Of, one.Between = bench.LogRatioStatistic, "ks", limits(1, 9)
+	one.Where = map[string][]any{"integrator": {"new"}}
+	one.Over = map[string][]any{"integrator": {"old"}}
+	for visible, want := range map[bool]string{true: "2.000", false: "1.414"} {
+		one.Visible = visible
+		if f := (Claim{Cases: []Case{one}}).decide(rows); f.Numbers[0].Text != want {
+			t.Errorf("visible %t: %s, want %s", visible, f.Numbers[0].Text, want)
+		}
+	}
+}
