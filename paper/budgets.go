@@ -25,12 +25,14 @@ type rivalry struct {
 // studies that asked for the same numbers give one comparison.
 func (x *evaluation) rivals() (out []rivalry) {
 	on, compared := x.shared(), slices.Collect(maps.Keys(x.Over))
-	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" }) // the worst one
+	// A best error is that of the worst average, which may be another one for each rival.
+	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" })
 	others := make(map[table.Key]*table.Table)
 	for _, g := range x.rows(x.denominators()).GroupBy(on...) {
 		others[g.Key] = g.Table
 	}
-	for _, g := range x.selected.GroupBy(append(on, compared...)...) { // of several studies once
+	// Of rows that two studies have, the first counts.
+	for _, g := range x.selected.GroupBy(append(on, compared...)...) {
 		r := rivalry{choice: g.Rows()[0]}
 		least, alone := inf, true // alone: there is no rival but the choice itself
 		if of := others[r.choice.Key(on...)]; of != nil {

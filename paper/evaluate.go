@@ -49,7 +49,9 @@ const (
 	publishedStatistic = "published"  // differences from a table of the paper
 )
 
-// evaluation is a case with the rows that it is decided by, and what was left out.
+// evaluation is a case with the rows that it is decided by, and what was left out. One is
+// made for each decision: it collects numbers by replicate, counts and names as its
+// statistic reads the rows, and is not used twice.
 type evaluation struct {
 	Case
 	all       *table.Table               // rows that the claim may read
@@ -417,7 +419,8 @@ func (x *evaluation) denominators() map[string][]any {
 	return where
 }
 
-// sides name what a ratio is of.
+// sides name what a ratio is of: both names stand in numbers and in counts of chains that
+// diverged.
 func (x *evaluation) sides() (above, below string) {
 	if len(x.Names) == 2 {
 		return x.Names[0], x.Names[1]
@@ -474,7 +477,7 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 	return pairs
 }
 
-// stepOf is the step of a pair.
+// stepOf is the step of a pair, which both sides share.
 func stepOf(p table.Pair) float64 { return p.Left.Rows()[0].Number("h") }
 
 // visible reports whether a finite chain is not where right ones are: only there can

@@ -98,6 +98,7 @@ func quasiSymplecticBetter(of []*evaluation) Finding {
 	}
 	var all []quotient
 	laws := independent(of[0].selected.GroupBy(law...))
+	// Each quasi-symplectic law against each other one of its problem, in the order of rows.
 	for _, a := range laws {
 		for _, b := range laws {
 			same := func(column string) bool { return a.Get(column) == b.Get(column) }
@@ -319,6 +320,7 @@ func sghmcCorrection(of []*evaluation) Finding {
 	}
 	f.Summary = sprint(of[0].Summary, floats.Min(by["reshuffle"]), floats.Max(by["reshuffle"]),
 		floats.Min(by["replacement"]), floats.Max(by["replacement"]))
+	// Where the orders differ, the ratio of errors grows without bound as the step falls.
 	for _, x := range of[1:3] {
 		orders := x.decide()
 		f.Summary += fmt.Sprintf("; %s: %s in random orders", x.Title, orders.Summary)

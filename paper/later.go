@@ -16,6 +16,9 @@ func caseName(g table.Group) string {
 	return fmt.Sprintf("m = %v, %s", g.Get("period"), g.Get("problem").Text())
 }
 
+// The claims about svrg-ubu read the joint law of UBU with svrg: its errors have no change
+// of sign over the steps of the study, at which a slope would mean nothing.
+
 // critical returns the step at which the local slope of the error first passes
 // passing from above, on the way to small steps, after it was below flat, and the
 // slope nearest to 1 until there; NaN if it never does.

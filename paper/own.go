@@ -10,7 +10,8 @@ import (
 )
 
 // Own returns the decisions on the claims that a user's studies state, each by the rows
-// of its own study alone.
+// of its own study alone: in the order of the plans, and of the claims in their files. The
+// plans of studies that state none, as the built-in ones, add nothing.
 func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 	for _, p := range plans {
 		if len(p.Claims) == 0 {
@@ -55,7 +56,8 @@ func selection(where map[string][]any) string {
 	return strings.Join(parts, ", ")
 }
 
-// unitOf is the standard deviation in which a claim counts a distance; 1 if it has none.
+// unitOf is the standard deviation in which a claim counts a distance; 1 if it has none, as
+// for all other statistics.
 func unitOf(c bench.DataClaim) float64 {
 	if c.SD > 0 {
 		return c.SD

@@ -153,7 +153,8 @@ func bottleneckSampled(of []*evaluation) Finding {
 	f := Finding{Verdict: NotDecided}
 	var ratio, z [2]float64 // mini-batches, full batch
 	for i, x := range of {
-		var two, three, variance float64 // variance is of three − two/2
+		// The sums of weighted excesses of both orders, and the variance of three − two/2.
+		var two, three, variance float64
 		pairs := x.pairs()
 		for _, p := range pairs {
 			third, second := p.Left.Rows()[0], p.Right.Rows()[0]
