@@ -317,3 +317,26 @@ func TestVisibleRatiosLeaveOutRightChains(t *testing.T) {
 		}
 	}
 }
+
+// An error that is not above its resolution is 0: it is smaller than any that is, and a
+// ratio of two of them says nothing.
+func TestErrorsBelowTheirResolutionAreZero(t *testing.T) {
+	ratio := func(above, below float64) Finding {
+		rows := madeUp()
+		exactRow(rows, "fast", 2, math.NaN(), above, certify.Confirmed)
+		exactRow(rows, "slow", 2, math.NaN(), below, certify.Confirmed)
+		return decideBy(bench.DataClaim{
+			Statistic: bench.RatioStatistic, Of: "error", Between: limits(0, 0), Level: 0.99,
+			Where: map[string][]any{"integrator": {"fast"}}, Over: map[string][]any{"integrator": {"slow"}},
+		}, rows)
+	}
+	if f := ratio(5e-13, 0.1); f.Verdict != Confirmed || f.Numbers[0].Value != 0 {
+		t.Errorf("below its resolution: %s (%s), want a ratio of 0", f.Verdict, f.Summary)
+	}
+	if f := ratio(2e-12, 0.1); f.Verdict != Refuted {
+		t.Errorf("above it: %s (%s), want refuted", f.Verdict, f.Summary)
+	}
+	if f := ratio(5e-13, 5e-13); f.Verdict != NotDecided {
+		t.Errorf("both below: %s (%s), want not decided", f.Verdict, f.Summary)
+	}
+}
