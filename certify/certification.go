@@ -196,7 +196,8 @@ func (c *certification) decide(ctx context.Context, row *Row,
 			c.lawless = c.lawless && at.Lawless(p)
 			c.onPoint()
 		}
-		if i+1 < ownNodes { // too few to be judged
+		// Too few to be judged.
+		if i+1 < ownNodes {
 			continue
 		}
 		open := false // an order that is asked for
@@ -204,7 +205,8 @@ func (c *certification) decide(ctx context.Context, row *Row,
 		for observable, f := range findings {
 			open = open || c.judges(observable) && f.verdict(c.claim(observable)) == Inconclusive
 		}
-		if !open { // smaller steps would not tell more
+		// Smaller steps would not tell more.
+		if !open {
 			break
 		}
 	}
@@ -285,6 +287,7 @@ func radii(points []markov.Point) []Number {
 		return nil
 	}
 	out := make([]Number, len(points))
+	// In the order of the steps.
 	for i, p := range points {
 		out[i] = Number(math.NaN())
 		if p.Unstable() {

@@ -116,7 +116,8 @@ func (s *Sampler) Integrator() integrators.Integrator {
 		PositionOnly: g.State == 1,
 	}
 	m.Claims.ErgodicOrder, m.Claims.PositionOrder = g.Claims.Joint, g.Claims.Position
-	if g.State == 1 { // one law, so one claim
+	// One law, so one claim.
+	if g.State == 1 {
 		m.Claims.ErgodicOrder = m.Claims.PositionOrder
 	}
 	if g.Hessian {
@@ -168,7 +169,8 @@ func (e *externalStep) Normals() int { return e.sampler.hello.Normals * e.dim }
 // with a child.Failure, which Run turns into its error.
 func (e *externalStep) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
 	vectors, xi := append([][]float64{z.Theta, z.R}, z.Aux...), make([]float64, e.Normals())
-	for part := range slices.Chunk(xi, e.dim) { // vector by vector, as a chain draws them
+	// Vector by vector, as a chain draws them.
+	for part := range slices.Chunk(xi, e.dim) {
 		n.Normal(part)
 	}
 	at := slices.Concat(vectors...) // a phase-space vector, moved in place

@@ -73,6 +73,7 @@ func digest(o Options, digits float64, integrator []string, problems ...*Problem
 			for _, a := range r.Averages {
 				add("average "+a.Name, a.Bias[0], a.Variance[0], a.Autocorrelation[0])
 			}
+			// Asked for together with the stable step.
 			for _, b := range r.Budgets {
 				add("budget", *r.StableStep, b.MSE[0], b.Step, b.Best, b.Autocorrelation)
 			}

@@ -67,7 +67,8 @@ func parseProblem(data []byte) (*Problem, error) {
 	if f.Kind != Gaussian && f.Kind != Scalar {
 		return nil, usage.Errorf("unknown kind %q: want one of gaussian, scalar", f.Kind)
 	}
-	if f.Friction == nil { // 0 would be refused with another message
+	// 0 would be refused with another message.
+	if f.Friction == nil {
 		return nil, usage.Errorf("friction is missing: want a finite number > 0")
 	}
 	if err := checkProblem(*f.Friction, len(f.Batches)); err != nil {
@@ -149,6 +150,7 @@ func (p *Problem) addGaussian(raw json.RawMessage) error {
 	if dim == 0 {
 		return usage.Errorf("precision is missing or empty: want a symmetric matrix")
 	}
+	// All batches are of the first one's dimension.
 	if len(p.gaussian) > 0 && dim != p.Dim() {
 		return usage.Errorf("precision has %d rows: want %d, as in the first batch", dim, p.Dim())
 	}

@@ -51,6 +51,7 @@ func WriteBest(w io.Writer, rows []Row) error {
 			m, err := integrators.Builtin().Lookup(r.Integrator)
 			return err == nil && m.Needs.Affine || math.IsInf(r.leastError(i), 1)
 		})
+		// The first of each problem.
 		for j, r := range ranked {
 			if j > 0 && ranked[j-1].Problem == r.Problem {
 				continue

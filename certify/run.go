@@ -73,7 +73,7 @@ func (o Options) run(ctx context.Context, decides bool) (rows []Row, err error) 
 	if err != nil {
 		return nil, err
 	}
-	for i, m := range o.Integrators {
+	for i, m := range o.Integrators { // each is an equal share of the work
 		r, err := o.certify(ctx, e, m, decides, func(done float64) {
 			if o.Progress != nil {
 				o.Progress((float64(i) + done) / float64(len(o.Integrators)))

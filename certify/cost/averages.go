@@ -80,18 +80,6 @@ type Sums struct {
 	Forms [][]float64
 }
 
-// OfMoments is Times where laws are matrices of moments, whose last row and column are
-// those of 1: a law's product with the observable's form.
-func (s *Sums) OfMoments(law []float64, observable int) []float64 {
-	form := markov.Unit(s.Weighted.Size, s.Weighted.Mass)
-	if observable >= 0 {
-		form = s.Forms[observable]
-	}
-	out := mat.NewVecDense(len(form), nil)
-	out.MulVec(mat.NewDense(len(form), len(form), law), mat.NewVecDense(len(form), form))
-	return out.RawVector().Data
-}
-
 // joint is the evolution of a law, then the laws weighted by every sum, then the
 // sums' second moments.
 func (s *Sums) joint() markov.Evolution {
@@ -167,7 +155,8 @@ func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.
 	// later[k][l] is the covariance of the sum of k with all later values of l.
 	later, mean := mat.NewDense(m, m, nil), make([]float64, m)
 	after := p.On(s.Weighted)
-	for k := range m { // one equation for each observable's sum
+	// One equation for each observable's sum.
+	for k := range m {
 		b := slices.Clone(end[len(law)+k*size : len(law)+(k+1)*size])
 		mean[k] = b[s.Weighted.Mass]
 		floats.AddScaled(b, -mean[k], moments)
@@ -200,12 +189,4 @@ func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.
 		}
 	}
 	return spread, stationary
-}
-
-// HalfDiagonal keeps half of the variances alone: without covariances the worst of
-// the coordinates is the worst direction.
-func HalfDiagonal(m *mat.SymDense) {
-	var d mat.DiagDense
-	d.DiagFrom(m)
-	m.ScaleSym(0.5, &d)
 }

@@ -40,7 +40,8 @@ func MSE(all []Accuracy, n float64) (size float64, worst Accuracy) {
 		return size, worst
 	}
 	for _, w := range all {
-		if x := w.MSE(n); !(x <= size) { // NaN comes first
+		// NaN comes first.
+		if x := w.MSE(n); !(x <= size) {
 			size, worst = x, w
 		}
 	}
@@ -62,7 +63,8 @@ func (s *Search) Best(outer float64) (Best, error) {
 	const coarse, deepest = stepsPerOctave / 2, 40 * stepsPerOctave
 	nan := math.NaN()
 	out := Best{Step: nan, MSE: nan, Bias: nan, Autocorrelation: nan}
-	if outer < 1 || s.limit == 0 { // no step is paid for, or none is stable
+	// No step is paid for, or none is stable.
+	if outer < 1 || s.limit == 0 {
 		return out, nil
 	}
 	// At the limit itself memory has no end. Where there is no limit, as of an exact flow, a
@@ -93,7 +95,7 @@ func (s *Search) Best(outer float64) (Best, error) {
 		// A trajectory of half a period or more may end where it began: from the
 		// variance there nothing follows for smaller steps.
 		short := s.inner == 1 || float64(s.inner)*step(j)*s.pace.Fast < 1
-		if x < least {
+		if x < least { // the best so far
 			at, least = j, x
 		} else if x > least && largest(w.Bias) < 0.01*x && short {
 			break

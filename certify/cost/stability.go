@@ -101,6 +101,7 @@ func (s *Search) largestStable() (limit float64, known bool, err error) {
 	}
 	low, high := at(j-1), at(j)
 	for err == nil && high-low > 1e-5*high {
+		// The limit is known to five digits.
 		if middle := (low + high) / 2; stable(middle) {
 			low = middle
 		} else {

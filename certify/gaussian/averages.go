@@ -50,7 +50,8 @@ func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 // last index changing first), into a new one.
 func alongAll(a *mat.Dense, tensor []float64) []float64 {
 	n, _ := a.Dims()
-	for range 4 { // to the first index, which becomes the last
+	// To the first index, which becomes the last.
+	for range 4 {
 		var moved mat.Dense
 		moved.Mul(a, mat.NewDense(n, len(tensor)/n, tensor))
 		tensor = mat.DenseCopyOf(moved.T()).RawMatrix().Data
@@ -80,7 +81,8 @@ func (f *frame) axes() [][]float64 {
 	}
 	eig.VectorsTo(&vectors)
 	var out [][]float64
-	for k := range f.d { // from the widest to the narrowest
+	// From the widest to the narrowest.
+	for k := range f.d {
 		if k >= mostAxes/2 && k < f.d-mostAxes/2 {
 			continue
 		}
@@ -111,7 +113,8 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	beyond := cycle.Occupation(truth, s.delta)
 	// Averages of θ: sums weight the law's first moments alone, whose evolution has an inverse.
 	first := &cost.Sums{States: cycle.Evolution, Weighted: p.evolution(asMeans)}
-	first.Weighted.Size, first.Weighted.Mass, first.Times = n, n-1, first.OfMoments
+	first.Weighted.Size, first.Weighted.Mass, first.Times = n, n-1, ofMoments(first)
+	// The coordinates of θ in the frame.
 	for i := range d {
 		first.Forms = append(first.Forms, markov.Unit(n, i))
 	}
@@ -159,8 +162,8 @@ func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []fl
 		w.Spread, w.Stationary = p.fourthMoments(cycle, forms, means)
 	}
 	if w.Spread != nil {
-		cost.HalfDiagonal(w.Spread)
-		cost.HalfDiagonal(w.Stationary)
+		halfDiagonal(w.Spread)
+		halfDiagonal(w.Stationary)
 	}
 	return w
 }
@@ -174,7 +177,7 @@ func (e *moments) fourthMoments(cycle *markov.Period, forms [][]float64, means *
 		Weighted: e.evolution(asOperator), Forms: forms}
 	// The law's fourth moments solve a fixed-point equation as its second moments do; rest is
 	// the law of a chain that stands still at the frame's centre.
-	s.States.Size, s.States.Mass, s.Times = n*n*n*n, n*n*n*n-1, s.OfMoments
+	s.States.Size, s.States.Mass, s.Times = n*n*n*n, n*n*n*n-1, ofMoments(s)
 	// Fourth moments solve a fixed-point equation as second ones do. They are found less rest,
 	// the moments of a chain that stands still at the frame's centre.
 	all, rest := newStein(means), make([]float64, s.States.Size)
@@ -226,4 +229,27 @@ func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64
 		stationary.SetSym(k, k, 2*variance*variance+4*m*m*variance)
 	}
 	return spread, stationary
+}
+
+// halfDiagonal keeps half of the variances alone: x² has the variance 2 under N(0, 1), and
+// without covariances the worst of the coordinates is the worst direction.
+func halfDiagonal(m *mat.SymDense) {
+	var d mat.DiagDense
+	d.DiagFrom(m)
+	m.ScaleSym(0.5, &d)
+}
+
+// ofMoments is Sums.Times where laws are matrices of moments, whose last row and column are
+// those of 1: a law's product with the observable's form, or with that of 1.
+func ofMoments(s *cost.Sums) func(law []float64, observable int) []float64 {
+	return func(law []float64, observable int) []float64 {
+		form := markov.Unit(s.Weighted.Size, s.Weighted.Mass)
+		if observable >= 0 {
+			form = s.Forms[observable]
+		}
+		out := mat.NewVecDense(len(form), nil)
+		product := mat.NewDense(len(form), len(form), law)
+		out.MulVec(product, mat.NewVecDense(len(form), form))
+		return out.RawVector().Data
+	}
 }

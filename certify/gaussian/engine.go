@@ -58,7 +58,7 @@ type Engine struct {
 	mean    *integrators.Affine // of the batches, rounded
 	frame   *frame
 	target
-	rates markov.Pace
+	rates markov.Pace // of the batches
 
 	differs  []*mat.Dense // (P_i − P̄)U⁻¹ of each batch, d × d
 	variance []float64    // E_θ E_i (∇U_i − ∇U)² under the target, per coordinate of θ
@@ -156,7 +156,8 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 			return nil, fmt.Errorf("%s: refreshment: %w", in.Integrator.Name, err)
 		}
 	}
-	for i, f := range moved { // list by list
+	// List by list.
+	for i, f := range moved {
 		m, err := g.frame.probe(probe.NewTransition(in, in.Kernel, f), dim)
 		if err == nil && g.problem.By.Plain() {
 			err = g.frame.checkMoved(in, original[i], f)
@@ -193,12 +194,14 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (
 	if err := ctx.Err(); err != nil || s == nil {
 		return markov.Point{Radius: radius}, err
 	}
-	if s.delta == nil { // round-off hides whether there is a law
+	// Round-off hides whether there is a law.
+	if s.delta == nil {
 		lost := markov.LostPoint(len(observables))
 		lost.Slowest = s.contraction
 		return lost, nil
 	}
-	if everyStep { // the law where periods end becomes the average over outer steps
+	// The law where periods end becomes the average over outer steps.
+	if everyStep {
 		s.delta = cycle.Occupation(truth, s.delta)
 	}
 	if !p.engine.problem.By.Plain() {

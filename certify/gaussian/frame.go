@@ -53,7 +53,8 @@ func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	}
 	f.colour.Copy(&inverse)
 	f.centre = make([]float64, d)
-	for range 2 { // Newton's method; the second time refines the first
+	// Newton's method; the second time refines the first.
+	for range 2 {
 		g := mat.NewVecDense(d, gradient(mean, f.centre))
 		var step mat.VecDense
 		if err := chol.SolveVecTo(&step, g); err != nil {
@@ -132,7 +133,8 @@ func (f *frame) defect(forces []*integrators.Affine) *mat.Dense {
 			for _, b := range forces {
 				terms = append(terms, b.Precision[i*d+j])
 			}
-			for l := range min(i, j) + 1 { // (UᵀU)_ij, U upper triangular
+			// (UᵀU)_ij, U upper triangular.
+			for l := range min(i, j) + 1 {
 				terms = appendProduct(terms, -k, f.white.At(l, i), f.white.At(l, j))
 			}
 			out.Set(i, j, floats.SumCompensated(terms)/k)
@@ -146,6 +148,7 @@ func (f *frame) defect(forces []*integrators.Affine) *mat.Dense {
 func gradient(f *integrators.Affine, theta []float64) []float64 {
 	d := len(theta)
 	g := make([]float64, d)
+	// Products in two parts, high and low.
 	for i := range g {
 		terms := []float64{-f.Shift[i]}
 		for j, p := range f.Precision[i*d : (i+1)*d] {

@@ -91,7 +91,7 @@ type moments struct {
 // evolution makes the evolution of laws in which each map acts as the argument says.
 func (e *moments) evolution(as func(*affineMap) markov.Operator) markov.Evolution {
 	out := markov.Evolution{Size: e.n * e.n, Mass: e.n*e.n - 1, Each: e.each, Inner: e.inner}
-	for _, m := range e.kernels {
+	for _, m := range e.kernels { // in the order of probe.Lists
 		out.Kernels = append(out.Kernels, as(m))
 	}
 	if e.refresh != nil {

@@ -36,7 +36,7 @@ func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
 	points := probes(all)
 	added := f.addedBy(step, points, dim)
 	constant, linear := added[0], mat.NewDense(dim, all, nil)
-	for j := range all {
+	for j := range all { // first the state's directions, then the normals
 		up, down := added[1+2*j], added[2+2*j]
 		floats.Sub(up, down)
 		floats.Scale(0.5, up)

@@ -38,7 +38,7 @@ func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLa
 	var left float64
 	// Noise N(0, I) at the end of every kernel and refreshment, and nothing
 	// before, adds up to this.
-	silence := make([]float64, p.Size)
+	silence := make([]float64, p.Size) // all mass at the frame's centre
 	silence[p.Mass] = 1
 	unit := p.On(e.evolution((*affineMap).unitNoise)).Excess(silence)
 	s.unit, left = p.Solve(unit, precondition, markov.BoundGoal)
@@ -62,7 +62,7 @@ func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLa
 // meanMap returns the map by which E x evolves over a period, averaged over its orders of the
 // batches: what the period does to the unit vectors. Its noise is left out.
 func (e *moments) meanMap(p *markov.Period) *affineMap {
-	means := e.evolution(asMeans)
+	means := e.evolution(asMeans)     // n laws at once
 	units := make([]float64, e.n*e.n) // the rows are the unit laws
 	for i := range e.n {
 		units[i*e.n+i] = 1

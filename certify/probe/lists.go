@@ -48,6 +48,7 @@ func Lists[F integrators.Force](forces []F, length int) ([]integrators.Force, er
 			"%d", length, len(forces), all, MaxLists)
 	}
 	var out []integrators.Force
+	// A list of one force is that force.
 	for _, list := range combin.Cartesian(slices.Repeat([]int{len(forces)}, length)) {
 		var taken ForceList
 		for _, i := range list {

@@ -64,6 +64,7 @@ func (t *Transition) Apply(z, xi [][]float64) {
 		e.Steps(z, t.force, xi)
 	} else {
 		state, noise := t.In.NewState(), &replay{}
+		// The state is a view of each in turn.
 		for i, v := range z {
 			t.view(state, v)
 			noise.xi, noise.at = xi[i], 0
@@ -82,7 +83,8 @@ func (t *Transition) view(state *integrators.State, z []float64) {
 	d := t.In.Dim
 	state.Theta, state.R = z[:d:d], z[d:2*d:2*d]
 	rest := z[2*d:]
-	for i, v := range state.Aux { // each as long as it was
+	// Each as long as it was.
+	for i, v := range state.Aux {
 		state.Aux[i], rest = rest[:len(v):len(v)], rest[len(v):]
 	}
 }

@@ -147,7 +147,8 @@ func principal(all []added) []added {
 	for _, v := range all {
 		r = math.Hypot(r, v[1])
 	}
-	if r == 0 { // a noise of θ alone needs no turning
+	// A noise of θ alone needs no turning.
+	if r == 0 {
 		return all // of θ alone
 	}
 	along := 0.0 // the part of θ that moves with r
@@ -159,7 +160,8 @@ func principal(all []added) []added {
 		rest = math.Hypot(rest, v[0]-along*v[1]/r)
 	}
 	out := []added{{along, r}}
-	if rest > 1e-14*r { // else one and the same normal, but for round-off
+	// Else one and the same normal, but for round-off.
+	if rest > 1e-14*r {
 		out = append(out, added{rest, 0})
 	}
 	return out
@@ -184,11 +186,13 @@ func (a added) Step(z *integrators.State, _ integrators.Force, n integrators.Noi
 // no more than it reaches.
 func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 	q := d.r/2 + d.theta/6 + 4 // nodes a direction
+	// All directions together have no more than maxNoiseNodes.
 	for q > 3 && math.Pow(float64(q), float64(len(n.inside))) > maxNoiseNodes {
 		q--
 	}
 	xi, weights = [][]float64{make([]float64, n.normals)}, []float64{1}
-	for l, direction := range n.inside { // a product rule, direction by direction
+	// A product rule, direction by direction.
+	for l, direction := range n.inside {
 		if l == 1 && len(n.inside) == 2 {
 			q = min(q, nodesFor(n.reach, d))
 		}

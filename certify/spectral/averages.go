@@ -15,7 +15,8 @@ import (
 
 // Radius is that of the chain far out, which decides what is stable.
 func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme) (cost.Growth, error) {
-	if p.tail == nil { // with auxiliary variables
+	// With auxiliary variables.
+	if p.tail == nil {
 		return cost.Growth{}, nil
 	}
 	return p.tail.Radius(ctx, m)
@@ -34,7 +35,8 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	agree := func(a, b cost.Accuracy) bool {
 		return math.Abs(a.Spread.At(0, 0)-b.Spread.At(0, 0)) <= varianceTolerance*b.Spread.At(0, 0)
 	}
-	for i := range p.engine.ladder { // from coarse to fine
+	// From coarse to fine.
+	for i := range p.engine.ladder {
 		now, err = p.accuraciesOn(ctx, i, m, at)
 		if err != nil || now != nil && slices.EqualFunc(before, now, agree) {
 			return now, true, err
@@ -67,6 +69,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 		}
 		// A law times the observable, as a law of coefficients again.
 		by := r.basis.multiplication(f)
+		// Laws and weighted laws evolve alike here.
 		s := &cost.Sums{States: r.Evolution, Weighted: r.Evolution,
 			Forms: [][]float64{r.basis.observed[o]}}
 		// The law times the observable, or times 1, which is the law itself.
@@ -97,14 +100,16 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 func (b *basis) multiplication(f scalarObservable) galerkin {
 	size := b.widths[0]
 	values, weighted := mat.NewDense(len(b.theta.nodes), size, nil), b.theta.weighted(size)
-	for i, x := range b.theta.nodes { // f·p_b at the nodes
+	// The products f·p_b at the nodes.
+	for i, x := range b.theta.nodes {
 		b.theta.values(values.RawRowView(i), x)
 		floats.Scale(f.of(x), values.RawRowView(i))
 	}
 	var product mat.Dense // ⟨p_a f p_b⟩ over θ alone
 	product.Mul(weighted.T(), values)
 	out := mat.NewDense(len(b.pairs), len(b.pairs), nil)
-	for i, p := range b.pairs { // a block for each polynomial of r
+	// A block for each polynomial of r.
+	for i, p := range b.pairs {
 		for j, q := range b.pairs {
 			if p[1] == q[1] {
 				out.Set(i, j, product.At(p[0], q[0]))

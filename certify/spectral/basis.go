@@ -51,6 +51,7 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	}
 	b.target, b.missing = make([]float64, len(b.pairs)), make([]float64, len(b.observed))
 	b.target[0] = 1
+	// The target is the constant function.
 	if s == e.narrow {
 		return b
 	}

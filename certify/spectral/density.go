@@ -102,7 +102,7 @@ func newDensity(u func(float64) float64, lo, hi float64) (*density, error) {
 		}
 		d := &density{}
 		d.x, d.w = tabulate(u, lo, hi)
-		for i, v := range d.w {
+		for i, v := range d.w { // heights so far
 			d.w[i] = math.Exp(-v)
 		}
 		floats.Scale(1/floats.Sum(d.w), d.w)

@@ -89,6 +89,7 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 	}
 	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs,
 		narrow: newSpace(target, []normal{{0, 1}})}
+	// Means and deviations under the target, which errors are measured by.
 	e.observed = e.narrow.measured(scalarObservables)
 	var far []*integrators.Affine
 	// A list of one potential is the force of its batch.

@@ -80,7 +80,7 @@ func (p *Chain) rung(i int) *rung {
 		if len(p.noise) == k {
 			p.noise = append(p.noise, separateNoise(step, sd))
 		}
-		m := b.matrix(step, p.noise[k], additions)
+		m := b.matrix(step, p.noise[k], additions) // the same noise on every rung
 		r.Kernels = append(r.Kernels, m)
 		mean.Add(mean, m)
 	}

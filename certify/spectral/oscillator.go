@@ -39,7 +39,7 @@ func (o Oscillator) tail() *integrators.Affine {
 }
 
 // Mean is the mean of potentials, and its force: of one batch, or of the full
-// data.
+// data. It confines if the mean stiffness is above 0.
 type Mean []Oscillator
 
 // Affine reports whether the force of every potential is affine.

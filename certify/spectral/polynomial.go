@@ -28,7 +28,7 @@ func (c jacobi) tabulate(p [][]float64, x []float64) {
 			row[1] = (x[i] - c.a[0]) / c.b[1]
 		}
 	}
-	for k := 1; k+1 < len(p[0]); k++ {
+	for k := 1; k+1 < len(p[0]); k++ { // degree by degree, for all points
 		a, b, next := c.a[k], c.b[k], c.b[k+1]
 		for i, row := range p {
 			row[k+1] = ((x[i]-a)*row[k] - b*row[k-1]) / next

@@ -1,0 +1,71 @@
+package cost
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"hambench/certify/markov"
+	"hambench/chain/minibatch"
+)
+
+// power is a chain of step h whose moments grow by h/0.7 a period, whose averages have the bias
+// h² and the asymptotic variance 2/h.
+type power struct {
+	h     float64
+	known bool
+}
+
+func (p power) Radius(context.Context, minibatch.Scheme) (Growth, error) {
+	return Growth{Known: p.known, Radius: p.h / 0.7, Slack: 1e-12}, nil
+}
+
+func (p power) Accuracies(context.Context, minibatch.Scheme, bool) ([]Accuracy, bool, error) {
+	one := func(x float64) *mat.SymDense { return mat.NewSymDense(1, []float64{x}) }
+	return []Accuracy{{Name: "theta", Bias: one(math.Pow(p.h, 4)), Spread: one(2 / p.h),
+		Stationary: one(0.5)}}, false, nil
+}
+
+func searchOf(t *testing.T, known bool) *Search {
+	return NewSearch(t.Context(), minibatch.Scheme{}, 1, markov.Pace{Fast: 5, Slow: 1, Largest: 1},
+		func(h float64) (Chain, error) { return power{h, known}, nil })
+}
+
+// The largest stable step is 0.7, or where it is not known four times the fastest rate's time.
+func TestLargestStableStepIsFound(t *testing.T) {
+	for known, want := range map[bool]float64{true: 0.7, false: 0.8} {
+		limit, told, err := searchOf(t, known).StableStep()
+		if err != nil || told != known || !(math.Abs(limit-want) <= 1e-5*want) {
+			t.Errorf("limit %v, known %v, %v: want %v, %v", limit, told, err, want, known)
+		}
+	}
+}
+
+// h⁴ + 2/(nh) is smallest at h⁵ = 1/(2n); steps of the grid are 9 % apart, which costs little.
+func TestBestStepIsThatOfTheSmallestError(t *testing.T) {
+	for _, n := range []float64{10, 1e3, 1e5} {
+		s := searchOf(t, true)
+		if _, _, err := s.StableStep(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Best(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := math.Pow(1/(2*n), 0.2)
+		least := math.Pow(h, 4) + 2/(n*h)
+		if !(math.Abs(math.Log2(got.Step/h)) <= 1./stepsPerOctave) || !(got.MSE <= 1.02*least) {
+			t.Errorf("%g outer steps: step %v, error %v: want %v, %v", n, got.Step, got.MSE, h, least)
+		}
+		bias, time := got.Step*got.Step, 2/got.Step/0.5
+		if math.Abs(got.Bias/bias-1) > 1e-12 || math.Abs(got.Autocorrelation/time-1) > 1e-12 {
+			t.Errorf("%g outer steps: bias %v, autocorrelation time %v: want %v, %v", n, got.Bias,
+				got.Autocorrelation, bias, time)
+		}
+	}
+	if got, err := searchOf(t, true).Best(0.5); err != nil || !math.IsNaN(got.MSE) {
+		t.Errorf("half an outer step has the error %v, %v: want NaN", got.MSE, err)
+	}
+}
