@@ -43,7 +43,8 @@ func Lookup[T any](kind, name string, list []T, nameOf func(T) string) (T, error
 // Unknown returns the Error for a name that is not in a list: kind is what its
 // message calls an entry. It suggests a known name that looks much like it.
 func Unknown(kind, name string, known []string) error {
-	return Errorf("unknown %s %q%s: want one of %s", kind, name, Suggest(name, known), strings.Join(known, ", "))
+	return Errorf("unknown %s %q%s: want one of %s",
+		kind, name, Suggest(name, known), strings.Join(known, ", "))
 }
 
 // Suggest returns " (did you mean X?)" with the known name that is nearest to a
@@ -66,7 +67,8 @@ func Suggest(name string, known []string) string {
 }
 
 // distance counts the letters to insert, delete, replace or swap with their
-// neighbour that lead from a to b (optimal string alignment).
+// neighbour that lead from a to b: the optimal string alignment of Damerau (1964), which
+// edits no part twice. Words are short, so that it keeps the whole matrix.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -11,6 +11,9 @@
 // zarr has a temporary name until it is complete, so a reader never finds half of one.
 //
 // Numbers are written with all their digits: reading them gives the same float64.
+//
+// [Read] reads predictive draws of any program, for judging them. [WriteProblem] writes a
+// posterior, its formula and its rows, so that another program can sample it.
 package draws
 
 import (

@@ -28,7 +28,7 @@ func Read(file string, outputs int) ([][][]float64, error) {
 	return chains, nil
 }
 
-// readChains is Read with errors that do not name the file.
+// readChains is Read with errors that do not name the file: [chain][draw][output].
 func readChains(file string, outputs int) (chains [][][]float64, err error) {
 	in, err := os.Open(file)
 	if err != nil {
@@ -45,6 +45,7 @@ func readChains(file string, outputs int) (chains [][][]float64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// number has the place of each chain's name in the result; "" without that column.
 	named, number := slices.Index(header, "chain"), make(map[string]int)
 	for row, err := r.Read(); err != io.EOF; row, err = r.Read() {
 		if err != nil {

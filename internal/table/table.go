@@ -85,6 +85,8 @@ func Fit(w io.Writer, width int, minor []int, header []string, rows [][]string) 
 		}
 		t = all.fit(width)
 	}
+	// All that matters is left: wrap every column down to its longest word, then cut words,
+	// a third of a column's width at a time.
 	t.narrow(width, Wrap, func(_, _, word int) int { return word })
 	t.narrow(width, cutLines, func(_, n, _ int) int { return max(shortest, n*2/3) })
 	out := tablewriter.NewTable(w,
