@@ -116,6 +116,7 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	if note := sampler.Note(); i == 0 && note != "" && c.Note != nil {
 		c.Note(note)
 	}
+	// Only the values that the output has are computed.
 	begin := sampler.Start(spec.Key, start)
 	err = sampler.Run(ctx, begin, c.Plan, func(index int, z *integrators.State) error {
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
@@ -132,8 +133,8 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	return sampler.Counts(), err
 }
 
-// withKinetic returns u + ½ rᵀM⁻¹r with the mass in use, which the integrator may have adapted;
-// u for an integrator without a momentum.
+// withKinetic returns u + ½ rᵀM⁻¹r with the mass in use, which the integrator may have
+// adapted; u for an integrator without a momentum.
 func withKinetic(u float64, in *integrators.Instance, z *integrators.State) float64 {
 	if in.Integrator.PositionOnly {
 		return u
@@ -161,6 +162,7 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 	for name, v := range s.Params.Values {
 		a[name] = v
 	}
+	// A chain that certify does not take is described all the same.
 	row, err := certified(ctx, c.Parts, s)
 	if err != nil {
 		a["not_certified"] = err.Error()

@@ -116,7 +116,8 @@ func New(f Format, w io.Writer, folder string, h Header) (*Writer, error) {
 	return &Writer{f, h, form, out}, nil
 }
 
-// Write writes one draw. Lines are buffered until Close.
+// Write writes one draw. Lines are buffered until Close, so that an error of the stream
+// may show there.
 func (w *Writer) Write(d Draw) error { return w.form(d) }
 
 // Close completes the output. If the run failed, it leaves only what a reader can

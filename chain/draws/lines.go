@@ -36,7 +36,8 @@ func newCSV(to *output, h Header) (form, error) {
 	}, nil
 }
 
-// writeHead writes the line that names the columns.
+// writeHead writes the line that names the columns: the numbers of the chain and of the
+// draw, and then name0, name1, … for n values.
 func writeHead(w *bufio.Writer, numbered bool, name string, n int) {
 	head := "sample"
 	if numbered {
@@ -68,6 +69,7 @@ func newJSONL(to *output, h Header) (form, error) {
 		if err != nil {
 			return err
 		}
+		// The keys are in a fixed order, which a map's would not be.
 		number := fmt.Sprintf(`"sample":%d`, d.Index)
 		if h.Numbered {
 			number = fmt.Sprintf(`"chain":%d,"draw":%d`, d.Chain, d.Index)

@@ -35,6 +35,7 @@ func readChains(file string, outputs int) (chains [][][]float64, err error) {
 		return nil, err
 	}
 	defer in.Close()
+	// A row with another number of fields than the header is an error of the reader.
 	r := csv.NewReader(in)
 	header, err := r.Read()
 	if err != nil {

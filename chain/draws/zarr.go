@@ -26,9 +26,17 @@ type variable struct {
 // path is the array's place in the folder, with slashes.
 func (v *variable) path() string { return v.group + "/" + v.name }
 
-// variables lists the variables that ArviZ expects in its groups: posterior,
-// posterior_predictive, sample_stats, and with test rows observed_data and
-// constant_data. Predictions of several classes have a dimension for the class.
+// variables lists the arrays by the groups in which ArviZ expects them, with their
+// dimensions:
+//
+//	posterior/theta          chain, draw, theta_dim_0
+//	posterior_predictive/f   chain, draw, row, and class if there are three or more
+//	sample_stats/lp, energy  chain, draw
+//	observed_data/y          row
+//	constant_data/x          row, feature
+//
+// The last two are there if the header has test rows; without them f has the dimension
+// f_dim_0.
 func (h Header) variables() []*variable {
 	rows := len(h.TestY)
 	f, fShape := []string{"f_dim_0"}, []int{h.Outputs}
@@ -172,7 +180,7 @@ func (z *zarr) write(d Draw) error {
 		if len(held) < full && d.Index < z.Draws-1 {
 			continue
 		}
-		// The last chunk of a chain is as long as the others.
+		// The last chunk of a chain is as long as the others: readers cut it by the shape.
 		held = append(held, make([]float64, full-len(held))...)
 		v.data[d.Chain] = held[:0]
 		place := append([]int{d.Chain, d.Index / block}, make([]int, len(v.shape))...)
